@@ -4,7 +4,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -102,7 +101,7 @@ def _json(path: Path, text: str) -> dict[str, Any]:
     except RecursionError:
         raise FileError(path, "no result of numatlas: nested too deeply") from None
     version = data.get("schema_version")
-    results = {"cases", "scenarios", "nodes", "rows"}
+    results = {"cases", "nodes", "rows"}
     if not results & set(data) and data.get("program") != "numatlas":
         raise FileError(path, "JSON, but no result of numatlas")
     if version is None and data.get("program") != "numa_gpu_xfer_sweep":
@@ -111,10 +110,8 @@ def _json(path: Path, text: str) -> dict[str, Any]:
         raise FileError(
             path, f"schema_version {version}: of a newer numatlas; this reads up to {SCHEMA_VERSION}"
         )
-    reports = [row.get("report") or {} for row in data.get("rows", [])]
-    of_version_1 = version == 1 and ("scenarios" in data or data.get("command") in ("survey", "stream"))
-    if of_version_1 or any(report.get("schema_version") == 1 for report in reports):
-        return _of_version_1(path)
+    if version == 1 and "command" in data:
+        raise FileError(path, "schema_version 1: of an older numatlas; measure again")
     return data
 
 
@@ -126,22 +123,3 @@ def program_path() -> str | None:
 def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
     """Whether the text makes sense as far as it goes: it stops at its end, or in a string without one."""
     return error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
-
-
-def _of_version_1(path: Path) -> dict[str, Any]:
-    """As `numatlas convert` writes it: the one place that knows version 1."""
-    program = program_path()
-    why = "written by numatlas 0.1, and needs `numatlas convert`"
-    if not program:
-        raise FileError(path, f"{why}: numatlas is not in PATH, and NUMATLAS does not name it")
-    try:
-        done = subprocess.run(
-            [program, "convert", path.absolute()], capture_output=True, text=True, check=False
-        )
-    except OSError as error:
-        raise FileError(path, f"{why}: {program}: {error.strerror}") from None
-    if done.returncode != 0:
-        said = [line for line in done.stderr.splitlines() if line] or [f"exit code {done.returncode}"]
-        words, of_file = said[0].removeprefix("numatlas: error: "), f"{path.absolute()}: "
-        raise FileError(path, words.removeprefix(of_file) if words.startswith(of_file) else f"{why}: {words}")
-    return json.loads(done.stdout)

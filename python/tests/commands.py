@@ -1,6 +1,5 @@
 """The commands as the program runs them."""
 
-import json
 import os
 import subprocess
 import sys
@@ -25,14 +24,6 @@ def program() -> Path:
         if built.exists():
             return built
     pytest.skip("numatlas is not built, and NUMATLAS names none")
-
-
-def converted(data: dict, path: Path) -> dict:
-    """What a file of version 1 says in the words of today; `path`: where it is written to for that."""
-    path.write_text(json.dumps(data))
-    done = subprocess.run([program(), "convert", path], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return json.loads(done.stdout)
 
 
 def command(name, *arguments, folder, script=None, stdout=subprocess.PIPE):

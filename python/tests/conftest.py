@@ -54,12 +54,6 @@ def plain() -> Callable[[Path], dict]:
     return load
 
 
-@pytest.fixture
-def convert(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results of numatlas 0.1 can be read: the program that was built here converts them."""
-    monkeypatch.setenv("NUMATLAS", str(program()))
-
-
 @pytest.fixture(scope="session")
 def made_survey(measure: Callable, plain: Callable, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the results of several commands in one file."""

@@ -5,8 +5,9 @@ import json
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
+from statistics import median
 
-from commands import ROOT, converted
+from commands import ROOT
 
 FLEETS = ROOT / "tests" / "golden" / "fleet"
 VOID = {"img", "input", "br", "meta"}
@@ -80,12 +81,32 @@ def fact(
     return {"key": key, "where": where or {}, "words": words, "unit": unit, "estimate": estimate, **shown}
 
 
-def with_verdicts(data: dict, path: Path, slow: list[dict], not_judged: list[str] | None = None) -> Path:
-    """A fleet of version 1 as `numatlas stream --json` writes it today, with these verdicts."""
-    report = converted(data, path)
-    names = report["hosts"]
+def host_figure(fleet: dict, host: int, kernel: int) -> list[dict]:
+    """What `numatlas stream` makes of a host's rounds: the median bandwidth and its range; B/s."""
+    one = fleet["hosts"][host]
+    moved = fleet["kernels"][kernel]["bytes"] * fleet["kinds"][one["kind"]]["processes"]
+    rates = [moved / seconds for seconds in one["rounds"][kernel]["node"][1:] if seconds]
+    if not rates:
+        return []
+    value = {
+        "value": median(rates),
+        "low": min(rates),
+        "high": max(rates),
+        "n": len(rates),
+        "method": "samples",
+    }
+    figure = {"key": "bandwidth", "unit": "B/s", "estimate": value, "summary": None}
+    return [{"host": host, "figures": [figure]}]
+
+
+def with_verdicts(report: dict, path: Path, slow: list[dict], not_judged: list[str] | None = None) -> Path:
+    """A fleet whose hosts were changed, with their figures made anew and these verdicts."""
+    fleet = report["fleet"]
+    names = report["hosts"] = [host["name"] for host in fleet["hosts"]]
+    for kernel, case in enumerate(report["cases"]):
+        case["host_figures"] = [one for host in range(len(names)) for one in host_figure(fleet, host, kernel)]
     found = [{**one, "host": names.index(one["host"])} for one in slow]
-    report["fleet"]["slow"] |= {"hosts": found, "not_judged": not_judged or []}
+    fleet["slow"] |= {"hosts": found, "not_judged": not_judged or [], "unjudged": []}
     path.write_text(json.dumps(report))
     return path
 
@@ -93,9 +114,9 @@ def with_verdicts(data: dict, path: Path, slow: list[dict], not_judged: list[str
 def evil_fleet(tmp_path: Path) -> Path:
     """A fleet with a suspect whose name is markup."""
     data = json.loads((FLEETS / "run1.json").read_text())
-    data["hosts"][4]["name"] = EVIL
-    data["hosts"][4]["warnings"] = [EVIL]
-    data["kinds"][1]["cpu_model"] = EVIL
+    data["fleet"]["hosts"][4]["name"] = EVIL
+    data["warnings"] = [{"code": "placement", "where": EVIL, "text": EVIL}]
+    data["fleet"]["kinds"][1]["cpu_model"] = EVIL
     slow = [{"host": EVIL, "kernels": [{"kernel": 1, "drop": 0.2, "mads": 31.5}]}]
     return with_verdicts(data, tmp_path / "evil.json", slow)
 
@@ -103,15 +124,17 @@ def evil_fleet(tmp_path: Path) -> Path:
 def fleet_of(hosts: int, path: Path) -> Path:
     """As `numatlas stream --json`: host 3 is slow."""
     data = json.loads((FLEETS / "run1.json").read_text())
-    first = data["hosts"][0]
+    first = data["fleet"]["hosts"][0]
     times = ("node", "slowest", "fastest", "process_sum")
-    data["hosts"] = []
+    data["fleet"]["hosts"] = []
     for index in range(hosts):
         slower = (1.25 if index == 3 else 1) * (1 + index % 97 / 5000)
         rounds = [
             {**one, **{name: [seconds * slower for seconds in one[name]] for name in times}}
             for one in first["rounds"]
         ]
-        data["hosts"].append({**first, "name": f"cn{index:05}", "first_rank": index, "rounds": rounds})
+        data["fleet"]["hosts"].append(
+            {**first, "name": f"cn{index:05}", "first_rank": index, "rounds": rounds}
+        )
     slow = [{"host": "cn00003", "kernels": [{"kernel": 0, "drop": 0.2, "mads": None}]}]
     return with_verdicts(data, path, slow)

@@ -78,14 +78,12 @@ def test_what_was_there_stays_when_writing_fails(tmp_path, error):
     assert os.listdir(tmp_path) == ["page.html"] and path.read_text() == "there before"
 
 
-@pytest.mark.usefixtures("convert")
 def test_a_folder_is_no_file_to_write(tmp_path):
     (tmp_path / "page.html").mkdir()
     one_line(command("report", FLEETS / "run1.json", "-o", "page.html", folder=tmp_path), 6, "Is a directory")
     assert os.listdir(tmp_path) == ["page.html"] and not os.listdir(tmp_path / "page.html")
 
 
-@pytest.mark.usefixtures("convert")
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc")
 def test_a_folder_that_nobody_can_write_to(tmp_path):
     done = command("report", FLEETS / "run1.json", "-o", "/proc/page.html", folder=tmp_path)

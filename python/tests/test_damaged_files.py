@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commands import ROOT, SCALING, SURVEYS, command, converted, one_line, program
+from commands import ROOT, SCALING, SURVEYS, command, one_line, program
 from report_pages import FLEETS, Tree, fact, with_verdicts
 from results import load
 
@@ -60,7 +60,7 @@ def test_damage_is_told_in_one_line(tmp_path, text, words):
 
 def test_an_average_of_nothing(tmp_path):
     path = tmp_path / "run.json"
-    data = converted(json.loads((FLEETS / "run1.json").read_text()), path)
+    data = json.loads((FLEETS / "run1.json").read_text())
     for host in data["fleet"]["hosts"]:
         host["rounds"] = []
     data["cases"][0]["host_figures"] = []
@@ -121,7 +121,6 @@ def test_values_that_are_no_numbers(tmp_path, value):
     assert os.listdir(tmp_path) == ["survey.json"]
 
 
-@pytest.mark.usefixtures("convert")
 def test_the_damaged_one_of_several_is_named(tmp_path):
     data, path = survey(tmp_path)
     _without_intervals(data["results"], "x")
@@ -272,8 +271,8 @@ def test_facts_stand_side_by_side_where_they_are_of_one_place(tmp_path):
 
 def fleet(tmp_path, kinds, rounds=None):
     data = json.loads((FLEETS / "run1.json").read_text())
-    data["hosts"] = data["hosts"][: len(kinds)]
-    for at, (host, kind) in enumerate(zip(data["hosts"], kinds, strict=True)):
+    data["fleet"]["hosts"] = data["fleet"]["hosts"][: len(kinds)]
+    for at, (host, kind) in enumerate(zip(data["fleet"]["hosts"], kinds, strict=True)):
         host["kind"] = kind
         if rounds == at:
             host["rounds"] = [{name: [] for name in one} for one in host["rounds"]]

@@ -23,7 +23,7 @@ SWEEP = (
 MAPPING = "rank,host,cpu,node\n0,a,0,0\n1,a,4,1\n"
 SEEDS = {
     "ranks.csv": (ROOT / "examples" / "published" / "numa_mem_bench-lumig-domain0.csv").read_text(),
-    "tidy.csv": (ROOT / "python" / "tests" / "version_1.csv").read_text(),
+    "tidy.csv": (ROOT / "python" / "tests" / "tidy.csv").read_text(),
     "sweep.csv": SWEEP,
     "mapping.csv": MAPPING,
     "stream.dat": (ROOT / "tests" / "golden" / "fleet" / "memory_results-48x1-100101042021.dat").read_text(),

@@ -174,10 +174,10 @@ def test_a_sweep_in_json_has_the_figures_of_its_csv(tmp_path):
         assert not row["report"] or problem_of(row["report"]) == ""
 
 
-@pytest.mark.usefixtures("convert")
 def test_stream_by_rounds(plain):
     path = FLEET / "run1.json"
     result, data = numatlas.load(path), plain(path)
+    data = data["fleet"]
     host = data["hosts"][2]
     kind, kernel = data["kinds"][host["kind"]], data["kernels"][1]
     moved = kernel["bytes"] * kind["processes"]
@@ -219,10 +219,7 @@ BAD = {
         "damaged",
     ),
     "no fields": ('{"program": "numatlas", "schema_version": 2, "command": "stream"}', "it has no 'fleet'"),
-    "no fields of 0.1": (
-        '{"program": "numatlas", "schema_version": 1, "command": "stream"}',
-        "damaged result of numatlas 0.1: key 'hosts' not found",
-    ),
+    "of 0.1": ('{"program": "numatlas", "schema_version": 1, "command": "stream"}', "of an older numatlas"),
     "syntax": ('{"program": "numatlas",, "a": 1}', "is not valid JSON: line 1, column 24: Expecting"),
     "words after it": ('{"program": "numatlas"}\nxyz', "is not valid JSON: line 2, column 1: Extra data"),
     "xml": ("<html></html>", "not of distributed_streams"),
@@ -241,7 +238,6 @@ BAD = {
 }
 
 
-@pytest.mark.usefixtures("convert")
 @pytest.mark.parametrize("name", BAD)
 def test_bad_files_give_one_line(tmp_path, name):
     text, words = BAD[name]

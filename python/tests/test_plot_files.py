@@ -174,19 +174,18 @@ def test_numbers_of_a_picture_are_those_of_the_file(tmp_path):
     assert "! no measurement: numbers of the null engine, which touches no memory" in texts(picture, "small")
 
 
-@pytest.mark.usefixtures("convert")
 def test_rounds_of_a_fleet_give_the_medians_that_are_drawn():
     path = FLEET / "run4.json"
     data = json.loads(path.read_text())
     (figure,) = figures_of(numatlas.load(path), "stream")
     picture = build(figure)
-    for index, kernel in enumerate(data["kernels"]):
+    for index, kernel in enumerate(data["fleet"]["kernels"]):
         expected = sorted(
             median(
-                kernel["bytes"] * data["kinds"][host["kind"]]["processes"] / seconds * 1e-9
+                kernel["bytes"] * data["fleet"]["kinds"][host["kind"]]["processes"] / seconds * 1e-9
                 for seconds in host["rounds"][index]["node"][1:]
             )
-            for host in data["hosts"]
+            for host in data["fleet"]["hosts"]
         )
         drawn = sorted(
             float(value)

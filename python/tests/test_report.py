@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from commands import converted
 from report_pages import EVIL, FLEETS, Tree, evil_fleet, fleet_of, table_of
 
 import numatlas
@@ -319,10 +318,9 @@ def test_a_file_without_machine_and_spread_says_so(tmp_path):
     assert "90.50" in tree.find("details", class_="numbers")[0]["text"]
 
 
-@pytest.mark.usefixtures("convert")
 def test_no_verdict_is_not_called_a_good_one(tmp_path):
     path = tmp_path / "killed.json"
-    report = converted(json.loads((FLEETS / "run1.json").read_text()), path)
+    report = json.loads((FLEETS / "run1.json").read_text())
     report["fleet"]["slow"] = None  # as a run that was killed leaves it
     path.write_text(json.dumps(report))
     tree = Tree(page([numatlas.load(path)], ""))

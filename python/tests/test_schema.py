@@ -6,7 +6,7 @@ import copy
 import json
 
 import pytest
-from commands import ROOT, SURVEYS, converted
+from commands import ROOT, SURVEYS
 from schema import check, problem_of
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -37,13 +37,6 @@ def test_results_follow_it(measure, case):
     command, machine, options = case
     output = "--output" if command == "survey" else "--json"
     assert measure(command, machine, *options, output=output).exists()
-
-
-def test_a_converted_result_follows_it(tmp_path):
-    old = json.loads((GOLDEN / "compare" / "version-1" / "latency.json").read_text())
-    path = tmp_path / "result.json"
-    path.write_text(json.dumps(converted(old, tmp_path / "old.json")))
-    check(path)
 
 
 @pytest.mark.parametrize("name", ["four-nodes.json", "h100.json", "tiers.json", "two-cpus.json"])

@@ -86,8 +86,8 @@ class Adviser {
   }
 
   Expected<Advice> run() {
-    if (auto done = warm_up(); !done) return fail(done.error());
-    if (auto looked = look(); !looked) return fail(looked.error());
+    TRY(warm_up());
+    TRY(look());
     warn_of_the_program();
     propose();
     race();
@@ -149,7 +149,7 @@ class Adviser {
   Expected<void> warm_up() {
     for (std::size_t i = 0; i < options_.warmup; ++i) {
       tell(fmt::format("warm-up {} of {}", i + 1, options_.warmup));
-      if (auto prepared = prepare(); !prepared) return fail(prepared.error());
+      TRY(prepare());
       const auto run = run_program(request_for({}));
       if (!run) return fail(run.error());
       if (!run->good()) return fail(bad_program(*run));
@@ -160,7 +160,7 @@ class Adviser {
   Expected<void> look() {
     tell("observing the program as it is");
     const double before = seconds();
-    if (auto prepared = prepare(); !prepared) return fail(prepared.error());
+    TRY(prepare());
     auto look = look_at(request_for({}), advice_.machine, options_.launch.kind);
     if (!look) return fail(look.error());
     if (!look->run.good()) return fail(bad_program(look->run));

@@ -123,7 +123,7 @@ Expected<void> Child::open_files(const RunRequest& request) {
 Expected<std::unique_ptr<Child>> Child::fork_for(const RunRequest& request) {
   std::unique_ptr<Child> child(new Child());
   child->program_ = request.words.front();
-  if (auto opened = child->open_files(request); !opened) return fail(opened.error());
+  TRY(child->open_files(request));
   std::array<int, 2> go{}, errors{};
   if (pipe2(go.data(), O_CLOEXEC) != 0) return fail(no_process("pipe"));
   child->go_read_ = Descriptor(go[0]);

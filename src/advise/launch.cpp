@@ -95,9 +95,7 @@ Expected<Launch> parse_launch(const std::string& text, int ranks) {
   std::istringstream words(text);
   launch.words.assign(std::istream_iterator<std::string>(words), {});
   if (launch.words.empty()) return fail_usage("--launcher", "is empty", "none, srun or mpirun");
-  const auto kind = kind_of(launch.words);
-  if (!kind) return fail(kind.error());
-  launch.kind = *kind;
+  launch.kind = TRY(kind_of(launch.words));
   if (ranks < 1)
     return fail_usage("--launcher", "needs the number of ranks on this host", "--ranks N");
   launch.ranks = ranks;

@@ -197,18 +197,14 @@ Expected<Look> look_at(const RunRequest& request, const Machine& machine, Launch
   look.cpus_at_start = request.layout.cpus.value_or(thread_affinity());
   if (launcher == LauncherKind::srun) {
     look.unseen = "its ranks run below Slurm's own processes, so only the time was observed";
-    auto run = run_program(request);
-    if (!run) return fail(run.error());
-    look.run = *std::move(run);
+    look.run = TRY(run_program(request));
     return look;
   }
   Observer observer(machine, look);
   ProgramWatch watch;
   watch.starting = [&](pid_t process) { observer.begin(process); };
   watch.running = [&](pid_t process) { observer.observe(process); };
-  auto run = run_program(request, watch);
-  if (!run) return fail(run.error());
-  look.run = *std::move(run);
+  look.run = TRY(run_program(request, watch));
   observer.end();
   if (launcher != LauncherKind::none) look.own_cpus.reset();  // the launcher binds its ranks
   return look;

@@ -145,16 +145,15 @@ std::string failure_text(const ProgramRun& run) {
 
 Expected<ProgramRun> run_program(const RunRequest& request, const ProgramWatch& watch) {
   prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL);
-  const auto forked = Child::fork_for(request);
-  if (!forked) return fail(forked.error());
-  Child& child = **forked;
+  const auto forked = TRY(Child::fork_for(request));
+  Child& child = *forked;
   Group group(child);
   std::optional<GroupGuard> guard(std::in_place, -child.pid());
   if (watch.starting) watch.starting(child.pid());
-  if (auto started = child.start(); !started) return fail(started.error());
+  TRY(child.start());
   ProgramRun run;
   group.wait(request, watch, run);
-  if (auto reaped = group.reap(run); !reaped) return fail(reaped.error());
+  TRY(group.reap(run));
   guard.reset();  // it is no process that the program left
   run.left_processes = group.end_rest();
   run.output = child.output();

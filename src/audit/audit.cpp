@@ -30,9 +30,8 @@ namespace {
 Expected<MemorySlots> read_smbios(const std::string& file) {
   constexpr std::size_t most_bytes = 4U << 20U;
   constexpr const char* hint = "name a file of `dmidecode --dump-bin FILE`";
-  const auto content = read_file(file, "--smbios " + file, hint, most_bytes);
-  if (!content) return fail(content.error());
-  MemorySlots slots = slots_of_smbios(*content);
+  const auto content = TRY(read_file(file, "--smbios " + file, hint, most_bytes));
+  MemorySlots slots = slots_of_smbios(content);
   slots.source = printable(file);
   if (slots.slots.empty())
     return fail_usage("--smbios", fmt::format("{}: {}", slots.source, slots.problem), hint);
@@ -100,9 +99,7 @@ Expected<void> Audit::choose_claims() {
 
 Expected<void> Audit::read_files() {
   if (!options_.smbios.empty()) {
-    auto slots = read_smbios(options_.smbios);
-    if (!slots) return fail(slots.error());
-    report_.machine.memory_slots = *std::move(slots);
+    report_.machine.memory_slots = TRY(read_smbios(options_.smbios));
   }
   if (!options_.baseline.empty()) {
     auto read = read_stored(options_.baseline);
@@ -110,9 +107,7 @@ Expected<void> Audit::read_files() {
     baseline_ = *std::move(read);
   }
   if (!options_.peers.empty()) {
-    auto read = read_peers(options_.peers);
-    if (!read) return fail(read.error());
-    peers_ = *std::move(read);
+    peers_ = TRY(read_peers(options_.peers));
   }
   if (!options_.json_file.empty()) return check_writable(options_.json_file, "--json");
   return {};
@@ -121,7 +116,7 @@ Expected<void> Audit::read_files() {
 Expected<void> Audit::prepare() {
   const std::string& recorded = measuring_options_.machine;
   auto machine = recorded.empty() ? read_live_machine() : read_recorded_machine(recorded);
-  if (auto agreed = agree(comm_, error_of(machine)); !agreed) return agreed;
+  TRY(agree(comm_, error_of(machine)));
   report_.machine = *std::move(machine);
   report_.arguments = measuring_options_.arguments;
   report_.time_asked = time_;
@@ -129,7 +124,7 @@ Expected<void> Audit::prepare() {
   RunOptions clock;
   clock.null_engine = report_.null_engine;
   report_.started = start_time(clock);
-  if (auto agreed = agree(comm_, error_of(choose_claims())); !agreed) return agreed;
+  TRY(agree(comm_, error_of(choose_claims())));
   return agree(comm_, error_of(root() ? read_files() : Expected<void>{}));
 }
 
@@ -144,12 +139,11 @@ Expected<void> Audit::plan() {
   // All ranks have to measure the same: the first one's.
   std::string names;
   for (const std::string& name : only) names += name + ",";
-  const auto said = comm_.size() > 1 ? comm_.broadcast(names) : Expected<std::string>(names);
-  if (!said) return fail(said.error());
+  const auto said = TRY(comm_.size() > 1 ? comm_.broadcast(names) : Expected<std::string>(names));
   only.clear();
-  for (std::size_t at = 0; at < said->size();) {
-    const std::size_t end = said->find(',', at);
-    only.push_back(said->substr(at, end - at));
+  for (std::size_t at = 0; at < said.size();) {
+    const std::size_t end = said.find(',', at);
+    only.push_back(said.substr(at, end - at));
     at = end + 1;
   }
   if (only.empty()) return {};
@@ -162,9 +156,7 @@ Expected<void> Audit::plan() {
           measuring_options_.ways[name] = std::move(ways);
   }
   measuring_options_.reduced = {"matrix"};  // claims take latencies and reads: more visits to them
-  auto items = plan_survey(measuring_options_, report_.machine, comm_);
-  if (!items) return fail(items.error());
-  items_ = *std::move(items);
+  items_ = TRY(plan_survey(measuring_options_, report_.machine, comm_));
   return {};
 }
 
@@ -206,9 +198,7 @@ Expected<void> Audit::judge() {
   input.peers = peers_;
   if (baseline_ && !report_.reports.empty()) {
     // As `compare` would read this audit's own file.
-    auto now = stored_from_text(audit_text(report_, "json"), "this audit");
-    if (!now) return fail(now.error());
-    input.now = *std::move(now);
+    input.now = TRY(stored_from_text(audit_text(report_, "json"), "this audit"));
   }
   for (const auto& claim : claims_) {
     for (ClaimVerdict& verdict : claim->judge(input))
@@ -248,8 +238,8 @@ Expected<void> Audit::write() const {
 }
 
 Expected<int> Audit::go() {
-  if (auto ready = prepare(); !ready) return fail(ready.error());
-  if (auto planned = plan(); !planned) return fail(planned.error());
+  TRY(prepare());
+  TRY(plan());
   if (measuring_options_.dry_run) {
     const auto shown = agree(comm_, error_of(root() ? show_plan() : Expected<void>{}));
     if (!shown) return fail(shown.error());
@@ -261,8 +251,8 @@ Expected<int> Audit::go() {
     const bool stopped = kind == ErrorKind::interrupted || kind == ErrorKind::peer;
     if (!stopped || !root()) return fail(measured.error());
     report_.stopped = full_text(measured.error());
-    if (auto kept = judge(); !kept) return fail(kept.error());
-    if (auto wrote = write(); !wrote) return fail(wrote.error());
+    TRY(judge());
+    TRY(write());
     return fail(measured.error());
   }
   Expected<void> ended;
@@ -270,7 +260,7 @@ Expected<int> Audit::go() {
     ended = judge();
     if (ended) ended = write();
   }
-  if (auto agreed = agree(comm_, error_of(ended)); !agreed) return fail(agreed.error());
+  TRY(agree(comm_, error_of(ended)));
   return root() ? exit_code_of(report_) : 0;
 }
 

@@ -29,7 +29,7 @@ constexpr const char* peers_hint =
 std::optional<std::vector<RunReport>> reports_in(const std::string& path) {
   const auto content = read_file(path, path, "");
   if (!content) return std::nullopt;
-  const auto document = parse_json(*content, {"samples"});
+  const auto document = parse_json(*content);
   if (!document) return std::nullopt;
   std::vector<RunReport> reports;
   const json& value = **document;

@@ -75,6 +75,24 @@ inline tl::unexpected<Error> fail_usage(std::string subject, std::string message
                     std::move(option_hint));
 }
 
+namespace detail {
+template <class T>
+T value_of(Expected<T>& expected) {
+  return *std::move(expected);
+}
+inline void value_of(Expected<void>& /*expected*/) {}
+}  // namespace detail
+
+/// The value of an Expected, or the return of its error from the function it stands in:
+/// `const Machine machine = TRY(read_machine(comm));`. A statement expression, which gcc and clang
+/// have.
+#define TRY(...)                                                 \
+  __extension__({                                                \
+    auto try_ = (__VA_ARGS__);                                   \
+    if (!try_) return ::numatlas::fail(std::move(try_).error()); \
+    ::numatlas::detail::value_of(try_);                          \
+  })
+
 /// snake_case name of a kind, as it stands in JSON results.
 const char* name_of(ErrorKind kind);
 

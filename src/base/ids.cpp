@@ -67,21 +67,18 @@ Expected<int> parse_number(std::string_view text, std::string_view whole) {
 Expected<void> append_item(std::string_view item, std::string_view whole, std::vector<int>& out) {
   int step = 1;
   if (const auto colon = item.find(':'); colon != std::string_view::npos) {
-    const auto parsed = parse_number(item.substr(colon + 1), whole);
-    if (!parsed) return fail(parsed.error());
-    step = *parsed;
+    step = TRY(parse_number(item.substr(colon + 1), whole));
     item = item.substr(0, colon);
   }
   const auto dash = item.find('-');
   const auto first = parse_number(trim(item.substr(0, dash)), whole);
   if (!first) return fail(first.error());
-  const auto last =
-      dash == std::string_view::npos ? first : parse_number(trim(item.substr(dash + 1)), whole);
-  if (!last) return fail(last.error());
-  if (step < 1 || *last < *first) {
+  const auto last = TRY(
+      dash == std::string_view::npos ? first : parse_number(trim(item.substr(dash + 1)), whole));
+  if (step < 1 || last < *first) {
     return fail(ErrorKind::usage, fmt::format("the range '{}' in '{}' is empty", item, whole));
   }
-  for (int id = *first; id <= *last; id += step) out.push_back(id);
+  for (int id = *first; id <= last; id += step) out.push_back(id);
   return {};
 }
 
@@ -105,12 +102,11 @@ Expected<std::vector<int>> parse_ordered_list(std::string_view text) {
 
 template <class I>
 Expected<IdSet<I>> parse_list(std::string_view text) {
-  auto ids = parse_ordered_list(text);
-  if (!ids) return fail(ids.error());
+  auto ids = TRY(parse_ordered_list(text));
   // Ascending, each is inserted at the end; in any other order the set would be moved every time.
-  std::sort(ids->begin(), ids->end());
+  std::sort(ids.begin(), ids.end());
   IdSet<I> set;
-  for (int id : *ids) set.insert(I{id});
+  for (int id : ids) set.insert(I{id});
   return set;
 }
 

@@ -43,7 +43,7 @@ void empty(json& value) {
 /// here: printable texts, a limit of levels, and a value that can be dropped without memory.
 class Builder final : public nlohmann::json_sax<json> {
  public:
-  Builder(const std::string& text, const std::set<std::string>& skip) : text_(text), skip_(skip) {}
+  explicit Builder(const std::string& text) : text_(text) {}
 
   JsonDocument document{new json()};
   std::optional<Error> error;
@@ -62,8 +62,6 @@ class Builder final : public nlohmann::json_sax<json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(std::string& name) override {
-    if (skipped_levels_ > 0) return true;
-    skip_next_ = skip_.contains(name);
     name_ = printable(name);
     return true;
   }
@@ -77,9 +75,8 @@ class Builder final : public nlohmann::json_sax<json> {
   }
 
  private:
-  /// Puts a value where it belongs; nullptr where it is left out.
+  /// Puts a value where it belongs.
   json* place(json value) {
-    if (skipped_levels_ > 0 || std::exchange(skip_next_, false)) return nullptr;
     if (levels_.empty()) return &(*document = std::move(value));
     json& parent = *levels_.back();
     if (parent.is_array()) return &parent.emplace_back(std::move(value));
@@ -92,31 +89,22 @@ class Builder final : public nlohmann::json_sax<json> {
     return true;
   }
   bool open(json value) {
-    if (levels_.size() + skipped_levels_ >= most_json_levels) {
+    if (levels_.size() >= most_json_levels) {
       error = Error{ErrorKind::usage,
                     fmt::format("is nested deeper than {} levels", most_json_levels), ""};
       return false;
     }
-    if (json* const placed = place(std::move(value)))
-      levels_.push_back(placed);
-    else
-      ++skipped_levels_;
+    levels_.push_back(place(std::move(value)));
     return true;
   }
   bool close() {
-    if (skipped_levels_ > 0)
-      --skipped_levels_;
-    else
-      levels_.pop_back();
+    levels_.pop_back();
     return true;
   }
 
   const std::string& text_;
-  const std::set<std::string>& skip_;
   std::vector<json*> levels_;  ///< open objects and arrays; stay where they are while they are open
   std::string name_;
-  bool skip_next_ = false;
-  std::size_t skipped_levels_ = 0;
 };
 
 }  // namespace
@@ -126,10 +114,10 @@ void DropJson::operator()(json* value) const noexcept {
   delete value;
 }
 
-Expected<JsonDocument> parse_json(const std::string& text, const std::set<std::string>& skip) {
+Expected<JsonDocument> parse_json(const std::string& text) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     return fail(ErrorKind::usage, "is empty");
-  Builder builder(text, skip);
+  Builder builder(text);
   if (json::sax_parse(text, &builder)) return std::move(builder.document);
   return fail(*builder.error);
 }

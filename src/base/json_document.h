@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
-#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -21,9 +20,8 @@ using JsonDocument = std::unique_ptr<nlohmann::json, DropJson>;
 /// Files of numatlas have fewer than twenty levels. What works on a value calls itself for each.
 inline constexpr std::size_t most_json_levels = 64;
 
-/// Parses a whole text. All strings and names in the value are printable (base/text.h). Fields
-/// named in `skip` are left out, at any depth. Errors (kind usage) are a predicate without the
-/// file's name: "is truncated after 20 bytes, in line 1".
-Expected<JsonDocument> parse_json(const std::string& text, const std::set<std::string>& skip = {});
+/// Parses a whole text. All strings and names in the value are printable (base/text.h). Errors
+/// (kind usage) are a predicate without the file's name: "is truncated after 20 bytes, in line 1".
+Expected<JsonDocument> parse_json(const std::string& text);
 
 }  // namespace numatlas

@@ -31,13 +31,11 @@ Expected<std::vector<Bytes>> parse_range(std::string_view text) {
   const auto dash = text.find('-');
   if (dash == 0) return bad_size(fmt::format("'{}' is negative or has no start", text));
   // "1-64MiB": a bare start takes the end's unit only when it is MiB, so no guessing here.
-  const auto low = parse_one(text.substr(0, dash));
-  if (!low) return fail(low.error());
-  const auto high = parse_one(text.substr(dash + 1));
-  if (!high) return fail(high.error());
-  if (*high < *low) return bad_size(fmt::format("the range '{}' ends before it starts", text));
+  const auto low = TRY(parse_one(text.substr(0, dash)));
+  const auto high = TRY(parse_one(text.substr(dash + 1)));
+  if (high < low) return bad_size(fmt::format("the range '{}' ends before it starts", text));
   std::vector<Bytes> sizes;
-  for (std::uint64_t size = std::bit_ceil(low->value); size <= high->value; size *= 2) {
+  for (std::uint64_t size = std::bit_ceil(low.value); size <= high.value; size *= 2) {
     sizes.push_back(Bytes{size});
   }
   if (sizes.empty()) return bad_size(fmt::format("no power of two lies within '{}'", text));

@@ -93,15 +93,14 @@ std::optional<Error> decimal_comma(std::string_view text) {
 }
 
 Expected<Bytes> parse_bytes(std::string_view text, std::uint64_t bare_unit) {
-  const auto number = split_number(text);
-  if (!number) return fail(number.error());
+  const auto number = TRY(split_number(text));
   const double unit =
-      number->unit.empty() ? static_cast<double>(bare_unit) : unit_bytes(number->unit);
+      number.unit.empty() ? static_cast<double>(bare_unit) : unit_bytes(number.unit);
   if (unit == 0) {
     return fail(ErrorKind::usage, fmt::format("'{}' has an unknown unit", text),
                 "use B, KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB (powers of 1000)");
   }
-  const double bytes = number->value * unit;
+  const double bytes = number.value * unit;
   if (!(bytes >= 1)) {
     return fail(ErrorKind::usage, fmt::format("'{}' must be greater than 0", text));
   }

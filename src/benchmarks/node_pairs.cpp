@@ -19,13 +19,11 @@ void NodePairOptions::add_to(CLI::App& app, const char* size_help) {
 }
 
 Expected<void> NodePairOptions::parse(const std::string& command) {
-  if (auto parsed = size.parse(command); !parsed) return parsed;
-  auto chosen = kernels.parse();
-  if (!chosen) return fail(chosen.error());
-  choices = *std::move(chosen);
+  TRY(size.parse(command));
+  choices = TRY(kernels.parse());
   for (const Choice& choice : choices) {
     if (!size.given()) break;
-    if (auto fits = (*make_kernel(choice.spec))->check_size(*size.given()); !fits) return fits;
+    TRY((*make_kernel(choice.spec))->check_size(*size.given()));
   }
   return {};
 }

@@ -73,12 +73,11 @@ void RunParser::add_to(CLI::App& app) {
 }
 
 Expected<ParsedRun> RunParser::take(std::vector<std::string> arguments) && {
-  auto options = common_.parse();
-  if (!options) return fail(options.error());
-  if (auto own = benchmark_->parse_options(); !own) return fail(own.error());
-  options->command = benchmark_->name();
-  options->arguments = std::move(arguments);
-  return ParsedRun{std::move(benchmark_), *std::move(options)};
+  auto options = TRY(common_.parse());
+  TRY(benchmark_->parse_options());
+  options.command = benchmark_->name();
+  options.arguments = std::move(arguments);
+  return ParsedRun{std::move(benchmark_), std::move(options)};
 }
 
 Expected<ParsedRun> parse_run(const std::string& name, const std::vector<std::string>& words) {

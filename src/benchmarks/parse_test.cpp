@@ -161,7 +161,6 @@ TEST(ParseRun, StoresAsTablesNameThem) {
   const auto parsed = parse_run("bandwidth", {"--stores", "regular,nt"});
   EXPECT_TRUE(parsed || parsed.error().kind == ErrorKind::unavailable);
   EXPECT_TRUE(parse_run("bandwidth", {"--stores", "regular"}));
-  EXPECT_TRUE(parse_run("bandwidth", {"--stores", "ordinary"})) << "as in version 0.1";
   EXPECT_FALSE(parse_run("bandwidth", {"--stores", "nontemporal"}));
 }
 

@@ -19,9 +19,7 @@ void SizesOption::add_to(CLI::App& app, const std::string& what) {
 
 Expected<void> SizesOption::parse() {
   if (text_.empty()) return {};
-  auto sizes = parse_sizes(text_);
-  if (!sizes) return fail(sizes.error());
-  given_ = *std::move(sizes);
+  given_ = TRY(parse_sizes(text_));
   return {};
 }
 
@@ -31,9 +29,7 @@ void OneSizeOption::add_to(CLI::App& app, const std::string& help) {
 
 Expected<void> OneSizeOption::parse(const std::string& command) {
   if (text_.empty()) return {};
-  const auto size = parse_one_size(text_, command);
-  if (!size) return fail(size.error());
-  given_ = *size;
+  given_ = TRY(parse_one_size(text_, command));
   return {};
 }
 

@@ -25,14 +25,12 @@ struct Prepared {
 
 inline Expected<Prepared> prepare(const std::string& command, Words words, const Machine& machine) {
   words.push_back("--dry-run");
-  auto run = parse_run(command, words);
-  if (!run) return fail(run.error());
+  auto run = TRY(parse_run(command, words));
   Machine complete = machine;
-  if (auto done = run->benchmark->complete(run->options, complete); !done)
-    return fail(done.error());
-  const auto placed = run->benchmark->workers(run->options, complete, TaskContext{});
+  TRY(run.benchmark->complete(run.options, complete));
+  const auto placed = run.benchmark->workers(run.options, complete, TaskContext{});
   if (!placed) return fail(placed.error());
-  Prepared prepared{*std::move(run), {}, {complete}};
+  Prepared prepared{std::move(run), {}, {complete}};
   prepared.layout.hosts = {"alpha"};
   for (const WorkerPlacement& place : *placed) prepared.layout.workers.push_back({0, 0, place});
   return prepared;
@@ -48,9 +46,8 @@ inline Expected<Prepared> prepare(const std::string& command, const Words& words
 
 template <class AnyMachine>
 Expected<Plan> plan_on(const std::string& command, const Words& words, const AnyMachine& machine) {
-  const auto prepared = prepare(command, words, machine);
-  if (!prepared) return fail(prepared.error());
-  return prepared->run.benchmark->plan(prepared->input());
+  const auto prepared = TRY(prepare(command, words, machine));
+  return prepared.run.benchmark->plan(prepared.input());
 }
 
 /// Fails the test where there is no plan.

@@ -87,8 +87,7 @@ Expected<ProgramTraits> traits_from(const std::string& text, int ranks) {
     const std::string name = word.substr(0, sign);
     const std::string value = sign == std::string::npos ? "" : word.substr(sign + 1);
     if (name == "threads") {
-      auto threads = fill(traits.threads, parse_whole<int>(value, 1, 65536, "--assume threads"));
-      if (!threads) return fail(threads.error());
+      TRY(fill(traits.threads, parse_whole<int>(value, 1, 65536, "--assume threads")));
     } else if (name == "memory") {
       const auto memory = parse_bytes(value);
       if (!memory) return fail(about("--assume memory", memory.error()));
@@ -114,20 +113,16 @@ Expected<AdviseOptions> options_of(const AdviseWords& words,
   options.program = program;
   options.arguments = {"advise"};
   options.arguments.insert(options.arguments.end(), program.begin(), program.end());
-  if (auto read = read_numbers(words, options); !read) return fail(read.error());
-  auto metric = fill(options.metric, Metric::parse(words.metric, words.higher));
-  if (!metric) return fail(metric.error());
-  const auto ranks = optional_whole<int>(words.ranks, 1, 65536, "--ranks");
-  if (!ranks) return fail(ranks.error());
-  auto launch = fill(options.launch, parse_launch(words.launcher, ranks->value_or(0)));
-  if (!launch) return fail(launch.error());
+  TRY(read_numbers(words, options));
+  TRY(fill(options.metric, Metric::parse(words.metric, words.higher)));
+  const auto ranks = TRY(optional_whole<int>(words.ranks, 1, 65536, "--ranks"));
+  TRY(fill(options.launch, parse_launch(words.launcher, ranks.value_or(0))));
   options.input = input_of(words);
   options.axes = {words.axes.begin(), words.axes.end()};
   options.prepare = words.prepare;
   options.show_output = words.show_output;
   if (!words.atlas.empty()) {
-    if (auto atlas = fill(options.atlas, read_atlas(words.atlas)); !atlas)
-      return fail(atlas.error());
+    TRY(fill(options.atlas, read_atlas(words.atlas)));
   }
   return options;
 }
@@ -176,36 +171,33 @@ Expected<void> write_exports(const std::vector<std::string>& files, const Advice
     const std::string text = file.ends_with(".json") ? json_text(report_of(advice))
                              : file.ends_with(".md") ? advice_markdown(advice)
                                                      : advice_script(advice);
-    if (auto written = write_whole(file, text, "--export"); !written) return written;
+    TRY(write_whole(file, text, "--export"));
   }
   return {};
 }
 
 Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string>& program) {
-  if (auto checked = check_words(words, program); !checked) return fail(checked.error());
-  auto options = options_of(words, program);
-  if (!options) return fail(options.error());
+  TRY(check_words(words, program));
+  auto options = TRY(options_of(words, program));
   const auto machine =
-      words.machine.empty() ? read_live_machine() : read_recorded_machine(words.machine);
-  if (!machine) return fail(machine.error());
-  if (options->atlas && !options->atlas->host.empty() && options->atlas->host != machine->host)
+      TRY(words.machine.empty() ? read_live_machine() : read_recorded_machine(words.machine));
+  if (options.atlas && !options.atlas->host.empty() && options.atlas->host != machine.host)
     say(fmt::format("numatlas: warning: {} is from another host ({})\n", printable(words.atlas),
-                    printable(options->atlas->host)));
+                    printable(options.atlas->host)));
   if (words.dry_run) {
-    const auto traits = traits_from(words.assume, options->launch.ranks);
-    if (!traits) return fail(traits.error());
-    return answer(candidates_text(candidates_for(*options, *machine, *traits)));
+    const auto traits = TRY(traits_from(words.assume, options.launch.ranks));
+    return answer(candidates_text(candidates_for(options, machine, traits)));
   }
   install_signal_handlers();
   RaceLine line(isatty(STDERR_FILENO) != 0);
   if (!words.quiet) {
-    options->told = [&](const std::string& text) {
+    options.told = [&](const std::string& text) {
       line.clear();
       say(text + "\n");
     };
-    options->progress = [&](const auto&... what) { line.show(what...); };
+    options.progress = [&](const auto&... what) { line.show(what...); };
   }
-  const auto advice = advise(*options, *machine);
+  const auto advice = advise(options, machine);
   line.clear();
   if (!advice) {
     const Error& error = advice.error();
@@ -216,7 +208,7 @@ Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string
   // The answer first: an export that fails takes nothing of it.
   const auto shown =
       write_stdout(words.format == "json" ? json_text(report_of(*advice)) : advice_text(*advice));
-  if (auto written = write_exports(words.exports, *advice); !written) return fail(written.error());
+  TRY(write_exports(words.exports, *advice));
   if (!shown) return fail(shown.error());
   if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
   return exit_code_of(outcome_of(*advice));
@@ -279,9 +271,8 @@ Command add_advise_command(CLI::App& app, const std::vector<std::string>& progra
   app.footer("The program follows: numatlas advise --time 10m -- PROGRAM [ARGUMENTS...]");
   app.prefix_command();
   return [words, &app, &program]() -> Expected<int> {
-    const auto line = program_of(app, program);
-    if (!line) return fail(line.error());
-    return run_advise(*words, *line);
+    const auto line = TRY(program_of(app, program));
+    return run_advise(*words, line);
   };
 }
 

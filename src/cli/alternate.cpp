@@ -163,7 +163,7 @@ Expected<StoredFile> launch(const std::string& command, const std::string& file,
 Expected<Launches> measure_in_turn(const std::array<std::string, 2>& commands, int pairs,
                                    const std::string& name) {
   ResultFolder folder;
-  if (auto made = folder.make(name); !made) return fail(made.error());
+  TRY(folder.make(name));
   name_this_program();
   Launches launches;
   for (int i = 0; i < 2 * pairs; ++i) {
@@ -171,9 +171,8 @@ Expected<Launches> measure_in_turn(const std::array<std::string, 2>& commands, i
     const int side = (i + pair) % 2;  // A B, B A, A B, ...
     const std::string& command = commands[static_cast<std::size_t>(side)];
     say(fmt::format("[{}/{}] {}: {}\n", i + 1, 2 * pairs, side == 0 ? "BASE" : "NEW", command));
-    auto stored = launch(command, folder.file(side == 0 ? 'a' : 'b', pair + 1), folder);
-    if (!stored) return fail(stored.error());
-    launches[static_cast<std::size_t>(side)].push_back(*std::move(stored));
+    auto stored = TRY(launch(command, folder.file(side == 0 ? 'a' : 'b', pair + 1), folder));
+    launches[static_cast<std::size_t>(side)].push_back(std::move(stored));
     if (i != 1) continue;
     // Before the time of all others is spent.
     const auto comparison = compare_files(launches[0][0], launches[1][0], {}, true);

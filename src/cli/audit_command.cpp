@@ -72,7 +72,7 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
   app.allow_extras();
   return [options, words, &line]() -> Expected<int> {
     options->measuring.arguments = line;
-    if (auto read = read_audit_words(*words, *options); !read) return fail(read.error());
+    TRY(read_audit_words(*words, *options));
     const bool alone = !options->measuring.machine.empty() && !options->measuring.null_engine;
     if (alone && !options->measuring.dry_run) {
       return fail_usage("--machine", "a recorded machine cannot be measured",

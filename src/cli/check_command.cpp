@@ -93,17 +93,16 @@ bool is_older(const CheckedRun& a, const CheckedRun& b) {
 }
 
 Expected<CheckedRun> read_run(const std::string& file, bool alone) {
-  auto read = read_fleet(file);
-  if (!read) return fail(read.error());
-  if (read->started.empty() && !alone)
+  auto read = TRY(read_fleet(file));
+  if (read.started.empty() && !alone)
     return fail_usage(
         file, "does not record when it ran",
         "runs of a history are distinguished by their start time: a .dat has it in its name, "
         "memory_results-PxT-hhmmDDMMYYYY.dat");
-  read->machines.clear();
-  read->fleet->slow.reset();
-  for (FleetHost& host : read->fleet->hosts) host.processes.clear();
-  CheckedRun run{printable(file), *std::move(read), {}};
+  read.machines.clear();
+  read.fleet->slow.reset();
+  for (FleetHost& host : read.fleet->hosts) host.processes.clear();
+  CheckedRun run{printable(file), std::move(read), {}};
   run.past = past_run(run.run);
   return run;
 }
@@ -196,9 +195,8 @@ void note_old(Checked& checked) {
 Expected<Checked> read_runs(const std::vector<std::string>& files, const SlowRule& rule) {
   Checked checked;
   for (const std::string& file : files) {
-    auto run = read_run(file, files.size() == 1);
-    if (!run) return fail(run.error());
-    checked.runs.push_back(*std::move(run));
+    auto run = TRY(read_run(file, files.size() == 1));
+    checked.runs.push_back(std::move(run));
   }
   std::stable_sort(checked.runs.begin(), checked.runs.end(), is_older);
   leave_out_doubles(checked);
@@ -325,24 +323,20 @@ int verdict_of(const SlowReport& slow, const std::optional<History>& history) {
 }
 
 Expected<int> run_check(const CheckOptions& options) {
-  const auto rule = options.slow.parse();
-  if (!rule) return fail(rule.error());
+  const auto rule = TRY(options.slow.parse());
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
-  if (auto can = check_metrics_file(options.openmetrics, options.files); !can)
-    return fail(can.error());
-  const auto checked = read_runs(options.files, *rule);
-  if (!checked) return fail(checked.error());
-  const auto history = history_of(*checked);
+  TRY(check_metrics_file(options.openmetrics, options.files));
+  const auto checked = TRY(read_runs(options.files, rule));
+  const auto history = history_of(checked);
   const std::string text =
-      options.format == "json" ? check_json(*checked, history) : check_text(*checked, history);
-  if (auto shown = write_stdout(text); !shown) return fail(shown.error());
+      options.format == "json" ? check_json(checked, history) : check_text(checked, history);
+  TRY(write_stdout(text));
   if (!options.openmetrics.empty()) {
-    const HostsInTime in_time{history ? &*history : nullptr, checked->newest().started};
-    const auto wrote = write_whole(
-        options.openmetrics, fleet_openmetrics(checked->newest().run, in_time), "--openmetrics");
-    if (!wrote) return fail(wrote.error());
+    const HostsInTime in_time{history ? &*history : nullptr, checked.newest().started};
+    TRY(write_whole(options.openmetrics, fleet_openmetrics(checked.newest().run, in_time),
+                    "--openmetrics"));
   }
-  return verdict_of(*checked->newest().run.fleet->slow, history);
+  return verdict_of(*checked.newest().run.fleet->slow, history);
 }
 
 }  // namespace

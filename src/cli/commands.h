@@ -35,7 +35,6 @@ Command add_selftest_command(CLI::App& app);
 Command add_check_command(CLI::App& app);
 Command add_compare_command(CLI::App& app);
 /// Brings a result of an earlier version up to date, on standard output.
-Command add_convert_command(CLI::App& app);
 /// Writes stored figures in forms of other software.
 Command add_export_command(CLI::App& app);
 /// Prints a completion script of the whole program, whose command `app` is.

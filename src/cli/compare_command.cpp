@@ -62,8 +62,7 @@ bool is_folder(const std::string& name) {
 
 Expected<CompareView> view_of(const CompareOptions& options) {
   CompareView view;
-  const auto effect = fill(view.rule.min_effect, part_or_none("--min-effect", options.min_effect));
-  if (!effect) return fail(effect.error());
+  TRY(fill(view.rule.min_effect, part_or_none("--min-effect", options.min_effect)));
   if (!options.launch_spread.empty() && !is_folder(options.launch_spread)) {
     const auto spread = part_or_none("--launch-spread", options.launch_spread);
     if (!spread)
@@ -121,9 +120,8 @@ Expected<void> check_sides(const CompareOptions& options) {
 Expected<std::vector<StoredFile>> read_files(const std::vector<std::string>& paths) {
   std::vector<StoredFile> files;
   for (const std::string& path : paths) {
-    auto stored = read_stored(path);
-    if (!stored) return fail(stored.error());
-    files.push_back(*std::move(stored));
+    auto stored = TRY(read_stored(path));
+    files.push_back(std::move(stored));
   }
   return files;
 }
@@ -132,17 +130,16 @@ Expected<Launches> launches_of(const CompareOptions& options) {
   constexpr const char* default_pairs = "5";
   constexpr int least_pairs = 3, most_pairs = 1000;
   if (!options.runs.empty()) {
-    const auto pairs = parse_whole(options.pairs.empty() ? default_pairs : options.pairs,
-                                   least_pairs, most_pairs, "--pairs");
-    if (!pairs) return fail(pairs.error());
-    return measure_in_turn({options.runs[0], options.runs[1]}, *pairs, options.keep);
+    const auto pairs = TRY(parse_whole(options.pairs.empty() ? default_pairs : options.pairs,
+                                       least_pairs, most_pairs, "--pairs"));
+    return measure_in_turn({options.runs[0], options.runs[1]}, pairs, options.keep);
   }
   Launches launches;
   const bool named = !options.base.empty();
   const std::vector<std::string> sides[] = {named ? options.base : std::vector{options.files[0]},
                                             named ? options.now : std::vector{options.files[1]}};
   for (std::size_t side = 0; side < 2; ++side) {
-    if (auto read = fill(launches[side], read_files(sides[side])); !read) return fail(read.error());
+    TRY(fill(launches[side], read_files(sides[side])));
   }
   return launches;
 }
@@ -198,9 +195,8 @@ struct FoundRuns {
 
 Expected<FoundRuns> runs_below(const std::string& option, const std::string& folder) {
   FoundRuns found;
-  const auto files = files_below(option, folder);
-  if (!files) return fail(files.error());
-  for (const std::string& file : *files) {
+  const auto files = TRY(files_below(option, folder));
+  for (const std::string& file : files) {
     auto stored = read_stored(file);
     if (stored)
       found.add(*std::move(stored));
@@ -213,11 +209,10 @@ Expected<FoundRuns> runs_below(const std::string& option, const std::string& fol
 /// Where --launch-spread is a folder.
 Expected<void> read_launches(const CompareOptions& options, ComparedFiles& compared) {
   if (!is_folder(options.launch_spread) || !options.runs.empty()) return {};
-  auto found = runs_below("--launch-spread", options.launch_spread);
-  if (!found) return fail(found.error());
+  auto found = TRY(runs_below("--launch-spread", options.launch_spread));
   // A survey's folder has the file of each benchmark beside survey.json.
   std::vector<std::string> copies;
-  const auto launches = without_copies(std::move(found->runs), copies);
+  const auto launches = without_copies(std::move(found.runs), copies);
   const std::size_t known = know_launches(compared.base, launches);
   know_launches(compared.now, launches);
   compared.launches_from = printable(options.launch_spread);
@@ -230,32 +225,30 @@ Expected<void> read_launches(const CompareOptions& options, ComparedFiles& compa
 }
 
 Expected<int> compare_sides(const CompareOptions& options, const CompareView& view) {
-  auto launches = launches_of(options);
-  if (!launches) return fail(launches.error());
+  auto launches = TRY(launches_of(options));
   ComparedFiles compared;
   std::vector<std::string> copies[2];
   if (options.runs.empty())
     for (std::size_t side = 0; side < 2; ++side)
-      (*launches)[side] = without_copies(std::move((*launches)[side]), copies[side]);
-  compared.base = merged((*launches)[0]);
-  compared.now = merged((*launches)[1]);
+      launches[side] = without_copies(std::move(launches[side]), copies[side]);
+  compared.base = merged(launches[0]);
+  compared.now = merged(launches[1]);
   compared.base.notes.insert(compared.base.notes.end(), copies[0].begin(), copies[0].end());
   compared.now.notes.insert(compared.now.notes.end(), copies[1].begin(), copies[1].end());
-  compared.base_launches = (*launches)[0].size();
-  compared.now_launches = (*launches)[1].size();
+  compared.base_launches = launches[0].size();
+  compared.now_launches = launches[1].size();
   if (!options.runs.empty()) {
     compared.base.file = printable(options.runs[0]);
     compared.now.file = printable(options.runs[1]);
   }
-  if (auto read = read_launches(options, compared); !read) return fail(read.error());
-  auto comparison = compare_files(compared.base, compared.now, view.rule, !options.runs.empty());
-  if (!comparison) return fail(comparison.error());
-  compared.comparison = *std::move(comparison);
+  TRY(read_launches(options, compared));
+  compared.comparison =
+      TRY(compare_files(compared.base, compared.now, view.rule, !options.runs.empty()));
   compared.differences = differences_of(compared.base, compared.now);
   const std::string text = options.format == "json"  ? compare_json(compared, view)
                            : options.format == "csv" ? compare_csv(compared, view)
                                                      : compare_table(compared, view);
-  if (auto shown = write_stdout(text); !shown) return fail(shown.error());
+  TRY(write_stdout(text));
   const Comparison& cases = compared.comparison;
   if (options.no_fail) return 0;
   if (cases.count(CaseVerdict::slower) > 0) return exit_code_of_slower;
@@ -272,9 +265,8 @@ Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareVie
   if (!options.history.empty()) found = runs_below("--history", options.history);
   if (!found) return fail(found.error());
   for (const std::string& file : options.files) {  // named one by one: these must be readable
-    auto stored = read_stored(file);
-    if (!stored) return fail(stored.error());
-    found->add(*std::move(stored));
+    auto stored = TRY(read_stored(file));
+    found->add(std::move(stored));
   }
   std::vector<Error> unused = found->broken;
   unused.insert(unused.end(), found->passed_over.begin(), found->passed_over.end());
@@ -300,31 +292,27 @@ Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareVie
 
 Expected<int> compare_many(const CompareOptions& options, const CompareView& view) {
   std::size_t broken = 0;
-  const auto compared = read_runs(options, view, broken);
-  if (!compared) return fail(compared.error());
-  const std::string text = options.format == "json"  ? runs_json(*compared, view)
-                           : options.format == "csv" ? runs_csv(*compared, view)
-                                                     : runs_table(*compared, view);
-  if (auto shown = write_stdout(text); !shown) return fail(shown.error());
+  const auto compared = TRY(read_runs(options, view, broken));
+  const std::string text = options.format == "json"  ? runs_json(compared, view)
+                           : options.format == "csv" ? runs_csv(compared, view)
+                                                     : runs_table(compared, view);
+  TRY(write_stdout(text));
   if (!options.openmetrics.empty()) {
-    auto wrote = write_whole(options.openmetrics, runs_openmetrics(*compared), "--openmetrics");
-    if (!wrote) return fail(wrote.error());
+    TRY(write_whole(options.openmetrics, runs_openmetrics(compared), "--openmetrics"));
   }
-  const HostCounts hosts = count_hosts(compared->groups);
+  const HostCounts hosts = count_hosts(compared.groups);
   if (options.no_fail) return 0;
   if (hosts.slow > 0) return exit_code_of_slower;
   return hosts.not_judged > 0 || broken > 0 ? exit_code_of_unjudged_nodes : 0;
 }
 
 Expected<int> run_compare(const CompareOptions& options) {
-  const auto view = view_of(options);
-  if (!view) return fail(view.error());
-  if (const auto sides = check_sides(options); !sides) return fail(sides.error());
+  const auto view = TRY(view_of(options));
+  TRY(check_sides(options));
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
-  if (!are_many(options)) return compare_sides(options, *view);
-  if (auto can = check_metrics_file(options.openmetrics, options.files); !can)
-    return fail(can.error());
-  return compare_many(options, *view);
+  if (!are_many(options)) return compare_sides(options, view);
+  TRY(check_metrics_file(options.openmetrics, options.files));
+  return compare_many(options, view);
 }
 
 void add_files(CLI::App& app, const std::string& name, std::vector<std::string>& files,

@@ -111,13 +111,11 @@ Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live
   const auto filled = first_error({fill(asked.spec.cpus, parse_cpus(options.cpus, words)),
                                    fill(asked.spec.memory, parse_memory(options.memory, words))});
   if (!filled) return fail(filled.error());
-  const auto atlas = parse_atlas(options.atlas, words);
-  if (!atlas) return fail(atlas.error());
+  const auto atlas = TRY(parse_atlas(options.atlas, words));
   if (!words.any()) return asked;
-  const MeasuredPlaces* const measured = *atlas ? &**atlas : nullptr;
+  const MeasuredPlaces* const measured = atlas ? &*atlas : nullptr;
   if (words.has_gpu()) number_gpus(machine, live);
-  if (auto put = put_in_place(words, machine, measured, asked.spec, asked.notes); !put)
-    return fail(put.error());
+  TRY(put_in_place(words, machine, measured, asked.spec, asked.notes));
   return asked;
 }
 
@@ -127,21 +125,18 @@ Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live
 Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const CpuSpec& spec,
                                  const Machine& machine, const LauncherTask& launcher) {
   TaskContext task;
-  const auto rank = local_rank(launcher, options.cpus.empty() ? "--threads" : "--cpus");
-  if (!rank) return fail(rank.error());
-  task.local_rank = *rank;
+  const auto rank = TRY(local_rank(launcher, options.cpus.empty() ? "--threads" : "--cpus"));
+  task.local_rank = rank;
   task.local_size = launcher.local_size.value_or(1);
   task.launched = launcher.launched();
-  const auto cpus = resolve_cpus(spec, machine, task);
-  if (!cpus) return fail(cpus.error());
-  const auto threads = threads_of(options);
-  if (!threads) return fail(threads.error());
-  const auto number = static_cast<std::size_t>(*threads);
+  const auto cpus = TRY(resolve_cpus(spec, machine, task));
+  const auto threads = TRY(threads_of(options));
+  const auto number = static_cast<std::size_t>(threads);
   // A mask is a rank's own, so this is an error that each rank tells for itself.
-  if (options.cpus.empty() && number > cpus->size()) {
+  if (options.cpus.empty() && number > cpus.size()) {
     const bool exist = number <= machine.cpus.size();
     return fail_about(exist ? ErrorKind::permission : ErrorKind::unavailable, "--threads",
-                      fmt::format("{} CPUs requested, but this process may use {}", *threads,
+                      fmt::format("{} CPUs requested, but this process may use {}", threads,
                                   to_list(machine.usable_cpus())),
                       exist ? "use fewer, or start it with a wider CPU mask (mpirun --bind-to "
                               "none, srun -c)"
@@ -151,11 +146,11 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const CpuSpec& spec
   const bool in_turn = spec.form == CpuSpec::Form::list && spec.lists.size() == 1 &&
                        task.launched && task.local_size > 1;
   const bool in_part = in_turn || !options.threads.empty();
-  const std::size_t count = in_part ? number : cpus->size();
+  const std::size_t count = in_part ? number : cpus.size();
   // Each of several lists is a rank's own.
   const std::size_t first =
-      in_part && spec.lists.size() < 2 ? static_cast<std::size_t>(*rank) * count : 0;
-  for (std::size_t i = 0; i < count; ++i) set.insert((*cpus)[(first + i) % cpus->size()]);
+      in_part && spec.lists.size() < 2 ? static_cast<std::size_t>(rank) * count : 0;
+  for (std::size_t i = 0; i < count; ++i) set.insert(cpus[(first + i) % cpus.size()]);
   return set;
 }
 
@@ -187,14 +182,12 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
   const bool binds = !options.cpus.empty() || !options.threads.empty();
   if (!binds && options.memory.empty() && options.atlas.empty()) return resolved;
   const std::string recorded = options.machine.empty() ? test_machine() : options.machine;
-  auto machine = recorded.empty() ? read_live_machine() : read_recorded_machine(recorded);
-  if (!machine) return fail(machine.error());
-  const auto asked = asked_of(options, *machine, recorded.empty());
-  if (!asked) return fail(asked.error());
-  notes = asked->notes;
+  auto machine = TRY(recorded.empty() ? read_live_machine() : read_recorded_machine(recorded));
+  const auto asked = TRY(asked_of(options, machine, recorded.empty()));
+  notes = asked.notes;
   const LauncherTask launcher = detect_launcher();
   if (binds) {
-    const auto cpus = resolve_cpu_set(options, asked->spec.cpus, *machine, launcher);
+    const auto cpus = resolve_cpu_set(options, asked.spec.cpus, machine, launcher);
     if (cpus)
       resolved.cpus = *cpus;
     else if (leaves_out(options, cpus.error()))
@@ -203,7 +196,7 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
       return fail(cpus.error());
   }
   if (!options.memory.empty()) {
-    const MemorySpec spec = with_all_nodes(*asked->spec.memory, *machine);
+    const MemorySpec spec = with_all_nodes(*asked.spec.memory, machine);
     if (!spec.single.source.empty()) {
       return fail_usage(
           fmt::format("--memory {}", spec.single.text()),
@@ -215,10 +208,9 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
                         "use it with --memory each:0,1, one node per task");
     }
     const bool by_rank = spec.form != MemorySpec::Form::single;
-    const auto index = by_rank ? index_in(spec, launcher, options.exact) : Expected<int>(0);
-    if (!index) return fail(index.error());
+    const auto index = TRY(by_rank ? index_in(spec, launcher, options.exact) : Expected<int>(0));
     const auto memory =
-        resolve_memory(near_cpus(spec, resolved.cpus, *machine, launcher), *machine, *index);
+        resolve_memory(near_cpus(spec, resolved.cpus, machine, launcher), machine, index);
     if (memory)
       resolved.memory = *memory;
     else if (leaves_out(options, memory.error()))
@@ -333,7 +325,7 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
   say_left_out(left_out);
   if (options.dry_run) return answer(description(*resolved, program, notes));
   if (options.verbose) say(description(*resolved, program, notes));
-  if (auto done = lay_out(*resolved, options.best_effort); !done) return fail(done.error());
+  TRY(lay_out(*resolved, options.best_effort));
   return become(program);
 }
 
@@ -380,9 +372,8 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
   app.footer("The program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]");
   app.prefix_command();
   return [options, &app, &program]() -> Expected<int> {
-    const auto words = program_of(app, program);
-    if (!words) return fail(words.error());
-    return run(*options, *words);
+    const auto words = TRY(program_of(app, program));
+    return run(*options, words);
   };
 }
 

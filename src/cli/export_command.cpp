@@ -64,20 +64,16 @@ Expected<ExportInput> input_of(const ExportOptions& options, const ExportForm& f
   input.standard = options.standard;
   input.machine_spec = options.machine;
   if (!options.file.empty()) {
-    auto stored = read_stored(options.file);
-    if (!stored) return fail(stored.error());
-    input.stored = *std::move(stored);
+    input.stored = TRY(read_stored(options.file));
   }
   if (!options.machine.empty()) {
-    auto machine = read_recorded_machine(options.machine);
-    if (!machine) return fail(machine.error());
-    number_gpus(*machine, false);
-    input.machine = *std::move(machine);
+    auto machine = TRY(read_recorded_machine(options.machine));
+    number_gpus(machine, false);
+    input.machine = std::move(machine);
   } else if (options.file.empty()) {
-    auto machine = read_live_machine();
-    if (!machine) return fail(machine.error());
-    number_gpus(*machine, true);
-    input.machine = *std::move(machine);
+    auto machine = TRY(read_live_machine());
+    number_gpus(machine, true);
+    input.machine = std::move(machine);
   }
   if (form.needs_facts && facts_of(input).empty())
     return fail_about(ErrorKind::unavailable, input.stored.file,
@@ -89,17 +85,13 @@ Expected<ExportInput> input_of(const ExportOptions& options, const ExportForm& f
 Expected<int> run(const ExportOptions& options) {
   const ExportForm& form = form_of(options.form);
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
-  if (const auto good = check(options, form); !good) return fail(good.error());
-  const auto input = input_of(options, form);
-  if (!input) return fail(input.error());
-  const auto exported = form.write(*input);
-  if (!exported) return fail(exported.error());
-  const auto done = options.output.empty()
-                        ? write_stdout(exported->text)
-                        : write_whole(options.output, exported->text, "--output");
-  if (!done) return fail(done.error());
+  TRY(check(options, form));
+  const auto input = TRY(input_of(options, form));
+  const auto exported = TRY(form.write(input));
+  TRY(options.output.empty() ? write_stdout(exported.text)
+                             : write_whole(options.output, exported.text, "--output"));
   if (options.quiet) return 0;
-  for (const std::string& note : exported->notes) say(fmt::format("numatlas: note: {}\n", note));
+  for (const std::string& note : exported.notes) say(fmt::format("numatlas: note: {}\n", note));
   return 0;
 }
 

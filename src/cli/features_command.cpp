@@ -209,15 +209,14 @@ struct Options {
 Expected<int> run(const Options& options) {
   if (!should_report(detect_launcher())) return 0;  // of many ranks the first one prints
   const bool live = options.machine.empty();
-  const auto machine = live ? read_live_machine() : read_recorded_machine(options.machine);
-  if (!machine) return fail(machine.error());
+  const auto machine = TRY(live ? read_live_machine() : read_recorded_machine(options.machine));
   std::vector<Feature> features;
   add_build(features);
-  add_nodes(features, *machine);
-  add_benchmarks(features, *machine);
+  add_nodes(features, machine);
+  add_benchmarks(features, machine);
   // What the kernel allows can only be asked where one is.
   if (live) {
-    add_memory(features, *machine);
+    add_memory(features, machine);
     add_gpu_drivers(features);
     add_launcher(features);
   }

@@ -110,7 +110,6 @@ const std::map<std::string, std::vector<Example>>& examples() {
        {{"Did anything change?", "numatlas compare before.json after.json"},
         {"Are huge pages faster? Both are measured in turn",
          "numatlas compare --run 'latency --pages base' --run 'latency --pages thp'"}}},
-      {"convert", {{"A survey of version 0.1", "numatlas convert old/survey.json >survey.json"}}},
       {"export",
        {{"Measured memory attributes for programs that use hwloc",
          "numatlas export hwloc survey.json -o machine.xml"},
@@ -160,8 +159,6 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[check] = {add_check_command(*check)};
   CLI::App* compare = command("compare", "compare results and report significant changes");
   entries[compare] = {add_compare_command(*compare)};
-  CLI::App* convert = command("convert", "convert a JSON result of an earlier version");
-  entries[convert] = {add_convert_command(*convert)};
   CLI::App* exported =
       command("export", "write stored figures for hwloc, Prometheus, spreadsheets, issues, shells");
   entries[exported] = {add_export_command(*exported)};
@@ -178,9 +175,8 @@ Entries declare(CLI::App& app, const CommandLine& line,
     auto& parser = parsers.emplace_back(std::make_unique<RunParser>(std::move(benchmark)));
     parser->add_to(*sub);
     const auto start = [&parser = *parser, &line]() -> Expected<int> {
-      auto parsed = std::move(parser).take(line.words);
-      if (!parsed) return fail(parsed.error());
-      return run_and_exit_code(*parsed->benchmark, parsed->options);
+      auto parsed = TRY(std::move(parser).take(line.words));
+      return run_and_exit_code(*parsed.benchmark, parsed.options);
     };
     entries[sub] = {start, true};
   }
@@ -217,7 +213,7 @@ Expected<void> complete_command(const CLI::App& app, std::vector<std::string>& w
     words = {"--help"};
     return {};
   }
-  if (auto completed = complete_command(app, words); !completed) return completed;
+  TRY(complete_command(app, words));
   const auto commands = commands_of(app);
   bool known = std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
     return command->get_name() == words[0];

@@ -74,7 +74,7 @@ Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) 
   app.allow_extras();
   return [options, words, &line]() -> Expected<int> {
     options->arguments = line;
-    if (auto read = read_words(*words, *options); !read) return fail(read.error());
+    TRY(read_words(*words, *options));
     const bool alone = !options->machine.empty() && !options->null_engine;
     if (alone && !options->dry_run) {
       return fail_usage("--machine", "a recorded machine cannot be measured",

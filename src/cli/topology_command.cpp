@@ -25,10 +25,9 @@ Expected<int> run(const TopologyOptions& options) {
   install_signal_handlers();
   if (!should_report(detect_launcher())) return 0;  // of many ranks the first one prints
   const auto machine =
-      options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
-  if (!machine) return fail(machine.error());
-  return answer(options.format == "json" ? pretty(to_json(*machine))
-                                         : topology_table(*machine, options.per_cpu));
+      TRY(options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine));
+  return answer(options.format == "json" ? pretty(to_json(machine))
+                                         : topology_table(machine, options.per_cpu));
 }
 
 }  // namespace

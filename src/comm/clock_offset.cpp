@@ -19,9 +19,9 @@ Expected<ClockOffset> ask_host(Comm& comm, int leader, int round_trips, const Cl
     RoundTrip trip;
     trip.sent = clock();
     const char question = '?';
-    if (auto sent = comm.send(leader, &question, 1); !sent) return fail(sent.error());
+    TRY(comm.send(leader, &question, 1));
     Nanoseconds::rep answer = 0;
-    if (auto got = comm.receive(leader, &answer, sizeof answer); !got) return fail(got.error());
+    TRY(comm.receive(leader, &answer, sizeof answer));
     trip.received = clock();
     trip.remote = Nanoseconds(answer);
     trips.push_back(trip);
@@ -38,9 +38,9 @@ Expected<ClockOffset> ask_host(Comm& comm, int leader, int round_trips, const Cl
 Expected<void> answer_root(Comm& comm, int round_trips, const Clock& clock) {
   for (int i = 0; i < round_trips; ++i) {
     char question = 0;
-    if (auto got = comm.receive(0, &question, 1); !got) return got;
+    TRY(comm.receive(0, &question, 1));
     const Nanoseconds::rep now = clock().count();
-    if (auto sent = comm.send(0, &now, sizeof now); !sent) return sent;
+    TRY(comm.send(0, &now, sizeof now));
   }
   return {};
 }
@@ -77,9 +77,8 @@ Expected<std::vector<ClockOffset>> measure_clock_offsets(Comm& comm, int round_t
   const int my_host = layout.host_of[static_cast<std::size_t>(comm.rank())];
   if (comm.rank() == 0) {
     for (std::size_t host = 1; host < offsets.size(); ++host) {  // host 0 is rank 0's own
-      auto offset = ask_host(comm, layout.leader_of(static_cast<int>(host)), round_trips, clock);
-      if (!offset) return fail(offset.error());
-      offsets[host] = *offset;
+      offsets[host] =
+          TRY(ask_host(comm, layout.leader_of(static_cast<int>(host)), round_trips, clock));
     }
   } else if (my_host != 0 && comm.local_rank() == 0) {
     if (auto answered = answer_root(comm, round_trips, clock); !answered) {
@@ -88,12 +87,11 @@ Expected<std::vector<ClockOffset>> measure_clock_offsets(Comm& comm, int round_t
   }
   std::string packed(offsets.size() * sizeof(ClockOffset), '\0');
   std::memcpy(packed.data(), offsets.data(), packed.size());
-  auto everywhere = comm.broadcast(packed);
-  if (!everywhere) return fail(everywhere.error());
-  if (everywhere->size() != packed.size()) {
+  auto everywhere = TRY(comm.broadcast(packed));
+  if (everywhere.size() != packed.size()) {
     return fail(ErrorKind::internal, "clock offsets: the ranks disagree about the hosts");
   }
-  std::memcpy(offsets.data(), everywhere->data(), packed.size());
+  std::memcpy(offsets.data(), everywhere.data(), packed.size());
   return offsets;
 }
 

@@ -13,8 +13,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -40,6 +42,18 @@ class Group {
   virtual Expected<std::string> broadcast(const std::string& from_root) = 0;
   /// The largest of all ranks' numbers, on every rank; no rank holds more than one of them.
   virtual Expected<std::uint64_t> largest(std::uint64_t mine) = 0;
+
+  /// Rank 0's value on every rank, bit by bit.
+  template <class T>
+  requires std::is_trivially_copyable_v<T> Expected<T> broadcast_value(const T& from_root) {
+    const std::string bytes =
+        TRY(broadcast(std::string(reinterpret_cast<const char*>(&from_root), sizeof(T))));
+    T value = from_root;
+    if (bytes.size() == sizeof(T)) std::memcpy(&value, bytes.data(), sizeof(T));
+    return value;
+  }
+  /// Whether one of the ranks says so, on every rank.
+  Expected<bool> any(bool mine) { return TRY(largest(mine ? 1 : 0)) > 0; }
 };
 
 /// All ranks.

@@ -55,11 +55,10 @@ double HostClock::drift() const { return before_ ? ratio(change(), last_->at - b
 Expected<void> HostClocks::measure() {
   if (comm_.layout().hosts.size() <= 1) return {};
   const Nanoseconds begun = clock_();
-  const auto offsets = measure_clock_offsets(comm_, 50, clock_);
-  if (!offsets) return fail(offsets.error());
-  hosts_.resize(offsets->size());
+  const auto offsets = TRY(measure_clock_offsets(comm_, 50, clock_));
+  hosts_.resize(offsets.size());
   for (std::size_t host = 1; host < hosts_.size(); ++host) {  // host 0 is rank 0's own
-    hosts_[host].add((*offsets)[host]);
+    hosts_[host].add(offsets[host]);
     error_ = std::max(error_, hosts_[host].error_since_last());
   }
   measured_ = begun;

@@ -78,11 +78,10 @@ Expected<StoredFile> read_atlas_file(const std::string& path) {
 }
 
 Expected<MeasuredPlaces> read_places(const std::string& path) {
-  const auto stored = read_atlas_file(path);
-  if (!stored) return fail(stored.error());
-  MeasuredPlaces places = places_of(*stored);
+  const auto stored = TRY(read_atlas_file(path));
+  MeasuredPlaces places = places_of(stored);
   if (places.bandwidth.empty() && places.latency.empty() && places.gpu_rate.empty())
-    return fail_about(ErrorKind::unavailable, "--atlas " + stored->file,
+    return fail_about(ErrorKind::unavailable, "--atlas " + stored.file,
                       "has no figures of nodes or GPUs",
                       "`numatlas survey`, or matrix and transfer with --json, measure them");
   return places;

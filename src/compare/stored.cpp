@@ -27,9 +27,6 @@ namespace fs = std::filesystem;
 constexpr const char* name_results =
     "name a file that --json wrote, or a folder of 'numatlas survey'";
 
-/// Raw samples are most of a file of version 1, and nothing here reads them.
-const std::set<std::string> not_read{"samples", "steps", "stretch_bytes"};
-
 /// Written by numatlas, by a version that this one understands?
 std::optional<Error> foreign(const json& value) {
   const auto text = [&](const char* name) {
@@ -40,7 +37,7 @@ std::optional<Error> foreign(const json& value) {
   const auto schema = value.find("schema_version");
   if (schema == value.end() || !schema->is_number_integer())
     return Error{ErrorKind::usage, "does not say its schema_version", name_results};
-  if (*schema == 1 || *schema == schema_version) return std::nullopt;
+  if (*schema == schema_version) return std::nullopt;
   return Error{
       ErrorKind::usage,
       fmt::format("was written by {} numatlas ({}): its schema_version is {}, this one reads {}",
@@ -52,7 +49,7 @@ std::optional<Error> foreign(const json& value) {
 Expected<StoredRun> run_of(const json& value) {
   if (auto problem = foreign(value)) return fail(*problem);
   const json& command = value["command"];
-  if (!value.contains("cases") && !value.contains("scenarios") && command != "stream")
+  if (!value.contains("cases") && command != "stream")
     return fail(ErrorKind::usage,
                 fmt::format("is of 'numatlas {}', which has no figures to compare",
                             command.is_string() ? command.get<std::string>() : command.dump()),
@@ -117,7 +114,7 @@ Expected<StoredFile> stored_from_text(const std::string& text, const std::string
     if (error.hint.empty()) error.hint = name_results;
     return fail(about(file, std::move(error)));
   };
-  const auto document = parse_json(text, not_read);
+  const auto document = parse_json(text);
   if (!document) return named(document.error());
   const json& value = **document;
   if (auto problem = foreign(value)) return named(*problem);
@@ -137,7 +134,7 @@ Expected<StoredFile> stored_from_text(const std::string& text, const std::string
 
 bool is_other_document(const std::string& path) {
   const auto content = read_file(path, path, "");
-  const auto document = content ? parse_json(*content, not_read) : fail(content.error());
+  const auto document = content ? parse_json(*content) : fail(content.error());
   if (!document) return false;
   const json& value = **document;
   if (!value.is_object() || !value.contains("program") || value["program"] != "numatlas")
@@ -148,11 +145,9 @@ bool is_other_document(const std::string& path) {
 }
 
 Expected<StoredFile> read_stored(const std::string& path) {
-  const auto file = file_of(path);
-  if (!file) return fail(file.error());
-  const auto content = read_file(*file, *file, name_results);
-  if (!content) return fail(content.error());
-  return within_memory(*file, *content, [&] { return stored_from_text(*content, *file); });
+  const auto file = TRY(file_of(path));
+  const auto content = TRY(read_file(file, file, name_results));
+  return within_memory(file, content, [&] { return stored_from_text(content, file); });
 }
 
 }  // namespace numatlas

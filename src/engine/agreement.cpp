@@ -34,21 +34,18 @@ Error error_received(const std::string& text) {
 
 Expected<void> agree(Comm& comm, const std::optional<Error>& mine) {
   // Nearly always there is none, and then no rank holds anything of the others.
-  const auto any = comm.largest(mine ? 1 : 0);
-  if (!any) return fail(any.error());
-  if (*any == 0) return {};
-  const auto all = comm.all_gather(mine ? error_to_send(*mine) : "");
-  if (!all) return fail(all.error());
+  if (!TRY(comm.any(mine.has_value()))) return {};
+  const auto all = TRY(comm.all_gather(mine ? error_to_send(*mine) : ""));
   const auto first =
-      std::find_if(all->begin(), all->end(), [](const std::string& t) { return !t.empty(); });
-  if (first == all->end()) return {};
+      std::find_if(all.begin(), all.end(), [](const std::string& t) { return !t.empty(); });
+  if (first == all.end()) return {};
   Error error = error_received(*first);
   // An error of all ranks is the command line's, not a rank's.
   const bool everyone =
-      std::all_of(all->begin(), all->end(), [&](const std::string& t) { return t == *first; });
+      std::all_of(all.begin(), all.end(), [&](const std::string& t) { return t == *first; });
   // What the ranks of a host agreed on names its rank already.
   if (!everyone && error.where.empty()) {
-    const auto rank = static_cast<std::size_t>(first - all->begin());
+    const auto rank = static_cast<std::size_t>(first - all.begin());
     const auto host = static_cast<std::size_t>(comm.layout().host_of[rank]);
     error.where = fmt::format("rank {} on {}", comm.world_rank(static_cast<int>(rank)),
                               comm.layout().hosts[host]);
@@ -57,14 +54,13 @@ Expected<void> agree(Comm& comm, const std::optional<Error>& mine) {
 }
 
 Expected<std::optional<int>> first_unlike(Comm& comm, const std::string& mine) {
-  const auto first = comm.broadcast(mine);
-  if (!first) return fail(first.error());
+  const auto first = TRY(comm.broadcast(mine));
   const int size = comm.size();
-  const bool differs = *first != mine;
-  const auto found = comm.largest(static_cast<std::uint64_t>(differs ? size - comm.rank() : 0));
-  if (!found) return fail(found.error());
-  if (*found == 0) return std::nullopt;
-  return size - static_cast<int>(*found);
+  const bool differs = first != mine;
+  const auto found =
+      TRY(comm.largest(static_cast<std::uint64_t>(differs ? size - comm.rank() : 0)));
+  if (found == 0) return std::nullopt;
+  return size - static_cast<int>(found);
 }
 
 }  // namespace numatlas

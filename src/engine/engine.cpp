@@ -110,7 +110,7 @@ Expected<std::vector<Trace>> RealEngine::run(const Scenario& scenario) {
     }
   }
   std::vector<Job> jobs = jobs_of(scenario);
-  if (auto ran = run_jobs(scenario, jobs); !ran) return fail(ran.error());
+  TRY(run_jobs(scenario, jobs));
   std::vector<Trace> traces;
   traces.reserve(jobs.size());
   for (Job& job : jobs) traces.push_back(std::move(job.trace));
@@ -136,7 +136,7 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
   // What other ranks still hold for a next run that never came is no room for this one.
   if (comm_.size() > 1 && kept_for_next_ && scenario.memory_number != last_memory_) {
     release();
-    if (auto met = comm_.barrier(); !met) return met;
+    TRY(comm_.barrier());
   }
   const bool goes_on = std::exchange(kept_for_next_, scenario.keep_memory);
   last_memory_ = scenario.memory_number;
@@ -307,18 +307,14 @@ void RealEngine::prepare(const Scenario& scenario, Job& job, const PrepareStep& 
 Expected<void> RealEngine::allocate_memory(const Flow& flow, Job& job) {
   const WorkerPlacement& place = place_of(toucher_of(flow));
   if (place.cpu) {
-    if (auto bound = bind_thread({*place.cpu}); !bound) return bound;
+    TRY(bind_thread({*place.cpu}));
   }
   const auto memory_for = [&](const Region& region) {
     return on_gpu(flow.kernel) ? allocate_for_gpu(region, flow.kernel.device) : allocate(region);
   };
-  auto buffer = memory_for(flow.region);
-  if (!buffer) return fail(buffer.error());
-  job.buffer = *std::move(buffer);
+  job.buffer = TRY(memory_for(flow.region));
   if (flow.source) {
-    auto source = memory_for(*flow.source);
-    if (!source) return fail(source.error());
-    job.source = *std::move(source);
+    job.source = TRY(memory_for(*flow.source));
   }
   // Else the kernel touches it, as it writes what it needs.
   if (flow.first_touch) {
@@ -333,7 +329,7 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
                                       const std::vector<Job>& jobs) {
   const WorkerPlacement& place = place_of(flow.worker);
   if (place.cpu) {
-    if (auto bound = bind_thread({*place.cpu}); !bound) return bound;
+    TRY(bind_thread({*place.cpu}));
   }
   const Job* owner = &job;
   if (flow.shares) {
@@ -353,9 +349,7 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
     memory.source_bytes = flow.source->bytes.value;
   }
   if (!job.kernel) {
-    auto kernel = kernel_of(flow, job, memory);
-    if (!kernel) return fail(kernel.error());
-    job.kernel = *std::move(kernel);
+    job.kernel = TRY(kernel_of(flow, job, memory));
   }
   if (!scenario.stop.passes) {
     std::function<void(std::uint64_t)> ready;
@@ -376,15 +370,15 @@ Expected<std::unique_ptr<Kernel>> RealEngine::kernel_of(const Flow& flow, Job& j
     auto kernel = make_kernel(flow.kernel);
     if (!kernel) return fail(kernel.error());
     populate_base_pages(flow, memory);
-    if (auto done = (*kernel)->prepare(memory); !done) return fail(done.error());
+    TRY((*kernel)->prepare(memory));
     return kernel;
   }
-  auto kernel = make_device_kernel(flow.kernel, flow.source ? gpu_of(flow.source->placement) : -1,
-                                   gpu_of(flow.region.placement));
-  if (!kernel) return fail(kernel.error());
-  if (auto done = (*kernel)->prepare(memory); !done) return fail(done.error());
-  job.device = kernel->get();
-  return std::unique_ptr<Kernel>(*std::move(kernel));
+  auto kernel =
+      TRY(make_device_kernel(flow.kernel, flow.source ? gpu_of(flow.source->placement) : -1,
+                             gpu_of(flow.region.placement)));
+  TRY(kernel->prepare(memory));
+  job.device = kernel.get();
+  return std::unique_ptr<Kernel>(std::move(kernel));
 }
 
 /// Pins the memory that a GPU works on, by the flow's own thread.
@@ -457,7 +451,7 @@ Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,
                                               const Machine& machine,
                                               const EngineOptions& options) {
   HostClocks clocks(comm);
-  if (auto measured = clocks.measure(); !measured) return fail(measured.error());
+  TRY(clocks.measure());
   std::size_t windows = 0;
   for (const Worker& worker : layout.workers) {
     windows += worker.host == layout.own_host(comm) ? 1 : 0;
@@ -465,12 +459,11 @@ Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,
   // Whether the team can be had is found out before it matters that all ranks are in step.
   const auto mine = static_cast<int>(layout.workers_of(layout.own_rank(comm)).size());
   const auto team = run_team(mine, [](int) {});
-  if (auto agreed = agree(comm, error_of(team)); !agreed) return fail(agreed.error());
-  const auto block = comm.shared_block(sizeof(HostBlock) + 2 * windows * sizeof(Window));
-  if (!block) return fail(block.error());
+  TRY(agree(comm, error_of(team)));
+  const auto block = TRY(comm.shared_block(sizeof(HostBlock) + 2 * windows * sizeof(Window)));
   // Zeroed shared memory is a valid HostBlock: all counters at 0.
   return std::make_unique<RealEngine>(comm, layout, machine, options,
-                                      static_cast<HostBlock*>(*block), std::move(clocks));
+                                      static_cast<HostBlock*>(block), std::move(clocks));
 }
 
 }  // namespace numatlas

@@ -25,14 +25,11 @@ json to_json(const WorkerPlacement& worker) {
 Expected<WorkerPlacement> placement_from_json(const json& value) {
   WorkerPlacement worker;
   worker.thread = value["thread"];
-  auto cpus = parse_list<CpuId>(value["cpus"].get<std::string>());
-  if (!cpus) return fail(cpus.error());
-  worker.cpus = *std::move(cpus);
+  worker.cpus = TRY(parse_list<CpuId>(value["cpus"].get<std::string>()));
   if (value["cpu"] >= 0) worker.cpu = CpuId{value["cpu"]};
   worker.cpu_node = NodeId{value["cpu_node"]};
-  const auto memory = parse_memory_spec(value["memory"].get<std::string>());
-  if (!memory) return fail(memory.error());
-  worker.memory = memory->single;
+  const auto memory = TRY(parse_memory_spec(value["memory"].get<std::string>()));
+  worker.memory = memory.single;
   return worker;
 }
 
@@ -63,16 +60,14 @@ double Layout::workers_a_cpu() const {
 Expected<Layout> gather_layout(Comm& comm, const std::vector<WorkerPlacement>& mine) {
   json text = json::array();
   for (const WorkerPlacement& worker : mine) text.push_back(to_json(worker));
-  const auto all = comm.all_gather(text.dump());
-  if (!all) return fail(all.error());
+  const auto all = TRY(comm.all_gather(text.dump()));
   Layout layout;
   layout.hosts = comm.layout().hosts;
   for (int rank = 0; rank < comm.size(); ++rank) {
-    for (const json& value : json::parse((*all)[static_cast<std::size_t>(rank)])) {
-      auto placement = placement_from_json(value);
-      if (!placement) return fail(placement.error());
+    for (const json& value : json::parse(all[static_cast<std::size_t>(rank)])) {
+      auto placement = TRY(placement_from_json(value));
       layout.workers.push_back(
-          {rank, comm.layout().host_of[static_cast<std::size_t>(rank)], *std::move(placement)});
+          {rank, comm.layout().host_of[static_cast<std::size_t>(rank)], std::move(placement)});
     }
   }
   return layout;
@@ -86,13 +81,12 @@ Expected<TaskContext> gather_task_context(Comm& comm, const Machine& machine) {
   task.local_size = comm.local_size();
   task.launched = detect_launcher().launched();
   const std::string mine = to_list(machine.usable_cpus());
-  const auto all = comm.all_gather(mine);
-  if (!all) return fail(all.error());
+  const auto all = TRY(comm.all_gather(mine));
   const auto& host_of = comm.layout().host_of;
   const int host = host_of[static_cast<std::size_t>(comm.rank())];
   for (int rank = 0; rank < comm.rank(); ++rank) {
     const auto i = static_cast<std::size_t>(rank);
-    if (host_of[i] == host && (*all)[i] == mine) ++task.peers_before;
+    if (host_of[i] == host && all[i] == mine) ++task.peers_before;
   }
   return task;
 }

@@ -73,14 +73,12 @@ struct Setting {
 
 Expected<void> set(const Setting& setting, std::string_view text) {
   if (auto* const* const part = std::get_if<double*>(&setting.field)) {
-    const auto value = read_part(text);
-    if (!value) return fail(value.error());
-    **part = *value;
+    const auto value = TRY(read_part(text));
+    **part = value;
     return {};
   }
-  const auto value = read_time(text);
-  if (!value) return fail(value.error());
-  *std::get<Nanoseconds*>(setting.field) = *value;
+  const auto value = TRY(read_time(text));
+  *std::get<Nanoseconds*>(setting.field) = value;
   return {};
 }
 
@@ -109,14 +107,11 @@ Expected<std::vector<Setting>> settings_named(NoiseSpec& spec, std::string_view 
 }
 
 Expected<void> add_component(NoiseSpec& spec, std::string_view name, std::string_view text) {
-  const auto settings = settings_named(spec, name);
-  if (!settings) return fail(settings.error());
+  const auto settings = TRY(settings_named(spec, name));
   std::vector<std::string_view> keys;
-  for (const Setting& setting : *settings) keys.emplace_back(setting.key);
-  const auto texts = settings_of(name, text, keys);
-  if (!texts) return fail(texts.error());
-  for (const Setting& setting : *settings)
-    if (auto done = set(setting, texts->at(setting.key)); !done) return done;
+  for (const Setting& setting : settings) keys.emplace_back(setting.key);
+  const auto texts = TRY(settings_of(name, text, keys));
+  for (const Setting& setting : settings) TRY(set(setting, texts.at(setting.key)));
   return {};
 }
 
@@ -140,8 +135,7 @@ Expected<NoiseSpec> parse_noise(std::string_view text) {
     const std::string_view name = part.substr(0, at);
     const std::string_view rest = at == std::string_view::npos ? "" : part.substr(at + 1);
     const bool component = at != std::string_view::npos && part[at] == ':';
-    auto added = component ? add_component(spec, name, rest) : add_value(spec, name, rest);
-    if (!added) return fail(added.error());
+    TRY(component ? add_component(spec, name, rest) : add_value(spec, name, rest));
   }
   return spec;
 }

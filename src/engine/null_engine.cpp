@@ -95,15 +95,15 @@ class NullEngine final : public Engine {
       trace->flow = static_cast<int>(i);
       traces.push_back(*std::move(trace));
     }
-    if (auto agreed = agree(comm_, mine); !agreed) return fail(agreed.error());
+    TRY(agree(comm_, mine));
     if (speed_ && !scenario.stop.passes) {
-      if (auto met = go_on_after(traces); !met) return fail(met.error());
+      TRY(go_on_after(traces));
     }
     if (scenario.stop.passes) {
       std::vector<const Trace*> prepared;
       for (const Trace& trace : traces) prepared.push_back(&trace);
       if (options_.when_prepared && !traces.empty()) options_.when_prepared(prepared);
-      if (auto shown = show_passes(scenario); !shown) return fail(shown.error());
+      TRY(show_passes(scenario));
     }
     return traces;
   }
@@ -141,9 +141,8 @@ class NullEngine final : public Engine {
 Expected<void> NullEngine::go_on_after(const std::vector<Trace>& traces) {
   std::int64_t end = timeline_.now_ns();
   for (const Trace& trace : traces) end = std::max(end, trace.together_end_ns);
-  const auto all = comm_.all_gather(std::to_string(end));
-  if (!all) return fail(all.error());
-  for (const std::string& its : *all)
+  const auto all = TRY(comm_.all_gather(std::to_string(end)));
+  for (const std::string& its : all)
     timeline_.sleep_until(static_cast<std::int64_t>(std::stoll(its)));
   return {};
 }
@@ -255,16 +254,13 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
                                      const Worker& worker) {
   Trace trace;
   const Flow& owner = memory_owner(scenario, flow);
-  const auto buffer = place(owner.region, owner);
-  if (!buffer) return fail(buffer.error());
+  const auto buffer = TRY(place(owner.region, owner));
   // Where memory of a GPU lies is known.
-  if (gpu_of(owner.region.placement) < 0) trace.residency = (*buffer)->residency();
-  trace.policy = (*buffer)->policy();
+  if (gpu_of(owner.region.placement) < 0) trace.residency = buffer->residency();
+  trace.policy = buffer->policy();
   if (flow.source) {
-    const auto source = place(*flow.source, flow);
-    if (!source) return fail(source.error());
-    trace.source_residency =
-        gpu_of(flow.source->placement) < 0 ? (*source)->residency() : Residency{};
+    const auto source = TRY(place(*flow.source, flow));
+    trace.source_residency = gpu_of(flow.source->placement) < 0 ? source->residency() : Residency{};
   }
   const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());
   double mean_ns =
@@ -367,15 +363,14 @@ Expected<void> NullEngine::show_passes(const Scenario& scenario) const {
   for (const Flow& flow : scenario.flows) {
     const Worker& worker = layout_.workers[static_cast<std::size_t>(flow.worker)];
     if (worker.host != layout_.own_host(comm_)) continue;
-    const auto buffer = place(flow.region, flow);
-    if (!buffer) return fail(buffer.error());
-    of_flows.push_back(passes_of(scenario, flow, worker, (*buffer)->residency()));
+    const auto buffer = TRY(place(flow.region, flow));
+    of_flows.push_back(passes_of(scenario, flow, worker, buffer->residency()));
   }
   for (int pass = 0; pass < *scenario.stop.passes; ++pass) {
     std::vector<Sample> samples;
     for (const auto& its : of_flows)
       samples.push_back({0, its[static_cast<std::size_t>(pass)].duration_ns});
-    if (auto taken = options_.after_pass(pass, samples); !taken) return taken;
+    TRY(options_.after_pass(pass, samples));
   }
   return {};
 }

@@ -20,9 +20,7 @@ constexpr std::int64_t awake_ns = 200'000;
 
 /// All ranks meet, and hear whether one of them wants to stop.
 Expected<void> RealEngine::end_pass(int pass) {
-  const auto any = comm_.largest(stop_requested() ? 1 : 0);
-  if (!any) return fail(any.error());
-  if (*any > 0) return fail(ErrorKind::interrupted, "interrupted");
+  if (TRY(comm_.any(stop_requested()))) return fail(ErrorKind::interrupted, "interrupted");
   if (comm_.local_rank() != 0 || !options_.after_pass) return {};
   std::vector<Sample> of_host;
   for (std::size_t slot = 0; slot < flows_here_; ++slot) {

@@ -24,14 +24,12 @@ Expected<std::int64_t> RealEngine::agree_on_start(const Scenario& scenario,
   for (const Job& job : jobs) {
     if (job.error && !mine) mine = job.error;
   }
-  if (auto agreed = agree(comm_, mine); !agreed) return fail(agreed.error());
+  TRY(agree(comm_, mine));
   running_target_ += flows_here_;
   steps_target_ += flows_here_ * scenario.stop.steps.value_or(0);
   finished_target_ += measured_here_;
   left_target_ += flows_here_;
-  const auto open = some_width_is_open(scenario, jobs);
-  if (!open) return fail(open.error());
-  tries_widths_ = *open;
+  tries_widths_ = TRY(some_width_is_open(scenario, jobs));
   return name_start();
 }
 
@@ -42,15 +40,13 @@ Expected<std::int64_t> RealEngine::name_start() {
   // ranks look every millisecond, and oversubscribed ones queue for their CPU.
   const auto hops = static_cast<std::int64_t>(std::bit_width(static_cast<unsigned>(comm_.size())));
   const std::int64_t lead_ns = 2'000'000 + 1'000'000 * hops + 200'000 * comm_.local_size();
-  const auto soon = [&] { return std::to_string(clock_.now_ns() + lead_ns); };
-  auto said = comm_.broadcast(clocks_.due() ? "" : soon());
-  if (said && said->empty()) {
-    if (auto measured = clocks_.measure(); !measured) return fail(measured.error());
-    said = comm_.broadcast(soon());
+  const auto soon = [&] { return clock_.now_ns() + lead_ns; };
+  constexpr std::int64_t measure_first = 0;
+  std::int64_t start_ns = TRY(comm_.broadcast_value(clocks_.due() ? measure_first : soon()));
+  if (start_ns == measure_first) {
+    TRY(clocks_.measure());
+    start_ns = TRY(comm_.broadcast_value(soon()));
   }
-  if (!said) return fail(said.error());
-  std::int64_t start_ns = 0;
-  std::from_chars(said->data(), said->data() + said->size(), start_ns);
   const int here = comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())];
   return start_ns + clocks_.at(here, Nanoseconds(start_ns)).offset.count();
 }

@@ -76,9 +76,7 @@ inline Expected<std::vector<WorkerPlacement>> workers_on(const Machine& machine,
                                                          const std::string& memory = "local") {
   PlacementSpec spec;
   spec.threads = threads;
-  auto parsed = parse_memory_spec(memory);
-  if (!parsed) return fail(parsed.error());
-  spec.memory = *parsed;
+  spec.memory = TRY(parse_memory_spec(memory));
   return resolve_placement(spec, machine, TaskContext{}, threads);
 }
 

@@ -72,9 +72,7 @@ Expected<bool> RealEngine::some_width_is_open(const Scenario& scenario,
     for (const Operation operation : job.kernel->loops())
       open = open || find(*options_.widths, loop_in(scenario, flow, operation)) == nullptr;
   }
-  const auto any = comm_.largest(open ? 1 : 0);
-  if (!any) return fail(any.error());
-  return *any > 0;
+  return comm_.any(open);
 }
 
 void RealEngine::find_widths(const Scenario& scenario, std::vector<Job>& jobs, int thread,
@@ -144,11 +142,9 @@ Expected<std::int64_t> RealEngine::agree_on_widths(const Scenario& scenario,
     for (const auto& [loop, time] : job.width_times)
       if (asked) mine.push_back({key_of(loop), loop.width, time});
   }
-  const auto all = comm_.gather(mine.dump());
-  if (!all) return fail(all.error());
-  const auto said = comm_.broadcast(comm_.rank() == 0 ? fastest(*all).dump() : "");
-  if (!said) return fail(said.error());
-  for (const json& one : json::parse(*said)) {
+  const auto all = TRY(comm_.gather(mine.dump()));
+  const auto said = TRY(comm_.broadcast(comm_.rank() == 0 ? fastest(all).dump() : ""));
+  for (const json& one : json::parse(said)) {
     const json& key = one[0];
     options_.widths->push_back({key[0], key[1], key[2], key[3], one[1], one[2]});
   }

@@ -15,7 +15,7 @@ namespace numatlas {
 /// have.
 void add_cases(RunReport& report);
 
-/// As report_from_json. Rounds without verdicts (of version 1, and of a run that was killed) get
+/// As report_from_json. Rounds without verdicts (of a run that was killed) get
 /// their cases and verdicts.
 Expected<RunReport> report_with_cases(const nlohmann::json& value);
 

@@ -154,34 +154,5 @@ TEST(FleetJson, RoundsWithoutVerdictsGetThem) {
   EXPECT_EQ(run->fleet->slow->hosts.front().host, 2u);
 }
 
-/// Version 1 had its rounds at the top and warnings without codes, and left out what was empty.
-TEST(FleetJson, ReadsVersion1) {
-  Fleet fleet = even_fleet(2);
-  json now = json::parse(json_text(testing::run_of(fleet)));
-  json old = now["fleet"];
-  for (const char* name : {"version", "command", "arguments", "started", "seconds", "complete",
-                           "incomplete_reason", "comm", "engine", "isa", "ranks", "machines"})
-    old[name] = now[name];
-  old["program"] = "numatlas";
-  old["schema_version"] = 1;
-  old["warnings"] = {"one"};
-  old.erase("clock_error");
-  for (json& host : old["hosts"]) {
-    host["warnings"] = json::array();
-    for (const char* name : {"cpu_use", "processes", "summaries"}) host.erase(name);
-    host["rounds"][0].erase("start");
-  }
-  for (FleetHost& host : fleet.hosts)
-    for (PassTimes& pass : host.rounds[0]) pass.start = -1;
-  const auto read = report_with_cases(old);
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->fleet->hosts, fleet.hosts);
-  EXPECT_EQ(read->warnings, (std::vector<Warning>{{"version-1", "", "one"}}));
-  EXPECT_EQ(read->scenarios.size(), 2u);
-  EXPECT_EQ(read->fleet->clock_error, 0);
-  old["hosts"][0].erase("rounds");
-  EXPECT_THAT(message_of(old.dump()), HasSubstr("numatlas 0.1: key 'rounds' not found"));
-}
-
 }  // namespace
 }  // namespace numatlas

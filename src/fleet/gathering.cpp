@@ -129,35 +129,30 @@ Expected<void> FleetGathering::meet(const FleetHost& host, const HostKind& kind,
   if (!all) return fail(all.error());
   std::string firsts;  // a letter a host: whether it is the first of its kind
   for (const std::string& text : *all) {
-    auto met = received<Meeting>(text);
-    if (!met) return fail(met.error());
-    FleetHost entry = std::move(met->host);
+    auto met = TRY(received<Meeting>(text));
+    FleetHost entry = std::move(met.host);
     const std::size_t known = fleet_.kinds.size();
-    entry.kind = kind_index(fleet_, met->kind);
+    entry.kind = kind_index(fleet_, met.kind);
     entry.rounds.resize(fleet_.kernels.size());
     firsts += entry.kind == known ? 'y' : 'n';
     report_.hosts.push_back(entry.name);
     fleet_.hosts.push_back(std::move(entry));
   }
-  const auto wanted = leaders_.broadcast(firsts);
-  if (!wanted) return fail(wanted.error());
-  const bool mine = (*wanted)[static_cast<std::size_t>(leaders_.rank())] == 'y';
-  const auto machines = leaders_.gather(mine ? to_json(machine).dump() : "");
-  if (!machines) return fail(machines.error());
-  for (const std::string& text : *machines) {
+  const auto wanted = TRY(leaders_.broadcast(firsts));
+  const bool mine = wanted[static_cast<std::size_t>(leaders_.rank())] == 'y';
+  const auto machines = TRY(leaders_.gather(mine ? to_json(machine).dump() : ""));
+  for (const std::string& text : machines) {
     if (text.empty()) continue;
-    auto its = machine_from_json(nlohmann::json::parse(text));
-    if (!its) return fail(its.error());
-    report_.machines.push_back(*std::move(its));
+    auto its = TRY(machine_from_json(nlohmann::json::parse(text)));
+    report_.machines.push_back(std::move(its));
   }
   return {};
 }
 
 Expected<void> FleetGathering::add_round(std::size_t first, std::span<const PassTimes> passes) {
-  const auto all = leaders_.gather(packed(passes));
-  if (!all) return fail(all.error());
-  for (std::size_t host = 0; host < all->size(); ++host) {
-    const auto its = unpacked<PassTimes>((*all)[host]);
+  const auto all = TRY(leaders_.gather(packed(passes)));
+  for (std::size_t host = 0; host < all.size(); ++host) {
+    const auto its = unpacked<PassTimes>(all[host]);
     for (std::size_t i = 0; i < its.size(); ++i)
       fleet_.hosts[host].rounds[first + i].push_back(its[i]);
   }
@@ -166,12 +161,10 @@ Expected<void> FleetGathering::add_round(std::size_t first, std::span<const Pass
 
 template <class T, class Put>
 Expected<void> FleetGathering::add_of_hosts(const T& mine, Put put) {
-  const auto all = leaders_.gather(sent(mine));
-  if (!all) return fail(all.error());
-  for (std::size_t host = 0; host < all->size(); ++host) {
-    auto value = received<T>((*all)[host]);
-    if (!value) return fail(value.error());
-    put(fleet_.hosts[host], *std::move(value));
+  const auto all = TRY(leaders_.gather(sent(mine)));
+  for (std::size_t host = 0; host < all.size(); ++host) {
+    auto value = TRY(received<T>(all[host]));
+    put(fleet_.hosts[host], std::move(value));
   }
   return {};
 }

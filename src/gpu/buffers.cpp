@@ -85,15 +85,14 @@ class ThreadPolicy {
 };
 
 Expected<std::unique_ptr<Buffer>> allocate_on_gpu(const Region& region, int gpu) {
-  const auto device = find_device(gpu);
-  if (!device) return fail(device.error());
-  const auto address = device->runtime->allocate(device->device, region.bytes);
-  if (address) return std::make_unique<GpuBuffer>(*device, *address, region.bytes);
+  const auto device = TRY(find_device(gpu));
+  const auto address = device.runtime->allocate(device.device, region.bytes);
+  if (address) return std::make_unique<GpuBuffer>(device, *address, region.bytes);
   Error error = address.error();
   if (error.kind == ErrorKind::resource) {
     error.subject = "--size";
     error.message = fmt::format("{} on GPU {}, which has {}: {}", to_rounded_text(region.bytes),
-                                gpu, to_rounded_text(device->info().memory), error.message);
+                                gpu, to_rounded_text(device.info().memory), error.message);
     error.hint = "request less; another process may be using its memory";
   }
   return fail(std::move(error));
@@ -108,20 +107,18 @@ Expected<std::unique_ptr<Buffer>> allocate_by_driver(const Region& region, const
                                       : region.placement.text()),
                       "use --pin pinned");
   }
-  const auto device = find_device(work.gpu);
-  if (!device) return fail(device.error());
+  const auto device = TRY(find_device(work.gpu));
   const bool managed = work.pinning == Pinning::managed;
-  if (managed && !device->info().managed_memory)
+  if (managed && !device.info().managed_memory)
     return fail_about(ErrorKind::unavailable, "--pin managed",
                       fmt::format("GPU {} has none", work.gpu));
   const ThreadPolicy policy(region.placement);
   if (!policy.outcome()) return fail(policy.outcome().error());
-  const auto start = managed ? device->runtime->allocate_managed(device->device, region.bytes)
-                             : device->runtime->allocate_pinned(device->device, region.bytes);
-  if (!start) return fail(start.error());
+  const auto start = TRY(managed ? device.runtime->allocate_managed(device.device, region.bytes)
+                                 : device.runtime->allocate_pinned(device.device, region.bytes));
   // Managed memory gets its pages when it is touched: while the policy holds.
-  if (managed) touch_pages(static_cast<std::byte*>(*start), region.bytes.value);
-  return std::make_unique<DriverBuffer>(*device, *start, region.bytes, managed, *policy.outcome());
+  if (managed) touch_pages(static_cast<std::byte*>(start), region.bytes.value);
+  return std::make_unique<DriverBuffer>(device, start, region.bytes, managed, *policy.outcome());
 }
 
 }  // namespace

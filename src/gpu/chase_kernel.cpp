@@ -23,8 +23,7 @@ class DeviceChase final : public DeviceKernel {
   ~DeviceChase() override { detach(); }
 
   Expected<void> check_size(Bytes size) const override {
-    const auto layout = ChainLayout::make(size, spec_.chain);
-    if (!layout) return fail(layout.error());
+    TRY(ChainLayout::make(size, spec_.chain));
     return {};
   }
   Expected<void> prepare(const KernelMemory& memory) override;
@@ -68,15 +67,12 @@ Expected<void> DeviceChase::prepare(const KernelMemory& memory) {
 
 Expected<void> DeviceChase::attach() {
   DeviceRuntime& gpu = *device_.runtime;
-  if (auto opened = queue_.open(); !opened) return opened;
-  const auto function = gpu.kernel(device_.device, kernel_name::chase);
-  if (!function) return fail(function.error());
-  function_ = *function;
-  if (auto done = gpu.pin(device_.device, host_, bytes_, true); !done) return done;
+  TRY(queue_.open());
+  function_ = TRY(gpu.kernel(device_.device, kernel_name::chase));
+  TRY(gpu.pin(device_.device, host_, bytes_, true));
   pinned_ = true;
-  const auto mapped = gpu.mapped_address(device_.device, host_);
-  if (!mapped) return fail(mapped.error());
-  delta_ = *mapped - reinterpret_cast<DeviceAddress>(host_);
+  const auto mapped = TRY(gpu.mapped_address(device_.device, host_));
+  delta_ = mapped - reinterpret_cast<DeviceAddress>(host_);
   const auto result = gpu.allocate(device_.device, Bytes{sizeof(std::uint64_t)});
   if (!result) return fail(result.error());
   result_ = *result;

@@ -97,13 +97,13 @@ class DeviceCopy final : public DeviceKernel {
 };
 
 Expected<void> DeviceCopy::prepare(const KernelMemory& memory) {
-  if (auto opened = queue_.open(); !opened) return opened;
+  TRY(queue_.open());
   std::byte* const host = from_ < 0 ? memory.source : to_ < 0 ? memory.data : nullptr;
   host_ = reinterpret_cast<std::uint64_t*>(host);
   source_ = reinterpret_cast<DeviceAddress>(memory.source);
   destination_ = reinterpret_cast<DeviceAddress>(memory.data);
   if (from_ >= 0) {
-    if (auto filled = fill_gpu(device_, source_); !filled) return filled;
+    TRY(fill_gpu(device_, source_));
   }
   if (host_ != nullptr) {
     const bool is_source = from_ < 0;
@@ -116,12 +116,11 @@ Expected<void> DeviceCopy::prepare(const KernelMemory& memory) {
   if (to_ < 0) return {};
   const DeviceRef& target = from_ < 0 ? device_ : other_;
   // In its own stream and waited for: what stands there at the end came over the link.
-  auto stream = target.runtime->create_stream(target.device);
-  if (!stream) return fail(stream.error());
+  auto stream = TRY(target.runtime->create_stream(target.device));
   auto done =
-      target.runtime->fill(target.device, *stream, destination_, 0, spec_.device.bytes.value);
-  if (done) done = target.runtime->wait_for_stream(target.device, *stream);
-  (void)target.runtime->destroy_stream(target.device, *stream);
+      target.runtime->fill(target.device, stream, destination_, 0, spec_.device.bytes.value);
+  if (done) done = target.runtime->wait_for_stream(target.device, stream);
+  (void)target.runtime->destroy_stream(target.device, stream);
   return done;
 }
 
@@ -129,12 +128,11 @@ Expected<void> DeviceCopy::attach() {
   DeviceRuntime& gpu = *device_.runtime;
   DeviceReport& report = queue_.report();
   if (host_ == nullptr) {
-    const auto direct = gpu.can_reach_peer(device_.device, other_.device);
-    if (!direct) return fail(direct.error());
-    report.route = *direct ? "direct" : "through the host";
-    if (!*direct) return {};
+    const auto direct = TRY(gpu.can_reach_peer(device_.device, other_.device));
+    report.route = direct ? "direct" : "through the host";
+    if (!direct) return {};
     // Drivers take the direct way where both sides let each other in.
-    if (auto done = gpu.reach_peer(device_.device, other_.device); !done) return done;
+    TRY(gpu.reach_peer(device_.device, other_.device));
     const auto back = gpu.can_reach_peer(other_.device, device_.device);
     return back && *back ? gpu.reach_peer(other_.device, device_.device) : Expected<void>{};
   }
@@ -149,12 +147,8 @@ Expected<void> DeviceCopy::attach() {
     }
   }
   if (!zero_copy()) return {};
-  const auto mapped = gpu.mapped_address(device_.device, host_);
-  if (!mapped) return fail(mapped.error());
-  mapped_ = *mapped;
-  const auto function = gpu.kernel(device_.device, kernel_name::copy);
-  if (!function) return fail(function.error());
-  function_ = *function;
+  mapped_ = TRY(gpu.mapped_address(device_.device, host_));
+  function_ = TRY(gpu.kernel(device_.device, kernel_name::copy));
   return {};
 }
 
@@ -193,7 +187,7 @@ Expected<void> DeviceCopy::copy_once(StreamHandle stream) {
 
 Expected<void> DeviceCopy::step(StreamHandle stream) {
   for (std::uint64_t i = 0; i < spec_.device.copies; ++i) {
-    if (auto done = copy_once(stream); !done) return done;
+    TRY(copy_once(stream));
   }
   return {};
 }
@@ -201,12 +195,11 @@ Expected<void> DeviceCopy::step(StreamHandle stream) {
 /// Copies words of a chunk to or from a GPU, and waits.
 Expected<void> DeviceCopy::through(const DeviceRef& device, CopyWay way, DeviceAddress address,
                                    std::vector<std::uint64_t>& chunk, std::size_t count) const {
-  auto stream = device.runtime->create_stream(device.device);
-  if (!stream) return fail(stream.error());
-  auto done = device.runtime->copy(device.device, *stream, way, address, chunk.data(),
+  auto stream = TRY(device.runtime->create_stream(device.device));
+  auto done = device.runtime->copy(device.device, stream, way, address, chunk.data(),
                                    count * sizeof(std::uint64_t));
-  if (done) done = device.runtime->wait_for_stream(device.device, *stream);
-  (void)device.runtime->destroy_stream(device.device, *stream);
+  if (done) done = device.runtime->wait_for_stream(device.device, stream);
+  (void)device.runtime->destroy_stream(device.device, stream);
   return done;
 }
 
@@ -243,7 +236,7 @@ Expected<void> DeviceCopy::check_gpu(const DeviceRef& device, DeviceAddress addr
     auto done = through(device, CopyWay::device_to_host, address + first * sizeof(std::uint64_t),
                         chunk, count);
     if (!done) return done;
-    if (auto right = check(chunk.data(), first, count); !right) return right;
+    TRY(check(chunk.data(), first, count));
   }
   return {};
 }

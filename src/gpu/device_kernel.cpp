@@ -10,11 +10,10 @@ namespace numatlas {
 
 Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spec, int from,
                                                            int to) {
-  const auto device = find_device(spec.device.gpu);
-  if (!device) return fail(device.error());
+  const auto device = TRY(find_device(spec.device.gpu));
   const bool chases = traits_of(spec.name).chases_on_gpu();
   const bool maps = chases || spec.device.pinning == Pinning::zero_copy;
-  if (maps && !device->info().maps_host_memory) {
+  if (maps && !device.info().maps_host_memory) {
     return fail(ErrorKind::unavailable,
                 fmt::format("GPU {} cannot read the host's memory itself", spec.device.gpu));
   }
@@ -22,23 +21,22 @@ Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spe
     if (spec.device.caches == HostCaches::cold && !can_flush())
       return fail_about(ErrorKind::unavailable, "--caches cold",
                         "programs cannot flush caches here");
-    return make_device_chase(spec, *device);
+    return make_device_chase(spec, device);
   }
   if (from < 0 && to < 0)
     return fail(ErrorKind::usage, "a copy of a GPU is from one or to one; this has none");
-  DeviceRef other = *device;
+  DeviceRef other = device;
   if (from >= 0 && to >= 0) {
-    const auto found = find_device(to);
-    if (!found) return fail(found.error());
-    if (found->runtime != device->runtime) {
+    const auto found = TRY(find_device(to));
+    if (found.runtime != device.runtime) {
       return fail(ErrorKind::unavailable,
                   fmt::format("GPUs {} and {} have different drivers, which cannot copy to each "
                               "other",
                               from, to));
     }
-    other = *found;
+    other = found;
   }
-  return make_device_copy(spec, *device, other, from, to);
+  return make_device_copy(spec, device, other, from, to);
 }
 
 }  // namespace numatlas

@@ -37,23 +37,18 @@ std::int64_t monotonic_ns() {
 
 Expected<void> StepQueue::open() {
   DeviceRuntime& gpu = *device_.runtime;
-  auto stream = gpu.create_stream(device_.device);
-  if (!stream) return fail(stream.error());
-  stream_ = *stream;
+  stream_ = TRY(gpu.create_stream(device_.device));
   report_.steps.reserve(1 << 12);
   (void)gpu.state(device_.device);  // the first time takes long
   slots_.resize(static_cast<std::size_t>(depth_));
   for (Slot& slot : slots_) {
     for (EventHandle* event : {&slot.start, &slot.end}) {
       // Nobody waits for a start.
-      auto made = gpu.create_event(device_.device, sleeps_ && event == &slot.end);
-      if (!made) return fail(made.error());
-      *event = *made;
+      auto made = TRY(gpu.create_event(device_.device, sleeps_ && event == &slot.end));
+      *event = made;
     }
   }
-  auto moment = moment_now();
-  if (!moment) return fail(moment.error());
-  base_ = *moment;
+  base_ = TRY(moment_now());
   report_.clock_error_ns = base_.error_ns;
   return {};
 }
@@ -64,18 +59,17 @@ Expected<StepQueue::Moment> StepQueue::moment_now() {
   DeviceRuntime& gpu = *device_.runtime;
   Moment best;
   for (int i = 0; i < clock_tries && (i == 0 || best.error_ns > near_enough_ns / 2); ++i) {
-    auto event = gpu.create_event(device_.device, false);
-    if (!event) return fail(event.error());
+    auto event = TRY(gpu.create_event(device_.device, false));
     const std::int64_t before = monotonic_ns();
-    auto done = gpu.record(device_.device, *event, stream_);
-    if (done) done = gpu.wait_for_event(device_.device, *event);
+    auto done = gpu.record(device_.device, event, stream_);
+    if (done) done = gpu.wait_for_event(device_.device, event);
     const std::int64_t half = (monotonic_ns() - before) / 2;
     if (done && (i == 0 || half < best.error_ns)) {
       best.time_ns = before + half;
       best.error_ns = half;
-      std::swap(best.event, *event);
+      std::swap(best.event, event);
     }
-    if (*event != nullptr) (void)gpu.destroy_event(device_.device, *event);
+    if (event != nullptr) (void)gpu.destroy_event(device_.device, event);
     if (done) continue;
     if (best.event != nullptr) (void)gpu.destroy_event(device_.device, best.event);
     return fail(done.error());
@@ -87,19 +81,18 @@ Expected<StepQueue::Moment> StepQueue::moment_now() {
 /// over the steps.
 Expected<void> StepQueue::correct_for_drift() {
   DeviceRuntime& gpu = *device_.runtime;
-  const auto end = moment_now();
-  if (!end) return fail(end.error());
-  const auto by_gpu = gpu.elapsed(device_.device, base_.event, end->event);
-  (void)gpu.destroy_event(device_.device, end->event);
+  const auto end = TRY(moment_now());
+  const auto by_gpu = gpu.elapsed(device_.device, base_.event, end.event);
+  (void)gpu.destroy_event(device_.device, end.event);
   if (!by_gpu) return fail(by_gpu.error());
-  const std::int64_t length = end->time_ns - base_.time_ns;
+  const std::int64_t length = end.time_ns - base_.time_ns;
   const auto drift = static_cast<double>(length - whole_ns(*by_gpu));
   for (DeviceStep& step : report_.steps) {
     const double part =
         static_cast<double>(step.start_ns - base_.time_ns) / static_cast<double>(length);
     step.start_ns += std::llround(drift * part);
   }
-  report_.clock_error_ns = std::max(base_.error_ns, end->error_ns);
+  report_.clock_error_ns = std::max(base_.error_ns, end.error_ns);
   return {};
 }
 
@@ -112,20 +105,18 @@ void StepQueue::keep(std::int64_t start_ns, std::int64_t duration_ns) {
 Expected<void> StepQueue::collect(Slot& slot) {
   DeviceRuntime& gpu = *device_.runtime;
   slot.under_way = false;
-  if (auto done = gpu.wait_for_event(device_.device, slot.end); !done) return done;
-  const auto start = gpu.elapsed(device_.device, base_.event, slot.start);
-  if (!start) return fail(start.error());
-  const auto length = gpu.elapsed(device_.device, slot.start, slot.end);
-  if (!length) return fail(length.error());
-  keep(base_.time_ns + whole_ns(*start), whole_ns(*length));
+  TRY(gpu.wait_for_event(device_.device, slot.end));
+  const auto start = TRY(gpu.elapsed(device_.device, base_.event, slot.start));
+  const auto length = TRY(gpu.elapsed(device_.device, slot.start, slot.end));
+  keep(base_.time_ns + whole_ns(start), whole_ns(length));
   return {};
 }
 
 Expected<void> StepQueue::queue(Slot& slot, const Work& work) {
   DeviceRuntime& gpu = *device_.runtime;
-  if (auto done = gpu.record(device_.device, slot.start, stream_); !done) return done;
-  if (auto done = work(stream_); !done) return done;
-  if (auto done = gpu.record(device_.device, slot.end, stream_); !done) return done;
+  TRY(gpu.record(device_.device, slot.start, stream_));
+  TRY(work(stream_));
+  TRY(gpu.record(device_.device, slot.end, stream_));
   slot.under_way = true;
   return {};
 }
@@ -149,9 +140,9 @@ Expected<void> StepQueue::run_one(const Work& work) {
   Slot& slot = slots_[next_];
   next_ = (next_ + 1) % slots_.size();
   if (slot.under_way) {
-    if (auto done = collect(slot); !done) return done;
+    TRY(collect(slot));
   }
-  if (auto queued = queue(slot, work); !queued) return queued;
+  TRY(queue(slot, work));
   // One at a time: it is over when the call is.
   return slots_.size() == 1 ? collect(slot) : Expected<void>{};
 }

@@ -36,7 +36,7 @@ class AtomicsKernel final : public Kernel {
 
   /// The memory's owner makes all counters and tallies; the others find theirs.
   Expected<void> prepare(const KernelMemory& memory) override {
-    if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
+    TRY(check_size(Bytes{memory.bytes}));
     memory_ = memory.data;
     done_ = attempts_ = 0;
     if (memory.filled) return {};

@@ -130,7 +130,7 @@ Expected<ChainLayout> ChainLayout::make(Bytes bytes, const ChainSpec& spec) {
                       "use a larger size", " or a smaller --stride");
   }
   const std::uint64_t window = std::max<std::uint64_t>(1, spec.page.value / spec.stride.value);
-  if (auto held = check_chains(lines, window, spec); !held) return fail(held.error());
+  TRY(check_chains(lines, window, spec));
   return ChainLayout(lines, std::min(window, lines), spec);
 }
 

@@ -25,16 +25,15 @@ class ChaseKernel final : public Kernel {
       positions_.push_back(data + layout->start_of(part, spec_.chain.chains) * layout->stride());
     if (memory.filled) return {};
     build_chain(data, *layout);
-    if (auto proven = prove_chain(data, *layout); !proven) return proven;
+    TRY(prove_chain(data, *layout));
     if (spec_.verify_full) {
-      if (auto walked = walk_chain(data, *layout); !walked) return walked;
+      TRY(walk_chain(data, *layout));
     }
     return {};
   }
 
   Expected<void> check_size(Bytes size) const override {
-    const auto layout = ChainLayout::make(size, spec_.chain);
-    if (!layout) return fail(layout.error());
+    TRY(ChainLayout::make(size, spec_.chain));
     return {};
   }
 

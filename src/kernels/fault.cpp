@@ -78,7 +78,7 @@ class FaultKernel final : public Kernel {
 
   /// All pages are there once, so that where they lie can be looked at; then they are given back.
   Expected<void> prepare(const KernelMemory& memory) override {
-    if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
+    TRY(check_size(Bytes{memory.bytes}));
     start_ = memory.data;
     bytes_ = memory.bytes / step_ * step_;
     if (work_.faulting == Faulting::mmap) {

@@ -31,7 +31,7 @@ class MigrateKernel final : public Kernel {
 
   /// Every page is there. Whether pages can be moved is found out with the first of them.
   Expected<void> prepare(const KernelMemory& memory) override {
-    if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
+    TRY(check_size(Bytes{memory.bytes}));
     const std::size_t pages = memory.bytes / step_ * step_ / work_.page.value;
     pages_.resize(pages);
     for (std::size_t i = 0; i < pages; ++i) pages_[i] = memory.data + i * work_.page.value;
@@ -41,7 +41,7 @@ class MigrateKernel final : public Kernel {
     back_.assign(pages, work_.from);
     status_.assign(pages, 0);
     pages_a_step_ = step_ / work_.page.value;
-    if (auto moved = try_first(); !moved) return moved;
+    TRY(try_first());
     return {};
   }
 

@@ -94,7 +94,7 @@ class PassesKernel final : public Kernel {
   }
 
   Expected<void> prepare(const KernelMemory& memory) override {
-    if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
+    TRY(check_size(Bytes{memory.bytes}));
     if (stores_ == Stores::non_temporal && !has_non_temporal_stores()) {
       return fail(ErrorKind::unavailable,
                   fmt::format("kernel stream: {} has no non-temporal stores", instruction_set()),

@@ -66,7 +66,7 @@ class PingPongKernel final : public Kernel {
 
   /// The asking side makes the line; the other side finds it there.
   Expected<void> prepare(const KernelMemory& memory) override {
-    if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
+    TRY(check_size(Bytes{memory.bytes}));
     data_ = memory.data;
     for (std::uint64_t i = 0; !answers_ && i < lines_; ++i) new (data_ + i * line_spacing) Line{0};
     line_ = asked_ = line_at(data_, 0);

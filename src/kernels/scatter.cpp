@@ -28,7 +28,7 @@ class ScatterKernel final : public Kernel {
   }
 
   Expected<void> prepare(const KernelMemory& memory) override {
-    if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
+    TRY(check_size(Bytes{memory.bytes}));
     words_ = reinterpret_cast<std::uint64_t*>(memory.data);
     lines_ = memory.bytes / scatter_line;
     // Without a common divisor the strides come by every line once before they start over.

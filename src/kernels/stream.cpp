@@ -193,13 +193,12 @@ class StreamKernel final : public Kernel {
 
   Expected<void> prepare(const KernelMemory& memory) override {
     if (kind_.writes) {
-      if (auto there = check_stores(kind_.name, stores_); !there) return there;
+      TRY(check_stores(kind_.name, stores_));
     }
-    const auto lines = lay_out(memory);
-    if (!lines) return fail(lines.error());
-    cursor_ = Cursor(*lines);
+    const auto lines = TRY(lay_out(memory));
+    cursor_ = Cursor(lines);
     if (memory.filled) return {};
-    return fill_in_pieces(*lines * line_words, [&](std::size_t word, std::size_t end) {
+    return fill_in_pieces(lines * line_words, [&](std::size_t word, std::size_t end) {
       by_pattern(word, end, [&](std::size_t first, std::size_t words, std::uint32_t phase) {
         for (std::uint32_t i = 0; i < words; ++i)
           arrays_[0][first + i] = kind_.allocates ? untouched : source_word(phase + i);
@@ -278,7 +277,7 @@ class StreamKernel final : public Kernel {
     auto* const target = reinterpret_cast<double*>(memory.data);
     auto* const source = reinterpret_cast<double*>(memory.source);
     if (source == nullptr) {
-      if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fail(fits.error());
+      TRY(check_size(Bytes{memory.bytes}));
       const std::size_t lines = lines_an_array(memory.bytes / line_bytes, kind_.arrays);
       for (std::size_t i = 0; i < kind_.arrays; ++i) arrays_[i] = target + i * lines * line_words;
       return lines;
@@ -316,8 +315,8 @@ class MixKernel final : public Kernel {
   }
 
   Expected<void> prepare(const KernelMemory& memory) override {
-    if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
-    if (auto there = check_stores("mix", stores_); !there) return there;
+    TRY(check_size(Bytes{memory.bytes}));
+    TRY(check_stores("mix", stores_));
     // So many turns that both parts end together.
     cursor_ = Cursor(memory.bytes / line_bytes / (reads_ + writes_));
     from_ = reinterpret_cast<double*>(memory.data);
@@ -327,7 +326,7 @@ class MixKernel final : public Kernel {
         for (std::uint32_t i = 0; i < words; ++i) from_[first + i] = source_word(phase + i);
       });
     };
-    if (auto filled = fill_in_pieces(read_words(), sources); !filled) return filled;
+    TRY(fill_in_pieces(read_words(), sources));
     return fill_in_pieces(written_words(), [&](std::size_t first, std::size_t end) {
       std::fill(to_ + first, to_ + end, untouched);
     });

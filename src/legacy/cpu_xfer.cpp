@@ -148,10 +148,10 @@ class Run {
       problem = Error{ErrorKind::unavailable, "mlc was not found on the PATH",
                       "put Intel MLC there, or leave --engine out", "--engine mlc"};
     }
-    if (auto agreed = agree(comm, problem); !agreed) return agreed;
+    TRY(agree(comm, problem));
     if (options_.injection) {
       for (const std::optional<int>& node : nodes_) {
-        if (auto done = injection(comm, node); !done) return done;
+        TRY(injection(comm, node));
       }
     }
     return options_.matrix ? matrix(comm) : Expected<void>{};
@@ -185,16 +185,13 @@ class Run {
   Expected<void> part(Comm& comm, const std::string& command, std::vector<std::string> words,
                       double parts,
                       const std::function<Expected<void>(const RunReport&)>& show_report) {
-    auto parsed = translated_run(command, words);
-    if (!parsed) return fail(parsed.error());
+    auto parsed = TRY(translated_run(command, words));
     // What the parts before took too long goes off the rest; the runner's own least time is left.
     constexpr double shortest = 0.02;
-    const auto share = comm.broadcast(
-        std::to_string(std::max(shortest, seconds_left_ * std::min(1.0, parts / parts_left_))));
-    if (!share) return fail(share.error());
-    const Seconds time{std::stod(*share)};
-    parsed->options.stop.time = std::chrono::duration_cast<Nanoseconds>(time);
-    parsed->options.time_of_all = true;
+    const Seconds time{TRY(comm.broadcast_value(
+        std::max(shortest, seconds_left_ * std::min(1.0, parts / parts_left_))))};
+    parsed.options.stop.time = std::chrono::duration_cast<Nanoseconds>(time);
+    parsed.options.time_of_all = true;
     std::optional<RunReport> seen;
     RunHooks hooks;
     hooks.in_words = [&](Error error) {
@@ -205,10 +202,10 @@ class Run {
       return std::string();
     };
     const auto start = std::chrono::steady_clock::now();
-    const auto ran = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
+    const auto ran = run_benchmark(*parsed.benchmark, parsed.options, comm, hooks);
     // The scripted clock of the null engine is not this one.
     const Seconds spent =
-        parsed->options.null_engine ? time : std::chrono::steady_clock::now() - start;
+        parsed.options.null_engine ? time : std::chrono::steady_clock::now() - start;
     seconds_left_ -= spent.count();
     parts_left_ -= parts;
     Expected<void> shown;

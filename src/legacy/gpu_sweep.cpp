@@ -112,21 +112,19 @@ Expected<std::vector<int>> numbers_in(const std::string& text, const char* optio
 }
 
 Expected<void> check_nodes_and_weights(const std::string& nodes, const std::string& weights) {
-  const auto all = numbers_in(nodes, "--nodes");
-  if (!all) return fail(all.error());
-  if (std::set<int>(all->begin(), all->end()).size() != all->size()) {
+  const auto all = TRY(numbers_in(nodes, "--nodes"));
+  if (std::set<int>(all.begin(), all.end()).size() != all.size()) {
     return fail_usage("--nodes", fmt::format("'{}' names a node twice", nodes));
   }
   if (weights.empty()) return {};
-  const auto each = numbers_in(weights, "--weights");
-  if (!each) return fail(each.error());
-  if (each->size() != all->size()) {
+  const auto each = TRY(numbers_in(weights, "--weights"));
+  if (each.size() != all.size()) {
     return fail_usage("--weights",
                       fmt::format("'{}' are {} weights, and the nodes '{}' are {}", weights,
-                                  each->size(), nodes, all->size()),
+                                  each.size(), nodes, all.size()),
                       "give one weight per node, in their order");
   }
-  for (int weight : *each) {
+  for (int weight : each) {
     // As the kernel's.
     if (weight >= 1 && weight <= 255) continue;
     return fail_usage("--weights", fmt::format("{} is not a weight from 1 to 255", weight));
@@ -190,24 +188,23 @@ class Sweep {
 
 /// What would be the same for every row.
 Expected<void> Sweep::get_ready(Comm& comm) const {
-  if (auto one = check_one_task(comm); !one) return one;
+  TRY(check_one_task(comm));
   if (!options_.json.empty()) {
-    if (auto can = check_writable(options_.json, "--json"); !can) return can;
+    TRY(check_writable(options_.json, "--json"));
   }
   const char* engine = environment_variable("NUMATLAS_ENGINE");
   const bool scripted = engine != nullptr && std::string(engine) == "null";
   if (!scripted) {
-    if (auto gpu = find_device(0); !gpu) return fail(gpu.error());
+    TRY(find_device(0));
   }
   if (!options_.kernel_weights) return {};
   if (sets_nothing()) {
     return fail_usage("--kernel-weights", "nothing is measured, so nothing is set", "leave it out");
   }
-  const auto repaired = repair_system_weights();
-  if (!repaired) return fail(repaired.error());
-  if (!repaired->empty()) {
+  const auto repaired = TRY(repair_system_weights());
+  if (!repaired.empty()) {
     say(fmt::format("{}: weights left system-wide by a killed run were restored: {}\n", sweep_name,
-                    *repaired));
+                    repaired));
   }
   return check_system_weights();
 }
@@ -216,7 +213,7 @@ Expected<void> Sweep::get_ready(Comm& comm) const {
 Expected<void> Sweep::set_weights(const SweepRow& row) {
   const std::string wanted = memory_of_row(row);
   if (!options_.kernel_weights || wanted == weights_of_) return {};
-  if (auto back = put_weights_back(); !back) return back;
+  TRY(put_weights_back());
   weights_of_ = wanted;
   auto set = SystemWeights::set(weights_of_row(row));
   weights_problem_ = set ? std::nullopt : std::optional(set.error());
@@ -236,8 +233,8 @@ Expected<void> Sweep::put_weights_back() {
 }
 
 Expected<void> Sweep::operator()(Comm& comm) {
-  if (auto ready = get_ready(comm); !ready) return ready;
-  if (auto head = write_stdout(sweep_head(options_.weighted)); !head) return head;
+  TRY(get_ready(comm));
+  TRY(write_stdout(sweep_head(options_.weighted)));
   Expected<void> done;
   for (const SweepRow& row : rows_) {
     done = stop_requested() ? fail(ErrorKind::interrupted, "interrupted") : set_weights(row);
@@ -352,19 +349,17 @@ std::string cells_text(const GpuXferFigures& figures) {
 }  // namespace
 
 Expected<std::vector<SweepRow>> sweep_rows(const SweepLists& lists) {
-  const auto gpus = numbers_in(lists.gpus, "--ngpus");
-  if (!gpus) return fail(gpus.error());
-  for (int number : *gpus) {
+  const auto gpus = TRY(numbers_in(lists.gpus, "--ngpus"));
+  for (int number : gpus) {
     if (number < 1) return fail_usage("--ngpus", "at least one GPU is required");
   }
-  const auto sizes = sizes_in(lists.sizes);
-  if (!sizes) return fail(sizes.error());
+  const auto sizes = TRY(sizes_in(lists.sizes));
   std::vector<SweepRow> rows;
-  for (int number : *gpus) {
+  for (int number : gpus) {
     for (const std::string& nodes : lists_in(lists.nodes)) {
       for (const std::string& weights : lists_in(lists.weights)) {
-        if (auto fits = check_nodes_and_weights(nodes, weights); !fits) return fail(fits.error());
-        for (Bytes size : *sizes) rows.push_back({number, nodes, weights, size});
+        TRY(check_nodes_and_weights(nodes, weights));
+        for (Bytes size : sizes) rows.push_back({number, nodes, weights, size});
       }
     }
   }

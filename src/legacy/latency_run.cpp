@@ -15,10 +15,9 @@ namespace {
 
 /// What each rank may run on, before a worker is pinned.
 Expected<std::vector<CpuSet>> gather_masks(Comm& comm) {
-  const auto all = comm.all_gather(to_list(thread_affinity()));
-  if (!all) return fail(all.error());
+  const auto all = TRY(comm.all_gather(to_list(thread_affinity())));
   std::vector<CpuSet> masks;
-  for (const std::string& text : *all) {
+  for (const std::string& text : all) {
     auto mask = parse_list<CpuId>(text);
     masks.push_back(mask ? *std::move(mask) : CpuSet{});
   }

@@ -106,8 +106,8 @@ int run_alone(const Expected<ParsedRun>& parsed, const OwnWords& own, const RunH
               const NotesOf& notes_of, const std::function<Expected<void>()>& check) {
   if (!parsed) return end_with_error(in_its_words(parsed.error(), own));
   return run_on_ranks(own, [&](Comm& comm) -> Expected<void> {
-    if (auto one = check_one_task(comm); !one) return one;
-    if (auto good = check ? check() : Expected<void>{}; !good) return good;
+    TRY(check_one_task(comm));
+    TRY(check ? check() : Expected<void>{});
     return run_with_notes(*parsed, comm, hooks, own, notes_of);
   });
 }

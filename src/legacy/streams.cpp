@@ -120,16 +120,14 @@ void say_warnings(const RunReport& run) {
 /// One of the programs' runs of `numatlas stream`, on all ranks.
 Expected<void> run_task(Comm& comm, const std::vector<std::string>& words,
                         const std::function<std::string(const RunReport&)>& table) {
-  const auto parsed = translated_run("stream", words);
-  if (!parsed) return fail(parsed.error());
+  const auto parsed = TRY(translated_run("stream", words));
   RunHooks hooks;
   hooks.in_words = [](Error error) { return in_its_words(std::move(error), streams_words); };
   hooks.table = [&](const RunReport& run) {
     say_warnings(run);
     return table(run);
   };
-  const auto ran = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
-  if (!ran) return fail(ran.error());
+  TRY(run_benchmark(*parsed.benchmark, parsed.options, comm, hooks));
   return {};
 }
 
@@ -239,7 +237,7 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
         variant == StreamVariant::pmem && has_folder_for_each_socket(arguments.path);
     if (variant != StreamVariant::memory) {
       const auto there = check_folder(arguments.path + (numbered ? "0" : ""));
-      if (auto agreed = agree(comm, error_of(there)); !agreed) return agreed;
+      TRY(agree(comm, error_of(there)));
     }
     const std::vector<std::string> common{
         "-q", "--repeats", arguments.repeats, "--elements",

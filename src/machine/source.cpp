@@ -63,11 +63,9 @@ void make_printable(Machine& machine) {
 }
 
 Expected<Machine> from_snapshot(const std::string& content) {
-  const auto document = parse_json(content);
-  if (!document) return fail(document.error());
-  if ((*document)->is_object() && (*document)->contains("lscpu"))
-    return read_lscpu_json(**document);
-  return machine_from_json(**document);
+  const auto document = TRY(parse_json(content));
+  if (document->is_object() && document->contains("lscpu")) return read_lscpu_json(*document);
+  return machine_from_json(*document);
 }
 
 /// A machine as a snapshot, or an error: what a child process answers.
@@ -83,18 +81,16 @@ void add_note(Machine& machine, const std::string& note) {
 }
 
 Expected<Machine> from_synthetic(const std::string& description) {
-  const auto topology = load_synthetic_topology(description);
-  if (!topology) return fail(topology.error());
-  return translate(topology->get());
+  const auto topology = TRY(load_synthetic_topology(description));
+  return translate(topology.get());
 }
 
 Expected<Machine> from_xml(const std::string& content) {
   HwlocMessages messages;
-  const auto topology = load_xml_topology(content);
-  if (!topology) return fail(topology.error());
-  const std::string doubts = forget_guessed_kinds(topology->get());
-  Machine machine = translate(topology->get());
-  read_gpus(topology->get(), machine);
+  const auto topology = TRY(load_xml_topology(content));
+  const std::string doubts = forget_guessed_kinds(topology.get());
+  Machine machine = translate(topology.get());
+  read_gpus(topology.get(), machine);
   add_note(machine, messages.note());
   add_note(machine, doubts);
   if (!machine.cpu_model.empty()) name_memory_beside_cpus(machine);

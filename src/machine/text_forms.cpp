@@ -103,10 +103,9 @@ Expected<Machine> read_numactl_text(const std::string& text) {
     if (line->name == "size") node.memory_total = megabytes(line->value);
     if (line->name == "free") node.memory_free = megabytes(line->value);
     if (line->name != "cpus") continue;
-    const auto cpus = cpus_in(line->value);
-    if (!cpus) return fail(cpus.error());
-    node.cpus = *cpus;
-    for (CpuId id : *cpus) machine.cpus.emplace_back().id = id;
+    const auto cpus = TRY(cpus_in(line->value));
+    node.cpus = cpus;
+    for (CpuId id : cpus) machine.cpus.emplace_back().id = id;
   }
   machine.unread["cores"] = "numactl -H does not tell";
   return completed(std::move(machine), "numactl -H");

@@ -76,11 +76,10 @@ Expected<void> add_nodes(const Fields& fields, Machine& machine) {
         number_after(name.substr(0, name.size() - std::string(" CPU(s)").size()), "NUMA node");
     const auto taken = [&](const NumaNode& node) { return node.id.value == *id; };
     if (!id || *id >= most_text_nodes || std::ranges::any_of(machine.nodes, taken)) continue;
-    const auto cpus = parse_list<CpuId>(value == "-" ? "" : value);
-    if (!cpus) return fail(cpus.error());
+    const auto cpus = TRY(parse_list<CpuId>(value == "-" ? "" : value));
     NumaNode& node = machine.nodes.emplace_back();
     node.id = NodeId{*id};
-    node.cpus = *cpus & machine.all_cpus();
+    node.cpus = cpus & machine.all_cpus();
   }
   if (machine.nodes.empty()) {  // a kernel without NUMA
     NumaNode& node = machine.nodes.emplace_back();
@@ -94,10 +93,9 @@ Expected<Machine> machine_of(const Fields& fields) {
   Machine machine;
   machine.arch = field(fields, "Architecture");
   machine.cpu_model = field(fields, "Model name");
-  const auto cpus = parse_list<CpuId>(field(fields, "On-line CPU(s) list"));
-  if (!cpus) return fail(cpus.error());
-  for (CpuId id : *cpus) machine.cpus.emplace_back().id = id;
-  if (auto nodes = add_nodes(fields, machine); !nodes) return fail(nodes.error());
+  const auto cpus = TRY(parse_list<CpuId>(field(fields, "On-line CPU(s) list")));
+  for (CpuId id : cpus) machine.cpus.emplace_back().id = id;
+  TRY(add_nodes(fields, machine));
   if (field(fields, "Thread(s) per core") == "1") {
     int core = 0;
     for (Cpu& cpu : machine.cpus) cpu.core = core++;

@@ -41,9 +41,7 @@ Expected<void> check_rooms(const std::vector<Region>& regions) {
   for (const Region& region : regions) {
     const std::string& text = region.placement.source;
     if (!rooms.contains(text)) {
-      auto room = source_of(region.placement).room(region.placement);
-      if (!room) return fail(std::move(room).error());
-      rooms[text] = *std::move(room);
+      rooms[text] = TRY(source_of(region.placement).room(region.placement));
     }
     if (const auto& room = rooms[text]) add_demand(demands[room->name], region, *room);
   }
@@ -73,7 +71,7 @@ Expected<void> check_sources(const std::vector<Region>& regions, const Machine& 
                         "leave --pages out");
     }
     if (!machine.is_live() || !seen.insert(region.placement.source).second) continue;
-    if (auto there = source.probe(region.placement); !there) return there;
+    TRY(source.probe(region.placement));
   }
   if (!machine.is_live()) return {};
   return check_rooms(regions);

@@ -297,7 +297,7 @@ Expected<void> check_address_space(const std::vector<Region>& regions) {
 
 Expected<void> check_fits(const std::vector<Region>& regions, const Machine& machine,
                           std::optional<std::size_t> workers, Reserve reserve) {
-  if (auto good = check_sources(regions, machine); !good) return good;
+  TRY(check_sources(regions, machine));
   Figures figures;
   std::vector<Region> of_nodes, of_pools, real;
   for (Region region : regions) {
@@ -315,10 +315,10 @@ Expected<void> check_fits(const std::vector<Region>& regions, const Machine& mac
   figures.supplies = supplies_of(machine);
   figures.group = group_limit(machine);
   for (PageKind kind : pool_page_kinds) {
-    if (auto good = check_pools(kind, of_pools, machine); !good) return good;
+    TRY(check_pools(kind, of_pools, machine));
   }
   // Pool pages are neither free memory of a node nor charged to the group's memory limit.
-  if (auto good = check_nodes(figures, of_nodes); !good) return good;
+  TRY(check_nodes(figures, of_nodes));
   if (figures.group && !figures.fit(figures.total, figures.group->left())) {
     return figures.refuse("under the limit of the cgroup", figures.total, figures.group->left());
   }

@@ -109,11 +109,10 @@ Expected<std::vector<int>> parse_nodes(std::string_view list, std::string_view w
 Expected<MemoryPlacement> with_nodes(MemoryMode mode, std::string_view list,
                                      std::string_view whole) {
   if (list == "all") return MemoryPlacement{.mode = mode, .nodes = {}, .all_nodes = true};
-  const auto ids = parse_nodes(list, whole);
-  if (!ids) return fail(ids.error());
+  const auto ids = TRY(parse_nodes(list, whole));
   MemoryPlacement placement{mode, {}};
   std::set<int> seen;
-  for (int id : *ids) {
+  for (int id : ids) {
     if (!seen.insert(id).second) {
       return memory_error(fmt::format("node {} is named twice in {}", id, quoted(whole)));
     }
@@ -146,13 +145,12 @@ Expected<MemoryPlacement> weighted(std::string_view list, std::string_view whole
   MemoryPlacement placement{MemoryMode::weighted, {}};
   std::set<int> seen;
   for (std::string_view item : split(list, ',')) {
-    const auto pair = parse_weight(item, whole);
-    if (!pair) return fail(pair.error());
-    if (!seen.insert(pair->first.value).second) {
+    const auto pair = TRY(parse_weight(item, whole));
+    if (!seen.insert(pair.first.value).second) {
       return memory_error(
-          fmt::format("node {} is named twice in {}", pair->first.value, quoted(whole)));
+          fmt::format("node {} is named twice in {}", pair.first.value, quoted(whole)));
     }
-    placement.nodes.push_back(*pair);
+    placement.nodes.push_back(pair);
   }
   return placement;
 }
@@ -379,14 +377,11 @@ Expected<MemorySpec> parse_node_form(std::string_view word, std::optional<std::s
     spec.form = MemorySpec::Form::each;
     spec.single.all_nodes = list == "all";
     if (spec.single.all_nodes) return spec;
-    const auto ids = parse_nodes(list.value_or(""), whole);
-    if (!ids) return fail(ids.error());
-    for (int id : *ids) spec.each.push_back(NodeId{id});
+    const auto ids = TRY(parse_nodes(list.value_or(""), whole));
+    for (int id : ids) spec.each.push_back(NodeId{id});
     return spec;
   }
-  const auto placement = parse_placement(word, list.value_or(""), whole, sources);
-  if (!placement) return fail(placement.error());
-  spec.single = *placement;
+  spec.single = TRY(parse_placement(word, list.value_or(""), whole, sources));
   return spec;
 }
 
@@ -460,9 +455,8 @@ Expected<CpuSpec> parse_cpu_spec(std::string_view text) {
           fmt::format("{} mixes lists of {}s and of {}s", quoted(whole), kind.noun, own.noun),
           cpu_hint(part));
     }
-    auto list = parse_cpu_list(part, own);
-    if (!list) return fail(list.error());
-    spec.lists.push_back(std::move(*list));
+    auto list = TRY(parse_cpu_list(part, own));
+    spec.lists.push_back(std::move(list));
   }
   return spec;
 }
@@ -470,12 +464,11 @@ Expected<CpuSpec> parse_cpu_spec(std::string_view text) {
 Expected<std::vector<PageKind>> parse_page_kinds(std::string_view text) {
   std::vector<PageKind> kinds;
   for (std::string_view item : split(text, ',')) {
-    const auto kind = parse_page_kind(item);
-    if (!kind) return fail(kind.error());
-    if (std::find(kinds.begin(), kinds.end(), *kind) != kinds.end()) {
+    const auto kind = TRY(parse_page_kind(item));
+    if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) {
       return fail_usage("--pages", fmt::format("'{}' is named twice", item), page_forms);
     }
-    kinds.push_back(*kind);
+    kinds.push_back(kind);
   }
   return kinds;
 }

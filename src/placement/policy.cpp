@@ -89,8 +89,7 @@ Expected<PolicyOutcome> weighted_range(void* address, std::size_t bytes, std::si
     return PolicyOutcome{plain ? "mbind" : "kernel weighted interleave",
                          plain ? "all weights are 1: the same as plain interleave" : ""};
   }
-  auto done = populate_weighted(address, bytes, page_size, placement.nodes, first_page);
-  if (!done) return fail(done.error());
+  TRY(populate_weighted(address, bytes, page_size, placement.nodes, first_page));
   return PolicyOutcome{"first touch",
                        fmt::format("pages were touched node by node in the asked pattern, because "
                                    "{}",

@@ -142,13 +142,12 @@ Expected<std::vector<CpuId>> cpus_of_groups(CpuSpec::Form form, const std::vecto
   const CpuSet usable = machine.usable_cpus();
   std::vector<CpuId> cpus;
   for (int number : numbers) {
-    const auto all = nodes ? cpus_of_node(number, machine) : cpus_of_socket(number, machine);
-    if (!all) return fail(all.error());
-    const CpuSet here = *all & usable;
+    const auto all = TRY(nodes ? cpus_of_node(number, machine) : cpus_of_socket(number, machine));
+    const CpuSet here = all & usable;
     if (here.empty()) {
-      const bool by_cpuset = (*all & machine.allowance.cpuset).empty();
+      const bool by_cpuset = (all & machine.allowance.cpuset).empty();
       return excluded(
-          fmt::format("{} (all of {} {})", to_list(*all), nodes ? "NUMA node" : "socket", number),
+          fmt::format("{} (all of {} {})", to_list(all), nodes ? "NUMA node" : "socket", number),
           by_cpuset, machine);
     }
     for (CpuId id : cores_before_siblings(in_order(here), machine, false)) {
@@ -364,13 +363,13 @@ Expected<MemoryPlacement> resolve_memory(const MemorySpec& asked, const Machine&
   if (spec.form == MemorySpec::Form::each) {
     if (spec.each.empty()) return fail_usage("--memory", "'each' names no node");
     for (NodeId node : spec.each) {
-      if (auto good = check_memory_node(node, machine); !good) return fail(good.error());
+      TRY(check_memory_node(node, machine));
     }
     return MemoryPlacement{MemoryMode::bind, {{spec.each[worker % spec.each.size()], 1}}};
   }
   if (!spec.single.source.empty()) return at_place(spec.single, cpus, machine);
   for (const auto& [node, weight] : spec.single.nodes) {
-    if (auto good = check_memory_node(node, machine); !good) return fail(good.error());
+    TRY(check_memory_node(node, machine));
   }
   return spec.single;
 }
@@ -379,10 +378,8 @@ Expected<std::vector<WorkerPlacement>> resolve_placement(const PlacementSpec& sp
                                                          const Machine& machine,
                                                          const TaskContext& task,
                                                          int default_threads) {
-  const auto cpus = resolve_cpus(spec.cpus, machine, task);
-  if (!cpus) return fail(cpus.error());
-  const auto threads = worker_count(spec, task, default_threads, cpus->size());
-  if (!threads) return fail(threads.error());
+  const auto cpus = TRY(resolve_cpus(spec.cpus, machine, task));
+  const auto threads = TRY(worker_count(spec, task, default_threads, cpus.size()));
 
   MemorySpec memory_spec;
   if (spec.memory) {
@@ -391,24 +388,22 @@ Expected<std::vector<WorkerPlacement>> resolve_placement(const PlacementSpec& sp
     memory_spec.single.mode = task.inherited ? MemoryMode::inherit : MemoryMode::local;
   }
   const bool openmp_pins = task.omp_binds && spec.cpus.is_default;
-  const std::size_t first = first_position(spec.cpus, task, *threads);
-  const std::size_t first_local = static_cast<std::size_t>(std::max(task.local_rank, 0)) * *threads;
+  const std::size_t first = first_position(spec.cpus, task, threads);
+  const std::size_t first_local = static_cast<std::size_t>(std::max(task.local_rank, 0)) * threads;
 
-  std::vector<WorkerPlacement> workers(*threads);
+  std::vector<WorkerPlacement> workers(threads);
   for (std::size_t k = 0; k < workers.size(); ++k) {
     WorkerPlacement& worker = workers[k];
     worker.thread = static_cast<int>(k);
     if (openmp_pins) {
       worker.cpus = machine.usable_cpus();
     } else {
-      worker.cpu = (*cpus)[(first + k) % cpus->size()];
+      worker.cpu = cpus[(first + k) % cpus.size()];
       worker.cpus = CpuSet{*worker.cpu};
     }
     worker.cpu_node = node_of(worker.cpus, machine);
-    auto memory =
-        resolve_memory(memory_spec, machine, static_cast<int>(first_local + k), worker.cpus);
-    if (!memory) return fail(memory.error());
-    worker.memory = std::move(*memory);
+    worker.memory =
+        TRY(resolve_memory(memory_spec, machine, static_cast<int>(first_local + k), worker.cpus));
     const bool inherits = worker.memory.mode == MemoryMode::inherit && worker.memory.source.empty();
     if (inherits && task.inherited && machine.is_live()) {
       worker.memory.inherited = task.inherited->mode;

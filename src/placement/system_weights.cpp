@@ -241,9 +241,8 @@ Expected<void> check_system_weights() {
       return fail(cannot_write(entry.path().string(), errno));
   }
   if (any) {
-    const auto state = lock_state();
-    if (!state) return fail(state.error());
-    if (*state >= 0) close(*state);
+    const auto state = TRY(lock_state());
+    if (state >= 0) close(state);
     return {};
   }
   return fail_about(ErrorKind::unavailable, "--apply",
@@ -254,11 +253,9 @@ Expected<void> check_system_weights() {
 
 Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
   SystemWeights held;
-  const auto state = lock_state();
-  if (!state) return fail(state.error());
-  held.state_ = *state;
+  held.state_ = TRY(lock_state());
   if (held.state_ >= 0) {
-    if (auto repaired = repair(held.state_); !repaired) return fail(repaired.error());
+    TRY(repair(held.state_));
   }
   for (const auto& [node, weight] : nodes) {
     const auto old = first_line(node_file(node));
@@ -274,7 +271,7 @@ Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
     // Last, so that it is the last to be written back: each weight switches it off.
     if (const auto old = first_line(path)) held.saved_.push_back({path, *old});
   }
-  if (auto started = held.start_guard(); !started) return fail(started.error());
+  TRY(held.start_guard());
   if (held.state_ >= 0 && !write_state(held.state_, held.saved_, nodes)) held.close_state();
   for (const auto& [node, weight] : nodes) {
     const int error = write_value(node_file(node).c_str(), std::to_string(weight));

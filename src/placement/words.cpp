@@ -435,12 +435,11 @@ Expected<void> put_in_place(const WordSpec& words, const Machine& machine,
       notes.push_back(other);
   }
   if (words.cpus) {
-    const auto chosen = choose_cpus(*words.cpus, machine, measured);
-    if (!chosen) return fail(chosen.error());
-    spec.cpus = {CpuSpec::Form::nodes, {{chosen->node.value}}, false};
-    notes.push_back(fmt::format("--cpus {} is node:{}: {}", words.cpus->text(), chosen->node.value,
-                                chosen->why));
-    if (const NumaNode* node = machine.find_node(chosen->node)) cpus = node->cpus;
+    const auto chosen = TRY(choose_cpus(*words.cpus, machine, measured));
+    spec.cpus = {CpuSpec::Form::nodes, {{chosen.node.value}}, false};
+    notes.push_back(
+        fmt::format("--cpus {} is node:{}: {}", words.cpus->text(), chosen.node.value, chosen.why));
+    if (const NumaNode* node = machine.find_node(chosen.node)) cpus = node->cpus;
   }
   if (!words.memory) return {};
   if (cpus.empty()) {
@@ -450,12 +449,11 @@ Expected<void> put_in_place(const WordSpec& words, const Machine& machine,
       for (const CpuId cpu : *named) cpus.insert(cpu);
     }
   }
-  const auto chosen = choose_memory(*words.memory, machine, measured, cpus);
-  if (!chosen) return fail(chosen.error());
+  const auto chosen = TRY(choose_memory(*words.memory, machine, measured, cpus));
   spec.memory = MemorySpec{};
-  spec.memory->single = {MemoryMode::bind, {{chosen->node, 1}}};
-  notes.push_back(fmt::format("--memory {} is bind:{}: {}", words.memory->text(),
-                              chosen->node.value, chosen->why));
+  spec.memory->single = {MemoryMode::bind, {{chosen.node, 1}}};
+  notes.push_back(fmt::format("--memory {} is bind:{}: {}", words.memory->text(), chosen.node.value,
+                              chosen.why));
   return {};
 }
 

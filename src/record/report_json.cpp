@@ -219,17 +219,9 @@ std::string json_text(const RunReport& report) {
 }
 
 Expected<RunReport> report_from_json(const json& value) {
-  json converted;
-  const json* current = &value;
-  if (value.is_object() && value.contains("schema_version") && value["schema_version"] == 1) {
-    auto from_1 = from_version_1(value);
-    if (!from_1) return fail(from_1.error());
-    converted = *std::move(from_1);
-    current = &converted;
-  }
   RunReport report;
   std::optional<record::Problem> problem;
-  record::from_json(*current, Place("", problem), report);
+  record::from_json(value, Place("", problem), report);
   if (problem)
     return fail(ErrorKind::usage, fmt::format("field '{}' {}", problem->path, problem->why));
   const int workers = static_cast<int>(report.workers.size());
@@ -256,7 +248,7 @@ Expected<RunReport> report_from_json(const json& value) {
         return fail(ErrorKind::usage, fmt::format("field 'cases[{}].flows' names no worker", i));
     }
   }
-  if (auto checked = check_views(report); !checked) return fail(checked.error());
+  TRY(check_views(report));
   return report;
 }
 

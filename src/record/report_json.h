@@ -9,8 +9,7 @@
 
 namespace numatlas {
 
-/// Raised when a field changes its meaning or goes; new fields do not raise it. Files of version 1
-/// are still read.
+/// Raised when a field changes its meaning or goes; new fields do not raise it.
 inline constexpr int schema_version = 2;
 
 nlohmann::json to_json(const RunReport& report);
@@ -18,13 +17,9 @@ nlohmann::json to_json(const RunReport& report);
 /// them is replaced.
 std::string json_text(const RunReport& report);
 
-/// Reads what to_json wrote, or a report of version 1. Error (usage) names the field by its path,
-/// without the file: "field 'cases[0].flows' must be an object".
+/// Reads what to_json wrote. Error (usage) names the field by its path, without the file: "field
+/// 'cases[0].flows' must be an object".
 Expected<RunReport> report_from_json(const nlohmann::json& value);
-
-/// A report, or a survey, of version 1 in the words of version 2. The one place that knows version
-/// 1. Error (usage) for what is damaged, without the file's name.
-Expected<nlohmann::json> from_version_1(const nlohmann::json& report);
 
 /// JSON Schema (draft 2020-12) of a report, made from the same list of fields.
 nlohmann::json report_schema();

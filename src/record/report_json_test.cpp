@@ -250,33 +250,6 @@ TEST(ReportJson, SchemaIsThatOfTheWriter) {
   EXPECT_TRUE(json::parse(text.str(), nullptr, false) == report_schema()) << path;
 }
 
-TEST(ReportJson, ReadsVersion1) {
-  const json old = json::parse(R"({"schema_version": 1, "program": "numatlas", "version": "0.1.0",
-    "command": "bandwidth", "arguments": ["bandwidth"], "started": "2024-01-01T00:00:00Z",
-    "seconds": 1, "complete": true, "incomplete_reason": null, "comm": "none", "engine": "real",
-    "isa": "AVX2", "ranks": 1, "serial": false, "seed": 1, "precision": 0.01, "time_cap": 0.5,
-    "time_of_all": false, "with_samples": true, "hosts": ["a"], "machines": [],
-    "workers": [{"rank": 0, "thread": 0, "host": 0, "cpus": "0", "cpu_node": 0, "memory": "local"}],
-    "scenarios": [{"name": "read", "labels": {}, "size": 1024, "pages": "base", "order": null,
-      "stride": null, "kernel": "read", "stores": null, "precision": null, "time_cap": null,
-      "totals": [{"name": "bandwidth_sum", "unit": "B/s", "value": 100.0, "summary": {"n": 20,
-        "median": 99.0, "ci95_low": 98.0, "ci95_high": 101.0, "p5": 1.0, "p25": 1.0, "p75": 1.0,
-        "p95": 1.0, "p99": 1.0, "min": 1.0, "max": 1.0, "mean": 100.0, "stddev": 4.472136,
-        "mad": 0.0, "outliers": 0}}],
-      "host_totals": [], "status": "ok", "reason": null, "flows": []}],
-    "warnings": ["a warning"]})");
-  const auto report = report_from_json(old);
-  ASSERT_TRUE(report) << full_text(report.error());
-  EXPECT_EQ(report->warnings[0].text, "a warning");
-  const Estimate sum = *report->scenarios[0].figures[0].estimate;
-  EXPECT_DOUBLE_EQ(sum.value, 100);
-  EXPECT_NEAR(*sum.high - 100, 2.093, 1e-3);
-  EXPECT_EQ(sum.method, Method::stretches);
-  json damaged = old;
-  damaged["scenarios"][0].erase("flows");
-  EXPECT_THAT(error_of_reading(damaged), HasSubstr("numatlas 0.1"));
-}
-
 TEST(Report, MemoryNodes) {
   EXPECT_EQ(memory_node_text(testing::flow(0, 1)), "0,12");
   EXPECT_EQ(memory_node_text(testing::bare_flow(0)), "-");

@@ -163,12 +163,11 @@ bool is_special_file(const std::string& path) {
 
 Expected<void> check_writable(const std::string& path, const std::string& option) {
   if (path.empty()) return fail_usage(option, "the file name is empty");
-  const auto target = target_of(path, option);
-  if (!target) return fail(target.error());
+  const auto target = TRY(target_of(path, option));
   struct stat status {};
-  if (stat(target->c_str(), &status) == 0) {
+  if (stat(target.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) return file_error(option, path, "open", EISDIR);
-    if (access(target->c_str(), W_OK) != 0) return file_error(option, path, "open", errno);
+    if (access(target.c_str(), W_OK) != 0) return file_error(option, path, "open", errno);
     if (S_ISFIFO(status.st_mode)) {
       const int pipe = open_special(path);
       if (pipe < 0) return file_error(option, path, "open", errno);
@@ -178,7 +177,7 @@ Expected<void> check_writable(const std::string& path, const std::string& option
   }
   // Rights alone do not tell: some file systems (/proc) let nobody make a file.
   std::string probe;
-  const int file = open_beside(*target, probe);
+  const int file = open_beside(target, probe);
   if (file < 0) return file_error(option, path, "open", errno);
   close(file);
   if (!probe.empty()) unlink(probe.c_str());
@@ -196,7 +195,7 @@ Expected<void> check_writable(const std::vector<OutputFile>& files) {
     }
     const auto [other, is_new] = options.try_emplace(path, option);
     if (!is_new) return fail_usage(option, other->second + " names the same file");
-    if (auto writable = check_writable(path, option); !writable) return writable;
+    TRY(check_writable(path, option));
   }
   return {};
 }
@@ -204,15 +203,14 @@ Expected<void> check_writable(const std::vector<OutputFile>& files) {
 Expected<void> write_whole(const std::string& path, const std::string& content,
                            const std::string& option) {
   if (is_special_file(path)) return write_direct(path, content, option);
-  const auto target = target_of(path, option);
-  if (!target) return fail(target.error());
+  const auto target = TRY(target_of(path, option));
   std::string temporary;
-  const int file = open_beside(*target, temporary);
+  const int file = open_beside(target, temporary);
   if (file < 0) return file_error(option, path, "open", errno);
-  int code = take_over_rights(file, *target);
+  int code = take_over_rights(file, target);
   if (code == 0) code = write_all(file, content);
   if (code == 0 && fsync(file) != 0) code = errno;
-  if (code == 0) code = take_place(file, temporary, *target);
+  if (code == 0) code = take_place(file, temporary, target);
   if (close(file) != 0 && code == 0) code = errno;
   if (code == 0) return {};
   if (!temporary.empty()) unlink(temporary.c_str());

@@ -193,7 +193,7 @@ TEST(FleetFile, ErrorsNameTheFile) {
   EXPECT_EQ(message(R"({"program": "numatlas", "command": "latency", "schema_version": 2})"),
             path + ": results of 'numatlas latency', not of 'numatlas stream'");
   EXPECT_EQ(message(R"({"program": "numatlas", "command": "stream", "schema_version": 7})"),
-            path + ": schema_version is 7; this program reads 1 and 2");
+            path + ": schema_version is 7; this program reads 2");
   EXPECT_EQ(message("<a/>"), path + ": no results of STREAM: it has no <stream_run>");
   const auto folder = read_fleet(::testing::TempDir());
   EXPECT_EQ(folder.error().kind, ErrorKind::usage);

@@ -38,18 +38,17 @@ std::optional<Error> not_a_fleet(const json& value) {
   const auto version = value.find("schema_version");
   if (version == value.end() || !version->is_number_integer())
     return Error{ErrorKind::usage, "field 'schema_version' is missing", hint};
-  if (*version == 1 || *version == schema_version) return std::nullopt;
-  return Error{ErrorKind::usage,
-               fmt::format("schema_version is {}; this program reads 1 and {}", version->dump(),
-                           schema_version),
-               "read it with the version of numatlas that wrote it"};
+  if (*version == schema_version) return std::nullopt;
+  return Error{
+      ErrorKind::usage,
+      fmt::format("schema_version is {}; this program reads {}", version->dump(), schema_version),
+      "read it with the version of numatlas that wrote it"};
 }
 
 Expected<RunReport> from_json_text(const std::string& content) {
-  const auto document = parse_json(content);
-  if (!document) return fail(document.error());
-  if (auto problem = not_a_fleet(**document)) return fail(*std::move(problem));
-  auto report = report_with_cases(**document);
+  const auto document = TRY(parse_json(content));
+  if (auto problem = not_a_fleet(*document)) return fail(*std::move(problem));
+  auto report = report_with_cases(*document);
   if (report && !report->fleet)
     return fail(ErrorKind::usage, "field 'fleet' has no rounds of hosts", name_results);
   return report;
@@ -68,9 +67,8 @@ Expected<RunReport> parsed(const std::string& content, const std::string& path) 
 }  // namespace
 
 Expected<RunReport> read_fleet(const std::string& path) {
-  const auto content = read_file(path, path, name_results);
-  if (!content) return fail(content.error());
-  auto fleet = within_memory("", *content, [&] { return parsed(*content, path); });
+  const auto content = TRY(read_file(path, path, name_results));
+  auto fleet = within_memory("", content, [&] { return parsed(content, path); });
   if (!fleet) return fail(about(path, fleet.error()));
   return fleet;
 }

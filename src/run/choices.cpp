@@ -25,24 +25,16 @@ constexpr const char* stores_text =
     "stores of the kernels: regular (write-allocate), or non-temporal (nt for short), which bypass "
     "the caches";
 
-/// The word of version 0.1 for regular stores is still read, and nowhere offered.
-std::string in_new_words(std::string words) {
-  constexpr std::string_view before = "ordinary", now = "regular";
-  for (std::size_t at = 0; (at = words.find(before, at)) != words.npos; at += now.size())
-    words.replace(at, before.size(), now);
-  return words;
-}
-
 }  // namespace
 
 const std::vector<std::string> stream_kernels{"read", "write", "copy",  "scale",
                                               "add",  "triad", "update"};
 
 CLI::Option* add_stores_option(CLI::App& app, std::vector<Stores>& stores) {
-  return add_choices(app, "--stores", stores, all_stores, stores_text)->transform(in_new_words);
+  return add_choices(app, "--stores", stores, all_stores, stores_text);
 }
 CLI::Option* add_stores_option(CLI::App& app, Stores& stores) {
-  return add_choice(app, "--stores", stores, all_stores, stores_text)->transform(in_new_words);
+  return add_choice(app, "--stores", stores, all_stores, stores_text);
 }
 
 CLI::Option* add_isa_option(CLI::App& app, std::string& isa) {
@@ -85,8 +77,8 @@ std::string KernelOptions::given() const {
 }
 
 Expected<std::vector<Choice>> KernelOptions::parse() const {
-  if (auto used = use_instruction_set(isa_); !used) return fail(used.error());
-  if (auto checked = check_stores(stores_); !checked) return fail(checked.error());
+  TRY(use_instruction_set(isa_));
+  TRY(check_stores(stores_));
   std::vector<Choice> wanted;
   for (const std::string& kernel : kernels_) {
     wanted.push_back({kernel, {}, traits_of(kernel).writes});
@@ -94,11 +86,10 @@ Expected<std::vector<Choice>> KernelOptions::parse() const {
   }
   if (!mix_text_.empty() && mix_text_ != no_mix) {
     for (const std::string& text : words_of(mix_text_)) {
-      const auto mix = parse_mix(text);
-      if (!mix) return fail(mix.error());
+      const auto mix = TRY(parse_mix(text));
       KernelSpec spec;
       spec.name = "mix";
-      std::tie(spec.mix_reads, spec.mix_writes) = *mix;
+      std::tie(spec.mix_reads, spec.mix_writes) = mix;
       wanted.push_back({full_name(spec), spec, true});
     }
   }

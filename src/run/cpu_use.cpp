@@ -15,9 +15,7 @@ Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bo
   const std::string mine = watch ? to_json(watch->use()).dump() : "";
   std::vector<std::string> all{mine};
   if (all_hosts) {
-    auto gathered = comm.gather(mine);
-    if (!gathered) return fail(gathered.error());
-    all = *std::move(gathered);
+    all = TRY(comm.gather(mine));
   }
   // Rank 0 has a watch where anybody has one: it is the first of its host.
   if (comm.rank() != 0 || !watch) return {};
@@ -40,9 +38,7 @@ Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm
                                 bool counts) {
   std::vector<std::string> all{watch ? to_json(watch->use()).dump() : ""};
   if (comm.size() > 1) {
-    auto gathered = comm.gather(all.front());
-    if (!gathered) return fail(gathered.error());
-    all = *std::move(gathered);
+    all = TRY(comm.gather(all.front()));
   }
   VisitUse most;
   most.disturbed = disturbed && comm.rank() == 0;
@@ -57,13 +53,8 @@ Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm
     larger(most.throttled, use.throttled);
     most.disturbed = most.disturbed || is_disturbed(use);
   }
-  most.counts = counts;
-  if (comm.size() > 1) {
-    const auto said = comm.broadcast(std::string(most.disturbed ? "d" : "") + (counts ? "c" : ""));
-    if (!said) return fail(said.error());
-    most.disturbed = said->find('d') != std::string::npos;
-    most.counts = said->find('c') != std::string::npos;
-  }
+  most.disturbed = TRY(comm.broadcast_value(most.disturbed));
+  most.counts = TRY(comm.broadcast_value(counts));
   return most;
 }
 

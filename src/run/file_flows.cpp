@@ -65,12 +65,11 @@ Expected<MemoryPlacement> source_memory(const FileFlow& file, std::size_t index,
 
 Expected<Region> source_region(const FileFlow& file, std::size_t index, const Flow& flow,
                                const PlanInput& input) {
-  auto memory = source_memory(file, index, flow, input);
-  if (!memory) return fail(memory.error());
+  auto memory = TRY(source_memory(file, index, flow, input));
   const auto asked = file.source ? file.source->pages : std::nullopt;
   const bool of_device = traits_of(file.kernel).on_gpu;
   Region source;
-  source.placement = *std::move(memory);
+  source.placement = std::move(memory);
   source.bytes = file.source && file.source->size ? *file.source->size : flow.region.bytes;
   source.pages = pages_of_side(source.placement, asked,
                                of_device ? input.options.pages.front() : flow.region.pages);
@@ -89,16 +88,13 @@ Expected<Flow> own_flow(const FileFlow& file, std::size_t index, int worker,
   flow.kernel.lines = file.lines.value_or(1);
   flow.role = file.role.value_or(default_role(file.kernel));
   flow.rate = file.rate;
-  if (auto there = check_gpus(file, machine_of(input, worker)); !there) return fail(there.error());
-  auto memory = memory_of(file, index, place.memory, machine_of(input, worker), place.cpus);
-  if (!memory) return fail(memory.error());
-  flow.region.placement = *std::move(memory);
+  TRY(check_gpus(file, machine_of(input, worker)));
+  flow.region.placement =
+      TRY(memory_of(file, index, place.memory, machine_of(input, worker), place.cpus));
   flow.region.bytes = file.size.value_or(Bytes{});
   flow.region.pages = pages_of_side(flow.region.placement, file.pages, input.options.pages.front());
   if (file.source || traits_of(file.kernel).copies_on_gpu()) {
-    auto source = source_region(file, index, flow, input);
-    if (!source) return fail(source.error());
-    flow.source = *std::move(source);
+    flow.source = TRY(source_region(file, index, flow, input));
   }
   if (file.first_touch) flow.first_touch = workers.at(*file.first_touch);
   fill_in(file, index, input, flow);
@@ -313,11 +309,10 @@ Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input)
   std::vector<std::pair<std::size_t, const FileFlow*>> sharing;
   for (const FileFlow& flow : file.flows) {
     for (std::size_t i = 0; i < flow.cpus.size(); ++i) {
-      auto own = own_flow(flow, i, workers.at(flow.cpus[i]), workers, input);
-      if (!own) return fail(own.error());
+      auto own = TRY(own_flow(flow, i, workers.at(flow.cpus[i]), workers, input));
       flow_of_cpu[flow.cpus[i]] = scenario.flows.size();
       if (flow.shares) sharing.emplace_back(scenario.flows.size(), &flow);
-      scenario.flows.push_back(*std::move(own));
+      scenario.flows.push_back(std::move(own));
     }
   }
   for (const auto& [index, flow] : sharing)
@@ -326,7 +321,7 @@ Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input)
 }
 
 Expected<ScenarioFile> file_of(const std::vector<PlannedScenario>& plan, const PlanInput& input) {
-  if (auto good = check_layout(input.layout); !good) return fail(good.error());
+  TRY(check_layout(input.layout));
   // `numatlas run` has these, where it is given no options.
   const RunOptions usual;
   const PlanInput as_run{usual, input.layout, input.machines};

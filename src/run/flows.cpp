@@ -237,13 +237,12 @@ Expected<std::vector<WorkerPlacement>> worker_on_every_core(const RunOptions& op
 }
 
 Expected<void> check_run_together(const PlanInput& input, const std::string& command) {
-  if (auto one = check_one_process(input, command); !one) return one;
+  TRY(check_one_process(input, command));
   if (input.options.serial) {
     return fail_usage("--serial", fmt::format("{} measures its threads together", command),
                       "--threads 1 has one of them");
   }
-  if (auto good = check_no_csv(input.options, fmt::format("what {} varies", command)); !good)
-    return good;
+  TRY(check_no_csv(input.options, fmt::format("what {} varies", command)));
   const auto cpus =
       distinct_cpus(input, command, "two workers are on CPU {} and could only run in turns");
   return cpus ? Expected<void>{} : fail(cpus.error());
@@ -304,10 +303,9 @@ Expected<std::vector<NodeId>> chosen_nodes(const PlanInput& input, const std::st
 Expected<std::vector<NodeChoice>> node_choices(const PlanInput& input, const std::string& option,
                                                const std::string& text, const std::string& usual) {
   if (text == usual) return std::vector<NodeChoice>{{usual, std::nullopt}};
-  const auto nodes = chosen_nodes(input, option, text);
-  if (!nodes) return fail(nodes.error());
+  const auto nodes = TRY(chosen_nodes(input, option, text));
   std::vector<NodeChoice> choices;
-  for (NodeId node : *nodes) choices.push_back({std::to_string(node.value), node});
+  for (NodeId node : nodes) choices.push_back({std::to_string(node.value), node});
   return choices;
 }
 
@@ -316,7 +314,7 @@ Expected<void> check_page_steps(const PlanInput& input, const std::string& kerne
     KernelSpec spec;
     spec.name = kernel;
     spec.page.page = page_bytes(input.machines.front(), pages);
-    if (auto fits = (*make_kernel(spec))->check_size(size); !fits) return fits;
+    TRY((*make_kernel(spec))->check_size(size));
   }
   return {};
 }

@@ -88,7 +88,7 @@ Expected<void> HostRounds::take_pass(int pass, std::span<const Sample> of_host) 
     }
   }
   if (kernel + 1 < kernels) return {};
-  if (auto added = gathering_->add_round(first_kernel_, round_); !added) return added;
+  TRY(gathering_->add_round(first_kernel_, round_));
   if (comm_.rank() != 0 || retesting_) return {};
   const int round = pass / static_cast<int>(kernels) + 1;
   progress_.phase(*scenario_, fmt::format("round {} of {}", round, report_.fleet->repeats));
@@ -110,9 +110,8 @@ Expected<void> HostRounds::retest(const std::vector<std::size_t>& chosen,
                                   const std::function<Expected<void>(bool)>& run) {
   std::string wanted(comm_.layout().hosts.size(), 'n');
   for (const std::size_t host : chosen) wanted[host] = 'y';
-  const auto said = comm_.broadcast(wanted);
-  if (!said) return fail(said.error());
-  if (said->find('y') == std::string::npos) return {};
+  const auto said = TRY(comm_.broadcast(wanted));
+  if (said.find('y') == std::string::npos) return {};
   const auto here =
       static_cast<std::size_t>(comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())]);
   retesting_ = true;
@@ -126,11 +125,11 @@ Expected<void> HostRounds::retest(const std::vector<std::size_t>& chosen,
     entry.rounds.resize(again.fleet->kernels.size());
   }
   if (leads()) gathering_ = std::make_unique<FleetGathering>(*comm_.leaders(), again);
-  auto ran = run((*said)[here] == 'y');
+  auto ran = run(said[here] == 'y');
   if (comm_.rank() == 0 && ran) {
     Retest& retest = report_.fleet->retest.emplace();
     for (std::size_t host = 0; host < again.fleet->hosts.size(); ++host)
-      if ((*said)[host] == 'y') retest.hosts.push_back(std::move(again.fleet->hosts[host]));
+      if (said[host] == 'y') retest.hosts.push_back(std::move(again.fleet->hosts[host]));
   }
   gathering_.reset();
   return ran;

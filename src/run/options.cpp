@@ -50,9 +50,8 @@ Expected<std::vector<int>> parse_counts(const std::string& text, int most,
 }
 
 Expected<Bytes> parse_one_size(const std::string& text, const std::string& command) {
-  const auto sizes = parse_sizes(text);
-  if (!sizes) return fail(sizes.error());
-  if (sizes->size() == 1) return sizes->front();
+  const auto sizes = TRY(parse_sizes(text));
+  if (sizes.size() == 1) return sizes.front();
   return fail_usage("--size", fmt::format("{} accepts one size", command), "run it once for each");
 }
 
@@ -215,25 +214,16 @@ void CommonOptions::add_output(CLI::App& app) {
 
 Expected<RunOptions> CommonOptions::parse() const {
   RunOptions options = plain_;
-  const auto cpus = parse_cpus(cpus_, options.words);
-  if (!cpus) return fail(cpus.error());
-  options.placement.cpus = *cpus;
+  options.placement.cpus = TRY(parse_cpus(cpus_, options.words));
   options.placement.cpus.is_default = cpus_.empty();
   if (!threads_.empty()) {
-    auto counts = parse_counts(threads_, most_threads, "--threads");
-    if (!counts) return fail(counts.error());
-    options.placement.threads = counts->back();
-    if (counts->size() > 1) options.thread_counts = *std::move(counts);
+    auto counts = TRY(parse_counts(threads_, most_threads, "--threads"));
+    options.placement.threads = counts.back();
+    if (counts.size() > 1) options.thread_counts = std::move(counts);
   }
-  auto memory = parse_memory(memory_, options.words);
-  if (!memory) return fail(memory.error());
-  options.placement.memory = *std::move(memory);
-  auto atlas = parse_atlas(atlas_, options.words);
-  if (!atlas) return fail(atlas.error());
-  options.atlas = *std::move(atlas);
-  auto pages = parse_page_kinds(pages_);
-  if (!pages) return fail(pages.error());
-  options.pages = *std::move(pages);
+  options.placement.memory = TRY(parse_memory(memory_, options.words));
+  options.atlas = TRY(parse_atlas(atlas_, options.words));
+  options.pages = TRY(parse_page_kinds(pages_));
   const auto wants = [&](const char* unit) {
     return std::find(units_.begin(), units_.end(), unit) != units_.end();
   };
@@ -261,9 +251,7 @@ Expected<RunOptions> CommonOptions::parse() const {
   options.time_of_all = time_of_all_;
   options.stop.least_time = std::min(options.stop.least_time, *time);
   if (!visits_.empty()) {
-    const auto visits = parse_whole<int>(visits_, 1, 1000, "--visits");
-    if (!visits) return fail(visits.error());
-    options.visits = *visits;
+    options.visits = TRY(parse_whole<int>(visits_, 1, 1000, "--visits"));
   }
   if (!spread_.empty() && spread_ != "0") {
     const auto spread = parse_duration(spread_);
@@ -279,16 +267,13 @@ Expected<RunOptions> CommonOptions::parse() const {
   if (!noise_.empty()) {
     if (!options.null_engine)
       return fail_usage("--noise", "works only with the null engine", "add --engine null");
-    const auto noise = parse_noise(noise_);
-    if (!noise) return fail(noise.error());
-    options.noise = *noise;
+    options.noise = TRY(parse_noise(noise_));
   }
   if (process_memory_option_ != nullptr && process_memory_option_->count() > 0)
     options.process_memory = process_memory_;
   if (options.process_memory && !options.process_memory->empty() &&
       *options.process_memory != "all") {
-    const auto rank = parse_whole<int>(*options.process_memory, 0, 1 << 30, "--process-memory");
-    if (!rank) return fail(rank.error());
+    TRY(parse_whole<int>(*options.process_memory, 0, 1 << 30, "--process-memory"));
   }
   if (!options.machine.empty() && !options.only_plans() && !options.null_engine) {
     return fail_usage("--machine", "a recorded machine cannot be measured",

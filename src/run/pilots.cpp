@@ -293,11 +293,10 @@ void Pilots::give_up(const std::string& key, const Error& error) {
 }
 
 Expected<void> Pilots::take_one(Kind& kind, const std::function<double()>& now) {
-  auto traces = kind.engine->run(kind.planned.scenario);
-  if (!traces) return fail(traces.error());
+  auto traces = TRY(kind.engine->run(kind.planned.scenario));
   const double end = now();
   std::vector<double> mine;
-  for (Trace& trace : *traces) {
+  for (Trace& trace : traces) {
     const Flow& flow = kind.planned.scenario.flows[static_cast<std::size_t>(trace.flow)];
     const std::vector<Figure> figures = figures_of(flow, trace);
     // The CPU learns of a copy's end so late that it shows in 10 ms.
@@ -329,13 +328,8 @@ Expected<void> Pilots::take(const std::function<double()>& now, bool last) {
   // Rank 0's clock decides.
   const bool first =
       std::any_of(kinds_.begin(), kinds_.end(), [](const Kind& kind) { return !kind.prepared; });
-  bool due = !stop_requested() && (first || last || rationed_ <= part_of_time * now());
-  if (comm_->size() > 1) {
-    const auto said = comm_->broadcast(due ? "due" : "");
-    if (!said) return fail(said.error());
-    due = !said->empty();
-  }
-  if (!due) return {};
+  const bool due = !stop_requested() && (first || last || rationed_ <= part_of_time * now());
+  if (!TRY(comm_->broadcast_value(due))) return {};
   for (std::size_t i = 0; i < kinds_.size();) {
     Kind& kind = kinds_[i];
     const double begun = now();

@@ -17,30 +17,26 @@ namespace {
 
 Expected<void> put_in_place(RunOptions& options) {
   auto machine =
-      options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
-  if (!machine) return fail(machine.error());
-  if (options.words.has_gpu()) number_gpus(*machine, options.machine.empty());
+      TRY(options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine));
+  if (options.words.has_gpu()) number_gpus(machine, options.machine.empty());
   const MeasuredPlaces* measured = options.atlas ? &*options.atlas : nullptr;
-  return put_in_place(options.words, *machine, measured, options.placement,
-                      options.placement_notes);
+  return put_in_place(options.words, machine, measured, options.placement, options.placement_notes);
 }
 
 }  // namespace
 
 Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words) {
-  const auto word = parse_placement_word(text, "--cpus");
-  if (!word) return fail(word.error());
-  words.cpus = *word;
-  auto spec = parse_cpu_spec(text.empty() || *word ? "allowed" : text);
+  const auto word = TRY(parse_placement_word(text, "--cpus"));
+  words.cpus = word;
+  auto spec = parse_cpu_spec(text.empty() || word ? "allowed" : text);
   if (!spec) return fail(with_word_meant(std::move(spec).error(), text));
   return spec;
 }
 
 Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words) {
-  const auto word = parse_placement_word(text, "--memory");
-  if (!word) return fail(word.error());
-  words.memory = *word;
-  if (text.empty() || *word) return std::nullopt;
+  const auto word = TRY(parse_placement_word(text, "--memory"));
+  words.memory = word;
+  if (text.empty() || word) return std::nullopt;
   auto spec = parse_memory_spec(text);
   if (!spec) return fail(with_word_meant(std::move(spec).error(), text));
   return spec;
@@ -63,7 +59,7 @@ void number_gpus(Machine& machine, bool live) {
 
 Expected<RunOptions> with_words_in_place(RunOptions options, Comm& comm) {
   const auto put = put_in_place(options);
-  if (auto agreed = agree(comm, error_of(put)); !agreed) return fail(agreed.error());
+  TRY(agree(comm, error_of(put)));
   options.words = {};
   if (comm.rank() == 0 && !options.quiet && !options.only_plans()) {
     for (const std::string& note : options.placement_notes)

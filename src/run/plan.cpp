@@ -40,9 +40,8 @@ Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& opt
   PlacementSpec spec = options.placement;
   spec.cpus.is_default = false;  // pinned one by one, whatever OpenMP was told
   if (!task.launched) {
-    const auto cpus = resolve_cpus(spec.cpus, machine, task);
-    if (!cpus) return fail(cpus.error());
-    spec.threads = std::max(spec.threads.value_or(1), static_cast<int>(cpus->size()));
+    const auto cpus = TRY(resolve_cpus(spec.cpus, machine, task));
+    spec.threads = std::max(spec.threads.value_or(1), static_cast<int>(cpus.size()));
   }
   return resolve_placement(spec, machine, task, 0);
 }

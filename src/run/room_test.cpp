@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 
-#include <utility>
 #include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "base/test_data.h"
 #include "benchmarks/test_plan.h"

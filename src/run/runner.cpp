@@ -89,8 +89,7 @@ Expected<void> Run::save(bool last) {
   for (const OutputFile& file : files) {
     const bool at_end = file.option == "--samples" || is_special_file(file.path);
     if (!write || file.path.empty() || (at_end && !last)) continue;
-    if (auto saved = write_whole(file.path, text_of(file.option), file.option); !saved)
-      return saved;
+    TRY(write_whole(file.path, text_of(file.option), file.option));
   }
   // All points are written each time: that may take a twentieth of the run, not its square.
   const auto ended = std::chrono::steady_clock::now();
@@ -139,9 +138,8 @@ Expected<RunReport> Run::go(Setup setup) {
   if (!problem) problem = wrong;
   if (ran) problem = error_of(agree(comm_, problem));
   if (!problem && options_.process_memory) {
-    const auto text = part().process_memory_text();
-    if (!text) return fail(text.error());
-    if (root()) problem = error_of(write_stdout(*text));
+    const auto text = TRY(part().process_memory_text());
+    if (root()) problem = error_of(write_stdout(text));
   }
   if (problem) return fail(*problem);
   if (const auto skip = part().skip_that_counts()) return fail(*skip);
@@ -153,23 +151,19 @@ Expected<RunReport> Run::go(Setup setup) {
 Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                                   const RunHooks& hooks) {
   if (options.words.any()) {
-    const auto placed = with_words_in_place(options, comm);
-    if (!placed) return fail(placed.error());
-    return run_benchmark(benchmark, *placed, comm, hooks);
+    const auto placed = TRY(with_words_in_place(options, comm));
+    return run_benchmark(benchmark, placed, comm, hooks);
   }
-  if (auto checked = check_options(benchmark, options, comm); !checked)
-    return fail(checked.error());
-  auto setup = set_up(benchmark, options, comm);
-  if (!setup) return fail(setup.error());
+  TRY(check_options(benchmark, options, comm));
+  auto setup = TRY(set_up(benchmark, options, comm));
   if (options.only_plans()) {
-    auto text = options.print_scenario ? scenario_text(*setup, options)
-                                       : Expected<std::string>(plan_text(*setup, options));
-    if (!text) return fail(text.error());
-    const std::size_t others = setup->host ? comm.layout().hosts.size() - 1 : 0;
+    auto text = TRY(options.print_scenario ? scenario_text(setup, options)
+                                           : Expected<std::string>(plan_text(setup, options)));
+    const std::size_t others = setup.host ? comm.layout().hosts.size() - 1 : 0;
     if (others > 0 && options.format != "json")
-      *text += fmt::format("and as much on {}\n", count_text(others, "more host"));
+      text += fmt::format("and as much on {}\n", count_text(others, "more host"));
     if (comm.rank() == 0) {
-      if (auto shown = write_stdout(*text); !shown) return fail(shown.error());
+      TRY(write_stdout(text));
       for (const OutputFile& file : output_files(options))
         if (!file.path.empty())
           say(fmt::format("note: nothing was measured, so {} {} was not written\n", file.option,
@@ -177,7 +171,7 @@ Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& 
     }
     return RunReport{};
   }
-  return Run(benchmark, options, comm, hooks).go(*std::move(setup));
+  return Run(benchmark, options, comm, hooks).go(std::move(setup));
 }
 
 }  // namespace numatlas

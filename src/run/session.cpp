@@ -55,14 +55,6 @@ Seconds Session::time_left(const SessionPart& part) const {
   return free_time() + own - (1 - part.part_of_share()) * part.share();
 }
 
-/// What rank 0 says.
-Expected<Seconds> Session::broadcast(Seconds time) {
-  if (state_.comm.size() == 1) return time;
-  const auto said = state_.comm.broadcast(std::to_string(time.count()));
-  if (!said) return fail(said.error());
-  return Seconds(std::stod(*said));
-}
-
 /// How the time that is left is divided: among a part's own points until each has a value, then
 /// among the points of all parts.
 TimeLeft Session::divide(const SessionPart& part, const PointRun& next) const {
@@ -115,7 +107,9 @@ Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const P
       ((left.visits < static_cast<int>(least_visits) && point.visits.count() > left.visits) ||
        can_wait(part, point));
   const bool over = is_over_before(part, point);
-  const auto window = broadcast(over ? Seconds{0} : ahead ? pass_over : left.window);
+  const auto window = state_.comm.broadcast_value(over    ? Seconds{0}
+                                                  : ahead ? pass_over
+                                                          : left.window);
   if (!window) return fail(window.error());
   if (*window == pass_over) return std::nullopt;
   return *window;
@@ -136,28 +130,27 @@ Expected<void> Session::run_sitting(SessionPart& part, std::size_t index) {
   if (sitting > 1) ++state_.memory_number;
   switch_to(part);
   // Not between visits that go on with the same memory, as warm as it is.
-  if (auto taken = take_pilots(); !taken) return taken;
+  TRY(take_pilots());
   for (int i = 0; i < sitting && !point.ended; ++i) {
     if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
     point.ready = i > 0 ? sitting - i : 0;
-    const auto window = next_window(part, point);
-    if (!window) return fail(window.error());
-    if (!*window) break;
-    if (!point.skipped && **window == Seconds{0}) {
+    const auto window = TRY(next_window(part, point));
+    if (!window) break;
+    if (!point.skipped && *window == Seconds{0}) {
       part.end_for_lack_of_time(point);
       break;
     }
     const bool keeps = i + 1 < sitting;
     if (i > 0) point.visits.memory_kept();
     const Seconds begun = part.now();
-    auto done = part.visit(point, **window, keeps);
+    auto done = part.visit(point, *window, keeps);
     part.add_spent(timeless() ? Seconds{0} : part.now() - begun);
     if (!done) return done;
-    if (auto decided = part.decide(point); !decided) return decided;
+    TRY(part.decide(point));
     for (const Twins::Member& twin : twins_.take({&part, index}, adding_)) {
-      if (auto decided = twin.part->decide(twin.part->point(twin.point)); !decided) return decided;
+      TRY(twin.part->decide(twin.part->point(twin.point)));
     }
-    if (auto told = after_visit_(part); !told) return told;
+    TRY(after_visit_(part));
   }
   point.ready = 0;
   // The last visit may have left memory for a next one that does not come.
@@ -203,7 +196,7 @@ std::vector<Session::Turn> Session::turns(int round, SessionPart* only) {
 Expected<void> Session::spread_out(SessionPart& part, int round) {
   if (options_.spread.count() == 0 || timeless()) return {};
   // Before the wait: it is to tell of the visits that were.
-  if (auto taken = take_pilots(true); !taken) return taken;
+  TRY(take_pilots(true));
   const int visits = fixed_visits(part.options());
   constexpr Nanoseconds nap{20'000'000};
   const Seconds begun = now();
@@ -227,7 +220,7 @@ Expected<void> Session::take_pilots(bool last) {
 }
 
 Expected<void> Session::plan_points(SessionPart& part) {
-  const auto time = broadcast(std::max(Seconds{0}, time_left(part)));
+  const auto time = state_.comm.broadcast_value(std::max(Seconds{0}, time_left(part)));
   if (!time) return fail(time.error());
   part.plan_points(*time);
   return {};
@@ -236,7 +229,7 @@ Expected<void> Session::plan_points(SessionPart& part) {
 /// Rounds over a part's points: one, or until they have ended where others follow from them.
 Expected<void> Session::run_stage(SessionPart& part) {
   const bool to_the_end = part.part_of_share() < 1 && !part.benchmark().refines_first_values();
-  if (auto planned = plan_points(part); !planned) return planned;
+  TRY(plan_points(part));
   spread_begun_ = now();
   for (int round = 0;; ++round) {
     const auto round_of_part = turns(round, &part);
@@ -245,13 +238,13 @@ Expected<void> Session::run_stage(SessionPart& part) {
     if (round == 0 && options_.twins) twins_.add(part, part.stage_begin());
     if (round > 0) {
       if (!to_the_end) break;
-      if (auto waited = spread_out(part, round); !waited) return waited;
+      TRY(spread_out(part, round));
       ++state_.memory_number;
     }
     for (const Turn& turn : round_of_part) {
       // Those of earlier stages have their values.
       if (turn.point < part.stage_begin()) continue;
-      if (auto done = run_sitting(part, turn.point); !done) return done;
+      TRY(run_sitting(part, turn.point));
     }
   }
   return {};
@@ -274,17 +267,16 @@ Expected<void> Session::add(const Benchmark& benchmark, const RunOptions& run_op
     if (!planned) return planned;
   }
   if (parts_.size() > 1) ++state_.memory_number;
-  if (auto done = run_stage(part); !done) return done;
+  TRY(run_stage(part));
   return refine(part);
 }
 
 /// What a part asks for when it knows enough of its points: visited once, like those of the plan.
 Expected<void> Session::refine(SessionPart& part) {
   while (part.ended() || part.benchmark().refines_first_values()) {
-    const auto more = part.refine();
-    if (!more) return fail(more.error());
-    if (!*more) return {};
-    if (auto done = run_stage(part); !done) return done;
+    const auto more = TRY(part.refine());
+    if (!more) return {};
+    TRY(run_stage(part));
   }
   return {};
 }
@@ -295,14 +287,14 @@ Expected<void> Session::finish() {
   for (round_ = 1;; ++round_) {
     ++state_.round;
     for (const auto& part : parts_) {
-      if (auto refined = refine(*part); !refined) return refined;
+      TRY(refine(*part));
     }
     const auto round = turns(round_, nullptr);
     if (round.empty()) return take_pilots(true);
-    if (auto waited = spread_out(*round.front().part, round_); !waited) return waited;
+    TRY(spread_out(*round.front().part, round_));
     ++state_.memory_number;
     for (const Turn& turn : round) {
-      if (auto done = run_sitting(*turn.part, turn.point); !done) return done;
+      TRY(run_sitting(*turn.part, turn.point));
     }
   }
 }

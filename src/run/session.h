@@ -91,7 +91,6 @@ class Session {
   Expected<void> spread_out(SessionPart& part, int round);
   Expected<void> take_pilots(bool last = false);
   void switch_to(SessionPart& part);
-  Expected<Seconds> broadcast(Seconds time);
   bool timeless() const { return options_.null_engine && !options_.noise; }
   Seconds now() const;
   Seconds spent() const;

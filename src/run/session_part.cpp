@@ -133,7 +133,7 @@ Expected<void> SessionPart::start() {
                     ? Expected<std::unique_ptr<Engine>>(
                           make_null_engine(state_.comm, setup_.layout, setup_.machine, options))
                     : make_engine(state_.comm, setup_.layout, setup_.machine, options);
-  if (auto agreed = agree(state_.comm, error_of(engine)); !agreed) return agreed;
+  TRY(agree(state_.comm, error_of(engine)));
   engine_ = *std::move(engine);
   report_ = new_report(setup_, options_, state_.comm, *engine_);
   own_warnings_ = report_.warnings;
@@ -160,7 +160,7 @@ void SessionPart::plan_points(Seconds time) {
 
 Expected<bool> SessionPart::refine() {
   if (rounds_of_hosts_) {
-    if (auto done = retest(); !done) return fail(done.error());
+    TRY(retest());
     return false;
   }
   // The points of a refinement are those that it gave the last time: it would ask for them again.
@@ -244,12 +244,7 @@ Expected<void> SessionPart::decide(PointRun& point) {
     for (std::size_t i = point.first; i < point.first + point.count; ++i)
       progress_.advance(i, std::min(1.0, part));
   }
-  if (state_.comm.size() > 1) {
-    const auto said = state_.comm.broadcast(ended ? "ended" : "");
-    if (!said) return fail(said.error());
-    ended = !said->empty();
-  }
-  point.ended = ended;
+  point.ended = TRY(state_.comm.broadcast_value(ended));
   return {};
 }
 
@@ -411,10 +406,9 @@ void SessionPart::capture_process_memory() {
 }
 
 Expected<std::string> SessionPart::process_memory_text() {
-  const auto all = state_.comm.gather(my_process_memory_);
-  if (!all) return fail(all.error());
+  const auto all = TRY(state_.comm.gather(my_process_memory_));
   std::string text;
-  for (const std::string& part : *all) text += part;
+  for (const std::string& part : all) text += part;
   return text;
 }
 

@@ -58,13 +58,11 @@ std::string repeated_text(double paused) {
 /// on: own flows only.
 Expected<void> SessionPart::gather(std::vector<FlowResult>& flows, bool stopped) {
   if (stopped || state_.comm.size() == 1) return {};
-  const auto all = state_.comm.gather(flows_to_send(flows));
-  if (!all) return fail(all.error());
+  const auto all = TRY(state_.comm.gather(flows_to_send(flows)));
   flows.clear();
-  for (const std::string& part : *all) {
-    auto received = flows_received(part);
-    if (!received) return fail(received.error());
-    std::move(received->begin(), received->end(), std::back_inserter(flows));
+  for (const std::string& part : all) {
+    auto received = TRY(flows_received(part));
+    std::move(received.begin(), received.end(), std::back_inserter(flows));
   }
   return {};
 }
@@ -156,7 +154,7 @@ Expected<void> SessionPart::run_rounds(std::size_t index, bool takes_part) {
     // Nobody was told to stop: a rank died, and the next wait tells which.
     const bool interrupted = traces.error().kind == ErrorKind::interrupted;
     if (interrupted && stop_signal() == 0 && state_.comm.peer_failed()) {
-      if (auto lost = state_.comm.barrier(); !lost) return lost;
+      TRY(state_.comm.barrier());
     }
     return fail(traces.error());
   }
@@ -170,12 +168,12 @@ Expected<void> SessionPart::run_rounds(std::size_t index, bool takes_part) {
 /// What each host still has to say, and the slow ones once more.
 Expected<void> SessionPart::retest() {
   if (std::exchange(retested_, true)) return {};
-  if (auto gathered = rounds_of_hosts_->gather_rest(state_.cpu_watch); !gathered) return gathered;
+  TRY(rounds_of_hosts_->gather_rest(state_.cpu_watch));
   return rounds_of_hosts_->retest(
       root() ? benchmark_.hosts_to_retest(report_) : std::vector<std::size_t>{},
       [&](bool takes_part) -> Expected<void> {
         for (std::size_t i = 0; i < setup_.plan.size(); ++i) {
-          if (auto ran = run_rounds(i, takes_part); !ran) return ran;
+          TRY(run_rounds(i, takes_part));
         }
         return {};
       });
@@ -237,9 +235,7 @@ Expected<void> SessionPart::try_visit(const PointRun& point, Seconds window, boo
                                  [](const FlowResult& flow) { return flow.wrong.has_value(); });
   const bool disturbed = std::ranges::any_of(outcome.flows, was_stopped) ||
                          paused_for(outcome.flows) > 0 || any_slowed(outcome.flows);
-  auto seen = use_of_visit(watch, comm, disturbed, wrong);
-  if (!seen) return fail(seen.error());
-  use = *seen;
+  use = TRY(use_of_visit(watch, comm, disturbed, wrong));
   return {};
 }
 

@@ -28,15 +28,13 @@ using nlohmann::json;
 
 /// Machines of all hosts on every rank: one rank a host sends its own.
 Expected<std::vector<Machine>> gather_machines(Comm& comm, const Machine& mine) {
-  const auto all = comm.all_gather(comm.local_rank() == 0 ? to_json(mine).dump() : "");
-  if (!all) return fail(all.error());
+  const auto all = TRY(comm.all_gather(comm.local_rank() == 0 ? to_json(mine).dump() : ""));
   std::vector<Machine> machines(comm.layout().hosts.size());
   for (int rank = 0; rank < comm.size(); ++rank) {
     const auto i = static_cast<std::size_t>(rank);
-    if ((*all)[i].empty()) continue;
-    auto machine = machine_from_json(json::parse((*all)[i]));
-    if (!machine) return fail(machine.error());
-    machines[static_cast<std::size_t>(comm.layout().host_of[i])] = *std::move(machine);
+    if (all[i].empty()) continue;
+    auto machine = TRY(machine_from_json(json::parse(all[i])));
+    machines[static_cast<std::size_t>(comm.layout().host_of[i])] = std::move(machine);
   }
   return machines;
 }
@@ -133,15 +131,14 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
         mine[std::to_string(i)] = error_to_send(*problem);
     }
   }
-  const auto all = comm.all_gather(mine.dump());
-  if (!all) return fail(all.error());
+  const auto all = TRY(comm.all_gather(mine.dump()));
   const bool several_kinds = options.pages.size() > 1;
   std::optional<Error> first;
-  for (std::size_t rank = 0; rank < all->size(); ++rank) {
-    if ((*all)[rank].size() <= 2) continue;  // "{}"
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].size() <= 2) continue;  // "{}"
     const std::string& host =
         setup.layout.hosts[static_cast<std::size_t>(comm.layout().host_of[rank])];
-    const json problems = json::parse((*all)[rank]);  // named: items() only refers to it
+    const json problems = json::parse(all[rank]);  // named: items() only refers to it
     for (const auto& [index, sent] : problems.items()) {
       const std::size_t place = std::stoul(index);
       Error problem =
@@ -330,15 +327,12 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
     if (auto complete = benchmark.complete(options, *machine); !complete)
       machine = fail(complete.error());
   }
-  if (auto agreed = agree(comm, error_of(machine)); !agreed) return fail(agreed.error());
+  TRY(agree(comm, error_of(machine)));
   setup.machine = *std::move(machine);
-  const auto task = gather_task_context(comm, setup.machine);
-  if (!task) return fail(task.error());
-  const auto workers = benchmark.workers(options, setup.machine, *task);
-  if (auto agreed = agree(comm, error_of(workers)); !agreed) return fail(agreed.error());
-  auto layout = gather_layout(comm, *workers);
-  if (!layout) return fail(layout.error());
-  setup.layout = *std::move(layout);
+  const auto task = TRY(gather_task_context(comm, setup.machine));
+  const auto workers = benchmark.workers(options, setup.machine, task);
+  TRY(agree(comm, error_of(workers)));
+  setup.layout = TRY(gather_layout(comm, *workers));
   if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
   // All must have run before anybody records: with more than this many in turn on a CPU, at some
   // milliseconds a turn, that takes longer than any user waits.
@@ -349,22 +343,17 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
                                   setup.layout.workers_a_cpu(), most_workers_a_cpu),
                       "ask for fewer", ", or for more --cpus");
   }
-  auto machines = gather_machines(comm, setup.machine);
-  if (!machines) return fail(machines.error());
-  setup.machines = *std::move(machines);
+  setup.machines = TRY(gather_machines(comm, setup.machine));
   const bool mine = comm.local_rank() == 0 && !options.only_plans();
   const auto ready = mine ? benchmark.before_plan(options) : Expected<void>{};
-  if (auto agreed = agree(comm, error_of(ready)); !agreed) return fail(agreed.error());
+  TRY(agree(comm, error_of(ready)));
   const PlanInput input{options, setup.layout, setup.machines, largest};
-  auto plan = benchmark.plan(input);
-  if (!plan) return fail(plan.error());
-  setup.plan = *std::move(plan);
+  setup.plan = TRY(benchmark.plan(input));
   setup.fleet = benchmark.fleet(input);
   place_on_devices(setup, comm.layout().host_of[static_cast<std::size_t>(comm.rank())]);
   for (const PlannedScenario& planned : setup.plan) setup.skips.push_back(planned.skip);
-  if (auto same = check_same_plan(setup, options, comm); !same) return fail(same.error());
-  if (auto checked = check_plan(setup, options, comm, benchmark); !checked)
-    return fail(checked.error());
+  TRY(check_same_plan(setup, options, comm));
+  TRY(check_plan(setup, options, comm, benchmark));
   add_warnings(setup);
   if (options.only_plans() && benchmark.is_of_memory()) warn_of_caches(setup);
   return setup;
@@ -372,10 +361,9 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
 
 /// Ranks with unlike words would wait for each other for ever: the first that differs is named.
 Expected<void> check_all_say(Comm& comm, const std::string& mine) {
-  const auto unlike = first_unlike(comm, mine);
-  if (!unlike) return fail(unlike.error());
-  if (!*unlike) return {};
-  return fail(ErrorKind::usage, fmt::format("rank {} has different options from rank 0", **unlike),
+  const auto unlike = TRY(first_unlike(comm, mine));
+  if (!unlike) return {};
+  return fail(ErrorKind::usage, fmt::format("rank {} has different options from rank 0", *unlike),
               "give all ranks the same options");
 }
 
@@ -384,9 +372,8 @@ Expected<std::vector<std::uint64_t>> largest_of_hosts(Comm& comm,
                                                       const std::vector<std::uint64_t>& mine) {
   std::vector<std::uint64_t> largest;
   for (const std::uint64_t number : mine) {
-    const auto most = comm.largest(number);
-    if (!most) return fail(most.error());
-    largest.push_back(*most);
+    const auto most = TRY(comm.largest(number));
+    largest.push_back(most);
   }
   return largest;
 }
@@ -395,30 +382,27 @@ Expected<std::vector<std::uint64_t>> largest_of_hosts(Comm& comm,
 /// few numbers.
 Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& options, Comm& comm) {
   const json words = {benchmark.same_on_all_hosts(), options.dry_run, options.null_engine};
-  if (auto same = check_all_say(comm, words.dump()); !same) return fail(same.error());
+  TRY(check_all_say(comm, words.dump()));
   const std::shared_ptr<Comm> host = make_host_comm(comm);
   const auto on_this_host = [&](const std::vector<std::uint64_t>& largest) -> Expected<Setup> {
     auto setup = set_up_ranks(benchmark, options, *host, nullptr, largest);
     if (!setup && setup.error().kind == ErrorKind::resource)
       setup = fail(of_its_size(setup.error(), benchmark));
-    if (auto agreed = agree(comm, error_of(setup)); !agreed) return fail(agreed.error());
+    TRY(agree(comm, error_of(setup)));
     return setup;
   };
   auto setup = on_this_host({});
   if (!setup) return setup;
   const auto mine = benchmark.numbers_of_host({options, setup->layout, setup->machines});
-  const auto largest = largest_of_hosts(comm, mine);
-  if (!largest) return fail(largest.error());
-  const auto unlike = comm.largest(*largest == mine ? 0 : 1);
-  if (!unlike) return fail(unlike.error());
-  if (*unlike > 0) {
-    setup = on_this_host(*largest);
+  const auto largest = TRY(largest_of_hosts(comm, mine));
+  if (TRY(comm.any(largest != mine))) {
+    setup = on_this_host(largest);
     if (!setup) return setup;
   }
   // Every host made its plan of its own words; its ranks compared theirs already.
   json names = json::array();
   for (const PlannedScenario& planned : setup->plan) names.push_back(planned.scenario.name);
-  if (auto same = check_all_say(comm, names.dump()); !same) return fail(same.error());
+  TRY(check_all_say(comm, names.dump()));
   setup->layout.of_this_host = true;
   setup->host = host;
   return setup;

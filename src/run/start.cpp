@@ -75,16 +75,14 @@ Expected<std::unique_ptr<Comm>> connect(const std::string& mpi, bool alone) {
 Expected<std::optional<Error>> find_other_task(Comm& comm, const std::string& task) {
   if (comm.size() == 1) return std::nullopt;
   // A rank whose words are wrong says so in end_with_error, and the first agreement is this one.
-  if (auto agreed = agree(comm, std::nullopt); !agreed) return fail(agreed.error());
+  TRY(agree(comm, std::nullopt));
   const std::string mine = program_invocation_short_name + (task.empty() ? "" : " " + task);
-  const auto unlike = first_unlike(comm, mine);
-  if (!unlike) return fail(unlike.error());
-  if (!*unlike) return std::nullopt;
-  const auto all = comm.all_gather(mine);
-  if (!all) return fail(all.error());
+  const auto unlike = TRY(first_unlike(comm, mine));
+  if (!unlike) return std::nullopt;
+  const auto all = TRY(comm.all_gather(mine));
   return Error{ErrorKind::peer,
-               fmt::format("rank {} runs a different command from rank 0: `{}`, not `{}`", **unlike,
-                           (*all)[static_cast<std::size_t>(**unlike)], all->front()),
+               fmt::format("rank {} runs a different command from rank 0: `{}`, not `{}`", *unlike,
+                           all[static_cast<std::size_t>(*unlike)], all.front()),
                "give all ranks the same command and options"};
 }
 
@@ -146,11 +144,9 @@ std::string task_of(const RunOptions& options) {
 int code_with_ranks(const RankWork& ranks, const std::function<Expected<int>(Comm&)>& work) {
   int code = 0;
   const int failed = with_ranks(ranks, [&](Comm& comm) -> Expected<void> {
-    const auto mine = work(comm);
-    if (!mine) return fail(mine.error());
-    const auto said = comm.largest(static_cast<std::uint64_t>(*mine));
-    if (!said) return fail(said.error());
-    code = static_cast<int>(*said);
+    const auto mine = TRY(work(comm));
+    const auto said = TRY(comm.largest(static_cast<std::uint64_t>(mine)));
+    code = static_cast<int>(said);
     return {};
   });
   return failed != 0 ? failed : code;
@@ -160,10 +156,9 @@ int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options) {
   // A recorded machine is planned by one process.
   const bool alone = !options.machine.empty() && !options.null_engine;
   return code_with_ranks({task_of(options), options.mpi, alone}, [&](Comm& comm) -> Expected<int> {
-    const auto report = run_benchmark(benchmark, options, comm);
-    if (!report) return fail(report.error());
+    const auto report = TRY(run_benchmark(benchmark, options, comm));
     // Rank 0 knows; the others have nothing to judge.
-    return comm.rank() == 0 && !options.only_plans() ? benchmark.exit_code(*report) : 0;
+    return comm.rank() == 0 && !options.only_plans() ? benchmark.exit_code(report) : 0;
   });
 }
 

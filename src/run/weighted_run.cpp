@@ -9,16 +9,14 @@ namespace numatlas {
 Expected<std::vector<Trace>> run_weighted(Engine& engine, const PlannedScenario& planned,
                                           const Scenario& scenario) {
   if (planned.system_weights.empty()) return engine.run(scenario);
-  auto weights = SystemWeights::set(planned.system_weights);
-  if (!weights) return fail(weights.error());
+  auto weights = TRY(SystemWeights::set(planned.system_weights));
   auto traces = engine.run(scenario);
   if (traces && planned.keep_weights && !stop_requested()) {
-    weights->keep();
+    weights.keep();
     return traces;
   }
-  const auto restored = weights->restore();
-  if (!restored) return fail(restored.error());
-  if (!restored->empty()) say("numatlas: " + *restored + "\n");
+  const auto restored = TRY(weights.restore());
+  if (!restored.empty()) say("numatlas: " + restored + "\n");
   return traces;
 }
 

@@ -67,9 +67,9 @@ Expected<void> check_keys_of_kernel(const FileFlow& flow) {
 }
 
 Expected<void> check_flow(const FileFlow& flow) {
-  if (auto fits = check_keys_of_kernel(flow); !fits) return fits;
+  TRY(check_keys_of_kernel(flow));
   if (!flow.shares && !flow.size) return wrong_key(flow, "", "key 'size' is missing");
-  if (auto good = check_device_flow(flow); !good) return good;
+  TRY(check_device_flow(flow));
   if (flow.size && !flow.source && !traits_of(flow.kernel).on_gpu) {
     const auto held = (*make_kernel(spec_of(flow)))->check_size(*flow.size);
     if (!held) {
@@ -141,7 +141,7 @@ Expected<void> check_shares(const FileFlow& flow, const FlowOfCpu& flows) {
         flow, "shares",
         fmt::format("the flow on CPU {} has no memory of its own", flow.shares->value));
   }
-  if (auto theirs = check_shared_memory(flow); !theirs) return theirs;
+  TRY(check_shared_memory(flow));
   return check_same_content(flow, *owner->second);
 }
 
@@ -197,7 +197,7 @@ Expected<void> check_scenario(const FileScenario& scenario) {
   FlowOfCpu flows;
   bool measured = false;
   for (const FileFlow& flow : scenario.flows) {
-    if (auto good = check_flow(flow); !good) return good;
+    TRY(check_flow(flow));
     measured = measured || flow.role.value_or(default_role(flow.kernel)) == Role::measured;
     for (CpuId cpu : flow.cpus) {
       if (flows.emplace(cpu, &flow).second) continue;
@@ -207,7 +207,7 @@ Expected<void> check_scenario(const FileScenario& scenario) {
     }
   }
   for (const FileFlow& flow : scenario.flows) {
-    if (auto good = check_shares(flow, flows); !good) return good;
+    TRY(check_shares(flow, flows));
   }
   if (!measured) {
     return fail(error_at(scenario.places, "",

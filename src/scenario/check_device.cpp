@@ -86,7 +86,7 @@ Expected<void> check_device_copy(const FileFlow& flow) {
                                 name_of(*flow.pin)),
                     "leave it out");
   }
-  if (auto pages = check_pages_of_copy(flow, gpus); !pages) return pages;
+  TRY(check_pages_of_copy(flow, gpus));
   return check_size_of_copy(flow);
 }
 

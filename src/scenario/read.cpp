@@ -58,44 +58,40 @@ Expected<Bytes> parse_size(const std::string& text) {
 
 /// In the grammar's own words, so that a file that is written again is the same.
 Expected<std::string> parse_memory(const std::string& text) {
-  const auto spec = parse_memory_spec(text);
-  if (!spec) return fail(spec.error());
-  switch (spec->form) {
-    case MemorySpec::Form::single: return spec->single.text();
+  const auto spec = TRY(parse_memory_spec(text));
+  switch (spec.form) {
+    case MemorySpec::Form::single: return spec.single.text();
     case MemorySpec::Form::round_robin: return std::string("auto");
     case MemorySpec::Form::each: break;
   }
-  if (spec->single.all_nodes) return std::string("each:all");
+  if (spec.single.all_nodes) return std::string("each:all");
   std::vector<int> nodes;
-  for (NodeId node : spec->each) nodes.push_back(node.value);
+  for (NodeId node : spec.each) nodes.push_back(node.value);
   return fmt::format("each:{}", fmt::join(nodes, ","));
 }
 
 Expected<PageKind> parse_pages(const std::string& text) {
-  const auto kinds = parse_page_kinds(text);
-  if (!kinds) return fail(kinds.error());
-  if (kinds->size() > 1) {
+  const auto kinds = TRY(parse_page_kinds(text));
+  if (kinds.size() > 1) {
     return fail(ErrorKind::usage, fmt::format("'{}' names several", text),
                 "a flow has one kind of pages");
   }
-  return kinds->front();
+  return kinds.front();
 }
 
 Expected<double> parse_rate(const std::string& text) {
   if (!text.ends_with("/s")) {
     return fail(ErrorKind::usage, fmt::format("'{}' is not a rate", text), "write it as 2GB/s");
   }
-  const auto bytes = parse_bytes(text.substr(0, text.size() - 2));
-  if (!bytes) return fail(bytes.error());
-  return static_cast<double>(bytes->value);
+  const auto bytes = TRY(parse_bytes(text.substr(0, text.size() - 2)));
+  return static_cast<double>(bytes.value);
 }
 
 Expected<std::vector<CpuId>> parse_cpus(const std::string& text) {
-  const auto list = parse_ordered_list(text);
-  if (!list) return fail(list.error());
-  if (list->empty()) return fail(ErrorKind::usage, "no CPU is named");
+  const auto list = TRY(parse_ordered_list(text));
+  if (list.empty()) return fail(ErrorKind::usage, "no CPU is named");
   std::vector<CpuId> cpus;
-  for (int number : *list) cpus.push_back(CpuId{number});
+  for (int number : list) cpus.push_back(CpuId{number});
   std::vector<CpuId> sorted = cpus;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
@@ -253,17 +249,16 @@ Expected<FileScenario> read_scenario(const toml::table& table, const std::string
   const auto tables = reader.tables("flow");
   if (reader.error()) return fail(*reader.error());
   for (const toml::table* flow_table : tables) {
-    auto flow = read_flow(*flow_table, file);
-    if (!flow) return fail(flow.error());
-    if (flow->cpus.size() > flows_left) {
+    auto flow = TRY(read_flow(*flow_table, file));
+    if (flow.cpus.size() > flows_left) {
       return fail(error_at(
-          flow->places, "cpus",
+          flow.places, "cpus",
           {ErrorKind::usage, fmt::format("the file has more than {} flows", most_flows), ""}));
     }
-    flows_left -= flow->cpus.size();
-    scenario.flows.push_back(*std::move(flow));
+    flows_left -= flow.cpus.size();
+    scenario.flows.push_back(std::move(flow));
   }
-  if (auto checked = check_scenario(scenario); !checked) return fail(checked.error());
+  TRY(check_scenario(scenario));
   return scenario;
 }
 
@@ -299,9 +294,8 @@ Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string&
   if (reader.error()) return fail(*reader.error());
   std::size_t flows_left = most_flows;
   for (const toml::table* table : tables) {
-    auto scenario = read_scenario(*table, name, flows_left);
-    if (!scenario) return fail(scenario.error());
-    file.scenarios.push_back(*std::move(scenario));
+    auto scenario = TRY(read_scenario(*table, name, flows_left));
+    file.scenarios.push_back(std::move(scenario));
   }
   if (file.cpus.empty()) return file;
   const std::set<CpuId> listed(file.cpus.begin(), file.cpus.end());
@@ -316,11 +310,10 @@ Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string&
 }
 
 Expected<ScenarioFile> read_scenarios(const std::string& path) {
-  const auto text = path == "-"
-                        ? read_open_file(stdin, "run: standard input", most_bytes)
-                        : read_file(path, "run: " + path, "- is standard input", most_bytes);
-  if (!text) return fail(text.error());
-  return parse_scenarios(*text, path == "-" ? "standard input" : path);
+  const auto text =
+      TRY(path == "-" ? read_open_file(stdin, "run: standard input", most_bytes)
+                      : read_file(path, "run: " + path, "- is standard input", most_bytes));
+  return parse_scenarios(text, path == "-" ? "standard input" : path);
 }
 
 }  // namespace numatlas

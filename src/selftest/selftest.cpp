@@ -26,12 +26,11 @@ using nlohmann::json;
 
 /// Two workers of this rank on CPUs that are not threads of one core, where it has such.
 Expected<std::vector<WorkerPlacement>> workers_of(const Machine& machine, Comm& comm) {
-  const auto task = gather_task_context(comm, machine);
-  if (!task) return fail(task.error());
+  const auto task = TRY(gather_task_context(comm, machine));
   PlacementSpec spec;
   spec.cpus.form = CpuSpec::Form::cores;
   spec.threads = 2;
-  auto workers = resolve_placement(spec, machine, *task, 1);
+  auto workers = resolve_placement(spec, machine, task, 1);
   if (!workers) return workers;
   const bool apart = workers->size() == 2 && workers->front().cpus != workers->back().cpus;
   if (!apart) workers->resize(1);
@@ -79,14 +78,13 @@ CheckResult merged(const std::vector<std::string>& by_rank, const Comm& comm) {
 
 Expected<CheckLine> run_check(const Check& check, const CheckInput& input) {
   Comm& comm = input.comm;
-  if (auto together = comm.barrier(); !together) return fail(together.error());
+  TRY(comm.barrier());
   const auto start = std::chrono::steady_clock::now();
   const CheckResult mine = check.run(input);
   CheckLine line{check.name(), mine, 0};
   if (!check.of_all_ranks()) {
-    const auto all = comm.gather(in_words(mine));
-    if (!all) return fail(all.error());
-    if (comm.rank() == 0) line.result = merged(*all, comm);
+    const auto all = TRY(comm.gather(in_words(mine)));
+    if (comm.rank() == 0) line.result = merged(all, comm);
   }
   line.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return line;
@@ -191,14 +189,13 @@ std::vector<std::string> selftest_formats() { return {"table", "json"}; }
 Expected<std::vector<CheckLine>> run_checks(const Machine& machine, Comm& comm,
                                             const std::vector<std::string>& only, bool quick) {
   auto workers = workers_of(machine, comm);
-  if (auto agreed = agree(comm, error_of(workers)); !agreed) return fail(agreed.error());
+  TRY(agree(comm, error_of(workers)));
   const CheckInput input{machine, comm, *std::move(workers)};
   std::vector<CheckLine> lines;
   for (const auto& check : all_checks()) {
     if (!is_chosen(*check, only) || (quick && !check->is_quick())) continue;
-    auto line = run_check(*check, input);
-    if (!line) return fail(line.error());
-    lines.push_back(*std::move(line));
+    auto line = TRY(run_check(*check, input));
+    lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -206,20 +203,19 @@ Expected<std::vector<CheckLine>> run_checks(const Machine& machine, Comm& comm,
 Expected<int> run_selftest(const SelfTestOptions& options, Comm& comm) {
   if (options.dry_run) {
     const auto shown = comm.rank() == 0 ? write_stdout(plan_text(options.only)) : Expected<void>{};
-    if (auto agreed = agree(comm, error_of(shown)); !agreed) return fail(agreed.error());
+    TRY(agree(comm, error_of(shown)));
     return 0;
   }
   const auto machine = read_live_machine();
-  if (auto agreed = agree(comm, error_of(machine)); !agreed) return fail(agreed.error());
-  const auto lines = run_checks(*machine, comm, options.only, false);
-  if (!lines) return fail(lines.error());
+  TRY(agree(comm, error_of(machine)));
+  const auto lines = TRY(run_checks(*machine, comm, options.only, false));
   Expected<void> shown;
   if (comm.rank() == 0)
-    shown = write_stdout(options.format == "json" ? json_text(*lines, *machine, comm.size())
-                                                  : table_text(*lines));
-  if (auto agreed = agree(comm, error_of(shown)); !agreed) return fail(agreed.error());
-  if (comm.rank() != 0 || count(*lines, CheckOutcome::failed) > 0) return comm.rank() == 0 ? 1 : 0;
-  return count(*lines, CheckOutcome::passed) > 0 ? 0 : exit_code(ErrorKind::unavailable);
+    shown = write_stdout(options.format == "json" ? json_text(lines, *machine, comm.size())
+                                                  : table_text(lines));
+  TRY(agree(comm, error_of(shown)));
+  if (comm.rank() != 0 || count(lines, CheckOutcome::failed) > 0) return comm.rank() == 0 ? 1 : 0;
+  return count(lines, CheckOutcome::passed) > 0 ? 0 : exit_code(ErrorKind::unavailable);
 }
 
 }  // namespace numatlas

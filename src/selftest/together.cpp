@@ -14,9 +14,8 @@ Expected<std::vector<Trace>> read_together(const CheckInput& input,
                                            Nanoseconds time) {
   constexpr Bytes size{1 << 20};
   const auto alone = make_single_comm();
-  auto layout = gather_layout(*alone, workers);
-  if (!layout) return fail(layout.error());
-  auto engine = make_engine(*alone, *layout, input.machine, {});
+  auto layout = TRY(gather_layout(*alone, workers));
+  auto engine = make_engine(*alone, layout, input.machine, {});
   if (!engine) return fail(engine.error());
   Scenario scenario{"selftest", {}, {}};
   scenario.stop.time = scenario.stop.least_time = time;

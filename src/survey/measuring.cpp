@@ -19,14 +19,6 @@ Measuring::Measuring(const SurveyOptions& options, const Machine& machine,
   }
 }
 
-/// What rank 0 says.
-Expected<double> Measuring::agreed(double mine) {
-  if (comm_.size() == 1) return mine;
-  const auto said = comm_.broadcast(fmt::format("{}", mine));
-  if (!said) return fail(said.error());
-  return std::stod(*said);
-}
-
 /// Seconds for an item, the same on every rank: of what is not spent, nor kept for the benchmarks
 /// that have their first values.
 Expected<double> Measuring::share_of(std::size_t index) {
@@ -34,7 +26,7 @@ Expected<double> Measuring::share_of(std::size_t index) {
   for (std::size_t i = index; i < items_.size(); ++i)
     worths.push_back(items_[i].skip.empty() ? items_[i].worth : 0);
   session_->reserve({});
-  return agreed(next_share(session_->free_time().count(), worths));
+  return comm_.broadcast_value(next_share(session_->free_time().count(), worths));
 }
 
 void Measuring::skip(SurveyItem& item, const std::string& why, const std::string& reason) {
@@ -45,19 +37,17 @@ void Measuring::skip(SurveyItem& item, const std::string& why, const std::string
 /// Gives every point of a benchmark its first value.
 Expected<void> Measuring::measure(std::size_t index) {
   const SurveyItem& item = items_[index];
-  auto parsed = parse_item(item, options_, item.share);
-  if (!parsed) return fail(parsed.error());
-  taken_.push_back({index, *std::move(parsed), {}});
+  auto parsed = TRY(parse_item(item, options_, item.share));
+  taken_.push_back({index, std::move(parsed), {}});
   Taken& taken = taken_.back();
   taken.hooks.progress = [this, index](std::size_t done, std::size_t all) {
     hooks_.point(items_[index].benchmark, done, all);
   };
   begun_.insert(index);
-  auto setup = set_up(*taken.run.benchmark, taken.run.options, comm_);
-  if (!setup) return fail(setup.error());
+  auto setup = TRY(set_up(*taken.run.benchmark, taken.run.options, comm_));
   const std::size_t parts = session_->parts().size();
-  auto added = session_->add(*taken.run.benchmark, taken.run.options, taken.hooks,
-                             *std::move(setup), Session::Seconds(item.share));
+  auto added = session_->add(*taken.run.benchmark, taken.run.options, taken.hooks, std::move(setup),
+                             Session::Seconds(item.share));
   if (session_->parts().size() > parts) taken.part = session_->parts().back().get();
   if (!added) return added;
   if (const auto skip = taken.part->skip_that_counts()) return fail(*skip);
@@ -73,20 +63,16 @@ Expected<void> Measuring::measure(std::size_t index) {
 
 Expected<void> Measuring::run_item(std::size_t index) {
   SurveyItem& item = items_[index];
-  const auto share = share_of(index);
-  if (!share) return fail(share.error());
-  item.share = *share;
-  const auto slower = agreed(session_->slower());
-  if (!slower) return fail(slower.error());
+  item.share = TRY(share_of(index));
+  const auto slower = TRY(comm_.broadcast_value(session_->slower()));
   // The first values may take more than their share: later rounds have less then.
   constexpr double more_than_share = 1.5;
-  item.slower = std::max(1.0, *slower / more_than_share);
+  item.slower = std::max(1.0, slower / more_than_share);
   // Earlier benchmarks took more or less time than estimated, so less or more is left for this one.
-  if (auto chosen = choose_way(item, options_, machine_, comm_); !chosen) return chosen;
+  TRY(choose_way(item, options_, machine_, comm_));
   item.share = kept_share(item.share, item.planned_share, item.least_time);
-  const auto over = agreed(session_->is_over() ? 1 : 0);
-  if (!over) return fail(over.error());
-  if (*over > 0 && item.skip.empty()) item.skip = "no time left";
+  const auto over = TRY(comm_.broadcast_value(session_->is_over() ? 1 : 0));
+  if (over > 0 && item.skip.empty()) item.skip = "no time left";
   const double others = session_->free_time().count() - item.share;
   session_->reserve(Session::Seconds(std::max(0.0, others)));
   if (item.skip.empty() && !begun_.empty() && is_too_little(item.share, item.least_time)) {
@@ -114,9 +100,9 @@ Expected<void> Measuring::run(double seconds) {
       [this](SessionPart&) { return hooks_.visited ? hooks_.visited() : Expected<void>{}; });
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (!items_[i].skip.empty()) continue;
-    if (auto done = run_item(i); !done) return done;
+    TRY(run_item(i));
     if (!hooks_.begun) continue;
-    if (auto begun = hooks_.begun(); !begun) return begun;
+    TRY(hooks_.begun());
   }
   session_->reserve({});
   const auto finished = session_->finish();

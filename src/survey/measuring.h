@@ -65,7 +65,6 @@ class Measuring {
   };
 
   Expected<void> run_item(std::size_t index);
-  Expected<double> agreed(double mine);
   Expected<double> share_of(std::size_t index);
   Expected<void> measure(std::size_t index);
   std::optional<Error> find_wrong() const;

@@ -85,21 +85,18 @@ Expected<SurveyItem> tried(SurveyItem item, const SurveyWay& way, const SurveyOp
                            const Machine& machine, Comm& comm) {
   item.words = way.words;
   item.left_out = way.left_out;
-  const auto parsed = parse_item(item, options, item.share);
-  if (!parsed) return fail(parsed.error());
-  const auto setup = set_up(*parsed->benchmark, parsed->options, comm, &machine);
-  if (!setup) return fail(setup.error());
-  item.least_time = item.slower * least_time_of(*parsed->benchmark, *setup);
-  if (options.dry_run) item.plan = plan_text(*setup, parsed->options);
+  const auto parsed = TRY(parse_item(item, options, item.share));
+  const auto setup = TRY(set_up(*parsed.benchmark, parsed.options, comm, &machine));
+  item.least_time = item.slower * least_time_of(*parsed.benchmark, setup);
+  if (options.dry_run) item.plan = plan_text(setup, parsed.options);
   return item;
 }
 
 /// That of rank 0.
 Expected<Machine> machine_of_first(const Machine& mine, Comm& comm) {
   if (comm.size() == 1) return mine;
-  const auto text = comm.broadcast(comm.rank() == 0 ? to_json(mine).dump() : "");
-  if (!text) return fail(text.error());
-  return machine_from_json(nlohmann::json::parse(*text));
+  const auto text = TRY(comm.broadcast(comm.rank() == 0 ? to_json(mine).dump() : ""));
+  return machine_from_json(nlohmann::json::parse(text));
 }
 
 void share_out(std::vector<SurveyItem>& all, double seconds) {
@@ -147,9 +144,8 @@ Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& opti
 
 Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, const Machine& machine,
                                               Comm& comm) {
-  const auto first = machine_of_first(machine, comm);
-  if (!first) return fail(first.error());
-  std::vector<SurveyItem> all = candidates(options, *first);
+  const auto first = TRY(machine_of_first(machine, comm));
+  std::vector<SurveyItem> all = candidates(options, first);
   const double seconds = std::chrono::duration<double>(options.time).count();
   if (all.empty()) return fail_usage("--without", "excludes every benchmark", "exclude fewer");
   // What does not apply is known when its plan was tried: then the others have more.
@@ -174,8 +170,7 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
   share_out(all, seconds);
   for (SurveyItem& item : all) {
     if (!item.skip.empty()) continue;
-    if (auto chosen = choose_way(item, options, machine, comm); !chosen)
-      return fail(chosen.error());
+    TRY(choose_way(item, options, machine, comm));
   }
   return all;
 }

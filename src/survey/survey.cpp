@@ -68,7 +68,7 @@ std::vector<std::string> only_there(const fs::path& folder, const std::vector<Su
 
 /// The folder, which may have a survey that this one replaces: not one of more benchmarks, unasked.
 Expected<void> prepare_folder(const SurveyOptions& options, const std::vector<SurveyItem>& items) {
-  if (auto made = make_folder(options.folder); !made) return made;
+  TRY(make_folder(options.folder));
   const auto lost = options.force ? std::vector<std::string>{} : only_there(options.folder, items);
   if (lost.empty()) return {};
   return fail_usage("--output",
@@ -147,11 +147,9 @@ Expected<void> Survey::prepare() {
   const SurveyOptions& options = record_.options;
   auto machine =
       options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
-  if (auto agreed = agree(comm_, error_of(machine)); !agreed) return agreed;
+  TRY(agree(comm_, error_of(machine)));
   record_.machine = *std::move(machine);
-  auto items = plan_survey(options, record_.machine, comm_);
-  if (!items) return fail(items.error());
-  record_.items = *std::move(items);
+  record_.items = TRY(plan_survey(options, record_.machine, comm_));
   // As their drivers number and name them; without one they stay as the PCI bus shows them.
   const bool with_gpus = std::any_of(
       record_.items.begin(), record_.items.end(),
@@ -186,7 +184,7 @@ Expected<void> Survey::prepare() {
 Expected<void> Survey::begin_folder() {
   if (folder_begun_) return {};
   // Where this fails, the earlier results are as they were.
-  if (auto saved = save(false, "not ended"); !saved) return saved;
+  TRY(save(false, "not ended"));
   folder_begun_ = true;
   if (earlier_) {
     remove_earlier(record_.options.folder);
@@ -282,7 +280,7 @@ Expected<void> Survey::check_itself() {
 }
 
 Expected<void> Survey::run_all() {
-  if (auto checked = check_itself(); !checked) return checked;
+  TRY(check_itself());
   MeasuringHooks hooks;
   hooks.point = [this](const std::string& benchmark, std::size_t done, std::size_t all) {
     progress_.point(benchmark, done, all);
@@ -396,7 +394,7 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
 }
 
 Expected<void> Survey::go() {
-  if (auto ready = prepare(); !ready) return ready;
+  TRY(prepare());
   if (record_.options.dry_run) {
     const auto shown = root() ? show_plan() : Expected<void>{};
     return agree(comm_, error_of(shown));

@@ -67,12 +67,13 @@ def fleet():
 def names_of_results():
     """check and compare show the names of hosts, of placements and of files."""
     evil = fleet()
-    for host in evil["hosts"]:
+    for host in evil["fleet"]["hosts"]:
         host["name"] = EVIL + host["name"]
         host["placement"] = EVIL
-        host["warnings"] = [EVIL]
-    evil["memory"] = EVIL
-    evil["warnings"] = [EVIL]
+    evil["hosts"] = [host["name"] for host in evil["fleet"]["hosts"]]
+    evil["fleet"]["memory"] = EVIL
+    evil["fleet"]["slow"] = None  # to be judged by who reads it
+    evil["warnings"] = [{"code": "placement", "where": EVIL, "text": EVIL}]
     path = write(f"{EVIL}.json", evil)
     expect(1, SHOWN, "check", path)
     expect(1, "0;title", "check", path, "--format", "json")
@@ -91,7 +92,7 @@ def names_of_results():
 
 
 def errors_that_quote():
-    command = write("command.json", {"program": "numatlas", "command": EVIL, "schema_version": 1})
+    command = write("command.json", {"program": "numatlas", "command": EVIL, "schema_version": 2})
     expect(2, SHOWN, "check", command)
     expect(2, SHOWN, "compare", command, command)
     expect(6, "forged", "check", folder / EVIL)
@@ -147,15 +148,16 @@ def split(run_file, prefix):
     """A file a host."""
     whole = json.loads(run_file.read_text())
     files = []
-    for i, host in enumerate(whole["hosts"]):
-        files.append(write(f"{prefix}-{i}.json", {**whole, "hosts": [host], "retest": None}))
+    for i, host in enumerate(whole["fleet"]["hosts"]):
+        fleet = {**whole["fleet"], "hosts": [host], "retest": None, "slow": None}
+        files.append(write(f"{prefix}-{i}.json", {**whole, "hosts": [host["name"]], "cases": [], "fleet": fleet}))
     return whole, files
 
 
 def hosts_of_their_own():
     """Files of different hosts are one fleet; of the same hosts a history; both at once."""
     whole, files = split(FLEET / "run4.json", "d")
-    whole["retest"] = None
+    whole["fleet"]["retest"] = None
     together = expect(1, "Slow nodes", "check", write("whole.json", whole))
     apart = expect(1, "judged as one fleet", "check", *files)
 

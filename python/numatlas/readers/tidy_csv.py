@@ -3,15 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from numatlas.result import IN_UNIT, Result
-
-#: The interval of a sum comes from this many equal parts of the common time.
-PARTS_OF_A_SUM = 20
-#: Between numbers of six digits there is no smaller difference.
-ROUNDING = 1e-5
 
 #: The first columns that are all there tell the command, in this order.
 COMMANDS = (
@@ -45,7 +39,6 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
     """`flows` (rows of a worker), `totals` (of the host "all") and `host_totals`, as of the JSON; of a frame
     of texts. Raises KeyError and ValueError where the file is damaged."""
     frame = frame.rename(columns=NAMES)
-    frame = frame.replace({"stores": {"ordinary": "regular"}})  # version 0.1 wrote the former
     there = set(frame.columns)
     if missing := sorted(COMMON - there):
         written = {here: name for name, here in NAMES.items()}
@@ -68,7 +61,6 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
     sums = _whole(frame[~of_worker].drop(columns=none))
     if len(flows):
         flows = flows.assign(memory_node=_nodes(flows["memory_node"]))
-        flows, sums = _as_version_2(flows, sums)
     every = sums["host"] == "all"
     return Result(
         path,
@@ -114,18 +106,3 @@ def _nodes(nodes: pd.Series) -> pd.Series:
     found = [of(text) for text in nodes]
     numbers = all(isinstance(node, int) for node in found)
     return pd.Series(found, index=nodes.index, dtype="int64" if numbers else object)
-
-
-def _as_version_2(flows: pd.DataFrame, sums: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Since version 2 `half_width` is the larger side of the interval in the file. numatlas 0.1 wrote there
-    that of the stop rule, and as the interval that over all samples: the wider of the two counts. Of a sum it
-    wrote that of the median of its parts, which is none of the sum."""
-    first = ~flows.duplicated(["point", "flow"]) & flows["half_width"].notna() & flows["value"].notna()
-    value, half = flows["value"], flows["half_width"] * flows["value"].abs()
-    side = np.maximum(value - flows["low"], flows["high"] - value)
-    if ((side - half).abs() < ROUNDING * value.abs())[first].all():
-        return flows, sums
-    low, high = np.fmin(flows["low"], value - half), np.fmax(flows["high"], value + half)
-    wide = flows.assign(low=flows["low"].mask(first, low), high=flows["high"].mask(first, high))
-    parts = sums["n"] == PARTS_OF_A_SUM
-    return wide, sums.assign(low=sums["low"].mask(parts), high=sums["high"].mask(parts))

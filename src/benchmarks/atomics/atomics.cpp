@@ -85,8 +85,8 @@ void Atomics::add_options(CLI::App& app) {
 Expected<void> Atomics::parse_options() { return check_nodes("--home", home_, "first"); }
 
 Expected<void> Atomics::check(const PlanInput& input) const {
-  if (auto good = check_run_together(input, name()); !good) return good;
-  if (auto good = check_one_kind_of_pages(input.options, name()); !good) return good;
+  TRY(check_run_together(input, name()));
+  TRY(check_one_kind_of_pages(input.options, name()));
   if (home_ != "first" && input.options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both place the counters",
                 "leave one of them out");
@@ -123,13 +123,12 @@ PlannedScenario Atomics::point(const PlanInput& input, const std::string& operat
 }
 
 Expected<std::vector<PlannedScenario>> Atomics::plan(const PlanInput& input) const {
-  if (auto checked = check(input); !checked) return fail(checked.error());
-  const auto places = node_choices(input, "--home", home_, "first");
-  if (!places) return fail(places.error());
+  TRY(check(input));
+  const auto places = TRY(node_choices(input, "--home", home_, "first"));
   std::vector<PlannedScenario> plan;
   for_each_of([&](const std::string& operation, const NodeChoice& home, Sharing sharing,
                   int cpus) { add_point(plan, point(input, operation, sharing, home, cpus)); },
-              operations_, *places, sharings_, counts_of_cpus(input));
+              operations_, places, sharings_, counts_of_cpus(input));
   return plan;
 }
 

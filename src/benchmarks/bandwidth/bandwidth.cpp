@@ -85,10 +85,8 @@ void Bandwidth::add_options(CLI::App& app) {
 }
 
 Expected<void> Bandwidth::parse_options() {
-  if (auto sizes = sizes_.parse(); !sizes) return sizes;
-  auto choices = kernels_.parse();
-  if (!choices) return fail(choices.error());
-  choices_ = *std::move(choices);
+  TRY(sizes_.parse());
+  choices_ = TRY(kernels_.parse());
   return {};
 }
 
@@ -145,8 +143,7 @@ Expected<std::vector<PlannedScenario>> Bandwidth::plan(const PlanInput& input) c
   std::vector<SizeOf> sizes;
   for (Bytes size : sizes_.given()) {
     for (const Choice& choice : choices_) {
-      if (auto fits = (*make_kernel(choice.spec))->check_size(size); !fits)
-        return fail(fits.error());
+      TRY((*make_kernel(choice.spec))->check_size(size));
     }
     sizes.push_back([size](int) { return size; });
   }

@@ -125,16 +125,14 @@ void Copy::add_options(CLI::App& app) {
 }
 
 Expected<void> Copy::parse_options() {
-  if (auto sizes = sizes_.parse(); !sizes) return sizes;
-  if (auto used = use_instruction_set(isa_); !used) return used;
-  if (auto checked = check_stores(stores_); !checked) return checked;
+  TRY(sizes_.parse());
+  TRY(use_instruction_set(isa_));
+  TRY(check_stores(stores_));
   if (from_text_.empty() && to_text_.empty()) return {};
-  auto from = parse_end(from_text_.empty() ? "local" : from_text_, "--from");
-  if (!from) return fail(from.error());
-  auto to = parse_end(to_text_.empty() ? "local" : to_text_, "--to");
-  if (!to) return fail(to.error());
-  from_ = *std::move(from);
-  to_ = *std::move(to);
+  auto from = TRY(parse_end(from_text_.empty() ? "local" : from_text_, "--from"));
+  auto to = TRY(parse_end(to_text_.empty() ? "local" : to_text_, "--to"));
+  from_ = std::move(from);
+  to_ = std::move(to);
   return {};
 }
 
@@ -167,8 +165,8 @@ Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
       return fail(renamed(there.error(), "--memory", "--to"));
   }
   if (from_) {
-    if (auto good = check_places(*from_, input, "--from"); !good) return fail(good.error());
-    if (auto good = check_places(*to_, input, "--to"); !good) return fail(good.error());
+    TRY(check_places(*from_, input, "--from"));
+    TRY(check_places(*to_, input, "--to"));
     const Machine& first = input.machines.front();
     return std::vector<Pair>{{with_all_nodes(*from_, first), with_all_nodes(*to_, first)}};
   }
@@ -266,18 +264,16 @@ std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::ve
 Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const {
   if (input.options.placement.memory)
     return fail_usage("--memory", "a copy requires a source and a target", "name --from and --to");
-  if (auto good = check_no_csv(input.options, "the source of a copy"); !good)
-    return fail(good.error());
-  const auto pairs = pairs_of(input);
-  if (!pairs) return fail(pairs.error());
+  TRY(check_no_csv(input.options, "the source of a copy"));
+  const auto pairs = TRY(pairs_of(input));
   std::vector<Bytes> sizes = sizes_.given();
   if (sizes.empty()) sizes = {size_past_caches(input)};
   KernelSpec copy;
   copy.name = "copy";
   for (Bytes size : sizes) {
-    if (auto fits = (*make_kernel(copy))->check_size(size); !fits) return fail(fits.error());
+    TRY((*make_kernel(copy))->check_size(size));
   }
-  return plan_of(input, *pairs, sizes);
+  return plan_of(input, pairs, sizes);
 }
 
 /// Every pair, by all CPUs of the node copied from, or by a few of them; else the pair of the

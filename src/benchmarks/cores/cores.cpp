@@ -99,9 +99,7 @@ void Cores::add_options(CLI::App& app) {
 }
 
 Expected<void> Cores::parse_options() {
-  const auto lines = parse_whole<unsigned>(lines_text_, 1, most_ping_pong_lines, "--lines");
-  if (!lines) return fail(lines.error());
-  lines_ = *lines;
+  lines_ = TRY(parse_whole<unsigned>(lines_text_, 1, most_ping_pong_lines, "--lines"));
   if (home_ == "first" || home_ == "second") return {};
   const bool digits = !home_.empty() && home_.find_first_not_of("0123456789") == std::string::npos;
   auto node = digits ? parse_memory_spec("bind:" + home_) : fail(ErrorKind::usage, "");
@@ -146,7 +144,7 @@ PlacementSpec Cores::placement(const RunOptions& options, const Machine& machine
 }
 
 Expected<void> Cores::check(const PlanInput& input) const {
-  if (auto one = check_one_process(input, "cores"); !one) return one;
+  TRY(check_one_process(input, "cores"));
   const RunOptions& options = input.options;
   if (!options.thread_counts.empty())
     return fail_usage("--threads", "cores accepts one number", "name --cpus instead");
@@ -157,7 +155,7 @@ Expected<void> Cores::check(const PlanInput& input) const {
   if (!options.csv_file.empty() && methods_.size() > 1)
     return fail_usage("--csv", "its file has one square, and there are two methods",
                       "choose one with --method");
-  if (auto good = check_one_kind_of_pages(options, name()); !good) return good;
+  TRY(check_one_kind_of_pages(options, name()));
   if (home_node_ && options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both say where the line is",
                 "leave one of them out");
@@ -209,7 +207,7 @@ PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, i
 }
 
 Expected<std::vector<PlannedScenario>> Cores::plan(const PlanInput& input) const {
-  if (auto checked = check(input); !checked) return fail(checked.error());
+  TRY(check(input));
   std::optional<MemoryPlacement> home;
   if (home_node_) {
     auto node = resolve_memory(*home_node_, input.machines.front(), 0);

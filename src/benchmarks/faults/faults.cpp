@@ -100,12 +100,12 @@ void Faults::add_options(CLI::App& app) {
 }
 
 Expected<void> Faults::parse_options() {
-  if (auto parsed = size_.parse(name()); !parsed) return parsed;
+  TRY(size_.parse(name()));
   return check_nodes("--nodes", nodes_text_, "local");
 }
 
 Expected<void> Faults::check(const PlanInput& input) const {
-  if (auto good = check_run_together(input, name()); !good) return good;
+  TRY(check_run_together(input, name()));
   if (nodes_text_ != "local" && input.options.placement.memory) {
     return fail(ErrorKind::usage, "--nodes and --memory both place the memory",
                 "leave one of them out");
@@ -170,15 +170,14 @@ std::vector<PlannedScenario> Faults::plan_of(const PlanInput& input,
 }
 
 Expected<std::vector<PlannedScenario>> Faults::plan(const PlanInput& input) const {
-  if (auto checked = check(input); !checked) return fail(checked.error());
-  const auto where = node_choices(input, "--nodes", nodes_text_, "local");
-  if (!where) return fail(where.error());
+  TRY(check(input));
+  const auto where = TRY(node_choices(input, "--nodes", nodes_text_, "local"));
   std::map<std::string, Bytes> sizes;  // of each place by itself
-  for (const NodeChoice& place : *where) {
+  for (const NodeChoice& place : where) {
     const auto usual = plan_of(input, {place}, {{place.label, usual_fault_size}});
     sizes[place.label] = size_.given().value_or(size_with_room(input, usual_fault_size, usual));
   }
-  return plan_of(input, *where, sizes);
+  return plan_of(input, where, sizes);
 }
 
 std::vector<Figure> Faults::flow_figures(const FlowResult& flow,

@@ -97,7 +97,7 @@ void Latency::add_options(CLI::App& app) {
 }
 
 Expected<void> Latency::parse_options() {
-  if (auto sizes = sizes_.parse(); !sizes) return sizes;
+  TRY(sizes_.parse());
   if (!stride_text_.empty()) {
     const auto stride = parse_bytes(stride_text_);
     if (!stride) return fail(about("--stride", stride.error()));
@@ -111,16 +111,13 @@ Expected<void> Latency::parse_options() {
     control_ = *control;
   }
   if (!chains_text_.empty()) {
-    auto chains = parse_counts(chains_text_, static_cast<int>(most_chains), "--chains");
-    if (!chains) return fail(chains.error());
-    chains_ = *std::move(chains);
+    chains_ = TRY(parse_counts(chains_text_, static_cast<int>(most_chains), "--chains"));
   }
   return {};
 }
 
 Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) const {
-  if (auto good = check_one_number_of_threads(input.options, name()); !good)
-    return fail(good.error());
+  TRY(check_one_number_of_threads(input.options, name()));
   std::vector<Bytes> sizes = sizes_.given();
   if (sizes.empty()) sizes = {chase_size_past_caches(input)};
   const std::vector<PlannedScenario> plan = plan_of(input, sizes);

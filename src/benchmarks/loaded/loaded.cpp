@@ -134,9 +134,7 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
 
 Expected<void> Loaded::parse_options() {
   if (!rates_text_.empty()) {
-    auto rates = parse_rates(rates_text_);
-    if (!rates) return fail(rates.error());
-    rates_ = *std::move(rates);
+    rates_ = TRY(parse_rates(rates_text_));
   }
   return common_.parse(name());
 }
@@ -255,22 +253,19 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
 }
 
 Expected<std::vector<PlannedScenario>> Loaded::plan(const PlanInput& input) const {
-  if (auto checked = check_node_pairs(input, name(), "--pairs names the nodes"); !checked)
-    return fail(checked.error());
+  TRY(check_node_pairs(input, name(), "--pairs names the nodes"));
   // Parts of a peak are known on one rank only, when it has been measured.
   if (rates_.empty()) {
-    if (auto one = check_one_process(input, "loaded without --rates"); !one)
-      return fail(one.error());
+    TRY(check_one_process(input, "loaded without --rates"));
   }
-  const auto curves = settings(input);
-  if (!curves) return fail(curves.error());
+  const auto curves = TRY(settings(input));
   std::vector<PlannedScenario> plan;
   const auto add = [&](const Setting& setting, const Choice* choice, const std::string& load,
                        std::optional<double> rate, PageKind pages) {
     add_point(plan, point(input, setting, choice, load, rate, pages));
   };
   for (PageKind pages : input.options.pages) {
-    for (const Setting& setting : *curves) {
+    for (const Setting& setting : curves) {
       add(setting, nullptr, idle_load, {}, pages);
       if (!setting.problem.empty()) continue;
       for (const Choice& choice : common_.choices) {

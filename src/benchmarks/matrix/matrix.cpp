@@ -97,8 +97,8 @@ void Matrix::add_options(CLI::App& app) {
 }
 
 Expected<void> Matrix::parse_options() {
-  if (auto parsed = pairs_.parse(name()); !parsed) return parsed;
-  if (auto good = check_nodes("--nodes", nodes_, ""); !good) return good;
+  TRY(pairs_.parse(name()));
+  TRY(check_nodes("--nodes", nodes_, ""));
   const std::string of_bandwidth = pairs_.kernels.given();
   if (only_ == "latency" && !of_bandwidth.empty()) {
     return fail_usage(of_bandwidth, "--only latency does not measure bandwidth",
@@ -172,8 +172,7 @@ Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) cons
       !checked)
     return fail(checked.error());
   std::vector<PlannedScenario> plan;
-  const auto with_memory = chosen_nodes(input, "--nodes", nodes_);
-  if (!with_memory) return fail(with_memory.error());
+  const auto with_memory = TRY(chosen_nodes(input, "--nodes", nodes_));
   const NodeSet with_workers = worker_nodes(input);
   for (PageKind pages : input.options.pages) {
     const auto add_latency = [&](NodeId cpus, NodeId memory) {
@@ -182,8 +181,8 @@ Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) cons
     const auto add_bandwidth = [&](const Choice& choice, NodeId cpus, NodeId memory) {
       add_point(plan, bandwidth_point(input, choice, pages, cpus, memory));
     };
-    if (only_ != "bandwidth") for_each_of(add_latency, with_workers, *with_memory);
-    if (only_ != "latency") for_each_of(add_bandwidth, pairs_.choices, with_workers, *with_memory);
+    if (only_ != "bandwidth") for_each_of(add_latency, with_workers, with_memory);
+    if (only_ != "latency") for_each_of(add_bandwidth, pairs_.choices, with_workers, with_memory);
   }
   return plan;
 }

@@ -112,13 +112,13 @@ void Migrate::add_options(CLI::App& app) {
 }
 
 Expected<void> Migrate::parse_options() {
-  if (auto parsed = size_.parse(name()); !parsed) return parsed;
-  if (auto good = check_nodes("--from", from_, ""); !good) return good;
+  TRY(size_.parse(name()));
+  TRY(check_nodes("--from", from_, ""));
   return check_nodes("--to", to_, "");
 }
 
 Expected<void> Migrate::check(const PlanInput& input) const {
-  if (auto good = check_run_together(input, name()); !good) return good;
+  TRY(check_run_together(input, name()));
   if (input.options.placement.memory) {
     return fail_usage("--memory", "migrate places the memory itself, node by node",
                       "name nodes with --from and --to");
@@ -235,18 +235,17 @@ std::vector<int> workers_near(const PlanInput& input, const std::vector<NodeId>&
 }
 
 Expected<std::vector<PlannedScenario>> Migrate::plan(const PlanInput& input) const {
-  if (auto checked = check(input); !checked) return fail(checked.error());
-  const auto froms = chosen_nodes(input, "--from", from_), tos = chosen_nodes(input, "--to", to_);
-  if (!froms) return fail(froms.error());
-  if (!tos) return fail(tos.error());
+  TRY(check(input));
+  const auto froms = TRY(chosen_nodes(input, "--from", from_));
+  const auto tos = TRY(chosen_nodes(input, "--to", to_));
   int threads = input.options.placement.threads.value_or(1);
   for (int count : input.options.thread_counts) threads = std::max(threads, count);
   std::vector<PlannedScenario> plan;
   for (PageKind pages : input.options.pages) {
     PageWork work;
     work.page = page_bytes(input.machines.front(), pages);
-    for (NodeId from : *froms) {
-      for (NodeId to : *tos) {
+    for (NodeId from : froms) {
+      for (NodeId to : tos) {
         if (from == to) continue;
         Pair pair{from, to, workers_near(input, {from, to}), {}};
         std::vector<int> movers = pair.movers;

@@ -77,10 +77,8 @@ void RunFile::add_options(CLI::App& app) {
 }
 
 Expected<void> RunFile::parse_options() {
-  if (auto used = use_instruction_set(isa_); !used) return used;
-  auto file = read_scenarios(path_);
-  if (!file) return fail(file.error());
-  file_ = *std::move(file);
+  TRY(use_instruction_set(isa_));
+  file_ = TRY(read_scenarios(path_));
   return {};
 }
 
@@ -170,22 +168,20 @@ Expected<std::vector<WorkerPlacement>> RunFile::workers(const RunOptions& option
     return fail_usage("run", "one process runs all flows of a file",
                       "start one task, without mpirun or with srun -n 1 -c CPUS");
   }
-  if (auto good = check_options_of_run(options, path_); !good) return fail(good.error());
+  TRY(check_options_of_run(options, path_));
   PlacementSpec spec = options.placement;
   spec.cpus.form = CpuSpec::Form::list;
   spec.cpus.is_default = false;
   spec.cpus.lists.emplace_back();
   for (CpuId cpu : cpus()) {
-    if (auto good = check_cpu(cpu, machine, task); !good) return fail(good.error());
+    TRY(check_cpu(cpu, machine, task));
     spec.cpus.lists.front().push_back(cpu.value);
   }
   spec.threads = static_cast<int>(spec.cpus.lists.front().size());
   auto workers = resolve_placement(spec, machine, task, 0);
   if (!workers) return fail(workers.error());
   for (WorkerPlacement& worker : *workers) {
-    auto memory = worker_memory(*worker.cpu, worker.memory, machine);
-    if (!memory) return fail(memory.error());
-    worker.memory = *std::move(memory);
+    worker.memory = TRY(worker_memory(*worker.cpu, worker.memory, machine));
   }
   return workers;
 }
@@ -223,11 +219,10 @@ ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
 Expected<std::vector<PlannedScenario>> RunFile::plan(const PlanInput& input) const {
   std::vector<PlannedScenario> plan;
   for (const FileScenario& file : file_.scenarios) {
-    auto scenario = scenario_of(file, input);
-    if (!scenario) return fail(scenario.error());
+    auto scenario = TRY(scenario_of(file, input));
     PlannedScenario planned;
-    planned.head = head_of(*scenario, input.options.stop);
-    planned.scenario = *std::move(scenario);
+    planned.head = head_of(scenario, input.options.stop);
+    planned.scenario = std::move(scenario);
     add_point(plan, std::move(planned));
   }
   return plan;

@@ -122,19 +122,16 @@ void Stream::add_options(CLI::App& app) {
 }
 
 Expected<void> Stream::parse_options() {
-  const auto repeats = parse_whole<int>(repeats_text_, 0, 1'000'000, "--repeats");
-  if (!repeats) return fail(repeats.error());
-  if (*repeats < 2) {
+  const auto repeats = TRY(parse_whole<int>(repeats_text_, 0, 1'000'000, "--repeats"));
+  if (repeats < 2) {
     return fail_usage("--repeats",
                       fmt::format("{} round{} nothing to report: the first one is a warm-up",
-                                  *repeats, *repeats == 1 ? " leaves" : "s leave"),
+                                  repeats, repeats == 1 ? " leaves" : "s leave"),
                       "use 2 or more", "; an interval requires 7");
   }
-  repeats_ = *repeats;
-  const auto rule = slow_options_.parse();
-  if (!rule) return fail(rule.error());
-  rule_ = *rule;
-  if (auto parsed = parse_arrays(); !parsed) return parsed;
+  repeats_ = repeats;
+  rule_ = TRY(slow_options_.parse());
+  TRY(parse_arrays());
   return parse_kernels();
 }
 
@@ -148,19 +145,18 @@ Expected<void> Stream::parse_arrays() {
       return fail_usage("--elements", count.error().message, "elements of 8 bytes, an array");
     elements_ = *count;
   } else if (!size_text_.empty()) {
-    const auto size = parse_one_size(size_text_, "stream");
-    if (!size) return fail(size.error());
-    elements_ = size->value / arrays / sizeof(double);
+    const auto size = TRY(parse_one_size(size_text_, "stream"));
+    elements_ = size.value / arrays / sizeof(double);
     if (*elements_ == 0) {
-      return fail_usage("--size", fmt::format("{} are too small for three arrays", to_text(*size)));
+      return fail_usage("--size", fmt::format("{} are too small for three arrays", to_text(size)));
     }
   }
   return {};
 }
 
 Expected<void> Stream::parse_kernels() {
-  if (auto used = use_instruction_set(isa_); !used) return fail(used.error());
-  if (auto checked = check_stores({stores_}); !checked) return checked;
+  TRY(use_instruction_set(isa_));
+  TRY(check_stores({stores_}));
   // In STREAM's order, whatever theirs: what one writes the next one reads.
   std::sort(operations_.begin(), operations_.end());
   const auto twice = std::adjacent_find(operations_.begin(), operations_.end());
@@ -406,12 +402,11 @@ Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) cons
   const std::uint64_t elements = elements_of(input);
   std::vector<PlannedScenario> plan;
   for (const StreamPoint& point : points(lasting)) {
-    auto flows = flows_of(input, point, elements);
-    if (!flows) return fail(flows.error());
+    auto flows = TRY(flows_of(input, point, elements));
     PlannedScenario planned;
     planned.head.name = point.name;
-    planned.head.size = flows->empty() ? Bytes{} : flows->front().region.bytes;
-    planned.scenario = {point.name, *std::move(flows), options.stop};
+    planned.head.size = flows.empty() ? Bytes{} : flows.front().region.bytes;
+    planned.scenario = {point.name, std::move(flows), options.stop};
     planned.scenario.stop.passes = repeats_ * static_cast<int>(point.operations.size());
     planned.head.kernel = "stream";
     add_point(plan, std::move(planned));

@@ -46,14 +46,12 @@ Expected<std::vector<int>> parse_page_counts(const std::string& text) {
   std::set<int> counts;
   for (const std::string& word : words_of(text)) {
     const std::size_t dash = word.find('-');
-    const auto low = parse_whole<int>(word.substr(0, dash), 2, most_pages, option);
-    if (!low) return fail(low.error());
-    counts.insert(*low);
+    const auto low = TRY(parse_whole<int>(word.substr(0, dash), 2, most_pages, option));
+    counts.insert(low);
     if (dash == std::string::npos) continue;
-    const auto high = parse_whole<int>(word.substr(dash + 1), *low, most_pages, option);
-    if (!high) return fail(high.error());
-    counts.insert(*high);
-    add_between(counts, *low, *high);
+    const auto high = TRY(parse_whole<int>(word.substr(dash + 1), low, most_pages, option));
+    counts.insert(high);
+    add_between(counts, low, high);
   }
   if (counts.empty())
     return fail_usage(option, "no number of pages is named", "such as 8-16384 or 64,96,128");
@@ -118,9 +116,7 @@ void Tlb::add_options(CLI::App& app) {
 
 Expected<void> Tlb::parse_options() {
   if (counts_text_.empty()) return {};
-  auto counts = parse_page_counts(counts_text_);
-  if (!counts) return fail(counts.error());
-  counts_ = *std::move(counts);
+  counts_ = TRY(parse_page_counts(counts_text_));
   return {};
 }
 

@@ -114,9 +114,9 @@ PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine
 }
 
 Expected<void> Touch::check(const PlanInput& input) const {
-  if (auto one = check_one_process(input, "touch"); !one) return one;
-  if (auto good = check_one_number_of_threads(input.options, name()); !good) return good;
-  if (auto good = check_no_csv(input.options, "patterns"); !good) return good;
+  TRY(check_one_process(input, "touch"));
+  TRY(check_one_number_of_threads(input.options, name()));
+  TRY(check_no_csv(input.options, "patterns"));
   if (auto cpus =
           distinct_cpus(input, name(), "two workers are on CPU {} and could only run in turns");
       !cpus)
@@ -151,14 +151,14 @@ void Touch::add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& inp
 }
 
 Expected<std::vector<PlannedScenario>> Touch::plan(const PlanInput& input) const {
-  if (auto checked = check(input); !checked) return fail(checked.error());
+  TRY(check(input));
   const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
   const std::vector<Bytes> sizes = sizes_.sizes(input, chase_size_past_caches(input), with);
   for (const std::string& kernel : kernels_) {
     KernelSpec spec;
     spec.name = kernel;
     for (Bytes size : sizes) {
-      if (auto fits = (*make_kernel(spec))->check_size(size); !fits) return fail(fits.error());
+      TRY((*make_kernel(spec))->check_size(size));
     }
   }
   return with(sizes);

@@ -93,22 +93,17 @@ Expected<TransferOptions> TransferWords::parse() const {
     options.gpus = *numbers;
   }
   if (!size_.empty()) {
-    auto sizes = sizes_of(size_, "--size");
-    if (!sizes) return fail(sizes.error());
-    options.sizes = *std::move(sizes);
+    options.sizes = TRY(sizes_of(size_, "--size"));
   }
-  auto small = sizes_of(latency_size_, "--latency-size");
-  if (!small) return fail(small.error());
-  options.latency_sizes = *std::move(small);
-  auto chased = sizes_of(chase_size_, "--chase-size");
-  if (!chased) return fail(chased.error());
-  for (Bytes size : *chased) {
+  options.latency_sizes = TRY(sizes_of(latency_size_, "--latency-size"));
+  auto chased = TRY(sizes_of(chase_size_, "--chase-size"));
+  for (Bytes size : chased) {
     constexpr std::uint64_t two_lines = 128;
     if (size.value >= two_lines) continue;
     return fail_usage("--chase-size",
                       fmt::format("{} is less than two lines of 64 bytes", to_text(size)));
   }
-  options.chase_sizes = *std::move(chased);
+  options.chase_sizes = std::move(chased);
   return options;
 }
 

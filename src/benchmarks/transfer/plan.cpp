@@ -63,7 +63,7 @@ Expected<void> TransferPlan::find_memories() {
                       "name one: bind:0, interleave:0,1, weighted:0=3,2=1, local");
   }
   for (const Machine& machine : input_.machines) {
-    if (auto there = resolve_memory(*asked, machine, 0); !there) return fail(there.error());
+    TRY(resolve_memory(*asked, machine, 0));
   }
   memories_ = {with_all_nodes(*asked, input_.machines.front()).single};
   return {};
@@ -238,8 +238,8 @@ void TransferPlan::add_all(Bytes size) {
 }
 
 Expected<std::vector<PlannedScenario>> TransferPlan::make() {
-  if (auto found = find_gpus(); !found) return fail(found.error());
-  if (auto found = find_memories(); !found) return fail(found.error());
+  TRY(find_gpus());
+  TRY(find_memories());
   if (options_.peer && !options_.all && gpus_.size() < 2) {
     return fail_about(
         ErrorKind::unavailable, "--measure peer",

@@ -40,9 +40,7 @@ class Transfer final : public Benchmark {
   void add_options(CLI::App& app) override { words_.add_to(app); }
   std::vector<std::string> without_options() const override { return {"--serial", "--csv"}; }
   Expected<void> parse_options() override {
-    auto options = words_.parse();
-    if (!options) return fail(options.error());
-    options_ = *std::move(options);
+    options_ = TRY(words_.parse());
     return {};
   }
   Expected<void> complete(const RunOptions& options, Machine& machine) const override {

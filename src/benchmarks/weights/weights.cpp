@@ -101,12 +101,11 @@ bool nothing_is_set(const RunOptions& options) {
 
 /// What a run left that was killed together with its guard.
 Expected<void> repair_what_was_left() {
-  const auto repaired = repair_system_weights();
-  if (!repaired) return fail(repaired.error());
-  if (!repaired->empty()) {
+  const auto repaired = TRY(repair_system_weights());
+  if (!repaired.empty()) {
     say(fmt::format(
         "numatlas: weights: weights left system-wide by a killed run were restored: {}\n",
-        *repaired));
+        repaired));
   }
   return {};
 }
@@ -139,7 +138,7 @@ class WeightsBenchmark final : public Benchmark {
   bool is_of_memory() const override { return true; }
   Expected<void> before_plan(const RunOptions& options) const override {
     if (nothing_is_set(options)) return {};
-    if (auto repaired = repair_what_was_left(); !repaired) return repaired;
+    TRY(repair_what_was_left());
     return apply_ ? check_system_weights() : Expected<void>{};
   }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
@@ -197,19 +196,18 @@ void WeightsBenchmark::add_options(CLI::App& app) {
 }
 
 Expected<void> WeightsBenchmark::parse_options() {
-  if (auto parsed = size_.parse(name()); !parsed) return parsed;
-  if (auto used = use_instruction_set(isa_); !used) return used;
+  TRY(size_.parse(name()));
+  TRY(use_instruction_set(isa_));
   if (kernel_name_.empty()) {
-    const auto mix = parse_mix(mix_text_);
-    if (!mix) return fail(mix.error());
+    const auto mix = TRY(parse_mix(mix_text_));
     kernel_.name = "mix";
-    std::tie(kernel_.mix_reads, kernel_.mix_writes) = *mix;
+    std::tie(kernel_.mix_reads, kernel_.mix_writes) = mix;
     kernel_name_ = full_name(kernel_);
   } else {
     kernel_.name = kernel_name_;
   }
   if (size_.given()) {
-    if (auto fits = (*make_kernel(kernel_))->check_size(*size_.given()); !fits) return fits;
+    TRY((*make_kernel(kernel_))->check_size(*size_.given()));
   }
   if (!nodes_text_.empty()) {
     auto nodes = parse_list<NodeId>(nodes_text_);
@@ -228,9 +226,9 @@ Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
   if (options.serial)
     return fail_usage("--serial", "weights compares what all workers move together",
                       "leave it out");
-  if (auto good = check_one_kind_of_pages(options, name()); !good) return good;
-  if (auto good = check_one_number_of_threads(options, name()); !good) return good;
-  if (auto good = check_no_csv(options, "weights"); !good) return good;
+  TRY(check_one_kind_of_pages(options, name()));
+  TRY(check_one_number_of_threads(options, name()));
+  TRY(check_no_csv(options, "weights"));
   if (!apply_) return {};
   if (nothing_is_set(options))
     return fail_usage("--apply", "nothing is measured, so nothing is set", "leave it out");
@@ -313,13 +311,12 @@ PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& n
 }
 
 Expected<std::vector<PlannedScenario>> WeightsBenchmark::plan(const PlanInput& input) const {
-  if (auto good = check(input); !good) return fail(good.error());
-  const auto nodes = nodes_of(input);
-  if (!nodes) return fail(nodes.error());
-  std::vector<Weights> all = coarse_grid(*nodes);
-  if (nodes->size() > 1) all.insert(all.begin(), Weights{});  // the nearest alone
+  TRY(check(input));
+  const auto nodes = TRY(nodes_of(input));
+  std::vector<Weights> all = coarse_grid(nodes);
+  if (nodes.size() > 1) all.insert(all.begin(), Weights{});  // the nearest alone
   std::vector<PlannedScenario> plan;
-  for (const Weights& weights : all) add_point(plan, point(input, *nodes, weights, "0"));
+  for (const Weights& weights : all) add_point(plan, point(input, nodes, weights, "0"));
   return plan;
 }
 

@@ -73,17 +73,16 @@ Expected<std::unique_ptr<MpiComm>> MpiComm::start(const numatlas_mpi_table* mpi,
                 "MPI (plug-in " + plugin + ") does not start: " + error_text(mpi, code));
   }
   std::unique_ptr<MpiComm> comm(new MpiComm(mpi, plugin));
-  if (auto watching = comm->watch_host(); !watching) return fail(watching.error());
-  if (auto met = comm->meet(pretend_hosts); !met) return fail(met.error());
+  TRY(comm->watch_host());
+  TRY(comm->meet(pretend_hosts));
   return comm;
 }
 
 /// The shared block that tells the ranks of this host of each other's life.
 Expected<void> MpiComm::watch_host() {
-  auto block = shared_block(HostWatch::bytes_for(local_size()));
-  if (!block) return fail(block.error());
-  auto watch = std::make_unique<HostWatch>(*block, local_rank(), local_size(), rank(), host_name());
-  if (auto all_in = host_.barrier(); !all_in) return all_in;
+  auto block = TRY(shared_block(HostWatch::bytes_for(local_size())));
+  auto watch = std::make_unique<HostWatch>(block, local_rank(), local_size(), rank(), host_name());
+  TRY(host_.barrier());
   watch->start();
   watch_ = std::move(watch);
   local_pids_ = watch_->pids();
@@ -96,10 +95,9 @@ Expected<void> MpiComm::meet(int pretend_hosts) {
   if (pretend_hosts > 1) {
     name += "-" + std::to_string(static_cast<long long>(rank()) * pretend_hosts / size());
   }
-  auto texts = all_gather(std::to_string(watch_->leader()) + " " + name);
-  if (!texts) return fail(texts.error());
+  auto texts = TRY(all_gather(std::to_string(watch_->leader()) + " " + name));
   std::vector<HostClaim> claims;
-  for (const std::string& text : *texts) {
+  for (const std::string& text : texts) {
     const std::size_t space = text.find(' ');
     claims.push_back({text.substr(space + 1), std::stoi(text)});
   }
@@ -156,8 +154,7 @@ Expected<void> MpiComm::send(int to, const void* data, std::size_t bytes) {
   operation->out.assign(begin, begin + bytes);
   const int code =
       mpi_->send(to, operation->out.data(), static_cast<int>(bytes), &operation->request);
-  auto done = wait(std::move(operation), code, "MPI_Isend", Patience::look_first);
-  if (!done) return fail(done.error());
+  TRY(wait(std::move(operation), code, "MPI_Isend", Patience::look_first));
   return {};
 }
 
@@ -167,16 +164,15 @@ Expected<void> MpiComm::receive(int from, void* data, std::size_t bytes) {
   operation->in.resize(bytes);
   const int code =
       mpi_->receive(from, operation->in.data(), static_cast<int>(bytes), &operation->request);
-  auto done = wait(std::move(operation), code, "MPI_Irecv", Patience::look_first);
-  if (!done) return fail(done.error());
-  std::copy((*done)->in.begin(), (*done)->in.end(), static_cast<char*>(data));
+  auto done = TRY(wait(std::move(operation), code, "MPI_Irecv", Patience::look_first));
+  std::copy(done->in.begin(), done->in.end(), static_cast<char*>(data));
   return {};
 }
 
 Expected<void*> MpiComm::shared_block(std::size_t bytes) {
   if (broken_) return fail(*broken_);
   // MPI_Win_allocate_shared blocks; after this barrier everyone is on the way to it.
-  if (auto together = host_.barrier(); !together) return fail(together.error());
+  TRY(host_.barrier());
   void* base = nullptr;
   if (const int code = mpi_->share(bytes + cache_line, &base); code != 0) {
     return fail(ErrorKind::resource, "MPI_Win_allocate_shared of " + std::to_string(bytes) +
@@ -188,7 +184,7 @@ Expected<void*> MpiComm::shared_block(std::size_t bytes) {
     skip = (cache_line - reinterpret_cast<std::uintptr_t>(base) % cache_line) % cache_line;
     std::memset(base, 0, bytes + cache_line);
   }
-  if (auto said = host_.broadcast_bytes(&skip, sizeof skip); !said) return fail(said.error());
+  TRY(host_.broadcast_bytes(&skip, sizeof skip));
   return static_cast<void*>(static_cast<char*>(base) + skip);
 }
 

@@ -17,8 +17,7 @@ Expected<void> MpiGroup::barrier() {
   if (comm_.broken_) return fail(*comm_.broken_);
   auto operation = std::make_unique<MpiComm::Operation>();
   const int code = comm_.mpi_->barrier(scope_, &operation->request);
-  auto done = comm_.wait(std::move(operation), code, "MPI_Ibarrier");
-  if (!done) return fail(done.error());
+  TRY(comm_.wait(std::move(operation), code, "MPI_Ibarrier"));
   return {};
 }
 
@@ -30,20 +29,18 @@ Expected<std::vector<std::uint64_t>> MpiGroup::all_lengths(std::size_t mine) {
   operation->in.resize(sizeof length * static_cast<std::size_t>(size_));
   const int code = comm_.mpi_->all_gather(scope_, operation->out.data(), sizeof length,
                                           operation->in.data(), &operation->request);
-  auto done = comm_.wait(std::move(operation), code, "MPI_Iallgather");
-  if (!done) return fail(done.error());
+  auto done = TRY(comm_.wait(std::move(operation), code, "MPI_Iallgather"));
   std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size_));
-  std::memcpy(lengths.data(), (*done)->in.data(), (*done)->in.size());
+  std::memcpy(lengths.data(), done->in.data(), done->in.size());
   return lengths;
 }
 
 Expected<std::vector<std::string>> MpiGroup::collect(const std::string& mine, bool on_all) {
   if (comm_.broken_) return fail(*comm_.broken_);
-  auto lengths = all_lengths(mine.size());
-  if (!lengths) return fail(lengths.error());
+  auto lengths = TRY(all_lengths(mine.size()));
   std::uint64_t total = 0;
   auto operation = std::make_unique<MpiComm::Operation>();
-  for (const std::uint64_t length : *lengths) {
+  for (const std::uint64_t length : lengths) {
     operation->counts.push_back(static_cast<int>(length));
     operation->offsets.push_back(static_cast<int>(total));
     total += length;
@@ -60,12 +57,12 @@ Expected<std::vector<std::string>> MpiGroup::collect(const std::string& mine, bo
   const auto start = on_all ? comm_.mpi_->all_gather_v : comm_.mpi_->gather_v;
   const int code = start(scope_, op.out.data(), static_cast<int>(op.out.size()), op.in.data(),
                          op.counts.data(), op.offsets.data(), &op.request);
-  auto done = comm_.wait(std::move(operation), code, on_all ? "MPI_Iallgatherv" : "MPI_Igatherv");
-  if (!done) return fail(done.error());
+  auto done =
+      TRY(comm_.wait(std::move(operation), code, on_all ? "MPI_Iallgatherv" : "MPI_Igatherv"));
   std::vector<std::string> texts;
   if (!receives) return texts;
-  const char* next = (*done)->in.data();
-  for (const std::uint64_t length : *lengths) {
+  const char* next = done->in.data();
+  for (const std::uint64_t length : lengths) {
     texts.emplace_back(next, length);
     next += length;
   }
@@ -79,21 +76,20 @@ Expected<void> MpiGroup::broadcast_bytes(void* data, std::size_t bytes) {
   std::memcpy(operation->in.data(), data, bytes);
   const int code = comm_.mpi_->broadcast(scope_, operation->in.data(), static_cast<int>(bytes),
                                          &operation->request);
-  auto done = comm_.wait(std::move(operation), code, "MPI_Ibcast");
-  if (!done) return fail(done.error());
-  std::memcpy(data, (*done)->in.data(), bytes);
+  auto done = TRY(comm_.wait(std::move(operation), code, "MPI_Ibcast"));
+  std::memcpy(data, done->in.data(), bytes);
   return {};
 }
 
 Expected<std::string> MpiGroup::broadcast(const std::string& from_root) {
   std::uint64_t length = from_root.size();
-  if (auto said = broadcast_bytes(&length, sizeof length); !said) return fail(said.error());
+  TRY(broadcast_bytes(&length, sizeof length));
   if (length > INT_MAX) {
     return fail(ErrorKind::resource, "rank 0's text exceeds MPI's limit of 2 GiB");
   }
   std::string text = rank_ == 0 ? from_root : std::string(length, '\0');
   if (length == 0) return text;
-  if (auto said = broadcast_bytes(text.data(), length); !said) return fail(said.error());
+  TRY(broadcast_bytes(text.data(), length));
   return text;
 }
 
@@ -107,10 +103,9 @@ Expected<std::uint64_t> MpiGroup::largest(std::uint64_t mine) {
   const int code = comm_.mpi_->largest(
       scope_, reinterpret_cast<const unsigned long long*>(operation->out.data()),
       reinterpret_cast<unsigned long long*>(operation->in.data()), &operation->request);
-  auto done = comm_.wait(std::move(operation), code, "MPI_Iallreduce");
-  if (!done) return fail(done.error());
+  auto done = TRY(comm_.wait(std::move(operation), code, "MPI_Iallreduce"));
   std::uint64_t most = 0;
-  std::memcpy(&most, (*done)->in.data(), sizeof most);
+  std::memcpy(&most, done->in.data(), sizeof most);
   return most;
 }
 

@@ -161,9 +161,8 @@ Expected<Exported> export_hwloc(const ExportInput& input) {
                       "has no latency or bandwidth from CPUs of a node to memory of a node",
                       "measure them with `numatlas survey`, or with `numatlas matrix --json FILE`");
   add_provenance(input, *machine, attributes.infos);
-  const auto topology = topology_of(input, *machine);
-  if (!topology) return fail(topology.error());
-  auto xml = with_memory_values(*topology, attributes.values, attributes.infos, machine);
+  const auto topology = TRY(topology_of(input, *machine));
+  auto xml = with_memory_values(topology, attributes.values, attributes.infos, machine);
   if (!xml)
     return fail(
         about(input.machine_spec.empty() ? file : "--machine " + input.machine_spec, xml.error()));

@@ -55,7 +55,7 @@ const char* CudaRuntime::error_name(int code) const {
 }
 
 Expected<Context> CudaRuntime::context_of(int device) {
-  if (auto there = check(device); !there) return fail(there.error());
+  TRY(check(device));
   Used& one = used(device);
   if (Context known = one.context.load()) return known;
   const std::lock_guard lock(one.mutex);
@@ -63,25 +63,24 @@ Expected<Context> CudaRuntime::context_of(int device) {
   const KeptCpus kept;
   Device handle = one.handle;
   if (handle < 0) {
-    if (auto got = call(api_->device_get, &handle, device); !got) return fail(got.error());
+    TRY(call(api_->device_get, &handle, device));
     one.handle = handle;
   }
   Context context = nullptr;
-  if (auto got = call(api_->context_retain, &context, handle); !got) return fail(got.error());
+  TRY(call(api_->context_retain, &context, handle));
   one.context = context;
   return context;
 }
 
 Expected<void> CudaRuntime::make_current(int device) {
-  const auto context = context_of(device);
-  if (!context) return fail(context.error());
-  return call(api_->context_set, *context);
+  const auto context = TRY(context_of(device));
+  return call(api_->context_set, context);
 }
 
 Expected<bool> CudaRuntime::can_reach_peer(int device, int peer) {
   // The handles are known once there is a context.
   for (int each : {device, peer}) {
-    if (auto context = context_of(each); !context) return fail(context.error());
+    TRY(context_of(each));
   }
   int can = 0;
   return call(api_->can_access_peer, &can, used(device).handle, used(peer).handle).map([&] {
@@ -90,10 +89,9 @@ Expected<bool> CudaRuntime::can_reach_peer(int device, int peer) {
 }
 
 Expected<void> CudaRuntime::reach_peer(int device, int peer) {
-  const auto context = context_of(peer);
-  if (!context) return fail(context.error());
-  if (auto entered = enter(device); !entered) return entered;
-  return peer_on(api_->enable_peer, *context);
+  const auto context = TRY(context_of(peer));
+  TRY(enter(device));
+  return peer_on(api_->enable_peer, context);
 }
 
 std::optional<DeviceState> CudaRuntime::state(int device) {
@@ -102,13 +100,13 @@ std::optional<DeviceState> CudaRuntime::state(int device) {
 }
 
 Expected<FunctionHandle> CudaRuntime::kernel(int device, const std::string& name) {
-  if (auto entered = enter(device); !entered) return fail(entered.error());
+  TRY(enter(device));
   Used& one = used(device);
   const std::lock_guard lock(one.mutex);
   if (one.module == nullptr) {
     Module module = nullptr;
     const void* const text = kernels_ptx;
-    if (auto loaded = call(api_->module_load, &module, text); !loaded) return fail(loaded.error());
+    TRY(call(api_->module_load, &module, text));
     one.module = module;
   }
   return kernel_of(api_->module_function, one.module, name);

@@ -92,12 +92,10 @@ Expected<void> CudaRuntime::copy_between(int stream_device, StreamHandle stream,
   if (to == from && to == stream_device) {
     return call_on(to, api_->within, to_address, from_address, bytes, stream);
   }
-  const auto to_context = context_of(to);
-  if (!to_context) return fail(to_context.error());
-  const auto from_context = context_of(from);
-  if (!from_context) return fail(from_context.error());
-  return call_on(stream_device, api_->peer_copy, to_address, *to_context, from_address,
-                 *from_context, bytes, stream);
+  const auto to_context = TRY(context_of(to));
+  const auto from_context = TRY(context_of(from));
+  return call_on(stream_device, api_->peer_copy, to_address, to_context, from_address, from_context,
+                 bytes, stream);
 }
 
 Expected<void> CudaRuntime::fill(int device, StreamHandle stream, DeviceAddress address,

@@ -41,22 +41,22 @@ class VendorRuntime : public DeviceRuntime {
   /// One call for a device.
   template <class... Parameters, class... Arguments>
   Expected<void> call_on(int device, const Entry<Parameters...>& entry, Arguments... arguments) {
-    if (auto entered = enter(device); !entered) return entered;
+    TRY(enter(device));
     return call(entry, arguments...);
   }
   Expected<void> enter(int device) {
-    if (auto there = check(device); !there) return there;
+    TRY(check(device));
     CurrentDevice& current = current_device();
     if (current.driver == this && current.device == device) return {};
     current = {};
-    if (auto made = make_current(device); !made) return made;
+    TRY(make_current(device));
     current = {this, device};
     return {};
   }
   /// Pinning, by the call of the driver for it.
   Expected<void> pin_on(int device, const Entry<void*, std::size_t, unsigned>& entry, void* start,
                         std::size_t bytes, unsigned flags) {
-    if (auto entered = enter(device); !entered) return entered;
+    TRY(enter(device));
     const int code = entry.function(start, bytes, flags);
     if (code == 0) return {};
     Error error = error_of(entry.symbol, code);

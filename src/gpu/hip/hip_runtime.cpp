@@ -151,7 +151,7 @@ Expected<void> HipRuntime::copy_between(int stream_device, StreamHandle stream, 
                                         DeviceAddress to_address, int from,
                                         DeviceAddress from_address, std::size_t bytes) {
   for (int device : {to, from}) {
-    if (auto there = check(device); !there) return there;
+    TRY(check(device));
   }
   // Its addresses say which devices they are of.
   return call_on(stream_device, api_->copy, pointer_of(to_address), pointer_of(from_address), bytes,
@@ -194,14 +194,14 @@ Expected<double> HipRuntime::elapsed(int device, EventHandle start, EventHandle 
 }
 
 Expected<bool> HipRuntime::can_reach_peer(int device, int peer) {
-  if (auto there = check(peer); !there) return fail(there.error());
+  TRY(check(peer));
   int can = 0;
   return call_on(device, api_->can_access_peer, &can, device, peer).map([&] { return can != 0; });
 }
 
 Expected<void> HipRuntime::reach_peer(int device, int peer) {
-  if (auto there = check(peer); !there) return there;
-  if (auto entered = enter(device); !entered) return entered;
+  TRY(check(peer));
+  TRY(enter(device));
   return peer_on(api_->enable_peer, peer);
 }
 
@@ -216,17 +216,16 @@ std::optional<DeviceState> HipRuntime::state(int device) {
 }
 
 Expected<FunctionHandle> HipRuntime::kernel(int device, const std::string& name) {
-  if (auto entered = enter(device); !entered) return fail(entered.error());
+  TRY(enter(device));
   Loaded& one = loaded_[static_cast<std::size_t>(device)];
   const std::lock_guard lock(one.mutex);
   if (one.module == nullptr) {
     const KeptCpus kept;
     // For the device that is current.
-    const auto code = compiler_.compile(kernels_source);
-    if (!code) return fail(code.error());
+    const auto code = TRY(compiler_.compile(kernels_source));
     Module module = nullptr;
-    const void* const image = code->data();
-    if (auto loaded = call(api_->module_load, &module, image); !loaded) return fail(loaded.error());
+    const void* const image = code.data();
+    TRY(call(api_->module_load, &module, image));
     one.module = module;
   }
   return kernel_of(api_->module_function, one.module, name);

@@ -152,14 +152,12 @@ Expected<std::unique_ptr<Buffer>> make_anonymous(const Region& region) {
   }
   const auto bytes = rounded(region.bytes.value, page);
   if (!bytes) return no_space(region.bytes.value, ENOMEM);
-  auto mapped = pool ? map_huge(*bytes, region) : map_aligned(*bytes, page);
-  if (!mapped) return fail(mapped.error());
-  if (auto advised = advise(*mapped, region.pages); !advised) return fail(advised.error());
+  auto mapped = TRY(pool ? map_huge(*bytes, region) : map_aligned(*bytes, page));
+  TRY(advise(mapped, region.pages));
   const auto first = pool ? std::optional<std::size_t>(0) : std::nullopt;
-  auto policy = apply_to_range(mapped->start(), mapped->bytes(), page, region.placement, first);
-  if (!policy) return fail(policy.error());
-  return std::make_unique<AnonymousBuffer>(std::move(*mapped), region.bytes.value,
-                                           std::move(*policy));
+  auto policy = TRY(apply_to_range(mapped.start(), mapped.bytes(), page, region.placement, first));
+  return std::make_unique<AnonymousBuffer>(std::move(mapped), region.bytes.value,
+                                           std::move(policy));
 }
 
 class AnonymousSource final : public MemorySource {

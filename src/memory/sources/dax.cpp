@@ -113,22 +113,21 @@ Expected<std::string> sysfs_folder(const MemoryPlacement& placement, const std::
 
 Expected<DaxDevice> find_dax(const MemoryPlacement& placement) {
   const std::string path = source_value(placement);
-  const auto folder = sysfs_folder(placement, path);
-  if (!folder) return fail(folder.error());
+  const auto folder = TRY(sysfs_folder(placement, path));
   DaxDevice device;
-  device.name = link_name(*folder);
-  if (is_system_memory(*folder)) return in_use(placement, *folder, device.name);
-  const auto size = kernel::read_number(*folder + "/size");
+  device.name = link_name(folder);
+  if (is_system_memory(folder)) return in_use(placement, folder, device.name);
+  const auto size = kernel::read_number(folder + "/size");
   if (!device.name.starts_with("dax") || !size || *size <= 0) {
     return fail_about(ErrorKind::unavailable, option_text(placement),
-                      fmt::format("this is not a DAX device ({} does not show one)", *folder),
+                      fmt::format("this is not a DAX device ({} does not show one)", folder),
                       "numatlas topology shows the devices of this machine");
   }
   device.size = static_cast<std::uint64_t>(*size);
-  const auto alignment = kernel::read_number(*folder + "/align");
+  const auto alignment = kernel::read_number(folder + "/align");
   device.alignment =
       alignment && *alignment > 0 ? static_cast<std::uint64_t>(*alignment) : usual_alignment;
-  device.node = node_of_device(*folder);
+  device.node = node_of_device(folder);
   if (access(path.c_str(), R_OK | W_OK) != 0) {
     return fail_about(ErrorKind::permission, option_text(placement), errno_text(errno),
                       "ask for read and write permission on the device, or run as root");
@@ -140,21 +139,20 @@ namespace {
 
 Expected<std::unique_ptr<Buffer>> make_dax(const Region& region) {
   const std::string option = option_text(region.placement);
-  const auto device = find_dax(region.placement);
-  if (!device) return fail(device.error());
+  const auto device = TRY(find_dax(region.placement));
   if (!libpmem().problem.empty()) {
     return fail_about(
         ErrorKind::unavailable, option,
         fmt::format("libpmem is required to make stores persistent: {}", libpmem().problem),
         libpmem().hint);
   }
-  const std::uint64_t bytes = rounded_up(region.bytes.value, device->alignment);
-  if (region.offset > device->size || bytes > device->size - region.offset) {
+  const std::uint64_t bytes = rounded_up(region.bytes.value, device.alignment);
+  if (region.offset > device.size || bytes > device.size - region.offset) {
     return fail_about(
         ErrorKind::resource, option,
         fmt::format("{} from offset {} are required, the device has {}",
                     to_rounded_text(Bytes{bytes}), to_rounded_text(Bytes{region.offset}),
-                    to_rounded_text(Bytes{device->size})),
+                    to_rounded_text(Bytes{device.size})),
         "", "use a smaller --size or fewer workers");
   }
   const int file = open(source_value(region.placement).c_str(), O_RDWR | O_CLOEXEC);
@@ -164,7 +162,7 @@ Expected<std::unique_ptr<Buffer>> make_dax(const Region& region) {
   const int error = errno;
   close(file);
   if (start == MAP_FAILED) return file_error(region, "mmap", error);
-  return std::make_unique<DaxBuffer>(start, bytes, region.bytes.value, device->node);
+  return std::make_unique<DaxBuffer>(start, bytes, region.bytes.value, device.node);
 }
 
 SourceState device_state(const Machine& machine) {
@@ -196,9 +194,8 @@ class DaxSource final : public MemorySource {
   }
   Expected<void> probe(const MemoryPlacement&) const override { return check_pmem(); }
   Expected<std::optional<Room>> room(const MemoryPlacement& placement) const override {
-    const auto found = find_dax(placement);
-    if (!found) return fail(found.error());
-    return Room{found->name, found->size, "is the size of " + found->name, found->alignment};
+    const auto found = TRY(find_dax(placement));
+    return Room{found.name, found.size, "is the size of " + found.name, found.alignment};
   }
   Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
     return make_dax(region);

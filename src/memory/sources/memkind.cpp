@@ -223,7 +223,7 @@ Expected<void> check_memkind(const MemoryPlacement& placement) {
 }
 
 Expected<std::vector<std::string>> available_kinds() {
-  if (auto there = check_library(); !there) return fail(there.error());
+  TRY(check_library());
   std::vector<std::string> available;
   for (const std::string& name : kind_names()) {
     const Kind kind = libmemkind().find_kind(name);
@@ -245,16 +245,13 @@ std::uint64_t file_bytes(std::uint64_t bytes) {
 }
 
 Expected<std::unique_ptr<Buffer>> make_memkind(const Region& region) {
-  if (auto there = check_memkind(region.placement); !there) return fail(there.error());
+  TRY(check_memkind(region.placement));
   const std::string name = source_value(region.placement);
   const bool in_folder = is_folder(region.placement);
   std::shared_ptr<FolderKind> owner;
   if (in_folder) {
-    auto room = check_room(region, file_bytes(region.bytes.value));
-    if (!room) return fail(room.error());
-    auto made = folder_kind(region);
-    if (!made) return fail(made.error());
-    owner = *std::move(made);
+    TRY(check_room(region, file_bytes(region.bytes.value)));
+    owner = TRY(folder_kind(region));
   }
   const Kind kind = in_folder ? owner->kind() : libmemkind().find_kind(name);
   const bool huge = !in_folder && has_huge_pages(name);
@@ -309,7 +306,7 @@ class MemkindSource final : public MemorySource {
                       "memkind:DAX_KMEM or memkind:/mnt/pmem0");
   }
   Expected<void> probe(const MemoryPlacement& placement) const override {
-    if (auto there = check_memkind(placement); !there) return there;
+    TRY(check_memkind(placement));
     return is_folder(placement) ? check_folder(placement) : Expected<void>();
   }
   Expected<std::optional<Room>> room(const MemoryPlacement& placement) const override {

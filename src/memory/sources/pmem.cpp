@@ -124,8 +124,8 @@ std::string note_of(const std::string& folder, bool is_pmem, bool direct) {
 }
 
 Expected<std::unique_ptr<Buffer>> make_pmem(const Region& region) {
-  if (auto there = check_pmem(); !there) return fail(there.error());
-  if (auto room = check_room(region, region.bytes.value); !room) return fail(room.error());
+  TRY(check_pmem());
+  TRY(check_room(region, region.bytes.value));
   const std::string folder = source_value(region.placement);
   MappedFile file = map_file(folder, region.bytes.value, pmem_file_create | pmem_file_tmpfile);
   // Without O_TMPFILE libpmem takes the name off a new file before it gives it its size, which some
@@ -186,7 +186,7 @@ class PmemSource final : public MemorySource {
     return parse_path(value, "pmem", "folder", "pmem:/mnt/pmem0");
   }
   Expected<void> probe(const MemoryPlacement& placement) const override {
-    if (auto there = check_pmem(); !there) return there;
+    TRY(check_pmem());
     return check_folder(placement);
   }
   Expected<std::optional<Room>> room(const MemoryPlacement& placement) const override {

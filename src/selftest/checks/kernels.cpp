@@ -17,12 +17,11 @@ namespace {
 constexpr Bytes kernels_memory{1 << 20};
 
 Expected<void> verified(const KernelSpec& spec, const Buffer& memory) {
-  auto kernel = make_kernel(spec);
-  if (!kernel) return fail(kernel.error());
-  if (auto ready = (*kernel)->prepare({memory.data(), memory.bytes()}); !ready) return ready;
+  auto kernel = TRY(make_kernel(spec));
+  TRY(kernel->prepare({memory.data(), memory.bytes()}));
   // Two passes and a part of a third.
-  (*kernel)->run((*kernel)->steps_a_pass() * 2 + 3);
-  return (*kernel)->verify();
+  kernel->run(kernel->steps_a_pass() * 2 + 3);
+  return kernel->verify();
 }
 
 /// Each kernel with each kind of stores that there is for it; the ping-pong takes two CPUs, and the

@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
-"""make.py FOLDER: files for the tests of `numatlas compare`, made of base.json and latency.json. Those are
-what `numatlas convert` makes of the files in version-1, which the null engine of numatlas 0.1 wrote: later
-versions must still read both."""
+"""make.py FOLDER: files for the tests of `numatlas compare`, made of base.json and latency.json, which the
+null engine wrote."""
 import copy
 import json
 import os
-import shutil
 import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
@@ -56,8 +54,6 @@ base, latency = read("base.json"), read("latency.json")
 write("base.json", base)
 write("latency.json", latency)
 write("survey/survey.json", survey_of(2, latency, base))
-shutil.copytree(os.path.join(here, "version-1"), os.path.join(folder, "version-1"))
-write("version-1/survey/survey.json", survey_of(1, read("version-1/latency.json"), read("version-1/base.json")))
 
 new = whole(copy.deepcopy(base))
 new["started"] = "2026-02-03T04:05:06Z"
@@ -130,7 +126,7 @@ write("list.json", [1, 2])
 write("foreign.json", {"program": "other", "command": "latency", "schema_version": 1})
 write("newer.json", dict(base, schema_version=3, version="9.0"))
 write("older.json", dict(base, schema_version=0, version="0.0"))
-write("no-figures.json", {"program": "numatlas", "command": "check", "schema_version": 1})
+write("no-figures.json", {"program": "numatlas", "command": "check", "schema_version": 2})
 damaged = copy.deepcopy(base)
 damaged["cases"][1]["flows"][0]["worker"] = 99
 write("damaged.json", damaged)
