@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <fstream>
@@ -77,8 +78,10 @@ std::vector<long> find_forbidden() {
 }
 
 /// Only calls that are safe in a handler.
+std::atomic<int> message_file{STDERR_FILENO};
+
 void say_in_handler(std::string_view text) {
-  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
+  if (write(message_file, text.data(), text.size()) < 0) return;
 }
 
 void name_call_and_exit(int, siginfo_t* info, void*) {
@@ -101,6 +104,8 @@ void name_call_and_exit(int, siginfo_t* info, void*) {
 }
 
 }  // namespace
+
+void name_forbidden_calls_on(int file) { message_file = file; }
 
 bool is_forbidden(long number) {
   static const std::vector<long> forbidden = find_forbidden();

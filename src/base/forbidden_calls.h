@@ -16,6 +16,9 @@ bool is_forbidden(long number);
 /// when it is loaded; "" where it may.
 std::string why_no_libnuma();
 
+/// The file that a call is named on: while standard error leads elsewhere, a copy of it.
+void name_forbidden_calls_on(int file);
+
 /// Before there are threads: finds out about these calls, and has any other one named when it is
 /// made (exit code 4). Error (permission): one is forbidden that nothing goes without.
 Expected<void> look_for_forbidden_calls();

@@ -61,6 +61,10 @@ FirstCpus first_cpu_of_each_node(const Machine& machine, Bytes least) {
         static_cast<std::uint64_t>(default_room * static_cast<double>(room_on(machine).value));
     if (most > 0) all.past_caches = std::min(all.past_caches, Bytes{std::bit_floor(most)});
   }
+  if (firsts.empty() && all.first) {  // no CPU's node is known
+    firsts.insert(*all.first);
+    all.past_caches = chase_size_past_caches(machine, firsts, {}, least);
+  }
   std::vector<int> numbers;
   for (CpuId id : firsts) numbers.push_back(id.value);
   all.list = fmt::format("{}", fmt::join(numbers, ","));

@@ -34,7 +34,6 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& words);
 Command add_selftest_command(CLI::App& app);
 Command add_check_command(CLI::App& app);
 Command add_compare_command(CLI::App& app);
-/// Brings a result of an earlier version up to date, on standard output.
 /// Writes stored figures in forms of other software.
 Command add_export_command(CLI::App& app);
 /// Prints a completion script of the whole program, whose command `app` is.

@@ -105,7 +105,14 @@ struct Asked {
   std::vector<std::string> notes;
 };
 
-Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live) {
+/// Under --best-effort: what the system lacks or forbids is left out, what is wrong is not.
+bool leaves_out(const ExecOptions& options, const Error& error) {
+  return options.best_effort &&
+         (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::permission);
+}
+
+Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live,
+                         std::vector<Error>& left_out) {
   Asked asked;
   WordSpec words;
   const auto filled = first_error({fill(asked.spec.cpus, parse_cpus(options.cpus, words)),
@@ -115,7 +122,10 @@ Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live
   if (!words.any()) return asked;
   const MeasuredPlaces* const measured = atlas ? &*atlas : nullptr;
   if (words.has_gpu()) number_gpus(machine, live);
-  TRY(put_in_place(words, machine, measured, asked.spec, asked.notes));
+  if (auto put = put_in_place(words, machine, measured, asked.spec, asked.notes); !put) {
+    if (!leaves_out(options, put.error())) return fail(put.error());
+    left_out.push_back(put.error());  // a word for memory leaves asked.spec.memory empty
+  }
   return asked;
 }
 
@@ -167,12 +177,6 @@ MemorySpec near_cpus(MemorySpec spec, const std::optional<CpuSet>& chosen, const
   return spec;
 }
 
-/// Under --best-effort: what the system lacks or forbids is left out, what is wrong is not.
-bool leaves_out(const ExecOptions& options, const Error& error) {
-  return options.best_effort &&
-         (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::permission);
-}
-
 /// `notes`: why words became the nodes that they became. `left_out`: what --best-effort does not
 /// do.
 Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::string>& notes,
@@ -183,7 +187,7 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
   if (!binds && options.memory.empty() && options.atlas.empty()) return resolved;
   const std::string recorded = options.machine.empty() ? test_machine() : options.machine;
   auto machine = TRY(recorded.empty() ? read_live_machine() : read_recorded_machine(recorded));
-  const auto asked = TRY(asked_of(options, machine, recorded.empty()));
+  const auto asked = TRY(asked_of(options, machine, recorded.empty(), left_out));
   notes = asked.notes;
   const LauncherTask launcher = detect_launcher();
   if (binds) {
@@ -195,7 +199,7 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
     else
       return fail(cpus.error());
   }
-  if (!options.memory.empty()) {
+  if (!options.memory.empty() && asked.spec.memory) {
     const MemorySpec spec = with_all_nodes(*asked.spec.memory, machine);
     if (!spec.single.source.empty()) {
       return fail_usage(
@@ -208,9 +212,10 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
                         "use it with --memory each:0,1, one node per task");
     }
     const bool by_rank = spec.form != MemorySpec::Form::single;
-    const auto index = TRY(by_rank ? index_in(spec, launcher, options.exact) : Expected<int>(0));
+    const auto index = by_rank ? index_in(spec, launcher, options.exact) : Expected<int>(0);
     const auto memory =
-        resolve_memory(near_cpus(spec, resolved.cpus, machine, launcher), machine, index);
+        index ? resolve_memory(near_cpus(spec, resolved.cpus, machine, launcher), machine, *index)
+              : fail(index.error());
     if (memory)
       resolved.memory = *memory;
     else if (leaves_out(options, memory.error()))

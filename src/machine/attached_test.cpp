@@ -18,6 +18,7 @@ namespace numatlas {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using testing::cpus;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -171,6 +172,34 @@ TEST(LstopoText, OldFormVerboseFormAndNoNumbers) {
   EXPECT_EQ(verbose.last_level_cache_of(CpuId{0})->size, Bytes{8 * mib});
   EXPECT_THAT(error_of("Machine (1GB)\n  Core L#0 + PU L#0"), HasSubstr("lstopo file.xml"));
   EXPECT_THAT(error_of("Machine (1GB)\n  Core L#0"), HasSubstr("that names no CPU"));
+}
+
+TEST(LstopoText, SizesWithAPointAndMemorySideCaches) {
+  const Machine machine = machine_of(R"(Machine (127GB total)
+  Package L#0
+    MemCache L#0 (64GB)
+      NUMANode L#0 (P#0 126.5GiB)
+    L3 L#0 (1.5MB) + Core L#0 + PU L#0 (P#0))");
+  EXPECT_EQ(machine.nodes[0].memory_total, Bytes{126 * gib + 512 * mib});
+  EXPECT_EQ(machine.last_level_cache_of(CpuId{0})->size, Bytes{1536 * kib});
+  ASSERT_EQ(machine.nodes[0].side_caches.size(), 1U);
+  EXPECT_EQ(machine.nodes[0].side_caches[0].size, Bytes{64 * gib});
+}
+
+TEST(NumactlText, NodesThatShareCpusAreNoted) {
+  const Machine machine = machine_of(R"(available: 2 nodes (0-1)
+node 0 cpus: 0 1
+node 0 size: 1000 MB
+node 0 free: 900 MB
+node 1 cpus: 0 1
+node 1 size: 1000 MB
+node 1 free: 900 MB
+node distances:
+node   0   1
+  0:  10  10
+  1:  10  10
+)");
+  EXPECT_THAT(machine.notes, Contains(HasSubstr("nodes share CPUs")));
 }
 
 TEST(Attached, WhatIsNotReadSaysWhichFormIs) {

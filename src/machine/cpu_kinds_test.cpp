@@ -206,5 +206,15 @@ TEST(Representative, IsOnAMainNode) {
   EXPECT_EQ(machine->representative_of(CpuSet{}), std::nullopt);
 }
 
+TEST(MainNodes, ALargeTierDoesNotHideMemoryBesideCpus) {
+  auto machine = read_recorded_machine("numa:2(memory=67108864) core:2 pu:1");
+  ASSERT_TRUE(machine);
+  machine->nodes[1].cpus = {};
+  std::erase_if(machine->cpus, [](const Cpu& cpu) { return cpu.node == NodeId{1}; });
+  machine->nodes[0].memory_total = Bytes{62 * gib};
+  machine->nodes[1].memory_total = Bytes{1008 * gib};
+  EXPECT_EQ(machine->main_nodes(nodes("0-1")), nodes("0-1"));
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -10,6 +10,8 @@
 
 #include "machine/tree.h"
 
+#include "base/forbidden_calls.h"
+
 namespace numatlas {
 namespace {
 
@@ -41,6 +43,7 @@ HwlocMessages::HwlocMessages() {
     struct sigaction action {};
     action.sa_handler = let_out;
     sigaction(SIGABRT, &action, &action_before);
+    name_forbidden_calls_on(before_);
     dup2(ends[1], STDERR_FILENO);
   } else {
     close(ends[0]);
@@ -56,6 +59,7 @@ HwlocMessages::~HwlocMessages() {
 void HwlocMessages::give_back() {
   if (before_ < 0) return;
   dup2(before_, STDERR_FILENO);
+  name_forbidden_calls_on(STDERR_FILENO);
   sigaction(SIGABRT, &action_before, nullptr);
   close(before_);
   before_ = -1;

@@ -103,18 +103,21 @@ NodeSet Machine::main_nodes(const NodeSet& wanted) const {
   };
   std::map<NodeId, std::uint64_t> cpus_on;
   for (const Cpu& cpu : cpus) ++cpus_on[cpu.node];
-  std::uint64_t most_cpus = 0, most_memory = 0;
+  // Memory beside CPUs is compared with its like: a tier behind it may be far larger.
+  std::uint64_t most_cpus = 0, most_memory = 0, most_beside_cpus = 0;
   for (const NumaNode& node : nodes) {
     if (!wanted.contains(node.id)) continue;
     most_cpus = std::max(most_cpus, cpus_on[node.id]);
     most_memory = std::max(most_memory, memory_of(node));
+    if (!node.cpus.empty()) most_beside_cpus = std::max(most_beside_cpus, memory_of(node));
   }
   NodeSet main;
   for (const NumaNode& node : nodes) {
     const std::uint64_t own = cpus_on[node.id];
     const bool of_its_own = node.cpus.empty() && !node.kind.empty();  // HBM beside much DRAM
     if (!wanted.contains(node.id)) continue;
-    if (memory_of(node) < most_memory / far_less && !of_its_own) continue;
+    const std::uint64_t most = node.cpus.empty() ? most_memory : most_beside_cpus;
+    if (memory_of(node) < most / far_less && !of_its_own) continue;
     if (own == 0 || own * far_less >= most_cpus) main.insert(node.id);
   }
   return main.empty() ? wanted : main;

@@ -194,6 +194,15 @@ Expected<Machine> read_live_machine(const std::string& root) {
   Machine machine = translate(topology->get());
   add_note(machine, said);
   const Tree tree(root);
+  if (!root.empty()) {
+    // libhwloc says these of the machine that it runs on, unless an archive has them.
+    machine.page_size.reset();
+    if (!tree.exists("/proc/hwloc-nofile-info")) {
+      machine.host.clear();
+      machine.os.clear();
+      machine.arch.clear();
+    }
+  }
   machine.source = root.empty() ? "live" : root;
   if (root.empty()) {
     const long size = ::sysconf(_SC_PAGESIZE);

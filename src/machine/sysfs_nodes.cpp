@@ -98,7 +98,8 @@ void read_side_caches(const Tree& tree, const std::string& folder, NumaNode& nod
   for (const std::string& name : tree.names(caches)) {
     const auto level = number_after(name, "index");
     const auto size = tree.number(caches + "/" + name + "/size");
-    if (!level || !size || *size <= 0) continue;
+    constexpr int most = 16;  // as snapshots
+    if (!level || *level < 1 || *level > most || !size || *size <= 0) continue;
     MemorySideCache& cache = found.emplace_back();
     cache.level = *level;
     cache.size = Bytes{static_cast<std::uint64_t>(*size)};

@@ -131,6 +131,8 @@ Expected<Machine> completed(Machine machine, const std::string& form) {
   }
   if (!machine.cpu_model.empty()) name_memory_beside_cpus(machine);
   name_distant_memory(machine);
+  if (const std::string shared = shared_cpus_text(machine); !shared.empty())
+    machine.notes.push_back(shared);
   machine.allowance.affinity = machine.allowance.cpuset = machine.all_cpus();
   for (const NumaNode& node : machine.nodes) machine.allowance.memory_nodes.insert(node.id);
   const std::string silent = form + " does not tell";

@@ -37,17 +37,20 @@ std::optional<int> number_at(const std::string& text, const std::string& mark) {
   return number && *number <= most_number ? number : std::nullopt;
 }
 
-/// "8192KB" of "(8192KB)", "(P#0 63GB)", or with -v of "size=8192KB" and "local=65842048KB";
-/// units are powers of 1024.
+/// "8192KB" of "(8192KB)", "(P#0 63GB)", "(126.5GiB)", or with -v of "size=8192KB" and
+/// "local=65842048KB"; units are powers of 1024.
 std::optional<Bytes> size_in(const std::string& details) {
   std::string_view left = details;
   while (!left.empty()) {
     const auto start = left.find_first_of("0123456789");
     if (start == std::string_view::npos) return std::nullopt;
     left.remove_prefix(start);
-    const auto end = left.find_first_not_of("0123456789");
-    const std::string_view unit = end == std::string_view::npos ? "" : left.substr(end, 2);
-    if (unit == "KB" || unit == "MB" || unit == "GB" || unit == "TB") {
+    const auto end = left.find_first_not_of("0123456789.");
+    const std::string_view unit = end == std::string_view::npos ? "" : left.substr(end, 3);
+    const bool is_size = !unit.empty() &&
+                         std::string_view("kKMGT").find(unit.front()) != std::string_view::npos &&
+                         (unit.substr(1).starts_with('B') || unit.substr(1) == "iB");
+    if (is_size) {
       const auto bytes = parse_bytes(left.substr(0, end + 1));
       return bytes ? std::optional(*bytes) : std::nullopt;
     }
@@ -145,6 +148,7 @@ class LstopoReader {
       node.id = NodeId{*id};
       node.memory_total = size_in(object.details);
       any_size = any_size || node.memory_total;
+      add_side_caches(objects_[object.parent], node);
     }
     if (near.empty()) add_only_node();
     for (NumaNode& node : machine_.nodes) {
@@ -153,6 +157,16 @@ class LstopoReader {
       for (CpuId cpu : near[node.id.value]) {
         if (is_nearest(node.id.value, cpu, near)) node.cpus.insert(cpu);
       }
+    }
+  }
+
+  /// Memory-side caches stand between a node and what it is attached to.
+  void add_side_caches(const Object& parent, NumaNode& node) {
+    for (const Object* above = &parent; above->type == "MemCache";
+         above = &objects_[above->parent]) {
+      const int level = static_cast<int>(node.side_caches.size()) + 1;
+      if (const auto size = size_in(above->details))
+        node.side_caches.push_back({level, *size, std::nullopt});
     }
   }
 

@@ -20,7 +20,7 @@ Bytes line_bytes(const Machine& machine, const CpuSet& cpus) {
 
 Bytes last_level_cache_bytes(const Machine& machine, const CpuSet& cpus) {
   const Cache* cache = cpus.empty() ? nullptr : machine.last_level_cache_of(cpus.front());
-  return cache != nullptr ? cache->size : Bytes{64 * mib};
+  return cache != nullptr && cache->size.value > 0 ? cache->size : Bytes{64 * mib};
 }
 
 Bytes last_level_caches(const Machine& machine, const CpuSet& cpus) {
@@ -46,7 +46,8 @@ Bytes past_all_caches(const Machine& machine, const CpuSet& cpus, const NodeSet&
 }
 
 Bytes unlisted_caches(const Machine& machine, const CpuSet& cpus) {
-  const bool listed = !cpus.empty() && machine.last_level_cache_of(cpus.front()) != nullptr;
+  const Cache* const last = cpus.empty() ? nullptr : machine.last_level_cache_of(cpus.front());
+  const bool listed = last != nullptr && last->size.value > 0;
   const bool complete = machine.arch.empty() || machine.arch == "x86_64";  // CPUID tells all
   return listed && complete && !is_virtual(machine) ? Bytes{} : Bytes{gib};
 }

@@ -124,7 +124,8 @@ PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, B
     flows.push_back(stream_flow(input, choice, worker, size, pages));
   if (sizes_.given().empty()) {
     size = fit_to_room(input, size, flows);
-    leave_out_cached(input, flows);
+    // Numbers of threads are compared: a row has as many as it says.
+    if (input.options.thread_counts.empty()) leave_out_cached(input, flows);
   }
   std::string name =
       fmt::format("{} {} {}", choice.short_name(), compact_text(size), name_of(pages));
@@ -161,7 +162,9 @@ Bytes Bandwidth::usual_size_of(const PlanInput& input, int threads) const {
   return size_past_caches(input, workers_within(input.layout, threads), least_past_caches);
 }
 
-std::string Bandwidth::remarks(const RunReport& report, const RunOptions&) const {
+std::string Bandwidth::remarks(const RunReport& report, const RunOptions& options) const {
+  // Else a point has some of the workers only, and what was not measured looks left out.
+  if (options.serial || !options.thread_counts.empty()) return "";
   CpuSet left_out;
   for (const WorkerRow& worker : report.workers) left_out = left_out | worker.cpus;
   for (const ScenarioResult& point : report.scenarios) {

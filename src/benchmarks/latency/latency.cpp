@@ -193,7 +193,7 @@ std::string few_sizes(const Machine& machine, CpuId cpu, Bytes last) {
   std::vector<Bytes> caches;
   for (int level = 1; level <= 4; ++level) {
     const Cache* const cache = machine.cache_of(cpu, level);
-    if (cache != nullptr) caches.push_back(cache->size);
+    if (cache != nullptr && cache->size.value > 0) caches.push_back(cache->size);
   }
   std::string sizes;
   for (std::size_t i = 0; i < caches.size(); ++i) {

@@ -247,11 +247,8 @@ Expected<std::vector<WorkerPlacement>> WeightsBenchmark::workers(const RunOption
   if (!nodes_ && spec.cpus.is_default && !task.launched && is_paired(machine)) {
     const NodeSet of_cpus = pair_to_weigh(machine)->of_cpus;
     std::vector<int> list;
-    for (const NodeId node : of_cpus) {
-      for (const CpuId cpu : machine.find_node(node)->cpus& machine.usable_cpus())
-        list.push_back(cpu.value);
-    }
-    spec.cpus = {CpuSpec::Form::list, {list}, false};
+    for (const NodeId node : of_cpus) list.push_back(node.value);
+    spec.cpus = {CpuSpec::Form::nodes, {list}, false};  // cores before their other threads
   }
   return resolve_placement(spec, machine, task, default_threads(options));
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -17,7 +19,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/in_child.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "memory/check_sources.h"
 #include "memory/folder.h"
 #include "memory/library.h"
@@ -270,10 +274,18 @@ Expected<std::unique_ptr<Buffer>> make_memkind(const Region& region) {
                                          in_folder ? maps_directly(name) : std::optional<bool>());
 }
 
+/// In a child process: on some machines the library ends the process that asks it, also at its end.
 SourceState memkind_state() {
-  const auto kinds = available_kinds();
-  if (!kinds) return {"memkind", false, with_hint(kinds.error().message, kinds.error())};
-  return {"memkind", true, fmt::format("kinds available: {}", fmt::join(*kinds, ", "))};
+  constexpr char yes = '+', no = '-';
+  const auto ask = []() -> std::string {
+    const auto kinds = available_kinds();
+    if (!kinds) return no + with_hint(kinds.error().message, kinds.error());
+    return yes + fmt::format("kinds available: {}", fmt::join(*kinds, ", "));
+  };
+  const auto said = in_child(ask, {std::chrono::seconds(20), Bytes{64 * gib}});
+  if (!said || said->empty())
+    return {"memkind", false, said ? "" : "libmemkind: " + said.error().message};
+  return {"memkind", said->front() == yes, said->substr(1)};
 }
 
 /// "dax_kmem", "MEMKIND_DAX_KMEM" -> "DAX_KMEM"; "" for what cannot be the name of a kind.
