@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
