@@ -275,7 +275,7 @@ Expected<std::unique_ptr<Buffer>> make_memkind(const Region& region) {
 
 /// In a child process: on some machines the library ends the process that asks it, also at its end.
 SourceState memkind_state() {
-  constexpr char yes = '+', no = '-';
+  static constexpr char yes = '+', no = '-';
   const auto ask = []() -> std::string {
     const auto kinds = available_kinds();
     if (!kinds) return no + with_hint(kinds.error().message, kinds.error());
