@@ -54,8 +54,7 @@ Expected<void> show(const std::vector<std::string>& words) {
   const auto multiple = parse_count(words.size() > 3 ? words[3] : "1", "MULTIPLE");
   if (!multiple) return fail(multiple.error());
   const PageKind kind = kinds->front();
-  const std::size_t page =
-      kind == PageKind::base ? kernel::page_size() : huge_page_size(kind).value;
+  const std::size_t page = page_size_of(kind, Bytes{kernel::page_size()}).value;
   const std::size_t mapped = *pages + *multiple - 1;
 
   const auto buffer = allocate({Bytes{mapped * page}, memory->single, kind});
