@@ -335,7 +335,8 @@ TEST_F(RealEngine, AStopInTheMiddleIsToldAndLeftOut) {
 TEST_F(RealEngine, StopIsSeenWhileSampling) {
   const auto start = std::chrono::steady_clock::now();
   std::thread stopper([] {
-    std::this_thread::sleep_for(milliseconds(200));
+    // Later than the sampling begins, also under a sanitizer beside other work.
+    std::this_thread::sleep_for(milliseconds(1500));
     request_stop(0);
   });
   Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, std::chrono::minutes(2));
