@@ -77,9 +77,9 @@ std::vector<long> find_forbidden() {
   return found;
 }
 
-/// Only calls that are safe in a handler.
 std::atomic<int> message_file{STDERR_FILENO};
 
+/// Only calls that are safe in a handler.
 void say_in_handler(std::string_view text) {
   if (write(message_file, text.data(), text.size()) < 0) return;
 }

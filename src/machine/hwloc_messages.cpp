@@ -8,9 +8,8 @@
 #include <csignal>
 #include <cstddef>
 
-#include "machine/tree.h"
-
 #include "base/forbidden_calls.h"
+#include "machine/tree.h"
 
 namespace numatlas {
 namespace {
