@@ -22,14 +22,15 @@
 
 #include <fmt/format.h>
 
+#include "compare/match.h"
+#include "compare/stored.h"
 #include "fleet/cases.h"
 #include "fleet/gathering.h"
-#include "fleet/slow_nodes.h"
+#include "fleet/summary.h"
 #include "machine/source.h"
 #include "record/report_json.h"
 #include "report/file.h"
 #include "report/fleet_dat.h"
-#include "report/fleet_file.h"
 #include "report/fleet_table.h"
 #include "report/fleet_writers.h"
 #include "simulation.h"
@@ -182,13 +183,14 @@ int run_scale(const Options& options) {
   });
   int code = 0;
   stage("check: read .dat", [&] {
-    const auto read = read_fleet(dat);
+    const auto read = read_stored(dat);
     if (!read) code = 1;
-    return read ? fmt::format("{} hosts", read->hosts.size()) : full_text(read.error());
+    return read ? fmt::format("{} hosts", read->runs.front().hosts.size())
+                : full_text(read.error());
   });
   stage("check: read JSON", [&] {
-    const auto read = read_fleet(path);
-    if (!read || read->fleet->hosts != fleet.hosts) code = 1;
+    const auto read = read_stored(path);
+    if (!read || !same_run(read->runs.front(), stored_run(run))) code = 1;
     return code == 0 ? "as it was" : "NOT as it was";
   });
   std::filesystem::remove_all(folder);

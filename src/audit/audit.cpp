@@ -69,7 +69,7 @@ class Audit {
   SurveyProgress progress_;
   std::vector<std::unique_ptr<Claim>> claims_;
   std::optional<StoredFile> baseline_;
-  std::optional<PeerFigures> peers_;
+  std::optional<Results> peers_;
   std::vector<SurveyItem> items_;
   AuditReport report_;
 };
@@ -107,7 +107,11 @@ Expected<void> Audit::read_files() {
     baseline_ = *std::move(read);
   }
   if (!options_.peers.empty()) {
-    peers_ = TRY(read_peers(options_.peers));
+    peers_ = TRY(results_below("--peers", options_.peers));
+    if (peers_->runs.empty())
+      return fail_usage("--peers", printable(options_.peers) + " has no result",
+                        "name a folder with results of other hosts: JSON of numatlas audit or "
+                        "survey");
   }
   if (!options_.json_file.empty()) return check_writable(options_.json_file, "--json");
   return {};
@@ -196,10 +200,8 @@ Expected<void> Audit::judge() {
   input.peak_share = options_.peak_share;
   input.baseline = baseline_;
   input.peers = peers_;
-  if (baseline_ && !report_.reports.empty()) {
-    // As `compare` would read this audit's own file.
-    input.now = TRY(stored_from_text(audit_text(report_, "json"), "this audit"));
-  }
+  input.peers_from = printable(options_.peers);
+  for (const RunReport& report : report_.reports) input.now.push_back(stored_run(report));
   for (const auto& claim : claims_) {
     for (ClaimVerdict& verdict : claim->judge(input))
       report_.verdicts.push_back(std::move(verdict));

@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "audit/peers.h"
 #include "audit/verdict.h"
-#include "compare/stored.h"
+#include "compare/results.h"
 #include "record/report.h"
 #include "run/benchmark.h"
 
@@ -28,8 +27,10 @@ struct AuditInput {
   std::map<std::string, std::string> skipped;  ///< benchmark -> why it did not run
   std::optional<MachineUse> use{};
   double peak_share = 0.6;  ///< of the modules' theoretical peak that all CPUs have to reach
-  std::optional<StoredFile> baseline{}, now{};  ///< `now`: this audit, as `compare` reads it
-  std::optional<PeerFigures> peers{};
+  std::optional<StoredFile> baseline{};
+  std::vector<StoredRun> now{};  ///< this audit, as `compare` and `check` read it
+  std::string peers_from{};      ///< folder of the results of other hosts
+  std::optional<Results> peers{};
 
   /// The first fact of that key that has all of these labels; nullptr where there is none.
   const Fact* find(const std::string& key,

@@ -316,60 +316,53 @@ TEST(SettingsClaim, ByUse) {
   EXPECT_EQ(figures.judge(make_settings_claim(), "thp_enabled").outcome, confirmed);
 }
 
-PeerHost peer(const std::string& name, const Machine& machine, double gb) {
-  PeerHost host{name, "", kind_of(machine, 0, 0), {}};
-  host.figures[{"peak_bandwidth", {}}] = gb * 1e9;
-  return host;
+/// A stored run of `peak` with that read bandwidth of a host.
+StoredRun run_of(const std::string& host, const Machine& machine, double gb) {
+  StoredRun run;
+  run.command = "bandwidth";
+  run.hosts = {host};
+  run.kinds = {kind_of(machine, 0, 0)};
+  StoredCase& one = run.cases.emplace_back();
+  one.key = one.point_key = one.point = "read";
+  one.command = run.command;
+  one.metric = "bandwidth_sum";
+  one.unit = "B/s";
+  one.figure.value = gb * 1e9;
+  one.figure.interval = Interval{gb * 0.99e9, gb * 1.01e9};
+  return run;
 }
 
-TEST(PeersClaim, ByTheRuleForSlowNodes) {
+TEST(PeersClaim, ByTheRuleOfCheck) {
   const Figures figures = with_modules("even", 350);
   AuditInput input{figures.machine, figures.reports, {}};
+  input.now = {run_of("here", figures.machine, 350)};
   EXPECT_TRUE(make_peers_claim()->judge(input).empty());
-  input.peers = PeerFigures{"results", {peer("a", figures.machine, 351)}, {}};
+  input.peers = Results{{run_of("a", figures.machine, 351)}, {}, {}, {}};
   EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, not_measurable);  // two are no crowd
   for (const auto& [name, rate] : {std::pair("b", 349.0), std::pair("c", 350.5)})
-    input.peers->hosts.push_back(peer(name, figures.machine, rate));
+    input.peers->runs.push_back(run_of(name, figures.machine, rate));
   EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, confirmed);
-  for (PeerHost& host : input.peers->hosts) host.figures[{"peak_bandwidth", {}}] *= 1.43;
+  input.now = {run_of("here", figures.machine, 245)};
   const ClaimVerdict slow = make_peers_claim()->judge(input).at(0);
   EXPECT_EQ(slow.outcome, contradicted);
-  EXPECT_THAT(slow.found, HasSubstr("30 % slower"));
+  EXPECT_THAT(slow.found, HasSubstr("-30 %"));
+  EXPECT_THAT(slow.claimed, HasSubstr("the median of 4 hosts"));
 }
 
 /// The same processor with half of the memory is another kind, as `check` has it.
-TEST(PeersClaim, OtherKindsAreLeftOutAndNamed) {
+TEST(PeersClaim, OtherKindsAreNoPeers) {
   const Figures figures = with_modules("even", 350);
   AuditInput input{figures.machine, figures.reports, {}};
-  input.peers = PeerFigures{"results", {}, {"results/notes.json"}};
+  input.now = {run_of("here", figures.machine, 350)};
   Machine smaller = figures.machine;
   for (NumaNode& node : smaller.nodes)
     if (node.memory_total) node.memory_total = Bytes{node.memory_total->value / 2};
-  for (const char* name : {"a", "b", "c"}) input.peers->hosts.push_back(peer(name, smaller, 500));
+  input.peers = Results{{}, {}, {}, {"results/notes.json"}};
+  for (const char* name : {"a", "b", "c"}) input.peers->runs.push_back(run_of(name, smaller, 500));
   const ClaimVerdict none = make_peers_claim()->judge(input).at(0);
   EXPECT_EQ(none.outcome, not_measurable);
-  EXPECT_THAT(none.reason, HasSubstr("0 other hosts of this kind"));
-  EXPECT_THAT(none.reason, HasSubstr("left out: hosts of another kind (a, b, c), files without a "
-                                     "result of one host (results/notes.json)"));
-}
-
-/// examples/operators/measure writes RESULTS/HOST/TIME.json.
-TEST(PeersClaim, FoldersOfHosts) {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::path(::testing::TempDir()) / "numatlas_peers";
-  fs::create_directories(folder / "n1");
-  RunReport report = testing::report();
-  report.hosts = {"n1"};
-  report.machines = {recorded("cxl-tiers.json")};
-  report.facts = {{"peak_bandwidth", {}, "read", "B/s", about_value(1e11)}};
-  std::ofstream(folder / "n1/2026-01-10.json") << to_json(report).dump();
-  std::ofstream(folder / "n1/notes.json") << "{}";
-  const auto peers = read_peers(folder.string());
-  fs::remove_all(folder);
-  ASSERT_TRUE(peers) << full_text(peers.error());
-  ASSERT_EQ(peers->hosts.size(), 1U);
-  EXPECT_EQ(peers->hosts[0].host, "n1");
-  EXPECT_EQ(peers->not_read.size(), 1U);
+  EXPECT_THAT(none.reason, HasSubstr("only 1 of this kind"));
+  EXPECT_THAT(none.reason, HasSubstr("left out: files that are no results (results/notes.json)"));
 }
 
 TEST(AuditReport, ExitCodes) {

@@ -77,7 +77,7 @@ class Figures {
     AuditInput input{machine, reports, {}};
     input.use = use;
     input.baseline = baseline;
-    input.now = now;
+    if (now) input.now = now->runs;
     return claim->judge(input);
   }
   ClaimVerdict judge(const std::unique_ptr<Claim>& claim, const std::string& subject) const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace numatlas {
 namespace {
@@ -123,6 +124,17 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows, std::size
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   }
+  return text;
+}
+
+std::string names_text(const std::vector<std::string>& names) {
+  // A list of all would bury what is said of them.
+  constexpr std::size_t most_named = 3;
+  const std::size_t named =
+      names.size() == most_named + 1 ? names.size() : std::min(names.size(), most_named);
+  std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
   return text;
 }
 

@@ -27,6 +27,9 @@ std::string printable(std::string_view text);
 /// spaces between.
 std::string aligned(const std::vector<std::vector<std::string>>& rows, std::size_t left);
 
+/// "cn01, cn02, cn03 and 43 more".
+std::string names_text(const std::vector<std::string>& names);
+
 /// A word as it must be typed in a shell: quoted where it has to be.
 std::string shell_word(const std::string& word);
 

@@ -20,7 +20,7 @@
 #include "cli/commands.h"
 #include "comm/launcher.h"
 #include "compare/compare_output.h"
-#include "fleet/slow_nodes.h"
+#include "compare/results.h"
 #include "report/file.h"
 #include "run/declare.h"
 #include "run/options.h"
@@ -36,16 +36,10 @@ constexpr int exit_code_of_slower = 1;
 
 struct CompareOptions {
   std::vector<std::string> files, base, now, runs;
-  std::string format = "table", min_effect = "2%", launch_spread, pairs, keep, metric, history,
-              openmetrics;
+  std::string format = "table", min_effect = "2%", launch_spread, pairs, keep, metric, history;
   std::vector<CaseVerdict> only;
   bool all = false, no_fail = false;
 };
-
-/// Whether runs of several hosts and times are compared, and not two sides.
-bool are_many(const CompareOptions& options) {
-  return !options.history.empty() || options.files.size() > 2;
-}
 
 /// A part of something, or none of it.
 Expected<double> part_or_none(const std::string& option, const std::string& text) {
@@ -81,16 +75,15 @@ Expected<CompareView> view_of(const CompareOptions& options) {
 
 /// Which of the ways to name both sides is used, and that it is used as it is meant.
 Expected<void> check_sides(const CompareOptions& options) {
+  if (!options.history.empty())
+    return fail_usage("--history", "is now a command of its own",
+                      "`numatlas check " + shell_word(options.history) + "`");
   const bool sides = !options.base.empty() || !options.now.empty();
-  if (!options.openmetrics.empty() && !are_many(options))
-    return fail_usage("--openmetrics", "needs --history, or three files or more",
-                      "two sides have no hosts to judge; use --format json");
   const auto alone = [](const char* option, const char* others) {
     return fail_usage(option, fmt::format("excludes {}", others), "name both sides in one way");
   };
   if (!options.runs.empty()) {
-    if (!options.files.empty() || sides || !options.history.empty())
-      return alone("--run", "files and --history");
+    if (!options.files.empty() || sides) return alone("--run", "files");
     if (options.runs.size() != 2)
       return fail_usage("--run",
                         fmt::format("two commands are required, not {}", options.runs.size()),
@@ -100,20 +93,23 @@ Expected<void> check_sides(const CompareOptions& options) {
   }
   if (!options.pairs.empty()) return fail_usage("--pairs", "needs --run", "");
   if (!options.keep.empty()) return fail_usage("--keep", "needs --run", "");
-  if (!options.history.empty())
-    return sides ? alone("--history", "--base and --new") : Expected<void>{};
   if (sides) {
     if (!options.files.empty()) return alone("--base", "files without an option");
     if (options.base.empty()) return fail_usage("--base", "is required with --new", "");
     if (options.now.empty()) return fail_usage("--new", "is required with --base", "");
     return {};
   }
+  if (options.files.size() > 2)
+    return fail_usage("compare",
+                      "compares two results, not " + std::to_string(options.files.size()),
+                      "`numatlas check FILE...` judges many: hosts against each other, and each "
+                      "against its own past; several launches per side: --base and --new");
   if (options.files.size() < 2)
     return fail_usage(
         "compare",
         fmt::format("BASE and NEW are required, not {} file{}", options.files.size(),
                     options.files.size() == 1 ? "" : "s"),
-        "compare several files per side with --base and --new, or many with --history FOLDER");
+        "compare several files per side with --base and --new; `numatlas check` judges many");
   return {};
 }
 
@@ -144,75 +140,11 @@ Expected<Launches> launches_of(const CompareOptions& options) {
   return launches;
 }
 
-/// All *.json below a folder, sorted: what is found does not depend on the file system. `option`
-/// names it in errors.
-Expected<std::vector<std::string>> files_below(const std::string& option,
-                                               const std::string& folder) {
-  std::error_code code;
-  // Here and not below, where a folder of somebody else is passed over.
-  fs::directory_iterator(folder, code);
-  if (file_error_kind(code.value()) == ErrorKind::permission)
-    return fail_about(ErrorKind::permission, option, fmt::format("{}: {}", folder, code.message()));
-  if (!fs::is_directory(folder, code))
-    return fail_about(ErrorKind::io, option, fmt::format("{}: is not a folder", folder),
-                      "name the folder that has the results");
-  std::vector<std::string> files;
-  const auto skip = fs::directory_options::skip_permission_denied;
-  fs::recursive_directory_iterator entry(folder, skip, code);
-  for (; !code && entry != fs::recursive_directory_iterator(); entry.increment(code)) {
-    std::error_code of_file;
-    if (entry->path().extension() == ".json" && entry->is_regular_file(of_file))
-      files.push_back(entry->path().string());
-  }
-  if (code)
-    return fail_about(file_error_kind(code.value()), option,
-                      fmt::format("{}: {}", folder, code.message()));
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-std::string passed_over_text(const std::vector<Error>& errors) {
-  constexpr std::size_t most_named = 3;
-  std::string text = fmt::format("skipped, because they cannot be compared: {} file{}",
-                                 errors.size(), errors.size() == 1 ? "" : "s");
-  for (std::size_t i = 0; i < std::min(most_named, errors.size()); ++i)
-    text += fmt::format("{}{}", i == 0 ? ": " : "; ", printable(full_text(errors[i])));
-  return errors.size() > most_named ? text + "; ..." : text;
-}
-
-/// What lies below a folder, as far as it can be read.
-struct FoundRuns {
-  std::vector<StoredRun> runs;
-  std::vector<std::string> notes;
-  std::vector<Error> passed_over;  ///< other documents
-  std::vector<Error> broken;       ///< what should be a result, and cannot be used
-
-  void add(StoredFile file) {
-    for (StoredRun& run : file.runs) runs.push_back(std::move(run));
-    for (std::string& note : file.notes) notes.push_back(std::move(note));
-  }
-};
-
-Expected<FoundRuns> runs_below(const std::string& option, const std::string& folder) {
-  FoundRuns found;
-  const auto files = TRY(files_below(option, folder));
-  for (const std::string& file : files) {
-    auto stored = read_stored(file);
-    if (stored)
-      found.add(*std::move(stored));
-    else
-      (is_other_document(file) ? found.passed_over : found.broken).push_back(stored.error());
-  }
-  return found;
-}
-
 /// Where --launch-spread is a folder.
 Expected<void> read_launches(const CompareOptions& options, ComparedFiles& compared) {
   if (!is_folder(options.launch_spread) || !options.runs.empty()) return {};
-  auto found = TRY(runs_below("--launch-spread", options.launch_spread));
-  // A survey's folder has the file of each benchmark beside survey.json.
-  std::vector<std::string> copies;
-  const auto launches = without_copies(std::move(found.runs), copies);
+  auto found = TRY(results_below("--launch-spread", options.launch_spread));
+  const auto& launches = found.runs;
   const std::size_t known = know_launches(compared.base, launches);
   know_launches(compared.now, launches);
   compared.launches_from = printable(options.launch_spread);
@@ -245,9 +177,10 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
   compared.comparison =
       TRY(compare_files(compared.base, compared.now, view.rule, !options.runs.empty()));
   compared.differences = differences_of(compared.base, compared.now);
-  const std::string text = options.format == "json"  ? compare_json(compared, view)
-                           : options.format == "csv" ? compare_csv(compared, view)
-                                                     : compare_table(compared, view);
+  const std::string text = options.format == "json"   ? compare_json(compared, view)
+                           : options.format == "csv"  ? compare_csv(compared, view)
+                           : options.format == "line" ? answer_of(compared.comparison) + "\n"
+                                                      : compare_table(compared, view);
   TRY(write_stdout(text));
   const Comparison& cases = compared.comparison;
   if (options.no_fail) return 0;
@@ -256,63 +189,11 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
   return none ? exit_code_of_unjudged_nodes : 0;
 }
 
-/// `broken`: how many files should be results, and cannot be used.
-Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareView& view,
-                                 std::size_t& broken) {
-  ComparedRuns compared;
-  compared.folder = printable(options.history);
-  Expected<FoundRuns> found = FoundRuns{};
-  if (!options.history.empty()) found = runs_below("--history", options.history);
-  if (!found) return fail(found.error());
-  for (const std::string& file : options.files) {  // named one by one: these must be readable
-    auto stored = TRY(read_stored(file));
-    found->add(std::move(stored));
-  }
-  std::vector<Error> unused = found->broken;
-  unused.insert(unused.end(), found->passed_over.begin(), found->passed_over.end());
-  if (found->runs.empty())
-    return fail_usage("--history",
-                      fmt::format("{}: no results of numatlas below it{}", options.history,
-                                  unused.empty() ? "" : "; " + passed_over_text(unused)),
-                      "name the folder of files that --json wrote");
-  compared.notes = std::move(found->notes);
-  // A survey's folder has the file of each benchmark beside survey.json.
-  compared.runs = without_copies(std::move(found->runs), compared.notes);
-  compared.groups = series_of(compared.runs, view.rule, compared.notes);
-  judge_hosts(compared.groups, compared.runs, view.rule);
-  if (const auto old = hosts_with_old_runs(compared.groups); !old.empty())
-    compared.notes.push_back("no run of the last day before the newest one: " + names_text(old));
-  if (!found->passed_over.empty()) compared.notes.push_back(passed_over_text(found->passed_over));
-  for (const Error& error : found->broken)
-    compared.notes.push_back("cannot be used, so that its runs are not judged: " +
-                             printable(full_text(error)));
-  broken = found->broken.size();
-  return compared;
-}
-
-Expected<int> compare_many(const CompareOptions& options, const CompareView& view) {
-  std::size_t broken = 0;
-  const auto compared = TRY(read_runs(options, view, broken));
-  const std::string text = options.format == "json"  ? runs_json(compared, view)
-                           : options.format == "csv" ? runs_csv(compared, view)
-                                                     : runs_table(compared, view);
-  TRY(write_stdout(text));
-  if (!options.openmetrics.empty()) {
-    TRY(write_whole(options.openmetrics, runs_openmetrics(compared), "--openmetrics"));
-  }
-  const HostCounts hosts = count_hosts(compared.groups);
-  if (options.no_fail) return 0;
-  if (hosts.slow > 0) return exit_code_of_slower;
-  return hosts.not_judged > 0 || broken > 0 ? exit_code_of_unjudged_nodes : 0;
-}
-
 Expected<int> run_compare(const CompareOptions& options) {
   const auto view = TRY(view_of(options));
   TRY(check_sides(options));
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
-  if (!are_many(options)) return compare_sides(options, view);
-  TRY(check_metrics_file(options.openmetrics, options.files));
-  return compare_many(options, view);
+  return compare_sides(options, view);
 }
 
 void add_files(CLI::App& app, const std::string& name, std::vector<std::string>& files,
@@ -326,7 +207,7 @@ Command add_compare_command(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("FILE", options->files,
                  "BASE and NEW: JSON of any measuring command, or folders of `numatlas survey`; "
-                 "three or more are judged as with --history")
+                 "`numatlas check` judges more than two")
       ->type_name("");
   add_value(app, "--min-effect", options->min_effect, "PERCENT",
             "smallest change that counts; 0 relies on the intervals alone");
@@ -360,22 +241,13 @@ Command add_compare_command(CLI::App& app) {
                             {"not-distinguishable", CaseVerdict::not_distinguishable},
                             {"not-comparable", CaseVerdict::not_comparable}},
                            "show only cases with these verdicts; the counts are of all cases");
-  add_value(app, "--history", options->history, "FOLDER",
-            "compare all results (*.json) below this folder, and the files named: the newest runs "
-            "of a host against its earlier ones, and where each case changed abruptly; the newest "
-            "runs of different hosts against each other");
-  add_choice(app, "--format", options->format, named({"table", "json", "csv"}),
+  add_value(app, "--history", options->history, "FOLDER", "")->group("");
+  add_choice(app, "--format", options->format, named({"table", "json", "csv", "line"}),
              "format of standard output; the table leaves out cases without a difference if there "
              "are more than 40");
-  add_value(app, "--openmetrics", options->openmetrics, "FILE",
-            "with --history, or three files or more: also write for each command and host whether "
-            "it was judged and is slow, for the textfile collector of Prometheus' node exporter "
-            "(.prom)");
   app.add_flag("--no-fail", options->no_fail,
-               "end with exit code 0 even if a case is slower, or a host is not judged");
-  app.footer(
-      "Exit code 1: a case is slower, or a host is slower than others of its kind. Exit code 9: "
-      "none is, but a host could not be judged, or no case could be compared.");
+               "end with exit code 0 even if a case is slower, or none could be compared");
+  app.footer("Exit code 1: a case is slower. Exit code 9: no case could be compared.");
   app.allow_extras();
   return [options] { return run_compare(*options); };
 }

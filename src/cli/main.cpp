@@ -103,9 +103,10 @@ const std::map<std::string, std::vector<Example>>& examples() {
         {"Do all ranks agree on version and clock?",
          "mpirun -n 4 numatlas selftest --only ranks,overlap"}}},
       {"check",
-       {{"Each node measured itself: which one is slower than the others?",
-         "numatlas check today/*.json"},
-        {"By a stricter rule", "numatlas check --slow 3% --mads 4 results.json"}}},
+       {{"Each node measured itself every night: which is slow, which became slower?",
+         "numatlas check results"},
+        {"Is this node what was bought?",
+         "numatlas check --expect triad=350GB/s,latency=120ns survey.json"}}},
       {"compare",
        {{"Did anything change?", "numatlas compare before.json after.json"},
         {"Are huge pages faster? Both are measured in turn",
@@ -155,7 +156,7 @@ Entries declare(CLI::App& app, const CommandLine& line,
   CLI::App* selftest =
       command("selftest", "check that this build measures correctly on this machine");
   entries[selftest] = {add_selftest_command(*selftest), true};
-  CLI::App* check = command("check", "find slow nodes in stored results of `numatlas stream`");
+  CLI::App* check = command("check", "find slow hosts in stored results of any command");
   entries[check] = {add_check_command(*check)};
   CLI::App* compare = command("compare", "compare results and report significant changes");
   entries[compare] = {add_compare_command(*compare)};

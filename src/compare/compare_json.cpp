@@ -93,29 +93,6 @@ json counts_json(const Comparison& found) {
           {"only_new", found.only_now.size()}};
 }
 
-json series_json(const RunSeries& group, const CaseSeries& one) {
-  json value = case_json(one.newest), points = json::array();
-  value.update(change_json(one.change));
-  value["earlier"] = figure_json(one.earlier);
-  value["newest"] = figure_json(one.newest.figure);
-  value["left_out"] = one.left_out;
-  for (const SeriesPoint& point : one.points) {
-    json its = figure_json(point.figure);
-    its["run"] = point.run;
-    points.push_back(std::move(its));
-  }
-  value["series"] = std::move(points);
-  value["step"] = nullptr;
-  if (one.step) {
-    const RunSeries::Run& run = group.runs[one.points[*one.step].run];
-    value["step"] = {{"run", one.points[*one.step].run},
-                     {"file", run.file},
-                     {"started", run.started},
-                     {"change", number_json(one.step_change.part)}};
-  }
-  return value;
-}
-
 std::string csv_number(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
@@ -190,67 +167,6 @@ std::string compare_csv(const ComparedFiles& files, const CompareView& view) {
   };
   for (const ComparedCase& one : files.comparison.cases) add_row(one);
   for (const ComparedCase& one : files.comparison.machine) add_row(one);
-  return text;
-}
-
-namespace {
-
-json peers_json(const HostVerdict& verdict, const StoredRun& run) {
-  json slow = json::array();
-  for (const SlowCase& one : verdict.slow) {
-    json its = case_json(run.cases[one.index]);
-    its.update({{"value", number_json(run.cases[one.index].figure.value)},
-                {"median", one.median},
-                {"change", one.part},
-                {"mads", one.mads},
-                {"hosts", one.peers}});
-    slow.push_back(std::move(its));
-  }
-  return {{"hosts", verdict.peers}, {"cases", verdict.compared}, {"slow", std::move(slow)}};
-}
-
-}  // namespace
-
-std::string runs_json(const ComparedRuns& runs, const CompareView& view) {
-  json value = head_json(view), groups = json::array();
-  for (const RunSeries& group : runs.groups) {
-    json list = json::array(), cases = json::array();
-    for (const RunSeries::Run& run : group.runs)
-      list.push_back({{"file", run.file}, {"started", run.started}});
-    for (const CaseSeries& one : group.cases)
-      if (is_wanted(view, one.change)) cases.push_back(series_json(group, one));
-    groups.push_back({{"command", group.command},
-                      {"hosts", group.hosts},
-                      {"runs", std::move(list)},
-                      {"cases", std::move(cases)},
-                      {"peers", peers_json(group.verdict, runs.runs[group.newest])},
-                      {"not_judged", text_json(group.verdict.not_judged)}});
-  }
-  const HostCounts hosts = count_hosts(runs.groups);
-  value["hosts"] = {
-      {"judged", hosts.judged}, {"slow", hosts.slow}, {"not_judged", hosts.not_judged}};
-  value["history"] = text_json(runs.folder);
-  value["groups"] = std::move(groups);
-  value["notes"] = runs.notes;
-  return pretty(value);
-}
-
-std::string runs_csv(const ComparedRuns& runs, const CompareView& view) {
-  std::string text =
-      "verdict,command,case,of,metric,unit,file,started,value,low,high,newest,step,change\n";
-  for (const RunSeries& group : runs.groups) {
-    for (const CaseSeries& one : group.cases) {
-      if (!is_wanted(view, one.change)) continue;
-      for (std::size_t i = 0; i < one.points.size(); ++i) {
-        const RunSeries::Run& run = group.runs[one.points[i].run];
-        const bool newest = i + 1 == one.points.size(), step = one.step == i;
-        text += fmt::format("{},{},{},{},{},{},{},{}\n", name_of(one.change.verdict),
-                            csv_case(one.newest), csv_field(run.file), csv_field(run.started),
-                            csv_figure(one.points[i].figure), newest ? 1 : 0, step ? 1 : 0,
-                            newest ? csv_number(one.change.part) : "");
-      }
-    }
-  }
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,7 +16,6 @@
 #include "base/count_text.h"
 #include "base/text.h"
 #include "compare/compare_output.h"
-#include "fleet/slow_nodes.h"
 #include "machine/identity.h"
 
 namespace numatlas {
@@ -116,8 +116,7 @@ std::string guest_text(const StoredFile& base, const StoredFile& now) {
       for (const Machine& machine : run.machines)
         if (is_virtual(machine))
           return "warning: a virtual machine: how its launches differ is unknown, so one launch a "
-                 "side has no verdict of its own; --run measures both sides in turn, --history "
-                 "compares with many runs\n";
+                 "side has no verdict of its own; --run measures both sides in turn\n";
   return "";
 }
 
@@ -157,12 +156,6 @@ Counts counts_of(const Comparison& found) {
   Counts counts;
   for (const ComparedCase& one : found.cases) ++counts[one.change.verdict];
   return counts;
-}
-
-std::string rule_text(const CompareRule& rule) {
-  return fmt::format(
-      "faster, slower: the intervals do not overlap, and the change is {:g} % or more\n",
-      rule.min_effect * 100);
 }
 
 std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
@@ -218,149 +211,40 @@ std::string hidden_text(std::size_t hidden) {
                            hidden);
 }
 
-/// The rows of a host that is slow among its peers: the worst ones.
-void add_slow_rows(Rows& rows, const RunSeries& group, const StoredRun& run) {
-  constexpr std::size_t most = 5;
-  const std::vector<SlowCase>& slow = group.verdict.slow;
-  for (std::size_t i = 0; i < std::min(slow.size(), most); ++i) {
-    const StoredCase& one = run.cases[slow[i].index];
-    rows.push_back(
-        {hosts_text(group), group.command, one.point, one.part, one.metric,
-         value_text(one.figure, one.unit),
-         fmt::format("{} ({} hosts)", quantity_text(slow[i].median, one.unit), slow[i].peers),
-         percent_text(slow[i].part), fmt::format("{:.1f}", slow[i].mads)});
-  }
-  if (slow.size() > most)
-    rows.push_back({hosts_text(group), group.command,
-                    fmt::format("and {} more", slow.size() - most), "", "", "", "", "", ""});
-}
-
-/// Hosts that have no verdict, by reason: a thousand hosts mostly have one reason.
-std::string not_judged_text(const std::vector<RunSeries>& groups) {
-  std::map<std::string, std::vector<std::string>> by_reason;
-  for (const RunSeries& group : groups)
-    if (!group.verdict.not_judged.empty())
-      by_reason[fmt::format("numatlas {}: {}", group.command, group.verdict.not_judged)].push_back(
-          hosts_text(group));
-  std::string text;
-  for (const auto& [reason, hosts] : by_reason)
-    text += fmt::format("not judged: {}: {}\n", numatlas::names_text(hosts), reason);
-  return text;
-}
-
-std::string hosts_table(const ComparedRuns& runs) {
-  const std::vector<RunSeries>& groups = runs.groups;
-  std::size_t hosts = 0, slow = 0;
-  Rows rows{{"host", "command", "case", "of", "metric", "value", "median", "change", "MAD"}};
-  for (const RunSeries& group : groups) {
-    hosts += group.verdict.compared > 0 ? 1 : 0;
-    slow += group.verdict.slow.empty() ? 0 : 1;
-    if (!group.verdict.slow.empty()) add_slow_rows(rows, group, runs.runs[group.newest]);
-  }
-  std::string text;
-  if (hosts > 0) {
-    const SlowRule rule;
-    text = fmt::format("\nHosts against each other, by the newest run of each: {}\n",
-                       slow == 0 ? "none is slow" : fmt::format("{} of {} slow", slow, hosts));
-    text += fmt::format("(slow: over {:g} % and {:g} MAD worse than the median of its kind)\n",
-                        rule.drop * 100, rule.mads);
-    if (rows.size() > 1) text += aligned(rows, 5);
-  }
-  const std::string reasons = not_judged_text(groups);
-  return reasons.empty() ? text : text + "\n" + reasons;
-}
-
-std::string runs_counts(const std::vector<RunSeries>& groups) {
-  Counts counts;
-  std::size_t before = 0;  // steps that an earlier run made
-  for (const RunSeries& group : groups) {
-    for (const CaseSeries& one : group.cases) {
-      ++counts[one.change.verdict];
-      before += one.step && *one.step + 1 < one.points.size() ? 1 : 0;
-    }
-  }
-  std::string text = counts_text(counts);
-  if (before > 0) text += fmt::format("; {} stepped before the newest run", before);
-  const HostCounts hosts = count_hosts(groups);
-  return text + fmt::format("\nhosts, one for each command: {} judged, {} slow, {} not judged",
-                            hosts.judged, hosts.slow, hosts.not_judged);
-}
-
-std::string step_text(const RunSeries& group, const CaseSeries& one) {
-  if (!one.step) return "-";
-  const RunSeries::Run& run = group.runs[one.points[*one.step].run];
-  return fmt::format("{} at {} ({})", percent_text(one.step_change.part), run.started, run.file);
-}
-
-std::string group_table(const RunSeries& group, const CompareView& view) {
-  std::string text =
-      fmt::format("\nnumatlas {} on {}: ", group.command, fmt::join(group.hosts, " "));
-  if (group.runs.size() < 2)
-    return text + fmt::format("one run, {} ({})\n", group.runs[0].started, group.runs[0].file);
-  text +=
-      fmt::format("{} runs, {} to {}\nnewest: {}\n", group.runs.size(), group.runs.front().started,
-                  group.runs.back().started, group.runs.back().file);
-  const auto same = static_cast<std::size_t>(std::ranges::count_if(
-      group.cases, [](const CaseSeries& one) { return one.change.verdict == CaseVerdict::same; }));
-  Rows rows{{"verdict", "case", "of", "metric", "earlier runs", "their median", "newest", "change",
-             "95 % CI", "step"}};
-  std::size_t hidden = 0;
-  std::set<std::string> doubts;
-  for (const CaseSeries& one : group.cases) {
-    const bool stepped = view.only.empty() && one.step;
-    if (!stepped && !is_shown(view, one.change, same)) {
-      hidden += one.change.verdict == CaseVerdict::same && view.only.empty() ? 1 : 0;
-      continue;
-    }
-    const std::string step = one.change.reason.empty() ? step_text(group, one) : one.change.reason;
-    rows.push_back({verdict_text(one.change), one.newest.point, one.newest.part, one.newest.metric,
-                    std::to_string(one.points.empty() ? 0 : one.points.size() - 1),
-                    value_text(one.earlier, one.newest.unit),
-                    value_text(one.newest.figure, one.newest.unit), percent_text(one.change.part),
-                    range_text(one.change), step});
-    if (!one.change.doubt.empty()) doubts.insert(one.change.doubt);
-  }
-  if (rows.size() > 1) text += aligned(rows, 4);
-  return text + doubts_text(doubts) + hidden_text(hidden);
-}
-
-/// Groups of one run have nothing to show: of many, a line for each command.
-std::string groups_table(const std::vector<RunSeries>& groups, const CompareView& view) {
-  std::map<std::string, std::vector<std::string>> lone;
-  for (const RunSeries& group : groups)
-    if (group.runs.size() == 1) lone[group.command].push_back(hosts_text(group));
-  std::string text;
-  for (const RunSeries& group : groups)
-    if (group.runs.size() > 1 || lone[group.command].size() == 1) text += group_table(group, view);
-  for (const auto& [command, hosts] : lone)
-    if (hosts.size() > 1)
-      text += fmt::format("\nnumatlas {}: one run on each of {}\n", command,
-                          numatlas::names_text(hosts));
-  return text;
-}
-
 }  // namespace
 
-std::string quantity_text(double value, const std::string& unit) {
-  struct Scale {
-    double least;
-    const char* prefix;
+std::string answer_of(const Comparison& found) {
+  const auto named = [&](CaseVerdict verdict) {
+    std::vector<const ComparedCase*> cases;
+    for (const ComparedCase& one : found.cases)
+      if (one.change.verdict == verdict) cases.push_back(&one);
+    std::ranges::stable_sort(cases, std::greater<>(), [](const ComparedCase* one) {
+      return std::abs(one->change.part.value_or(0));
+    });
+    std::vector<std::string> texts;
+    for (const ComparedCase* one : cases)
+      add_once(texts, one->base.point + " " + percent_text(one->change.part));
+    return texts.empty() ? "" : fmt::format(" ({})", numatlas::names_text(texts));
   };
-  const auto with = [&](std::initializer_list<Scale> scales) {
-    for (const Scale& scale : scales)
-      if (std::abs(value) >= scale.least)
-        return fmt::format("{:.2f} {}{}", value / scale.least, scale.prefix, unit);
-    const Scale& last = *(scales.end() - 1);
-    return fmt::format("{:.2f} {}{}", value / last.least, last.prefix, unit);
+  const Counts counts = counts_of(found);
+  const auto of = [&](CaseVerdict verdict) {
+    const auto count = counts.find(verdict);
+    return count == counts.end() ? std::size_t{0} : count->second;
   };
-  // Latencies stay in ns up to where nobody compares them with a cache's.
-  if (unit == "s") {
-    if (std::abs(value) < 1e-5) return with({{1e-9, "n"}});
-    return with({{1, ""}, {1e-3, "m"}, {1e-6, "u"}});
-  }
-  if (unit == "B/s") return with({{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}});
-  if (unit == "1/s") return with({{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}});
-  return unit == "1" ? fmt::format("{:.3f}", value) : fmt::format("{:g} {}", value, unit);
+  using enum CaseVerdict;
+  const std::size_t all = found.cases.size();
+  std::string text;
+  if (of(slower) > 0)
+    text = fmt::format("SLOWER {} of {}{}; {} faster", of(slower), all, named(slower), of(faster));
+  else if (of(faster) > 0)
+    text = fmt::format("FASTER {} of {}{}; 0 slower", of(faster), all, named(faster));
+  else if (of(same) == all)
+    text = fmt::format("SAME: {}", count_text(all, "case"));
+  else
+    text = fmt::format("NO CHANGE SEEN in {}", count_text(all, "case"));
+  if (of(same) > 0 && of(same) < all) text += fmt::format(", {} same", of(same));
+  const std::size_t open = of(not_distinguishable) + of(not_comparable);
+  return open == 0 ? text : text + fmt::format(", {} undecided", open);
 }
 
 std::string compare_table(const ComparedFiles& files, const CompareView& view) {
@@ -368,8 +252,8 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
   const bool with_command = files.base.runs.size() > 1 || files.now.runs.size() > 1;
   const std::size_t same =
       found.count(CaseVerdict::same) + found.count(CaseVerdict::not_distinguishable);
-  std::string text =
-      head_line("BASE", files.base, view.rule) + head_line("NEW", files.now, view.rule);
+  std::string text = answer_of(found) + "\n\n" + head_line("BASE", files.base, view.rule) +
+                     head_line("NEW", files.now, view.rule);
   text += differences_text(files.differences);
   if (!view.rule.in_pairs) text += guest_text(files.base, files.now);
   text += "\n";
@@ -405,20 +289,6 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
   if (!found.only_base.empty()) text += fmt::format("; {} only in BASE", found.only_base.size());
   if (!found.only_now.empty()) text += fmt::format("; {} only in NEW", found.only_now.size());
   return text + "\n";
-}
-
-std::string runs_table(const ComparedRuns& runs, const CompareView& view) {
-  std::string text = runs.folder.empty()
-                         ? fmt::format("Results of {}\n", count_text(runs.runs.size(), "run"))
-                         : fmt::format("Results below {}\n", runs.folder);
-  text += groups_table(runs.groups, view) + hosts_table(runs);
-  text += "\n";
-  for (const std::string& note : runs.notes) text += "note: " + note + "\n";
-  text +=
-      "change: of the newest run against the median of the earlier ones; step: the largest one, "
-      "of\n"
-      "the medians after it against those before, where the runs on both sides do not overlap\n";
-  return text + rule_text(view.rule) + runs_counts(runs.groups) + "\n";
 }
 
 }  // namespace numatlas

@@ -55,7 +55,10 @@ struct StoredFigure {
   /// What else used the host while it was measured: "other processes used 1.0 of 2 CPUs"; "" where
   /// nothing is known of it.
   std::string disturbed = {};
-  bool guest = false;  ///< it was measured on a virtual machine
+  /// Rates of a host's rounds, where it was measured in these; 0 for one that did not end.
+  std::vector<double> rounds = {};
+  std::optional<double> again = {};  ///< the rate when the host ran once more (--retest)
+  bool guest = false;                ///< it was measured on a virtual machine
   /// Degrees of freedom of the interval: visits less 1, launches less 1; infinite for others.
   double freedom = std::numeric_limits<double>::infinity();
   std::vector<double> launches = {};  ///< the value of each, in their order; empty for one

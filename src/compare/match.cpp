@@ -1,6 +1,7 @@
 #include "compare/match.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -88,6 +89,23 @@ std::string commands_text(const StoredFile& file) {
   return names.empty() ? "an empty survey" : fmt::format("{}", fmt::join(names, ", "));
 }
 
+constexpr std::size_t enough_runs = 6;  // as base/statistics wants for an interval
+
+/// Runs that follow one another: nothing but time is between them.
+struct RunKind {
+  std::string command;
+  std::vector<std::string> hosts;
+  std::string engine;
+  std::vector<std::string> processors;
+  friend auto operator<=>(const RunKind&, const RunKind&) = default;
+};
+
+RunKind kind_of_run(const StoredRun& run) {
+  RunKind kind{run.command, run.hosts, run.engine, {}};
+  for (const Machine& machine : run.machines) kind.processors.push_back(machine.cpu_model);
+  return kind;
+}
+
 }  // namespace
 
 std::size_t Comparison::count(CaseVerdict verdict) const {
@@ -110,6 +128,7 @@ bool wants(const CompareRule& rule, const StoredCase& one) {
     case CaseLevel::lone_flow: return true;
     case CaseLevel::flow: return rule.every_flow;
     case CaseLevel::derived: return !rule.metric.empty();
+    case CaseLevel::host:
     case CaseLevel::machine: return false;
   }
   return false;
@@ -196,6 +215,33 @@ StoredFile merged(const std::vector<StoredFile>& launches) {
     all.notes.push_back(
         fmt::format("{}: not all of them have {}", all.file, fmt::join(missing, "; ")));
   return all;
+}
+
+std::size_t know_launches(StoredFile& side, const std::vector<StoredRun>& others) {
+  std::size_t known = 0;
+  for (StoredRun& run : side.runs) {
+    std::map<std::string, std::vector<const StoredCase*>> by_key;
+    for (const StoredRun& other : others) {
+      if (other.started == run.started || kind_of_run(other) != kind_of_run(run)) continue;
+      for (const StoredCase& one : other.cases) by_key[one.key].push_back(&one);
+    }
+    for (StoredCase& mine : run.cases) {
+      std::vector<double> logarithms;
+      for (const StoredCase* one : by_key[mine.key]) {
+        const StoredFigure& figure = one->figure;
+        const bool usable = figure.problem.empty() && figure.value && *figure.value > 0 &&
+                            one->unit == mine.unit &&
+                            place_difference(figure.observed, mine.figure.observed).empty();
+        if (usable) logarithms.push_back(std::log(*figure.value));
+      }
+      if (logarithms.size() < enough_runs) continue;
+      const auto launches = static_cast<double>(logarithms.size());
+      mine.figure.launch_spread =
+          LaunchSpread{summarize(logarithms)->stddev.value_or(0), launches - 1};
+      ++known;
+    }
+  }
+  return known;
 }
 
 Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now,

@@ -60,6 +60,10 @@ std::vector<Stored> without_copies(std::vector<Stored> all, std::vector<std::str
 /// launches; cases that not every file has get a note. Undefined for none.
 StoredFile merged(const std::vector<StoredFile>& launches);
 
+/// Gives the cases of a side that was launched once the spread that other launches show: of the
+/// same command on the same hosts and processors, six or more. Returns how many have one.
+std::size_t know_launches(StoredFile& side, const std::vector<StoredRun>& others);
+
 /// Errors (kind usage) where both sides have nothing in common. `in_order`: sides that were asked
 /// for different things, by design, are then matched by the order of their cases; metrics and units
 /// must agree, and another place is no reason not to compare.

@@ -17,7 +17,7 @@
 #include "base/add_once.h"
 #include "base/pretty_json.h"
 #include "compare/stored.h"
-#include "fleet/cases.h"
+#include "fleet/fleet.h"
 #include "machine/identity.h"
 
 namespace numatlas {
@@ -110,7 +110,10 @@ class ReportReader {
     guest_ = !is_null_engine(report_.engine) && std::ranges::any_of(report_.machines, is_virtual);
     for (const WorkerRow& worker : report_.workers)
       run_.worker_cpus.push_back(to_list(worker.cpus));
-    if (report_.fleet) add_cases_of_hosts(report_, run_);
+    if (report_.fleet)
+      add_cases_of_hosts(report_, run_);
+    else
+      for (const Machine& machine : report_.machines) run_.kinds.push_back(kind_of(machine, 0, 0));
     for (const ScenarioResult& point : report_.scenarios) {
       if (report_.fleet) break;
       const std::size_t first = run_.cases.size();
@@ -327,6 +330,8 @@ void ReportReader::read_point(const ScenarioResult& item) {
   json labels = json::object();
   for (const auto& [name, text] : item.labels) labels[name] = text;
   point.command = run_.command;
+  point.kernel = item.kernel;
+  point.size = item.size;
   point.point_key = json_line(json{run_.command, item.name, labels, item.size.value, item.pages,
                                    item.order, item.stride.value, item.kernel, item.stores});
   std::string problem;
@@ -353,6 +358,15 @@ void ReportReader::read_point(const ScenarioResult& item) {
     const bool derived = has_rate ? total.key != "copy_rate" : !total.summary;
     add(point, "all flows", total, stored_figure(total, "", "samples"),
         derived ? CaseLevel::derived : CaseLevel::point, together(all), problem);
+  }
+  for (const HostTotals& host : item.host_totals) {
+    StoredCase one = point;
+    one.host = static_cast<std::size_t>(host.host);
+    for (const Figure& figure : host.figures) {
+      one.host_key = fmt::format("{}|{}", point.point_key, figure.key);
+      add(one, "host " + report_.hosts[*one.host], figure, stored_figure(figure, "", "samples"),
+          CaseLevel::host, {}, problem);
+    }
   }
   add_flows(point, flows, problem);
 }
@@ -416,12 +430,6 @@ StoredFigure stored_figure(const Figure& figure, const std::string& wrong, const
   return result;
 }
 
-Expected<StoredRun> run_from_report(const json& value) {
-  const auto report = report_with_cases(value);
-  if (!report)
-    return fail(ErrorKind::usage, report.error().message,
-                "is it a file that 'numatlas --json' wrote?");
-  return ReportReader(*report).read();
-}
+StoredRun stored_run(const RunReport& report) { return ReportReader(report).read(); }
 
 }  // namespace numatlas

@@ -15,8 +15,10 @@
 #include "base/json_document.h"
 #include "base/read_file.h"
 #include "base/text.h"
+#include "fleet/cases.h"
 #include "machine/source.h"
 #include "record/report_json.h"
+#include "report/fleet_dat.h"
 
 namespace numatlas {
 namespace {
@@ -54,7 +56,11 @@ Expected<StoredRun> run_of(const json& value) {
                 fmt::format("is of 'numatlas {}', which has no figures to compare",
                             command.is_string() ? command.get<std::string>() : command.dump()),
                 name_results);
-  return run_from_report(value);
+  const auto report = report_with_cases(value);
+  if (!report)
+    return fail(ErrorKind::usage, report.error().message,
+                "is it a file that 'numatlas --json' wrote?");
+  return stored_run(*report);
 }
 
 void note_incomplete(StoredFile& stored, const StoredRun& run) {
@@ -91,7 +97,7 @@ Expected<std::string> file_of(const std::string& path) {
     if (fs::exists(survey, code)) return survey;
     if (code) return fail_about(file_error_kind(code.value()), survey, code.message());
     return fail_about(ErrorKind::usage, path, "is a folder without a survey.json",
-                      "name a file in it, or compare all of them with --history");
+                      "name a file in it, or give the folder to `numatlas check`");
   }
   return path;
 }
@@ -114,6 +120,18 @@ Expected<StoredFile> stored_from_text(const std::string& text, const std::string
     if (error.hint.empty()) error.hint = name_results;
     return fail(about(file, std::move(error)));
   };
+  const auto with_run = [&](StoredRun run) {
+    run.file = file;
+    StoredFile stored{file, run.command, {}, {}};
+    note_incomplete(stored, run);
+    stored.runs.push_back(std::move(run));
+    return stored;
+  };
+  if (trim(text).starts_with('<')) {
+    const auto report = report_from_dat(text, fs::path(path).filename().string());
+    if (!report) return named(report.error());
+    return with_run(stored_run(*report));
+  }
   const auto document = parse_json(text);
   if (!document) return named(document.error());
   const json& value = **document;
@@ -125,11 +143,7 @@ Expected<StoredFile> stored_from_text(const std::string& text, const std::string
   }
   auto run = run_of(value);
   if (!run) return named(run.error());
-  run->file = file;
-  StoredFile stored{file, run->command, {}, {}};
-  note_incomplete(stored, *run);
-  stored.runs.push_back(*std::move(run));
-  return stored;
+  return with_run(*std::move(run));
 }
 
 bool is_other_document(const std::string& path) {

@@ -1,7 +1,8 @@
 // Results that were written to files, as far as they are compared.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ enum class CaseLevel {
   lone_flow,  ///< the only one that was asked this: stands for its point
   flow,       ///< one flow (`--all`)
   derived,    ///< follows from another metric of the same point: only where it is named
+  host,       ///< over the flows of one of several hosts: only to judge hosts
   machine     ///< a pilot: the machine as a whole, told beside the cases
 };
 
@@ -28,6 +30,11 @@ struct StoredCase {
   std::string point_key;
   std::string command, point, part, metric,
       unit;  ///< for people; `part`: which flow, "" for totals
+  std::string kernel{};
+  Bytes size{};  ///< per worker; 0 where it has none
+  /// Of a case of one host among several: its index, and the key that the same case of others has.
+  std::optional<std::size_t> host{};
+  std::string host_key{};
   CaseLevel level = CaseLevel::point;
   StoredFigure figure;
 
@@ -40,6 +47,8 @@ struct StoredRun : RunHead {
   std::string file;
   std::vector<std::string> slowed_gpus;  ///< "the clocks of GPU 0 were held down (heat)", once each
   std::vector<std::string> worker_cpus;  ///< kernel lists, by worker
+  std::vector<HostKind> kinds;           ///< by host
+  bool by_rounds = false;                ///< reduced to the rounds of its hosts
   std::vector<StoredCase> cases;
 };
 
@@ -51,7 +60,8 @@ struct StoredFile {
   std::vector<std::string> notes;  ///< incomplete, skipped in a survey
 };
 
-/// Reads JSON of any measuring command, or of a survey; of a folder its survey.json. Errors are one
+/// Reads JSON of any measuring command, or of a survey; of a folder its survey.json; a .dat of
+/// STREAM over hosts. Errors are one
 /// line and name the file: kind io or permission for what cannot be read, resource for what is too
 /// large, usage for what is not a result of numatlas that this version can read.
 Expected<StoredFile> read_stored(const std::string& path);
@@ -63,8 +73,8 @@ bool is_other_document(const std::string& path);
 /// The same of text that stands in the file at `path`.
 Expected<StoredFile> stored_from_text(const std::string& text, const std::string& path);
 
-/// A report of a benchmark. Messages name the field.
-Expected<StoredRun> run_from_report(const nlohmann::json& report);
+/// A report of a benchmark; one of rounds of hosts has its cases (fleet/cases.h).
+StoredRun stored_run(const RunReport& report);
 /// Adds the cases of rounds of hosts: one for each host and kernel.
 void add_cases_of_hosts(const RunReport& report, StoredRun& run);
 /// What can be compared of a figure. `wrong`: why nothing can; "" for nothing. `counts`: what the

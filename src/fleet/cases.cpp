@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "fleet/fleet.h"
-#include "fleet/slow_nodes.h"
 #include "fleet/summary.h"
 #include "record/report_json.h"
 
@@ -20,12 +19,6 @@ namespace {
 
 Figure bandwidth(std::optional<Estimate> estimate, std::optional<Summary> rounds) {
   return {"bandwidth", "B/s", std::move(estimate), std::move(rounds)};
-}
-
-/// What readers of a host's rounds would compute.
-Figure figure_of(const HostTimes& times) {
-  if (times.rates) return bandwidth(estimate_of_median(*times.rates, std::nullopt), times.rates);
-  return bandwidth(times.rate > 0 ? std::optional<Estimate>(times.rate) : std::nullopt, {});
 }
 
 ScenarioResult case_of(const Fleet& fleet, std::size_t index,
@@ -45,7 +38,7 @@ ScenarioResult case_of(const Fleet& fleet, std::size_t index,
   if (rows) one.figures.push_back(bandwidth(rows->host.median, {}));
   for (std::size_t host = 0; host < fleet.hosts.size(); ++host) {
     if (const auto times = times_of(fleet, fleet.hosts[host], index))
-      one.host_totals.push_back({static_cast<int>(host), {figure_of(*times)}});
+      one.host_totals.push_back({static_cast<int>(host), {bandwidth_of(*times)}});
     else
       one.status = Status::incomplete;
   }
@@ -53,6 +46,11 @@ ScenarioResult case_of(const Fleet& fleet, std::size_t index,
 }
 
 }  // namespace
+
+Figure bandwidth_of(const HostTimes& times) {
+  if (times.rates) return bandwidth(estimate_of_median(*times.rates, std::nullopt), times.rates);
+  return bandwidth(times.rate > 0 ? std::optional<Estimate>(times.rate) : std::nullopt, {});
+}
 
 void add_cases(RunReport& report) {
   const Fleet& fleet = *report.fleet;

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/error.h"
+#include "fleet/summary.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -14,6 +15,9 @@ namespace numatlas {
 /// finished no round are incomplete, for the reason that the cases before them, or the report,
 /// have.
 void add_cases(RunReport& report);
+
+/// "bandwidth" of a host: the median of its rounds, with their interval.
+Figure bandwidth_of(const HostTimes& times);
 
 /// As report_from_json. Rounds without verdicts (of a run that was killed) get
 /// their cases and verdicts.

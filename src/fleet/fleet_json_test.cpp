@@ -11,7 +11,7 @@
 
 #include "base/json_document.h"
 #include "fleet/cases.h"
-#include "fleet/slow_nodes.h"
+#include "fleet/summary.h"
 #include "fleet/test_fleet.h"
 #include "record/report_json.h"
 

@@ -4,7 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "fleet/slow_nodes.h"
+#include "fleet/summary.h"
 #include "fleet/test_fleet.h"
 
 namespace numatlas {

@@ -1,8 +1,9 @@
-#include "fleet/slow_nodes.h"
+#include "fleet/summary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "fleet/test_fleet.h"
 
 namespace numatlas {
@@ -100,8 +101,9 @@ TEST(SlowNodes, AllKernelsTogetherShowWhatNoneShowsByItself) {
   scale(other.hosts[17].rounds[0], 1.03);
   EXPECT_THAT(find_slow(other).hosts, IsEmpty());
   // Rounds of other times are no rounds together.
-  fleet.at_once = false;
-  EXPECT_THAT(find_slow(fleet).hosts, IsEmpty());
+  PeerInput apart = peers_in(fleet);
+  apart.at_once = false;
+  EXPECT_THAT(judge_peers(apart, {}).hosts, IsEmpty());
 }
 
 TEST(SlowNodes, AFewBadRoundsAreNotAllKernelsTogether) {
@@ -174,7 +176,7 @@ TEST(SlowNodes, TooFewOfAKindAreNotJudgedAndItIsSaid) {
   EXPECT_EQ(report.judged, 0u);
   ASSERT_EQ(report.not_judged.size(), 3u);
   EXPECT_EQ(report.unjudged, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
-  EXPECT_EQ(report.not_judged[0], "cn02: no finished round");
+  EXPECT_EQ(report.not_judged[0], "cn02: it has no figure that can be compared");
   EXPECT_THAT(report.not_judged[1], HasSubstr("cn00, cn03: only 2 of this kind (AMD EPYC 7742"));
   EXPECT_THAT(report.not_judged[2], HasSubstr("cn01, cn04: only 2 of this kind"));
   EXPECT_THAT(report.not_judged[2], HasSubstr("at least 3 are required"));
@@ -244,8 +246,8 @@ TEST(SlowNodes, WhoIsRunAgain) {
   for (std::size_t i = 0; i < 8; ++i) slow_down(fleet.hosts[i], 1 + 0.001 * static_cast<double>(i));
   slow_down(fleet.hosts[6], 1.5);
   // The median lies between hosts 3 and 4; three healthy ones.
-  EXPECT_THAT(hosts_to_retest(fleet, find_slow(fleet)), ElementsAre(3, 4, _, 6));
-  EXPECT_THAT(hosts_to_retest(even_fleet(8), find_slow(even_fleet(8))), IsEmpty());
+  EXPECT_THAT(hosts_to_retest(peers_in(fleet), find_slow(fleet)), ElementsAre(3, 4, _, 6));
+  EXPECT_THAT(hosts_to_retest(peers_in(even_fleet(8)), find_slow(even_fleet(8))), IsEmpty());
 }
 
 TEST(SlowNodes, NamesAreFew) {

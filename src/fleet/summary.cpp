@@ -1,13 +1,13 @@
 #include "fleet/summary.h"
 
-#include "fleet/slow_nodes.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/text.h"
 
 namespace numatlas {
 namespace {
@@ -182,6 +182,13 @@ double bytes_of_host(const Fleet& fleet, const FleetHost& host, std::size_t kern
   return static_cast<double>(fleet.kernels[kernel].bytes) * processes_of(fleet, host);
 }
 
+std::vector<double> rates_of(const Fleet& fleet, const FleetHost& host, std::size_t kernel) {
+  std::vector<double> rates;
+  for (const PassTimes& pass : counted_rounds(host, kernel))
+    rates.push_back(pass.node > 0 ? bytes_of_host(fleet, host, kernel) / pass.node : 0);
+  return rates;
+}
+
 std::optional<HostTimes> times_of(const Fleet& fleet, const FleetHost& host, std::size_t kernel) {
   const double bytes = bytes_of_host(fleet, host, kernel);
   HostTimes times;
@@ -195,7 +202,8 @@ std::optional<HostTimes> times_of(const Fleet& fleet, const FleetHost& host, std
   }
   const auto rounds = counted_rounds(host, kernel);
   if (rounds.empty()) return std::nullopt;
-  std::vector<double> rates;
+  std::vector<double> rates = rates_of(fleet, host, kernel);
+  std::erase(rates, 0.0);
   times.minimum = std::numeric_limits<double>::infinity();
   const auto count = static_cast<double>(rounds.size());
   for (const PassTimes& pass : rounds) {
@@ -203,7 +211,6 @@ std::optional<HostTimes> times_of(const Fleet& fleet, const FleetHost& host, std
     times.process_average += pass.sum / processes_of(fleet, host) / count;
     times.minimum = std::min(times.minimum, pass.node);
     times.maximum = std::max(times.maximum, pass.node);
-    if (pass.node > 0) rates.push_back(bytes / pass.node);
   }
   times.rates = summarize(rates);
   if (times.rates) times.rate = times.rates->median;
@@ -219,6 +226,46 @@ std::vector<std::optional<KernelRows>> rows_of(const Fleet& fleet) {
     rows.push_back(maker.finish());
   }
   return rows;
+}
+
+PeerInput peers_in(const Fleet& fleet) {
+  PeerInput input;
+  input.at_once = true;
+  for (const FleetHost& host : fleet.hosts) {
+    input.hosts.push_back(host.name);
+    input.kinds.push_back(host.kind);
+  }
+  for (const HostKind& kind : fleet.kinds) input.kind_texts.push_back(to_text(kind));
+  for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {
+    input.cases.push_back(full_name(fleet.kernels[kernel]));
+    auto& rates = input.rates.emplace_back();
+    for (const FleetHost& host : fleet.hosts) {
+      auto& rate = rates.emplace_back();
+      const auto times = times_of(fleet, host, kernel);
+      if (times) rate = PeerRate{times->rate, std::nullopt, rates_of(fleet, host, kernel)};
+    }
+    if (!fleet.retest) continue;
+    auto& again = input.again.emplace_back(fleet.hosts.size());
+    for (const FleetHost& host : fleet.retest->hosts) {
+      const auto same = std::ranges::find_if(fleet.hosts, [&](const FleetHost& one) {
+        return one.name == host.name && one.kind == host.kind;
+      });
+      const auto times = times_of(fleet, host, kernel);
+      if (same != fleet.hosts.end() && times)
+        again[static_cast<std::size_t>(same - fleet.hosts.begin())] = times->rate;
+    }
+  }
+  return input;
+}
+
+SlowReport find_slow(const Fleet& fleet, const SlowRule& rule) {
+  return judge_peers(peers_in(fleet), rule);
+}
+
+std::string to_text(const Fleet& fleet, const SlowHost& slow) {
+  std::vector<std::string> names;
+  for (const FleetKernel& kernel : fleet.kernels) names.push_back(full_name(kernel));
+  return to_text(fleet.hosts[slow.host].name, names, slow);
 }
 
 }  // namespace numatlas

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/peers.h"
 #include "base/statistics.h"
 #include "fleet/fleet.h"
 #include "record/estimate.h"
@@ -73,10 +74,20 @@ std::optional<StartSpread> start_spread(const Fleet& fleet);
 /// The rounds that count: all but the first, or the first where there is no other.
 std::span<const PassTimes> counted_rounds(const FleetHost& host, std::size_t kernel);
 
+/// Bytes a second of these rounds; 0 for one that took no time.
+std::vector<double> rates_of(const Fleet& fleet, const FleetHost& host, std::size_t kernel);
+
 /// Rounds that every host has finished of every kernel, the first one included.
 std::size_t finished_rounds(const Fleet& fleet);
 
 /// Bytes that all processes of a host move in one pass, as counted.
 double bytes_of_host(const Fleet& fleet, const FleetHost& host, std::size_t kernel);
+
+/// The hosts of a fleet as peers: a case for each kernel.
+PeerInput peers_in(const Fleet& fleet);
+/// Which of its hosts are slow (analysis/peers.h).
+SlowReport find_slow(const Fleet& fleet, const SlowRule& rule = {});
+/// "cn17: triad 12 % below the median of 46 nodes, 9.3 MAD, every round".
+std::string to_text(const Fleet& fleet, const SlowHost& slow);
 
 }  // namespace numatlas

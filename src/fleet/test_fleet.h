@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fleet/cases.h"
-#include "fleet/slow_nodes.h"
+#include "fleet/summary.h"
 
 namespace numatlas::testing {
 

@@ -19,6 +19,9 @@ inline constexpr const char* unit_of_cost = "cost";
 /// higher.
 Better better_of(const std::string& unit);
 
+/// A value of that unit as people read it: "4.00 ns", "94.19 GB/s", "0.880".
+std::string quantity_text(double value, const std::string& unit);
+
 struct Figure {
   std::string key;                   ///< "latency", "bandwidth_sum"
   std::string unit;                  ///< SI: "s", "B/s", "1/s"; "1" for shares

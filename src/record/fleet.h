@@ -37,9 +37,6 @@ struct FleetKernel {
   std::string stores;  ///< "regular", "non-temporal"; "" for a kernel that only reads
   std::uint64_t bytes = 0;  ///< of one process in one pass
   std::uint64_t moved = 0;  ///< with the lines that regular stores fetch first
-  /// Of which run it is, where runs that differ in these are put together (fleet/merged.h); else
-  /// "".
-  std::string memory{}, isa{};
   friend bool operator==(const FleetKernel&, const FleetKernel&) = default;
 };
 /// One pass on one host, from the times of its processes: each from when its first thread began to
@@ -93,7 +90,7 @@ struct Retest {
   friend bool operator==(const Retest&, const Retest&) = default;
 };
 
-/// From when on a host is slow (fleet/slow_nodes.h).
+/// From when on a host is slow (analysis/peers.h).
 struct SlowRule {
   double mads = 6;     ///< scaled by 1.4826, so that it is a standard deviation of normal noise
   double drop = 0.05;  ///< relative, in one kernel
@@ -141,7 +138,7 @@ struct SlowHost {
   friend bool operator==(const SlowHost&, const SlowHost&) = default;
 };
 
-/// Who is slow, by which rule (fleet/slow_nodes.h).
+/// Who is slow, by which rule (analysis/peers.h).
 struct SlowReport {
   SlowRule rule;
   std::vector<SlowHost> hosts;          ///< the largest drop first
@@ -159,8 +156,6 @@ struct SlowReport {
 
 /// The rounds of all hosts of a run.
 struct Fleet {
-  /// False of runs put together: their hosts did not measure at the same time. Not in files.
-  bool at_once = true;
   double clock_error = 0;       ///< seconds by which a host's clock may have been off rank 0's
   std::uint64_t elements = 0;   ///< of each of the three arrays of a process, 8 bytes each
   std::string elements_source;  ///< "--elements", "4 x last-level caches (32 MiB) of cn01"

@@ -196,6 +196,7 @@ struct RunHead {
   std::vector<Machine> machines;  ///< one a host; of a fleet one of each kind
   std::vector<CpuUse> cpu_use;    ///< one a host; empty with the null engine and while it runs
   std::vector<Fact> facts;        ///< what a survey says of it
+  std::string answer;             ///< what it found, in one line; "": its views say it
 };
 
 /// Everything a command found; what --json writes.

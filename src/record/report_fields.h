@@ -380,14 +380,17 @@ void list_fields(Fields& f, Of<RunReport> auto& r) {
   if constexpr (Fields::writes) {
     if (r.fleet) f("fleet", r.fleet, "");
     if (!r.widths.empty()) f("vector_widths", r.widths, "");
+    if (!r.answer.empty()) f("answer", r.answer, "");
   } else {
     f.later("fleet", r.fleet, "rounds of each host; only of runs that were reduced to these");
     f.later("vector_widths", r.widths,
             "fastest vectors of kernels on memory, where they were tried");
+    f.later("answer", r.answer, "what it found, in one line; of commands that judge");
   }
   f.later("pilots", r.pilots, "reference measurements, repeated throughout the run");
   f("views", r.views, "how it is to be shown");
   f("facts", r.facts, "what a survey's summary says of it");
+
   f("warnings", r.warnings, "what the whole run has to be read with");
 }
 

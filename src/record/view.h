@@ -37,7 +37,8 @@ struct ViewColumn {
   std::string label;   ///< record/labels.h; "" for a figure
   std::string figure;  ///< key of the figure; "" for a label
   Part part = Part::value;
-  double scale = 1;  ///< from the figure's unit to the one shown: 1e9 for ns
+  /// From the figure's unit to the one shown: 1e9 for ns. 0: each value in the unit that suits it.
+  double scale = 1;
   int digits = 2;    ///< behind the point
   std::string unit;  ///< behind each number: "%"
 };

@@ -8,10 +8,8 @@
 #include <sstream>
 
 #include "base/test_data.h"
-#include "fleet/slow_nodes.h"
 #include "fleet/summary.h"
 #include "fleet/test_fleet.h"
-#include "report/fleet_file.h"
 
 namespace numatlas {
 namespace {
@@ -42,7 +40,7 @@ std::string problem_of(const std::string& text) {
 }
 
 TEST(FleetDat, TheExampleOfItsReadme) {
-  const auto run = read_fleet(example);
+  const auto run = report_from_dat(text_of(example), "memory_results-48x1-100101042021.dat");
   ASSERT_TRUE(run) << full_text(run.error());
   const auto& fleet = run->fleet;
   EXPECT_EQ(run->started, "2021-04-01T10:01:00Z");
@@ -174,32 +172,6 @@ TEST(FleetDat, WhenItRan) {
   EXPECT_EQ(start("memory_results-1x1-245931122024.dat"), "");
   EXPECT_EQ(start("memory_results-1x1-2359311220245.dat"), "");
   EXPECT_EQ(start("renamed.dat"), "");
-}
-
-TEST(FleetFile, ErrorsNameTheFile) {
-  const std::string path = ::testing::TempDir() + "/fleet_file_test";
-  const auto message = [&](const std::string& content) {
-    std::ofstream(path) << content;
-    const auto fleet = read_fleet(path);
-    EXPECT_FALSE(fleet);
-    return fleet ? "" : full_text(fleet.error());
-  };
-  EXPECT_EQ(message(""), path + ": is empty");
-  EXPECT_EQ(message("hello"), path + ": is neither JSON nor XML (.dat)");
-  EXPECT_EQ(message("{\"a\":"), path + ": is truncated after 5 bytes, in line 1");
-  EXPECT_EQ(message("{}"), path + ": no results of numatlas");
-  EXPECT_EQ(message("[1]"), path + ": is neither JSON nor XML (.dat)");
-  EXPECT_EQ(message(R"({"command": "stream"})"), path + ": no results of numatlas");
-  EXPECT_EQ(message(R"({"program": "numatlas", "command": "latency", "schema_version": 2})"),
-            path + ": results of 'numatlas latency', not of 'numatlas stream'");
-  EXPECT_EQ(message(R"({"program": "numatlas", "command": "stream", "schema_version": 7})"),
-            path + ": schema_version is 7; this program reads 2");
-  EXPECT_EQ(message("<a/>"), path + ": no results of STREAM: it has no <stream_run>");
-  const auto folder = read_fleet(::testing::TempDir());
-  EXPECT_EQ(folder.error().kind, ErrorKind::usage);
-  const auto absent = read_fleet("/no/such/file");
-  EXPECT_EQ(absent.error().kind, ErrorKind::io);
-  EXPECT_THAT(full_text(absent.error()), HasSubstr("/no/such/file: cannot be read: No such file"));
 }
 
 }  // namespace

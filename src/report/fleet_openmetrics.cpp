@@ -67,36 +67,12 @@ std::string host_gauges(const Fleet& fleet, const SlowReport& slow) {
   return bandwidth.text() + judged.text() + is_slow.text() + drop.text();
 }
 
-std::string past_gauges(const Fleet& fleet, const HostsInTime& in_time) {
-  Gauge judged("numatlas_stream_host_history_judged", "",
-               "1 where the host was compared with its own earlier runs, 0 where it could not be.");
-  Gauge fell("numatlas_stream_host_fell", "",
-             "1 where the host is slower than in its own earlier runs; of hosts that were compared "
-             "with them only.");
-  Gauge started("numatlas_stream_host_newest_run_seconds", "seconds",
-                "When the newest run of the host began, in seconds since 1970 (UTC).");
-  const std::vector<MetricLabels> labels = host_labels(fleet);
-  for (std::size_t i = 0; i < fleet.hosts.size(); ++i) {
-    if (in_time.history != nullptr) {
-      const History& history = *in_time.history;
-      const bool known = !std::ranges::binary_search(history.unjudged, i);  // ascending
-      const bool falls = std::ranges::find(history.falls, i, &Fall::host) != history.falls.end();
-      judged.add(labels[i], known ? 1 : 0);
-      if (known) fell.add(labels[i], falls ? 1 : 0);
-    }
-    if (i >= in_time.started.size()) continue;
-    if (const auto seconds = unix_seconds(in_time.started[i]))
-      started.add(labels[i], static_cast<double>(*seconds));
-  }
-  return judged.text() + fell.text() + started.text();
-}
-
 }  // namespace
 
-std::string fleet_openmetrics(const RunReport& run, const HostsInTime& in_time) {
+std::string fleet_openmetrics(const RunReport& run) {
   const Fleet& fleet = *run.fleet;
   const SlowReport slow = fleet.slow.value_or(SlowReport{});
-  std::string text = host_gauges(fleet, slow) + past_gauges(fleet, in_time);
+  std::string text = host_gauges(fleet, slow);
   Gauge median("numatlas_stream_bandwidth_bytes_per_second", "bytes_per_second",
                "Median over the hosts of the last run of each host's median bandwidth.");
   const auto rows = rows_of(fleet);

@@ -9,7 +9,7 @@
 
 #include "base/add_once.h"
 #include "base/count_text.h"
-#include "fleet/slow_nodes.h"
+#include "base/text.h"
 #include "fleet/summary.h"
 #include "report/notes.h"
 #include "report/text_table.h"
@@ -135,7 +135,7 @@ std::string kind_medians(const Fleet& fleet, std::size_t kind) {
     }
     if (rates.empty()) continue;
     text += fmt::format("{}{} {:.2f}", text.empty() ? "median " : ", ",
-                        full_name(fleet.kernels[kernel]), peers_of(rates, {}).median / giga);
+                        full_name(fleet.kernels[kernel]), summarize(rates)->median / giga);
   }
   return text.empty() ? text : text + " GB/s";
 }
@@ -218,8 +218,9 @@ std::string slow_text(const Fleet& fleet, const TextStyle& style) {
 
 std::string fleet_table(const RunReport& run, const TextStyle& style) {
   const Fleet& fleet = *run.fleet;
-  std::string text = head_text(run) + "\n" + rows_text(fleet, style) + "\n" + kinds_text(fleet) +
-                     together_text(fleet) + placement_text(fleet) + slow_text(fleet, style);
+  std::string text = (run.answer.empty() ? "" : run.answer + "\n\n") + head_text(run) + "\n" +
+                     rows_text(fleet, style) + "\n" + kinds_text(fleet) + together_text(fleet) +
+                     placement_text(fleet) + slow_text(fleet, style);
   if (!run.complete) {
     text += fmt::format("incomplete: {} of {} rounds{}\n", finished_rounds(fleet), fleet.repeats,
                         run.incomplete_reason.empty() ? "" : ": " + run.incomplete_reason);

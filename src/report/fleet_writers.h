@@ -2,9 +2,7 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "fleet/history.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -14,15 +12,9 @@ namespace numatlas {
 /// Rates are whole bytes a second. Keys may be added, not taken away (docs/results.md).
 std::string fleet_lines(const RunReport& run);
 
-/// What stored runs tell of the hosts of a fleet beside its own figures.
-struct HostsInTime {
-  const History* history = nullptr;  ///< of their earlier runs; nullptr where there are none
-  std::vector<std::string> started;  ///< of the newest run of each host; may be empty
-};
-
 /// Gauges for the textfile collector of Prometheus' node exporter (valid OpenMetrics as well):
 /// bandwidth of each host and kernel, who is slow, counts, when it ran. No timestamps.
-std::string fleet_openmetrics(const RunReport& run, const HostsInTime& in_time = {});
+std::string fleet_openmetrics(const RunReport& run);
 
 /// A row a host, kernel and round; empty where a value could not be had.
 std::string fleet_csv(const RunReport& run);

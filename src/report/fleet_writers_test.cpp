@@ -220,24 +220,6 @@ TEST(FleetOpenMetrics, WhoCouldNotBeJudgedIsNeitherSlowNorNot) {
   EXPECT_THAT(text, HasSubstr("numatlas_stream_host_slow{host=\"cn17\"} 1\n"));
 }
 
-TEST(FleetOpenMetrics, WhoFellAgainstItselfAndWhenEachRan) {
-  const RunReport run = judged(even_fleet(4));
-  History history;
-  history.unjudged = {2};
-  history.falls.push_back({1, 6, {}, ""});
-  const std::string text = fleet_openmetrics(
-      run, {&history, {"2026-11-21T10:01:05Z", "2026-11-21T10:01:06Z", "long ago"}});
-  check_metrics(text);
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_fell{host=\"cn00\"} 0\n"));
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_fell{host=\"cn01\"} 1\n"));
-  EXPECT_THAT(text, Not(HasSubstr("numatlas_stream_host_fell{host=\"cn02\"}")));
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_history_judged{host=\"cn02\"} 0\n"));
-  EXPECT_THAT(text,
-              HasSubstr("numatlas_stream_host_newest_run_seconds{host=\"cn01\"} 1795255266\n"));
-  EXPECT_THAT(text, Not(HasSubstr("newest_run_seconds{host=\"cn02\"}")));
-  EXPECT_THAT(fleet_openmetrics(run), Not(HasSubstr("history")));
-}
-
 TEST(FleetOpenMetrics, WhoWasNotConfirmedIsNotSlow) {
   Fleet fleet = with_a_slow_host();
   fleet.retest = Retest{{fleet.hosts[17], fleet.hosts[0]}};

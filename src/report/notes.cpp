@@ -254,18 +254,20 @@ std::string notes_text(const RunReport& report, const char* where_all_are) {
   text += widths_text(report) + visits_text(report) + pilots_text(report);
   const bool own_rules = std::ranges::any_of(
       report.scenarios, [](const ScenarioResult& s) { return s.precision || s.time_cap; });
-  text += fmt::format("{} of {} cells converged to {} within {}", converged, cells,
-                      own_rules ? "their precision" : fmt::format("{:g} %", report.precision * 100),
-                      own_rules ? "their time"
-                                : fmt::format("{} s{}", rounded(report.time_cap),
-                                              report.time_of_all ? " in all" : ""));
+  if (cells > 0)
+    text += fmt::format(
+        "{} of {} cells converged to {} within {}", converged, cells,
+        own_rules ? "their precision" : fmt::format("{:g} %", report.precision * 100),
+        own_rules
+            ? "their time"
+            : fmt::format("{} s{}", rounded(report.time_cap), report.time_of_all ? " in all" : ""));
   // A list of all would bury what else is said here.
   constexpr std::size_t most_named = 4;
   const std::size_t unnamed =
       not_converged.size() > most_named ? not_converged.size() - most_named : 0;
   not_converged.resize(not_converged.size() - unnamed);
   text += not_converged.empty()
-              ? "\n"
+              ? cells > 0 ? "\n" : ""
               : fmt::format("; not converged: {}{}\n", fmt::join(not_converged, ", "),
                             unnamed == 0 ? ""
                                          : fmt::format(" and {} more case{}{}", unnamed,

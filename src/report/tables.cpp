@@ -26,8 +26,9 @@ std::string tables_text(const RunReport& report, const TextStyle& style) {
   if (!by_host) text += views_text(report, report.views, style);
   if (style.stats) text += stats_text(report);
   const std::string notes = notes_text(report);
-  if (!style.markdown) return text + notes;
-  return text + markdown_lines(notes);
+  text += style.markdown ? markdown_lines(notes) : notes;
+  if (report.answer.empty()) return text;
+  return report.answer + "\n" + (text.empty() ? "" : "\n" + text);
 }
 
 }  // namespace numatlas

@@ -35,6 +35,8 @@ class ShownUnits {
 
   std::string number(double value, const ViewItem& item, const ViewColumn& column) const {
     double scale = column.scale;
+    const Figure* const figure = scale == 0 ? figure_of(item, column.figure) : nullptr;
+    if (figure != nullptr) return quantity_text(value, figure->unit);
     if (style_.gib && is_rate(column)) scale *= 1e9 / static_cast<double>(gib);
     if (cycles_ && is_time(column)) scale = *clock_of(item);
     return fmt::format("{:.{}f}{}", value * scale, column.digits, column.unit);
@@ -221,7 +223,8 @@ std::string table_of(const RunReport& report, const View& view, std::vector<View
   const Columns columns = columns_of(view);
   sort_by_value(items, view, style.order);
   for (const ViewItem& item : items) {
-    if (item.one->flows.empty() || !has_figures(item, view)) continue;
+    const bool empty = item.one->flows.empty() && item.one->figures.empty();
+    if (empty || !has_figures(item, view)) continue;
     TextRow row = row_of(report, item, view.cells, shown);
     const bool again =  // of labels alone: each once
         columns.cells.empty() && std::ranges::find(rows, row) != rows.end();

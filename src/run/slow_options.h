@@ -5,7 +5,7 @@
 
 #include "base/cli_forward.h"
 #include "base/error.h"
-#include "fleet/slow_nodes.h"
+#include "record/fleet.h"
 
 namespace numatlas {
 

@@ -213,7 +213,7 @@ case $case in
         err_says '^numatlas: error: .*/file.json.*Permission denied'
       done
     done
-    for words in "compare $folder/locked $folder/locked" "compare --history $folder/locked"; do
+    for words in "compare $folder/locked $folder/locked" "check $folder/locked"; do
       # shellcheck disable=SC2086  # the words are words
       as_nobody "$numatlas" $words
       ends_with 4

@@ -25,7 +25,6 @@
 #include "machine/test_tree.h"
 #include "memory/source.h"
 #include "placement/placement.h"
-#include "report/fleet_file.h"
 #include "scenario/scenario_file.h"
 
 namespace numatlas::testing {
@@ -100,8 +99,7 @@ void read_scenarios_text(std::string_view text) {
 void read_result(std::string_view text) { check(stored_from_text(std::string(text), "fuzz.json")); }
 
 void read_fleet_file(std::string_view text) {
-  const TextFile file(text);
-  check(read_fleet(file.path()));
+  check(stored_from_text(std::string(text), "memory_results-1x1-100101042021.dat"));
 }
 
 /// A snapshot, hwloc's XML or a synthetic description: told apart by content.

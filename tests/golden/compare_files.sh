@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# compare_files.sh NUMATLAS WORDS...: `numatlas compare WORDS` in a folder with the files that
+# compare_files.sh NUMATLAS COMMAND WORDS...: `numatlas COMMAND WORDS` in a folder with the files that
 # compare/make.py writes; shows its output and exit code. Several commands are parted by `+`; words after
 # a `|` are a filter, as in show.sh.
 set -u
@@ -14,13 +14,13 @@ cd "$folder" || exit 1
 # shellcheck source=tests/golden/parted.sh
 . "$here/parted.sh"
 hide_outside
-numatlas=$1
-shift
+numatlas=$1 command=$2
+shift 2
 show() {
   local program filter
   parted "$@"
-  printf '$ numatlas compare %s\n' "${program[*]}$( ((${#program[@]} == $#)) || echo ' | ...')"
-  "$numatlas" compare "${program[@]}" 2>&1 </dev/null |
+  printf '$ numatlas %s %s\n' "$command" "${program[*]}$( ((${#program[@]} == $#)) || echo ' | ...')"
+  "$numatlas" "$command" "${program[@]}" 2>&1 </dev/null |
     sed -E 's/^( "version": )"[^"]*"/\1"VERSION"/' | "${filter[@]}"
   printf -- '--- exit code %s ---\n' "${PIPESTATUS[0]}"
 }

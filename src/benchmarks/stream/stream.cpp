@@ -17,7 +17,6 @@
 #include "base/size_list.h"
 #include "base/whole.h"
 #include "fleet/cases.h"
-#include "fleet/slow_nodes.h"
 #include "fleet/summary.h"
 #include "kernels/stream_loops.h"
 #include "memory/source.h"
@@ -329,12 +328,14 @@ std::optional<FleetPlan> Stream::fleet(const PlanInput& input) const {
 
 std::vector<std::size_t> Stream::hosts_to_retest(const RunReport& report) const {
   if (!retest_) return {};
-  return numatlas::hosts_to_retest(*report.fleet, find_slow(*report.fleet, rule_));
+  return numatlas::hosts_to_retest(peers_in(*report.fleet), find_slow(*report.fleet, rule_));
 }
 
 void Stream::conclude(RunReport& report) const {
   add_cases(report);
-  report.fleet->slow = find_slow(*report.fleet, rule_);
+  const PeerInput peers = peers_in(*report.fleet);
+  report.fleet->slow = judge_peers(peers, rule_);
+  if (check_ || peers.hosts.size() > 1) report.answer = answer_of(peers, *report.fleet->slow);
 }
 
 std::vector<Warning> Stream::warnings(const RunReport& report) const {

@@ -36,7 +36,9 @@ std::string escaped(const std::string& value) {
 /// What tells a case from the others, of any benchmark.
 MetricLabels labels_of(const RunReport& report, const ScenarioResult& one,
                        const std::string& host) {
-  MetricLabels labels{{"command", report.command}, {"host", host}, {"kernel", one.kernel}};
+  const std::string* const own = find_label(one, "host");
+  MetricLabels labels{{"command", report.command}, {"host", own == nullptr ? host : *own}};
+  if (!one.kernel.empty()) labels.emplace_back("kernel", one.kernel);
   if (one.size.value > 0) labels.emplace_back("size_bytes", std::to_string(one.size.value));
   for (const auto& [name, value] :
        {std::pair("pages", one.pages), {"stores", one.stores}, {"order", one.order}}) {
@@ -45,7 +47,7 @@ MetricLabels labels_of(const RunReport& report, const ScenarioResult& one,
   for (const auto& [name, value] : one.labels) {
     bool taken = false;
     for (const auto& label : labels) taken = taken || label.first == name;
-    if (!taken) labels.emplace_back(name, value);
+    if (!taken && !value.empty()) labels.emplace_back(name, value);
   }
   return labels;
 }

@@ -10,7 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "fleet/slow_nodes.h"
+#include "base/text.h"
+#include "fleet/summary.h"
 #include "selftest/check.h"
 #include "selftest/together.h"
 

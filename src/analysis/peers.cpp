@@ -1,0 +1,529 @@
+#include "analysis/peers.h"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/count_text.h"
+#include "base/statistics.h"
+#include "base/text.h"
+
+namespace numatlas {
+namespace {
+
+// Makes the MAD of normally distributed values their standard deviation.
+constexpr double mad_to_deviation = 1.4826;
+
+/// Of few values the MAD is too small on average: Croux & Rousseeuw, "Time-efficient algorithms for
+/// two highly robust estimators of scale", COMPSTAT 1992.
+double small_sample_factor(std::size_t n) {
+  constexpr double factors[] = {1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107};
+  if (n < std::size(factors)) return factors[n];
+  return static_cast<double>(n) / (static_cast<double>(n) - 0.8);
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+/// From so many rounds on more than two good ones acquit a host: those that something disturbed now
+/// and then are not slow.
+constexpr std::size_t enough_rounds = 5;
+
+/// Of three values or more.
+double third_best(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + 2, values.end(), std::greater<>());
+  return values[2];
+}
+
+/// What peers have in common: their median, and how far apart they are.
+struct Peers {
+  double median = 0;
+  double spread = 0;  ///< scaled MAD, not below the rule's least
+  std::size_t count = 0;
+};
+
+Peers peers_of(std::vector<double> values, double least_spread) {
+  Peers peers;
+  peers.count = values.size();
+  if (values.empty()) return peers;
+  peers.median = median_of(values);
+  for (double& value : values) value = std::abs(value - peers.median);
+  peers.spread =
+      std::max(mad_to_deviation * small_sample_factor(peers.count) * median_of(std::move(values)),
+               least_spread * peers.median);
+  return peers;
+}
+
+/// How likely a healthy figure lies that far below its peers: Student's t, on one side.
+double chance_of(double rate, const Peers& peers) {
+  if (!(peers.spread > 0)) return rate < peers.median ? 0 : 1;
+  const boost::math::students_t distribution(static_cast<double>(peers.count - 1));
+  return cdf(complement(distribution, (peers.median - rate) / peers.spread));
+}
+
+/// Which of so many findings stand (Benjamini and Hochberg). `chances`: how likely each is where
+/// nothing is wrong.
+std::vector<bool> standing(const std::vector<double>& chances, double false_share) {
+  std::vector<std::size_t> order(chances.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return chances[i]; });
+  std::size_t named = order.size();
+  const auto n = static_cast<double>(order.size());
+  while (named > 0 && chances[order[named - 1]] > false_share * static_cast<double>(named) / n)
+    --named;
+  std::vector<bool> stand(chances.size(), false);
+  for (std::size_t i = 0; i < named; ++i) stand[order[i]] = true;
+  return stand;
+}
+
+/// A rate against its peers by distance alone: nullopt unless it is slow by drop and deviations.
+std::optional<SlowKernel> far_below(double rate, const Peers& peers, const SlowRule& rule) {
+  if (!(peers.median > 0)) return std::nullopt;
+  SlowKernel slow;
+  slow.rate = rate;
+  slow.median = peers.median;
+  slow.drop = (peers.median - rate) / peers.median;
+  // At 0 the floor is off: then any distance is infinitely many deviations.
+  slow.mads = (peers.median - rate) / peers.spread;
+  if (!(slow.drop > rule.drop) || !(slow.mads > rule.mads)) return std::nullopt;
+  return slow;
+}
+
+/// Whether its own interval says so too. `relative`: its rounds over what is expected of each.
+bool holds(SlowKernel& slow, const std::optional<double>& highest, std::vector<double> relative,
+           const SlowRule& rule) {
+  slow.rounds = relative.size();
+  for (const double one : relative) slow.slow_rounds += one < 1 - rule.drop ? 1 : 0;
+  slow.evidence = relative.empty() && highest ? Evidence::interval : Evidence::none;
+  if (relative.size() < 2) return !highest || *highest < slow.median;
+  const auto summary = summarize(relative);
+  slow.evidence = summary->ci_high ? Evidence::interval : Evidence::range;
+  if (summary->ci_high.value_or(summary->max) >= 1) return false;
+  // Half of it, as rounds vary more than their median.
+  return relative.size() < enough_rounds || third_best(relative) < 1 - rule.drop / 2;
+}
+
+/// One case on the hosts of one kind.
+class KindCase {
+ public:
+  KindCase(const PeerInput& input, const std::vector<std::size_t>& hosts, std::size_t index)
+      : rates_of_(input.rates[index]), at_once_(input.at_once) {
+    for (const std::size_t host : hosts) {
+      const auto& its = rates_of_[host];
+      if (!its || its->rate <= 0) continue;
+      hosts_.push_back(host);
+      rates_.push_back(its->rate);
+    }
+    if (!rates_.empty()) median_ = median_of(rates_);
+  }
+  const std::vector<std::size_t>& hosts() const { return hosts_; }
+  const std::vector<double>& rates() const { return rates_; }
+  const PeerRate& of(std::size_t host) const { return *rates_of_[host]; }
+
+  /// Each round of a host over the median of all hosts in that round; 0 where it has none.
+  std::vector<double> rounds_over_median(std::size_t host) {
+    if (!rates_of_[host]) return {};
+    std::vector<double> relative = rates_of_[host]->rounds;
+    for (std::size_t round = 0; round < relative.size(); ++round) {
+      const double median = round_median(round);
+      relative[round] = median > 0 ? relative[round] / median : 0;
+    }
+    return relative;
+  }
+  /// Those that there are.
+  std::vector<double> relative_rounds(std::size_t host) {
+    auto relative = rounds_over_median(host);
+    std::erase(relative, 0.0);
+    return relative;
+  }
+
+ private:
+  double round_median(std::size_t round) {
+    if (!at_once_) return *median_;
+    while (round_medians_.size() <= round) {
+      std::vector<double> values;
+      const std::size_t at = round_medians_.size();
+      for (const std::size_t host : hosts_) {
+        const auto& rounds = rates_of_[host]->rounds;
+        if (at < rounds.size() && rounds[at] > 0) values.push_back(rounds[at]);
+      }
+      round_medians_.push_back(values.empty() ? 0 : median_of(std::move(values)));
+    }
+    return round_medians_[round];
+  }
+
+  const std::vector<std::optional<PeerRate>>& rates_of_;
+  bool at_once_;
+  std::vector<std::size_t> hosts_;
+  std::vector<double> rates_;
+  std::optional<double> median_;       ///< of the rates
+  std::vector<double> round_medians_;  ///< made when they are asked for
+};
+
+std::vector<std::vector<std::size_t>> hosts_by_kind(const PeerInput& input) {
+  std::vector<std::vector<std::size_t>> kinds(input.kind_texts.size());
+  for (std::size_t host = 0; host < input.hosts.size(); ++host)
+    kinds[input.kinds[host]].push_back(host);
+  return kinds;
+}
+
+/// The cases that enough hosts of a kind have.
+std::vector<KindCase> comparable_cases(const PeerInput& input,
+                                       const std::vector<std::size_t>& hosts, const SlowRule& rule,
+                                       std::vector<std::size_t>& indices) {
+  std::vector<KindCase> found;
+  for (std::size_t i = 0; i < input.cases.size(); ++i) {
+    KindCase one(input, hosts, i);
+    if (one.hosts().size() < rule.least_hosts) continue;
+    found.push_back(std::move(one));
+    indices.push_back(i);
+  }
+  return found;
+}
+
+using Found = std::map<std::size_t, SlowHost>;
+
+SlowHost& entry_of(Found& found, std::size_t host, const Peers& peers) {
+  SlowHost& entry = found[host];
+  entry.host = host;
+  entry.peers = std::max(entry.peers, peers.count);
+  return entry;
+}
+
+void judge_each(std::vector<KindCase>& cases, const std::vector<std::size_t>& indices,
+                const SlowRule& rule, Found& found) {
+  struct Suspect {
+    std::size_t at, host;  // of its chance
+    SlowKernel slow;
+    Peers peers;
+  };
+  std::vector<double> chances;
+  std::vector<Suspect> suspects;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    KindCase& one = cases[i];
+    const Peers peers = peers_of(one.rates(), rule.least_spread);
+    for (std::size_t k = 0; k < one.hosts().size(); ++k) {
+      const std::size_t host = one.hosts()[k];
+      chances.push_back(chance_of(one.rates()[k], peers));
+      auto slow = far_below(one.rates()[k], peers, rule);
+      if (!slow || !holds(*slow, one.of(host).highest, one.relative_rounds(host), rule)) continue;
+      slow->kernel = indices[i];
+      suspects.push_back({chances.size() - 1, host, *slow, peers});
+    }
+  }
+  const std::vector<bool> stand = standing(chances, rule.false_share);
+  for (const Suspect& suspect : suspects)
+    if (stand[suspect.at])
+      entry_of(found, suspect.host, suspect.peers).kernels.push_back(suspect.slow);
+}
+
+/// A host's rounds over all cases.
+struct RoundsTogether {
+  std::size_t host = 0;
+  std::vector<double> rounds;  ///< each the median over cases of rates over their medians
+  double score = 0;            ///< their median
+};
+
+/// Of the hosts that have enough rounds of every case.
+std::vector<RoundsTogether> rounds_together(std::vector<KindCase>& cases,
+                                            const std::vector<std::size_t>& hosts) {
+  std::vector<RoundsTogether> all;
+  for (const std::size_t host : hosts) {
+    std::vector<std::vector<double>> relative;
+    for (KindCase& one : cases) relative.push_back(one.rounds_over_median(host));
+    RoundsTogether one{host, {}, 0};
+    for (std::size_t round = 0; round < relative.front().size(); ++round) {
+      std::vector<double> of_round;
+      for (const auto& rounds : relative)
+        if (round < rounds.size() && rounds[round] > 0) of_round.push_back(rounds[round]);
+      if (of_round.size() == cases.size()) one.rounds.push_back(median_of(std::move(of_round)));
+    }
+    if (one.rounds.size() < enough_rounds) continue;
+    one.score = median_of(one.rounds);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+void judge_together(std::vector<KindCase>& cases, const std::vector<std::size_t>& hosts,
+                    const SlowRule& rule, Found& found) {
+  if (cases.empty()) return;
+  const std::vector<RoundsTogether> all = rounds_together(cases, hosts);
+  if (all.size() < rule.least_hosts) return;
+  std::vector<double> scores;
+  for (const RoundsTogether& one : all) scores.push_back(one.score);
+  const Peers peers = peers_of(scores, rule.least_spread / 2);  // medians of medians vary less
+  if (!(peers.spread > 0)) return;
+  std::vector<double> chances;
+  for (const RoundsTogether& one : all) chances.push_back(chance_of(one.score, peers));
+  const std::vector<bool> named = standing(chances, rule.false_share);
+  const double least = peers.median * (1 - rule.drop_together);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const RoundsTogether& one = all[i];
+    if (!named[i] || one.score >= least || third_best(one.rounds) >= least) continue;
+    SlowTogether& slow = entry_of(found, one.host, peers).together.emplace();
+    slow.drop = 1 - one.score / peers.median;
+    slow.mads = (peers.median - one.score) / peers.spread;
+    slow.rounds = one.rounds.size();
+    for (const double round : one.rounds) slow.slow_rounds += round < least ? 1 : 0;
+  }
+}
+
+/// A host that ran again over the median of those beside it that are not suspected; nullopt where
+/// one of them has no rate.
+std::optional<double> over_partners(const PeerInput& input, std::size_t host,
+                                    const SlowReport& report, std::size_t index) {
+  const auto& again = input.again[index];
+  std::vector<double> partners;
+  for (std::size_t other = 0; other < input.hosts.size(); ++other) {
+    const bool suspect =
+        std::ranges::find(report.hosts, other, &SlowHost::host) != report.hosts.end();
+    if (!suspect && again[other] && input.kinds[other] == input.kinds[host])
+      partners.push_back(*again[other]);
+  }
+  if (!again[host] || partners.empty()) return std::nullopt;
+  return *again[host] / median_of(std::move(partners));
+}
+
+Verdict verdict_of(const PeerInput& input, const SlowHost& slow, const SlowReport& report,
+                   const SlowRule& rule) {
+  if (input.again.empty()) return Verdict::suspected;
+  std::vector<double> parts;
+  for (std::size_t i = 0; i < input.cases.size(); ++i) {
+    const auto part = over_partners(input, slow.host, report, i);
+    if (!part) continue;
+    parts.push_back(*part);
+    const bool named =
+        std::ranges::find(slow.kernels, i, &SlowKernel::kernel) != slow.kernels.end();
+    if (named && *part < 1 - rule.drop) return Verdict::confirmed;
+  }
+  if (parts.empty()) return Verdict::suspected;
+  return slow.together && median_of(std::move(parts)) < 1 - rule.drop_together
+             ? Verdict::confirmed
+             : Verdict::not_confirmed;
+}
+
+/// "12 %", "5.3 %".
+std::string percent_text(double part) {
+  return part >= 0.0995 ? fmt::format("{:.0f} %", part * 100) : fmt::format("{:.1f} %", part * 100);
+}
+
+std::string of_rounds_text(std::size_t slow, std::size_t all) {
+  return slow == all ? "every round" : fmt::format("{} of {} rounds", slow, all);
+}
+
+/// The first run from which on all lie below all before; the number of earlier runs where only the
+/// newest does, and where none does.
+std::size_t step_of(const std::vector<double>& earlier, double newest, std::size_t least_before) {
+  std::vector<double> all = earlier;
+  all.push_back(newest);
+  for (std::size_t i = least_before; i < earlier.size(); ++i) {
+    const double before = *std::min_element(all.begin(), all.begin() + static_cast<long>(i));
+    const double after = *std::max_element(all.begin() + static_cast<long>(i), all.end());
+    if (after < before) return i;
+  }
+  return earlier.size();
+}
+
+}  // namespace
+
+std::string to_text(const SlowRule& rule) {
+  return fmt::format(
+      "over {:g} % and {:g} MAD below the median of its kind, or over {:g} % in all kernels "
+      "together",
+      rule.drop * 100, rule.mads, rule.drop_together * 100);
+}
+
+std::map<std::size_t, std::string> unjudged_hosts(const PeerInput& input, const SlowRule& rule) {
+  std::map<std::size_t, std::string> reasons;
+  const auto kinds = hosts_by_kind(input);
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    std::vector<std::size_t> indices, lonely;
+    std::set<std::size_t> compared;
+    for (const KindCase& one : comparable_cases(input, kinds[kind], rule, indices))
+      compared.insert(one.hosts().begin(), one.hosts().end());
+    std::size_t measured = 0;
+    for (const std::size_t host : kinds[kind]) {
+      const bool has_any = std::ranges::any_of(
+          input.rates, [&](const auto& rates) { return rates[host].has_value(); });
+      measured += has_any ? 1 : 0;
+      if (!has_any)
+        reasons[host] = "it has no figure that can be compared";
+      else if (!compared.contains(host))
+        lonely.push_back(host);
+    }
+    for (const std::size_t host : lonely)
+      reasons[host] = measured < rule.least_hosts
+                          ? fmt::format("only {} of this kind ({}); at least {} are required",
+                                        measured, input.kind_texts[kind], rule.least_hosts)
+                          : fmt::format("fewer than {} of this kind ({}) measured the same cases",
+                                        rule.least_hosts, input.kind_texts[kind]);
+  }
+  return reasons;
+}
+
+SlowReport judge_peers(const PeerInput& input, const SlowRule& rule) {
+  SlowReport report;
+  report.rule = rule;
+  Found found;
+  const auto kinds = hosts_by_kind(input);
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    std::vector<std::size_t> indices;
+    auto cases = comparable_cases(input, kinds[kind], rule, indices);
+    judge_each(cases, indices, rule, found);
+    if (input.at_once) judge_together(cases, kinds[kind], rule, found);
+  }
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const auto& [host, reason] : unjudged_hosts(input, rule)) {
+    report.unjudged.push_back(host);
+    by_reason[reason].push_back(input.hosts[host]);
+  }
+  for (const auto& [reason, names] : by_reason)
+    report.not_judged.push_back(names_text(names) + ": " + reason);
+  report.judged = input.hosts.size() - report.unjudged.size();
+  for (auto& [index, host] : found) {
+    std::ranges::stable_sort(host.kernels, std::greater<>(), &SlowKernel::drop);
+    report.hosts.push_back(std::move(host));
+  }
+  std::ranges::stable_sort(report.hosts, std::greater<>(), worst_drop);
+  for (SlowHost& host : report.hosts) host.verdict = verdict_of(input, host, report, rule);
+  return report;
+}
+
+std::vector<Fall> judge_past(const std::vector<PastCase>& cases, const SlowRule& rule) {
+  std::vector<double> chances;
+  std::vector<std::pair<std::size_t, Fall>> suspects;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto& [newest, earlier] = cases[i];
+    if (earlier.size() < rule.least_hosts) continue;
+    Fall fall;
+    fall.since = step_of(earlier, newest.rate, rule.least_hosts);
+    fall.runs = fall.since;
+    const Peers own = peers_of({earlier.begin(), earlier.begin() + static_cast<long>(fall.since)},
+                               rule.least_spread);
+    chances.push_back(chance_of(newest.rate, own));
+    auto slow = far_below(newest.rate, own, rule);
+    std::vector<double> relative = newest.rounds;
+    std::erase(relative, 0.0);
+    for (double& round : relative) round /= own.median;
+    if (!slow || !holds(*slow, newest.highest, std::move(relative), rule)) continue;
+    fall.drop = *slow;
+    fall.drop.kernel = i;
+    suspects.emplace_back(chances.size() - 1, fall);
+  }
+  const std::vector<bool> stand = standing(chances, rule.false_share);
+  std::vector<Fall> falls;
+  for (const auto& [at, fall] : suspects)
+    if (stand[at]) falls.push_back(fall);
+  std::ranges::stable_sort(falls, std::greater<>(),
+                           [](const Fall& fall) { return fall.drop.drop; });
+  return falls;
+}
+
+std::string rounds_text(const SlowKernel& slow) {
+  if (slow.rounds == 0)
+    return slow.evidence == Evidence::none ? "by averages, which a single bad round can change"
+                                           : "";
+  switch (slow.evidence) {
+    case Evidence::none: return "in the only round";
+    case Evidence::range:
+      return fmt::format("in each of {} rounds, which are too few to be certain", slow.rounds);
+    case Evidence::interval: break;
+  }
+  return of_rounds_text(slow.slow_rounds, slow.rounds);
+}
+
+double worst_drop(const SlowHost& slow) {
+  return std::max(slow.kernels.empty() ? 0 : slow.kernels.front().drop,
+                  slow.together ? slow.together->drop : 0);
+}
+
+std::string to_text(const std::string& host, const std::vector<std::string>& cases,
+                    const SlowHost& slow) {
+  std::string text;
+  const auto first = [&](const std::string& what, double drop, double mads,
+                         const std::string& rounds) {
+    text = fmt::format("{}: {} {} below the median of {} nodes, {:.1f} MAD, {}", host, what,
+                       percent_text(drop), slow.peers, mads, rounds);
+  };
+  if (slow.kernels.empty())
+    first("all kernels together", slow.together->drop, slow.together->mads,
+          of_rounds_text(slow.together->slow_rounds, slow.together->rounds));
+  for (const SlowKernel& one : slow.kernels) {
+    if (text.empty())
+      first(cases[one.kernel], one.drop, one.mads, rounds_text(one));
+    else
+      text += fmt::format("{} {} {}", &one == &slow.kernels[1] ? "; also" : ",", cases[one.kernel],
+                          percent_text(one.drop));
+  }
+  if (slow.verdict == Verdict::confirmed) text += "; confirmed by a second run";
+  if (slow.verdict == Verdict::not_confirmed) text += "; not confirmed by a second run";
+  return text;
+}
+
+std::string answer_of(const PeerInput& input, const SlowReport& slow) {
+  std::vector<std::string> names;
+  for (const SlowHost& host : slow.hosts) {
+    if (host.verdict == Verdict::not_confirmed) continue;
+    std::vector<std::string> cases;
+    for (const SlowKernel& one : host.kernels)
+      cases.push_back(fmt::format("{} -{}", input.cases[one.kernel], percent_text(one.drop)));
+    if (cases.empty())
+      cases.push_back("all kernels together -" + percent_text(host.together->drop));
+    names.push_back(fmt::format("{} ({})", input.hosts[host.host], names_text(cases)));
+  }
+  const std::size_t all = input.hosts.size();
+  if (names.empty() && slow.judged == 0)
+    return fmt::format("NOT JUDGED: {}", count_text(all, "host"));
+  return fmt::format("{}; {} not judged",
+                     names.empty()
+                         ? fmt::format("OK: none of {} is slow", count_text(slow.judged, "host"))
+                         : fmt::format("SLOW {} of {}: {}", names.size(), all, names_text(names)),
+                     slow.unjudged.size());
+}
+
+std::vector<std::size_t> hosts_to_retest(const PeerInput& input, const SlowReport& slow) {
+  std::vector<std::size_t> chosen;
+  for (const auto& hosts : hosts_by_kind(input)) {
+    std::vector<std::size_t> suspects;
+    for (const SlowHost& one : slow.hosts)
+      if (std::ranges::find(hosts, one.host) != hosts.end()) suspects.push_back(one.host);
+    if (suspects.empty()) continue;
+    // The farthest that a host is from the median in any case.
+    std::map<std::size_t, double> distance;
+    for (std::size_t i = 0; i < input.cases.size(); ++i) {
+      const KindCase one(input, hosts, i);
+      if (one.hosts().empty()) continue;
+      const double median = median_of(one.rates());
+      for (std::size_t k = 0; k < one.hosts().size(); ++k) {
+        double& its = distance[one.hosts()[k]];
+        its = std::max(its, std::abs(one.rates()[k] / median - 1));
+      }
+    }
+    std::vector<std::pair<double, std::size_t>> healthy;
+    for (const auto& [host, far] : distance)
+      if (std::ranges::find(suspects, host) == suspects.end()) healthy.emplace_back(far, host);
+    std::ranges::sort(healthy);
+    // One or two could themselves have a bad moment.
+    constexpr std::size_t least_partners = 3;
+    healthy.resize(std::min(healthy.size(), std::max(suspects.size(), least_partners)));
+    chosen.insert(chosen.end(), suspects.begin(), suspects.end());
+    for (const auto& [far, host] : healthy) chosen.push_back(host);
+  }
+  std::ranges::sort(chosen);
+  return chosen;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,93 @@
+// The judge of hosts: which of them are slower than their peers, or than they were. Peers are the
+// other hosts of a kind; a host's own earlier runs are its peers in time.
+//
+// A figure is slow where it lies more than `drop` below the median of its peers (as a rate: times
+// count by their reciprocals), AND more than `mads` scaled median absolute deviations below it, AND
+// its interval excludes that median (Hampel identifier; Hoefler & Belli SC'15 for the interval),
+// AND it is too unlikely among all figures that were compared: their chances, by Student's t, are
+// taken by the procedure of Benjamini and Hochberg, JRSS B 57 (1995), so that of those named about
+// `false_share` is healthy. Hosts that are unusually fast are nobody's trouble.
+//
+// Where rounds are known, the interval is that of the host's rounds, each over the median of its
+// kind in the same round: so what moves all hosts together (heat, a shared power limit) does not
+// widen it. Rounds of hosts that were not measured at once are taken over the median of the kind.
+// Below 6 rounds the interval does not exist; the range of the rounds stands for it (all of them
+// below: 94 % sure of 5 rounds, 50 % of 2), and the words say so. One round has no interval: the
+// other conditions decide alone. Of five rounds and more, the third-best must lie below by half of
+// `drop` as well: a host that is disturbed now and then has good rounds.
+//
+// Beside it stands a test of all figures together, which finds what no figure shows by itself: each
+// rate over the median of its kind, round and figure; the median over the figures; the host's score
+// is the median of its rounds. It takes rounds that all hosts made at once, five of them at least.
+// Pure.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/fleet.h"
+
+namespace numatlas {
+
+/// What a host gave of one case: rates, of which more is better.
+struct PeerRate {
+  double rate = 0;
+  std::optional<double> highest{};  ///< the end of its interval that speaks for it
+  std::vector<double> rounds{};     ///< each; 0 for one that did not end; empty: none is known
+};
+
+/// Hosts that measured the same cases.
+struct PeerInput {
+  std::vector<std::string> hosts;
+  std::vector<std::size_t> kinds;                           ///< of each host: index into kind_texts
+  std::vector<std::string> kind_texts;                      ///< "AMD EPYC 7742, 256 CPUs"
+  std::vector<std::string> cases;                           ///< "triad"
+  std::vector<std::vector<std::optional<PeerRate>>> rates;  ///< by case, then host
+  bool at_once = false;  ///< round i of one host was measured together with that of the others
+  /// Rates of suspects and healthy hosts that ran again; by case, then host. Empty: nobody did.
+  std::vector<std::vector<std::optional<double>>> again{};
+};
+
+/// Indices in the report are those of `input`. At least `rule.least_hosts` of a kind have to have a
+/// case; a host that has no such case is named in `not_judged`, with the reason.
+SlowReport judge_peers(const PeerInput& input, const SlowRule& rule);
+
+/// Hosts that were compared in no case, and why.
+std::map<std::size_t, std::string> unjudged_hosts(const PeerInput& input, const SlowRule& rule);
+
+/// The cases of a host against its own earlier runs (at least `rule.least_hosts`, else it is not
+/// compared), the largest drop first; SlowKernel::kernel is the index of the case. Where all runs
+/// from one on lie below all runs before it, those before are what is expected, and it fell then.
+struct PastCase {
+  PeerRate newest;
+  std::vector<double> earlier;  ///< rates, in the order of their starts
+};
+struct Fall {
+  SlowKernel drop;
+  std::size_t runs = 0;   ///< earlier runs that it was compared with
+  std::size_t since = 0;  ///< index of the first slow run; earlier.size(): the newest
+};
+std::vector<Fall> judge_past(const std::vector<PastCase>& cases, const SlowRule& rule);
+
+/// For a retest: the slow hosts, and as many of their kinds, at least three, that are nearest
+/// to the median.
+std::vector<std::size_t> hosts_to_retest(const PeerInput& input, const SlowReport& slow);
+
+/// "over 5 % and 6 MAD below the median of its kind, or over 1.5 % in all kernels together".
+std::string to_text(const SlowRule& rule);
+/// "cn17: triad 12 % below the median of 46 nodes, 9.3 MAD, every round; also add 11 %", or
+/// "cn17: all kernels together 3.1 % below the median of 46 nodes, 5.6 MAD, every round".
+std::string to_text(const std::string& host, const std::vector<std::string>& cases,
+                    const SlowHost& slow);
+/// "SLOW 2 of 7: cn2 (triad -20 %, copy -20 %), cn5 (copy -12 %); 1 not judged"; "OK: none of 6
+/// hosts is slow; 1 not judged".
+std::string answer_of(const PeerInput& input, const SlowReport& slow);
+/// "every round", "in each of 4 rounds, which are too few to be certain".
+std::string rounds_text(const SlowKernel& slow);
+/// The largest of its drops.
+double worst_drop(const SlowHost& slow);
+
+}  // namespace numatlas

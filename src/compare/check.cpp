@@ -1,0 +1,585 @@
+#include "compare/check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/peers.h"
+#include "base/add_once.h"
+#include "base/count_text.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "compare/judge.h"
+#include "fleet/fleet.h"
+#include "record/figure.h"
+#include "report/openmetrics.h"
+
+namespace numatlas {
+namespace {
+
+constexpr const char *slow = "slow", *fell = "fell", *below = "below";
+
+bool is_time(const StoredCase& one) { return better_of(one.unit) == Better::lower; }
+
+const std::string& key_of(const StoredCase& one) { return one.host ? one.host_key : one.key; }
+
+/// One host in one run of a command.
+struct HostRun {
+  const StoredRun* run = nullptr;
+  std::size_t host = 0;
+  std::vector<const StoredCase*> cases;  ///< that can be judged
+
+  const std::string& name() const { return run->hosts[host]; }
+  const HostKind& kind() const { return run->kinds[host]; }
+};
+
+/// As a rate; nullopt where the figure says nothing.
+std::optional<PeerRate> rate_of(const StoredCase& one) {
+  const StoredFigure& figure = one.figure;
+  if (!figure.value || !(*figure.value > 0)) return std::nullopt;
+  if (one.level == CaseLevel::point && one.host)  // of rounds: they say how sure it is
+    return PeerRate{*figure.value, std::nullopt, figure.rounds};
+  if (!begin_change(figure, figure, one.unit).reason.empty()) return std::nullopt;
+  if (!is_time(one)) return PeerRate{*figure.value, figure.interval->high, {}};
+  if (!(figure.interval->low > 0)) return std::nullopt;
+  return PeerRate{1 / *figure.value, 1 / figure.interval->low, {}};
+}
+
+bool is_wanted(const StoredCase& one, const StoredRun& run, const std::string& metric) {
+  if (one.is_empty_point() || (!metric.empty() && one.metric != metric)) return false;
+  if (!one.host && run.hosts.size() != 1) return false;
+  switch (one.level) {
+    case CaseLevel::derived: return !metric.empty();
+    case CaseLevel::flow: return false;
+    default: return rate_of(one).has_value();
+  }
+}
+
+std::vector<HostRun> hosts_of(const StoredRun& run, const std::string& metric) {
+  std::vector<HostRun> hosts;
+  for (std::size_t host = 0; host < std::min(run.hosts.size(), run.kinds.size()); ++host)
+    hosts.push_back({&run, host, {}});
+  std::set<std::string> with_totals;  // what its flows tell stands in these
+  for (const StoredCase& one : run.cases)
+    if (one.level == CaseLevel::point && !one.host) with_totals.insert(one.point_key);
+  for (const StoredCase& one : run.cases) {
+    const std::size_t host = one.host.value_or(0);
+    const bool again = one.level == CaseLevel::lone_flow && with_totals.contains(one.point_key);
+    if (host < hosts.size() && !again && is_wanted(one, run, metric))
+      hosts[host].cases.push_back(&one);
+  }
+  return hosts;
+}
+
+/// Which of the runs belong together: 0 where no newer run has one of its hosts, else one more than
+/// the newer runs that have one. Runs of different hosts are of one age whenever they were; those
+/// of one host are a history. `runs` in the order of their starts.
+std::vector<std::vector<const StoredRun*>> by_age(const std::vector<const StoredRun*>& runs) {
+  std::vector<std::vector<const StoredRun*>> ages;
+  std::map<std::string, std::size_t> seen;  // of each host, runs up to its oldest one so far
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    std::size_t age = 0;
+    for (const std::string& host : (*run)->hosts)
+      if (const auto newer = seen.find(host); newer != seen.end())
+        age = std::max(age, newer->second);
+    for (const std::string& host : (*run)->hosts) seen[host] = age + 1;
+    ages.resize(std::max(ages.size(), age + 1));
+    ages[age].insert(ages[age].begin(), *run);
+  }
+  return ages;
+}
+
+/// Hosts as peers, with the case that each index of the input is.
+struct PeerTable {
+  PeerInput input;
+  std::vector<HostRun> hosts;
+  std::vector<std::vector<const StoredCase*>> cases;  ///< by case, then host; nullptr: it has none
+};
+
+PeerTable table_of(const std::vector<const StoredRun*>& runs, const std::string& metric) {
+  PeerTable table;
+  PeerInput& input = table.input;
+  input.at_once = runs.size() == 1;
+  std::vector<HostKind> kinds;
+  for (const StoredRun* run : runs)
+    for (HostRun& host : hosts_of(*run, metric)) {
+      const auto known = std::ranges::find_if(
+          kinds, [&](const HostKind& kind) { return alike(kind, host.kind()); });
+      input.kinds.push_back(static_cast<std::size_t>(known - kinds.begin()));
+      if (known == kinds.end()) kinds.push_back(host.kind());
+      input.hosts.push_back(host.name());
+      table.hosts.push_back(std::move(host));
+    }
+  for (const HostKind& kind : kinds)
+    input.kind_texts.push_back(kind.processes > 0 ? to_text(kind) : hardware_text(kind));
+  std::map<std::string, std::size_t> index;
+  bool again = false;
+  for (std::size_t host = 0; host < table.hosts.size(); ++host) {
+    for (const StoredCase* one : table.hosts[host].cases) {
+      const auto [place, is_new] = index.try_emplace(key_of(*one), index.size());
+      if (is_new) {
+        input.cases.push_back(one->point);
+        input.rates.emplace_back(table.hosts.size());
+        input.again.emplace_back(table.hosts.size());
+        table.cases.emplace_back(table.hosts.size(), nullptr);
+      }
+      input.rates[place->second][host] = rate_of(*one);
+      input.again[place->second][host] = one->figure.again;
+      table.cases[place->second][host] = one;
+      again = again || one->figure.again;
+    }
+  }
+  if (!again) input.again.clear();
+  return table;
+}
+
+Finding finding_of(const char* verdict, const StoredCase& one, const SlowKernel& found) {
+  Finding finding;
+  finding.verdict = verdict;
+  finding.command = one.command;
+  finding.name = one.point;
+  finding.metric = one.metric;
+  finding.unit = one.unit;
+  finding.value = one.figure.value;
+  finding.reference = is_time(one) ? 1 / found.median : found.median;
+  finding.change = *finding.value / *finding.reference - 1;
+  finding.mads = found.mads;
+  finding.evidence = rounds_text(found);
+  return finding;
+}
+
+std::string date_text(const std::string& started) {
+  constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto seconds = unix_seconds(started);
+  if (!seconds) return started;
+  const int month = std::stoi(started.substr(5, 2)), day = std::stoi(started.substr(8, 2));
+  return month < 1 || month > 12 ? started : fmt::format("{} {}", day, months[month - 1]);
+}
+
+/// Judges the runs of one command by one engine.
+class CommandCheck {
+ public:
+  CommandCheck(std::vector<const StoredRun*> runs, const CheckRule& rule,
+               std::map<std::string, CheckedHost>& hosts)
+      : ages_(by_age(runs)), rule_(rule), hosts_(hosts) {}
+
+  void judge(std::vector<std::string>& notes) {
+    for (std::size_t age = ages_.size(); age-- > 0;) judge_peers_of(age);
+    note_old(notes);
+  }
+
+ private:
+  CheckedHost& entry(const std::string& name) {
+    CheckedHost& host = hosts_[name];
+    host.name = name;
+    return host;
+  }
+
+  void judge_peers_of(std::size_t age) {
+    const PeerTable table = table_of(ages_[age], rule_.metric);
+    const SlowReport report = judge_peers(table.input, rule_.slow);
+    std::map<std::size_t, const SlowHost*> found;
+    for (const SlowHost& one : report.hosts)
+      if (one.verdict != Verdict::not_confirmed) found.emplace(one.host, &one);
+    const auto reasons = unjudged_hosts(table.input, rule_.slow);
+    for (std::size_t i = 0; i < table.hosts.size(); ++i) {
+      const HostRun& run = table.hosts[i];
+      CheckedHost& host = entry(run.name());
+      const auto mine = found.find(i);
+      const auto reason = reasons.find(i);
+      if (reason == reasons.end()) {
+        ++host.runs;
+        host.slow_runs += mine == found.end() ? 0 : 1;
+      }
+      if (age > 0) continue;
+      host.newest = std::max(host.newest, run.run->started);
+      if (mine != found.end()) add_slow(host, table, *mine->second);
+      const std::string no_past = judge_past_of(host, run);
+      if (reason == reasons.end() || no_past.empty())
+        host.judged = true;
+      else
+        host.unjudged.push_back(
+            fmt::format("numatlas {}: {}, and {}", run.run->command, reason->second, no_past));
+    }
+  }
+
+  static void add_slow(CheckedHost& host, const PeerTable& table, const SlowHost& found) {
+    const std::string against = count_text(found.peers, "host");
+    const char* const again =
+        found.verdict == Verdict::confirmed ? "; confirmed by a second run" : "";
+    for (const SlowKernel& one : found.kernels) {
+      Finding finding = finding_of(slow, *table.cases[one.kernel][found.host], one);
+      finding.against = against;
+      finding.evidence += again;
+      host.findings.push_back(std::move(finding));
+    }
+    if (!found.kernels.empty() || !found.together) return;
+    Finding finding;
+    finding.verdict = slow;
+    finding.command = table.hosts[found.host].run->command;
+    finding.name = "all kernels together";
+    finding.unit = "B/s";
+    finding.change = -found.together->drop;
+    finding.mads = found.together->mads;
+    finding.against = against;
+    finding.evidence = fmt::format("{} of {} rounds{}", found.together->slow_rounds,
+                                   found.together->rounds, again);
+    host.findings.push_back(std::move(finding));
+  }
+
+  /// Earlier runs of the same host that did the same, the oldest first.
+  std::vector<HostRun> past_of(const HostRun& newest) const {
+    std::vector<HostRun> past;
+    for (std::size_t age = ages_.size(); age-- > 1;)
+      for (const StoredRun* run : ages_[age])
+        for (HostRun& host : hosts_of(*run, rule_.metric)) {
+          const HostKind &then = host.kind(), &now = newest.kind();
+          if (host.name() == newest.name() && then.cpu_model == now.cpu_model &&
+              then.processes == now.processes && then.workers == now.workers)
+            past.push_back(std::move(host));
+        }
+    std::ranges::stable_sort(past, {}, [](const HostRun& one) { return one.run->started; });
+    return past;
+  }
+
+  /// Why no case has enough of it; "" where one has.
+  std::string judge_past_of(CheckedHost& host, const HostRun& newest) const {
+    const std::vector<HostRun> past = past_of(newest);
+    std::vector<PastCase> cases;
+    std::vector<std::vector<std::string>> starts(newest.cases.size());
+    bool enough = false;
+    for (const StoredCase* one : newest.cases) {
+      PastCase& mine = cases.emplace_back(PastCase{*rate_of(*one), {}});
+      for (const HostRun& then : past)
+        for (const StoredCase* its : then.cases) {
+          if (key_of(*its) != key_of(*one) || its->unit != one->unit) continue;
+          if (!place_difference(its->figure.observed, one->figure.observed).empty()) continue;
+          mine.earlier.push_back(rate_of(*its)->rate);
+          starts[cases.size() - 1].push_back(then.run->started);
+        }
+      enough = enough || mine.earlier.size() >= rule_.slow.least_hosts;
+    }
+    for (const Fall& fall : judge_past(cases, rule_.slow)) {
+      const std::size_t index = fall.drop.kernel;
+      Finding finding = finding_of(fell, *newest.cases[index], fall.drop);
+      finding.against = count_text(fall.runs, "earlier run");
+      finding.since =
+          fall.since < starts[index].size() ? starts[index][fall.since] : newest.run->started;
+      if (!past.empty() && past.back().kind() != newest.kind())
+        finding.evidence +=
+            fmt::format("{}changed since the run before from {}",
+                        finding.evidence.empty() ? "" : "; ", hardware_text(past.back().kind()));
+      add_fall(host, std::move(finding));
+    }
+    if (enough) return "";
+    return past.empty() ? "no earlier run"
+                        : fmt::format("fewer than {} earlier runs that it can be compared with",
+                                      rule_.slow.least_hosts);
+  }
+
+  /// What is slow among peers as well is one finding.
+  static void add_fall(CheckedHost& host, Finding finding) {
+    for (Finding& one : host.findings) {
+      if (one.verdict != slow || one.command != finding.command || one.name != finding.name ||
+          one.metric != finding.metric)
+        continue;
+      one.since = finding.since;
+      one.evidence += fmt::format("{}{} against {}", one.evidence.empty() ? "" : "; ",
+                                  change_text(finding.change), finding.against);
+      return;
+    }
+    host.findings.push_back(std::move(finding));
+  }
+
+  /// Hosts whose run is more than a day older than the newest: something may keep them from
+  /// measuring.
+  void note_old(std::vector<std::string>& notes) const {
+    constexpr std::int64_t day = 24 * 60 * 60;
+    std::optional<std::int64_t> last;
+    for (const StoredRun* run : ages_.front()) last = std::max(last, unix_seconds(run->started));
+    std::vector<std::string> old;
+    for (const StoredRun* run : ages_.front()) {
+      const auto started = unix_seconds(run->started);
+      if (!started || *last - *started <= day) continue;
+      for (const std::string& host : run->hosts)
+        old.push_back(fmt::format("{} ({})", host, run->started));
+    }
+    if (!old.empty())
+      notes.push_back(fmt::format("numatlas {}: no run in the day before the newest one: {}",
+                                  ages_.front().front()->command, names_text(old)));
+  }
+
+ public:
+  /// "-18 %", "+5.3 %".
+  static std::string change_text(double change) {
+    return std::abs(change) >= 0.0995 ? fmt::format("{:+.0f} %", change * 100)
+                                      : fmt::format("{:+.1f} %", change * 100);
+  }
+  /// The newest run of each host.
+  const std::vector<const StoredRun*>& newest() const { return ages_.front(); }
+
+ private:
+  std::vector<std::vector<const StoredRun*>> ages_;
+  const CheckRule& rule_;
+  std::map<std::string, CheckedHost>& hosts_;
+};
+
+/// Holds the newest figures of each host against what is expected of it.
+Expected<void> judge_expected(const Expectation& expected,
+                              const std::vector<const StoredRun*>& newest,
+                              std::map<std::string, CheckedHost>& hosts) {
+  std::set<std::string> found_on;
+  const bool lower = expected.unit == "s";
+  for (const StoredRun* run : newest) {
+    for (std::size_t i = 0; i < run->hosts.size(); ++i) {
+      const auto figure = figure_for(expected, *run, i);
+      if (!figure) continue;
+      CheckedHost& host = hosts[run->hosts[i]];
+      found_on.insert(run->hosts[i]);
+      host.judged = true;
+      const StoredFigure& stored = figure->figure;
+      // Its whole interval has to miss the limit.
+      const double best = !stored.interval ? *stored.value
+                          : lower          ? stored.interval->low
+                                           : stored.interval->high;
+      if (lower ? best <= expected.limit : best >= expected.limit) continue;
+      host.findings.push_back({below, run->command, figure->name, expected.name, expected.unit,
+                               stored.value, expected.limit, *stored.value / expected.limit - 1,
+                               std::nullopt, "--expect", "", stored.disturbed});
+    }
+  }
+  if (found_on.empty()) {
+    std::vector<std::string> names;
+    for (const StoredRun* run : newest)
+      for (std::string& name : names_to_expect(*run)) add_once(names, std::move(name));
+    return fail_usage("--expect",
+                      fmt::format("no result has a figure '{}' in {}", expected.name,
+                                  expected.unit == "B/s"   ? "bytes per second"
+                                  : expected.unit == "1/s" ? "operations per second"
+                                                           : "seconds"),
+                      fmt::format("these have: {}", fmt::join(names, ", ")));
+  }
+  for (auto& [name, host] : hosts) {
+    if (found_on.contains(name)) continue;
+    host.judged = false;
+    host.unjudged.push_back(fmt::format("no figure '{}' (--expect)", expected.name));
+  }
+  return {};
+}
+
+/// "triad -18 %, add -11 % since 12 Nov and 3 more"
+std::string changes_text(const CheckedHost& host, const char* verdict) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> texts;
+  std::set<std::string> names;
+  std::string since;
+  for (const Finding& one : host.findings) {
+    if (one.verdict != verdict) continue;
+    const std::string& name = one.verdict == below ? one.metric : one.name;
+    if (!names.insert(name).second) continue;
+    texts.push_back(fmt::format("{} {}", name, CommandCheck::change_text(one.change)));
+    if (since.empty()) since = one.since;
+  }
+  const std::size_t more = texts.size() > most ? texts.size() - most : 0;
+  texts.resize(texts.size() - more);
+  return fmt::format("{}{}{}", fmt::join(texts, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "",
+                     since.empty() ? "" : " since " + date_text(since));
+}
+
+/// "n3 (triad -18 %), n4 (add -11 %) and 2 more"; of hosts that have the verdict and none before.
+std::string hosts_text(const Checked& checked, const char* verdict, const char* before) {
+  std::vector<std::string> texts;
+  for (const CheckedHost& host : checked.hosts)
+    if (host.has(verdict) && !(before != nullptr && host.has(before)))
+      texts.push_back(fmt::format("{} ({})", host.name, changes_text(host, verdict)));
+  return names_text(texts);
+}
+
+Figure figure_of(const char* key, const std::string& unit, const std::optional<double>& value) {
+  return {key, unit, value ? std::optional<Estimate>(*value) : std::nullopt, std::nullopt};
+}
+
+ScenarioResult case_of(const CheckedHost& host, const Finding& one) {
+  ScenarioResult found;
+  found.name = host.name + " " + one.name;
+  found.kernel = "";
+  found.labels = {{"finding", one.verdict},
+                  {"host", host.name},
+                  {"of_command", one.command},
+                  {"case", one.name},
+                  {"metric", one.metric},
+                  {"against", one.against},
+                  {"since", one.since.substr(0, 10)},
+                  {"evidence", one.evidence}};
+  found.figures = {figure_of("value", one.unit, one.value),
+                   figure_of("reference", one.unit, one.reference),
+                   figure_of("change", "1", one.change), figure_of("deviations", "", one.mads)};
+  return found;
+}
+
+ScenarioResult case_of(const CheckedHost& host) {
+  ScenarioResult found;
+  found.name = host.name;
+  found.kernel = "";
+  found.labels = {{"finding", "none"}, {"host", host.name}};
+  const auto flag = [&](const char* key, bool is) {
+    found.figures.push_back(figure_of(key, "", is ? 1 : 0));
+  };
+  flag("host_judged", host.judged);
+  if (host.judged) {
+    flag("host_slow", host.has(slow));
+    flag("host_fell", host.has(fell));
+    flag("host_below", host.has(below));
+  }
+  found.figures.push_back(figure_of("host_runs", "", static_cast<double>(host.runs)));
+  found.figures.push_back(figure_of("host_slow_runs", "", static_cast<double>(host.slow_runs)));
+  if (const auto seconds = unix_seconds(host.newest))
+    found.figures.push_back(figure_of("host_newest_run", "s", static_cast<double>(*seconds)));
+  return found;
+}
+
+std::vector<View> views_of(const Checked& checked) {
+  View found;
+  found.title = "What is slower than it should be";
+  for (const auto& [head, label] : {std::pair("host", "host"),
+                                    {"", "finding"},
+                                    {"command", "of_command"},
+                                    {"case", "case"},
+                                    {"figure", "metric"}})
+    found.cells.push_back(label_column(head, label));
+  found.cells.push_back(figure_column("value", "value", 0));
+  found.cells.push_back(figure_column("expected", "reference", 0));
+  found.cells.push_back(figure_column("change", "change", in_percent, Part::value, 1, "%"));
+  found.cells.push_back(figure_column("MAD", "deviations", 1, Part::value, 1));
+  for (const char* label : {"against", "since", "evidence"})
+    found.cells.push_back(label_column(label, label));
+  const SlowRule& rule = checked.rule.slow;
+  found.notes = {fmt::format(
+      "slow: over {:g} % and {:g} MAD worse than the median of hosts of its kind; fell: than that "
+      "of its own earlier runs",
+      rule.drop * 100, rule.mads)};
+  std::vector<View> views;
+  for (const char* verdict : {slow, fell, below}) {
+    if (checked.count(verdict) == 0) continue;
+    View one = found;
+    one.where = {{"finding", verdict}};
+    if (!views.empty()) one.notes.clear();
+    views.push_back(std::move(one));
+  }
+  View hosts;
+  hosts.title = "Hosts";
+  hosts.where = {{"finding", "none"}};
+  hosts.cells = {label_column("host", "host")};
+  for (const auto& [head, key] : {std::pair("judged", "host_judged"),
+                                  {"slow", "host_slow"},
+                                  {"fell", "host_fell"},
+                                  {"below", "host_below"},
+                                  {"runs compared with others", "host_runs"},
+                                  {"slow in", "host_slow_runs"}})
+    hosts.cells.push_back(figure_column(head, key, 1, Part::value, 0));
+  views.push_back(std::move(hosts));
+  return views;
+}
+
+}  // namespace
+
+bool CheckedHost::has(const char* verdict) const {
+  return std::ranges::any_of(findings, [&](const Finding& one) { return one.verdict == verdict; });
+}
+
+std::size_t Checked::count(const char* verdict) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(hosts, [&](const CheckedHost& host) { return host.has(verdict); }));
+}
+
+std::size_t Checked::not_judged() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(hosts, [](const CheckedHost& host) { return !host.judged; }));
+}
+
+Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule& rule) {
+  Checked checked;
+  checked.rule = rule;
+  std::map<std::pair<std::string, std::string>, std::vector<const StoredRun*>> commands;
+  for (const StoredRun& run : runs) commands[{run.command, run.engine}].push_back(&run);
+  std::map<std::string, CheckedHost> hosts;
+  std::vector<const StoredRun*> newest;
+  for (auto& [command, of_command] : commands) {
+    std::ranges::stable_sort(of_command, {}, &StoredRun::started);
+    CommandCheck check(of_command, rule, hosts);
+    check.judge(checked.notes);
+    newest.insert(newest.end(), check.newest().begin(), check.newest().end());
+  }
+  for (const Expectation& expected : rule.expected) TRY(judge_expected(expected, newest, hosts));
+  for (auto& [name, host] : hosts) {
+    std::ranges::stable_sort(host.findings, std::greater<>(),
+                             [](const Finding& one) { return std::abs(one.change); });
+    checked.hosts.push_back(std::move(host));
+  }
+  if (!newest.empty())
+    checked.engine = (*std::ranges::max_element(newest, {}, &StoredRun::started))->engine;
+  return checked;
+}
+
+std::string answer_of(const Checked& checked) {
+  std::string text;
+  const auto add = [&](const char* word, const char* verdict, const char* before) {
+    const std::string who = hosts_text(checked, verdict, before);
+    if (who.empty()) return;
+    const auto those = std::ranges::count_if(checked.hosts, [&](const CheckedHost& host) {
+      return host.has(verdict) && !(before != nullptr && host.has(before));
+    });
+    text += text.empty() ? fmt::format("{} {} of {}: {}", word, those, checked.hosts.size(), who)
+                         : fmt::format("; {} {}: {}", word, those, who);
+  };
+  add("SLOW", slow, nullptr);
+  add("FELL", fell, slow);
+  add("BELOW", below, nullptr);
+  const std::size_t unknown = checked.not_judged(), all = checked.hosts.size();
+  if (text.empty() && unknown == all)
+    text = fmt::format("NOT JUDGED: {}", count_text(all, "host"));
+  else
+    text = fmt::format(
+        "{}; {} not judged",
+        text.empty() ? fmt::format("OK: none of {} is slow", count_text(all - unknown, "host"))
+                     : text,
+        unknown);
+  if (checked.broken > 0)
+    text += fmt::format("; {} not readable", count_text(checked.broken, "file"));
+  return text;
+}
+
+RunReport report_of(const Checked& checked) {
+  RunReport report;
+  report.command = "check";
+  report.version = version;
+  report.complete = true;
+  report.comm = "none";
+  report.engine = checked.engine;
+  report.answer = answer_of(checked);
+  for (const CheckedHost& host : checked.hosts) {
+    report.started = std::max(report.started, host.newest);
+    for (const Finding& one : host.findings) report.scenarios.push_back(case_of(host, one));
+    report.scenarios.push_back(case_of(host));
+  }
+  report.views = views_of(checked);
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const CheckedHost& host : checked.hosts)
+    if (!host.judged)
+      for (const std::string& reason : host.unjudged) by_reason[reason].push_back(host.name);
+  for (const auto& [reason, names] : by_reason)
+    report.warnings.push_back(
+        {"not-judged", "", fmt::format("not judged: {}: {}", names_text(names), reason)});
+  for (const std::string& note : checked.notes) report.warnings.push_back({"note", "", note});
+  return report;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,359 @@
+// Hosts against each other, against their own past, and against what is expected.
+#include "compare/check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <fstream>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fleet/test_fleet.h"
+#include "report/openmetrics.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::string day(int number) { return fmt::format("2026-01-{:02}T00:00:00Z", number); }
+
+/// A run of one host with these figures, each known within 1 %.
+StoredRun run_on(const std::string& host, const std::vector<double>& values, int started = 10,
+                 const std::string& unit = "B/s") {
+  StoredRun run;
+  run.file = host + ".json";
+  run.command = "bandwidth";
+  run.engine = "threads";
+  run.started = day(started);
+  run.hosts = {host};
+  run.kinds.resize(1);
+  run.kinds[0].cpu_model = "A CPU";
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    StoredCase one;
+    one.key = one.point_key = one.point = "case " + std::to_string(i);
+    one.command = "bandwidth";
+    one.metric = unit == "s" ? "latency" : "bandwidth_sum";
+    one.kernel = unit == "s" ? "chase" : "read";
+    one.unit = unit;
+    one.figure.value = values[i];
+    one.figure.interval = Interval{values[i] * 0.99, values[i] * 1.01};
+    run.cases.push_back(one);
+  }
+  return run;
+}
+
+Checked checked(const std::vector<StoredRun>& runs, const CheckRule& rule = {}) {
+  auto found = check_runs(runs, rule);
+  EXPECT_TRUE(found) << full_text(found.error());
+  return found.value_or(Checked{});
+}
+
+const CheckedHost& of(const Checked& found, const std::string& name) {
+  for (const CheckedHost& host : found.hosts)
+    if (host.name == name) return host;
+  throw std::runtime_error("no host " + name);
+}
+
+/// Three that are alike, and one more run.
+std::vector<StoredRun> beside_three(StoredRun run, double value = 1e10) {
+  std::vector<StoredRun> runs{run_on("a", {value}), run_on("b", {value}), run_on("c", {value})};
+  runs.push_back(std::move(run));
+  return runs;
+}
+
+TEST(Check, OneFarBelowTheOthersIsSlow) {
+  const Checked found =
+      checked({run_on("n1", {1e10, 2e10}), run_on("n2", {1.01e10, 2.02e10}),
+               run_on("n3", {0.8e10, 2.01e10}), run_on("n4", {1.005e10, 1.99e10})});
+  const CheckedHost& slow = of(found, "n3");
+  ASSERT_EQ(slow.findings.size(), 1U);
+  EXPECT_EQ(slow.findings[0].verdict, "slow");
+  EXPECT_EQ(slow.findings[0].name, "case 0");
+  EXPECT_EQ(slow.findings[0].against, "4 hosts");
+  EXPECT_DOUBLE_EQ(*slow.findings[0].reference, 1.0025e10);
+  EXPECT_NEAR(slow.findings[0].change, 0.8 / 1.0025 - 1, 1e-12);
+  EXPECT_EQ(answer_of(found), "SLOW 1 of 4: n3 (case 0 -20 %); 0 not judged");
+}
+
+TEST(Check, OfTimesTheLongerOneIsSlowAndTheShorterOneIsNot) {
+  const Checked found = checked({run_on("n1", {1e-7}, 10, "s"), run_on("n2", {1.01e-7}, 10, "s"),
+                                 run_on("n3", {1.5e-7}, 10, "s"), run_on("n4", {0.5e-7}, 10, "s"),
+                                 run_on("n5", {1.005e-7}, 10, "s")});
+  ASSERT_EQ(of(found, "n3").findings.size(), 1U);
+  EXPECT_NEAR(of(found, "n3").findings[0].change, 1.5 / 1.005 - 1, 1e-12);
+  EXPECT_THAT(of(found, "n4").findings, IsEmpty());
+  EXPECT_THAT(answer_of(found), HasSubstr("n3 (case 0 +49 %)"));
+}
+
+TEST(Check, AFigureWhoseIntervalReachesTheMedianIsNotSlow) {
+  std::vector<StoredRun> runs = beside_three(run_on("n", {0.8e10}));
+  ASSERT_TRUE(of(checked(runs), "n").has("slow"));
+  runs.back().cases[0].figure.interval = Interval{0.5e10, 1.1e10};
+  EXPECT_EQ(answer_of(checked(runs)), "OK: none of 4 hosts is slow; 0 not judged");
+  EXPECT_THAT(of(checked(beside_three(run_on("n", {0.96e10}))), "n").findings, IsEmpty());
+}
+
+TEST(Check, AmongManyCasesOneUnlikelyFigureIsChance) {
+  // Three hosts: 14 deviations are 1 in 400 by Student's t with two degrees of freedom.
+  std::vector<double> one(200, 1e10), other(200, 1e10), third(200, 1e10);
+  for (std::size_t i = 0; i < one.size(); ++i)
+    other[i] = 1.003e10 + 1e6 * static_cast<double>(i % 7);
+  third[17] = 0.93e10;
+  EXPECT_EQ(checked({run_on("n1", one), run_on("n2", other), run_on("n3", third)}).count("slow"),
+            0U);
+  EXPECT_EQ(checked({run_on("n1", {1e10}), run_on("n2", {1.003e10}), run_on("n3", {0.8e10})})
+                .count("slow"),
+            1U);
+}
+
+TEST(Check, TooFewOfAKindAreNotJudged) {
+  std::vector<StoredRun> runs = beside_three(run_on("n1", {1e10}));
+  runs.push_back(run_on("n2", {0.5e10}));
+  runs[3].kinds[0].cpu_model = runs[4].kinds[0].cpu_model = "Another CPU";
+  const Checked found = checked(runs);
+  ASSERT_EQ(of(found, "n2").unjudged.size(), 1U);
+  EXPECT_EQ(
+      of(found, "n2").unjudged[0],
+      "numatlas bandwidth: only 2 of this kind (Another CPU); at least 3 are required, and no "
+      "earlier run");
+  EXPECT_EQ(answer_of(found), "OK: none of 3 hosts is slow; 2 not judged");
+  const RunReport report = report_of(found);
+  EXPECT_THAT(report.warnings.at(0).text, HasSubstr("not judged: n1, n2: numatlas bandwidth"));
+}
+
+TEST(Check, OtherCasesOrFiguresWithoutIntervalAreNotCompared) {
+  std::vector<StoredRun> runs{run_on("n1", {1e10}), run_on("n2", {1e10}), run_on("n3", {1e10})};
+  runs[2].cases[0].figure.interval.reset();
+  EXPECT_THAT(of(checked(runs), "n1").unjudged.at(0), HasSubstr("only 2 of this kind"));
+  EXPECT_THAT(of(checked(runs), "n3").unjudged.at(0), HasSubstr("no figure that can be compared"));
+  runs.push_back(run_on("n4", {1e10}));
+  EXPECT_TRUE(of(checked(runs), "n1").judged);
+}
+
+TEST(Check, AnotherCommandThatJudgesAHostIsEnough) {
+  std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}));
+  runs.push_back(run_on("n", {1e-7}, 10, "s"));
+  runs.back().command = "latency";
+  EXPECT_EQ(answer_of(checked(runs)), "OK: none of 4 hosts is slow; 0 not judged");
+}
+
+/// Runs of one host, a day each.
+std::vector<StoredRun> history(const std::vector<double>& values) {
+  std::vector<StoredRun> runs;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    runs.insert(runs.begin(), run_on("n", {values[i]}, 10 + static_cast<int>(i)));
+  return runs;
+}
+
+TEST(Check, TheNewestRunAgainstTheEarlierOnes) {
+  const Checked found = checked(history({1e10, 1.01e10, 0.99e10, 1.02e10, 0.7e10}));
+  ASSERT_EQ(of(found, "n").findings.size(), 1U);
+  const Finding& fell = of(found, "n").findings[0];
+  EXPECT_EQ(fell.verdict, "fell");
+  EXPECT_EQ(fell.against, "4 earlier runs");
+  EXPECT_EQ(fell.since, day(14));
+  EXPECT_EQ(answer_of(found), "FELL 1 of 1: n (case 0 -30 % since 14 Jan); 0 not judged");
+  EXPECT_EQ(checked(history({1e10, 1.01e10, 0.99e10, 1.02e10, 1.01e10})).count("fell"), 0U);
+  EXPECT_EQ(checked(history({1e10, 1.01e10, 0.99e10, 1.3e10})).count("fell"), 0U) << "faster";
+}
+
+TEST(Check, AFallIsNamedAtItsRunAndStaysNamed) {
+  const Checked found =
+      checked(history({1e10, 1.01e10, 0.99e10, 0.7e10, 0.71e10, 0.69e10, 0.7e10, 0.7e10}));
+  ASSERT_EQ(of(found, "n").findings.size(), 1U);
+  EXPECT_EQ(of(found, "n").findings[0].since, day(13));
+  EXPECT_EQ(of(found, "n").findings[0].against, "3 earlier runs");
+  // It came back.
+  EXPECT_EQ(checked(history({1e10, 1.01e10, 0.99e10, 0.7e10, 0.7e10, 1e10})).count("fell"), 0U);
+}
+
+TEST(Check, RunsThatScatterHaveNotFallen) {
+  EXPECT_EQ(
+      checked(history({1e10, 1.2e10, 0.9e10, 1.1e10, 0.95e10, 1.15e10, 0.88e10})).count("fell"),
+      0U);
+}
+
+TEST(Check, TwoEarlierRunsAreTooFew) {
+  const Checked found = checked(history({1e10, 1e10, 0.5e10}));
+  EXPECT_FALSE(of(found, "n").judged);
+  EXPECT_THAT(of(found, "n").unjudged.at(0), HasSubstr("fewer than 3 earlier runs"));
+}
+
+TEST(Check, APastWithAnotherProcessorOrOnAnotherNodeIsNone) {
+  std::vector<StoredRun> runs = history({1e10, 1e10, 1e10, 0.5e10});
+  ASSERT_EQ(checked(runs).count("fell"), 1U);
+  for (StoredRun& run : runs) run.cases[0].figure.observed.nodes = {{"0", 1}};
+  runs.front().cases[0].figure.observed.nodes = {{"1", 1}};
+  EXPECT_EQ(checked(runs).count("fell"), 0U);
+  runs = history({1e10, 1e10, 1e10, 0.5e10});
+  runs.front().kinds[0].cpu_model = "Another CPU";
+  EXPECT_EQ(checked(runs).count("fell"), 0U);
+  runs = history({1e10, 1e10, 1e10, 0.5e10});
+  runs.front().kinds[0].os = "Linux 6.12";
+  EXPECT_THAT(of(checked(runs), "n").findings.at(0).evidence, HasSubstr("changed since"));
+}
+
+TEST(Check, SlowAndFallenIsOneFinding) {
+  std::vector<StoredRun> runs = history({1e10, 1e10, 1e10, 0.5e10});
+  for (const char* host : {"a", "b", "c"}) runs.push_back(run_on(host, {1e10}, 13));
+  const Checked found = checked(runs);
+  ASSERT_EQ(of(found, "n").findings.size(), 1U);
+  EXPECT_EQ(answer_of(found), "SLOW 1 of 4: n (case 0 -50 % since 13 Jan); 0 not judged");
+}
+
+TEST(Check, WhoseNewestRunIsADayOlderIsNamed) {
+  std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}, 8));
+  EXPECT_THAT(checked(runs).notes, ElementsAre(HasSubstr("n (2026-01-08T00:00:00Z)")));
+  runs.back().started = day(9);
+  EXPECT_THAT(checked(runs).notes, IsEmpty());
+}
+
+TEST(Check, TheMetricOfTheRuleAloneIsJudged) {
+  CheckRule rule;
+  rule.metric = "latency";
+  EXPECT_EQ(checked(beside_three(run_on("n", {0.5e10})), rule).not_judged(), 4U);
+}
+
+TEST(Check, WhatIsExpectedJudgesAHostByItself) {
+  CheckRule rule;
+  rule.expected = *parse_expectations("read=9GB/s");
+  EXPECT_EQ(answer_of(checked({run_on("n", {1e10})}, rule)),
+            "OK: none of 1 host is slow; 0 not judged");
+  EXPECT_EQ(answer_of(checked({run_on("n", {0.5e10})}, rule)),
+            "BELOW 1 of 1: n (read -44 %); 0 not judged");
+  // Its interval reaches the limit.
+  EXPECT_EQ(checked({run_on("n", {0.895e10})}, rule).count("below"), 0U);
+  rule.expected = *parse_expectations("latency=120ns");
+  EXPECT_EQ(checked({run_on("n", {150e-9}, 10, "s")}, rule).count("below"), 1U);
+  EXPECT_EQ(checked({run_on("n", {100e-9}, 10, "s")}, rule).count("below"), 0U);
+  rule.expected = *parse_expectations("triad=9GB/s");
+  const auto none = check_runs({run_on("n", {1e10})}, rule);
+  ASSERT_FALSE(none);
+  EXPECT_THAT(full_text(none.error()), HasSubstr("no result has a figure 'triad'"));
+  EXPECT_THAT(none.error().hint, HasSubstr("read, bandwidth_sum"));
+}
+
+TEST(Check, ExpectationsAreReadFromWordsAndFiles) {
+  const auto two = parse_expectations("triad=350GB/s, latency = 120 ns");
+  ASSERT_TRUE(two);
+  EXPECT_EQ(two->size(), 2U);
+  EXPECT_DOUBLE_EQ((*two)[0].limit, 350e9);
+  EXPECT_EQ((*two)[1].unit, "s");
+  EXPECT_DOUBLE_EQ((*two)[1].limit, 120e-9);
+  for (const char* bad : {"triad=350", "triad=fastGB/s", "=3GB/s", "triad=-1GB/s", "triad=3GB/s,x"})
+    EXPECT_FALSE(parse_expectations(bad)) << bad;
+  const std::string path = ::testing::TempDir() + "/expected";
+  std::ofstream(path) << "# this kind of node\ntriad=350GB/s\n\nlatency=oops\n";
+  const auto read = parse_expectations(path);
+  ASSERT_FALSE(read);
+  EXPECT_THAT(full_text(read.error()), HasSubstr("expected, line 4: 'oops'"));
+  EXPECT_EQ(parse_expectations("/no/such/file").error().kind, ErrorKind::io);
+}
+
+/// A run of STREAM over hosts, as it is stored.
+StoredRun fleet_run(Fleet fleet, int started) {
+  RunReport report = testing::judged(std::move(fleet));
+  report.started = day(started);
+  return stored_run(report);
+}
+
+TEST(Check, HostsOfOneRunAreJudgedByTheirRounds) {
+  Fleet fleet = testing::even_fleet(6);
+  testing::slow_down(fleet.hosts[2], 1.25);
+  const Checked found = checked({fleet_run(fleet, 10)});
+  EXPECT_EQ(answer_of(found), "SLOW 1 of 6: cn02 (copy -20 %, triad -20 %); 0 not judged");
+  EXPECT_EQ(of(found, "cn02").findings[0].evidence, "every round");
+  // The same hosts in files of their own: no rounds at once, the same answer.
+  std::vector<StoredRun> alone;
+  for (const FleetHost& host : fleet.hosts) {
+    Fleet one = fleet;
+    one.hosts = {host};
+    alone.push_back(fleet_run(one, 10));
+  }
+  EXPECT_EQ(answer_of(checked(alone)), answer_of(found));
+}
+
+TEST(Check, ARunOverSeveralHostsHasAHistory) {
+  Fleet fleet = testing::even_fleet(6);
+  std::vector<StoredRun> runs;
+  for (int i = 1; i <= 3; ++i) runs.push_back(fleet_run(fleet, i));
+  for (FleetHost& host : fleet.hosts) testing::slow_down(host, 1.1);
+  runs.push_back(fleet_run(fleet, 4));
+  const Checked found = checked(runs);
+  EXPECT_EQ(found.count("slow"), 0U);
+  EXPECT_EQ(found.count("fell"), 6U);
+  EXPECT_EQ(of(found, "cn00").runs, 4U);
+}
+
+TEST(Check, ARetestThatDoesNotConfirmAcquits) {
+  Fleet fleet = testing::even_fleet(6);
+  fleet.retest = Retest{{fleet.hosts[2], fleet.hosts[0], fleet.hosts[1], fleet.hosts[3]}};
+  testing::slow_down(fleet.hosts[2], 1.25);
+  EXPECT_EQ(checked({fleet_run(fleet, 10)}).count("slow"), 0U);
+  testing::slow_down(fleet.retest->hosts[0], 1.25);
+  EXPECT_EQ(of(checked({fleet_run(fleet, 10)}), "cn02").findings.at(0).evidence,
+            "every round; confirmed by a second run");
+}
+
+/// Fleets of hosts that differ by noise; of the first one all figures are multiplied by `factor`.
+/// Returns how many fleets name the first host, and how many another one.
+std::pair<int, int> named_in_trials(int fleets, std::size_t hosts, double noise, double factor,
+                                    const CheckRule& rule = {}) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal(0, noise);
+  std::pair<int, int> named;
+  for (int fleet = 0; fleet < fleets; ++fleet) {
+    std::vector<StoredRun> runs;
+    for (std::size_t host = 0; host < hosts; ++host) {
+      std::vector<double> values;
+      for (int i = 0; i < 20; ++i)
+        values.push_back(1e10 * std::exp(normal(random)) * (host == 0 ? factor : 1));
+      runs.push_back(run_on("n" + std::to_string(host), values));
+    }
+    const Checked found = checked(runs, rule);
+    const bool first = of(found, "n0").has("slow");
+    named.first += first ? 1 : 0;
+    named.second += found.count("slow") > (first ? 1U : 0U) ? 1 : 0;
+  }
+  return named;
+}
+
+TEST(Check, NoiseNamesFewAndASlowHostIsFound) {
+  // Three hosts with 3 % noise: a pair of them is close together by chance in many cases.
+  const auto healthy = named_in_trials(200, 3, 0.03, 1);
+  EXPECT_LE(healthy.first + healthy.second, 4);
+  CheckRule each;
+  each.slow.false_share = 1;
+  EXPECT_GE(named_in_trials(200, 3, 0.03, 1, each).second, 40) << "each case by itself";
+  const auto planted = named_in_trials(200, 8, 0.01, 0.88);
+  EXPECT_GE(planted.first, 195);
+  EXPECT_LE(planted.second, 1);
+  EXPECT_GE(named_in_trials(200, 4, 0.005, 0.85).first, 195);
+}
+
+TEST(Check, MetricsSayWhoWasNotJudgedAndNameNoVerdictForHim) {
+  std::vector<StoredRun> runs = beside_three(run_on("odd", {1e10}));
+  runs[2].cases[0].figure.value = 0.5e10;
+  runs[2].cases[0].figure.interval = Interval{0.49e10, 0.51e10};
+  runs[3].kinds[0].cpu_model = "Another CPU";
+  const std::string text = report_openmetrics(report_of(checked(runs)));
+  EXPECT_THAT(text,
+              HasSubstr("numatlas_host_judged{command=\"check\",host=\"odd\",finding=\"none\"} 0"));
+  EXPECT_THAT(text, Not(HasSubstr("numatlas_host_slow{command=\"check\",host=\"odd\"")));
+  EXPECT_THAT(text,
+              HasSubstr("numatlas_host_slow{command=\"check\",host=\"c\",finding=\"none\"} 1"));
+  EXPECT_THAT(text,
+              HasSubstr("numatlas_host_slow{command=\"check\",host=\"a\",finding=\"none\"} 0"));
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,141 @@
+#include "compare/expect.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/add_once.h"
+#include "base/read_file.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "record/figure.h"
+
+namespace numatlas {
+namespace {
+
+constexpr const char* option = "--expect";
+constexpr const char* how = "write NAME=VALUE, as triad=350GB/s,latency=120ns";
+
+struct ValueUnit {
+  const char* text;
+  const char* unit;
+  double factor;
+};
+constexpr ValueUnit value_units[] = {
+    {"TB/s", "B/s", 1e12}, {"GB/s", "B/s", 1e9},  {"MB/s", "B/s", 1e6},
+    {"kB/s", "B/s", 1e3},  {"B/s", "B/s", 1},     {"TiB/s", "B/s", 1024.0 * gib},
+    {"GiB/s", "B/s", gib}, {"MiB/s", "B/s", mib}, {"ns", "s", 1e-9},
+    {"us", "s", 1e-6},     {"ms", "s", 1e-3},     {"s", "s", 1},
+    {"G/s", "1/s", 1e9},   {"M/s", "1/s", 1e6},   {"k/s", "1/s", 1e3},
+    {"/s", "1/s", 1}};
+
+/// `where`: the option, or file and line.
+Expected<Expectation> expectation_of(const std::string& where, std::string_view text) {
+  const std::string word(trim(text));
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos || equals == 0)
+    return fail_usage(where, fmt::format("'{}' is not NAME=VALUE", word), how);
+  Expectation expected;
+  expected.name = std::string(trim(word.substr(0, equals)));
+  const std::string value(trim(word.substr(equals + 1)));
+  const auto [end, code] =
+      std::from_chars(value.data(), value.data() + value.size(), expected.limit);
+  const std::string unit(trim(std::string_view(end, value.data() + value.size())));
+  const auto known = std::ranges::find(value_units, unit, &ValueUnit::text);
+  if (code != std::errc{} || !(expected.limit > 0))
+    return fail_usage(where, fmt::format("'{}' does not begin with a number above 0", value), how);
+  if (known == std::end(value_units))
+    return fail_usage(where,
+                      unit.empty() ? fmt::format("'{}' has no unit", value)
+                                   : fmt::format("unknown unit '{}'", unit),
+                      "rates take GB/s, GiB/s or M/s, times ns, us, ms or s");
+  expected.limit *= known->factor;
+  expected.unit = known->unit;
+  return expected;
+}
+
+bool is_better(double one, double other, const std::string& unit) {
+  return better_of(unit) == Better::lower ? one < other : one > other;
+}
+
+}  // namespace
+
+Expected<std::vector<Expectation>> parse_expectations(const std::string& text) {
+  std::vector<Expectation> all;
+  const auto add = [&](const std::string& where, std::string_view words) -> Expected<void> {
+    for (std::size_t at = 0; at <= words.size();) {
+      const std::size_t end = std::min(words.find(',', at), words.size());
+      all.push_back(TRY(expectation_of(where, words.substr(at, end - at))));
+      at = end + 1;
+    }
+    return {};
+  };
+  if (text.find('=') != std::string::npos) {
+    TRY(add(option, text));
+    return all;
+  }
+  constexpr std::size_t most_bytes = 1U << 20U;
+  const auto content = TRY(read_file(text, std::string(option) + " " + text, how, most_bytes));
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < content.size();) {
+    const std::size_t end = std::min(content.find('\n', at), content.size());
+    std::string_view line = std::string_view(content).substr(at, end - at);
+    line = trim(line.substr(0, line.find('#')));
+    ++number;
+    if (!line.empty())
+      TRY(add(fmt::format("{} {}, line {}", option, printable(text), number), line));
+    at = end + 1;
+  }
+  if (all.empty()) return fail_usage(option, printable(text) + ": expects nothing", how);
+  return all;
+}
+
+std::optional<ExpectedFigure> figure_for(const Expectation& expected, const StoredRun& run,
+                                         std::size_t host) {
+  std::optional<ExpectedFigure> best;
+  const auto offer = [&](std::string name, const StoredFigure& figure) {
+    if (!figure.value) return;
+    if (!best || is_better(*figure.value, *best->figure.value, expected.unit))
+      best = ExpectedFigure{std::move(name), figure};
+  };
+  if (run.hosts.size() == 1) {
+    for (const Fact& fact : run.facts) {
+      if (fact.key != expected.name || fact.unit != expected.unit) continue;
+      StoredFigure figure;
+      figure.value = fact.estimate.value;
+      if (fact.estimate.low) figure.interval = Interval{*fact.estimate.low, *fact.estimate.high};
+      offer(fact.words, figure);
+    }
+    if (best) return best;
+  }
+  Bytes largest;
+  for (const StoredCase& one : run.cases) {
+    const bool mine = one.host ? *one.host == host : run.hosts.size() == 1;
+    const bool whole = one.level == CaseLevel::point || one.level == CaseLevel::lone_flow ||
+                       one.level == CaseLevel::host;
+    if (!mine || !whole || one.unit != expected.unit || one.size < largest) continue;
+    if (one.kernel != expected.name && one.metric != expected.name) continue;
+    if (one.size > largest) best.reset();
+    largest = one.size;
+    offer(one.point, one.figure);
+  }
+  return best;
+}
+
+std::vector<std::string> names_to_expect(const StoredRun& run) {
+  std::vector<std::string> names;
+  for (const StoredCase& one : run.cases) {
+    if (one.level == CaseLevel::flow || one.level == CaseLevel::machine) continue;
+    if (!one.kernel.empty()) add_once(names, one.kernel);
+    if (!one.metric.empty()) add_once(names, one.metric);
+  }
+  for (const Fact& fact : run.facts)
+    if (fact.unit == "s" || fact.unit == "B/s") add_once(names, fact.key);
+  return names;
+}
+
+}  // namespace numatlas

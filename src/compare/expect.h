@@ -1,0 +1,37 @@
+// What somebody expects of a host: "triad=350GB/s", "latency=120ns".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "compare/stored.h"
+
+namespace numatlas {
+
+/// Rates are to be at least the limit, times at most.
+struct Expectation {
+  std::string name;  ///< of a kernel, a metric or a fact
+  double limit = 0;
+  std::string unit;  ///< "s", "B/s", "1/s"
+};
+
+/// `text`: NAME=VALUE, several separated by commas; without a "=" the name of a file of such lines.
+/// Errors name --expect, and the line of a file.
+Expected<std::vector<Expectation>> parse_expectations(const std::string& text);
+
+/// A figure that an expectation is of.
+struct ExpectedFigure {
+  std::string name;  ///< of its case
+  StoredFigure figure;
+};
+/// That of a host (index) of a run: the fact of that name, else of the cases of that kernel or
+/// metric those with the most memory; of several the best. nullopt where the run has none.
+std::optional<ExpectedFigure> figure_for(const Expectation& expected, const StoredRun& run,
+                                         std::size_t host);
+
+/// What could have been named, of a run.
+std::vector<std::string> names_to_expect(const StoredRun& run);
+
+}  // namespace numatlas
