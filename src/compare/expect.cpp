@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -78,6 +79,10 @@ Expected<std::vector<Expectation>> parse_expectations(const std::string& text) {
     TRY(add(option, text));
     return all;
   }
+  std::error_code code;
+  if (!std::filesystem::exists(text, code))
+    return fail_usage(option, fmt::format("'{}' is neither NAME=VALUE nor a file", printable(text)),
+                      how);
   constexpr std::size_t most_bytes = 1U << 20U;
   const auto content = TRY(read_file(text, std::string(option) + " " + text, how, most_bytes));
   std::size_t number = 0;
