@@ -19,9 +19,10 @@
 #include "cli/alternate.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
-#include "compare/compare_output.h"
+#include "compare/comparison.h"
 #include "compare/results.h"
 #include "report/file.h"
+#include "report/reporter.h"
 #include "run/declare.h"
 #include "run/options.h"
 #include "run/slow_options.h"
@@ -177,10 +178,11 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
   compared.comparison =
       TRY(compare_files(compared.base, compared.now, view.rule, !options.runs.empty()));
   compared.differences = differences_of(compared.base, compared.now);
-  const std::string text = options.format == "json"   ? compare_json(compared, view)
-                           : options.format == "csv"  ? compare_csv(compared, view)
-                           : options.format == "line" ? answer_of(compared.comparison) + "\n"
-                                                      : compare_table(compared, view);
+  const RunReport report = report_of(compared, view);
+  TextStyle style;
+  style.color = wants_color("auto");
+  const std::string text =
+      options.format == "line" ? report.answer + "\n" : text_in(options.format, report, style);
   TRY(write_stdout(text));
   const Comparison& cases = compared.comparison;
   if (options.no_fail) return 0;
@@ -242,9 +244,11 @@ Command add_compare_command(CLI::App& app) {
                             {"not-comparable", CaseVerdict::not_comparable}},
                            "show only cases with these verdicts; the counts are of all cases");
   add_value(app, "--history", options->history, "FOLDER", "")->group("");
-  add_choice(app, "--format", options->format, named({"table", "json", "csv", "line"}),
-             "format of standard output; the table leaves out cases without a difference if there "
-             "are more than 40");
+  std::vector<std::string> formats = reporter_names();
+  formats.emplace_back("line");
+  add_choice(app, "--format", options->format, named(formats),
+             "format of standard output; line is the first line alone; the table leaves out cases "
+             "without a difference if there are more than 40");
   app.add_flag("--no-fail", options->no_fail,
                "end with exit code 0 even if a case is slower, or none could be compared");
   app.footer("Exit code 1: a case is slower. Exit code 9: no case could be compared.");

@@ -15,11 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "compare/compare_output.h"
+#include "compare/comparison.h"
 #include "compare/test_stored.h"
 #include "fleet/test_fleet.h"
 #include "record/report_json.h"
 #include "record/test_report.h"
+#include "report/reporter.h"
 
 namespace numatlas {
 namespace {
@@ -143,11 +144,12 @@ TEST(Differences, ANeighbourIsToldBesideTheVerdicts) {
   EXPECT_EQ(files.differences[0].what, "other processes during latency");
   EXPECT_EQ(files.differences[0].base, "0.0 of 2 CPUs");
   EXPECT_EQ(files.differences[0].now, "1.0 of 2 CPUs");
-  const std::string table = compare_table(files, {});
-  EXPECT_THAT(table, HasSubstr("not distinguishable *"));
-  EXPECT_THAT(table, HasSubstr("* NEW: other processes used 1.0 of 2 CPUs"));
-  EXPECT_THAT(compare_csv(files, {}), HasSubstr("NEW: other processes used 1.0 of 2 CPUs"));
-  EXPECT_THAT(compare_json(files, {}), HasSubstr("\"doubt\": \"NEW: other processes"));
+  const RunReport report = report_of(files, {});
+  const std::string table = text_in("table", report);
+  EXPECT_THAT(table, HasSubstr("warning: NEW: other processes used 1.0 of 2 CPUs"));
+  EXPECT_THAT(table, HasSubstr("What differs beside the figures"));
+  EXPECT_THAT(text_in("csv", report), HasSubstr("NEW: other processes used 1.0 of 2 CPUs"));
+  EXPECT_THAT(json_text(report), HasSubstr("\"doubt\":\"NEW: other processes"));
   EXPECT_TRUE(differences_of(files.base, files.base).empty()) << "nobody else ran";
 }
 
@@ -259,7 +261,7 @@ TEST(Match, SidesAskedForOtherThingsAreMatchedByTheirOrderIfThatIsMeant) {
   EXPECT_GT(found->count(CaseVerdict::faster), 0U);
   EXPECT_EQ(found->cases.front().now.point, found->cases.front().base.point + " huge");
   ComparedFiles files{base, now, 1, 1, *found, {}};
-  EXPECT_THAT(compare_table(files, {}), HasSubstr("1MiB base -> 1MiB base huge"));
+  EXPECT_THAT(text_in("table", report_of(files, {})), HasSubstr("1MiB base -> 1MiB base huge"));
 }
 
 TEST(Match, APointSkippedOnOneSideIsNotComparable) {

@@ -51,7 +51,8 @@ std::optional<Error> foreign(const json& value) {
 Expected<StoredRun> run_of(const json& value) {
   if (auto problem = foreign(value)) return fail(*problem);
   const json& command = value["command"];
-  if (!value.contains("cases") && command != "stream")
+  const bool judges = command == "compare" || command == "check";
+  if (judges || (!value.contains("cases") && command != "stream"))
     return fail(ErrorKind::usage,
                 fmt::format("is of 'numatlas {}', which has no figures to compare",
                             command.is_string() ? command.get<std::string>() : command.dump()),
@@ -153,9 +154,11 @@ bool is_other_document(const std::string& path) {
   const json& value = **document;
   if (!value.is_object() || !value.contains("program") || value["program"] != "numatlas")
     return true;
-  // A snapshot of a machine, a check: of numatlas, and without figures.
+  // A snapshot of a machine, or verdicts on other results.
+  const json command = value.value("command", json());
+  if (command == "check" || command == "compare") return true;
   return !value.contains("results") && !value.contains("cases") && !value.contains("scenarios") &&
-         value.value("command", json()) != "stream";
+         command != "stream";
 }
 
 Expected<StoredFile> read_stored(const std::string& path) {

@@ -223,8 +223,8 @@ std::string table_of(const RunReport& report, const View& view, std::vector<View
   const Columns columns = columns_of(view);
   sort_by_value(items, view, style.order);
   for (const ViewItem& item : items) {
-    const bool empty = item.one->flows.empty() && item.one->figures.empty();
-    if (empty || !has_figures(item, view)) continue;
+    const bool measured = !item.one->flows.empty() || !item.one->figures.empty();
+    if ((!measured && !columns.cells.empty()) || !has_figures(item, view)) continue;
     TextRow row = row_of(report, item, view.cells, shown);
     const bool again =  // of labels alone: each once
         columns.cells.empty() && std::ranges::find(rows, row) != rows.end();

@@ -56,9 +56,9 @@ grep -q "^numatlas: error: --launch-spread: '.*/none' is neither a fraction" "$f
 measured 0 --run "env SOME=1 '$numatlas' $one" --run "$one" --format json --pairs 3
 python3 -c 'import json, sys
 value = json.load(open(sys.argv[1]))
-case, = value["cases"]
-assert value["in_pairs"] and value["base"]["launches"] == 3, value
-assert case["verdict"] == "same" and len(case["base"]["launches"]) == 3, case' "$folder/out" || fail 'its JSON'
+case, = (one for one in value["cases"] if one["labels"]["row"] == "case")
+base = next(one for one in case["figures"] if one["key"] == "base")
+assert case["labels"]["verdict"] == "same" and base["estimate"]["n"] == 3, case' "$folder/out" || fail 'its JSON'
 
 # What fails ends it, before the others are measured.
 measured 2 --run "$one" --run 'latency --size x' --keep "$folder/kept"

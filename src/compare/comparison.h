@@ -1,4 +1,4 @@
-// What was compared, as table, JSON and CSV.
+// What was compared, as the common record.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ struct ComparedFiles {
 
 /// "SLOWER 2 of 40 (triad 1MiB base -10.1 %, ...); 1 faster, 37 same".
 std::string answer_of(const Comparison& found);
-std::string compare_table(const ComparedFiles& files, const CompareView& view);
-std::string compare_json(const ComparedFiles& files, const CompareView& view);
-std::string compare_csv(const ComparedFiles& files, const CompareView& view);
+/// A case for each compared one (label `row`: "case", of pilots "machine"), each difference of the
+/// machines ("difference") and each case that only one side has ("only").
+RunReport report_of(const ComparedFiles& files, const CompareView& view);
 
 }  // namespace numatlas

@@ -1,0 +1,348 @@
+// A comparison of two sides as the common record.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/add_once.h"
+#include "base/count_text.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "compare/comparison.h"
+#include "machine/identity.h"
+
+namespace numatlas {
+namespace {
+
+// More rows than this are not read: those without a difference are counted only.
+constexpr std::size_t most_same_rows = 40;
+constexpr std::size_t widest_fact = 60;  // of what differs
+
+std::string percent_text(const std::optional<double>& part) {
+  if (!part) return "-";
+  const double percent = *part * 100;
+  // "-0.0 %" says nothing.
+  return fmt::format("{:+.1f} %", std::abs(percent) < 0.05 ? 0.0 : percent);
+}
+
+using Counts = std::map<CaseVerdict, std::size_t>;
+
+Counts counts_of(const Comparison& found) {
+  Counts counts;
+  for (const ComparedCase& one : found.cases) ++counts[one.change.verdict];
+  return counts;
+}
+
+std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
+  if (rule.in_pairs)
+    return fmt::format(
+        "both sides were measured in turn, {} times each: Student's t over the pairs",
+        files.base_launches);
+  if (files.base_launches > 1 && files.now_launches > 1)
+    return fmt::format("Student's t over {} and {} launches", files.base_launches,
+                       files.now_launches);
+  const bool pilots = std::ranges::any_of(files.comparison.cases, [](const ComparedCase& one) {
+    return one.change.relative.has_value();
+  });
+  const auto known = [](const ComparedCase& one) {
+    return one.base.figure.launch_spread && one.now.figure.launch_spread;
+  };
+  const auto& cases = files.comparison.cases;
+  const std::string from =
+      files.launches_from.empty()
+          ? ""
+          : fmt::format("as the launches below {} show for {} of {} cases; for others, ",
+                        files.launches_from, std::ranges::count_if(cases, known), cases.size());
+  if (std::ranges::any_of(cases, [](const ComparedCase& one) { return one.change.guest; }))
+    return "Student's t over the visits; how launches on a virtual machine differ is unknown "
+           "(--launch-spread)";
+  return fmt::format(
+      "Student's t over the visits{}; of a single launch, a deviation from launch to launch is "
+      "assumed: {}{:g} % (--launch-spread)",
+      pilots ? ", and over the visits relative to the pilots: both have to show the change" : "",
+      from, rule.launch_spread_taken() * 100);
+}
+
+/// How a verdict between files is made, and what to do where there is none.
+std::vector<std::string> judged_lines(const ComparedFiles& files, const CompareRule& rule) {
+  std::vector<std::string> lines{
+      fmt::format(
+          "faster, slower: a change of {:g} % or more, with a 5 % risk of any false verdict "
+          "(Holm's procedure)",
+          rule.min_effect * 100),
+      fmt::format("same: the whole interval of the change is within {:g} %", rule.min_effect * 100),
+      launches_text(files, rule)};
+  if (files.comparison.count(CaseVerdict::not_distinguishable) == 0) return lines;
+  if (rule.in_pairs)
+    lines.emplace_back("not distinguishable: more pairs may help (--pairs)");
+  else if (files.base_launches > 1 && files.now_launches > 1)
+    lines.emplace_back("not distinguishable: more launches may help");
+  else
+    lines.emplace_back(
+        "not distinguishable from one launch each: give several files (--base, --new), or measure "
+        "both in turn (--run)");
+  return lines;
+}
+
+Figure figure_of(const char* key, const std::string& unit, const StoredFigure& stored) {
+  Figure figure{key, unit, {}, {}};
+  if (!stored.value) return figure;
+  figure.estimate = *stored.value;
+  if (!stored.interval) return figure;
+  figure.estimate->low = stored.interval->low;
+  figure.estimate->high = stored.interval->high;
+  figure.estimate->method = Method::derived;
+  figure.estimate->n = std::max<std::size_t>(stored.launches.size(), 1);
+  return figure;
+}
+
+std::string cut(const std::string& text) {
+  return text.size() <= widest_fact ? text : text.substr(0, widest_fact - 3) + "...";
+}
+
+/// Two long texts, as far as they differ.
+std::pair<std::string, std::string> cut_pair(const std::string& a, const std::string& b) {
+  if (a.size() <= widest_fact && b.size() <= widest_fact) return {a, b};
+  auto same = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
+                                       a.begin());
+  while (same > 0 && a[same - 1] != ' ') --same;  // whole words
+  if (same == 0) return {cut(a), cut(b)};
+  return {cut("... " + a.substr(same)), cut("... " + b.substr(same))};
+}
+
+ScenarioResult named(std::string name, std::vector<std::pair<std::string, std::string>> labels) {
+  ScenarioResult one;
+  one.name = std::move(name);
+  one.kernel = "";
+  one.labels = std::move(labels);
+  return one;
+}
+
+/// The rows of a comparison.
+class Rows {
+ public:
+  Rows(const ComparedFiles& files, const CompareView& view, RunReport& report)
+      : view_(view), report_(report) {
+    const Comparison& found = files.comparison;
+    dull_ = found.count(CaseVerdict::same) + found.count(CaseVerdict::not_distinguishable);
+    for (const Difference& one : files.differences) add(one);
+    for (const ComparedCase& one : found.cases) add(one, "case");
+    for (const ComparedCase& one : found.machine) add(one, "machine");
+    for (const auto& [side, cases] :
+         {std::pair("base", &found.only_base), std::pair("new", &found.only_now)})
+      for (const StoredCase& one : *cases)
+        report_.scenarios.push_back(named(one.point, {{"row", "only"},
+                                                      {"shown", "no"},
+                                                      {"side", side},
+                                                      {"of_command", one.command},
+                                                      {"case", one.point},
+                                                      {"of", one.part},
+                                                      {"metric", one.metric}}));
+  }
+  std::size_t hidden() const { return hidden_; }
+
+ private:
+  void add(const Difference& one) {
+    const auto [base, now] = cut_pair(one.base.value_or("unknown"), one.now.value_or("unknown"));
+    report_.scenarios.push_back(named(one.what, {{"row", "difference"},
+                                                 {"shown", "no"},
+                                                 {"what", one.what},
+                                                 {"host", one.hosts},
+                                                 {"base_is", base},
+                                                 {"new_is", now}}));
+    if (!one.warning.empty()) report_.warnings.push_back({"difference", one.what, one.warning});
+  }
+
+  void add(const ComparedCase& one, const char* row) {
+    const Change& change = one.change;
+    if (!view_.only.empty() && !view_.only.contains(change.verdict)) return;
+    const bool dull = change.verdict == CaseVerdict::same ||
+                      (change.verdict == CaseVerdict::not_distinguishable && !change.explained);
+    const bool shown = !view_.only.empty() || !dull || dull_ <= most_same_rows;
+    hidden_ += shown ? 0 : 1;
+    const StoredCase& mine = one.base.is_empty_point() ? one.now : one.base;
+    const bool both = !one.base.is_empty_point() && !one.now.is_empty_point();
+    ScenarioResult found = named(
+        mine.point,
+        {{"row", row},
+         {"shown", shown ? "yes" : "no"},
+         {"verdict", name_of(change.verdict)},
+         {"of_command", mine.command},
+         {"case",
+          both && one.now.point != mine.point ? mine.point + " -> " + one.now.point : mine.point},
+         {"of", mine.part},
+         {"metric", mine.metric},
+         {"reason", change.reason},
+         {"doubt", change.doubt},
+         {"change", percent_text(change.part)},
+         {"interval",
+          change.low ? fmt::format("{} .. {}", percent_text(change.low), percent_text(change.high))
+                     : ""},
+         {"remark", remark_of(change)}});
+    Figure part{"change", "1", {}, {}};
+    if (change.part) {
+      part.estimate = *change.part;
+      part.estimate->low = change.low;
+      part.estimate->high = change.high ? change.high : change.low ? change.part : std::nullopt;
+      if (change.low) part.estimate->method = Method::derived;
+    }
+    const auto number = [](const char* key, const std::optional<double>& value) {
+      return Figure{key, "1", value ? std::optional<Estimate>(*value) : std::nullopt, {}};
+    };
+    const auto spread_of = [](const StoredFigure& figure) {
+      return figure.launch_spread ? std::optional(figure.launch_spread->deviation) : std::nullopt;
+    };
+    found.figures = {figure_of("base", mine.unit, one.base.figure),
+                     figure_of("new", mine.unit, one.now.figure),
+                     std::move(part),
+                     number("p", change.p),
+                     number("change_relative", change.relative),
+                     number("launch_spread", spread_of(one.base.figure))};
+    std::erase_if(found.figures, [](const Figure& figure) { return !figure.estimate; });
+    report_.scenarios.push_back(std::move(found));
+  }
+
+  /// Marked where something else may have made the difference.
+  std::string remark_of(const Change& change) {
+    if (!change.doubt.empty())
+      add_once(report_.warnings,
+               Warning{"doubt", "", change.doubt + ": the difference may come from that"});
+    std::string text = change.doubt.empty() ? "" : "*";
+    // The interval is of this change alone; the verdict holds together with those of all cases.
+    if (change.chance_among > 0)
+      text += fmt::format("{}may be chance, 1 of {} cases", text.empty() ? "" : " ",
+                          change.chance_among);
+    return text;
+  }
+
+  const CompareView& view_;
+  RunReport& report_;
+  std::size_t dull_ = 0, hidden_ = 0;
+};
+
+std::vector<View> views_of(const ComparedFiles& files, const CompareView& view,
+                           std::size_t hidden) {
+  const bool several = files.base.runs.size() > 1 || files.now.runs.size() > 1;
+  View differences, cases;
+  differences.title = "What differs beside the figures";
+  differences.where = {{"row", "difference"}};
+  differences.cells = {label_column("", "what"), label_column("host", "host"),
+                       label_column("BASE", "base_is"), label_column("NEW", "new_is")};
+  cases.title = "Changes from BASE to NEW";
+  cases.where = {{"shown", "yes"}};
+  cases.cells = {label_column("verdict", "verdict")};
+  if (several) cases.cells.push_back(label_column("command", "of_command"));
+  for (const char* label : {"case", "of", "metric"})
+    cases.cells.push_back(label_column(label, label));
+  cases.cells.push_back(figure_column("BASE", "base", 0));
+  cases.cells.push_back(figure_column("NEW", "new", 0));
+  cases.cells.push_back(label_column("change", "change"));
+  cases.cells.push_back(label_column("95 % CI", "interval"));
+  cases.cells.push_back(label_column("", "remark"));
+  cases.cells.push_back(label_column("why not", "reason"));
+  cases.verdict = judged_lines(files, view.rule);
+  if (hidden > 0)
+    cases.verdict.insert(
+        cases.verdict.begin(),
+        fmt::format("{} without a difference are not shown: --format json has them", hidden));
+  std::vector<View> views{std::move(cases)};
+  if (!files.differences.empty()) views.push_back(std::move(differences));
+  return views;
+}
+
+/// "NAME: numatlas latency, HOST, TIME, version"
+std::string side_text(const StoredFile& file, const CompareRule& rule) {
+  // A command that was measured here says itself what it is.
+  std::string text =
+      rule.in_pairs ? file.file : fmt::format("{}: numatlas {}", file.file, file.command);
+  if (file.runs.empty()) return text;
+  const StoredRun& run = file.runs.front();
+  return text +
+         fmt::format(", {}, {}, version {}", fmt::join(run.hosts, " "), run.started, run.version);
+}
+
+bool is_of_a_guest(const StoredFile& file) {
+  return std::ranges::any_of(file.runs, [](const StoredRun& run) {
+    return std::ranges::any_of(run.machines, is_virtual);
+  });
+}
+
+}  // namespace
+
+std::string answer_of(const Comparison& found) {
+  const auto named = [&](CaseVerdict verdict) {
+    std::vector<const ComparedCase*> cases;
+    for (const ComparedCase& one : found.cases)
+      if (one.change.verdict == verdict) cases.push_back(&one);
+    std::ranges::stable_sort(cases, std::greater<>(), [](const ComparedCase* one) {
+      return std::abs(one->change.part.value_or(0));
+    });
+    std::vector<std::string> texts;
+    for (const ComparedCase* one : cases)
+      add_once(texts, one->base.point + " " + percent_text(one->change.part));
+    return texts.empty() ? "" : fmt::format(" ({})", numatlas::names_text(texts));
+  };
+  const Counts counts = counts_of(found);
+  const auto of = [&](CaseVerdict verdict) {
+    const auto count = counts.find(verdict);
+    return count == counts.end() ? std::size_t{0} : count->second;
+  };
+  using enum CaseVerdict;
+  const std::size_t all = found.cases.size();
+  std::string text;
+  if (of(slower) > 0)
+    text = fmt::format("SLOWER {} of {}{}; {} faster", of(slower), all, named(slower), of(faster));
+  else if (of(faster) > 0)
+    text = fmt::format("FASTER {} of {}{}; 0 slower", of(faster), all, named(faster));
+  else if (of(same) == all)
+    text = fmt::format("SAME: {}", count_text(all, "case"));
+  else
+    text = fmt::format("NO CHANGE SEEN in {}", count_text(all, "case"));
+  if (of(same) > 0 && of(same) < all) text += fmt::format(", {} same", of(same));
+  const std::size_t open = of(not_distinguishable) + of(not_comparable);
+  return open == 0 ? text : text + fmt::format(", {} undecided", open);
+}
+
+RunReport report_of(const ComparedFiles& files, const CompareView& view) {
+  RunReport report;
+  report.command = "compare";
+  report.version = version;
+  report.complete = true;
+  report.comm = report.engine = "none";
+  for (const StoredFile* side : {&files.base, &files.now})
+    for (const StoredRun& run : side->runs) {
+      report.started = std::max(report.started, run.started);
+      if (is_null_engine(run.engine)) report.engine = run.engine;
+    }
+  report.answer = answer_of(files.comparison);
+  const Rows rows(files, view, report);
+  report.views = views_of(files, view, rows.hidden());
+  report.views.front().notes = {"BASE: " + side_text(files.base, view.rule),
+                                "NEW: " + side_text(files.now, view.rule)};
+  if (!view.rule.in_pairs && (is_of_a_guest(files.base) || is_of_a_guest(files.now)))
+    report.warnings.push_back(
+        {"guest", "",
+         "a virtual machine: how its launches differ is unknown, so one launch a side has no "
+         "verdict of its own; --run measures both sides in turn"});
+  for (const auto& [side, cases] : {std::pair("BASE", &files.comparison.only_base),
+                                    std::pair("NEW", &files.comparison.only_now)}) {
+    std::vector<std::string> names;
+    for (const StoredCase& one : *cases) add_once(names, one.point);
+    if (!names.empty())
+      report.warnings.push_back(
+          {"only-one", "", fmt::format("only in {}: {}", side, names_text(names))});
+  }
+  for (const StoredFile* file : {&files.base, &files.now})
+    for (const std::string& note : file->notes) report.warnings.push_back({"note", "", note});
+  return report;
+}
+
+}  // namespace numatlas
