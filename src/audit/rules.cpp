@@ -26,7 +26,7 @@ ClaimVerdict decided(ClaimVerdict verdict, bool has_interval, const std::optiona
 }
 
 std::string short_ratio(double found, NodeId node, const std::string& claimed) {
-  return fmt::format("{} node {}'s, claimed {}", value_text(found, "1"), node.value, claimed);
+  return fmt::format("{} times node {}'s, claimed {}", three_digits(found), node.value, claimed);
 }
 
 const char* name_of(ClaimOutcome outcome) {
@@ -57,17 +57,12 @@ bool clearly_more(const Estimate& one, const Estimate& other) {
   return surely_more(one, scaled(other, 1 + same_part));
 }
 
-std::string value_text(double value, const std::string& unit) {
-  if (unit == "B") return to_rounded_text(Bytes{static_cast<std::uint64_t>(value)});
-  const Reading reading = reading_of(value, unit);
-  return three_digits(value * reading.scale) + reading.unit;
-}
-
 std::string figure_text(const Estimate& estimate, const std::string& unit) {
-  if (!estimate.low || !estimate.high) return value_text(estimate.value, unit);
+  if (!estimate.low || !estimate.high)
+    return quantity_text(estimate.value, unit) + (unit == "1" ? " times" : "");
   if (unit == "B")
-    return fmt::format("{} to {}", value_text(*estimate.low, unit),
-                       value_text(*estimate.high, unit));
+    return fmt::format("{} to {}", quantity_text(*estimate.low, unit),
+                       quantity_text(*estimate.high, unit));
   const Reading reading = reading_of(estimate.value, unit);
   const auto number = [&](double value) { return three_digits(value * reading.scale); };
   const std::string text = told(estimate, number) + reading.unit;

@@ -30,9 +30,7 @@ std::optional<bool> contradicts(const Estimate& measured, double claimed, double
 /// One is more than the other by more than `same_part`, whatever their intervals leave open.
 bool clearly_more(const Estimate& one, const Estimate& other);
 
-/// "133 ns", "45.3 GB/s", "1.40 times", "32 MiB" by the unit ("s", "B/s", "1", "B").
-std::string value_text(double value, const std::string& unit);
-/// The same with the interval: "133 ns (131 to 135)".
+/// With the interval: "133 ns (131 to 135)".
 std::string figure_text(const Estimate& estimate, const std::string& unit);
 
 /// A verdict by `contradicts`: its figure, words and outcome. It is not measurable without an

@@ -7,20 +7,9 @@
 
 #include "record/distribution.h"
 #include "record/estimate.h"
+#include "record/unit.h"
 
 namespace numatlas {
-
-enum class Better { lower, higher };
-
-/// Unit of a figure that a program prints of itself and of which less is better.
-inline constexpr const char* unit_of_cost = "cost";
-
-/// Which way a quantity of this unit is better: times and costs when lower, rates and shares when
-/// higher.
-Better better_of(const std::string& unit);
-
-/// A value of that unit as people read it: "4.00 ns", "94.19 GB/s", "0.880".
-std::string quantity_text(double value, const std::string& unit);
 
 struct Figure {
   std::string key;                   ///< "latency", "bandwidth_sum"

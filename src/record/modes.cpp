@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "record/estimate.h"
+#include "record/unit.h"
 
 namespace numatlas {
 namespace {
@@ -22,20 +23,12 @@ double least_distance(std::size_t values) {
   return 6 + 9 * spread * spread;
 }
 
-std::string value_text(double value, const std::string& unit) {
-  if (unit == "B/s") return fmt::format("{:.1f} GB/s", value * 1e-9);
-  if (unit == "1/s") return fmt::format("{:.3g} M/s", value * 1e-6);
-  if (unit == "s" && value >= 1e-5) return fmt::format("{:.1f} us", value * 1e6);
-  if (unit == "s") return fmt::format("{:.1f} ns", value * 1e9);
-  return fmt::format("{:.3g}", value);
-}
-
 std::string text_of(const std::vector<double>& values, const std::string& unit, const char* what) {
   const auto modes = modes_of(values);
   if (!modes) return "";
   return fmt::format("two speeds: {} in {:.0f} % of {} {}, {} in {:.0f} %",
-                     value_text(modes->low, unit), 100 * modes->low_share, values.size(), what,
-                     value_text(modes->high, unit), 100 - 100 * modes->low_share);
+                     quantity_text(modes->low, unit), 100 * modes->low_share, values.size(), what,
+                     quantity_text(modes->high, unit), 100 - 100 * modes->low_share);
 }
 
 double mean_of(std::span<const double> values) {

@@ -18,7 +18,7 @@ TEST(Modes, TwoSpeedsAreNamedWithTheirShares) {
   EXPECT_EQ(text_of({24.4e9, 40.6e9, 24.5e9, 24.6e9, 40.4e9}),
             "two speeds: 24.5 GB/s in 60 % of 5 visits, 40.5 GB/s in 40 %");
   EXPECT_EQ(text_of({100e-9, 150e-9, 101e-9, 151e-9, 100e-9, 150e-9}, "s"),
-            "two speeds: 100.3 ns in 50 % of 6 visits, 150.3 ns in 50 %");
+            "two speeds: 100 ns in 50 % of 6 visits, 150 ns in 50 %");
 }
 
 TEST(Modes, OneIsNotTwo) {

@@ -23,19 +23,6 @@ std::string size_in_words(double bytes) {
 
 }  // namespace
 
-std::string three_digits(double value) {
-  const double size = value < 0 ? -value : value;
-  return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
-}
-
-Reading reading_of(double value, const std::string& unit) {
-  if (unit == "B/s") return {1e-9, " GB/s"};
-  if (unit == "1/s") return {1e-6, " M/s"};
-  if (unit != "s") return {1, " times"};
-  if (value < 0.9995e-6) return {1e9, " ns"};
-  return value < 0.9995e-3 ? Reading{1e6, " us"} : Reading{1e3, " ms"};
-}
-
 std::string interval_text(const Fact& fact) {
   const auto width = half_width(fact.estimate);
   if (!width || is_unknown(fact.estimate)) return "";

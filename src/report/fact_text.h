@@ -4,18 +4,9 @@
 #include <string>
 
 #include "record/fact.h"
+#include "record/unit.h"
 
 namespace numatlas {
-
-/// With three significant digits: "94.5", "1340".
-std::string three_digits(double value);
-
-/// Scale and unit in which people read a value of this size; " times" of what has no unit.
-struct Reading {
-  double scale = 1;
-  const char* unit = "";
-};
-Reading reading_of(double value, const std::string& unit);
 
 /// The figure with its unit and interval: "94.5 ns +-0.2%", "4MiB to 16MiB", "45.3 GB/s +-1.0%",
 /// "1.47 times (1.45 to 1.50)", "unknown: 20.0 to 150 ns".

@@ -88,7 +88,8 @@ std::vector<ClaimVerdict> Baseline::judge(const AuditInput& input) const {
   if (!input.baseline || input.now.empty()) return {};
   if (const std::string other = another_machine(input); !other.empty())
     return {not_measurable(name(), "all cases", other)};
-  const auto compared = compare_files(*input.baseline, {"this audit", "audit", input.now, {}}, CompareRule{});
+  const auto compared =
+      compare_files(*input.baseline, {"this audit", "audit", input.now, {}}, CompareRule{});
   if (!compared) return {not_measurable(name(), "all cases", full_text(compared.error()))};
   std::vector<ClaimVerdict> verdicts;
   for (const ComparedCase& one : compared->cases)

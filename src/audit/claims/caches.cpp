@@ -189,7 +189,7 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
   if (end != nullptr) {
     if (!end->estimate.high) {
       verdict.reason = fmt::format("found that it ends above {}, and not where",
-                                   value_text(end->estimate.value, "B"));
+                                   quantity_text(end->estimate.value, "B"));
       return verdict;
     }
     verdict.measured = end->estimate;

@@ -272,7 +272,7 @@ std::vector<ClaimVerdict> Dimms::peaks_of_sockets(const AuditInput& input) const
     verdict.about = "peak socket " + socket;
     verdict.unit = "1";
     verdict.claimed = fmt::format("{} of its channels together, of which {:.0f} % are expected",
-                                  value_text(*peak, "B/s"), input.peak_share * 100);
+                                  quantity_text(*peak, "B/s"), input.peak_share * 100);
     verdict.claimed_value = input.peak_share;
     Fact read = *fact;
     read.words = "read by the CPUs of node " + number;
@@ -294,7 +294,7 @@ std::vector<ClaimVerdict> Dimms::peaks(const AuditInput& input) const {
   for (const MemorySlot* module : filled(input.machine.memory_slots))
     sockets.insert(module->socket);
   verdict.claimed = fmt::format(
-      "{} of all channels{} together, of which {:.0f} % are expected", value_text(*peak, "B/s"),
+      "{} of all channels{} together, of which {:.0f} % are expected", quantity_text(*peak, "B/s"),
       sockets.size() > 1 ? fmt::format(" of {} sockets", sockets.size()) : "",
       input.peak_share * 100);
   verdict.claimed_value = input.peak_share;

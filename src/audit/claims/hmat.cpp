@@ -93,14 +93,14 @@ void Hmat::judge_quantity(const Quantity& quantity, const AuditInput& input,
     ClaimVerdict verdict;
     verdict.claim = name();
     verdict.about = fmt::format("node {} {}", one.node.value, quantity.word);
-    verdict.claimed = value_text(one.claimed, quantity.unit);
+    verdict.claimed = quantity_text(one.claimed, quantity.unit);
     if (one.measured == nullptr) {
       verdict.reason = input.why_no("matrix");
     } else if (one.node != best->node) {
       const double times = one.claimed / best->claimed;
       verdict.unit = "1";
       verdict.claimed +=
-          fmt::format(", {} that of node {}", value_text(times, "1"), best->node.value);
+          fmt::format(", {} that of node {}", three_digits(times) + " times", best->node.value);
       const Estimate found = ratio_of(*one.measured, *best->measured);
       verdict.short_found = short_ratio(found.value, best->node, three_digits(times));
       verdict = judged(verdict, found, times, figure_factor, check_hmat);

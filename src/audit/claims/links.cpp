@@ -117,7 +117,7 @@ ClaimVerdict Links::rate(const AuditedGpu& one, const AuditInput& input) const {
   }
   verdict.unit = "1";
   verdict.claimed = fmt::format("its way to the CPU carries {}, of which {:.0f} % are expected",
-                                value_text(*limit, "B/s"), input.peak_share * 100);
+                                quantity_text(*limit, "B/s"), input.peak_share * 100);
   verdict.claimed_value = input.peak_share;
   // Of each direction the best place; the slower direction counts.
   const Fact* worst = nullptr;

@@ -68,7 +68,7 @@ ClaimVerdict Slit::verdict_of(const std::string& about, const Reached& near,
   const double times = static_cast<double>(far.distance) / near.distance;
   verdict.claimed =
       fmt::format("node {} {} the distance of node {} ({} against {})", far.node.value,
-                  value_text(times, "1"), near.node.value, far.distance, near.distance);
+                  three_digits(times) + " times", near.node.value, far.distance, near.distance);
   const Estimate found = ratio_of(far.latency, near.latency);
   verdict.short_found = fmt::format("latency of node {} {}", far.node.value,
                                     short_ratio(found.value, near.node, three_digits(times)));
