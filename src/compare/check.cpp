@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -118,7 +119,7 @@ PeerTable table_of(const std::vector<const StoredRun*>& runs, const std::string&
     }
   for (const HostKind& kind : kinds)
     input.kind_texts.push_back(kind.processes > 0 ? to_text(kind) : hardware_text(kind));
-  std::map<std::string, std::size_t> index;
+  std::unordered_map<std::string, std::size_t> index;
   bool again = false;
   for (std::size_t host = 0; host < table.hosts.size(); ++host) {
     for (const StoredCase* one : table.hosts[host].cases) {
@@ -163,6 +164,12 @@ std::string date_text(const std::string& started) {
   return month < 1 || month > 12 ? started : fmt::format("{} {}", day, months[month - 1]);
 }
 
+/// A host in a run before its newest.
+struct EarlierRun {
+  HostRun host;
+  std::unordered_map<std::string, const StoredCase*> cases;
+};
+
 /// Judges the runs of one command by one engine.
 class CommandCheck {
  public:
@@ -171,6 +178,7 @@ class CommandCheck {
       : ages_(by_age(runs)), rule_(rule), hosts_(hosts) {}
 
   void judge(std::vector<std::string>& notes) {
+    read_past();
     for (std::size_t age = ages_.size(); age-- > 0;) judge_peers_of(age);
     note_old(notes);
   }
@@ -234,36 +242,50 @@ class CommandCheck {
     host.findings.push_back(std::move(finding));
   }
 
-  /// Earlier runs of the same host that did the same, the oldest first.
-  std::vector<HostRun> past_of(const HostRun& newest) const {
-    std::vector<HostRun> past;
-    for (std::size_t age = ages_.size(); age-- > 1;)
+  /// Earlier runs of each host, the oldest first.
+  void read_past() {
+    for (std::size_t age = 1; age < ages_.size(); ++age)
       for (const StoredRun* run : ages_[age])
         for (HostRun& host : hosts_of(*run, rule_.metric)) {
-          const HostKind &then = host.kind(), &now = newest.kind();
-          if (host.name() == newest.name() && then.cpu_model == now.cpu_model &&
-              then.processes == now.processes && then.workers == now.workers)
-            past.push_back(std::move(host));
+          EarlierRun earlier{std::move(host), {}};
+          for (const StoredCase* one : earlier.host.cases) earlier.cases.emplace(key_of(*one), one);
+          past_[earlier.host.name()].push_back(std::move(earlier));
         }
-    std::ranges::stable_sort(past, {}, [](const HostRun& one) { return one.run->started; });
+    for (auto& [name, runs] : past_)
+      std::ranges::stable_sort(runs, {},
+                               [](const EarlierRun& one) { return one.host.run->started; });
+  }
+
+  /// Those that did the same as the newest.
+  std::vector<const EarlierRun*> past_of(const HostRun& newest) const {
+    std::vector<const EarlierRun*> past;
+    const auto mine = past_.find(newest.name());
+    if (mine == past_.end()) return past;
+    for (const EarlierRun& one : mine->second) {
+      const HostKind &then = one.host.kind(), &now = newest.kind();
+      if (then.cpu_model == now.cpu_model && then.processes == now.processes &&
+          then.workers == now.workers)
+        past.push_back(&one);
+    }
     return past;
   }
 
   /// Why no case has enough of it; "" where one has.
   std::string judge_past_of(CheckedHost& host, const HostRun& newest) const {
-    const std::vector<HostRun> past = past_of(newest);
+    const std::vector<const EarlierRun*> past = past_of(newest);
     std::vector<PastCase> cases;
     std::vector<std::vector<std::string>> starts(newest.cases.size());
     bool enough = false;
     for (const StoredCase* one : newest.cases) {
       PastCase& mine = cases.emplace_back(PastCase{*rate_of(*one), {}});
-      for (const HostRun& then : past)
-        for (const StoredCase* its : then.cases) {
-          if (key_of(*its) != key_of(*one) || its->unit != one->unit) continue;
-          if (!place_difference(its->figure.observed, one->figure.observed).empty()) continue;
-          mine.earlier.push_back(rate_of(*its)->rate);
-          starts[cases.size() - 1].push_back(then.run->started);
-        }
+      for (const EarlierRun* then : past) {
+        const auto found = then->cases.find(key_of(*one));
+        if (found == then->cases.end() || found->second->unit != one->unit) continue;
+        const StoredCase& its = *found->second;
+        if (!place_difference(its.figure.observed, one->figure.observed).empty()) continue;
+        mine.earlier.push_back(rate_of(its)->rate);
+        starts[cases.size() - 1].push_back(then->host.run->started);
+      }
       enough = enough || mine.earlier.size() >= rule_.slow.least_hosts;
     }
     for (const Fall& fall : judge_past(cases, rule_.slow)) {
@@ -272,10 +294,11 @@ class CommandCheck {
       finding.against = count_text(fall.runs, "earlier run");
       finding.since =
           fall.since < starts[index].size() ? starts[index][fall.since] : newest.run->started;
-      if (!past.empty() && past.back().kind() != newest.kind())
+      const HostKind& before = past.back()->host.kind();
+      if (before != newest.kind())
         finding.evidence +=
             fmt::format("{}changed since the run before from {}",
-                        finding.evidence.empty() ? "" : "; ", hardware_text(past.back().kind()));
+                        finding.evidence.empty() ? "" : "; ", hardware_text(before));
       add_fall(host, std::move(finding));
     }
     if (enough) return "";
@@ -328,6 +351,7 @@ class CommandCheck {
  private:
   std::vector<std::vector<const StoredRun*>> ages_;
   const CheckRule& rule_;
+  std::map<std::string, std::vector<EarlierRun>> past_;  ///< by host
   std::map<std::string, CheckedHost>& hosts_;
 };
 

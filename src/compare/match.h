@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,18 +41,26 @@ bool wants(const CompareRule& rule, const StoredCase& one);
 /// Whether both are copies of one run; of files: of the same runs in the same order.
 bool same_run(const StoredRun& a, const StoredRun& b);
 bool same_run(const StoredFile& a, const StoredFile& b);
+inline const std::string& start_of(const StoredRun& run) { return run.started; }
+inline std::string start_of(const StoredFile& file) {
+  return file.runs.empty() ? "" : file.runs.front().started;
+}
 
 /// The first of each set of copies; `notes` says which others were left out.
 template <class Stored>
 std::vector<Stored> without_copies(std::vector<Stored> all, std::vector<std::string>& notes) {
   std::vector<Stored> kept;
+  std::map<std::string, std::vector<std::size_t>> by_start;  // copies began at the same time
   for (Stored& one : all) {
+    std::vector<std::size_t>& alike = by_start[start_of(one)];
     const auto first =
-        std::ranges::find_if(kept, [&](const Stored& other) { return same_run(one, other); });
-    if (first == kept.end())
+        std::ranges::find_if(alike, [&](std::size_t i) { return same_run(one, kept[i]); });
+    if (first == alike.end()) {
+      alike.push_back(kept.size());
       kept.push_back(std::move(one));
-    else
-      notes.push_back(one.file + " is the same run as " + first->file + ": skipped");
+    } else {
+      notes.push_back(one.file + " is the same run as " + kept[*first].file + ": skipped");
+    }
   }
   return kept;
 }

@@ -68,17 +68,19 @@ void leave_out_averages(Results& results) {
            std::multiset(a.hosts.begin(), a.hosts.end()) ==
                std::multiset(b.hosts.begin(), b.hosts.end());
   };
+  std::vector<const StoredRun*> whole;
+  for (const StoredRun& run : results.runs)
+    if (run.by_rounds && has_rounds(run)) whole.push_back(&run);
   std::vector<StoredRun> kept;
   for (const StoredRun& run : results.runs) {
-    const auto other = std::ranges::find_if(results.runs, [&](const StoredRun& one) {
-      return run.by_rounds && !has_rounds(run) && one.by_rounds && has_rounds(one) &&
-             same(run, one);
-    });
-    if (other == results.runs.end())
+    auto other = whole.end();
+    if (run.by_rounds && !has_rounds(run))
+      other = std::ranges::find_if(whole, [&](const StoredRun* one) { return same(run, *one); });
+    if (other == whole.end())
       kept.push_back(run);
     else
-      results.notes.push_back(
-          fmt::format("{} is the same run as {}, without rounds: skipped", run.file, other->file));
+      results.notes.push_back(fmt::format("{} is the same run as {}, without rounds: skipped",
+                                          run.file, (*other)->file));
   }
   results.runs = std::move(kept);
 }
