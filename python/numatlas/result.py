@@ -37,6 +37,10 @@ def view_of(title: str, kind: str, cells: list[Cell], **given: Any) -> View:
     return {"title": title, "kind": kind, "cells": cells, "notes": [], "verdict": [], **fields, **given}
 
 
+#: Commands whose results are verdicts on other results.
+JUDGES = ("compare", "check")
+
+
 @dataclass(frozen=True)
 class Warning:
     """What figures have to be read with. Programs decide by `code` (docs/results.md); as text it is for
@@ -59,9 +63,9 @@ class Result:
     its workers; `host_totals`: of several hosts, over those of each (column `host`). `groups`: medians over
     workers with CPUs and memory on the same nodes; group 0 is that of all. `samples`: a row for each raw
     sample, of a file that --samples wrote. `hosts` and `rounds`: of STREAM over hosts. `rows`: of the earlier
-    programs' own files. A frame that the file has nothing for is empty. Columns that name what was asked come
-    from the file (`size`, `pages`, `kernel`, ...); labels of a point (`cell_cpu_node`, `direction`, ...) are
-    columns too.
+    programs' own files; of `compare` and `check` a row for each case, with its labels and figures. A frame
+    that the file has nothing for is empty. Columns that name what was asked come from the file (`size`,
+    `pages`, `kernel`, ...); labels of a point (`cell_cpu_node`, `direction`, ...) are columns too.
     `low` and `high` are the 95 % interval, as the file has it.
     """
 

@@ -176,7 +176,7 @@ def test_a_script_names_the_damaged_file(tmp_path):
 # ---- What is no result
 
 
-@pytest.mark.parametrize(("name", "field"), [("compare", "cases"), ("check", "runs")])
+@pytest.mark.parametrize(("name", "field"), [("compare", "warnings"), ("check", "warnings")])
 def test_damaged_verdicts(tmp_path, name, field):
     files = [COMPARED / "base.json"] * 2 if name == "compare" else [FLEETS / "run1.json"]
     done = subprocess.run(
@@ -297,4 +297,6 @@ def test_it_is_told_how_many_hosts_were_judged(tmp_path, kinds, without, words):
     done = subprocess.run(
         [str(program()), "check", str(path), "--format", "json"], capture_output=True, text=True, check=False
     )
-    assert judged_hosts(figures_of(result, "stream")[0]) == json.loads(done.stdout)["runs"][0]["judged"]
+    figures = [figure for case in json.loads(done.stdout)["cases"] for figure in case["figures"]]
+    judged = sum(one["estimate"]["value"] for one in figures if one["key"] == "host_judged")
+    assert judged_hosts(figures_of(result, "stream")[0]) == judged

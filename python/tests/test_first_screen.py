@@ -75,9 +75,11 @@ def test_that_nothing_was_measured_stands_over_everything(tmp_path):
 
 def judge(tmp_path, monkeypatch, verdict):
     """A program that has one verdict on the local latency, slower by half, and none on others."""
-    sides = {"base": {"value": 121e-9}, "new": {"value": 1.5 * 121e-9}}
+    sides = {"base": 121e-9, "new": 1.5 * 121e-9}
+    figures = [{"key": side, "unit": "s", "estimate": {"value": value}} for side, value in sides.items()]
     told = tmp_path / "told.json"
-    told.write_text(json.dumps({"cases": [{"unit": "s", "verdict": verdict, **sides}]}))
+    case = {"labels": {"row": "case", "verdict": verdict}, "figures": figures}
+    told.write_text(json.dumps({"cases": [case]}))
     program = tmp_path / "numatlas"
     program.write_text(f"#!/bin/sh\ncat '{told}'\nexit 1\n")
     program.chmod(0o755)

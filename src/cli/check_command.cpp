@@ -34,7 +34,8 @@ std::string text_of(const RunReport& report, const CheckOptions& options) {
   if (options.format == "line") return report.answer + "\n";
   RunReport shown = report;
   // A list of all hosts would bury the slow ones.
-  if (!options.stats && !shown.views.empty()) shown.views.pop_back();
+  const bool for_people = options.format == "table" || options.format == "markdown";
+  if (for_people && !options.stats && !shown.views.empty()) shown.views.pop_back();
   TextStyle style;
   style.color = wants_color("auto");
   return text_in(options.format, shown, style);

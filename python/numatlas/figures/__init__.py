@@ -2,7 +2,6 @@
 
 from numatlas.figures import atlas, fleet, machine, pilots, verdicts, views
 from numatlas.figures.model import Figure
-from numatlas.readers.verdicts import VERDICTS
 from numatlas.result import Result
 
 
@@ -22,6 +21,6 @@ def figures_of(result: Result, kind: str | None = None) -> list[Figure]:
 
 
 def _measured(part: Result) -> list[Figure]:
-    if part.kind in VERDICTS:
+    if verdicts.is_verdict(part):
         return verdicts.figures(part)
     return fleet.figures(part) if len(part.hosts) else views.figures(part)

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from numatlas.figures.people import signs, spaced
-from numatlas.result import NO_TIME, Result
+from numatlas.result import Result
 from numatlas.units import size_text
 
 NOTHING = "no measurement: numbers of the null engine, which touches no memory"
@@ -53,20 +53,8 @@ def joined(columns: list[list[str]], rows: int) -> list[str]:
 
 
 def is_of_the_null_engine(result: Result) -> bool:
-    """Whether its numbers, or those of a run that it compares, were made up by an engine that touches no
-    memory."""
-    sides = [result.meta.get(side) for side in ("base", "new")]
-    sides += result.meta.get("groups") or []
-    lists = [side.get("runs") for side in sides if isinstance(side, dict)] + [result.meta.get("runs")]
-    runs = [run for runs in lists if isinstance(runs, list) for run in runs if isinstance(run, dict)]
-    if any(_is_made_up(run) for run in runs):
-        return True
+    """Whether its numbers were made up by an engine that touches no memory."""
     return any(str(part.meta.get("engine", "")).startswith("null") for part in [result, *result.parts])
-
-
-def _is_made_up(run: dict[str, Any]) -> bool:
-    """By its engine, or by the clock of the null engine."""
-    return str(run.get("engine", "")).startswith("null") or str(run.get("started")).startswith(NO_TIME)
 
 
 def warnings_of(result: Result, flows: pd.DataFrame) -> list[str]:

@@ -6,10 +6,9 @@ from typing import Any
 import pandas as pd
 
 from numatlas.file_error import FileError
-from numatlas.readers import verdicts
 from numatlas.readers.csv_files import SWEEP_VIEWS
 from numatlas.readers.placement import Residency
-from numatlas.result import Result, Warning
+from numatlas.result import JUDGES, Result, Warning
 from numatlas.units import half_width, ranges_of
 
 #: Columns of a case, in the order of a reader's interest.
@@ -34,8 +33,6 @@ def read(path: Path, data: Json) -> Result:
         return _survey(path, data)
     if data.get("program") == "numa_gpu_xfer_sweep":
         return _sweep(path, data)
-    if data.get("command") in verdicts.VERDICTS:
-        return verdicts.read(path, data)
     if "cases" in data:
         return _report(path, data)
     if "nodes" in data:
@@ -119,6 +116,8 @@ def _report(path: Path, data: Json, place: str = "") -> Result:
         for number, (row, flow) in enumerate(zip(flows, case["flows"], strict=True)):
             told = {**point, "flow": number, **row, "half_width": _half_width(flow["figures"])}
             rows["flows"] += [{**told, **_figure(figure)} for figure in flow["figures"]]
+    if data["command"] in JUDGES:
+        rows = {"rows": [_verdict(case) for case in data["cases"]], "skipped": []}
     apart = ("cases", "views", "machines", "workers", "warnings")
     result = Result(
         path,
@@ -132,6 +131,18 @@ def _report(path: Path, data: Json, place: str = "") -> Result:
     )
     _check(result, place)
     return result
+
+
+def _verdict(case: Json) -> Json:
+    """Labels and figures of a case of `compare` or `check`; a figure's interval and unit beside it."""
+    row = dict(case["labels"])
+    for figure in case["figures"]:
+        ends = figure["estimate"] or {}
+        # A label of the same name is the figure in words.
+        key = figure["key"] if figure["key"] not in row else f"{figure['key']}_value"
+        row |= {key: ends.get("value"), f"{key}_unit": figure["unit"]}
+        row |= {f"{key}_{end}": ends.get(end) for end in ("low", "high")}
+    return row
 
 
 def _check(result: Result, place: str) -> None:

@@ -10,8 +10,7 @@ from numatlas.figures.model import Atlas, Bar, Bars, Curves, Figure, Matrix
 from numatlas.figures.overlay import letters
 from numatlas.figures.told import is_of_the_null_engine
 from numatlas.figures.trend import KIND
-from numatlas.figures.verdicts import ALARMS, cards
-from numatlas.readers.verdicts import VERDICTS
+from numatlas.figures.verdicts import ALARMS, cards, is_verdict
 from numatlas.report.judge import verdict_on, verdicts
 from numatlas.report.pictures import drawing_of, maps_of
 from numatlas.report.verdict import Line, cut_short, verdict
@@ -54,7 +53,7 @@ def first_of(result: Result, figures: list[tuple[str, Figure]]) -> First:
     atlas = next((one for _, one in figures if isinstance(one, Atlas)), None)
     curves = curves_of(figures)
     return First(
-        (cards if result.kind in VERDICTS else metrics)(result)[:MOST_CARDS],
+        (cards if is_verdict(result) else metrics)(result)[:MOST_CARDS],
         verdict(result),
         maps_of(atlas, "first") if atlas else {},
         atlas.title if atlas else "",
@@ -114,8 +113,8 @@ def title_of(results: list[Result], figures: list[tuple[str, Figure]]) -> str:
     if len(results) > 1:
         return f"{len(results)} runs"
     result = results[0]
-    if result.kind in VERDICTS and figures:
-        return figures[0][1].title
+    if is_verdict(result):
+        return str(result.meta.get("answer") or result.path.name)
     machine = result.machine
     count = result.hosts["host"].nunique() if len(result.hosts) else 0
     name = f"STREAM on {count:,} host{'s' * (count != 1)}" if count else machine.get("host")

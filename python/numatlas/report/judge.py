@@ -30,10 +30,13 @@ def verdicts(base: Result, new: Result) -> Verdicts:
         )
         told: Verdicts = {}
         for one in json.loads(done.stdout)["cases"]:
-            base_side, new_side = one.get("base") or {}, one.get("new") or {}
-            figure = (one["unit"], base_side.get("value"), new_side.get("value"))
+            figures = {figure["key"]: figure for figure in one["figures"]}
+            if one["labels"]["row"] != "case" or "base" not in figures or "new" not in figures:
+                continue
+            sides = [figures[side]["estimate"]["value"] for side in ("base", "new")]
+            figure, verdict = (figures["base"]["unit"], *sides), one["labels"]["verdict"]
             # Two cases with the same figures but other verdicts: nobody knows whose these are.
-            told[figure] = one["verdict"] if told.get(figure, one["verdict"]) == one["verdict"] else ""
+            told[figure] = verdict if told.get(figure, verdict) == verdict else ""
         return told
     except (OSError, subprocess.TimeoutExpired, ValueError, KeyError, TypeError, AttributeError):
         return {}  # or it is a program of another version
