@@ -1,5 +1,6 @@
 #include "compare/check.h"
 
+#include <functional>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

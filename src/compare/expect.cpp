@@ -1,5 +1,6 @@
 #include "compare/expect.h"
 
+#include <string_view>
 #include <algorithm>
 #include <charconv>
 #include <cstddef>

@@ -1,6 +1,7 @@
 // What somebody expects of a host: "triad=350GB/s", "latency=120ns".
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>

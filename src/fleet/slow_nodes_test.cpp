@@ -1,3 +1,7 @@
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include "fleet/summary.h"
 
 #include <gmock/gmock.h>

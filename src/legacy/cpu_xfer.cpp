@@ -210,7 +210,7 @@ class Run {
     parts_left_ -= parts;
     Expected<void> shown;
     if (seen) {
-      say(notes_text(*seen, ""));
+      say(notes_text(*seen, true));
       seen->complete = ran.has_value();
       shown = show_report(*seen);
     }

@@ -79,7 +79,7 @@ Expected<ParsedRun> translated_run(const std::string& benchmark, std::vector<std
   return parse_run(benchmark, words);
 }
 
-std::string usual_notes(const RunReport& report) { return notes_text(report, ""); }
+std::string usual_notes(const RunReport& report) { return notes_text(report, true); }
 
 Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hooks,
                               const OwnWords& own, const NotesOf& notes_of) {

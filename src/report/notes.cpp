@@ -210,17 +210,16 @@ std::string widths_text(const RunReport& report) {
   return text;
 }
 
-std::string notes_text(const RunReport& report, const char* where_all_are) {
+namespace {
+
+/// How it was measured.
+std::string details_text(const RunReport& report) {
   std::string text;
   std::map<std::string, std::set<std::string>> observed;
   std::size_t cells = 0;
   std::size_t converged = 0;
   std::vector<std::string> not_converged;
   for (const ScenarioResult& scenario : report.scenarios) {
-    if (scenario.status != Status::ok) {
-      text += fmt::format("{}: {}: {}{}\n", scenario.name, name_of(scenario.status),
-                          scenario.reason, missing_sum_text(scenario));
-    }
     std::size_t open = 0;
     std::size_t measured = 0;
     std::optional<double> widest;
@@ -261,17 +260,25 @@ std::string notes_text(const RunReport& report, const char* where_all_are) {
         own_rules
             ? "their time"
             : fmt::format("{} s{}", rounded(report.time_cap), report.time_of_all ? " in all" : ""));
-  // A list of all would bury what else is said here.
   constexpr std::size_t most_named = 4;
   const std::size_t unnamed =
       not_converged.size() > most_named ? not_converged.size() - most_named : 0;
   not_converged.resize(not_converged.size() - unnamed);
-  text += not_converged.empty()
-              ? cells > 0 ? "\n" : ""
-              : fmt::format("; not converged: {}{}\n", fmt::join(not_converged, ", "),
-                            unnamed == 0 ? ""
-                                         : fmt::format(" and {} more case{}{}", unnamed,
-                                                       unnamed == 1 ? "" : "s", where_all_are));
+  if (!not_converged.empty())
+    text += fmt::format("; not converged: {}", fmt::join(not_converged, ", "));
+  if (unnamed > 0) text += fmt::format(" and {} more", count_text(unnamed, "case"));
+  return cells > 0 ? text + "\n" : text;
+}
+
+}  // namespace
+
+std::string notes_text(const RunReport& report, bool details) {
+  std::string text;
+  for (const ScenarioResult& one : report.scenarios)
+    if (one.status != Status::ok)
+      text += fmt::format("{}: {}: {}{}\n", one.name, name_of(one.status), one.reason,
+                          missing_sum_text(one));
+  if (details) text += details_text(report);
   if (is_null_engine(report.engine)) text += fmt::format("{}\n", null_engine_note);
   if (!report.complete) text += fmt::format("incomplete: {}\n", report.incomplete_reason);
   for (const std::string& warning : counted(report.warnings)) text += "warning: " + warning + "\n";

@@ -17,8 +17,8 @@ std::string guest_note(const std::vector<Machine>& machines);
 /// "triad, 16-byte vectors: fastest of 16, 32, 64", a line for each width; "" where none was tried.
 std::string widths_text(const RunReport& report);
 
-/// Skipped, failed and incomplete cases with their reasons, warnings (each once), page sizes
-/// obtained, stop reasons. `where_all_are`: where to see what is too much for here.
-std::string notes_text(const RunReport& report, const char* where_all_are = " (--stats)");
+/// Skipped, failed and incomplete cases with their reasons, and warnings (each once). `details`:
+/// also the order, page sizes obtained, vector widths, visits, pilots and stop reasons.
+std::string notes_text(const RunReport& report, bool details);
 
 }  // namespace numatlas

@@ -33,7 +33,7 @@ TEST(Notes, SkipsWarningsAndWhatConverged) {
                      {"placement", "8MiB base, worker 3", "cold"}};
   report.complete = false;
   report.incomplete_reason = "interrupted";
-  const std::string text = notes_text(report);
+  const std::string text = notes_text(report, true);
   EXPECT_THAT(text, HasSubstr("1GiB base: skipped: --size: does not fit\n"));
   EXPECT_THAT(
       text,
@@ -50,11 +50,12 @@ TEST(Notes, AVirtualMachineIsOneOfMany) {
   RunReport report = testing::report();
   report.engine = "engine";
   report.scenarios.front().visits.emplace().count = 9;
-  EXPECT_THAT(notes_text(report), Not(HasSubstr("virtual machine")));
+  EXPECT_THAT(notes_text(report, true), Not(HasSubstr("virtual machine")));
   report.machines.emplace_back().hypervisor = "KVM";
-  EXPECT_THAT(notes_text(report), HasSubstr("; one launch on a virtual machine: others may"));
+  EXPECT_THAT(notes_text(report, true), HasSubstr("; one launch on a virtual machine: others may"));
   report.engine = "null";
-  EXPECT_THAT(notes_text(report), Not(HasSubstr("virtual machine"))) << "nothing was measured";
+  EXPECT_THAT(notes_text(report, true), Not(HasSubstr("virtual machine")))
+      << "nothing was measured";
 }
 
 TEST(Notes, SayWhatIsMissingToBeConverged) {
@@ -68,7 +69,7 @@ TEST(Notes, SayWhatIsMissingToBeConverged) {
   point.flows.front().stop = "time_cap";
   point.visits.emplace();
   point.visits->count = 3;
-  const std::string text = notes_text(report);
+  const std::string text = notes_text(report, true);
   EXPECT_THAT(text, HasSubstr(" workers, only 3 visits)")) << text;
   EXPECT_THAT(text, Not(HasSubstr("to 0.0 %")));
   EXPECT_THAT(text, HasSubstr("within 13.7 s"));
@@ -76,11 +77,11 @@ TEST(Notes, SayWhatIsMissingToBeConverged) {
 
 TEST(Notes, SayWhichVectorsWereTheFastest) {
   RunReport report = testing::report();
-  EXPECT_THAT(notes_text(report), Not(HasSubstr("vectors")));
+  EXPECT_THAT(notes_text(report, true), Not(HasSubstr("vectors")));
   report.widths = {{"copy", "regular", "base", 2, 16, {16, 32, 64}},
                    {"triad", "non-temporal", "base", 2, 16, {16, 32, 64}},
                    {"read", "", "base", 2, 64, {16, 32, 64}}};
-  EXPECT_THAT(notes_text(report),
+  EXPECT_THAT(notes_text(report, true),
               HasSubstr("copy, triad nt, 16-byte vectors: fastest of 16, 32, 64\n"
                         "read, 64-byte vectors: fastest of 16, 32, 64\n"));
   report.widths = {{"copy", "regular", "base", 1, 16, {16, 32}},
@@ -117,12 +118,12 @@ TEST(Notes, APointThatWasCutOffSaysWhyItHasNoSum) {
   ScenarioResult& point = report.scenarios.front();
   point.status = Status::incomplete;
   point.reason = "interrupted";
-  EXPECT_THAT(notes_text(report), HasSubstr("1MiB base: incomplete: interrupted\n"));
+  EXPECT_THAT(notes_text(report, true), HasSubstr("1MiB base: incomplete: interrupted\n"));
   point.flows.front().figures.front().key = "bandwidth";
-  EXPECT_THAT(notes_text(report),
+  EXPECT_THAT(notes_text(report, true),
               HasSubstr("incomplete: interrupted; its workers keep what they recorded"));
   point.figures = {{"bandwidth_sum", "B/s", 1e9, {}}};
-  EXPECT_THAT(notes_text(report), HasSubstr("1MiB base: incomplete: interrupted\n"));
+  EXPECT_THAT(notes_text(report, true), HasSubstr("1MiB base: incomplete: interrupted\n"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "report/answer.h"
 #include "report/fleet_table.h"
 #include "report/notes.h"
 #include "report/text_table.h"
@@ -25,10 +26,10 @@ std::string tables_text(const RunReport& report, const TextStyle& style) {
   }
   if (!by_host) text += views_text(report, report.views, style);
   if (style.stats) text += stats_text(report);
-  const std::string notes = notes_text(report);
+  const std::string notes = notes_text(report, style.stats);
   text += style.markdown ? markdown_lines(notes) : notes;
-  if (report.answer.empty()) return text;
-  return report.answer + "\n" + (text.empty() ? "" : "\n" + text);
+  const std::string answer = report.answer.empty() ? answer_text(report) : report.answer + "\n";
+  return answer + (answer.empty() || text.empty() ? "" : "\n") + text;
 }
 
 }  // namespace numatlas

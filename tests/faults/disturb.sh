@@ -42,7 +42,7 @@ case $case in
       python3 -c 'while True: pass' &
       spinners+=($!)
     done
-    run latency latency --size 16KiB --time 1s --precision 0.0001% --threads 1 --json "$folder/a.json" ||
+    run latency latency --size 16KiB --time 1s --precision 0.0001% --threads 1 --stats --json "$folder/a.json" ||
       fail 'latency'
     holds a.json 'len(report["cpu_use"]) == len(report["hosts"])'
     if python3 -c 'import json, sys
@@ -54,6 +54,7 @@ sys.exit(json.load(open(sys.argv[1]))["cpu_use"][0]["other_processes"] is not No
     holds a.json 'report["cpu_use"][0]["other_processes"] + report["cpu_use"][0]["stolen"] >= 0.4'
     holds a.json '[one["code"] for one in report["warnings"]].count("other-processes") == 1'
     says latency "^warning: disturbed while measuring, .*: $used"
+    says latency "^UNRELIABLE: disturbed while measuring, .*: $used"
     # What lasts is not waited for: a few visits are measured again, and then no more.
     holds a.json '(lambda v: 1 <= v["repeated"] <= 3 and v["disturbed"] >= v["count"] // 2)(report["cases"][0]["visits"])'
     holds a.json '(lambda v: len(v["others"]) == len(v["stolen"]) == len(v["switches"]) == v["count"])(report["cases"][0]["visits"])'
@@ -62,9 +63,9 @@ sys.exit(json.load(open(sys.argv[1]))["cpu_use"][0]["other_processes"] is not No
       fail 'stream'
     holds s.json 'report["fleet"]["hosts"][0]["cpu_use"]["other_processes"] > 0'
     run compare compare "$folder/a.json" "$folder/a.json" || fail 'compare'
-    says compare "^not distinguishable \* "
+    says compare "^not distinguishable .* \*$"
     disturbed='[0-9]+ of [0-9]+ visits were disturbed [(].*CPUs[)]'
-    says compare "^\\* BASE: $disturbed; NEW: $disturbed: the difference may come from that"
+    says compare "^warning: BASE: $disturbed; NEW: $disturbed: the difference may come from that"
     says compare '^other processes during latency '
     says compare '^warning: other processes during latency: ' ;;
 

@@ -143,7 +143,7 @@ case $case in
     says_once '^numatlas: error: (rank 0 on [^:]*: )?--json: '
     out_says '^Pointer-chase latency in ns ' ;;
   many) # more ranks than CPUs: all of them measure and are shown
-    timeout -k 5 60 "${launcher[@]}" -n 9 "$numatlas" latency --size 1 --time 20ms \
+    timeout -k 5 60 "${launcher[@]}" -n 9 "$numatlas" latency --size 1 --time 20ms --stats \
       --json "$folder/report.json" >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
     ends_with 0

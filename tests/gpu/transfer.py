@@ -114,7 +114,7 @@ def case_visits(trial: Trial) -> None:
 def case_pilots(trial: Trial) -> None:
     gpus = Gpus(trial)
     run = gpus.run("--measure", "copies,latency", "--gpus", "0", "--direction", "h2d", "--size", "1", "--latency-size", "4KiB",
-                   "--visits", "6", time="3s")
+                   "--visits", "6", "--stats", time="3s")
     run.ends_with(0).out_says(r"^pilot: copies, h2d, GPU 0, \d+ times: ")
     pilots = trial.report()["pilots"]
     equal([(one["key"], one["gpu"], one["unit"]) for one in pilots], [("pilot_bandwidth_gpu0", 0, "B/s")], "pilots")
