@@ -84,7 +84,7 @@ void add_nodes(std::vector<Feature>& features, const Machine& machine) {
       {"machine", "CPU quota", quota.has_value(),
        quota ? fmt::format("{:.4g} CPUs on average by {}: more threads are stopped in turn", *quota,
                            machine.allowance.cpu_quota_source)
-             : "none set"});
+             : machine.none_or_unknown("memory_limit", "none set")});
   std::vector<std::string> devices;
   for (const PersistentMemory& memory : machine.persistent_memory) {
     devices.push_back(memory.name + " " + memory.mode);

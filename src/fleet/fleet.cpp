@@ -20,7 +20,7 @@ HostKind kind_of(const Machine& machine, int processes, int workers) {
   for (const NumaNode& node : machine.nodes) {
     if (!node.has_memory()) continue;
     ++kind.nodes;
-    memory += node.memory_total->value;
+    memory += node.memory_total.value_or(Bytes{}).value;
   }
   kind.memory = Bytes{(memory + gib / 2) / gib * gib};
   return kind;

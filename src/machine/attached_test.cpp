@@ -77,6 +77,39 @@ node   0   2   4
   EXPECT_EQ(*again, machine);
 }
 
+TEST(NumactlText, WhatIsCutOffIsNoMachine) {
+  const std::string head = "available: 2 nodes (0-1)\nnode 0 cpus: 0 1\nnode 0 size: 1024 MB\n";
+  EXPECT_THAT(error_of(head), AllOf(HasSubstr("announces nodes 0-1, and describes no node 1"),
+                                    HasSubstr("is it whole?")));
+  EXPECT_THAT(error_of(head + "node 1 cpus: 2 3\nnode distances:\nnode 0 1\n  0: 10 20\n"),
+              HasSubstr("distances of 1 of 2 nodes"));
+}
+
+TEST(NumactlText, AnUnknownSizeIsNotNone) {
+  const Machine machine =
+      machine_of("available: 1 nodes (0)\nnode 0 cpus: 0 1\nnode 0 size: <not available>\n");
+  EXPECT_EQ(machine.nodes.at(0).memory_total, std::nullopt);
+  EXPECT_TRUE(machine.nodes.at(0).has_memory());
+  EXPECT_EQ(machine.usable_memory_nodes(), NodeSet{NodeId{0}});
+}
+
+TEST(LscpuText, NodesWithoutCpusKindsAndCutTexts) {
+  const std::string head = "Architecture: aarch64\nCPU(s): 4\nOn-line CPU(s) list: 0-3\n";
+  const Machine machine = machine_of(head +
+                                     "NUMA node(s): 2\nNUMA node0 CPU(s): 0-3\n"
+                                     "NUMA node1 CPU(s):\n");
+  ASSERT_EQ(machine.nodes.size(), 2U);
+  EXPECT_TRUE(machine.nodes[1].cpus.empty());
+  EXPECT_TRUE(machine.nodes[0].has_memory()) << "lscpu does not tell how much";
+  EXPECT_THAT(error_of(head + "NUMA node(s): 2\nNUMA node0 CPU(s): 0-3\n"),
+              HasSubstr("counts 2 NUMA nodes, and lists 1"));
+  const Machine mixed = machine_of(head +
+                                   "Model name: Cortex-A55\nModel name: Cortex-A76\n"
+                                   "L1d cache: 192 KiB (4 instances)\n");
+  EXPECT_EQ(mixed.cpu_model, "Cortex-A55 + Cortex-A76");
+  EXPECT_TRUE(mixed.caches.empty()) << "a sum over two kinds is nobody's size";
+}
+
 constexpr const char* lscpu = R"(Architecture:            aarch64
   CPU op-mode(s):        32-bit, 64-bit
 CPU(s):                  4

@@ -56,7 +56,8 @@ struct NumaNode {
   std::string kind;  ///< "dram", "cxl", "pmem", "gpu", "hbm" where known, else ""
   std::vector<MemorySideCache> side_caches;  ///< by level
 
-  bool has_memory() const { return memory_total && memory_total->value > 0; }
+  /// Also where nothing tells how much: a text of lscpu names nodes alone.
+  bool has_memory() const { return !memory_total || memory_total->value > 0; }
   /// Neither CPUs nor memory.
   bool is_empty() const { return cpus.empty() && memory_total && !has_memory(); }
   /// The largest of its memory-side caches; 0 where there is none.

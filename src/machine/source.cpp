@@ -158,8 +158,21 @@ bool is_archive(const std::string& content) {
 Expected<Machine> from_file(const std::string& spec) {
   if (const std::string root = root_in(spec); !root.empty())
     return from_topology(spec, [&] { return read_live_machine(root); });
+  std::error_code error;
+  if (std::filesystem::is_directory(spec, error))
+    return fail_usage("--machine",
+                      fmt::format("the folder '{}' has no /sys of a machine "
+                                  "(sys/devices/system/cpu), nor has a folder in it",
+                                  spec),
+                      "name a folder of hwloc-gather-topology, unpacked");
   const auto content = read_file(spec, fmt::format("'{}'", spec), written_by);
   if (!content) return fail(about("--machine", content.error()));
+  const std::string name = std::filesystem::path(spec).filename().string();
+  if (is_archive(*content) && name.find(".tar") == std::string::npos &&
+      (name.find(".xml.") != std::string::npos || name.find(".json.") != std::string::npos)) {
+    return fail_usage("--machine", fmt::format("'{}' is compressed", spec),
+                      "uncompress it first, as with gunzip");
+  }
   if (is_archive(*content)) {
     return fail_usage("--machine", fmt::format("'{}' is an archive", spec),
                       fmt::format("unpack it and name the folder: 'mkdir machine && tar -xf {} -C "

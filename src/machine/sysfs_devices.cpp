@@ -157,7 +157,7 @@ std::string distant_memory_kind(const Machine& machine, const NumaNode& node) {
     return machine.cpu_model.find(text) != std::string::npos;
   };
   const bool stacked = is("Xeon(R) CPU Max") || is("Xeon Phi") || is("Xeon(R) Phi");
-  if (stacked && *node.memory_total <= Bytes{64 * gib}) return "hbm";
+  if (stacked && node.memory_total && *node.memory_total <= Bytes{64 * gib}) return "hbm";
   const bool other_than_x86 = machine.arch == "x86_64" ? is("Neoverse") : !machine.arch.empty();
   const bool any_gpu =
       std::ranges::any_of(machine.gpus, [](const Gpu& gpu) { return gpu.vendor == "NVIDIA"; });

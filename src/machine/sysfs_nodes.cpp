@@ -163,8 +163,9 @@ void believe_total_of_machine(const Tree& tree, Machine& machine) {
   NumaNode all = node;
   read_machine_memory(tree, all);
   constexpr double alike = 1.01;
-  if (!node.has_memory() || static_cast<double>(all.memory_total->value) <=
-                                alike * static_cast<double>(node.memory_total->value))
+  if (!node.memory_total || !all.memory_total ||
+      static_cast<double>(all.memory_total->value) <=
+          alike * static_cast<double>(node.memory_total->value))
     return;
   machine.notes.push_back(fmt::format(
       "node {} has {} by its own meminfo, but the machine has {} by /proc/meminfo: the "

@@ -94,9 +94,15 @@ bool has_line(const std::string& text, std::string_view start) {
 
 Expected<Machine> read_numactl_text(const std::string& text) {
   Machine machine;
+  NodeSet announced;
   const std::vector<std::string> lines = split_lines(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].starts_with("node distances:")) read_distances(lines, i + 1, machine);
+    const std::size_t named = lines[i].find(" nodes (");
+    if (lines[i].starts_with("available: ") && named != std::string::npos) {
+      const std::size_t start = named + std::string(" nodes (").size();
+      announced = TRY(parse_list<NodeId>(lines[i].substr(start, lines[i].find(')') - start)));
+    }
     const auto line = node_line(lines[i]);
     if (!line) continue;
     NumaNode& node = node_of(machine, line->node);
@@ -107,6 +113,20 @@ Expected<Machine> read_numactl_text(const std::string& text) {
     node.cpus = cpus;
     for (CpuId id : cpus) machine.cpus.emplace_back().id = id;
   }
+  NodeSet described;
+  for (const NumaNode& node : machine.nodes) described.insert(node.id);
+  if (const NodeSet missing = announced - described; !missing.empty())
+    return fail(ErrorKind::usage,
+                fmt::format("the text of numactl -H announces nodes {}, and describes no node {}",
+                            to_list(announced), to_list(missing)),
+                "is it whole?");
+  const auto rows = std::ranges::count_if(
+      machine.nodes, [](const NumaNode& node) { return !node.distance.empty(); });
+  if (rows > 0 && static_cast<std::size_t>(rows) < machine.nodes.size())
+    return fail(ErrorKind::usage,
+                fmt::format("the text of numactl -H has distances of {} of {} nodes", rows,
+                            machine.nodes.size()),
+                "is it whole?");
   machine.unread["cores"] = "numactl -H does not tell";
   return completed(std::move(machine), "numactl -H");
 }
@@ -136,7 +156,8 @@ Expected<Machine> completed(Machine machine, const std::string& form) {
   machine.allowance.affinity = machine.allowance.cpuset = machine.all_cpus();
   for (const NumaNode& node : machine.nodes) machine.allowance.memory_nodes.insert(node.id);
   const std::string silent = form + " does not tell";
-  for (const char* part : {"gpus", "persistent_memory", "memory_limit", "huge_pages"})
+  for (const char* part :
+       {"gpus", "persistent_memory", "memory_limit", "huge_pages", "isolated_cpus"})
     machine.unread[part] = silent;
   if (!machine.hypervisor) machine.unread["hypervisor"] = silent;
   std::string open;

@@ -7,11 +7,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "machine/text_forms.h"
 #include "machine/tree.h"
 
@@ -19,10 +21,19 @@ namespace numatlas {
 namespace {
 
 using Fields = std::map<std::string, std::string>;
+constexpr const char* two_kinds = "(two kinds of cores)";
 
 std::string field(const Fields& fields, const std::string& name) {
   const auto found = fields.find(name);
   return found == fields.end() ? "" : found->second;
+}
+
+/// The first of a name counts; of two kinds of cores both names.
+void add_field(const std::string& name, const std::string& value, Fields& fields) {
+  const auto [known, is_new] = fields.emplace(name, value);
+  if (is_new || name != "Model name" || known->second.find(value) != std::string::npos) return;
+  known->second += " + " + value;
+  fields[two_kinds] = "yes";
 }
 
 /// Newer versions nest: {"field": "NUMA:", "data": null, "children": [...]}.
@@ -35,13 +46,14 @@ void add_fields(const nlohmann::json& list, int depth, Fields& fields) {
         item.contains("field") && item["field"].is_string() ? item["field"].get<std::string>() : "";
     if (name.ends_with(':')) name.pop_back();
     if (item.contains("data") && item["data"].is_string())
-      fields.emplace(name, item["data"].get<std::string>());
+      add_field(name, item["data"].get<std::string>(), fields);
     if (item.contains("children")) add_fields(item["children"], depth + 1, fields);
   }
 }
 
-/// "64 KiB (2 instances)"; without a number of instances the size is one's ("32K").
-void add_cache(const std::string& name, const std::string& value, Machine& machine) {
+/// "64 KiB (2 instances)": their sum; without a number of instances the size is one's ("32K").
+/// `alike`: all CPUs are of one kind.
+void add_cache(const std::string& name, const std::string& value, bool alike, Machine& machine) {
   const auto bracket = value.find('(');
   std::string size = value.substr(0, bracket);
   while (size.ends_with(' ')) size.pop_back();
@@ -49,7 +61,8 @@ void add_cache(const std::string& name, const std::string& value, Machine& machi
   const std::uint64_t instances =
       bracket == std::string::npos ? 0 : std::strtoull(value.c_str() + bracket + 1, nullptr, 10);
   const CpuSet all = machine.all_cpus();
-  if (!bytes || instances == 0 || (instances != 1 && instances != all.size())) {
+  if (!bytes || instances == 0 || (instances > 1 && !alike) ||
+      (instances != 1 && instances != all.size())) {
     machine.notes.push_back(
         fmt::format("{} cache: {}; which CPUs share one is not said", name, value));
     return;
@@ -96,6 +109,12 @@ Expected<Machine> machine_of(const Fields& fields) {
   const auto cpus = TRY(parse_list<CpuId>(field(fields, "On-line CPU(s) list")));
   for (CpuId id : cpus) machine.cpus.emplace_back().id = id;
   TRY(add_nodes(fields, machine));
+  const std::string count = field(fields, "NUMA node(s)");
+  if (!count.empty() && count != std::to_string(machine.nodes.size()))
+    return fail(ErrorKind::usage,
+                fmt::format("the text of lscpu counts {} NUMA nodes, and lists {}", count,
+                            machine.nodes.size()),
+                "is it whole?");
   if (field(fields, "Thread(s) per core") == "1") {
     int core = 0;
     for (Cpu& cpu : machine.cpus) cpu.core = core++;
@@ -113,7 +132,7 @@ Expected<Machine> machine_of(const Fields& fields) {
   for (const char* name : {"L1d", "L1i", "L2", "L3", "L4"}) {
     std::string value = field(fields, name);  // below "Caches (sum of all)"
     if (value.empty()) value = field(fields, std::string(name) + " cache");
-    if (!value.empty()) add_cache(name, value, machine);
+    if (!value.empty()) add_cache(name, value, field(fields, two_kinds).empty(), machine);
   }
   return completed(std::move(machine), "lscpu");
 }
@@ -131,10 +150,8 @@ Expected<Machine> read_lscpu_text(const std::string& text) {
   for (const std::string& line : split_lines(text)) {
     const auto first = line.find_first_not_of(" \t"), colon = line.find(':');
     if (first == std::string::npos || colon == std::string::npos || colon < first) continue;
-    const auto start = line.find_first_not_of(" \t", colon + 1);
-    if (start == std::string::npos) continue;
-    fields.emplace(line.substr(first, colon - first),
-                   line.substr(start, line.find_last_not_of(" \t\r") - start + 1));
+    add_field(line.substr(first, colon - first),
+              std::string(trim(std::string_view(line).substr(colon + 1))), fields);
   }
   return machine_of(fields);
 }

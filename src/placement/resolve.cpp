@@ -165,6 +165,10 @@ Expected<std::vector<CpuId>> resolve_isolated(const Machine& machine) {
   if (!machine.isolated_cpus.empty())
     return excluded(fmt::format("{} (all that are isolated)", to_list(machine.isolated_cpus)), true,
                     machine);
+  const auto unknown = machine.unread.find("isolated_cpus");
+  if (unknown != machine.unread.end())
+    return fail_about(ErrorKind::unavailable, "--cpus",
+                      fmt::format("isolated CPUs are unknown ({})", unknown->second));
   return fail_about(ErrorKind::unavailable, "--cpus", "this machine has no isolated CPUs",
                     "the kernel's parameter isolcpus= isolates them");
 }

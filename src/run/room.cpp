@@ -58,7 +58,8 @@ std::optional<Bytes> room_of(const Allowance& allowance) {
 }  // namespace
 
 Bytes room_on(const NumaNode& node) {
-  if (!node.memory_free) return *node.memory_total;
+  constexpr Bytes unknown{1024 * 1024 * gib};  // no limit that anybody told
+  if (!node.memory_free) return node.memory_total.value_or(unknown);
   return Bytes{node.memory_free->value + node.memory_cache.value_or(Bytes{}).value};
 }
 

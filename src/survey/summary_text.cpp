@@ -77,8 +77,8 @@ std::string machine_words(const Machine& machine) {
 std::string node_words(const NumaNode& node) {
   std::string text = fmt::format("{}: ", node.id.value);
   text += node.cpus.empty() ? "no CPUs" : "CPUs " + short_list(to_list(node.cpus));
-  text += node.has_memory() ? ", " + to_rounded_text(*node.memory_total)
-                            : std::string(node.memory_total ? ", no memory" : "");
+  if (node.memory_total)
+    text += node.has_memory() ? ", " + to_rounded_text(*node.memory_total) : ", no memory";
   if (!node.kind.empty() && node.kind != "dram") text += " (" + node.kind + ")";
   if (!node.side_caches.empty())
     text += " behind a memory-side cache of " + to_rounded_text(node.side_cache());

@@ -125,7 +125,11 @@ Expected<void> Migrate::check(const PlanInput& input) const {
   }
   const bool all = from_ == "all" && to_ == "all";
   if ((all ? ordinary_memory_nodes(input) : memory_nodes(input)).size() < 2) {
-    return fail_about(ErrorKind::unavailable, name(), "only one node has memory",
+    return fail_about(ErrorKind::unavailable, name(),
+                      all && memory_nodes(input).size() > 1
+                          ? "only one node has memory, beside those of GPUs, which are used where "
+                            "--from or --to names them"
+                          : "only one node has memory",
                       "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
                       "clusters in the firmware's settings)");
   }
