@@ -1,9 +1,9 @@
 #include "compare/check.h"
 
-#include <functional>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <unordered_map>
