@@ -1,10 +1,10 @@
 #include "compare/expect.h"
 
-#include <string_view>
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 

@@ -1,7 +1,7 @@
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
-#include <algorithm>
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
