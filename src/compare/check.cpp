@@ -356,29 +356,46 @@ class CommandCheck {
   std::map<std::string, CheckedHost>& hosts_;
 };
 
-/// Holds the newest figures of each host against what is expected of it.
-Expected<void> judge_expected(const Expectation& expected,
-                              const std::vector<const StoredRun*>& newest,
-                              std::map<std::string, CheckedHost>& hosts) {
-  std::set<std::string> found_on;
-  const bool lower = expected.unit == "s";
+/// A figure of a host that an expectation is of, with its run.
+struct HostFigure {
+  const StoredRun* run = nullptr;
+  ExpectedFigure figure;
+};
+
+/// Of each host that has one, over the newest runs of all commands: of a fact, else of cases.
+std::map<std::string, HostFigure> figures_for(const Expectation& expected,
+                                              const std::vector<const StoredRun*>& newest) {
+  std::map<std::string, HostFigure> found;
   for (const StoredRun* run : newest) {
     for (std::size_t i = 0; i < run->hosts.size(); ++i) {
       const auto figure = figure_for(expected, *run, i);
       if (!figure) continue;
-      CheckedHost& host = hosts[run->hosts[i]];
-      found_on.insert(run->hosts[i]);
-      host.judged = true;
-      const StoredFigure& stored = figure->figure;
-      // Its whole interval has to miss the limit.
-      const double best = !stored.interval ? *stored.value
-                          : lower          ? stored.interval->low
-                                           : stored.interval->high;
-      if (lower ? best <= expected.limit : best >= expected.limit) continue;
-      host.findings.push_back({below, run->command, figure->name, expected.name, expected.unit,
-                               stored.value, expected.limit, *stored.value / expected.limit - 1,
-                               std::nullopt, "--expect", "", stored.disturbed});
+      const auto [place, is_new] = found.try_emplace(run->hosts[i], HostFigure{run, *figure});
+      if (!is_new && is_preferred(*figure, place->second.figure, expected))
+        place->second = {run, *figure};
     }
+  }
+  return found;
+}
+
+/// Holds the newest figures of each host against what is expected of it. Hosts without such a
+/// figure are not judged.
+Expected<void> judge_expected(const Expectation& expected,
+                              const std::vector<const StoredRun*>& newest,
+                              std::map<std::string, CheckedHost>& hosts) {
+  const auto found_on = figures_for(expected, newest);
+  const bool lower = expected.unit == "s";
+  for (const auto& [name, found] : found_on) {
+    const StoredFigure& stored = found.figure.figure;
+    // Its whole interval has to miss the limit.
+    const double best = !stored.interval ? *stored.value
+                        : lower          ? stored.interval->low
+                                         : stored.interval->high;
+    if (lower ? best <= expected.limit : best >= expected.limit) continue;
+    hosts[name].findings.push_back({below, found.run->command, found.figure.name, expected.name,
+                                    expected.unit, stored.value, expected.limit,
+                                    *stored.value / expected.limit - 1, std::nullopt, "--expect",
+                                    "", stored.disturbed});
   }
   if (found_on.empty()) {
     std::vector<std::string> names;
@@ -391,11 +408,9 @@ Expected<void> judge_expected(const Expectation& expected,
                                                            : "seconds"),
                       fmt::format("these have: {}", fmt::join(names, ", ")));
   }
-  for (auto& [name, host] : hosts) {
-    if (found_on.contains(name)) continue;
-    host.judged = false;
-    host.unjudged.push_back(fmt::format("no figure '{}' (--expect)", expected.name));
-  }
+  for (auto& [name, host] : hosts)
+    if (!found_on.contains(name))
+      host.unjudged.push_back(fmt::format("no figure '{}' (--expect)", expected.name));
   return {};
 }
 
@@ -543,7 +558,11 @@ Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule
     check.judge(checked.notes);
     newest.insert(newest.end(), check.newest().begin(), check.newest().end());
   }
+  for (auto& [name, host] : hosts)  // what is expected judges a host by itself
+    if (!rule.expected.empty()) host.unjudged.clear();
   for (const Expectation& expected : rule.expected) TRY(judge_expected(expected, newest, hosts));
+  if (!rule.expected.empty())
+    for (auto& [name, host] : hosts) host.judged = host.unjudged.empty();
   for (auto& [name, host] : hosts) {
     std::ranges::stable_sort(host.findings, std::greater<>(),
                              [](const Finding& one) { return std::abs(one.change); });

@@ -235,6 +235,13 @@ TEST(Check, WhatIsExpectedJudgesAHostByItself) {
   rule.expected = *parse_expectations("latency=120ns");
   EXPECT_EQ(checked({run_on("n", {150e-9}, 10, "s")}, rule).count("below"), 1U);
   EXPECT_EQ(checked({run_on("n", {100e-9}, 10, "s")}, rule).count("below"), 0U);
+  // Of several commands the better one; a host without one of the figures is not judged.
+  std::vector<StoredRun> two{run_on("n", {0.5e10}), run_on("n", {1e10})};
+  two.back().command = "matrix";
+  rule.expected = *parse_expectations("read=9GB/s");
+  EXPECT_EQ(checked(two, rule).count("below"), 0U);
+  rule.expected = *parse_expectations("read=9GB/s,bandwidth_sum=1GB/s");
+  EXPECT_EQ(checked({run_on("n", {1e10}), run_on("m", {1e-7}, 10, "s")}, rule).not_judged(), 1U);
   rule.expected = *parse_expectations("triad=9GB/s");
   const auto none = check_runs({run_on("n", {1e10})}, rule);
   ASSERT_FALSE(none);

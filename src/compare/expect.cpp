@@ -66,6 +66,12 @@ bool is_better(double one, double other, const std::string& unit) {
 
 }  // namespace
 
+bool is_preferred(const ExpectedFigure& one, const ExpectedFigure& other,
+                  const Expectation& expected) {
+  if (one.of_fact != other.of_fact) return one.of_fact;
+  return is_better(*one.figure.value, *other.figure.value, expected.unit);
+}
+
 Expected<std::vector<Expectation>> parse_expectations(const std::string& text) {
   std::vector<Expectation> all;
   const auto add = [&](const std::string& where, std::string_view words) -> Expected<void> {
@@ -106,7 +112,7 @@ std::optional<ExpectedFigure> figure_for(const Expectation& expected, const Stor
   const auto offer = [&](std::string name, const StoredFigure& figure) {
     if (!figure.value) return;
     if (!best || is_better(*figure.value, *best->figure.value, expected.unit))
-      best = ExpectedFigure{std::move(name), figure};
+      best = ExpectedFigure{std::move(name), figure, false};
   };
   if (run.hosts.size() == 1) {
     for (const Fact& fact : run.facts) {
@@ -116,7 +122,10 @@ std::optional<ExpectedFigure> figure_for(const Expectation& expected, const Stor
       if (fact.estimate.low) figure.interval = Interval{*fact.estimate.low, *fact.estimate.high};
       offer(fact.words, figure);
     }
-    if (best) return best;
+    if (best) {
+      best->of_fact = true;
+      return best;
+    }
   }
   Bytes largest;
   for (const StoredCase& one : run.cases) {

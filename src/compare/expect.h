@@ -26,7 +26,11 @@ Expected<std::vector<Expectation>> parse_expectations(const std::string& text);
 struct ExpectedFigure {
   std::string name;  ///< of its case
   StoredFigure figure;
+  bool of_fact = false;
 };
+/// Facts before cases, then the better one.
+bool is_preferred(const ExpectedFigure& one, const ExpectedFigure& other,
+                  const Expectation& expected);
 /// That of a host (index) of a run: the fact of that name, else of the cases of that kernel or
 /// metric those with the most memory; of several the best. nullopt where the run has none.
 std::optional<ExpectedFigure> figure_for(const Expectation& expected, const StoredRun& run,
