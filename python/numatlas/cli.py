@@ -27,7 +27,7 @@ KINDS = {"scaling": "bandwidth", "flows": "run"}
 #: What `plot` can be asked for: the machine, and what the commands measure.
 PLOTS = (
     *("machine", "atlas", "pilots", "matrix", "latency", "loaded", "bandwidth", "copy", "cores", "touch"),
-    *("faults", "migrate", "tlb", "atomics", "weights", "transfer", "stream", "run", "advise", "check"),
+    *("faults", "migrate", "tlb", "atomics", "weights", "transfer", "stream", "run", "advise"),
 )
 #: Inches that a picture may be wide.
 NARROWEST, WIDEST = 2.5, 30.0

@@ -37,10 +37,6 @@ def view_of(title: str, kind: str, cells: list[Cell], **given: Any) -> View:
     return {"title": title, "kind": kind, "cells": cells, "notes": [], "verdict": [], **fields, **given}
 
 
-#: Commands whose results are verdicts on other results.
-JUDGES = ("compare", "check")
-
-
 @dataclass(frozen=True)
 class Warning:
     """What figures have to be read with. Programs decide by `code` (docs/results.md); as text it is for

@@ -284,7 +284,7 @@ def test_every_benchmark_is_a_kind_of_plot():
     told = subprocess.run([program(), "--help"], capture_output=True, text=True, check=True).stdout
     commands = set(re.findall(r"^  ([a-z]+)  ", told.partition("Commands:")[2], re.MULTILINE))
     others = {"topology", "features", "survey", "audit", "selftest", "compare", "convert", "export", "exec"}
-    others |= {"completion", "report", "plot", "help"}
+    others |= {"check", "completion", "report", "plot", "help"}
     assert commands - others == set(PLOTS) - {"machine", "atlas", "pilots"}
 
 

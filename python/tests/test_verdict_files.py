@@ -3,8 +3,9 @@
 import json
 import os
 import subprocess
+import sys
 
-from commands import command, one_line, program
+from commands import ROOT, command, one_line, program
 from made_results import survey
 from report_pages import EVIL, FLEETS, Tree
 
@@ -56,7 +57,7 @@ def test_what_compare_writes_is_read(measure, tmp_path):
     assert tree.find("h1")[0]["text"].startswith("SLOWER 1 of ")
     assert "Nothing was measured" in tree.find(class_="banner")[0]["text"]
     cards = {" ".join(card["text"].split()): card["class"] for card in tree.find(class_="metric")}
-    assert "alarm" in cards["slower 1"]
+    assert "alarm" in cards["slower 1"] and len(cards) > 1
 
 
 def test_what_check_writes_is_read(tmp_path):
@@ -68,8 +69,25 @@ def test_what_check_writes_is_read(tmp_path):
     text = page([result])
     tree = Tree(text)
     assert tree.find("h1")[0]["text"].startswith("SLOW 2 of 7: cn2 (triad -20 %")
-    assert ">nan<" not in text
-    assert [" ".join(card["text"].split()) for card in tree.find(class_="metric")] == ["slow 4"]
+    assert ">nan<" not in text and not tree.find(class_="metric")
+
+
+def test_check_of_any_command_shows_the_slow_host(tmp_path):
+    """Of each value in the unit that suits it, and of hosts that nobody could judge why."""
+    make = ROOT / "tests" / "golden" / "compare" / "make.py"
+    subprocess.run([sys.executable, make, tmp_path], check=True)
+    words = ["check", "fleet", "--expect", "bandwidth_sum=900GB/s"]
+    result = numatlas.load(stored(tmp_path, "check", *words))
+    slow, below, hosts = figures_of(result)
+    assert slow.rows[0][:2] == ["n3", "▼ slow"] and slow.rows[0][5:8] == ["141 GB/s", "177 GB/s", "-20.2%"]
+    assert len(below.rows) == 5 and "900 GB/s" in below.rows[0]
+    assert next(row for row in hosts.rows if row[0] == "n3")[1:4] == ["1", "1", "0"]
+    tree = Tree(page([result]))
+    assert tree.find("h1")[0]["text"].startswith("SLOW 1 of 5: n3 (read 1MiB base -20 %")
+    identities = [one["id"] for one in tree.find("article")]
+    assert len(set(identities)) == 3
+    text = page([numatlas.load(stored(tmp_path, "judged", "check", "fleet"))])
+    assert "not judged: odd" in Tree(text).find(class_="verdict-card")[0]["text"]
 
 
 def test_names_act_nowhere(tmp_path):
@@ -81,8 +99,9 @@ def test_names_act_nowhere(tmp_path):
 
 
 def test_a_list_is_no_picture(measure, tmp_path):
-    done = command("plot", "compare", compared(measure, tmp_path), folder=tmp_path)
-    one_line(done, 2, "KIND: compare: no kind of plot")
+    for kind in ("compare", "check"):
+        done = command("plot", kind, compared(measure, tmp_path), folder=tmp_path)
+        one_line(done, 2, f"KIND: {kind}: no kind of plot")
 
 
 def test_files_of_verdicts_and_of_results_share_a_page(measure, tmp_path):

@@ -119,12 +119,13 @@ bool holds(SlowKernel& slow, const std::optional<double>& highest, std::vector<d
 class KindCase {
  public:
   KindCase(const PeerInput& input, const std::vector<std::size_t>& hosts, std::size_t index)
-      : rates_of_(input.rates[index]), at_once_(input.at_once) {
+      : rates_of_(input.rates[index]) {
     for (const std::size_t host : hosts) {
       const auto& its = rates_of_[host];
       if (!its || its->rate <= 0) continue;
       hosts_.push_back(host);
       rates_.push_back(its->rate);
+      ++hosts_of_run_[its->run];
     }
     if (!rates_.empty()) median_ = median_of(rates_);
   }
@@ -137,7 +138,7 @@ class KindCase {
     if (!rates_of_[host]) return {};
     std::vector<double> relative = rates_of_[host]->rounds;
     for (std::size_t round = 0; round < relative.size(); ++round) {
-      const double median = round_median(round);
+      const double median = round_median(rates_of_[host]->run, round);
       relative[round] = median > 0 ? relative[round] / median : 0;
     }
     return relative;
@@ -150,26 +151,29 @@ class KindCase {
   }
 
  private:
-  double round_median(std::size_t round) {
-    if (!at_once_) return *median_;
-    while (round_medians_.size() <= round) {
+  /// Over the hosts of that run; of fewer than three the median of all stands for it.
+  double round_median(std::size_t run, std::size_t round) {
+    if (run == 0 || hosts_of_run_[run] < 3) return *median_;
+    std::vector<double>& medians = round_medians_[run];
+    while (medians.size() <= round) {
       std::vector<double> values;
-      const std::size_t at = round_medians_.size();
+      const std::size_t at = medians.size();
       for (const std::size_t host : hosts_) {
         const auto& rounds = rates_of_[host]->rounds;
-        if (at < rounds.size() && rounds[at] > 0) values.push_back(rounds[at]);
+        if (rates_of_[host]->run == run && at < rounds.size() && rounds[at] > 0)
+          values.push_back(rounds[at]);
       }
-      round_medians_.push_back(values.empty() ? 0 : median_of(std::move(values)));
+      medians.push_back(values.empty() ? 0 : median_of(std::move(values)));
     }
-    return round_medians_[round];
+    return medians[round];
   }
 
   const std::vector<std::optional<PeerRate>>& rates_of_;
-  bool at_once_;
   std::vector<std::size_t> hosts_;
   std::vector<double> rates_;
-  std::optional<double> median_;       ///< of the rates
-  std::vector<double> round_medians_;  ///< made when they are asked for
+  std::optional<double> median_;  ///< of the rates
+  std::map<std::size_t, std::size_t> hosts_of_run_;
+  std::map<std::size_t, std::vector<double>> round_medians_;  ///< by run; made when asked for
 };
 
 std::vector<std::vector<std::size_t>> hosts_by_kind(const PeerInput& input) {
@@ -281,6 +285,23 @@ void judge_together(std::vector<KindCase>& cases, const std::vector<std::size_t>
   }
 }
 
+/// Hosts whose rates are all of one run, by that run.
+std::vector<std::vector<std::size_t>> hosts_by_run(const PeerInput& input,
+                                                   const std::vector<KindCase>& cases,
+                                                   const std::vector<std::size_t>& hosts) {
+  std::map<std::size_t, std::vector<std::size_t>> runs;
+  for (const std::size_t host : hosts) {
+    std::set<std::size_t> mine;
+    for (const auto& rates : input.rates)
+      if (rates[host]) mine.insert(rates[host]->run);
+    if (!cases.empty() && mine.size() == 1 && *mine.begin() != 0)
+      runs[*mine.begin()].push_back(host);
+  }
+  std::vector<std::vector<std::size_t>> all;
+  for (auto& [run, members] : runs) all.push_back(std::move(members));
+  return all;
+}
+
 /// A host that ran again over the median of those beside it that are not suspected; nullopt where
 /// one of them has no rate.
 std::optional<double> over_partners(const PeerInput& input, std::size_t host,
@@ -324,17 +345,22 @@ std::string of_rounds_text(std::size_t slow, std::size_t all) {
   return slow == all ? "every round" : fmt::format("{} of {} rounds", slow, all);
 }
 
-/// The first run from which on all lie below all before; the number of earlier runs where only the
-/// newest does, and where none does.
-std::size_t step_of(const std::vector<double>& earlier, double newest, std::size_t least_before) {
+/// The run from which on all lie below all before, by the widest gap, which is half of `drop` at
+/// least; the number of earlier runs where there is none.
+std::size_t step_of(const std::vector<double>& earlier, double newest, const SlowRule& rule) {
   std::vector<double> all = earlier;
   all.push_back(newest);
-  for (std::size_t i = least_before; i < earlier.size(); ++i) {
-    const double before = *std::min_element(all.begin(), all.begin() + static_cast<long>(i));
-    const double after = *std::max_element(all.begin() + static_cast<long>(i), all.end());
-    if (after < before) return i;
+  std::size_t step = earlier.size();
+  double widest = rule.drop / 2;
+  for (std::size_t i = rule.least_hosts; i < earlier.size(); ++i) {
+    const auto at = all.begin() + static_cast<std::ptrdiff_t>(i);
+    const double before = *std::min_element(all.begin(), at);
+    const double gap = 1 - *std::max_element(at, all.end()) / before;
+    if (!(gap > widest)) continue;
+    widest = gap;
+    step = i;
   }
-  return earlier.size();
+  return step;
 }
 
 }  // namespace
@@ -383,7 +409,8 @@ SlowReport judge_peers(const PeerInput& input, const SlowRule& rule) {
     std::vector<std::size_t> indices;
     auto cases = comparable_cases(input, kinds[kind], rule, indices);
     judge_each(cases, indices, rule, found);
-    if (input.at_once) judge_together(cases, kinds[kind], rule, found);
+    for (const auto& hosts : hosts_by_run(input, cases, kinds[kind]))
+      judge_together(cases, hosts, rule, found);
   }
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const auto& [host, reason] : unjudged_hosts(input, rule)) {
@@ -409,7 +436,7 @@ std::vector<Fall> judge_past(const std::vector<PastCase>& cases, const SlowRule&
     const auto& [newest, earlier] = cases[i];
     if (earlier.size() < rule.least_hosts) continue;
     Fall fall;
-    fall.since = step_of(earlier, newest.rate, rule.least_hosts);
+    fall.since = step_of(earlier, newest.rate, rule);
     fall.runs = fall.since;
     const Peers own = peers_of({earlier.begin(), earlier.begin() + static_cast<long>(fall.since)},
                                rule.least_spread);

@@ -37,6 +37,8 @@ struct PeerRate {
   double rate = 0;
   std::optional<double> highest{};  ///< the end of its interval that speaks for it
   std::vector<double> rounds{};     ///< each; 0 for one that did not end; empty: none is known
+  /// Of which run it is: round i of hosts of one run was measured at once. 0: of none with others.
+  std::size_t run = 0;
 };
 
 /// Hosts that measured the same cases.
@@ -46,7 +48,6 @@ struct PeerInput {
   std::vector<std::string> kind_texts;                      ///< "AMD EPYC 7742, 256 CPUs"
   std::vector<std::string> cases;                           ///< "triad"
   std::vector<std::vector<std::optional<PeerRate>>> rates;  ///< by case, then host
-  bool at_once = false;  ///< round i of one host was measured together with that of the others
   /// Rates of suspects and healthy hosts that ran again; by case, then host. Empty: nobody did.
   std::vector<std::vector<std::optional<double>>> again{};
 };

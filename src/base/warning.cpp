@@ -24,7 +24,7 @@ std::vector<std::string> counted(const std::vector<Warning>& warnings) {
     std::string matter = warning.text;
     // Figures differ from place to place and from run to run: the first one's stand for all. Those
     // of a setting are its value.
-    if (warning.code != "setting")
+    if (warning.code != "setting" && warning.code != "not-judged" && warning.code != "note")
       std::erase_if(matter, [](char c) { return c >= '0' && c <= '9'; });
     matter = warning.code + '\n' + matter;
     const auto [found, is_new] = known.emplace(std::move(matter), matters.size());

@@ -1,13 +1,16 @@
 // Stored results of hosts, judged: against each other, against their own past, against what is
 // expected.
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/text.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
 #include "compare/check.h"
@@ -41,6 +44,18 @@ std::string text_of(const RunReport& report, const CheckOptions& options) {
   return text_in(options.format, shown, style);
 }
 
+/// What was read, also below a folder, is not written over.
+Expected<void> check_is_no_input(const char* option, const std::string& file,
+                                 const Results& results) {
+  std::error_code code;
+  if (file.empty() || !std::filesystem::exists(file, code)) return {};
+  for (const StoredRun& run : results.runs)
+    if (std::filesystem::equivalent(file, run.file, code))
+      return fail_usage(option, fmt::format("{} is one of the files to read", printable(file)),
+                        "name another file");
+  return {};
+}
+
 Expected<int> run_check(const CheckOptions& options) {
   CheckRule rule{TRY(options.slow.parse()), options.metric, {}};
   if (!options.expect.empty()) rule.expected = TRY(parse_expectations(options.expect));
@@ -48,6 +63,9 @@ Expected<int> run_check(const CheckOptions& options) {
   TRY(check_metrics_file(options.openmetrics, options.paths));
   if (!options.json.empty()) TRY(check_writable(options.json, "--json"));
   const Results results = TRY(read_results(options.paths));
+  for (const auto& [option, file] :
+       {std::pair("--json", options.json), std::pair("--openmetrics", options.openmetrics)})
+    TRY(check_is_no_input(option, file, results));
   Checked checked = TRY(check_runs(results.runs, rule));
   checked.notes.insert(checked.notes.end(), results.notes.begin(), results.notes.end());
   checked.broken = results.broken.size();
@@ -59,7 +77,8 @@ Expected<int> run_check(const CheckOptions& options) {
   if (options.no_fail) return 0;
   for (const CheckedHost& host : checked.hosts)
     if (!host.findings.empty()) return exit_code_of_slow_nodes;
-  return checked.not_judged() > 0 || checked.broken > 0 ? exit_code_of_unjudged_nodes : 0;
+  const bool all = checked.not_judged() == 0 && checked.broken == 0 && !checked.hosts.empty();
+  return !all ? exit_code_of_unjudged_nodes : 0;
 }
 
 }  // namespace

@@ -31,14 +31,15 @@ bool is_time(const StoredCase& one) { return better_of(one.unit) == Better::lowe
 
 const std::string& key_of(const StoredCase& one) { return one.host ? one.host_key : one.key; }
 
-/// One host in one run of a command.
+/// One host in one run of a command, or in its newest runs.
 struct HostRun {
   const StoredRun* run = nullptr;
   std::size_t host = 0;
-  std::vector<const StoredCase*> cases;  ///< that can be judged
+  /// That can be judged, each with the run that it is of.
+  std::vector<std::pair<const StoredCase*, const StoredRun*>> cases;
 
   const std::string& name() const { return run->hosts[host]; }
-  const HostKind& kind() const { return run->kinds[host]; }
+  HostKind kind() const { return host < run->kinds.size() ? run->kinds[host] : HostKind{}; }
 };
 
 /// As a rate; nullopt where the figure says nothing.
@@ -56,17 +57,14 @@ std::optional<PeerRate> rate_of(const StoredCase& one) {
 bool is_wanted(const StoredCase& one, const StoredRun& run, const std::string& metric) {
   if (one.is_empty_point() || (!metric.empty() && one.metric != metric)) return false;
   if (!one.host && run.hosts.size() != 1) return false;
-  switch (one.level) {
-    case CaseLevel::derived: return !metric.empty();
-    case CaseLevel::flow: return false;
-    default: return rate_of(one).has_value();
-  }
+  if (one.level == CaseLevel::flow || (one.level == CaseLevel::derived && metric.empty()))
+    return false;
+  return rate_of(one).has_value();
 }
 
 std::vector<HostRun> hosts_of(const StoredRun& run, const std::string& metric) {
   std::vector<HostRun> hosts;
-  for (std::size_t host = 0; host < std::min(run.hosts.size(), run.kinds.size()); ++host)
-    hosts.push_back({&run, host, {}});
+  for (std::size_t host = 0; host < run.hosts.size(); ++host) hosts.push_back({&run, host, {}});
   std::set<std::string> with_totals;  // what its flows tell stands in these
   for (const StoredCase& one : run.cases)
     if (one.level == CaseLevel::point && !one.host) with_totals.insert(one.point_key);
@@ -74,27 +72,9 @@ std::vector<HostRun> hosts_of(const StoredRun& run, const std::string& metric) {
     const std::size_t host = one.host.value_or(0);
     const bool again = one.level == CaseLevel::lone_flow && with_totals.contains(one.point_key);
     if (host < hosts.size() && !again && is_wanted(one, run, metric))
-      hosts[host].cases.push_back(&one);
+      hosts[host].cases.emplace_back(&one, &run);
   }
   return hosts;
-}
-
-/// Which of the runs belong together: 0 where no newer run has one of its hosts, else one more than
-/// the newer runs that have one. Runs of different hosts are of one age whenever they were; those
-/// of one host are a history. `runs` in the order of their starts.
-std::vector<std::vector<const StoredRun*>> by_age(const std::vector<const StoredRun*>& runs) {
-  std::vector<std::vector<const StoredRun*>> ages;
-  std::map<std::string, std::size_t> seen;  // of each host, runs up to its oldest one so far
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    std::size_t age = 0;
-    for (const std::string& host : (*run)->hosts)
-      if (const auto newer = seen.find(host); newer != seen.end())
-        age = std::max(age, newer->second);
-    for (const std::string& host : (*run)->hosts) seen[host] = age + 1;
-    ages.resize(std::max(ages.size(), age + 1));
-    ages[age].insert(ages[age].begin(), *run);
-  }
-  return ages;
 }
 
 /// Hosts as peers, with the case that each index of the input is.
@@ -104,26 +84,25 @@ struct PeerTable {
   std::vector<std::vector<const StoredCase*>> cases;  ///< by case, then host; nullptr: it has none
 };
 
-PeerTable table_of(const std::vector<const StoredRun*>& runs, const std::string& metric) {
+PeerTable table_of(std::vector<HostRun> hosts) {
   PeerTable table;
   PeerInput& input = table.input;
-  input.at_once = runs.size() == 1;
   std::vector<HostKind> kinds;
-  for (const StoredRun* run : runs)
-    for (HostRun& host : hosts_of(*run, metric)) {
-      const auto known = std::ranges::find_if(
-          kinds, [&](const HostKind& kind) { return alike(kind, host.kind()); });
-      input.kinds.push_back(static_cast<std::size_t>(known - kinds.begin()));
-      if (known == kinds.end()) kinds.push_back(host.kind());
-      input.hosts.push_back(host.name());
-      table.hosts.push_back(std::move(host));
-    }
+  std::map<const StoredRun*, std::size_t> runs;
+  table.hosts = std::move(hosts);
+  for (const HostRun& host : table.hosts) {
+    const auto known =
+        std::ranges::find_if(kinds, [&](const HostKind& kind) { return alike(kind, host.kind()); });
+    input.kinds.push_back(static_cast<std::size_t>(known - kinds.begin()));
+    if (known == kinds.end()) kinds.push_back(host.kind());
+    input.hosts.push_back(host.name());
+  }
   for (const HostKind& kind : kinds)
     input.kind_texts.push_back(kind.processes > 0 ? to_text(kind) : hardware_text(kind));
   std::unordered_map<std::string, std::size_t> index;
   bool again = false;
   for (std::size_t host = 0; host < table.hosts.size(); ++host) {
-    for (const StoredCase* one : table.hosts[host].cases) {
+    for (const auto& [one, run] : table.hosts[host].cases) {
       const auto [place, is_new] = index.try_emplace(key_of(*one), index.size());
       if (is_new) {
         input.cases.push_back(one->point);
@@ -131,7 +110,9 @@ PeerTable table_of(const std::vector<const StoredRun*>& runs, const std::string&
         input.again.emplace_back(table.hosts.size());
         table.cases.emplace_back(table.hosts.size(), nullptr);
       }
-      input.rates[place->second][host] = rate_of(*one);
+      PeerRate rate = *rate_of(*one);
+      rate.run = runs.try_emplace(run, runs.size() + 1).first->second;
+      input.rates[place->second][host] = std::move(rate);
       input.again[place->second][host] = one->figure.again;
       table.cases[place->second][host] = one;
       again = again || one->figure.again;
@@ -165,57 +146,100 @@ std::string date_text(const std::string& started) {
   return month < 1 || month > 12 ? started : fmt::format("{} {}", day, months[month - 1]);
 }
 
-/// A host in a run before its newest.
-struct EarlierRun {
-  HostRun host;
-  std::unordered_map<std::string, const StoredCase*> cases;
-};
-
-/// Judges the runs of one command by one engine.
+/// Judges the runs of one command.
 class CommandCheck {
  public:
-  CommandCheck(std::vector<const StoredRun*> runs, const CheckRule& rule,
+  /// `runs` by their starts.
+  CommandCheck(const std::vector<const StoredRun*>& runs, const CheckRule& rule,
                std::map<std::string, CheckedHost>& hosts)
-      : ages_(by_age(runs)), rule_(rule), hosts_(hosts) {}
+      : rule_(rule), hosts_(hosts) {
+    for (const StoredRun* run : runs) {
+      std::map<std::string, int> same_name;  // containers of one host
+      for (HostRun& host : hosts_of(*run, rule.metric)) {
+        const std::string name = host.name();
+        runs_[{name, same_name[name]++}].push_back(std::move(host));
+      }
+    }
+  }
 
   void judge(std::vector<std::string>& notes) {
-    read_past();
-    for (std::size_t age = ages_.size(); age-- > 0;) judge_peers_of(age);
+    std::size_t oldest = 0;
+    for (const auto& [host, runs] : runs_) oldest = std::max(oldest, runs.size());
+    for (std::size_t age = oldest; age-- > 0;) judge_peers_of(age);
     note_old(notes);
   }
 
+  /// "-18 %", "+5.3 %".
+  static std::string change_text(double change) {
+    return std::abs(change) >= 0.0995 ? fmt::format("{:+.0f} %", change * 100)
+                                      : fmt::format("{:+.1f} %", change * 100);
+  }
+  /// The newest run of each host.
+  std::vector<const StoredRun*> newest() const {
+    std::vector<const StoredRun*> all;
+    for (const auto& [host, runs] : runs_) add_once(all, runs.back().run);
+    return all;
+  }
+
  private:
+  using Runs = std::vector<HostRun>;  ///< of one host, by their starts
+
   CheckedHost& entry(const std::string& name) {
     CheckedHost& host = hosts_[name];
     host.name = name;
     return host;
   }
 
+  /// The cases of the newest run, and those that only another run of the day before it has: a run
+  /// with other options hides nothing.
+  static HostRun newest_of(const Runs& runs) {
+    constexpr std::int64_t day = 24 * 60 * 60;
+    HostRun newest = runs.back();
+    std::set<std::string> known;
+    for (const auto& [one, run] : newest.cases) known.insert(key_of(*one));
+    const auto last = unix_seconds(newest.run->started);
+    for (std::size_t i = runs.size() - 1; i-- > 0;) {
+      const auto started = unix_seconds(runs[i].run->started);
+      if (!last || !started || *last - *started >= day) break;
+      for (const auto& one : runs[i].cases)
+        if (known.insert(key_of(*one.first)).second) newest.cases.push_back(one);
+    }
+    return newest;
+  }
+
   void judge_peers_of(std::size_t age) {
-    const PeerTable table = table_of(ages_[age], rule_.metric);
+    std::vector<HostRun> of_age;
+    std::vector<const Runs*> all;
+    for (const auto& [host, runs] : runs_) {
+      if (runs.size() <= age) continue;
+      of_age.push_back(age == 0 ? newest_of(runs) : runs[runs.size() - 1 - age]);
+      all.push_back(&runs);
+    }
+    const PeerTable table = table_of(std::move(of_age));
     const SlowReport report = judge_peers(table.input, rule_.slow);
     std::map<std::size_t, const SlowHost*> found;
-    for (const SlowHost& one : report.hosts)
-      if (one.verdict != Verdict::not_confirmed) found.emplace(one.host, &one);
+    for (const SlowHost& one : report.hosts) found.emplace(one.host, &one);
     const auto reasons = unjudged_hosts(table.input, rule_.slow);
     for (std::size_t i = 0; i < table.hosts.size(); ++i) {
       const HostRun& run = table.hosts[i];
       CheckedHost& host = entry(run.name());
       const auto mine = found.find(i);
+      const bool acquitted = mine != found.end() && mine->second->verdict == Verdict::not_confirmed;
+      const bool is_slow = mine != found.end() && !acquitted;
       const auto reason = reasons.find(i);
       if (reason == reasons.end()) {
         ++host.runs;
-        host.slow_runs += mine == found.end() ? 0 : 1;
+        host.slow_runs += is_slow ? 1 : 0;
       }
       if (age > 0) continue;
       host.newest = std::max(host.newest, run.run->started);
-      if (mine != found.end()) add_slow(host, table, *mine->second);
-      const std::string no_past = judge_past_of(host, run);
+      if (is_slow) add_slow(host, table, *mine->second);
+      const std::string no_past = judge_past_of(host, run, *all[i], acquitted);
       if (reason == reasons.end() || no_past.empty())
         host.judged = true;
       else
-        host.unjudged.push_back(
-            fmt::format("numatlas {}: {}, and {}", run.run->command, reason->second, no_past));
+        add_once(host.unjudged,
+                 fmt::format("numatlas {}: {}, and {}", run.run->command, reason->second, no_past));
     }
   }
 
@@ -243,60 +267,52 @@ class CommandCheck {
     host.findings.push_back(std::move(finding));
   }
 
-  /// Earlier runs of each host, the oldest first.
-  void read_past() {
-    for (std::size_t age = 1; age < ages_.size(); ++age)
-      for (const StoredRun* run : ages_[age])
-        for (HostRun& host : hosts_of(*run, rule_.metric)) {
-          EarlierRun earlier{std::move(host), {}};
-          for (const StoredCase* one : earlier.host.cases) earlier.cases.emplace(key_of(*one), one);
-          past_[earlier.host.name()].push_back(std::move(earlier));
-        }
-    for (auto& [name, runs] : past_)
-      std::ranges::stable_sort(runs, {},
-                               [](const EarlierRun& one) { return one.host.run->started; });
-  }
-
-  /// Those that did the same as the newest.
-  std::vector<const EarlierRun*> past_of(const HostRun& newest) const {
-    std::vector<const EarlierRun*> past;
-    const auto mine = past_.find(newest.name());
-    if (mine == past_.end()) return past;
-    for (const EarlierRun& one : mine->second) {
-      const HostKind &then = one.host.kind(), &now = newest.kind();
-      if (then.cpu_model == now.cpu_model && then.processes == now.processes &&
-          then.workers == now.workers)
+  /// Earlier runs of the host that did the same as the newest.
+  static std::vector<const HostRun*> past_of(const HostRun& newest, const Runs& runs) {
+    std::vector<const HostRun*> past;
+    for (const HostRun& one : runs) {
+      const HostKind then = one.kind(), now = newest.kind();
+      if (one.run != newest.run && then.cpu_model == now.cpu_model &&
+          then.processes == now.processes && then.workers == now.workers)
         past.push_back(&one);
     }
     return past;
   }
 
-  /// Why no case has enough of it; "" where one has.
-  std::string judge_past_of(CheckedHost& host, const HostRun& newest) const {
-    const std::vector<const EarlierRun*> past = past_of(newest);
+  /// Why no case has enough of it; "" where one has. `acquitted`: a second run was as others are.
+  std::string judge_past_of(CheckedHost& host, const HostRun& newest, const Runs& runs,
+                            bool acquitted) const {
+    const std::vector<const HostRun*> past = past_of(newest, runs);
+    std::vector<std::unordered_map<std::string, const StoredCase*>> by_key;
+    for (const HostRun* then : past) {
+      auto& keys = by_key.emplace_back();
+      for (const auto& [one, run] : then->cases) keys.emplace(key_of(*one), one);
+    }
     std::vector<PastCase> cases;
     std::vector<std::vector<std::string>> starts(newest.cases.size());
     bool enough = false;
-    for (const StoredCase* one : newest.cases) {
+    for (const auto& [one, run] : newest.cases) {
       PastCase& mine = cases.emplace_back(PastCase{*rate_of(*one), {}});
-      for (const EarlierRun* then : past) {
-        const auto found = then->cases.find(key_of(*one));
-        if (found == then->cases.end() || found->second->unit != one->unit) continue;
+      for (std::size_t i = 0; i < past.size(); ++i) {
+        const auto found = by_key[i].find(key_of(*one));
+        if (past[i]->run == run || found == by_key[i].end()) continue;
         const StoredCase& its = *found->second;
+        if (its.unit != one->unit || past[i]->run->started > run->started) continue;
         if (!place_difference(its.figure.observed, one->figure.observed).empty()) continue;
         mine.earlier.push_back(rate_of(its)->rate);
-        starts[cases.size() - 1].push_back(then->host.run->started);
+        starts[cases.size() - 1].push_back(past[i]->run->started);
       }
       enough = enough || mine.earlier.size() >= rule_.slow.least_hosts;
     }
+    if (acquitted) cases.clear();
     for (const Fall& fall : judge_past(cases, rule_.slow)) {
       const std::size_t index = fall.drop.kernel;
-      Finding finding = finding_of(fell, *newest.cases[index], fall.drop);
+      Finding finding = finding_of(fell, *newest.cases[index].first, fall.drop);
       finding.against = count_text(fall.runs, "earlier run");
       finding.since =
           fall.since < starts[index].size() ? starts[index][fall.since] : newest.run->started;
-      const HostKind& before = past.back()->host.kind();
-      if (before != newest.kind())
+      const HostKind before = past.back()->kind();
+      if (!alike(before, newest.kind()))
         finding.evidence +=
             fmt::format("{}changed since the run before from {}",
                         finding.evidence.empty() ? "" : "; ", hardware_text(before));
@@ -327,32 +343,21 @@ class CommandCheck {
   void note_old(std::vector<std::string>& notes) const {
     constexpr std::int64_t day = 24 * 60 * 60;
     std::optional<std::int64_t> last;
-    for (const StoredRun* run : ages_.front()) last = std::max(last, unix_seconds(run->started));
+    for (const auto& [host, runs] : runs_)
+      last = std::max(last, unix_seconds(runs.back().run->started));
     std::vector<std::string> old;
-    for (const StoredRun* run : ages_.front()) {
-      const auto started = unix_seconds(run->started);
-      if (!started || *last - *started <= day) continue;
-      for (const std::string& host : run->hosts)
-        old.push_back(fmt::format("{} ({})", host, run->started));
+    for (const auto& [host, runs] : runs_) {
+      const auto started = unix_seconds(runs.back().run->started);
+      if (started && *last - *started > day)
+        old.push_back(fmt::format("{} ({})", host.first, runs.back().run->started));
     }
     if (!old.empty())
-      notes.push_back(fmt::format("numatlas {}: no run in the day before the newest one: {}",
-                                  ages_.front().front()->command, names_text(old)));
+      notes.push_back(fmt::format("numatlas {}: results more than a day older than the newest: {}",
+                                  runs_.begin()->second.back().run->command, names_text(old)));
   }
 
- public:
-  /// "-18 %", "+5.3 %".
-  static std::string change_text(double change) {
-    return std::abs(change) >= 0.0995 ? fmt::format("{:+.0f} %", change * 100)
-                                      : fmt::format("{:+.1f} %", change * 100);
-  }
-  /// The newest run of each host.
-  const std::vector<const StoredRun*>& newest() const { return ages_.front(); }
-
- private:
-  std::vector<std::vector<const StoredRun*>> ages_;
+  std::map<std::pair<std::string, int>, Runs> runs_;  ///< by host
   const CheckRule& rule_;
-  std::map<std::string, std::vector<EarlierRun>> past_;  ///< by host
   std::map<std::string, CheckedHost>& hosts_;
 };
 
@@ -425,7 +430,7 @@ std::string changes_text(const CheckedHost& host, const char* verdict) {
     const std::string& name = one.verdict == below ? one.metric : one.name;
     if (!names.insert(name).second) continue;
     texts.push_back(fmt::format("{} {}", name, CommandCheck::change_text(one.change)));
-    if (since.empty()) since = one.since;
+    if (!one.since.empty() && (since.empty() || one.since < since)) since = one.since;
   }
   const std::size_t more = texts.size() > most ? texts.size() - most : 0;
   texts.resize(texts.size() - more);
@@ -548,15 +553,17 @@ std::size_t Checked::not_judged() const {
 Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule& rule) {
   Checked checked;
   checked.rule = rule;
-  std::map<std::pair<std::string, std::string>, std::vector<const StoredRun*>> commands;
-  for (const StoredRun& run : runs) commands[{run.command, run.engine}].push_back(&run);
+  std::map<std::pair<std::string, bool>, std::vector<const StoredRun*>> commands;
+  for (const StoredRun& run : runs)
+    commands[{run.command, is_null_engine(run.engine)}].push_back(&run);
   std::map<std::string, CheckedHost> hosts;
   std::vector<const StoredRun*> newest;
   for (auto& [command, of_command] : commands) {
     std::ranges::stable_sort(of_command, {}, &StoredRun::started);
     CommandCheck check(of_command, rule, hosts);
     check.judge(checked.notes);
-    newest.insert(newest.end(), check.newest().begin(), check.newest().end());
+    const auto its = check.newest();
+    newest.insert(newest.end(), its.begin(), its.end());
   }
   for (auto& [name, host] : hosts)  // what is expected judges a host by itself
     if (!rule.expected.empty()) host.unjudged.clear();
@@ -567,6 +574,15 @@ Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule
     std::ranges::stable_sort(host.findings, std::greater<>(),
                              [](const Finding& one) { return std::abs(one.change); });
     checked.hosts.push_back(std::move(host));
+  }
+  if (!rule.metric.empty() && !runs.empty()) {
+    std::vector<std::string> metrics;
+    for (const StoredRun& run : runs)
+      for (const StoredCase& one : run.cases)
+        if (!one.metric.empty()) add_once(metrics, one.metric);
+    if (std::ranges::find(metrics, rule.metric) == metrics.end())
+      return fail_usage("--metric", fmt::format("no case has '{}'", rule.metric),
+                        fmt::format("these have: {}", fmt::join(metrics, ", ")));
   }
   if (!newest.empty())
     checked.engine = (*std::ranges::max_element(newest, {}, &StoredRun::started))->engine;

@@ -70,6 +70,13 @@ std::vector<StoredRun> beside_three(StoredRun run, double value = 1e10) {
   return runs;
 }
 
+/// A run of STREAM over hosts, as it is stored.
+StoredRun fleet_run(Fleet fleet, int started) {
+  RunReport report = testing::judged(std::move(fleet));
+  report.started = day(started);
+  return stored_run(report);
+}
+
 TEST(Check, OneFarBelowTheOthersIsSlow) {
   const Checked found =
       checked({run_on("n1", {1e10, 2e10}), run_on("n2", {1.01e10, 2.02e10}),
@@ -210,6 +217,34 @@ TEST(Check, SlowAndFallenIsOneFinding) {
   EXPECT_EQ(answer_of(found), "SLOW 1 of 4: n (case 0 -50 % since 13 Jan); 0 not judged");
 }
 
+TEST(Check, ARunWithOtherOptionsHidesNothing) {
+  std::vector<StoredRun> runs = beside_three(run_on("n", {0.5e10}));
+  StoredRun later = run_on("n", {1e10});
+  later.started = "2026-01-10T09:00:00Z";
+  later.cases[0].key = later.cases[0].point_key = later.cases[0].point = "another size";
+  runs.push_back(later);
+  EXPECT_EQ(checked(runs).count("slow"), 1U);
+  runs.back().started = day(12);  // that was another day's
+  EXPECT_EQ(checked(runs).count("slow"), 0U);
+}
+
+TEST(Check, HostsOfOneRunAreJudgedThoughOneMeasuredAgain) {
+  Fleet fleet = testing::even_fleet(6);
+  testing::slow_down(fleet.hosts[2], 1.25);
+  Fleet again = fleet;
+  again.hosts = {fleet.hosts[4]};
+  const Checked found = checked({fleet_run(fleet, 10), fleet_run(again, 11)});
+  EXPECT_EQ(found.count("slow"), 1U);
+  EXPECT_EQ(found.not_judged(), 0U);
+}
+
+TEST(Check, ARunByAnotherEngineIsTheNewestToo) {
+  std::vector<StoredRun> runs = beside_three(run_on("n", {0.5e10}, 10));
+  runs.push_back(run_on("n", {1e10}, 11));
+  runs.back().engine = "OpenMP 202011, 3 workers per rank";
+  EXPECT_EQ(checked(runs).count("slow"), 0U);
+}
+
 TEST(Check, WhoseNewestRunIsADayOlderIsNamed) {
   std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}, 8));
   EXPECT_THAT(checked(runs).notes, ElementsAre(HasSubstr("n (2026-01-08T00:00:00Z)")));
@@ -220,7 +255,11 @@ TEST(Check, WhoseNewestRunIsADayOlderIsNamed) {
 TEST(Check, TheMetricOfTheRuleAloneIsJudged) {
   CheckRule rule;
   rule.metric = "latency";
-  EXPECT_EQ(checked(beside_three(run_on("n", {0.5e10})), rule).not_judged(), 4U);
+  const auto none = check_runs(beside_three(run_on("n", {0.5e10})), rule);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(full_text(none.error()), "--metric: no case has 'latency'");
+  rule.metric = "bandwidth_sum";
+  EXPECT_EQ(checked(beside_three(run_on("n", {0.5e10})), rule).count("slow"), 1U);
 }
 
 TEST(Check, WhatIsExpectedJudgesAHostByItself) {
@@ -264,13 +303,6 @@ TEST(Check, ExpectationsAreReadFromWordsAndFiles) {
   ASSERT_FALSE(read);
   EXPECT_THAT(full_text(read.error()), HasSubstr("expected, line 4: 'oops'"));
   EXPECT_THAT(full_text(parse_expectations("/no/such/file").error()), HasSubstr("neither"));
-}
-
-/// A run of STREAM over hosts, as it is stored.
-StoredRun fleet_run(Fleet fleet, int started) {
-  RunReport report = testing::judged(std::move(fleet));
-  report.started = day(started);
-  return stored_run(report);
 }
 
 TEST(Check, HostsOfOneRunAreJudgedByTheirRounds) {

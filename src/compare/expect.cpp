@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <string_view>
@@ -48,7 +49,7 @@ Expected<Expectation> expectation_of(const std::string& where, std::string_view 
       std::from_chars(value.data(), value.data() + value.size(), expected.limit);
   const std::string unit(trim(std::string_view(end, value.data() + value.size())));
   const auto known = std::ranges::find(value_units, unit, &ValueUnit::text);
-  if (code != std::errc{} || !(expected.limit > 0))
+  if (code != std::errc{} || !(expected.limit > 0) || !std::isfinite(expected.limit))
     return fail_usage(where, fmt::format("'{}' does not begin with a number above 0", value), how);
   if (known == std::end(value_units))
     return fail_usage(where,

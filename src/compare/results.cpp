@@ -62,27 +62,27 @@ bool has_rounds(const StoredRun& run) {
 
 /// A .dat beside the JSON of the same run tells nothing new: its name has the minute of the start.
 void leave_out_averages(Results& results) {
-  constexpr std::size_t to_the_minute = 16;  // 2026-11-21T10:01
-  const auto same = [](const StoredRun& a, const StoredRun& b) {
-    return a.started.substr(0, to_the_minute) == b.started.substr(0, to_the_minute) &&
-           std::multiset(a.hosts.begin(), a.hosts.end()) ==
-               std::multiset(b.hosts.begin(), b.hosts.end());
+  const auto identity = [](const StoredRun& run) {
+    constexpr std::size_t to_the_minute = 16;  // 2026-11-21T10:01
+    return std::pair(run.started.substr(0, to_the_minute),
+                     std::multiset(run.hosts.begin(), run.hosts.end()));
   };
-  std::vector<const StoredRun*> whole;
+  std::set<std::pair<std::string, std::multiset<std::string>>> whole;
+  bool any = false;
+  for (const StoredRun& run : results.runs) any = any || (run.by_rounds && !has_rounds(run));
+  if (!any) return;
   for (const StoredRun& run : results.runs)
-    if (run.by_rounds && has_rounds(run)) whole.push_back(&run);
-  std::vector<StoredRun> kept;
-  for (const StoredRun& run : results.runs) {
-    auto other = whole.end();
-    if (run.by_rounds && !has_rounds(run))
-      other = std::ranges::find_if(whole, [&](const StoredRun* one) { return same(run, *one); });
-    if (other == whole.end())
-      kept.push_back(run);
-    else
-      results.notes.push_back(fmt::format("{} is the same run as {}, without rounds: skipped",
-                                          run.file, (*other)->file));
-  }
-  results.runs = std::move(kept);
+    if (run.by_rounds && has_rounds(run)) whole.insert(identity(run));
+  const auto told = [&](const StoredRun& run) {
+    return run.by_rounds && !has_rounds(run) && whole.contains(identity(run));
+  };
+  std::vector<std::string> names;
+  for (const StoredRun& run : results.runs)
+    if (told(run)) names.push_back(run.file);
+  std::erase_if(results.runs, told);
+  if (!names.empty())
+    results.notes.push_back(fmt::format(
+        "skipped, as other files have the rounds of the same runs: {}", names_text(names)));
 }
 
 Expected<Results> finish(Results results) {
@@ -95,7 +95,10 @@ Expected<Results> finish(Results results) {
 Expected<void> add_below(const std::string& option, const std::string& folder, Results& results) {
   for (const std::string& file : TRY(files_below(option, folder))) {
     auto stored = read_stored(file);
-    if (stored)
+    if (stored &&
+        std::ranges::any_of(stored->runs, [](const StoredRun& run) { return run.started.empty(); }))
+      results.broken.push_back(Error{ErrorKind::usage, "does not record when it ran", "", file});
+    else if (stored)
       add(*std::move(stored), results);
     else if (is_other_document(file))
       results.unrelated.push_back(printable(file));

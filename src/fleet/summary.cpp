@@ -230,7 +230,6 @@ std::vector<std::optional<KernelRows>> rows_of(const Fleet& fleet) {
 
 PeerInput peers_in(const Fleet& fleet) {
   PeerInput input;
-  input.at_once = true;
   for (const FleetHost& host : fleet.hosts) {
     input.hosts.push_back(host.name);
     input.kinds.push_back(host.kind);
@@ -242,7 +241,7 @@ PeerInput peers_in(const Fleet& fleet) {
     for (const FleetHost& host : fleet.hosts) {
       auto& rate = rates.emplace_back();
       const auto times = times_of(fleet, host, kernel);
-      if (times) rate = PeerRate{times->rate, std::nullopt, rates_of(fleet, host, kernel)};
+      if (times) rate = PeerRate{times->rate, std::nullopt, rates_of(fleet, host, kernel), 1};
     }
     if (!fleet.retest) continue;
     auto& again = input.again.emplace_back(fleet.hosts.size());

@@ -21,6 +21,6 @@ def figures_of(result: Result, kind: str | None = None) -> list[Figure]:
 
 
 def _measured(part: Result) -> list[Figure]:
-    if verdicts.is_verdict(part):
+    if "answer" in part.meta:
         return verdicts.figures(part)
     return fleet.figures(part) if len(part.hosts) else views.figures(part)

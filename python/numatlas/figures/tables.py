@@ -139,7 +139,7 @@ class Table:
         if kind not in ("value", "best"):
             numbers = numbers.where(several if kind in ("min", "max") else ~several)
         unit = cell.get("unit") or ""
-        texts = [_printed(one, cell["digits"]) + unit if pd.notna(one) else "-" for one in numbers]
+        texts = [printed(one, cell["digits"]) + unit if pd.notna(one) else "-" for one in numbers]
         widths = self.widths(cell)
         words = ["-" if pd.isna(width) else percent_text(width) for width in widths]
         if cell["part"] == "half_width":
@@ -148,7 +148,7 @@ class Table:
             ends = zip(self.part(cell, "low"), self.part(cell, "high"), strict=True)
             for at, (width, spread) in enumerate(zip(widths, ends, strict=True)):
                 if width > POORLY_KNOWN:
-                    low, high = (_printed(end, cell["digits"]) for end in spread)
+                    low, high = (printed(end, cell["digits"]) for end in spread)
                     texts[at], words[at] = f"unknown: {low} to {high}{unit}", "-"
         if cell["part"] not in WITH_INTERVAL:
             return texts
@@ -257,7 +257,8 @@ class Table:
         return self.frame[[*self.by, *labels]].merge(scaled, on=self.by)
 
 
-def _printed(number: float, digits: int) -> str:
+def printed(number: float, digits: int) -> str:
+    """As the program prints it."""
     return f"{number:.{digits}f}" if abs(number) < VERY_LARGE else number_text(number)
 
 

@@ -1,4 +1,4 @@
-"""What `compare` and `check` found, as lists: the tables of their views."""
+"""What commands that judge results found (`compare`, `check`), as lists: the tables of their views."""
 
 from typing import Any
 
@@ -6,22 +6,14 @@ import pandas as pd
 
 from numatlas.facts import COUNT, Metric
 from numatlas.figures.model import Figure, Listing
+from numatlas.figures.tables import printed
 from numatlas.figures.told import key_of, warnings_of
-from numatlas.result import JUDGES, Result
-from numatlas.units import number_text, quantity_text
+from numatlas.result import Result
+from numatlas.units import quantity_text
 
 #: Rows seen at once at least.
 LEAST_SHOWN = 12
 MARKS = {"slower": "▼ slower", "faster": "▲ faster", "slow": "▼ slow", "fell": "▼ fell", "below": "▼ below"}
-#: Verdicts that are alarming.
-ALARMS = ("slower", "slow", "fell", "below")
-#: Where the verdict of a row stands.
-VERDICT = {"compare": "verdict", "check": "finding"}
-
-
-def is_verdict(result: Result) -> bool:
-    """Whether it is of `compare` or `check`."""
-    return result.kind in JUDGES
 
 
 def figures(result: Result) -> list[Figure]:
@@ -38,11 +30,11 @@ def figures(result: Result) -> list[Figure]:
             continue
         found.append(
             Listing(
-                key_of([result.kind, view["title"]]),
+                key_of([result.kind, view["title"], *view["where"].values()]),
                 view["title"],
                 kind=result.kind,
                 notes=list(view["notes"]),
-                verdict=list(view["verdict"]) + ([] if found else [str(result.meta.get("answer") or "")]),
+                verdict=list(view["verdict"]) + ([] if found else [str(result.meta["answer"])]),
                 warnings=[] if found else warnings_of(result, pd.DataFrame()),
                 data=rows,
                 heads=[heads[at] for at in told],
@@ -60,16 +52,13 @@ def _text(cell: dict[str, Any], row: dict[str, Any]) -> str:
     if cell["label"]:
         return MARKS.get(str(value), str(value))
     if not cell["scale"]:
-        return quantity_text(value, row[f"{cell['figure']}_unit"], 4)
-    return number_text(value * cell["scale"], 3) + str(cell["unit"] or "")
+        return quantity_text(value, row[f"{cell['figure']}_unit"])
+    return printed(value * cell["scale"], cell["digits"]) + str(cell["unit"] or "")
 
 
 def cards(result: Result) -> list[Metric]:
-    """How many rows have which verdict."""
-    rows, name = result.rows, VERDICT[result.kind]
-    if rows.empty or name not in rows:
-        return []
-    judged = rows[rows["row"] == "case"] if "row" in rows else rows[rows[name] != "none"]
-    counts = judged[name].value_counts()
-    order = [*MARKS, *(one for one in counts.index if one not in MARKS)]
-    return [Metric(one, one, int(counts[one]), None, None, COUNT, "") for one in order if one in counts.index]
+    """Of `compare`: how many cases have which verdict."""
+    rows = result.rows
+    counts = rows["verdict"][rows["row"] == "case"].value_counts().to_dict() if len(rows) else {}
+    order = [one for one in dict.fromkeys([*MARKS, *counts]) if one in counts]
+    return [Metric(one, one, counts[one], None, None, COUNT) for one in order]

@@ -8,7 +8,7 @@ import pandas as pd
 from numatlas.file_error import FileError
 from numatlas.readers.csv_files import SWEEP_VIEWS
 from numatlas.readers.placement import Residency
-from numatlas.result import JUDGES, Result, Warning
+from numatlas.result import Result, Warning
 from numatlas.units import half_width, ranges_of
 
 #: Columns of a case, in the order of a reader's interest.
@@ -116,7 +116,7 @@ def _report(path: Path, data: Json, place: str = "") -> Result:
         for number, (row, flow) in enumerate(zip(flows, case["flows"], strict=True)):
             told = {**point, "flow": number, **row, "half_width": _half_width(flow["figures"])}
             rows["flows"] += [{**told, **_figure(figure)} for figure in flow["figures"]]
-    if data["command"] in JUDGES:
+    if "answer" in data:
         rows = {"rows": [_verdict(case) for case in data["cases"]], "skipped": []}
     apart = ("cases", "views", "machines", "workers", "warnings")
     result = Result(

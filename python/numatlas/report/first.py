@@ -10,7 +10,7 @@ from numatlas.figures.model import Atlas, Bar, Bars, Curves, Figure, Matrix
 from numatlas.figures.overlay import letters
 from numatlas.figures.told import is_of_the_null_engine
 from numatlas.figures.trend import KIND
-from numatlas.figures.verdicts import ALARMS, cards, is_verdict
+from numatlas.figures.verdicts import cards
 from numatlas.report.judge import verdict_on, verdicts
 from numatlas.report.pictures import drawing_of, maps_of
 from numatlas.report.verdict import Line, cut_short, verdict
@@ -53,7 +53,7 @@ def first_of(result: Result, figures: list[tuple[str, Figure]]) -> First:
     atlas = next((one for _, one in figures if isinstance(one, Atlas)), None)
     curves = curves_of(figures)
     return First(
-        (cards if is_verdict(result) else metrics)(result)[:MOST_CARDS],
+        (cards if result.kind == "compare" else metrics)(result)[:MOST_CARDS],
         verdict(result),
         maps_of(atlas, "first") if atlas else {},
         atlas.title if atlas else "",
@@ -113,8 +113,8 @@ def title_of(results: list[Result], figures: list[tuple[str, Figure]]) -> str:
     if len(results) > 1:
         return f"{len(results)} runs"
     result = results[0]
-    if is_verdict(result):
-        return str(result.meta.get("answer") or result.path.name)
+    if result.meta.get("answer"):
+        return str(result.meta["answer"])
     machine = result.machine
     count = result.hosts["host"].nunique() if len(result.hosts) else 0
     name = f"STREAM on {count:,} host{'s' * (count != 1)}" if count else machine.get("host")
@@ -232,11 +232,6 @@ def _change(first: Metric | None, last: Metric | None) -> str:
         return ""
     times = last.value / first.value
     return f"{100 * (times - 1):+.1f} %" if times < MOST_PERCENT else f"{times:,.0f}x"
-
-
-def alarms(metric: Metric) -> bool:
-    """Whether it is a number of what should not be."""
-    return metric.key in ALARMS and metric.value > 0
 
 
 def claim(metric: Metric) -> str:
