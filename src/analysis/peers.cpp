@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "base/count_text.h"
 #include "base/statistics.h"
 #include "base/text.h"
 
@@ -336,15 +335,6 @@ Verdict verdict_of(const PeerInput& input, const SlowHost& slow, const SlowRepor
              : Verdict::not_confirmed;
 }
 
-/// "12 %", "5.3 %".
-std::string percent_text(double part) {
-  return part >= 0.0995 ? fmt::format("{:.0f} %", part * 100) : fmt::format("{:.1f} %", part * 100);
-}
-
-std::string of_rounds_text(std::size_t slow, std::size_t all) {
-  return slow == all ? "every round" : fmt::format("{} of {} rounds", slow, all);
-}
-
 /// The run from which on all lie below all before, by the widest gap, which is half of `drop` at
 /// least; the number of earlier runs where there is none.
 std::size_t step_of(const std::vector<double>& earlier, double newest, const SlowRule& rule) {
@@ -364,13 +354,6 @@ std::size_t step_of(const std::vector<double>& earlier, double newest, const Slo
 }
 
 }  // namespace
-
-std::string to_text(const SlowRule& rule) {
-  return fmt::format(
-      "over {:g} % and {:g} MAD below the median of its kind, or over {:g} % in all kernels "
-      "together",
-      rule.drop * 100, rule.mads, rule.drop_together * 100);
-}
 
 std::map<std::size_t, std::string> unjudged_hosts(const PeerInput& input, const SlowRule& rule) {
   std::map<std::size_t, std::string> reasons;
@@ -459,66 +442,9 @@ std::vector<Fall> judge_past(const std::vector<PastCase>& cases, const SlowRule&
   return falls;
 }
 
-std::string rounds_text(const SlowKernel& slow) {
-  if (slow.rounds == 0)
-    return slow.evidence == Evidence::none ? "by averages, which a single bad round can change"
-                                           : "";
-  switch (slow.evidence) {
-    case Evidence::none: return "in the only round";
-    case Evidence::range:
-      return fmt::format("in each of {} rounds, which are too few to be certain", slow.rounds);
-    case Evidence::interval: break;
-  }
-  return of_rounds_text(slow.slow_rounds, slow.rounds);
-}
-
 double worst_drop(const SlowHost& slow) {
   return std::max(slow.kernels.empty() ? 0 : slow.kernels.front().drop,
                   slow.together ? slow.together->drop : 0);
-}
-
-std::string to_text(const std::string& host, const std::vector<std::string>& cases,
-                    const SlowHost& slow) {
-  std::string text;
-  const auto first = [&](const std::string& what, double drop, double mads,
-                         const std::string& rounds) {
-    text = fmt::format("{}: {} {} below the median of {} nodes, {:.1f} MAD, {}", host, what,
-                       percent_text(drop), slow.peers, mads, rounds);
-  };
-  if (slow.kernels.empty())
-    first("all kernels together", slow.together->drop, slow.together->mads,
-          of_rounds_text(slow.together->slow_rounds, slow.together->rounds));
-  for (const SlowKernel& one : slow.kernels) {
-    if (text.empty())
-      first(cases[one.kernel], one.drop, one.mads, rounds_text(one));
-    else
-      text += fmt::format("{} {} {}", &one == &slow.kernels[1] ? "; also" : ",", cases[one.kernel],
-                          percent_text(one.drop));
-  }
-  if (slow.verdict == Verdict::confirmed) text += "; confirmed by a second run";
-  if (slow.verdict == Verdict::not_confirmed) text += "; not confirmed by a second run";
-  return text;
-}
-
-std::string answer_of(const PeerInput& input, const SlowReport& slow) {
-  std::vector<std::string> names;
-  for (const SlowHost& host : slow.hosts) {
-    if (host.verdict == Verdict::not_confirmed) continue;
-    std::vector<std::string> cases;
-    for (const SlowKernel& one : host.kernels)
-      cases.push_back(fmt::format("{} -{}", input.cases[one.kernel], percent_text(one.drop)));
-    if (cases.empty())
-      cases.push_back("all kernels together -" + percent_text(host.together->drop));
-    names.push_back(fmt::format("{} ({})", input.hosts[host.host], names_text(cases)));
-  }
-  const std::size_t all = input.hosts.size();
-  if (names.empty() && slow.judged == 0)
-    return fmt::format("NOT JUDGED: {}", count_text(all, "host"));
-  return fmt::format("{}; {} not judged",
-                     names.empty()
-                         ? fmt::format("OK: none of {} is slow", count_text(slow.judged, "host"))
-                         : fmt::format("SLOW {} of {}: {}", names.size(), all, names_text(names)),
-                     slow.unjudged.size());
 }
 
 std::vector<std::size_t> hosts_to_retest(const PeerInput& input, const SlowReport& slow) {

@@ -86,6 +86,8 @@ std::string to_text(const std::string& host, const std::vector<std::string>& cas
 /// "SLOW 2 of 7: cn2 (triad -20 %, copy -20 %), cn5 (copy -12 %); 1 not judged"; "OK: none of 6
 /// hosts is slow; 1 not judged".
 std::string answer_of(const PeerInput& input, const SlowReport& slow);
+/// The same of what stands before "; 1 not judged"; `found`: "SLOW 2 of 7: ...", "" for none.
+std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged);
 /// "every round", "in each of 4 rounds, which are too few to be certain".
 std::string rounds_text(const SlowKernel& slow);
 /// The largest of its drops.

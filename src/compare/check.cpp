@@ -16,7 +16,6 @@
 #include "base/add_once.h"
 #include "base/count_text.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "compare/judge.h"
 #include "fleet/fleet.h"
 #include "record/figure.h"
@@ -25,7 +24,7 @@
 namespace numatlas {
 namespace {
 
-constexpr const char *slow = "slow", *fell = "fell", *below = "below";
+constexpr std::int64_t seconds_per_day = 24 * 60 * 60;
 
 bool is_time(const StoredCase& one) { return better_of(one.unit) == Better::lower; }
 
@@ -137,15 +136,6 @@ Finding finding_of(const char* verdict, const StoredCase& one, const SlowKernel&
   return finding;
 }
 
-std::string date_text(const std::string& started) {
-  constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const auto seconds = unix_seconds(started);
-  if (!seconds) return started;
-  const int month = std::stoi(started.substr(5, 2)), day = std::stoi(started.substr(8, 2));
-  return month < 1 || month > 12 ? started : fmt::format("{} {}", day, months[month - 1]);
-}
-
 /// Judges the runs of one command.
 class CommandCheck {
  public:
@@ -169,11 +159,6 @@ class CommandCheck {
     note_old(notes);
   }
 
-  /// "-18 %", "+5.3 %".
-  static std::string change_text(double change) {
-    return std::abs(change) >= 0.0995 ? fmt::format("{:+.0f} %", change * 100)
-                                      : fmt::format("{:+.1f} %", change * 100);
-  }
   /// The newest run of each host.
   std::vector<const StoredRun*> newest() const {
     std::vector<const StoredRun*> all;
@@ -193,14 +178,13 @@ class CommandCheck {
   /// The cases of the newest run, and those that only another run of the day before it has: a run
   /// with other options hides nothing.
   static HostRun newest_of(const Runs& runs) {
-    constexpr std::int64_t day = 24 * 60 * 60;
     HostRun newest = runs.back();
     std::set<std::string> known;
     for (const auto& [one, run] : newest.cases) known.insert(key_of(*one));
     const auto last = unix_seconds(newest.run->started);
     for (std::size_t i = runs.size() - 1; i-- > 0;) {
       const auto started = unix_seconds(runs[i].run->started);
-      if (!last || !started || *last - *started >= day) break;
+      if (!last || !started || *last - *started >= seconds_per_day) break;
       for (const auto& one : runs[i].cases)
         if (known.insert(key_of(*one.first)).second) newest.cases.push_back(one);
     }
@@ -248,14 +232,14 @@ class CommandCheck {
     const char* const again =
         found.verdict == Verdict::confirmed ? "; confirmed by a second run" : "";
     for (const SlowKernel& one : found.kernels) {
-      Finding finding = finding_of(slow, *table.cases[one.kernel][found.host], one);
+      Finding finding = finding_of(Finding::slow, *table.cases[one.kernel][found.host], one);
       finding.against = against;
       finding.evidence += again;
       host.findings.push_back(std::move(finding));
     }
     if (!found.kernels.empty() || !found.together) return;
     Finding finding;
-    finding.verdict = slow;
+    finding.verdict = Finding::slow;
     finding.command = table.hosts[found.host].run->command;
     finding.name = "all kernels together";
     finding.unit = "B/s";
@@ -307,7 +291,7 @@ class CommandCheck {
     if (acquitted) cases.clear();
     for (const Fall& fall : judge_past(cases, rule_.slow)) {
       const std::size_t index = fall.drop.kernel;
-      Finding finding = finding_of(fell, *newest.cases[index].first, fall.drop);
+      Finding finding = finding_of(Finding::fell, *newest.cases[index].first, fall.drop);
       finding.against = count_text(fall.runs, "earlier run");
       finding.since =
           fall.since < starts[index].size() ? starts[index][fall.since] : newest.run->started;
@@ -327,8 +311,8 @@ class CommandCheck {
   /// What is slow among peers as well is one finding.
   static void add_fall(CheckedHost& host, Finding finding) {
     for (Finding& one : host.findings) {
-      if (one.verdict != slow || one.command != finding.command || one.name != finding.name ||
-          one.metric != finding.metric)
+      if (one.verdict != Finding::slow || one.command != finding.command ||
+          one.name != finding.name || one.metric != finding.metric)
         continue;
       one.since = finding.since;
       one.evidence += fmt::format("{}{} against {}", one.evidence.empty() ? "" : "; ",
@@ -341,14 +325,13 @@ class CommandCheck {
   /// Hosts whose run is more than a day older than the newest: something may keep them from
   /// measuring.
   void note_old(std::vector<std::string>& notes) const {
-    constexpr std::int64_t day = 24 * 60 * 60;
     std::optional<std::int64_t> last;
     for (const auto& [host, runs] : runs_)
       last = std::max(last, unix_seconds(runs.back().run->started));
     std::vector<std::string> old;
     for (const auto& [host, runs] : runs_) {
       const auto started = unix_seconds(runs.back().run->started);
-      if (started && *last - *started > day)
+      if (started && *last - *started > seconds_per_day)
         old.push_back(fmt::format("{} ({})", host.first, runs.back().run->started));
     }
     if (!old.empty())
@@ -397,8 +380,8 @@ Expected<void> judge_expected(const Expectation& expected,
                         : lower          ? stored.interval->low
                                          : stored.interval->high;
     if (lower ? best <= expected.limit : best >= expected.limit) continue;
-    hosts[name].findings.push_back({below, found.run->command, found.figure.name, expected.name,
-                                    expected.unit, stored.value, expected.limit,
+    hosts[name].findings.push_back({Finding::below, found.run->command, found.figure.name,
+                                    expected.name, expected.unit, stored.value, expected.limit,
                                     *stored.value / expected.limit - 1, std::nullopt, "--expect",
                                     "", stored.disturbed});
   }
@@ -417,121 +400,6 @@ Expected<void> judge_expected(const Expectation& expected,
     if (!found_on.contains(name))
       host.unjudged.push_back(fmt::format("no figure '{}' (--expect)", expected.name));
   return {};
-}
-
-/// "triad -18 %, add -11 % since 12 Nov and 3 more"
-std::string changes_text(const CheckedHost& host, const char* verdict) {
-  constexpr std::size_t most = 3;
-  std::vector<std::string> texts;
-  std::set<std::string> names;
-  std::string since;
-  for (const Finding& one : host.findings) {
-    if (one.verdict != verdict) continue;
-    const std::string& name = one.verdict == below ? one.metric : one.name;
-    if (!names.insert(name).second) continue;
-    texts.push_back(fmt::format("{} {}", name, CommandCheck::change_text(one.change)));
-    if (!one.since.empty() && (since.empty() || one.since < since)) since = one.since;
-  }
-  const std::size_t more = texts.size() > most ? texts.size() - most : 0;
-  texts.resize(texts.size() - more);
-  return fmt::format("{}{}{}", fmt::join(texts, ", "),
-                     more > 0 ? fmt::format(" and {} more", more) : "",
-                     since.empty() ? "" : " since " + date_text(since));
-}
-
-/// "n3 (triad -18 %), n4 (add -11 %) and 2 more"; of hosts that have the verdict and none before.
-std::string hosts_text(const Checked& checked, const char* verdict, const char* before) {
-  std::vector<std::string> texts;
-  for (const CheckedHost& host : checked.hosts)
-    if (host.has(verdict) && !(before != nullptr && host.has(before)))
-      texts.push_back(fmt::format("{} ({})", host.name, changes_text(host, verdict)));
-  return names_text(texts);
-}
-
-Figure figure_of(const char* key, const std::string& unit, const std::optional<double>& value) {
-  return {key, unit, value ? std::optional<Estimate>(*value) : std::nullopt, std::nullopt};
-}
-
-ScenarioResult case_of(const CheckedHost& host, const Finding& one) {
-  ScenarioResult found;
-  found.name = host.name + " " + one.name;
-  found.kernel = "";
-  found.labels = {{"finding", one.verdict},
-                  {"host", host.name},
-                  {"of_command", one.command},
-                  {"case", one.name},
-                  {"metric", one.metric},
-                  {"against", one.against},
-                  {"since", one.since.substr(0, 10)},
-                  {"evidence", one.evidence}};
-  found.figures = {figure_of("value", one.unit, one.value),
-                   figure_of("reference", one.unit, one.reference),
-                   figure_of("change", "1", one.change), figure_of("deviations", "", one.mads)};
-  return found;
-}
-
-ScenarioResult case_of(const CheckedHost& host) {
-  ScenarioResult found;
-  found.name = host.name;
-  found.kernel = "";
-  found.labels = {{"finding", "none"}, {"host", host.name}};
-  const auto flag = [&](const char* key, bool is) {
-    found.figures.push_back(figure_of(key, "", is ? 1 : 0));
-  };
-  flag("host_judged", host.judged);
-  if (host.judged) {
-    flag("host_slow", host.has(slow));
-    flag("host_fell", host.has(fell));
-    flag("host_below", host.has(below));
-  }
-  found.figures.push_back(figure_of("host_runs", "", static_cast<double>(host.runs)));
-  found.figures.push_back(figure_of("host_slow_runs", "", static_cast<double>(host.slow_runs)));
-  if (const auto seconds = unix_seconds(host.newest))
-    found.figures.push_back(figure_of("host_newest_run", "s", static_cast<double>(*seconds)));
-  return found;
-}
-
-std::vector<View> views_of(const Checked& checked) {
-  View found;
-  found.title = "What is slower than it should be";
-  for (const auto& [head, label] : {std::pair("host", "host"),
-                                    {"", "finding"},
-                                    {"command", "of_command"},
-                                    {"case", "case"},
-                                    {"figure", "metric"}})
-    found.cells.push_back(label_column(head, label));
-  found.cells.push_back(figure_column("value", "value", 0));
-  found.cells.push_back(figure_column("expected", "reference", 0));
-  found.cells.push_back(figure_column("change", "change", in_percent, Part::value, 1, "%"));
-  found.cells.push_back(figure_column("MAD", "deviations", 1, Part::value, 1));
-  for (const char* label : {"against", "since", "evidence"})
-    found.cells.push_back(label_column(label, label));
-  const SlowRule& rule = checked.rule.slow;
-  found.notes = {fmt::format(
-      "slow: over {:g} % and {:g} MAD worse than the median of hosts of its kind; fell: than that "
-      "of its own earlier runs",
-      rule.drop * 100, rule.mads)};
-  std::vector<View> views;
-  for (const char* verdict : {slow, fell, below}) {
-    if (checked.count(verdict) == 0) continue;
-    View one = found;
-    one.where = {{"finding", verdict}};
-    if (!views.empty()) one.notes.clear();
-    views.push_back(std::move(one));
-  }
-  View hosts;
-  hosts.title = "Hosts";
-  hosts.where = {{"finding", "none"}};
-  hosts.cells = {label_column("host", "host")};
-  for (const auto& [head, key] : {std::pair("judged", "host_judged"),
-                                  {"slow", "host_slow"},
-                                  {"fell", "host_fell"},
-                                  {"below", "host_below"},
-                                  {"runs compared with others", "host_runs"},
-                                  {"slow in", "host_slow_runs"}})
-    hosts.cells.push_back(figure_column(head, key, 1, Part::value, 0));
-  views.push_back(std::move(hosts));
-  return views;
 }
 
 }  // namespace
@@ -587,59 +455,6 @@ Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule
   if (!newest.empty())
     checked.engine = (*std::ranges::max_element(newest, {}, &StoredRun::started))->engine;
   return checked;
-}
-
-std::string answer_of(const Checked& checked) {
-  std::string text;
-  const auto add = [&](const char* word, const char* verdict, const char* before) {
-    const std::string who = hosts_text(checked, verdict, before);
-    if (who.empty()) return;
-    const auto those = std::ranges::count_if(checked.hosts, [&](const CheckedHost& host) {
-      return host.has(verdict) && !(before != nullptr && host.has(before));
-    });
-    text += text.empty() ? fmt::format("{} {} of {}: {}", word, those, checked.hosts.size(), who)
-                         : fmt::format("; {} {}: {}", word, those, who);
-  };
-  add("SLOW", slow, nullptr);
-  add("FELL", fell, slow);
-  add("BELOW", below, nullptr);
-  const std::size_t unknown = checked.not_judged(), all = checked.hosts.size();
-  if (text.empty() && unknown == all)
-    text = fmt::format("NOT JUDGED: {}", count_text(all, "host"));
-  else
-    text = fmt::format(
-        "{}; {} not judged",
-        text.empty() ? fmt::format("OK: none of {} is slow", count_text(all - unknown, "host"))
-                     : text,
-        unknown);
-  if (checked.broken > 0)
-    text += fmt::format("; {} not readable", count_text(checked.broken, "file"));
-  return text;
-}
-
-RunReport report_of(const Checked& checked) {
-  RunReport report;
-  report.command = "check";
-  report.version = version;
-  report.complete = true;
-  report.comm = "none";
-  report.engine = checked.engine;
-  report.answer = answer_of(checked);
-  for (const CheckedHost& host : checked.hosts) {
-    report.started = std::max(report.started, host.newest);
-    for (const Finding& one : host.findings) report.scenarios.push_back(case_of(host, one));
-    report.scenarios.push_back(case_of(host));
-  }
-  report.views = views_of(checked);
-  std::map<std::string, std::vector<std::string>> by_reason;
-  for (const CheckedHost& host : checked.hosts)
-    if (!host.judged)
-      for (const std::string& reason : host.unjudged) by_reason[reason].push_back(host.name);
-  for (const auto& [reason, names] : by_reason)
-    report.warnings.push_back(
-        {"not-judged", "", fmt::format("not judged: {}: {}", names_text(names), reason)});
-  for (const std::string& note : checked.notes) report.warnings.push_back({"note", "", note});
-  return report;
 }
 
 }  // namespace numatlas

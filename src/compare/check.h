@@ -21,7 +21,11 @@ struct CheckRule {
 
 /// A figure of a host that is worse than it should be.
 struct Finding {
-  std::string verdict;  ///< "slow" (than others), "fell" (against its own past), "below" (a limit)
+  static constexpr const char* slow = "slow";    ///< than others
+  static constexpr const char* fell = "fell";    ///< against its own past
+  static constexpr const char* below = "below";  ///< a limit of --expect
+
+  std::string verdict;
   std::string command, name, metric,
       unit;                                ///< of the case; without a metric: of all cases together
   std::optional<double> value, reference;  ///< in the unit

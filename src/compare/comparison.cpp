@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t most_same_rows = 40;
 constexpr std::size_t widest_fact = 60;  // of what differs
 
-std::string percent_text(const std::optional<double>& part) {
+std::string part_text(const std::optional<double>& part) {
   if (!part) return "-";
   const double percent = *part * 100;
   // "-0.0 %" says nothing.
@@ -182,9 +182,9 @@ class Rows {
          {"metric", mine.metric},
          {"reason", change.reason},
          {"doubt", change.doubt},
-         {"change", percent_text(change.part)},
+         {"change", part_text(change.part)},
          {"interval",
-          change.low ? fmt::format("{} .. {}", percent_text(change.low), percent_text(change.high))
+          change.low ? fmt::format("{} .. {}", part_text(change.low), part_text(change.high))
                      : ""},
          {"remark", remark_of(change)}});
     Figure part{"change", "1", {}, {}};
@@ -287,7 +287,7 @@ std::string answer_of(const Comparison& found) {
     });
     std::vector<std::string> texts;
     for (const ComparedCase* one : cases)
-      add_once(texts, one->base.point + " " + percent_text(one->change.part));
+      add_once(texts, one->base.point + " " + part_text(one->change.part));
     return texts.empty() ? "" : fmt::format(" ({})", numatlas::names_text(texts));
   };
   const Counts counts = counts_of(found);

@@ -38,4 +38,12 @@ std::string quantity_text(double value, const std::string& unit) {
   return three_digits(value * reading.scale) + reading.unit;
 }
 
+std::string percent_text(double part) {
+  return part >= 0.0995 ? fmt::format("{:.0f} %", part * 100) : fmt::format("{:.1f} %", part * 100);
+}
+
+std::string change_text(double change) {
+  return (std::signbit(change) ? "-" : "+") + percent_text(std::abs(change));
+}
+
 }  // namespace numatlas

@@ -27,4 +27,9 @@ Reading reading_of(double value, const std::string& unit);
 /// "94.5 ns", "45.3 GB/s", "1.40", "32 MiB".
 std::string quantity_text(double value, const std::string& unit);
 
+/// A part of 1, not negative: "18 %", "5.3 %".
+std::string percent_text(double part);
+/// The same with its sign: "-18 %", "+5.3 %".
+std::string change_text(double change);
+
 }  // namespace numatlas

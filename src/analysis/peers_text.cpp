@@ -1,0 +1,90 @@
+// Words for what the judge of hosts found.
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/peers.h"
+#include "base/count_text.h"
+#include "base/text.h"
+#include "record/unit.h"
+
+namespace numatlas {
+namespace {
+
+std::string of_rounds_text(std::size_t slow, std::size_t all) {
+  return slow == all ? "every round" : fmt::format("{} of {} rounds", slow, all);
+}
+
+}  // namespace
+
+std::string to_text(const SlowRule& rule) {
+  return fmt::format(
+      "over {:g} % and {:g} MAD below the median of its kind, or over {:g} % in all kernels "
+      "together",
+      rule.drop * 100, rule.mads, rule.drop_together * 100);
+}
+
+std::string rounds_text(const SlowKernel& slow) {
+  if (slow.rounds == 0)
+    return slow.evidence == Evidence::none ? "by averages, which a single bad round can change"
+                                           : "";
+  switch (slow.evidence) {
+    case Evidence::none: return "in the only round";
+    case Evidence::range:
+      return fmt::format("in each of {} rounds, which are too few to be certain", slow.rounds);
+    case Evidence::interval: break;
+  }
+  return of_rounds_text(slow.slow_rounds, slow.rounds);
+}
+
+std::string to_text(const std::string& host, const std::vector<std::string>& cases,
+                    const SlowHost& slow) {
+  std::string text;
+  const auto first = [&](const std::string& what, double drop, double mads,
+                         const std::string& rounds) {
+    text = fmt::format("{}: {} {} below the median of {} nodes, {:.1f} MAD, {}", host, what,
+                       percent_text(drop), slow.peers, mads, rounds);
+  };
+  if (slow.kernels.empty())
+    first("all kernels together", slow.together->drop, slow.together->mads,
+          of_rounds_text(slow.together->slow_rounds, slow.together->rounds));
+  for (const SlowKernel& one : slow.kernels) {
+    if (text.empty())
+      first(cases[one.kernel], one.drop, one.mads, rounds_text(one));
+    else
+      text += fmt::format("{} {} {}", &one == &slow.kernels[1] ? "; also" : ",", cases[one.kernel],
+                          percent_text(one.drop));
+  }
+  if (slow.verdict == Verdict::confirmed) text += "; confirmed by a second run";
+  if (slow.verdict == Verdict::not_confirmed) text += "; not confirmed by a second run";
+  return text;
+}
+
+std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged) {
+  if (found.empty() && judged == 0)
+    return fmt::format("NOT JUDGED: {}", count_text(unjudged, "host"));
+  return fmt::format(
+      "{}; {} not judged",
+      found.empty() ? fmt::format("OK: none of {} is slow", count_text(judged, "host")) : found,
+      unjudged);
+}
+
+std::string answer_of(const PeerInput& input, const SlowReport& slow) {
+  std::vector<std::string> names;
+  for (const SlowHost& host : slow.hosts) {
+    if (host.verdict == Verdict::not_confirmed) continue;
+    std::vector<std::string> cases;
+    for (const SlowKernel& one : host.kernels)
+      cases.push_back(input.cases[one.kernel] + " " + change_text(-one.drop));
+    if (cases.empty()) cases.push_back("all kernels together " + change_text(-host.together->drop));
+    names.push_back(fmt::format("{} ({})", input.hosts[host.host], names_text(cases)));
+  }
+  const std::string found = names.empty() ? ""
+                                          : fmt::format("SLOW {} of {}: {}", names.size(),
+                                                        input.hosts.size(), names_text(names));
+  return hosts_answer(found, slow.judged, slow.unjudged.size());
+}
+
+}  // namespace numatlas
