@@ -43,7 +43,7 @@ std::string percent_text(double part) {
 }
 
 std::string change_text(double change) {
-  return (std::signbit(change) ? "-" : "+") + percent_text(std::abs(change));
+  return std::string(change < 0 ? "-" : "+") + percent_text(std::abs(change));
 }
 
 }  // namespace numatlas
