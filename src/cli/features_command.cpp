@@ -69,10 +69,15 @@ void add_build(std::vector<Feature>& features) {
 
 void add_nodes(std::vector<Feature>& features, const Machine& machine) {
   std::size_t with_memory = 0;
-  for (const NumaNode& node : machine.nodes) with_memory += node.has_memory() ? 1 : 0;
+  bool unsized = false;
+  for (const NumaNode& node : machine.nodes) {
+    with_memory += node.may_have_memory() ? 1 : 0;
+    unsized = unsized || !node.memory_total;
+  }
   features.push_back({"machine", "several NUMA nodes", machine.nodes.size() > 1,
-                      fmt::format("{} node{}, {} with memory", machine.nodes.size(),
-                                  machine.nodes.size() == 1 ? "" : "s", with_memory)});
+                      fmt::format("{} node{}, {} with memory{}", machine.nodes.size(),
+                                  machine.nodes.size() == 1 ? "" : "s", with_memory,
+                                  unsized ? " (of unknown size)" : "")});
   std::size_t hmat = 0;
   for (const NumaNode& node : machine.nodes) hmat += node.hmat ? 1 : 0;
   features.push_back({"machine", "HMAT figures", hmat > 0,

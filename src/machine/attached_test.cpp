@@ -100,6 +100,7 @@ TEST(LscpuText, WhatItCountsAndWhatItDoesNotSay) {
   EXPECT_EQ(machine.cpu_model, "Neoverse-N1");
   EXPECT_EQ(machine.find_node(NodeId{1})->cpus, cpus("2-3"));
   EXPECT_EQ(machine.find_node(NodeId{1})->memory_total, std::nullopt);
+  EXPECT_EQ(machine.usable_memory_nodes(), testing::nodes("0-1")) << "of unknown size";
   ASSERT_NE(machine.cache_of(CpuId{3}, 2), nullptr);
   EXPECT_EQ(machine.cache_of(CpuId{3}, 2)->size, Bytes{mib});
   EXPECT_EQ(machine.cache_of(CpuId{3}, 2)->cpus, cpus("3"));

@@ -56,9 +56,12 @@ struct NumaNode {
   std::string kind;  ///< "dram", "cxl", "pmem", "gpu", "hbm" where known, else ""
   std::vector<MemorySideCache> side_caches;  ///< by level
 
+  /// Known to have memory; how much is known as well.
   bool has_memory() const { return memory_total && memory_total->value > 0; }
+  /// The same, or nobody said how much: memory of unknown size can be used.
+  bool may_have_memory() const { return !memory_total || has_memory(); }
   /// Neither CPUs nor memory.
-  bool is_empty() const { return cpus.empty() && memory_total && !has_memory(); }
+  bool is_empty() const { return cpus.empty() && !may_have_memory(); }
   /// The largest of its memory-side caches; 0 where there is none.
   Bytes side_cache() const;
   friend bool operator==(const NumaNode&, const NumaNode&) = default;

@@ -157,7 +157,7 @@ std::string distant_memory_kind(const Machine& machine, const NumaNode& node) {
     return machine.cpu_model.find(text) != std::string::npos;
   };
   const bool stacked = is("Xeon(R) CPU Max") || is("Xeon Phi") || is("Xeon(R) Phi");
-  if (stacked && *node.memory_total <= Bytes{64 * gib}) return "hbm";
+  if (stacked && node.memory_total && *node.memory_total <= Bytes{64 * gib}) return "hbm";
   const bool other_than_x86 = machine.arch == "x86_64" ? is("Neoverse") : !machine.arch.empty();
   const bool any_gpu =
       std::ranges::any_of(machine.gpus, [](const Gpu& gpu) { return gpu.vendor == "NVIDIA"; });
@@ -173,7 +173,7 @@ std::string cpu_memory_kind(const Machine& machine) {
   if (has("A64FX") || has("MI300A")) return "hbm";
   const bool has_far_memory =
       std::any_of(machine.nodes.begin(), machine.nodes.end(),
-                  [](const NumaNode& node) { return node.cpus.empty() && node.has_memory(); });
+                  [](const NumaNode& node) { return node.cpus.empty() && node.may_have_memory(); });
   // Xeon Max runs with HBM alone, in front of DRAM, or beside it as nodes without CPUs.
   const bool cached = std::ranges::any_of(
       machine.nodes, [](const NumaNode& node) { return !node.side_caches.empty(); });
@@ -201,7 +201,7 @@ void read_devices(const Tree& tree, Machine& machine) {
 
 void name_distant_memory(Machine& machine) {
   for (NumaNode& node : machine.nodes) {
-    if (node.kind.empty() && node.cpus.empty() && node.has_memory())
+    if (node.kind.empty() && node.cpus.empty() && node.may_have_memory())
       node.kind = distant_memory_kind(machine, node);
   }
 }
@@ -209,7 +209,7 @@ void name_distant_memory(Machine& machine) {
 void name_memory_beside_cpus(Machine& machine) {
   const std::string beside_cpus = cpu_memory_kind(machine);
   for (NumaNode& node : machine.nodes) {
-    if (node.kind.empty() && !node.cpus.empty() && node.has_memory()) node.kind = beside_cpus;
+    if (node.kind.empty() && !node.cpus.empty() && node.may_have_memory()) node.kind = beside_cpus;
   }
 }
 

@@ -263,9 +263,9 @@ Expected<void> check_memory_node(NodeId id, const Machine& machine) {
   if (node == nullptr) return missing_node("--memory", id.value, machine);
   NodeSet with_memory;
   for (const NumaNode& other : machine.nodes) {
-    if (other.has_memory()) with_memory.insert(other.id);
+    if (other.may_have_memory()) with_memory.insert(other.id);
   }
-  if (!node->has_memory()) {
+  if (!node->may_have_memory()) {
     return fail_about(ErrorKind::unavailable, "--memory",
                       fmt::format("NUMA node {} has no memory; nodes with memory: {}", id.value,
                                   list_or_none(to_list(with_memory))));

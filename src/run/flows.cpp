@@ -168,7 +168,7 @@ NodeSet memory_nodes(const PlanInput& input) {
   NodeSet nodes;
   for (const Machine& machine : input.machines) {
     for (const NumaNode& node : machine.nodes) {
-      if (node.has_memory()) nodes.insert(node.id);
+      if (node.may_have_memory()) nodes.insert(node.id);
     }
   }
   return nodes;
@@ -194,7 +194,7 @@ std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes) {
 
 std::string memory_node_problem(const Machine& machine, NodeId node) {
   const NumaNode* found = machine.find_node(node);
-  if (found == nullptr || !found->has_memory())
+  if (found == nullptr || !found->may_have_memory())
     return fmt::format("node {} has no memory on this machine", node.value);
   if (machine.usable_memory_nodes().contains(node)) return "";
   return fmt::format("node {} is not among the memory nodes that this process may use ({})",
