@@ -122,7 +122,7 @@ Bytes fit_to_room(const PlanInput& input, Bytes size, std::vector<Flow>& flows) 
   Bytes largest;
   for (std::size_t i = 0; i < flows.size(); ++i) {
     Flow& flow = flows[i];
-    largest = std::max(largest, sizes[i]);
+    largest = std::max(largest, std::min(sizes[i], flow.region.bytes));
     if (flow.region.bytes <= sizes[i]) continue;
     flow.region.bytes = sizes[i];
     if (flow.source) flow.source->bytes = sizes[i];
