@@ -181,7 +181,8 @@ struct Machine {
   Allowance allowance;
   std::vector<std::string> notes;  ///< what could not be read, and why
   /// Members that the source says nothing of, and why: "gpus", "persistent_memory", "hypervisor",
-  /// "memory_limit", "huge_pages", "cores". Empty is unknown there, not none.
+  /// "memory_limit", "cpu_quota", "isolated_cpus", "huge_pages", "cores". Empty is unknown there,
+  /// not none.
   std::map<std::string, std::string> unread;
 
   /// "unknown (why)" of a part that the source says nothing of; `none` of one that it has not.

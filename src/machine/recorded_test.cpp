@@ -234,7 +234,8 @@ TEST(Synthetic, MistakesNameTheOption) {
 
 TEST(Files, UnreadableAndForeignOnes) {
   const RecordedTree tree;
-  EXPECT_THAT(full_text(read_recorded_machine(tree.root()).error()), HasSubstr("is a folder"));
+  EXPECT_THAT(full_text(read_recorded_machine(tree.root()).error()),
+              HasSubstr("is a folder without sys/"));
   tree.file("/notes.txt", "hello");
   EXPECT_THAT(full_text(read_recorded_machine(tree.root() + "/notes.txt").error()),
               HasSubstr("neither a JSON snapshot nor hwloc XML"));

@@ -96,7 +96,8 @@ Expected<Machine> from_xml(const std::string& content) {
   if (!machine.cpu_model.empty()) name_memory_beside_cpus(machine);
   name_distant_memory(machine);
   const std::string silent = "hwloc XML does not tell";
-  for (const char* part : {"hypervisor", "memory_limit", "persistent_memory"})
+  for (const char* part :
+       {"hypervisor", "memory_limit", "cpu_quota", "isolated_cpus", "persistent_memory"})
     machine.unread[part] = silent;
   if (std::ranges::all_of(machine.nodes, [](const auto& node) { return node.huge_pages.empty(); }))
     machine.unread["huge_pages"] = silent;
@@ -158,8 +159,20 @@ bool is_archive(const std::string& content) {
 Expected<Machine> from_file(const std::string& spec) {
   if (const std::string root = root_in(spec); !root.empty())
     return from_topology(spec, [&] { return read_live_machine(root); });
+  std::error_code error;
+  if (std::filesystem::is_directory(spec, error))
+    return fail_usage("--machine",
+                      fmt::format("'{}' is a folder without sys/devices/system/cpu: no gathered "
+                                  "machine",
+                                  spec),
+                      "name the folder that hwloc-gather-topology's archive unpacks to");
   const auto content = read_file(spec, fmt::format("'{}'", spec), written_by);
   if (!content) return fail(about("--machine", content.error()));
+  for (const char* end : {".xml.gz", ".xml.bz2", ".xml.xz", ".xml.zst", ".json.gz", ".txt.gz"}) {
+    if (spec.ends_with(end) && is_archive(*content))
+      return fail_usage("--machine", fmt::format("'{}' is compressed", spec),
+                        "unpack it (gunzip, bunzip2, unxz, unzstd) and name the file");
+  }
   if (is_archive(*content)) {
     return fail_usage("--machine", fmt::format("'{}' is an archive", spec),
                       fmt::format("unpack it and name the folder: 'mkdir machine && tar -xf {} -C "
@@ -218,9 +231,9 @@ Expected<Machine> read_live_machine(const std::string& root) {
   machine.allowance = read_allowance(tree, machine);
   machine.isolated_cpus =
       tree.list<CpuId>("/sys/devices/system/cpu/isolated").value_or(CpuSet{}) & machine.all_cpus();
-  const bool grouped = !tree.is_live() || tree.exists("/proc/self/cgroup");
-  if (!machine.allowance.memory_limit && grouped && !tree.exists("/sys/fs/cgroup"))
-    machine.unread["memory_limit"] = "/sys/fs/cgroup is not visible";
+  if (!tree.is_live() && !tree.exists("/sys/devices/system/cpu/isolated"))
+    machine.unread["isolated_cpus"] = "/sys/devices/system/cpu/isolated is not visible";
+  leave_limits_open(tree, machine);
   read_settings(tree, machine);
   machine.memory_slots = read_memory_slots(tree);
   make_printable(machine);

@@ -156,6 +156,7 @@ std::string distant_memory_kind(const Machine& machine, const NumaNode& node) {
   const auto is = [&](const char* text) {
     return machine.cpu_model.find(text) != std::string::npos;
   };
+  if (is("A64FX")) return "hbm";  // it has no other
   const bool stacked = is("Xeon(R) CPU Max") || is("Xeon Phi") || is("Xeon(R) Phi");
   if (stacked && node.memory_total && *node.memory_total <= Bytes{64 * gib}) return "hbm";
   const bool other_than_x86 = machine.arch == "x86_64" ? is("Neoverse") : !machine.arch.empty();
@@ -195,8 +196,8 @@ void read_devices(const Tree& tree, Machine& machine) {
   const bool silent = !tree.is_live() || !tree.exists("/sys/bus");
   if (silent && !tree.exists("/sys/bus/pci"))
     machine.unread["gpus"] = "/sys/bus/pci is not visible";
-  if (silent && !tree.exists("/sys/bus/dax") && !tree.exists("/sys/block"))
-    machine.unread["persistent_memory"] = "neither /sys/bus/dax nor /sys/block is visible";
+  if (silent && machine.persistent_memory.empty() && !tree.exists("/sys/bus/dax"))
+    machine.unread["persistent_memory"] = "/sys/bus/dax is not visible";
 }
 
 void name_distant_memory(Machine& machine) {
