@@ -162,7 +162,7 @@ Expected<Machine> from_file(const std::string& spec) {
   std::error_code error;
   if (std::filesystem::is_directory(spec, error))
     return fail_usage("--machine",
-                      fmt::format("'{}' is a folder without sys/devices/system/cpu: no gathered "
+                      fmt::format("'{}': is a folder without sys/devices/system/cpu: no gathered "
                                   "machine",
                                   spec),
                       "name the folder that hwloc-gather-topology's archive unpacks to");

@@ -1,5 +1,6 @@
 // Copies from memory in one place to memory in another, by CPUs near one of them: all pairs of
 // nodes, or a given pair.
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <map>
