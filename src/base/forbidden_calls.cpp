@@ -54,6 +54,11 @@ bool has_filter() {
 
 /// Whether a child lives that makes these calls.
 bool survives(const Probe* first, std::size_t count) {
+  // With SIGCHLD ignored the kernel keeps no status to wait for.
+  struct sigaction before {
+  }, keep{};
+  keep.sa_handler = SIG_DFL;
+  (void)sigaction(SIGCHLD, &keep, &before);
   const pid_t child = fork();
   if (child == 0) {
     (void)signal(SIGSYS, SIG_DFL);
@@ -66,6 +71,7 @@ bool survives(const Probe* first, std::size_t count) {
   int status = 0;
   pid_t ended = -1;
   while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) continue;
+  (void)sigaction(SIGCHLD, &before, nullptr);
   return ended != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS;
 }
 

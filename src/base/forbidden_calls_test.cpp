@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 
@@ -42,6 +43,15 @@ bool as_expected_or_no_filters(int status) {
 TEST(ForbiddenCalls, AreFoundWhateverTheFilterDoes) {
   for (const unsigned with : {SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_TRAP})
     EXPECT_EXIT(see_what_is_forbidden(with), as_expected_or_no_filters, "");
+}
+
+TEST(ForbiddenCalls, AreFoundWithSigchldIgnored) {
+  EXPECT_EXIT(
+      {
+        (void)signal(SIGCHLD, SIG_IGN);
+        see_what_is_forbidden(SECCOMP_RET_KILL_PROCESS);
+      },
+      as_expected_or_no_filters, "");
 }
 
 TEST(ForbiddenCalls, ARefusedOneIsNotForbidden) {

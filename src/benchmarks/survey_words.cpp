@@ -84,7 +84,7 @@ Bytes size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet
       static_cast<std::uint64_t>(std::ceil(all / workers / static_cast<double>(mib))) * mib);
   for (const NodeId id : memory) {
     const NumaNode* const node = machine.find_node(id);
-    if (node == nullptr || !node->has_memory()) continue;
+    if (node == nullptr || !node->may_have_memory()) continue;
     const double most = default_room * static_cast<double>(room_on(*node).value) / workers;
     const std::uint64_t fits = std::bit_floor(static_cast<std::uint64_t>(most));
     size = std::max(least.value, std::min(size, fits));

@@ -38,6 +38,13 @@ inline Machine without_side_caches(Machine machine) {
   return machine;
 }
 
+/// Why nothing goes from node to node.
+inline std::string only_one_node(const Machine& machine) {
+  const bool of_gpus = machine.usable_memory_nodes().size() > 1;
+  return std::string("only one node has memory") +
+         (of_gpus ? " (besides GPUs' memory, which is used only when named)" : "");
+}
+
 /// Numbers of CPUs, as --threads takes them: one, those of each node and of each socket, and all.
 /// Between them a sum stops rising.
 std::string few_counts(const Machine& machine);

@@ -48,8 +48,13 @@ struct ExecOptions {
 constexpr int cannot_execute = 126;
 constexpr int not_found = 127;
 
-const Choices<PageKind> exec_pages =
-    named(std::vector<PageKind>{PageKind::base, PageKind::thp, PageKind::huge_2m});
+/// Pages that a program's heap can have.
+std::vector<PageKind> heap_pages() {
+  std::vector<PageKind> kinds{PageKind::base, PageKind::thp};
+  kinds.insert(kinds.end(), pool_page_kinds.begin(), pool_page_kinds.end());
+  return kinds;
+}
+const Choices<PageKind> exec_pages = named(heap_pages());
 
 /// For tests: a recorded machine that counts as this one, for a program with the null engine.
 std::string test_machine() {
@@ -229,11 +234,13 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
 /// glibc takes the pages from the system's pool, and base pages, without a word, where that has
 /// none.
 std::optional<std::string> pool_warning(const ProgramLayout& resolved) {
-  if (resolved.pages != PageKind::huge_2m || !test_machine().empty()) return std::nullopt;
+  if (!resolved.pages || !is_from_pool(*resolved.pages) || !test_machine().empty())
+    return std::nullopt;
   const NodeSet nodes = resolved.memory ? required_nodes(*resolved.memory) : NodeSet{};
-  const auto problem = pool_problem(PageKind::huge_2m, live_pools(PageKind::huge_2m), nodes, 1);
+  const auto problem = pool_problem(*resolved.pages, live_pools(*resolved.pages), nodes, 1);
   if (!problem) return std::nullopt;
-  return fmt::format("--pages 2M: the program may get base pages: {}", problem->message);
+  return fmt::format("--pages {}: the program may get base pages: {}", name_of(*resolved.pages),
+                     problem->message);
 }
 
 std::string description(const ProgramLayout& resolved, const std::vector<std::string>& program,
@@ -360,7 +367,7 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
   add_words(
       app, "--pages", words_in(exec_pages), false,
       "pages of the program's memory: base (no transparent huge pages), thp (glibc's heap asks "
-      "for transparent huge pages) or 2M (glibc's heap takes pages of the system's pool)",
+      "for transparent huge pages) or a size (glibc's heap takes pages of the system's pool)",
       [chosen = options.get()](const std::vector<std::size_t>& places) {
         chosen->pages = exec_pages[places.front()].second;
       });

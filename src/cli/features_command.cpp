@@ -69,10 +69,15 @@ void add_build(std::vector<Feature>& features) {
 
 void add_nodes(std::vector<Feature>& features, const Machine& machine) {
   std::size_t with_memory = 0;
-  for (const NumaNode& node : machine.nodes) with_memory += node.has_memory() ? 1 : 0;
+  bool unsized = false;
+  for (const NumaNode& node : machine.nodes) {
+    with_memory += node.may_have_memory() ? 1 : 0;
+    unsized = unsized || !node.memory_total;
+  }
   features.push_back({"machine", "several NUMA nodes", machine.nodes.size() > 1,
-                      fmt::format("{} node{}, {} with memory", machine.nodes.size(),
-                                  machine.nodes.size() == 1 ? "" : "s", with_memory)});
+                      fmt::format("{} node{}, {} with memory{}", machine.nodes.size(),
+                                  machine.nodes.size() == 1 ? "" : "s", with_memory,
+                                  unsized ? " (of unknown size)" : "")});
   std::size_t hmat = 0;
   for (const NumaNode& node : machine.nodes) hmat += node.hmat ? 1 : 0;
   features.push_back({"machine", "HMAT figures", hmat > 0,
@@ -84,7 +89,7 @@ void add_nodes(std::vector<Feature>& features, const Machine& machine) {
       {"machine", "CPU quota", quota.has_value(),
        quota ? fmt::format("{:.4g} CPUs on average by {}: more threads are stopped in turn", *quota,
                            machine.allowance.cpu_quota_source)
-             : machine.none_or_unknown("memory_limit", "none set")});
+             : machine.none_or_unknown("cpu_quota", "none set")});
   std::vector<std::string> devices;
   for (const PersistentMemory& memory : machine.persistent_memory) {
     devices.push_back(memory.name + " " + memory.mode);
@@ -179,9 +184,11 @@ void add_gpu_drivers(std::vector<Feature>& features) {
 /// What a survey could measure here; the machine alone is asked.
 void add_benchmarks(std::vector<Feature>& features, const Machine& machine) {
   for (const auto& benchmark : all_benchmarks()) {
-    const std::string reason = benchmark->survey(machine).reason;
-    features.push_back({"benchmark", benchmark->name(), reason.empty(),
-                        reason.empty() ? benchmark->summary() : reason});
+    const SurveyPart part = benchmark->survey(machine);
+    std::string detail = part.reason.empty() ? benchmark->summary() : part.reason;
+    if (part.runs_anyway) detail = "runs, but a survey leaves it out: " + part.reason;
+    features.push_back({"benchmark", benchmark->name(), part.reason.empty() || part.runs_anyway,
+                        std::move(detail)});
   }
 }
 

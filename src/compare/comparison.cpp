@@ -184,8 +184,7 @@ class Rows {
          {"doubt", change.doubt},
          {"change", part_text(change.part)},
          {"interval",
-          change.low ? fmt::format("{} .. {}", part_text(change.low), part_text(change.high))
-                     : ""},
+          change.low ? fmt::format("{} .. {}", part_text(change.low), part_text(change.high)) : ""},
          {"remark", remark_of(change)}});
     Figure part{"change", "1", {}, {}};
     if (change.part) {

@@ -48,7 +48,7 @@ MeasuredPlaces places_of(const StoredFile& stored) {
     if (!run.machines.empty() && places.nodes.empty()) {
       places.cpu_model = run.machines.front().cpu_model;
       for (const NumaNode& node : run.machines.front().nodes)
-        if (node.has_memory()) places.nodes.insert(node.id);
+        if (node.may_have_memory()) places.nodes.insert(node.id);
     }
     for (const Fact& fact : run.facts) {
       const auto cpus = number_in(fact, "cpu_node"), memory = number_in(fact, "memory_node");

@@ -18,7 +18,7 @@ HostKind kind_of(const Machine& machine, int processes, int workers) {
   kind.workers = workers;
   std::uint64_t memory = 0;
   for (const NumaNode& node : machine.nodes) {
-    if (!node.has_memory()) continue;
+    if (!node.may_have_memory()) continue;
     ++kind.nodes;
     memory += node.memory_total.value_or(Bytes{}).value;
   }

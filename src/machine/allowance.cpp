@@ -141,6 +141,15 @@ void read_memory_limit(const Tree& tree, Allowance& allowance) {
   }
 }
 
+/// Whether the process's group, or one above it, has a file that would set a limit.
+bool has_group_file(const Tree& tree, const std::string& controller, const char* unified_name,
+                    const char* name) {
+  const CgroupPlace place = place_of(tree, controller);
+  return place.found && std::ranges::any_of(place.folders(), [&](const std::string& folder) {
+           return tree.exists(folder + (place.unified ? unified_name : name));
+         });
+}
+
 struct CpuMaskDeleter {
   void operator()(cpu_set_t* mask) const { CPU_FREE(mask); }
 };
@@ -193,6 +202,18 @@ std::optional<Bytes> group_cache(const Tree& tree, const std::string& folder, bo
     if (key == prefix + "active_file" || key == prefix + "inactive_file") sum += value;
   }
   return Bytes{sum};
+}
+
+void leave_limits_open(const Tree& tree, Machine& machine) {
+  const bool visible = tree.exists("/sys/fs/cgroup");
+  // A running kernel without control groups sets none, nor does the top group, which has no files.
+  if (tree.is_live() && (visible || !tree.exists("/proc/self/cgroup"))) return;
+  const std::string why =
+      visible ? "no files of the control group are there" : "/sys/fs/cgroup is not visible";
+  if (!has_group_file(tree, "memory", "/memory.max", "/memory.limit_in_bytes"))
+    machine.unread["memory_limit"] = why;
+  if (!has_group_file(tree, "cpu", "/cpu.max", "/cpu.cfs_quota_us"))
+    machine.unread["cpu_quota"] = why;
 }
 
 Allowance read_allowance(const Tree& tree, const Machine& machine) {

@@ -15,6 +15,9 @@ namespace numatlas {
 /// been read.
 Allowance read_allowance(const Tree& tree, const Machine& machine);
 
+/// Marks the memory limit and the CPU quota as unread where no file that was seen could set them.
+void leave_limits_open(const Tree& tree, Machine& machine);
+
 /// A CPU quota that this process is under: of its cgroup or of one above.
 struct CpuQuota {
   double cpus = 0;     ///< CPU time a second

@@ -77,19 +77,11 @@ node   0   2   4
   EXPECT_EQ(*again, machine);
 }
 
-TEST(NumactlText, WhatIsCutOffIsNoMachine) {
-  const std::string head = "available: 2 nodes (0-1)\nnode 0 cpus: 0 1\nnode 0 size: 1024 MB\n";
-  EXPECT_THAT(error_of(head), AllOf(HasSubstr("announces nodes 0-1, and describes no node 1"),
-                                    HasSubstr("is it whole?")));
-  EXPECT_THAT(error_of(head + "node 1 cpus: 2 3\nnode distances:\nnode 0 1\n  0: 10 20\n"),
-              HasSubstr("distances of 1 of 2 nodes"));
-}
-
 TEST(NumactlText, AnUnknownSizeIsNotNone) {
   const Machine machine =
       machine_of("available: 1 nodes (0)\nnode 0 cpus: 0 1\nnode 0 size: <not available>\n");
   EXPECT_EQ(machine.nodes.at(0).memory_total, std::nullopt);
-  EXPECT_TRUE(machine.nodes.at(0).has_memory());
+  EXPECT_TRUE(machine.nodes.at(0).may_have_memory());
   EXPECT_EQ(machine.usable_memory_nodes(), NodeSet{NodeId{0}});
 }
 
@@ -100,9 +92,9 @@ TEST(LscpuText, NodesWithoutCpusKindsAndCutTexts) {
                                      "NUMA node1 CPU(s):\n");
   ASSERT_EQ(machine.nodes.size(), 2U);
   EXPECT_TRUE(machine.nodes[1].cpus.empty());
-  EXPECT_TRUE(machine.nodes[0].has_memory()) << "lscpu does not tell how much";
+  EXPECT_TRUE(machine.nodes[0].may_have_memory()) << "lscpu does not tell how much";
   EXPECT_THAT(error_of(head + "NUMA node(s): 2\nNUMA node0 CPU(s): 0-3\n"),
-              HasSubstr("counts 2 NUMA nodes, and lists 1"));
+              HasSubstr("counts 2 NUMA nodes, but describes 1"));
   const Machine mixed = machine_of(head +
                                    "Model name: Cortex-A55\nModel name: Cortex-A76\n"
                                    "L1d cache: 192 KiB (4 instances)\n");
@@ -133,6 +125,7 @@ TEST(LscpuText, WhatItCountsAndWhatItDoesNotSay) {
   EXPECT_EQ(machine.cpu_model, "Neoverse-N1");
   EXPECT_EQ(machine.find_node(NodeId{1})->cpus, cpus("2-3"));
   EXPECT_EQ(machine.find_node(NodeId{1})->memory_total, std::nullopt);
+  EXPECT_EQ(machine.usable_memory_nodes(), testing::nodes("0-1")) << "of unknown size";
   ASSERT_NE(machine.cache_of(CpuId{3}, 2), nullptr);
   EXPECT_EQ(machine.cache_of(CpuId{3}, 2)->size, Bytes{mib});
   EXPECT_EQ(machine.cache_of(CpuId{3}, 2)->cpus, cpus("3"));
@@ -141,6 +134,64 @@ TEST(LscpuText, WhatItCountsAndWhatItDoesNotSay) {
   EXPECT_EQ(machine.cache_of(CpuId{3}, 3), nullptr) << "of which CPUs, it does not say";
   EXPECT_THAT(machine.notes.front(), HasSubstr("L3 cache: 64 MiB (2 instances)"));
   EXPECT_EQ(machine.hypervisor, std::nullopt) << "only x86 has a flag for it";
+}
+
+/// `lscpu` with one part replaced.
+std::string changed(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(LscpuText, NodesWithoutCpusAndKindsOfCores) {
+  const Machine far =
+      machine_of(changed(lscpu, "(s):          2", "(s):          3") + "\n  NUMA node2 CPU(s):\n");
+  ASSERT_EQ(far.nodes.size(), 3U);
+  EXPECT_TRUE(far.find_node(NodeId{2})->cpus.empty());
+  const Machine kinds =
+      machine_of(changed(lscpu, "  Model name:            Neoverse-N1",
+                         "  Model name:            Cortex-X925\n  Model name: Cortex-A725"));
+  EXPECT_EQ(kinds.cpu_model, "Cortex-X925 + Cortex-A725");
+  EXPECT_EQ(kinds.cache_of(CpuId{3}, 1), nullptr) << "a mean of unlike caches";
+  EXPECT_EQ(kinds.cache_of(CpuId{3}, 2), nullptr);
+  EXPECT_THAT(kinds.notes, Contains(HasSubstr("L2 cache: 4 MiB (4 instances); the cores differ")));
+  // Two of 48 KiB and two of 32 KiB, of which the processor's one name says nothing.
+  const Machine hybrid = machine_of(changed(lscpu, "256 KiB", "160 KiB"));
+  EXPECT_EQ(hybrid.cache_of(CpuId{3}, 1), nullptr);
+  EXPECT_EQ(hybrid.cache_of(CpuId{3}, 2), nullptr);
+}
+
+TEST(LscpuText, CutOnesAreRefusedOrNoted) {
+  const std::string text = lscpu;
+  EXPECT_THAT(error_of(text.substr(0, text.find("  NUMA node1"))),
+              HasSubstr("counts 2 NUMA nodes, but describes 1"));
+  EXPECT_THAT(error_of(text.substr(0, text.size() - 2)), HasSubstr("has the CPUs 3 in no NUMA"));
+  EXPECT_THAT(error_of(text.substr(0, text.find("  On-line"))), HasSubstr("names no CPU"));
+  const Machine without = machine_of(text.substr(0, text.find("NUMA:")));
+  EXPECT_THAT(without.notes, Contains(HasSubstr("names no NUMA node")));
+  const Machine fewer = machine_of(text.substr(0, text.find("-3\nVendor")));
+  EXPECT_THAT(fewer.notes, Contains(HasSubstr("counts 4 CPUs, but lists 1 as on-line")));
+}
+
+TEST(NumactlText, CutOnesAreRefusedOrNoted) {
+  const std::string text = R"(available: 2 nodes (0-1)
+node 0 cpus: 0 1
+node 0 size: 1000 MB
+node 0 free: 900 MB
+node 1 cpus: 2 3
+node 1 size: <not available>
+node 1 free: <not available>
+node distances:
+node   0   1
+  0:  10  21
+  1:  21  10
+)";
+  const Machine whole = machine_of(text);
+  EXPECT_EQ(whole.usable_memory_nodes(), testing::nodes("0-1"));
+  EXPECT_THAT(whole.notes.back(), AllOf(HasSubstr("memory of node 1, free memory of node 1, "),
+                                        Not(HasSubstr("distances"))));
+  EXPECT_THAT(error_of(text.substr(0, text.find("node 1"))),
+              HasSubstr("counts 2 nodes, but describes 1"));
+  EXPECT_THAT(machine_of(text.substr(0, text.find("  1:"))).notes.back(),
+              HasSubstr("distances of node 1"));
 }
 
 TEST(LscpuJson, FlatAndNested) {
@@ -179,12 +230,28 @@ TEST(LstopoText, NodesBesideWhatTheyAreNear) {
   EXPECT_TRUE(machine.find_node(NodeId{2})->cpus.empty());
   EXPECT_EQ(machine.find_node(NodeId{2})->memory_total, Bytes{32 * gib});
   EXPECT_EQ(machine.find_node(NodeId{1})->memory_total, Bytes{0}) << "no size beside others";
+  EXPECT_EQ(machine.find_node(NodeId{2})->kind, "hbm");
   EXPECT_EQ(machine.find_cpu(CpuId{4})->core, machine.find_cpu(CpuId{0})->core);
   EXPECT_EQ(machine.find_cpu(CpuId{4})->smt_index, 1);
   EXPECT_EQ(machine.find_cpu(CpuId{2})->package, 1);
   EXPECT_EQ(machine.cache_of(CpuId{4}, 1)->size, Bytes{32 * kib});
   EXPECT_EQ(machine.last_level_cache_of(CpuId{1})->cpus, cpus("0-1,4"));
-  EXPECT_TRUE(machine.unread.contains("gpus"));
+  EXPECT_THAT(machine.unread.at("gpus"), HasSubstr("not read"));
+}
+
+TEST(LstopoText, GuessedKindsAndCutTexts) {
+  const std::string text = R"(Machine (96GB total)
+  Package L#0
+    NUMANode(HBM) L#0 (P#0 64GB)
+    NUMANode(CXL-DRAM) L#1 (P#1 32GB)
+    Core L#0 + PU L#0 (P#0)
+    Core L#1 + PU L#1 (P#1))";
+  const Machine machine = machine_of(text);
+  EXPECT_EQ(machine.find_node(NodeId{0})->kind, "") << "memory beside CPUs";
+  EXPECT_EQ(machine.find_node(NodeId{1})->kind, "cxl");
+  EXPECT_THAT(machine.notes.front(), HasSubstr("calls node 0 HBM: a guess"));
+  EXPECT_THAT(error_of(text.substr(0, text.find(" + PU L#1"))), HasSubstr("a Core has no CPU"));
+  EXPECT_THAT(error_of(changed(text, "96GB", "160GB")), HasSubstr("have 96 GiB of 160 GiB"));
 }
 
 TEST(LstopoText, OldFormVerboseFormAndNoNumbers) {
@@ -238,6 +305,12 @@ node   0   1
 TEST(Attached, WhatIsNotReadSaysWhichFormIs) {
   EXPECT_THAT(error_of("hello"), AllOf(HasSubstr("numactl -H"), HasSubstr("lstopo file.xml")));
   EXPECT_THAT(error_of("BZh91AY&SY"), AllOf(HasSubstr("is an archive"), HasSubstr("tar -xf")));
+  const RecordedTree tree;
+  tree.file("/lstopo.xml.gz", "\x1f\x8b compressed");
+  const auto compressed = read_recorded_machine(tree.root() + "/lstopo.xml.gz");
+  ASSERT_FALSE(compressed);
+  EXPECT_THAT(with_hint(full_text(compressed.error()), compressed.error()),
+              AllOf(HasSubstr("is compressed"), HasSubstr("gunzip"), Not(HasSubstr("tar"))));
 }
 
 TEST(Attached, AFolderOfGatheredFiles) {
@@ -256,6 +329,8 @@ TEST(Attached, AFolderOfGatheredFiles) {
     EXPECT_FALSE(machine->is_live());
     EXPECT_EQ(machine->cpu_model, "POWER9");
     EXPECT_THAT(machine->unread.at("gpus"), HasSubstr("/sys/bus/pci"));
+    for (const char* part : {"memory_limit", "cpu_quota", "isolated_cpus", "persistent_memory"})
+      EXPECT_TRUE(machine->unread.contains(part)) << part;
   }
 }
 

@@ -48,18 +48,6 @@ int os_number(hwloc_obj_t object) {
              : static_cast<int>(object->os_index);
 }
 
-/// hwloc's words for a node's memory, in ours.
-std::string kind_of_subtype(const char* subtype) {
-  if (subtype == nullptr) return "";
-  const std::string name = subtype;
-  if (name == "DRAM") return "dram";
-  if (name == "HBM" || name == "MCDRAM") return "hbm";
-  if (name == "NVM") return "pmem";
-  if (name == "GPUMemory") return "gpu";
-  if (name.starts_with("CXL")) return "cxl";
-  return "";
-}
-
 /// hwloc gives every node a locality, also those without CPUs of their own (HBM, CXL). A CPU's own
 /// node is the one with the smallest locality around it; among equals DRAM comes before
 /// special memory, then the lower number.
@@ -321,6 +309,17 @@ void add_identity(hwloc_topology_t topology, Machine& machine) {
 }
 
 }  // namespace
+
+std::string kind_of_subtype(const char* subtype) {
+  if (subtype == nullptr) return "";
+  const std::string name = subtype;
+  if (name == "DRAM") return "dram";
+  if (name == "HBM" || name == "MCDRAM") return "hbm";
+  if (name == "NVM") return "pmem";
+  if (name == "GPUMemory") return "gpu";
+  if (name.starts_with("CXL")) return "cxl";
+  return "";
+}
 
 std::string cpu_model_of(hwloc_topology_t topology) {
   hwloc_obj_t root = hwloc_get_root_obj(topology);

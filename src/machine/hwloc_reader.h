@@ -30,6 +30,9 @@ Expected<Topology> load_synthetic_topology(const std::string& description);
 /// The processor's name; "" where the topology does not say.
 std::string cpu_model_of(hwloc_topology_t topology);
 
+/// hwloc's words for a node's memory, in ours; "" for none (nullptr) or another.
+std::string kind_of_subtype(const char* subtype);
+
 /// CPUs, nodes, caches, distances, HMAT figures, allowance and identity as far as the topology
 /// has them.
 Machine translate(hwloc_topology_t topology);

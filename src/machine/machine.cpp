@@ -49,7 +49,7 @@ CpuSet Machine::all_cpus() const {
 NodeSet Machine::usable_memory_nodes() const {
   NodeSet usable;
   for (const NumaNode& node : nodes) {
-    if (node.has_memory() && allowance.memory_nodes.contains(node.id)) usable.insert(node.id);
+    if (node.may_have_memory() && allowance.memory_nodes.contains(node.id)) usable.insert(node.id);
   }
   return usable;
 }
@@ -117,7 +117,7 @@ NodeSet Machine::main_nodes(const NodeSet& wanted) const {
     const bool of_its_own = node.cpus.empty() && !node.kind.empty();  // HBM beside much DRAM
     if (!wanted.contains(node.id)) continue;
     const std::uint64_t most = node.cpus.empty() ? most_memory : most_beside_cpus;
-    if (memory_of(node) < most / far_less && !of_its_own) continue;
+    if (node.memory_total && memory_of(node) < most / far_less && !of_its_own) continue;
     if (own == 0 || own * far_less >= most_cpus) main.insert(node.id);
   }
   return main.empty() ? wanted : main;

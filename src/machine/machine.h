@@ -56,10 +56,12 @@ struct NumaNode {
   std::string kind;  ///< "dram", "cxl", "pmem", "gpu", "hbm" where known, else ""
   std::vector<MemorySideCache> side_caches;  ///< by level
 
-  /// Also where nothing tells how much: a text of lscpu names nodes alone.
-  bool has_memory() const { return !memory_total || memory_total->value > 0; }
+  /// Known to have memory; how much is known as well.
+  bool has_memory() const { return memory_total && memory_total->value > 0; }
+  /// The same, or nobody said how much: memory of unknown size can be used.
+  bool may_have_memory() const { return !memory_total || has_memory(); }
   /// Neither CPUs nor memory.
-  bool is_empty() const { return cpus.empty() && memory_total && !has_memory(); }
+  bool is_empty() const { return cpus.empty() && !may_have_memory(); }
   /// The largest of its memory-side caches; 0 where there is none.
   Bytes side_cache() const;
   friend bool operator==(const NumaNode&, const NumaNode&) = default;
@@ -179,7 +181,8 @@ struct Machine {
   Allowance allowance;
   std::vector<std::string> notes;  ///< what could not be read, and why
   /// Members that the source says nothing of, and why: "gpus", "persistent_memory", "hypervisor",
-  /// "memory_limit", "huge_pages", "cores". Empty is unknown there, not none.
+  /// "memory_limit", "cpu_quota", "isolated_cpus", "huge_pages", "cores". Empty is unknown there,
+  /// not none.
   std::map<std::string, std::string> unread;
 
   /// "unknown (why)" of a part that the source says nothing of; `none` of one that it has not.

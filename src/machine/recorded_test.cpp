@@ -235,7 +235,7 @@ TEST(Synthetic, MistakesNameTheOption) {
 TEST(Files, UnreadableAndForeignOnes) {
   const RecordedTree tree;
   EXPECT_THAT(full_text(read_recorded_machine(tree.root()).error()),
-              HasSubstr("has no /sys of a machine"));
+              HasSubstr("holds no gathered machine"));
   tree.file("/notes.txt", "hello");
   EXPECT_THAT(full_text(read_recorded_machine(tree.root() + "/notes.txt").error()),
               HasSubstr("neither a JSON snapshot nor hwloc XML"));

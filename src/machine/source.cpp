@@ -96,7 +96,8 @@ Expected<Machine> from_xml(const std::string& content) {
   if (!machine.cpu_model.empty()) name_memory_beside_cpus(machine);
   name_distant_memory(machine);
   const std::string silent = "hwloc XML does not tell";
-  for (const char* part : {"hypervisor", "memory_limit", "persistent_memory"})
+  for (const char* part :
+       {"hypervisor", "memory_limit", "cpu_quota", "isolated_cpus", "persistent_memory"})
     machine.unread[part] = silent;
   if (std::ranges::all_of(machine.nodes, [](const auto& node) { return node.huge_pages.empty(); }))
     machine.unread["huge_pages"] = silent;
@@ -160,18 +161,17 @@ Expected<Machine> from_file(const std::string& spec) {
     return from_topology(spec, [&] { return read_live_machine(root); });
   std::error_code error;
   if (std::filesystem::is_directory(spec, error))
-    return fail_usage("--machine",
-                      fmt::format("the folder '{}' has no /sys of a machine "
-                                  "(sys/devices/system/cpu), nor has a folder in it",
-                                  spec),
-                      "name a folder of hwloc-gather-topology, unpacked");
+    return fail_usage(
+        "--machine",
+        fmt::format("the folder '{}' holds no gathered machine: it has no sys/devices/system/cpu",
+                    spec),
+        "name the folder that hwloc-gather-topology's archive unpacks to");
   const auto content = read_file(spec, fmt::format("'{}'", spec), written_by);
   if (!content) return fail(about("--machine", content.error()));
-  const std::string name = std::filesystem::path(spec).filename().string();
-  if (is_archive(*content) && name.find(".tar") == std::string::npos &&
-      (name.find(".xml.") != std::string::npos || name.find(".json.") != std::string::npos)) {
-    return fail_usage("--machine", fmt::format("'{}' is compressed", spec),
-                      "uncompress it first, as with gunzip");
+  for (const char* end : {".xml.gz", ".xml.bz2", ".xml.xz", ".xml.zst", ".json.gz", ".txt.gz"}) {
+    if (spec.ends_with(end) && is_archive(*content))
+      return fail_usage("--machine", fmt::format("'{}' is compressed", spec),
+                        "unpack it (gunzip, bunzip2, unxz, unzstd) and name the file");
   }
   if (is_archive(*content)) {
     return fail_usage("--machine", fmt::format("'{}' is an archive", spec),
@@ -231,9 +231,9 @@ Expected<Machine> read_live_machine(const std::string& root) {
   machine.allowance = read_allowance(tree, machine);
   machine.isolated_cpus =
       tree.list<CpuId>("/sys/devices/system/cpu/isolated").value_or(CpuSet{}) & machine.all_cpus();
-  const bool grouped = !tree.is_live() || tree.exists("/proc/self/cgroup");
-  if (!machine.allowance.memory_limit && grouped && !tree.exists("/sys/fs/cgroup"))
-    machine.unread["memory_limit"] = "/sys/fs/cgroup is not visible";
+  if (!tree.is_live() && !tree.exists("/sys/devices/system/cpu/isolated"))
+    machine.unread["isolated_cpus"] = "/sys/devices/system/cpu/isolated is not visible";
+  leave_limits_open(tree, machine);
   read_settings(tree, machine);
   machine.memory_slots = read_memory_slots(tree);
   make_printable(machine);

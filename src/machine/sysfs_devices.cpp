@@ -156,6 +156,7 @@ std::string distant_memory_kind(const Machine& machine, const NumaNode& node) {
   const auto is = [&](const char* text) {
     return machine.cpu_model.find(text) != std::string::npos;
   };
+  if (is("A64FX")) return "hbm";  // it has no other
   const bool stacked = is("Xeon(R) CPU Max") || is("Xeon Phi") || is("Xeon(R) Phi");
   if (stacked && node.memory_total && *node.memory_total <= Bytes{64 * gib}) return "hbm";
   const bool other_than_x86 = machine.arch == "x86_64" ? is("Neoverse") : !machine.arch.empty();
@@ -173,7 +174,7 @@ std::string cpu_memory_kind(const Machine& machine) {
   if (has("A64FX") || has("MI300A")) return "hbm";
   const bool has_far_memory =
       std::any_of(machine.nodes.begin(), machine.nodes.end(),
-                  [](const NumaNode& node) { return node.cpus.empty() && node.has_memory(); });
+                  [](const NumaNode& node) { return node.cpus.empty() && node.may_have_memory(); });
   // Xeon Max runs with HBM alone, in front of DRAM, or beside it as nodes without CPUs.
   const bool cached = std::ranges::any_of(
       machine.nodes, [](const NumaNode& node) { return !node.side_caches.empty(); });
@@ -195,13 +196,13 @@ void read_devices(const Tree& tree, Machine& machine) {
   const bool silent = !tree.is_live() || !tree.exists("/sys/bus");
   if (silent && !tree.exists("/sys/bus/pci"))
     machine.unread["gpus"] = "/sys/bus/pci is not visible";
-  if (silent && !tree.exists("/sys/bus/dax") && !tree.exists("/sys/block"))
-    machine.unread["persistent_memory"] = "neither /sys/bus/dax nor /sys/block is visible";
+  if (silent && machine.persistent_memory.empty() && !tree.exists("/sys/bus/dax"))
+    machine.unread["persistent_memory"] = "/sys/bus/dax is not visible";
 }
 
 void name_distant_memory(Machine& machine) {
   for (NumaNode& node : machine.nodes) {
-    if (node.kind.empty() && node.cpus.empty() && node.has_memory())
+    if (node.kind.empty() && node.cpus.empty() && node.may_have_memory())
       node.kind = distant_memory_kind(machine, node);
   }
 }
@@ -209,7 +210,7 @@ void name_distant_memory(Machine& machine) {
 void name_memory_beside_cpus(Machine& machine) {
   const std::string beside_cpus = cpu_memory_kind(machine);
   for (NumaNode& node : machine.nodes) {
-    if (node.kind.empty() && !node.cpus.empty() && node.has_memory()) node.kind = beside_cpus;
+    if (node.kind.empty() && !node.cpus.empty() && node.may_have_memory()) node.kind = beside_cpus;
   }
 }
 

@@ -187,7 +187,7 @@ void assign_cpus(const Tree& tree, Machine& machine) {
     const auto rank = [&](const NumaNode* node) {
       const std::string link =
           fmt::format("/sys/devices/system/cpu/cpu{}/node{}", cpu.id.value, node->id.value);
-      return std::tuple(!tree.exists(link), node->cpus.size(), !node->has_memory(), node->id);
+      return std::tuple(!tree.exists(link), node->cpus.size(), !node->may_have_memory(), node->id);
     };
     cpu.node = NodeId{-1};
     if (all.size() == 1) cpu.node = all.front()->id;

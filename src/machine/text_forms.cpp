@@ -94,15 +94,14 @@ bool has_line(const std::string& text, std::string_view start) {
 
 Expected<Machine> read_numactl_text(const std::string& text) {
   Machine machine;
-  NodeSet announced;
+  std::optional<int> counted;
   const std::vector<std::string> lines = split_lines(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].starts_with("node distances:")) read_distances(lines, i + 1, machine);
-    const std::size_t named = lines[i].find(" nodes (");
-    if (lines[i].starts_with("available: ") && named != std::string::npos) {
-      const std::size_t start = named + std::string(" nodes (").size();
-      announced = TRY(parse_list<NodeId>(lines[i].substr(start, lines[i].find(')') - start)));
+    if (lines[i].starts_with("available: ")) {
+      const std::string number = lines[i].substr(std::string_view("available: ").size());
+      counted = number_after(number.substr(0, number.find(' ')), "");
     }
+    if (lines[i].starts_with("node distances:")) read_distances(lines, i + 1, machine);
     const auto line = node_line(lines[i]);
     if (!line) continue;
     NumaNode& node = node_of(machine, line->node);
@@ -113,20 +112,12 @@ Expected<Machine> read_numactl_text(const std::string& text) {
     node.cpus = cpus;
     for (CpuId id : cpus) machine.cpus.emplace_back().id = id;
   }
-  NodeSet described;
-  for (const NumaNode& node : machine.nodes) described.insert(node.id);
-  if (const NodeSet missing = announced - described; !missing.empty())
+  if (counted && static_cast<std::size_t>(*counted) != machine.nodes.size()) {
     return fail(ErrorKind::usage,
-                fmt::format("the text of numactl -H announces nodes {}, and describes no node {}",
-                            to_list(announced), to_list(missing)),
-                "is it whole?");
-  const auto rows = std::ranges::count_if(
-      machine.nodes, [](const NumaNode& node) { return !node.distance.empty(); });
-  if (rows > 0 && static_cast<std::size_t>(rows) < machine.nodes.size())
-    return fail(ErrorKind::usage,
-                fmt::format("the text of numactl -H has distances of {} of {} nodes", rows,
+                fmt::format("a text of numactl -H that counts {} nodes, but describes {}", *counted,
                             machine.nodes.size()),
                 "is it whole?");
+  }
   machine.unread["cores"] = "numactl -H does not tell";
   return completed(std::move(machine), "numactl -H");
 }
@@ -157,19 +148,25 @@ Expected<Machine> completed(Machine machine, const std::string& form) {
   for (const NumaNode& node : machine.nodes) machine.allowance.memory_nodes.insert(node.id);
   const std::string silent = form + " does not tell";
   for (const char* part :
-       {"gpus", "persistent_memory", "memory_limit", "huge_pages", "isolated_cpus"})
-    machine.unread[part] = silent;
+       {"gpus", "persistent_memory", "memory_limit", "cpu_quota", "isolated_cpus", "huge_pages"})
+    machine.unread.emplace(part, silent);
   if (!machine.hypervisor) machine.unread["hypervisor"] = silent;
   std::string open;
-  const auto leave_open = [&](bool unknown, const char* name) {
-    if (unknown) open += (open.empty() ? "" : ", ") + std::string(name);
+  const auto leave_open = [&](bool unknown, const std::string& name) {
+    if (unknown) open += (open.empty() ? "" : ", ") + name;
   };
-  const auto any = [&](auto has) { return std::ranges::any_of(machine.nodes, has); };
-  leave_open(!any([](const auto& node) { return node.memory_total.has_value(); }), "memory");
-  leave_open(!any([](const auto& node) { return node.memory_free.has_value(); }), "free memory");
-  leave_open(
-      machine.nodes.size() > 1 && !any([](const auto& node) { return !node.distance.empty(); }),
-      "distances");
+  const auto leave_open_on = [&](const std::string& name, auto is_known) {
+    NodeSet unknown;
+    for (const NumaNode& node : machine.nodes)
+      if (!is_known(node)) unknown.insert(node.id);
+    const bool all = unknown.size() == machine.nodes.size();
+    leave_open(!unknown.empty(), all ? name : name + " of node " + to_list(unknown));
+  };
+  leave_open_on("memory", [](const auto& node) { return node.memory_total.has_value(); });
+  leave_open_on("free memory", [](const auto& node) { return node.memory_free.has_value(); });
+  const std::size_t nodes = machine.nodes.size();
+  leave_open_on("distances",
+                [&](const auto& node) { return nodes == 1 || node.distance.size() == nodes; });
   leave_open(machine.unread.contains("cores"), "which CPUs share a core");
   leave_open(machine.caches.empty(), "caches");
   leave_open(true, "settings, limits, devices");

@@ -1,6 +1,7 @@
 // lscpu, as text and as JSON. It counts cores and caches; which CPUs share one it says only where
 // there is no choice.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -28,12 +29,11 @@ std::string field(const Fields& fields, const std::string& name) {
   return found == fields.end() ? "" : found->second;
 }
 
-/// The first of a name counts; of two kinds of cores both names.
+/// Values of a name that comes again, with another value: "Cortex-X925 + Cortex-A725".
 void add_field(const std::string& name, const std::string& value, Fields& fields) {
-  const auto [known, is_new] = fields.emplace(name, value);
-  if (is_new || name != "Model name" || known->second.find(value) != std::string::npos) return;
-  known->second += " + " + value;
-  fields[two_kinds] = "yes";
+  std::string& known = fields[name];
+  if (known == value || value.empty()) return;
+  known += (known.empty() ? "" : " + ") + value;
 }
 
 /// Newer versions nest: {"field": "NUMA:", "data": null, "children": [...]}.
@@ -45,24 +45,49 @@ void add_fields(const nlohmann::json& list, int depth, Fields& fields) {
     std::string name =
         item.contains("field") && item["field"].is_string() ? item["field"].get<std::string>() : "";
     if (name.ends_with(':')) name.pop_back();
-    if (item.contains("data") && item["data"].is_string())
-      add_field(name, item["data"].get<std::string>(), fields);
+    const bool has_text = item.contains("data") && item["data"].is_string();
+    add_field(name, has_text ? item["data"].get<std::string>() : "", fields);
     if (item.contains("children")) add_fields(item["children"], depth + 1, fields);
   }
 }
 
-/// "64 KiB (2 instances)": their sum; without a number of instances the size is one's ("32K").
-/// `alike`: all CPUs are of one kind.
-void add_cache(const std::string& name, const std::string& value, bool alike, Machine& machine) {
+/// "64 KiB (2 instances)": the sum of all.
+struct CacheField {
+  std::optional<Bytes> sum;
+  std::uint64_t instances = 0;  ///< 0: no number is given, and the size is that of one ("32K")
+};
+
+CacheField cache_field(const std::string& value) {
   const auto bracket = value.find('(');
   std::string size = value.substr(0, bracket);
   while (size.ends_with(' ')) size.pop_back();
-  const auto bytes = parse_bytes(size);
-  const std::uint64_t instances =
-      bracket == std::string::npos ? 0 : std::strtoull(value.c_str() + bracket + 1, nullptr, 10);
+  CacheField field;
+  if (const auto bytes = parse_bytes(size)) field.sum = *bytes;
+  if (bracket != std::string::npos)
+    field.instances = std::strtoull(value.c_str() + bracket + 1, nullptr, 10);
+  return field;
+}
+
+/// Whether cores have L1 caches of different sizes, by a mean that no cache has: sizes are powers
+/// of two, or three times one.
+bool has_unlike_cores(const std::string& l1) {
+  const auto [sum, instances] = cache_field(l1);
+  if (!sum || sum->value == 0 || instances == 0) return false;
+  const std::uint64_t one = sum->value / instances;
+  const std::uint64_t odd = one >> static_cast<unsigned>(std::countr_zero(one));
+  return sum->value % instances != 0 || (odd != 1 && odd != 3);
+}
+
+/// Of unlike cores only a cache that all share has a known size.
+void add_cache(const std::string& name, const std::string& value, bool unlike, Machine& machine) {
+  const auto [bytes, instances] = cache_field(value);
   const CpuSet all = machine.all_cpus();
-  if (!bytes || instances == 0 || (instances > 1 && !alike) ||
-      (instances != 1 && instances != all.size())) {
+  if (unlike && instances > 1) {
+    machine.notes.push_back(
+        fmt::format("{} cache: {}; the cores differ, and their sizes are not said", name, value));
+    return;
+  }
+  if (!bytes || instances == 0 || (instances != 1 && instances != all.size())) {
     machine.notes.push_back(
         fmt::format("{} cache: {}; which CPUs share one is not said", name, value));
     return;
@@ -82,6 +107,11 @@ void add_cache(const std::string& name, const std::string& value, bool alike, Ma
   }
 }
 
+/// Of a text that does not fit together: it was cut, or two were joined.
+tl::unexpected<Error> not_whole(const std::string& why) {
+  return fail(ErrorKind::usage, "a text of lscpu that " + why, "is it whole?");
+}
+
 Expected<void> add_nodes(const Fields& fields, Machine& machine) {
   for (const auto& [name, value] : fields) {
     if (!name.starts_with("NUMA node") || !name.ends_with(" CPU(s)")) continue;
@@ -94,7 +124,18 @@ Expected<void> add_nodes(const Fields& fields, Machine& machine) {
     node.id = NodeId{*id};
     node.cpus = cpus & machine.all_cpus();
   }
-  if (machine.nodes.empty()) {  // a kernel without NUMA
+  const auto counted = number_after(field(fields, "NUMA node(s)"), "");
+  if (counted && static_cast<std::size_t>(*counted) != machine.nodes.size())
+    return not_whole(
+        fmt::format("counts {} NUMA nodes, but describes {}", *counted, machine.nodes.size()));
+  CpuSet homeless = machine.all_cpus();
+  for (const NumaNode& node : machine.nodes) homeless = homeless - node.cpus;
+  if (!machine.nodes.empty() && !homeless.empty())
+    return not_whole(fmt::format("has the CPUs {} in no NUMA node", to_list(homeless)));
+  if (machine.nodes.empty()) {
+    machine.notes.push_back(
+        "lscpu names no NUMA node: the kernel has no NUMA, or the text is not whole; all CPUs "
+        "count as one node");
     NumaNode& node = machine.nodes.emplace_back();
     node.id = NodeId{0};
     node.cpus = machine.all_cpus();
@@ -108,13 +149,13 @@ Expected<Machine> machine_of(const Fields& fields) {
   machine.cpu_model = field(fields, "Model name");
   const auto cpus = TRY(parse_list<CpuId>(field(fields, "On-line CPU(s) list")));
   for (CpuId id : cpus) machine.cpus.emplace_back().id = id;
-  TRY(add_nodes(fields, machine));
-  const std::string count = field(fields, "NUMA node(s)");
-  if (!count.empty() && count != std::to_string(machine.nodes.size()))
-    return fail(ErrorKind::usage,
-                fmt::format("the text of lscpu counts {} NUMA nodes, and lists {}", count,
-                            machine.nodes.size()),
-                "is it whole?");
+  const auto counted = number_after(field(fields, "CPU(s)"), "");
+  if (counted && static_cast<std::size_t>(*counted) > cpus.size() && !cpus.empty() &&
+      field(fields, "Off-line CPU(s) list").empty())
+    machine.notes.push_back(
+        fmt::format("lscpu counts {} CPUs, but lists {} as on-line and none as off-line", *counted,
+                    cpus.size()));
+  if (!cpus.empty()) TRY(add_nodes(fields, machine));
   if (field(fields, "Thread(s) per core") == "1") {
     int core = 0;
     for (Cpu& cpu : machine.cpus) cpu.core = core++;
@@ -129,10 +170,15 @@ Expected<Machine> machine_of(const Fields& fields) {
     machine.hypervisor = vendor;
   else if (!flags.empty() && (" " + flags + " ").find(" hypervisor ") == std::string::npos)
     machine.hypervisor = "";  // x86: the processor says so itself
+  const auto cache = [&](const std::string& name) {
+    const std::string value = field(fields, name);  // below "Caches (sum of all)"
+    return value.empty() ? field(fields, name + " cache") : value;
+  };
+  const bool unlike = machine.cpu_model.find(" + ") != std::string::npos ||
+                      has_unlike_cores(cache("L1d")) || has_unlike_cores(cache("L1i"));
   for (const char* name : {"L1d", "L1i", "L2", "L3", "L4"}) {
-    std::string value = field(fields, name);  // below "Caches (sum of all)"
-    if (value.empty()) value = field(fields, std::string(name) + " cache");
-    if (!value.empty()) add_cache(name, value, field(fields, two_kinds).empty(), machine);
+    if (const std::string value = cache(name); !value.empty())
+      add_cache(name, value, unlike, machine);
   }
   return completed(std::move(machine), "lscpu");
 }
@@ -150,8 +196,10 @@ Expected<Machine> read_lscpu_text(const std::string& text) {
   for (const std::string& line : split_lines(text)) {
     const auto first = line.find_first_not_of(" \t"), colon = line.find(':');
     if (first == std::string::npos || colon == std::string::npos || colon < first) continue;
+    const auto start = line.find_first_not_of(" \t\r", colon + 1);
+    const std::size_t length = line.find_last_not_of(" \t\r") - start + 1;
     add_field(line.substr(first, colon - first),
-              std::string(trim(std::string_view(line).substr(colon + 1))), fields);
+              start == std::string::npos ? "" : line.substr(start, length), fields);
   }
   return machine_of(fields);
 }

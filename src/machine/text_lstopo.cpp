@@ -1,6 +1,9 @@
 // The console form of lstopo: an object a line, below its parent by two spaces, or joined to it by
 // " + ". hwloc 2 shows a NUMA node beside the objects that are near it, hwloc 1 around them.
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "machine/hwloc_devices.h"
+#include "machine/hwloc_reader.h"
 #include "machine/text_forms.h"
 #include "machine/tree.h"
 
@@ -85,6 +90,13 @@ class LstopoReader {
     add_cpus();
     add_nodes();
     add_caches();
+    if (!machine_.cpus.empty()) TRY(check_whole());
+    const auto is_device = [](const Object& object) {
+      constexpr std::array<std::string_view, 5> devices{"PCI", "PCIDev", "GPU", "CoProc", "OpenCL"};
+      return std::ranges::find(devices, object.type) != devices.end();
+    };
+    if (std::ranges::any_of(objects_, is_device))
+      machine_.unread["gpus"] = "not read from the text of lstopo; 'lstopo file.xml' has them";
     return completed(std::move(machine_), "lstopo");
   }
 
@@ -108,6 +120,31 @@ class LstopoReader {
         unnumbered_ = true;
       at = plus == std::string::npos ? line.size() : plus + 3;
     }
+  }
+
+  /// Parts without a CPU, or nodes with less memory than they have together: the text was cut.
+  Expected<void> check_whole() const {
+    std::optional<Bytes> total;
+    std::uint64_t sum = 0;
+    for (const NumaNode& node : machine_.nodes) sum += node.memory_total.value_or(Bytes{}).value;
+    for (const Object& object : objects_) {
+      const std::string& type = object.type;
+      const bool has_cpus =
+          type == "Core" || type == "Package" || type == "Socket" || cache_level(type).has_value();
+      if (has_cpus && object.cpus.empty())
+        return fail(ErrorKind::usage,
+                    fmt::format("a text of lstopo in which a {} has no CPU", type), "is it whole?");
+      if (type == "Machine" && object.details.find("total") != std::string::npos)
+        total = size_in(object.details);
+    }
+    constexpr double rounded = 0.9;
+    if (!total || sum == 0 ||
+        static_cast<double>(sum) >= rounded * static_cast<double>(total->value))
+      return {};
+    return fail(ErrorKind::usage,
+                fmt::format("a text of lstopo whose nodes have {} of {} of memory",
+                            to_rounded_text(Bytes{sum}), to_rounded_text(*total)),
+                "is it whole?");
   }
 
   void add_cpus() {
@@ -149,6 +186,9 @@ class LstopoReader {
       node.memory_total = size_in(object.details);
       any_size = any_size || node.memory_total;
       add_side_caches(objects_[object.parent], node);
+      const std::string& details = object.details;  // "(HBM) L#1 (P#2 32GB)"
+      if (details.starts_with('('))
+        node.kind = kind_of_subtype(details.substr(1, details.find(')') - 1).c_str());
     }
     if (near.empty()) add_only_node();
     for (NumaNode& node : machine_.nodes) {
@@ -158,6 +198,23 @@ class LstopoReader {
         if (is_nearest(node.id.value, cpu, near)) node.cpus.insert(cpu);
       }
     }
+    forget_guesses();
+  }
+
+  /// As of XML (forget_guessed_kinds); where the text does not name the processor, HBM is believed
+  /// of nodes without CPUs, and none of DRAM beside CPUs that is called HBM.
+  void forget_guesses() {
+    if (has_stacked_memory(machine_.cpu_model)) return;
+    NodeSet guessed;
+    for (const NumaNode& node : machine_.nodes) {
+      if (node.kind == "hbm" && (!machine_.cpu_model.empty() || !node.cpus.empty()))
+        guessed.insert(node.id);
+    }
+    if (guessed.empty()) return;
+    for (NumaNode& node : machine_.nodes)
+      if (node.kind == "hbm" || node.kind == "dram") node.kind.clear();
+    machine_.notes.push_back(fmt::format(
+        "the text calls node {} HBM: a guess of hwloc, not believed", to_list(guessed)));
   }
 
   /// Memory-side caches stand between a node and what it is attached to.
@@ -186,13 +243,19 @@ class LstopoReader {
     return true;
   }
 
+  /// Of "L3", "L1d", "L3Cache".
+  static std::optional<int> cache_level(const std::string& type) {
+    const bool level = type.size() >= 2 && type[0] == 'L' && type[1] >= '1' && type[1] <= '5';
+    return level ? std::optional(type[1] - '0') : std::nullopt;
+  }
+
   void add_caches() {
     for (const Object& object : objects_) {
       const std::string& type = object.type;
-      const bool level = type.size() >= 2 && type[0] == 'L' && type[1] >= '1' && type[1] <= '5';
+      const auto level = cache_level(type);
       if (!level || object.cpus.empty()) continue;
       Cache cache;
-      cache.level = type[1] - '0';
+      cache.level = *level;
       const char kind = type.size() > 2 ? type[2] : ' ';
       cache.type = kind == 'd' ? "data" : kind == 'i' ? "instruction" : "unified";
       cache.size = size_in(object.details).value_or(Bytes{0});

@@ -199,6 +199,7 @@ struct Figures {
   uint64_t total = 0;  ///< asked from nodes, pools left out
   std::size_t workers = 0;
   Supplies supplies;
+  bool all_known = false;  ///< supplies of all nodes that may be used
   std::optional<GroupLimit> group;
   Reserve reserve = Reserve::whole;
 
@@ -239,7 +240,7 @@ Expected<void> check_nodes(const Figures& figures, const std::vector<Region>& re
   }
   uint64_t available = 0;
   for (const auto& [node, supply] : supplies) available = add(available, supply.free);
-  if (!supplies.empty() && !figures.fit(figures.total, available)) {
+  if (figures.all_known && !supplies.empty() && !figures.fit(figures.total, available)) {
     return figures.refuse("on all nodes together", figures.total, available);
   }
   return {};
@@ -313,6 +314,7 @@ Expected<void> check_fits(const std::vector<Region>& regions, const Machine& mac
   figures.reserve = reserve;
   figures.workers = workers.value_or(of_nodes.size());
   figures.supplies = supplies_of(machine);
+  figures.all_known = figures.supplies.size() == machine.usable_memory_nodes().size();
   figures.group = group_limit(machine);
   for (PageKind kind : pool_page_kinds) {
     TRY(check_pools(kind, of_pools, machine));

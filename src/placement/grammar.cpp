@@ -252,7 +252,7 @@ Expected<PageKind> parse_page_kind(std::string_view text) {
   std::string meant;
   const std::string written = as_page_kind(text);
   const auto is = [&](PageKind kind) {
-    if (written == name_of(kind)) meant = written;
+    if (written == name_of(kind)) meant = written;  // 64k, 2MiB
     return text == name_of(kind);
   };
   for (const PageKind kind : usual_page_kinds) {
@@ -264,7 +264,7 @@ Expected<PageKind> parse_page_kind(std::string_view text) {
   constexpr std::array<std::string_view, 4> words = {"base", "thp", "2M", "1G"};
   if (meant.empty()) meant = nearest(text, words);
   if (text == "huge") meant = "2M";
-  for (const std::string_view size : {"4", "16", "64"}) {
+  for (const std::string_view size : {"4", "16"}) {  // 64K is a kind
     if (text.starts_with(size) && ends_as_kib(text.substr(size.size()))) meant = "base";
   }
   return fail_usage(

@@ -8,10 +8,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "placement/placement.h"
 #include "placement/source_text.h"
 
@@ -165,15 +167,14 @@ Expected<std::vector<CpuId>> resolve_isolated(const Machine& machine) {
   if (!machine.isolated_cpus.empty())
     return excluded(fmt::format("{} (all that are isolated)", to_list(machine.isolated_cpus)), true,
                     machine);
-  const auto unknown = machine.unread.find("isolated_cpus");
-  if (unknown != machine.unread.end())
+  if (const auto why = machine.unread.find("isolated_cpus"); why != machine.unread.end())
     return fail_about(ErrorKind::unavailable, "--cpus",
-                      fmt::format("isolated CPUs are unknown ({})", unknown->second));
+                      "whether CPUs are isolated is not known: " + why->second);
   return fail_about(ErrorKind::unavailable, "--cpus", "this machine has no isolated CPUs",
                     "the kernel's parameter isolcpus= isolates them");
 }
 
-Expected<std::vector<CpuId>> cpus_of_kind(const std::string& name, const Machine& machine) {
+Expected<std::vector<CpuId>> cpus_of_one_kind(const std::string& name, const Machine& machine) {
   std::vector<std::string> names;
   for (const CpuKind& kind : machine.cpu_kinds) names.push_back(kind.name);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -195,6 +196,18 @@ Expected<std::vector<CpuId>> cpus_of_kind(const std::string& name, const Machine
                         ? "all cores of this machine are of one kind, as far as the system says"
                         : fmt::format("this machine has no kind of cores '{}'; its kinds are {}",
                                       name, fmt::join(names, ", ")));
+}
+
+/// Of one kind after the other: "performance,efficiency".
+Expected<std::vector<CpuId>> cpus_of_kinds(const std::string& names, const Machine& machine) {
+  std::vector<CpuId> cpus;
+  std::istringstream list(names);
+  for (std::string name; std::getline(list, name, ',');) {
+    for (CpuId id : TRY(cpus_of_one_kind(std::string(trim(name)), machine)))
+      if (std::find(cpus.begin(), cpus.end(), id) == cpus.end()) cpus.push_back(id);
+  }
+  if (cpus.empty()) return fail_usage("--cpus", "no kind of cores named");
+  return cpus;
 }
 
 /// CPUs that stand for the machine come first, so that the first workers run on them: the kind of
@@ -267,9 +280,9 @@ Expected<void> check_memory_node(NodeId id, const Machine& machine) {
   if (node == nullptr) return missing_node("--memory", id.value, machine);
   NodeSet with_memory;
   for (const NumaNode& other : machine.nodes) {
-    if (other.has_memory()) with_memory.insert(other.id);
+    if (other.may_have_memory()) with_memory.insert(other.id);
   }
-  if (!node->has_memory()) {
+  if (!node->may_have_memory()) {
     return fail_about(ErrorKind::unavailable, "--memory",
                       fmt::format("NUMA node {} has no memory; nodes with memory: {}", id.value,
                                   list_or_none(to_list(with_memory))));
@@ -315,7 +328,7 @@ Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& ma
     return cpus;
   }
   if (spec.form == CpuSpec::Form::isolated) return resolve_isolated(machine);
-  if (spec.form == CpuSpec::Form::kind) return cpus_of_kind(spec.kind, machine);
+  if (spec.form == CpuSpec::Form::kind) return cpus_of_kinds(spec.kind, machine);
   if (spec.lists.empty()) {
     return fail_usage("--cpus", "the list is empty: no CPU named");
   }

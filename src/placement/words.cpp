@@ -276,6 +276,12 @@ Expected<ChosenNode> largest_memory(const PlacementWord& word, const Machine& ma
     return std::tuple(-static_cast<double>(node.memory_total.value_or(Bytes{0}).value),
                       distance(machine, from, node.id), node.id);
   };
+  if (candidates.size() == 1) return ChosenNode{candidates.front()->id, "the only usable node"};
+  for (const NumaNode* node : candidates) {
+    if (!node->memory_total)
+      return unknown("--memory", word,
+                     fmt::format("the size of node {}'s memory is not known", node->id.value), "");
+  }
   const auto best = std::min_element(candidates.begin(), candidates.end(),
                                      [&](auto* a, auto* b) { return order(*a) < order(*b); });
   if (best == candidates.end())
@@ -322,7 +328,7 @@ std::string another_machine(const MeasuredPlaces& measured, const Machine& machi
                        measured.file, then, now);
   NodeSet nodes;
   for (const NumaNode& node : machine.nodes)
-    if (node.has_memory()) nodes.insert(node.id);
+    if (node.may_have_memory()) nodes.insert(node.id);
   if (measured.nodes.empty() || nodes.empty() || measured.nodes == nodes) return "";
   return fmt::format(
       "--atlas {} is of another machine, or of this one as it was: memory on nodes {}, now {}",

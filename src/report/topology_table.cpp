@@ -137,8 +137,8 @@ std::string nodes_table(const Machine& machine) {
   for (const NumaNode& node : shown_nodes(machine)) {
     Row row{fmt::format("{}", node.id.value),
             node.cpus.empty() ? "none" : short_list(to_list(node.cpus)),
-            node.memory_total && !node.has_memory() ? "none" : size_or_dash(node.memory_total),
-            node.memory_total && !node.has_memory() ? unknown : size_or_dash(node.memory_free)};
+            !node.may_have_memory() ? "none" : size_or_dash(node.memory_total),
+            !node.may_have_memory() ? unknown : size_or_dash(node.memory_free)};
     if (tiers) row.push_back(node.memory_tier ? fmt::format("{}", *node.memory_tier) : unknown);
     if (kinds) row.push_back(word_or_dash(node.kind));
     if (caches) row.push_back(side_caches_text(node));
@@ -256,7 +256,7 @@ std::string cpus_summary(const Machine& machine) {
   CpuSet homeless;
   for (const Cpu& cpu : machine.cpus) {
     const NumaNode* node = machine.find_node(cpu.node);
-    if (node == nullptr || (node->memory_total && !node->has_memory())) homeless.insert(cpu.id);
+    if (node == nullptr || !node->may_have_memory()) homeless.insert(cpu.id);
   }
   if (!homeless.empty()) {
     text += fmt::format("  without memory on a node of their own: {}\n", counted_list(homeless));

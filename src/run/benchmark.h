@@ -77,7 +77,8 @@ struct SurveyPart {
   double worth = 0;  ///< its part of the survey's time, relative to others; 0: it does not apply
   /// The fullest first: a survey takes the first for which its time is enough, else the last.
   std::vector<SurveyWay> ways = {};
-  std::string reason = {};  ///< why it does not apply to this machine; "" where that says nothing
+  std::string reason = {};   ///< why it does not apply to this machine; "" where that says nothing
+  bool runs_anyway = false;  ///< where it does not apply: it runs if it is called by name
 };
 
 /// What the rounds of hosts are of, where a run is reduced to these.

@@ -104,6 +104,14 @@ NodeSet nodes_with_caches(const PlanInput& input, const std::vector<int>& worker
 
 }  // namespace
 
+bool has_side_caches(const PlanInput& input) {
+  return !input.options.ignore_side_caches &&
+         std::ranges::any_of(input.machines, [](const Machine& machine) {
+           return std::ranges::any_of(machine.nodes,
+                                      [](const auto& node) { return !node.side_caches.empty(); });
+         });
+}
+
 Bytes past_all_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host,
                       const NodeSet& memory) {
   return past_all_caches(input.machines[host], cpus_of(input, workers, host),
@@ -122,6 +130,19 @@ Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, 
     if (here > 0) size = std::max(size, (all / here + mib - 1) / mib * mib);
   }
   return Bytes{size};
+}
+
+Bytes size_past_own_caches(const PlanInput& input, const std::vector<int>& workers, int worker,
+                           Bytes size, Bytes least) {
+  if (!has_side_caches(input)) return size;
+  const auto nodes_of = [&](int one) {
+    const auto host = static_cast<std::size_t>(worker_of(input, one).host);
+    return std::pair(host, nodes_with_caches(input, {one}, host, {}));
+  };
+  std::vector<int> alike;
+  for (int other : workers)
+    if (nodes_of(other) == nodes_of(worker)) alike.push_back(other);
+  return size_past_caches(input, alike, least);
 }
 
 Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
@@ -168,7 +189,7 @@ NodeSet memory_nodes(const PlanInput& input) {
   NodeSet nodes;
   for (const Machine& machine : input.machines) {
     for (const NumaNode& node : machine.nodes) {
-      if (node.has_memory()) nodes.insert(node.id);
+      if (node.may_have_memory()) nodes.insert(node.id);
     }
   }
   return nodes;
@@ -194,7 +215,7 @@ std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes) {
 
 std::string memory_node_problem(const Machine& machine, NodeId node) {
   const NumaNode* found = machine.find_node(node);
-  if (found == nullptr || !found->has_memory())
+  if (found == nullptr || !found->may_have_memory())
     return fmt::format("node {} has no memory on this machine", node.value);
   if (machine.usable_memory_nodes().contains(node)) return "";
   return fmt::format("node {} is not among the memory nodes that this process may use ({})",

@@ -66,6 +66,14 @@ inline constexpr const char* past_caches_words =
 /// What a worker has at least, whatever the caches.
 constexpr Bytes least_past_caches{16 * mib};
 
+/// Whether memory-side caches count (--ignore-side-caches), and a node has one.
+bool has_side_caches(const PlanInput& input);
+
+/// Of the caches that a worker shares with those of these workers whose memory is on the same
+/// nodes: by node where a node has a memory-side cache, else `size`.
+Bytes size_past_own_caches(const PlanInput& input, const std::vector<int>& workers, int worker,
+                           Bytes size, Bytes least);
+
 /// The same of memory on node `memory`; where that has little: what has room there
 /// (run/room.h).
 Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,

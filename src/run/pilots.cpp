@@ -210,7 +210,7 @@ bool has_room(const Setup& setup, const std::vector<PlannedPilot>& pilots) {
   for (std::size_t host = 0; host < setup.machines.size(); ++host) {
     double room = 0, largest = 0, own = 0;
     for (const NumaNode& node : setup.machines[host].nodes) {
-      if (node.has_memory()) room += static_cast<double>(room_on(node).value);
+      if (node.may_have_memory()) room += static_cast<double>(room_on(node).value);
     }
     for (const PlannedScenario& planned : setup.plan)
       largest = std::max(largest, bytes_on(planned.scenario, static_cast<int>(host)));

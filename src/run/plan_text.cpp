@@ -10,6 +10,7 @@
 #include "base/count_text.h"
 #include "base/pretty_json.h"
 #include "base/text.h"
+#include "engine/sharing.h"
 #include "kernels/stream_loops.h"
 #include "record/report_fields.h"
 #include "run/file_flows.h"
@@ -53,6 +54,22 @@ json kernel_json(const KernelSpec& kernel) {
   if (kernel.lines > 1) value["lines"] = kernel.lines;
   if (is.mixes) value["mix"] = mix_text(kernel);
   return value;
+}
+
+/// CPUs of workers that no scenario uses; "" where all are used, or nothing runs.
+std::string left_out_text(const Setup& setup) {
+  CpuSet used, all;
+  for (const PlannedScenario& planned : setup.plan) {
+    for (const Flow& flow : planned.scenario.flows) {
+      for (const int worker : {flow.worker, toucher_of(flow)})
+        used = used | setup.layout.workers[static_cast<std::size_t>(worker)].placement.cpus;
+    }
+  }
+  for (const Worker& worker : setup.layout.workers) all = all | worker.placement.cpus;
+  const CpuSet left = all - used;
+  return used.empty() || left.empty()
+             ? ""
+             : fmt::format("CPUs {} are left out: no scenario uses them\n", to_list(left));
 }
 
 }  // namespace
@@ -137,6 +154,7 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
     if (setup.skips[i]) text += "  skipped: " + skip_text(*setup.skips[i]);
     text += '\n';
   }
+  text += left_out_text(setup);
   for (const Warning& warning : setup.warnings) text += "warning: " + full_text(warning) + "\n";
   return text;
 }

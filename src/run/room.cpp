@@ -58,8 +58,8 @@ std::optional<Bytes> room_of(const Allowance& allowance) {
 }  // namespace
 
 Bytes room_on(const NumaNode& node) {
-  constexpr Bytes unknown{1024 * 1024 * gib};  // no limit that anybody told
-  if (!node.memory_free) return node.memory_total.value_or(unknown);
+  constexpr Bytes any_default_fits{std::uint64_t{1} << 50};  // nobody says how much there is
+  if (!node.memory_free) return node.memory_total.value_or(any_default_fits);
   return Bytes{node.memory_free->value + node.memory_cache.value_or(Bytes{}).value};
 }
 
@@ -91,7 +91,7 @@ std::vector<Bytes> sizes_with_room(const PlanInput& input, Bytes size,
     }
     double room = 0;
     for (const NumaNode& node : machine.nodes) {
-      if (node.has_memory() && machine.usable_memory_nodes().contains(node.id))
+      if (node.may_have_memory() && machine.usable_memory_nodes().contains(node.id))
         room += static_cast<double>(room_on(node).value);
     }
     const auto left = room_of(machine.allowance);
@@ -101,7 +101,7 @@ std::vector<Bytes> sizes_with_room(const PlanInput& input, Bytes size,
       if (left) limit(sizes[i], static_cast<double>(left->value), together.all);
       for (const auto& [id, count] : regions.by_node) {
         const NumaNode* const node = machine.find_node(id);
-        if (node == nullptr || !node->has_memory()) continue;
+        if (node == nullptr || !node->may_have_memory()) continue;
         limit(sizes[i], static_cast<double>(room_on(*node).value), together.by_node[id]);
       }
     }
@@ -122,7 +122,7 @@ Bytes fit_to_room(const PlanInput& input, Bytes size, std::vector<Flow>& flows) 
   Bytes largest;
   for (std::size_t i = 0; i < flows.size(); ++i) {
     Flow& flow = flows[i];
-    largest = std::max(largest, sizes[i]);
+    largest = std::max(largest, std::min(sizes[i], flow.region.bytes));
     if (flow.region.bytes <= sizes[i]) continue;
     flow.region.bytes = sizes[i];
     if (flow.source) flow.source->bytes = sizes[i];

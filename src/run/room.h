@@ -34,8 +34,9 @@ Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<Flow>
 std::vector<Bytes> sizes_with_room(const PlanInput& input, Bytes size,
                                    const std::vector<Flow>& flows, double part = default_room);
 
-/// Gives each of these flows what has room where its memory lies, at most `size` (of --serial: as
-/// if it were alone). The largest of these sizes.
+/// Gives each of these flows what has room where its memory lies, at most `size` and what it has
+/// (of
+/// --serial: as if it were alone). The largest of these sizes.
 Bytes fit_to_room(const PlanInput& input, Bytes size, std::vector<Flow>& flows);
 
 /// `size_with_room` of all scenarios of a plan.

@@ -173,6 +173,13 @@ TEST(Room, DefaultSizesExceedMemorySideCaches) {
   EXPECT_EQ(largest("weights", {}), 32 * kib);
   EXPECT_EQ(largest("latency", {"--ignore-side-caches"}), 400U);
   EXPECT_EQ(largest("bandwidth", {"--ignore-side-caches"}), 100U);
+  Machine one = *machine;  // of which only the second node has a cache
+  one.nodes[0].side_caches.clear();
+  for (const char* command : {"latency", "bandwidth", "copy"})
+    EXPECT_EQ(*sizes_of(testing::sure_plan(command, {"--cpus", "0-7"}, one)).begin(),
+              command == std::string("latency") ? 400U : 100U)
+        << command;
+  EXPECT_EQ(*sizes_of(testing::sure_plan("bandwidth", {}, one)).rbegin(), 32 * kib);
   machine->nodes[0].memory_free = Bytes{96 * gib};
   EXPECT_EQ(largest("latency", {"--cpus", "0"}), 32 * kib) << "what has room";
 }

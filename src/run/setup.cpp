@@ -170,7 +170,7 @@ void warn_of_local(Setup& setup, int host) {
   }
   for (NodeId id : impossible) {
     const NumaNode* node = machine.find_node(id);
-    const bool has_memory = node != nullptr && node->has_memory();
+    const bool has_memory = node != nullptr && node->may_have_memory();
     const std::string where =
         setup.machines.size() > 1 ? setup.layout.hosts[static_cast<std::size_t>(host)] : "";
     setup.warnings.push_back(

@@ -120,9 +120,16 @@ void leave_out_cached(const PlanInput& input, std::vector<Flow>& flows) {
 PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, Bytes size,
                                  PageKind pages, int threads) const {
   std::vector<Flow> flows;
-  for (int worker : workers_within(input.layout, threads))
-    flows.push_back(stream_flow(input, choice, worker, size, pages));
+  const std::vector<int> workers = workers_within(input.layout, threads);
+  const auto size_of = [&](int worker) {
+    if (!sizes_.given().empty()) return size;
+    return size_past_own_caches(input, input.options.serial ? std::vector{worker} : workers, worker,
+                                size, least_past_caches);
+  };
+  for (int worker : workers)
+    flows.push_back(stream_flow(input, choice, worker, size_of(worker), pages));
   if (sizes_.given().empty()) {
+    for (const Flow& flow : flows) size = std::max(size, flow.region.bytes);
     size = fit_to_room(input, size, flows);
     // Numbers of threads are compared: a row has as many as it says.
     if (input.options.thread_counts.empty()) leave_out_cached(input, flows);

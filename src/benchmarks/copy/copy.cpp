@@ -1,5 +1,6 @@
 // Copies from memory in one place to memory in another, by CPUs near one of them: all pairs of
 // nodes, or a given pair.
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -96,6 +97,8 @@ class Copy final : public Benchmark {
                                        const std::vector<Bytes>& sizes) const;
   PlannedScenario point(const PlanInput& input, const Pair& pair, const Case& now) const;
   Flow flow_of(const PlanInput& input, const Pair& pair, const Case& now, int worker) const;
+  Bytes past_caches_of(const PlanInput& input, const Pair& pair,
+                       const std::vector<Flow>& flows) const;
 
   std::string from_text_, to_text_, isa_;
   bool matrix_ = false;
@@ -236,6 +239,20 @@ PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case
   return planned;
 }
 
+/// What is past the caches of each end, whatever memory-side caches other nodes have.
+Bytes Copy::past_caches_of(const PlanInput& input, const Pair& pair,
+                           const std::vector<Flow>& flows) const {
+  std::vector<int> workers;
+  for (const Flow& flow : flows) workers.push_back(flow.worker);
+  if (input.options.serial) workers.resize(1);
+  Bytes size;
+  for (const MemorySpec* end : {&pair.from, &pair.to}) {
+    for (NodeId node : end->single.node_set())
+      size = std::max(size, size_past_caches(input, workers, least_past_caches, {node}));
+  }
+  return size;
+}
+
 std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::vector<Pair>& pairs,
                                            const std::vector<Bytes>& sizes) const {
   std::vector<int> counts = input.options.thread_counts;
@@ -251,6 +268,8 @@ std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::ve
         for (Flow& flow : there) flow.source->placement = flow.region.placement;
         for (Flow& flow : here) flow.region.placement = flow.source->placement;
         Bytes fitting = size;
+        if (sizes_.given().empty() && has_side_caches(input) && !planned.scenario.flows.empty())
+          fitting = std::min(fitting, past_caches_of(input, pair, planned.scenario.flows));
         for (const std::vector<Flow>* flows : {&planned.scenario.flows, &there, &here}) {
           if (sizes_.given().empty()) fitting = size_with_room(input, fitting, *flows);
         }

@@ -161,7 +161,10 @@ std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
     for (const Point& point : points) {
       std::vector<Flow> flows;
       for (int worker : all_workers(input.layout)) {
-        flows.push_back(chase_flow(input, worker, point.size, pages, {order_, point.stride}));
+        const Bytes own = sizes_.given().empty() ? size_past_own_caches(input, {worker}, worker,
+                                                                        point.size, least_chase)
+                                                 : point.size;
+        flows.push_back(chase_flow(input, worker, own, pages, {order_, point.stride}));
         flows.back().kernel.chain.chains = static_cast<unsigned>(point.chains);
       }
       const Bytes size =

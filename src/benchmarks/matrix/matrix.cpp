@@ -220,7 +220,7 @@ std::vector<View> Matrix::views(const RunReport& report) const {
   for (const Machine& machine : report.machines) {
     for (const NumaNode& node : machine.nodes) {
       if (node.cpus.empty()) without_cpus.insert(node.id);
-      if (node.kind == "gpu" && node.has_memory()) of_gpus.insert(node.id);
+      if (node.kind == "gpu" && node.may_have_memory()) of_gpus.insert(node.id);
     }
   }
   std::vector<View> views;

@@ -125,11 +125,7 @@ Expected<void> Migrate::check(const PlanInput& input) const {
   }
   const bool all = from_ == "all" && to_ == "all";
   if ((all ? ordinary_memory_nodes(input) : memory_nodes(input)).size() < 2) {
-    return fail_about(ErrorKind::unavailable, name(),
-                      all && memory_nodes(input).size() > 1
-                          ? "only one node has memory, beside those of GPUs, which are used where "
-                            "--from or --to names them"
-                          : "only one node has memory",
+    return fail_about(ErrorKind::unavailable, name(), only_one_node(input.machines.front()),
                       "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
                       "clusters in the firmware's settings)");
   }
@@ -294,7 +290,7 @@ std::vector<Figure> Migrate::totals(const ScenarioResult& visit, const RunReport
 }
 
 SurveyPart Migrate::survey(const Machine& machine) const {
-  if (machine.ordinary_memory_nodes().size() < 2) return {0, {}, "only one node has memory"};
+  if (machine.ordinary_memory_nodes().size() < 2) return {0, {}, only_one_node(machine)};
   SurveyPart part{1, {}, ""};
   NodeSet nodes = machine.main_nodes(machine.ordinary_memory_nodes());
   if (nodes.size() < 2) nodes = machine.ordinary_memory_nodes();

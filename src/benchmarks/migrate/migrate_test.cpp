@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_data.h"
 #include "benchmarks/migrate/views.h"
 #include "benchmarks/test_plan.h"
 #include "record/labels.h"
@@ -74,6 +75,10 @@ TEST(MigratePlan, OneNodeHasNowhereToGo) {
   EXPECT_EQ(one.error().kind, ErrorKind::unavailable);
   EXPECT_THAT(full_text(one.error()), HasSubstr("only one node has memory"));
   EXPECT_THAT(full_hint(one.error()), HasSubstr("several NUMA nodes"));
+  const auto grace =
+      testing::plan_on("migrate", {}, test_data() + "/topologies/grace-gpu-memory.json");
+  ASSERT_FALSE(grace);
+  EXPECT_THAT(full_text(grace.error()), HasSubstr("besides GPUs' memory"));
   const auto same = testing::plan_on("migrate", {"--from", "1", "--to", "1"}, migrate_machine);
   ASSERT_FALSE(same);
   EXPECT_EQ(same.error().kind, ErrorKind::usage);

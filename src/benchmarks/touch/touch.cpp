@@ -225,7 +225,7 @@ std::string Touch::remarks(const RunReport& report, const RunOptions& options) c
 SurveyPart Touch::survey(const Machine& machine) const {
   const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
   if (nodes.size() < 2) {
-    return {0, {}, "all CPUs are on one node, so first touch makes no difference"};
+    return {0, {}, "all CPUs are on one node, so first touch makes no difference", true};
   }
   constexpr Bytes least{64 * mib};  // each point has its memory made anew
   const std::string size =

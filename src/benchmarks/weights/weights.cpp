@@ -347,7 +347,7 @@ Expected<std::vector<PlannedScenario>> WeightsBenchmark::refine(const PlanInput&
 SurveyPart WeightsBenchmark::survey(const Machine& machine) const {
   const NodeSet nodes = machine.ordinary_memory_nodes();
   if (nodes.size() < 2)
-    return {0, {}, "only one node has memory, so there is nothing to interleave"};
+    return {0, {}, only_one_node(machine) + ", so there is nothing to interleave", true};
   SurveyPart part{1, {}, ""};
   const auto add = [&](const NodeSet& of, const CpuSet& by, std::vector<std::string> words,
                        const std::string& left_out) {
