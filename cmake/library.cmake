@@ -38,7 +38,8 @@ if(NUMATLAS_SANITIZE)
     endif()
     if(NUMATLAS_SANITIZE_OWN_CODE)
       target_compile_options(numatlas_options INTERFACE
-                             -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/own_code.txt)
+                             -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/own_code.txt
+                             $<$<BOOL:$<TARGET_PROPERTY:numatlas_unit_test>>:-fno-sanitize=undefined>)
     endif()
   endif()
 endif()
@@ -109,6 +110,7 @@ function(numatlas_library name)
   endif()
   if(NUMATLAS_TESTS AND tests)
     add_executable(test_${name} ${tests})
+    set_target_properties(test_${name} PROPERTIES numatlas_unit_test ON)
     target_compile_options(test_${name} PRIVATE -O0 -U_FORTIFY_SOURCE)  # compiling takes longer than running
     target_link_libraries(test_${name} PRIVATE ${ARG_TEST_DEPENDS} numatlas_${name} numatlas_options numatlas_test_data
                           GTest::gtest_main GTest::gmock)

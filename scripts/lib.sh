@@ -254,10 +254,10 @@ print(sys.version_info[0] * 1000 + sys.version_info[1])' 2>/dev/null) || continu
 }
 
 # pip_install VENV EXTRA: the Python part into the environment. Gives up soon without a network; by variables,
-# as pip fetches what it builds with in a process of its own.
+# as pip fetches what it builds with in a process of its own. What is never imported need not be compiled.
 pip_install() {
   PIP_RETRIES=${PIP_RETRIES:-1} PIP_TIMEOUT=${PIP_TIMEOUT:-8} "$1/bin/python" -m pip install \
-    --disable-pip-version-check --no-input --editable "$root/python[report${2:+,$2}]"
+    --disable-pip-version-check --no-input --no-compile --editable "$root/python[report${2:+,$2}]"
 }
 
 # pip_problem LOG: why it failed, in its words: at the end it tells only that it did.
