@@ -71,6 +71,7 @@ class Step:
     save: str | None = None  # file of the repository that gets standard output, with NUMATLAS_UPDATE_GOLDEN=1
     only_saved: bool = False  # for what it saves alone, and run only then: it shows little and takes long
     nightly: bool | list[str] = False  # slow, on these kernels or on all: not in `run all`, which CI runs
+    slow: bool = False  # left out with --quick, as in `scripts/test` without an option
     timeout: int = 60
 
     def by_day(self, series: str) -> bool:
