@@ -159,6 +159,19 @@ class CommandCheck {
     note_old(notes);
   }
 
+  /// Hosts of other commands that have no result of this one, though enough have to be compared.
+  void note_missing(std::vector<std::string>& notes) const {
+    std::set<std::string> here;
+    for (const auto& [host, runs] : runs_) here.insert(host.first);
+    if (here.size() < rule_.slow.least_hosts) return;
+    std::vector<std::string> missing;
+    for (const auto& [name, host] : hosts_)
+      if (!here.contains(name)) missing.push_back(name);
+    if (!missing.empty())
+      notes.push_back(fmt::format("numatlas {}: no result of {}",
+                                  runs_.begin()->second.back().run->command, names_text(missing)));
+  }
+
   /// The newest run of each host.
   std::vector<const StoredRun*> newest() const {
     std::vector<const StoredRun*> all;
@@ -426,13 +439,15 @@ Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule
     commands[{run.command, is_null_engine(run.engine)}].push_back(&run);
   std::map<std::string, CheckedHost> hosts;
   std::vector<const StoredRun*> newest;
+  std::vector<CommandCheck> checks;
   for (auto& [command, of_command] : commands) {
     std::ranges::stable_sort(of_command, {}, &StoredRun::started);
-    CommandCheck check(of_command, rule, hosts);
+    CommandCheck& check = checks.emplace_back(of_command, rule, hosts);
     check.judge(checked.notes);
     const auto its = check.newest();
     newest.insert(newest.end(), its.begin(), its.end());
   }
+  for (const CommandCheck& check : checks) check.note_missing(checked.notes);
   for (auto& [name, host] : hosts)  // what is expected judges a host by itself
     if (!rule.expected.empty()) host.unjudged.clear();
   for (const Expectation& expected : rule.expected) TRY(judge_expected(expected, newest, hosts));

@@ -153,6 +153,18 @@ TEST(Check, AnotherCommandThatJudgesAHostIsEnough) {
   EXPECT_EQ(answer_of(checked(runs)), "OK: none of 4 hosts is slow; 0 not judged");
 }
 
+TEST(Check, AHostWithoutTheResultOfACommandIsNamed) {
+  std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}));
+  for (const char* host : {"a", "b", "c"}) {
+    runs.push_back(run_on(host, {1e-7}, 10, "s"));
+    runs.back().command = "latency";
+  }
+  EXPECT_THAT(checked(runs).notes, ElementsAre("numatlas latency: no result of n"));
+  runs.push_back(run_on("n", {1e-7}, 10, "s"));
+  runs.back().command = "latency";
+  EXPECT_THAT(checked(runs).notes, IsEmpty());
+}
+
 /// Runs of one host, a day each.
 std::vector<StoredRun> history(const std::vector<double>& values) {
   std::vector<StoredRun> runs;
