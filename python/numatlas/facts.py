@@ -43,6 +43,7 @@ class Metric:
     beside: str = ""  #: what it is compared with: "2.7x local"
     where: str = ""  #: of which places, and by what
     few_visits: bool = False  #: the interval does not cover changes between visits
+    doubted: bool = False  #: of a run that calls itself unreliable, or hardly known
 
     @property
     def text(self) -> str:
@@ -61,14 +62,15 @@ def facts(result: Any) -> pd.DataFrame:
     `gpu`, ...; absent where it has none) and all of these in `where`."""
     rows = [
         {
-            **{"command": part.command, **{name: fact[name] for name in FIELDS}},
+            **{"command": part.command, "trust": part.meta.get("trust")},
+            **{name: fact[name] for name in FIELDS},
             **{name: fact["where"].get(name) for name in LABELS},
             **{name: fact["estimate"].get(name) for name in ("value", "low", "high", "method")},
         }
         for part in result.all()
         for fact in part.meta.get("facts") or []
     ]
-    columns = ["command", *FIELDS, *LABELS, "value", "low", "high", "method"]
+    columns = ["command", "trust", *FIELDS, *LABELS, "value", "low", "high", "method"]
     frame = pd.DataFrame(rows, columns=columns, dtype=object)
     ends = ["value", "low", "high", "size", "workers"]
     return frame.assign(**{name: pd.to_numeric(frame[name]) for name in ends})
@@ -189,7 +191,8 @@ def _with_knee(result: Any, every: pd.DataFrame) -> pd.DataFrame:
 def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:
     low, high = (None if pd.isna(end) else float(end) for end in (row.low, row.high))
     few = getattr(row, "method", None) in FEW_VISITS
-    return Metric(key, words, float(row.value), low, high, row.unit, beside, row.words, few)
+    doubted = getattr(row, "trust", None) == "unreliable" or _is_unknown(row)
+    return Metric(key, words, float(row.value), low, high, row.unit, beside, row.words, few, doubted)
 
 
 def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:

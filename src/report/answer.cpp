@@ -17,6 +17,8 @@ namespace {
 
 /// Facts of one heading that the answer has, at most.
 constexpr std::size_t most_facts = 3;
+/// The code of the warning that makes a run unreliable.
+constexpr const char* other_processes = "other-processes";
 
 /// "123 to 338 ns"
 std::string span_text(const std::vector<const Fact*>& cells) {
@@ -73,7 +75,20 @@ std::string doubt_of(const RunReport& report) {
   return is_null_engine(report.engine) ? "" : guest_note(report.machines);
 }
 
+std::string gravest_doubt(const RunReport& report) {
+  const std::string doubt = doubt_of(report);
+  return doubt.empty() && std::ranges::any_of(report.facts, has_star) ? star_note() : doubt;
+}
+
 }  // namespace
+
+void judge_trust(RunReport& report) {
+  if (is_null_engine(report.engine) || report.facts.empty()) return;
+  const Warning* const others = find_warning(report, other_processes);
+  report.doubt = others != nullptr ? full_text(*others) : gravest_doubt(report);
+  if (report.doubt.starts_with("* ")) report.doubt.erase(0, 2);  // there is no star to explain
+  report.trust = others != nullptr ? "unreliable" : report.doubt.empty() ? "trusted" : "doubtful";
+}
 
 std::string answer_text(const RunReport& report) {
   std::string figures;
@@ -84,10 +99,9 @@ std::string answer_text(const RunReport& report) {
     figures += (figures.empty() ? "" : "; ") + text;
   }
   if (figures.empty()) return "";
-  if (const Warning* const others = find_warning(report, "other-processes"))
+  if (const Warning* const others = find_warning(report, other_processes))
     return fmt::format("UNRELIABLE: {}\n({})\n", full_text(*others), figures);
-  std::string doubt = doubt_of(report);
-  if (doubt.empty() && std::ranges::any_of(report.facts, has_star)) doubt = star_note();
+  const std::string doubt = gravest_doubt(report);
   return figures + "\n" + (doubt.empty() ? "" : (doubt.front() == '*' ? "" : "! ") + doubt + "\n");
 }
 

@@ -13,4 +13,7 @@ namespace numatlas {
 /// comes first and the figures stand in brackets. Ends in a newline; "" for a report without facts.
 std::string answer_text(const RunReport& report);
 
+/// Sets what the report says of its trust, by the same rule. Not where nothing was measured.
+void judge_trust(RunReport& report);
+
 }  // namespace numatlas

@@ -43,5 +43,25 @@ TEST(Answer, TheGravestDoubtStandsBelow) {
               StartsWith("UNRELIABLE: other processes used 1.0 of 2 CPUs\n(Idle"));
 }
 
+TEST(Answer, TheRecordSaysHowFarItCanBeBelieved) {
+  RunReport report = testing::report();
+  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
+  report.engine = "OpenMP";
+  judge_trust(report);
+  EXPECT_EQ(report.trust + report.doubt, "trusted");
+  report.warnings = {{"two-speeds", "", "two speeds"}};
+  judge_trust(report);
+  EXPECT_EQ(report.trust, "doubtful");
+  EXPECT_EQ(report.doubt, "two speeds");
+  report.warnings.push_back({"other-processes", "", "other processes used 1.0 of 2 CPUs"});
+  judge_trust(report);
+  EXPECT_EQ(report.trust, "unreliable");
+  EXPECT_EQ(report.doubt, "other processes used 1.0 of 2 CPUs");
+  report.trust = report.doubt = "";
+  report.engine = "null (scripted clock)";
+  judge_trust(report);
+  EXPECT_EQ(report.trust, "") << "nothing was measured";
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -297,4 +297,5 @@ class Atlas(Figure):
     stems: list[tuple[float, float, float]] = field(default_factory=list)  #: x, from y, to y
     modes: list[str] = field(default_factory=list)
     rows: tuple[list[list[Spot]], ...] = ()  #: nodes, and what is attached, of each socket
+    wide: float = 0.0  #: inches, as `height`
     height: float = 0.0

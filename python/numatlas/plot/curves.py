@@ -143,6 +143,8 @@ def _y_axis(axes: Axes, figure: Curves, scale: Scale) -> None:
     axes.grid(axis="y")
     if not scale.log:
         axes.set_ylim(scale.low, scale.high)
+        if scale.low > 0:
+            axes.set_ylabel(f"{figure.y.words}, not from 0")
         if figure.y.unit == "" and all(float(end).is_integer() for end in figure.ends()):
             axes.yaxis.set_major_locator(MaxNLocator(integer=True))  # a number of something
         return
