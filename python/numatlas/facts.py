@@ -19,6 +19,8 @@ CARDS = {
 }
 #: Facts that no other heading may stand over: of an idle machine, by a benchmark of loaded ones.
 IDLE = ("loaded_latency_idle",)
+#: Who tells what the memory can carry.
+DIMMS = "theoretical peak"
 KNEE, LOAD_PEAK = "loaded_latency_80", "loaded_bandwidth_peak"
 #: A figure that takes the place of a fact which older files have not.
 OLD_KNEE = "latency_at_80_percent"
@@ -256,17 +258,27 @@ def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
 def _part_of_claim(result: Any, row: Any) -> str:
     """Of what all memory modules can carry, where they tell it, else of what the firmware claims for reads of
     all nodes with CPUs; "" where too few CPUs read for that."""
+    if not 2 * row.workers >= len(result.machine.get("cpus", [])):
+        return ""
+    peak = peak_of(result)
+    if not peak:
+        return ""
+    of = f"the DIMMs' {quantity_text(peak[0], 'B/s')}" if peak[1] == DIMMS else "the firmware's claim"
+    return f"{100 * row.value / peak[0]:.0f} % of {of}"
+
+
+def peak_of(result: Any, nodes: set[int] | None = None) -> tuple[float, str] | None:
+    """What the memory of these nodes can carry in theory, B/s, and who says so: the modules, of all nodes with
+    CPUs (`nodes` absent, or the only one), or the firmware, for reads. Not the modules of a virtual machine's
+    host, of which it gets a part."""
     machine = result.machine
-    if not 2 * row.workers >= len(machine.get("cpus", [])):
-        return ""
+    every = {node["id"] for node in machine.get("nodes", []) if node.get("cpus")}
     peak = (machine.get("memory_slots") or {}).get("peak_bandwidth")
-    if peak and machine.get("hypervisor") == "":  # a virtual machine does not get all of its host's
-        return f"{100 * row.value / peak:.0f} % of the DIMMs' {quantity_text(peak, 'B/s')}"
-    nodes = [node for node in machine.get("nodes", []) if node.get("cpus")]
-    claims = [(node.get("hmat") or {}).get("read_bandwidth") for node in nodes]
-    if not claims or not all(claims):
-        return ""
-    return f"{100 * row.value / sum(claims):.0f} % of the firmware's claim"
+    if peak and machine.get("hypervisor") == "" and nodes in (None, every) and every:
+        return peak, DIMMS
+    asked = every if nodes is None else nodes
+    claims = [(node.get("hmat") or {}).get("read_bandwidth") for node in _nodes(result) if node["id"] in asked]
+    return (sum(claims), "firmware's claim") if claims and all(claims) else None
 
 
 def _fleet(result: Any) -> list[Metric]:

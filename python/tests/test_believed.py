@@ -16,7 +16,7 @@ from numatlas.figures import figures_of
 from numatlas.figures.overlay import overlaid
 from numatlas.plot import build
 from numatlas.report.page import page
-from numatlas.report.verdict import verdict
+from numatlas.report.verdict import Verdict, verdict
 
 
 def words(element):
@@ -35,29 +35,54 @@ def part(data, command):
     return next(one for one in data["results"] if one["command"] == command)
 
 
-def test_verdict_names_what_disturbed_the_runs(tmp_path):
+def trusted(**grades):
+    """What benchmarks say of themselves: command="unreliable", "doubtful" or "trusted"."""
+
+    def change(data):
+        for one in data["results"]:
+            grade = grades.get(one["command"], "trusted")
+            one |= {"trust": grade, "doubt": f"{grade} {one['command']}" if grade != "trusted" else None}
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("grades", "grade", "sentence"),
+    [
+        ({}, "good", "These figures can be trusted: nothing disturbed the run."),
+        ({"latency": "doubtful"}, "wary", "Read with care (latency): doubtful latency."),
+        (
+            {"latency": "unreliable", "bandwidth": "unreliable", "matrix": "doubtful"},
+            "bad",
+            "Unreliable (latency and 1 more): unreliable latency.",
+        ),
+    ],
+)
+def test_the_verdict_is_the_programs(tmp_path, grades, grade, sentence):
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), trusted(**grades))
+    assert verdict(result) == Verdict(grade, sentence)
+    (shown,) = Tree(page([result])).find(class_="verdict", role="status")
+    assert words(shown) == sentence and grade in shown["class"]
+
+
+def test_no_verdict_is_python_s_own(tmp_path):
+    """However wide the intervals are, and whatever warnings say."""
+
     def disturb(data):
-        for command, used in ("latency", 0.8), ("bandwidth", 0.5):
-            text = "disturbed while measuring, so the figures may be wrong: other processes used"
-            text += f" {used} of 2 CPUs"
-            part(data, command)["warnings"] = [{"code": "other-processes", "text": text, "where": None}]
-
-    quiet = numatlas.load(survey(tmp_path / "quiet.json", 1, 1, 4))
-    assert not [line for line in verdict(quiet) if line.text.startswith("disturbed")]
-    result = changed(survey(tmp_path / "a.json", 1, 1, 4), disturb)
-    (line,) = [line for line in verdict(result) if line.text.startswith("disturbed")]
-    assert not line.good
-    words = "disturbed while measuring, so the figures may be wrong: other processes used 0.8 of 2 CPUs"
-    assert line.text == f"{words} (and 1 more)"
-
-
-def test_verdict_decides_by_codes_and_not_by_words(tmp_path):
-    def disturb(data):
+        widened(3, "matrix_latency")(data)
         text = "the host was busy: other programs ran"
         part(data, "latency")["warnings"] = [{"code": "other-processes", "text": text, "where": None}]
 
-    result = changed(survey(tmp_path / "a.json", 1, 1, 4), disturb)
-    assert "the host was busy: other programs ran" in [line.text for line in verdict(result)]
+    assert verdict(changed(survey(tmp_path / "a.json", 1, 1, 4), disturb)).grade == ""
+    assert verdict(numatlas.load(survey(tmp_path / "b.json", 1, 1, 4, engine="null"))) is None
+
+
+def test_figures_of_an_unreliable_run_are_small_and_grey(tmp_path):
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), trusted(matrix="unreliable"))
+    doubted = {one.key for one in metrics(result) if one.doubted}
+    assert doubted == {"local_latency"}
+    cards = Tree(page([result])).find(class_="doubted")
+    assert [words(card).split(" 1")[0] for card in cards] == ["local latency"]
 
 
 def test_warnings_of_a_figure_are_folded_by_code(tmp_path):
@@ -103,9 +128,7 @@ def test_a_node_without_a_figure_of_its_own_has_no_colour(tmp_path):
     assert places["N1"].spreads["latency"] == "330 ns from N0"
     assert "own: not measured" in texts(build(atlas))
     tree = Tree(page([result]))
-    (card,) = tree.find(class_="verdict-card")
-    assert "! own memory not measured: node 1" in words(card)
-    assert "! cut short for lack of time: matrix" in words(card)
+    assert "own memory not measured: node 1" in words(tree.find("section", id="first")[0])
     assert "! 1 cut short" in [words(one) for one in tree.find("a", class_="badge")]
 
 
@@ -277,47 +300,6 @@ def test_an_interval_is_that_of_a_figure_where_there_are_several(tmp_path):
 
     (told,) = notes_of(changed(survey(tmp_path / "a.json", 1, 1, 4), load), "loaded")
     assert told[0].endswith(" (the widest interval of the latency is ±1.0 %)")
-
-
-# ---- Where the memory was
-
-
-GOOD = "memory lay where it was asked for"
-SIZE = "pages thp: the kernel gave 4 KiB + 56 % THP"
-ASTRAY = "memory bind:0: only 60.0 % of the pages are there"
-UNSEEN = "placement could not be observed: denied"
-
-
-@pytest.mark.parametrize(
-    ("told", "lines"),
-    [
-        ([("page-size", SIZE)], [GOOD, f"matrix read, worker 0: {SIZE} (and 1 more)"]),
-        ([("placement", ASTRAY)], [f"matrix read, worker 0: {ASTRAY} (and 1 more)"]),
-        ([("placement-unknown", UNSEEN)], [f"matrix read, worker 0: {UNSEEN} (and 1 more)"]),
-        (
-            [("placement", ASTRAY), ("page-size", SIZE)],
-            [f"matrix read, worker 0: {ASTRAY} (and 1 more)", f"matrix read, worker 0: {SIZE} (and 1 more)"],
-        ),
-        # Of an earlier program, whose one code stood for all: still no word of nodes.
-        ([("placement", SIZE)], [f"matrix read, worker 0: {SIZE} (and 1 more)"]),
-        (
-            [("a-new-code", "words of its own")],
-            [GOOD, "matrix read, worker 0: words of its own (and 1 more)"],
-        ),
-    ],
-)
-def test_what_differs_of_the_memory_is_said_by_the_program(tmp_path, told, lines):
-    def differ(data):
-        part(data, "matrix")["warnings"] = [
-            {"code": code, "text": text, "where": f"read, worker {worker}"}
-            for code, text in told
-            for worker in (0, 1)
-        ]
-
-    result = changed(survey(tmp_path / "a.json", 1, 1, 4), differ)
-    shown = [line.text for line in verdict(result)]
-    assert [line for line in shown if line == GOOD or line.startswith("matrix read, ")] == lines
-    assert "elsewhere" not in " ".join(shown)
 
 
 # ---- How well a value is known

@@ -63,10 +63,13 @@ def arrange(
     for link in atlas.links:
         link.line = _line(*(boxes[name] for name in link.ends)) if linked else None
     if atlas.chain:
+        rows = 1 if whole == WIDE else 2
+        columns = -(-len(atlas.chain) // rows)
+        wide = whole / columns
         for at, hop in enumerate(atlas.chain):
-            wide = whole / len(atlas.chain)
-            hop.box = Box(at * wide + 0.05, atlas.height + 0.14, wide - 0.1, CHAIN - 0.1)
-        atlas.height += 0.14 + CHAIN
+            row, column = divmod(at, columns)
+            hop.box = Box(column * wide + 0.05, atlas.height + 0.14 + row * CHAIN, wide - 0.1, CHAIN - 0.1)
+        atlas.height += 0.14 + CHAIN * -(-len(atlas.chain) // columns)
 
 
 def _across(spots: list[Spot]) -> int:

@@ -62,7 +62,7 @@ document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-table]");
   if (!button) return;
   const table = await tableOf(button);
-  if (button.className !== "copy") return offer(csvOf(table), `${button.closest(".figure").id}.csv`);
+  if (button.className !== "copy") return offer(csvOf(table), button.dataset.name || `${button.closest(".figure").id}.csv`);
   await copied(table);
   button.textContent = `copied ${table.split("\n").length - 2} rows`;
   setTimeout(() => { button.textContent = "copy as TSV"; }, 1500);
