@@ -79,13 +79,13 @@ def _report() -> None:
 
 
 def _plot() -> None:
-    """Draws a figure, fit for print. Several figures of a kind share the picture that --output names; without
+    """Draws a figure, fit for print, or writes the curves of `loaded` as CSV for the plots of Mess. Several figures of a kind share the picture that --output names; without
     it each goes to a file of its own, named by its key. Of several files curves and bars share axes, and maps
     stand side by side."""
     from numatlas.plot import check_form, in_style
     from numatlas.plot.style import PAPER, Frame
 
-    parser = _parser("plot", _plot.__doc__, "KIND.png; png, svg or pdf by its end")
+    parser = _parser("plot", _plot.__doc__, "KIND.png; png, svg, pdf or (of loaded) csv by its end")
     parser.add_argument(
         "--figure", metavar="KEY", default="", help="one of the kind's figures; `list` names them"
     )
@@ -101,6 +101,8 @@ def _plot() -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="a result, or the folder of a survey")
     options = parser.parse_args()
     target = options.output or Path(f"{options.kind}.png")
+    if target.suffix == ".csv":
+        return _tables([load(file) for file in options.files], options, target)
     check_form(target, f"such as {options.kind}.png")
     check_output(target, options.files)
     if options.mode and options.kind != "atlas":
@@ -111,6 +113,19 @@ def _plot() -> None:
     results = [load(file) for file in options.files]
     with intact(", ".join(str(result.path) for result in results)):
         _draw(results, options, target, frame)
+
+
+def _tables(results: list[Result], options: argparse.Namespace, target: Path) -> None:
+    """What other programs read of a kind, each to a file of its own; of the first result."""
+    found = [table for one in _of_kind(results[0], options.kind) for table in one.tables.items()]
+    if not found:
+        hint = "a picture ends in png, svg or pdf; `numatlas export tidy` writes all numbers as CSV"
+        raise FileError("--output", f"{target}: there is no CSV of {options.kind}", hint=hint)
+    for name, frame in found:
+        part = name.removeprefix("memory_curves")
+        path = target if len(found) == 1 else target.with_name(f"{target.stem}{part}")
+        check_output(path, options.files)
+        _write(path, partial(frame.to_csv, index=False), options.quiet)
 
 
 def inches(text: str) -> float:

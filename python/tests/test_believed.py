@@ -155,30 +155,25 @@ def test_ratios_are_over_the_local_latency_that_is_shown():
 
 
 def test_marks_of_a_load_are_the_facts_of_the_cards(tmp_path):
-    """Of one pair of nodes, whatever moves more; an idle latency that is hardly known is none."""
-    result = numatlas.load(SURVEYS / "four-nodes.json")
+    """Of one curve; a family has them at its lines, each of its own."""
+    result = numatlas.load(survey(tmp_path / "a.json", 1, 1, 4))
     (figure,) = figures_of(result, "loaded")
     (card,) = [one for one in metrics(result) if one.key == "loaded_latency_80"]
-    marks = [f"80 %: {card.text} (node 1)", "highest load 1.32 GB/s (node 1)"]
+    marks = ["idle 120 ns", f"80 %: {card.text}", "highest load 40.0 GB/s"]
     assert [mark.text for mark in figure.marks] == marks
     both = overlaid([figure, figure], ["A", "B"])
     assert both.marks == figure.marks
 
     def mix(data):
         loaded = part(data, "loaded")
-        for one in json.loads(json.dumps(loaded["cases"])):  # moves more, and is no load of the facts
-            one["labels"] |= {"load_kernel": "mix"} if "load_kernel" in one["labels"] else {}
-            for each in one["figures"] + one["flows"][0]["figures"]:
-                each["estimate"].update({end: 2 * each["estimate"][end] for end in ("value", "low", "high")})
+        for one in json.loads(json.dumps(loaded["cases"])):
+            one["labels"] |= {"load_kernel": "mix 2:1"} if "load_kernel" in one["labels"] else {}
             loaded["cases"].append(one)
-        loaded["views"].append(json.loads(json.dumps(loaded["views"][0]).replace('"read"', '"mix"')))
+        loaded["views"].append(json.loads(json.dumps(loaded["views"][0]).replace('"read"', '"mix 2:1"')))
 
-    result = changed(survey(tmp_path / "a.json", 1, 1, 4), mix)
-    (figure,) = figures_of(result, "loaded")
-    assert len(figure.series) == 2
-    (card,) = [one for one in metrics(result) if one.key == "loaded_latency_80"]
-    marks = ["idle 120 ns", f"80 %: {card.text}", "highest load 40.0 GB/s"]
-    assert [mark.text for mark in figure.marks] == marks
+    (figure,) = figures_of(changed(survey(tmp_path / "a.json", 1, 1, 4), mix), "loaded")
+    assert [line.name for line in figure.series] == ["100 % reads", "67 % reads (mix 2:1)"]
+    assert figure.marks == []
 
 
 def test_marks_of_two_runs_have_the_letters_of_these(tmp_path):

@@ -52,10 +52,12 @@ def special_points(frame: pd.DataFrame, x_unit: str, y: Cell, y_unit: str) -> li
     """Of a curve the latency at 80 % of its peak, and its knee; places and words."""
     known = frame.dropna(subset=["value"]).sort_values("x")
     found = []
-    for key in [name for name in frame if name == "latency_at_80_percent.value"]:
-        for value in pd.to_numeric(frame[key]).dropna().head(1) * y["scale"]:
-            at = WELL_USED * frame["x"].max()
-            found.append((at, value, f"{number_text(value, 3)} {y_unit} at 80 % of the peak"))
+    ends = [f"latency_at_80_percent.{end}" for end in ("value", "low", "high")]
+    at_80 = frame.reindex(columns=ends).apply(pd.to_numeric).dropna(subset=ends[:1]) * y["scale"]
+    for value, low, high in at_80.head(1).itertuples(index=False):
+        if not poorly_known(value, *(None if pd.isna(end) else end for end in (low, high))):
+            words = f"{number_text(value, 3)} {y_unit} at 80 % of the peak"
+            found.append((WELL_USED * frame["x"].max(), value, words))
     for x, value in knee_of(list(known["x"]), list(known["value"])):
         found.append((x, value, f"knee at {number_text(x, 3)} {x_unit}"))
     return found

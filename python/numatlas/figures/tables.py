@@ -72,7 +72,7 @@ def words_for(view: View, labels: dict[str, Any]) -> str:
 
 def label_words(name: str, text: str, head: str = "") -> str:
     """A label for people: "read", "4 workers", "node 0", "size 32 KiB"."""
-    if name == "load_kernel":
+    if name in ("line", "load_kernel"):  # a line has its words
         return load_words(text)
     text = people.spaced(text)
     if name in COUNTED and text.isdigit():
