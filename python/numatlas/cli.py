@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from numatlas import exit_codes
 from numatlas.exit_codes import UNAVAILABLE, USAGE
 from numatlas.figures import figures_of
 from numatlas.figures.model import Beside, Figure, Listing
@@ -70,12 +71,38 @@ def _report() -> None:
 
     parser = _parser("report", _report.__doc__, "report.html")
     parser.add_argument("--title", metavar="TEXT", default="", help="of the page")
-    parser.add_argument("files", metavar="FILE", nargs="+", help="a result, or the folder of a survey")
+    words = "pages of all results in this folder, with a table of them, in the folder that --output names"
+    gallery = {"metavar": "FOLDER", "type": partial(named, "--gallery"), "help": f"{words} [default: gallery]"}
+    parser.add_argument("--gallery", **gallery)
+    words = "of a gallery: without names of hosts, and paths of files"
+    parser.add_argument("--anonymous", action="store_true", help=words)
+    parser.add_argument("files", metavar="FILE", nargs="*", help="a result, or the folder of a survey")
     options = parser.parse_args()
+    if options.gallery and options.files:
+        parser.error("FILE: --gallery takes all results from its folder")
+    if options.gallery:
+        return _gallery(options)
+    if options.anonymous:
+        parser.error("--anonymous: of a gallery only")
+    if not options.files:
+        parser.error("the following arguments are required: FILE")
     output = options.output or Path("report.html")
     check_output(output, options.files)
     text = page([load(file) for file in options.files], options.title)
     _write(output, lambda path: path.write_text(text, encoding="utf-8"), options.quiet)
+
+
+def _gallery(options: argparse.Namespace) -> None:
+    from numatlas.report.gallery import write_gallery
+
+    output = options.output or Path("gallery")
+    try:
+        write_gallery(options.gallery, output, options.title, options.anonymous)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise FileError("--output", f"{output}: {why}", exit_codes.of_file(error)) from error
+    if not options.quiet:
+        print(printable(str(output / "index.html")))
 
 
 def _plot() -> None:

@@ -5,6 +5,7 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
+from typing import Any
 
 import jinja2
 import pandas as pd
@@ -67,37 +68,38 @@ def _page(results: list[Result], title: str) -> str:
     panels = [panel for groups in sections.values() for group in groups for panel in group]
     shown = _of_first_screen(sections)
     warnings = _shared_warnings(results, names, panels)
-    script = "\n".join(_resource(name) for name in SCRIPTS)
-    script = f'\n"use strict";\n{script}\n'
     alone = len(results) == 1
     numbers = {text: index + 1 for index, text in enumerate(warnings["text"])}
     codes = codes_of(results)
+    return render(
+        "page.html",
+        title=title or first.title_of(results),
+        subtitle=first.title_of(results) if alone and title else "",
+        badges=first.badges(results),
+        nothing=first.nothing_measured(results),
+        first=first.first_of(results[0]) if alone else None,
+        several=None if alone else first.several_of(results, names),
+        columns=[shown[0::2], shown[1::2]],
+        cards=[] if alone else head.cards(results, names),
+        notes=[note for result in results for note in head.notes(result)],
+        runs=[head.run(result, name) for result, name in zip(results, names, strict=True)],
+        skipped=head.skipped(results, names),
+        warnings=[(code, list(of.itertuples())) for code, of in warnings.groupby("code", sort=False)],
+        numbers=numbers,
+        own_warnings=lambda figure: _own_warnings(figure, numbers, codes),
+        names=names,
+        sections=sections,
+    )
+
+
+def render(template: str, **values: Any) -> str:
+    """A page of this template, with its style and the one script that may run."""
+    script = "\n".join(_resource(name) for name in SCRIPTS)
+    script = f'\n"use strict";\n{script}\n'
+    values["script_hash"] = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    values |= {"style": Markup(_resource("style.css")), "script": Markup(script)}
     try:
-        return (
-            _environment()
-            .get_template("page.html")
-            .render(
-                title=title or first.title_of(results),
-                subtitle=first.title_of(results) if alone and title else "",
-                badges=first.badges(results),
-                nothing=first.nothing_measured(results),
-                first=first.first_of(results[0]) if alone else None,
-                several=None if alone else first.several_of(results, names),
-                columns=[shown[0::2], shown[1::2]],
-                cards=[] if alone else head.cards(results, names),
-                notes=[note for result in results for note in head.notes(result)],
-                runs=[head.run(result, name) for result, name in zip(results, names, strict=True)],
-                skipped=head.skipped(results, names),
-                warnings=[(code, list(of.itertuples())) for code, of in warnings.groupby("code", sort=False)],
-                numbers=numbers,
-                own_warnings=lambda figure: _own_warnings(figure, numbers, codes),
-                names=names,
-                sections=sections,
-                style=Markup(_resource("style.css")),
-                script=Markup(script),
-                script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-            )
-        )
+        return _environment().get_template(template).render(**values)
     except jinja2.UndefinedError as error:
         raise ValueError(str(error)) from error
 
