@@ -18,7 +18,7 @@ from numatlas.files import load
 from numatlas.report.first import machine_words, when
 from numatlas.report.page import page, render
 from numatlas.report.pictures import drawing_of
-from numatlas.report.verdict import Verdict, verdict
+from numatlas.report.verdict import GRADES, Verdict, verdict
 from numatlas.result import Result
 
 #: Columns, by the keys of headline figures.
@@ -89,7 +89,9 @@ def _index(results: list[Result], names: list[str], title: str) -> str:
         for letter, name, result, mine in zip(short, names, results, told, strict=True)
     ]
     title = title or f"{len(results)} machines"
-    return render("gallery.html", title=title, rows=rows, heads=columns.values(), curves=_curves(results, short))
+    grades = {shown: told for told, shown in GRADES.items()}
+    told = {"rows": rows, "heads": columns.values(), "grades": grades, "curves": _curves(results, short)}
+    return render("gallery.html", title=title, **told)
 
 
 def _curves(results: list[Result], short: list[str]) -> list[tuple[str, Markup]]:
