@@ -72,7 +72,11 @@ def _report() -> None:
     parser = _parser("report", _report.__doc__, "report.html")
     parser.add_argument("--title", metavar="TEXT", default="", help="of the page")
     words = "pages of all results in this folder, with a table of them, in the folder that --output names"
-    gallery = {"metavar": "FOLDER", "type": partial(named, "--gallery"), "help": f"{words} [default: gallery]"}
+    gallery = {
+        "metavar": "FOLDER",
+        "type": partial(named, "--gallery"),
+        "help": f"{words} [default: gallery]",
+    }
     parser.add_argument("--gallery", **gallery)
     words = "of a gallery: without names of hosts, and paths of files"
     parser.add_argument("--anonymous", action="store_true", help=words)
@@ -106,7 +110,8 @@ def _gallery(options: argparse.Namespace) -> None:
 
 
 def _plot() -> None:
-    """Draws a figure, fit for print, or writes the curves of `loaded` as CSV for the plots of Mess. Several figures of a kind share the picture that --output names; without
+    """Draws a figure, fit for print. With --output FILE.csv the curves of `loaded`, for the plots of Mess.
+    Several figures of a kind share the picture that --output names; without
     it each goes to a file of its own, named by its key. Of several files curves and bars share axes, and maps
     stand side by side."""
     from numatlas.plot import check_form, in_style

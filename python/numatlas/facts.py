@@ -277,7 +277,9 @@ def peak_of(result: Any, nodes: set[int] | None = None) -> tuple[float, str] | N
     if peak and machine.get("hypervisor") == "" and nodes in (None, every) and every:
         return peak, DIMMS
     asked = every if nodes is None else nodes
-    claims = [(node.get("hmat") or {}).get("read_bandwidth") for node in _nodes(result) if node["id"] in asked]
+    claims = [
+        (node.get("hmat") or {}).get("read_bandwidth") for node in _nodes(result) if node["id"] in asked
+    ]
     return (sum(claims), "firmware's claim") if claims and all(claims) else None
 
 

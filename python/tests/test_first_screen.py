@@ -130,7 +130,9 @@ def test_many_runs_are_a_trend(tmp_path):
     assert "run, from the earliest to the newest" in trend["text"]
     ticks = [text["text"] for text in tree.find("text", within=trend) if text["text"] in tuple("ABC")]
     assert ticks == ["B", "C", "A"]
-    assert tree.find("h4", within=tree.find("section", id="first")[0])[0]["text"] == "Headline figures by run#"
+    assert (
+        tree.find("h4", within=tree.find("section", id="first")[0])[0]["text"] == "Headline figures by run#"
+    )
 
 
 def test_fleets_are_a_trend_too(tmp_path):

@@ -2,12 +2,12 @@
 
 import json
 
-import numatlas
 from commands import SURVEYS, command, one_line
 from made_results import survey
 from report_pages import Tree
 from test_report_browser import browse
 
+import numatlas
 from numatlas.report.gallery import without_names
 
 
@@ -51,7 +51,9 @@ def test_an_anonymous_gallery_names_nobody(tmp_path):
     data = json.loads((source / "node042.json").read_text())
     data["machine"]["host"] = "node042"
     data["arguments"] = ["survey", "-o", "/home/ada/node042"]
-    data["results"][0]["warnings"].append({"code": "setting", "where": "node042", "text": "node042, node0421"})
+    data["results"][0]["warnings"].append(
+        {"code": "setting", "where": "node042", "text": "node042, node0421"}
+    )
     (source / "node042.json").write_text(json.dumps(data))
     out = made(tmp_path, "--anonymous", source=source)
     assert sorted(path.name for path in out.iterdir()) == ["index.html", "machine-1.html", "machine-1.json"]

@@ -96,7 +96,9 @@ def load_marks(result: Result, main: Cell, unit: str, scale: float) -> list[Mark
     return marks
 
 
-def peak_marks(result: Result, scale: float, nodes: set[int] | None = None, level: bool = False) -> list[Mark]:
+def peak_marks(
+    result: Result, scale: float, nodes: set[int] | None = None, level: bool = False
+) -> list[Mark]:
     """What the memory of these nodes, or all of it, can carry in theory, where that is known."""
     peak = peak_of(result, nodes)
     if not peak:

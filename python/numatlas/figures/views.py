@@ -86,7 +86,9 @@ def _with_kinds(words: str, result: Result) -> str:
     kinds = {str(node["id"]): (node.get("kind") or "").upper() for node in nodes}
 
     def kind(found: re.Match) -> str:
-        return f"{found[0]} ({kinds[found[1]]})" if kinds.get(found[1], "DRAM") not in ("", "DRAM") else found[0]
+        return (
+            f"{found[0]} ({kinds[found[1]]})" if kinds.get(found[1], "DRAM") not in ("", "DRAM") else found[0]
+        )
 
     return re.sub(r"\bmemory node (\d+)", kind, words)
 

@@ -134,7 +134,9 @@ def without_names(data: Any) -> Any:
 def _collect(value: Any, hosts: dict[str, str]) -> None:
     """Names of hosts, and what they become."""
     if isinstance(value, dict):
-        told = [value.get("host"), *(value.get("hosts") or [])] if isinstance(value.get("hosts"), list) else []
+        told = (
+            [value.get("host"), *(value.get("hosts") or [])] if isinstance(value.get("hosts"), list) else []
+        )
         for name in [value.get("host"), *told]:
             if isinstance(name, str) and name:
                 hosts.setdefault(name, f"host-{len(hosts) + 1}")

@@ -115,7 +115,16 @@ def _environment() -> jinja2.Environment:
     )
     made.filters |= {"number": number_text, "percent": percent_text, "size": size_text, "ranges": ranges_of}
     functions = (
-        *(barred_cpus, boxes_of, spread_text, width_of, first.claim, first.conditions, pack.embed, pack.packed),
+        *(
+            barred_cpus,
+            boxes_of,
+            spread_text,
+            width_of,
+            first.claim,
+            first.conditions,
+            pack.embed,
+            pack.packed,
+        ),
         *(pack.table, pictures.common_scale, pictures.drawing_of, pictures.fleet_in_sum, pictures.is_drawn),
         *(pictures.maps_of, pictures.spec_of),
     )
