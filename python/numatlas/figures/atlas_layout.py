@@ -6,7 +6,7 @@ from copy import deepcopy
 from numatlas.figures.model import Atlas, Box, Spot
 
 WIDE = 7.0
-#: The same of a narrow picture, in which words need more of the width: with one socket in a row, and with two.
+#: The same of a narrow picture, where words need more of the width: with one socket in a row, and with two.
 NARROW = (4.2, 5.6)
 #: Inches around boxes; of a socket's title, a node, what is attached, its connection, the chain of caches.
 PAD, TITLE, NODE, EXTRA, STEM, CHAIN = 0.08, 0.24, 0.66, 0.66, 0.16, 0.5

@@ -9,7 +9,7 @@ import pandas as pd
 from numatlas.facts import IDLE, KNEE, LOAD_PEAK, loads, peak_of
 from numatlas.figures.model import Mark, Series
 from numatlas.result import Cell, Result, View
-from numatlas.units import number_text, poorly_known, scaled_unit
+from numatlas.units import number_text, plus_minus, poorly_known, scaled_unit
 
 #: Lines that a kernel reads and writes, as STREAM counts them.
 LINES = {"read": (1, 0), "write": (0, 1), "copy": (1, 1), "scale": (1, 1), "update": (1, 1)}
@@ -55,8 +55,10 @@ def special_points(frame: pd.DataFrame, x_unit: str, y: Cell, y_unit: str) -> li
     ends = [f"latency_at_80_percent.{end}" for end in ("value", "low", "high")]
     at_80 = frame.reindex(columns=ends).apply(pd.to_numeric).dropna(subset=ends[:1]) * y["scale"]
     for value, low, high in at_80.head(1).itertuples(index=False):
-        if not poorly_known(value, *(None if pd.isna(end) else end for end in (low, high))):
-            words = f"{number_text(value, 3)} {y_unit} at 80 % of the peak"
+        low, high = (None if pd.isna(end) else end for end in (low, high))  # noqa: PLW2901
+        if not poorly_known(value, low, high):
+            told = f"{number_text(value, 3)} {y_unit} {plus_minus(value, low, high)}".strip()
+            words = f"{told} at 80 % of the peak"
             found.append((WELL_USED * frame["x"].max(), value, words))
     for x, value in knee_of(list(known["x"]), list(known["value"])):
         found.append((x, value, f"knee at {number_text(x, 3)} {x_unit}"))
@@ -76,8 +78,8 @@ def knee_of(xs: list[float], ys: list[float]) -> list[tuple[float, float]]:
 
 
 def load_marks(result: Result, main: Cell, unit: str, scale: float) -> list[Mark]:
-    """Of one curve, as the facts of the run have them: the latency when idle, that at 80 % of the highest load,
-    where a program that uses its memory well is, and that load. `scale`: of the load."""
+    """Of one curve, as the facts of the run have them: the latency when idle, and the highest load, whose scale
+    is `scale`."""
     every = loads(result)
     ends = every[["value", "low", "high"]].itertuples(index=False)
     every = every[[not poorly_known(*one) for one in ends]]
@@ -90,8 +92,6 @@ def load_marks(result: Result, main: Cell, unit: str, scale: float) -> list[Mark
         marks.append(Mark(idle, f"idle {number_text(idle, 3)} {unit}", level=True))
     if LOAD_PEAK in found:
         most = found[LOAD_PEAK] * scale
-        knee = f": {number_text(found[KNEE] * main['scale'], 3)} {unit}" if KNEE in found else ""
-        marks.append(Mark(WELL_USED * most, f"80 %{knee}"))
         marks.append(Mark(most, f"highest load {number_text(most, 3)} {scaled_unit('B/s', scale)}"))
     return marks
 

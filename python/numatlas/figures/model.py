@@ -193,8 +193,8 @@ class Bars(Figure):
 
     def most(self) -> float:
         """What the bars reach to: the largest value, and its interval by a quarter at most."""
-        top = max(_known(row.value for row in self.rows), default=0.0)
-        return min(max(self.ends(), default=0.0), 1.25 * top)
+        most = max(self.ends(), default=0.0)
+        return min(most, 1.25 * max(_known(row.value for row in self.rows), default=most))
 
     def groups(self) -> list[str]:
         """Each once."""

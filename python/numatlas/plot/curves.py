@@ -28,7 +28,7 @@ LOOKS = cycler(linestyle=DASHES) * cycler(
 MOST_TICKS = 12
 #: Words of more marks than this stand in as many lines as there are marks.
 MOST_IN_TWO_LINES = 4
-#: A theoretical peak beyond so many times the highest value is not drawn: it would leave no room for the values.
+#: A theoretical peak beyond so many times the highest value is not drawn: there would be no room for values.
 FAR = 3
 #: The part of the map of colours that is seen on white.
 DARK = 0.92
@@ -38,8 +38,9 @@ def build(figure: Curves, frame: Frame = PAPER) -> Picture:
     """A legend above, the lines, and the small print; many lines have no names but a colour by their
     order."""
     names = [legend_words(series) for series in figure.series]
-    named = names if 1 < len(names) <= len(LOOKS) else []
-    small = names if len(names) == 1 else []
+    marked = any(series.special for series in figure.series)
+    named = names if (len(names) > 1 or marked) and len(names) <= len(LOOKS) else []
+    small = names if len(names) == 1 and not marked else []
     if len(names) > len(LOOKS):
         small = [f"{len(names)} lines, in order from {names[0]} to {names[-1]}"]
     if any(flag for series in figure.series for flag in series.flagged):

@@ -1,5 +1,5 @@
-"""Many machines on static pages: a table of their headline figures, their curves in one picture each, and each
-machine's own page behind its row."""
+"""Many machines on static pages: a table of their headline figures, their curves in common pictures, and
+each machine's own page behind its row."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Whether the figures of a run can be believed, as the program itself says (docs/methods.md): one sentence."""
+"""Whether the figures of a run can be believed, as the program itself says (docs/methods.md), in a line."""
 
 from dataclasses import dataclass
 
