@@ -78,8 +78,8 @@ def knee_of(xs: list[float], ys: list[float]) -> list[tuple[float, float]]:
 
 
 def load_marks(result: Result, main: Cell, unit: str, scale: float) -> list[Mark]:
-    """Of one curve, as the facts of the run have them: the latency when idle, and the highest load, whose scale
-    is `scale`."""
+    """Of one curve, as the facts of the run have them: the latency when idle, and the highest load, which is
+    shown in `scale`."""
     every = loads(result)
     ends = every[["value", "low", "high"]].itertuples(index=False)
     every = every[[not poorly_known(*one) for one in ends]]
