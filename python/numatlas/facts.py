@@ -269,8 +269,8 @@ def _part_of_claim(result: Any, row: Any) -> str:
 
 def peak_of(result: Any, nodes: set[int] | None = None) -> tuple[float, str] | None:
     """What the memory of these nodes can carry in theory, B/s, and who says so: the modules, of all nodes
-    with CPUs (`nodes` absent, or the only one), or the firmware, for reads. Not the modules of a virtual machine's
-    host, of which it gets a part."""
+    with CPUs (`nodes` absent, or the only one), or the firmware, for reads. Not the modules of a virtual
+    machine's host, of which it gets a part."""
     machine = result.machine
     every = {node["id"] for node in machine.get("nodes", []) if node.get("cpus")}
     peak = (machine.get("memory_slots") or {}).get("peak_bandwidth")

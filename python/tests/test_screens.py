@@ -1,5 +1,5 @@
 """What the page looks like, against pictures of how it did: one node, four nodes, CXL and GPUs, 8 nodes and
-256 CPUs, an unreliable run, a family of loads, two runs, ten runs, a fleet, a gallery; light, dark, on a phone,
+256 CPUs, an unreliable run, a family of loads, two and ten runs, a fleet, a gallery; light, dark, on a phone,
 on paper.
 
 NUMATLAS_UPDATE_GOLDEN=1 makes the pictures anew."""
