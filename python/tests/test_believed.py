@@ -294,7 +294,7 @@ def test_an_interval_is_that_of_a_figure_where_there_are_several(tmp_path):
                 each["estimate"] = estimate(each["estimate"]["value"], 0.3)
 
     (told,) = notes_of(changed(survey(tmp_path / "a.json", 1, 1, 4), load), "loaded")
-    assert told[0].endswith(" (the widest interval of the latency is ±1.0 %)")
+    assert told[-1].endswith(" (the widest interval of the latency is ±1.0 %)")
 
 
 # ---- How well a value is known

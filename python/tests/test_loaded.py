@@ -49,7 +49,7 @@ def test_the_family_stands_in_one_picture_over_the_traffic(family, plain):
     assert sorted(line.x)[1:] == pytest.approx(sorted(moved))
     (at_80,) = [value(case, "latency_at_80_percent") for case in cases if "80_percent" in str(case)]
     x, y, words = line.special[0]
-    assert (x, y) == pytest.approx((0.8 * max(moved), at_80 * 1e9)) and words.endswith("at 80 % of the peak")
+    assert (x, y) == pytest.approx((0.8 * max(moved), at_80 * 1e9)) and words.endswith("at 80 %")
     legend = [text.get_text() for one in build(figure).legends for text in one.get_texts()]
     assert any(words in text for text in legend)
 

@@ -58,10 +58,10 @@ def special_points(frame: pd.DataFrame, x_unit: str, y: Cell, y_unit: str) -> li
         low, high = (None if pd.isna(end) else end for end in (low, high))  # noqa: PLW2901
         if not poorly_known(value, low, high):
             told = f"{number_text(value, 3)} {y_unit} {plus_minus(value, low, high)}".strip()
-            words = f"{told} at 80 % of the peak"
+            words = f"{told} at 80 %"
             found.append((WELL_USED * frame["x"].max(), value, words))
     for x, value in knee_of(list(known["x"]), list(known["value"])):
-        found.append((x, value, f"knee at {number_text(x, 3)} {x_unit}"))
+        found.append((x, value, f"knee {number_text(x, 3)} {x_unit}"))
     return found
 
 
@@ -134,4 +134,4 @@ def mess_tables(flows: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def legend_words(series: Series) -> str:
     """Its name, and what is marked of it."""
     told = ", ".join(text for _, _, text in series.special)
-    return f"{series.name}: {told}" if told else series.name
+    return ": ".join(filter(None, [series.name, told]))

@@ -30,6 +30,9 @@ AXES = {
     "bandwidth_sum": "bandwidth",
 }
 LOAD = "memory traffic of the others"
+SPECIAL_WORDS = (
+    "at 80 %: of a curve's peak; knee: its point furthest below the line from its first to its last"
+)
 MOVED_WORDS = (
     "memory traffic: what the others read and write, and lines that are read before they are written"
 )
@@ -166,7 +169,10 @@ def _curves(table: Table) -> list[Figure]:
         for line, (_, mine) in zip(series, groups, strict=True):
             line.special = special_points(mine.frame, unit, table.main, table.unit)
         if any(line.special for line in series):
-            told["verdict"] = []  # stands at the lines
+            told |= {
+                "verdict": [],
+                "notes": [SPECIAL_WORDS, *told["notes"]],
+            }  # the verdict stands at the lines
         told["notes"] = [MOVED_WORDS, *told["notes"]] if name == MOVED else told["notes"]
         told["tables"] = mess_tables(frame) if table.result.command == "loaded" else {}
     elif table.result.command == "bandwidth" and table.units[figure] == "B/s":
