@@ -1,9 +1,11 @@
 """Families of curves of latency under load: their lines, what is marked, and the CSV for Mess."""
 
 import csv
+import json
 
 import pytest
 from commands import command
+from made_results import survey
 from report_pages import Tree, table_of
 from results import value
 
@@ -11,6 +13,7 @@ import numatlas
 from numatlas.facts import DIMMS, peak_of
 from numatlas.figures import figures_of
 from numatlas.figures.loaded import knee_of, load_words
+from numatlas.figures.model import Curves
 from numatlas.plot import build
 from numatlas.report.page import page
 
@@ -81,6 +84,24 @@ def test_the_theoretical_peak_is_of_memory_that_the_machine_has():
     assert peak_of(result("", peak_bandwidth=3e11)) == (3e11, DIMMS)
     assert peak_of(result("KVM", peak_bandwidth=3e11)) == (2e11, "firmware's claim")
     assert peak_of(result(""), {1}) is None
+
+
+def test_the_peak_is_a_line_in_every_curve_that_it_belongs_to(tmp_path):
+    path = survey(tmp_path / "a.json", 1, 1, 4)
+    data = json.loads(path.read_text())
+    data["machine"] |= {"hypervisor": "", "memory_slots": {"peak_bandwidth": 100e9}}
+    path.write_text(json.dumps(data))
+    result = numatlas.load(path)
+    text = "theoretical peak 100 GB/s"
+    (loads,) = figures_of(result, "loaded")
+    (curve,) = [one for one in figures_of(result, "bandwidth") if isinstance(one, Curves)]
+    for figure, level in ((loads, False), (curve, True)):
+        (mark,) = [mark for mark in figure.marks if mark.text == text]
+        assert (mark.at, mark.level) == (pytest.approx(100), level)
+        axes = build(figure).axes[0]
+        assert (axes.get_ylim() if level else axes.get_xlim())[1] > 100
+    (ladder,) = figures_of(result, "latency")
+    assert [mark.text for mark in ladder.marks] == ["L2 512 KiB", "L3 32 MiB"]
 
 
 def test_a_file_for_mess_is_written_by_plot(family, tmp_path):
