@@ -8,6 +8,8 @@ import pandas as pd
 
 from numatlas.units import estimate_spread, estimate_text, poorly_known, quantity_text, range_text
 
+#: What a run, or a benchmark of a survey, calls itself that was disturbed.
+UNRELIABLE = "unreliable"
 #: Unit of a number of hosts.
 COUNT = "hosts"
 #: Facts that are cards, in the order in which they are read; other benchmarks follow with their first one.
@@ -62,9 +64,10 @@ class Metric:
 def facts(result: Any) -> pd.DataFrame:
     """A row for each fact of the result's benchmarks, with its command, its estimate, its labels (`cpu_node`,
     `gpu`, ...; absent where it has none) and all of these in `where`."""
+    whole = result.meta.get("trust")
     rows = [
         {
-            **{"command": part.command, "trust": part.meta.get("trust")},
+            **{"command": part.command, "unreliable": UNRELIABLE in (part.meta.get("trust"), whole)},
             **{name: fact[name] for name in FIELDS},
             **{name: fact["where"].get(name) for name in LABELS},
             **{name: fact["estimate"].get(name) for name in ("value", "low", "high", "method")},
@@ -72,7 +75,7 @@ def facts(result: Any) -> pd.DataFrame:
         for part in result.all()
         for fact in part.meta.get("facts") or []
     ]
-    columns = ["command", "trust", *FIELDS, *LABELS, "value", "low", "high", "method"]
+    columns = ["command", "unreliable", *FIELDS, *LABELS, "value", "low", "high", "method"]
     frame = pd.DataFrame(rows, columns=columns, dtype=object)
     ends = ["value", "low", "high", "size", "workers"]
     return frame.assign(**{name: pd.to_numeric(frame[name]) for name in ends})
@@ -193,7 +196,7 @@ def _with_knee(result: Any, every: pd.DataFrame) -> pd.DataFrame:
 def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:
     low, high = (None if pd.isna(end) else float(end) for end in (row.low, row.high))
     few = getattr(row, "method", None) in FEW_VISITS
-    doubted = getattr(row, "trust", None) == "unreliable" or _is_unknown(row)
+    doubted = bool(getattr(row, "unreliable", False)) or _is_unknown(row)
     return Metric(key, words, float(row.value), low, high, row.unit, beside, row.words, few, doubted)
 
 

@@ -35,31 +35,26 @@ def part(data, command):
     return next(one for one in data["results"] if one["command"] == command)
 
 
-def trusted(**grades):
-    """What benchmarks say of themselves: command="unreliable", "doubtful" or "trusted"."""
+def trusted(grade, *commands):
+    """What a survey, or benchmarks of it, say of themselves: "unreliable", "doubtful" or "trusted"."""
 
     def change(data):
-        for one in data["results"]:
-            grade = grades.get(one["command"], "trusted")
-            one |= {"trust": grade, "doubt": f"{grade} {one['command']}" if grade != "trusted" else None}
+        for one in [part(data, command) for command in commands] or [data]:
+            one |= {"trust": grade, "doubt": "two speeds of 64MiB" if grade != "trusted" else None}
 
     return change
 
 
 @pytest.mark.parametrize(
-    ("grades", "grade", "sentence"),
+    ("trust", "grade", "sentence"),
     [
-        ({}, "good", "These figures can be trusted: nothing disturbed the run."),
-        ({"latency": "doubtful"}, "wary", "Read with care (latency): doubtful latency."),
-        (
-            {"latency": "unreliable", "bandwidth": "unreliable", "matrix": "doubtful"},
-            "bad",
-            "Unreliable (latency and 1 more): unreliable latency.",
-        ),
+        ("trusted", "good", "These figures can be trusted: nothing disturbed the run."),
+        ("doubtful", "wary", "Read with care: two speeds of 64 MiB."),
+        ("unreliable", "bad", "Unreliable: two speeds of 64 MiB."),
     ],
 )
-def test_the_verdict_is_the_programs(tmp_path, grades, grade, sentence):
-    result = changed(survey(tmp_path / "a.json", 1, 1, 4), trusted(**grades))
+def test_the_verdict_is_the_programs(tmp_path, trust, grade, sentence):
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), trusted(trust))
     assert verdict(result) == Verdict(grade, sentence)
     (shown,) = Tree(page([result])).find(class_="verdict", role="status")
     assert words(shown) == sentence and grade in shown["class"]
@@ -78,10 +73,12 @@ def test_no_verdict_is_python_s_own(tmp_path):
 
 
 def test_figures_of_an_unreliable_run_are_small_and_grey(tmp_path):
-    result = changed(survey(tmp_path / "a.json", 1, 1, 4), trusted(matrix="unreliable"))
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), trusted("unreliable", "matrix"))
     doubted = {one.key for one in metrics(result) if one.doubted}
     assert doubted == {"local_latency"}
-    cards = Tree(page([result])).find(class_="doubted")
+    assert all(one.doubted for one in metrics(changed(result.path, trusted("unreliable"))))
+    changed(survey(result.path, 1, 1, 4), trusted("unreliable", "matrix"))
+    cards = Tree(page([numatlas.load(result.path)])).find(class_="doubted")
     assert [words(card).split(" 1")[0] for card in cards] == ["local latency"]
 
 

@@ -82,12 +82,17 @@ std::string gravest_doubt(const RunReport& report) {
 
 }  // namespace
 
-void judge_trust(RunReport& report) {
-  if (is_null_engine(report.engine) || report.facts.empty()) return;
-  const Warning* const others = find_warning(report, other_processes);
-  report.doubt = others != nullptr ? full_text(*others) : gravest_doubt(report);
-  if (report.doubt.starts_with("* ")) report.doubt.erase(0, 2);  // there is no star to explain
-  report.trust = others != nullptr ? "unreliable" : report.doubt.empty() ? "trusted" : "doubtful";
+Trust trust_of(const std::vector<RunReport>& reports) {
+  if (reports.empty() || is_null_engine(reports.front().engine)) return {};
+  for (const RunReport& report : reports)
+    if (const Warning* const others = find_warning(report, other_processes))
+      return {"unreliable", full_text(*others)};
+  for (const RunReport& report : reports) {
+    std::string doubt = gravest_doubt(report);
+    if (doubt.starts_with("* ")) doubt.erase(0, 2);  // there is no star to explain
+    if (!doubt.empty()) return {"doubtful", doubt};
+  }
+  return {"trusted", ""};
 }
 
 std::string answer_text(const RunReport& report) {

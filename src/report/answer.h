@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "record/report.h"
 
@@ -13,7 +14,11 @@ namespace numatlas {
 /// comes first and the figures stand in brackets. Ends in a newline; "" for a report without facts.
 std::string answer_text(const RunReport& report);
 
-/// Sets what the report says of its trust, by the same rule. Not where nothing was measured.
-void judge_trust(RunReport& report);
+/// How far the figures of a run, in one report or several, can be believed, by the same rule:
+/// "trusted", "doubtful" or "unreliable", and the gravest doubt. "" where nothing was measured.
+struct Trust {
+  std::string grade, doubt;
+};
+Trust trust_of(const std::vector<RunReport>& reports);
 
 }  // namespace numatlas

@@ -43,24 +43,22 @@ TEST(Answer, TheGravestDoubtStandsBelow) {
               StartsWith("UNRELIABLE: other processes used 1.0 of 2 CPUs\n(Idle"));
 }
 
-TEST(Answer, TheRecordSaysHowFarItCanBeBelieved) {
+TEST(Answer, HowFarARunCanBeBelieved) {
   RunReport report = testing::report();
-  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
   report.engine = "OpenMP";
-  judge_trust(report);
-  EXPECT_EQ(report.trust + report.doubt, "trusted");
-  report.warnings = {{"two-speeds", "", "two speeds"}};
-  judge_trust(report);
-  EXPECT_EQ(report.trust, "doubtful");
-  EXPECT_EQ(report.doubt, "two speeds");
-  report.warnings.push_back({"other-processes", "", "other processes used 1.0 of 2 CPUs"});
-  judge_trust(report);
-  EXPECT_EQ(report.trust, "unreliable");
-  EXPECT_EQ(report.doubt, "other processes used 1.0 of 2 CPUs");
-  report.trust = report.doubt = "";
+  const auto told = [](const std::vector<RunReport>& reports) {
+    const Trust trust = trust_of(reports);
+    return trust.grade + ":" + trust.doubt;
+  };
+  EXPECT_EQ(told({report}), "trusted:");
+  RunReport doubtful = report, unreliable = report;
+  doubtful.warnings = {{"two-speeds", "", "two speeds"}};
+  EXPECT_EQ(told({report, doubtful}), "doubtful:two speeds");
+  unreliable.warnings = {{"two-speeds", "", "two speeds"},
+                         {"other-processes", "", "other processes used 1.0 of 2 CPUs"}};
+  EXPECT_EQ(told({doubtful, unreliable}), "unreliable:other processes used 1.0 of 2 CPUs");
   report.engine = "null (scripted clock)";
-  judge_trust(report);
-  EXPECT_EQ(report.trust, "") << "nothing was measured";
+  EXPECT_EQ(told({report}), ":") << "nothing was measured";
 }
 
 }  // namespace

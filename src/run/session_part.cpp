@@ -375,7 +375,9 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
   report_.complete = !why;
   report_.incomplete_reason = why ? full_text(in_words(*why)) : "";
   describe();
-  judge_trust(report_);
+  const Trust trust = trust_of({report_});
+  report_.trust = trust.grade;
+  report_.doubt = trust.doubt;
   return ended;
 }
 

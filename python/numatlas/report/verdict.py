@@ -8,8 +8,14 @@ from numatlas.figures.told import is_of_the_null_engine
 from numatlas.result import Result
 from numatlas.units import ranges_of
 
-#: What a record says of itself, the worst first, and how the page has it.
+#: What a record says of itself, and how the page has it.
 GRADES = {"unreliable": "bad", "doubtful": "wary", "trusted": "good"}
+SENTENCES = {
+    "bad": "Unreliable: {}.",
+    "wary": "Read with care: {}.",
+    "good": "These figures can be trusted: nothing disturbed the run.",
+    "": "This file does not say how far it can be believed: it is of an older version.",
+}
 
 
 @dataclass
@@ -21,30 +27,15 @@ class Verdict:
 
 
 def verdict(result: Result) -> Verdict | None:
-    """Of a survey that of its worst benchmark; None where nothing was measured, or others are judged."""
+    """None where nothing was measured, or others are judged."""
     if is_of_the_null_engine(result) or "answer" in result.meta or len(result.hosts):
         return None
     if result.meta.get("complete") is False:
         reason = result.meta.get("incomplete_reason") or "ended early"
         return Verdict("wary", f"Not complete: {reason}.")
-    told = [part.meta for part in result.all() if part.meta.get("trust") in GRADES]
-    if not told:
-        return Verdict("", "This file does not say how far it can be believed: it is of an older version.")
-    worst = next(grade for grade in GRADES if any(one["trust"] == grade for one in told))
-    if worst == "trusted":
-        return Verdict("good", "These figures can be trusted: nothing disturbed the run.")
-    mine = [one for one in told if one["trust"] == worst]
-    doubt = spaced(str(mine[0].get("doubt") or ""))
-    first = {"unreliable": "Unreliable", "doubtful": "Read with care"}[worst]
-    return Verdict(GRADES[worst], f"{first}{_of(mine, told)}: {doubt}.")
-
-
-def _of(mine: list[dict], told: list[dict]) -> str:
-    """ " (matrix and 3 more benchmarks)", of a part of a survey only."""
-    if len(mine) == len(told):
-        return ""
-    more = len(mine) - 1
-    return f" ({mine[0]['command']}{f' and {more} more' if more else ''})"
+    grade = GRADES.get(str(result.meta.get("trust")), "")
+    doubt = spaced(str(result.meta.get("doubt") or ""))
+    return Verdict(grade, SENTENCES[grade].format(doubt))
 
 
 def cut_short(result: Result) -> list[str]:
