@@ -197,6 +197,9 @@ struct RunHead {
   std::vector<CpuUse> cpu_use;    ///< one a host; empty with the null engine and while it runs
   std::vector<Fact> facts;        ///< what a survey says of it
   std::string answer;             ///< what it found, in one line; "": its views say it
+  /// How far its figures can be believed: "trusted", "doubtful", "unreliable"; "": nobody judged it.
+  std::string trust;
+  std::string doubt;  ///< the gravest one, in words; "" where it is trusted
 };
 
 /// Everything a command found; what --json writes.

@@ -381,11 +381,18 @@ void list_fields(Fields& f, Of<RunReport> auto& r) {
     if (r.fleet) f("fleet", r.fleet, "");
     if (!r.widths.empty()) f("vector_widths", r.widths, "");
     if (!r.answer.empty()) f("answer", r.answer, "");
+    if (!r.trust.empty()) {
+      f("trust", r.trust, "");
+      f("doubt", r.doubt, "");
+    }
   } else {
     f.later("fleet", r.fleet, "rounds of each host; only of runs that were reduced to these");
     f.later("vector_widths", r.widths,
             "fastest vectors of kernels on memory, where they were tried");
     f.later("answer", r.answer, "what it found, in one line; of commands that judge");
+    f.later("trust", r.trust,
+            "trusted, doubtful or unreliable, as its first lines say; of what was measured");
+    f.later("doubt", r.doubt, "the gravest one, in words; null where it is trusted");
   }
   f.later("pilots", r.pilots, "reference measurements, repeated throughout the run");
   f("views", r.views, "how it is to be shown");

@@ -17,6 +17,7 @@
 #include "record/cache_level.h"
 #include "record/labels.h"
 #include "record/modes.h"
+#include "report/answer.h"
 #include "report/process_memory.h"
 #include "run/flow_result.h"
 #include "run/metrics.h"
@@ -374,6 +375,9 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
   report_.complete = !why;
   report_.incomplete_reason = why ? full_text(in_words(*why)) : "";
   describe();
+  const Trust trust = trust_of({report_});
+  report_.trust = trust.grade;
+  report_.doubt = trust.doubt;
   return ended;
 }
 
