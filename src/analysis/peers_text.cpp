@@ -19,6 +19,24 @@ std::string of_rounds_text(std::size_t slow, std::size_t all) {
 
 }  // namespace
 
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::suspected: return "suspected";
+    case Verdict::confirmed: return "confirmed";
+    case Verdict::not_confirmed: return "not_confirmed";
+  }
+  return "";
+}
+
+const char* name_of(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::interval: return "interval";
+    case Evidence::range: return "range";
+    case Evidence::none: return "none";
+  }
+  return "";
+}
+
 std::string to_text(const SlowRule& rule) {
   return fmt::format(
       "over {:g} % and {:g} MAD below the median of its kind, or over {:g} % in all kernels "

@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include "report/fleet_writers.h"
 #include "report/reporter.h"
 
 namespace numatlas {
@@ -135,7 +134,6 @@ void Gauge::add(const MetricLabels& labels, double value) {
 }
 
 std::string report_openmetrics(const RunReport& report) {
-  if (report.fleet) return fleet_openmetrics(report);
   std::string text = figures_text(report);
   const MetricLabels command{{"command", report.command}};
   const auto with = [&](const char* name, const std::string& value) {
