@@ -7,8 +7,8 @@
 
 namespace numatlas {
 
-/// The figures of a case whose passes hosts made, as keys.
-inline constexpr const char* pass_bytes_key = "pass_bytes";
+/// Figure of a case whose passes hosts made: bytes of one process in one pass, as counted.
+inline constexpr const char* pass_bytes_key = "pass_size";
 
 /// Bytes that all processes of a host move in one pass of a case, as counted.
 double bytes_of_host(const RunReport& report, const ScenarioResult& one, int host);

@@ -144,10 +144,6 @@ std::vector<std::size_t> hosts_to_retest(const PeerInput& input, const SlowRepor
 
 /// "over 5 % and 6 MAD below the median of its kind, or over 1.5 % in all kernels together".
 std::string to_text(const SlowRule& rule);
-/// "cn17: triad 12 % below the median of 46 nodes, 9.3 MAD, every round; also add 11 %", or
-/// "cn17: all kernels together 3.1 % below the median of 46 nodes, 5.6 MAD, every round".
-std::string to_text(const std::string& host, const std::vector<std::string>& cases,
-                    const SlowHost& slow);
 /// "SLOW 2 of 7: cn2 (triad -20 %, copy -20 %), cn5 (copy -12 %); 1 not judged"; "OK: none of 6
 /// hosts is slow; 1 not judged".
 std::string answer_of(const PeerInput& input, const SlowReport& slow);

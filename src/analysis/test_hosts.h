@@ -25,7 +25,7 @@ inline ScenarioResult kernel_case(const std::string& name, double bytes) {
   one.name = one.kernel = name;
   one.stores = "regular";
   one.labels = {{"mode", "memory"}, {"memory", "local"}, {"elements", "62500000"}};
-  one.figures = {{pass_bytes_key, "B", Estimate(bytes), {}}, {"pass_bytes_moved", "B", {}, {}}};
+  one.figures = {{pass_bytes_key, "B", Estimate(bytes), {}}, {"pass_traffic", "B", {}, {}}};
   return one;
 }
 
@@ -64,7 +64,7 @@ inline std::vector<PassTimes>& passes(RunReport& run, std::size_t kernel, std::s
 }
 /// Of all kernels.
 inline std::vector<std::reference_wrapper<std::vector<PassTimes>>> passes_of(RunReport& run,
-                                                                            std::size_t host) {
+                                                                             std::size_t host) {
   std::vector<std::reference_wrapper<std::vector<PassTimes>>> all;
   for (std::size_t kernel = 0; kernel < 2; ++kernel) all.push_back(passes(run, kernel, host));
   return all;

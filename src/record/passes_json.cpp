@@ -1,4 +1,5 @@
 // Passes of hosts as JSON: a column for each quantity.
+#include <string>
 #include <cstddef>
 #include <vector>
 

@@ -58,7 +58,7 @@ ScenarioResult case_of(Operation operation, const KernelSpec& spec, std::uint64_
     return plain_figure(key, "B", static_cast<double>(a_line * lines));
   };
   one.figures = {bytes(pass_bytes_key, traffic.counted()),
-                 bytes("pass_bytes_moved", traffic.with_allocate())};
+                 bytes("pass_traffic", traffic.with_allocate())};
   return one;
 }
 
@@ -330,8 +330,8 @@ std::optional<HostsPlan> Stream::by_hosts(const PlanInput& input) const {
                                    memory_text(input.layout)));
       const auto threads =
           workers.empty() ? 1 : input.layout.workers_of(workers.front().rank).size();
-      plan.cases.back().size =
-          Bytes{arrays * sizeof(double) * lines * elements_a_line / std::max<std::size_t>(1, threads)};
+      plan.cases.back().size = Bytes{arrays * sizeof(double) * lines * elements_a_line /
+                                     std::max<std::size_t>(1, threads)};
     }
   }
   return plan;

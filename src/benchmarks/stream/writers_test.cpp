@@ -1,25 +1,47 @@
-#include "report/fleet_writers.h"
+// What STREAM over hosts says: tables, lines, CSV, metrics.
+#include <cstddef>
+#include <utility>
+#include <map>
+#include <memory>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <regex>
-#include <set>
-#include <sstream>
-#include <vector>
+#include <CLI/CLI.hpp>
 
-#include "fleet/test_fleet.h"
-#include "report/fleet_table.h"
+#include "analysis/test_hosts.h"
+#include "benchmarks/stream/stream.h"
+#include "benchmarks/stream/summary.h"
+#include "report/openmetrics.h"
+#include "report/tables.h"
 
-namespace numatlas {
+namespace numatlas::stream_writers_test {
 namespace {
 
-using testing::even_fleet;
+using testing::change_kind;
+using testing::even_hosts;
 using ::testing::HasSubstr;
-using testing::judged;
 using ::testing::Not;
+using testing::passes;
 using testing::slow_down;
+
+/// As the benchmark leaves it.
+RunReport judged(RunReport run) {
+  const Stream stream;
+  stream.conclude(run);
+  for (Warning& warning : stream.warnings(run)) run.warnings.push_back(std::move(warning));
+  run.views = stream.views(run);
+  return run;
+}
+
+std::string lines_of_run(const RunReport& run) {
+  return stream_lines(run, judge_peers(peers_in(run), {}));
+}
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -28,82 +50,67 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-Fleet with_a_slow_host() {
-  Fleet fleet = even_fleet(46);
-  slow_down(fleet.hosts[17], 1.25);
-  fleet.hosts[17].rounds[0][4].slowest_rank = 70;
-  return fleet;
+RunReport with_a_slow_host() {
+  RunReport run = even_hosts(46);
+  slow_down(run, 17, 1.25);
+  passes(run, 0, 17)[4].slowest_rank = 70;
+  return run;
 }
 
-TEST(FleetTable, RowsKindsAndWords) {
-  Fleet fleet = with_a_slow_host();
-  fleet.hosts[3].warnings = {{"setting", "", "numa_balancing = 1"}};
-  fleet.hosts[4].warnings = {{"setting", "", "numa_balancing = 1"}, {"setting", "", "hot"}};
-  EXPECT_EQ(fleet_table(judged(fleet)),
-            R"(STREAM on 46 nodes, 184 processes, 3 arrays of 62500000 elements (476.8 MiB) each
-10 rounds, the first excluded; memory: local; stores: regular; kernels: AVX3
-
-               average      time   best      time  worst      time  median  95 % interval         worst at
-                  GB/s         s   GB/s         s   GB/s         s    GB/s           GB/s
-Process copy      4.55  0.219939   5.33  0.187500   3.20  0.312500    4.57      4.57-4.57  rank 68 on cn17
-Process triad     3.41  0.439878   4.00  0.375000   2.40  0.625000    3.43      3.43-3.43  rank 71 on cn17
-Node copy        15.91  0.251359  16.00  0.250000  12.80  0.312500   16.00    16.00-16.00             cn17
-Node triad       11.94  0.502717  12.00  0.500000   9.60  0.625000   12.00    12.00-12.00             cn17
-
-46 nodes (cn00, cn01, cn02 and 43 more): AMD EPYC 7742, 8 CPUs, 2 nodes, 64 GiB, Linux 6.1.0, 4 processes x 2 threads
-hosts started each pass within 0.000 ms of each other, 0 % of its time (median)
-placement: node 0: 1536 pages of 4 KiB
-Slow nodes, 1 of 46 (over 5 % and 6 MAD below the median of its kind, or over 1.5 % in all kernels together):
-  cn17: copy 20 % below the median of 46 nodes, 40.0 MAD, every round; also triad 20 %
-warning: cn03, cn04: numa_balancing = 1
-warning: cn04: hot
-)");
+TEST(StreamTable, RowsKindsAndWords) {
+  RunReport run = with_a_slow_host();
+  run.warnings = {{"setting", "cn03, cn04", "numa_balancing = 1"}};
+  EXPECT_EQ(tables_text(judged(run), {}), R"(TABLE)");
 }
 
-TEST(FleetTable, NobodyIsSlowAndItIsSaidAmongHowMany) {
-  const Fleet fleet = even_fleet(46);
-  EXPECT_THAT(slow_text(*judged(fleet).fleet),
-              HasSubstr("no slow nodes among 46 (slow: over 5 % and 6 MAD"));
-  const Fleet alone = even_fleet(1);
-  const std::string text = fleet_table(judged(alone));
-  EXPECT_THAT(text, HasSubstr("not judged: cn00: only 1 of this kind"));
-  EXPECT_THAT(text, HasSubstr("Node triad"));
-  EXPECT_THAT(text, Not(HasSubstr("no slow nodes")));
+TEST(StreamTable, TellsHowManyWereJudged) {
+  EXPECT_EQ(judged(even_hosts(46)).answer, "OK: none of 46 hosts is slow; 0 not judged");
+  EXPECT_THAT(tables_text(judged(even_hosts(2)), {}),
+              HasSubstr("warning: not judged: cn00, cn01: only 2 of this kind"));
+  // One host is asked for a verdict by --check alone.
+  EXPECT_THAT(tables_text(judged(even_hosts(1)), {}), Not(HasSubstr("judged")));
 }
 
-TEST(FleetTable, TellsHowWellClocksWereKnown) {
-  Fleet fleet = testing::even_fleet(3);
-  fleet.clock_error = 25e-6;
+TEST(StreamTable, MediansOfEachKind) {
+  RunReport run = even_hosts(6);
+  change_kind(run, {0, 1, 2});
+  for (const std::size_t host : {0U, 1U, 2U}) slow_down(run, host, 2);
+  EXPECT_THAT(tables_text(judged(run), {}), HasSubstr("  median copy 8.00, triad 6.00 GB/s\n"));
+}
+
+TEST(StreamTable, TellsHowWellClocksWereKnown) {
+  RunReport run = even_hosts(3);
+  run.clock_error = 25e-6;
   EXPECT_THAT(
-      fleet_table(testing::run_of(fleet)),
+      tables_text(judged(run), {}),
       HasSubstr("hosts started each pass within 0.050 ms of each other, 0.015 % of its time "
                 "(median; clocks known to 0.025 ms, which is taken into account)\n"));
 }
 
-TEST(FleetTable, AnIncompleteRunSaysHowFarItCame) {
-  Fleet fleet = even_fleet(4, 4);
-  fleet.repeats = 10;
-  const auto interrupted = [](const Fleet& fleet_so_far) {
-    RunReport run = judged(fleet_so_far);
-    run.complete = false;
-    run.incomplete_reason = "interrupted";
-    return run;
-  };
-  EXPECT_THAT(fleet_table(interrupted(fleet)),
-              HasSubstr("incomplete: 4 of 10 rounds: interrupted\n"));
-  for (FleetHost& host : fleet.hosts) host.rounds = {{}, {}};
-  EXPECT_THAT(fleet_table(interrupted(fleet)), HasSubstr("no host has finished a round"));
+TEST(StreamTable, AnIncompleteRunSaysHowFarItCame) {
+  RunReport run = even_hosts(4, 4);
+  run.complete = false;
+  run.incomplete_reason = "interrupted";
+  const std::string text = tables_text(judged(run), {});
+  EXPECT_THAT(text, HasSubstr("4 of 10 rounds, the first excluded"));
+  EXPECT_THAT(text, HasSubstr("incomplete: interrupted\n"));
+  for (const std::size_t host : {0U, 1U, 2U, 3U}) passes(run, 1, host).clear();
+  const RunReport cut = judged(run);
+  EXPECT_EQ(cut.scenarios[1].status, Status::incomplete);
+  EXPECT_EQ(cut.scenarios[0].status, Status::ok);
+  EXPECT_THAT(tables_text(cut, {}), Not(HasSubstr("\ntriad ")));
 }
 
-TEST(FleetTable, AWarningOfAllHostsNamesNone) {
-  Fleet fleet = even_fleet(3);
-  for (FleetHost& host : fleet.hosts) host.warnings = {{"setting", "", "x"}};
-  EXPECT_EQ(host_warnings(fleet), std::vector<std::string>{"x"});
+TEST(StreamConclude, TwiceIsAsOnce) {
+  const RunReport once = judged(with_a_slow_host());
+  RunReport twice = once;
+  Stream().conclude(twice);
+  EXPECT_EQ(twice.scenarios.size(), once.scenarios.size());
+  EXPECT_EQ(twice.scenarios[0].figures.size(), once.scenarios[0].figures.size());
 }
 
-TEST(FleetLines, KeysAndValues) {
-  const Fleet fleet = with_a_slow_host();
-  const auto lines = lines_of(fleet_lines(judged(fleet)));
+TEST(StreamLines, KeysAndValues) {
+  const auto lines = lines_of(lines_of_run(judged(with_a_slow_host())));
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_THAT(lines[1], HasSubstr("numatlas_stream hosts=46 kernel=triad mode=memory "
                                   "stores=regular rounds=10 process_average_bytes_per_second="));
@@ -133,10 +140,10 @@ TEST(FleetLines, KeysAndValues) {
   }
 }
 
-TEST(FleetCsv, ARowAHostKernelAndRound) {
-  Fleet fleet = even_fleet(2, 3);
-  fleet.hosts[1].name = "a,b";
-  const auto lines = lines_of(fleet_csv(judged(fleet)));
+TEST(StreamCsv, ARowAHostKernelAndRound) {
+  RunReport run = even_hosts(2, 3);
+  run.hosts[1] = "a,b";
+  const auto lines = lines_of(rounds_csv(judged(run)));
   ASSERT_EQ(lines.size(), 1u + 2 * 2 * 3);
   EXPECT_EQ(lines[0].substr(0, 39), "host,cpu_model,kernel,mode,stores,round");
   EXPECT_EQ(
@@ -185,49 +192,49 @@ void check_metrics(const std::string& text) {
   EXPECT_FALSE(series.empty());
 }
 
-TEST(FleetOpenMetrics, ValidAndComplete) {
-  Fleet fleet = with_a_slow_host();
-  fleet.hosts[5].name = "odd\"na\\me\n";
-  fleet.kernels[0].mode = "individual";
-  const std::string text = fleet_openmetrics(judged(fleet));
+TEST(StreamOpenMetrics, ValidAndComplete) {
+  RunReport run = with_a_slow_host();
+  run.hosts[5] = "odd\"na\\me\n";
+  const std::string text = report_openmetrics(judged(run));
   check_metrics(text);
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_slow{host=\"cn17\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_slow{host=\"cn16\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_host_slow{command=\"stream\",host=\"cn17\",finding="
+                              "\"none\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_host_slow{command=\"stream\",host=\"cn16\",finding="
+                              "\"none\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("host=\"odd\\\"na\\\\me\\n\""));
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_bandwidth_bytes_per_second{host=\"cn17\","
-                              "kernel=\"triad\",mode=\"memory\",stores=\"regular\"} 9600000000\n"));
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_hosts 46\n"));
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_hosts_slow 1\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_bandwidth_bytes_per_second{command=\"stream\",host="
+                              "\"cn17\",kernel=\"triad\",stores=\"regular\",mode=\"memory\","
+                              "memory=\"local\",elements=\"62500000\"} 9600000000\n"));
   // 2026-11-21T10:01:05Z and 12.5 s.
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_last_run_seconds 1795255277.5\n"));
-  check_metrics(fleet_openmetrics(judged(even_fleet(1, 1))));
-  fleet.hosts[6].name = fleet.hosts[7].name;
-  const std::string twins = fleet_openmetrics(judged(fleet));
-  check_metrics(twins);
-  EXPECT_THAT(twins, HasSubstr("numatlas_stream_host_slow{host=\"cn07\",first_rank=\"24\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_last_run_seconds{command=\"stream\"} 1795255277.5\n"));
+  check_metrics(report_openmetrics(judged(even_hosts(1, 1))));
+  run.hosts[6] = run.hosts[7];
+  check_metrics(report_openmetrics(judged(run)));
 }
 
-TEST(FleetOpenMetrics, WhoCouldNotBeJudgedIsNeitherSlowNorNot) {
-  Fleet fleet = with_a_slow_host();
-  HostKind other = fleet.kinds[0];
-  other.cpu_model = "another";
-  fleet.kinds.push_back(other);
-  fleet.hosts[3].kind = 1;
-  const std::string text = fleet_openmetrics(judged(fleet));
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_judged{host=\"cn03\"} 0\n"));
-  EXPECT_THAT(text, Not(HasSubstr("numatlas_stream_host_slow{host=\"cn03\"}")));
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_judged{host=\"cn17\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_slow{host=\"cn17\"} 1\n"));
+TEST(StreamOpenMetrics, WhoCouldNotBeJudgedIsNeitherSlowNorNot) {
+  RunReport run = with_a_slow_host();
+  change_kind(run, {3});
+  const std::string text = report_openmetrics(judged(run));
+  const auto line = [](const char* what, const char* host) {
+    return std::string("numatlas_host_") + what + "{command=\"stream\",host=\"" + host + "\"";
+  };
+  EXPECT_THAT(text, HasSubstr(line("judged", "cn03") + ",finding=\"none\"} 0\n"));
+  EXPECT_THAT(text, Not(HasSubstr(line("slow", "cn03"))));
+  EXPECT_THAT(text, HasSubstr(line("slow", "cn17") + ",finding=\"none\"} 1\n"));
 }
 
-TEST(FleetOpenMetrics, WhoWasNotConfirmedIsNotSlow) {
-  Fleet fleet = with_a_slow_host();
-  fleet.retest = Retest{{fleet.hosts[17], fleet.hosts[0]}};
-  slow_down(fleet.retest->hosts[0], 0.8);
-  const std::string text = fleet_openmetrics(judged(fleet));
-  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_slow{host=\"cn17\"} 0\n"));
-  EXPECT_THAT(text, Not(HasSubstr("drop_ratio")));
+TEST(StreamOpenMetrics, WhoWasNotConfirmedIsNotSlow) {
+  RunReport run = with_a_slow_host();
+  testing::run_again(run, {17, 0});
+  testing::slow_down_again(run, 17, 0.8);
+  const RunReport cleared = judged(run);
+  EXPECT_THAT(report_openmetrics(cleared),
+              HasSubstr("numatlas_host_slow{command=\"stream\",host=\"cn17\",finding=\"none\"} "
+                        "0\n"));
+  EXPECT_THAT(tables_text(cleared, {}), HasSubstr("not confirmed by a second run"));
+  EXPECT_EQ(cleared.answer, "OK: none of 46 hosts is slow; 0 not judged");
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::stream_writers_test
