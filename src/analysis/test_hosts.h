@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "analysis/passes.h"
+#include "machine/source.h"
 #include "record/report.h"
 
 namespace numatlas::testing {
@@ -43,7 +44,8 @@ inline RunReport even_hosts(std::size_t hosts, std::size_t rounds = 10) {
   run.engine = "null";
   run.isa = "AVX3";
   run.ranks = static_cast<int>(hosts) * 4;
-  run.machines.resize(1);
+  run.machines = {
+      *read_recorded_machine("numa:2(memory=34359738368) l3:1(size=16777216) core:4 pu:1")};
   run.machines[0].cpu_model = "AMD EPYC 7742";
   run.machines[0].os = "Linux 6.1.0";
   run.scenarios = {kernel_case("copy", 1e9), kernel_case("triad", 1.5e9)};

@@ -112,7 +112,7 @@ std::string text_by_hosts(const ScenarioResult& one) {
   auto [text, rest] = around(pretty_part(written_case<HeadWriter>(one), 2), place_of_hosts);
   add_list(text, one.host_totals, 4,
            [](const HostTotals& host) { return json_line(record::to_json(host)); });
-  return text + rest;
+  return text.append(rest);
 }
 
 }  // namespace
@@ -202,7 +202,7 @@ std::string json_text(const RunReport& report) {
   add_list(text, report.scenarios, 2, [&](const ScenarioResult& one) {
     return by_hosts ? text_by_hosts(one) : pretty_part(to_json(one), 2);
   });
-  return text + rest;
+  return text.append(rest);
 }
 
 Expected<RunReport> report_from_json(const json& value) {
