@@ -272,9 +272,7 @@ def test_facts_stand_side_by_side_where_they_are_of_one_place(tmp_path):
 def fleet(tmp_path, kinds, rounds=None):
     data = json.loads((FLEETS / "run1.json").read_text())
     data["hosts"] = data["hosts"][: len(kinds)]
-    data["host_rows"] = [
-        {**row, "kind": kind} for row, kind in zip(data["host_rows"], kinds, strict=False)
-    ]
+    data["host_rows"] = [{**row, "kind": kind} for row, kind in zip(data["host_rows"], kinds, strict=False)]
     for case in measured(data):
         case["host_figures"] = case["host_figures"][: len(kinds)]
         if rounds is not None:

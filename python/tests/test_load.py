@@ -179,7 +179,7 @@ def test_stream_by_rounds(plain):
     result, data = numatlas.load(path), plain(path)
     triad = data["cases"][1]
     moved = triad["figures"][0]["estimate"]["value"] * data["host_rows"][2]["processes"]
-    row = result.hosts[(result.hosts["host"] == data["hosts"][2]) & (result.hosts["kernel"] == "triad")].iloc[0]
+    row = result.hosts.query("host == @data['hosts'][2] and kernel == 'triad'").iloc[0]
     bandwidths = sorted(moved / seconds for seconds in triad["host_figures"][2]["passes"]["node"][1:])
     assert row.value == pytest.approx(median(bandwidths))
     assert bandwidths[0] <= row["low"] <= row.value <= row["high"] <= bandwidths[-1]

@@ -11,9 +11,9 @@ from statistics import median
 import made
 import pytest
 from made import FLEET, texts
-from report_pages import measured
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
+from report_pages import measured
 
 import numatlas
 from numatlas.figures import figures_of
