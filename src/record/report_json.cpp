@@ -72,9 +72,13 @@ template <class T, class TextOf>
 void add_list(std::string& text, const std::vector<T>& items, std::size_t depth, TextOf text_of) {
   text += '[';
   for (const T& item : items) {
-    text += &item == &items.front() ? "\n" : ",\n";
+    const bool is_first = &item == &items.front();
+    text += is_first ? "\n" : ",\n";
     text.append(depth, ' ');
-    text += text_of(item);
+    const std::string its = text_of(item);
+    // Others are about as long: a text that grows would be there twice.
+    if (is_first) text.reserve(text.size() + (its.size() + depth + 8) * items.size());
+    text += its;
   }
   text += items.empty() ? "]" : "\n" + std::string(depth - 1, ' ') + ']';
 }
@@ -218,8 +222,9 @@ Expected<RunReport> report_from_json(const json& value) {
       return fail(ErrorKind::usage, fmt::format("field 'workers[{}].host' names no host", i));
   }
   if (!report.host_rows.empty() && report.host_rows.size() != report.hosts.size())
-    return fail(ErrorKind::usage, fmt::format("field 'host_rows' must have one for each of {} hosts",
-                                              report.hosts.size()));
+    return fail(
+        ErrorKind::usage,
+        fmt::format("field 'host_rows' must have one for each of {} hosts", report.hosts.size()));
   for (std::size_t i = 0; i < report.host_rows.size(); ++i) {
     if (report.host_rows[i].kind >= report.machines.size())
       return fail(ErrorKind::usage, fmt::format("field 'host_rows[{}].kind' names no machine", i));

@@ -35,9 +35,10 @@ std::string row_words(const char* of, const TimeRow& row) {
           *row.median->low, *row.median->high);
     }
   }
-  return text + fmt::format(" {0}_average_seconds={1:.9g} {0}_maximum_seconds={2:.9g} "
-                            "{0}_minimum_seconds={3:.9g}",
-                            of, row.average, row.maximum, row.minimum);
+  return text + fmt::format(
+                    " {0}_average_seconds={1:.9g} {0}_maximum_seconds={2:.9g} "
+                    "{0}_minimum_seconds={3:.9g}",
+                    of, row.average, row.maximum, row.minimum);
 }
 
 }  // namespace
@@ -85,10 +86,10 @@ std::string rounds_csv(const RunReport& report) {
     const HostRow& row = report.host_rows[host];
     for (std::size_t i = 0; i < cases; ++i) {
       const ScenarioResult& one = report.scenarios[i];
-      const std::string what = fmt::format(
-          "{},{},{},{},{}", csv_field(report.hosts[host]),
-          csv_field(report.machines[row.kind].cpu_model), csv_field(one.kernel),
-          csv_field(label_of(one, mode_label)), csv_field(one.stores));
+      const std::string what =
+          fmt::format("{},{},{},{},{}", csv_field(report.hosts[host]),
+                      csv_field(report.machines[row.kind].cpu_model), csv_field(one.kernel),
+                      csv_field(label_of(one, mode_label)), csv_field(one.stores));
       const auto& passes = one.host_totals[host].passes;
       const double bytes = bytes_of_host(report, one, static_cast<int>(host));
       for (std::size_t round = 0; round < passes.size(); ++round) {
@@ -101,6 +102,8 @@ std::string rounds_csv(const RunReport& report) {
                             pass.node > 0 ? fmt::format("{}", bytes / pass.node) : "");
       }
     }
+    // Others' rows are about as long: a text that grows would be there twice.
+    if (host == 0) text.reserve((text.size() + 64) * report.hosts.size());
   }
   return text;
 }

@@ -1,12 +1,12 @@
 // What STREAM over hosts says: tables, lines, CSV, metrics.
 #include <cstddef>
-#include <utility>
 #include <map>
 #include <memory>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -60,7 +60,8 @@ RunReport with_a_slow_host() {
 TEST(StreamTable, RowsKindsAndWords) {
   RunReport run = with_a_slow_host();
   run.warnings = {{"setting", "cn03, cn04", "numa_balancing = 1"}};
-  EXPECT_EQ(tables_text(judged(run), {}), R"(SLOW 1 of 46: cn17 (copy -20 %, triad -20 %); 0 not judged
+  EXPECT_EQ(tables_text(judged(run), {}),
+            R"(SLOW 1 of 46: cn17 (copy -20 %, triad -20 %); 0 not judged
 
 STREAM on 46 nodes, 184 processes, 3 arrays of 62500000 elements (476.8 MiB) each: nodes, GB/s
 10 rounds, the first excluded; memory: local; stores: regular; kernels: AVX3
