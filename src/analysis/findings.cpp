@@ -86,9 +86,8 @@ std::vector<View> views_of_findings(const std::vector<ScenarioResult>& cases,
       rule.drop * 100, rule.mads)};
   std::vector<View> views;
   for (const char* verdict : {Finding::slow, Finding::fell, Finding::below, Finding::cleared}) {
-    if (std::ranges::none_of(cases, [&](const ScenarioResult& one) {
-          return label_of(one, "finding") == verdict;
-        }))
+    if (std::ranges::none_of(
+            cases, [&](const ScenarioResult& one) { return label_of(one, "finding") == verdict; }))
       continue;
     View one = found;
     one.where = {{"finding", verdict}};

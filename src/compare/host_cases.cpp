@@ -59,8 +59,7 @@ void add_case(const RunReport& report, const ScenarioResult& point, const HostTo
   one.figure.rounds = rates_of(report, point, totals.host, totals.passes);
   if (index < run.cpu_use.size()) one.figure.disturbed = disturbance_text(run.cpu_use[index]);
   if (!totals.again.empty())
-    one.figure.again =
-        bandwidth_of(rates_of(report, point, totals.host, totals.again)).value();
+    one.figure.again = bandwidth_of(rates_of(report, point, totals.host, totals.again)).value();
   run.cases.push_back(std::move(one));
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "analysis/host_kind.h"
+#include "base/error.h"
 #include "compare/figure.h"
 #include "record/report.h"
 

@@ -248,8 +248,7 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
     memory.insert(memory.end(), {"--dat", "."});
     auto ran = run_task(comm, memory, [&](const RunReport& run) {
       return streams_banner(run, "Stream Memory Task", repeats) +
-             streams_table(run, "memory", repeats) +
-             (variant == StreamVariant::memory ? "" : "\n");
+             streams_table(run, "memory", repeats) + (variant == StreamVariant::memory ? "" : "\n");
     });
     if (!ran || variant == StreamVariant::memory) return ran;
     // A word without a slash would be one of memkind's kinds.
@@ -263,9 +262,8 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
       persistent.insert(persistent.end(), {"--persist", "none,individual,collective", "--kernels",
                                            "copy,scale,add,triad,read,write"});
     }
-    return run_task(comm, persistent, [&](const RunReport& run) {
-      return persistent_tables(run, repeats);
-    });
+    return run_task(comm, persistent,
+                    [&](const RunReport& run) { return persistent_tables(run, repeats); });
   });
 }
 

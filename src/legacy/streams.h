@@ -22,8 +22,8 @@ std::uint64_t elements_a_process(std::uint64_t cache_elements, int fewest_proces
 
 /// The lines before the table; `task` as in "Stream Memory Task", `repeats`: rounds asked for.
 std::string streams_banner(const RunReport& run, const std::string& task, int repeats);
-/// The table of the kernels of this mode (a label of their cases): those over processes, then "Node"
-/// ones.
+/// The table of the kernels of this mode (a label of their cases): those over processes, then
+/// "Node" ones.
 std::string streams_table(const RunReport& run, const std::string& mode, int repeats);
 
 }  // namespace numatlas::legacy

@@ -30,8 +30,8 @@ struct PassTimes {
 
 /// Those of one process, where samples are asked for.
 struct ProcessPasses {
-  int rank = 0;                 ///< global
-  std::vector<double> starts;   ///< after the host's first process
+  int rank = 0;                ///< global
+  std::vector<double> starts;  ///< after the host's first process
   std::vector<double> seconds;
   friend bool operator==(const ProcessPasses&, const ProcessPasses&) = default;
 };

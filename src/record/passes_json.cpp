@@ -1,6 +1,6 @@
 // Passes of hosts as JSON: a column for each quantity.
-#include <string>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>

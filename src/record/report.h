@@ -114,11 +114,11 @@ struct HostTotals {
 
 /// A host of a run that is reduced to its hosts.
 struct HostRow {
-  std::size_t kind = 0;          ///< index into the machines, one of each kind of hosts
-  int first_rank = 0;            ///< global rank of its first process
-  int processes = 0;             ///< ranks on the host
-  int workers = 0;               ///< threads of all of them
-  std::string placement;         ///< where its memory was, as observed
+  std::size_t kind = 0;   ///< index into the machines, one of each kind of hosts
+  int first_rank = 0;     ///< global rank of its first process
+  int processes = 0;      ///< ranks on the host
+  int workers = 0;        ///< threads of all of them
+  std::string placement;  ///< where its memory was, as observed
   friend bool operator==(const HostRow&, const HostRow&) = default;
 };
 
@@ -223,7 +223,7 @@ struct RunReport : RunHead {
   bool time_of_all = false;  ///< time_cap is for all points together
   std::vector<WorkerRow> workers;
   std::vector<ScenarioResult> scenarios;
-  std::vector<HostRow> host_rows{};   ///< of a run that is reduced to its hosts; else empty
+  std::vector<HostRow> host_rows{};  ///< of a run that is reduced to its hosts; else empty
   double clock_error = 0;  ///< of such a run: seconds that a host's clock may be off rank 0's
   std::vector<VectorWidth> widths{};  ///< found fastest for what no cache holds
   std::vector<PilotSeries> pilots;    ///< empty for runs too short for any

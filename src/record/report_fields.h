@@ -230,7 +230,8 @@ void list_fields(Fields& f, Of<HostTotals> auto& h) {
   f("host", h.host, "index into the report's hosts");
   f("figures", h.figures, "over the flows of the host, or its passes");
   if (!Fields::writes || !h.passes.empty())
-    f.later("passes", h.passes, "times of every pass of a run reduced to hosts; the first warms up");
+    f.later("passes", h.passes,
+            "times of every pass of a run reduced to hosts; the first warms up");
   if (!Fields::writes || !h.again.empty())
     f.later("again", h.again, "the same of its second run (--retest)");
   if (!Fields::writes || !h.processes.empty())

@@ -151,8 +151,7 @@ std::optional<double> average_of(DatReader& reader, const pugi::xml_node& node,
   const double average = reader.real(times, "Average");
   const double least = reader.real(times, "Minimum"), most = reader.real(times, "Maximum");
   if (reader.problem.empty() && least > most)
-    reader.reject(
-        fmt::format("of {}, <{}>: the minimum is above the maximum", host, times.name()));
+    reader.reject(fmt::format("of {}, <{}>: the minimum is above the maximum", host, times.name()));
   return average;
 }
 

@@ -154,7 +154,8 @@ class Benchmark {
     (void)report;
     return {};
   }
-  /// Adds figures to cases that follow from other cases, once all are measured. Pure.
+  /// Adds figures to cases that follow from other cases, once all are measured; of a run that is
+  /// reduced to its hosts also before its files are written meanwhile. Pure.
   virtual void conclude(RunReport& report) const { (void)report; }
   /// What the whole report has to be read with, beside what the flows say. Pure.
   virtual std::vector<Warning> warnings(const RunReport& report) const {

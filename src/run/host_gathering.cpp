@@ -186,8 +186,7 @@ Expected<void> HostGathering::add_of_hosts(const T& mine, Put put) {
   return {};
 }
 
-Expected<void> HostGathering::add_processes(
-    const std::vector<std::vector<ProcessPasses>>& mine) {
+Expected<void> HostGathering::add_processes(const std::vector<std::vector<ProcessPasses>>& mine) {
   return add_of_hosts(mine, [&](std::size_t host, auto its) {
     for (std::size_t i = 0; i < its.size(); ++i)
       report_.scenarios[i].host_totals[host].processes = std::move(its[i]);
@@ -195,9 +194,8 @@ Expected<void> HostGathering::add_processes(
 }
 
 Expected<void> HostGathering::add_cpu_use(const CpuUse& mine) {
-  return add_of_hosts(mine, [&](std::size_t, CpuUse its) {
-    report_.cpu_use.push_back(std::move(its));
-  });
+  return add_of_hosts(mine,
+                      [&](std::size_t, CpuUse its) { report_.cpu_use.push_back(std::move(its)); });
 }
 
 Expected<void> HostGathering::add_warnings(const std::vector<Warning>& mine) {

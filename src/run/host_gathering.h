@@ -62,7 +62,7 @@ class HostGathering {
   Group& leaders_;
   RunReport& report_;
   bool again_ = false;
-  std::vector<HostKind> kinds_;                           ///< of the report's machines
+  std::vector<HostKind> kinds_;                        ///< of the report's machines
   std::vector<std::pair<std::size_t, Warning>> said_;  ///< by which host
 };
 

@@ -75,8 +75,7 @@ void HostRounds::meet(const std::vector<const Trace*>& traces) {
   host.workers = static_cast<int>(setup_.layout.workers.size());
   host.placement = placement_ = placement.text;
   said_warnings_ = setup_.warnings;
-  said_warnings_.insert(said_warnings_.end(), placement.warnings.begin(),
-                        placement.warnings.end());
+  said_warnings_.insert(said_warnings_.end(), placement.warnings.begin(), placement.warnings.end());
   (void)gathering_->meet(setup_.layout.hosts.front(), host,
                          kind_of(setup_.machine, host.processes, host.workers), said_warnings_,
                          setup_.machine);

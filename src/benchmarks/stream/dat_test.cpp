@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
 #include <cstddef>
 #include <fstream>
 #include <sstream>
+#include <string>
 
 #include "analysis/test_hosts.h"
 #include "base/test_data.h"

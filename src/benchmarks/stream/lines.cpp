@@ -1,3 +1,4 @@
+// STREAM over hosts for scripts: lines of key=value, and its rounds as CSV.
 #include <cstddef>
 #include <string>
 

@@ -7,8 +7,8 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "benchmarks/stream/summary.h"
 #include "analysis/test_hosts.h"
+#include "benchmarks/stream/summary.h"
 
 namespace numatlas::slow_nodes_property_test {
 namespace {
@@ -41,7 +41,8 @@ std::vector<std::string> names_of_slow(const RunReport& run) {
 RC_GTEST_PROP(SlowNodesProperty, TheUnitDoesNotMatter, ()) {
   RunReport run = some_hosts();
   const auto before = names_of_slow(run);
-  for (std::size_t host = 0; host < run.hosts.size(); ++host) slow_down(run, host, 1024);  // exact in binary
+  for (std::size_t host = 0; host < run.hosts.size(); ++host)
+    slow_down(run, host, 1024);  // exact in binary
   RC_ASSERT(names_of_slow(run) == before);
 }
 

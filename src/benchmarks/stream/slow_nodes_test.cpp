@@ -21,7 +21,8 @@ SlowReport find_slow(const RunReport& run, const SlowRule& rule = {}) {
 /// Of its findings: against whom, and what says so.
 std::string evidence_of(const SlowHost& slow) {
   std::string text;
-  for (const Finding& one : findings_of(slow, "stream", [](const SlowKernel&) { return Finding{}; }))
+  for (const Finding& one :
+       findings_of(slow, "stream", [](const SlowKernel&) { return Finding{}; }))
     text += (text.empty() ? "" : "|") + one.against + ", " + one.evidence;
   return text;
 }
@@ -129,8 +130,7 @@ TEST(SlowNodes, AFewBadRoundsAreNotAllKernelsTogether) {
   EXPECT_THAT(find_slow(run).hosts, IsEmpty());
   for (std::vector<PassTimes>& rounds : passes_of(run, 17))
     for (std::size_t round = 5; round < 7; ++round) rounds[round].node *= 1.04;
-  EXPECT_THAT(find_slow(run).hosts, IsEmpty())
-      << "the third-best of nine rounds is as the others'";
+  EXPECT_THAT(find_slow(run).hosts, IsEmpty()) << "the third-best of nine rounds is as the others'";
   for (std::vector<PassTimes>& rounds : passes_of(run, 17)) rounds[7].node *= 1.04;
   EXPECT_EQ(find_slow(run).hosts.size(), 1u);
 }

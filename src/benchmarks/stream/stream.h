@@ -78,7 +78,7 @@ class Stream final : public Benchmark {
 
   std::string elements_text_, size_text_, isa_, repeats_text_ = "10";
   std::string dat_folder_;
-  mutable std::string elements_source_;  ///< of the plan that was made last
+  mutable std::string elements_source_;  ///< why so many, for the views: by_hosts finds out
   bool samples_ = false, check_ = false, retest_ = false, lines_ = false;
 
   /// Why so many: "4 x the last-level caches (32 MiB)", or what there is room for.

@@ -109,13 +109,12 @@ std::vector<const ScenarioResult*> measured(const RunReport& report) {
 
 void add_figures(const TimeRow& row, const std::string& of, std::vector<Figure>& figures) {
   figures.push_back({of + "bandwidth", "B/s", row.median, {}});
-  for (const auto& [key, unit, value] :
-       {std::tuple("average_bandwidth", "B/s", row.average_rate),
-        {"average_time", "s", row.average},
-        {"best_bandwidth", "B/s", row.maximum_rate},
-        {"best_time", "s", row.minimum},
-        {"worst_bandwidth", "B/s", row.minimum_rate},
-        {"worst_time", "s", row.maximum}})
+  for (const auto& [key, unit, value] : {std::tuple("average_bandwidth", "B/s", row.average_rate),
+                                         {"average_time", "s", row.average},
+                                         {"best_bandwidth", "B/s", row.maximum_rate},
+                                         {"best_time", "s", row.minimum},
+                                         {"worst_bandwidth", "B/s", row.minimum_rate},
+                                         {"worst_time", "s", row.maximum}})
     figures.push_back({of + key, unit, Estimate(value), {}});
 }
 

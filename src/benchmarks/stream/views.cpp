@@ -35,9 +35,10 @@ std::string title_of(const RunReport& report) {
 std::string rounds_text(const RunReport& report, int asked) {
   const std::size_t rounds = finished_rounds(report);
   if (rounds == 0) return "";
-  if (rounds == 1) return "one round, which also warmed up";
-  const std::string of = rounds < static_cast<std::size_t>(asked) ? fmt::format(" of {}", asked) : "";
-  return fmt::format("{}{} rounds, the first excluded", rounds, of);
+  if (rounds == 1) return fmt::format("1 of {} rounds, which also warmed up", asked);
+  const bool all = rounds >= static_cast<std::size_t>(asked);
+  return fmt::format("{}{} rounds, the first excluded", rounds,
+                     all ? "" : fmt::format(" of {}", asked));
 }
 
 std::string how_text(const RunReport& report, int asked) {
@@ -108,8 +109,7 @@ std::vector<std::string> kinds_of(const RunReport& report) {
     lines.push_back(fmt::format("{} ({}): {}", count_text(names[kind].size(), "node"),
                                 names_text(names[kind]), kinds[kind]));
     // The rows above are over all kinds: what is compared is these.
-    if (std::string medians = names.size() > 1 ? kind_medians(report, kind) : "";
-        !medians.empty())
+    if (std::string medians = names.size() > 1 ? kind_medians(report, kind) : ""; !medians.empty())
       lines.push_back(std::move(medians));
   }
   return lines;
@@ -137,8 +137,7 @@ View view_of(std::string title, const std::string& of, const char* slowest) {
     view.cells.push_back(figure_column(what, of + what + "_bandwidth", in_gb_per_s));
     view.cells.push_back(figure_column("s", of + what + "_time", 1, Part::value, 6));
   }
-  view.cells.push_back(
-      figure_column("median", of + "bandwidth", in_gb_per_s, Part::with_interval));
+  view.cells.push_back(figure_column("median", of + "bandwidth", in_gb_per_s, Part::with_interval));
   view.cells.push_back(label_column("worst at", slowest));
   return view;
 }
