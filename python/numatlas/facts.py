@@ -300,7 +300,7 @@ def _fleet(result: Any) -> list[Metric]:
         worst = next(rows.sort_values("value").assign(words="").head(1).itertuples())
         beside = f"{worst.host}: {100 * (worst.value / middle - 1):+.1f} % of the median"
         found.append(_metric("slowest_host", f"slowest host, {kernel}", worst, beside))
-    if result.meta.get("slow") is not None:
+    if result.meta.get("judged"):
         slow = hosts["host"][hosts["slow"].astype(bool)].nunique()
         found.append(Metric("slow_hosts", "slow hosts", slow, None, None, COUNT, "by the run's rule"))
     return found

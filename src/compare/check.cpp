@@ -12,12 +12,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/host_kind.h"
 #include "analysis/peers.h"
 #include "base/add_once.h"
 #include "base/count_text.h"
 #include "base/text.h"
 #include "compare/judge.h"
-#include "fleet/fleet.h"
 #include "record/figure.h"
 #include "report/openmetrics.h"
 
@@ -241,27 +241,11 @@ class CommandCheck {
   }
 
   static void add_slow(CheckedHost& host, const PeerTable& table, const SlowHost& found) {
-    const std::string against = count_text(found.peers, "host");
-    const char* const again =
-        found.verdict == Verdict::confirmed ? "; confirmed by a second run" : "";
-    for (const SlowKernel& one : found.kernels) {
-      Finding finding = finding_of(Finding::slow, *table.cases[one.kernel][found.host], one);
-      finding.against = against;
-      finding.evidence += again;
+    for (Finding& finding :
+         findings_of(found, table.hosts[found.host].run->command, [&](const SlowKernel& one) {
+           return finding_of(Finding::slow, *table.cases[one.kernel][found.host], one);
+         }))
       host.findings.push_back(std::move(finding));
-    }
-    if (!found.kernels.empty() || !found.together) return;
-    Finding finding;
-    finding.verdict = Finding::slow;
-    finding.command = table.hosts[found.host].run->command;
-    finding.name = "all kernels together";
-    finding.unit = "B/s";
-    finding.change = -found.together->drop;
-    finding.mads = found.together->mads;
-    finding.against = against;
-    finding.evidence = fmt::format("{} of {} rounds{}", found.together->slow_rounds,
-                                   found.together->rounds, again);
-    host.findings.push_back(std::move(finding));
   }
 
   /// Earlier runs of the host that did the same as the newest.

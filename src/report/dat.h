@@ -23,12 +23,13 @@ namespace numatlas {
 /// hours, minutes, day, month and year (10:01 on 1 April 2021; UTC).
 std::string dat_name(const RunReport& run);
 
-/// A kernel's name as system E writes it: "Triad".
+/// A kernel's name as that program writes it: "Triad".
 std::string capitalised(std::string name);
 
 std::string dat_text(const RunReport& run);
 
-/// A fleet whose hosts have summaries and no rounds. `name`: the file's; the start of the run is
+/// STREAM over hosts as its cases, with a bandwidth of each host by its average time, and no
+/// passes. `name`: the file's; the start of the run is
 /// read from it, or from `experiment`, where one has that form, and is "" otherwise. Errors: kind
 /// usage.
 Expected<RunReport> report_from_dat(const std::string& text, const std::string& name);

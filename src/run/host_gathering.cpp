@@ -1,9 +1,10 @@
-#include "fleet/gathering.h"
+#include "run/host_gathering.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -14,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/pretty_json.h"
-#include "fleet/fleet.h"
+#include "base/text.h"
 #include "machine/source.h"
 #include "record/report_fields.h"
 
@@ -57,12 +58,20 @@ static_assert(std::is_trivially_copyable_v<PassTimes>);
 
 /// What a host says of itself when it is met.
 struct Meeting {
-  FleetHost host;
+  std::string name;
+  HostRow row;
   HostKind kind;
+  std::vector<Warning> warnings;
 };
 void list_fields(auto& f, Of<Meeting> auto& m) {
-  f("host", m.host, "");
-  f("kind", m.kind, "");
+  f("name", m.name, "");
+  f("row", m.row, "");
+  f("cpu_model", m.kind.cpu_model, "");
+  f("os", m.kind.os, "");
+  f("cpus", m.kind.cpus, "");
+  f("nodes", m.kind.nodes, "");
+  f("memory", m.kind.memory, "");
+  f("warnings", m.warnings, "");
 }
 
 template <class T>
@@ -123,20 +132,26 @@ std::vector<ProcessPass> process_passes(std::span<const Sample> workers,
   return passes;
 }
 
-Expected<void> FleetGathering::meet(const FleetHost& host, const HostKind& kind,
-                                    const Machine& machine) {
-  const auto all = leaders_.gather(sent(Meeting{host, kind}));
-  if (!all) return fail(all.error());
+Expected<void> HostGathering::meet(const std::string& name, const HostRow& host,
+                                   const HostKind& kind, const std::vector<Warning>& warnings,
+                                   const Machine& machine) {
+  const auto all = TRY(leaders_.gather(sent(Meeting{name, host, kind, warnings})));
   std::string firsts;  // a letter a host: whether it is the first of its kind
-  for (const std::string& text : *all) {
+  for (const std::string& text : all) {
     auto met = TRY(received<Meeting>(text));
-    FleetHost entry = std::move(met.host);
-    const std::size_t known = fleet_.kinds.size();
-    entry.kind = kind_index(fleet_, met.kind);
-    entry.rounds.resize(fleet_.kernels.size());
-    firsts += entry.kind == known ? 'y' : 'n';
-    report_.hosts.push_back(entry.name);
-    fleet_.hosts.push_back(std::move(entry));
+    met.kind.processes = met.row.processes;
+    met.kind.workers = met.row.workers;
+    const auto known =
+        std::ranges::find_if(kinds_, [&](const HostKind& one) { return alike(one, met.kind); });
+    firsts += known == kinds_.end() ? 'y' : 'n';
+    met.row.kind = static_cast<std::size_t>(known - kinds_.begin());
+    if (known == kinds_.end()) kinds_.push_back(met.kind);
+    const std::size_t index = report_.hosts.size();
+    report_.hosts.push_back(std::move(met.name));
+    report_.host_rows.push_back(std::move(met.row));
+    for (ScenarioResult& one : report_.scenarios)
+      one.host_totals.push_back({static_cast<int>(index), {}});
+    for (Warning& warning : met.warnings) said_.emplace_back(index, std::move(warning));
   }
   const auto wanted = TRY(leaders_.broadcast(firsts));
   const bool mine = wanted[static_cast<std::size_t>(leaders_.rank())] == 'y';
@@ -149,38 +164,66 @@ Expected<void> FleetGathering::meet(const FleetHost& host, const HostKind& kind,
   return {};
 }
 
-Expected<void> FleetGathering::add_round(std::size_t first, std::span<const PassTimes> passes) {
+Expected<void> HostGathering::add_round(std::size_t first, std::span<const PassTimes> passes) {
   const auto all = TRY(leaders_.gather(packed(passes)));
   for (std::size_t host = 0; host < all.size(); ++host) {
     const auto its = unpacked<PassTimes>(all[host]);
-    for (std::size_t i = 0; i < its.size(); ++i)
-      fleet_.hosts[host].rounds[first + i].push_back(its[i]);
+    for (std::size_t i = 0; i < its.size(); ++i) {
+      HostTotals& totals = report_.scenarios[first + i].host_totals[host];
+      (again_ ? totals.again : totals.passes).push_back(its[i]);
+    }
   }
   return {};
 }
 
 template <class T, class Put>
-Expected<void> FleetGathering::add_of_hosts(const T& mine, Put put) {
+Expected<void> HostGathering::add_of_hosts(const T& mine, Put put) {
   const auto all = TRY(leaders_.gather(sent(mine)));
   for (std::size_t host = 0; host < all.size(); ++host) {
     auto value = TRY(received<T>(all[host]));
-    put(fleet_.hosts[host], std::move(value));
+    put(host, std::move(value));
   }
   return {};
 }
 
-Expected<void> FleetGathering::add_processes(const std::vector<ProcessRounds>& mine) {
-  return add_of_hosts(mine, [](FleetHost& host, auto its) { host.processes = std::move(its); });
-}
-
-Expected<void> FleetGathering::add_cpu_use(const CpuUse& mine) {
-  return add_of_hosts(mine, [](FleetHost& host, CpuUse its) { host.cpu_use = std::move(its); });
-}
-
-Expected<void> FleetGathering::add_warnings(const std::vector<Warning>& mine) {
-  return add_of_hosts(mine, [](FleetHost& host, const auto& its) {
-    host.warnings.insert(host.warnings.end(), its.begin(), its.end());
+Expected<void> HostGathering::add_processes(const std::vector<std::vector<ProcessPasses>>& mine) {
+  return add_of_hosts(mine, [&](std::size_t host, auto its) {
+    for (std::size_t i = 0; i < its.size(); ++i)
+      report_.scenarios[i].host_totals[host].processes = std::move(its[i]);
   });
+}
+
+Expected<void> HostGathering::add_cpu_use(const CpuUse& mine) {
+  return add_of_hosts(mine,
+                      [&](std::size_t, CpuUse its) { report_.cpu_use.push_back(std::move(its)); });
+}
+
+Expected<void> HostGathering::add_warnings(const std::vector<Warning>& mine) {
+  return add_of_hosts(mine, [&](std::size_t host, auto its) {
+    for (Warning& warning : its) said_.emplace_back(host, std::move(warning));
+  });
+}
+
+std::vector<Warning> HostGathering::warnings() const {
+  std::vector<Warning> all;
+  std::map<std::string, std::size_t> places;
+  std::vector<std::vector<std::string>> hosts;
+  for (const auto& [host, warning] : said_) {
+    const auto [place, is_new] = places.try_emplace(sent(warning), all.size());
+    if (is_new) {
+      all.push_back(warning);
+      hosts.emplace_back();
+    }
+    std::vector<std::string>& names = hosts[place->second];
+    const std::string& name = report_.hosts[host];
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (hosts[i].size() == report_.hosts.size()) continue;
+    std::string& where = all[i].where;
+    where = names_text(hosts[i]) + (where.empty() ? "" : ", " + where);
+  }
+  return all;
 }
 
 }  // namespace numatlas

@@ -1,4 +1,4 @@
-#include "report/fleet_dat.h"
+#include "report/dat.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -15,10 +16,9 @@
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
+#include "analysis/passes.h"
 #include "base/add_once.h"
 #include "base/text.h"
-#include "fleet/cases.h"
-#include "fleet/summary.h"
 
 namespace numatlas {
 namespace {
@@ -29,15 +29,15 @@ struct HostShape {
   friend auto operator<=>(const HostShape&, const HostShape&) = default;
 };
 
-HostShape shape_of(const HostKind& kind) {
-  const int processes = std::max(1, kind.processes);
-  return {processes, std::max(1, (kind.workers + processes - 1) / processes)};
+HostShape shape_of(const HostRow& host) {
+  const int processes = std::max(1, host.processes);
+  return {processes, std::max(1, (host.workers + processes - 1) / processes)};
 }
 
 /// That of most hosts; of two as frequent the larger.
-HostShape common_shape(const Fleet& fleet) {
+HostShape common_shape(const RunReport& report) {
   std::map<HostShape, std::size_t> counts;
-  for (const FleetHost& host : fleet.hosts) ++counts[shape_of(fleet.kinds[host.kind])];
+  for (const HostRow& host : report.host_rows) ++counts[shape_of(host)];
   HostShape common;
   std::size_t most = 0;
   for (const auto& [shape, count] : counts) {
@@ -48,17 +48,21 @@ HostShape common_shape(const Fleet& fleet) {
   return common;
 }
 
-/// "copy", "copy_individual".
-std::string dat_kernel(const Fleet& fleet, std::size_t index) {
-  const FleetKernel& kernel = fleet.kernels[index];
-  std::string name = kernel.name;
-  if (kernel.mode != "memory") name += "_" + kernel.mode;
-  // The same kernel again, with other stores.
-  for (std::size_t i = 0; i < index; ++i) {
-    const FleetKernel& other = fleet.kernels[i];
-    if (other.name == kernel.name && other.mode == kernel.mode) return name + "_" + kernel.stores;
+std::string mode_of(const ScenarioResult& one) { return label_of(one, "mode"); }
+
+/// The cases that hosts measured, each with its name here: "copy", "copy_individual".
+std::vector<std::pair<const ScenarioResult*, std::string>> dat_kernels(const RunReport& report) {
+  std::vector<std::pair<const ScenarioResult*, std::string>> kernels;
+  for (const ScenarioResult& one : report.scenarios) {
+    if (find_total(one, pass_bytes_key) == nullptr) continue;
+    std::string name = one.kernel;
+    if (mode_of(one) != "memory") name += "_" + mode_of(one);
+    // The same kernel again, with other stores.
+    if (std::ranges::any_of(kernels, [&](const auto& other) { return other.second == name; }))
+      name += "_" + one.stores;
+    kernels.emplace_back(&one, std::move(name));
   }
-  return name;
+  return kernels;
 }
 
 void add_text(pugi::xml_node parent, const std::string& name, const std::string& text) {
@@ -109,61 +113,71 @@ class DatReader {
 };
 
 /// "copy_individual" -> copy, individual.
-FleetKernel kernel_named(const std::string& name, double bytes) {
-  FleetKernel kernel;
+ScenarioResult kernel_named(const std::string& name, double bytes) {
+  ScenarioResult one;
   const std::size_t mode = name.find('_');
-  kernel.name = printable(name.substr(0, mode));
-  kernel.mode = mode == std::string::npos ? "memory" : printable(name.substr(mode + 1));
-  kernel.bytes = static_cast<std::uint64_t>(bytes);
-  return kernel;
+  one.kernel = one.name = printable(name.substr(0, mode));
+  const bool lasts = mode != std::string::npos;
+  one.labels = {{"mode", lasts ? printable(name.substr(mode + 1)) : "memory"}};
+  if (lasts) one.name += fmt::format(" (persist {})", mode_of(one));
+  one.figures = {{pass_bytes_key, "B", Estimate(bytes), {}}};
+  return one;
 }
 
 constexpr std::string_view size_suffix = "_size";
 
-void read_kernels(DatReader& reader, const pugi::xml_node& configuration, Fleet& fleet,
+void read_kernels(DatReader& reader, const pugi::xml_node& configuration, RunReport& report,
                   std::vector<std::string>& names) {
+  std::string elements;
   for (const pugi::xml_node& child : configuration.children()) {
     const std::string_view name = child.name();
     if (!name.ends_with(size_suffix) || name.size() == size_suffix.size()) continue;
     names.emplace_back(name.substr(0, name.size() - size_suffix.size()));
     const double bytes = reader.real(configuration, child.name());
-    fleet.kernels.push_back(kernel_named(names.back(), bytes));
+    report.scenarios.push_back(kernel_named(names.back(), bytes));
     // An array is a half of copy's and scale's bytes, a third of add's and triad's.
-    if (names.back() == "copy") fleet.elements = fleet.kernels.back().bytes / 2 / 8;
+    if (names.back() == "copy") elements = fmt::format("{:.0f}", std::floor(bytes / 2 / 8));
   }
   if (names.empty()) reader.reject("<configuration> has no size of a kernel (<copy_size> ...)");
+  for (ScenarioResult& one : report.scenarios)
+    if (!elements.empty()) one.labels.emplace_back("elements", elements);
 }
 
-std::size_t kind_index(Fleet& fleet, const HostShape& shape) {
-  HostKind kind;
-  kind.processes = shape.processes;
-  kind.workers = shape.processes * shape.threads;
-  return add_once(fleet.kinds, kind);
+/// Seconds of a kernel on a host: the average of its processes.
+std::optional<double> average_of(DatReader& reader, const pugi::xml_node& node,
+                                 const std::string& kernel, const std::string& host) {
+  const pugi::xml_node times = node.child(capitalised(kernel).c_str());
+  if (!times) return std::nullopt;
+  const double average = reader.real(times, "Average");
+  const double least = reader.real(times, "Minimum"), most = reader.real(times, "Maximum");
+  if (reader.problem.empty() && least > most)
+    reader.reject(fmt::format("of {}, <{}>: the minimum is above the maximum", host, times.name()));
+  return average;
 }
 
 void read_node(DatReader& reader, const pugi::xml_node& node, const HostShape& common,
-               const std::vector<std::string>& kernels, RunReport& report) {
-  Fleet& fleet = *report.fleet;
-  FleetHost host;
-  host.name = reader.text(node, "name");
-  if (host.name.empty()) reader.reject("a <node> has no name");
+               const std::vector<std::string>& kernels, std::vector<HostShape>& kinds,
+               RunReport& report) {
+  const std::string name = reader.text(node, "name");
+  if (name.empty()) reader.reject("a <node> has no name");
   HostShape shape = common;
   if (node.child("processes")) shape.processes = reader.count(node, "processes");
   if (node.child("threads")) shape.threads = reader.count(node, "threads");
-  host.kind = kind_index(fleet, shape);
-  host.first_rank = report.ranks;
+  HostRow& row = report.host_rows.emplace_back();
+  row.kind = add_once(kinds, shape);
+  row.first_rank = report.ranks;
+  row.processes = shape.processes;
+  row.workers = shape.processes * shape.threads;
   report.ranks += shape.processes;
-  for (const std::string& kernel : kernels) {
-    auto& summary = host.summaries.emplace_back();
-    const pugi::xml_node times = node.child(capitalised(kernel).c_str());
-    if (!times) continue;
-    summary = HostSummary{reader.real(times, "Average"), reader.real(times, "Minimum"),
-                          reader.real(times, "Maximum")};
-    if (reader.problem.empty() && summary->minimum > summary->maximum)
-      reader.reject(
-          fmt::format("of {}, <{}>: the minimum is above the maximum", host.name, times.name()));
+  const int index = static_cast<int>(report.hosts.size());
+  report.hosts.push_back(name);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    ScenarioResult& one = report.scenarios[i];
+    const auto average = average_of(reader, node, kernels[i], name);
+    std::optional<Estimate> rate;
+    if (average) rate = bytes_of_host(report, one, index) / *average;
+    one.host_totals.push_back({index, {{"bandwidth", "B/s", rate, {}}}});
   }
-  fleet.hosts.push_back(std::move(host));
 }
 
 /// The start of a run from its file's name: "..-hhmmddMMyyyy.dat".
@@ -189,7 +203,7 @@ std::string capitalised(std::string name) {
 }
 
 std::string dat_name(const RunReport& run) {
-  const HostShape shape = common_shape(*run.fleet);
+  const HostShape shape = common_shape(run);
   const std::string& iso = run.started;  // 2021-04-01T10:01:00Z
   std::string stamp;
   if (iso.size() >= 16) {
@@ -199,8 +213,28 @@ std::string dat_name(const RunReport& run) {
   return fmt::format("memory_results-{}x{}-{}.dat", shape.processes, shape.threads, stamp);
 }
 
+namespace {
+
+void add_times(pugi::xml_node node, const std::string& name, const std::vector<PassTimes>& passes,
+               int processes) {
+  const auto times = counted(passes);
+  if (times.empty()) return;
+  double average = 0, least = times.front().node, most = 0;
+  for (const PassTimes& pass : times) {
+    average += pass.sum / processes / static_cast<double>(times.size());
+    least = std::min(least, pass.node);
+    most = std::max(most, pass.node);
+  }
+  pugi::xml_node kernel = node.append_child(name.c_str());
+  add_text(kernel, "Average", exact(average));
+  add_text(kernel, "Minimum", exact(least));
+  add_text(kernel, "Maximum", exact(most));
+}
+
+}  // namespace
+
 std::string dat_text(const RunReport& report) {
-  const Fleet& fleet = *report.fleet;
+  const auto kernels = dat_kernels(report);
   pugi::xml_document document;
   pugi::xml_node declaration = document.append_child(pugi::node_declaration);
   declaration.append_attribute("version") = "1.0";
@@ -208,30 +242,24 @@ std::string dat_text(const RunReport& report) {
   pugi::xml_node run = document.append_child("stream_run");
   add_text(run, "experiment", dat_name(report));
   pugi::xml_node configuration = run.append_child("configuration");
-  const HostShape common = common_shape(fleet);
+  const HostShape common = common_shape(report);
   add_text(configuration, "processes_per_node", std::to_string(common.processes));
   add_text(configuration, "threads_per_process", std::to_string(common.threads));
-  add_text(configuration, "number_of_nodes", std::to_string(fleet.hosts.size()));
-  for (std::size_t i = 0; i < fleet.kernels.size(); ++i)
-    add_text(configuration, dat_kernel(fleet, i) + std::string(size_suffix),
-             std::to_string(fleet.kernels[i].bytes));
+  add_text(configuration, "number_of_nodes", std::to_string(report.hosts.size()));
+  for (const auto& [one, name] : kernels)
+    add_text(configuration, name + std::string(size_suffix),
+             fmt::format("{:.0f}", find_total(*one, pass_bytes_key)->value().value_or(0)));
   pugi::xml_node results = run.append_child("results");
-  for (const FleetHost& host : fleet.hosts) {
+  for (std::size_t host = 0; host < report.hosts.size(); ++host) {
     pugi::xml_node node = results.append_child("node");
-    add_text(node, "name", host.name);
-    const HostShape shape = shape_of(fleet.kinds[host.kind]);
+    add_text(node, "name", report.hosts[host]);
+    const HostShape shape = shape_of(report.host_rows[host]);
     if (shape != common) {
       add_text(node, "processes", std::to_string(shape.processes));
       add_text(node, "threads", std::to_string(shape.threads));
     }
-    for (std::size_t i = 0; i < fleet.kernels.size(); ++i) {
-      const auto times = times_of(fleet, host, i);
-      if (!times) continue;
-      pugi::xml_node kernel = node.append_child(capitalised(dat_kernel(fleet, i)).c_str());
-      add_text(kernel, "Average", exact(times->process_average));
-      add_text(kernel, "Minimum", exact(times->minimum));
-      add_text(kernel, "Maximum", exact(times->maximum));
-    }
+    for (const auto& [one, name] : kernels)
+      add_times(node, capitalised(name), one->host_totals[host].passes, shape.processes);
   }
   TextWriter writer;
   document.save(writer, " ", pugi::format_indent, pugi::encoding_utf8);
@@ -255,7 +283,6 @@ Expected<RunReport> report_from_dat(const std::string& text, const std::string& 
                 "name a memory_results-PxT-TIMESTAMP.dat or a JSON file of 'numatlas stream'");
   DatReader reader;
   RunReport report;
-  Fleet& fleet = report.fleet.emplace();
   report.command = "stream";
   report.complete = true;
   report.ranks = 0;
@@ -269,18 +296,19 @@ Expected<RunReport> report_from_dat(const std::string& text, const std::string& 
   if (reader.problem.empty()) {
     common = {reader.count(configuration, "processes_per_node"),
               reader.count(configuration, "threads_per_process")};
-    read_kernels(reader, configuration, fleet, kernels);
+    read_kernels(reader, configuration, report, kernels);
   }
+  std::vector<HostShape> kinds;
   for (const pugi::xml_node& node : run.child("results").children("node"))
-    if (reader.problem.empty()) read_node(reader, node, common, kernels, report);
+    if (reader.problem.empty()) read_node(reader, node, common, kernels, kinds, report);
+  report.machines.resize(kinds.size());  // of which it tells nothing
   if (reader.problem.empty()) {
     const int nodes = reader.count(configuration, "number_of_nodes");
-    if (reader.problem.empty() && static_cast<std::size_t>(nodes) != fleet.hosts.size())
+    if (reader.problem.empty() && static_cast<std::size_t>(nodes) != report.hosts.size())
       reader.reject(
-          fmt::format("<number_of_nodes> is {}, but <results> has {}", nodes, fleet.hosts.size()));
+          fmt::format("<number_of_nodes> is {}, but <results> has {}", nodes, report.hosts.size()));
   }
   if (!reader.problem.empty()) return fail(ErrorKind::usage, reader.problem, hint);
-  add_cases(report);
   return report;
 }
 

@@ -1,4 +1,4 @@
-// The way of the rounds to rank 0: within each host from its workers' times to one PassTimes, then
+// The way of passes to rank 0: within each host from its workers' times to one PassTimes, then
 // from the first rank of each host to rank 0. So rank 0 receives O(hosts) a round, and a run that
 // breaks off has every round before.
 #pragma once
@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "analysis/host_kind.h"
 #include "comm/comm.h"
 #include "engine/scenario.h"
 #include "record/report.h"
@@ -29,33 +31,39 @@ std::vector<ProcessPass> process_passes(std::span<const Sample> workers,
                                         std::span<const int> rank_of);
 
 /// Called by the first rank of each host, in step. `leaders`: those ranks, by host.
-class FleetGathering {
+class HostGathering {
  public:
-  /// The hosts, kinds, rounds and machines of `report`, which has a fleet, are filled on rank 0 of
-  /// `leaders`; it must outlive this.
-  FleetGathering(Group& leaders, RunReport& report)
-      : leaders_(leaders), report_(report), fleet_(*report.fleet) {}
+  /// The hosts, kinds, passes and machines of `report`, which has its cases, are filled on rank 0
+  /// of `leaders`; it must outlive this.
+  HostGathering(Group& leaders, RunReport& report) : leaders_(leaders), report_(report) {}
 
   /// Names this host to rank 0: its kind, place and warnings; of each kind the first host's machine
   /// goes along.
-  Expected<void> meet(const FleetHost& host, const HostKind& kind, const Machine& machine);
-  /// One round of this host: a PassTimes for each kernel of fleet.kernels[first, first + count).
+  Expected<void> meet(const std::string& name, const HostRow& host, const HostKind& kind,
+                      const std::vector<Warning>& warnings, const Machine& machine);
+  /// From now on rounds are those of a second run.
+  void run_again() { again_ = true; }
+  /// One round of this host: a PassTimes for each of the cases [first, first + count).
   Expected<void> add_round(std::size_t first, std::span<const PassTimes> passes);
-  /// Rounds of each process of this host, at the end.
-  Expected<void> add_processes(const std::vector<ProcessRounds>& mine);
+  /// Passes of each process of this host by case, at the end.
+  Expected<void> add_processes(const std::vector<std::vector<ProcessPasses>>& mine);
   /// What else ran on this host, at the end.
   Expected<void> add_cpu_use(const CpuUse& mine);
   /// What is to be said of this host now, at the end.
   Expected<void> add_warnings(const std::vector<Warning>& mine);
+  /// What hosts said, each once with the hosts that said it; without these where all did.
+  std::vector<Warning> warnings() const;
 
  private:
-  /// `put` gets each host of the fleet with its value, on rank 0.
+  /// `put` gets the index of each host with its value, on rank 0.
   template <class T, class Put>
   Expected<void> add_of_hosts(const T& mine, Put put);
 
   Group& leaders_;
   RunReport& report_;
-  Fleet& fleet_;
+  bool again_ = false;
+  std::vector<HostKind> kinds_;                        ///< of the report's machines
+  std::vector<std::pair<std::size_t, Warning>> said_;  ///< by which host
 };
 
 }  // namespace numatlas

@@ -1,4 +1,4 @@
-#include "fleet/fleet.h"
+#include "analysis/host_kind.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -34,12 +34,8 @@ bool alike(const HostKind& a, const HostKind& b) {
   return a == other && more - less <= 0.02 * more;
 }
 
-std::size_t kind_index(Fleet& fleet, const HostKind& kind) {
-  const auto found =
-      std::ranges::find_if(fleet.kinds, [&](const HostKind& known) { return alike(known, kind); });
-  const auto index = static_cast<std::size_t>(found - fleet.kinds.begin());
-  if (found == fleet.kinds.end()) fleet.kinds.push_back(kind);
-  return index;
+HostKind kind_of(const RunReport& report, const HostRow& host) {
+  return kind_of(report.machines[host.kind], host.processes, host.workers);
 }
 
 std::string hardware_text(const HostKind& kind) {
@@ -58,11 +54,6 @@ std::string to_text(const HostKind& kind) {
   if (kind.processes > 0 && kind.workers % kind.processes == 0)
     return text + fmt::format(" x {}", count_text(kind.workers / kind.processes, "thread"));
   return text + fmt::format(", {}", count_text(kind.workers, "thread"));
-}
-
-std::string full_name(const FleetKernel& kernel) {
-  return kernel.mode == "memory" ? kernel.name
-                                 : fmt::format("{} (persist {})", kernel.name, kernel.mode);
 }
 
 }  // namespace numatlas
