@@ -31,6 +31,16 @@ if(NUMATLAS_SANITIZE)
       target_compile_definitions(numatlas_options INTERFACE NUMATLAS_${sanitizer}_SANITIZER)
     endif()
   endforeach()
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    find_program(lld ld.lld)
+    if(lld)  # the usual linker takes seconds a program
+      target_link_options(numatlas_options INTERFACE -fuse-ld=lld)
+    endif()
+    if(NUMATLAS_SANITIZE_OWN_CODE)
+      target_compile_options(numatlas_options INTERFACE
+                             -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/own_code.txt)
+    endif()
+  endif()
 endif()
 if(NUMATLAS_FUZZ)
   target_compile_options(numatlas_options INTERFACE -fsanitize=fuzzer-no-link)
@@ -64,7 +74,7 @@ endfunction()
 
 # numatlas_library(NAME [MEASURES] [THREADED_TESTS] [DEPENDS lib...] [TEST_DEPENDS lib...] [LINK external...]
 #                  [EXCLUDE regex...])
-# MEASURES: compiled with -O3 in a release (-O1 with a sanitizer); the rest with -O1, a third of the time.
+# MEASURES: compiled with -O3 in a release; the rest with -O1, a third of the time.
 # TEST_DEPENDS: what only its tests use.
 # THREADED_TESTS: its tests start threads. The thread sanitizer has nothing to see in the others.
 function(numatlas_library name)
@@ -85,9 +95,10 @@ function(numatlas_library name)
   target_include_directories(numatlas_${name} PUBLIC ${root})
   if(ARG_MEASURES)
     target_compile_options(numatlas_${name} PRIVATE $<$<CONFIG:Release>:-O3>)
-    if(NUMATLAS_SANITIZE)  # unoptimised, their loops would take most of the tests' time
-      target_compile_options(numatlas_${name} PRIVATE -O1)
-    endif()
+  endif()
+  # Unoptimised, these would take most of the tests' time.
+  if(NUMATLAS_SANITIZE AND (ARG_MEASURES OR name MATCHES "^(base|machine)$"))
+    target_compile_options(numatlas_${name} PRIVATE -O1)
   endif()
   list(TRANSFORM ARG_DEPENDS PREPEND numatlas_)
   list(TRANSFORM ARG_TEST_DEPENDS PREPEND numatlas_)

@@ -10,8 +10,9 @@ packages_required=(g++ cmake ninja-build make pkg-config libfmt-dev nlohmann-jso
 packages_python=(python3 python3-venv)
 packages_mpi=(openmpi-bin libopenmpi-dev mpich libmpich-dev)
 packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl)
-packages_ci=(chromium clang libomp-dev munge slurm-client slurmctld slurmd busybox-static kmod zstd ndctl daxctl
-  e2fsprogs libpmem1 libmemkind0 zsh fish)
+packages_guests=(munge slurm-client slurmctld slurmd busybox-static kmod zstd ndctl daxctl e2fsprogs libpmem1
+  libmemkind0)
+packages_ci=(chromium clang lld libomp-dev zsh fish)
 packages_nightly=(firefox-esr prometheus prometheus-node-exporter libamdhip64-5)
 # The same for the two other package managers that are common on clusters, as a hint only.
 packages_hint_dnf='gcc-c++ cmake ninja-build make pkgconf-pkg-config fmt-devel json-devel
@@ -95,13 +96,14 @@ apt_install_missing() {
   [[ ${#missing[@]} -eq 0 ]] || apt_install "${missing[@]}" || true
 }
 
-# install_packages --program|--tests|--ci|--nightly: installs what is missing. Never fatal: what is really needed
+# install_packages --program|--tests|--guests|--ci|--nightly: installs what is missing. Never fatal: what is really needed
 # shows when CMake looks for it, and a module or another package manager may have brought it.
 install_packages() {
   local wanted=("${packages_required[@]}") optional=() missing
   [[ $1 == --tests ]] || optional=("${packages_mpi[@]}")
   optional+=("${packages_python[@]}")
   [[ $1 == --program ]] || wanted+=("${packages_test[@]}")
+  [[ $1 != --@(guests|ci|nightly) ]] || wanted+=("${packages_guests[@]}")
   [[ $1 != --@(ci|nightly) ]] || wanted+=("${packages_ci[@]}")
   [[ $1 != --nightly ]] || wanted+=("${packages_nightly[@]}")
   if ! have apt-get || ! have dpkg-query; then

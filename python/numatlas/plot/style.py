@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -208,6 +209,7 @@ def _few(lines: list[str]) -> list[str]:
 _MEASURE = FigureCanvasAgg(Picture(figsize=(1, 1), dpi=72)).get_renderer()
 
 
+@lru_cache(maxsize=1 << 16)  # measuring takes longer than all else where there are many
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """Inches."""
     font = FontProperties(family="DejaVu Sans", size=size, weight="bold" if bold else "normal")

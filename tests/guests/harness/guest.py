@@ -70,8 +70,12 @@ class Step:
     libraries: list[str] = field(default_factory=list)  # of this machine ("memkind"), without which it is skipped
     save: str | None = None  # file of the repository that gets standard output, with NUMATLAS_UPDATE_GOLDEN=1
     only_saved: bool = False  # for what it saves alone, and run only then: it shows little and takes long
-    nightly: bool = False  # slow: not in `run all`, which CI runs
+    nightly: bool | list[str] = False  # slow, on these kernels or on all: not in `run all`, which CI runs
     timeout: int = 60
+
+    def by_day(self, series: str) -> bool:
+        """Part of `run all` on this kernel."""
+        return series not in self.nightly if isinstance(self.nightly, list) else not self.nightly
 
 
 @dataclass(frozen=True)
