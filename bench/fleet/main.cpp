@@ -2,7 +2,7 @@
 //   bench_fleet scale [--hosts 10000] [--ranks 128] [--rounds 10]
 //   bench_fleet quality [--hosts 10000] [--rounds 10] [--seeds 20]
 // Times of `scale` are made by reduce_pass over each host's processes, go the way of a run to rank
-// 0 (FleetGathering, over a communicator that is only played), and through the judgement and all
+// 0 (HostGathering, over a communicator that is only played), and through the judgement and all
 // writers. `quality` plants slow hosts, 1 % of all, and counts which are found.
 #include <sys/resource.h>
 
@@ -22,17 +22,19 @@
 
 #include <fmt/format.h>
 
+#include "analysis/passes.h"
+#include "benchmarks/stream/stream.h"
+#include "benchmarks/stream/summary.h"
 #include "compare/match.h"
 #include "compare/stored.h"
-#include "fleet/cases.h"
-#include "fleet/gathering.h"
-#include "fleet/summary.h"
 #include "machine/source.h"
 #include "record/report_json.h"
+#include "report/csv.h"
+#include "report/dat.h"
 #include "report/file.h"
-#include "report/fleet_dat.h"
-#include "report/fleet_table.h"
-#include "report/fleet_writers.h"
+#include "report/openmetrics.h"
+#include "report/tables.h"
+#include "run/host_gathering.h"
 #include "simulation.h"
 
 namespace numatlas::simulation {
@@ -58,13 +60,14 @@ void stage(const char* name, const std::function<std::string()>& work) {
 }
 
 /// One host's passes of a round, from the times of its processes.
-std::vector<PassTimes> passes_of(const Fleet& fleet, int host, const Options& options,
+std::vector<PassTimes> passes_of(const RunReport& run, int host, const Options& options,
                                  std::mt19937_64& random) {
   std::vector<PassTimes> passes;
   std::vector<Sample> samples(static_cast<std::size_t>(options.ranks));
   std::vector<int> ranks(samples.size());
-  for (const FleetKernel& kernel : fleet.kernels) {
-    const auto nanoseconds = static_cast<std::int64_t>(kernel.bytes / 3);  // 3 GB/s a process
+  for (const ScenarioResult& one : run.scenarios) {
+    const double bytes = *one.figures.front().value();
+    const auto nanoseconds = static_cast<std::int64_t>(bytes / 3);  // 3 GB/s a process
     for (std::size_t i = 0; i < samples.size(); ++i) {
       ranks[i] = host * options.ranks + static_cast<int>(i);
       samples[i].start_ns = static_cast<std::int64_t>(random() % 20'000);
@@ -78,37 +81,31 @@ std::vector<PassTimes> passes_of(const Fleet& fleet, int host, const Options& op
   return passes;
 }
 
-FleetHost host_named(int host, const Options& options) {
-  FleetHost entry;
-  entry.name = fmt::format("cn{:05}", host);
-  entry.first_rank = host * options.ranks;
-  entry.placement = "node 0: 1536 pages of 4 KiB";
-  return entry;
-}
+std::string name_of(int host) { return fmt::format("cn{:05}", host); }
 
 /// What every host says when it is met, its second text (its machine) left out.
-std::vector<std::string> greetings(const Fleet& fleet, const Options& options) {
+std::vector<std::string> greetings(const Machine& machine, const Options& options) {
   std::vector<std::string> texts;
   for (int host = 0; host < options.hosts; ++host) {
     RecordingGroup group(host, options.hosts);
     RunReport unused;
-    unused.fleet = fleet;
-    FleetGathering gathering(group, unused);
-    (void)gathering.meet(host_named(host, options), kind_of_hosts(options.ranks), Machine{});
+    HostGathering gathering(group, unused);
+    const HostRow row = row_of_hosts(host, options.ranks);
+    (void)gathering.meet(name_of(host), row, kind_of(machine, row.processes, row.workers), {},
+                         machine);
     texts.push_back(group.said.front());
   }
   return texts;
 }
 
-std::vector<std::string> round_texts(const Fleet& fleet, const Options& options,
+std::vector<std::string> round_texts(const RunReport& run, const Options& options,
                                      std::mt19937_64& random) {
   std::vector<std::string> texts;
   for (int host = 0; host < options.hosts; ++host) {
     RecordingGroup group(host, options.hosts);
     RunReport unused;
-    unused.fleet.emplace();
-    FleetGathering gathering(group, unused);
-    const auto passes = passes_of(fleet, host, options, random);
+    HostGathering gathering(group, unused);
+    const auto passes = passes_of(run, host, options, random);
     (void)gathering.add_round(0, passes);
     texts.push_back(std::move(group.said.front()));
   }
@@ -123,11 +120,9 @@ int run_scale(const Options& options) {
   fmt::print("{} hosts x {} ranks, {} rounds of 4 kernels\n", options.hosts, options.ranks,
              options.rounds);
   RunReport run = empty_run();
-  Fleet& fleet = *run.fleet;
-  fleet.repeats = static_cast<int>(options.rounds);
   run.ranks = options.hosts * options.ranks;
   RootGroup root(options.hosts);
-  FleetGathering gathering(root, run);
+  HostGathering gathering(root, run);
   std::mt19937_64 random(1);
   double hosts_work = 0, roots_work = 0;
   const auto timed = [](double& sum, const auto& work) {
@@ -135,8 +130,6 @@ int run_scale(const Options& options) {
     work();
     sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  timed(hosts_work, [&] { root.ready = greetings(fleet, options); });
-  fmt::print("before the first result: peak {:.1f} MiB\n", peak_mib());
   // The first of its kind sends its whole machine along.
   const auto machine =
       read_recorded_machine("package:2 numa:4(memory=68719476736) l3:4(size=16777216) core:4 pu:2");
@@ -144,31 +137,36 @@ int run_scale(const Options& options) {
     fmt::print(stderr, "{}\n", full_text(machine.error()));
     return 1;
   }
+  timed(hosts_work, [&] { root.ready = greetings(*machine, options); });
+  fmt::print("before the first result: peak {:.1f} MiB\n", peak_mib());
   stage("rank 0: meet", [&] {
-    const auto met = gathering.meet(host_named(0, options), kind_of_hosts(options.ranks), *machine);
-    return met ? fmt::format("{} kinds", fleet.kinds.size()) : full_text(met.error());
+    const HostRow row = row_of_hosts(0, options.ranks);
+    const auto met = gathering.meet(name_of(0), row, kind_of(*machine, row.processes, row.workers),
+                                    {}, *machine);
+    return met ? fmt::format("{} kinds", run.machines.size()) : full_text(met.error());
   });
   for (std::size_t round = 0; round < options.rounds; ++round) {
-    timed(hosts_work, [&] { root.ready = round_texts(fleet, options, random); });
-    const auto mine = passes_of(fleet, 0, options, random);
+    timed(hosts_work, [&] { root.ready = round_texts(run, options, random); });
+    const auto mine = passes_of(run, 0, options, random);
     timed(roots_work, [&] { (void)gathering.add_round(0, mine); });
   }
   fmt::print("{:<34} {:>8.3f} s  ({:.1f} us a host and round)\n", "all hosts: reduce_pass, send",
              hosts_work, hosts_work * 1e6 / options.hosts / static_cast<double>(options.rounds));
   fmt::print("{:<34} {:>8.3f} s  peak {:>7.1f} MiB\n", "rank 0: all rounds", roots_work,
              peak_mib());
-  stage("figures of the cases", [&] {
-    add_cases(run);
-    return fmt::format("{} cases", run.scenarios.size());
+  const Stream stream;
+  stage("figures, who is slow", [&] {
+    stream.conclude(run);
+    return run.answer;
   });
-  stage("find_slow", [&] {
-    const SlowReport& slow = fleet.slow.emplace(find_slow(fleet));
-    return fmt::format("{} slow: {}", slow.hosts.size(),
-                       slow.hosts.empty() ? "" : to_text(fleet, slow.hosts.front()));
+  stage("views", [&] {
+    run.views = stream.views(run);
+    return fmt::format("{} views", run.views.size());
   });
-  stage("table", [&] { return size_text(fleet_table(run)); });
-  stage("key=value lines", [&] { return size_text(fleet_lines(run)); });
-  stage("OpenMetrics", [&] { return size_text(fleet_openmetrics(run)); });
+  stage("table", [&] { return size_text(tables_text(run, {})); });
+  stage("key=value lines",
+        [&] { return size_text(stream_lines(run, judge_peers(peers_in(run), {}))); });
+  stage("OpenMetrics", [&] { return size_text(report_openmetrics(run)); });
   std::string folder = (std::filesystem::temp_directory_path() / "bench_fleet.XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return 1;
   const std::string dat = folder + "/bench_fleet.dat", path = folder + "/bench_fleet.json";
@@ -176,7 +174,8 @@ int run_scale(const Options& options) {
     const std::string text = dat_text(run);
     return write_whole(dat, text, "bench") ? size_text(text) : "not written";
   });
-  stage("CSV", [&] { return size_text(fleet_csv(run)); });
+  stage("CSV of rounds", [&] { return size_text(rounds_csv(run)); });
+  stage("CSV", [&] { return size_text(tidy_csv(run)); });
   stage("JSON", [&] {
     const std::string text = json_text(run);
     return write_whole(path, text, "bench") ? size_text(text) : "not written";
@@ -207,11 +206,11 @@ void quality_rows(const char* name, const std::vector<Model>& models, const Opti
     for (double severity : severities) {
       std::size_t found = 0;
       for (int seed = 0; seed < options.seeds; ++seed) {
-        const Fleet fleet =
-            make_fleet(hosts, options.rounds, model, planted, severity,
+        const PeerInput peers =
+            make_peers(hosts, options.rounds, model, planted, severity,
                        static_cast<std::uint64_t>(severity * 1e6 + model.noise * 1e3) +
                            static_cast<std::uint64_t>(seed) * 1'000'003);
-        for (const SlowHost& slow : find_slow(fleet).hosts)
+        for (const SlowHost& slow : judge_peers(peers, {}).hosts)
           (slow.host < planted ? found : alarms) += 1;
       }
       named += found;

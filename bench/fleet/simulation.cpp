@@ -8,6 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/passes.h"
+#include "base/statistics.h"
+
 namespace numatlas::simulation {
 namespace {
 
@@ -15,11 +18,16 @@ constexpr double rate_of_process = 3e9;  // bytes/s: what a core of a busy node 
 
 }  // namespace
 
-HostKind kind_of_hosts(int processes) {
-  return {"AMD EPYC 7742", "Linux 5.14.0", 256, 8, Bytes{503 * gib}, processes, processes};
+HostRow row_of_hosts(int host, int processes) {
+  HostRow row;
+  row.first_rank = host * processes;
+  row.processes = row.workers = processes;
+  row.placement = "node 0: 1536 pages of 4 KiB";
+  return row;
 }
 
 RunReport empty_run() {
+  constexpr double elements = 16e6;
   RunReport run;
   run.command = "stream";
   run.version = "simulated";
@@ -27,53 +35,56 @@ RunReport empty_run() {
   run.complete = true;
   run.comm = "simulated";
   run.engine = "simulated";
-  Fleet& fleet = run.fleet.emplace();
-  fleet.elements = 16'000'000;
-  fleet.elements_source = "simulated";
-  fleet.memory = "local";
   for (const auto& [name, arrays] :
        {std::pair("copy", 2), {"scale", 2}, {"add", 3}, {"triad", 3}}) {
-    const std::uint64_t bytes = static_cast<std::uint64_t>(arrays) * 8 * fleet.elements;
-    fleet.kernels.push_back({name, "memory", "regular", bytes, bytes});
+    ScenarioResult& one = run.scenarios.emplace_back();
+    one.name = one.kernel = name;
+    one.stores = "regular";
+    one.labels = {{"mode", "memory"}, {"memory", "local"}, {"elements", "16000000"}};
+    one.figures = {{pass_bytes_key, "B", Estimate(arrays * 8 * elements), {}},
+                   {"pass_traffic", "B", Estimate(arrays * 8 * elements), {}}};
   }
   return run;
 }
 
-Fleet make_fleet(std::size_t hosts, std::size_t rounds, const Model& model, std::size_t planted,
-                 double severity, std::uint64_t seed) {
+PeerInput make_peers(std::size_t hosts, std::size_t rounds, const Model& model, std::size_t planted,
+                     double severity, std::uint64_t seed) {
   constexpr int processes = 128;
-  Fleet fleet = *empty_run().fleet;
-  fleet.repeats = static_cast<int>(rounds);
-  fleet.kinds = {kind_of_hosts(processes)};
+  const RunReport run = empty_run();
+  PeerInput peers;
+  peers.kind_texts = {"simulated"};
+  for (const ScenarioResult& one : run.scenarios) peers.cases.push_back(one.name);
+  peers.rates.resize(peers.cases.size());
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   std::student_t_distribution<double> heavy(3);
   std::uniform_real_distribution<double> uniform;
   for (std::size_t i = 0; i < hosts; ++i) {
-    FleetHost host;
-    host.name = fmt::format("cn{:05}", i);
-    host.first_rank = static_cast<int>(i) * processes;
+    peers.hosts.push_back(fmt::format("cn{:05}", i));
+    peers.kinds.push_back(0);
     // Slower by a part of the bandwidth.
     const double apart = model.heavy ? heavy(random) / std::sqrt(3.0) : normal(random);
     const double own = (1 + model.host_spread * apart) / (i < planted ? 1 - severity : 1);
     std::vector<double> disturbed(rounds, 1);
     for (double& round : disturbed)
       if (uniform(random) < model.bad_rounds) round = 1.1 + 0.5 * uniform(random);
-    for (const FleetKernel& kernel : fleet.kernels) {
-      const double base = static_cast<double>(kernel.bytes) / rate_of_process;
-      auto& passes = host.rounds.emplace_back();
+    for (std::size_t kernel = 0; kernel < peers.cases.size(); ++kernel) {
+      const double bytes = *run.scenarios[kernel].figures.front().value();
+      const double base = bytes / rate_of_process;
+      PeerRate rate;
       for (std::size_t round = 0; round < rounds; ++round) {
         double factor = own * disturbed[round] * (1 + model.noise * normal(random));
         if (uniform(random) < model.tails) factor *= 1.1 + 0.5 * uniform(random);
         factor *= 1 + model.drift * static_cast<double>(round) / static_cast<double>(rounds);
         const double seconds = base * std::max(0.1, factor);
-        passes.push_back({seconds, 0, seconds * 0.99, seconds * 0.96, seconds * 0.975 * processes,
-                          0.95, host.first_rank});
+        if (round > 0 || rounds == 1) rate.rounds.push_back(bytes * processes / seconds);
       }
+      rate.rate = summarize(rate.rounds)->median;
+      rate.run = 1;
+      peers.rates[kernel].emplace_back(std::move(rate));
     }
-    fleet.hosts.push_back(std::move(host));
   }
-  return fleet;
+  return peers;
 }
 
 }  // namespace numatlas::simulation

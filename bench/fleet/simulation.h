@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/peers.h"
 #include "comm/comm.h"
 #include "record/report.h"
 
@@ -77,13 +78,13 @@ struct Model {
   double bad_rounds = 0;  ///< part of a host's rounds that something disturbs in all kernels
 };
 
-/// `hosts` hosts of one kind with `rounds` rounds (the first included) of STREAM's four kernels.
+/// `hosts` hosts of one kind with the counted ones of `rounds` rounds of STREAM's four kernels.
 /// `planted`: of the first hosts so many are slower by the part `severity`, in all kernels.
-Fleet make_fleet(std::size_t hosts, std::size_t rounds, const Model& model, std::size_t planted,
-                 double severity, std::uint64_t seed);
+PeerInput make_peers(std::size_t hosts, std::size_t rounds, const Model& model, std::size_t planted,
+                     double severity, std::uint64_t seed);
 
-/// A run without hosts, with its kernels, and the kind of its hosts.
+/// A run without hosts, with its kernels, and the row of each host.
 RunReport empty_run();
-HostKind kind_of_hosts(int processes);
+HostRow row_of_hosts(int host, int processes);
 
 }  // namespace numatlas::simulation

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "fleet/fleet.h"
-#include "fleet/summary.h"
+#include "analysis/passes.h"
+#include "benchmarks/stream/summary.h"
 
 namespace numatlas::truth {
 namespace {
@@ -36,11 +36,12 @@ std::vector<Spread> spreads() {
 
 /// Hosts of one process each that move 1 GB a pass; a host at the median takes 1 s, and a round of
 /// a host differs from the others by `noise`.
-Fleet drawn_fleet(std::size_t hosts, const Spread& spread, double noise, Random& random) {
+RunReport drawn_hosts(std::size_t hosts, const Spread& spread, double noise, Random& random) {
   constexpr std::size_t rounds = 10;
-  Fleet fleet;
-  fleet.kernels = {{"triad", "memory", "regular", 1'000'000'000, 1'333'333'333}};
-  fleet.kinds.emplace_back().processes = 1;
+  RunReport run;
+  run.machines.resize(1);
+  ScenarioResult& triad = run.scenarios.emplace_back();
+  triad.figures = {{pass_bytes_key, "B", Estimate(1e9), {}}};
   std::normal_distribution<> part(0, noise);
   for (std::size_t i = 0; i < hosts; ++i) {
     const double rate = std::exp(spread.draw(random));
@@ -49,9 +50,11 @@ Fleet drawn_fleet(std::size_t hosts, const Spread& spread, double noise, Random&
       const double seconds = std::exp(part(random)) / rate;
       pass = {seconds, 0, seconds, seconds, seconds, 1, 0};
     }
-    fleet.hosts.emplace_back().rounds = {std::move(passes)};
+    run.hosts.emplace_back();
+    run.host_rows.emplace_back().processes = 1;
+    triad.host_totals.push_back({static_cast<int>(i), {}, std::move(passes)});
   }
-  return fleet;
+  return run;
 }
 
 }  // namespace
@@ -69,7 +72,7 @@ bool run_fleets(const std::string& only, int replicates, bool wide) {
       Random random(1);
       int held = 0;
       for (int i = 0; i < replicates; ++i) {
-        const auto rows = rows_of(drawn_fleet(hosts, spread, noise, random));
+        const auto rows = rows_of(drawn_hosts(hosts, spread, noise, random));
         const Estimate& median = *rows.front()->host.median;
         held += median.low && *median.low <= true_rate && true_rate <= *median.high;
       }

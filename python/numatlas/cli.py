@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from numatlas import exit_codes
 from numatlas.exit_codes import UNAVAILABLE, USAGE
 from numatlas.figures import figures_of
 from numatlas.figures.model import Beside, Figure, Listing
@@ -70,22 +71,53 @@ def _report() -> None:
 
     parser = _parser("report", _report.__doc__, "report.html")
     parser.add_argument("--title", metavar="TEXT", default="", help="of the page")
-    parser.add_argument("files", metavar="FILE", nargs="+", help="a result, or the folder of a survey")
+    words = "pages of all results in this folder, with a table of them, in the folder that --output names"
+    gallery = {
+        "metavar": "FOLDER",
+        "type": partial(named, "--gallery"),
+        "help": f"{words} [default: gallery]",
+    }
+    parser.add_argument("--gallery", **gallery)
+    words = "of a gallery: without names of hosts, and paths of files"
+    parser.add_argument("--anonymous", action="store_true", help=words)
+    parser.add_argument("files", metavar="FILE", nargs="*", help="a result, or the folder of a survey")
     options = parser.parse_args()
+    if options.gallery and options.files:
+        parser.error("FILE: --gallery takes all results from its folder")
+    if options.gallery:
+        return _gallery(options)
+    if options.anonymous:
+        parser.error("--anonymous: of a gallery only")
+    if not options.files:
+        parser.error("the following arguments are required: FILE")
     output = options.output or Path("report.html")
     check_output(output, options.files)
     text = page([load(file) for file in options.files], options.title)
     _write(output, lambda path: path.write_text(text, encoding="utf-8"), options.quiet)
 
 
+def _gallery(options: argparse.Namespace) -> None:
+    from numatlas.report.gallery import write_gallery
+
+    output = options.output or Path("gallery")
+    try:
+        write_gallery(options.gallery, output, options.title, options.anonymous)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise FileError("--output", f"{output}: {why}", exit_codes.of_file(error)) from error
+    if not options.quiet:
+        print(printable(str(output / "index.html")))
+
+
 def _plot() -> None:
-    """Draws a figure, fit for print. Several figures of a kind share the picture that --output names; without
+    """Draws a figure, fit for print. With --output FILE.csv the curves of `loaded`, for the plots of Mess.
+    Several figures of a kind share the picture that --output names; without
     it each goes to a file of its own, named by its key. Of several files curves and bars share axes, and maps
     stand side by side."""
     from numatlas.plot import check_form, in_style
     from numatlas.plot.style import PAPER, Frame
 
-    parser = _parser("plot", _plot.__doc__, "KIND.png; png, svg or pdf by its end")
+    parser = _parser("plot", _plot.__doc__, "KIND.png; png, svg, pdf or (of loaded) csv by its end")
     parser.add_argument(
         "--figure", metavar="KEY", default="", help="one of the kind's figures; `list` names them"
     )
@@ -101,6 +133,8 @@ def _plot() -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="a result, or the folder of a survey")
     options = parser.parse_args()
     target = options.output or Path(f"{options.kind}.png")
+    if target.suffix == ".csv":
+        return _tables([load(file) for file in options.files], options, target)
     check_form(target, f"such as {options.kind}.png")
     check_output(target, options.files)
     if options.mode and options.kind != "atlas":
@@ -111,6 +145,19 @@ def _plot() -> None:
     results = [load(file) for file in options.files]
     with intact(", ".join(str(result.path) for result in results)):
         _draw(results, options, target, frame)
+
+
+def _tables(results: list[Result], options: argparse.Namespace, target: Path) -> None:
+    """What other programs read of a kind, each to a file of its own; of the first result."""
+    found = [table for one in _of_kind(results[0], options.kind) for table in one.tables.items()]
+    if not found:
+        hint = "a picture ends in png, svg or pdf; `numatlas export tidy` writes all numbers as CSV"
+        raise FileError("--output", f"{target}: there is no CSV of {options.kind}", hint=hint)
+    for name, frame in found:
+        part = name.removeprefix("memory_curves")
+        path = target if len(found) == 1 else target.with_name(f"{target.stem}{part}")
+        check_output(path, options.files)
+        _write(path, partial(frame.to_csv, index=False), options.quiet)
 
 
 def inches(text: str) -> float:

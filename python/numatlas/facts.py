@@ -8,6 +8,8 @@ import pandas as pd
 
 from numatlas.units import estimate_spread, estimate_text, poorly_known, quantity_text, range_text
 
+#: What a run, or a benchmark of a survey, calls itself that was disturbed.
+UNRELIABLE = "unreliable"
 #: Unit of a number of hosts.
 COUNT = "hosts"
 #: Facts that are cards, in the order in which they are read; other benchmarks follow with their first one.
@@ -19,6 +21,8 @@ CARDS = {
 }
 #: Facts that no other heading may stand over: of an idle machine, by a benchmark of loaded ones.
 IDLE = ("loaded_latency_idle",)
+#: Who tells what the memory can carry.
+DIMMS = "theoretical peak"
 KNEE, LOAD_PEAK = "loaded_latency_80", "loaded_bandwidth_peak"
 #: A figure that takes the place of a fact which older files have not.
 OLD_KNEE = "latency_at_80_percent"
@@ -43,6 +47,7 @@ class Metric:
     beside: str = ""  #: what it is compared with: "2.7x local"
     where: str = ""  #: of which places, and by what
     few_visits: bool = False  #: the interval does not cover changes between visits
+    doubted: bool = False  #: of a run that calls itself unreliable, or hardly known
 
     @property
     def text(self) -> str:
@@ -59,16 +64,18 @@ class Metric:
 def facts(result: Any) -> pd.DataFrame:
     """A row for each fact of the result's benchmarks, with its command, its estimate, its labels (`cpu_node`,
     `gpu`, ...; absent where it has none) and all of these in `where`."""
+    whole = result.meta.get("trust")
     rows = [
         {
-            **{"command": part.command, **{name: fact[name] for name in FIELDS}},
+            **{"command": part.command, "unreliable": UNRELIABLE in (part.meta.get("trust"), whole)},
+            **{name: fact[name] for name in FIELDS},
             **{name: fact["where"].get(name) for name in LABELS},
             **{name: fact["estimate"].get(name) for name in ("value", "low", "high", "method")},
         }
         for part in result.all()
         for fact in part.meta.get("facts") or []
     ]
-    columns = ["command", *FIELDS, *LABELS, "value", "low", "high", "method"]
+    columns = ["command", "unreliable", *FIELDS, *LABELS, "value", "low", "high", "method"]
     frame = pd.DataFrame(rows, columns=columns, dtype=object)
     ends = ["value", "low", "high", "size", "workers"]
     return frame.assign(**{name: pd.to_numeric(frame[name]) for name in ends})
@@ -189,7 +196,8 @@ def _with_knee(result: Any, every: pd.DataFrame) -> pd.DataFrame:
 def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:
     low, high = (None if pd.isna(end) else float(end) for end in (row.low, row.high))
     few = getattr(row, "method", None) in FEW_VISITS
-    return Metric(key, words, float(row.value), low, high, row.unit, beside, row.words, few)
+    doubted = bool(getattr(row, "unreliable", False)) or _is_unknown(row)
+    return Metric(key, words, float(row.value), low, high, row.unit, beside, row.words, few, doubted)
 
 
 def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
@@ -253,17 +261,29 @@ def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
 def _part_of_claim(result: Any, row: Any) -> str:
     """Of what all memory modules can carry, where they tell it, else of what the firmware claims for reads of
     all nodes with CPUs; "" where too few CPUs read for that."""
+    if not 2 * row.workers >= len(result.machine.get("cpus", [])):
+        return ""
+    peak = peak_of(result)
+    if not peak:
+        return ""
+    of = f"the DIMMs' {quantity_text(peak[0], 'B/s')}" if peak[1] == DIMMS else "the firmware's claim"
+    return f"{100 * row.value / peak[0]:.0f} % of {of}"
+
+
+def peak_of(result: Any, nodes: set[int] | None = None) -> tuple[float, str] | None:
+    """What the memory of these nodes can carry in theory, B/s, and who says so: the modules, of all nodes
+    with CPUs (`nodes` absent, or the only one), or the firmware, for reads. Not the modules of a virtual
+    machine's host, of which it gets a part."""
     machine = result.machine
-    if not 2 * row.workers >= len(machine.get("cpus", [])):
-        return ""
+    every = {node["id"] for node in machine.get("nodes", []) if node.get("cpus")}
     peak = (machine.get("memory_slots") or {}).get("peak_bandwidth")
-    if peak and machine.get("hypervisor") == "":  # a virtual machine does not get all of its host's
-        return f"{100 * row.value / peak:.0f} % of the DIMMs' {quantity_text(peak, 'B/s')}"
-    nodes = [node for node in machine.get("nodes", []) if node.get("cpus")]
-    claims = [(node.get("hmat") or {}).get("read_bandwidth") for node in nodes]
-    if not claims or not all(claims):
-        return ""
-    return f"{100 * row.value / sum(claims):.0f} % of the firmware's claim"
+    if peak and machine.get("hypervisor") == "" and nodes in (None, every) and every:
+        return peak, DIMMS
+    asked = every if nodes is None else nodes
+    claims = [
+        (node.get("hmat") or {}).get("read_bandwidth") for node in _nodes(result) if node["id"] in asked
+    ]
+    return (sum(claims), "firmware's claim") if claims and all(claims) else None
 
 
 def _fleet(result: Any) -> list[Metric]:
@@ -280,7 +300,7 @@ def _fleet(result: Any) -> list[Metric]:
         worst = next(rows.sort_values("value").assign(words="").head(1).itertuples())
         beside = f"{worst.host}: {100 * (worst.value / middle - 1):+.1f} % of the median"
         found.append(_metric("slowest_host", f"slowest host, {kernel}", worst, beside))
-    if result.meta.get("slow") is not None:
+    if result.meta.get("judged"):
         slow = hosts["host"][hosts["slow"].astype(bool)].nunique()
         found.append(Metric("slow_hosts", "slow hosts", slow, None, None, COUNT, "by the run's rule"))
     return found

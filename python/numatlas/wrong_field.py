@@ -54,6 +54,6 @@ def _wrong(value: Any, place: str, parent: str) -> Iterator[str]:
 def _expected(key: str, parent: str) -> tuple[str, tuple[type, ...]] | None:
     if key in NUMBERS or (parent in ESTIMATES and key not in WORDS):
         return "number", (int, float, list) if parent == "summary" else (int, float)
-    if key in LISTS:
+    if key in LISTS and (key, parent) != ("caches", "gpu"):  # a word, of a GPU's copies
         return "list", (list,)
     return ("text", (str,)) if key in TEXTS else None

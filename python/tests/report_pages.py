@@ -81,32 +81,47 @@ def fact(
     return {"key": key, "where": where or {}, "words": words, "unit": unit, "estimate": estimate, **shown}
 
 
-def host_figure(fleet: dict, host: int, kernel: int) -> list[dict]:
-    """What `numatlas stream` makes of a host's rounds: the median bandwidth and its range; B/s."""
-    one = fleet["hosts"][host]
-    moved = fleet["kernels"][kernel]["bytes"] * fleet["kinds"][one["kind"]]["processes"]
-    rates = [moved / seconds for seconds in one["rounds"][kernel]["node"][1:] if seconds]
-    if not rates:
-        return []
-    value = {
-        "value": median(rates),
-        "low": min(rates),
-        "high": max(rates),
-        "n": len(rates),
-        "method": "samples",
-    }
-    figure = {"key": "bandwidth", "unit": "B/s", "estimate": value, "summary": None}
-    return [{"host": host, "figures": [figure]}]
+def host_figures(report: dict, case: dict) -> list[dict]:
+    """What `numatlas stream` makes of hosts' passes: the median bandwidth and its range; B/s."""
+    size = case["figures"][0]["estimate"]["value"]
+    found = []
+    for index, (host, totals) in enumerate(zip(report["host_rows"], case["host_figures"], strict=True)):
+        seconds = totals.get("passes", {"node": []})["node"][1:]
+        rates = [size * host["processes"] / one for one in seconds if one]
+        ends = {"low": min(rates), "high": max(rates)} if rates else {}
+        value = {"value": median(rates), **ends, "n": len(rates), "method": "samples"} if rates else None
+        figure = {"key": "bandwidth", "unit": "B/s", "estimate": value, "summary": None}
+        found.append({**totals, "host": index, "figures": [figure]})
+    return found
+
+
+def measured(report: dict) -> list[dict]:
+    """Cases that hosts measured; the others are verdicts."""
+    return [case for case in report["cases"] if "finding" not in case["labels"]]
+
+
+def finding(host: str, case: str, change: float, deviations: float | None) -> dict:
+    """A case that says who is slow."""
+    labels = {"finding": "slow", "host": host, "of_command": "stream", "case": case}
+    values = {"change": change, "deviations": deviations}
+    none = {"low": None, "high": None, "n": 0, "method": "none"}
+    figures = [
+        {"key": key, "unit": "1", "estimate": {"value": value, **none} if value else None, "summary": None}
+        for key, value in values.items()
+    ]
+    return {"name": f"{host} {case}", "labels": labels, "figures": figures}
 
 
 def with_verdicts(report: dict, path: Path, slow: list[dict], not_judged: list[str] | None = None) -> Path:
     """A fleet whose hosts were changed, with their figures made anew and these verdicts."""
-    fleet = report["fleet"]
-    names = report["hosts"] = [host["name"] for host in fleet["hosts"]]
-    for kernel, case in enumerate(report["cases"]):
-        case["host_figures"] = [one for host in range(len(names)) for one in host_figure(fleet, host, kernel)]
-    found = [{**one, "host": names.index(one["host"])} for one in slow]
-    fleet["slow"] |= {"hosts": found, "not_judged": not_judged or [], "unjudged": []}
+    cases = measured(report)
+    for case in cases:
+        case["host_figures"] = host_figures(report, case)
+    blank = {**report["cases"][-1], "host_figures": []}
+    report["cases"] = cases + [{**blank, **one} for one in [*slow, {}]]
+    told = [{"code": "not-judged", "where": None, "text": f"not judged: {why}"} for why in not_judged or []]
+    others = [one for one in report["warnings"] if one["code"] != "not-judged"]
+    report["warnings"] = others + told
     path.write_text(json.dumps(report))
     return path
 
@@ -114,27 +129,23 @@ def with_verdicts(report: dict, path: Path, slow: list[dict], not_judged: list[s
 def evil_fleet(tmp_path: Path) -> Path:
     """A fleet with a suspect whose name is markup."""
     data = json.loads((FLEETS / "run1.json").read_text())
-    data["fleet"]["hosts"][4]["name"] = EVIL
+    data["hosts"][4] = EVIL
     data["warnings"] = [{"code": "placement", "where": EVIL, "text": EVIL}]
-    data["fleet"]["kinds"][1]["cpu_model"] = EVIL
-    slow = [{"host": EVIL, "kernels": [{"kernel": 1, "drop": 0.2, "mads": 31.5}]}]
-    return with_verdicts(data, tmp_path / "evil.json", slow)
+    data["machines"][1]["cpu_model"] = EVIL
+    return with_verdicts(data, tmp_path / "evil.json", [finding(EVIL, "triad", -0.2, 31.5)])
 
 
 def fleet_of(hosts: int, path: Path) -> Path:
     """As `numatlas stream --json`: host 3 is slow."""
     data = json.loads((FLEETS / "run1.json").read_text())
-    first = data["fleet"]["hosts"][0]
     times = ("node", "slowest", "fastest", "process_sum")
-    data["fleet"]["hosts"] = []
-    for index in range(hosts):
-        slower = (1.25 if index == 3 else 1) * (1 + index % 97 / 5000)
-        rounds = [
-            {**one, **{name: [seconds * slower for seconds in one[name]] for name in times}}
-            for one in first["rounds"]
-        ]
-        data["fleet"]["hosts"].append(
-            {**first, "name": f"cn{index:05}", "first_rank": index, "rounds": rounds}
-        )
-    slow = [{"host": "cn00003", "kernels": [{"kernel": 0, "drop": 0.2, "mads": None}]}]
-    return with_verdicts(data, path, slow)
+    data["hosts"] = [f"cn{index:05}" for index in range(hosts)]
+    data["host_rows"] = [{**data["host_rows"][0], "first_rank": index} for index in range(hosts)]
+    for case in measured(data):
+        first = case["host_figures"][0]["passes"]
+        case["host_figures"] = []
+        for index in range(hosts):
+            slower = (1.25 if index == 3 else 1) * (1 + index % 97 / 5000)
+            scaled = {name: [seconds * slower for seconds in first[name]] for name in times}
+            case["host_figures"].append({"passes": {**first, **scaled}})
+    return with_verdicts(data, path, [finding("cn00003", "copy", -0.2, None)])

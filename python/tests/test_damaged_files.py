@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import ROOT, SCALING, SURVEYS, command, one_line, program
-from report_pages import FLEETS, Tree, fact, with_verdicts
+from report_pages import FLEETS, Tree, fact, measured, with_verdicts
 from results import load
 
 import numatlas
@@ -61,12 +61,12 @@ def test_damage_is_told_in_one_line(tmp_path, text, words):
 def test_an_average_of_nothing(tmp_path):
     path = tmp_path / "run.json"
     data = json.loads((FLEETS / "run1.json").read_text())
-    for host in data["fleet"]["hosts"]:
-        host["rounds"] = []
+    for case in measured(data):
+        for totals in case["host_figures"]:
+            del totals["passes"]
+            totals["figures"][0]["estimate"] = None
     data["cases"][0]["host_figures"] = []
-    for totals in data["cases"][1]["host_figures"]:
-        totals["figures"][0]["estimate"] = None
-    data["fleet"]["slow"] = {"hosts": [], "not_judged": []}
+    data["cases"] = [one for one in data["cases"] if one["labels"].get("finding") != "slow"]
     path.write_text(json.dumps(data))
     result = numatlas.load(path)
     assert result.hosts["value"].isna().all() and result.rounds.empty
@@ -271,11 +271,12 @@ def test_facts_stand_side_by_side_where_they_are_of_one_place(tmp_path):
 
 def fleet(tmp_path, kinds, rounds=None):
     data = json.loads((FLEETS / "run1.json").read_text())
-    data["fleet"]["hosts"] = data["fleet"]["hosts"][: len(kinds)]
-    for at, (host, kind) in enumerate(zip(data["fleet"]["hosts"], kinds, strict=True)):
-        host["kind"] = kind
-        if rounds == at:
-            host["rounds"] = [{name: [] for name in one} for one in host["rounds"]]
+    data["hosts"] = data["hosts"][: len(kinds)]
+    data["host_rows"] = [{**row, "kind": kind} for row, kind in zip(data["host_rows"], kinds, strict=False)]
+    for case in measured(data):
+        case["host_figures"] = case["host_figures"][: len(kinds)]
+        if rounds is not None:
+            del case["host_figures"][rounds]["passes"]
     return with_verdicts(data, tmp_path / "fleet.json", [], ["told in words"])
 
 

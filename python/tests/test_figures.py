@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from report_pages import FLEETS, with_verdicts
+from report_pages import FLEETS, finding, with_verdicts
 from results import value
 
 import numatlas
@@ -118,7 +118,7 @@ def test_load_stands_over_what_was_achieved(measure, plain, views):
     if views != "views":
         result.views = []
     (one,) = [one for one in figures_of(result, "loaded") if isinstance(one, Curves)]
-    (line,) = [line for line in one.series if re.search("0.*2.*read", line.name)]
+    (line,) = [line for line in one.series if re.search("0.*2.*100 % reads", line.name)]
     wanted = {}
     for case in plain(path)["cases"]:
         labels = case["labels"]
@@ -128,7 +128,7 @@ def test_load_stands_over_what_was_achieved(measure, plain, views):
         if labels["load"] == "idle":
             wanted[0.0] = latency
         elif labels["load_kernel"] == "read":
-            wanted[value(case, "bandwidth_sum") * 1e-9] = latency
+            wanted[value(case, "traffic_sum" if views == "views" else "bandwidth_sum") * 1e-9] = latency
     assert len(wanted) == 13
     assert dict(zip(line.x, line.y, strict=True)) == pytest.approx(wanted)
     assert line.x == sorted(line.x)
@@ -149,8 +149,7 @@ def test_pages_that_lie_elsewhere_are_told(measure, plain, tmp_path):
 
 def test_slow_hosts_are_suspects(tmp_path):
     data = json.loads((FLEETS / "run1.json").read_text())
-    slow = [{"host": "cn5", "kernels": [{"kernel": 1, "name": "triad", "drop": 0.2, "mads": 12.5}]}]
-    path = with_verdicts(data, tmp_path / "slow.json", slow)
+    path = with_verdicts(data, tmp_path / "slow.json", [finding("cn5", "triad", -0.2, 12.5)])
     (fleet,) = figures_of(numatlas.load(path), "stream")
     assert list(fleet.suspects()["words"]) == ["cn5: triad 20.0 % below the median of its kind, 12.5 MADs"]
     assert fleet.judged

@@ -177,12 +177,10 @@ def test_a_sweep_in_json_has_the_figures_of_its_csv(tmp_path):
 def test_stream_by_rounds(plain):
     path = FLEET / "run1.json"
     result, data = numatlas.load(path), plain(path)
-    data = data["fleet"]
-    host = data["hosts"][2]
-    kind, kernel = data["kinds"][host["kind"]], data["kernels"][1]
-    moved = kernel["bytes"] * kind["processes"]
-    row = result.hosts[(result.hosts["host"] == host["name"]) & (result.hosts["kernel"] == "triad")].iloc[0]
-    bandwidths = sorted(moved / seconds for seconds in host["rounds"][1]["node"][1:])
+    triad = data["cases"][1]
+    moved = triad["figures"][0]["estimate"]["value"] * data["host_rows"][2]["processes"]
+    row = result.hosts.query("host == @data['hosts'][2] and kernel == 'triad'").iloc[0]
+    bandwidths = sorted(moved / seconds for seconds in triad["host_figures"][2]["passes"]["node"][1:])
     assert row.value == pytest.approx(median(bandwidths))
     assert bandwidths[0] <= row["low"] <= row.value <= row["high"] <= bandwidths[-1]
     assert (row["min"], row["max"]) == (bandwidths[0], bandwidths[-1])
@@ -218,7 +216,7 @@ BAD = {
         '{"program": "numatlas", "schema_version": 2, "command": "matrix", "cases": 5}',
         "damaged",
     ),
-    "no fields": ('{"program": "numatlas", "schema_version": 2, "command": "stream"}', "it has no 'fleet'"),
+    "no fields": ('{"program": "numatlas", "schema_version": 2, "command": "stream"}', "it has no 'cases'"),
     "of 0.1": ('{"program": "numatlas", "schema_version": 1, "command": "stream"}', "of an older numatlas"),
     "syntax": ('{"program": "numatlas",, "a": 1}', "is not valid JSON: line 1, column 24: Expecting"),
     "words after it": ('{"program": "numatlas"}\nxyz', "is not valid JSON: line 2, column 1: Extra data"),

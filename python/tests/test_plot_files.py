@@ -13,6 +13,7 @@ import pytest
 from made import FLEET, texts
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
+from report_pages import measured
 
 import numatlas
 from numatlas.figures import figures_of
@@ -179,13 +180,11 @@ def test_rounds_of_a_fleet_give_the_medians_that_are_drawn():
     data = json.loads(path.read_text())
     (figure,) = figures_of(numatlas.load(path), "stream")
     picture = build(figure)
-    for index, kernel in enumerate(data["fleet"]["kernels"]):
+    for index, case in enumerate(measured(data)):
+        size = case["figures"][0]["estimate"]["value"] * 1e-9
         expected = sorted(
-            median(
-                kernel["bytes"] * data["fleet"]["kinds"][host["kind"]]["processes"] / seconds * 1e-9
-                for seconds in host["rounds"][index]["node"][1:]
-            )
-            for host in data["fleet"]["hosts"]
+            median(size * host["processes"] / seconds for seconds in totals["passes"]["node"][1:])
+            for host, totals in zip(data["host_rows"], case["host_figures"], strict=True)
         )
         drawn = sorted(
             float(value)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from report_pages import EVIL, FLEETS, Tree, evil_fleet, fleet_of, table_of
+from report_pages import EVIL, FLEETS, Tree, evil_fleet, fleet_of, measured, table_of
 
 import numatlas
 from numatlas.figures import figures_of
@@ -181,7 +181,10 @@ def test_large_maps_are_drawn(monkeypatch):
     (place,) = tree.find("div", data_cells="picture-m")
     assert tree.find("image", within=place) and not tree.find("table", class_="cells")
     assert "<39>" not in place["text"] and "<32>" in place["text"]  # every other name has room
-    assert "widest spread: 88.00 to 97.00 ns ( <39>,  <39>)" in tree.find("article")[0]["text"]
+    assert (
+        "widest spread: 88.00 to 97.00 ns ( <39>,  <39>)"
+        in tree.find("article", data_kind="Fleet")[0]["text"]
+    )
     spec = spec_of(figure)
     assert spec["values"] == values and spec["high"][39][39] == 97 and spec["rows"] == names
 
@@ -296,7 +299,7 @@ def test_a_fleet_is_told_in_sum_first(tmp_path):
     (sums,) = tree.find("table", class_="sums")
     rows = [row for row in tree.find("tr", within=sums) if row["text"].startswith(("copy", "triad"))]
     assert [len(tree.find("svg", within=row)) for row in rows] == [1, 1]
-    (article,) = tree.find("article")
+    (article,) = tree.find("article", data_kind="Fleet")
     assert article["text"].index("Suspects: 1 of 500 hosts") < article["text"].index("cn00003")
     assert "cn00003: copy 20.0 % below the median of its kind" in article["text"]
     assert len(tree.find("tr", within=tree.find(class_="hosts")[0])) == 501
@@ -321,11 +324,11 @@ def test_a_file_without_machine_and_spread_says_so(tmp_path):
 def test_no_verdict_is_not_called_a_good_one(tmp_path):
     path = tmp_path / "killed.json"
     report = json.loads((FLEETS / "run1.json").read_text())
-    report["fleet"]["slow"] = None  # as a run that was killed leaves it
+    report["cases"] = measured(report)  # without verdicts
     path.write_text(json.dumps(report))
     tree = Tree(page([numatlas.load(path)], ""))
-    assert "Nobody looked for slow hosts" in tree.find("article")[0]["text"]
-    assert "No suspects" not in tree.find("article")[0]["text"]
+    assert "Nobody looked for slow hosts" in tree.find("article", data_kind="Fleet")[0]["text"]
+    assert "No suspects" not in tree.find("article", data_kind="Fleet")[0]["text"]
 
 
 # ---- Pieces

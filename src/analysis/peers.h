@@ -22,15 +22,80 @@
 // Pure.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "record/fleet.h"
-
 namespace numatlas {
+
+/// From when on a host is slow.
+struct SlowRule {
+  double mads = 6;     ///< scaled by 1.4826, so that it is a standard deviation of normal noise
+  double drop = 0.05;  ///< relative, in one kernel
+  /// In all kernels together, which vary less.
+  double drop_together = 0.015;
+  /// The scaled MAD is at least this part of the median: among very even hosts any difference would
+  /// be many deviations.
+  double least_spread = 0.005;
+  std::size_t least_hosts = 3;  ///< of a kind: below it nobody can say who is slow
+  double false_share = 0.01;    ///< of those named for all kernels together
+  friend bool operator==(const SlowRule&, const SlowRule&) = default;
+};
+
+enum class Verdict { suspected, confirmed, not_confirmed };
+const char* name_of(Verdict verdict);
+
+/// What says that a host is below the median in more than a moment.
+enum class Evidence { interval, range, none };
+const char* name_of(Evidence evidence);
+
+/// One kernel in which a host is slow.
+struct SlowKernel {
+  std::size_t kernel = 0;
+  double rate = 0;    ///< bytes/s, the host's median
+  double median = 0;  ///< of the hosts of its kind
+  double drop = 0;    ///< relative, > 0
+  double mads = 0;
+  std::size_t rounds = 0, slow_rounds = 0;  ///< rounds in which it was more than `drop` below
+  Evidence evidence = Evidence::interval;
+  friend bool operator==(const SlowKernel&, const SlowKernel&) = default;
+};
+
+/// All kernels together.
+struct SlowTogether {
+  double drop = 0;  ///< relative, > 0: of the median over kernels, over the rounds
+  double mads = 0;
+  std::size_t rounds = 0, slow_rounds = 0;
+  friend bool operator==(const SlowTogether&, const SlowTogether&) = default;
+};
+
+struct SlowHost {
+  std::size_t host = 0;             ///< index into PeerInput::hosts
+  std::size_t peers = 0;            ///< hosts of its kind that were compared, itself included
+  std::vector<SlowKernel> kernels;  ///< the largest drop first; empty where none shows it by itself
+  std::optional<SlowTogether> together = {};  ///< where all kernels together show it
+  Verdict verdict = Verdict::suspected;       ///< from the retest, where there was one
+  friend bool operator==(const SlowHost&, const SlowHost&) = default;
+};
+
+/// Who is slow, by which rule.
+struct SlowReport {
+  SlowRule rule;
+  std::vector<SlowHost> hosts;          ///< the largest drop first
+  std::vector<std::string> not_judged;  ///< why hosts could not be judged, in words
+  std::vector<std::size_t> unjudged;    ///< those hosts, ascending; the others were
+  std::size_t judged = 0;               ///< hosts that were compared with others
+
+  /// Number of them without those that a retest did not confirm.
+  std::size_t slow() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        hosts, [](const SlowHost& host) { return host.verdict != Verdict::not_confirmed; }));
+  }
+  friend bool operator==(const SlowReport&, const SlowReport&) = default;
+};
 
 /// What a host gave of one case: rates, of which more is better.
 struct PeerRate {
@@ -79,10 +144,6 @@ std::vector<std::size_t> hosts_to_retest(const PeerInput& input, const SlowRepor
 
 /// "over 5 % and 6 MAD below the median of its kind, or over 1.5 % in all kernels together".
 std::string to_text(const SlowRule& rule);
-/// "cn17: triad 12 % below the median of 46 nodes, 9.3 MAD, every round; also add 11 %", or
-/// "cn17: all kernels together 3.1 % below the median of 46 nodes, 5.6 MAD, every round".
-std::string to_text(const std::string& host, const std::vector<std::string>& cases,
-                    const SlowHost& slow);
 /// "SLOW 2 of 7: cn2 (triad -20 %, copy -20 %), cn5 (copy -12 %); 1 not judged"; "OK: none of 6
 /// hosts is slow; 1 not judged".
 std::string answer_of(const PeerInput& input, const SlowReport& slow);

@@ -19,6 +19,24 @@ std::string of_rounds_text(std::size_t slow, std::size_t all) {
 
 }  // namespace
 
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::suspected: return "suspected";
+    case Verdict::confirmed: return "confirmed";
+    case Verdict::not_confirmed: return "not_confirmed";
+  }
+  return "";
+}
+
+const char* name_of(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::interval: return "interval";
+    case Evidence::range: return "range";
+    case Evidence::none: return "none";
+  }
+  return "";
+}
+
 std::string to_text(const SlowRule& rule) {
   return fmt::format(
       "over {:g} % and {:g} MAD below the median of its kind, or over {:g} % in all kernels "
@@ -37,29 +55,6 @@ std::string rounds_text(const SlowKernel& slow) {
     case Evidence::interval: break;
   }
   return of_rounds_text(slow.slow_rounds, slow.rounds);
-}
-
-std::string to_text(const std::string& host, const std::vector<std::string>& cases,
-                    const SlowHost& slow) {
-  std::string text;
-  const auto first = [&](const std::string& what, double drop, double mads,
-                         const std::string& rounds) {
-    text = fmt::format("{}: {} {} below the median of {} nodes, {:.1f} MAD, {}", host, what,
-                       percent_text(drop), slow.peers, mads, rounds);
-  };
-  if (slow.kernels.empty())
-    first("all kernels together", slow.together->drop, slow.together->mads,
-          of_rounds_text(slow.together->slow_rounds, slow.together->rounds));
-  for (const SlowKernel& one : slow.kernels) {
-    if (text.empty())
-      first(cases[one.kernel], one.drop, one.mads, rounds_text(one));
-    else
-      text += fmt::format("{} {} {}", &one == &slow.kernels[1] ? "; also" : ",", cases[one.kernel],
-                          percent_text(one.drop));
-  }
-  if (slow.verdict == Verdict::confirmed) text += "; confirmed by a second run";
-  if (slow.verdict == Verdict::not_confirmed) text += "; not confirmed by a second run";
-  return text;
 }
 
 std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged) {

@@ -25,7 +25,7 @@
 #include "base/signals.h"
 #include "base/test_data.h"
 #include "comm/comm.h"
-#include "fleet/fleet.h"
+#include "analysis/host_kind.h"
 #include "record/report_json.h"
 #include "record/test_report.h"
 

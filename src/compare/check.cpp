@@ -12,12 +12,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/host_kind.h"
 #include "analysis/peers.h"
 #include "base/add_once.h"
 #include "base/count_text.h"
 #include "base/text.h"
 #include "compare/judge.h"
-#include "fleet/fleet.h"
 #include "record/figure.h"
 #include "report/openmetrics.h"
 
@@ -159,6 +159,19 @@ class CommandCheck {
     note_old(notes);
   }
 
+  /// Hosts of other commands that have no result of this one, though enough have to be compared.
+  void note_missing(std::vector<std::string>& notes) const {
+    std::set<std::string> here;
+    for (const auto& [host, runs] : runs_) here.insert(host.first);
+    if (here.size() < rule_.slow.least_hosts) return;
+    std::vector<std::string> missing;
+    for (const auto& [name, host] : hosts_)
+      if (!here.contains(name)) missing.push_back(name);
+    if (!missing.empty())
+      notes.push_back(fmt::format("numatlas {}: no result of {}",
+                                  runs_.begin()->second.back().run->command, names_text(missing)));
+  }
+
   /// The newest run of each host.
   std::vector<const StoredRun*> newest() const {
     std::vector<const StoredRun*> all;
@@ -228,27 +241,11 @@ class CommandCheck {
   }
 
   static void add_slow(CheckedHost& host, const PeerTable& table, const SlowHost& found) {
-    const std::string against = count_text(found.peers, "host");
-    const char* const again =
-        found.verdict == Verdict::confirmed ? "; confirmed by a second run" : "";
-    for (const SlowKernel& one : found.kernels) {
-      Finding finding = finding_of(Finding::slow, *table.cases[one.kernel][found.host], one);
-      finding.against = against;
-      finding.evidence += again;
+    for (Finding& finding :
+         findings_of(found, table.hosts[found.host].run->command, [&](const SlowKernel& one) {
+           return finding_of(Finding::slow, *table.cases[one.kernel][found.host], one);
+         }))
       host.findings.push_back(std::move(finding));
-    }
-    if (!found.kernels.empty() || !found.together) return;
-    Finding finding;
-    finding.verdict = Finding::slow;
-    finding.command = table.hosts[found.host].run->command;
-    finding.name = "all kernels together";
-    finding.unit = "B/s";
-    finding.change = -found.together->drop;
-    finding.mads = found.together->mads;
-    finding.against = against;
-    finding.evidence = fmt::format("{} of {} rounds{}", found.together->slow_rounds,
-                                   found.together->rounds, again);
-    host.findings.push_back(std::move(finding));
   }
 
   /// Earlier runs of the host that did the same as the newest.
@@ -426,13 +423,15 @@ Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule
     commands[{run.command, is_null_engine(run.engine)}].push_back(&run);
   std::map<std::string, CheckedHost> hosts;
   std::vector<const StoredRun*> newest;
+  std::vector<CommandCheck> checks;
   for (auto& [command, of_command] : commands) {
     std::ranges::stable_sort(of_command, {}, &StoredRun::started);
-    CommandCheck check(of_command, rule, hosts);
+    CommandCheck& check = checks.emplace_back(of_command, rule, hosts);
     check.judge(checked.notes);
     const auto its = check.newest();
     newest.insert(newest.end(), its.begin(), its.end());
   }
+  for (const CommandCheck& check : checks) check.note_missing(checked.notes);
   for (auto& [name, host] : hosts)  // what is expected judges a host by itself
     if (!rule.expected.empty()) host.unjudged.clear();
   for (const Expectation& expected : rule.expected) TRY(judge_expected(expected, newest, hosts));

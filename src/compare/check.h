@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/findings.h"
 #include "compare/expect.h"
 #include "compare/stored.h"
-#include "record/fleet.h"
 
 namespace numatlas {
 
@@ -17,23 +17,6 @@ struct CheckRule {
   SlowRule slow;
   std::string metric;                   ///< only cases of this one; "": all
   std::vector<Expectation> expected{};  ///< of each host, by itself
-};
-
-/// A figure of a host that is worse than it should be.
-struct Finding {
-  static constexpr const char* slow = "slow";    ///< than others
-  static constexpr const char* fell = "fell";    ///< against its own past
-  static constexpr const char* below = "below";  ///< a limit of --expect
-
-  std::string verdict;
-  std::string command, name, metric,
-      unit;                                ///< of the case; without a metric: of all cases together
-  std::optional<double> value, reference;  ///< in the unit
-  double change = 0;                       ///< value over reference, less 1
-  std::optional<double> mads;
-  std::string against;   ///< "8 hosts", "6 earlier runs", "--expect"
-  std::string since;     ///< start of the first run of its own that is as slow; "" unless it fell
-  std::string evidence;  ///< "every round; confirmed by a second run"
 };
 
 struct CheckedHost {

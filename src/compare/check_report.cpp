@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/peers.h"
 #include "base/count_text.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -62,35 +61,13 @@ std::string hosts_text(const Checked& checked, const char* word, const std::stri
   return texts.empty() ? "" : fmt::format("{} {}{}: {}", word, texts.size(), of, names_text(texts));
 }
 
-Figure figure_of(const char* key, const std::string& unit, const std::optional<double>& value) {
-  return {key, unit, value ? std::optional<Estimate>(*value) : std::nullopt, std::nullopt};
-}
-
-ScenarioResult case_of(const CheckedHost& host, const Finding& one) {
-  ScenarioResult found;
-  found.name = host.name + " " + one.name;
-  found.kernel = "";
-  found.labels = {{"finding", one.verdict},
-                  {"host", host.name},
-                  {"of_command", one.command},
-                  {"case", one.name},
-                  {"metric", one.metric},
-                  {"against", one.against},
-                  {"since", one.since.substr(0, 10)},
-                  {"evidence", one.evidence}};
-  found.figures = {figure_of("value", one.unit, one.value),
-                   figure_of("reference", one.unit, one.reference),
-                   figure_of("change", "1", one.change), figure_of("deviations", "", one.mads)};
-  return found;
-}
-
 ScenarioResult case_of(const CheckedHost& host) {
   ScenarioResult found;
   found.name = host.name;
   found.kernel = "";
-  found.labels = {{"finding", "none"}, {"host", host.name}};
+  found.labels = {{"finding", Finding::none}, {"host", host.name}};
   const auto flag = [&](const char* key, bool is) {
-    found.figures.push_back(figure_of(key, "", is ? 1 : 0));
+    found.figures.push_back(plain_figure(key, "", is ? 1 : 0));
   };
   flag("host_judged", host.judged);
   if (host.judged) {
@@ -98,44 +75,17 @@ ScenarioResult case_of(const CheckedHost& host) {
     flag("host_fell", host.has(Finding::fell));
     flag("host_below", host.has(Finding::below));
   }
-  found.figures.push_back(figure_of("host_runs", "", static_cast<double>(host.runs)));
-  found.figures.push_back(figure_of("host_slow_runs", "", static_cast<double>(host.slow_runs)));
+  found.figures.push_back(plain_figure("host_runs", "", static_cast<double>(host.runs)));
+  found.figures.push_back(plain_figure("host_slow_runs", "", static_cast<double>(host.slow_runs)));
   if (const auto seconds = unix_seconds(host.newest))
-    found.figures.push_back(figure_of("host_newest_run", "s", static_cast<double>(*seconds)));
+    found.figures.push_back(plain_figure("host_newest_run", "s", static_cast<double>(*seconds)));
   return found;
 }
 
-std::vector<View> views_of(const Checked& checked) {
-  View found;
-  found.title = "What is slower than it should be";
-  for (const auto& [head, label] : {std::pair("host", "host"),
-                                    {"", "finding"},
-                                    {"command", "of_command"},
-                                    {"case", "case"},
-                                    {"figure", "metric"}})
-    found.cells.push_back(label_column(head, label));
-  found.cells.push_back(figure_column("value", "value", 0));
-  found.cells.push_back(figure_column("expected", "reference", 0));
-  found.cells.push_back(figure_column("change", "change", in_percent, Part::value, 1, "%"));
-  found.cells.push_back(figure_column("MAD", "deviations", 1, Part::value, 1));
-  for (const char* label : {"against", "since", "evidence"})
-    found.cells.push_back(label_column(label, label));
-  const SlowRule& rule = checked.rule.slow;
-  found.notes = {fmt::format(
-      "slow: over {:g} % and {:g} MAD worse than the median of hosts of its kind; fell: than that "
-      "of its own earlier runs",
-      rule.drop * 100, rule.mads)};
-  std::vector<View> views;
-  for (const char* verdict : {Finding::slow, Finding::fell, Finding::below}) {
-    if (checked.count(verdict) == 0) continue;
-    View one = found;
-    one.where = {{"finding", verdict}};
-    if (!views.empty()) one.notes.clear();
-    views.push_back(std::move(one));
-  }
+View hosts_view() {
   View hosts;
   hosts.title = "Hosts";
-  hosts.where = {{"finding", "none"}};
+  hosts.where = {{"finding", Finding::none}};
   hosts.cells = {label_column("host", "host")};
   for (const auto& [head, key] : {std::pair("judged", "host_judged"),
                                   {"slow", "host_slow"},
@@ -144,8 +94,7 @@ std::vector<View> views_of(const Checked& checked) {
                                   {"runs compared with others", "host_runs"},
                                   {"slow in", "host_slow_runs"}})
     hosts.cells.push_back(figure_column(head, key, 1, Part::value, 0));
-  views.push_back(std::move(hosts));
-  return views;
+  return hosts;
 }
 
 }  // namespace
@@ -176,10 +125,11 @@ RunReport report_of(const Checked& checked) {
   report.answer = answer_of(checked);
   for (const CheckedHost& host : checked.hosts) {
     report.started = std::max(report.started, host.newest);
-    for (const Finding& one : host.findings) report.scenarios.push_back(case_of(host, one));
+    for (const Finding& one : host.findings) report.scenarios.push_back(case_of(host.name, one));
     report.scenarios.push_back(case_of(host));
   }
-  report.views = views_of(checked);
+  report.views = views_of_findings(report.scenarios, checked.rule.slow);
+  report.views.push_back(hosts_view());
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const CheckedHost& host : checked.hosts)
     if (!host.judged)

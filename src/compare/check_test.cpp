@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/test_fleet.h"
+#include "analysis/test_hosts.h"
 #include "report/openmetrics.h"
 
 namespace numatlas {
@@ -71,8 +71,8 @@ std::vector<StoredRun> beside_three(StoredRun run, double value = 1e10) {
 }
 
 /// A run of STREAM over hosts, as it is stored.
-StoredRun fleet_run(Fleet fleet, int started) {
-  RunReport report = testing::judged(std::move(fleet));
+StoredRun stream_run(const RunReport& run, int started) {
+  RunReport report = testing::with_figures(run);
   report.started = day(started);
   return stored_run(report);
 }
@@ -153,6 +153,18 @@ TEST(Check, AnotherCommandThatJudgesAHostIsEnough) {
   EXPECT_EQ(answer_of(checked(runs)), "OK: none of 4 hosts is slow; 0 not judged");
 }
 
+TEST(Check, AHostWithoutTheResultOfACommandIsNamed) {
+  std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}));
+  for (const char* host : {"a", "b", "c"}) {
+    runs.push_back(run_on(host, {1e-7}, 10, "s"));
+    runs.back().command = "latency";
+  }
+  EXPECT_THAT(checked(runs).notes, ElementsAre("numatlas latency: no result of n"));
+  runs.push_back(run_on("n", {1e-7}, 10, "s"));
+  runs.back().command = "latency";
+  EXPECT_THAT(checked(runs).notes, IsEmpty());
+}
+
 /// Runs of one host, a day each.
 std::vector<StoredRun> history(const std::vector<double>& values) {
   std::vector<StoredRun> runs;
@@ -229,11 +241,10 @@ TEST(Check, ARunWithOtherOptionsHidesNothing) {
 }
 
 TEST(Check, HostsOfOneRunAreJudgedThoughOneMeasuredAgain) {
-  Fleet fleet = testing::even_fleet(6);
-  testing::slow_down(fleet.hosts[2], 1.25);
-  Fleet again = fleet;
-  again.hosts = {fleet.hosts[4]};
-  const Checked found = checked({fleet_run(fleet, 10), fleet_run(again, 11)});
+  RunReport run = testing::even_hosts(6);
+  testing::slow_down(run, 2, 1.25);
+  const Checked found =
+      checked({stream_run(run, 10), stream_run(testing::only_hosts(run, {4}), 11)});
   EXPECT_EQ(found.count("slow"), 1U);
   EXPECT_EQ(found.not_judged(), 0U);
 }
@@ -306,27 +317,24 @@ TEST(Check, ExpectationsAreReadFromWordsAndFiles) {
 }
 
 TEST(Check, HostsOfOneRunAreJudgedByTheirRounds) {
-  Fleet fleet = testing::even_fleet(6);
-  testing::slow_down(fleet.hosts[2], 1.25);
-  const Checked found = checked({fleet_run(fleet, 10)});
+  RunReport run = testing::even_hosts(6);
+  testing::slow_down(run, 2, 1.25);
+  const Checked found = checked({stream_run(run, 10)});
   EXPECT_EQ(answer_of(found), "SLOW 1 of 6: cn02 (copy -20 %, triad -20 %); 0 not judged");
   EXPECT_EQ(of(found, "cn02").findings[0].evidence, "every round");
   // The same hosts in files of their own: no rounds at once, the same answer.
   std::vector<StoredRun> alone;
-  for (const FleetHost& host : fleet.hosts) {
-    Fleet one = fleet;
-    one.hosts = {host};
-    alone.push_back(fleet_run(one, 10));
-  }
+  for (std::size_t host = 0; host < 6; ++host)
+    alone.push_back(stream_run(testing::only_hosts(run, {host}), 10));
   EXPECT_EQ(answer_of(checked(alone)), answer_of(found));
 }
 
 TEST(Check, ARunOverSeveralHostsHasAHistory) {
-  Fleet fleet = testing::even_fleet(6);
+  RunReport run = testing::even_hosts(6);
   std::vector<StoredRun> runs;
-  for (int i = 1; i <= 3; ++i) runs.push_back(fleet_run(fleet, i));
-  for (FleetHost& host : fleet.hosts) testing::slow_down(host, 1.1);
-  runs.push_back(fleet_run(fleet, 4));
+  for (int i = 1; i <= 3; ++i) runs.push_back(stream_run(run, i));
+  for (std::size_t host = 0; host < 6; ++host) testing::slow_down(run, host, 1.1);
+  runs.push_back(stream_run(run, 4));
   const Checked found = checked(runs);
   EXPECT_EQ(found.count("slow"), 0U);
   EXPECT_EQ(found.count("fell"), 6U);
@@ -334,12 +342,12 @@ TEST(Check, ARunOverSeveralHostsHasAHistory) {
 }
 
 TEST(Check, ARetestThatDoesNotConfirmAcquits) {
-  Fleet fleet = testing::even_fleet(6);
-  fleet.retest = Retest{{fleet.hosts[2], fleet.hosts[0], fleet.hosts[1], fleet.hosts[3]}};
-  testing::slow_down(fleet.hosts[2], 1.25);
-  EXPECT_EQ(checked({fleet_run(fleet, 10)}).count("slow"), 0U);
-  testing::slow_down(fleet.retest->hosts[0], 1.25);
-  EXPECT_EQ(of(checked({fleet_run(fleet, 10)}), "cn02").findings.at(0).evidence,
+  RunReport run = testing::even_hosts(6);
+  testing::run_again(run, {2, 0, 1, 3});
+  testing::slow_down(run, 2, 1.25);
+  EXPECT_EQ(checked({stream_run(run, 10)}).count("slow"), 0U);
+  testing::slow_down_again(run, 2, 1.25);
+  EXPECT_EQ(of(checked({stream_run(run, 10)}), "cn02").findings.at(0).evidence,
             "every round; confirmed by a second run");
 }
 

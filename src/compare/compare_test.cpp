@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/test_hosts.h"
 #include "compare/comparison.h"
 #include "compare/test_stored.h"
-#include "fleet/test_fleet.h"
 #include "record/report_json.h"
 #include "record/test_report.h"
 #include "report/reporter.h"
@@ -154,12 +154,13 @@ TEST(Differences, ANeighbourIsToldBesideTheVerdicts) {
 }
 
 TEST(Differences, AHostOfStreamIsDisturbedByItself) {
-  Fleet fleet = testing::even_fleet(3);
-  fleet.hosts[1].cpu_use = CpuUse{2.0, 2, 1.0, 1.0, 0.0, ""};
-  const auto file = stored_from_text(json_text(testing::judged(fleet)), "a.json");
+  RunReport run = testing::even_hosts(3);
+  run.cpu_use.resize(3);
+  run.cpu_use[1] = CpuUse{2.0, 2, 1.0, 1.0, 0.0, ""};
+  const auto file = stored_from_text(json_text(testing::with_figures(run)), "a.json");
   ASSERT_TRUE(file) << full_text(file.error());
   for (const StoredCase& one : file->runs[0].cases)
-    EXPECT_EQ(one.figure.disturbed.empty(), one.part != "host " + fleet.hosts[1].name) << one.part;
+    EXPECT_EQ(one.figure.disturbed.empty(), one.part != "host cn01") << one.part;
 }
 
 TEST(Cases, WhatIsNotKnownWithinItselfHasNoVerdict) {
@@ -379,14 +380,13 @@ TEST(Stored, AnyFieldMayBeOfAnyType) {
 }
 
 TEST(Stored, StreamOverHostsIsReadByHostAndKernel) {
-  Fleet fleet = testing::even_fleet(2);
-  testing::add_noise(fleet, 0.001, 1);
-  const auto file = stored_from_text(json_text(testing::judged(fleet)), "s.json");
+  RunReport run = testing::even_hosts(2);
+  testing::add_noise(run, 0.001, 1);
+  const auto file = stored_from_text(json_text(testing::with_figures(run)), "s.json");
   ASSERT_TRUE(file) << full_text(file.error());
   EXPECT_EQ(file->runs.front().cases.size(), 4U);
-  Fleet slow = fleet;
-  testing::slow_down(slow.hosts[1], 1.25);
-  const auto now = stored_from_text(json_text(testing::judged(slow)), "t.json");
+  testing::slow_down(run, 1, 1.25);
+  const auto now = stored_from_text(json_text(testing::with_figures(run)), "t.json");
   const Comparison found = match_cases(cases_of(*file), cases_of(*now), {});
   EXPECT_EQ(find_case(found, "triad", "host cn00").change.verdict,
             CaseVerdict::not_distinguishable);

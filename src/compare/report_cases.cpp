@@ -14,10 +14,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/findings.h"
 #include "base/add_once.h"
 #include "base/pretty_json.h"
 #include "compare/stored.h"
-#include "fleet/fleet.h"
 #include "machine/identity.h"
 
 namespace numatlas {
@@ -110,12 +110,13 @@ class ReportReader {
     guest_ = !is_null_engine(report_.engine) && std::ranges::any_of(report_.machines, is_virtual);
     for (const WorkerRow& worker : report_.workers)
       run_.worker_cpus.push_back(to_list(worker.cpus));
-    if (report_.fleet)
+    const bool by_hosts = !report_.host_rows.empty();
+    if (by_hosts)
       add_cases_of_hosts(report_, run_);
     else
       for (const Machine& machine : report_.machines) run_.kinds.push_back(kind_of(machine, 0, 0));
     for (const ScenarioResult& point : report_.scenarios) {
-      if (report_.fleet) break;
+      if (by_hosts || is_finding(point)) continue;
       const std::size_t first = run_.cases.size();
       read_point(point);
       relate(point, first);

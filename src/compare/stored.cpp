@@ -15,10 +15,9 @@
 #include "base/json_document.h"
 #include "base/read_file.h"
 #include "base/text.h"
-#include "fleet/cases.h"
 #include "machine/source.h"
 #include "record/report_json.h"
-#include "report/fleet_dat.h"
+#include "report/dat.h"
 
 namespace numatlas {
 namespace {
@@ -57,7 +56,7 @@ Expected<StoredRun> run_of(const json& value) {
                 fmt::format("is of 'numatlas {}', which has no figures to compare",
                             command.is_string() ? command.get<std::string>() : command.dump()),
                 name_results);
-  const auto report = report_with_cases(value);
+  const auto report = report_from_json(value);
   if (!report)
     return fail(ErrorKind::usage, report.error().message,
                 "is it a file that 'numatlas --json' wrote?");

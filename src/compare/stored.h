@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/host_kind.h"
 #include "base/error.h"
 #include "compare/figure.h"
 #include "record/report.h"
@@ -48,7 +49,7 @@ struct StoredRun : RunHead {
   std::vector<std::string> slowed_gpus;  ///< "the clocks of GPU 0 were held down (heat)", once each
   std::vector<std::string> worker_cpus;  ///< kernel lists, by worker
   std::vector<HostKind> kinds;           ///< by host
-  bool by_rounds = false;                ///< reduced to the rounds of its hosts
+  bool by_rounds = false;                ///< reduced to its hosts
   std::vector<StoredCase> cases;
 };
 
@@ -73,9 +74,9 @@ bool is_other_document(const std::string& path);
 /// The same of text that stands in the file at `path`.
 Expected<StoredFile> stored_from_text(const std::string& text, const std::string& path);
 
-/// A report of a benchmark; one of rounds of hosts has its cases (fleet/cases.h).
+/// A report of a benchmark.
 StoredRun stored_run(const RunReport& report);
-/// Adds the cases of rounds of hosts: one for each host and kernel.
+/// Adds the cases of a run that was reduced to its hosts: one for each host and case.
 void add_cases_of_hosts(const RunReport& report, StoredRun& run);
 /// What can be compared of a figure. `wrong`: why nothing can; "" for nothing. `counts`: what the
 /// interval is made of, in words.

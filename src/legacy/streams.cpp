@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -18,11 +19,10 @@
 
 #include "base/say.h"
 #include "base/whole.h"
+#include "benchmarks/stream/summary.h"
 #include "engine/agreement.h"
-#include "fleet/summary.h"
 #include "legacy/program.h"
-#include "report/fleet_dat.h"
-#include "report/fleet_table.h"
+#include "report/dat.h"
 #include "run/declare.h"
 #include "run/runner.h"
 
@@ -112,7 +112,6 @@ Expected<void> check_folder(const std::string& path) {
 /// What a table of this program has no place for.
 void say_warnings(const RunReport& run) {
   std::string text;
-  for (const std::string& warning : host_warnings(*run.fleet)) text += "warning: " + warning + "\n";
   for (const Warning& warning : run.warnings) text += "warning: " + full_text(warning) + "\n";
   say(text);
 }
@@ -138,15 +137,16 @@ int fewest_processes(const Comm& comm) {
   return fewest;
 }
 
-std::string persistent_tables(const RunReport& run) {
+std::string persistent_tables(const RunReport& run, int repeats) {
   std::string text;
   std::set<std::string> done;
-  for (const FleetKernel& kernel : run.fleet->kernels) {
-    if (!done.insert(kernel.mode).second) continue;
+  for (const ScenarioResult& one : run.scenarios) {
+    const std::string mode = label_of(one, mode_label);
+    if (mode.empty() || !done.insert(mode).second) continue;
     // Of memkind nothing is made to last.
-    const std::string how = kernel.mode == "memory" ? "memkind" : kernel.mode + " persist";
-    text += streams_banner(run, fmt::format("Stream Persistent Memory Task ({})", how)) +
-            streams_table(run, kernel.mode) + "\n";
+    const std::string how = mode == "memory" ? "memkind" : mode + " persist";
+    text += streams_banner(run, fmt::format("Stream Persistent Memory Task ({})", how), repeats) +
+            streams_table(run, mode, repeats) + "\n";
   }
   return text;
 }
@@ -158,16 +158,16 @@ std::uint64_t elements_a_process(std::uint64_t cache_elements, int fewest_proces
       1, 4 * cache_elements / static_cast<std::uint64_t>(std::max(1, fewest_processes)));
 }
 
-std::string streams_banner(const RunReport& run, const std::string& task) {
-  const Fleet& fleet = *run.fleet;
+std::string streams_banner(const RunReport& run, const std::string& task, int repeats) {
   const auto mib_of = [](double bytes) { return bytes / static_cast<double>(mib); };
   const auto gib_of = [](double bytes) { return bytes / static_cast<double>(gib); };
-  const double array = static_cast<double>(fleet.elements) * 8;
+  const std::uint64_t elements = elements_of(run);
+  const double array = static_cast<double>(elements) * 8;
   int most = 0, least = run.ranks, threads = 0;
-  for (const HostKind& kind : fleet.kinds) {
-    most = std::max(most, kind.processes);
-    least = std::min(least, kind.processes);
-    if (kind.processes > 0) threads = std::max(threads, kind.workers / kind.processes);
+  for (const HostRow& host : run.host_rows) {
+    most = std::max(most, host.processes);
+    least = std::min(least, host.processes);
+    threads = std::max(threads, host.workers / host.processes);
   }
   const double node = 3 * array * most;
   const std::string a_node =
@@ -183,25 +183,25 @@ std::string streams_banner(const RunReport& run, const std::string& task) {
       "The *best* time for each kernel (excluding the first iteration)\n"
       "will be used to compute the reported bandwidth.\n"
       "Running with {} MPI processes, each with {} OpenMP threads. {} processes per node\n",
-      task, fleet.elements, mib_of(array), gib_of(array), mib_of(3 * array), gib_of(3 * array),
-      mib_of(node), gib_of(node), fleet.repeats, run.ranks, threads, a_node);
+      task, elements, mib_of(array), gib_of(array), mib_of(3 * array), gib_of(3 * array),
+      mib_of(node), gib_of(node), repeats, run.ranks, threads, a_node);
 }
 
-std::string streams_table(const RunReport& run, const std::string& mode) {
-  const Fleet& fleet = *run.fleet;
+std::string streams_table(const RunReport& run, const std::string& mode, int repeats) {
   std::string text = fmt::format(
       "{:<{}}{:>17}  {:>10}  {:>13}  {:>10}  {:>13}  {:>10}  {}\n"
       "{:<{}}{:>17}  {:>10}  {:>13}  {:>10}  {:>13}  {:>10}  {}\n{}\n",
       "Benchmark", name_width, "Average Bandwidth", "Avg Time", "Max Bandwidth", "Min Time",
       "Min Bandwidth", "Max Time", "Max Time Location", "", name_width, "(MB/s)", "(seconds)",
       "(MB/s)", "(seconds)", "(MB/s)", "(seconds)", "(proc name)", std::string(118, '-'));
-  const auto rows = rows_of(fleet);
+  const auto rows = rows_of(run);
   std::string nodes;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!rows[i] || fleet.kernels[i].mode != mode) continue;
-    const std::string name = capitalised(fleet.kernels[i].name);
+    const ScenarioResult& one = run.scenarios[i];
+    if (!rows[i] || label_of(one, mode_label) != mode) continue;
+    const std::string name = capitalised(one.kernel);
     const KernelRows& both = *rows[i];
-    text += line_of({name, both.process}, fleet.hosts[both.process.slowest_host].name);
+    text += line_of({name, both.process}, run.hosts[both.process.slowest_host]);
     // The original's average: that of the processes, whose rates it adds up.
     TimeRow node = both.host;
     node.average = both.process.average;
@@ -210,7 +210,7 @@ std::string streams_table(const RunReport& run, const std::string& mode) {
   }
   text += nodes;
   if (!run.complete) {
-    text += fmt::format("Incomplete: {} of {} repeats: {}\n", finished_rounds(fleet), fleet.repeats,
+    text += fmt::format("Incomplete: {} of {} repeats: {}\n", finished_rounds(run), repeats,
                         run.incomplete_reason);
   }
   return text;
@@ -242,11 +242,13 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
     const std::vector<std::string> common{
         "-q", "--repeats", arguments.repeats, "--elements",
         std::to_string(elements_a_process(*cache, fewest_processes(comm)))};
+    // What is not a number is refused before any table.
+    const int repeats = std::atoi(arguments.repeats.c_str());
     std::vector<std::string> memory = common;
     memory.insert(memory.end(), {"--dat", "."});
     auto ran = run_task(comm, memory, [&](const RunReport& run) {
-      return streams_banner(run, "Stream Memory Task") + streams_table(run, "memory") +
-             (variant == StreamVariant::memory ? "" : "\n");
+      return streams_banner(run, "Stream Memory Task", repeats) +
+             streams_table(run, "memory", repeats) + (variant == StreamVariant::memory ? "" : "\n");
     });
     if (!ran || variant == StreamVariant::memory) return ran;
     // A word without a slash would be one of memkind's kinds.
@@ -260,7 +262,8 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
       persistent.insert(persistent.end(), {"--persist", "none,individual,collective", "--kernels",
                                            "copy,scale,add,triad,read,write"});
     }
-    return run_task(comm, persistent, persistent_tables);
+    return run_task(comm, persistent,
+                    [&](const RunReport& run) { return persistent_tables(run, repeats); });
   });
 }
 

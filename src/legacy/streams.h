@@ -20,10 +20,10 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
 /// host that has fewest, as the original's source has it (its README speaks of each process).
 std::uint64_t elements_a_process(std::uint64_t cache_elements, int fewest_processes);
 
-/// The lines before the table; `task` as in "Stream Memory Task".
-std::string streams_banner(const RunReport& run, const std::string& task);
-/// The table of the kernels of this mode (FleetKernel::mode): those over processes, then "Node"
-/// ones.
-std::string streams_table(const RunReport& run, const std::string& mode);
+/// The lines before the table; `task` as in "Stream Memory Task", `repeats`: rounds asked for.
+std::string streams_banner(const RunReport& run, const std::string& task, int repeats);
+/// The table of the kernels of this mode (a label of their cases): those over processes, then
+/// "Node" ones.
+std::string streams_table(const RunReport& run, const std::string& mode, int repeats);
 
 }  // namespace numatlas::legacy

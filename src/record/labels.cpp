@@ -77,6 +77,22 @@ std::string gpu_node(const RunReport& report, const FlowResult& flow) {
   return none;
 }
 
+/// Where the longest pass was: "rank 4 on cn17" of a process, "cn17" of a host.
+std::string slowest_text(const RunReport& report, const ScenarioResult& one,
+                         double PassTimes::*time) {
+  std::string text = none;
+  double longest = 0;
+  for (const HostTotals& host : one.host_totals) {
+    for (const PassTimes& pass : counted(host.passes)) {
+      if (pass.*time <= longest) continue;
+      longest = pass.*time;
+      text = report.hosts[static_cast<std::size_t>(host.host)];
+      if (time == &PassTimes::slowest) text = fmt::format("rank {} on {}", pass.slowest_rank, text);
+    }
+  }
+  return text;
+}
+
 using CaseText = std::function<std::string(const RunReport&, const ScenarioResult&)>;
 
 const std::map<std::string, CaseText>& case_texts() {
@@ -94,7 +110,10 @@ const std::map<std::string, CaseText>& case_texts() {
       {"level", [](auto&, auto& c) { return level_text(c); }},
       {"cache", [](auto&, auto& c) { return text_or_none(cache_text(c)); }},
       {"nodes", [](auto& r, auto& c) { return nodes_text(r, c.flows); }},
-      {"copied_between", [](auto&, auto& c) { return copied_between(c); }}};
+      {"copied_between", [](auto&, auto& c) { return copied_between(c); }},
+      {"slowest_host", [](auto& r, auto& c) { return slowest_text(r, c, &PassTimes::node); }},
+      {"slowest_process",
+       [](auto& r, auto& c) { return slowest_text(r, c, &PassTimes::slowest); }}};
   return texts;
 }
 

@@ -19,7 +19,7 @@
 #include "record/distribution.h"
 #include "record/fact.h"
 #include "record/figure.h"
-#include "record/fleet.h"
+#include "record/passes.h"
 #include "record/view.h"
 
 namespace numatlas {
@@ -107,6 +107,19 @@ struct FlowResult {
 struct HostTotals {
   int host = 0;  ///< index into RunReport::hosts
   std::vector<Figure> figures;
+  std::vector<PassTimes> passes{};         ///< of a run that is reduced to its hosts; else empty
+  std::vector<PassTimes> again{};          ///< of its second run (--retest)
+  std::vector<ProcessPasses> processes{};  ///< only for --samples
+};
+
+/// A host of a run that is reduced to its hosts.
+struct HostRow {
+  std::size_t kind = 0;   ///< index into the machines, one of each kind of hosts
+  int first_rank = 0;     ///< global rank of its first process
+  int processes = 0;      ///< ranks on the host
+  int workers = 0;        ///< threads of all of them
+  std::string placement;  ///< where its memory was, as observed
+  friend bool operator==(const HostRow&, const HostRow&) = default;
 };
 
 /// Measured flows of a case that are alike in some labels.
@@ -193,10 +206,13 @@ struct RunHead {
   std::string comm, engine;
   std::string isa;  ///< instruction set of the kernels that have vector loops
   std::vector<std::string> hosts;
-  std::vector<Machine> machines;  ///< one a host; of a fleet one of each kind
+  std::vector<Machine> machines;  ///< one a host; of a run reduced to hosts one of each kind
   std::vector<CpuUse> cpu_use;    ///< one a host; empty with the null engine and while it runs
   std::vector<Fact> facts;        ///< what a survey says of it
   std::string answer;             ///< what it found, in one line; "": its views say it
+  /// How far its figures can be believed: "trusted", "doubtful", "unreliable"; "": nobody judged it.
+  std::string trust;
+  std::string doubt;  ///< the gravest one, in words; "" where it is trusted
 };
 
 /// Everything a command found; what --json writes.
@@ -210,7 +226,8 @@ struct RunReport : RunHead {
   bool time_of_all = false;  ///< time_cap is for all points together
   std::vector<WorkerRow> workers;
   std::vector<ScenarioResult> scenarios;
-  std::optional<Fleet> fleet{};       ///< of a run that was reduced to the rounds of its hosts
+  std::vector<HostRow> host_rows{};  ///< of a run that is reduced to its hosts; else empty
+  double clock_error = 0;  ///< of such a run: seconds that a host's clock may be off rank 0's
   std::vector<VectorWidth> widths{};  ///< found fastest for what no cache holds
   std::vector<PilotSeries> pilots;    ///< empty for runs too short for any
   std::vector<Warning> warnings;

@@ -8,7 +8,6 @@
 
 #include "machine/source.h"
 #include "record/fields.h"
-#include "record/fleet_fields.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -220,10 +219,33 @@ void list_fields(auto& f, Of<FlowInTransit> auto& transit) {
   f("gpu_steps", transit.flow.gpu->steps, "start and duration of each step in ns");
 }
 
-void list_fields(auto& f, Of<HostTotals> auto& h) {
-  f("host", h.host, "index into the report's hosts");
-  f("figures", h.figures, "over the flows of the host");
+void list_fields(auto& f, Of<ProcessPasses> auto& p) {
+  f("rank", p.rank, "global");
+  f("starts", p.starts, "of each pass: seconds after the host's first process");
+  f("seconds", p.seconds, "of each pass");
 }
+
+template <class Fields>
+void list_fields(Fields& f, Of<HostTotals> auto& h) {
+  f("host", h.host, "index into the report's hosts");
+  f("figures", h.figures, "over the flows of the host, or its passes");
+  if (!Fields::writes || !h.passes.empty())
+    f.later("passes", h.passes,
+            "times of every pass of a run reduced to hosts; the first warms up");
+  if (!Fields::writes || !h.again.empty())
+    f.later("again", h.again, "the same of its second run (--retest)");
+  if (!Fields::writes || !h.processes.empty())
+    f.later("processes", h.processes, "passes of every process (--samples)");
+}
+
+void list_fields(auto& f, Of<HostRow> auto& h) {
+  f("kind", h.kind, "index into machines, which has one of each kind of hosts");
+  f("first_rank", h.first_rank, "global rank of its first process");
+  f("processes", h.processes, "ranks on the host");
+  f("workers", h.workers, "threads of all of them");
+  f("placement", h.placement, "where its memory was, as observed");
+}
+std::string problem_of(const HostRow& row);
 
 void list_fields(auto& f, Of<FlowGroup> auto& g) {
   f("labels", g.labels, "what its flows have alike; empty: all measured flows");
@@ -372,20 +394,29 @@ void list_fields(Fields& f, Of<RunReport> auto& r) {
   f("time_of_all", r.time_of_all, "time_cap is for all cases together");
   f("hosts", r.hosts, "names");
   f("machines", r.machines,
-    "one per host, of a fleet one of each kind; as topology --format json prints it");
+    "one per host, with host_rows one of each kind; as topology --format json prints it");
   f("cpu_use", r.cpu_use, "per host: CPUs used by others while measuring; empty where unknown");
   f("workers", r.workers, "who measured");
   f("cases", r.scenarios, "what was measured");
   // Few reports have it.
   if constexpr (Fields::writes) {
-    if (r.fleet) f("fleet", r.fleet, "");
+    if (!r.host_rows.empty()) f("host_rows", r.host_rows, "");
+    if (r.clock_error > 0) f("clock_error", r.clock_error, "");
     if (!r.widths.empty()) f("vector_widths", r.widths, "");
     if (!r.answer.empty()) f("answer", r.answer, "");
+    if (!r.trust.empty()) {
+      f("trust", r.trust, "");
+      f("doubt", r.doubt, "");
+    }
   } else {
-    f.later("fleet", r.fleet, "rounds of each host; only of runs that were reduced to these");
+    f.later("host_rows", r.host_rows, "hosts of a run that was reduced to them, without workers");
+    f.later("clock_error", r.clock_error, "seconds by which a host's clock may be off rank 0's");
     f.later("vector_widths", r.widths,
             "fastest vectors of kernels on memory, where they were tried");
     f.later("answer", r.answer, "what it found, in one line; of commands that judge");
+    f.later("trust", r.trust,
+            "trusted, doubtful or unreliable, as its first lines say; of what was measured");
+    f.later("doubt", r.doubt, "the gravest one, in words; null where it is trusted");
   }
   f.later("pilots", r.pilots, "reference measurements, repeated throughout the run");
   f("views", r.views, "how it is to be shown");
@@ -399,6 +430,12 @@ void from_json(const nlohmann::json& value, const record::Place& place, CpuUse& 
 nlohmann::json schema_of(record::Tag<CpuUse>);
 void from_json(const nlohmann::json& value, const record::Place& place, Machine& out);
 nlohmann::json schema_of(record::Tag<Machine>);
+
+// Passes stand by quantity: short to write, and what plots want.
+nlohmann::json to_json(const std::vector<PassTimes>& passes);
+void from_json(const nlohmann::json& value, const record::Place& place,
+               std::vector<PassTimes>& out);
+nlohmann::json schema_of(record::Tag<std::vector<PassTimes>>);
 
 // What all flows of a case have alike stands once, in its "flow_common"; figures and workers stay
 // with the flows. With a thousand workers that is a tenth.

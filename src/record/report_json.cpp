@@ -43,26 +43,17 @@ constexpr const char* place_of_cases =
     "\x01"
     "cases";
 constexpr const char* place_of_hosts = "\x01hosts";
-constexpr const char* place_of_retest = "\x01retest";
 
-/// Writes a report with places for its cases and hosts, so that the values of all never stand in
-/// memory together.
+/// Writes a report, or a case, with places for its cases and hosts, so that the values of all never
+/// stand in memory together.
 class HeadWriter : public record::Writer {
  public:
   using Writer::operator();
   void operator()(const char* name, const std::vector<ScenarioResult>&, const char* /*help*/) {
     object_[name] = place_of_cases;
   }
-  void operator()(const char* name, const std::vector<FleetHost>&, const char* /*help*/) {
+  void operator()(const char* name, const std::vector<HostTotals>&, const char* /*help*/) {
     object_[name] = place_of_hosts;
-  }
-  void operator()(const char* name, const std::optional<Retest>& retest, const char* /*help*/) {
-    object_[name] = retest ? json(place_of_retest) : json(nullptr);
-  }
-  void operator()(const char* name, const std::optional<Fleet>& fleet, const char* /*help*/) {
-    HeadWriter writer;
-    list_fields(writer, *fleet);
-    object_[name] = writer.take();
   }
 };
 
@@ -81,15 +72,51 @@ template <class T, class TextOf>
 void add_list(std::string& text, const std::vector<T>& items, std::size_t depth, TextOf text_of) {
   text += '[';
   for (const T& item : items) {
-    text += &item == &items.front() ? "\n" : ",\n";
+    const bool is_first = &item == &items.front();
+    text += is_first ? "\n" : ",\n";
     text.append(depth, ' ');
-    text += text_of(item);
+    const std::string its = text_of(item);
+    // Others are about as long: a text that grows would be there twice.
+    if (is_first) text.reserve(text.size() + (its.size() + depth + 8) * items.size());
+    text += its;
   }
   text += items.empty() ? "]" : "\n" + std::string(depth - 1, ' ') + ']';
 }
 
-void add_hosts(std::string& text, const std::vector<FleetHost>& hosts) {
-  add_list(text, hosts, 3, [](const FleetHost& host) { return json_line(record::to_json(host)); });
+/// What stands before and after a place.
+std::pair<std::string, std::string> around(const std::string& text, const char* place) {
+  const std::string quoted = json(place).dump();
+  const std::size_t at = text.find(quoted);
+  return {text.substr(0, at), text.substr(at + quoted.size())};
+}
+
+template <class Writer>
+json written_case(const ScenarioResult& one) {
+  Writer writer;
+  list_fields(writer, one);
+  json value = writer.take();
+  json common = json::object();
+  json& flows = value["flows"];
+  if (!flows.empty()) {
+    common = flows.front();
+    common.erase("figures");
+    common.erase("worker");
+    for (const json& flow : flows)
+      for (auto item = common.begin(); item != common.end();)
+        item = flow[item.key()] == item.value() ? std::next(item) : common.erase(item);
+  }
+  for (json& flow : flows)
+    for (const auto& [name, item] : common.items()) flow.erase(name);
+  value["flow_common"] = std::move(common);
+  return value;
+}
+
+/// A case of many hosts, each on a line of its own.
+std::string text_by_hosts(const ScenarioResult& one) {
+  auto [text, rest] = around(pretty_part(written_case<HeadWriter>(one), 2), place_of_hosts);
+  add_list(text, one.host_totals, 4,
+           [](const HostTotals& host) { return json_line(record::to_json(host)); });
+  return text.append(rest);
 }
 
 }  // namespace
@@ -137,25 +164,7 @@ json schema_of(record::Tag<CpuUse>) {
 
 json schema_of(record::Tag<Machine>) { return {{"type", "object"}}; }
 
-json to_json(const ScenarioResult& one) {
-  record::Writer writer;
-  list_fields(writer, one);
-  json value = writer.take();
-  json common = json::object();
-  json& flows = value["flows"];
-  if (!flows.empty()) {
-    common = flows.front();
-    common.erase("figures");
-    common.erase("worker");
-    for (const json& flow : flows)
-      for (auto item = common.begin(); item != common.end();)
-        item = flow[item.key()] == item.value() ? std::next(item) : common.erase(item);
-  }
-  for (json& flow : flows)
-    for (const auto& [name, item] : common.items()) flow.erase(name);
-  value["flow_common"] = std::move(common);
-  return value;
-}
+json to_json(const ScenarioResult& one) { return written_case<record::Writer>(one); }
 
 void from_json(const json& value, const Place& place, ScenarioResult& out) {
   if (!value.is_object()) return place.reject("must be an object");
@@ -190,32 +199,14 @@ json schema_of(record::Tag<ScenarioResult>) {
 json to_json(const RunReport& report) { return written<record::Writer>(report); }
 
 std::string json_text(const RunReport& report) {
+  const bool by_hosts = !report.host_rows.empty();
   std::optional<record::ExactNumbers> exact;
-  if (report.fleet) exact.emplace();  // what is computed from a file is what was computed here
-  const std::string head = pretty(written<HeadWriter>(report));
-  std::string text;
-  std::size_t from = 0;
-  const auto copy_up_to = [&](const char* place) {
-    const std::string quoted = json(place).dump();
-    const std::size_t at = head.find(quoted, from);
-    text.append(head, from, at - from);
-    from = at + quoted.size();
-  };
-  // Members are sorted by name.
-  copy_up_to(place_of_cases);
-  add_list(text, report.scenarios, 2,
-           [](const ScenarioResult& one) { return pretty_part(to_json(one), 2); });
-  if (report.fleet) {
-    copy_up_to(place_of_hosts);
-    add_hosts(text, report.fleet->hosts);
-  }
-  if (report.fleet && report.fleet->retest) {
-    copy_up_to(place_of_retest);
-    text += "{\"hosts\": ";
-    add_hosts(text, report.fleet->retest->hosts);
-    text += '}';
-  }
-  return text.append(head, from);
+  if (by_hosts) exact.emplace();  // what is computed from a file is what was computed here
+  auto [text, rest] = around(pretty(written<HeadWriter>(report)), place_of_cases);
+  add_list(text, report.scenarios, 2, [&](const ScenarioResult& one) {
+    return by_hosts ? text_by_hosts(one) : pretty_part(to_json(one), 2);
+  });
+  return text.append(rest);
 }
 
 Expected<RunReport> report_from_json(const json& value) {
@@ -230,13 +221,14 @@ Expected<RunReport> report_from_json(const json& value) {
     if (report.workers[i].host < 0 || report.workers[i].host >= hosts)
       return fail(ErrorKind::usage, fmt::format("field 'workers[{}].host' names no host", i));
   }
-  if (report.fleet) {
-    if (const std::string wrong = inconsistency_of(*report.fleet); !wrong.empty())
-      return fail(ErrorKind::usage, wrong);
+  if (!report.host_rows.empty() && report.host_rows.size() != report.hosts.size())
+    return fail(
+        ErrorKind::usage,
+        fmt::format("field 'host_rows' must have one for each of {} hosts", report.hosts.size()));
+  for (std::size_t i = 0; i < report.host_rows.size(); ++i) {
+    if (report.host_rows[i].kind >= report.machines.size())
+      return fail(ErrorKind::usage, fmt::format("field 'host_rows[{}].kind' names no machine", i));
   }
-  if (report.fleet && report.fleet->slow && report.scenarios.size() != report.fleet->kernels.size())
-    return fail(ErrorKind::usage, fmt::format("field 'cases' must have one for each of {} kernels",
-                                              report.fleet->kernels.size()));
   for (std::size_t i = 0; i < report.scenarios.size(); ++i) {
     for (const HostTotals& totals : report.scenarios[i].host_totals) {
       if (totals.host < 0 || totals.host >= hosts)

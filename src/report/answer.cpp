@@ -17,6 +17,8 @@ namespace {
 
 /// Facts of one heading that the answer has, at most.
 constexpr std::size_t most_facts = 3;
+/// The code of the warning that makes a run unreliable.
+constexpr const char* other_processes = "other-processes";
 
 /// "123 to 338 ns"
 std::string span_text(const std::vector<const Fact*>& cells) {
@@ -73,7 +75,25 @@ std::string doubt_of(const RunReport& report) {
   return is_null_engine(report.engine) ? "" : guest_note(report.machines);
 }
 
+std::string gravest_doubt(const RunReport& report) {
+  const std::string doubt = doubt_of(report);
+  return doubt.empty() && std::ranges::any_of(report.facts, has_star) ? star_note() : doubt;
+}
+
 }  // namespace
+
+Trust trust_of(const std::vector<RunReport>& reports) {
+  if (reports.empty() || is_null_engine(reports.front().engine)) return {};
+  for (const RunReport& report : reports)
+    if (const Warning* const others = find_warning(report, other_processes))
+      return {"unreliable", full_text(*others)};
+  for (const RunReport& report : reports) {
+    std::string doubt = gravest_doubt(report);
+    if (doubt.starts_with("* ")) doubt.erase(0, 2);  // there is no star to explain
+    if (!doubt.empty()) return {"doubtful", doubt};
+  }
+  return {"trusted", ""};
+}
 
 std::string answer_text(const RunReport& report) {
   std::string figures;
@@ -84,10 +104,9 @@ std::string answer_text(const RunReport& report) {
     figures += (figures.empty() ? "" : "; ") + text;
   }
   if (figures.empty()) return "";
-  if (const Warning* const others = find_warning(report, "other-processes"))
+  if (const Warning* const others = find_warning(report, other_processes))
     return fmt::format("UNRELIABLE: {}\n({})\n", full_text(*others), figures);
-  std::string doubt = doubt_of(report);
-  if (doubt.empty() && std::ranges::any_of(report.facts, has_star)) doubt = star_note();
+  const std::string doubt = gravest_doubt(report);
   return figures + "\n" + (doubt.empty() ? "" : (doubt.front() == '*' ? "" : "! ") + doubt + "\n");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "record/report.h"
 
@@ -12,5 +13,12 @@ namespace numatlas {
 /// the gravest doubt, "! one launch on a virtual machine". Where other programs used the CPUs, that
 /// comes first and the figures stand in brackets. Ends in a newline; "" for a report without facts.
 std::string answer_text(const RunReport& report);
+
+/// How far the figures of a run, in one report or several, can be believed, by the same rule:
+/// "trusted", "doubtful" or "unreliable", and the gravest doubt. "" where nothing was measured.
+struct Trust {
+  std::string grade, doubt;
+};
+Trust trust_of(const std::vector<RunReport>& reports);
 
 }  // namespace numatlas

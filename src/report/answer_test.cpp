@@ -43,5 +43,23 @@ TEST(Answer, TheGravestDoubtStandsBelow) {
               StartsWith("UNRELIABLE: other processes used 1.0 of 2 CPUs\n(Idle"));
 }
 
+TEST(Answer, HowFarARunCanBeBelieved) {
+  RunReport report = testing::report();
+  report.engine = "OpenMP";
+  const auto told = [](const std::vector<RunReport>& reports) {
+    const Trust trust = trust_of(reports);
+    return trust.grade + ":" + trust.doubt;
+  };
+  EXPECT_EQ(told({report}), "trusted:");
+  RunReport doubtful = report, unreliable = report;
+  doubtful.warnings = {{"two-speeds", "", "two speeds"}};
+  EXPECT_EQ(told({report, doubtful}), "doubtful:two speeds");
+  unreliable.warnings = {{"two-speeds", "", "two speeds"},
+                         {"other-processes", "", "other processes used 1.0 of 2 CPUs"}};
+  EXPECT_EQ(told({doubtful, unreliable}), "unreliable:other processes used 1.0 of 2 CPUs");
+  report.engine = "null (scripted clock)";
+  EXPECT_EQ(told({report}), ":") << "nothing was measured";
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "report/answer.h"
-#include "report/fleet_table.h"
 #include "report/notes.h"
 #include "report/text_table.h"
 #include "report/view_text.h"
@@ -14,7 +13,6 @@
 namespace numatlas {
 
 std::string tables_text(const RunReport& report, const TextStyle& style) {
-  if (report.fleet) return fleet_table(report, style);
   const bool by_host =
       report.hosts.size() > 1 &&
       std::ranges::any_of(report.views, [](const View& view) { return view.by_host; });

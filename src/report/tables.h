@@ -9,7 +9,7 @@
 namespace numatlas {
 
 /// The views of the report (of several hosts one after the other, where the views say so), with
-/// `stats` every flow, and notes. Of a fleet its rows and slow nodes.
+/// `stats` every flow, and notes.
 std::string tables_text(const RunReport& report, const TextStyle& style);
 
 }  // namespace numatlas

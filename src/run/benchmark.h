@@ -81,10 +81,13 @@ struct SurveyPart {
   bool runs_anyway = false;  ///< where it does not apply: it runs if it is called by name
 };
 
-/// What the rounds of hosts are of, where a run is reduced to these.
-struct FleetPlan {
-  Fleet head;                    ///< without hosts
-  bool keeps_processes = false;  ///< the rounds of each process as well
+/// What is kept of a run that is reduced to its hosts.
+struct HostsPlan {
+  /// One for each pass of a round of each scenario, in their order: without hosts, with the bytes
+  /// of a process in a pass (analysis/passes.h).
+  std::vector<ScenarioResult> cases;
+  int rounds = 0;                ///< asked for
+  bool keeps_processes = false;  ///< the passes of each process as well
 };
 
 class Benchmark {
@@ -151,7 +154,8 @@ class Benchmark {
     (void)report;
     return {};
   }
-  /// Adds figures to cases that follow from other cases, once all are measured. Pure.
+  /// Adds figures to cases that follow from other cases, once all are measured; of a run that is
+  /// reduced to its hosts also before its files are written meanwhile. Pure.
   virtual void conclude(RunReport& report) const { (void)report; }
   /// What the whole report has to be read with, beside what the flows say. Pure.
   virtual std::vector<Warning> warnings(const RunReport& report) const {
@@ -189,13 +193,13 @@ class Benchmark {
     (void)machine;
     return {};
   }
-  /// Where a run is reduced to the rounds of its hosts (run/host_rounds.h): what these are
-  /// of. Its scenarios then have passes, and plans are made host by host.
-  virtual std::optional<FleetPlan> fleet(const PlanInput& input) const {
+  /// Where a run is reduced to its hosts (run/host_rounds.h): what is kept of these. Its scenarios
+  /// then have passes, and plans are made host by host.
+  virtual std::optional<HostsPlan> by_hosts(const PlanInput& input) const {
     (void)input;
     return std::nullopt;
   }
-  virtual bool is_by_rounds_of_hosts() const { return false; }
+  virtual bool is_reduced_to_hosts() const { return false; }
   /// Numbers that a host comes to by itself and whose largest every host needs
   /// (PlanInput::largest).
   virtual std::vector<std::uint64_t> numbers_of_host(const PlanInput& input) const {
@@ -204,7 +208,7 @@ class Benchmark {
   }
   /// What all hosts must have been told alike, beside what the names of scenarios say.
   virtual std::string same_on_all_hosts() const { return ""; }
-  /// Of a measured fleet: hosts that are to be run again, as indices. On rank 0.
+  /// Of a run that is reduced to its hosts: those that are to be run again, as indices. On rank 0.
   virtual std::vector<std::size_t> hosts_to_retest(const RunReport& report) const {
     (void)report;
     return {};

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "engine/agreement.h"
-#include "fleet/fleet.h"
 #include "run/host_placement.h"
 
 namespace numatlas {
@@ -19,8 +18,7 @@ HostRounds::HostRounds(Comm& comm, const Setup& setup, RunReport& report, Progre
       report_(report),
       progress_(progress),
       after_round_(std::move(after_round)),
-      keeps_processes_(setup.fleet->keeps_processes) {
-  report_.fleet = setup_.fleet->head;
+      keeps_processes_(setup.by_hosts->keeps_processes) {
   report_.hosts.clear();  // they are met
   report_.machines.clear();
   report_.workers.clear();
@@ -29,17 +27,25 @@ HostRounds::HostRounds(Comm& comm, const Setup& setup, RunReport& report, Progre
     rank_of_.push_back(setup_.host->world_rank(local));
   }
   if (!leads()) return;
-  gathering_ = std::make_unique<FleetGathering>(*comm_.leaders(), report_);
-  for (int rank = 0; keeps_processes_ && rank < setup_.host->size(); ++rank) {
-    processes_.push_back({setup_.host->world_rank(rank), {}, {}});
-    processes_.back().starts.resize(report_.fleet->kernels.size());
-    processes_.back().seconds.resize(report_.fleet->kernels.size());
-  }
+  gathering_ = std::make_unique<HostGathering>(*comm_.leaders(), report_);
+  if (!keeps_processes_) return;
+  std::vector<ProcessPasses> all(static_cast<std::size_t>(setup_.host->size()));
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    all[rank].rank = setup_.host->world_rank(static_cast<int>(rank));
+  processes_.assign(setup_.by_hosts->cases.size(), all);
 }
 
-void HostRounds::begin(const Scenario& scenario, std::size_t first) {
+std::size_t HostRounds::first_case_of(std::size_t scenario) {
+  if (report_.scenarios.empty()) report_.scenarios = setup_.by_hosts->cases;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < scenario; ++i)
+    first += setup_.plan[i].scenario.flows.front().kernel.passes.size();
+  return first;
+}
+
+void HostRounds::begin(std::size_t index, const Scenario& scenario) {
   scenario_ = &scenario;
-  first_kernel_ = first;
+  first_case_ = first_case_of(index);
   round_.assign(scenario.flows.empty() ? 0 : scenario.flows.front().kernel.passes.size(), {});
 }
 
@@ -63,15 +69,15 @@ void HostRounds::meet(const std::vector<const Trace*>& traces) {
     return;
   }
   met_ = true;
-  FleetHost host;
-  host.name = setup_.layout.hosts.front();
+  HostRow host;
   host.first_rank = setup_.host->world_rank(0);
+  host.processes = setup_.host->size();
+  host.workers = static_cast<int>(setup_.layout.workers.size());
   host.placement = placement_ = placement.text;
-  host.warnings = setup_.warnings;
-  host.warnings.insert(host.warnings.end(), placement.warnings.begin(), placement.warnings.end());
-  said_warnings_ = host.warnings;
-  const int workers = static_cast<int>(setup_.layout.workers.size());
-  (void)gathering_->meet(host, kind_of(setup_.machine, setup_.host->size(), workers),
+  said_warnings_ = setup_.warnings;
+  said_warnings_.insert(said_warnings_.end(), placement.warnings.begin(), placement.warnings.end());
+  (void)gathering_->meet(setup_.layout.hosts.front(), host,
+                         kind_of(setup_.machine, host.processes, host.workers), said_warnings_,
                          setup_.machine);
 }
 
@@ -83,15 +89,16 @@ Expected<void> HostRounds::take_pass(int pass, std::span<const Sample> of_host) 
   if (keeps_processes_ && !retesting_) {
     const std::vector<ProcessPass> passes = process_passes(of_host, ranks);
     for (std::size_t i = 0; i < passes.size(); ++i) {
-      processes_[i].starts[first_kernel_ + kernel].push_back(passes[i].start);
-      processes_[i].seconds[first_kernel_ + kernel].push_back(passes[i].seconds);
+      ProcessPasses& its = processes_[first_case_ + kernel][i];
+      its.starts.push_back(passes[i].start);
+      its.seconds.push_back(passes[i].seconds);
     }
   }
   if (kernel + 1 < kernels) return {};
-  TRY(gathering_->add_round(first_kernel_, round_));
+  TRY(gathering_->add_round(first_case_, round_));
   if (comm_.rank() != 0 || retesting_) return {};
   const int round = pass / static_cast<int>(kernels) + 1;
-  progress_.phase(*scenario_, fmt::format("round {} of {}", round, report_.fleet->repeats));
+  progress_.phase(*scenario_, fmt::format("round {} of {}", round, setup_.by_hosts->rounds));
   after_round_();
   return {};
 }
@@ -115,24 +122,16 @@ Expected<void> HostRounds::retest(const std::vector<std::size_t>& chosen,
   const auto here =
       static_cast<std::size_t>(comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())]);
   retesting_ = true;
-  RunReport again;
-  again.fleet = setup_.fleet->head;
-  for (const FleetHost& host : report_.fleet->hosts) {
-    FleetHost& entry = again.fleet->hosts.emplace_back();
-    entry.name = host.name;
-    entry.kind = host.kind;
-    entry.first_rank = host.first_rank;
-    entry.rounds.resize(again.fleet->kernels.size());
-  }
-  if (leads()) gathering_ = std::make_unique<FleetGathering>(*comm_.leaders(), again);
+  if (leads()) gathering_->run_again();
   auto ran = run(said[here] == 'y');
-  if (comm_.rank() == 0 && ran) {
-    Retest& retest = report_.fleet->retest.emplace();
-    for (std::size_t host = 0; host < again.fleet->hosts.size(); ++host)
-      if (said[host] == 'y') retest.hosts.push_back(std::move(again.fleet->hosts[host]));
-  }
-  gathering_.reset();
+  if (!ran)
+    for (ScenarioResult& one : report_.scenarios)
+      for (HostTotals& totals : one.host_totals) totals.again.clear();
   return ran;
+}
+
+std::vector<Warning> HostRounds::warnings() const {
+  return gathering_ ? gathering_->warnings() : std::vector<Warning>{};
 }
 
 }  // namespace numatlas

@@ -38,7 +38,7 @@ class Run {
  private:
   SessionOptions session_options() {
     const std::chrono::duration<double> time(options_.stop.time);
-    const bool pilots = hooks_.pilots && !benchmark_.is_by_rounds_of_hosts();
+    const bool pilots = hooks_.pilots && !benchmark_.is_reduced_to_hosts();
     // What cannot be written now is told of at the end.
     return {.time = time,
             .spread = options_.spread,
@@ -81,6 +81,7 @@ Expected<void> Run::save(bool last) {
   const bool write = last || begun >= next_save_;
   if (write && !last) {
     part().update(session_.pilots());
+    if (benchmark_.is_reduced_to_hosts()) benchmark_.conclude(report());
     part().describe();
   }
   if (own_files_.empty()) own_files_ = benchmark_.own_files(report());

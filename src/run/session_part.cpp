@@ -17,6 +17,7 @@
 #include "record/cache_level.h"
 #include "record/labels.h"
 #include "record/modes.h"
+#include "report/answer.h"
 #include "report/process_memory.h"
 #include "run/flow_result.h"
 #include "run/metrics.h"
@@ -79,6 +80,10 @@ double slow_down_of(const std::string& host) {
   return std::max(1.0, std::atof(said.c_str() + colon + 1));
 }
 
+void add_all(std::vector<Warning>& warnings, std::vector<Warning> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(warnings));
+}
+
 std::string pause_text(double seconds) {
   return seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1e3) : fmt::format("{:.1f} s", seconds);
 }
@@ -117,7 +122,7 @@ EngineOptions SessionPart::engine_options() {
     if (rounds_of_hosts_) return rounds_of_hosts_->meet(traces);
     capture_process_memory();
   };
-  if (!setup_.fleet) return options;
+  if (!setup_.by_hosts) return options;
   options.after_pass = [this](int pass, auto of_host) {
     return rounds_of_hosts_->take_pass(pass, of_host);
   };
@@ -137,7 +142,7 @@ Expected<void> SessionPart::start() {
   engine_ = *std::move(engine);
   report_ = new_report(setup_, options_, state_.comm, *engine_);
   own_warnings_ = report_.warnings;
-  if (setup_.fleet) {
+  if (setup_.by_hosts) {
     own_warnings_.clear();  // they are of this host, and go with it
     rounds_of_hosts_ =
         std::make_unique<HostRounds>(state_.comm, setup_, report_, progress_, state_.after_round);
@@ -210,15 +215,10 @@ void SessionPart::give_up(const Error& error) {
 }
 
 bool SessionPart::has_results() const {
-  if (report_.fleet) {
-    const auto& hosts = report_.fleet->hosts;
-    return std::any_of(hosts.begin(), hosts.end(), [](const FleetHost& host) {
-      return std::any_of(host.rounds.begin(), host.rounds.end(),
-                         [](const auto& rounds) { return !rounds.empty(); });
-    });
-  }
-  return std::any_of(report_.scenarios.begin(), report_.scenarios.end(),
-                     [](const ScenarioResult& point) { return !point.flows.empty(); });
+  const auto has_passes = [](const HostTotals& host) { return !host.passes.empty(); };
+  return std::ranges::any_of(report_.scenarios, [&](const ScenarioResult& point) {
+    return !point.flows.empty() || std::ranges::any_of(point.host_totals, has_passes);
+  });
 }
 
 Expected<void> SessionPart::decide(PointRun& point) {
@@ -325,6 +325,7 @@ void SessionPart::update(const Pilots* pilots) {
   }
   report_.seconds = (now() - begun_).count();
   report_.warnings = own_warnings_;
+  if (rounds_of_hosts_) add_all(report_.warnings, rounds_of_hosts_->warnings());
   for (const ScenarioResult& point : report_.scenarios) {
     for (const FlowResult& flow : point.flows) judge(point, flow);
     if (const std::string text = two_speeds_of(point); !text.empty())
@@ -354,26 +355,26 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
   if (pilots != nullptr && !pilots->failure().empty())
     report_.warnings.push_back(
         {"no-pilot", "", "no measurements of a pilot: " + pilots->failure()});
-  if (report_.fleet) report_.fleet->clock_error = engine_->clock_error();
-  // The hosts of a fleet told of theirs.
-  const auto noted = report_.fleet
+  if (rounds_of_hosts_) report_.clock_error = engine_->clock_error();
+  // Hosts that a run is reduced to told of theirs.
+  const auto noted = rounds_of_hosts_
                          ? Expected<void>{}
                          : note_cpu_use(state_.cpu_watch, state_.comm, ran.has_value(), report_);
   const Expected<void>& ended = ran ? noted : ran;
-  const auto add_all = [&](std::vector<Warning> warnings) {
-    std::move(warnings.begin(), warnings.end(), std::back_inserter(report_.warnings));
-  };
   // Stopped before the first visit ended, it has nothing that a benchmark could say more about.
   if (!report_.scenarios.empty()) {
     benchmark_.conclude(report_);
     for (ScenarioResult& result : report_.scenarios) result.groups = medians_of(result, report_);
-    if (benchmark_.is_of_memory()) add_all(cache_warnings(report_));
-    add_all(benchmark_.warnings(report_));
+    if (benchmark_.is_of_memory()) add_all(report_.warnings, cache_warnings(report_));
+    add_all(report_.warnings, benchmark_.warnings(report_));
   }
   const std::optional<Error> why = given_up_ ? given_up_ : error_of(ended);
   report_.complete = !why;
   report_.incomplete_reason = why ? full_text(in_words(*why)) : "";
   describe();
+  const Trust trust = trust_of({report_});
+  report_.trust = trust.grade;
+  report_.doubt = trust.doubt;
   return ended;
 }
 

@@ -141,11 +141,8 @@ void SessionPart::mark_in_memory(Scenario& scenario) const {
 
 /// A scenario of passes, of which hosts keep rounds and nothing else.
 Expected<void> SessionPart::run_rounds(std::size_t index, bool takes_part) {
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < index; ++i)
-    first += setup_.plan[i].scenario.flows.front().kernel.passes.size();
   Scenario scenario = setup_.plan[index].scenario;
-  rounds_of_hosts_->begin(scenario, first);
+  rounds_of_hosts_->begin(index, scenario);
   // A host that takes no part waits for those that do.
   if (!takes_part) scenario.flows.clear();
   mark_in_memory(scenario);
@@ -312,7 +309,9 @@ void SessionPart::add_figures(ScenarioResult& visit) const {
 
 /// Adds a visit to its point. One that was cut short counts only where there is no other.
 void SessionPart::add(PointRun& point, Outcome outcome, double start, double end) {
-  if (point.result < 0) {
+  if (point.result < 0 && rounds_of_hosts_) {
+    point.result = static_cast<int>(rounds_of_hosts_->first_case_of(point.first));
+  } else if (point.result < 0) {
     point.result = static_cast<int>(report_.scenarios.size());
     report_.scenarios.push_back(setup_.plan[point.first].head);
   }

@@ -109,7 +109,7 @@ Expected<void> check_something_is_left(const Setup& setup, const std::optional<E
 
 /// With the words of the benchmark's own options.
 Error of_its_size(Error error, const Benchmark& benchmark) {
-  if (benchmark.is_by_rounds_of_hosts()) {
+  if (benchmark.is_reduced_to_hosts()) {
     error.hint.clear();
     error.option_hint = benchmark.less_memory_hint();
     return error;
@@ -349,7 +349,7 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   TRY(agree(comm, error_of(ready)));
   const PlanInput input{options, setup.layout, setup.machines, largest};
   setup.plan = TRY(benchmark.plan(input));
-  setup.fleet = benchmark.fleet(input);
+  setup.by_hosts = benchmark.by_hosts(input);
   place_on_devices(setup, comm.layout().host_of[static_cast<std::size_t>(comm.rank())]);
   for (const PlannedScenario& planned : setup.plan) setup.skips.push_back(planned.skip);
   TRY(check_same_plan(setup, options, comm));
@@ -412,7 +412,7 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                        const Machine* known) {
-  return benchmark.is_by_rounds_of_hosts() ? set_up_hosts(benchmark, options, comm)
+  return benchmark.is_reduced_to_hosts() ? set_up_hosts(benchmark, options, comm)
                                            : set_up_ranks(benchmark, options, comm, known, {});
 }
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "analysis/peers.h"
 #include "base/cli_forward.h"
 #include "base/error.h"
-#include "record/fleet.h"
 
 namespace numatlas {
 

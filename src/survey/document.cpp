@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "machine/source.h"
 #include "record/report_json.h"
+#include "report/answer.h"
 
 namespace numatlas {
 namespace {
@@ -39,22 +40,27 @@ std::string document_text(const SurveyRecord& record, const SurveySummary& summa
   for (const RunReport& report : record.reports) results.push_back(to_json(report));
   for (const SkippedBenchmark& one : record.skipped)
     skipped.push_back({{"benchmark", one.benchmark}, {"reason", one.reason}});
-  const json document = {{"schema_version", schema_version},
-                         {"program", "numatlas"},
-                         {"command", "survey"},
-                         {"version", version},
-                         {"arguments", record.options.arguments},
-                         {"started", record.started},
-                         {"seconds", record.seconds},
-                         {"time_asked", std::chrono::duration<double>(record.options.time).count()},
-                         {"complete", record.complete},
-                         {"incomplete_reason", optional_text(record.incomplete_reason)},
-                         {"machine", to_json(record.machine)},
-                         {"plan", plan_of(record)},
-                         {"results", std::move(results)},
-                         {"skipped", std::move(skipped)},
-                         {"notes", record.notes},
-                         {"warnings", summary.warnings}};
+  const Trust trust = trust_of(record.reports);
+  json document = {{"schema_version", schema_version},
+                   {"program", "numatlas"},
+                   {"command", "survey"},
+                   {"version", version},
+                   {"arguments", record.options.arguments},
+                   {"started", record.started},
+                   {"seconds", record.seconds},
+                   {"time_asked", std::chrono::duration<double>(record.options.time).count()},
+                   {"complete", record.complete},
+                   {"incomplete_reason", optional_text(record.incomplete_reason)},
+                   {"machine", to_json(record.machine)},
+                   {"plan", plan_of(record)},
+                   {"results", std::move(results)},
+                   {"skipped", std::move(skipped)},
+                   {"notes", record.notes},
+                   {"warnings", summary.warnings}};
+  if (!trust.grade.empty()) {
+    document["trust"] = trust.grade;
+    document["doubt"] = optional_text(trust.doubt);
+  }
   return pretty(document);
 }
 

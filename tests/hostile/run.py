@@ -67,12 +67,11 @@ def fleet():
 def names_of_results():
     """check and compare show the names of hosts, of placements and of files."""
     evil = fleet()
-    for host in evil["fleet"]["hosts"]:
-        host["name"] = EVIL + host["name"]
+    evil["hosts"] = [EVIL + name for name in evil["hosts"]]
+    for host in evil["host_rows"]:
         host["placement"] = EVIL
-    evil["hosts"] = [host["name"] for host in evil["fleet"]["hosts"]]
-    evil["fleet"]["memory"] = EVIL
-    evil["fleet"]["slow"] = None  # to be judged by who reads it
+    for case in evil["cases"]:
+        case["labels"]["memory"] = EVIL
     evil["warnings"] = [{"code": "placement", "where": EVIL, "text": EVIL}]
     path = write(f"{EVIL}.json", evil)
     expect(1, SHOWN, "check", path)
@@ -145,16 +144,17 @@ def split(run_file, prefix):
     """A file a host."""
     whole = json.loads(run_file.read_text())
     files = []
-    for i, host in enumerate(whole["fleet"]["hosts"]):
-        fleet = {**whole["fleet"], "hosts": [host], "retest": None, "slow": None}
-        files.append(write(f"{prefix}-{i}.json", {**whole, "hosts": [host["name"]], "cases": [], "fleet": fleet}))
+    whole["cases"] = [case for case in whole["cases"] if "finding" not in case["labels"]]
+    for i, (name, row) in enumerate(zip(whole["hosts"], whole["host_rows"], strict=True)):
+        cases = [{**case, "host_figures": [{**case["host_figures"][i], "host": 0}]} for case in whole["cases"]]
+        alone = {**whole, "hosts": [name], "host_rows": [row], "cases": cases}
+        files.append(write(f"{prefix}-{i}.json", alone))
     return whole, files
 
 
 def hosts_of_their_own():
     """Files of different hosts are one fleet; of the same hosts a history; both at once."""
     whole, files = split(FLEET / "run4.json", "d")
-    whole["fleet"]["retest"] = None
     together = expect(1, "SLOW 2 of 7: ", "check", write("whole.json", whole))
     apart = expect(1, "SLOW 2 of 7: ", "check", *files)
 
@@ -188,7 +188,7 @@ def hosts_of_their_own():
         "--dat",
         folder,
     )
-    expect(0, "not judged: ", "stream", "--engine", "null", "--machine", machine, "-q", "--dat", folder)
+    expect(0, "STREAM on 1 node", "stream", "--engine", "null", "--machine", machine, "-q", "--dat", folder)
 
 
 CASES = {

@@ -60,7 +60,7 @@ def case_sigint(t: Trial) -> None:
         true(said.code != 0 or t.launcher[0] == "mpirun.mpich", "the exit code is 0")
         return
     said.ends_with(130).says_once("^numatlas: interrupted by signal 2: what was finished before is kept")
-    said.out_says("^Node triad ").out_says(r"^incomplete: \d+ of 1000000 rounds: interrupted")
+    said.out_says("^triad ").out_says(r"^\d+ of 1000000 rounds, ").out_says("^incomplete: interrupted")
     equal(t.report()["incomplete_reason"], "interrupted", "reason")
     # Not where a launcher kills ranks: one that writes leaves its half of a new file, beside the old one.
     equal(sorted(os.listdir(t.folder)), ["err", "out", "report.json"], "files")
@@ -70,8 +70,8 @@ def case_one_told(t: Trial) -> None:
     """A signal to one rank stops all of them."""
     run = long_run(t)
     os.kill(run.ranks()[1], signal.SIGTERM)
-    said = run.end().fails().says_once("^numatlas: interrupted").out_says(r"^incomplete: \d+ of 1000000 rounds")
-    said.out_says("^Node triad ")
+    said = run.end().fails().says_once("^numatlas: interrupted").out_says(r"^\d+ of 1000000 rounds, ").out_says("^incomplete: ")
+    said.out_says("^triad ")
     run.none_left()
     kept(t)
 
@@ -83,7 +83,7 @@ def case_files_lost(t: Trial) -> None:
     run = t.start(1, t.numatlas, "stream", "-q", "--elements", 8000, "--repeats", 300, "--json", folder / "report.json")
     run.until("a round is on disk", (folder / "report.json").exists)
     folder.rename(t.folder / "away")
-    run.end(90).ends_with(6).says_once("^numatlas: error: --json: ").out_says("^Node triad ")
+    run.end(90).ends_with(6).says_once("^numatlas: error: --json: ").out_says("^triad ")
 
 
 def case_metrics_whole(t: Trial) -> None:
@@ -100,7 +100,7 @@ def case_metrics_whole(t: Trial) -> None:
             try:
                 text = path.read_text()
                 if text not in seen:
-                    equal(len(families(text)["numatlas_stream_host_bandwidth_bytes_per_second"]), 4, "kernels")
+                    equal(len(families(text)["numatlas_bandwidth_bytes_per_second"]), 4, "kernels")
                 seen.add(text)
             except (OSError, Failed, KeyError) as problem:
                 problems.append(f"{problem!r}")
@@ -122,6 +122,6 @@ def case_disk_limit(t: Trial) -> None:
     """The file does not fit: the old one stays, whole."""
     (t.folder / "report.json").write_text("old")
     run = t.run(1, "bash", "-c", 'ulimit -f 2; exec "$@"', "-", t.numatlas, "stream", "-q", *SMALL, "--json", "report.json")
-    run.ends_with(6).says_once("^numatlas: error: --json: .*report.json: write: File too large").out_says("^Node triad ")
+    run.ends_with(6).says_once("^numatlas: error: --json: .*report.json: write: File too large").out_says("^triad ")
     equal((t.folder / "report.json").read_text(), "old", "the old file")
     equal(sorted(os.listdir(t.folder)), ["err", "out", "report.json"], "files")

@@ -198,12 +198,7 @@ class Trial:
             report = whole(json.loads((self.folder / name).read_text(), parse_constant=refuse))
         except ValueError as error:
             raise Failed(f"{name}: {error}") from error
-        if "fleet" not in report:
-            return report
-        fleet = report["fleet"]
-        equal(report["hosts"], [host["name"] for host in fleet["hosts"]], "hosts of the report")
-        slow = (fleet["slow"] or {"hosts": []})["hosts"]
-        return report | fleet | {"slow": [one | {"host": report["hosts"][one["host"]]} for one in slow]}
+        return by_hosts(report) if "host_rows" in report else report
 
     def clean_up(self) -> None:
         for one in self.started:
@@ -212,6 +207,34 @@ class Trial:
             if one.process.poll() is None:
                 one.process.kill()
                 one.process.wait()
+
+
+def by_hosts(report: dict) -> dict:
+    """A report of STREAM by kernel, host and round: what was measured, apart from who is slow."""
+    def value(case: dict, key: str) -> float | None:
+        return next((one["estimate"]["value"] for one in case["figures"] if one["key"] == key and one["estimate"]), None)
+    measured = [case for case in report["cases"] if "finding" not in case["labels"]]
+    kernels = [{"name": case["kernel"], "mode": case["labels"]["mode"], "stores": case["stores"],
+                "bytes": value(case, "pass_size"), "moved": value(case, "pass_traffic")} for case in measured]
+    hosts = []
+    for index, (name, row) in enumerate(zip(report["hosts"], report["host_rows"], strict=True)):
+        totals = [case["host_figures"][index] for case in measured]
+        equal([one["host"] for one in totals], [index] * len(totals), "hosts of the cases")
+        processes = [{"rank": first["rank"], "starts": [one["processes"][i]["starts"] for one in totals],
+                      "seconds": [one["processes"][i]["seconds"] for one in totals]}
+                     for i, first in enumerate(totals[0].get("processes", []))]
+        hosts.append(row | {"name": name, "rounds": [one.get("passes", {"node": []}) for one in totals],
+                            "again": "again" in totals[0], "processes": processes})
+    slow: dict[str, bool] = {}
+    for case in report["cases"]:
+        if case["labels"].get("finding") in ("slow", "cleared"):
+            slow[case["labels"]["host"]] = case["labels"]["finding"] == "slow"
+    kinds = {row["kind"]: {"processes": row["processes"], "workers": row["workers"]} for row in report["host_rows"]}
+    return report | {
+        "kernels": kernels, "hosts": hosts, "kinds": [kinds[kind] for kind in sorted(kinds)],
+        "repeats": max(len(rounds["node"]) for host in hosts for rounds in host["rounds"]),
+        "elements": int(measured[0]["labels"]["elements"]), "memory": measured[0]["labels"]["memory"],
+        "notes": [note for view in report["views"] for note in view["notes"]], "slow": slow}
 
 
 def carry_out(case: Callable[[Trial], None], numatlas: str, launcher: list[str]) -> None:

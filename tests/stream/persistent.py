@@ -42,10 +42,10 @@ def case_pmem(t: Trial) -> None:
     host, = report["hosts"]
     equal([len(rounds["node"]) for rounds in host["rounds"]], [3] * 21, "rounds")
     equal(report["memory"], f"pmem:{folder}", "memory")
-    texts = [warning["text"] for warning in host["warnings"]]
+    texts = [warning["text"] for warning in report["warnings"]]
     equal(len(texts), len(set(texts)), f"warnings, each once: {texts}")
     for mode in MODES:
-        run.out_says(rf"^Process triad \(persist {mode}\) ").out_says(rf"^Node write \(persist {mode}\) ")
+        run.out_says(rf"^triad \(persist {mode}\) ").out_says(rf"^write \(persist {mode}\) ")
     equal(os.listdir(folder), [], "files left")
 
 

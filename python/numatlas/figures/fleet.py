@@ -8,8 +8,6 @@ from numatlas.figures.told import column, warnings_of
 from numatlas.result import Result
 from numatlas.units import percent_text
 
-#: Reasons why a host or kind has no verdict, told one by one.
-MOST_NOT_JUDGED = 4
 #: Bins of a histogram of hosts; fewer where there are few hosts.
 MOST_BINS = 48
 #: The program compares hosts of one kind from this many on.
@@ -23,10 +21,9 @@ def figures(result: Result) -> list[Figure]:
     """One, of all hosts."""
     hosts = result.hosts.assign(kernel=kernels_of(result.hosts)).drop_duplicates(["kernel", "host"])
     hosts[IN_UNIT] = hosts[IN_UNIT].apply(pd.to_numeric) * 1e-9
-    facts = zip(*(column(hosts, name).fillna("") for name in ("placement", "warnings")), strict=True)
     hosts = hosts.assign(
         kind=column(hosts, "kind").fillna(0).astype(int),
-        facts=["; ".join(filter(None, pair)) for pair in facts],
+        facts=column(hosts, "placement").fillna(""),
         rounds=_rounds(result, hosts),
         drop=column(hosts, "drop"),
         words=[_words(row) if row.slow else "" for row in hosts.itertuples()],
@@ -46,7 +43,7 @@ def figures(result: Result) -> list[Figure]:
             data=result.hosts,
             hosts=hosts,
             kind_names=[kind["cpu_model"] for kind in result.meta.get("kinds", [])] or [""],
-            judged=result.meta.get("slow") is not None,
+            judged=bool(result.meta.get("judged")),
         )
     ]
 
@@ -81,16 +78,13 @@ def _placement(texts: pd.Series) -> str:
 
 def _notes(result: Result) -> list[str]:
     meta = result.meta
-    reasons = meta.get("not_judged") or []
-    more = len(reasons) - MOST_NOT_JUDGED
-    notes = [f"not judged: {reason}" for reason in reasons[:MOST_NOT_JUDGED]]
-    notes += [f"not judged: {more} more"] if more > 0 else []
     if "elements" in meta:
-        words = f"{meta['ranks']} processes, arrays of {meta['elements']:,} elements"
-        return [f"{words}, {meta['repeats']} rounds, memory {meta['memory']}", *notes]
+        rounds = 0 if result.rounds.empty else result.rounds["round"].max() + 1
+        words = f"{meta['ranks']} processes, arrays of {int(meta['elements']):,} elements"
+        return [f"{words}, {rounds} rounds, memory {meta['memory']}"]
     if "processes_per_node" in meta:
         return [f"{meta['processes_per_node']} processes a node, {meta['threads_per_process']} threads each"]
-    return notes
+    return []
 
 
 # ---- In sum: for the page and for the plots

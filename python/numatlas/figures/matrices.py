@@ -27,13 +27,14 @@ def single_cells(figures: list[Figure]) -> list[Figure]:
         value, low, high = (grid[row][column] for grid in (one.values, one.low, one.high))
         where = f"{one.row_label} {one.rows[row]}, {one.column_label} {one.columns[column]}"
         name, _, how = one.title.partition(" (")
-        bar = Bar(name, "", value, low, high, [name, "; ".join(filter(None, [where, how.rstrip(")")])), ""])
+        how = [*filter(None, how.rstrip(")").split(", "))]
+        bar = Bar(name, "", value, low, high, [name, *how])
         if one.unit not in units:
             units[one.unit] = _bars_of(one)
             found.append(units[one.unit])
         bars = units[one.unit]
         if bars.rows:
-            bars.title = f"{name.split(' of ')[0]}, {where}"
+            bars.title = name.split(" of ")[0]
             bars.data = pd.concat([bars.data, one.data], ignore_index=True)
             bars.warnings = list(dict.fromkeys([*bars.warnings, *one.warnings]))
             told = {*bars.convergence.lines(), *one.convergence.lines()}
@@ -41,9 +42,22 @@ def single_cells(figures: list[Figure]) -> list[Figure]:
             notes = [note for note in (*bars.notes, *one.notes) if note not in told]
             bars.notes = list(dict.fromkeys([*notes, *bars.convergence.lines()]))
         bars.rows.append(bar)
+        bars.title += f", {where}"
     for one in units.values():
-        one.notes = without_rows(one.notes)
+        one.notes = [*_told_of_all(one), *without_rows(one.notes)]
     return found
+
+
+def _told_of_all(figure: Bars) -> list[str]:
+    """How the cells were measured, as far as it is alike for all; what is not stands in a column."""
+    every = [row.cells[1:] for row in figure.rows]
+    common = [word for word in every[0] if all(word in words for words in every)]
+    own = [", ".join(word for word in words if word not in common) for words in every]
+    heads = ["how"] if any(own) else []
+    figure.heads, figure.column = ["", *heads, figure.unit], 1 + len(heads)
+    for row, words in zip(figure.rows, own, strict=True):
+        row.cells = [row.name, *([words] if heads else []), ""]
+    return [", ".join(common)] if common else []
 
 
 def _only_cell(one: Matrix) -> tuple[int, int] | None:
@@ -60,8 +74,7 @@ def _bars_of(one: Matrix) -> Bars:
     """What a map tells, as bars, without any yet."""
     told = ("spread", "placement", "notes", "verdict", "warnings", "data", "unit", "less_is_better", "family")
     told += ("convergence",)
-    heads = ["", "where", one.unit]
-    return Bars(one.key, one.title, heads=heads, column=2, **{name: getattr(one, name) for name in told})
+    return Bars(one.key, one.title.partition(" (")[0], **{name: getattr(one, name) for name in told})
 
 
 def matrices(table: Table) -> list[Figure]:

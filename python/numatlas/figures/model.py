@@ -36,6 +36,7 @@ class Figure:
     verdict: list[str] = field(default_factory=list)  #: what follows from it, in lines of text
     warnings: list[str] = field(default_factory=list)
     data: pd.DataFrame = field(default_factory=pd.DataFrame)  #: the numbers shown, and more, to be copied
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)  #: for other programs, by name of a file
     kind: str = ""  #: of figures: the command, "machine" or "stream"
     family: str = ""  #: as `key`, without what the figure is of (`where`); "": no other figure is like this
     where: dict[str, str] = field(default_factory=dict)  #: labels that all of the figure has, as texts
@@ -55,6 +56,7 @@ class Series:
     x_low: Values = field(default_factory=list)  #: interval of `x`, where that is measured too
     x_high: Values = field(default_factory=list)
     flagged: list[bool] = field(default_factory=list)  #: points that a warning is of, drawn hollow
+    special: list[tuple[float, float, str]] = field(default_factory=list)  #: places on it, with words
 
     def __post_init__(self) -> None:
         for name in ("y", "low", "high", "x_low", "x_high"):
@@ -88,6 +90,7 @@ class Mark:
     at: float
     text: str
     level: bool = False
+    wanted: bool = False  #: an axis that ends not far before it reaches to it
 
 
 @dataclass
@@ -190,8 +193,8 @@ class Bars(Figure):
 
     def most(self) -> float:
         """What the bars reach to: the largest value, and its interval by a quarter at most."""
-        top = max(_known(row.value for row in self.rows), default=0.0)
-        return min(max(self.ends(), default=0.0), 1.25 * top)
+        most = max(self.ends(), default=0.0)
+        return min(most, 1.25 * max(_known(row.value for row in self.rows), default=most))
 
     def groups(self) -> list[str]:
         """Each once."""
@@ -297,4 +300,5 @@ class Atlas(Figure):
     stems: list[tuple[float, float, float]] = field(default_factory=list)  #: x, from y, to y
     modes: list[str] = field(default_factory=list)
     rows: tuple[list[list[Spot]], ...] = ()  #: nodes, and what is attached, of each socket
+    wide: float = 0.0  #: inches, as `height`
     height: float = 0.0

@@ -9,6 +9,7 @@ import pandas as pd
 
 from numatlas.figures import people
 from numatlas.figures.convergence import Convergence, stops_of
+from numatlas.figures.loaded import load_words
 from numatlas.figures.placement import placement_of
 from numatlas.figures.told import column, half_widths, key_of, label_shown, label_text, skips_of, warnings_of
 from numatlas.result import IN_UNIT, Cell, Result, View
@@ -71,6 +72,8 @@ def words_for(view: View, labels: dict[str, Any]) -> str:
 
 def label_words(name: str, text: str, head: str = "") -> str:
     """A label for people: "read", "4 workers", "node 0", "size 32 KiB"."""
+    if name in ("line", "load_kernel"):  # a line has its words
+        return load_words(text)
     text = people.spaced(text)
     if name in COUNTED and text.isdigit():
         return f"{text} {COUNTED[name]}{'s' * (text != '1')}"

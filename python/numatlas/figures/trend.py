@@ -55,7 +55,6 @@ def _trend(rows: pd.DataFrame, names: list[str], of_fleets: bool) -> list[Figure
         *(("trend-fleet", "The median host by run") if of_fleets else (KIND, "Headline figures by run")),
         kind=KIND,
         spread="half of the hosts" if of_fleets else "95 % interval",
-        notes=["the value axis does not begin at 0"],
         data=rows.assign(run=[names[run - 1] for run in rows["run"]]),
         x=Axis("run, from the earliest to the newest", names=names),
         y=y,

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pandas as pd
 
-from numatlas.facts import IDLE, KNEE, LOAD_PEAK, loads
 from numatlas.figures import people
 from numatlas.figures.default_views import default_views
+from numatlas.figures.loaded import MOVED, load_marks, mess_tables, over_traffic, peak_marks, special_points
 from numatlas.figures.matrices import matrices, single_cells
 from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Series
 from numatlas.figures.scales import DECADE
-from numatlas.figures.tables import QUANTITIES, Table, Tables, label_words, words_for, words_of
-from numatlas.figures.told import joined
+from numatlas.figures.tables import QUANTITIES, Table, Tables, words_for, words_of
+from numatlas.figures.told import column, joined
 from numatlas.result import Cell, Result, View
-from numatlas.units import number_text, poorly_known, scaled_unit, size_text
+from numatlas.units import scaled_unit, size_text
 
 #: More groups than this nobody tells apart by their colour.
 MOST_GROUPS = 8
@@ -29,7 +29,13 @@ AXES = {
     "chains": "independent chains",
     "bandwidth_sum": "bandwidth",
 }
-LOAD = "bandwidth of the others"
+LOAD = "memory traffic of the others"
+SPECIAL_WORDS = (
+    "at 80 %: of a curve's peak; knee: its point furthest below the line from its first to its last"
+)
+MOVED_WORDS = (
+    "memory traffic: what the others read and write, and lines that are read before they are written"
+)
 #: A table over so many values of a number has a picture over that number too.
 LEAST_STEPS = 3
 
@@ -70,7 +76,7 @@ def _united(tables: Tables, views: list[View]) -> Table:
     parts, verdict = [], []
     for view in views:
         own = {name: value for name, value in view["where"].items() if name not in common}
-        words = words_for(view, own)
+        words = _with_kinds(words_for(view, own), tables.result)
         parts.append(tables.of(view).frame.assign(line=words))
         verdict += [f"{words}: {line}" for line in view["verdict"]]
     notes = list(dict.fromkeys(note for view in views for note in view["notes"]))
@@ -78,6 +84,19 @@ def _united(tables: Tables, views: list[View]) -> Table:
     told = {"where": common, "title": title, "notes": notes, "verdict": verdict}
     view = {**views[0], "cells": first.view["cells"], **told}  # the main figure is one of these cells
     return replace(first, frame=pd.concat(parts, ignore_index=True), view=view)
+
+
+def _with_kinds(words: str, result: Result) -> str:
+    """ "memory node 2 (CXL)"."""
+    nodes = result.machine.get("nodes", [])
+    kinds = {str(node["id"]): (node.get("kind") or "").upper() for node in nodes}
+
+    def kind(found: re.Match) -> str:
+        return (
+            f"{found[0]} ({kinds[found[1]]})" if kinds.get(found[1], "DRAM") not in ("", "DRAM") else found[0]
+        )
+
+    return re.sub(r"\bmemory node (\d+)", kind, words)
 
 
 def _drawer(table: Table):  # noqa: ANN202
@@ -111,6 +130,8 @@ def _follows(frame: pd.DataFrame, name: str, quantity: str) -> bool:
 
 
 def _curves(table: Table) -> list[Figure]:
+    if table.view["kind"] == "curve":
+        table = replace(table, view=over_traffic(table.view, table.units))
     view, frame, figure = table.view, table.frame, table.main["figure"]
     name = view["rows"] if view["kind"] == "curve" else view["columns"]
     head = next((cell["head"] for cell in view["cells"] if name in (cell["label"], cell["figure"])), "")
@@ -142,7 +163,20 @@ def _curves(table: Table) -> list[Figure]:
     told = table.told(None, *([] if view["kind"] == "curve" else ["by", name]))
     marks = cache_marks(table.result) if name == "size" else []
     if view["kind"] == "curve" and name in table.units:
-        marks = _load_marks(table, axis)
+        marks = load_marks(table.result, table.main, table.unit, axis["scale"]) if len(series) == 1 else []
+        nodes = set(pd.to_numeric(column(frame, "cell_memory_node")).dropna().astype(int))
+        marks += peak_marks(table.result, axis["scale"], nodes) if len(nodes) == 1 else []
+        for line, (_, mine) in zip(series, groups, strict=True):
+            line.special = special_points(mine.frame, unit, table.main, table.unit)
+        if any(line.special for line in series):
+            told |= {
+                "verdict": [],
+                "notes": [SPECIAL_WORDS, *told["notes"]],
+            }  # the verdict stands at the lines
+        told["notes"] = [MOVED_WORDS, *told["notes"]] if name == MOVED else told["notes"]
+        told["tables"] = mess_tables(frame) if table.result.command == "loaded" else {}
+    elif table.result.command == "bandwidth" and table.units[figure] == "B/s":
+        marks += peak_marks(table.result, table.main["scale"], level=True)
     return [
         Curves(
             **told,
@@ -157,31 +191,6 @@ def _curves(table: Table) -> list[Figure]:
 def _by_powers(name: str, unit: str, values: pd.Series) -> bool:
     """Sizes, and numbers of workers that go from few to many, are shown by powers of two."""
     return unit == "bytes" or (name in QUANTITIES and 0 < DECADE * values.min() <= values.max())
-
-
-def _load_marks(table: Table, axis: Cell) -> list[Mark]:
-    """As the facts of the run have them, of the pair of nodes that a card of it shows: the latency when idle,
-    that at 80 % of the highest load, where a program that uses its memory well is, and that load."""
-    every = loads(table.result)
-    every = every[
-        [not poorly_known(*ends) for ends in every[["value", "low", "high"]].itertuples(index=False)]
-    ]
-    nodes = every["cpu_node"].fillna("") + " -> " + every["memory_node"].fillna("")
-    own = nodes[every["key"] == KNEE]
-    mine = every[nodes == next(iter(own if len(own) else nodes), "")].drop_duplicates("key")
-    of = f" ({label_words('nodes', nodes[mine.index[0]])})" if nodes.nunique() > 1 else ""
-    found = {row.key: row.value for row in mine.itertuples()}
-    marks, scale, unit = [], table.main["scale"], f" {table.unit}{of}"
-    for key in filter(found.get, IDLE):
-        idle = found[key] * scale
-        marks.append(Mark(idle, f"idle {number_text(idle, 3)}{unit}", level=True))
-    if LOAD_PEAK in found:
-        most = found[LOAD_PEAK] * axis["scale"]
-        knee = f": {number_text(found[KNEE] * scale, 3)}{unit}" if KNEE in found else of
-        marks.append(Mark(0.8 * most, f"80 %{knee}"))
-        words = f"highest load {number_text(most, 3)} {scaled_unit('B/s', axis['scale'])}{of}"
-        marks.append(Mark(most, words))
-    return marks
 
 
 def _lines(table: Table, axis: str) -> list[str]:

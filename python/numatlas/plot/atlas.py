@@ -5,7 +5,7 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.patches import FancyBboxPatch
 
 from numatlas.figures.atlas import UNITS
-from numatlas.figures.atlas_layout import TITLE, WIDE, narrow
+from numatlas.figures.atlas_layout import TITLE, narrow
 from numatlas.figures.model import Atlas, Box, Spot
 from numatlas.figures.scales import colour_range
 from numatlas.file_error import FileError
@@ -63,14 +63,14 @@ def build(figure: Atlas, frame: Frame = PAPER, mode: str = "") -> Picture:
         )
     mode = mode or figure.modes[0]
     paint = _Paint(figure, mode)
-    scale = frame.free / WIDE
     if frame.width < NARROW:
         figure = narrow(figure)
+    scale = frame.free / figure.wide
     key = wrap(_key(figure, paint), frame.free, SMALL)
     height = figure.height + (KEY * len(key) + 0.06) / scale
     made = page(figure, height * scale, frame=frame)
     axes = made.axes(MARGIN, made.bottom, frame.free, made.top - made.bottom)
-    axes.set(xlim=(0, WIDE), ylim=(height, 0))
+    axes.set(xlim=(0, figure.wide), ylim=(height, 0))
     axes.axis("off")
     pen = _Pen(axes, scale)
     for index, link in enumerate(figure.links):
@@ -99,7 +99,7 @@ def _size(points: float, scale: float) -> float:
 
 
 class _Pen:
-    """Draws in inches of WIDE, whatever the frame's width."""
+    """Draws in inches of the figure, whatever the frame's width."""
 
     def __init__(self, axes: Axes, scale: float) -> None:
         self.axes, self.scale = axes, scale

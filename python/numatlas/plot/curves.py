@@ -8,6 +8,7 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from numatlas.figures.loaded import legend_words
 from numatlas.figures.model import Axis, Curves, Mark, Series
 from numatlas.figures.scales import Scale, value_scale
 from numatlas.plot.style import COLOURS, MARKERS, PAPER, QUIET, WIDTH, Frame, describe, numbers, page
@@ -27,6 +28,8 @@ LOOKS = cycler(linestyle=DASHES) * cycler(
 MOST_TICKS = 12
 #: Words of more marks than this stand in as many lines as there are marks.
 MOST_IN_TWO_LINES = 4
+#: A theoretical peak beyond so many times the highest value is not drawn: there would be no room for values.
+FAR = 3
 #: The part of the map of colours that is seen on white.
 DARK = 0.92
 
@@ -34,9 +37,10 @@ DARK = 0.92
 def build(figure: Curves, frame: Frame = PAPER) -> Picture:
     """A legend above, the lines, and the small print; many lines have no names but a colour by their
     order."""
-    names = [series.name for series in figure.series]
-    named = names if 1 < len(names) <= len(LOOKS) else []
-    small = names if len(names) == 1 else []
+    names = [legend_words(series) for series in figure.series]
+    marked = any(series.special for series in figure.series)
+    named = names if (len(names) > 1 or marked) and len(names) <= len(LOOKS) else []
+    small = names if len(names) == 1 and not marked else []
     if len(names) > len(LOOKS):
         small = [f"{len(names)} lines, in order from {names[0]} to {names[-1]}"]
     if any(flag for series in figure.series for flag in series.flagged):
@@ -77,6 +81,10 @@ def _line(axes: Axes, figure: Curves, series: Series, look: dict) -> Line2D:
     # Not errorbar(): an average may lie outside of the spread that the file tells.
     axes.vlines(x, numbers(series.low), numbers(series.high), gid="spread", **arms)
     axes.hlines(y, numbers(series.x_low), numbers(series.x_high), gid="spread-x", **arms)
+    for at, value, words in series.special:
+        ring = {"marker": "D", "markersize": 6, "markerfacecolor": "white", "zorder": 2.6, "gid": "special"}
+        (place,) = axes.plot([at], [value], color=line.get_color(), linestyle="", **ring)
+        describe(place, ["\n".join(filter(None, [series.name, words]))])
     hollow = np.array(series.flagged, dtype=bool)
     if hollow.any() and line.get_marker() != "None":
         points = {"markerfacecolor": "white", "linestyle": "", "gid": "hollow", "clip_on": False}
@@ -121,9 +129,15 @@ def _x_axis(axes: Axes, figure: Curves) -> None:
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _step(axis, value)))
         return
-    axes.set_xlim(0, 1.03 * steps[-1] or 1)
+    axes.set_xlim(0, 1.03 * _reach(steps[-1], figure.marks, level=False) or 1)
     whole = axis.unit == "" and all(float(step).is_integer() for step in steps)
     axes.xaxis.set_major_locator(MaxNLocator(integer=whole, nbins=10))
+
+
+def _reach(most: float, marks: list[Mark], level: bool) -> float:
+    """The end of an axis: also of marks that are wanted, and not far away."""
+    ends = [mark.at for mark in marks if mark.wanted and mark.level is level and mark.at <= FAR * most]
+    return max([most, *ends])
 
 
 def _apart(steps: list[float], most: int, log: bool) -> list[float]:
@@ -142,7 +156,9 @@ def _y_axis(axes: Axes, figure: Curves, scale: Scale) -> None:
     axes.set_ylabel(figure.y.words)
     axes.grid(axis="y")
     if not scale.log:
-        axes.set_ylim(scale.low, scale.high)
+        axes.set_ylim(scale.low, 1.03 * _reach(scale.high / 1.03, figure.marks, level=True))
+        if scale.low > 0:
+            axes.set_ylabel(f"{figure.y.words}, not from 0")
         if figure.y.unit == "" and all(float(end).is_integer() for end in figure.ends()):
             axes.yaxis.set_major_locator(MaxNLocator(integer=True))  # a number of something
         return

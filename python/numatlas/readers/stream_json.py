@@ -19,28 +19,26 @@ def read(path: Path, data: dict[str, Any]) -> Result:
     """`rounds`: a row for each host, kernel and round (the first round warms up: `counted` is false).
     `hosts`: a row for each host and kernel: the node's median bandwidth over the counted rounds (B/s, as
     STREAM counts bytes) with its interval, as stored, and whether the run called it slow."""
-    fleet = data["fleet"]
+    judged = [case for case in data["cases"] if "finding" in case["labels"]]
+    measured = [case for case in data["cases"] if "finding" not in case["labels"]]
     slow = {
-        (host["host"], kernel["kernel"]): kernel
-        for host in (fleet["slow"] or {"hosts": []})["hosts"]
-        for kernel in host["kernels"]
-    }
-    figures = {
-        (totals["host"], index): totals["figures"][0]
-        for index, case in enumerate(data["cases"])
-        for totals in case["host_figures"]
+        (case["labels"]["host"], case["labels"]["case"]): _figures(case["figures"])
+        for case in judged
+        if case["labels"]["finding"] == "slow"
     }
     rounds: dict[str, list[Any]] = {name: [] for name in ROUND_COLUMNS}
     rows = []
-    for place, host in enumerate(fleet["hosts"]):
-        kind = fleet["kinds"][host["kind"]]
-        for index, kernel in enumerate(fleet["kernels"]):
-            told = {"host": host["name"], "kernel": kernel["name"], "mode": kernel["mode"]}
-            if host["rounds"]:
-                _add_rounds(host["rounds"][index], kernel["bytes"] * kind["processes"], told, rounds)
-            figure = figures.get((place, index), {})
+    by_host = [{one["host"]: one for one in case["host_figures"]} for case in measured]
+    for place, (name, host) in enumerate(zip(data["hosts"], data["host_rows"], strict=True)):
+        for case, hosts in zip(measured, by_host, strict=True):
+            totals = hosts.get(place, {"figures": []})
+            told = {"host": name, "kernel": case["kernel"], "mode": case["labels"]["mode"]}
+            if "passes" in totals:
+                moved = _figures(case["figures"])["pass_size"] * host["processes"]
+                _add_rounds(totals["passes"], moved, told, rounds)
+            figure = totals["figures"][0] if totals["figures"] else {}
             estimate, summary = figure.get("estimate") or {}, figure.get("summary") or {}
-            found = slow.get((place, index), {})
+            found = slow.get((name, case["name"]), {})
             rows.append(
                 {
                     **told,
@@ -48,27 +46,33 @@ def read(path: Path, data: dict[str, Any]) -> Result:
                     **{name: summary.get(name) for name in ("min", "max", "n")},
                     "unit": "B/s",
                     "kind": host["kind"],
-                    "cpu_model": kind["cpu_model"],
-                    "processes": kind["processes"],
+                    "cpu_model": data["machines"][host["kind"]]["cpu_model"],
+                    "processes": host["processes"],
                     "placement": host.get("placement") or None,
                     "slow": bool(found),
-                    "drop": found.get("drop"),
-                    "mads": found.get("mads"),
-                    "warnings": "; ".join(warning["text"] for warning in host["warnings"]),
+                    "drop": -found["change"] if found else None,
+                    "mads": found.get("deviations"),
                 }
             )
     frame = pd.DataFrame(rounds)
+    labels = measured[0]["labels"] if measured else {}
+    warnings = [Warning(**warning) for warning in data["warnings"]]
     return Result(
         path,
         "stream",
         {key: value for key, value in data.items() if key in HEAD}
-        | {key: value for key, value in fleet.items() if key != "hosts"}
-        | {"not_judged": (fleet["slow"] or {}).get("not_judged", [])},
+        | {key: labels[key] for key in ("memory", "elements") if labels.get(key)}
+        | {"kinds": [{"cpu_model": one["cpu_model"]} for one in data["machines"]], "judged": bool(judged)},
         hosts=pd.DataFrame(rows),
         rounds=frame.assign(counted=frame["round"] > 0),
-        machines=data.get("machines", []),
-        warnings=[Warning(**warning) for warning in data["warnings"]],
+        machines=data["machines"],
+        warnings=warnings,
     )
+
+
+def _figures(figures: list[dict[str, Any]]) -> dict[str, float | None]:
+    """Their values by key."""
+    return {figure["key"]: (figure["estimate"] or {}).get("value") for figure in figures}
 
 
 def _add_rounds(

@@ -1,114 +1,53 @@
 """The first screen: what a run says in five seconds."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import pandas as pd
-from markupsafe import Markup
 
 from numatlas.facts import Metric, metrics
-from numatlas.figures.model import Atlas, Bar, Bars, Curves, Figure, Matrix
 from numatlas.figures.overlay import letters
+from numatlas.figures.people import spaced
 from numatlas.figures.told import is_of_the_null_engine
-from numatlas.figures.trend import KIND
 from numatlas.figures.verdicts import cards
 from numatlas.report.judge import verdict_on, verdicts
-from numatlas.report.pictures import drawing_of, maps_of
-from numatlas.report.verdict import Line, cut_short, verdict
+from numatlas.report.verdict import Verdict, cut_short, nodes_left_out, verdict
 from numatlas.result import Result
 from numatlas.units import poorly_known, quantity_text, short_size
 
 #: Cards above the atlas.
 MOST_CARDS = 6
-#: Part of their usual height that curves have here.
-FLAT = 0.7
-#: Inches that the left column has for the atlas and a table below it, and of a table's row; its columns.
-ROOM, ROW, MOST_COLUMNS = 5.2, 0.33, 8
-#: Lines of curves of one run here.
-MOST_LINES = 6
 #: A change of this many times and more is told as such.
 MOST_PERCENT = 10
 #: Of more runs than this the table has no intervals.
 MOST_WORDY = 4
-#: Curves beside it: of these kinds first.
-FIRST_CURVES = ("latency", "loaded", "bandwidth", "stream")
-
-
-Drawing = tuple[str, str, Markup]  #: identity, title, picture
+#: What a star beside an interval means.
+STAR = "* of fewer than 5 visits: the interval does not cover changes between visits"
 
 
 @dataclass
 class First:
-    """What stands on the first screen of one run."""
+    """What stands on the first screen of one run, above its pictures."""
 
-    cards: list[Metric] = field(default_factory=list)
-    verdict: list[Line] = field(default_factory=list)
-    maps: dict[str, Markup] = field(default_factory=dict)  #: of the atlas, by mode
-    atlas: str = ""  #: title of it
-    curves: list[Drawing] = field(default_factory=list)
-    table: tuple[str, Figure] | None = None  #: below the atlas, where there is room for it
+    verdict: Verdict | None
+    cards: list[Metric]
+    notes: list[str]  #: below the cards
 
 
-def first_of(result: Result, figures: list[tuple[str, Figure]]) -> First:
-    """`figures`: with the identities of their places on the page."""
-    atlas = next((one for _, one in figures if isinstance(one, Atlas)), None)
-    curves = curves_of(figures)
-    return First(
-        (cards if result.kind == "compare" else metrics)(result)[:MOST_CARDS],
-        verdict(result),
-        maps_of(atlas, "first") if atlas else {},
-        atlas.title if atlas else "",
-        curves,
-        _table(figures, atlas) if len(curves) > 1 else None,
-    )
+def first_of(result: Result) -> First:
+    """Its verdict and headline figures."""
+    found = (cards if result.kind == "compare" else metrics)(result)[:MOST_CARDS]
+    missing = nodes_left_out(result)
+    notes = [STAR] if any(one.spread.endswith("*") for one in found) else []
+    return First(verdict(result), found, notes + ([f"own memory not measured: {missing}"] if missing else []))
 
 
-def curves_of(figures: list[tuple[str, Figure]], *before: str) -> list[Drawing]:
-    """The first two curves for the first screen: identity, title and drawing. `before`: kinds that go before
-    the usual ones."""
-    by_kind: dict[str, tuple[str, Figure]] = {}
-    for identity, one in figures:
-        if isinstance(one, Curves):
-            by_kind.setdefault(one.kind, (identity, one))
-    chosen = [by_kind[kind] for kind in (*before, *FIRST_CURVES) if kind in by_kind][:2]
-    if not before:  # of one run: the first lines of many tell what the others do
-        chosen = [(identity, _few_lines(one)) for identity, one in chosen]
-    return [(identity, one.title, drawing_of(one, f"first-{identity}", FLAT)) for identity, one in chosen]
+def conditions(card: Metric) -> str:
+    """What a headline figure is of, and what it is compared with, in full."""
+    is_place = card.beside.startswith("node ")  # it says where, and how
+    return spaced("; ".join(dict.fromkeys(filter(None, [card.beside, "" if is_place else card.where]))))
 
 
-def _few_lines(figure: Curves) -> Curves:
-    count = len(figure.series)
-    if count <= MOST_LINES:
-        return figure
-    title = f"{figure.title}, {MOST_LINES} of {count} lines"
-    return replace(figure, title=title, series=figure.series[:MOST_LINES])
-
-
-def _table(figures: list[tuple[str, Figure]], atlas: Atlas | None) -> tuple[str, Figure] | None:
-    """The matrix of latencies, or the kernels of one node, as far as there is room below the atlas."""
-    rows = int((ROOM - (atlas.height if atlas else 0)) / ROW)
-    for identity, one in figures:
-        if (
-            one.kind == "matrix"
-            and isinstance(one, Matrix)
-            and 0 < len(one.rows) <= min(rows, len(one.columns))
-        ):
-            return (identity, one) if len(one.columns) <= MOST_COLUMNS else None
-    for identity, one in figures:
-        if one.kind == "bandwidth" and isinstance(one, Bars) and rows > 2:
-            return identity, replace(one, rows=_best(one.rows, rows), heads=["kernel", one.unit], column=1)
-    return None
-
-
-def _best(rows: list[Bar], most: int) -> list[Bar]:
-    """Those of the largest values, with two cells each: what it is, and the value."""
-    there = sorted((row for row in rows if row.value is not None), key=lambda row: -row.value)
-    return [
-        replace(row, cells=[", ".join(filter(None, [row.name, row.group])), ""], group="")
-        for row in there[:most]
-    ]
-
-
-def title_of(results: list[Result], figures: list[tuple[str, Figure]]) -> str:
+def title_of(results: list[Result]) -> str:
     """ "cn042 · 2x EPYC 7763, 8 nodes, 1 TiB · 22 Nov 2026, 57 s"; "10 runs"; what a comparison is of."""
     if len(results) > 1:
         return f"{len(results)} runs"
@@ -189,12 +128,11 @@ class Several:
     heads: list[tuple[str, str, list[str]]]  #: letter, name and lines of what tells the run from others
     common: str  #: what all have alike
     rows: list[Row]
-    curves: list[Drawing]
     judged: bool  #: whether there are verdicts
     compact: bool  #: too many runs for all words
 
 
-def several_of(results: list[Result], names: list[str], figures: list[tuple[str, Figure]]) -> Several:
+def several_of(results: list[Result], names: list[str]) -> Several:
     """Their headline figures side by side; the change is from the first to the last run, and judged
     by `numatlas compare`."""
     words = [
@@ -218,7 +156,6 @@ def several_of(results: list[Result], names: list[str], figures: list[tuple[str,
         ],
         ", ".join(text for text, same in zip(words[0], alike, strict=True) if text and same),
         rows,
-        curves_of(figures, KIND),
         bool(judged),
         len(results) > MOST_WORDY,
     )

@@ -62,7 +62,7 @@ document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-table]");
   if (!button) return;
   const table = await tableOf(button);
-  if (button.className !== "copy") return offer(csvOf(table), `${button.closest(".figure").id}.csv`);
+  if (button.className !== "copy") return offer(csvOf(table), button.dataset.name || `${button.closest(".figure").id}.csv`);
   await copied(table);
   button.textContent = `copied ${table.split("\n").length - 2} rows`;
   setTimeout(() => { button.textContent = "copy as TSV"; }, 1500);
@@ -96,6 +96,21 @@ function cellAt(map, image, event) {
   const row = Math.floor(((event.clientY - top) / height) * map.rows.length);
   return map.values[row]?.[column] === undefined ? null : [row, column];
 }
+// ---- Tables that are sorted by a column: numbers, or words
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  table.querySelectorAll("thead th").forEach((head, column) => head.querySelector("button")?.addEventListener("click", () => {
+    const turn = head.dataset.turn === "1" ? -1 : 1, key = (row) => row.cells[column].dataset.value;
+    head.dataset.turn = turn;
+    const order = (a, b) => (key(a) || key(b) ? Number(key(a) ?? NaN) - Number(key(b) ?? NaN)
+      : row_text(a, column).localeCompare(row_text(b, column)));
+    const known = (row) => key(row) !== undefined || !table.querySelector(`td:nth-child(${column + 1})[data-value]`);
+    const rows = [...body.rows];
+    body.replaceChildren(...rows.filter(known).sort((a, b) => turn * order(a, b)), ...rows.filter((row) => !known(row)));
+  }));
+}
+function row_text(row, column) { return row.cells[column].textContent; }
+
 async function startMaps() {
   for (const box of document.querySelectorAll("[data-cells]")) {
     const map = await numbersOf(box.dataset.cells), words = box.parentElement.querySelector(".cell-words");

@@ -5,6 +5,7 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
+from typing import Any
 
 import jinja2
 import pandas as pd
@@ -33,6 +34,9 @@ SCRIPTS = ("page.js", "fleet.js")
 #: Kinds in the order in which they are read; others follow, the machine is the last.
 ORDER = ("compare", "check", "stream", "trend", "matrix", "cores", "latency", "loaded", "bandwidth")
 LAST = ("pilots", "atlas", "machine")
+#: What stands on the first screen, one of each that is there, and how many in all.
+FIRST = ("trend", "atlas", "latency", "loaded", "bandwidth", "matrix", "cores")
+MOST_FIRST = 4
 
 
 @dataclass
@@ -62,38 +66,40 @@ def _page(results: list[Result], title: str) -> str:
     names = head.distinct_names(results)
     sections = _sections(results, names)
     panels = [panel for groups in sections.values() for group in groups for panel in group]
+    shown = _of_first_screen(sections)
     warnings = _shared_warnings(results, names, panels)
-    script = "\n".join(_resource(name) for name in SCRIPTS)
-    script = f'\n"use strict";\n{script}\n'
     alone = len(results) == 1
     numbers = {text: index + 1 for index, text in enumerate(warnings["text"])}
     codes = codes_of(results)
-    figures = [(one.identity, one.figure) for one in panels]
+    return render(
+        "page.html",
+        title=title or first.title_of(results),
+        subtitle=first.title_of(results) if alone and title else "",
+        badges=first.badges(results),
+        nothing=first.nothing_measured(results),
+        first=first.first_of(results[0]) if alone else None,
+        several=None if alone else first.several_of(results, names),
+        columns=[shown[0::2], shown[1::2]],
+        cards=[] if alone else head.cards(results, names),
+        notes=[note for result in results for note in head.notes(result)],
+        runs=[head.run(result, name) for result, name in zip(results, names, strict=True)],
+        skipped=head.skipped(results, names),
+        warnings=[(code, list(of.itertuples())) for code, of in warnings.groupby("code", sort=False)],
+        numbers=numbers,
+        own_warnings=lambda figure: _own_warnings(figure, numbers, codes),
+        names=names,
+        sections=sections,
+    )
+
+
+def render(template: str, **values: Any) -> str:
+    """A page of this template, with its style and the one script that may run."""
+    script = "\n".join(_resource(name) for name in SCRIPTS)
+    script = f'\n"use strict";\n{script}\n'
+    values["script_hash"] = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    values |= {"style": Markup(_resource("style.css")), "script": Markup(script)}
     try:
-        return (
-            _environment()
-            .get_template("page.html")
-            .render(
-                title=title or first.title_of(results, figures),
-                subtitle=first.title_of(results, figures) if alone and title else "",
-                badges=first.badges(results),
-                nothing=first.nothing_measured(results),
-                first=first.first_of(results[0], figures) if alone else None,
-                several=None if alone else first.several_of(results, names, figures),
-                cards=head.cards(results, names),
-                notes=[note for result in results for note in head.notes(result)],
-                runs=[head.run(result, name) for result, name in zip(results, names, strict=True)],
-                skipped=head.skipped(results, names),
-                warnings=[(code, list(of.itertuples())) for code, of in warnings.groupby("code", sort=False)],
-                numbers=numbers,
-                own_warnings=lambda figure: _own_warnings(figure, numbers, codes),
-                names=names,
-                sections=sections,
-                style=Markup(_resource("style.css")),
-                script=Markup(script),
-                script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-            )
-        )
+        return _environment().get_template(template).render(**values)
     except jinja2.UndefinedError as error:
         raise ValueError(str(error)) from error
 
@@ -109,7 +115,16 @@ def _environment() -> jinja2.Environment:
     )
     made.filters |= {"number": number_text, "percent": percent_text, "size": size_text, "ranges": ranges_of}
     functions = (
-        *(barred_cpus, boxes_of, spread_text, width_of, first.claim, pack.embed, pack.packed),
+        *(
+            barred_cpus,
+            boxes_of,
+            spread_text,
+            width_of,
+            first.claim,
+            first.conditions,
+            pack.embed,
+            pack.packed,
+        ),
         *(pack.table, pictures.common_scale, pictures.drawing_of, pictures.fleet_in_sum, pictures.is_drawn),
         *(pictures.maps_of, pictures.spec_of),
     )
@@ -146,6 +161,23 @@ def _sections(results: list[Result], names: list[str]) -> dict[str, list[list[Pa
     rank = {kind: at for at, kind in enumerate(ORDER)} | {kind: 100 + at for at, kind in enumerate(LAST)}
     ordered = sorted(found, key=lambda kind: rank.get(kind, 50))
     return {kind: list(found[kind].values()) for kind in ordered}
+
+
+def _of_first_screen(sections: dict[str, list[list[Panel]]]) -> list[Panel]:
+    """The map and the first curves, taken out of their sections: nothing stands on the page twice."""
+    found = []
+    for kind in FIRST:
+        for group in sections.get(kind, []):
+            figure = group[0].figure
+            alone = isinstance(figure, Bars) and len(figure.rows) < 2  # a headline figure already
+            fits = isinstance(figure, Atlas | Curves) or width_of(group, 2) == "panels half"
+            if len(group) == 1 and fits and not alone and len(found) < MOST_FIRST:
+                found.append(group[0])
+                sections[kind].remove(group)
+                break
+    for kind in [kind for kind, groups in sections.items() if not groups]:
+        del sections[kind]
+    return found
 
 
 def _on_common_scales(group: list[Panel], short: dict[str, str]) -> list[Panel]:

@@ -14,14 +14,14 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "analysis/findings.h"
+#include "analysis/passes.h"
 #include "base/size_list.h"
 #include "base/whole.h"
-#include "fleet/cases.h"
-#include "fleet/summary.h"
+#include "benchmarks/stream/summary.h"
 #include "kernels/stream_loops.h"
 #include "memory/source.h"
-#include "report/fleet_dat.h"
-#include "report/fleet_writers.h"
+#include "report/dat.h"
 #include "run/choices.h"
 #include "run/declare.h"
 #include "run/flows.h"
@@ -43,16 +43,23 @@ constexpr std::uint64_t lines_of(std::uint64_t elements) {
 /// Whether what is stored there can be made to last.
 bool lasts(const MemoryPlacement& placement) { return source_of(placement).persistent(); }
 
-FleetKernel fleet_kernel(Operation operation, const KernelSpec& spec, std::uint64_t lines,
-                         const std::string& mode) {
+/// What hosts will have measured of a kernel.
+ScenarioResult case_of(Operation operation, const KernelSpec& spec, std::uint64_t lines,
+                       const std::string& mode, const std::string& memory) {
   const Traffic traffic = traffic_of_line(operation, spec.stores);
-  FleetKernel kernel;
-  kernel.name = name_of(operation);
-  kernel.mode = mode;
-  kernel.stores = traffic.written > 0 ? name_of(spec.stores) : "";
-  kernel.bytes = traffic.counted() * lines;
-  kernel.moved = traffic.with_allocate() * lines;
-  return kernel;
+  ScenarioResult one;
+  one.kernel = one.name = name_of(operation);
+  if (mode != "memory") one.name += fmt::format(" (persist {})", mode);
+  one.stores = traffic.written > 0 ? name_of(spec.stores) : "";
+  one.labels = {{mode_label, mode},
+                {memory_label, memory},
+                {elements_label, std::to_string(lines * elements_a_line)}};
+  const auto bytes = [&](const char* key, std::uint64_t a_line) {
+    return plain_figure(key, "B", static_cast<double>(a_line * lines));
+  };
+  one.figures = {bytes(pass_bytes_key, traffic.counted()),
+                 bytes("pass_traffic", traffic.with_allocate())};
+  return one;
 }
 
 /// "local"; "bind:0, bind:1" where workers have different ones.
@@ -301,66 +308,97 @@ std::string Stream::same_on_all_hosts() const {
   return words;
 }
 
-std::optional<FleetPlan> Stream::fleet(const PlanInput& input) const {
+std::optional<HostsPlan> Stream::by_hosts(const PlanInput& input) const {
   const std::uint64_t elements = elements_of(input), lines = lines_of(elements);
-  FleetPlan plan;
+  HostsPlan plan;
   plan.keeps_processes = samples_;
-  plan.head.elements = lines * elements_a_line;
-  plan.head.elements_source = "as asked for";
+  plan.rounds = repeats_;
+  elements_source_.clear();
   if (!elements_) {
     const std::uint64_t wanted =
         input.largest.empty() ? elements_for(input).wanted : input.largest[0];
-    plan.head.elements_source = source_of_elements(input, wanted, elements);
+    elements_source_ = source_of_elements(input, wanted, elements);
   }
-  plan.head.repeats = repeats_;
-  plan.head.memory = memory_text(input.layout);
-  const bool lasting =
-      !input.layout.workers.empty() && lasts(input.layout.workers.front().placement.memory);
+  const auto& workers = input.layout.workers;
+  const bool lasting = !workers.empty() && lasts(workers.front().placement.memory);
   for (const StreamPoint& point : points(lasting)) {
     KernelSpec spec;
     spec.stores = stores_;
-    for (const Operation operation : point.operations)
-      plan.head.kernels.push_back(
-          fleet_kernel(operation, spec, lines, lasting ? name_of(point.persist) : "memory"));
+    for (const Operation operation : point.operations) {
+      plan.cases.push_back(case_of(operation, spec, lines,
+                                   lasting ? name_of(point.persist) : "memory",
+                                   memory_text(input.layout)));
+      const auto threads =
+          workers.empty() ? 1 : input.layout.workers_of(workers.front().rank).size();
+      plan.cases.back().size = Bytes{arrays * sizeof(double) * lines * elements_a_line /
+                                     std::max<std::size_t>(1, threads)};
+    }
   }
   return plan;
 }
 
 std::vector<std::size_t> Stream::hosts_to_retest(const RunReport& report) const {
   if (!retest_) return {};
-  return numatlas::hosts_to_retest(peers_in(*report.fleet), find_slow(*report.fleet, rule_));
+  const PeerInput peers = peers_in(report);
+  return numatlas::hosts_to_retest(peers, judge_peers(peers, rule_));
 }
 
 void Stream::conclude(RunReport& report) const {
-  add_cases(report);
-  const PeerInput peers = peers_in(*report.fleet);
-  report.fleet->slow = judge_peers(peers, rule_);
-  if (check_ || peers.hosts.size() > 1) report.answer = answer_of(peers, *report.fleet->slow);
+  std::erase_if(report.scenarios, is_finding);  // of an earlier round
+  std::string reason;
+  for (const ScenarioResult& one : report.scenarios)
+    if (reason.empty()) reason = one.reason;
+  const auto rows = rows_of(report);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ScenarioResult& one = report.scenarios[i];
+    one.figures.resize(2);  // the bytes
+    if (rows[i])
+      for (Figure& figure : figures_of(*rows[i])) one.figures.push_back(std::move(figure));
+    one.status = Status::ok;
+    for (HostTotals& host : one.host_totals) {
+      if (host.passes.empty()) one.status = Status::incomplete;
+      host.figures = {bandwidth_of(rates_of(report, one, host.host, host.passes))};
+    }
+    one.reason = one.status == Status::ok ? "" : reason.empty() ? "not measured" : reason;
+  }
+  const PeerInput peers = peers_in(report);
+  const SlowReport slow = judge_peers(peers, rule_);
+  if (judges(report)) report.answer = answer_of(peers, slow);
+  add_findings(peers, slow, report);
 }
 
 std::vector<Warning> Stream::warnings(const RunReport& report) const {
-  const Fleet& fleet = *report.fleet;
   std::vector<Warning> warnings;
-  for (auto& [code, text] : {std::pair("low-overlap", overlap_warning(fleet)),
-                             {"other-processes", disturbance_warning(fleet)}})
+  std::vector<std::pair<std::string, CpuUse>> by_host;
+  for (std::size_t host = 0; host < report.cpu_use.size(); ++host)
+    by_host.emplace_back(report.hosts[host], report.cpu_use[host]);
+  for (auto& [code, text] : {std::pair("low-overlap", overlap_warning(report)),
+                             {"other-processes", cpu_use_warning(by_host)}})
     if (!text.empty()) warnings.push_back({code, "", text});
   // More than that, and hosts that share a network or a power supply did not load it together.
   constexpr double most_apart = 0.1;
-  if (const auto spread = start_spread(fleet); spread && spread->part > most_apart) {
+  if (const auto spread = start_spread(report); spread && spread->part > most_apart) {
     warnings.push_back({"late-hosts", "",
                         fmt::format("hosts started each pass {:.0f} % of its time apart (median); "
                                     "use larger arrays to reduce this",
                                     spread->part * 100)});
   }
+  if (judges(report))
+    for (const std::string& why : judge_peers(peers_in(report), rule_).not_judged)
+      warnings.push_back({"not-judged", "", "not judged: " + why});
   return warnings;
 }
 
+std::vector<View> Stream::views(const RunReport& report) const {
+  return stream_views(report, rule_, repeats_, elements_source_);
+}
+
 std::string Stream::remarks(const RunReport& report, const RunOptions&) const {
-  return lines_ ? "\n" + fleet_lines(report) : "";
+  return lines_ ? "\n" + stream_lines(report, judge_peers(peers_in(report), rule_)) : "";
 }
 
 std::string Stream::csv_file(const RunReport& report, const RunOptions&) const {
-  return fleet_csv(report);
+  return rounds_csv(report);
 }
 
 /// The name of the .dat is known once hosts have met. When a run started it says to the minute: a
@@ -369,7 +407,7 @@ std::vector<OutputFile> Stream::own_files(const RunReport& report) const {
   if (dat_folder_.empty()) return {};
   const std::filesystem::path folder = dat_folder_;
   std::filesystem::path name = "memory_results";
-  if (report.fleet && !report.fleet->hosts.empty()) {
+  if (!report.hosts.empty()) {
     const std::filesystem::path wanted = dat_name(report);
     name = wanted;
     std::error_code none;
@@ -384,7 +422,7 @@ std::string Stream::own_file(const std::string&, const RunReport& report) const 
 }
 
 int Stream::exit_code(const RunReport& report) const {
-  return check_ ? exit_code_of(*report.fleet->slow) : 0;
+  return check_ ? exit_code_of(judge_peers(peers_in(report), rule_)) : 0;
 }
 
 Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) const {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "record/fleet.h"
+#include "analysis/peers.h"
 #include "run/benchmark.h"
 #include "run/slow_options.h"
 
@@ -47,13 +47,14 @@ class Stream final : public Benchmark {
   std::string remarks(const RunReport& report, const RunOptions& options) const override;
   std::string csv_file(const RunReport& report, const RunOptions& options) const override;
 
-  bool is_by_rounds_of_hosts() const override { return true; }
-  std::optional<FleetPlan> fleet(const PlanInput& input) const override;
+  bool is_reduced_to_hosts() const override { return true; }
+  std::optional<HostsPlan> by_hosts(const PlanInput& input) const override;
   std::vector<std::uint64_t> numbers_of_host(const PlanInput& input) const override;
   std::string same_on_all_hosts() const override;
   std::vector<std::size_t> hosts_to_retest(const RunReport& report) const override;
   void conclude(RunReport& report) const override;
   std::vector<Warning> warnings(const RunReport& report) const override;
+  std::vector<View> views(const RunReport& report) const override;
   std::vector<OutputFile> own_files(const RunReport& report) const override;
   std::string own_file(const std::string& option, const RunReport& report) const override;
   const char* size_option() const override { return size_text_.empty() ? "--elements" : "--size"; }
@@ -72,9 +73,12 @@ class Stream final : public Benchmark {
                                        std::uint64_t elements) const;
   /// The points for memory that lasts, or not.
   std::vector<StreamPoint> points(bool lasting) const;
+  /// Where it is said who is slow; one host is asked for a verdict by --check alone.
+  bool judges(const RunReport& report) const { return check_ || report.hosts.size() > 1; }
 
   std::string elements_text_, size_text_, isa_, repeats_text_ = "10";
   std::string dat_folder_;
+  mutable std::string elements_source_;  ///< why so many, for the views: by_hosts finds out
   bool samples_ = false, check_ = false, retest_ = false, lines_ = false;
 
   /// Why so many: "4 x the last-level caches (32 MiB)", or what there is room for.

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "base/add_once.h"
-#include "report/fleet_writers.h"
 #include "report/reporter.h"
 
 namespace numatlas {
@@ -109,7 +108,6 @@ std::string size_matrix_csv(const RunReport& report, const std::string& metric) 
 }
 
 std::string tidy_csv(const RunReport& report) {
-  if (report.fleet) return fleet_csv(report);
   // The labels of the points, of all of them, follow the columns that every benchmark has.
   std::vector<std::string> labels;
   for (const ScenarioResult& scenario : report.scenarios) {
@@ -149,12 +147,16 @@ std::string tidy_csv(const RunReport& report) {
     for (const Figure& metric : scenario.figures)
       text += total_row("all", scenario, scenario.flows.size(), metric) + labels_text(scenario);
     for (const HostTotals& totals : scenario.host_totals) {
-      const auto flows = std::ranges::count_if(scenario.flows, [&](const FlowResult& flow) {
-        return host_of(report, flow) == totals.host;
-      });
-      const std::string& host = report.hosts[static_cast<std::size_t>(totals.host)];
+      const auto index = static_cast<std::size_t>(totals.host);
+      const auto workers =
+          report.host_rows.empty()
+              ? std::ranges::count_if(
+                    scenario.flows,
+                    [&](const FlowResult& flow) { return host_of(report, flow) == totals.host; })
+              : report.host_rows[index].workers;
+      const std::string& host = report.hosts[index];
       for (const Figure& metric : totals.figures) {
-        text += total_row(csv_field(host), scenario, static_cast<std::size_t>(flows), metric) +
+        text += total_row(csv_field(host), scenario, static_cast<std::size_t>(workers), metric) +
                 labels_text(scenario);
       }
     }

@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include "report/fleet_writers.h"
 #include "report/reporter.h"
 
 namespace numatlas {
@@ -75,7 +74,10 @@ std::string figures_text(const RunReport& report) {
     for (const Figure& figure : one.figures) gauges.add(figure, labels_of(report, one, everywhere));
     for (const HostTotals& totals : one.host_totals) {
       const std::string& host = report.hosts[static_cast<std::size_t>(totals.host)];
-      for (const Figure& figure : totals.figures) gauges.add(figure, labels_of(report, one, host));
+      for (const Figure& figure : totals.figures) {
+        const bool told = report.hosts.size() == 1 && find_total(one, figure.key) != nullptr;
+        if (!told) gauges.add(figure, labels_of(report, one, host));
+      }
     }
     add_workers(report, one, gauges);
   }
@@ -135,7 +137,6 @@ void Gauge::add(const MetricLabels& labels, double value) {
 }
 
 std::string report_openmetrics(const RunReport& report) {
-  if (report.fleet) return fleet_openmetrics(report);
   std::string text = figures_text(report);
   const MetricLabels command{{"command", report.command}};
   const auto with = [&](const char* name, const std::string& value) {

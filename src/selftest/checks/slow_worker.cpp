@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,8 +11,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/peers.h"
+#include "base/statistics.h"
 #include "base/text.h"
-#include "fleet/summary.h"
 #include "selftest/check.h"
 #include "selftest/together.h"
 
@@ -21,35 +23,31 @@ namespace {
 constexpr std::size_t hosts = 8, rounds = 10, planted = 5;
 // It takes twice as long as the others: samples of a busy machine vary, but not like that.
 constexpr double times_as_long = 2;
-constexpr std::size_t bytes = 1 << 20;
 
 /// Samples dealt out to hosts and rounds, one slower than the others.
-Fleet fleet_of(const std::vector<Sample>& samples) {
-  Fleet fleet;
-  fleet.repeats = static_cast<int>(rounds);
-  fleet.kernels = {{"read", "memory", "", bytes, bytes}};
-  HostKind kind;
-  kind.processes = kind.workers = 1;
-  fleet.kinds = {kind};
+PeerInput peers_of(const std::vector<Sample>& samples) {
+  PeerInput peers;
+  peers.kind_texts = {"worker"};
+  peers.cases = {"read"};
+  peers.rates.resize(1);
   const std::size_t each = samples.size() / (hosts * rounds);
   for (std::size_t i = 0; i < hosts; ++i) {
-    FleetHost host;
-    host.name = fmt::format("worker {}", i);
-    host.rounds.resize(1);
+    peers.hosts.push_back(fmt::format("worker {}", i));
+    peers.kinds.push_back(0);
+    PeerRate rate;
     for (std::size_t round = 0; round < rounds; ++round) {
-      std::vector<double> times;
+      std::vector<double> rates;
       for (std::size_t k = 0; k < each; ++k) {
         const Sample& one = samples[(round * each + k) * hosts + i];
-        times.push_back(static_cast<double>(one.duration_ns) * 1e-9);
+        rates.push_back(1e9 / static_cast<double>(std::max<std::int64_t>(1, one.duration_ns)));
       }
-      std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(each / 2),
-                       times.end());
-      const double time = times[each / 2] * (i == planted ? times_as_long : 1);
-      host.rounds[0].push_back({time, 0, time, time, time, 1, 0});
+      rate.rounds.push_back(summarize(rates)->median / (i == planted ? times_as_long : 1));
     }
-    fleet.hosts.push_back(std::move(host));
+    rate.rate = summarize(rate.rounds)->median;
+    rate.run = 1;
+    peers.rates.front().emplace_back(std::move(rate));
   }
-  return fleet;
+  return peers;
 }
 
 class SlowWorkerCheck final : public Check {
@@ -68,15 +66,15 @@ CheckResult SlowWorkerCheck::run(const CheckInput& input) const {
   if (samples.size() < hosts * rounds)
     return skipped(
         fmt::format("{} samples in 300 ms, {} are needed", samples.size(), hosts * rounds));
-  const Fleet fleet = fleet_of(samples);
-  const SlowReport found = find_slow(fleet);
+  const PeerInput peers = peers_of(samples);
+  const SlowReport found = judge_peers(peers, {});
   const bool right = found.hosts.size() == 1 && found.hosts.front().host == planted;
   const std::string next =
       "the machine's speed changes more than a worker at half its speed: see interference";
   if (right)
     return passed(fmt::format("1 of {} workers at half its speed was named, no other", hosts));
   std::vector<std::string> names;
-  for (const SlowHost& slow : found.hosts) names.push_back(fleet.hosts[slow.host].name);
+  for (const SlowHost& slow : found.hosts) names.push_back(peers.hosts[slow.host]);
   return failed(names.empty() ? "a worker at half its speed was not noticed"
                               : fmt::format("named {}; worker {} was at half its speed",
                                             names_text(names), planted),

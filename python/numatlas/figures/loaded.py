@@ -1,0 +1,137 @@
+"""Curves of latency under load: a family of one for each share of reads, what is marked in them, and the same
+for the plots of Mess."""
+
+import re
+from typing import Any
+
+import pandas as pd
+
+from numatlas.facts import IDLE, KNEE, LOAD_PEAK, loads, peak_of
+from numatlas.figures.model import Mark, Series
+from numatlas.result import Cell, Result, View
+from numatlas.units import number_text, plus_minus, poorly_known, scaled_unit
+
+#: Lines that a kernel reads and writes, as STREAM counts them.
+LINES = {"read": (1, 0), "write": (0, 1), "copy": (1, 1), "scale": (1, 1), "update": (1, 1)}
+LINES |= {"add": (2, 1), "triad": (2, 1)}
+COUNTED, MOVED = "bandwidth_sum", "traffic_sum"
+#: The part of the peak at which programs that use their memory well are.
+WELL_USED = 0.8
+#: A knee is at least this part of both axes below the line from the first point to the last.
+LEAST_BEND = 0.1
+
+
+def lines_of(kernel: str) -> tuple[int, int] | None:
+    """Read and written."""
+    found = re.fullmatch(r"mix (\d+):(\d+)", kernel)
+    return (int(found[1]), int(found[2])) if found else LINES.get(kernel)
+
+
+def load_words(kernel: str) -> str:
+    """ "100 % reads", "67 % reads (mix 2:1)", "writes alone"."""
+    lines = lines_of(kernel)
+    if not lines or kernel == "write":
+        return "writes alone" if lines else kernel
+    share = f"{100 * lines[0] / sum(lines):.0f} % reads"
+    return share if kernel == "read" else f"{share} ({kernel})"
+
+
+def over_traffic(view: View, metrics: Any) -> View:
+    """The view over what the memory moved, with the lines that are read before they are written, where the
+    file has that."""
+    if view["rows"] != COUNTED or MOVED not in metrics:
+        return view
+    counted = next(cell for cell in view["cells"] if cell["figure"] == COUNTED)
+    return {**view, "rows": MOVED, "cells": [*view["cells"], {**counted, "figure": MOVED, "head": "moved"}]}
+
+
+# ---- What is marked
+
+
+def special_points(frame: pd.DataFrame, x_unit: str, y: Cell, y_unit: str) -> list[tuple[float, float, str]]:
+    """Of a curve the latency at 80 % of its peak, and its knee; places and words."""
+    known = frame.dropna(subset=["value"]).sort_values("x")
+    found = []
+    ends = [f"latency_at_80_percent.{end}" for end in ("value", "low", "high")]
+    at_80 = frame.reindex(columns=ends).apply(pd.to_numeric).dropna(subset=ends[:1]) * y["scale"]
+    for value, low, high in at_80.head(1).itertuples(index=False):
+        low, high = (None if pd.isna(end) else end for end in (low, high))  # noqa: PLW2901
+        if not poorly_known(value, low, high):
+            told = f"{number_text(value, 3)} {y_unit} {plus_minus(value, low, high)}".strip()
+            words = f"{told} at 80 %"
+            found.append((WELL_USED * frame["x"].max(), value, words))
+    for x, value in knee_of(list(known["x"]), list(known["value"])):
+        found.append((x, value, f"knee {number_text(x, 3)} {x_unit}"))
+    return found
+
+
+def knee_of(xs: list[float], ys: list[float]) -> list[tuple[float, float]]:
+    """The point that is furthest below the line from the first to the last one, each axis from 0 to 1
+    (Satopää and others, Kneedle, 2011); none where the curve is straight."""
+    if len(xs) < 4 or xs[-1] <= xs[0] or ys[-1] <= ys[0]:
+        return []
+    bends = [
+        (x - xs[0]) / (xs[-1] - xs[0]) - (y - ys[0]) / (ys[-1] - ys[0]) for x, y in zip(xs, ys, strict=True)
+    ]
+    at = bends.index(max(bends))
+    return [(xs[at], ys[at])] if bends[at] > LEAST_BEND else []
+
+
+def load_marks(result: Result, main: Cell, unit: str, scale: float) -> list[Mark]:
+    """Of one curve, as the facts of the run have them: the latency when idle, and the highest load, which is
+    shown in `scale`."""
+    every = loads(result)
+    ends = every[["value", "low", "high"]].itertuples(index=False)
+    every = every[[not poorly_known(*one) for one in ends]]
+    own = every[every["key"] == KNEE]
+    pair = (own if len(own) else every).head(1)[["cpu_node", "memory_node"]]
+    found = {row.key: row.value for row in every.merge(pair).drop_duplicates("key").itertuples()}
+    marks = []
+    for key in filter(found.get, IDLE):
+        idle = found[key] * main["scale"]
+        marks.append(Mark(idle, f"idle {number_text(idle, 3)} {unit}", level=True))
+    if LOAD_PEAK in found:
+        most = found[LOAD_PEAK] * scale
+        marks.append(Mark(most, f"highest load {number_text(most, 3)} {scaled_unit('B/s', scale)}"))
+    return marks
+
+
+def peak_marks(
+    result: Result, scale: float, nodes: set[int] | None = None, level: bool = False
+) -> list[Mark]:
+    """What the memory of these nodes, or all of it, can carry in theory, where that is known."""
+    peak = peak_of(result, nodes)
+    if not peak:
+        return []
+    text = f"{peak[1]} {number_text(peak[0] * scale, 3)} {scaled_unit('B/s', scale)}"
+    return [Mark(peak[0] * scale, text, level, wanted=True)]
+
+
+# ---- For others
+
+
+def mess_tables(flows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """By name of a file, a curve for each share of reads of what the memory moved, in the columns of
+    memory_curves.csv that the plots of Mess 2 read; GB/s and ns. `flows`: a row for each point."""
+    rows = []
+    for one in flows.to_dict("records"):
+        lines = lines_of(str(one.get("load_kernel")))
+        moved, counted, latency = (one.get(f"{name}.value") for name in (MOVED, COUNTED, "latency"))
+        if lines and all(pd.notna(value) and value > 0 for value in (moved, counted, latency)):
+            read = 1 - counted / moved * lines[1] / sum(lines)
+            pair = f"{one['cell_cpu_node']}-{one['cell_memory_node']}"
+            rows.append((pair, round(100 * read), moved * 1e-9, latency * 1e9))
+    frame = pd.DataFrame(rows, columns=["pair", "read_pct_rounded", "bandwidth_mean", "latency_mean"])
+    frame = frame.sort_values(["pair", "read_pct_rounded", "bandwidth_mean"])
+    order = frame.groupby(["pair", "read_pct_rounded"]).cumcount(ascending=False)
+    frame = frame.assign(
+        pause=order, bandwidth_smooth=frame["bandwidth_mean"], latency_smooth=frame["latency_mean"]
+    )
+    named = frame.groupby("pair")
+    return {f"memory_curves-{pair}.csv": mine.drop(columns="pair") for pair, mine in named}
+
+
+def legend_words(series: Series) -> str:
+    """Its name, and what is marked of it."""
+    told = ", ".join(text for _, _, text in series.special)
+    return ": ".join(filter(None, [series.name, told]))

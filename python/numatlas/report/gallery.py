@@ -1,0 +1,147 @@
+"""Many machines on static pages: a table of their headline figures, their curves in common pictures, and
+each machine's own page behind its row."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from numatlas.facts import CARDS, Metric, metrics
+from numatlas.figures import figures_of
+from numatlas.figures.model import Curves, Figure
+from numatlas.figures.overlay import can_overlay, letters, overlaid
+from numatlas.file_error import FileError
+from numatlas.files import load
+from numatlas.report.first import machine_words, when
+from numatlas.report.page import page, render
+from numatlas.report.pictures import drawing_of
+from numatlas.report.verdict import GRADES, Verdict, verdict
+from numatlas.result import Result
+
+#: Columns, by the keys of headline figures.
+COLUMNS = {
+    "local_latency": "local latency",
+    "remote_latency": "remote latency",
+    "far_latency": "far memory",
+    **{key: words for key, words in CARDS.items() if key != "core_to_core_nearest"},
+}
+#: Whose curves stand in a picture of all machines.
+OVERLAID = ("latency", "loaded")
+
+
+@dataclass
+class Row:
+    """A machine."""
+
+    letter: str
+    name: str  #: of its files, without what their names end in
+    words: str
+    host: str
+    when: str
+    cells: list[Metric | None]
+    verdict: Verdict | None
+
+
+def results_of(folder: Path) -> list[Path]:
+    """Files of results in a folder, and the surveys of the folders in it. Raises FileError for none."""
+    found = sorted([*folder.glob("*.json"), *folder.glob("*/survey.json")])
+    if not found:
+        hint = "name a folder with results (*.json), or with folders that `numatlas survey` wrote"
+        raise FileError("--gallery", f"{folder}: no results are there", hint=hint)
+    return found
+
+
+def write_gallery(folder: Path, output: Path, title: str = "", anonymous: bool = False) -> None:
+    """To `output`: index.html, and of each machine its page and its result; `anonymous`: no host names."""
+    if output.resolve() == folder.resolve():
+        raise FileError("--output", f"{output}: has the files to read", hint="name another folder")
+    paths = results_of(folder)
+    output.mkdir(parents=True, exist_ok=True)
+    results, names = [], []
+    for at, path in enumerate(paths):
+        load(path)  # a file that is none is told by its own name
+        name = path.parent.name if path.name == "survey.json" and path.parent != folder else path.stem
+        text = path.read_text(encoding="utf-8")
+        if anonymous:
+            name, text = f"machine-{at + 1}", json.dumps(without_names(json.loads(text)))
+        names.append(name + f"-{at + 1}" * (name in names or name == "index"))
+        copy = output / f"{names[-1]}.json"
+        copy.write_text(text, encoding="utf-8")
+        results.append(load(copy))
+        copy.with_suffix(".html").write_text(page([results[-1]]), encoding="utf-8")
+    (output / "index.html").write_text(_index(results, names, title), encoding="utf-8")
+
+
+def _index(results: list[Result], names: list[str], title: str) -> str:
+    order = sorted(range(len(results)), key=lambda at: (machine_words(results[at].machine), names[at]))
+    results, names = [results[at] for at in order], [names[at] for at in order]
+    short = letters(len(results))
+    told = [{one.key: one for one in metrics(result)} for result in results]
+    columns = {key: words for key, words in COLUMNS.items() if any(key in mine for mine in told)}
+    rows = [
+        Row(
+            *(letter, name, machine_words(result.machine), str(result.machine.get("host") or "")),
+            *(when(result), [mine.get(key) for key in columns], verdict(result)),
+        )
+        for letter, name, result, mine in zip(short, names, results, told, strict=True)
+    ]
+    title = title or f"{len(results)} machines"
+    grades = {shown: told for told, shown in GRADES.items()}
+    told = {"rows": rows, "heads": columns.values(), "grades": grades, "curves": _curves(results, short)}
+    return render("gallery.html", title=title, **told)
+
+
+def _curves(results: list[Result], short: list[str]) -> list[tuple[str, Markup]]:
+    """Titles and pictures."""
+    found = []
+    for kind in OVERLAID:
+        firsts: dict[str, Figure] = {}
+        for letter, result in zip(short, results, strict=True):
+            mine = next((one for one in figures_of(result, kind) if isinstance(one, Curves)), None)
+            firsts |= {letter: mine} if mine else {}
+        if firsts and can_overlay(list(firsts.values())):
+            one = overlaid(list(firsts.values()), list(firsts))
+            one.title = re.split(r" *[:(]", one.title)[0]
+            found.append((one.title, drawing_of(one, f"all-{kind}")))
+    return found
+
+
+def without_names(data: Any) -> Any:
+    """A result without what its machine, its users and its jobs are called."""
+    hosts: dict[str, str] = {}
+    _collect(data, hosts)
+    names = "|".join(re.escape(name) for name in sorted(hosts, key=len, reverse=True))
+    pattern = re.compile(rf"(?<![\w.-])(?:{names})(?![\w-])") if hosts else None
+
+    def clean(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: clean(one, name) for name, one in value.items()}
+        if isinstance(value, list):
+            return [clean(one, key) for one in value]
+        if not isinstance(value, str):
+            return value
+        if key == "arguments" and "/" in value:
+            return "FILE"
+        value = re.sub(r"/sys/fs/cgroup/.*/", "/sys/fs/cgroup/.../", value)
+        return pattern.sub(lambda found: hosts[found[0]], value) if pattern else value
+
+    return clean(data)
+
+
+def _collect(value: Any, hosts: dict[str, str]) -> None:
+    """Names of hosts, and what they become."""
+    if isinstance(value, dict):
+        told = (
+            [value.get("host"), *(value.get("hosts") or [])] if isinstance(value.get("hosts"), list) else []
+        )
+        for name in [value.get("host"), *told]:
+            if isinstance(name, str) and name:
+                hosts.setdefault(name, f"host-{len(hosts) + 1}")
+        for one in value.values():
+            _collect(one, hosts)
+    elif isinstance(value, list):
+        for one in value:
+            _collect(one, hosts)

@@ -1,0 +1,82 @@
+"""A gallery: the table of machines, what stands behind its rows, and that --anonymous names nobody."""
+
+import json
+
+from commands import SURVEYS, command, one_line
+from made_results import survey
+from report_pages import Tree
+from test_report_browser import browse
+
+import numatlas
+from numatlas.report.gallery import without_names
+
+
+def made(folder, *options, source=SURVEYS):
+    done = command("report", "--gallery", source, "-o", "out", *options, folder=folder)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "out/index.html\n")
+    return folder / "out"
+
+
+def test_each_result_has_a_row_a_page_and_its_numbers(tmp_path):
+    out = made(tmp_path)
+    tree = Tree((out / "index.html").read_text())
+    rows = tree.find("tr", within=tree.find("tbody")[0])
+    assert len(rows) == len(list(SURVEYS.glob("*.json")))
+    for row in rows:
+        page, file = (out / link["href"] for link in tree.find("a", within=row))
+        assert page.stem == file.stem and Tree(page.read_text()).find("section", id="first")
+        assert numatlas.load(file).kind == "survey"
+    assert [one["text"] for one in tree.find("h4")] == ["Pointer-chase latency", "Loaded latency"]
+    words = [tree.find("a", within=row)[0]["text"] for row in rows]
+    assert words == sorted(words)
+
+
+def test_rows_are_sorted_by_a_click(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for at, slower in enumerate((1.2, 1.0, 1.1)):
+        survey(folder / f"{at}.json", 1, 1, 4, slower=slower)
+    out = made(tmp_path, source=folder)
+    path = out / "index.html"
+    click = """for (const one of shown.querySelectorAll('.sortable button'))
+        if (one.textContent === 'local latency') one.click();"""
+    letters = """root.dataset.letters = [...shown.querySelectorAll('.sortable tbody td:first-child')]
+        .map((one) => one.textContent).join('');"""
+    assert browse(path, act=click + letters)["letters"] == "BCA"
+    assert browse(path, act=click + click + letters)["letters"] == "ACB"
+
+
+def test_an_anonymous_gallery_names_nobody(tmp_path):
+    source = tmp_path / "in"
+    source.mkdir()
+    survey(source / "node042.json")
+    data = json.loads((source / "node042.json").read_text())
+    data["machine"]["host"] = "node042"
+    data["arguments"] = ["survey", "-o", "/home/ada/node042"]
+    data["results"][0]["warnings"].append(
+        {"code": "setting", "where": "node042", "text": "node042, node0421"}
+    )
+    (source / "node042.json").write_text(json.dumps(data))
+    out = made(tmp_path, "--anonymous", source=source)
+    assert sorted(path.name for path in out.iterdir()) == ["index.html", "machine-1.html", "machine-1.json"]
+    for path in out.iterdir():
+        text = path.read_text().replace("node0421", "")
+        assert "node042" not in text and "ada" not in text
+    told = json.loads((out / "machine-1.json").read_text())
+    assert told["machine"]["host"] == "host-1" and told["arguments"] == ["survey", "-o", "FILE"]
+    assert told["results"][0]["cases"] == data["results"][0]["cases"]
+
+
+def test_longer_names_are_replaced_first():
+    told = without_names({"hosts": ["cn1", "cn1-ib"], "text": "cn1-ib and cn1, not cn12"})
+    assert told == {"hosts": ["host-1", "host-2"], "text": "host-2 and host-1, not cn12"}
+
+
+def test_what_cannot_be_a_gallery_is_told_in_one_line(tmp_path):
+    for words, told in (
+        (["--gallery", tmp_path], "no results are there"),
+        (["--gallery", SURVEYS, "-o", SURVEYS], "has the files to read"),
+        (["--gallery", SURVEYS, SURVEYS / "h100.json"], "--gallery takes all results from its folder"),
+        (["--anonymous", SURVEYS / "h100.json"], "of a gallery only"),
+    ):
+        one_line(command("report", *words, folder=tmp_path), 2, told)

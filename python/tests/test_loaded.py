@@ -1,0 +1,113 @@
+"""Families of curves of latency under load: their lines, what is marked, and the CSV for Mess."""
+
+import csv
+import json
+
+import pytest
+from commands import command
+from made_results import survey
+from report_pages import Tree, table_of
+from results import value
+
+import numatlas
+from numatlas.facts import DIMMS, peak_of
+from numatlas.figures import figures_of
+from numatlas.figures.loaded import knee_of, load_words
+from numatlas.figures.model import Curves
+from numatlas.plot import build
+from numatlas.report.page import page
+
+OPTIONS = ["--kernels", "read,write", "--mix", "3:1,2:1,1:1", "--cpus", "node:0", "--pairs", "0:0,0:2"]
+
+
+@pytest.fixture(scope="module")
+def family(measure):
+    return measure("loaded", "guest-tiers.json", *OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        ("read", "100 % reads"),
+        ("mix 3:1", "75 % reads (mix 3:1)"),
+        ("triad", "67 % reads (triad)"),
+        ("write", "writes alone"),
+        ("a-new-kernel", "a-new-kernel"),
+    ],
+)
+def test_a_curve_is_named_by_its_share_of_reads(kernel, words):
+    assert load_words(kernel) == words
+
+
+def test_the_family_stands_in_one_picture_over_the_traffic(family, plain):
+    (figure,) = figures_of(numatlas.load(family), "loaded")
+    assert len(figure.series) == 10  # five shares of reads, two memories
+    (line,) = [line for line in figure.series if "2" in line.name.split(",")[0] and "writes" in line.name]
+    cases = [
+        case
+        for case in plain(family)["cases"]
+        if case["labels"]["cell_memory_node"] == "2" and case["labels"].get("load_kernel") == "write"
+    ]
+    moved = [value(case, "traffic_sum") * 1e-9 for case in cases]
+    assert sorted(line.x)[1:] == pytest.approx(sorted(moved))
+    (at_80,) = [value(case, "latency_at_80_percent") for case in cases if "80_percent" in str(case)]
+    x, y, words = line.special[0]
+    assert (x, y) == pytest.approx((0.8 * max(moved), at_80 * 1e9)) and words.endswith("at 80 %")
+    legend = [text.get_text() for one in build(figure).legends for text in one.get_texts()]
+    assert any(words in text for text in legend)
+
+
+def test_the_csv_has_the_columns_of_mess(family, tmp_path):
+    """As its app_plotter.py reads memory_curves.csv."""
+    tree = Tree(page([numatlas.load(family)]))
+    (button,) = tree.find("button", data_name="memory_curves-0-0.csv")
+    rows = table_of(tree, button["data-table"])
+    columns = {"read_pct_rounded", "pause", "bandwidth_mean", "latency_mean"}
+    assert columns | {"bandwidth_smooth", "latency_smooth"} == set(rows[0])
+    shares = {row["read_pct_rounded"] for row in rows}
+    assert shares == {100, 80, 75, 67, 50}  # a line is read before it is written
+    assert len(rows) == 5 * 12 and min(row["bandwidth_mean"] for row in rows) > 0
+
+
+def test_a_knee_is_where_a_curve_bends():
+    assert knee_of([0, 1, 2, 3, 4], [100, 101, 102, 103, 300]) == [(3, 103)]
+    assert knee_of([0, 1, 2, 3, 4], [100, 150, 200, 250, 300]) == []
+    assert knee_of([0, 1, 2, 3], [100, 100, 100, 90]) == []
+
+
+def test_the_theoretical_peak_is_of_memory_that_the_machine_has():
+    def result(hypervisor, **slots):
+        nodes = [{"id": 0, "cpus": "0", "hmat": {"read_bandwidth": 2e11}}, {"id": 1, "hmat": {}}]
+        machine = {"nodes": nodes, "hypervisor": hypervisor, "memory_slots": slots}
+        return numatlas.Result("a", "loaded", machines=[machine])
+
+    assert peak_of(result("", peak_bandwidth=3e11)) == (3e11, DIMMS)
+    assert peak_of(result("KVM", peak_bandwidth=3e11)) == (2e11, "firmware's claim")
+    assert peak_of(result(""), {1}) is None
+
+
+def test_the_peak_is_a_line_in_every_curve_that_it_belongs_to(tmp_path):
+    path = survey(tmp_path / "a.json", 1, 1, 4)
+    data = json.loads(path.read_text())
+    data["machine"] |= {"hypervisor": "", "memory_slots": {"peak_bandwidth": 100e9}}
+    path.write_text(json.dumps(data))
+    result = numatlas.load(path)
+    text = "theoretical peak 100 GB/s"
+    (loads,) = figures_of(result, "loaded")
+    (curve,) = [one for one in figures_of(result, "bandwidth") if isinstance(one, Curves)]
+    for figure, level in ((loads, False), (curve, True)):
+        (mark,) = [mark for mark in figure.marks if mark.text == text]
+        assert (mark.at, mark.level) == (pytest.approx(100), level)
+        axes = build(figure).axes[0]
+        assert (axes.get_ylim() if level else axes.get_xlim())[1] > 100
+    (ladder,) = figures_of(result, "latency")
+    assert [mark.text for mark in ladder.marks] == ["L2 512 KiB", "L3 32 MiB"]
+
+
+def test_a_file_for_mess_is_written_by_plot(family, tmp_path):
+    done = command("plot", "loaded", family, "-o", "curves.csv", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    paths = sorted(path.name for path in tmp_path.glob("*.csv"))
+    assert paths == ["curves-0-0.csv", "curves-0-2.csv"]
+    with (tmp_path / paths[0]).open() as file:
+        assert {row["read_pct_rounded"] for row in csv.DictReader(file)} == {"100", "80", "75", "67", "50"}

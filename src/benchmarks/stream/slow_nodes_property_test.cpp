@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "analysis/test_hosts.h"
+#include "benchmarks/stream/summary.h"
+
+namespace numatlas::slow_nodes_property_test {
+namespace {
+
+using testing::add_noise;
+using testing::even_hosts;
+using testing::slow_down;
+
+SlowReport find_slow(const RunReport& run, const SlowRule& rule = {}) {
+  return judge_peers(peers_in(run), rule);
+}
+
+RunReport some_hosts() {
+  const auto hosts = *rc::gen::inRange<std::size_t>(3, 40);
+  const auto rounds = *rc::gen::inRange<std::size_t>(2, 16);
+  RunReport run = even_hosts(hosts, rounds);
+  add_noise(run, *rc::gen::element(0.0, 0.005, 0.02, 0.1), *rc::gen::arbitrary<unsigned>());
+  for (int i = *rc::gen::inRange(0, 4); i > 0; --i)
+    slow_down(run, *rc::gen::inRange<std::size_t>(0, hosts),
+              *rc::gen::element(0.7, 1.04, 1.1, 1.3, 3.0));
+  return run;
+}
+
+std::vector<std::string> names_of_slow(const RunReport& run) {
+  std::vector<std::string> names;
+  for (const SlowHost& slow : find_slow(run).hosts) names.push_back(run.hosts[slow.host]);
+  return names;
+}
+
+RC_GTEST_PROP(SlowNodesProperty, TheUnitDoesNotMatter, ()) {
+  RunReport run = some_hosts();
+  const auto before = names_of_slow(run);
+  for (std::size_t host = 0; host < run.hosts.size(); ++host)
+    slow_down(run, host, 1024);  // exact in binary
+  RC_ASSERT(names_of_slow(run) == before);
+}
+
+RC_GTEST_PROP(SlowNodesProperty, TheOrderOfTheHostsDoesNotMatter, ()) {
+  RunReport run = some_hosts();
+  auto before = names_of_slow(run);
+  std::vector<std::size_t> backwards(run.hosts.size());
+  for (std::size_t i = 0; i < backwards.size(); ++i) backwards[i] = backwards.size() - 1 - i;
+  run = testing::only_hosts(run, backwards);
+  auto after = names_of_slow(run);
+  std::sort(before.begin(), before.end());
+  std::sort(after.begin(), after.end());
+  RC_ASSERT(before == after);
+}
+
+RC_GTEST_PROP(SlowNodesProperty, EqualHostsAreNeverSlow, ()) {
+  RunReport run =
+      even_hosts(*rc::gen::inRange<std::size_t>(1, 60), *rc::gen::inRange<std::size_t>(1, 12));
+  // Whatever the rounds do, as long as they do it on all hosts.
+  for (std::size_t round = 0; round < testing::passes(run, 0, 0).size(); ++round) {
+    const double factor = *rc::gen::inRange(1, 1000) / 100.0;
+    for (std::size_t host = 0; host < run.hosts.size(); ++host)
+      for (std::vector<PassTimes>& rounds : testing::passes_of(run, host))
+        rounds[round].node *= factor;
+  }
+  RC_ASSERT(find_slow(run).hosts.empty());
+}
+
+RC_GTEST_PROP(SlowNodesProperty, AHostThatFallsFarIsFound, ()) {
+  RunReport run =
+      even_hosts(*rc::gen::inRange<std::size_t>(5, 60), *rc::gen::inRange<std::size_t>(3, 12));
+  add_noise(run, 0.005, *rc::gen::arbitrary<unsigned>());
+  const auto planted = *rc::gen::inRange<std::size_t>(0, run.hosts.size());
+  slow_down(run, planted, 1.3);
+  const SlowReport report = find_slow(run);
+  RC_ASSERT(report.hosts.size() == 1u);
+  RC_ASSERT(report.hosts[0].host == planted);
+}
+
+RC_GTEST_PROP(SlowNodesProperty, WhoIsFoundMeetsTheRule, ()) {
+  const RunReport run = some_hosts();
+  const SlowRule rule{*rc::gen::element(3.0, 6.0, 12.0), *rc::gen::element(0.01, 0.05, 0.2),
+                      *rc::gen::element(0.005, 0.015, 0.1)};
+  const SlowReport report = find_slow(run, rule);
+  for (const SlowHost& slow : report.hosts) {
+    RC_ASSERT(!slow.kernels.empty() || slow.together);
+    if (slow.together) {
+      RC_ASSERT(slow.together->drop > rule.drop_together);
+      RC_ASSERT(slow.together->mads > 0);
+      RC_ASSERT(slow.together->slow_rounds <= slow.together->rounds);
+    }
+    for (const SlowKernel& kernel : slow.kernels) {
+      RC_ASSERT(kernel.drop > rule.drop);
+      RC_ASSERT(kernel.mads > rule.mads);
+      RC_ASSERT(kernel.rate < kernel.median);
+      RC_ASSERT(kernel.slow_rounds <= kernel.rounds);
+    }
+  }
+  // A looser rule finds no fewer.
+  const SlowRule looser{rule.mads / 2, rule.drop / 2, rule.drop_together / 2};
+  RC_ASSERT(find_slow(run, looser).hosts.size() >= report.hosts.size());
+}
+
+}  // namespace
+}  // namespace numatlas::slow_nodes_property_test

@@ -1,0 +1,227 @@
+#include "benchmarks/stream/summary.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/findings.h"
+#include "analysis/host_kind.h"
+#include "analysis/passes.h"
+#include "base/statistics.h"
+#include "base/text.h"
+
+namespace numatlas {
+namespace {
+
+std::optional<Estimate> median_over_hosts(const std::vector<Summary>& rounds_of_hosts) {
+  if (rounds_of_hosts.empty()) return std::nullopt;
+  if (rounds_of_hosts.size() == 1) return estimate_of_median(rounds_of_hosts.front(), std::nullopt);
+  std::vector<double> medians;
+  for (const Summary& rounds : rounds_of_hosts) medians.push_back(rounds.median);
+  return estimate_of_median(medians);
+}
+
+/// Collects one row; times and rates are told apart because hosts may run unlike numbers of
+/// processes.
+struct RowMaker {
+  TimeRow row;
+  double seconds = 0, bytes = 0, count = 0;
+  std::vector<double> rates;      ///< of the rounds of the host at hand
+  std::vector<Summary> of_hosts;  ///< their rounds
+
+  RowMaker() {
+    row.minimum = std::numeric_limits<double>::infinity();
+    row.minimum_rate = std::numeric_limits<double>::infinity();
+  }
+  /// Moved `moved` bytes, in `fastest` seconds at best and in `slowest` at worst.
+  void add(std::size_t host, double moved, double fastest, double slowest, int rank) {
+    row.minimum = std::min(row.minimum, fastest);
+    if (fastest > 0) row.maximum_rate = std::max(row.maximum_rate, moved / fastest);
+    if (slowest > 0) row.minimum_rate = std::min(row.minimum_rate, moved / slowest);
+    if (slowest <= row.maximum) return;
+    row.maximum = slowest;
+    row.slowest_host = host;
+    row.slowest_rank = rank;
+  }
+  /// `weight` times of `total` seconds together, each of which moved `moved` bytes.
+  void add_average(double moved, double total, double weight) {
+    seconds += total;
+    bytes += moved * weight;
+    count += weight;
+    if (total > 0) rates.push_back(moved * weight / total);
+  }
+  void end_host() {
+    if (const auto rounds = summarize(rates)) of_hosts.push_back(*rounds);
+    rates.clear();
+  }
+  TimeRow finish() {
+    row.average = seconds / count;
+    row.average_rate = seconds > 0 ? bytes / seconds : 0;
+    if (row.maximum <= 0) row.minimum_rate = 0;
+    row.median = median_over_hosts(of_hosts);
+    return row;
+  }
+};
+
+struct KernelMaker {
+  RowMaker process, host;
+  double host_bytes = 0, hosts = 0;
+
+  std::optional<KernelRows> finish() {
+    if (host.count == 0) return std::nullopt;
+    KernelRows rows{process.finish(), host.finish(), 0};
+    if (rows.process.average > 0) rows.summed_rate = host_bytes / hosts / rows.process.average;
+    return rows;
+  }
+};
+
+void add_host(KernelMaker& maker, const RunReport& report, const ScenarioResult& one,
+              const HostTotals& totals) {
+  const auto index = static_cast<std::size_t>(totals.host);
+  const double processes = report.host_rows[index].processes;
+  const double all = bytes_of_host(report, one, totals.host), bytes = all / processes;
+  const auto passes = counted(totals.passes);
+  if (passes.empty()) return;
+  for (const PassTimes& pass : passes) {
+    maker.process.add(index, bytes, pass.fastest, pass.slowest, pass.slowest_rank);
+    maker.process.add_average(bytes, pass.sum, processes);
+    maker.host.add(index, all, pass.node, pass.node, pass.slowest_rank);
+    maker.host.add_average(all, pass.node, 1);
+  }
+  maker.process.end_host();
+  maker.host.end_host();
+  maker.host_bytes += all;
+  maker.hosts += 1;
+}
+
+/// The cases that hosts measured.
+std::vector<const ScenarioResult*> measured(const RunReport& report) {
+  std::vector<const ScenarioResult*> cases;
+  for (const ScenarioResult& one : report.scenarios)
+    if (!is_finding(one)) cases.push_back(&one);
+  return cases;
+}
+
+void add_figures(const TimeRow& row, const std::string& of, std::vector<Figure>& figures) {
+  figures.push_back({of + "bandwidth", "B/s", row.median, {}});
+  for (const auto& [key, unit, value] : {std::tuple("average_bandwidth", "B/s", row.average_rate),
+                                         {"average_time", "s", row.average},
+                                         {"best_bandwidth", "B/s", row.maximum_rate},
+                                         {"best_time", "s", row.minimum},
+                                         {"worst_bandwidth", "B/s", row.minimum_rate},
+                                         {"worst_time", "s", row.maximum}})
+    figures.push_back({of + key, unit, Estimate(value), {}});
+}
+
+}  // namespace
+
+std::uint64_t elements_of(const RunReport& report) {
+  for (const ScenarioResult* one : measured(report)) {
+    const std::string text = label_of(*one, elements_label);
+    if (!text.empty()) return std::stoull(text);
+  }
+  return 0;
+}
+
+std::vector<Figure> figures_of(const KernelRows& rows) {
+  std::vector<Figure> figures;
+  add_figures(rows.host, "", figures);
+  add_figures(rows.process, "process_", figures);
+  return figures;
+}
+
+std::string overlap_warning(const RunReport& report) {
+  // Below this a host's figure says more of who waited than of its memory.
+  constexpr double least_overlap = 0.9;
+  std::vector<std::string> names;
+  for (std::size_t host = 0; host < report.hosts.size(); ++host) {
+    std::vector<double> overlaps;
+    for (const ScenarioResult* one : measured(report))
+      for (const PassTimes& pass : counted(one->host_totals[host].passes))
+        overlaps.push_back(pass.overlap);
+    const auto summary = summarize(overlaps);
+    if (summary && summary->median < least_overlap)
+      names.push_back(fmt::format("{} {:.0f} %", report.hosts[host], summary->median * 100));
+  }
+  if (names.empty()) return "";
+  return "workers did not run concurrently for the whole pass, so figures understate the node's "
+         "memory (median concurrent share): " +
+         names_text(names);
+}
+
+std::optional<StartSpread> start_spread(const RunReport& report) {
+  const std::size_t rounds = finished_rounds(report), hosts = report.hosts.size();
+  // Rank 0's own clock is not off.
+  const double between_clocks = report.clock_error * (hosts > 2 ? 2 : 1);
+  std::vector<double> spreads, parts;
+  for (const ScenarioResult* one : measured(report)) {
+    for (std::size_t round = rounds > 1 ? 1 : 0; hosts > 1 && round < rounds; ++round) {
+      double first = std::numeric_limits<double>::infinity(), last = 0, shortest = first;
+      for (const HostTotals& host : one->host_totals) {
+        const PassTimes& pass = host.passes[round];
+        if (pass.start < 0) return std::nullopt;
+        first = std::min(first, pass.start);
+        last = std::max(last, pass.start);
+        shortest = std::min(shortest, pass.node);
+      }
+      spreads.push_back(last - first + between_clocks);
+      if (shortest > 0) parts.push_back(spreads.back() / shortest);
+    }
+  }
+  const auto seconds = summarize(spreads), part = summarize(parts);
+  if (!seconds || !part) return std::nullopt;
+  return StartSpread{seconds->median, part->median};
+}
+
+std::size_t finished_rounds(const RunReport& report) {
+  std::optional<std::size_t> least;
+  for (const ScenarioResult* one : measured(report))
+    for (const HostTotals& host : one->host_totals)
+      least = std::min(least.value_or(host.passes.size()), host.passes.size());
+  return least.value_or(0);
+}
+
+std::vector<std::optional<KernelRows>> rows_of(const RunReport& report) {
+  std::vector<std::optional<KernelRows>> rows;
+  for (const ScenarioResult* one : measured(report)) {
+    KernelMaker maker;
+    for (const HostTotals& host : one->host_totals) add_host(maker, report, *one, host);
+    rows.push_back(maker.finish());
+  }
+  return rows;
+}
+
+PeerInput peers_in(const RunReport& report) {
+  PeerInput input;
+  input.hosts = report.hosts;
+  input.kind_texts.resize(report.machines.size());
+  for (const HostRow& host : report.host_rows) {
+    input.kinds.push_back(host.kind);
+    if (input.kind_texts[host.kind].empty())
+      input.kind_texts[host.kind] = to_text(kind_of(report, host));
+  }
+  bool again = false;
+  for (const ScenarioResult* one : measured(report)) {
+    input.cases.push_back(one->name);
+    auto& rates = input.rates.emplace_back(report.hosts.size());
+    auto& once_more = input.again.emplace_back(report.hosts.size());
+    for (const HostTotals& host : one->host_totals) {
+      const auto index = static_cast<std::size_t>(host.host);
+      auto rounds = rates_of(report, *one, host.host, host.passes);
+      const auto rate = bandwidth_of(rounds).value();
+      if (rate) rates[index] = PeerRate{*rate, std::nullopt, std::move(rounds), 1};
+      if (host.again.empty()) continue;
+      once_more[index] = bandwidth_of(rates_of(report, *one, host.host, host.again)).value();
+      again = true;
+    }
+  }
+  if (!again) input.again.clear();
+  return input;
+}
+
+}  // namespace numatlas

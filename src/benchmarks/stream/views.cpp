@@ -1,0 +1,197 @@
+// How STREAM over hosts is shown, and who is slow as cases.
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/findings.h"
+#include "analysis/host_kind.h"
+#include "base/add_once.h"
+#include "base/count_text.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "benchmarks/stream/summary.h"
+#include "report/notes.h"
+
+namespace numatlas {
+namespace {
+
+std::string title_of(const RunReport& report) {
+  int processes = 0;
+  for (const HostRow& host : report.host_rows) processes += host.processes;
+  std::string text = fmt::format("STREAM on {}, {}", count_text(report.hosts.size(), "node"),
+                                 count_text(processes, "process", "processes"));
+  if (const auto elements = elements_of(report); elements > 0)
+    text += fmt::format(", 3 arrays of {} elements ({}) each", elements,
+                        to_rounded_text(Bytes{elements * 8}));
+  return text + ": nodes, GB/s";
+}
+
+std::string rounds_text(const RunReport& report, int asked) {
+  const std::size_t rounds = finished_rounds(report);
+  if (rounds == 0) return "";
+  if (rounds == 1) return fmt::format("1 of {} rounds, which also warmed up", asked);
+  const bool all = rounds >= static_cast<std::size_t>(asked);
+  return fmt::format("{}{} rounds, the first excluded", rounds,
+                     all ? "" : fmt::format(" of {}", asked));
+}
+
+std::string how_text(const RunReport& report, int asked) {
+  std::vector<std::string> how, stores;
+  if (std::string rounds = rounds_text(report, asked); !rounds.empty())
+    how.push_back(std::move(rounds));
+  for (const ScenarioResult& one : report.scenarios)
+    if (!one.stores.empty()) add_once(stores, one.stores);
+  const std::string memory =
+      report.scenarios.empty() ? "" : label_of(report.scenarios.front(), memory_label);
+  if (!memory.empty()) how.push_back("memory: " + memory);
+  if (!stores.empty()) how.push_back(fmt::format("stores: {}", fmt::join(stores, ", ")));
+  if (!report.isa.empty()) how.push_back("kernels: " + report.isa);
+  return fmt::format("{}", fmt::join(how, "; "));
+}
+
+/// Texts that hosts have, each once, with who has it: "cn01, cn02 and 4 more: TEXT".
+std::vector<std::string> placements_of(const RunReport& report) {
+  // Where hosts differ the first few show how; --json has all.
+  constexpr std::size_t most_shown = 3;
+  std::vector<std::string> texts;
+  std::vector<std::vector<std::string>> hosts;
+  for (std::size_t i = 0; i < report.host_rows.size(); ++i) {
+    const std::string& text = report.host_rows[i].placement;
+    if (text.empty()) continue;
+    const std::size_t place = add_once(texts, text);
+    hosts.resize(texts.size());
+    if (hosts[place].empty() || hosts[place].back() != report.hosts[i])
+      hosts[place].push_back(report.hosts[i]);
+  }
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < std::min(texts.size(), most_shown); ++i)
+    lines.push_back("placement: " +
+                    (hosts[i].size() == report.hosts.size() ? "" : names_text(hosts[i]) + ": ") +
+                    texts[i]);
+  if (texts.size() > most_shown)
+    lines.push_back(fmt::format("placement: {} more", texts.size() - most_shown));
+  return lines;
+}
+
+/// "median copy 11.98, triad 12.00 GB/s" of the hosts of a kind; "" where nobody finished a round.
+std::string kind_medians(const RunReport& report, std::size_t kind) {
+  std::vector<std::string> texts;
+  for (const ScenarioResult& one : report.scenarios) {
+    std::vector<double> rates;
+    for (const HostTotals& host : one.host_totals) {
+      const Figure* const rate = find_figure(host.figures, "bandwidth");
+      if (rate != nullptr && rate->estimate &&
+          report.host_rows[static_cast<std::size_t>(host.host)].kind == kind)
+        rates.push_back(rate->estimate->value);
+    }
+    if (!rates.empty())
+      texts.push_back(fmt::format("{} {:.2f}", one.name, summarize(rates)->median * in_gb_per_s));
+  }
+  return texts.empty() ? "" : fmt::format("  median {} GB/s", fmt::join(texts, ", "));
+}
+
+std::vector<std::string> kinds_of(const RunReport& report) {
+  std::vector<std::vector<std::string>> names(report.machines.size());
+  std::vector<std::string> kinds(report.machines.size());
+  for (std::size_t i = 0; i < report.host_rows.size(); ++i) {
+    const HostRow& host = report.host_rows[i];
+    names[host.kind].push_back(report.hosts[i]);
+    if (kinds[host.kind].empty()) kinds[host.kind] = to_text(kind_of(report, host));
+  }
+  std::vector<std::string> lines;
+  for (std::size_t kind = 0; kind < names.size(); ++kind) {
+    lines.push_back(fmt::format("{} ({}): {}", count_text(names[kind].size(), "node"),
+                                names_text(names[kind]), kinds[kind]));
+    // The rows above are over all kinds: what is compared is these.
+    if (std::string medians = names.size() > 1 ? kind_medians(report, kind) : ""; !medians.empty())
+      lines.push_back(std::move(medians));
+  }
+  return lines;
+}
+
+std::string together_text(const RunReport& report) {
+  const auto spread = start_spread(report);
+  if (!spread) return "";
+  const std::string clocks =
+      report.clock_error > 0
+          ? fmt::format("; clocks known to {:.3f} ms, which is taken into account",
+                        report.clock_error * 1e3)
+          : "";
+  return fmt::format(
+      "hosts started each pass within {:.3f} ms of each other, {:.2g} % of its time (median{})",
+      spread->seconds * 1e3, spread->part * 100, clocks);
+}
+
+/// The rows of nodes, or those of processes.
+View view_of(std::string title, const std::string& of, const char* slowest) {
+  View view;
+  view.title = std::move(title);
+  view.cells = {label_column("", "name")};
+  for (const std::string what : {"average", "best", "worst"}) {
+    view.cells.push_back(figure_column(what, of + what + "_bandwidth", in_gb_per_s));
+    view.cells.push_back(figure_column("s", of + what + "_time", 1, Part::value, 6));
+  }
+  view.cells.push_back(figure_column("median", of + "bandwidth", in_gb_per_s, Part::with_interval));
+  view.cells.push_back(label_column("worst at", slowest));
+  return view;
+}
+
+void add_lines(std::string text, std::vector<std::string>& lines) {
+  while (text.ends_with('\n')) text.pop_back();
+  if (!text.empty()) lines.push_back(std::move(text));
+}
+
+}  // namespace
+
+void add_findings(const PeerInput& peers, const SlowReport& slow, RunReport& report) {
+  std::set<std::size_t> named;
+  for (const SlowHost& host : slow.hosts) {
+    if (host.verdict != Verdict::not_confirmed) named.insert(host.host);
+    for (const Finding& one : findings_of(host, report.command, [&](const SlowKernel& kernel) {
+           Finding finding;
+           finding.name = peers.cases[kernel.kernel];
+           finding.metric = "bandwidth";
+           finding.unit = "B/s";
+           finding.value = kernel.rate;
+           finding.reference = kernel.median;
+           finding.change = -kernel.drop;
+           return finding;
+         }))
+      report.scenarios.push_back(case_of(report.hosts[host.host], one));
+  }
+  ScenarioResult& all = report.scenarios.emplace_back();
+  all.name = "hosts";
+  all.kernel = "";
+  all.labels = {{"finding", Finding::none}};
+  for (std::size_t host = 0; host < report.hosts.size(); ++host) {
+    const bool judged = !std::ranges::binary_search(slow.unjudged, host);  // ascending
+    HostTotals& totals = all.host_totals.emplace_back();
+    totals.host = static_cast<int>(host);
+    totals.figures = {plain_figure("host_judged", "", judged ? 1 : 0)};
+    if (judged)
+      totals.figures.push_back(plain_figure("host_slow", "", named.contains(host) ? 1 : 0));
+  }
+}
+
+std::vector<View> stream_views(const RunReport& report, const SlowRule& rule, int rounds,
+                               const std::string& source) {
+  View nodes = view_of(title_of(report), "", "slowest_host");
+  add_lines(source.empty() ? "" : "elements: " + source, nodes.notes);
+  add_lines(how_text(report, rounds), nodes.notes);
+  add_lines(widths_text(report), nodes.notes);
+  nodes.verdict = kinds_of(report);
+  add_lines(together_text(report), nodes.verdict);
+  for (std::string& line : placements_of(report)) nodes.verdict.push_back(std::move(line));
+  std::vector<View> views{std::move(nodes),
+                          view_of("Processes, GB/s", "process_", "slowest_process")};
+  for (View& view : views_of_findings(report.scenarios, rule)) views.push_back(std::move(view));
+  return views;
+}
+
+}  // namespace numatlas
