@@ -42,7 +42,7 @@ def figures(result: Result) -> list[Figure]:
             warnings=warnings_of(result, result.flows),
             data=result.hosts,
             hosts=hosts,
-            kind_names=[kind["cpu_model"] for kind in result.meta.get("kinds", [])] or [""],
+            kind_names=[machine["cpu_model"] for machine in result.machines] or [""],
             judged=bool(result.meta.get("judged")),
         )
     ]

@@ -62,7 +62,7 @@ def read(path: Path, data: dict[str, Any]) -> Result:
         "stream",
         {key: value for key, value in data.items() if key in HEAD}
         | {key: labels[key] for key in ("memory", "elements") if labels.get(key)}
-        | {"kinds": [{"cpu_model": one["cpu_model"]} for one in data["machines"]], "judged": bool(judged)},
+        | {"judged": bool(judged)},
         hosts=pd.DataFrame(rows),
         rounds=frame.assign(counted=frame["round"] > 0),
         machines=data["machines"],

@@ -354,7 +354,7 @@ void Stream::conclude(RunReport& report) const {
     one.figures.resize(2);  // the bytes
     if (rows[i])
       for (Figure& figure : figures_of(*rows[i])) one.figures.push_back(std::move(figure));
-    one.status = Status::ok;
+    one.status = rows[i] ? Status::ok : Status::incomplete;
     for (HostTotals& host : one.host_totals) {
       if (host.passes.empty()) one.status = Status::incomplete;
       host.figures = {bandwidth_of(rates_of(report, one, host.host, host.passes))};
