@@ -70,6 +70,8 @@ def test_no_verdict_is_python_s_own(tmp_path):
 
     assert verdict(changed(survey(tmp_path / "a.json", 1, 1, 4), disturb)).grade == ""
     assert verdict(numatlas.load(survey(tmp_path / "b.json", 1, 1, 4, engine="null"))) is None
+    empty = changed(survey(tmp_path / "c.json", 1, 1, 4), lambda data: data.update(results=[]))
+    assert verdict(empty) == Verdict("wary", "No benchmark had the time to measure.")
 
 
 def test_figures_of_an_unreliable_run_are_small_and_grey(tmp_path):

@@ -76,8 +76,7 @@ def test_head_tells_run_summary_and_what_was_skipped(made_survey):
     (runs,) = tree.find("section", id="runs")
     for words in ("numatlas survey", "2026-11-01 10:01:05 UTC, 12.5 s", "survey.json", "0.1.0"):
         assert words in runs["text"]
-    facts = [element["text"] for element in tree.find(class_="fact")]
-    assert facts == ["Idle latency81.25 ns 80.00 ns to 82.00 ns", "Times as long2.500x"]
+    assert not tree.find(class_="fact")  # of one survey: its figures tell them
     (skipped,) = tree.find("section", id="skipped")
     assert "transfer: no GPU" in skipped["text"]
 

@@ -33,6 +33,8 @@ def verdict(result: Result) -> Verdict | None:
     if result.meta.get("complete") is False:
         reason = result.meta.get("incomplete_reason") or "ended early"
         return Verdict("wary", f"Not complete: {reason}.")
+    if result.kind == "survey" and not result.parts:
+        return Verdict("wary", "No benchmark had the time to measure.")
     grade = GRADES.get(str(result.meta.get("trust")), "")
     doubt = spaced(str(result.meta.get("doubt") or ""))
     return Verdict(grade, SENTENCES[grade].format(doubt))
