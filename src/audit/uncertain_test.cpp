@@ -68,7 +68,7 @@ TEST(ThreeAnswers, OtherProgramsContradictNothing) {
   figures.reports.front().cpu_use.front().others = 1.9;
   spare_disturbed(verdicts, figures.reports);
   EXPECT_EQ(verdicts.front().outcome, not_measurable);
-  EXPECT_THAT(verdicts.front().reason, HasSubstr("other processes used 1.9 of 2 CPUs"));
+  EXPECT_THAT(verdicts.front().reason, HasSubstr("other programs used 1.9 of 2 CPUs"));
   EXPECT_THAT(verdicts.front().reason, HasSubstr("run again when it is quiet"));
   EXPECT_EQ(verdicts.back().outcome, contradicted);
 }

@@ -116,7 +116,7 @@ std::vector<View> views_of(const Checked& checked) {
     found.cells.push_back(label_column(head, label));
   found.cells.push_back(figure_column("value", "value", 0));
   found.cells.push_back(figure_column("expected", "reference", 0));
-  found.cells.push_back(figure_column("change", "change", in_percent, Part::value, 1, "%"));
+  found.cells.push_back(figure_column("change", "change", in_percent, Part::value, 1, " %"));
   found.cells.push_back(figure_column("MAD", "deviations", 1, Part::value, 1));
   for (const char* label : {"against", "since", "evidence"})
     found.cells.push_back(label_column(label, label));

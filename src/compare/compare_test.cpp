@@ -146,9 +146,9 @@ TEST(Differences, ANeighbourIsToldBesideTheVerdicts) {
   EXPECT_EQ(files.differences[0].now, "1.0 of 2 CPUs");
   const RunReport report = report_of(files, {});
   const std::string table = text_in("table", report);
-  EXPECT_THAT(table, HasSubstr("warning: NEW: other processes used 1.0 of 2 CPUs"));
+  EXPECT_THAT(table, HasSubstr("warning: NEW: other programs used 1.0 of 2 CPUs"));
   EXPECT_THAT(table, HasSubstr("What differs beside the figures"));
-  EXPECT_THAT(text_in("csv", report), HasSubstr("NEW: other processes used 1.0 of 2 CPUs"));
+  EXPECT_THAT(text_in("csv", report), HasSubstr("NEW: other programs used 1.0 of 2 CPUs"));
   EXPECT_THAT(json_text(report), HasSubstr("\"doubt\":\"NEW: other processes"));
   EXPECT_TRUE(differences_of(files.base, files.base).empty()) << "nobody else ran";
 }

@@ -147,7 +147,7 @@ struct Visits {
   int memory_kept = 0;  ///< visits after which the memory was kept for the next one
   int repeated = 0;     ///< of `count`: measured again, as the first try was disturbed
   int disturbed = 0;    ///< of `count`: used although they were disturbed
-  /// Of each visit, on the host where it was most: CPUs that other processes used, and that the
+  /// Of each visit, on the host where it was most: CPUs that other programs used, and that the
   /// hypervisor and a CPU quota withheld, on average. This and what follows: empty where nothing is
   /// known.
   std::vector<std::optional<double>> others, stolen, throttled;

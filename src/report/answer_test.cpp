@@ -38,9 +38,9 @@ TEST(Answer, TheGravestDoubtStandsBelow) {
   report.scenarios.front().status = Status::failed;
   report.scenarios.front().reason = "no memory";
   EXPECT_THAT(answer_text(report), HasSubstr("\n! 1 of 3 cases: failed: no memory\n"));
-  report.warnings = {{"other-processes", "", "other processes used 1.0 of 2 CPUs"}};
+  report.warnings = {{"other-processes", "", "other programs used 1.0 of 2 CPUs"}};
   EXPECT_THAT(answer_text(report),
-              StartsWith("UNRELIABLE: other processes used 1.0 of 2 CPUs\n(Idle"));
+              StartsWith("UNRELIABLE: other programs used 1.0 of 2 CPUs\n(Idle"));
 }
 
 }  // namespace

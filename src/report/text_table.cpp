@@ -4,6 +4,10 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/terminal.h"
+#include "base/text.h"
 
 namespace numatlas {
 namespace {
@@ -13,13 +17,13 @@ std::vector<std::size_t> widths_of(const std::vector<TextRow>& rows) {
   for (const TextRow& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].text.size());
+      widths[i] = std::max(widths[i], width_of_text(row[i].text));
   }
   return widths;
 }
 
 std::string padded(const TextCell& cell, std::size_t width, bool left, const TextStyle& style) {
-  const std::string blanks(width - cell.text.size(), ' ');
+  const std::string blanks(width - width_of_text(cell.text), ' ');
   const std::string text = style.color ? accented(cell.text, cell.accent) : cell.text;
   return left ? text + blanks : blanks + text;
 }
@@ -62,6 +66,26 @@ std::string table_lines(const std::vector<TextRow>& rows, std::size_t left,
     text += line + '\n';
   }
   return text;
+}
+
+std::string fitted_lines(std::vector<TextRow> rows, std::size_t left, const TextStyle& style) {
+  if (style.markdown || style.width == 0 || rows.empty()) return table_lines(rows, left, style);
+  const std::vector<std::size_t> widths = widths_of(rows);
+  std::size_t columns = 0, width = 0;
+  while (columns < widths.size()) {
+    width += widths[columns] + (columns > 0 ? 2 : 0);
+    if (width > style.width && columns > left) break;
+    ++columns;
+  }
+  std::vector<std::string> dropped;
+  for (std::size_t i = columns; i < rows.front().size(); ++i)
+    dropped.push_back(rows.front()[i].text);
+  for (TextRow& row : rows) row.resize(std::min(row.size(), columns));
+  const std::string text = table_lines(rows, left, style);
+  if (dropped.empty()) return text;
+  return text + wrapped(fmt::format("not shown on {} columns: {}\n", style.width,
+                                    fmt::join(dropped, ", ")),
+                        style.width);
 }
 
 std::string markdown_lines(const std::string& lines) {

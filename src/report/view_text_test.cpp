@@ -25,7 +25,7 @@ View table_view() {
   view.cells = {label_column("size", "size"),
                 label_column("stores", "stores"),
                 figure_column("latency", "latency", in_ns),
-                figure_column("+-", "latency", in_ns, Part::half_width),
+                figure_column(plus_minus(), "latency", in_ns, Part::half_width),
                 figure_column("least", "latency", in_ns, Part::least),
                 figure_column("most", "latency", in_ns, Part::most)};
   return view;
@@ -63,7 +63,7 @@ TEST(ViewTable, AValueThatMayBeAnythingIsNotTold) {
   View view;
   view.cells = {figure_column("a", "latency", in_ns),
                 figure_column("b", "latency", in_ns, Part::with_interval),
-                figure_column("+-", "latency", in_ns, Part::half_width)};
+                figure_column(plus_minus(), "latency", in_ns, Part::half_width)};
   EXPECT_THAT(view_text(report, view),
               HasSubstr("unknown: 20.00 to 150.00  unknown: 20.00 to 150.00\n"));
   one.figures.front().estimate->high = 88e-9;  // the lower end is 67 % away

@@ -125,7 +125,10 @@ void CommonOptions::add_placement(CLI::App& app) {
   place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
                   "page size of the measured memory; several are measured in turn. Also the other "
                   "sizes that the system's pools have: 64K, 1M, 16M, 32M, 512M, 2G, 16G"));
-  place(app.add_flag("--strict", plain_.strict, "treat a placement mismatch as an error"));
+  place(app.add_flag(
+      "--strict", plain_.strict,
+      "end with an error where memory is not placed as asked, and with exit code 1 where the "
+      "figures are UNRELIABLE"));
   place(add_machine_option(app, plain_.machine));
   place(add_mpi_option(app, plain_.mpi));
 }

@@ -58,7 +58,7 @@ assert all(one["seconds"] >= 0 for one in value["checks"])
     kill "${hogs[@]}"
     ends_with 1
     says '^numatlas selftest: 0 passed, 0 skipped, 1 failed: interference$'
-    says '^failed +interference +other processes used .*; next: stop other programs' ;;
+    says '^failed +interference +other programs used .*; next: stop other programs' ;;
   openmpi | mpich)
     # shellcheck source=tests/mpi_launcher.sh
     . "$source/tests/mpi_launcher.sh"

@@ -74,9 +74,9 @@ ClaimVerdict Baseline::drift(const ComparedCase& one) const {
     }
     return estimate;
   };
-  verdict.claimed = figure_text(figure(one.base.figure), verdict.unit);
+  verdict.claimed = estimate_text(figure(one.base.figure), verdict.unit);
   verdict.measured = figure(one.now.figure);
-  verdict.found = figure_text(*verdict.measured, verdict.unit);
+  verdict.found = estimate_text(*verdict.measured, verdict.unit);
   if (one.change.part) verdict.found += ", " + percent(*one.change.part);
   verdict.outcome = ClaimOutcome::contradicted;
   verdict.next =

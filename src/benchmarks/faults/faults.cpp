@@ -256,7 +256,7 @@ std::vector<View> Faults::views(const RunReport& report) const {
                 label_column("memory", "node"),
                 label_column("threads", "threads"),
                 figure_column("us/page", "fault_time", in_us, Part::value, 3),
-                figure_column("+-", "fault_time", in_us, Part::half_width),
+                figure_column(plus_minus(), "fault_time", in_us, Part::half_width),
                 figure_column("faults/page", "faults_a_page", 1, Part::value, 3),
                 figure_column("M faults/s", "faults_sum", in_millions, Part::value, 3),
                 figure_column("GB/s", "touch_rate_sum", in_gb_per_s)};

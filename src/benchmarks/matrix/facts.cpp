@@ -20,7 +20,7 @@ namespace {
 struct Cell {
   std::string cpus, memory;
   Estimate estimate;
-  std::string on;  ///< "256MiB, thp pages": of each worker
+  std::string on;  ///< "256 MiB, thp pages": of each worker
 };
 
 std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
@@ -31,8 +31,7 @@ std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
         host_estimate_of(point, traits_of(kernel).chases() ? "latency" : "bandwidth_sum");
     if (estimate)
       cells.push_back({label_of(point, "cell_cpu_node"), label_of(point, "cell_memory_node"),
-                       *estimate,
-                       fmt::format("{}, {} pages", compact_text(point.size), point.pages)});
+                       *estimate, fmt::format("{}, {} pages", to_text(point.size), point.pages)});
   }
   return cells;
 }

@@ -193,8 +193,8 @@ std::string sizes_text(const CaseGroup& group) {
     return a->size < b->size;
   };
   const auto [least, most] = std::minmax_element(group.cases.begin(), group.cases.end(), smaller);
-  const std::string text = compact_text((*least)->size);
-  return (*least)->size == (*most)->size ? text : text + " to " + compact_text((*most)->size);
+  const std::string text = to_text((*least)->size);
+  return (*least)->size == (*most)->size ? text : text + " to " + to_text((*most)->size);
 }
 
 /// The same cells as multiples of the local one.
@@ -208,10 +208,6 @@ View relative_view(View view, const ScenarioResult& any) {
                   any.pages);
   view.notes = {"local: memory of the CPUs' own node; where it has none, the best that they reach"};
   view.cells = {figure_column("", "times_local", 1)};
-  if (!latency) {
-    view.notes.push_back("of best: of the highest bandwidth of all cells and kernels of this run");
-    view.cells.push_back(figure_column("", "best_share", in_percent, Part::value, 0, "% of best"));
-  }
   return view;
 }
 

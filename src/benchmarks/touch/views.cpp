@@ -88,7 +88,7 @@ std::vector<View> touch_views(const RunReport& report) {
     view.where = group.labels;
     view.title = fmt::format(
         "Memory used by a worker and first touched by the same or another ({}, {}, pages {})",
-        any.kernel, compact_text(any.size), any.pages);
+        any.kernel, to_text(any.size), any.pages);
     view.notes = {"access: one line of 64 bytes, read, written or both; a pass: all lines",
                   "run: alone, the others sleep; together, all at the same time"};
     view.cells = {label_column("pattern", "pattern"),
@@ -101,7 +101,7 @@ std::vector<View> touch_views(const RunReport& report) {
                   figure_column("ms/pass", "pass_time", 1e3, Part::value, 3),
                   figure_column("ns/access", "access_time", in_ns),
                   figure_column("GB/s", "bandwidth", in_gb_per_s),
-                  figure_column("+-", "access_time", in_ns, Part::half_width)};
+                  figure_column(plus_minus(), "access_time", in_ns, Part::half_width)};
     view.verdict = words_of(report, group);
     if (auto words = one_node_words(report); !words.empty()) view.verdict.push_back(words);
     views.push_back(std::move(view));

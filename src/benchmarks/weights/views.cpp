@@ -80,12 +80,12 @@ std::vector<View> weights_views(const RunReport& report, bool kept) {
   view.title = fmt::format(
       "Interleave weights: bandwidth in GB/s of {}{} ({} a worker, {} workers, pages: {}, kernels: "
       "{})",
-      any.kernel, any.stores.empty() ? "" : ", " + any.stores + " stores", compact_text(any.size),
+      any.kernel, any.stores.empty() ? "" : ", " + any.stores + " stores", to_text(any.size),
       report.workers.size(), any.pages, report.isa);
   view.notes = {"sum: all workers over their common time, bytes counted as STREAM does"};
   view.cells = {label_column("weights", weights_label), label_column("round", round_label),
                 figure_column("sum", "bandwidth_sum", in_gb_per_s),
-                figure_column("+-", "bandwidth_sum", in_gb_per_s, Part::half_width)};
+                figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width)};
   if (best != nullptr) {
     std::istringstream lines(verdict(report, *best, kept));
     for (std::string line; std::getline(lines, line);) view.verdict.push_back(line);
