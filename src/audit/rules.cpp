@@ -14,7 +14,7 @@ ClaimVerdict decided(ClaimVerdict verdict, bool has_interval, const std::optiona
                      const std::string& next) {
   if (!wrong) {
     verdict.outcome = ClaimOutcome::not_measurable;
-    verdict.reason = fmt::format("found {}{} give it more --time", verdict.found,
+    verdict.reason = fmt::format("found {}{} increase --time", verdict.found,
                                  has_interval ? ": too uncertain," : " without an interval:");
   } else if (*wrong) {
     verdict.outcome = ClaimOutcome::contradicted;

@@ -42,7 +42,7 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
   auto words = std::make_shared<AuditWords>();
   add_value(app, "--time", words->time, "TIME",
             "time for all measurements, preparation included, in seconds unless a unit is given; "
-            "points that it does not suffice for are skipped");
+            "cases that it does not suffice for are skipped");
   add_choices(app, "--only", options->only, named(names_of_claims()), "judge only these claims");
   add_choice(app, "--for", words->use, named({"throughput", "latency", "hpc"}),
              "also judge the settings of the system, for a machine used like that");

@@ -97,7 +97,7 @@ Command add_check_command(CLI::App& app) {
       ->required();
   add_value(
       app, "--expect", options->expect, "LIST|FILE",
-      "what each host has to reach by itself, as triad=350GB/s,latency=120ns: a kernel, a "
+      "limits that each host has to meet, as triad=350GB/s,latency=120ns: a kernel, a "
       "figure, or a fact of a survey; rates at least, times at most. Or a file of such lines");
   options->slow.add_to(app);
   add_value(app, "--metric", options->metric, "NAME",

@@ -235,7 +235,7 @@ Command add_compare_command(CLI::App& app) {
             "file (default: 2%, of virtual machines unknown); of a folder, what its results of "
             "the same command on the same host show");
   app.add_flag("--all", options->all,
-               "compare each flow instead of the median over the flows of a point");
+               "compare each flow instead of the median over the flows of a case");
   add_value(
       app, "--metric", options->metric, "NAME",
       "compare only this metric, such as latency or bandwidth_sum; also one that follows from "

@@ -40,7 +40,7 @@ std::string make_html(const std::string& survey_file, const std::string& html_fi
   const auto found = find_external("report");
   if (!found) return "no report.html: " + full_text(found.error());
   const std::optional<std::string>& program = *found;
-  if (!program) return "no report.html: " + how_to_get("report");
+  if (!program) return "no report.html: `numatlas report` says how to get it";
   const auto code = run_external(*program, {survey_file, "-o", html_file, "--quiet"});
   if (code && *code == 0) return html_file;
   return fmt::format("no report.html: {}", code ? fmt::format("{} ended with {}", *program, *code)

@@ -175,7 +175,7 @@ TEST(Cases, WhatIsNotKnownWithinItselfHasNoVerdict) {
     return find_case(flows_of(file, file), "1MiB base", "rank 0 thread 0").change;
   };
   EXPECT_EQ(change(0, 3.05).verdict, CaseVerdict::not_comparable);
-  EXPECT_EQ(change(0, 3.05).reason, "both: not precise enough (+-205 %)");
+  EXPECT_EQ(change(0, 3.05).reason, "both: not precise enough (±205 %)");
   EXPECT_EQ(change(0.5, 1.9).verdict, CaseVerdict::not_distinguishable);
 }
 

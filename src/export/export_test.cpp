@@ -290,7 +290,7 @@ TEST(ExportMarkdown, SizesAreWholeAlthoughFilesRoundThem) {
   end.estimate.low = 16777220;
   end.estimate.high = 33554430;
   input.stored.runs[0].facts = {end};
-  EXPECT_THAT(text_of("markdown", input), HasSubstr("16MiB to 32MiB"));
+  EXPECT_THAT(text_of("markdown", input), HasSubstr("16 MiB to 32 MiB"));
 }
 
 TEST(ExportGpuNodes, AreNumbersInTheOrderOfTheGpus) {

@@ -104,18 +104,18 @@ std::string heading_text(const std::string& heading, const FactList& facts, std:
   }
   std::vector<std::string> full, brief;
   for (const Fact* fact : facts) {
-    std::string part = fact->line;
-    if (const auto at = part.find("{}"); at != std::string::npos)
-      part.replace(at, 2, estimate_text(fact->estimate, fact->unit));
-    full.push_back(part);
+    const std::string figure = estimate_text(fact->estimate, fact->unit);
+    const auto at = fact->line.find("{}");
+    const auto with_figure = [&](std::string line) { return line.replace(at, 2, figure); };
+    full.push_back(with_figure(fact->line));
     // What a figure is of stands in brackets behind it.
-    if (part.ends_with(")") && fact->line.find(" (") != std::string::npos)
-      part.erase(part.rfind(" ("));
-    brief.push_back(part);
+    const auto of = fact->line.find(" (", at);
+    brief.push_back(with_figure(fact->line.substr(0, of)));
   }
   if (count_lines(shown(full)) <= lines) return shown(full);
   while (brief.size() > 1 && count_lines(shown(brief)) > lines) brief.pop_back();
-  return shown(brief);
+  constexpr std::size_t room = 2 * words_width - 8;
+  return shown({cut_to(fmt::format("{}", fmt::join(brief, "; ")), room)});
 }
 
 /// A line a question, or two where there is room for them: what comes last is cut first.
@@ -123,7 +123,8 @@ std::string facts_text(const std::vector<Fact>& facts, std::size_t room, bool in
   std::vector<std::pair<std::string, FactList>> headings;
   for (const Fact& fact : facts) {
     // A value that may be twice or half of it answers nothing.
-    if (fact.heading.empty() || is_unknown(fact.estimate)) continue;
+    const bool is_cell = fact.line.empty(), is_line = fact.line.find("{}") != std::string::npos;
+    if (fact.heading.empty() || is_unknown(fact.estimate) || (!is_cell && !is_line)) continue;
     auto found =
         std::ranges::find(headings, fact.heading, &std::pair<std::string, FactList>::first);
     if (found == headings.end()) found = headings.insert(headings.end(), {fact.heading, {}});

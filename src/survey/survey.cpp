@@ -384,8 +384,8 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
     around.files.push_back(folder +
                            ": still holds the earlier survey, because this one finished no case");
   } else if (saved) {
-    around.files.push_back(fmt::format(
-        "{}: survey.json has all results; a table of each benchmark is beside it", folder));
+    around.files.push_back(
+        fmt::format("{}: survey.json has all results, NAME.txt a benchmark's tables", folder));
     if (!problem && record_.options.html && hooks_.report)
       around.files.push_back(hooks_.report(path("survey.json"), path("report.html")));
   }

@@ -212,17 +212,16 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
         ladder.held.empty()
             ? ""
             : fmt::format(", the largest {}", to_rounded_text(*ladder.held.rbegin()));
-    verdict.reason = fmt::format("found {} of its sizes held{}{}: too few, give it more --time",
+    verdict.reason = fmt::format("it holds {} of the sizes measured{}{}: too few; increase --time",
                                  ladder.held.size(), largest,
                                  ladder.reaches_beyond ? "" : ", and none beyond it measured");
     return verdict;
   }
   verdict.outcome = ClaimOutcome::confirmed;
   if (end == nullptr)
-    verdict.found =
-        fmt::format("all {} sizes measured up to it are held, the largest {} ({}, {} pages)",
-                    ladder.held.size(), to_rounded_text(*ladder.held.rbegin()),
-                    estimate_text(latency->estimate, "s"), pages);
+    verdict.found = fmt::format("it holds all {} sizes measured, up to {} ({}, {} pages)",
+                                ladder.held.size(), to_rounded_text(*ladder.held.rbegin()),
+                                estimate_text(latency->estimate, "s"), pages);
   return verdict;
 }
 

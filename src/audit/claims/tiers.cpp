@@ -137,7 +137,7 @@ ClaimVerdict Tiers::slower_tier(const TierNode& one, const TierNode& best) const
     verdict.next =
         "what made the kernel take it for slower (HMAT, the driver's default for CXL and PMEM)";
   } else {
-    verdict.reason = "found " + verdict.found + ": too uncertain, give it more --time";
+    verdict.reason = "found " + verdict.found + ": too uncertain; increase --time";
   }
   return verdict;
 }

@@ -223,7 +223,7 @@ TEST(CoresTable, IsSymmetricalAndSummedUpByNearness) {
                               "1  10.0     -  21.0\n"
                               "2  20.0  21.0     -\n"));
   EXPECT_THAT(text, HasSubstr("cas     same core        2    15.5     10.0 (0-1)      21.0 (1-2)  "
-                              "     0.2%\n"));
+                              "     0.2 %\n"));
 }
 
 TEST(CoresCsv, IsTheSquareBelowTheDiagonalOrWhole) {

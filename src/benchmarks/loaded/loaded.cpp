@@ -52,7 +52,7 @@ class Loaded final : public Benchmark {
     return "One worker of a node chases pointers while the node's other CPUs load the same memory: "
            "idle, at fractions of the peak, and at the peak. Loaders are throttled by the clock; "
            "the load shown is the bandwidth achieved while the latency was measured. --time covers "
-           "all points together.";
+           "all cases together.";
   }
   std::vector<Example> examples() const override {
     return {

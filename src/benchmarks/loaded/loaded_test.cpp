@@ -250,7 +250,7 @@ TEST(LoadedWarnings, ARateThatIsNotReachedIsTold) {
 
 TEST(LoadedWarnings, APeakThatIsHardlyKnownIsTold) {
   RunReport report = curve(1, 8);
-  EXPECT_THAT(warnings_of(report), ElementsAre(HasSubstr("is known to +-8.0 % only")));
+  EXPECT_THAT(warnings_of(report), ElementsAre(HasSubstr("is known to ±8.0 % only")));
   report = curve(1, 3);
   EXPECT_THAT(warnings_of(report), ElementsAre()) << "less than half a step of the parts";
   report.scenarios[0].figures[0].estimate = 10e9;

@@ -125,7 +125,7 @@ std::vector<Fact> migrate_facts(const RunReport& report) {
   if (worst != nullptr) {
     add("migration_reader_times", *worst, "1", "reader_times",
         "a reader of pages that are moved, against the same at rest,",
-        "a concurrent reader takes {} as long");
+        "a concurrent reader's time {}");
   }
   return facts;
 }

@@ -119,11 +119,12 @@ std::vector<Fact> touch_facts(const RunReport& report) {
       if (!times || !flow.first_touch || (worst && times->value <= worst->estimate.value)) continue;
       const std::string user = cpu_words(report, flow.worker);
       const std::string toucher = cpu_words(report, *flow.first_touch);
-      const std::string between = fmt::format(
-          "at worst {{}} an access to its own: {}, memory first touched by {}", user, toucher);
+      const std::string between =
+          fmt::format("access time at worst {{}} ({}, memory first touched by {})", user, toucher);
       worst = Fact{"first_touch_times",
                    {{"used_by", user}, {"touched_by", toucher}},
-                   fmt::format("an access by {} to memory first touched by {}, relative to its own",
+                   fmt::format("an access by {} to memory first touched by {}, relative to memory "
+                               "that it touched itself",
                                user, toucher),
                    "1",
                    *times,

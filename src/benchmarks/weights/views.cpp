@@ -106,7 +106,6 @@ std::vector<Fact> weights_facts(const RunReport& report) {
       nodes.empty() ? "" : (nodes.size() > 1 ? "nodes " : "node ") + to_list(nodes);
   const ScenarioResult* const nearest = point_of(report, nearest_alone);
   const auto times = nearest != nullptr ? gain_of(report, *best, *nearest) : std::nullopt;
-  const bool worse = times && is_less(*times);
   std::vector<Fact> facts{
       {"weights_bandwidth",
        {{"weights", weights}, {"kernel", best->kernel}, {"cpu_nodes", to_list(nodes)}},
@@ -116,10 +115,8 @@ std::vector<Fact> weights_facts(const RunReport& report) {
        "B/s",
        *rate,
        "Interleave",
-       fmt::format("{}weights {} give {{}} of {}{}",
-                   worse ? "no weights are as fast as each CPU's nearest node alone: " : "",
-                   weights, best->kernel,
-                   cpu_nodes.empty() ? "" : " by the CPUs of " + cpu_nodes)}};
+       fmt::format("{{}} with weights {} ({}{})", weights, best->kernel,
+                   cpu_nodes.empty() ? "" : ", CPUs of " + cpu_nodes)}};
   if (times) {
     facts.push_back({"weights_times",
                      {{"weights", weights}},
@@ -127,7 +124,7 @@ std::vector<Fact> weights_facts(const RunReport& report) {
                      "1",
                      *times,
                      "Interleave",
-                     "{} the bandwidth of the nearest node alone"});
+                     "{} that of the nearest node alone"});
   }
   return facts;
 }
