@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -163,12 +163,14 @@ TEST(SurveySummary, TextFitsAScreen) {
                               "of part " + std::to_string(i) + " {} (CPUs 0 and 1, same L3)"});
   SurveyFrame frame;
   frame.skipped = {{"transfer", "no GPU can be used: this machine has none"}};
-  frame.doubts = {std::string(90, 'a') + " " + std::string(90, 'b'), "more"};
+  frame.doubts = {std::string(50, 'a') + " " + std::string(50, 'b') + " " + std::string(50, 'c'),
+                  "more"};
   frame.files = {"report: survey.json has all results, NAME.txt a benchmark's tables"};
   const std::string text = summary_text(*machine, summary_of({matrix_of(points), others}), frame);
   EXPECT_LE(lines_within(text, 80), 25) << text;
   EXPECT_THAT(text, HasSubstr("Memory latency  local 100 to 114 ns, remote 101 to 113 ns\n"));
-  EXPECT_THAT(text, HasSubstr("Heading 15 "));
+  EXPECT_THAT(text, HasSubstr("Also measured   Heading "));
+  EXPECT_THAT(text, HasSubstr("Heading 15\n"));
   EXPECT_THAT(text, HasSubstr("; 1 more in survey.json\n"));
   EXPECT_THAT(text, HasSubstr("Not measured    transfer (survey.json says why)\n"));
 }

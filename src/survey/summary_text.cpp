@@ -88,11 +88,15 @@ std::string nodes_words(const Machine& machine) {
   return fmt::format("{}", fmt::join(nodes, "; "));
 }
 
+std::string label_of_heading(const std::string& heading) {
+  return heading.substr(0, heading.find(", "));
+}
+
 /// Facts of one heading in at most so many lines: with what they are of, else without, else the
 /// first of them.
 std::string heading_text(const std::string& heading, const FactList& facts, std::size_t lines,
                          bool in_brackets) {
-  const std::string label = heading.substr(0, heading.find(", "));
+  const std::string label = label_of_heading(heading);
   const auto shown = [&](const std::vector<std::string>& parts) {
     const std::string words = fmt::format("{}", fmt::join(parts, "; "));
     return paragraph(label, in_brackets ? "(" + words + ")" : words);
@@ -142,6 +146,15 @@ std::string facts_text(const std::vector<Fact>& facts, std::size_t room, bool in
     texts[i] = heading_text(headings[i].first, headings[i].second, 1, in_brackets);
     used += count_lines(texts[i]);
   }
+  std::vector<std::string> left_out;
+  while (used + (left_out.empty() ? 0 : 1) > room && texts.size() > 1) {
+    used -= count_lines(texts.back());
+    texts.pop_back();
+    left_out.insert(left_out.begin(), label_of_heading(headings[texts.size()].first));
+  }
+  if (!left_out.empty())
+    texts.push_back(paragraph("Also measured",
+                              cut_to(fmt::format("{}", fmt::join(left_out, ", ")), words_width)));
   return fmt::format("{}", fmt::join(texts, ""));
 }
 

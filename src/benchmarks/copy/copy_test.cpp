@@ -222,7 +222,7 @@ std::string table_of(const RunReport& report) {
 TEST(CopyTable, ARowForOnePair) {
   const std::string text = table_of(report_of({{"bind:0", "bind:1"}}));
   EXPECT_THAT(text,
-              HasSubstr("bind:0  bind:1  0 -> 1      0             from    regular  1MiB  base"));
+              HasSubstr("bind:0  bind:1  0 -> 1      0             from    regular  1 MiB  base"));
   EXPECT_THAT(text, HasSubstr("each byte counts once"));
   EXPECT_THAT(text, HasSubstr("8.00  <0.1 %  24.00           4.00\n"));
 }

@@ -446,8 +446,13 @@ std::vector<View> Loaded::views(const RunReport& report) const {
                   figure_column("above idle", "latency_added", in_ns, Part::value, 1),
                   label_column("in cache", "cache")};
     for (const ScenarioResult* point : curve.cases) {
-      if (const auto knee = estimate_of(*point, "latency_at_80_percent"))
-        view.verdict = {"at 80 % of the peak: " + estimate_text(*knee, "s")};
+      if (const auto knee = estimate_of(*point, "latency_at_80_percent")) {
+        // With the digits of its row.
+        const auto width = half_width(*knee);
+        view.verdict = {fmt::format("at 80 % of the peak: {} ns{}",
+                                    short_number(knee->value * in_ns, 1),
+                                    width ? plus_minus_text(*width) : "")};
+      }
     }
     views.push_back(std::move(view));
   }

@@ -276,7 +276,7 @@ TEST(Loaded, ABusyMachineMixesNothingUp) {
   run->benchmark->conclude(report);
   const std::string text = testing::tables_of(*run->benchmark, report);
   std::size_t last = 0;
-  for (const char* load : {"idle", "10%", "20%", "30%", "40%", "80%", "95%", "peak"}) {
+  for (const char* load : {"idle", "10 %", "20 %", "30 %", "40 %", "80 %", "95 %", "peak"}) {
     const std::size_t place = text.find(std::string("\n") + load);
     EXPECT_LT(last, place) << load << "\n" << text;
     last = place;

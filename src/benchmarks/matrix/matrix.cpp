@@ -82,10 +82,7 @@ void Matrix::add_options(CLI::App& app) {
   add_choice(app, "--only", only_, named({"latency", "bandwidth"}), "measure only this");
   add_value(app, "--nodes", nodes_, "all|NODES",
             "nodes of the memory, such as 0,2; memories of GPUs only if named");
-  app.add_flag(
-      "--relative", relative_,
-      "show each cell also as a multiple of the local one, and bandwidths as shares of the "
-      "highest one measured");
+  app.add_flag("--relative", relative_, "show each cell also as a multiple of the local one");
   pairs_.add_to(
       app,
       "memory of each worker, in MiB or with a unit (default: four times the last-level "
