@@ -1,8 +1,8 @@
 #include "report/answer.h"
 
-#include <iterator>
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>

@@ -70,22 +70,35 @@ std::string table_lines(const std::vector<TextRow>& rows, std::size_t left,
 
 std::string fitted_lines(std::vector<TextRow> rows, std::size_t left, const TextStyle& style) {
   if (style.markdown || style.width == 0 || rows.empty()) return table_lines(rows, left, style);
-  const std::vector<std::size_t> widths = widths_of(rows);
-  std::size_t columns = 0, width = 0;
-  while (columns < widths.size()) {
-    width += widths[columns] + (columns > 0 ? 2 : 0);
-    if (width > style.width && columns > left) break;
-    ++columns;
+  const auto width = [&] {
+    std::size_t sum = 0;
+    for (const std::size_t one : widths_of(rows)) sum += one + 2;
+    return sum - 2;
+  };
+  const auto drop = [&](std::size_t column) {
+    for (TextRow& row : rows)
+      if (column < row.size()) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  };
+  // What all rows have in common is said once, below.
+  std::vector<std::string> common, dropped;
+  for (std::size_t column = left; column-- > 1 && rows.size() > 1 && width() > style.width;) {
+    const std::string& value = rows[1][column].text;
+    if (!std::all_of(rows.begin() + 1, rows.end(),
+                     [&](const TextRow& row) { return row[column].text == value; }))
+      continue;
+    common.insert(common.begin(), rows[0][column].text + " " + value);
+    drop(column);
+    --left;
   }
-  std::vector<std::string> dropped;
-  for (std::size_t i = columns; i < rows.front().size(); ++i)
-    dropped.push_back(rows.front()[i].text);
-  for (TextRow& row : rows) row.resize(std::min(row.size(), columns));
-  const std::string text = table_lines(rows, left, style);
-  if (dropped.empty()) return text;
-  return text + wrapped(fmt::format("not shown on {} columns: {}\n", style.width,
-                                    fmt::join(dropped, ", ")),
-                        style.width);
+  while (width() > style.width && rows.front().size() > left + 1) {
+    dropped.insert(dropped.begin(), rows.front().back().text);
+    drop(rows.front().size() - 1);
+  }
+  std::string text = table_lines(rows, left, style);
+  if (!common.empty()) text += fmt::format("in all rows: {}\n", fmt::join(common, ", "));
+  if (!dropped.empty())
+    text += fmt::format("not shown on {} columns: {}\n", style.width, fmt::join(dropped, ", "));
+  return common.empty() && dropped.empty() ? text : wrapped(text, style.width);
 }
 
 std::string markdown_lines(const std::string& lines) {

@@ -65,7 +65,7 @@ TEST(ViewTable, AValueThatMayBeAnythingIsNotTold) {
                 figure_column("b", "latency", in_ns, Part::with_interval),
                 figure_column(plus_minus(), "latency", in_ns, Part::half_width)};
   EXPECT_THAT(view_text(report, view),
-              HasSubstr("unknown: 20.00 to 150.00  unknown: 20.00 to 150.00\n"));
+              HasSubstr("unknown: 20.00 to 150.0  unknown: 20.00 to 150.0\n"));
   one.figures.front().estimate->high = 88e-9;  // the lower end is 67 % away
   EXPECT_THAT(view_text(report, view), HasSubstr("unknown: 20.00 to 88.00"));
   one.figures.front().estimate->low = 32e-9;
@@ -146,9 +146,9 @@ TEST(ViewTable, OneColumnPerValueOfALabel) {
   EXPECT_EQ(view_text(grouped(), view),
             "Latency in ns\n"
             "lower is better\n\n"
-            "size     pair 0 -> 0,12  pair 1 -> 0,12\n"
-            "1 MiB      4.0ns ±0.8 %    5.1ns ±0.8 %\n"
-            "1536 KiB  80.0ns ±0.8 %               -\n"
+            "size      pair 0 -> 0,12  pair 1 -> 0,12\n"
+            "1 MiB       4.0ns ±0.8 %    5.1ns ±0.8 %\n"
+            "1536 KiB   80.0ns ±0.8 %               -\n"
             "nothing follows\n\n");
 }
 

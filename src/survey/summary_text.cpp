@@ -106,20 +106,26 @@ std::string heading_text(const std::string& heading, const FactList& facts, std:
         facts.size() > 1 || label.size() == heading.size() ? "" : heading.substr(label.size() + 2);
     return shown({cells_text(facts) + (of.empty() ? "" : fmt::format(" ({})", of))});
   }
-  std::vector<std::string> full, brief;
+  // With what a figure is of, which stands in brackets behind it; without that; without narrow
+  // intervals too.
+  std::vector<std::string> full, brief, bare;
+  constexpr double narrow = 0.05;
   for (const Fact* fact : facts) {
-    const std::string figure = estimate_text(fact->estimate, fact->unit);
-    const auto at = fact->line.find("{}");
-    const auto with_figure = [&](std::string line) { return line.replace(at, 2, figure); };
-    full.push_back(with_figure(fact->line));
-    // What a figure is of stands in brackets behind it.
-    const auto of = fact->line.find(" (", at);
-    brief.push_back(with_figure(fact->line.substr(0, of)));
+    const auto at = fact->line.find("{}"), of = fact->line.find(" (", at);
+    const auto with = [&](std::string line, const Estimate& estimate) {
+      return line.replace(at, 2, estimate_text(estimate, fact->unit));
+    };
+    const bool is_narrow = half_width(fact->estimate).value_or(0) <= narrow && fact->unit != "B";
+    full.push_back(with(fact->line, fact->estimate));
+    brief.push_back(with(fact->line.substr(0, of), fact->estimate));
+    bare.push_back(with(fact->line.substr(0, of),
+                        is_narrow ? Estimate(fact->estimate.value) : fact->estimate));
   }
-  if (count_lines(shown(full)) <= lines) return shown(full);
-  while (brief.size() > 1 && count_lines(shown(brief)) > lines) brief.pop_back();
+  for (const auto& parts : {full, brief, bare})
+    if (count_lines(shown(parts)) <= lines) return shown(parts);
+  while (bare.size() > 1 && count_lines(shown(bare)) > lines) bare.pop_back();
   constexpr std::size_t room = 2 * words_width - 8;
-  return shown({cut_to(fmt::format("{}", fmt::join(brief, "; ")), room)});
+  return shown({cut_to(fmt::format("{}", fmt::join(bare, "; ")), room)});
 }
 
 /// A line a question, or two where there is room for them: what comes last is cut first.
@@ -161,8 +167,7 @@ std::string facts_text(const std::vector<Fact>& facts, std::size_t room, bool in
 /// The gravest in a line or two, and how many there are more.
 std::string doubts_text(const std::vector<std::string>& doubts) {
   if (doubts.empty()) return "";
-  const std::string more =
-      doubts.size() == 1 ? "" : fmt::format("; {} more in survey.json", doubts.size() - 1);
+  const std::string more = doubts.size() == 1 ? "" : fmt::format("; {} more", doubts.size() - 1);
   return paragraph("Doubts", cut_to(doubts.front(), 2 * words_width - more.size() - 8) + more);
 }
 
@@ -183,8 +188,7 @@ std::string summary_text(const Machine& machine, const SurveySummary& summary,
   if (!frame.skipped.empty()) {
     std::vector<std::string> names;
     for (const SkippedBenchmark& one : frame.skipped) names.push_back(one.benchmark);
-    tail +=
-        paragraph("Not measured", fmt::format("{} (survey.json says why)", fmt::join(names, ", ")));
+    tail += paragraph("Not measured", fmt::format("{}", fmt::join(names, ", ")));
   }
   if (!frame.stopped.empty()) tail += paragraph("Incomplete", frame.stopped);
   for (const std::string& file : frame.files)
