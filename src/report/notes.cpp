@@ -281,20 +281,26 @@ std::string status_text(const ScenarioResult& one) {
 
 std::string short_notes_text(const RunReport& report, const std::string& said) {
   constexpr std::size_t most = 2;
-  std::vector<std::string> skipped, lines;
+  std::vector<std::string> lines, skipped;
+  if (!report.complete) lines.push_back(fmt::format("incomplete: {}\n", report.incomplete_reason));
   for (const ScenarioResult& one : report.scenarios)
     if (one.status != Status::ok)
       (one.status == Status::skipped ? skipped : lines).push_back(status_text(one));
-  if (!report.complete) lines.push_back(fmt::format("incomplete: {}\n", report.incomplete_reason));
-  std::vector<Warning> settings, others;
+  std::vector<Warning> of_placement, others, settings;
   for (const Warning& one : report.warnings) {
-    if (one.code == "other-processes") continue;  // the first line says it, or it was little
-    (one.code == "setting" ? settings : others).push_back(one);
+    if (one.code == "other-processes") continue;  // the first line says it
+    const bool placed = one.code.starts_with("placement") || one.code.starts_with("page") ||
+                        one.code.starts_with("memory");
+    (one.code == "setting" ? settings : placed ? of_placement : others).push_back(one);
   }
-  for (const std::string& one : counted(others))
-    if (said.find(one) == std::string::npos) lines.push_back("warning: " + one + "\n");
+  const auto add = [&](const std::vector<Warning>& warnings) {
+    for (const std::string& one : counted(warnings))
+      if (said.find(one) == std::string::npos) lines.push_back("warning: " + one + "\n");
+  };
+  add(of_placement);
   lines.insert(lines.end(), skipped.begin(), skipped.end());
-  for (const std::string& one : counted(settings)) lines.push_back("warning: " + one + "\n");
+  add(others);
+  add(settings);
   std::string text;
   for (std::size_t i = 0; i < lines.size() && i < most; ++i) text += lines[i];
   if (lines.size() > most)

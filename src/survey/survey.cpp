@@ -385,7 +385,7 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
                            ": still holds the earlier survey, because this one finished no case");
   } else if (saved) {
     around.files.push_back(
-        fmt::format("{}: all figures, doubts and reasons are in survey.json", folder));
+        fmt::format("{}: survey.json has all figures, doubts and reasons", folder));
     if (!problem && record_.options.html && hooks_.report)
       around.files.push_back(hooks_.report(path("survey.json"), path("report.html")));
   }
