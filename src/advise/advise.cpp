@@ -142,7 +142,7 @@ class Adviser {
   Error bad_program(const ProgramRun& run) const {
     const bool stopped = run.ending == Ending::interrupted;
     return {stopped ? ErrorKind::interrupted : ErrorKind::usage, failure_text(run),
-            stopped ? "" : "try it by itself; it may need --timeout or --input",
+            stopped ? "" : "run it alone; it may need --timeout or --input",
             options_.program.front()};
   }
 

@@ -144,7 +144,7 @@ View view_of(const Advice& advice) {
                                                : "metric",
                                      key_of(advice.metric), is_short ? in_ms : 1,
                                      Part::with_interval, is_short ? 2 : 3));
-  view.cells.push_back(figure_column("gain", gain_key, in_percent, Part::value, 1, "%"));
+  view.cells.push_back(figure_column("gain", gain_key, in_percent, Part::value, 1, " %"));
   const auto named = [&](const auto& belongs) {
     std::string names;
     for (std::size_t i = 1; i < advice.tried; ++i)

@@ -76,7 +76,7 @@ std::vector<View> views_of_findings(const std::vector<ScenarioResult>& cases,
     found.cells.push_back(label_column(head, label));
   found.cells.push_back(figure_column("value", "value", 0));
   found.cells.push_back(figure_column("expected", "reference", 0));
-  found.cells.push_back(figure_column("change", "change", in_percent, Part::value, 1, "%"));
+  found.cells.push_back(figure_column("change", "change", in_percent, Part::value, 1, " %"));
   found.cells.push_back(figure_column("MAD", "deviations", 1, Part::value, 1));
   for (const char* label : {"against", "since", "evidence"})
     found.cells.push_back(label_column(label, label));

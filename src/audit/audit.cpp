@@ -1,5 +1,7 @@
 #include "audit/audit.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -14,10 +16,12 @@
 #include "audit/formats.h"
 #include "audit/rules.h"
 #include "base/read_file.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "engine/agreement.h"
 #include "machine/memory_slots.h"
 #include "machine/source.h"
+#include "report/answer.h"
 #include "report/file.h"
 #include "run/runner.h"
 #include "survey/measuring.h"
@@ -236,7 +240,8 @@ Expected<void> Audit::write() const {
     auto wrote = write_whole(options_.json_file, audit_text(report_, "json"), "--json");
     if (!wrote) return wrote;
   }
-  return write_stdout(audit_text(report_, options_.format));
+  return write_stdout(
+      audit_text(report_, options_.format, terminal_columns(STDOUT_FILENO).value_or(0)));
 }
 
 Expected<int> Audit::go() {
@@ -263,7 +268,9 @@ Expected<int> Audit::go() {
     if (ended) ended = write();
   }
   TRY(agree(comm_, error_of(ended)));
-  return root() ? exit_code_of(report_) : 0;
+  if (!root()) return 0;
+  const int code = exit_code_of(report_);
+  return code == 0 && options_.measuring.strict && !distrust_of(report_.reports).empty() ? 1 : code;
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "machine/source.h"
 #include "record/report_fields.h"
 #include "record/report_json.h"
+#include "report/answer.h"
 #include "report/openmetrics.h"
 
 namespace numatlas {
@@ -67,8 +68,10 @@ std::string short_text(const ClaimVerdict& verdict) {
   return shortened_to(fmt::format("{} {}: {}", verdict.claim, verdict.about, found), most);
 }
 
-std::string table_text(const AuditReport& report) {
-  std::string text = summary_line(report) + "\n";
+std::string table_text(const AuditReport& report, std::size_t width) {
+  std::string text = wrapped(summary_line(report), width);
+  if (const std::string why = distrust_of(report.reports); !why.empty())
+    text = wrapped(unreliable_text(why, summary_line(report)), width);
   std::vector<std::vector<std::string>> rows;
   // What somebody has to do something about comes first.
   for (const ClaimOutcome outcome : outcomes) {
@@ -77,7 +80,7 @@ std::string table_text(const AuditReport& report) {
         rows.push_back({name_of(outcome), verdict.claim, verdict.about, to_text(verdict)});
     }
   }
-  text += aligned(rows, 4);
+  text += aligned_within(rows, width);
   if (!report.stopped.empty())
     text +=
         fmt::format("note: incomplete: {}; judged by what was measured before\n", report.stopped);
@@ -140,14 +143,14 @@ std::string metrics_text(const AuditReport& report) {
 
 struct AuditFormat {
   const char* name;
-  std::string (*text)(const AuditReport& report);
+  std::string (*text)(const AuditReport& report, std::size_t width);
 };
 
 constexpr std::array<AuditFormat, 4> formats{
     {{"table", table_text},
-     {"json", json_text_of},
-     {"nhc", [](const AuditReport& report) { return summary_line(report) + "\n"; }},
-     {"openmetrics", metrics_text}}};
+     {"json", [](const AuditReport& report, std::size_t) { return json_text_of(report); }},
+     {"nhc", [](const AuditReport& report, std::size_t) { return summary_line(report) + "\n"; }},
+     {"openmetrics", [](const AuditReport& report, std::size_t) { return metrics_text(report); }}}};
 
 }  // namespace
 
@@ -183,10 +186,10 @@ std::vector<std::string> audit_formats() {
   return names;
 }
 
-std::string audit_text(const AuditReport& report, const std::string& format) {
+std::string audit_text(const AuditReport& report, const std::string& format, std::size_t width) {
   const auto found = std::find_if(formats.begin(), formats.end(),
                                   [&](const AuditFormat& one) { return format == one.name; });
-  return found == formats.end() ? "" : found->text(report);
+  return found == formats.end() ? "" : found->text(report, width);
 }
 
 }  // namespace numatlas

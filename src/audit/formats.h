@@ -1,6 +1,7 @@
 // How an audit is shown. Pure.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ std::string summary_line(const AuditReport& report);
 /// Words of --format.
 std::vector<std::string> audit_formats();
 /// The whole output, ending in a newline. "nhc" is the summary line, as node health checks take it.
-std::string audit_text(const AuditReport& report, const std::string& format);
+/// `width`: columns of the table's lines; 0: as many as they take.
+std::string audit_text(const AuditReport& report, const std::string& format, std::size_t width = 0);
 
 }  // namespace numatlas

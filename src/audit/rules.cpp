@@ -14,7 +14,7 @@ ClaimVerdict decided(ClaimVerdict verdict, bool has_interval, const std::optiona
                      const std::string& next) {
   if (!wrong) {
     verdict.outcome = ClaimOutcome::not_measurable;
-    verdict.reason = fmt::format("found {}{} give it more --time", verdict.found,
+    verdict.reason = fmt::format("found {}{} increase --time", verdict.found,
                                  has_interval ? ": too uncertain," : " without an interval:");
   } else if (*wrong) {
     verdict.outcome = ClaimOutcome::contradicted;
@@ -57,25 +57,11 @@ bool clearly_more(const Estimate& one, const Estimate& other) {
   return surely_more(one, scaled(other, 1 + same_part));
 }
 
-std::string figure_text(const Estimate& estimate, const std::string& unit) {
-  if (!estimate.low || !estimate.high)
-    return quantity_text(estimate.value, unit) + (unit == "1" ? " times" : "");
-  if (unit == "B")
-    return fmt::format("{} to {}", quantity_text(*estimate.low, unit),
-                       quantity_text(*estimate.high, unit));
-  const Reading reading = reading_of(estimate.value, unit);
-  const auto number = [&](double value) { return three_digits(value * reading.scale); };
-  const std::string text = told(estimate, number) + reading.unit;
-  return is_unknown(estimate)
-             ? text
-             : fmt::format("{} ({} to {})", text, number(*estimate.low), number(*estimate.high));
-}
-
 ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claimed, double factor,
                     const std::string& next) {
   verdict.claimed_value = claimed;
   verdict.measured = measured;
-  verdict.found = figure_text(measured, verdict.unit);
+  verdict.found = estimate_text(measured, verdict.unit);
   const bool agrees = measured.value <= claimed * factor && measured.value >= claimed / factor;
   std::optional<bool> wrong = contradicts(measured, claimed, factor);
   const bool has_interval = wrong.has_value();
@@ -94,7 +80,7 @@ ClaimVerdict judged_share(ClaimVerdict verdict, const Fact& fact, double limit,
                           const std::string& next) {
   const Estimate share = scaled(fact.estimate, 1 / limit);
   verdict.measured = share;
-  verdict.found = fmt::format("{} ({}), {:.0f} % of it", figure_text(fact.estimate, "B/s"),
+  verdict.found = fmt::format("{} ({}), {:.0f} % of it", estimate_text(fact.estimate, "B/s"),
                               fact.words, share.value * 100);
   std::optional<bool> is_less;
   if (share.high && *share.high < *verdict.claimed_value) is_less = true;

@@ -30,9 +30,6 @@ std::optional<bool> contradicts(const Estimate& measured, double claimed, double
 /// One is more than the other by more than `same_part`, whatever their intervals leave open.
 bool clearly_more(const Estimate& one, const Estimate& other);
 
-/// With the interval: "133 ns (131 to 135)".
-std::string figure_text(const Estimate& estimate, const std::string& unit);
-
 /// A verdict by `contradicts`: its figure, words and outcome. It is not measurable without an
 /// interval, or where the figure itself is more than `factor` away but its interval is not.
 ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claimed, double factor,

@@ -43,13 +43,13 @@ TEST(CachesClaim, ItTakesTwoSizesUpToTheClaim) {
   Figures figures = short_ladder();
   const ClaimVerdict few = figures.judge(make_caches_claim(), "L3");
   EXPECT_EQ(few.outcome, not_measurable);
-  EXPECT_THAT(few.reason, HasSubstr("1 of its sizes held, the largest 96 MiB"));
+  EXPECT_THAT(few.reason, HasSubstr("it holds 1 of the sizes measured, the largest 96 MiB"));
   EXPECT_THAT(few.reason, HasSubstr("--time"));
   EXPECT_EQ(figures.judge(make_caches_claim(), "L1").outcome, not_measurable);
   figures.size("L3", 64 * mib, 20);
   const ClaimVerdict two = figures.judge(make_caches_claim(), "L3");
   EXPECT_EQ(two.outcome, confirmed);
-  EXPECT_THAT(two.found, HasSubstr("all 2 sizes measured up to it are held, the largest 96 MiB"));
+  EXPECT_THAT(two.found, HasSubstr("it holds all 2 sizes measured, up to 96 MiB"));
 }
 
 TEST(ThreeAnswers, OtherProgramsContradictNothing) {
@@ -68,7 +68,7 @@ TEST(ThreeAnswers, OtherProgramsContradictNothing) {
   figures.reports.front().cpu_use.front().others = 1.9;
   spare_disturbed(verdicts, figures.reports);
   EXPECT_EQ(verdicts.front().outcome, not_measurable);
-  EXPECT_THAT(verdicts.front().reason, HasSubstr("other processes used 1.9 of 2 CPUs"));
+  EXPECT_THAT(verdicts.front().reason, HasSubstr("other programs used 1.9 of 2 CPUs"));
   EXPECT_THAT(verdicts.front().reason, HasSubstr("run again when it is quiet"));
   EXPECT_EQ(verdicts.back().outcome, contradicted);
 }

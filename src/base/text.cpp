@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/terminal.h"
+
 namespace numatlas {
 namespace {
 
@@ -111,20 +113,59 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows, std::size
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], width_of_text(row[i]));
   }
   std::string text;
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i > 0) line += "  ";
-      line += i < left ? fmt::format("{:<{}}", row[i], widths[i])
-                       : fmt::format("{:>{}}", row[i], widths[i]);
+      const std::string blanks(widths[i] - width_of_text(row[i]), ' ');
+      line += i < left ? row[i] + blanks : blanks + row[i];
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   }
   return text;
+}
+
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
+  std::string lines;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    std::string line = text.substr(start, end - start);
+    start = end + 1;
+    while (width > 0 && width_of_text(line) > width) {
+      // The last blank that leaves something before it; a word that is too long stays whole.
+      std::size_t at = 0;
+      const std::size_t first = line.find_first_not_of(' ');
+      for (std::size_t blank = line.find(' ', first); blank != std::string::npos;
+           blank = line.find(' ', blank + 1)) {
+        if (at > 0 && width_of_text(std::string_view(line).substr(0, blank)) > width) break;
+        if (blank > indent) at = blank;
+      }
+      const std::size_t next = at == 0 ? std::string::npos : line.find_first_not_of(' ', at);
+      if (next == std::string::npos) break;
+      lines += line.substr(0, line.find_last_not_of(' ', at) + 1) + '\n';
+      line = std::string(indent, ' ') + line.substr(next);
+    }
+    lines += line + '\n';
+  }
+  return lines;
+}
+
+std::string aligned_within(const std::vector<std::vector<std::string>>& rows, std::size_t width) {
+  std::size_t column = 0;  // where the last one begins
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i + 1 < row.size(); ++i)
+      widths[i] = std::max(widths[i], width_of_text(row[i]));
+  }
+  for (const std::size_t one : widths) column += one > 0 ? one + 2 : 0;
+  const std::size_t left = widths.size();
+  return wrapped(aligned(rows, left), width, column <= width / 2 ? column : 4);
 }
 
 std::string names_text(const std::vector<std::string>& names) {

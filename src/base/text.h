@@ -27,6 +27,12 @@ std::string printable(std::string_view text);
 /// spaces between.
 std::string aligned(const std::vector<std::vector<std::string>>& rows, std::size_t left);
 
+/// Lines of at most `width` columns, broken between words; what follows a break begins `indent`
+/// blanks in. A line of 0 columns is one of any length.
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent = 2);
+/// aligned(), where the last column is words: they are broken within it.
+std::string aligned_within(const std::vector<std::vector<std::string>>& rows, std::size_t width);
+
 /// "cn01, cn02, cn03 and 43 more".
 std::string names_text(const std::vector<std::string>& names);
 

@@ -47,5 +47,15 @@ TEST(Aligned, ColumnsLineUpAndNothingTrails) {
   EXPECT_EQ(aligned({}, 1), "");
 }
 
+TEST(Wrapped, BreaksBetweenWords) {
+  EXPECT_EQ(wrapped("one two three", 0), "one two three\n");
+  EXPECT_EQ(wrapped("one two three\nfour", 8), "one two\n  three\nfour\n");
+  EXPECT_EQ(wrapped("a-very-long-word and more", 8, 2), "a-very-long-word\n  and\n  more\n");
+  EXPECT_EQ(wrapped("a-very-long-word", 8), "a-very-long-word\n");
+  EXPECT_EQ(wrapped("12 ±3 45", 8), "12 ±3 45\n") << "characters, not bytes";
+  EXPECT_EQ(aligned_within({{"a", "one two three"}, {"bb", "x"}}, 12),
+            "a   one two\n    three\nbb  x\n");
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -124,7 +124,7 @@ TEST(BandwidthTable, SaysWhatWasCounted) {
   const auto run = parse_run("bandwidth", {});
   const std::string text = testing::tables_of(*run->benchmark, report);
   EXPECT_THAT(text, HasSubstr("kernels: AVX9"));
-  EXPECT_THAT(text, HasSubstr("copy    regular  1MiB         memory  - -> -  2"));
+  EXPECT_THAT(text, HasSubstr("copy    regular  1 MiB        memory  - -> -  2"));
   EXPECT_THAT(text, HasSubstr("3.00"));
   EXPECT_THAT(text, HasSubstr("4.50")) << "moved, with what the stores read first";
   for (FlowResult& flow : report.scenarios[0].flows) flow.level = "L2";

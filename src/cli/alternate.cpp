@@ -137,7 +137,7 @@ Expected<StoredFile> launch(const std::string& command, const std::string& file,
   const auto ran = run_line(line_of(command, file), folder);
   const auto ended = [&](ErrorKind kind, const std::string& how) {
     return fail_about(kind, "--run", fmt::format("'{}' {}", command, how),
-                      kind == ErrorKind::interrupted ? "" : "try it by itself, with --json FILE");
+                      kind == ErrorKind::interrupted ? "" : "run it alone, with --json FILE");
   };
   if (!ran) return ended(ErrorKind::resource, "did not start: " + ran.error().message);
   const int status = *ran;

@@ -42,7 +42,7 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
   auto words = std::make_shared<AuditWords>();
   add_value(app, "--time", words->time, "TIME",
             "time for all measurements, preparation included, in seconds unless a unit is given; "
-            "points that it does not suffice for are skipped");
+            "cases that it does not suffice for are skipped");
   add_choices(app, "--only", options->only, named(names_of_claims()), "judge only these claims");
   add_choice(app, "--for", words->use, named({"throughput", "latency", "hpc"}),
              "also judge the settings of the system, for a machine used like that");
@@ -60,6 +60,8 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
   add_choice(app, "--format", options->format, named(audit_formats()),
              "format of standard output; nhc is one line");
   add_value(app, "--json", options->json_file, "FILE", "also write the whole result as JSON");
+  app.add_flag("--strict", options->measuring.strict,
+               "end with exit code 1 also where the figures are UNRELIABLE");
   app.add_flag("-q,--quiet", options->measuring.quiet, "show no progress on standard error");
   app.add_flag("--dry-run", options->measuring.dry_run,
                "print the claims, and the benchmarks that they take, and stop");

@@ -1,5 +1,7 @@
 // Stored results of hosts, judged: against each other, against their own past, against what is
 // expected.
+#include <unistd.h>
+
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
@@ -41,6 +44,7 @@ std::string text_of(const RunReport& report, const CheckOptions& options) {
   if (for_people && !options.stats && !shown.views.empty()) shown.views.pop_back();
   TextStyle style;
   style.color = wants_color("auto");
+  style.width = terminal_columns(STDOUT_FILENO).value_or(0);
   return text_in(options.format, shown, style);
 }
 
@@ -93,7 +97,7 @@ Command add_check_command(CLI::App& app) {
       ->required();
   add_value(
       app, "--expect", options->expect, "LIST|FILE",
-      "what each host has to reach by itself, as triad=350GB/s,latency=120ns: a kernel, a "
+      "limits that each host has to meet, as triad=350GB/s,latency=120ns: a kernel, a "
       "figure, or a fact of a survey; rates at least, times at most. Or a file of such lines");
   options->slow.add_to(app);
   add_value(app, "--metric", options->metric, "NAME",

@@ -1,4 +1,6 @@
 // Results against each other: stored ones, or two commands that are measured in turn.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -14,6 +16,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/fill.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "base/whole.h"
 #include "cli/alternate.h"
@@ -181,6 +184,7 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
   const RunReport report = report_of(compared, view);
   TextStyle style;
   style.color = wants_color("auto");
+  style.width = terminal_columns(STDOUT_FILENO).value_or(0);
   const std::string text =
       options.format == "line" ? report.answer + "\n" : text_in(options.format, report, style);
   TRY(write_stdout(text));
@@ -231,7 +235,7 @@ Command add_compare_command(CLI::App& app) {
             "file (default: 2%, of virtual machines unknown); of a folder, what its results of "
             "the same command on the same host show");
   app.add_flag("--all", options->all,
-               "compare each flow instead of the median over the flows of a point");
+               "compare each flow instead of the median over the flows of a case");
   add_value(
       app, "--metric", options->metric, "NAME",
       "compare only this metric, such as latency or bandwidth_sum; also one that follows from "

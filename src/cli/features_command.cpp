@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "base/pretty_json.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "benchmarks/all.h"
@@ -205,7 +208,7 @@ std::string table(const std::vector<Feature>& features) {
   for (const Feature& feature : features) {
     rows.push_back({feature.group, feature.name, feature.available ? "yes" : "no", feature.detail});
   }
-  return aligned(rows, 4);
+  return aligned_within(rows, terminal_columns(STDOUT_FILENO).value_or(0));
 }
 
 struct Options {

@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/say.h"
+#include "base/terminal.h"
 #include "base/version.h"
 #include "benchmarks/all.h"
 #include "benchmarks/parse.h"
@@ -94,7 +95,7 @@ const std::map<std::string, std::vector<Example>>& examples() {
         {"Only the memory, in ten minutes",
          "numatlas survey --time 10m --only matrix,latency,loaded"}}},
       {"audit",
-       {{"Before a job: is this node what it says it is?",
+       {{"Before a job: is this host what it says it is?",
          "numatlas audit --time 15s --format nhc"},
         {"Against its own past, with settings for low latency",
          "numatlas audit --baseline survey.json --for latency"}}},
@@ -103,9 +104,9 @@ const std::map<std::string, std::vector<Example>>& examples() {
         {"Do all ranks agree on version and clock?",
          "mpirun -n 4 numatlas selftest --only ranks,overlap"}}},
       {"check",
-       {{"Each node measured itself every night: which is slow, which became slower?",
+       {{"Each host measured itself every night: which is slow, which became slower?",
          "numatlas check results"},
-        {"Is this node what was bought?",
+        {"Is this host what was bought?",
          "numatlas check --expect triad=350GB/s,latency=120ns survey.json"}}},
       {"compare",
        {{"Did anything change?", "numatlas compare before.json after.json"},
@@ -161,7 +162,7 @@ Entries declare(CLI::App& app, const CommandLine& line,
   CLI::App* compare = command("compare", "compare results and report significant changes");
   entries[compare] = {add_compare_command(*compare)};
   CLI::App* exported =
-      command("export", "write stored figures for hwloc, Prometheus, spreadsheets, issues, shells");
+      command("export", "write stored figures for hwloc, Prometheus, spreadsheets, issues");
   entries[exported] = {add_export_command(*exported)};
   CLI::App* exec = command("exec", "run a program with a given CPU and memory placement");
   entries[exec] = {add_exec_command(*exec, line.program), false, true};
@@ -299,6 +300,7 @@ int run(std::vector<std::string> words) {
 
 int main(int argc, char** argv) {
   return numatlas::run_program([&] {
+    if (!numatlas::locale_is_utf8()) numatlas::set_ascii();
     std::string_view name = argc > 0 ? argv[0] : "";
     name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
     const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);

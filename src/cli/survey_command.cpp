@@ -25,7 +25,8 @@ struct SurveyWords {
 
 Expected<void> read_words(const SurveyWords& words, SurveyOptions& options) {
   if (words.quick && words.time_option->count() > 0)
-    return fail_usage("--quick", "is --time 10s", "leave one of them out");
+    return fail_usage("--quick", "means --time 10s and cannot be given with --time",
+                      "leave one of them out");
   const auto time = parse_duration(words.quick ? "10s" : words.time);
   if (!time) return fail(about("--time", time.error()));
   options.time = *time;
@@ -39,7 +40,7 @@ std::string make_html(const std::string& survey_file, const std::string& html_fi
   const auto found = find_external("report");
   if (!found) return "no report.html: " + full_text(found.error());
   const std::optional<std::string>& program = *found;
-  if (!program) return "no report.html: " + how_to_get("report");
+  if (!program) return "no report.html: `numatlas report` says how to get it";
   const auto code = run_external(*program, {survey_file, "-o", html_file, "--quiet"});
   if (code && *code == 0) return html_file;
   return fmt::format("no report.html: {}", code ? fmt::format("{} ended with {}", *program, *code)
@@ -63,6 +64,8 @@ Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) 
   add_choices(app, "--only", options->only, benchmarks, "run only these benchmarks");
   add_choices(app, "--without", options->without, benchmarks, "run all except these benchmarks");
   app.add_flag("--force", options->force, "replace a survey of more benchmarks in the folder");
+  app.add_flag("--strict", options->strict,
+               "end with exit code 1 where the figures are UNRELIABLE");
   app.add_flag("--no-report", words->no_report, "do not write report.html");
   app.add_flag("-q,--quiet", options->quiet, "show no progress on standard error");
   app.add_flag("--dry-run", options->dry_run,
@@ -80,8 +83,8 @@ Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) 
       return fail_usage("--machine", "a recorded machine cannot be measured",
                         "add --dry-run to see what would be done there");
     }
-    return with_ranks({options->dry_run ? "survey --dry-run" : "survey", words->mpi, alone},
-                      [&](Comm& comm) { return run_survey(*options, comm, {make_html}); });
+    return code_with_ranks({options->dry_run ? "survey --dry-run" : "survey", words->mpi, alone},
+                           [&](Comm& comm) { return run_survey(*options, comm, {make_html}); });
   };
 }
 

@@ -46,7 +46,7 @@ struct Checked {
 Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule& rule);
 
 /// What it found, in a line: "SLOW 1 of 8: n3 (triad -18 %, add -11 %); FELL 1: n5 (add -11 % since
-/// 12 Nov); 0 not judged".
+/// 12 Nov)".
 std::string answer_of(const Checked& checked);
 
 /// The common record: a case for each finding, and one for each host.

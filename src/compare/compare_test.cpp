@@ -146,10 +146,10 @@ TEST(Differences, ANeighbourIsToldBesideTheVerdicts) {
   EXPECT_EQ(files.differences[0].now, "1.0 of 2 CPUs");
   const RunReport report = report_of(files, {});
   const std::string table = text_in("table", report);
-  EXPECT_THAT(table, HasSubstr("warning: NEW: other processes used 1.0 of 2 CPUs"));
+  EXPECT_THAT(table, HasSubstr("warning: NEW: other programs used 1.0 of 2 CPUs"));
   EXPECT_THAT(table, HasSubstr("What differs beside the figures"));
-  EXPECT_THAT(text_in("csv", report), HasSubstr("NEW: other processes used 1.0 of 2 CPUs"));
-  EXPECT_THAT(json_text(report), HasSubstr("\"doubt\":\"NEW: other processes"));
+  EXPECT_THAT(text_in("csv", report), HasSubstr("NEW: other programs used 1.0 of 2 CPUs"));
+  EXPECT_THAT(json_text(report), HasSubstr("\"doubt\":\"NEW: other programs"));
   EXPECT_TRUE(differences_of(files.base, files.base).empty()) << "nobody else ran";
 }
 
@@ -176,7 +176,7 @@ TEST(Cases, WhatIsNotKnownWithinItselfHasNoVerdict) {
     return find_case(flows_of(file, file), "1MiB base", "rank 0 thread 0").change;
   };
   EXPECT_EQ(change(0, 3.05).verdict, CaseVerdict::not_comparable);
-  EXPECT_EQ(change(0, 3.05).reason, "both: not precise enough (+-205 %)");
+  EXPECT_EQ(change(0, 3.05).reason, "both: not precise enough (±205 %)");
   EXPECT_EQ(change(0.5, 1.9).verdict, CaseVerdict::not_distinguishable);
 }
 

@@ -52,7 +52,8 @@ std::string counts_text(const std::map<std::string, int>& counts) {
 std::string width_problem(double value, const Interval& interval) {
   const double width = std::max(interval.high - value, value - interval.low);
   if (value == 0 || width < std::abs(value)) return "";
-  return fmt::format("not precise enough (+-{:.0f} %)", width / std::abs(value) * 100);
+  return fmt::format("not precise enough ({}{:.0f} %)", plus_minus(),
+                     width / std::abs(value) * 100);
 }
 
 std::string place_difference(const Observed& base, const Observed& now) {

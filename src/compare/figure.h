@@ -52,7 +52,7 @@ struct StoredFigure {
   std::optional<Interval> interval;  ///< 95 %
   std::string problem;               ///< why there is no comparing with it; "" for none
   Observed observed;
-  /// What else used the host while it was measured: "other processes used 1.0 of 2 CPUs"; "" where
+  /// What else used the host while it was measured: "other programs used 1.0 of 2 CPUs"; "" where
   /// nothing is known of it.
   std::string disturbed = {};
   /// Rates of a host's rounds, where it was measured in these; 0 for one that did not end.

@@ -44,7 +44,7 @@ struct Change {
   /// nothing can be said, and where the change is judged against earlier runs.
   std::optional<double> p;
   std::string reason;  ///< of "not comparable"
-  /// What else may have made the difference: "NEW: other processes used 1.0 of 2 CPUs"; "" where
+  /// What else may have made the difference: "NEW: other programs used 1.0 of 2 CPUs"; "" where
   /// nothing of the kind is known.
   std::string doubt;
   bool single = false;     ///< a side is one launch, which shows nothing of its disturbances

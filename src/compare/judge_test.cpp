@@ -143,7 +143,7 @@ TEST(Verdict, ValuesThatNothingMeasuresHaveNone) {
 
 TEST(Verdict, SaysThatOneSideWasDisturbed) {
   StoredFigure now = known(110, 109, 111);
-  now.disturbed = "other processes used 1.0 of 2 CPUs";
+  now.disturbed = "other programs used 1.0 of 2 CPUs";
   const Change change = judged(known(100, 99, 101), now, "s");
   EXPECT_EQ(change.verdict, CaseVerdict::not_distinguishable) << "of one launch";
   EXPECT_TRUE(change.explained);
@@ -152,7 +152,7 @@ TEST(Verdict, SaysThatOneSideWasDisturbed) {
   StoredFigure others = known(100, 99, 101);
   others.launches = {99, 100, 101};
   EXPECT_EQ(judged(others, several, "s").verdict, CaseVerdict::slower) << "of three launches";
-  EXPECT_EQ(change.doubt, "NEW: other processes used 1.0 of 2 CPUs");
+  EXPECT_EQ(change.doubt, "NEW: other programs used 1.0 of 2 CPUs");
   EXPECT_THAT(judged(now, now, "s").doubt, HasSubstr("CPUs; NEW: other"));
   EXPECT_EQ(judged(known(1, 1, 1), known(1, 1, 1), "s").doubt, "");
 }

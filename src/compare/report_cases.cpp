@@ -65,7 +65,7 @@ std::string asked_text(const FlowResult& flow, bool with_rate) {
   return json_line(asked);
 }
 
-/// What else used the hosts: "a: other processes used 1.0 of 2 CPUs".
+/// What else used the hosts: "a: other programs used 1.0 of 2 CPUs".
 std::string disturbance_of(const RunReport& report) {
   std::string all;
   for (std::size_t host = 0; host < report.cpu_use.size(); ++host) {
@@ -77,7 +77,7 @@ std::string disturbance_of(const RunReport& report) {
   return all;
 }
 
-/// "3 of 10 visits were disturbed (other processes used up to 1.0 CPUs)".
+/// "3 of 10 visits were disturbed (other programs used up to 1.0 CPUs)".
 std::string disturbance_of(const ScenarioResult& point) {
   const Visits& visits = *point.visits;
   if (visits.disturbed == 0) return "";
@@ -87,7 +87,7 @@ std::string disturbance_of(const ScenarioResult& point) {
     for (const auto& one : cpus) most = std::max(most, one.value_or(0));
     if (most >= 0.05) parts.push_back(fmt::format("{} up to {:.1f} CPUs", who, most));
   };
-  add_most(visits.others, "other processes used");
+  add_most(visits.others, "other programs used");
   add_most(visits.stolen, "the hypervisor withheld");
   add_most(visits.throttled, "the CPU quota withheld");
   return fmt::format("{} of {} visits {} disturbed{}", visits.disturbed, visits.count,

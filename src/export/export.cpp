@@ -56,7 +56,7 @@ std::vector<std::string> caveats_of(const ExportInput& input) {
     for (std::size_t host = 0; host < run.cpu_use.size(); ++host)
       by_host.emplace_back(host < run.hosts.size() ? run.hosts[host] : "", run.cpu_use[host]);
     if (const std::string disturbed = cpu_use_warning(by_host); !disturbed.empty())
-      add(fmt::format("{}: {}", run.command, disturbed));
+      add(fmt::format("{}: UNRELIABLE: {}", run.command, disturbed));
     for (const std::string& slowed : run.slowed_gpus)
       add(fmt::format("{}: {}", run.command, slowed));
   }

@@ -90,7 +90,7 @@ class FaultKernel final : public Kernel {
         madvise(start_, bytes_, kernel::madv_populate_write) != 0) {
       return fail_about(ErrorKind::unavailable, "--how madvise",
                         fmt::format("madvise(MADV_POPULATE_WRITE) failed: {}", errno_text(errno)),
-                        "it takes Linux 5.14");
+                        "requires Linux 5.14");
     }
     next_ = bytes_;
     return {};

@@ -33,6 +33,7 @@ constexpr double least_counted = 0.5;
 constexpr const char* quota_remedy =
     "; use no more threads (--threads) than the quota has CPUs (`numatlas topology`), or raise it "
     "(docker --cpus, Kubernetes limits.cpu, systemd CPUQuota=)";
+constexpr const char* quiet_remedy = "; run again when it is quiet";
 
 double ticks_a_second() {
   const long ticks = ::sysconf(_SC_CLK_TCK);
@@ -166,7 +167,7 @@ bool is_disturbed(const CpuUse& use) {
 std::string disturbance_text(const CpuUse& use) {
   std::vector<std::string> parts;
   if (is_much(use, use.others))
-    parts.push_back(fmt::format("other processes used {:.1f} of {} CPUs", *use.others, use.cpus));
+    parts.push_back(fmt::format("other programs used {:.1f} of {} CPUs", *use.others, use.cpus));
   if (is_much(use, use.stolen))
     parts.push_back(
         fmt::format("the hypervisor withheld {:.1f} of {} CPUs", *use.stolen, use.cpus));
@@ -179,19 +180,39 @@ std::string cpu_use_warning(const std::vector<std::pair<std::string, CpuUse>>& b
   // A list of all would bury what else is said.
   constexpr std::size_t most_named = 3;
   std::vector<std::string> texts;
-  bool throttled = false;
+  bool throttled = false, busy = false;
   for (const auto& [host, use] : by_host) {
     if (!is_disturbed(use)) continue;
     throttled = throttled || is_throttled(use);
+    busy = busy || is_much(use, use.others) || is_much(use, use.stolen);
     const std::string where = by_host.size() > 1 ? fmt::format("on {}, ", host) : "";
     texts.push_back(where + disturbance_text(use));
   }
   if (texts.empty()) return "";
   const std::size_t more = texts.size() > most_named ? texts.size() - most_named : 0;
   texts.resize(texts.size() - more);
-  return fmt::format(
-      "disturbed while measuring, so the figures may be wrong: {}{}{}", fmt::join(texts, "; "),
-      more > 0 ? fmt::format("; and {} more hosts", more) : "", throttled ? quota_remedy : "");
+  return fmt::format("{}{}{}{}", fmt::join(texts, "; "),
+                     more > 0 ? fmt::format("; and {} more hosts", more) : "",
+                     busy ? quiet_remedy : "", throttled ? quota_remedy : "");
+}
+
+CpuUse use_of_all(const std::vector<CpuUse>& parts) {
+  CpuUse all;
+  const auto add = [&](std::optional<double>& sum, const std::optional<double>& part,
+                       double seconds) {
+    if (part) sum = sum.value_or(0) + *part * seconds;
+  };
+  for (const CpuUse& part : parts) {
+    all.seconds += part.seconds;
+    all.cpus = std::max(all.cpus, part.cpus);
+    add(all.own, part.own, part.seconds);
+    add(all.others, part.others, part.seconds);
+    add(all.stolen, part.stolen, part.seconds);
+    add(all.throttled, part.throttled, part.seconds);
+  }
+  for (auto* sum : {&all.own, &all.others, &all.stolen, &all.throttled})
+    if (*sum && all.seconds > 0) **sum /= all.seconds;
+  return all;
 }
 
 json to_json(const CpuUse& use) {

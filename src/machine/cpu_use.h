@@ -70,14 +70,17 @@ std::optional<double> cpu_frequency(const Tree& tree, CpuId cpu);
 /// be trusted.
 bool is_disturbed(const CpuUse& use);
 
-/// "other processes used 1.0 of 2 CPUs", "the hypervisor withheld 0.5 of 2 CPUs", "the CPU quota
+/// "other programs used 1.0 of 2 CPUs", "the hypervisor withheld 0.5 of 2 CPUs", "the CPU quota
 /// withheld 0.5 CPUs", or several of these; what is too little to matter is not told. "" where
 /// nothing is.
 std::string disturbance_text(const CpuUse& use);
 
-/// A warning over all disturbed hosts, given with their names, with what helps against a quota; ""
-/// where none is.
+/// Why figures are unreliable, over all disturbed hosts, given with their names, and what helps:
+/// "other programs used 1.2 of 2 CPUs; run again when it is quiet"; "" where none is.
 std::string cpu_use_warning(const std::vector<std::pair<std::string, CpuUse>>& by_host);
+
+/// What happened on one host in several stretches of time, taken together.
+CpuUse use_of_all(const std::vector<CpuUse>& parts);
 
 /// Inverse of each other. Reading takes null, and files without these fields, for "not known".
 nlohmann::json to_json(const CpuUse& use);

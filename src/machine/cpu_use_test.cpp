@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::RecordedTree;
+using ::testing::StartsWith;
 
 /// Ticks of a second, which is what the files count in.
 long ticks() { return ::sysconf(_SC_CLK_TCK); }
@@ -157,18 +158,26 @@ TEST(CpuUse, QuotaDisturbsWithItsRemedy) {
 }
 
 TEST(CpuUse, IsToldInWords) {
-  EXPECT_EQ(disturbance_text(used(1.02)), "other processes used 1.0 of 2 CPUs");
+  EXPECT_EQ(disturbance_text(used(1.02)), "other programs used 1.0 of 2 CPUs");
   EXPECT_EQ(disturbance_text(used(1, 0.5)),
-            "other processes used 1.0 of 2 CPUs, the hypervisor withheld 0.5 of 2 CPUs");
+            "other programs used 1.0 of 2 CPUs, the hypervisor withheld 0.5 of 2 CPUs");
   EXPECT_EQ(disturbance_text(used(0)), "");
   EXPECT_EQ(cpu_use_warning({{"a", used(0)}}), "");
   EXPECT_EQ(cpu_use_warning({{"a", used(1)}}),
-            "disturbed while measuring, so the figures may be wrong: other processes used 1.0 of 2 "
-            "CPUs");
-  EXPECT_THAT(cpu_use_warning({{"a", used(1)}, {"b", used(0)}}), HasSubstr(": on a, other"));
+            "other programs used 1.0 of 2 CPUs; run again when it is quiet");
+  EXPECT_THAT(cpu_use_warning({{"a", used(1)}, {"b", used(0)}}), StartsWith("on a, other"));
   EXPECT_THAT(cpu_use_warning(
                   {{"a", used(1)}, {"b", used(1)}, {"c", used(1)}, {"d", used(1)}, {"e", used(1)}}),
               HasSubstr("; and 2 more hosts"));
+}
+
+TEST(CpuUse, SeveralStretchesCountByTheirTime) {
+  CpuUse busy = used(1), quiet = used(0);
+  quiet.seconds = 19 * busy.seconds;
+  EXPECT_DOUBLE_EQ(*use_of_all({busy, quiet}).others, 0.05);
+  EXPECT_FALSE(is_disturbed(use_of_all({busy, quiet}))) << "a twentieth of one CPU of two";
+  EXPECT_TRUE(is_disturbed(use_of_all({busy, busy, busy, quiet})));
+  EXPECT_FALSE(use_of_all({}).others);
 }
 
 TEST(CpuUse, GoesToJsonAndBack) {

@@ -145,7 +145,7 @@ const std::map<std::string, FlowText>& flow_texts() {
       {"rate",
        [](auto&, auto& f) { return f.rate ? fmt::format("{:g} GB/s", *f.rate * 1e-9) : none; }},
       {"overlap",
-       [](auto&, auto& f) { return f.overlap ? fmt::format("{:.0f}%", *f.overlap * 100) : none; }},
+       [](auto&, auto& f) { return f.overlap ? fmt::format("{:.0f} %", *f.overlap * 100) : none; }},
       {"gpu_node", gpu_node},
       {"stop", [](auto&, auto& f) { return f.stop; }}};
   return texts;

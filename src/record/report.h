@@ -160,7 +160,7 @@ struct Visits {
   int memory_kept = 0;  ///< visits after which the memory was kept for the next one
   int repeated = 0;     ///< of `count`: measured again, as the first try was disturbed
   int disturbed = 0;    ///< of `count`: used although they were disturbed
-  /// Of each visit, on the host where it was most: CPUs that other processes used, and that the
+  /// Of each visit, on the host where it was most: CPUs that other programs used, and that the
   /// hypervisor and a CPU quota withheld, on average. This and what follows: empty where nothing is
   /// known.
   std::vector<std::optional<double>> others, stolen, throttled;
@@ -210,7 +210,8 @@ struct RunHead {
   std::vector<CpuUse> cpu_use;    ///< one a host; empty with the null engine and while it runs
   std::vector<Fact> facts;        ///< what a survey says of it
   std::string answer;             ///< what it found, in one line; "": its views say it
-  /// How far its figures can be believed: "trusted", "doubtful", "unreliable"; "": nobody judged it.
+  /// How far its figures can be believed: "trusted", "doubtful", "unreliable"; "": nobody judged
+  /// it.
   std::string trust;
   std::string doubt;  ///< the gravest one, in words; "" where it is trusted
 };

@@ -1,13 +1,30 @@
 #include "record/unit.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include <fmt/format.h>
 
+#include "base/terminal.h"
 #include "base/units.h"
+#include "record/told.h"
 
 namespace numatlas {
+namespace {
+
+constexpr const char* times = " times";
+
+/// Files keep seven digits of a number, so that 16 MiB come back as 16777220: what is a whole
+/// number of KiB but for that is one.
+std::string size_in_words(double bytes) {
+  constexpr double kept = 1e-6;
+  const double whole = std::round(bytes / kib) * kib;
+  const double size = std::abs(whole - bytes) <= kept * bytes ? whole : bytes;
+  return to_text(Bytes{static_cast<std::uint64_t>(size)});
+}
+
+}  // namespace
 
 Better better_of(const std::string& unit) {
   return unit == "s" || unit == unit_of_cost ? Better::lower : Better::higher;
@@ -18,10 +35,25 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
+std::string short_number(double value, int decimals) {
+  // Where rounding carries a digit further, there is one less behind the point.
+  const double size = std::abs(value);
+  const int most = size >= 999.5 ? 0 : size >= 99.95 ? 1 : size >= 9.995 ? 2 : 3;
+  return fmt::format("{:.{}f}", value, std::min(decimals, most));
+}
+
+const char* plus_minus() { return has_unicode() ? "±" : "+-"; }
+
+std::string half_text(double part) { return part < 0.0005 ? "<0.1 %" : percent_text(part); }
+
+std::string plus_minus_text(double part) {
+  return std::string(" ") + plus_minus() + half_text(part);
+}
+
 Reading reading_of(double value, const std::string& unit) {
   if (unit == "B/s") return {1e-9, " GB/s"};
   if (unit == "1/s") return {1e-6, " M/s"};
-  if (unit != "s") return {1, " times"};
+  if (unit != "s") return {1, times};
   if (value < 0.9995e-6) return {1e9, " ns"};
   if (value < 0.9995e-3) return {1e6, " us"};
   return value < 0.9995 ? Reading{1e3, " ms"} : Reading{1, " s"};
@@ -36,6 +68,20 @@ std::string quantity_text(double value, const std::string& unit) {
   // A rate of a few bytes or operations a second is no 0.00 GB/s.
   if (unit != "s" && value * reading.scale < 0.001) return fmt::format("{:.3g} {}", value, unit);
   return three_digits(value * reading.scale) + reading.unit;
+}
+
+std::string estimate_text(const Estimate& estimate, const std::string& unit) {
+  const auto width = half_width(estimate);
+  if (unit == "B")
+    return fmt::format("{} to {}", size_in_words(estimate.low.value_or(estimate.value)),
+                       size_in_words(estimate.high.value_or(estimate.value)));
+  const Reading reading = reading_of(estimate.value, unit);
+  const auto number = [&](double value) { return three_digits(value * reading.scale); };
+  const std::string text = told(estimate, number) + reading.unit;
+  if (!width || is_unknown(estimate)) return text;
+  if (reading.unit != times) return text + plus_minus_text(*width);
+  const std::string low = number(*estimate.low), high = number(*estimate.high);
+  return low == high ? text : text + fmt::format(" ({} to {})", low, high);
 }
 
 std::string percent_text(double part) {

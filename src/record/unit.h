@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "record/estimate.h"
+
 namespace numatlas {
 
 enum class Better { lower, higher };
@@ -24,8 +26,23 @@ struct Reading {
 };
 Reading reading_of(double value, const std::string& unit);
 
+/// The value with its unit and interval: "94.5 ns ±0.2 %", "4 MiB to 16 MiB", "45.3 GB/s ±1.0 %",
+/// "1.47 times (1.45 to 1.50)", "unknown: 20.0 to 150 ns".
+std::string estimate_text(const Estimate& estimate, const std::string& unit);
+
 /// "94.5 ns", "45.3 GB/s", "1.40", "32 MiB".
 std::string quantity_text(double value, const std::string& unit);
+
+/// At most `decimals` digits behind the point, and at most four that count: "1.23", "12.35",
+/// "123.5", "1696".
+std::string short_number(double value, int decimals);
+
+/// The sign before half of an interval: "±", "+-" in ASCII.
+const char* plus_minus();
+/// Half of a 95 % interval as a part of the value: "5.3 %", "18 %", "<0.1 %".
+std::string half_text(double part);
+/// " ±5.3 %", behind the value.
+std::string plus_minus_text(double part);
 
 /// A part of 1, not negative: "18 %", "5.3 %".
 std::string percent_text(double part);

@@ -21,7 +21,7 @@ enum class ViewLevel { cases, groups, flows };
 enum class Part {
   value,
   half_width,     ///< of the 95 % interval, relative
-  with_interval,  ///< "12.3 +-1.0%"
+  with_interval,  ///< "12.3 ±1.0 %"
   least,
   most,    ///< over the workers of a case or group
   spread,  ///< "12.3 (12.1-12.6)": least and most; of a single worker as with_interval
@@ -40,7 +40,7 @@ struct ViewColumn {
   /// From the figure's unit to the one shown: 1e9 for ns. 0: each value in the unit that suits it.
   double scale = 1;
   int digits = 2;    ///< behind the point
-  std::string unit;  ///< behind each number: "%"
+  std::string unit;  ///< behind each number: " %"
 };
 
 /// One table, matrix or picture.

@@ -2,112 +2,185 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <map>
 #include <optional>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/add_once.h"
 #include "base/count_text.h"
+#include "machine/cpu_use.h"
+#include "record/labels.h"
 #include "report/fact_text.h"
 #include "report/notes.h"
 
 namespace numatlas {
 namespace {
 
-/// Facts of one heading that the answer has, at most.
-constexpr std::size_t most_facts = 3;
-/// The code of the warning that makes a run unreliable.
-constexpr const char* other_processes = "other-processes";
+/// Figures of one heading that the answer has, at most.
+constexpr std::size_t most_figures = 4;
 
 /// "123 to 338 ns"
-std::string span_text(const std::vector<const Fact*>& cells) {
-  const auto by_value = [](const Fact* one) { return one->estimate.value; };
-  const Fact* const least = *std::ranges::min_element(cells, {}, by_value);
-  const Fact* const most = *std::ranges::max_element(cells, {}, by_value);
-  if (cells.size() == 1) return figure_text(*least);
-  const Reading reading = reading_of(most->estimate.value, most->unit);
-  return fmt::format("{} to {}{}", three_digits(least->estimate.value * reading.scale),
-                     three_digits(most->estimate.value * reading.scale), reading.unit);
+std::string span_text(const std::vector<Estimate>& values, const std::string& unit) {
+  const auto by_value = [](const Estimate& one) { return one.value; };
+  const Estimate& least = *std::ranges::min_element(values, {}, by_value);
+  const Estimate& most = *std::ranges::max_element(values, {}, by_value);
+  if (values.size() == 1) return estimate_text(least, unit);
+  const Reading reading = reading_of(most.value, unit);
+  const std::string low = three_digits(least.value * reading.scale),
+                    high = three_digits(most.value * reading.scale);
+  return (low == high ? low : low + " to " + high) + reading.unit;
 }
 
 std::string heading_text(const RunReport& report, const std::string& heading) {
-  std::vector<const Fact*> cells;
-  std::vector<std::string> texts;
+  std::vector<const Fact*> cells, figures;
   for (const Fact& fact : report.facts) {
     if (fact.heading != heading) continue;
-    const std::size_t place = fact.line.find("{}");
-    if (place == std::string::npos)
-      cells.push_back(&fact);
-    else if (texts.size() < most_facts)
-      texts.push_back(std::string(fact.line).replace(place, 2, figure_text(fact)));
+    (fact.line.find("{}") == std::string::npos ? cells : figures).push_back(&fact);
   }
-  if (!cells.empty()) texts = {span_text(cells)};
+  if (cells.size() == 1) return fmt::format("{}: {}", heading, cells_text(cells));
+  if (!cells.empty())
+    return fmt::format("{}: {}", heading.substr(0, heading.find(", ")), cells_text(cells));
+  // Memory is what most ask for; its caches follow.
+  std::ranges::stable_partition(figures,
+                                [](const Fact* one) { return one->key == "memory_latency"; });
+  figures.resize(std::min(figures.size(), most_figures));
+  std::vector<std::string> texts;
+  for (const Fact* fact : figures)
+    texts.push_back(std::string(fact->line).replace(fact->line.find("{}"), 2, figure_text(*fact)));
   return fmt::format("{}: {}", heading, fmt::join(texts, ", "));
+}
+
+/// What a case found: over all of its workers, or of the only one.
+const Figure* figure_of_case(const ScenarioResult& one) {
+  const auto is_told = [](const Figure& figure) {
+    const bool quantity = figure.unit == "s" || figure.unit == "B/s" || figure.unit == "1/s";
+    return quantity && figure.estimate;
+  };
+  const auto first = [&](const std::vector<Figure>& figures) -> const Figure* {
+    const auto found = std::ranges::find_if(figures, is_told);
+    return found == figures.end() ? nullptr : &*found;
+  };
+  const auto is_measured = [](const FlowResult& flow) { return !flow.load; };
+  if (std::ranges::count_if(one.flows, is_measured) > 1) {
+    if (const Figure* const sum = first(one.figures)) return sum;
+  }
+  const auto flow = std::ranges::find_if(one.flows, is_measured);
+  return flow == one.flows.end() ? nullptr : first(flow->figures);
+}
+
+/// Of a report without facts: each of a few cases, or the span of many.
+std::string cases_text(const RunReport& report) {
+  std::vector<std::pair<const ScenarioResult*, const Figure*>> found;
+  for (const ScenarioResult& one : report.scenarios)
+    if (const Figure* const figure = figure_of_case(one)) found.emplace_back(&one, figure);
+  std::vector<std::string> texts;
+  if (found.size() <= most_figures) {
+    for (const auto& [one, figure] : found)
+      texts.push_back(
+          fmt::format("{}: {}", one->name, estimate_text(*figure->estimate, figure->unit)));
+    return fmt::format("{}", fmt::join(texts, "; "));
+  }
+  std::vector<std::string> units;
+  std::map<std::string, std::vector<Estimate>> values;
+  for (const auto& [one, figure] : found) {
+    add_once(units, figure->unit);
+    values[figure->unit].push_back(*figure->estimate);
+  }
+  for (const std::string& unit : units) texts.push_back(span_text(values[unit], unit));
+  return fmt::format("{}: {}", count_text(found.size(), "case"), fmt::join(texts, ", "));
 }
 
 std::vector<std::string> headings_of(const RunReport& report) {
   std::vector<std::string> headings;
   for (const Fact& fact : report.facts)
-    if (!fact.heading.empty() && std::ranges::find(headings, fact.heading) == headings.end())
-      headings.push_back(fact.heading);
+    if (!fact.heading.empty()) add_once(headings, fact.heading);
   return headings;
 }
 
-const Warning* find_warning(const RunReport& report, const char* code) {
-  const auto found = std::ranges::find(report.warnings, code, &Warning::code);
-  return found == report.warnings.end() ? nullptr : &*found;
+std::string all_figures_text(const RunReport& report) {
+  std::string figures;
+  for (const std::string& heading : headings_of(report)) {
+    const std::string text = heading_text(report, heading);
+    constexpr std::size_t widest = 120;
+    if (!figures.empty() && figures.size() + text.size() > widest) break;
+    figures += (figures.empty() ? "" : "; ") + text;
+  }
+  return figures.empty() ? cases_text(report) : figures;
 }
 
-/// The gravest matter that the figures have to be read with; "" for none.
+}  // namespace
+
+std::string cells_text(const std::vector<const Fact*>& cells) {
+  const std::string& unit = cells.front()->unit;
+  if (cells.size() == 1) return estimate_text(cells.front()->estimate, unit);
+  std::vector<Estimate> local, remote;
+  for (const Fact* cell : cells)
+    (where_of(*cell, "cpu_node") == where_of(*cell, "memory_node") ? local : remote)
+        .push_back(cell->estimate);
+  if (local.empty() || remote.empty()) return span_text(local.empty() ? remote : local, unit);
+  return fmt::format("local {}, remote {}", span_text(local, unit), span_text(remote, unit));
+}
+
+std::string distrust_of(const RunReport& report) { return distrust_of(std::vector{report}); }
+
+std::string distrust_of(const std::vector<RunReport>& reports) {
+  std::vector<std::string> hosts;
+  std::map<std::string, std::vector<CpuUse>> parts;
+  for (const RunReport& report : reports) {
+    for (std::size_t host = 0; host < report.cpu_use.size() && host < report.hosts.size(); ++host) {
+      add_once(hosts, report.hosts[host]);
+      parts[report.hosts[host]].push_back(report.cpu_use[host]);
+    }
+  }
+  std::vector<std::pair<std::string, CpuUse>> by_host;
+  for (const std::string& host : hosts) by_host.emplace_back(host, use_of_all(parts[host]));
+  return cpu_use_warning(by_host);
+}
+
+std::string unreliable_text(const std::string& why, const std::string& answer) {
+  return fmt::format("UNRELIABLE: {}\n({})\n", why, answer);
+}
+
 std::string doubt_of(const RunReport& report) {
   const auto is_lost = [](const ScenarioResult& one) {
     return one.status == Status::failed || one.status == Status::incomplete;
   };
   const auto lost = std::ranges::find_if(report.scenarios, is_lost);
+  if (is_null_engine(report.engine)) return null_engine_note;
   if (lost != report.scenarios.end())
     return fmt::format("{} of {}: {}: {}", std::ranges::count_if(report.scenarios, is_lost),
                        count_text(report.scenarios.size(), "case"), name_of(lost->status),
                        lost->reason);
   for (const char* code : {"two-speeds", "oversubscribed", "low-overlap", "gpu-slowed", "page-size",
-                           "placement", "pages-moved"})
-    if (const Warning* const found = find_warning(report, code)) return full_text(*found);
-  return is_null_engine(report.engine) ? "" : guest_note(report.machines);
+                           "placement", "pages-moved"}) {
+    std::vector<Warning> found;
+    std::ranges::copy_if(report.warnings, std::back_inserter(found),
+                         [&](const Warning& one) { return one.code == code; });
+    if (!found.empty()) return counted(found).front();
+  }
+  if (std::ranges::any_of(report.facts, has_star)) return star_note();
+  return guest_note(report.machines);
 }
-
-std::string gravest_doubt(const RunReport& report) {
-  const std::string doubt = doubt_of(report);
-  return doubt.empty() && std::ranges::any_of(report.facts, has_star) ? star_note() : doubt;
-}
-
-}  // namespace
 
 Trust trust_of(const std::vector<RunReport>& reports) {
   if (reports.empty() || is_null_engine(reports.front().engine)) return {};
+  if (std::string why = distrust_of(reports); !why.empty()) return {"unreliable", std::move(why)};
   for (const RunReport& report : reports)
-    if (const Warning* const others = find_warning(report, other_processes))
-      return {"unreliable", full_text(*others)};
-  for (const RunReport& report : reports) {
-    std::string doubt = gravest_doubt(report);
-    if (doubt.starts_with("* ")) doubt.erase(0, 2);  // there is no star to explain
-    if (!doubt.empty()) return {"doubtful", doubt};
-  }
+    if (std::string doubt = doubt_of(report); !doubt.empty()) return {"doubtful", std::move(doubt)};
   return {"trusted", ""};
 }
 
 std::string answer_text(const RunReport& report) {
-  std::string figures;
-  for (const std::string& heading : headings_of(report)) {
-    const std::string text = heading_text(report, heading);
-    constexpr std::size_t widest = 100;
-    if (!figures.empty() && figures.size() + text.size() > widest) break;
-    figures += (figures.empty() ? "" : "; ") + text;
-  }
+  const std::string figures = all_figures_text(report);
   if (figures.empty()) return "";
-  if (const Warning* const others = find_warning(report, other_processes))
-    return fmt::format("UNRELIABLE: {}\n({})\n", full_text(*others), figures);
-  const std::string doubt = gravest_doubt(report);
-  return figures + "\n" + (doubt.empty() ? "" : (doubt.front() == '*' ? "" : "! ") + doubt + "\n");
+  if (const std::string why = distrust_of(report); !why.empty())
+    return unreliable_text(why, figures);
+  const std::string doubt = doubt_of(report);
+  return figures + "\n" + (doubt.empty() ? "" : "! " + doubt + "\n");
 }
 
 }  // namespace numatlas

@@ -8,11 +8,20 @@
 
 namespace numatlas {
 
-/// What was asked for in one line, from the facts of the first heading that has a figure: "Idle
-/// latency: memory 163 ns +-1.0% (256MiB, huge pages)", of a matrix the span of its cells; below it
-/// the gravest doubt, "! one launch on a virtual machine". Where other programs used the CPUs, that
-/// comes first and the figures stand in brackets. Ends in a newline; "" for a report without facts.
-std::string answer_text(const RunReport& report);
+/// Why the figures of a run cannot be trusted, and what to do: "other programs used 1.2 of 2 CPUs;
+/// run again when it is quiet"; "" where nothing says so (docs/methods.md has the thresholds).
+std::string distrust_of(const RunReport& report);
+/// The same of one run in several reports: by all its time, host by host.
+std::string distrust_of(const std::vector<RunReport>& reports);
+
+/// An answer that cannot be trusted: the reason first, in a line, and the answer in brackets.
+std::string unreliable_text(const std::string& why, const std::string& answer);
+
+/// Cells of a matrix of nodes: "local 123 ns, remote 142 to 338 ns"; of a single one its figure.
+std::string cells_text(const std::vector<const Fact*>& cells);
+
+/// The gravest matter that the figures have to be read with; "" for none.
+std::string doubt_of(const RunReport& report);
 
 /// How far the figures of a run, in one report or several, can be believed, by the same rule:
 /// "trusted", "doubtful" or "unreliable", and the gravest doubt. "" where nothing was measured.
@@ -20,5 +29,11 @@ struct Trust {
   std::string grade, doubt;
 };
 Trust trust_of(const std::vector<RunReport>& reports);
+
+/// What was asked for in one line, from the facts of the first headings: "Idle latency: memory 163
+/// ns ±1.0 % (256 MiB, huge pages)", of a matrix the span of its cells, without facts the figures
+/// of the cases; below it the gravest doubt, "! one launch on a virtual machine". Of what cannot be
+/// trusted unreliable_text. Ends in a newline; "" where nothing was measured.
+std::string answer_text(const RunReport& report);
 
 }  // namespace numatlas

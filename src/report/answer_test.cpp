@@ -1,9 +1,13 @@
 #include "report/answer.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "record/test_report.h"
+#include "report/notes.h"
+#include "report/tables.h"
 
 namespace numatlas {
 namespace {
@@ -20,27 +24,98 @@ Fact fact(const char* heading, const char* line, const char* unit, double value)
 
 TEST(Answer, TheFirstHeadingsInOneLine) {
   RunReport report = testing::report();
-  report.facts.clear();
-  EXPECT_EQ(answer_text(report), "") << "no facts";
-  report.facts = {fact("Idle latency", "memory {} (256MiB)", "s", 163e-9),
+  report.engine = "threads";
+  report.facts = {fact("Idle latency", "L1 {}", "s", 1.2e-9),
+                  fact("Idle latency", "memory {} (256 MiB)", "s", 163e-9),
                   fact("", "a miss {}", "s", 3e-9), fact("Bandwidth", "best {}", "B/s", 45.3e9)};
+  report.facts[1].key = "memory_latency";
   EXPECT_EQ(answer_text(report),
-            "Idle latency: memory 163 ns (256MiB); Bandwidth: best 45.3 GB/s\n");
-  report.facts = {fact("Memory latency", "", "s", 123e-9), fact("Memory latency", "", "s", 338e-9)};
-  EXPECT_EQ(answer_text(report), "Memory latency: 123 to 338 ns\n") << "a matrix is its span";
+            "Idle latency: memory 163 ns (256 MiB), L1 1.20 ns; Bandwidth: best 45.3 GB/s\n");
+}
+
+TEST(Answer, AMatrixIsItsSpans) {
+  RunReport report = testing::report();
+  report.engine = "threads";
+  const auto cell = [](const char* cpus, const char* memory, double value) {
+    Fact one = fact("Memory latency, one CPU alone, 64 MiB", "", "s", value);
+    one.where = {{"cpu_node", cpus}, {"memory_node", memory}};
+    return one;
+  };
+  report.facts = {cell("0", "0", 123e-9), cell("0", "1", 142e-9), cell("0", "2", 338e-9),
+                  cell("1", "1", 123.2e-9)};
+  EXPECT_EQ(answer_text(report), "Memory latency: local 123 ns, remote 142 to 338 ns\n");
+  report.facts.resize(1);
+  EXPECT_EQ(answer_text(report), "Memory latency, one CPU alone, 64 MiB: 123 ns\n");
+}
+
+TEST(Answer, WithoutFactsItIsThatOfTheCases) {
+  RunReport report = testing::report();
+  report.engine = "threads";
+  report.facts.clear();
+  report.scenarios.resize(1);
+  report.scenarios.front().figures.clear();
+  report.scenarios.front().flows.resize(1);
+  report.scenarios.front().flows.front().figures = {{"latency", "s", Estimate(5e-9), {}}};
+  EXPECT_EQ(answer_text(report), report.scenarios.front().name + ": 5.00 ns\n");
+  for (int i = 1; i < 6; ++i) {
+    report.scenarios.push_back(report.scenarios.front());
+    report.scenarios.back().flows.front().figures.front().estimate->value = 5e-9 + i * 1e-9;
+  }
+  EXPECT_EQ(answer_text(report), "6 cases: 5.00 to 10.0 ns\n");
+  for (ScenarioResult& one : report.scenarios) one.flows.clear();
+  EXPECT_EQ(answer_text(report), "") << "nothing was measured";
 }
 
 TEST(Answer, TheGravestDoubtStandsBelow) {
   RunReport report = testing::report();
+  report.engine = "threads";
   report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
   report.warnings = {{"setting", "", "numa_balancing = 1"}, {"two-speeds", "", "two speeds"}};
   EXPECT_EQ(answer_text(report), "Idle latency: memory 163 ns\n! two speeds\n");
   report.scenarios.front().status = Status::failed;
   report.scenarios.front().reason = "no memory";
   EXPECT_THAT(answer_text(report), HasSubstr("\n! 1 of 3 cases: failed: no memory\n"));
-  report.warnings = {{"other-processes", "", "other processes used 1.0 of 2 CPUs"}};
-  EXPECT_THAT(answer_text(report),
-              StartsWith("UNRELIABLE: other processes used 1.0 of 2 CPUs\n(Idle"));
+  report.engine = "null";
+  EXPECT_THAT(answer_text(report), HasSubstr("\n! null engine: "));
+}
+
+CpuUse used(double others, double seconds) { return {seconds, 2, 1.0, others, 0.0, ""}; }
+
+TEST(Answer, WhatOthersDisturbedIsUnreliable) {
+  RunReport report = testing::report();
+  report.engine = "threads";
+  report.hosts = {"n1"};
+  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
+  report.cpu_use = {used(0.01, 10)};
+  EXPECT_EQ(distrust_of(report), "");
+  report.cpu_use = {used(1, 10)};
+  EXPECT_EQ(answer_text(report),
+            "UNRELIABLE: other programs used 1.0 of 2 CPUs; run again when it is quiet\n"
+            "(Idle latency: memory 163 ns)\n");
+  // A burst in one of several benchmarks is little over all their time.
+  RunReport quiet = report;
+  quiet.cpu_use = {used(0, 300)};
+  EXPECT_EQ(distrust_of({report, quiet}), "");
+  EXPECT_NE(distrust_of({report, report, quiet, report, report}), "");
+}
+
+TEST(Tables, HaveTwoNotesAtMost) {
+  RunReport report = testing::report();
+  report.engine = "threads";
+  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
+  report.warnings = {{"setting", "", "numa_balancing = 1"},
+                     {"placement", "a", "pages on node 1"},
+                     {"stopped", "b", "lost its CPU"},
+                     {"other-processes", "", "busy"}};
+  const std::string said = answer_text(report), notes = short_notes_text(report, said);
+  EXPECT_THAT(said, HasSubstr("! a: pages on node 1\n"));
+  EXPECT_THAT(notes, StartsWith("warning: b: lost its CPU\n"));
+  EXPECT_THAT(notes, ::testing::Not(HasSubstr("pages on node 1"))) << "it is said above";
+  EXPECT_THAT(notes, ::testing::EndsWith(" more note: --stats\n"));
+  EXPECT_EQ(std::count(notes.begin(), notes.end(), '\n'), 3);
+  TextStyle style;
+  style.all_notes = true;
+  EXPECT_THAT(tables_text(report, style), HasSubstr("warning: numa_balancing = 1\n"));
 }
 
 TEST(Answer, HowFarARunCanBeBelieved) {

@@ -16,6 +16,8 @@
 #include "base/text.h"
 #include "machine/identity.h"
 #include "record/labels.h"
+#include "record/unit.h"
+#include "report/text_table.h"
 
 namespace numatlas {
 namespace {
@@ -33,13 +35,13 @@ Shown shown_in(const std::string& unit) {
 }
 
 /// Every flow that has samples of a figure: n, interval, percentiles, why it ended.
-std::string stats_table(const RunReport& report, const Figure& wanted) {
-  std::vector<Row> rows{{"case", "pages", "observed", "rank", "thread", "n", "value", "ci95 low",
-                         "ci95 high", "+-", "p5", "p25", "p75", "p95", "p99", "min", "max",
-                         "overlap", "stop"}};
+std::string stats_table(const RunReport& report, const Figure& wanted, const TextStyle& style) {
+  std::vector<TextRow> rows{{"case", "pages", "observed", "rank", "thread", "n", "value",
+                             "ci95 low", "ci95 high", plus_minus(), "p5", "p25", "p75", "p95",
+                             "p99", "min", "max", "overlap", "stop"}};
   const double scale = shown_in(wanted.unit).scale;
   const auto number = [&](const std::optional<double>& value) {
-    return value ? fmt::format("{:.2f}", *value * scale) : "-";
+    return value ? short_number(*value * scale, 2) : "-";
   };
   for (const ScenarioResult& one : report.scenarios) {
     for (const FlowResult& flow : one.flows) {
@@ -48,23 +50,23 @@ std::string stats_table(const RunReport& report, const Figure& wanted) {
       const Summary& s = *figure->summary;
       const Estimate estimate = figure->estimate.value_or(Estimate{});
       const auto width = half_width(*figure);
-      Row row{one.name};
+      TextRow row{one.name};
       const auto add_labels = [&](std::initializer_list<const char*> names) {
         for (const char* name : names)
-          row.push_back(label_text(report, {&one, nullptr, &flow}, name));
+          row.emplace_back(label_text(report, {&one, nullptr, &flow}, name));
       };
       add_labels({"pages", "page_size", "rank", "thread"});
-      row.push_back(std::to_string(s.n));
+      row.emplace_back(std::to_string(s.n));
       for (const auto& value : {std::optional(estimate.value), estimate.low, estimate.high})
-        row.push_back(number(value));
-      row.push_back(width ? fmt::format("{:.1f}%", *width * 100) : "-");
+        row.emplace_back(number(value));
+      row.emplace_back(width ? half_text(*width) : "-");
       for (double value : {s.p5, s.p25, s.p75, s.p95, s.p99, s.min, s.max})
-        row.push_back(number(value));
+        row.emplace_back(number(value));
       add_labels({"overlap", "stop"});
       rows.push_back(std::move(row));
     }
   }
-  return aligned(rows, 4);
+  return fitted_lines(std::move(rows), 4, style);
 }
 
 /// Every pilot, with the second of the run at which it began.
@@ -110,7 +112,7 @@ std::string guest_note(const std::vector<Machine>& machines) {
   return "one launch on a virtual machine: others may differ by more than its intervals say";
 }
 
-std::string stats_text(const RunReport& report) {
+std::string stats_text(const RunReport& report, const TextStyle& style) {
   std::vector<Figure> shown;  // one of each key, in order
   for (const ScenarioResult& one : report.scenarios) {
     for (const FlowResult& flow : one.flows) {
@@ -121,7 +123,7 @@ std::string stats_text(const RunReport& report) {
   std::string text;
   for (const Figure& figure : shown)
     text += fmt::format("All workers: {} ({})\n{}\n", figure.key, shown_in(figure.unit).unit,
-                        stats_table(report, figure));
+                        stats_table(report, figure, style));
   for (const PilotSeries& pilot : report.pilots) text += pilot_table(pilot);
   return text;
 }
@@ -270,14 +272,46 @@ std::string details_text(const RunReport& report) {
   return cells > 0 ? text + "\n" : text;
 }
 
+std::string status_text(const ScenarioResult& one) {
+  return fmt::format("{}: {}: {}{}\n", one.name, name_of(one.status), one.reason,
+                     missing_sum_text(one));
+}
+
 }  // namespace
+
+std::string short_notes_text(const RunReport& report, const std::string& said) {
+  constexpr std::size_t most = 2;
+  std::vector<std::string> lines, skipped;
+  if (!report.complete) lines.push_back(fmt::format("incomplete: {}\n", report.incomplete_reason));
+  for (const ScenarioResult& one : report.scenarios)
+    if (one.status != Status::ok)
+      (one.status == Status::skipped ? skipped : lines).push_back(status_text(one));
+  std::vector<Warning> of_placement, others, settings;
+  for (const Warning& one : report.warnings) {
+    if (one.code == "other-processes") continue;  // the first line says it
+    const bool placed = one.code.starts_with("placement") || one.code.starts_with("page") ||
+                        one.code.starts_with("memory");
+    (one.code == "setting" ? settings : placed ? of_placement : others).push_back(one);
+  }
+  const auto add = [&](const std::vector<Warning>& warnings) {
+    for (const std::string& one : counted(warnings))
+      if (said.find(one) == std::string::npos) lines.push_back("warning: " + one + "\n");
+  };
+  add(of_placement);
+  lines.insert(lines.end(), skipped.begin(), skipped.end());
+  add(others);
+  add(settings);
+  std::string text;
+  for (std::size_t i = 0; i < lines.size() && i < most; ++i) text += lines[i];
+  if (lines.size() > most)
+    text += fmt::format("and {}: --stats\n", count_text(lines.size() - most, "more note"));
+  return text;
+}
 
 std::string notes_text(const RunReport& report, bool details) {
   std::string text;
   for (const ScenarioResult& one : report.scenarios)
-    if (one.status != Status::ok)
-      text += fmt::format("{}: {}: {}{}\n", one.name, name_of(one.status), one.reason,
-                          missing_sum_text(one));
+    if (one.status != Status::ok) text += status_text(one);
   if (details) text += details_text(report);
   if (is_null_engine(report.engine)) text += fmt::format("{}\n", null_engine_note);
   if (!report.complete) text += fmt::format("incomplete: {}\n", report.incomplete_reason);

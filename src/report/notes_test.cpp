@@ -19,7 +19,7 @@ using ::testing::Not;
 TEST(Stats, OneRowPerFlowWithSamples) {
   const std::string text = stats_text(testing::report());
   EXPECT_THAT(text, HasSubstr("All workers: latency (ns)\n"));
-  EXPECT_THAT(text, HasSubstr("98%"));
+  EXPECT_THAT(text, HasSubstr("98 %"));
   EXPECT_THAT(text, HasSubstr("converged"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6);  // two heads, three flows, a blank
 }

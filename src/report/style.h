@@ -1,6 +1,7 @@
 // How a result is shown as text.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,9 @@ namespace numatlas {
 enum class RowOrder { plan, best, worst };
 
 struct TextStyle {
-  bool stats = false;  ///< every flow below the tables
+  bool stats = false;      ///< every flow below the tables
+  bool all_notes = false;  ///< also without `stats`, as in files
+  std::size_t width = 0;   ///< columns that lines have at most; 0: as many as they take
   RowOrder order = RowOrder::plan;
   bool gib = false;     ///< rates in GiB/s (2^30 bytes) instead of GB/s (10^9)
   bool cycles = false;  ///< times in cycles of the CPU's clock instead of ns, where it is known

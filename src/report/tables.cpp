@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "report/answer.h"
 #include "report/notes.h"
 #include "report/text_table.h"
@@ -23,11 +24,14 @@ std::string tables_text(const RunReport& report, const TextStyle& style) {
             views_text(part, report.views, style);
   }
   if (!by_host) text += views_text(report, report.views, style);
-  if (style.stats) text += stats_text(report);
-  const std::string notes = notes_text(report, style.stats);
-  text += style.markdown ? markdown_lines(notes) : notes;
+  if (style.stats) text += stats_text(report, style);
   const std::string answer = report.answer.empty() ? answer_text(report) : report.answer + "\n";
-  return answer + (answer.empty() || text.empty() ? "" : "\n") + text;
+  // What was measured has its doubt above; what compares or judges has told what it was asked.
+  const bool all = style.stats || style.all_notes || style.markdown || !report.answer.empty();
+  const std::string notes =
+      all ? notes_text(report, style.stats) : short_notes_text(report, answer);
+  text += style.markdown ? markdown_lines(notes) : wrapped(notes, style.width);
+  return wrapped(answer, style.width) + (answer.empty() || text.empty() ? "" : "\n") + text;
 }
 
 }  // namespace numatlas

@@ -4,6 +4,10 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/terminal.h"
+#include "base/text.h"
 
 namespace numatlas {
 namespace {
@@ -13,13 +17,13 @@ std::vector<std::size_t> widths_of(const std::vector<TextRow>& rows) {
   for (const TextRow& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].text.size());
+      widths[i] = std::max(widths[i], width_of_text(row[i].text));
   }
   return widths;
 }
 
 std::string padded(const TextCell& cell, std::size_t width, bool left, const TextStyle& style) {
-  const std::string blanks(width - cell.text.size(), ' ');
+  const std::string blanks(width - width_of_text(cell.text), ' ');
   const std::string text = style.color ? accented(cell.text, cell.accent) : cell.text;
   return left ? text + blanks : blanks + text;
 }
@@ -62,6 +66,39 @@ std::string table_lines(const std::vector<TextRow>& rows, std::size_t left,
     text += line + '\n';
   }
   return text;
+}
+
+std::string fitted_lines(std::vector<TextRow> rows, std::size_t left, const TextStyle& style) {
+  if (style.markdown || style.width == 0 || rows.empty()) return table_lines(rows, left, style);
+  const auto width = [&] {
+    std::size_t sum = 0;
+    for (const std::size_t one : widths_of(rows)) sum += one + 2;
+    return sum - 2;
+  };
+  const auto drop = [&](std::size_t column) {
+    for (TextRow& row : rows)
+      if (column < row.size()) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  };
+  // What all rows have in common is said once, below.
+  std::vector<std::string> common, dropped;
+  for (std::size_t column = left; column-- > 1 && rows.size() > 1 && width() > style.width;) {
+    const std::string& value = rows[1][column].text;
+    if (!std::all_of(rows.begin() + 1, rows.end(),
+                     [&](const TextRow& row) { return row[column].text == value; }))
+      continue;
+    common.insert(common.begin(), rows[0][column].text + " " + value);
+    drop(column);
+    --left;
+  }
+  while (width() > style.width && rows.front().size() > left + 1) {
+    dropped.insert(dropped.begin(), rows.front().back().text);
+    drop(rows.front().size() - 1);
+  }
+  std::string text = table_lines(rows, left, style);
+  if (!common.empty()) text += fmt::format("in all rows: {}\n", fmt::join(common, ", "));
+  if (!dropped.empty())
+    text += fmt::format("not shown on {} columns: {}\n", style.width, fmt::join(dropped, ", "));
+  return common.empty() && dropped.empty() ? text : wrapped(text, style.width);
 }
 
 std::string markdown_lines(const std::string& lines) {

@@ -25,6 +25,10 @@ using TextRow = std::vector<TextCell>;
 /// right. In Markdown the first row is the head.
 std::string table_lines(const std::vector<TextRow>& rows, std::size_t left, const TextStyle& style);
 
+/// The same within the columns of `style`: heads of rows that are the same in all of them, and what
+/// is left out to the right, are named below.
+std::string fitted_lines(std::vector<TextRow> rows, std::size_t left, const TextStyle& style);
+
 /// Lines of text as a list of Markdown.
 std::string markdown_lines(const std::string& lines);
 

@@ -4,14 +4,20 @@
 #include <cctype>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/terminal.h"
+#include "base/text.h"
 #include "record/labels.h"
 #include "record/told.h"
+#include "record/unit.h"
 #include "report/text_table.h"
 
 namespace numatlas {
@@ -39,7 +45,7 @@ class ShownUnits {
     if (figure != nullptr) return quantity_text(value, figure->unit);
     if (style_.gib && is_rate(column)) scale *= 1e9 / static_cast<double>(gib);
     if (cycles_ && is_time(column)) scale = *clock_of(item);
-    return fmt::format("{:.{}f}{}", value * scale, column.digits, column.unit);
+    return short_number(value * scale, column.digits) + column.unit;
   }
   /// A title, a head or a note with the units shown.
   std::string words(std::string text) const {
@@ -87,8 +93,7 @@ class ShownUnits {
 
 TextCell percent(const std::optional<double>& part) {
   if (!part) return none;
-  return {fmt::format("{:.1f}%", *part * 100),
-          *part > uncertain_from ? Accent::uncertain : Accent::none};
+  return {half_text(*part), *part > uncertain_from ? Accent::uncertain : Accent::none};
 }
 
 TextCell value_cell(const Estimate& estimate, const ViewItem& item, const ViewColumn& column,
@@ -103,7 +108,7 @@ TextCell with_interval(const Estimate& estimate, const ViewItem& item, const Vie
   TextCell cell = value_cell(estimate, item, column, shown);
   if (!width || is_unknown(estimate)) return cell;
   const TextCell part = percent(width);
-  return {cell.text + " +-" + part.text, part.accent};
+  return {cell.text + " " + plus_minus() + part.text, part.accent};
 }
 
 /// Of several visits.
@@ -144,10 +149,19 @@ TextCell figure_cell(const ViewItem& item, const ViewColumn& column, const Shown
   return none;
 }
 
+/// Labels are written as the options take them, "64MiB" and "50%"; people read "64 MiB" and "50 %".
+std::string spaced(std::string label) {
+  const std::size_t digits = label.find_first_not_of("0123456789.");
+  if (digits == 0 || digits == std::string::npos) return label;
+  static const std::set<std::string, std::less<>> units{"B", "KiB", "MiB", "GiB", "TiB", "%"};
+  if (units.contains(std::string_view(label).substr(digits))) label.insert(digits, " ");
+  return label;
+}
+
 TextCell cell_of(const RunReport& report, const ViewItem& item, const ViewColumn& column,
                  const ShownUnits& shown) {
   return column.label.empty() ? figure_cell(item, column, shown)
-                              : label_text(report, item, column.label);
+                              : TextCell(spaced(label_text(report, item, column.label)));
 }
 
 /// The columns that name a row, which stand to the left, and those that tell something of it: the
@@ -232,7 +246,7 @@ std::string table_of(const RunReport& report, const View& view, std::vector<View
   }
   if (rows.size() == 1) return "";
   const std::size_t left = drop_empty_columns(rows, columns.names.size());
-  return table_lines(rows, left, style);
+  return fitted_lines(std::move(rows), left, style);
 }
 
 /// Texts, each once, in the order in which they came.
@@ -307,14 +321,15 @@ Grid grid_of(const RunReport& report, const View& view, const std::vector<ViewIt
 
 std::size_t width_of(const TextRow& column) {
   std::size_t width = 0;
-  for (const TextCell& cell : column) width = std::max(width, cell.text.size());
+  for (const TextCell& cell : column) width = std::max(width, width_of_text(cell.text));
   return width + 2;  // with the blanks between columns
 }
 
 /// As many columns from `next` on as a terminal has room for, beside the rows' names.
 std::string block_of(const Grid& grid, std::vector<TextRow> rows, std::size_t left,
                      const std::string& head, std::size_t& next, const TextStyle& style) {
-  constexpr std::size_t widest = 120;
+  constexpr std::size_t usual = 120;
+  const std::size_t widest = style.width > 0 ? style.width + 2 : usual;
   std::size_t width = 0;
   for (std::size_t i = 0; i < left; ++i) {
     TextRow column;
@@ -369,7 +384,9 @@ std::string view_text(const RunReport& report, const View& view, const TextStyle
   for (const std::string& line : view.notes) notes += shown.words(line) + "\n";
   if (shown.lacks_clock()) notes += "in ns: the CPU clock is unknown\n";
   for (const std::string& line : view.verdict) verdict += line + "\n";
-  if (!style.markdown) return shown.words(view.title) + "\n" + notes + table + verdict + "\n";
+  if (!style.markdown)
+    return wrapped(shown.words(view.title) + "\n" + notes, style.width) + table +
+           wrapped(verdict, style.width) + "\n";
   const std::string lists = notes.empty() ? "" : markdown_lines(notes) + "\n";
   return "### " + shown.words(view.title) + "\n\n" + lists + table + "\n" +
          (verdict.empty() ? "" : markdown_lines(verdict) + "\n");

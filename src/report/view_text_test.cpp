@@ -25,7 +25,7 @@ View table_view() {
   view.cells = {label_column("size", "size"),
                 label_column("stores", "stores"),
                 figure_column("latency", "latency", in_ns),
-                figure_column("+-", "latency", in_ns, Part::half_width),
+                figure_column(plus_minus(), "latency", in_ns, Part::half_width),
                 figure_column("least", "latency", in_ns, Part::least),
                 figure_column("most", "latency", in_ns, Part::most)};
   return view;
@@ -63,13 +63,13 @@ TEST(ViewTable, AValueThatMayBeAnythingIsNotTold) {
   View view;
   view.cells = {figure_column("a", "latency", in_ns),
                 figure_column("b", "latency", in_ns, Part::with_interval),
-                figure_column("+-", "latency", in_ns, Part::half_width)};
+                figure_column(plus_minus(), "latency", in_ns, Part::half_width)};
   EXPECT_THAT(view_text(report, view),
-              HasSubstr("unknown: 20.00 to 150.00  unknown: 20.00 to 150.00\n"));
+              HasSubstr("unknown: 20.00 to 150.0  unknown: 20.00 to 150.0\n"));
   one.figures.front().estimate->high = 88e-9;  // the lower end is 67 % away
   EXPECT_THAT(view_text(report, view), HasSubstr("unknown: 20.00 to 88.00"));
   one.figures.front().estimate->low = 32e-9;
-  EXPECT_THAT(view_text(report, view), HasSubstr("60.00  60.00 +-46.7%"));
+  EXPECT_THAT(view_text(report, view), HasSubstr("60.00  60.00 ±47 %"));
 }
 
 TEST(ViewTable, OneRowPerCaseWithoutEmptyColumns) {
@@ -77,9 +77,9 @@ TEST(ViewTable, OneRowPerCaseWithoutEmptyColumns) {
   EXPECT_EQ(text,
             "Latency in ns\n"
             "lower is better\n"
-            "size     latency    +-  least  most\n"
-            "1MiB        4.56  0.8%   4.00  5.12\n"
-            "1536KiB    80.00  0.8%      -     -\n"
+            "size      latency      ±  least  most\n"
+            "1 MiB        4.56  0.8 %   4.00  5.12\n"
+            "1536 KiB    80.00  0.8 %      -     -\n"
             "nothing follows\n\n");
 }
 
@@ -92,9 +92,9 @@ TEST(ViewTable, TheBestOfSeveralVisits) {
   report.scenarios[0].visits = Visits{};
   report.scenarios[0].visits->figures = {{"latency", "s", {5e-9, 4.25e-9}, 4.25e-9}};
   report.scenarios[0].visits->count = 2;
-  EXPECT_THAT(view_text(report, view), HasSubstr("\n1MiB     4.56  4.25\n"));
+  EXPECT_THAT(view_text(report, view), HasSubstr("\n1 MiB     4.56  4.25\n"));
   report.scenarios[0].visits->count = 1;
-  EXPECT_THAT(view_text(report, view), HasSubstr("\n1MiB     4.56\n")) << "it is the value";
+  EXPECT_THAT(view_text(report, view), HasSubstr("\n1 MiB     4.56\n")) << "it is the value";
 }
 
 TEST(ViewTable, OneRowPerFlow) {
@@ -122,7 +122,7 @@ TEST(ViewTable, AMatrixHasACellPerPairAndADashWhereNothingWasMeasured) {
   EXPECT_EQ(view_text(report, view),
             "Matrix\n\n"
             "                 0                 8\n"
-            "0  4.6 +-0.8% base  80.0 +-0.8% base\n"
+            "0  4.6 ±0.8 % base  80.0 ±0.8 % base\n"
             "8                -                 -\n\n");
   view.where = {{"from", "8"}};
   EXPECT_EQ(view_text(report, view), "") << "nothing to show";
@@ -146,9 +146,9 @@ TEST(ViewTable, OneColumnPerValueOfALabel) {
   EXPECT_EQ(view_text(grouped(), view),
             "Latency in ns\n"
             "lower is better\n\n"
-            "size     pair 0 -> 0,12  pair 1 -> 0,12\n"
-            "1MiB       4.0ns +-0.8%    5.1ns +-0.8%\n"
-            "1536KiB   80.0ns +-0.8%               -\n"
+            "size      pair 0 -> 0,12  pair 1 -> 0,12\n"
+            "1 MiB       4.0ns ±0.8 %    5.1ns ±0.8 %\n"
+            "1536 KiB   80.0ns ±0.8 %               -\n"
             "nothing follows\n\n");
 }
 
@@ -179,7 +179,7 @@ TEST(ViewTable, ADifferenceThatMayBeNoneIsNotTheWholeOfItself) {
   view.title = "Cost";
   view.cells = {label_column("size", "size"),
                 figure_column("ns", "cost", in_ns, Part::with_interval)};
-  EXPECT_EQ(view_text(report, view), "Cost\nsize             ns\n1MiB  -2.00 to 2.00\n\n");
+  EXPECT_EQ(view_text(report, view), "Cost\nsize              ns\n1 MiB  -2.00 to 2.00\n\n");
 }
 
 TEST(Labels, OwnLabelsGoFirst) {

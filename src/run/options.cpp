@@ -125,7 +125,10 @@ void CommonOptions::add_placement(CLI::App& app) {
   place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
                   "page size of the measured memory; several are measured in turn. Also the other "
                   "sizes that the system's pools have: 64K, 1M, 16M, 32M, 512M, 2G, 16G"));
-  place(app.add_flag("--strict", plain_.strict, "treat a placement mismatch as an error"));
+  place(app.add_flag(
+      "--strict", plain_.strict,
+      "end with an error where memory is not placed as asked, and with exit code 1 where the "
+      "figures are UNRELIABLE"));
   place(add_machine_option(app, plain_.machine));
   place(add_mpi_option(app, plain_.mpi));
 }
@@ -139,15 +142,15 @@ void CommonOptions::add_measurement(CLI::App& app) {
   measure(add_value(
       app, "--time", time_, "TIME",
       time_of_all_
-          ? "total time for all points, in seconds unless a unit is given"
-          : "limit on the measuring time of each point, in seconds unless a unit is given"));
+          ? "total time for all cases, in seconds unless a unit is given"
+          : "limit on the measuring time of each case, in seconds unless a unit is given"));
   measure(add_value(app, "--visits", visits_, "N",
-                    "measure each point N times, dividing --time among these visits and allocating "
+                    "measure each case N times, dividing --time among these visits and allocating "
                     "memory anew for each (default: 5 to 10 visits, ending once --precision is "
                     "met; on a virtual machine all of --time is used)"));
   measure(
       add_value(app, "--spread", spread_, "TIME",
-                "take the visits to each point over at least this time, ten visits unless "
+                "take the visits to each case over at least this time, ten visits unless "
                 "--visits names another number; in seconds unless a unit is given (default: 0)"));
   measure(add_value(app, "--seed", seed_, "N", "seed of all random choices"));
   measure(add_choice<Verify>(app, "--verify", plain_.verify,
@@ -175,7 +178,7 @@ void CommonOptions::add_output(CLI::App& app) {
       {{"plan", RowOrder::plan}, {"best", RowOrder::best}, {"worst", RowOrder::worst}},
       "order of the rows of tables with one case per row: as planned, or by the first figure"));
   output(add_choice(app, "--color", color_, named({"auto", "always", "never"}),
-                    "mark remote cells, intervals wider than 10 % and slow nodes with colors: on "
+                    "mark remote cells, intervals wider than 10 % and slow hosts with colors: on "
                     "terminals unless NO_COLOR is set (auto), always or never"));
   output(
       add_value(app, "--csv", plain_.csv_file, "FILE",
@@ -199,7 +202,7 @@ void CommonOptions::add_output(CLI::App& app) {
   app.add_flag("--no-samples", no_samples_)->group("");
   output(
       app.add_flag("--stats", plain_.style.stats,
-                   "also print sample counts, intervals and percentiles of each worker and point"));
+                   "also print sample counts, intervals and percentiles of each worker and case"));
   process_memory_option_ = app.add_option("--process-memory", process_memory_,
                                           "also print the memory of a rank, or of all ranks, by "
                                           "NUMA node during the last case (default: the last rank)")

@@ -37,7 +37,7 @@ struct RunOptions {
   /// largest. Empty: one number only.
   std::vector<int> thread_counts;
   std::vector<PageKind> pages{PageKind::base};
-  bool strict = false;
+  bool strict = false;  ///< misplaced memory is an error, and unreliable figures exit code 1
   bool serial = false;
   bool skip_too_large = false;
   bool ignore_side_caches = false;  ///< where sizes are chosen; what fits one is said in any case

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <utility>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/say.h"
+#include "base/terminal.h"
 
 namespace numatlas {
 
@@ -42,7 +44,9 @@ std::string Progress::time_left() const {
   if (done_weight_ <= 0) return "";
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  const double left = seconds * (total_weight_ - done_weight_) / done_weight_;
+  double left = seconds * (total_weight_ - done_weight_) / done_weight_;
+  const double most = limit_ * (limit_is_of_all_ ? 1 : static_cast<double>(weights_.size()));
+  if (limit_ > 0) left = std::min(left, std::max(0.0, most - seconds));
   return fmt::format(", about {:.0f} s left", left);
 }
 
@@ -51,8 +55,10 @@ void Progress::phase(const Scenario& scenario, const std::string& phase) {
   if (!shown_ || !terminal_) return;
   constexpr int width = 24;
   const int filled = total_weight_ > 0 ? static_cast<int>(width * done_weight_ / total_weight_) : 0;
-  say(fmt::format("\r\033[K[{:#<{}}{:.<{}}] {}/{} {}: {}{}", "", filled, "", width - filled,
-                  current_ + 1, weights_.size(), scenario.name, phase, time_left()));
+  const std::string line =
+      fmt::format("[{:#<{}}{:.<{}}] {}/{} {}: {}{}", "", filled, "", width - filled, current_ + 1,
+                  weights_.size(), scenario.name, phase, time_left());
+  say("\r\033[K" + cut_to_terminal(line, STDERR_FILENO));
 }
 
 void Progress::end(const Scenario& scenario, const std::string& outcome) {

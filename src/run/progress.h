@@ -20,6 +20,11 @@ class Progress final : public ProgressListener {
   Progress(bool shown, std::vector<double> weights,
            std::function<void(std::size_t, std::size_t)> told = {});
   ~Progress() override;
+  /// What --time leaves at most, of each scenario or of all together; no estimate is longer.
+  void limit(double seconds, bool of_all) {
+    limit_ = seconds;
+    limit_is_of_all_ = of_all;
+  }
   /// More scenarios than were known at first: the weights of all.
   void expect(std::vector<double> weights);
   void begin(std::size_t scenario) { current_ = scenario; }
@@ -39,6 +44,8 @@ class Progress final : public ProgressListener {
   std::vector<double> weights_;
   std::vector<double> parts_;  ///< done of each
   double total_weight_ = 0, done_weight_ = 0;
+  double limit_ = 0;  ///< seconds; 0: none
+  bool limit_is_of_all_ = false;
   std::size_t current_ = 0;
   std::set<std::size_t> told_of_;  ///< scenarios that have ended
   std::chrono::steady_clock::time_point start_;

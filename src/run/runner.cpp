@@ -1,5 +1,7 @@
 #include "run/runner.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -11,6 +13,7 @@
 
 #include "base/count_text.h"
 #include "base/say.h"
+#include "base/terminal.h"
 #include "engine/agreement.h"
 #include "report/file.h"
 #include "report/reporter.h"
@@ -111,7 +114,10 @@ std::string Run::text_of(const std::string& option) {
 Expected<void> Run::show() {
   part().progress().clear();
   const bool own = hooks_.table && options_.format == "table";
-  return write_stdout(own ? hooks_.table(report()) : benchmark_.text(report(), options_));
+  if (own) return write_stdout(hooks_.table(report()));
+  RunOptions shown = options_;
+  shown.style.width = terminal_columns(STDOUT_FILENO).value_or(0);
+  return write_stdout(benchmark_.text(report(), shown));
 }
 
 Expected<void> Run::output(const Expected<void>& ran) {

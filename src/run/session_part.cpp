@@ -98,7 +98,9 @@ SessionPart::SessionPart(SessionState& state, const Benchmark& benchmark, const 
       hooks_(hooks),
       setup_(std::move(setup)),
       share_(share),
-      progress_(root() && !options.quiet, weights(), root() ? hooks.progress : nullptr) {}
+      progress_(root() && !options.quiet, weights(), root() ? hooks.progress : nullptr) {
+  progress_.limit(std::chrono::duration<double>(options.stop.time).count(), options.time_of_all);
+}
 
 std::vector<double> SessionPart::weights() const {
   std::vector<double> weights;

@@ -1,4 +1,6 @@
 // From the launcher to the ranks and back to one exit code.
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -15,8 +17,10 @@
 
 #include "base/say.h"
 #include "base/signals.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "engine/agreement.h"
+#include "report/answer.h"
 #include "run/runner.h"
 
 namespace numatlas {
@@ -24,9 +28,10 @@ namespace numatlas {
 void print_error(const Error& error) {
   const char* name = program_invocation_short_name;
   // Messages quote files and the names of files; one line each is what they are.
-  say(fmt::format("{}: error: {}\n", name, printable(full_text(error))));
+  const std::size_t width = terminal_columns(STDERR_FILENO).value_or(0);
+  say(wrapped(fmt::format("{}: error: {}", name, printable(full_text(error))), width));
   const std::string hint = full_hint(error);
-  if (!hint.empty()) say(fmt::format("{}: hint: {}\n", name, printable(hint)));
+  if (!hint.empty()) say(wrapped(fmt::format("{}: hint: {}", name, printable(hint)), width));
 }
 
 Error error_of(const std::exception& thrown) {
@@ -158,7 +163,9 @@ int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options) {
   return code_with_ranks({task_of(options), options.mpi, alone}, [&](Comm& comm) -> Expected<int> {
     const auto report = TRY(run_benchmark(benchmark, options, comm));
     // Rank 0 knows; the others have nothing to judge.
-    return comm.rank() == 0 && !options.only_plans() ? benchmark.exit_code(report) : 0;
+    if (comm.rank() != 0 || options.only_plans()) return 0;
+    const int code = benchmark.exit_code(report);
+    return code == 0 && options.strict && !distrust_of(report).empty() ? 1 : code;
   });
 }
 

@@ -1,5 +1,7 @@
 #include "selftest/selftest.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -11,12 +13,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/pretty_json.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "engine/agreement.h"
 #include "engine/layout.h"
 #include "machine/source.h"
 #include "placement/placement.h"
+#include "report/answer.h"
 #include "report/file.h"
 
 namespace numatlas {
@@ -114,7 +118,14 @@ std::string table_text(const std::vector<CheckLine>& lines) {
     const std::string next = line.result.next.empty() ? "" : "; next: " + line.result.next;
     rows.push_back({name_of(line.result.outcome), line.name, line.result.detail + next});
   }
-  return summary_line(lines) + "\n" + aligned(rows, 3);
+  const auto busy = std::ranges::find_if(lines, [](const CheckLine& line) {
+    return line.name == "interference" && line.result.outcome == CheckOutcome::failed;
+  });
+  const std::string first = busy == lines.end()
+                                ? summary_line(lines) + "\n"
+                                : unreliable_text(busy->result.detail, summary_line(lines));
+  const std::size_t width = terminal_columns(STDOUT_FILENO).value_or(0);
+  return wrapped(first, width) + aligned_within(rows, width);
 }
 
 std::string json_text(const std::vector<CheckLine>& lines, const Machine& machine, int ranks) {

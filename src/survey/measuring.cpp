@@ -56,7 +56,7 @@ Expected<void> Measuring::measure(std::size_t index) {
                                       [](const PointRun& point) { return point.taken > 0; });
   const auto skipped = static_cast<std::ptrdiff_t>(points.size()) - measured;
   hooks_.ended(item.benchmark,
-               fmt::format("{} point{} measured once{}", measured, measured == 1 ? "" : "s",
+               fmt::format("{} case{} measured once{}", measured, measured == 1 ? "" : "s",
                            skipped > 0 ? fmt::format(", {} skipped", skipped) : ""));
   return {};
 }
@@ -107,7 +107,7 @@ Expected<void> Measuring::run(double seconds) {
   session_->reserve({});
   const auto finished = session_->finish();
   if (finished && session_->rounds() > 1)
-    hooks_.ended("all", fmt::format("{} rounds over all points", session_->rounds()));
+    hooks_.ended("all", fmt::format("{} rounds over all cases", session_->rounds()));
   return finished;
 }
 

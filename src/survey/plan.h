@@ -19,7 +19,8 @@ struct SurveyOptions {
   std::map<std::string, std::vector<SurveyWay>> ways{};  ///< of benchmarks, instead of their own
   std::string machine;                                   ///< recorded machine; "" for the live one
   bool null_engine = false, quiet = false, dry_run = false, html = true;
-  bool force = false;  ///< replaces a survey of more benchmarks in the folder
+  bool strict = false;  ///< unreliable figures are exit code 1
+  bool force = false;   ///< replaces a survey of more benchmarks in the folder
   std::vector<std::string> arguments;
 };
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/say.h"
+#include "base/terminal.h"
 
 namespace numatlas {
 
@@ -27,8 +28,9 @@ std::string SurveyProgress::head() const {
 
 void SurveyProgress::point(const std::string& benchmark, std::size_t done, std::size_t all) {
   if (!shown_ || !terminal_) return;
-  say(fmt::format("\r\033[K{} {}: {} of {} points", head(), benchmark, std::min(done + 1, all),
-                  all));
+  const std::string line =
+      fmt::format("{} {}: {} of {} cases", head(), benchmark, std::min(done + 1, all), all);
+  say("\r\033[K" + cut_to_terminal(line, STDERR_FILENO));
 }
 
 void SurveyProgress::end(const std::string& benchmark, const std::string& outcome) {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "report/answer.h"
+
 namespace numatlas {
 namespace {
 
@@ -45,6 +47,7 @@ SurveySummary summary_of(const std::vector<RunReport>& reports) {
   for (const RunReport& report : reports)
     summary.facts.insert(summary.facts.end(), report.facts.begin(), report.facts.end());
   summary.warnings = warnings_of(reports);
+  summary.distrust = distrust_of(reports);
   return summary;
 }
 

@@ -12,6 +12,7 @@ struct SurveySummary {
   std::vector<Fact> facts;  ///< of all benchmarks
   /// Each matter once: of placement first, then of what disturbed, then the others.
   std::vector<std::string> warnings;
+  std::string distrust;  ///< why the figures cannot be trusted (report/answer.h); "" where they can
 };
 
 SurveySummary summary_of(const std::vector<RunReport>& reports);
@@ -23,13 +24,14 @@ struct SkippedBenchmark {
 
 /// What stands around the figures in the text.
 struct SurveyFrame {
-  std::string stopped;             ///< why it is incomplete; "" when it is not
-  std::vector<std::string> notes;  ///< where the time was not kept, what was left out
+  std::string stopped;              ///< why it is incomplete; "" when it is not
+  std::vector<std::string> doubts;  ///< that come before all warnings: of the program itself
   std::vector<SkippedBenchmark> skipped;
   std::vector<std::string> files;  ///< where the results are, a line each
 };
 
-/// One screen: lines of at most 100 columns.
+/// One screen, of 25 lines of 80 columns: the machine, a line or two for each question, the gravest
+/// doubt, where the rest is. A figure that is not known within half of its value has no line.
 std::string summary_text(const Machine& machine, const SurveySummary& summary,
                          const SurveyFrame& frame);
 

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <sstream>
 #include <utility>
 
+#include "base/terminal.h"
 #include "benchmarks/matrix/facts.h"
 #include "machine/source.h"
 #include "record/labels.h"
@@ -69,9 +71,9 @@ TEST(SurveySummary, AValueThatMayBeAnythingIsNotTold) {
     return figure_text(fact);
   };
   EXPECT_EQ(told("s", 44e-9, 0, 96.8e-9), "unknown: 0.00 to 96.8 ns");
-  EXPECT_EQ(told("s", 44e-9, 30e-9, 60e-9), "44.0 ns +-36%");
+  EXPECT_EQ(told("s", 44e-9, 30e-9, 60e-9), "44.0 ns ±36 %");
   EXPECT_EQ(told("B/s", 2e9, 0.5e9, 3e9), "unknown: 0.50 to 3.00 GB/s");
-  EXPECT_EQ(told("1", 1.66, 0.78, 24.71), "unknown: 0.78 to 24.71 times");
+  EXPECT_EQ(told("1", 1.66, 0.78, 24.71), "unknown: 0.78 to 24.7 times");
   EXPECT_EQ(told("1", 1.66, 1.6, 1.7), "1.66 times (1.60 to 1.70)");
 }
 
@@ -117,8 +119,9 @@ TEST(SurveySummary, ANeighbourIsToldOnceForAllBenchmarks) {
       {"other-processes", "", cpu_use_warning({{"a", CpuUse{2, 2, 1.0, 1.0, 0.0, ""}}})}};
   other.warnings = {
       {"other-processes", "", cpu_use_warning({{"a", CpuUse{2, 2, 1.0, 0.8, 0.0, ""}}})}};
-  EXPECT_THAT(summary_of({one, other}).warnings,
-              ElementsAre(HasSubstr("used 1.0 of 2 CPUs (and 1 more)")));
+  EXPECT_THAT(
+      summary_of({one, other}).warnings,
+      ElementsAre(HasSubstr("used 1.0 of 2 CPUs; run again when it is quiet (and 1 more)")));
 }
 
 TEST(SurveySummary, WarningsOnceAndThoseOfPlacementFirst) {
@@ -132,6 +135,14 @@ TEST(SurveySummary, WarningsOnceAndThoseOfPlacementFirst) {
                           HasSubstr("governor")));
 }
 
+int lines_within(const std::string& text, std::size_t columns) {
+  std::istringstream lines(text);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    EXPECT_LE(width_of_text(line), columns) << line;
+  return count;
+}
+
 TEST(SurveySummary, TextFitsAScreen) {
   const auto machine = read_recorded_machine("numa:8 core:4 pu:2");
   std::vector<ScenarioResult> points;
@@ -140,27 +151,51 @@ TEST(SurveySummary, TextFitsAScreen) {
       points.push_back(latency_cell(std::to_string(row).c_str(), std::to_string(column).c_str(),
                                     (100 + row + column) * 1e-9, 0.01));
   }
+  RunReport others;
+  for (int heading = 0; heading < 16; ++heading)
+    for (int i = 0; i < 4; ++i)
+      others.facts.push_back({"key",
+                              {},
+                              "words",
+                              "s",
+                              Estimate(1e-9),
+                              "Heading " + std::to_string(heading),
+                              "of part " + std::to_string(i) + " {} (CPUs 0 and 1, same L3)"});
   SurveyFrame frame;
   frame.skipped = {{"transfer", "no GPU can be used: this machine has none"}};
-  frame.notes = {std::string(40, 'a') + " " + std::string(40, 'b') + " " + std::string(40, 'c')};
-  const std::string text = summary_text(*machine, summary_of({matrix_of(points)}), frame);
-  std::istringstream lines(text);
-  int count = 0;
-  for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 100U) << line;
-  EXPECT_LE(count, 40);
-  EXPECT_THAT(text, HasSubstr("CPUs of node 7"));
+  frame.doubts = {std::string(50, 'a') + " " + std::string(50, 'b'), "more"};
+  frame.files = {"report: survey.json has all results, NAME.txt a benchmark's tables"};
+  const std::string text = summary_text(*machine, summary_of({matrix_of(points), others}), frame);
+  EXPECT_LE(lines_within(text, 80), 25) << text;
+  EXPECT_THAT(text, HasSubstr("Memory latency  local 100 to 114 ns, remote 101 to 113 ns\n"));
+  EXPECT_THAT(text, HasSubstr("Also measured   Heading "));
+  EXPECT_THAT(text, HasSubstr("Heading 15\n"));
+  EXPECT_THAT(text, HasSubstr("; 1 more\n"));
+  EXPECT_THAT(text, HasSubstr("Not measured    transfer\n"));
 }
 
-TEST(SurveySummary, LargerMatricesAreToldInWords) {
-  const auto machine = read_recorded_machine("numa:16 core:1 pu:1");
-  std::vector<ScenarioResult> points;
-  for (int column = 0; column < 16; ++column)
-    points.push_back(
-        latency_cell("0", std::to_string(column).c_str(), (100 + column) * 1e-9, 0.01));
-  const std::string text = summary_text(*machine, summary_of({matrix_of(points)}), {});
-  EXPECT_THAT(text, HasSubstr("lowest 100 ns +-1.0% (CPUs of node 0 to memory of node"));
-  EXPECT_THAT(text, HasSubstr("memory of node 15"));
-  EXPECT_THAT(text, Not(HasSubstr("memory 7 ")));
+TEST(SurveySummary, WhatIsNotKnownHasNoLine) {
+  const auto machine = read_recorded_machine("numa:1 core:1 pu:1");
+  RunReport report;
+  Estimate vague = 1e-9;
+  vague.low = 0.2e-9;
+  vague.high = 3e-9;
+  report.facts = {{"a", {}, "words", "s", vague, "Atomics", "one CPU {}"},
+                  {"b", {}, "words", "s", Estimate(2e-9), "TLB", "a miss {}"}};
+  const std::string text = summary_text(*machine, summary_of({report}), {});
+  EXPECT_THAT(text, Not(HasSubstr("Atomics")));
+  EXPECT_THAT(text, HasSubstr("TLB             a miss 2.00 ns\n"));
+}
+
+TEST(SurveySummary, WhatCannotBeTrustedIsSaidFirstAndStandsInBrackets) {
+  const auto machine = read_recorded_machine("numa:1 core:1 pu:1");
+  RunReport report;
+  report.hosts = {"a"};
+  report.cpu_use = {CpuUse{10, 2, 1.0, 1.2, 0.0, ""}};
+  report.facts = {{"b", {}, "words", "s", Estimate(2e-9), "TLB", "a miss {}"}};
+  const std::string text = summary_text(*machine, summary_of({report}), {});
+  EXPECT_THAT(text, StartsWith("UNRELIABLE: other programs used 1.2 of 2 CPUs; run again when"));
+  EXPECT_THAT(text, HasSubstr("TLB             (a miss 2.00 ns)\n"));
 }
 
 TEST(SurveySummary, NothingMeasuredIsSaid) {
@@ -180,8 +215,8 @@ TEST(SurveySummary, FactsOfOneHeadingStandInOneLine) {
                   {"d", {}, "words", "B/s", Estimate(2e9), "Idle latency", "memory {}"}};
   const auto machine = read_recorded_machine("numa:1 core:1 pu:1");
   const std::string text = summary_text(*machine, summary_of({report}), {});
-  EXPECT_THAT(text, HasSubstr("Idle latency  L1 1.00 ns; memory 2.00 GB/s\n"));
-  EXPECT_THAT(text, HasSubstr("Remote        latency at worst 1.50 times that\n"));
+  EXPECT_THAT(text, HasSubstr("Idle latency    L1 1.00 ns; memory 2.00 GB/s\n"));
+  EXPECT_THAT(text, HasSubstr("Remote          latency at worst 1.50 times that\n"));
   EXPECT_THAT(text, Not(HasSubstr("7.00")));
 }
 

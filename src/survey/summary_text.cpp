@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,43 +11,34 @@
 #include <fmt/ranges.h>
 
 #include "base/count_text.h"
-#include "base/size_list.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "machine/identity.h"
 #include "record/told.h"
+#include "record/unit.h"
+#include "report/answer.h"
 #include "report/fact_text.h"
 #include "survey/summary.h"
 
 namespace numatlas {
 namespace {
 
-constexpr std::size_t columns = 100;
-constexpr std::size_t label_width = 14;
-// More cells are told in words: a screen has no room for them.
+// A screen of a terminal that nobody has made larger.
+constexpr std::size_t columns = 80, most_lines = 25;
+constexpr std::size_t label_width = 16;
+constexpr std::size_t words_width = columns - label_width;
+// More nodes are told in words: a screen has no room for them.
 constexpr std::size_t most_nodes_shown = 8;
-constexpr std::size_t most_warnings = 6;
 
 using FactList = std::vector<const Fact*>;
 
-/// A label and words after it, in lines of at most 100 columns.
+/// A label and words after it, in lines of the screen.
 std::string paragraph(const std::string& label, const std::string& words) {
-  std::string text, line = fmt::format("{:<{}}", label, label_width);
-  if (label.size() >= label_width) line += "  ";
-  bool empty = true;
-  for (std::size_t at = 0; at < words.size();) {
-    const std::size_t end = std::min(words.find(' ', at), words.size());
-    const std::string word = words.substr(at, end - at);
-    at = end + 1;
-    if (word.empty()) continue;
-    if (!empty && line.size() + 1 + word.size() > columns) {
-      text += line + "\n";
-      line = std::string(label_width, ' ');
-      empty = true;
-    }
-    line += (empty ? "" : " ") + word;
-    empty = false;
-  }
-  return text + line + "\n";
+  return wrapped(fmt::format("{:<{}}{}", label, label_width, words), columns, label_width);
+}
+
+std::size_t count_lines(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
 /// "0,2,...": cut after some.
@@ -98,131 +88,114 @@ std::string nodes_words(const Machine& machine) {
   return fmt::format("{}", fmt::join(nodes, "; "));
 }
 
-/// The values of a label, in the order of the first of each.
-std::vector<std::string> different(const FactList& facts, std::size_t label) {
-  std::vector<std::string> values;
+std::string label_of_heading(const std::string& heading) {
+  return heading.substr(0, heading.find(", "));
+}
+
+/// Facts of one heading in at most so many lines: with what they are of, else without, else the
+/// first of them.
+std::string heading_text(const std::string& heading, const FactList& facts, std::size_t lines,
+                         bool in_brackets) {
+  const std::string label = label_of_heading(heading);
+  const auto shown = [&](const std::vector<std::string>& parts) {
+    const std::string words = fmt::format("{}", fmt::join(parts, "; "));
+    return paragraph(label, in_brackets ? "(" + words + ")" : words);
+  };
+  if (facts.front()->line.empty()) {
+    const std::string of =
+        facts.size() > 1 || label.size() == heading.size() ? "" : heading.substr(label.size() + 2);
+    return shown({cells_text(facts) + (of.empty() ? "" : fmt::format(" ({})", of))});
+  }
+  // With what a figure is of, which stands in brackets behind it; without that; without narrow
+  // intervals too.
+  std::vector<std::string> full, brief, bare;
+  constexpr double narrow = 0.05;
   for (const Fact* fact : facts) {
-    const std::string& value = fact->where[label].second;
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    const auto at = fact->line.find("{}"), of = fact->line.find(" (", at);
+    const auto with = [&](std::string line, const Estimate& estimate) {
+      return line.replace(at, 2, estimate_text(estimate, fact->unit));
+    };
+    const bool is_narrow = half_width(fact->estimate).value_or(0) <= narrow && fact->unit != "B";
+    full.push_back(with(fact->line, fact->estimate));
+    brief.push_back(with(fact->line.substr(0, of), fact->estimate));
+    bare.push_back(with(fact->line.substr(0, of),
+                        is_narrow ? Estimate(fact->estimate.value) : fact->estimate));
   }
-  return values;
+  for (const auto& parts : {full, brief, bare})
+    if (count_lines(shown(parts)) <= lines) return shown(parts);
+  while (bare.size() > 1 && count_lines(shown(bare)) > lines) bare.pop_back();
+  constexpr std::size_t room = 2 * words_width - 8;
+  return shown({cut_to(fmt::format("{}", fmt::join(bare, "; ")), room)});
 }
 
-std::string place_of(const Fact& fact) {
-  return fmt::format("CPUs of node {} to memory of node {}", fact.where[0].second,
-                     fact.where[1].second);
-}
-
-/// "lowest 80.1 ns +-0.2% (CPUs of node 0 to memory of node 0), highest ...".
-std::string extremes(const FactList& facts) {
-  const auto [low, high] = std::minmax_element(
-      facts.begin(), facts.end(),
-      [](const Fact* a, const Fact* b) { return a->estimate.value < b->estimate.value; });
-  return fmt::format("lowest {} ({}), highest {} ({})", figure_text(**low), place_of(**low),
-                     figure_text(**high), place_of(**high));
-}
-
-std::string cell_of(const FactList& facts, const std::string& row, const std::string& column,
-                    bool with_width) {
-  for (const Fact* fact : facts) {
-    if (fact->where[0].second != row || fact->where[1].second != column) continue;
-    const double scale = fact->unit == "s" ? 1e9 : 1e-9;
-    const auto number = [&](double value) { return three_digits(value * scale); };
-    return told(fact->estimate, number) + (with_width ? interval_text(*fact) : "");
-  }
-  return "-";
-}
-
-/// Rows are nodes with CPUs, columns nodes with memory.
-std::string matrix_text(const std::string& heading, const FactList& facts) {
-  const auto rows = different(facts, 0), memory = different(facts, 1);
-  if (facts.size() == 1) {
-    const std::string &row = rows.front(), &column = memory.front();
-    return paragraph("Node " + (row == column ? row : row + " to " + column),
-                     heading + ": " + figure_text(*facts.front()));
-  }
-  if (rows.size() > most_nodes_shown || memory.size() > most_nodes_shown)
-    return paragraph(heading, extremes(facts));
-  // With many columns the widths would not fit: the widest of them is told.
-  constexpr std::size_t widest_with_widths = 5;
-  const bool apart = memory.size() > widest_with_widths;
-  std::vector<std::vector<std::string>> cells{{""}};
-  for (const std::string& column : memory) cells.front().push_back("memory " + column);
-  for (const std::string& row : rows) {
-    cells.push_back({"CPUs of node " + row});
-    for (const std::string& column : memory)
-      cells.back().push_back(cell_of(facts, row, column, !apart));
-  }
-  const Fact* const widest =
-      *std::max_element(facts.begin(), facts.end(), [](const Fact* a, const Fact* b) {
-        return half_width(a->estimate).value_or(0) < half_width(b->estimate).value_or(0);
-      });
-  const std::string width = interval_text(*widest);
-  std::string text =
-      fmt::format("{} ({}){}\n", heading, facts.front()->unit == "s" ? "ns" : "GB/s",
-                  apart && !width.empty() ? ", each within" + width + " or less" : "");
-  std::istringstream table(aligned(cells, 1));
-  for (std::string line; std::getline(table, line);) text += "  " + line + "\n";
-  return text;
-}
-
-/// Facts of one heading: a matrix, or one line.
-std::string heading_text(const std::string& heading, const FactList& facts) {
-  if (facts.front()->line.empty()) return matrix_text(heading, facts);
-  std::string words;
-  for (const Fact* fact : facts) {
-    std::string part = fact->line;
-    if (const auto at = part.find("{}"); at != std::string::npos)
-      part.replace(at, 2, figure_text(*fact));
-    words += (words.empty() ? "" : "; ") + part;
-  }
-  return paragraph(heading, words);
-}
-
-std::string facts_text(const std::vector<Fact>& facts) {
+/// A line a question, or two where there is room for them: what comes last is cut first.
+std::string facts_text(const std::vector<Fact>& facts, std::size_t room, bool in_brackets) {
   std::vector<std::pair<std::string, FactList>> headings;
   for (const Fact& fact : facts) {
-    if (fact.heading.empty()) continue;
-    auto found = std::find_if(headings.begin(), headings.end(),
-                              [&](const auto& one) { return one.first == fact.heading; });
+    // A value that may be twice or half of it answers nothing.
+    const bool is_cell = fact.line.empty(), is_line = fact.line.find("{}") != std::string::npos;
+    if (fact.heading.empty() || is_unknown(fact.estimate) || (!is_cell && !is_line)) continue;
+    auto found =
+        std::ranges::find(headings, fact.heading, &std::pair<std::string, FactList>::first);
     if (found == headings.end()) found = headings.insert(headings.end(), {fact.heading, {}});
     found->second.push_back(&fact);
   }
-  std::string text;
-  for (const auto& [heading, its] : headings) text += heading_text(heading, its);
-  return text.empty() ? "No results to summarize.\n" : text;
+  if (headings.empty()) return "No results to summarize.\n";
+  std::vector<std::string> texts;
+  std::size_t used = 0;
+  for (const auto& [heading, its] : headings) {
+    texts.push_back(heading_text(heading, its, 2, in_brackets));
+    used += count_lines(texts.back());
+  }
+  for (std::size_t i = texts.size(); i-- > 0 && used > room;) {
+    used -= count_lines(texts[i]);
+    texts[i] = heading_text(headings[i].first, headings[i].second, 1, in_brackets);
+    used += count_lines(texts[i]);
+  }
+  std::vector<std::string> left_out;
+  while (used + (left_out.empty() ? 0 : 1) > room && texts.size() > 1) {
+    used -= count_lines(texts.back());
+    texts.pop_back();
+    left_out.insert(left_out.begin(), label_of_heading(headings[texts.size()].first));
+  }
+  if (!left_out.empty())
+    texts.push_back(paragraph("Also measured",
+                              cut_to(fmt::format("{}", fmt::join(left_out, ", ")), words_width)));
+  return fmt::format("{}", fmt::join(texts, ""));
 }
 
-std::string listed(const char* label, const std::vector<std::string>& lines, std::size_t most,
-                   const char* where) {
-  std::string text;
-  for (std::size_t i = 0; i < lines.size() && i < most; ++i)
-    text += paragraph(i == 0 ? label : "", lines[i]);
-  if (lines.size() > most)
-    text += paragraph("", fmt::format("and {} more in {}", lines.size() - most, where));
-  return text;
+/// The gravest in a line or two, and how many there are more.
+std::string doubts_text(const std::vector<std::string>& doubts) {
+  if (doubts.empty()) return "";
+  const std::string more = doubts.size() == 1 ? "" : fmt::format("; {} more", doubts.size() - 1);
+  return paragraph("Doubts", cut_to(doubts.front(), 2 * words_width - more.size() - 8) + more);
 }
 
 }  // namespace
 
 std::string summary_text(const Machine& machine, const SurveySummary& summary,
                          const SurveyFrame& frame) {
-  std::string text = paragraph("Machine", machine_words(machine)) +
-                     paragraph(machine.nodes.size() == 1 ? "Node" : "Nodes", nodes_words(machine)) +
-                     "\n";
-  text += facts_text(summary.facts);
-  text += "\n" + listed("Warnings", summary.warnings, most_warnings, "survey.json");
-  std::vector<std::string> skipped;
-  for (const SkippedBenchmark& one : frame.skipped)
-    skipped.push_back(one.benchmark + ": " + one.reason);
-  text += listed("Not measured", skipped, skipped.size(), "");
-  std::vector<std::string> notes = frame.notes;
-  if (std::any_of(summary.facts.begin(), summary.facts.end(), has_star))
-    notes.insert(notes.begin(), star_note());
-  text += listed("Notes", notes, notes.size(), "");
-  if (!frame.stopped.empty()) text += paragraph("Incomplete", frame.stopped);
-  text += listed("Files", frame.files, frame.files.size(), "");
-  return text;
+  const bool unreliable = !summary.distrust.empty();
+  std::string head = unreliable ? wrapped("UNRELIABLE: " + summary.distrust, columns) + "\n" : "";
+  head += paragraph("Machine", cut_to(machine_words(machine), 2 * words_width - 8)) +
+          paragraph(machine.nodes.size() == 1 ? "Node" : "Nodes",
+                    cut_to(nodes_words(machine), 2 * words_width - 8)) +
+          "\n";
+  std::vector<std::string> doubts = frame.doubts;
+  doubts.insert(doubts.end(), summary.warnings.begin(), summary.warnings.end());
+  if (std::ranges::any_of(summary.facts, has_star)) doubts.push_back(star_note().substr(2));
+  std::string tail = "\n" + doubts_text(doubts);
+  if (!frame.skipped.empty()) {
+    std::vector<std::string> names;
+    for (const SkippedBenchmark& one : frame.skipped) names.push_back(one.benchmark);
+    tail += paragraph("Not measured", fmt::format("{}", fmt::join(names, ", ")));
+  }
+  if (!frame.stopped.empty()) tail += paragraph("Incomplete", frame.stopped);
+  for (const std::string& file : frame.files)
+    tail += paragraph(&file == &frame.files.front() ? "Files" : "", file);
+  const std::size_t around = count_lines(head) + count_lines(tail);
+  return head + facts_text(summary.facts, most_lines - std::min(most_lines, around), unreliable) +
+         tail;
 }
 
 }  // namespace numatlas

@@ -20,6 +20,7 @@
 #include "engine/agreement.h"
 #include "gpu/machine_gpus.h"
 #include "machine/source.h"
+#include "report/answer.h"
 #include "report/file.h"
 #include "report/notes.h"
 #include "report/topology_table.h"
@@ -102,7 +103,7 @@ class Survey {
     record_.started = start_time(clock);
   }
 
-  Expected<void> go();
+  Expected<int> go();
 
  private:
   Expected<void> prepare();
@@ -251,8 +252,9 @@ Expected<void> Survey::write_tables() {
   Expected<void> wrote;
   measuring_->each_report(
       [&](const Benchmark& benchmark, const RunOptions& options, const RunReport& report) {
-        if (wrote)
-          wrote = write((report.command + ".txt").c_str(), benchmark.text(report, options));
+        RunOptions whole = options;
+        whole.style.all_notes = true;
+        if (wrote) wrote = write((report.command + ".txt").c_str(), benchmark.text(report, whole));
       });
   return wrote;
 }
@@ -372,8 +374,9 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
     record_.seconds = seconds();
     record_.notes = notes();
   }
-  SurveyFrame around{
-      problem ? full_text(*problem) + not_run() : "", record_.notes, record_.skipped, {}};
+  std::vector<std::string> doubts = failed_checks_;
+  if (record_.options.null_engine) doubts.insert(doubts.begin(), null_engine_note);
+  SurveyFrame around{problem ? full_text(*problem) + not_run() : "", doubts, record_.skipped, {}};
   std::error_code unresolved;
   const fs::path resolved = fs::weakly_canonical(record_.options.folder, unresolved);
   const std::string folder = unresolved ? record_.options.folder : resolved.string();
@@ -381,8 +384,8 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
     around.files.push_back(folder +
                            ": still holds the earlier survey, because this one finished no case");
   } else if (saved) {
-    around.files.push_back(fmt::format(
-        "{}: survey.json holds all results; one table per benchmark in the same folder", folder));
+    around.files.push_back(
+        fmt::format("{}: survey.json has all figures, doubts and reasons", folder));
     if (!problem && record_.options.html && hooks_.report)
       around.files.push_back(hooks_.report(path("survey.json"), path("report.html")));
   }
@@ -393,23 +396,30 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
   return {};
 }
 
-Expected<void> Survey::go() {
+Expected<int> Survey::go() {
   TRY(prepare());
   if (record_.options.dry_run) {
     const auto shown = root() ? show_plan() : Expected<void>{};
-    return agree(comm_, error_of(shown));
+    TRY(agree(comm_, error_of(shown)));
+    return 0;
   }
   const auto measured = run_all();
   const auto ran = measuring_->conclude(measured);
-  if (!root()) return ran ? agree(comm_, std::nullopt) : ran;
+  if (!root()) {
+    if (!ran) return fail(ran.error());
+    TRY(agree(comm_, std::nullopt));
+    return 0;
+  }
   const auto ended = end(error_of(ran));
   // After an error the others do not wait for this one any more.
-  return ran ? agree(comm_, error_of(ended)) : ended;
+  const auto all = ran ? agree(comm_, error_of(ended)) : ended;
+  if (!all) return fail(all.error());
+  return record_.options.strict && !distrust_of(record_.reports).empty() ? 1 : 0;
 }
 
 }  // namespace
 
-Expected<void> run_survey(const SurveyOptions& options, Comm& comm, const SurveyHooks& hooks) {
+Expected<int> run_survey(const SurveyOptions& options, Comm& comm, const SurveyHooks& hooks) {
   return Survey(options, comm, hooks).go();
 }
 

@@ -18,6 +18,6 @@ struct SurveyHooks {
 /// Over all ranks; rank 0 prints the summary on standard output and writes the folder (its files
 /// name --output in errors). What was measured before an error or a stop is printed and kept. An
 /// error is the same on every rank.
-Expected<void> run_survey(const SurveyOptions& options, Comm& comm, const SurveyHooks& hooks);
+Expected<int> run_survey(const SurveyOptions& options, Comm& comm, const SurveyHooks& hooks);
 
 }  // namespace numatlas

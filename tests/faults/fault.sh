@@ -359,7 +359,7 @@ case $case in
     run "$numatlas" survey --output "$folder/deep/report" --time 4s --only latency -q
     ends_with 0
     out_says '^Machine '
-    out_says '^Idle latency  *(L1|memory) [0-9.]* ns'
+    out_says '^Idle latency  *[(]?(L1|memory) [0-9.]* ns'
     out_says "^Files  *$(realpath "$folder")/deep/report: survey.json"
     for file in topology.txt topology.json latency.txt survey.json; do
       [ -s "$folder/deep/report/$file" ] || fail "no $file"

@@ -9,6 +9,7 @@ if [ $# -lt 4 ] || [ "$3" != -- ]; then
   exit 2
 fi
 name=$1 golden=$2
+export LC_ALL=C.UTF-8 # a case that shows ASCII sets its own
 shift 3
 
 folder=$(mktemp -d) || exit 1

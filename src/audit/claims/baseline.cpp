@@ -74,9 +74,9 @@ ClaimVerdict Baseline::drift(const ComparedCase& one) const {
     }
     return estimate;
   };
-  verdict.claimed = figure_text(figure(one.base.figure), verdict.unit);
+  verdict.claimed = estimate_text(figure(one.base.figure), verdict.unit);
   verdict.measured = figure(one.now.figure);
-  verdict.found = figure_text(*verdict.measured, verdict.unit);
+  verdict.found = estimate_text(*verdict.measured, verdict.unit);
   if (one.change.part) verdict.found += ", " + percent(*one.change.part);
   verdict.outcome = ClaimOutcome::contradicted;
   verdict.next =
@@ -109,7 +109,7 @@ std::vector<ClaimVerdict> Baseline::judge(const AuditInput& input) const {
   if (decided > 0 && 2 * decided >= all)
     verdict.outcome = ClaimOutcome::confirmed;
   else if (decided + unknown > 0)
-    verdict.reason = fmt::format("{} of {} can be told from no change: give both more --time",
+    verdict.reason = fmt::format("{} of {} can be told from no change: increase --time of both",
                                  decided == 0 ? "none" : std::to_string(decided), all);
   else
     verdict.reason = "none of them can be compared: numatlas compare tells why";

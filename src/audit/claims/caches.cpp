@@ -102,8 +102,8 @@ std::string unseen_text(const std::string& level, const AuditInput& input) {
   return fmt::format(
       "at {}, the smallest size measured, it takes {}, about as long as {}, which lies beyond it "
       "({}): where it ends cannot be seen",
-      to_rounded_text(first->point->size), figure_text(own, "s"),
-      to_rounded_text(beyond->point->size), figure_text(next, "s"));
+      to_rounded_text(first->point->size), estimate_text(own, "s"),
+      to_rounded_text(beyond->point->size), estimate_text(next, "s"));
 }
 
 class Caches final : public Claim {
@@ -193,7 +193,8 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
       return verdict;
     }
     verdict.measured = end->estimate;
-    verdict.found = fmt::format("it ends at {} ({} pages)", figure_text(end->estimate, "B"), pages);
+    verdict.found =
+        fmt::format("it ends at {} ({} pages)", estimate_text(end->estimate, "B"), pages);
     if (*end->estimate.high < least_held * size) {
       verdict.outcome = ClaimOutcome::contradicted;
       verdict.next =
@@ -211,17 +212,16 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
         ladder.held.empty()
             ? ""
             : fmt::format(", the largest {}", to_rounded_text(*ladder.held.rbegin()));
-    verdict.reason = fmt::format("found {} of its sizes held{}{}: too few, give it more --time",
+    verdict.reason = fmt::format("it holds {} of the sizes measured{}{}: too few; increase --time",
                                  ladder.held.size(), largest,
                                  ladder.reaches_beyond ? "" : ", and none beyond it measured");
     return verdict;
   }
   verdict.outcome = ClaimOutcome::confirmed;
   if (end == nullptr)
-    verdict.found =
-        fmt::format("all {} sizes measured up to it are held, the largest {} ({}, {} pages)",
-                    ladder.held.size(), to_rounded_text(*ladder.held.rbegin()),
-                    figure_text(latency->estimate, "s"), pages);
+    verdict.found = fmt::format("it holds all {} sizes measured, up to {} ({}, {} pages)",
+                                ladder.held.size(), to_rounded_text(*ladder.held.rbegin()),
+                                estimate_text(latency->estimate, "s"), pages);
   return verdict;
 }
 

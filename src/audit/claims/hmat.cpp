@@ -111,7 +111,7 @@ void Hmat::judge_quantity(const Quantity& quantity, const AuditInput& input,
       verdict.reason = fmt::format(
           "found {}, and in a virtual machine, or where that is unknown, only ratios between "
           "nodes count",
-          figure_text(*one.measured, quantity.unit));
+          estimate_text(*one.measured, quantity.unit));
     }
     verdicts.push_back(std::move(verdict));
   }
@@ -148,7 +148,7 @@ void Hmat::judge_initiators(const NumaNode& node, const AuditInput& input,
   const Estimate times = ratio_of(*mine, *other);
   verdict.measured = times;
   verdict.found =
-      fmt::format("{} the latency of those of node {}", figure_text(times, "1"), nearest.value);
+      fmt::format("{} the latency of those of node {}", estimate_text(times, "1"), nearest.value);
   verdicts.push_back(judged_best(std::move(verdict), times, check_hmat));
 }
 

@@ -174,7 +174,7 @@ ClaimVerdict Links::node(const AuditedGpu& one, const AuditInput& input) const {
     const Estimate times = ratio_of(other->estimate, own->estimate);
     ClaimVerdict its = verdict;
     its.measured = times;
-    its.found = fmt::format("node {} has {} its {}", node, figure_text(times, "1"), words);
+    its.found = fmt::format("node {} has {} its {}", node, estimate_text(times, "1"), words);
     its = judged_best(std::move(its), least ? ratio_of(own->estimate, other->estimate) : times,
                       fmt::format("the node of its root port: /sys/bus/pci/devices/{}/numa_node",
                                   one.gpu->pci_address));

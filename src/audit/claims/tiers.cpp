@@ -117,7 +117,7 @@ ClaimVerdict Tiers::slower_tier(const TierNode& one, const TierNode& best) const
                                 best.node.value, best.tier);
   verdict.unit = "1";
   verdict.measured = ratio_of(*one.latency, *best.latency);
-  verdict.found = figure_text(*verdict.measured, "1") + " its latency";
+  verdict.found = estimate_text(*verdict.measured, "1") + " its latency";
   verdict.short_found = "latency " + short_ratio(verdict.measured->value, best.node, "slower");
   bool slower = clearly_more(*one.latency, *best.latency);
   bool known = verdict.measured->high.has_value();
@@ -125,7 +125,7 @@ ClaimVerdict Tiers::slower_tier(const TierNode& one, const TierNode& best) const
     const Estimate rate = ratio_of(*one.bandwidth, *best.bandwidth);
     slower = slower || clearly_more(*best.bandwidth, *one.bandwidth);
     known = known && rate.low.has_value();
-    verdict.found += fmt::format(", {} its read bandwidth", figure_text(rate, "1"));
+    verdict.found += fmt::format(", {} its read bandwidth", estimate_text(rate, "1"));
     // It may be slower by less than is sure.
     known = known && (slower || *rate.low > 1 / (1 + 2 * same_part));
   }
@@ -137,7 +137,7 @@ ClaimVerdict Tiers::slower_tier(const TierNode& one, const TierNode& best) const
     verdict.next =
         "what made the kernel take it for slower (HMAT, the driver's default for CXL and PMEM)";
   } else {
-    verdict.reason = "found " + verdict.found + ": too uncertain, give it more --time";
+    verdict.reason = "found " + verdict.found + ": too uncertain; increase --time";
   }
   return verdict;
 }

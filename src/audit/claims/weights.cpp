@@ -121,7 +121,7 @@ std::vector<ClaimVerdict> InterleaveWeights::judge(const AuditInput& input) cons
   }
   verdict.measured = gain;
   verdict.found =
-      fmt::format("{} give {} the bandwidth", text_of(best_weights), figure_text(*gain, "1"));
+      fmt::format("{} give {} the bandwidth", text_of(best_weights), estimate_text(*gain, "1"));
   std::optional<bool> better;
   if (*gain->low > least_gain) better = true;
   if (*gain->high <= least_gain) better = false;

@@ -233,7 +233,7 @@ std::vector<Fact> Atomics::facts(const RunReport& report) const {
        "1",
        ratio_of(*estimate_of(*own, "operations_sum"), *estimate_of(*near, "operations_sum")),
        "Atomics",
-       fmt::format("false sharing by {} CPUs {{}} as slow as lines of their own", sharers)});
+       fmt::format("false sharing slows {} CPUs {{}}", sharers)});
   return facts;
 }
 

@@ -208,9 +208,11 @@ std::vector<View> Bandwidth::views(const RunReport& report) const {
                              group.labels.front().second, report.isa);
     view.where = group.labels;
     view.notes = {
-        "sum: all workers over their common time, bytes counted as STREAM does; +-: half of its 95 "
-        "% interval; best: of the visits; of best: of the highest sum that this run measured in "
-        "memory",
+        fmt::format(
+            "sum: all workers over their common time, bytes counted as STREAM does; {}: half "
+            "of its 95 % interval; best: of the visits; of best: of the highest sum that "
+            "this run measured in memory",
+            plus_minus()),
         "moved: including write-allocate reads of regular stores; less if the CPU avoids the read "
         "for ownership; -: in a cache"};
     view.cells = {label_column("kernel", "kernel"),
@@ -220,9 +222,9 @@ std::vector<View> Bandwidth::views(const RunReport& report) const {
                   label_column("nodes", "nodes"),
                   label_column("workers", "workers"),
                   figure_column("sum", "bandwidth_sum", in_gb_per_s),
-                  figure_column("+-", "bandwidth_sum", in_gb_per_s, Part::half_width),
+                  figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
                   figure_column("best", "bandwidth_sum", in_gb_per_s, Part::best),
-                  figure_column("of best", "best_share", in_percent, Part::value, 0, "%"),
+                  figure_column("of best", "best_share", in_percent, Part::value, 0, " %"),
                   figure_column("moved", "traffic_sum", in_gb_per_s),
                   figure_column("worker median", "bandwidth", in_gb_per_s),
                   figure_column("lowest", "bandwidth", in_gb_per_s, Part::least),

@@ -42,7 +42,7 @@ View matrix_of(const RunReport& report, const CaseGroup& group) {
   view.rows = "from";
   view.columns = "to";
   view.title = fmt::format("Copies in GB/s ({}, {} stores, pages: {}, kernels: {})",
-                           compact_text(any.size), any.stores, any.pages, report.isa);
+                           to_text(any.size), any.stores, any.pages, report.isa);
   if (has_label(report, "threads"))
     view.title += ", threads: " + label_text(report, any, "threads");
   view.notes = {
@@ -82,7 +82,7 @@ View table_of(const RunReport& report) {
                 label_column("pages", "pages"),
                 label_column("workers", "workers"),
                 figure_column("copied", "copy_rate", in_gb_per_s),
-                figure_column("+-", "copy_rate", in_gb_per_s, Part::half_width),
+                figure_column(plus_minus(), "copy_rate", in_gb_per_s, Part::half_width),
                 figure_column("best", "copy_rate", in_gb_per_s, Part::best),
                 figure_column("moved", "traffic_sum", in_gb_per_s),
                 figure_column("worker median", "bandwidth", once * in_gb_per_s)};

@@ -153,7 +153,7 @@ Expected<void> Cores::check(const PlanInput& input) const {
                       "use at least 2; without it all chosen CPUs are measured");
   }
   if (!options.csv_file.empty() && methods_.size() > 1)
-    return fail_usage("--csv", "its file has one square, and there are two methods",
+    return fail_usage("--csv", "the file holds the matrix of one method, and two are measured",
                       "choose one with --method");
   TRY(check_one_kind_of_pages(options, name()));
   if (home_node_ && options.placement.memory) {

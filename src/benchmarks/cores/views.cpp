@@ -74,13 +74,14 @@ std::vector<std::string> summary_row(const std::vector<const PairCell*>& cells) 
           cell_ns(median),
           named(*low),
           named(*high),
-          widest ? fmt::format("{:.1f}%", *widest * 100) : "-"};
+          widest ? half_text(*widest) : "-"};
 }
 
 /// Lines of a table of the pairs by how near they are.
 std::vector<std::string> summary_lines(const std::vector<PairCell>& cells) {
-  std::vector<std::vector<std::string>> rows{
-      {"method", "pairs", "number", "median", "lowest (CPUs)", "highest (CPUs)", "widest +-"}};
+  std::vector<std::vector<std::string>> rows{{"method", "pairs", "number", "median",
+                                              "lowest (CPUs)", "highest (CPUs)",
+                                              std::string("widest ") + plus_minus()}};
   for (const std::string& method : different(cells, &PairCell::method)) {
     // Nearest first.
     for (const char* start : {"same core", "same L", "same node", "other node", "unknown"}) {
@@ -93,6 +94,10 @@ std::vector<std::string> summary_lines(const std::vector<PairCell>& cells) {
       }
     }
   }
+  // Of one pair a summary has nothing that its cell has not.
+  if (std::ranges::all_of(
+          rows, [](const auto& row) { return row.at(2) == "1" || row.at(2) == "number"; }))
+    return {};
   std::vector<std::string> lines;
   std::istringstream text(aligned(rows, 2));
   for (std::string line; std::getline(text, line);) lines.push_back(line);

@@ -231,13 +231,14 @@ SurveyPart Faults::survey(const Machine& machine) const {
 std::vector<View> Faults::views(const RunReport& report) const {
   std::vector<View> views;
   for (const CaseGroup& group : groups_of(report, {"how", "node"})) {
-    const std::string node = label_of(*group.cases.front(), "node");
+    const std::string node = label_of(*group.cases.front(), "node"),
+                      how = label_of(*group.cases.front(), "how");
     View view;
     view.kind = ViewKind::curve;
     view.where = group.labels;
-    view.title =
-        fmt::format("First touch by {}, memory {}, in GB/s", label_of(*group.cases.front(), "how"),
-                    node == "local" ? "of each thread's node" : "of node " + node);
+    view.title = fmt::format("Page faults by {}, memory {}, in GB/s",
+                             how == "touch" ? "a write to each page" : how,
+                             node == "local" ? "of each thread's node" : "of node " + node);
     view.notes = {"all threads together, each with its own memory; one column per page size"};
     view.rows = "threads";
     view.columns = "pages";
@@ -256,7 +257,7 @@ std::vector<View> Faults::views(const RunReport& report) const {
                 label_column("memory", "node"),
                 label_column("threads", "threads"),
                 figure_column("us/page", "fault_time", in_us, Part::value, 3),
-                figure_column("+-", "fault_time", in_us, Part::half_width),
+                figure_column(plus_minus(), "fault_time", in_us, Part::half_width),
                 figure_column("faults/page", "faults_a_page", 1, Part::value, 3),
                 figure_column("M faults/s", "faults_sum", in_millions, Part::value, 3),
                 figure_column("GB/s", "touch_rate_sum", in_gb_per_s)};
@@ -294,7 +295,7 @@ std::vector<Fact> Faults::facts(const RunReport& report) const {
          "1",
          ratio_of(*estimate_of(*all, "touch_rate_sum"), *estimate_of(*one, "touch_rate_sum")),
          "Page faults",
-         fmt::format("{} threads {{}} as much", threads)});
+         fmt::format("{} threads together {{}}", threads)});
   }
   return facts;
 }

@@ -54,8 +54,8 @@ std::vector<View> chains_views(const RunReport& report) {
     View view;
     view.kind = ViewKind::curve;
     view.where = group.labels;
-    view.title = fmt::format("Independent chains from one CPU ({} {}, {} pages)",
-                             compact_text(any.size), any.order, any.pages);
+    view.title = fmt::format("Independent chains from one CPU ({} {}, {} pages)", to_text(any.size),
+                             any.order, any.pages);
     view.notes = {
         "latency: of a load while all chains have one in flight; bandwidth: the lines that they "
         "load",

@@ -60,7 +60,7 @@ Fact latency_fact(const char* key, const std::string& level, const ScenarioResul
                   const std::string& line) {
   return {key,
           {{"level", level}, {"size", std::to_string(point.size.value)}, {"pages", point.pages}},
-          fmt::format("latency of {} ({} at random, {} pages)", level, compact_text(point.size),
+          fmt::format("latency of {} ({} at random, {} pages)", level, to_text(point.size),
                       point.pages),
           "s",
           *host_estimate_of(point, "latency"),
@@ -80,7 +80,7 @@ Fact capacity_fact(const std::string& level, const ScenarioResult& last_held,
   return {"cache_capacity",
           {{"level", level}, {"pages", last_held.pages}},
           fmt::format("largest size that {} mostly serves, {} pages; the next is {}", level,
-                      last_held.pages, compact_text(first_missed.size)),
+                      last_held.pages, to_text(first_missed.size)),
           "B",
           held,
           "Idle latency",
@@ -126,9 +126,8 @@ void add_caches(std::vector<Fact>& facts, const RunReport& report, const std::st
     if (held.empty()) continue;
     // The largest size that a level holds shares it with whatever else is there.
     const ScenarioResult& typical = *held[held.size() > 1 ? held.size() - 2 : 0];
-    facts.push_back(
-        latency_fact("cache_latency", order[i], typical,
-                     fmt::format("{} {{}} ({})", order[i], compact_text(typical.size))));
+    facts.push_back(latency_fact("cache_latency", order[i], typical,
+                                 fmt::format("{} {{}} ({})", order[i], to_text(typical.size))));
     if (held.size() < points->second.size())
       facts.push_back(capacity_fact(order[i], *held.back(), *points->second[held.size()]));
   }
@@ -138,7 +137,7 @@ void add_caches(std::vector<Fact>& facts, const RunReport& report, const std::st
   const char* const level = "unlisted cache";
   const ScenarioResult& typical = *unlisted[unlisted.size() - 2];
   facts.push_back(latency_fact("cache_latency", level, typical,
-                               fmt::format("{} {{}} ({})", level, compact_text(typical.size))));
+                               fmt::format("{} {{}} ({})", level, to_text(typical.size))));
   facts.push_back(capacity_fact(level, *unlisted.back(), *memory->second[unlisted.size()]));
 }
 
@@ -153,7 +152,7 @@ void add_memory(std::vector<Fact>& facts, const RunReport& report,
   for (auto pages = kinds.rbegin(); pages != kinds.rend(); ++pages) {
     const ScenarioResult* const point = memory_of(*pages);
     if (point == nullptr) continue;
-    const std::string size = compact_text(point->size);
+    const std::string size = to_text(point->size);
     const bool compared = best != nullptr && point != best;
     facts.push_back(latency_fact("memory_latency", "memory", *point,
                                  compared
@@ -175,10 +174,10 @@ void add_controls(std::vector<Fact>& facts, const RunReport& report, const std::
   for (const ScenarioResult& point : report.scenarios) {
     if (!is_control(point) || point.pages != pages) continue;
     if (!host_estimate_of(point, "latency")) continue;
-    const std::string stride = compact_text(point.stride);
+    const std::string stride = to_text(point.stride);
     Fact fact = latency_fact("control_latency", level_of(point), point,
                              fmt::format("{} {{}} at a stride of {}", level_of(point), stride));
-    fact.where.emplace_back("stride", stride);
+    fact.where.emplace_back("stride", compact_text(point.stride));
     fact.words += ", at a stride of " + stride;
     facts.push_back(std::move(fact));
   }

@@ -54,8 +54,8 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
     add(load.key, fmt::format("latency {}, {}", load.words, nodes), "s", load.line,
         host_estimate_of(point, "latency"));
     if (load.label == std::string("peak"))
-      add("loaded_bandwidth_peak", "bandwidth of the others at that peak, " + nodes, "B/s",
-          "{} read by the others", host_estimate_of(point, "bandwidth_sum"));
+      add("loaded_bandwidth_peak", "bandwidth of the loading CPUs at that peak, " + nodes, "B/s",
+          "{} read by the loading CPUs", host_estimate_of(point, "bandwidth_sum"));
   };
   for (const FactLoad& load : fact_loads) {
     for (const ScenarioResult& point : report.scenarios) add_point(load, point);
@@ -76,8 +76,8 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
   }
   for (Fact& fact : facts) {
     if (others.empty() || fact.key != "loaded_bandwidth_peak" || fact.heading.empty()) continue;
-    fact.line += fmt::format("; {} more pair{} of nodes in loaded.txt", others.size(),
-                             others.size() == 1 ? "" : "s");
+    fact.line +=
+        fmt::format("; {} more pair{} of nodes", others.size(), others.size() == 1 ? "" : "s");
   }
   return facts;
 }

@@ -52,7 +52,7 @@ class Loaded final : public Benchmark {
     return "One worker of a node chases pointers while the node's other CPUs load the same memory: "
            "idle, at fractions of the peak, and at the peak. Loaders are throttled by the clock; "
            "the load shown is the bandwidth achieved while the latency was measured. --time covers "
-           "all points together.";
+           "all cases together.";
   }
   std::vector<Example> examples() const override {
     return {
@@ -411,15 +411,10 @@ std::vector<Warning> Loaded::warnings(const RunReport& report) const {
     warnings.push_back(
         {"peak-uncertain", point.name,
          fmt::format("the peak, and with it each fraction of it, is known {}; increase --time",
-                     width ? fmt::format("to +-{:.1f} % only", *width * 100)
+                     width ? fmt::format("to {}{} only", plus_minus(), half_text(*width))
                            : "from too few samples for an interval")});
   }
   return warnings;
-}
-
-std::string width_text(const Estimate& estimate) {
-  const auto width = half_width(estimate);
-  return width ? fmt::format(" +-{:.1f} %", *width * 100) : "";
 }
 
 std::vector<View> Loaded::views(const RunReport& report) const {
@@ -435,7 +430,7 @@ std::vector<View> Loaded::views(const RunReport& report) const {
         "Loaded latency in ns: CPUs of node {} to memory of node {} (load: {} by {} CPU{}, {} "
         "each{}, {} pages)",
         label_of(any, "cell_cpu_node"), label_of(any, "cell_memory_node"), any.kernel, loaders,
-        loaders == 1 ? "" : "s", compact_text(any.size),
+        loaders == 1 ? "" : "s", to_text(any.size),
         any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
     view.notes = {
         "bandwidth in GB/s as STREAM counts it, in the time in which the latency was measured; "
@@ -444,16 +439,20 @@ std::vector<View> Loaded::views(const RunReport& report) const {
     view.cells = {label_column("load", "load"),
                   figure_column("asked", "rate_asked", in_gb_per_s),
                   figure_column("achieved", "bandwidth_sum", in_gb_per_s),
-                  figure_column("+-", "bandwidth_sum", in_gb_per_s, Part::half_width),
+                  figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
                   figure_column("latency", "latency", in_ns, Part::value, 1),
-                  figure_column("+-", "latency", in_ns, Part::half_width),
+                  figure_column(plus_minus(), "latency", in_ns, Part::half_width),
                   figure_column("p95", "latency", in_ns, Part::p95, 1),
                   figure_column("above idle", "latency_added", in_ns, Part::value, 1),
                   label_column("in cache", "cache")};
     for (const ScenarioResult* point : curve.cases) {
-      if (const auto knee = estimate_of(*point, "latency_at_80_percent"))
-        view.verdict = {fmt::format("at 80 % of the peak: {:.1f} ns{}", knee->value * in_ns,
-                                    width_text(*knee))};
+      if (const auto knee = estimate_of(*point, "latency_at_80_percent")) {
+        // With the digits of its row.
+        const auto width = half_width(*knee);
+        view.verdict = {fmt::format("at 80 % of the peak: {} ns{}",
+                                    short_number(knee->value * in_ns, 1),
+                                    width ? plus_minus_text(*width) : "")};
+      }
     }
     views.push_back(std::move(view));
   }

@@ -250,7 +250,7 @@ TEST(LoadedWarnings, ARateThatIsNotReachedIsTold) {
 
 TEST(LoadedWarnings, APeakThatIsHardlyKnownIsTold) {
   RunReport report = curve(1, 8);
-  EXPECT_THAT(warnings_of(report), ElementsAre(HasSubstr("is known to +-8.0 % only")));
+  EXPECT_THAT(warnings_of(report), ElementsAre(HasSubstr("is known to ±8.0 % only")));
   report = curve(1, 3);
   EXPECT_THAT(warnings_of(report), ElementsAre()) << "less than half a step of the parts";
   report.scenarios[0].figures[0].estimate = 10e9;
@@ -276,7 +276,7 @@ TEST(Loaded, ABusyMachineMixesNothingUp) {
   run->benchmark->conclude(report);
   const std::string text = testing::tables_of(*run->benchmark, report);
   std::size_t last = 0;
-  for (const char* load : {"idle", "10%", "20%", "30%", "40%", "80%", "95%", "peak"}) {
+  for (const char* load : {"idle", "10 %", "20 %", "30 %", "40 %", "80 %", "95 %", "peak"}) {
     const std::size_t place = text.find(std::string("\n") + load);
     EXPECT_LT(last, place) << load << "\n" << text;
     last = place;

@@ -20,7 +20,7 @@ namespace {
 struct Cell {
   std::string cpus, memory;
   Estimate estimate;
-  std::string on;  ///< "256MiB, thp pages": of each worker
+  std::string on;  ///< "256 MiB, thp pages": of each worker
 };
 
 std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
@@ -31,8 +31,7 @@ std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
         host_estimate_of(point, traits_of(kernel).chases() ? "latency" : "bandwidth_sum");
     if (estimate)
       cells.push_back({label_of(point, "cell_cpu_node"), label_of(point, "cell_memory_node"),
-                       *estimate,
-                       fmt::format("{}, {} pages", compact_text(point.size), point.pages)});
+                       *estimate, fmt::format("{}, {} pages", to_text(point.size), point.pages)});
   }
   return cells;
 }
@@ -46,21 +45,23 @@ std::optional<Fact> worst_remote(const std::vector<Cell>& cells, bool latency) {
     const Estimate times = ratio_of(cell.estimate, near->estimate);
     const double most = worst ? worst->estimate.value : times.value;
     if (worst && (latency ? times.value <= most : times.value >= most)) continue;
-    const std::string nearest = near->memory == near->cpus
-                                    ? "that of their own node"
+    const bool own = near->memory == near->cpus;
+    const std::string nearest = own ? "that of their own node"
                                     : fmt::format("that of node {}, their nearest", near->memory);
     const std::string what = latency ? "latency" : "read bandwidth";
     const std::string places =
         fmt::format("from CPUs of node {} to memory of node {}", cell.cpus, cell.memory);
-    worst = Fact{latency ? "remote_latency_times" : "remote_bandwidth_part",
-                 {{"cpu_node", cell.cpus},
-                  {"memory_node", cell.memory},
-                  {"compared_with_node", near->memory}},
-                 fmt::format("{} {}, against {}", what, places, nearest),
-                 "1",
-                 times,
-                 "Remote",
-                 fmt::format("{} at worst {{}} {} ({})", what, nearest, places)};
+    worst =
+        Fact{latency ? "remote_latency_times" : "remote_bandwidth_part",
+             {{"cpu_node", cell.cpus},
+              {"memory_node", cell.memory},
+              {"compared_with_node", near->memory}},
+             fmt::format("{} {}, against {}", what, places, nearest),
+             "1",
+             times,
+             "Remote",
+             fmt::format("{} {{}} {} (node {} to {})", latency ? "latency up to" : "read bandwidth",
+                         own ? "local" : "that of node " + near->memory, cell.cpus, cell.memory)};
   }
   return worst;
 }

@@ -82,10 +82,7 @@ void Matrix::add_options(CLI::App& app) {
   add_choice(app, "--only", only_, named({"latency", "bandwidth"}), "measure only this");
   add_value(app, "--nodes", nodes_, "all|NODES",
             "nodes of the memory, such as 0,2; memories of GPUs only if named");
-  app.add_flag(
-      "--relative", relative_,
-      "show each cell also as a multiple of the local one, and bandwidths as shares of the "
-      "highest one measured");
+  app.add_flag("--relative", relative_, "show each cell also as a multiple of the local one");
   pairs_.add_to(
       app,
       "memory of each worker, in MiB or with a unit (default: four times the last-level "
@@ -193,8 +190,8 @@ std::string sizes_text(const CaseGroup& group) {
     return a->size < b->size;
   };
   const auto [least, most] = std::minmax_element(group.cases.begin(), group.cases.end(), smaller);
-  const std::string text = compact_text((*least)->size);
-  return (*least)->size == (*most)->size ? text : text + " to " + compact_text((*most)->size);
+  const std::string text = to_text((*least)->size);
+  return (*least)->size == (*most)->size ? text : text + " to " + to_text((*most)->size);
 }
 
 /// The same cells as multiples of the local one.
@@ -208,10 +205,6 @@ View relative_view(View view, const ScenarioResult& any) {
                   any.pages);
   view.notes = {"local: memory of the CPUs' own node; where it has none, the best that they reach"};
   view.cells = {figure_column("", "times_local", 1)};
-  if (!latency) {
-    view.notes.push_back("of best: of the highest bandwidth of all cells and kernels of this run");
-    view.cells.push_back(figure_column("", "best_share", in_percent, Part::value, 0, "% of best"));
-  }
   return view;
 }
 

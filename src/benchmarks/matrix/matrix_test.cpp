@@ -138,7 +138,7 @@ TEST(MatrixRelative, CellsAreMultiplesOfTheLocalOne) {
   const std::string text = testing::tables_of(*run->benchmark, report);
   EXPECT_THAT(text, HasSubstr("Idle latency as a multiple of the local one (base pages)"));
   EXPECT_THAT(text, HasSubstr("1.50"));
-  EXPECT_THAT(text, HasSubstr("50% of best"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("of best")));
 }
 
 TEST(MatrixRelative, IsOfEachHost) {

@@ -88,7 +88,7 @@ std::vector<View> migrate_views(const RunReport& report) {
                 label_column("reader", "reader"),
                 figure_column("us/page", "move_time", in_us, Part::value, 3),
                 figure_column("GB/s", "move_rate_sum", in_gb_per_s, Part::with_interval),
-                figure_column("left", "left_behind", in_percent, Part::value, 1, "%"),
+                figure_column("left", "left_behind", in_percent, Part::value, 1, " %"),
                 figure_column("chase ns", "latency", in_ns, Part::with_interval),
                 figure_column("read GB/s", "bandwidth", in_gb_per_s, Part::with_interval),
                 figure_column("times", "reader_times", 1)};
@@ -125,7 +125,7 @@ std::vector<Fact> migrate_facts(const RunReport& report) {
   if (worst != nullptr) {
     add("migration_reader_times", *worst, "1", "reader_times",
         "a reader of pages that are moved, against the same at rest,",
-        "a concurrent reader takes {} as long");
+        "a concurrent reader's time {}");
   }
   return facts;
 }

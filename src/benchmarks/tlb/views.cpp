@@ -60,12 +60,12 @@ std::vector<std::string> verdict_of(const Sweep& sweep) {
     lines.push_back(fmt::format(
         "L{} TLB: {} to {} pages ({} to {}); a miss costs {:.1f} ns ({} pages)", level.number,
         sweep.points[level.last].pages, sweep.points[level.last + 1].pages,
-        compact_text(reach_of(sweep, level.last)), compact_text(reach_of(sweep, level.last + 1)),
+        to_text(reach_of(sweep, level.last)), to_text(reach_of(sweep, level.last + 1)),
         sweep.points[level.typical].cost * 1e9, sweep.points[level.typical].pages));
   }
   if (levels.empty() && !sweep.points.empty())
     lines.push_back(fmt::format("no TLB misses show up to {} pages ({})", sweep.points.back().pages,
-                                compact_text(reach_of(sweep, sweep.points.size() - 1))));
+                                to_text(reach_of(sweep, sweep.points.size() - 1))));
   return lines;
 }
 

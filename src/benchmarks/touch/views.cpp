@@ -88,7 +88,7 @@ std::vector<View> touch_views(const RunReport& report) {
     view.where = group.labels;
     view.title = fmt::format(
         "Memory used by a worker and first touched by the same or another ({}, {}, pages {})",
-        any.kernel, compact_text(any.size), any.pages);
+        any.kernel, to_text(any.size), any.pages);
     view.notes = {"access: one line of 64 bytes, read, written or both; a pass: all lines",
                   "run: alone, the others sleep; together, all at the same time"};
     view.cells = {label_column("pattern", "pattern"),
@@ -101,7 +101,7 @@ std::vector<View> touch_views(const RunReport& report) {
                   figure_column("ms/pass", "pass_time", 1e3, Part::value, 3),
                   figure_column("ns/access", "access_time", in_ns),
                   figure_column("GB/s", "bandwidth", in_gb_per_s),
-                  figure_column("+-", "access_time", in_ns, Part::half_width)};
+                  figure_column(plus_minus(), "access_time", in_ns, Part::half_width)};
     view.verdict = words_of(report, group);
     if (auto words = one_node_words(report); !words.empty()) view.verdict.push_back(words);
     views.push_back(std::move(view));
@@ -119,11 +119,12 @@ std::vector<Fact> touch_facts(const RunReport& report) {
       if (!times || !flow.first_touch || (worst && times->value <= worst->estimate.value)) continue;
       const std::string user = cpu_words(report, flow.worker);
       const std::string toucher = cpu_words(report, *flow.first_touch);
-      const std::string between = fmt::format(
-          "at worst {{}} an access to its own: {}, memory first touched by {}", user, toucher);
+      const std::string between =
+          fmt::format("access time at worst {{}} ({}, memory first touched by {})", user, toucher);
       worst = Fact{"first_touch_times",
                    {{"used_by", user}, {"touched_by", toucher}},
-                   fmt::format("an access by {} to memory first touched by {}, relative to its own",
+                   fmt::format("an access by {} to memory first touched by {}, relative to memory "
+                               "that it touched itself",
                                user, toucher),
                    "1",
                    *times,

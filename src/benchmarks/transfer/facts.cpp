@@ -69,7 +69,7 @@ std::vector<Fact> transfer_facts(const RunReport& report) {
     std::vector<std::pair<std::string, std::string>> where{{"gpu", gpu}};
     if (!memory.empty()) where.emplace_back("memory", memory);
     if (!direction.empty()) where.emplace_back("direction", direction);
-    const std::string size = compact_text(point.size), place = place_words(memory);
+    const std::string size = to_text(point.size), place = place_words(memory);
     const char* const way = direction == "h2d"   ? "to the GPU from"
                             : direction == "d2h" ? "from the GPU to"
                                                  : "both ways at once, GPU and";

@@ -48,7 +48,7 @@ std::vector<std::string> best_places(const CaseGroup& group) {
                      [](const auto& a, const auto& b) { return a.first.value > b.first.value; });
     const auto& [rate, place] = ranked[0];
     const auto& [next_rate, next] = ranked[1];
-    const std::string best = fmt::format("best for GPU {} at {}: ", gpu, compact_text(largest));
+    const std::string best = fmt::format("best for GPU {} at {}: ", gpu, to_text(largest));
     lines.push_back(
         surely_more(rate, next_rate)
             ? fmt::format("{}{}, {:.1f} % over {}", best, place,
@@ -79,15 +79,16 @@ void add_copies(const CaseGroup& group, std::vector<View>& views) {
   }
   const ViewColumn sum = figure_column("GPU", "bandwidth_sum", in_gb_per_s, Part::with_interval);
   views.push_back(by_gpu(group, "Queued copies in GB/s" + words,
-                         {sum, figure_column("", "link_part", in_percent, Part::value, 0, "%")}));
+                         {sum, figure_column("", "link_part", in_percent, Part::value, 0, " %")}));
   views.back().notes = {
       "rate of copies queued one after the other: all bytes over the common time, and as a share "
       "of the link's limit"};
   views.back().verdict = best_places(group);
   if (any(group, [](const auto* one) { return find_total(*one, "copies_overlap") != nullptr; })) {
-    views.push_back(by_gpu(group, "Copies at the same time in GB/s" + words,
-                           {figure_column("GPU", "event_bandwidth_sum", in_gb_per_s),
-                            figure_column("", "copies_overlap", in_percent, Part::value, 0, "%")}));
+    views.push_back(
+        by_gpu(group, "Copies at the same time in GB/s" + words,
+               {figure_column("GPU", "event_bandwidth_sum", in_gb_per_s),
+                figure_column("", "copies_overlap", in_percent, Part::value, 0, " %")}));
     views.back().notes = {
         "sum by the GPUs' own clocks; share of the active time in which all copies were in flight"};
   }
@@ -132,8 +133,8 @@ std::vector<View> transfer_views(const RunReport& report) {
     View peers;
     peers.kind = ViewKind::matrix;
     peers.where = group.labels;
-    peers.title = fmt::format("Copies between GPUs in GB/s ({} each)",
-                              compact_text(group.cases.front()->size));
+    peers.title =
+        fmt::format("Copies between GPUs in GB/s ({} each)", to_text(group.cases.front()->size));
     peers.notes = {"one row per GPU copied from, one column per GPU copied to"};
     peers.rows = "from_gpu";
     peers.columns = "to_gpu";

@@ -80,12 +80,12 @@ std::vector<View> weights_views(const RunReport& report, bool kept) {
   view.title = fmt::format(
       "Interleave weights: bandwidth in GB/s of {}{} ({} a worker, {} workers, pages: {}, kernels: "
       "{})",
-      any.kernel, any.stores.empty() ? "" : ", " + any.stores + " stores", compact_text(any.size),
+      any.kernel, any.stores.empty() ? "" : ", " + any.stores + " stores", to_text(any.size),
       report.workers.size(), any.pages, report.isa);
   view.notes = {"sum: all workers over their common time, bytes counted as STREAM does"};
   view.cells = {label_column("weights", weights_label), label_column("round", round_label),
                 figure_column("sum", "bandwidth_sum", in_gb_per_s),
-                figure_column("+-", "bandwidth_sum", in_gb_per_s, Part::half_width)};
+                figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width)};
   if (best != nullptr) {
     std::istringstream lines(verdict(report, *best, kept));
     for (std::string line; std::getline(lines, line);) view.verdict.push_back(line);
@@ -106,7 +106,6 @@ std::vector<Fact> weights_facts(const RunReport& report) {
       nodes.empty() ? "" : (nodes.size() > 1 ? "nodes " : "node ") + to_list(nodes);
   const ScenarioResult* const nearest = point_of(report, nearest_alone);
   const auto times = nearest != nullptr ? gain_of(report, *best, *nearest) : std::nullopt;
-  const bool worse = times && is_less(*times);
   std::vector<Fact> facts{
       {"weights_bandwidth",
        {{"weights", weights}, {"kernel", best->kernel}, {"cpu_nodes", to_list(nodes)}},
@@ -116,10 +115,8 @@ std::vector<Fact> weights_facts(const RunReport& report) {
        "B/s",
        *rate,
        "Interleave",
-       fmt::format("{}weights {} give {{}} of {}{}",
-                   worse ? "no weights are as fast as each CPU's nearest node alone: " : "",
-                   weights, best->kernel,
-                   cpu_nodes.empty() ? "" : " by the CPUs of " + cpu_nodes)}};
+       fmt::format("{{}} with weights {} ({}{})", weights, best->kernel,
+                   cpu_nodes.empty() ? "" : ", CPUs of " + cpu_nodes)}};
   if (times) {
     facts.push_back({"weights_times",
                      {{"weights", weights}},
@@ -127,7 +124,7 @@ std::vector<Fact> weights_facts(const RunReport& report) {
                      "1",
                      *times,
                      "Interleave",
-                     "{} the bandwidth of the nearest node alone"});
+                     "{} that of the nearest node alone"});
   }
   return facts;
 }

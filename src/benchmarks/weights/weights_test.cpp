@@ -348,7 +348,7 @@ TEST(WeightsTable, SaysWhatTheBestIsWorth) {
   RunReport report = report_of({measured("nearest", "0", 60), measured("0=1,2=1", "0", 50),
                                 measured("0=3,2=1", "1", 60.03)});
   const std::string text = table_of(report, false);
-  EXPECT_THAT(text, HasSubstr("0=3,2=1  1      60.03  0.1%\n"));
+  EXPECT_THAT(text, HasSubstr("0=3,2=1  1      60.03  0.1 %\n"));
   EXPECT_THAT(text, HasSubstr("Best: 0=3,2=1 with 60.03 GB/s\n"));
   EXPECT_THAT(text, HasSubstr("against equal weights: +20.1 % (+19.8 to +20.3 %)\n"));
   EXPECT_THAT(text, HasSubstr("against the nearest node alone: no significant difference, "));

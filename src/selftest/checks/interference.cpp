@@ -47,9 +47,11 @@ CheckResult InterferenceCheck::run(const CheckInput& input) const {
                                             : "";
   if (!use.others) return skipped("cannot be seen: " + use.reason + seen);
   if (is_disturbed(use))
-    return failed(disturbance_text(use) + speed + seen,
-                  "stop other programs, or measure on CPUs that are idle (--cpus)");
-  return passed(fmt::format("other processes used {:.2f} of {} CPUs", *use.others, use.cpus) +
+    return failed(cpu_use_warning({{"", use}}),
+                  "stop other programs, or measure on CPUs that are "
+                  "idle (--cpus)" +
+                      speed + seen);
+  return passed(fmt::format("other programs used {:.2f} of {} CPUs", *use.others, use.cpus) +
                 speed + seen);
 }
 

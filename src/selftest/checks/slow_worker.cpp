@@ -54,7 +54,7 @@ class SlowWorkerCheck final : public Check {
  public:
   std::string name() const override { return "slow-worker"; }
   std::string summary() const override {
-    return "the slow-node rule names a worker that was made slow, and no other";
+    return "the slow-host rule names a worker that was made slow, and no other";
   }
   CheckResult run(const CheckInput& input) const override;
 };

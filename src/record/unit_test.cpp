@@ -1,0 +1,39 @@
+#include "record/unit.h"
+
+#include <gtest/gtest.h>
+
+namespace numatlas {
+namespace {
+
+TEST(Unit, NumbersHaveFourDigitsAtMost) {
+  EXPECT_EQ(short_number(1.234, 2), "1.23");
+  EXPECT_EQ(short_number(12.346, 2), "12.35");
+  EXPECT_EQ(short_number(123.46, 2), "123.5");
+  EXPECT_EQ(short_number(1695.98, 2), "1696");
+  EXPECT_EQ(short_number(999.96, 2), "1000");
+  EXPECT_EQ(short_number(-123.46, 1), "-123.5");
+}
+
+TEST(Unit, HalfAnIntervalIsAPartOfTheValue) {
+  EXPECT_EQ(plus_minus_text(0.0104), " ±1.0 %");
+  EXPECT_EQ(plus_minus_text(0.184), " ±18 %");
+  EXPECT_EQ(half_text(0.0002), "<0.1 %");
+}
+
+TEST(Unit, EstimatesStandWithTheirInterval) {
+  const auto between = [](double value, double low, double high) {
+    Estimate one = value;
+    one.low = low;
+    one.high = high;
+    return one;
+  };
+  EXPECT_EQ(estimate_text(between(94.5e-9, 94.3e-9, 94.7e-9), "s"), "94.5 ns ±0.2 %");
+  EXPECT_EQ(estimate_text(Estimate(45.3e9), "B/s"), "45.3 GB/s");
+  EXPECT_EQ(estimate_text(between(1.47, 1.45, 1.5), "1"), "1.47 times (1.45 to 1.50)");
+  EXPECT_EQ(estimate_text(between(3.2, 3.199, 3.201), "1"), "3.20 times");
+  EXPECT_EQ(estimate_text(between(50e-9, 20e-9, 150e-9), "s"), "unknown: 20.0 to 150 ns");
+  EXPECT_EQ(estimate_text(between(16777220, 16777220, 33554430), "B"), "16 MiB to 32 MiB");
+}
+
+}  // namespace
+}  // namespace numatlas
