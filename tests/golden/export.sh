@@ -88,12 +88,12 @@ refused 2 'FORM'
 refused 2 "'excel'.*csv" excel $tiers
 refused 2 'FILE: is required' csv
 refused 6 'none.json: cannot be read' csv none.json
-refused 2 'schema_version is 99' env "$folder/newer.json"
+refused 2 'schema_version is 99' csv "$folder/newer.json"
 refused 2 'is not JSON|not a result' markdown README.md
 refused 3 'has no figures to export' csv "$folder/no-facts.json"
 refused 3 'no-matrix.json: has no latency or bandwidth from CPUs of a node' hwloc "$folder/no-matrix.json"
 refused 2 '--standard: does not apply' csv $tiers --standard
-refused 2 '--machine: does not apply' env $tiers --machine tests/topologies/knl-flat.xml
+refused 2 '--machine: does not apply' csv $tiers --machine tests/topologies/knl-flat.xml
 refused 2 'no NUMA node|has not all of the CPUs|no CPUs' hwloc $tiers --machine 'numa:2 core:1 pu:1'
 refused 6 '--output' csv $tiers -o "$folder/none/file.csv"
 refused 3 'no GPU' gpu-nodes $tiers
