@@ -36,10 +36,11 @@ std::string three_digits(double value) {
 }
 
 std::string short_number(double value, int decimals) {
-  // Where rounding carries a digit further, there is one less behind the point.
   const double size = std::abs(value);
-  const int most = size >= 999.5 ? 0 : size >= 99.95 ? 1 : size >= 9.995 ? 2 : 3;
-  return fmt::format("{:.{}f}", value, std::min(decimals, most));
+  if (!(size > 0)) return fmt::format("{:.{}f}", value, decimals);
+  // Four digits; where rounding carries a digit further, there is one less behind the point.
+  const int before = static_cast<int>(std::floor(std::log10(size * (1 + 0.5e-4)))) + 1;
+  return fmt::format("{:.{}f}", value, std::clamp(4 - before, 0, decimals));
 }
 
 const char* plus_minus() { return has_unicode() ? "±" : "+-"; }

@@ -7,6 +7,12 @@ namespace {
 
 TEST(Unit, NumbersHaveFourDigitsAtMost) {
   EXPECT_EQ(short_number(1.234, 2), "1.23");
+  EXPECT_EQ(short_number(1.23456, 6), "1.235");
+  EXPECT_EQ(short_number(0.0042314, 6), "0.004231");
+  EXPECT_EQ(short_number(0.00423149, 8), "0.004231");
+  EXPECT_EQ(short_number(0.251359, 6), "0.2514");
+  EXPECT_EQ(short_number(0.04, 1), "0.0");
+  EXPECT_EQ(short_number(0, 2), "0.00");
   EXPECT_EQ(short_number(12.346, 2), "12.35");
   EXPECT_EQ(short_number(123.46, 2), "123.5");
   EXPECT_EQ(short_number(1695.98, 2), "1696");

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # source.sh PROGRAM: the memory source of docs/extending.md is in everything that a source is in, and is measured.
 set -u
+export NUMATLAS_TEST_QUIET=1  # other tests run beside this one
 program=$1
 # shellcheck source=tests/outside.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../outside.sh"
@@ -19,7 +20,7 @@ has 'the features' 'memfd +.*shared memory of the kernel' "$program" features
 has 'what was meant' "did you mean 'memfd:x'\?" refused latency --memory mefd:x --size 1
 has 'its own error' "'memfd:' names no name" refused latency --memory memfd: --size 1
 has 'the pages of the source' '--pages 2M: memory of --memory memfd:x' refused latency --memory memfd:x --pages 2M --size 1
-has 'a measurement' '^256KiB ' "$program" latency -q --memory memfd:x --size 256KiB --time 100ms --json "$folder/one.json"
+has 'a measurement' '^256 KiB ' "$program" latency -q --memory memfd:x --size 256KiB --time 100ms --json "$folder/one.json"
 has 'the memory asked for' 'memfd:x' cat "$folder/one.json"
 has 'the mechanism' 'memfd_create' cat "$folder/one.json"
 exit $failed

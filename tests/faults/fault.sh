@@ -272,7 +272,7 @@ case $case in
     for words in 'matrix --kernels read --mix none' 'latency --memory bind:0' \
       'weights --nodes 0 --kernel read --threads 1' 'latency --memory weighted:0=3'; do
       # shellcheck disable=SC2086  # words
-      run "$refuse" mbind,set_mempolicy,get_mempolicy "$numatlas" $words --size 1 --time 100ms \
+      NUMATLAS_TEST_QUIET=1 run "$refuse" mbind,set_mempolicy,get_mempolicy "$numatlas" $words --size 1 --time 100ms \
         --strict --json "$folder/report.json"
       [ "$status" -ne 77 ] || skip 'no seccomp filters here'
       ends_with 0

@@ -30,7 +30,7 @@ class Gpus:
 
     def environment(self, driver: str, settings: dict[str, object]) -> dict[str, object]:
         names = {f"NUMATLAS_FAKE_CUDA_{name}": value for name, value in settings.items()}
-        return {"LD_LIBRARY_PATH": FAKES / driver, "NUMATLAS_FAKE_CUDA_LOG": self.log} | names
+        return {"NUMATLAS_TEST_QUIET": 1, "LD_LIBRARY_PATH": FAKES / driver, "NUMATLAS_FAKE_CUDA_LOG": self.log} | names
 
     def run(self, *words: object, driver: str = "fake", time: str = "40ms", **settings: object) -> Run:
         self.log.unlink(missing_ok=True)
@@ -188,7 +188,7 @@ def case_pinnings(trial: Trial) -> None:
 
 def case_serialised(trial: Trial) -> None:
     gpus = Gpus(trial)
-    run = gpus.run("--measure", "copies", "--together", "--size", "1", "--direction", "h2d", SERIAL=1, RATE=SLOW)
+    run = gpus.run("--measure", "copies", "--together", "--size", "1", "--direction", "h2d", "--stats", SERIAL=1, RATE=SLOW)
     run.ends_with(0).out_says("^warning: h2d .*: the copies took turns")
     for point in gpus.points():
         true(value(point, "copies_overlap") < 0.5, "overlap")

@@ -20,7 +20,7 @@ $1" "$folder/run.json" || exit 1
 case $case in
   cores)
     "$numatlas" cores -q --time 100ms --json "$folder/run.json" >"$folder/out" || exit 1
-    grep -qE '^(cas|store) +same' "$folder/out" || { cat "$folder/out"; exit 1; }
+    grep -q '^Core-to-core latency in ns, by compare-and-swap$' "$folder/out" || { cat "$folder/out"; exit 1; }
     check '
 assert run["complete"] and cases
 assert {case["kernel"] for case in cases} == {"cas", "store"}

@@ -57,7 +57,7 @@ def tasks_alone(t: Trial) -> None:
         report = t.report()
         run.equal((report["ranks"], len(report["hosts"]), report["comm"]), (1, 1, "none"), "ranks, hosts, MPI")
     run = t.run("srun", "-n2", t.numatlas, "latency", "--size", "1", "--time", "30ms", "--mpi", "none").ends_with(0)
-    run.equal(len(re.findall(r"^1MiB +", run.out, re.MULTILINE)), 2, "tables of one rank each")
+    run.equal(len(re.findall(r"^1 MiB +", run.out, re.MULTILINE)), 2, "tables of one rank each")
 
 
 @case(SLURM_PMIX, SLURM_PMI2)
