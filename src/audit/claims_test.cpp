@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/host_kind.h"
 #include "audit/audit.h"
 #include "audit/claim.h"
 #include "audit/formats.h"
@@ -25,7 +26,6 @@
 #include "base/signals.h"
 #include "base/test_data.h"
 #include "comm/comm.h"
-#include "analysis/host_kind.h"
 #include "record/report_json.h"
 #include "record/test_report.h"
 

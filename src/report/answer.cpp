@@ -65,7 +65,7 @@ const Figure* figure_of_case(const ScenarioResult& one) {
     return found == figures.end() ? nullptr : &*found;
   };
   const auto is_measured = [](const FlowResult& flow) { return !flow.load; };
-  if (std::ranges::count_if(one.flows, is_measured) > 1) {
+  if (one.flows.empty() || std::ranges::count_if(one.flows, is_measured) > 1) {
     if (const Figure* const sum = first(one.figures)) return sum;
   }
   const auto flow = std::ranges::find_if(one.flows, is_measured);

@@ -93,6 +93,7 @@ void CommonOptions::add_to(CLI::App& app, const TimeOption& time, const char* pa
   for (const std::string& name : without) {
     CLI::Option* const option = app.get_option(name);
     if (option == process_memory_option_) process_memory_option_ = nullptr;
+    if (name == "--stats") plain_.style.all_notes = true;  // which no option would show
     app.remove_option(option);
   }
 }

@@ -413,7 +413,7 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                        const Machine* known) {
   return benchmark.is_reduced_to_hosts() ? set_up_hosts(benchmark, options, comm)
-                                           : set_up_ranks(benchmark, options, comm, known, {});
+                                         : set_up_ranks(benchmark, options, comm, known, {});
 }
 
 }  // namespace numatlas
