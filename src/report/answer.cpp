@@ -45,8 +45,8 @@ std::string heading_text(const RunReport& report, const std::string& heading) {
   if (!cells.empty())
     return fmt::format("{}: {}", heading.substr(0, heading.find(", ")), cells_text(cells));
   // Memory is what most ask for; its caches follow.
-  std::ranges::stable_partition(figures,
-                                [](const Fact* one) { return one->key == "memory_latency"; });
+  std::stable_partition(figures.begin(), figures.end(),
+                        [](const Fact* one) { return one->key == "memory_latency"; });
   figures.resize(std::min(figures.size(), most_figures));
   std::vector<std::string> texts;
   for (const Fact* fact : figures)

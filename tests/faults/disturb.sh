@@ -113,7 +113,7 @@ sys.exit(json.load(open(sys.argv[1]))["cpu_use"][0]["other_processes"] is not No
     says topology '^  CPU quota     0.2 CPUs on average .*cpu'
     in_group features features || fail 'features'
     says features 'CPU quota  *yes  *0.2 CPUs'
-    in_group latency latency --size 16KiB --time 1s --precision 0.0001% --threads 1 --json "$folder/a.json" ||
+    in_group latency latency --stats --size 16KiB --time 1s --precision 0.0001% --threads 1 --json "$folder/a.json" ||
       fail 'latency'
     holds a.json 'report["cpu_use"][0]["throttled"] > 0'
     holds a.json 'sum(report["cases"][0]["visits"]["throttled"]) > 0'
@@ -122,7 +122,7 @@ sys.exit(json.load(open(sys.argv[1]))["cpu_use"][0]["other_processes"] is not No
     says latency '^warning: 1 worker on a CPU quota of 0.2 CPUs' ;;
 
   stopped) # as SIGSTOP does, and SIGCONT two seconds later
-    "$numatlas" latency --size 16KiB,32KiB --time 2s --precision 0.0001% --json "$folder/a.json" -q \
+    "$numatlas" latency --stats --size 16KiB,32KiB --time 2s --precision 0.0001% --json "$folder/a.json" -q \
       >"$folder/latency.out" 2>"$folder/latency.err" </dev/null &
     pid=$!
     spinners+=("$pid")

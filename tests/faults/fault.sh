@@ -283,7 +283,7 @@ case $case in
     run "$refuse" mbind,set_mempolicy "$numatlas" exec --memory bind:0 -- true
     ends_with 0 ;;
   local-without-mbind)
-    run "$refuse" mbind,set_mempolicy "$numatlas" latency --size 1 --time 50ms
+    run "$refuse" mbind,set_mempolicy "$numatlas" latency --stats --size 1 --time 50ms
     [ "$status" -ne 77 ] || skip 'no seccomp filters here'
     ends_with 0
     out_says '^warning: .*mbind is refused here' ;;
@@ -321,7 +321,7 @@ case $case in
     ends_with 0
     err_says 'set_mempolicy for .interleave' ;;
   not-observed) # without --strict a warning, with it an error
-    run "$refuse" move_pages "$numatlas" latency --size 1 --time 50ms
+    run "$refuse" move_pages "$numatlas" latency --stats --size 1 --time 50ms
     [ "$status" -ne 77 ] || skip 'no seccomp filters here'
     ends_with 0
     out_says '^warning: .*placement could not be observed: move_pages'

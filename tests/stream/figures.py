@@ -13,6 +13,8 @@ from openmetrics import families
 from rows import Row, check_rounds, rows_of
 
 EVERYTHING = ("--samples", "--json", "report.json", "--csv", "report.csv", "--dat", ".", "--openmetrics", "report.prom", "--lines")
+#: To which a table rounds.
+FOUR_DIGITS = 0.00050001
 #: Of the table's columns, as it writes them.
 COLUMNS = (("average_bytes_per_second", "average_seconds"), ("maximum_bytes_per_second", "minimum_seconds"),
            ("minimum_bytes_per_second", "maximum_seconds"))
@@ -30,10 +32,10 @@ def check_table(out: str, report: dict, rows: list[dict[str, Row]]) -> None:
         for what, row in both.items():
             (words, where), figures = lines[what, name], row.figures()
             for column, (rate, time) in enumerate(COLUMNS):
-                near(float(words[2 * column]), figures[rate] / 1e9, f"{what} {name} {rate}", 0, 0.0050001)
-                near(float(words[2 * column + 1]), figures[time], f"{what} {name} {time}", 0, 0.00000050001)
+                near(float(words[2 * column]), figures[rate] / 1e9, f"{what} {name} {rate}", FOUR_DIGITS, 0.0050001)
+                near(float(words[2 * column + 1]), figures[time], f"{what} {name} {time}", FOUR_DIGITS, 0.00000050001)
             if words[6] != "unknown:":  # what its interval leaves open is as much as the median
-                near(float(words[6]), figures["median_bytes_per_second"] / 1e9, f"{what} {name} median", 0, 0.0050001)
+                near(float(words[6]), figures["median_bytes_per_second"] / 1e9, f"{what} {name} median", FOUR_DIGITS, 0.0050001)
             places = {place if rank < 0 else f"rank {rank} on {place}" for place, rank in row.slowest()}
             true(where in places, f"{what} {name} worst at {where}, not {places}")
 
