@@ -79,7 +79,7 @@ def test_check_of_any_command_shows_the_slow_host(tmp_path):
     words = ["check", "fleet", "--expect", "bandwidth_sum=900GB/s"]
     result = numatlas.load(stored(tmp_path, "check", *words))
     slow, below, hosts = figures_of(result)
-    assert slow.rows[0][:2] == ["n3", "▼ slow"] and slow.rows[0][5:8] == ["141 GB/s", "177 GB/s", "-20.2%"]
+    assert slow.rows[0][:2] == ["n3", "▼ slow"] and slow.rows[0][5:8] == ["141 GB/s", "177 GB/s", "-20.2 %"]
     assert len(below.rows) == 5 and "900 GB/s" in below.rows[0]
     assert next(row for row in hosts.rows if row[0] == "n3")[1:4] == ["1", "1", "0"]
     tree = Tree(page([result]))
