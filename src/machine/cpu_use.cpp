@@ -36,7 +36,7 @@ constexpr const char* quota_remedy =
     "(docker --cpus, Kubernetes limits.cpu, systemd CPUQuota=)";
 constexpr const char* quiet_remedy = "; run again when it is quiet";
 
-double ticks_a_second() {
+double ticks_per_second() {
   const long ticks = ::sysconf(_SC_CLK_TCK);
   return ticks > 0 ? static_cast<double>(ticks) : 100.0;
 }
@@ -64,8 +64,8 @@ bool add_all_cpus(const std::string& line, CpuTimes& times) {
   for (double& one : ticks) {
     if (!(fields >> one)) return false;
   }
-  times.busy = (ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]) / ticks_a_second();
-  times.stolen = ticks[7] / ticks_a_second();
+  times.busy = (ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]) / ticks_per_second();
+  times.stolen = ticks[7] / ticks_per_second();
   return true;
 }
 
@@ -118,7 +118,7 @@ Expected<CpuTimes> read_cpu_times(const Tree& tree, const std::vector<int>& own)
     const auto text = tree.text(path);
     const auto ticks = text ? ticks_of_process(*text) : std::nullopt;
     if (!ticks) return fail(not_readable(path));
-    times.own += *ticks / ticks_a_second();
+    times.own += *ticks / ticks_per_second();
   }
   times.throttled = throttled_seconds(tree);
   times.at =
@@ -152,6 +152,11 @@ CpuUse cpu_use_between(const Expected<CpuTimes>& before, const Expected<CpuTimes
     use.others = std::max(0.0, busy - own) / use.seconds;
     use.stolen = std::max(0.0, after->stolen - before->stolen) / use.seconds;
   }
+  return use;
+}
+
+CpuUse CpuWatch::use() const {
+  CpuUse use = cpu_use_between(start_, read_cpu_times(tree_, own_));
   // Tests of anything but disturbances run beside other tests.
   if (environment_variable("NUMATLAS_TEST_QUIET") != nullptr) use.others = use.stolen = 0.0;
   return use;

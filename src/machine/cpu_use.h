@@ -54,7 +54,7 @@ class CpuWatch {
       : tree_(std::move(tree)), own_(std::move(own)), start_(read_cpu_times(tree_, own_)) {}
 
   /// What happened until now.
-  CpuUse use() const { return cpu_use_between(start_, read_cpu_times(tree_, own_)); }
+  CpuUse use() const;
 
  private:
   Tree tree_;

@@ -30,6 +30,10 @@ Better better_of(const std::string& unit) {
   return unit == "s" || unit == unit_of_cost ? Better::lower : Better::higher;
 }
 
+bool is_time_or_rate(const std::string& unit) {
+  return unit == "s" || unit == "B/s" || unit == "1/s";
+}
+
 std::string three_digits(double value) {
   const double size = std::abs(value);
   return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
@@ -62,7 +66,7 @@ Reading reading_of(double value, const std::string& unit) {
 
 std::string quantity_text(double value, const std::string& unit) {
   if (unit == "B") return to_rounded_text(Bytes{static_cast<std::uint64_t>(value)});
-  if (unit != "s" && unit != "B/s" && unit != "1/s" && unit != "1")
+  if (!is_time_or_rate(unit) && unit != "1")
     return fmt::format("{:g}{}{}", value, unit.empty() ? "" : " ", unit);
   if (unit == "1") return three_digits(value);
   const Reading reading = reading_of(value, unit);

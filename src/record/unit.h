@@ -16,6 +16,9 @@ inline constexpr const char* unit_of_cost = "cost";
 /// higher.
 Better better_of(const std::string& unit);
 
+/// Of what is measured: seconds, bytes or operations per second; not of counts, sizes and ratios.
+bool is_time_or_rate(const std::string& unit);
+
 /// With three significant digits: "94.5", "1340".
 std::string three_digits(double value);
 

@@ -57,8 +57,7 @@ std::string heading_text(const RunReport& report, const std::string& heading) {
 /// What a case found: over all of its workers, or of the only one.
 const Figure* figure_of_case(const ScenarioResult& one) {
   const auto is_told = [](const Figure& figure) {
-    const bool quantity = figure.unit == "s" || figure.unit == "B/s" || figure.unit == "1/s";
-    return quantity && figure.estimate;
+    return is_time_or_rate(figure.unit) && figure.estimate;
   };
   const auto first = [&](const std::vector<Figure>& figures) -> const Figure* {
     const auto found = std::ranges::find_if(figures, is_told);
@@ -125,9 +124,9 @@ std::string cells_text(const std::vector<const Fact*>& cells) {
   return fmt::format("local {}, remote {}", span_text(local, unit), span_text(remote, unit));
 }
 
-std::string distrust_of(const RunReport& report) { return distrust_of(std::vector{report}); }
+std::string distrust_of(const RunReport& report) { return distrust_of(std::span(&report, 1)); }
 
-std::string distrust_of(const std::vector<RunReport>& reports) {
+std::string distrust_of(std::span<const RunReport> reports) {
   std::vector<std::string> hosts;
   std::map<std::string, std::vector<CpuUse>> parts;
   for (const RunReport& report : reports) {

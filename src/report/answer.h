@@ -1,6 +1,7 @@
 // The answer of a report, which stands above its tables.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace numatlas {
 /// run again when it is quiet"; "" where nothing says so (docs/methods.md has the thresholds).
 std::string distrust_of(const RunReport& report);
 /// The same of one run in several reports: by all its time, host by host.
-std::string distrust_of(const std::vector<RunReport>& reports);
+std::string distrust_of(std::span<const RunReport> reports);
 
 /// An answer that cannot be trusted: the reason first, in a line, and the answer in brackets.
 std::string unreliable_text(const std::string& why, const std::string& answer);

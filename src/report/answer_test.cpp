@@ -95,8 +95,8 @@ TEST(Answer, WhatOthersDisturbedIsUnreliable) {
   // A burst in one of several benchmarks is little over all their time.
   RunReport quiet = report;
   quiet.cpu_use = {used(0, 300)};
-  EXPECT_EQ(distrust_of({report, quiet}), "");
-  EXPECT_NE(distrust_of({report, report, quiet, report, report}), "");
+  EXPECT_EQ(distrust_of(std::vector{report, quiet}), "");
+  EXPECT_NE(distrust_of(std::vector{report, report, quiet, report, report}), "");
 }
 
 TEST(Tables, HaveTwoNotesAtMost) {

@@ -13,8 +13,7 @@ std::string interval_text(const Fact& fact) {
 }
 
 bool has_star(const Fact& fact) {
-  const bool with_interval = fact.unit == "s" || fact.unit == "B/s" || fact.unit == "1/s";
-  return with_interval && is_of_few_visits(fact.estimate);
+  return is_time_or_rate(fact.unit) && is_of_few_visits(fact.estimate);
 }
 
 std::string star_note() {

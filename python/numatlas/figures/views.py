@@ -80,10 +80,15 @@ def _united(tables: Tables, views: list[View]) -> Table:
         parts.append(tables.of(view).frame.assign(line=words))
         verdict += [f"{words}: {line}" for line in view["verdict"]]
     notes = list(dict.fromkeys(note for view in views for note in view["notes"]))
-    title = re.split(r" *[:(]", views[0]["title"])[0]
+    title = short_title(views[0]["title"])
     told = {"where": common, "title": title, "notes": notes, "verdict": verdict}
     view = {**views[0], "cells": first.view["cells"], **told}  # the main figure is one of these cells
     return replace(first, frame=pd.concat(parts, ignore_index=True), view=view)
+
+
+def short_title(title: str) -> str:
+    """What several figures share: without what stands behind a colon or in brackets."""
+    return re.split(r" *[:(]", title)[0]
 
 
 def _with_kinds(words: str, result: Result) -> str:

@@ -13,6 +13,7 @@ from numatlas.facts import CARDS, Metric, metrics
 from numatlas.figures import figures_of
 from numatlas.figures.model import Curves, Figure
 from numatlas.figures.overlay import can_overlay, letters, overlaid
+from numatlas.figures.views import short_title
 from numatlas.file_error import FileError
 from numatlas.files import load
 from numatlas.report.first import machine_words, when
@@ -104,7 +105,7 @@ def _curves(results: list[Result], short: list[str]) -> list[tuple[str, Markup]]
             firsts |= {letter: mine} if mine else {}
         if firsts and can_overlay(list(firsts.values())):
             one = overlaid(list(firsts.values()), list(firsts))
-            one.title = re.split(r" *[:(]", one.title)[0]
+            one.title = short_title(one.title)
             found.append((one.title, drawing_of(one, f"all-{kind}")))
     return found
 

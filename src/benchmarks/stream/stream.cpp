@@ -16,6 +16,7 @@
 
 #include "analysis/findings.h"
 #include "analysis/passes.h"
+#include "base/add_once.h"
 #include "base/size_list.h"
 #include "base/whole.h"
 #include "benchmarks/stream/summary.h"
@@ -35,9 +36,9 @@ constexpr std::uint64_t arrays = 3;
 constexpr std::uint64_t times_caches = 4;
 
 // Cache lines that so many elements take: arrays are whole lines.
-constexpr std::uint64_t elements_a_line = 8;
+constexpr std::uint64_t elements_per_line = 8;
 constexpr std::uint64_t lines_of(std::uint64_t elements) {
-  return (elements + elements_a_line - 1) / elements_a_line;
+  return (elements + elements_per_line - 1) / elements_per_line;
 }
 
 /// Whether what is stored there can be made to last.
@@ -53,7 +54,7 @@ ScenarioResult case_of(Operation operation, const KernelSpec& spec, std::uint64_
   one.stores = traffic.written > 0 ? name_of(spec.stores) : "";
   one.labels = {{mode_label, mode},
                 {memory_label, memory},
-                {elements_label, std::to_string(lines * elements_a_line)}};
+                {elements_label, std::to_string(lines * elements_per_line)}};
   const auto bytes = [&](const char* key, std::uint64_t a_line) {
     return plain_figure(key, "B", static_cast<double>(a_line * lines));
   };
@@ -65,10 +66,7 @@ ScenarioResult case_of(Operation operation, const KernelSpec& spec, std::uint64_
 /// "local"; "bind:0, bind:1" where workers have different ones.
 std::string memory_text(const Layout& layout) {
   std::vector<std::string> texts;
-  for (const Worker& worker : layout.workers) {
-    const std::string text = worker.placement.memory.text();
-    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
-  }
+  for (const Worker& worker : layout.workers) add_once(texts, worker.placement.memory.text());
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -330,7 +328,7 @@ std::optional<HostsPlan> Stream::by_hosts(const PlanInput& input) const {
                                    memory_text(input.layout)));
       const auto threads =
           workers.empty() ? 1 : input.layout.workers_of(workers.front().rank).size();
-      plan.cases.back().size = Bytes{arrays * sizeof(double) * lines * elements_a_line /
+      plan.cases.back().size = Bytes{arrays * sizeof(double) * lines * elements_per_line /
                                      std::max<std::size_t>(1, threads)};
     }
   }
