@@ -1,8 +1,12 @@
 """The commands as the program runs them."""
 
+import multiprocessing
 import os
+import runpy
 import subprocess
 import sys
+import tempfile
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -26,7 +30,41 @@ def program() -> Path:
     pytest.skip("numatlas is not built, and NUMATLAS names none")
 
 
-def command(name, *arguments, folder, script=None, stdout=subprocess.PIPE):
+# Each command is a process of its own, forked from one that has loaded matplotlib: loading it takes longer
+# than most commands.
+_processes = multiprocessing.get_context("forkserver")
+_processes.set_forkserver_preload(["numatlas.cli", "numatlas.plot", "numatlas.report.page"])
+
+
+def _command(name, script, arguments, folder, environment, streams):
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    for number, path in enumerate(streams, start=1):
+        os.dup2(os.open(path, os.O_WRONLY), number)
+    sys.argv = [str(script) if script else "-c", *map(str, arguments)]
+    if script:
+        sys.path.insert(0, str(Path(script).parent))
+        runpy.run_path(str(script), run_name="__main__")
+    else:
+        getattr(import_module("numatlas.cli"), name)()
+
+
+def command(name, *arguments, folder, script=None):
+    """A function of numatlas.cli, or a script, with these arguments in this folder."""
+    with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
+        streams = [out.name, err.name]
+        process = _processes.Process(
+            target=_command, args=(name, script, arguments, folder, dict(os.environ), streams)
+        )
+        process.start()
+        process.join()
+        texts = [Path(stream).read_text() for stream in streams]
+        return subprocess.CompletedProcess([name, *arguments], process.exitcode, *texts)
+
+
+def command_to(stdout, name, *arguments, folder, script=None):
+    """The same as a new process of Python whose standard output is this."""
     words = [str(script)] if script else ["-c", f"from numatlas.cli import {name}; {name}()"]
     return subprocess.run(
         [sys.executable, *words, *map(str, arguments)],

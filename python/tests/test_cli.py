@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from commands import CSV, MARK, SCALING, SURVEYS, command, one_line, program
+from commands import CSV, MARK, SCALING, SURVEYS, command, command_to, one_line, program
 from made_results import survey
 from report_pages import FLEETS
 
@@ -227,7 +227,7 @@ def test_standard_output_that_was_closed_is_told(tmp_path, monkeypatch, name, ar
     os.close(reader)
     with open(writer, "w") as nobody:
         script = None if name else SCALING
-        done = command(name, *arguments, folder=tmp_path, script=script, stdout=nobody)
+        done = command_to(nobody, name, *arguments, folder=tmp_path, script=script)
     program_name = "numatlas" if name else "plot_scaling.py"
     wanted = f"{program_name}: error: standard output: write: Broken pipe\n"
     assert (done.returncode, done.stderr) == (6, wanted)
@@ -238,7 +238,7 @@ def test_standard_output_that_was_closed_is_told(tmp_path, monkeypatch, name, ar
 def test_a_full_disk_is_told(tmp_path):
     (tmp_path / "a.csv").write_text(CSV)
     with open("/dev/full", "w") as full:
-        done = command("report", "a.csv", folder=tmp_path, stdout=full)
+        done = command_to(full, "report", "a.csv", folder=tmp_path)
     wanted = "numatlas: error: standard output: write: No space left on device\n"
     assert (done.returncode, done.stderr) == (6, wanted)
 

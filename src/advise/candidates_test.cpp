@@ -56,7 +56,7 @@ ProgramTraits traits(int threads, Bytes memory) {
 }
 
 /// As `numatlas matrix` measured it.
-Fact matrix(const std::string& what, int from, int to, const std::string& unit, double value) {
+Fact matrix(const std::string& what, int from, int to, Unit unit, double value) {
   return {"matrix_" + what,
           {{"cpu_node", std::to_string(from)}, {"memory_node", std::to_string(to)}},
           "",

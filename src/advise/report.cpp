@@ -21,8 +21,8 @@ constexpr const char* metric_key = "metric";
 constexpr const char* gain_key = "gain";
 
 const char* key_of(const Metric& metric) { return metric.is_time() ? time_key : metric_key; }
-const char* unit_of(const Metric& metric) {
-  return metric.is_time() ? "s" : metric.higher() ? "1" : unit_of_cost;
+Unit unit_of(const Metric& metric) {
+  return metric.is_time() ? Unit("s") : metric.higher() ? Unit("1") : Unit("cost");
 }
 
 /// Runs whose figures are reported: those of the final where it has any of this candidate.
@@ -165,9 +165,9 @@ View view_of(const Advice& advice) {
   return view;
 }
 
-Fact seen(std::string key, std::string words, std::string unit, double value,
+Fact seen(std::string key, std::string words, Unit unit, double value,
           std::vector<std::pair<std::string, std::string>> where = {}) {
-  return {std::move(key), std::move(where), std::move(words), std::move(unit), Estimate(value)};
+  return {std::move(key), std::move(where), std::move(words), unit, Estimate(value)};
 }
 
 std::vector<Fact> facts_of(const Advice& advice) {

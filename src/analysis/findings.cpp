@@ -11,7 +11,7 @@
 
 namespace numatlas {
 
-Figure plain_figure(const char* key, const std::string& unit, const std::optional<double>& value) {
+Figure plain_figure(const char* key, Unit unit, const std::optional<double>& value) {
   return {key, unit, value ? std::optional<Estimate>(*value) : std::nullopt, std::nullopt};
 }
 

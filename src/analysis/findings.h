@@ -21,8 +21,8 @@ struct Finding {
   static constexpr const char* none = "none";        ///< of cases that tell of hosts as a whole
 
   std::string verdict;
-  std::string command, name, metric,
-      unit;                                ///< of the case; without a metric: of all cases together
+  std::string command, name, metric;  ///< of the case; without a metric: of all cases together
+  Unit unit;
   std::optional<double> value, reference;  ///< in the unit
   double change = 0;                       ///< value over reference, less 1
   std::optional<double> mads;
@@ -44,6 +44,6 @@ bool is_finding(const ScenarioResult& one);
 std::vector<View> views_of_findings(const std::vector<ScenarioResult>& cases, const SlowRule& rule);
 
 /// A figure that counts, or 0 or 1.
-Figure plain_figure(const char* key, const std::string& unit, const std::optional<double>& value);
+Figure plain_figure(const char* key, Unit unit, const std::optional<double>& value);
 
 }  // namespace numatlas

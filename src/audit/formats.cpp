@@ -128,7 +128,7 @@ std::string metrics_text(const AuditReport& report) {
     if (!verdict.measured) continue;
     const auto add = [&](const char* part, double value) {
       MetricLabels all = labels;
-      all.insert(all.end(), {{"unit", verdict.unit}, {"part", part}});
+      all.insert(all.end(), {{"unit", verdict.unit.symbol()}, {"part", part}});
       measured.add(all, value);
     };
     add("value", verdict.measured->value);

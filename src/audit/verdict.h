@@ -5,6 +5,7 @@
 #include <string>
 
 #include "record/estimate.h"
+#include "record/unit.h"
 
 namespace numatlas {
 
@@ -23,7 +24,7 @@ struct ClaimVerdict {
   /// `found`.
   std::string short_found{};
   std::optional<Estimate> measured{};  ///< the same, where it is a figure
-  std::string unit{};                  ///< SI, "1" for ratios; "" without a figure
+  Unit unit{};                         ///< none without a figure
   std::string next{};                  ///< of a contradicted claim: what to check next
   std::string reason{};                ///< why it is not measurable
 };

@@ -50,6 +50,25 @@ double unit_bytes(std::string_view unit) {
   return rest == "B" ? std::pow(1000.0, static_cast<double>(power + 1)) : 0;
 }
 
+/// Nanoseconds in a unit of time, 0 where the unit is unknown.
+double unit_nanoseconds(std::string_view unit) {
+  if (unit == "s") return 1e9;
+  if (unit == "ms") return 1e6;
+  if (unit == "us") return 1e3;
+  if (unit == "ns") return 1;
+  return unit == "m" || unit == "min" ? 60e9 : 0;
+}
+
+/// The value of one such unit; of no base unit where it is unknown.
+Quantity quantity_of(std::string_view unit) {
+  if (const double time = unit_nanoseconds(unit)) return {time / 1e9, "s"};
+  if (!unit.ends_with("/s")) return {unit_bytes(unit), "B"};
+  unit.remove_suffix(2);
+  if (unit.ends_with('B')) return {unit_bytes(unit), "B/s"};
+  // Operations are counted in powers of 1000.
+  return {unit.empty() ? 1 : unit_bytes(std::string(unit) + "B"), "1/s"};
+}
+
 struct Step {
   const char* name;
   std::uint64_t bytes;
@@ -118,12 +137,7 @@ Expected<Nanoseconds> parse_duration(std::string_view text) {
     return fail(ErrorKind::usage, fmt::format("'{}' is not a time", text),
                 "use 5 or 5s (seconds), 500ms, or 2m (minutes)");
   }
-  double unit = 0;
-  if (number->unit.empty() || number->unit == "s") unit = 1e9;
-  if (number->unit == "ms") unit = 1e6;
-  if (number->unit == "us") unit = 1e3;
-  if (number->unit == "ns") unit = 1;
-  if (number->unit == "m" || number->unit == "min") unit = 60e9;
+  const double unit = unit_nanoseconds(number->unit.empty() ? "s" : number->unit);
   if (unit == 0) {
     return fail(ErrorKind::usage, fmt::format("'{}' has an unknown unit of time", text),
                 "use ns, us, ms, s or m");
@@ -134,6 +148,17 @@ Expected<Nanoseconds> parse_duration(std::string_view text) {
     return fail(ErrorKind::usage, fmt::format("'{}' is not a time of at least 1 ns", text));
   }
   return Nanoseconds(static_cast<std::int64_t>(time));
+}
+
+Expected<Quantity> parse_quantity(std::string_view text) {
+  const auto number = TRY(split_number(text));
+  if (!(number.value > 0))
+    return fail(ErrorKind::usage, fmt::format("'{}' must be greater than 0", text));
+  if (number.unit.empty()) return fail(ErrorKind::usage, fmt::format("'{}' has no unit", text));
+  const Quantity one = quantity_of(number.unit);
+  if (!(one.value > 0))
+    return fail(ErrorKind::usage, fmt::format("'{}' has an unknown unit", text));
+  return Quantity{number.value * one.value, one.unit};
 }
 
 Expected<double> parse_part(std::string_view text) {

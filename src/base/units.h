@@ -40,6 +40,14 @@ Expected<Bytes> parse_bytes(std::string_view text, std::uint64_t bare_unit = 1);
 
 /// Reads "1.5s", "200ms", "30us", "2m" or a bare number of seconds; more than 0.
 Expected<Nanoseconds> parse_duration(std::string_view text);
+/// A value in its base unit: "s", "B/s", "1/s" (operations per second) or "B".
+struct Quantity {
+  double value = 0;
+  const char* unit = "";
+};
+/// Reads "350GB/s", "1.5GiB/s", "20M/s", "120ns", "64MiB": a number above 0 with its unit. Error:
+/// kind usage.
+Expected<Quantity> parse_quantity(std::string_view text);
 /// Reads a part of a whole, "1%" or "0.01": more than 0, at most 1. Error: kind usage.
 Expected<double> parse_part(std::string_view text);
 /// "1.50 s", "200 ms", "3.2 us", "45 ns".

@@ -51,6 +51,24 @@ TEST(Units, BadBytes) {
   EXPECT_THAT(error_of_bytes("99999999999999999999999999"), HasSubstr("too large"));
 }
 
+TEST(Units, Quantities) {
+  const auto expect = [](const char* text, double value, const char* unit) {
+    const auto read = parse_quantity(text);
+    ASSERT_TRUE(read) << text;
+    EXPECT_DOUBLE_EQ(read->value, value) << text;
+    EXPECT_STREQ(read->unit, unit) << text;
+  };
+  expect("350GB/s", 350e9, "B/s");
+  expect("1.5 GiB/s", 1.5 * gib, "B/s");
+  expect("120ns", 120e-9, "s");
+  expect("2min", 120, "s");
+  expect("20M/s", 20e6, "1/s");
+  expect("7/s", 7, "1/s");
+  expect("64MiB", 64 * mib, "B");
+  for (const char* bad : {"", "GB/s", "0ns", "-1s", "5", "5 parsecs", "1e3GB/s", "3Q/s", "nan s"})
+    EXPECT_FALSE(parse_quantity(bad)) << bad;
+}
+
 TEST(Units, TextIsExactAndReadsBack) {
   for (std::uint64_t value : {std::uint64_t{1}, std::uint64_t{1023}, kib, kib + 1, 48 * kib, mib,
                               3 * gib / 2, 1025 * gib, 7 * gib * kib, 10 * gib * mib}) {

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::int64_t seconds_per_day = 24 * 60 * 60;
 
-bool is_time(const StoredCase& one) { return better_of(one.unit) == Better::lower; }
+bool is_time(const StoredCase& one) { return one.unit.better() == Better::lower; }
 
 const std::string& key_of(const StoredCase& one) { return one.host ? one.host_key : one.key; }
 
@@ -369,7 +369,7 @@ Expected<void> judge_expected(const Expectation& expected,
                               const std::vector<const StoredRun*>& newest,
                               std::map<std::string, CheckedHost>& hosts) {
   const auto found_on = figures_for(expected, newest);
-  const bool lower = expected.unit == "s";
+  const bool lower = expected.unit.better() == Better::lower;
   for (const auto& [name, found] : found_on) {
     const StoredFigure& stored = found.figure.figure;
     // Its whole interval has to miss the limit.

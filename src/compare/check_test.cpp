@@ -28,7 +28,7 @@ std::string day(int number) { return fmt::format("2026-01-{:02}T00:00:00Z", numb
 
 /// A run of one host with these figures, each known within 1 %.
 StoredRun run_on(const std::string& host, const std::vector<double>& values, int started = 10,
-                 const std::string& unit = "B/s") {
+                 Unit unit = "B/s") {
   StoredRun run;
   run.file = host + ".json";
   run.command = "bandwidth";
@@ -304,7 +304,7 @@ TEST(Check, ExpectationsAreReadFromWordsAndFiles) {
   ASSERT_TRUE(two);
   EXPECT_EQ(two->size(), 2U);
   EXPECT_DOUBLE_EQ((*two)[0].limit, 350e9);
-  EXPECT_EQ((*two)[1].unit, "s");
+  EXPECT_EQ((*two)[1].unit, Unit("s"));
   EXPECT_DOUBLE_EQ((*two)[1].limit, 120e-9);
   for (const char* bad : {"triad=350", "triad=fastGB/s", "=3GB/s", "triad=-1GB/s", "triad=3GB/s,x"})
     EXPECT_FALSE(parse_expectations(bad)) << bad;

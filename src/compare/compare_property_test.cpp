@@ -23,7 +23,7 @@ std::vector<StoredCase> any_cases(int count) {
     StoredCase one;
     one.key = one.point_key = one.point = std::to_string(i);
     one.metric = "m";
-    one.unit = i % 2 == 0 ? "s" : "B/s";
+    one.unit = i % 2 == 0 ? Unit("s") : Unit("B/s");
     one.figure = any_figure();
     cases.push_back(std::move(one));
   }

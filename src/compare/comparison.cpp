@@ -92,7 +92,7 @@ std::vector<std::string> judged_lines(const ComparedFiles& files, const CompareR
   return lines;
 }
 
-Figure figure_of(const char* key, const std::string& unit, const StoredFigure& stored) {
+Figure figure_of(const char* key, Unit unit, const StoredFigure& stored) {
   Figure figure{key, unit, {}, {}};
   if (!stored.value) return figure;
   figure.estimate = *stored.value;

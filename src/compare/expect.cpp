@@ -23,46 +23,24 @@ namespace {
 constexpr const char* option = "--expect";
 constexpr const char* how = "write NAME=VALUE, as triad=350GB/s,latency=120ns";
 
-struct ValueUnit {
-  const char* text;
-  const char* unit;
-  double factor;
-};
-constexpr ValueUnit value_units[] = {
-    {"TB/s", "B/s", 1e12}, {"GB/s", "B/s", 1e9},  {"MB/s", "B/s", 1e6},
-    {"kB/s", "B/s", 1e3},  {"B/s", "B/s", 1},     {"TiB/s", "B/s", 1024.0 * gib},
-    {"GiB/s", "B/s", gib}, {"MiB/s", "B/s", mib}, {"ns", "s", 1e-9},
-    {"us", "s", 1e-6},     {"ms", "s", 1e-3},     {"s", "s", 1},
-    {"G/s", "1/s", 1e9},   {"M/s", "1/s", 1e6},   {"k/s", "1/s", 1e3},
-    {"/s", "1/s", 1}};
-
 /// `where`: the option, or file and line.
 Expected<Expectation> expectation_of(const std::string& where, std::string_view text) {
   const std::string word(trim(text));
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0)
     return fail_usage(where, fmt::format("'{}' is not NAME=VALUE", word), how);
-  Expectation expected;
-  expected.name = std::string(trim(word.substr(0, equals)));
   const std::string value(trim(word.substr(equals + 1)));
-  const auto [end, code] =
-      std::from_chars(value.data(), value.data() + value.size(), expected.limit);
-  const std::string unit(trim(std::string_view(end, value.data() + value.size())));
-  const auto known = std::ranges::find(value_units, unit, &ValueUnit::text);
-  if (code != std::errc{} || !(expected.limit > 0) || !std::isfinite(expected.limit))
-    return fail_usage(where, fmt::format("'{}' does not begin with a number above 0", value), how);
-  if (known == std::end(value_units))
-    return fail_usage(where,
-                      unit.empty() ? fmt::format("'{}' has no unit", value)
-                                   : fmt::format("unknown unit '{}'", unit),
-                      "rates take GB/s, GiB/s or M/s, times ns, us, ms or s");
-  expected.limit *= known->factor;
-  expected.unit = known->unit;
-  return expected;
+  constexpr const char* units = "rates take GB/s, GiB/s or M/s, times ns, us, ms or s";
+  const auto limit = parse_quantity(value);
+  if (!limit) return fail_usage(where, limit.error().message, units);
+  const Unit unit = *Unit::named(limit->unit);
+  if (!unit.is_time_or_rate())
+    return fail_usage(where, fmt::format("'{}' is neither a rate nor a time", value), units);
+  return Expectation{std::string(trim(word.substr(0, equals))), limit->value, unit};
 }
 
-bool is_better(double one, double other, const std::string& unit) {
-  return better_of(unit) == Better::lower ? one < other : one > other;
+bool is_better(double one, double other, Unit unit) {
+  return unit.better() == Better::lower ? one < other : one > other;
 }
 
 }  // namespace
@@ -150,7 +128,7 @@ std::vector<std::string> names_to_expect(const StoredRun& run) {
     if (!one.metric.empty()) add_once(names, one.metric);
   }
   for (const Fact& fact : run.facts)
-    if (fact.unit == "s" || fact.unit == "B/s") add_once(names, fact.key);
+    if (fact.unit.is_time_or_rate()) add_once(names, fact.key);
   return names;
 }
 

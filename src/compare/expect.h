@@ -15,7 +15,7 @@ namespace numatlas {
 struct Expectation {
   std::string name;  ///< of a kernel, a metric or a fact
   double limit = 0;
-  std::string unit;  ///< "s", "B/s", "1/s"
+  Unit unit;  ///< "s", "B/s", "1/s"
 };
 
 /// `text`: NAME=VALUE, several separated by commas; without a "=" the name of a file of such lines.

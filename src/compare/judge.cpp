@@ -146,7 +146,7 @@ void weigh_pilots(Change& change, const RelativeFigure& base, const RelativeFigu
 }
 
 /// Why one of two figures says nothing; "" where both do.
-std::string problem_of(const StoredFigure& base, const StoredFigure& now, const std::string& unit) {
+std::string problem_of(const StoredFigure& base, const StoredFigure& now, Unit unit) {
   if (!base.problem.empty() && base.problem == now.problem) return "both: " + base.problem;
   const StoredFigure* sides[] = {&base, &now};
   for (int i = 0; i < 2; ++i)
@@ -155,8 +155,8 @@ std::string problem_of(const StoredFigure& base, const StoredFigure& now, const 
     if (!sides[i]->value || !sides[i]->interval)
       return fmt::format("{}: its interval is not known", side_names[i]);
   if (!(*base.value > 0)) return "BASE: is 0";
-  if (unit != "s" && unit != "B/s" && unit != "1/s" && unit != "1" && unit != unit_of_cost)
-    return fmt::format("unknown whether a higher '{}' is better", unit);
+  if (unit.better() == Better::neither)
+    return fmt::format("unknown whether a higher '{}' is better", unit.symbol());
   return "";
 }
 
@@ -183,12 +183,11 @@ const char* name_of(CaseVerdict verdict) {
   return "not comparable";
 }
 
-CaseVerdict direction_of(double part, const std::string& unit) {
-  return (part < 0) == (better_of(unit) == Better::lower) ? CaseVerdict::faster
-                                                          : CaseVerdict::slower;
+CaseVerdict direction_of(double part, Unit unit) {
+  return (part < 0) == (unit.better() == Better::lower) ? CaseVerdict::faster : CaseVerdict::slower;
 }
 
-Change begin_change(const StoredFigure& base, const StoredFigure& now, const std::string& unit) {
+Change begin_change(const StoredFigure& base, const StoredFigure& now, Unit unit) {
   Change change;
   if (base.value && now.value && *base.value > 0) change.part = *now.value / *base.value - 1;
   change.doubt = doubt_of(base, now);
@@ -196,7 +195,7 @@ Change begin_change(const StoredFigure& base, const StoredFigure& now, const std
   return change;
 }
 
-Change change_between(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
+Change change_between(const StoredFigure& base, const StoredFigure& now, Unit unit,
                       const CompareRule& rule) {
   Change change = begin_change(base, now, unit);
   if (change.reason.empty() && !(*now.value > 0)) change.reason = "NEW: is 0";
@@ -225,7 +224,7 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
   return change;
 }
 
-void judge(const std::vector<Change*>& changes, const std::vector<std::string>& units,
+void judge(const std::vector<Change*>& changes, const std::vector<Unit>& units,
            const CompareRule& rule) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < changes.size(); ++i)

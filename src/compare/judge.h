@@ -64,7 +64,7 @@ struct Change {
 /// change must show in the figures and in the figures relative to their pilots, whatever part of
 /// the machine's change of speed the case takes: the probability is the larger one, the interval
 /// spans both. A change of the figure alone is `explained`.
-Change change_between(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
+Change change_between(const StoredFigure& base, const StoredFigure& now, Unit unit,
                       const CompareRule& rule);
 
 /// Gives all changes with a probability their verdicts. Faster, slower: of the least effect, and
@@ -72,15 +72,15 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
 /// 5 %; not of a single launch that was disturbed, or on a virtual machine where neither pilots nor
 /// other launches tell how launches differ. Same: the whole interval lies within the least
 /// effect. `units` has the unit of each change.
-void judge(const std::vector<Change*>& changes, const std::vector<std::string>& units,
+void judge(const std::vector<Change*>& changes, const std::vector<Unit>& units,
            const CompareRule& rule);
 
 /// Of a change known to be there. Times are better when they are less, rates when they are more.
-CaseVerdict direction_of(double part, const std::string& unit);
+CaseVerdict direction_of(double part, Unit unit);
 
 /// A change without a verdict: its size, what may have disturbed a side, and as `reason` why one of
 /// the figures says nothing, or nothing beside the other; "" where both do.
-Change begin_change(const StoredFigure& base, const StoredFigure& now, const std::string& unit);
+Change begin_change(const StoredFigure& base, const StoredFigure& now, Unit unit);
 
 /// The same case of several launches: the mean of their values, with Student's interval over them.
 /// Undefined for less than two.

@@ -23,7 +23,7 @@ CompareRule exact() {
   return rule;
 }
 
-Change judged(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
+Change judged(const StoredFigure& base, const StoredFigure& now, Unit unit,
               const CompareRule& rule = exact()) {
   Change change = change_between(base, now, unit, rule);
   judge({&change}, {unit}, rule);
@@ -32,7 +32,7 @@ Change judged(const StoredFigure& base, const StoredFigure& now, const std::stri
 
 TEST(Verdict, NeedsBothTheIntervalAndTheEffect) {
   const StoredFigure base = known(100, 99, 101);
-  const auto verdict = [&](const StoredFigure& now, const std::string& unit) {
+  const auto verdict = [&](const StoredFigure& now, Unit unit) {
     return judged(base, now, unit).verdict;
   };
   EXPECT_EQ(verdict(known(110, 109, 111), "s"), CaseVerdict::slower);
@@ -57,7 +57,7 @@ TEST(Verdict, SaysWhereAChangeAloneWouldCount) {
   judge({all.back()}, {"s"}, exact());
   EXPECT_EQ(all.back()->verdict, CaseVerdict::slower);
   EXPECT_EQ(all.back()->chance_among, 0U);
-  judge(all, std::vector<std::string>(all.size(), "s"), exact());
+  judge(all, std::vector<Unit>(all.size(), "s"), exact());
   EXPECT_EQ(all.back()->verdict, CaseVerdict::not_distinguishable);
   EXPECT_EQ(all.back()->chance_among, 41U);
   EXPECT_EQ(all.front()->chance_among, 0U);
@@ -110,7 +110,7 @@ TEST(Verdict, HolmTakesAllCasesTogether) {
   changes.push_back(change_between(base, moved, "s", exact()));
   std::vector<Change*> all;
   for (Change& change : changes) all.push_back(&change);
-  judge(all, std::vector<std::string>(all.size(), "s"), exact());
+  judge(all, std::vector<Unit>(all.size(), "s"), exact());
   EXPECT_EQ(changes.back().verdict, CaseVerdict::not_distinguishable);
 }
 
@@ -124,7 +124,7 @@ TEST(Verdict, NothingIsSaidOfWhatIsNotKnown) {
   EXPECT_THAT(of_none.reason, HasSubstr("BASE: is 0"));
   EXPECT_EQ(of_none.part, std::nullopt);
   EXPECT_EQ(of_none.verdict, CaseVerdict::not_comparable);
-  EXPECT_THAT(judged(base, base, "K").reason, HasSubstr("'K'"));
+  EXPECT_THAT(judged(base, base, "B").reason, HasSubstr("'B'"));
 }
 
 TEST(Verdict, ValuesThatNothingMeasuresHaveNone) {

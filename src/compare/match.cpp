@@ -34,7 +34,7 @@ Change change_of_case(const StoredCase& base, const StoredCase& now, const Compa
                       bool here) {
   Change change;
   if (base.unit != now.unit && !base.is_empty_point() && !now.is_empty_point()) {
-    change.reason = fmt::format("in {}, now in {}", base.unit, now.unit);
+    change.reason = fmt::format("in {}, now in {}", base.unit.symbol(), now.unit.symbol());
     return change;
   }
   change = change_between(base.figure, now.figure, base.unit, rule);
@@ -46,7 +46,7 @@ Change change_of_case(const StoredCase& base, const StoredCase& now, const Compa
 
 void judge_all(std::vector<ComparedCase>& cases, const CompareRule& rule) {
   std::vector<Change*> changes;
-  std::vector<std::string> units;
+  std::vector<Unit> units;
   for (ComparedCase& one : cases) {
     changes.push_back(&one.change);
     units.push_back(one.base.unit);

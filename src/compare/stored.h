@@ -29,8 +29,8 @@ struct StoredCase {
   std::string key;
   /// The point alone: a point that was skipped has no flows, and its key says nothing of them.
   std::string point_key;
-  std::string command, point, part, metric,
-      unit;  ///< for people; `part`: which flow, "" for totals
+  std::string command, point, part, metric;  ///< for people; `part`: which flow, "" for totals
+  Unit unit;
   std::string kernel{};
   Bytes size{};  ///< per worker; 0 where it has none
   /// Of a case of one host among several: its index, and the key that the same case of others has.

@@ -41,7 +41,7 @@ Estimate around(double value) {
 }
 
 Fact fact_of(const std::string& key, std::vector<std::pair<std::string, std::string>> where,
-             const std::string& unit, double value) {
+             Unit unit, double value) {
   return {key, std::move(where), "words of " + key, unit, around(value)};
 }
 

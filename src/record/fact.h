@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "record/estimate.h"
+#include "record/unit.h"
 
 namespace numatlas {
 
@@ -14,7 +15,7 @@ struct Fact {
   /// Where: {"cpu_node", "0"}, {"memory_node", "2"}.
   std::vector<std::pair<std::string, std::string>> where;
   std::string words;  ///< the same for people, without the figure
-  std::string unit;   ///< SI base units: "s", "B/s", "1/s", or "1" for a ratio
+  Unit unit;
   /// Of several workers or hosts: their median, as sure as the least sure of them.
   Estimate estimate;
 

@@ -41,6 +41,7 @@ json to_json(const Labels& labels) {
 json to_json(const CpuId& cpu) { return cpu.value; }
 json to_json(const NodeId& node) { return node.value < 0 ? json(nullptr) : json(node.value); }
 json to_json(const CpuSet& cpus) { return to_list(cpus); }
+json to_json(Unit unit) { return to_json(std::string(unit.symbol())); }
 
 void from_json(const json& value, const Place& place, bool& out) {
   if (!value.is_boolean()) return place.reject("must be true or false");
@@ -116,6 +117,15 @@ void from_json(const json& value, const Place& place, CpuSet& out) {
   auto set = parse_list<CpuId>(text);
   if (!set) return place.reject(full_text(set.error()));
   out = *std::move(set);
+}
+
+void from_json(const json& value, const Place& place, Unit& out) {
+  std::string symbol;
+  from_json(value, place, symbol);
+  if (place.failed()) return;
+  const auto unit = Unit::named(symbol);
+  if (!unit) return place.reject(fmt::format("'{}' is not a unit of this version", symbol));
+  out = *unit;
 }
 
 }  // namespace numatlas::record

@@ -96,6 +96,7 @@ json to_json(const Bytes& bytes);       ///< null for 0: no memory is that small
 json to_json(const CpuId& cpu);
 json to_json(const NodeId& node);  ///< null where the node is not known (-1)
 json to_json(const CpuSet& cpus);  ///< the kernel's list format
+json to_json(Unit unit);           ///< its symbol; null for ""
 template <class T>
 requires(std::is_integral_v<T>) json to_json(const T& value) { return value; }
 /// Names with texts, as an object.
@@ -187,6 +188,7 @@ void from_json(const json& value, const Place& place, Bytes& out);
 void from_json(const json& value, const Place& place, CpuId& out);
 void from_json(const json& value, const Place& place, NodeId& out);
 void from_json(const json& value, const Place& place, CpuSet& out);
+void from_json(const json& value, const Place& place, Unit& out);
 void from_json(const json& value, const Place& place, Labels& out);
 /// Whole numbers from `least` to `most`.
 std::optional<std::int64_t> whole_from(const json& value, const Place& place, std::int64_t least,
@@ -336,6 +338,7 @@ inline json schema_of(Tag<Labels>) {
 inline json schema_of(Tag<CpuId>) { return {{"type", "integer"}}; }
 inline json schema_of(Tag<NodeId>) { return {{"type", json::array({"integer", "null"})}}; }
 inline json schema_of(Tag<CpuSet>) { return {{"type", "string"}, {"pattern", "^[0-9,-]*$"}}; }
+inline json schema_of(Tag<Unit>) { return schema_of(Tag<std::string>()); }
 template <class T>
 requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) json schema_of(Tag<T>) {
   json schema{{"type", "integer"}};

@@ -12,8 +12,8 @@
 namespace numatlas {
 
 struct Figure {
-  std::string key;                   ///< "latency", "bandwidth_sum"
-  std::string unit;                  ///< SI: "s", "B/s", "1/s"; "1" for shares
+  std::string key;  ///< "latency", "bandwidth_sum"
+  Unit unit;
   std::optional<Estimate> estimate;  ///< absent when it could not be measured
   std::optional<Summary> summary;    ///< of the samples, where there are several
   Distribution distribution{};       ///< of these samples in fine bins; of one visit only

@@ -23,7 +23,7 @@ double least_distance(std::size_t values) {
   return 6 + 9 * spread * spread;
 }
 
-std::string text_of(const std::vector<double>& values, const std::string& unit, const char* what) {
+std::string text_of(const std::vector<double>& values, Unit unit, const char* what) {
   const auto modes = modes_of(values);
   if (!modes) return "";
   return fmt::format("two speeds: {} in {:.0f} % of {} {}, {} in {:.0f} %",

@@ -10,7 +10,7 @@
 namespace numatlas {
 namespace {
 
-std::string text_of(const std::vector<double>& values, const std::string& unit = "B/s") {
+std::string text_of(const std::vector<double>& values, Unit unit = "B/s") {
   return modes_text({"bandwidth_sum", unit, values, 0});
 }
 

@@ -39,7 +39,7 @@ std::vector<std::string> slowed_gpus(const ScenarioResult& result) {
   return texts;
 }
 
-const PilotSeries* pilot_for(const ScenarioResult& result, const std::string& unit,
+const PilotSeries* pilot_for(const ScenarioResult& result, Unit unit,
                              const std::vector<PilotSeries>& pilots) {
   std::set<std::optional<int>> gpus;
   for (const FlowResult& flow : result.flows) {

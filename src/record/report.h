@@ -131,7 +131,8 @@ struct FlowGroup {
 
 /// What each visit to a case gave.
 struct VisitValues {
-  std::string key, unit;  ///< of a figure over all flows, or of the median over the measured flows
+  std::string key;  ///< of a figure over all flows, or of the median over the measured flows
+  Unit unit;
   std::vector<double> values;
   double best = 0;
   /// Over the visits, of the value over that of the pilots around the visit. Absent for fewer than
@@ -142,7 +143,8 @@ struct VisitValues {
 /// A short reference measurement, always the same, that was repeated throughout a run.
 struct PilotSeries {
   /// "pilot_bandwidth" in B/s, "pilot_latency" in s; of a GPU "pilot_bandwidth_gpu0".
-  std::string key, unit;
+  std::string key;
+  Unit unit;
   std::string kernel;      ///< "read", "chase", "copies, h2d, GPU 0", "chase by GPU 0"
   std::optional<int> gpu;  ///< absent: of the CPUs
   Bytes size;              ///< a worker
@@ -244,7 +246,7 @@ std::vector<std::string> slowed_gpus(const ScenarioResult& result);
 /// The series that a figure in that unit of a case goes with: that of the GPU for the flows of one
 /// GPU, of the CPUs for flows without GPUs; nullptr where there is none, and for copies between
 /// GPUs or that are each waited for.
-const PilotSeries* pilot_for(const ScenarioResult& result, const std::string& unit,
+const PilotSeries* pilot_for(const ScenarioResult& result, Unit unit,
                              const std::vector<PilotSeries>& pilots);
 /// Index of the host that a flow ran on.
 int host_of(const RunReport& report, const FlowResult& flow);

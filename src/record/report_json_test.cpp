@@ -54,6 +54,7 @@ class Filler {
   void fill(NodeId& value) { value.value = ++count_; }
   void fill(CpuSet& value) { value = {CpuId{++count_}, CpuId{++count_}}; }
   void fill(record::Labels& value) { value = {{"label " + std::to_string(++count_), "x"}}; }
+  void fill(Unit& value) { value = "B/s"; }
   void fill(CpuUse& value) { value = {1.5, 2, 0.5, 0.25, 0.125, "a reason", 0.0625}; }
   void fill(PassTimes& value) { value = {1, 0.5, 0.75, 0.25, 2, 0.875, ++count_}; }
   void fill(std::vector<Machine>&) {}  // these have tests of their own, in machine/

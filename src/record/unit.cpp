@@ -26,14 +26,6 @@ std::string size_in_words(double bytes) {
 
 }  // namespace
 
-Better better_of(const std::string& unit) {
-  return unit == "s" || unit == unit_of_cost ? Better::lower : Better::higher;
-}
-
-bool is_time_or_rate(const std::string& unit) {
-  return unit == "s" || unit == "B/s" || unit == "1/s";
-}
-
 std::string three_digits(double value) {
   const double size = std::abs(value);
   return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
@@ -55,7 +47,7 @@ std::string plus_minus_text(double part) {
   return std::string(" ") + plus_minus() + half_text(part);
 }
 
-Reading reading_of(double value, const std::string& unit) {
+Reading reading_of(double value, Unit unit) {
   if (unit == "B/s") return {1e-9, " GB/s"};
   if (unit == "1/s") return {1e-6, " M/s"};
   if (unit != "s") return {1, times};
@@ -64,18 +56,19 @@ Reading reading_of(double value, const std::string& unit) {
   return value < 0.9995 ? Reading{1e3, " ms"} : Reading{1, " s"};
 }
 
-std::string quantity_text(double value, const std::string& unit) {
+std::string quantity_text(double value, Unit unit) {
   if (unit == "B") return to_rounded_text(Bytes{static_cast<std::uint64_t>(value)});
-  if (!is_time_or_rate(unit) && unit != "1")
-    return fmt::format("{:g}{}{}", value, unit.empty() ? "" : " ", unit);
+  if (!unit.is_time_or_rate() && unit != "1")
+    return fmt::format("{:g}{}{}", value, unit.is_none() ? "" : " ", unit.symbol());
   if (unit == "1") return three_digits(value);
   const Reading reading = reading_of(value, unit);
   // A rate of a few bytes or operations a second is no 0.00 GB/s.
-  if (unit != "s" && value * reading.scale < 0.001) return fmt::format("{:.3g} {}", value, unit);
+  if (unit != "s" && value * reading.scale < 0.001)
+    return fmt::format("{:.3g} {}", value, unit.symbol());
   return three_digits(value * reading.scale) + reading.unit;
 }
 
-std::string estimate_text(const Estimate& estimate, const std::string& unit) {
+std::string estimate_text(const Estimate& estimate, Unit unit) {
   const auto width = half_width(estimate);
   if (unit == "B")
     return fmt::format("{} to {}", size_in_words(estimate.low.value_or(estimate.value)),

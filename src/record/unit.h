@@ -1,23 +1,66 @@
-// Units of figures ("s", "B/s", "1/s", "B", "1"): which way is better, and how people read values.
+// Units of figures: which way is better, and how people read values.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "record/estimate.h"
 
 namespace numatlas {
 
-enum class Better { lower, higher };
+enum class Better { lower, higher, neither };
 
-/// Unit of a figure that a program prints of itself and of which less is better.
-inline constexpr const char* unit_of_cost = "cost";
+/// The unit that a figure's values are stored in, always the base unit: "s", "B/s", "1/s"
+/// (operations per second), "B", "1" (ratios and shares), "cost" (what a program prints of itself
+/// and of which less is better), "" (no figure). A symbol that is none of these does not compile.
+class Unit {
+ public:
+  constexpr Unit() = default;
+  consteval Unit(const char* symbol) : index_(*index_of(symbol)) {}
+  /// nullopt: no unit has this symbol.
+  static constexpr std::optional<Unit> named(std::string_view symbol) {
+    const auto index = index_of(symbol);
+    return index ? std::optional(Unit(*index)) : std::nullopt;
+  }
 
-/// Which way a quantity of this unit is better: times and costs when lower, rates and shares when
-/// higher.
-Better better_of(const std::string& unit);
+  constexpr const char* symbol() const { return table[index_].symbol; }
+  /// As OpenMetrics and shell variables write it: "bytes_per_second"; "" where there is none.
+  constexpr const char* name() const { return table[index_].name; }
+  constexpr Better better() const { return table[index_].better; }
+  /// Of what is measured: not of counts, sizes and ratios.
+  constexpr bool is_time_or_rate() const { return table[index_].is_time_or_rate; }
+  constexpr bool is_none() const { return index_ == 0; }
+  friend bool operator==(Unit, Unit) = default;
+  friend auto operator<=>(Unit, Unit) = default;
 
-/// Of what is measured: seconds, bytes or operations per second; not of counts, sizes and ratios.
-bool is_time_or_rate(const std::string& unit);
+ private:
+  struct Row {
+    const char* symbol;
+    const char* name;
+    Better better;
+    bool is_time_or_rate;
+  };
+  static constexpr std::array<Row, 7> table{{{"", "", Better::neither, false},
+                                             {"s", "seconds", Better::lower, true},
+                                             {"B/s", "bytes_per_second", Better::higher, true},
+                                             {"1/s", "per_second", Better::higher, true},
+                                             {"B", "bytes", Better::neither, false},
+                                             {"1", "ratio", Better::higher, false},
+                                             {"cost", "", Better::lower, false}}};
+
+  constexpr explicit Unit(std::uint8_t index) : index_(index) {}
+  static constexpr std::optional<std::uint8_t> index_of(std::string_view symbol) {
+    for (std::uint8_t i = 0; i < table.size(); ++i)
+      if (symbol == table[i].symbol) return i;
+    return std::nullopt;
+  }
+
+  std::uint8_t index_ = 0;
+};
 
 /// With three significant digits: "94.5", "1340".
 std::string three_digits(double value);
@@ -27,14 +70,14 @@ struct Reading {
   double scale = 1;
   const char* unit = "";
 };
-Reading reading_of(double value, const std::string& unit);
+Reading reading_of(double value, Unit unit);
 
 /// The value with its unit and interval: "94.5 ns ±0.2 %", "4 MiB to 16 MiB", "45.3 GB/s ±1.0 %",
 /// "1.47 times (1.45 to 1.50)", "unknown: 20.0 to 150 ns".
-std::string estimate_text(const Estimate& estimate, const std::string& unit);
+std::string estimate_text(const Estimate& estimate, Unit unit);
 
 /// "94.5 ns", "45.3 GB/s", "1.40", "32 MiB".
-std::string quantity_text(double value, const std::string& unit);
+std::string quantity_text(double value, Unit unit);
 
 /// At most `decimals` digits behind the point, and at most four that count: "1.23", "12.35",
 /// "123.5", "1696".

@@ -5,6 +5,20 @@
 namespace numatlas {
 namespace {
 
+TEST(Unit, HasASymbolANameAndADirection) {
+  constexpr Unit rate = "B/s";
+  EXPECT_STREQ(rate.name(), "bytes_per_second");
+  EXPECT_EQ(rate.better(), Better::higher);
+  EXPECT_EQ(Unit("s").better(), Better::lower);
+  EXPECT_EQ(Unit("B").better(), Better::neither);
+  EXPECT_TRUE(Unit().is_none());
+  for (const char* symbol : {"", "s", "B/s", "1/s", "B", "1", "cost"}) {
+    ASSERT_TRUE(Unit::named(symbol)) << symbol;
+    EXPECT_STREQ(Unit::named(symbol)->symbol(), symbol);
+  }
+  EXPECT_FALSE(Unit::named("GB/s"));
+}
+
 TEST(Unit, NumbersHaveFourDigitsAtMost) {
   EXPECT_EQ(short_number(1.234, 2), "1.23");
   EXPECT_EQ(short_number(1.23456, 6), "1.235");

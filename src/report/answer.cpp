@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t most_figures = 4;
 
 /// "123 to 338 ns"
-std::string span_text(const std::vector<Estimate>& values, const std::string& unit) {
+std::string span_text(const std::vector<Estimate>& values, Unit unit) {
   const auto by_value = [](const Estimate& one) { return one.value; };
   const Estimate& least = *std::ranges::min_element(values, {}, by_value);
   const Estimate& most = *std::ranges::max_element(values, {}, by_value);
@@ -57,7 +57,7 @@ std::string heading_text(const RunReport& report, const std::string& heading) {
 /// What a case found: over all of its workers, or of the only one.
 const Figure* figure_of_case(const ScenarioResult& one) {
   const auto is_told = [](const Figure& figure) {
-    return is_time_or_rate(figure.unit) && figure.estimate;
+    return figure.unit.is_time_or_rate() && figure.estimate;
   };
   const auto first = [&](const std::vector<Figure>& figures) -> const Figure* {
     const auto found = std::ranges::find_if(figures, is_told);
@@ -83,13 +83,13 @@ std::string cases_text(const RunReport& report) {
           fmt::format("{}: {}", one->name, estimate_text(*figure->estimate, figure->unit)));
     return fmt::format("{}", fmt::join(texts, "; "));
   }
-  std::vector<std::string> units;
-  std::map<std::string, std::vector<Estimate>> values;
+  std::vector<Unit> units;
+  std::map<Unit, std::vector<Estimate>> values;
   for (const auto& [one, figure] : found) {
     add_once(units, figure->unit);
     values[figure->unit].push_back(*figure->estimate);
   }
-  for (const std::string& unit : units) texts.push_back(span_text(values[unit], unit));
+  for (const Unit unit : units) texts.push_back(span_text(values[unit], unit));
   return fmt::format("{}: {}", count_text(found.size(), "case"), fmt::join(texts, ", "));
 }
 
@@ -114,7 +114,7 @@ std::string all_figures_text(const RunReport& report) {
 }  // namespace
 
 std::string cells_text(const std::vector<const Fact*>& cells) {
-  const std::string& unit = cells.front()->unit;
+  const Unit unit = cells.front()->unit;
   if (cells.size() == 1) return estimate_text(cells.front()->estimate, unit);
   std::vector<Estimate> local, remote;
   for (const Fact* cell : cells)

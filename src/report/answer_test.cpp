@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-Fact fact(const char* heading, const char* line, const char* unit, double value) {
+Fact fact(const char* heading, const char* line, Unit unit, double value) {
   Fact one{"key", {}, "", unit, Estimate(value)};
   one.heading = heading;
   one.line = line;

@@ -13,7 +13,7 @@ std::string interval_text(const Fact& fact) {
 }
 
 bool has_star(const Fact& fact) {
-  return is_time_or_rate(fact.unit) && is_of_few_visits(fact.estimate);
+  return fact.unit.is_time_or_rate() && is_of_few_visits(fact.estimate);
 }
 
 std::string star_note() {

@@ -29,7 +29,7 @@ struct Shown {
   const char* unit;
   double scale;
 };
-Shown shown_in(const std::string& unit) {
+Shown shown_in(Unit unit) {
   if (unit == "1/s") return {"M/s", in_millions};
   return unit == "B/s" ? Shown{"GB/s", in_gb_per_s} : Shown{"ns", in_ns};
 }

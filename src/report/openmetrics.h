@@ -49,10 +49,6 @@ class FigureGauges {
   std::map<std::pair<std::string, MetricLabels>, int> seen_;
 };
 
-/// A figure's unit at the end of the name of a metric or a variable: "bytes_per_second"; "ratio" of
-/// shares; "" of units that have none.
-std::string unit_name(const std::string& unit);
-
 /// Every figure of the cases with the ends of its interval, by kernel, size and the labels of its
 /// case; of cases without figures of their own those of each worker. `host` is "all" for figures
 /// over several hosts. Beside them the cases by status, the warnings by code, and when the run

@@ -34,7 +34,7 @@ std::string samples_file(const RunReport& report) {
                        {"name", report.scenarios[i].name},
                        {"worker", flow.worker},
                        {"figure", figure.key},
-                       {"unit", figure.unit},
+                       {"unit", figure.unit.symbol()},
                        {"count", flow.samples.size()}});
       for (const double sample : flow.samples) append(samples, sample);
     }

@@ -35,7 +35,7 @@ double traffic_ratio(const FlowResult& flow) {
 
 /// Of ascending samples, by their median. `width`: what the stop rule reached, of the figure that
 /// it watches.
-Figure median_of(const char* key, const char* unit, std::vector<double> sorted,
+Figure median_of(const char* key, Unit unit, std::vector<double> sorted,
                  const std::optional<double>& width = {}) {
   Figure figure{key, unit, {}, {}, distribution_of(sorted, fine)};
   figure.summary = summarize_sorted(std::move(sorted));
@@ -44,7 +44,7 @@ Figure median_of(const char* key, const char* unit, std::vector<double> sorted,
 }
 
 /// The same by their mean, which is known as well as the median is.
-Figure mean_of(const char* key, const char* unit, std::vector<double> sorted,
+Figure mean_of(const char* key, Unit unit, std::vector<double> sorted,
                const std::optional<double>& width) {
   Figure figure = median_of(key, unit, std::move(sorted), width);
   if (figure.estimate) figure.estimate = as_sure_as(figure.summary->mean, *figure.estimate);
@@ -201,7 +201,7 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector
     std::vector<Figure> figures{
         mean_of(step_time(flow.kernel).key.c_str(), "s", std::move(sorted), trace.half_width)};
     for (const StepCount& count : trace.counts)
-      figures.push_back({count.key, unit_of_cost, count.each, std::nullopt});
+      figures.push_back({count.key, "cost", count.each, std::nullopt});
     return figures;
   }
   Figure bandwidth = median_of("bandwidth", "B/s", std::move(sorted), trace.half_width);

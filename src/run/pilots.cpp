@@ -85,7 +85,7 @@ std::vector<int> pilot_workers(const Layout& layout, bool one_a_host) {
 void complete(PlannedPilot& pilot, const PilotKind& kind, Bytes size) {
   pilot.head.key = kind.chase ? "pilot_latency" : "pilot_bandwidth";
   if (kind.gpu) pilot.head.key += fmt::format("_gpu{}", *kind.gpu);
-  pilot.head.unit = kind.chase ? "s" : "B/s";
+  pilot.head.unit = kind.chase ? Unit("s") : Unit("B/s");
   pilot.head.gpu = kind.gpu;
   pilot.head.size = size;
   pilot.head.workers = pilot.scenario.flows.size();

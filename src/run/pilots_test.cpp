@@ -91,7 +91,7 @@ TEST(PilotPlan, OfAGpuIsOfOneSizeAndPinned) {
   const PilotSeries& copies = pilots[0].head;
   EXPECT_EQ(copies.kernel, "copies, h2d, GPU 3");
   EXPECT_EQ(copies.gpu, 3);
-  EXPECT_EQ(copies.unit, "B/s");
+  EXPECT_EQ(copies.unit, Unit("B/s"));
   EXPECT_EQ(copies.memory, "bind:1");
   EXPECT_EQ(copies.workers, 1U);
   ASSERT_THAT(pilots[0].scenario.flows, SizeIs(1));
@@ -102,7 +102,7 @@ TEST(PilotPlan, OfAGpuIsOfOneSizeAndPinned) {
   EXPECT_EQ(flow.source->bytes, Bytes{64 * mib});
   EXPECT_EQ(flow.source->pages, PageKind::base);
   EXPECT_EQ(pilots[1].head.kernel, "chase by GPU 3");
-  EXPECT_EQ(pilots[1].head.unit, "s");
+  EXPECT_EQ(pilots[1].head.unit, Unit("s"));
   EXPECT_EQ(pilots[1].scenario.flows.at(0).region.bytes, Bytes{4 * mib});
 }
 
@@ -126,7 +126,7 @@ TEST(PilotPlan, HasHalfTheSizeWhereAllOfItIsTooMuch) {
   EXPECT_EQ(size_of("1s"), Bytes{}) << "none: preparing it would take too much of the run";
 }
 
-PilotSeries series_of(const std::string& unit, const std::vector<double>& values) {
+PilotSeries series_of(Unit unit, const std::vector<double>& values) {
   PilotSeries pilot;
   pilot.unit = unit;
   pilot.values = values;
@@ -146,7 +146,7 @@ TEST(PilotAround, IsTheMeanOfTheOnesBeforeAndAfter) {
 }
 
 /// A machine that reads at half its speed in some visits, and a case that follows it.
-ScenarioResult moody_case(const std::string& unit, const std::string& level) {
+ScenarioResult moody_case(Unit unit, const std::string& level) {
   ScenarioResult result;
   FlowResult flow;
   flow.kernel = "copy";

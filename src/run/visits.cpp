@@ -108,7 +108,7 @@ void invert_rates(ScenarioResult& result) {
 }
 
 void CaseVisits::note_values(ScenarioResult& result, const ScenarioResult& visit) {
-  const auto note = [&](const std::string& key, const std::string& unit, double value) {
+  const auto note = [&](const std::string& key, Unit unit, double value) {
     auto& figures = result.visits->figures;
     auto found = std::find_if(figures.begin(), figures.end(),
                               [&](const VisitValues& figure) { return figure.key == key; });
@@ -117,8 +117,8 @@ void CaseVisits::note_values(ScenarioResult& result, const ScenarioResult& visit
       found = figures.end() - 1;
     }
     found->values.push_back(value);
-    found->best = better_of(unit) == Better::lower ? std::min(found->best, value)
-                                                   : std::max(found->best, value);
+    found->best = unit.better() == Better::lower ? std::min(found->best, value)
+                                                 : std::max(found->best, value);
   };
   std::vector<double> values;
   const Figure* first = nullptr;

@@ -62,7 +62,7 @@ const Fact* fact_named(const SurveySummary& summary, const std::string& key) {
 
 TEST(SurveySummary, AValueThatMayBeAnythingIsNotTold) {
   Fact fact{"core_to_core", {}, "Core to core", "s", 44e-9, "{}"};
-  const auto told = [&](const char* unit, double value, double low, double high) {
+  const auto told = [&](Unit unit, double value, double low, double high) {
     fact.unit = unit;
     fact.estimate = value;
     fact.estimate.low = low;

@@ -24,7 +24,7 @@ constexpr const char* check_hmat =
 /// One of the two quantities.
 struct Quantity {
   const char* word;
-  const char* unit;
+  Unit unit;
   std::optional<double> HmatFigures::*claimed;
   const Estimate* (AuditInput::*measured)(NodeId, NodeId) const;
   bool least;  ///< less is better

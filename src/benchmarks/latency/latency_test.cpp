@@ -247,7 +247,7 @@ TEST(Latency, MetricIsTheMeanInSeconds) {
   const auto metrics = figures_of(Flow{}, trace);
   ASSERT_EQ(metrics.size(), 1U);
   EXPECT_EQ(metrics[0].key, "latency");
-  EXPECT_EQ(metrics[0].unit, "s");
+  EXPECT_EQ(metrics[0].unit, Unit("s"));
   EXPECT_DOUBLE_EQ(*metrics[0].value(), 100e-9);
   EXPECT_EQ(metrics[0].summary->n, 3U);
   trace.samples.clear();

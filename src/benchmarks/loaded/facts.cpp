@@ -38,7 +38,7 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
     const std::string cpus = label_of(point, "cell_cpu_node"),
                       memory = label_of(point, "cell_memory_node");
     const std::string nodes = fmt::format("CPUs of node {}, memory of node {}", cpus, memory);
-    const auto add = [&](const char* key, const std::string& words, const char* unit,
+    const auto add = [&](const char* key, const std::string& words, Unit unit,
                          const std::string& line, const std::optional<Estimate>& estimate) {
       if (!estimate) return;
       const bool first = facts.empty();

@@ -83,7 +83,7 @@ void add_cells(std::vector<Fact>& facts, const std::vector<Cell>& cells, bool la
          fmt::format("{} from CPUs of node {} to memory of node {}",
                      latency ? "latency of one CPU alone" : "read bandwidth of all " + cpus,
                      cell.cpus, cell.memory),
-         latency ? "s" : "B/s",
+         latency ? Unit("s") : Unit("B/s"),
          cell.estimate,
          fmt::format("{}, {}",
                      latency ? "Memory latency, one CPU alone"

@@ -51,7 +51,7 @@ void compare_readers(RunReport& report) {
     if (!first || !last) continue;
     // On average half of the pages have gone.
     const Estimate times = ratio_of(*cost, between(*first, *last, 0.5));
-    one.figures.push_back({"reader_times", unit_of_cost, times, std::nullopt});
+    one.figures.push_back({"reader_times", "cost", times, std::nullopt});
   }
 }
 
@@ -107,8 +107,8 @@ std::vector<Fact> migrate_facts(const RunReport& report) {
   const auto* const slowest = lowest_of(report.scenarios, rate);
   const auto* const worst = highest_of(report.scenarios, times);
   std::vector<Fact> facts;
-  const auto add = [&](const char* key, const ScenarioResult& one, const char* unit,
-                       const char* figure, const std::string& what, const std::string& line) {
+  const auto add = [&](const char* key, const ScenarioResult& one, Unit unit, const char* figure,
+                       const std::string& what, const std::string& line) {
     facts.push_back(
         {key,
          {{"from", label_of(one, "from")}, {"to", label_of(one, "to")}, {"pages", one.pages}},

@@ -109,13 +109,15 @@ std::vector<const ScenarioResult*> measured(const RunReport& report) {
 
 void add_figures(const TimeRow& row, const std::string& of, std::vector<Figure>& figures) {
   figures.push_back({of + "bandwidth", "B/s", row.median, {}});
-  for (const auto& [key, unit, value] : {std::tuple("average_bandwidth", "B/s", row.average_rate),
-                                         {"average_time", "s", row.average},
-                                         {"best_bandwidth", "B/s", row.maximum_rate},
-                                         {"best_time", "s", row.minimum},
-                                         {"worst_bandwidth", "B/s", row.minimum_rate},
-                                         {"worst_time", "s", row.maximum}})
+  const auto add = [&](const char* key, Unit unit, double value) {
     figures.push_back({of + key, unit, Estimate(value), {}});
+  };
+  add("average_bandwidth", "B/s", row.average_rate);
+  add("average_time", "s", row.average);
+  add("best_bandwidth", "B/s", row.maximum_rate);
+  add("best_time", "s", row.minimum);
+  add("worst_bandwidth", "B/s", row.minimum_rate);
+  add("worst_time", "s", row.maximum);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ std::vector<Fact> transfer_facts(const RunReport& report) {
     const char* const way = direction == "h2d"   ? "to the GPU from"
                             : direction == "d2h" ? "from the GPU to"
                                                  : "both ways at once, GPU and";
-    const auto add = [&](const char* key, const char* figure, const char* unit, std::string words) {
+    const auto add = [&](const char* key, const char* figure, Unit unit, std::string words) {
       if (const auto estimate = host_estimate_of(point, figure))
         facts.push_back({key, where, std::move(words), unit, *estimate});
     };

@@ -44,7 +44,7 @@ Expected<Exported> export_csv(const ExportInput& input) {
   }
   text += fmt::format(",{}\n", last_columns);
   for (const auto& [fact, run] : facts) {
-    text += fmt::format("{},{},{},{},{},{}", csv_field(fact->key), csv_field(fact->unit),
+    text += fmt::format("{},{},{},{},{},{}", csv_field(fact->key), fact->unit.symbol(),
                         number(fact->estimate.value), number(fact->estimate.low),
                         number(fact->estimate.high), fact->estimate.n);
     for (const std::string& name : labels) text += "," + csv_field(where_of(*fact, name));

@@ -62,7 +62,8 @@ std::string total_row(const std::string& host, const ScenarioResult& point, std:
                       const Figure& metric) {
   return fmt::format("{},,,,,,,{},{},,{},,,{},{},,,,{},{},{}", host, point.size.value, point.pages,
                      kernel_fields(point.order, point.stride, point.kernel, point.stores), workers,
-                     name_of(point.status), metric.key, metric.unit, figure_fields(metric));
+                     name_of(point.status), metric.key, metric.unit.symbol(),
+                     figure_fields(metric));
 }
 
 }  // namespace
@@ -140,7 +141,7 @@ std::string tidy_csv(const RunReport& report) {
             csv_field(memory_node_text(flow)), csv_field(flow.memory), flow.size.value,
             scenario.pages, csv_field(observed_memory(flow).page_text()), flow_fields(flow),
             scenario.flows.size(), name_of(scenario.status), flow.stop, number(half_width(flow)),
-            number(flow.overlap), metric.key, metric.unit, figure_fields(metric),
+            number(flow.overlap), metric.key, metric.unit.symbol(), figure_fields(metric),
             labels_text(scenario));
       }
     }

@@ -86,14 +86,6 @@ std::string figures_text(const RunReport& report) {
 
 }  // namespace
 
-std::string unit_name(const std::string& unit) {
-  if (unit == "s") return "seconds";
-  if (unit == "B") return "bytes";
-  if (unit == "B/s") return "bytes_per_second";
-  if (unit == "1/s") return "per_second";
-  return unit == "1" ? "ratio" : "";
-}
-
 void FigureGauges::add(const Figure& figure, MetricLabels labels) {
   if (!figure.estimate) return;
   // A series that stands twice makes Prometheus refuse the file.
@@ -113,7 +105,7 @@ std::string FigureGauges::text() const {
 }
 
 Gauge& FigureGauges::of(const Figure& figure, const std::string& part, const std::string& meaning) {
-  const std::string unit = unit_name(figure.unit);
+  const std::string unit = figure.unit.name();
   const std::string name =
       fmt::format("{}_{}{}{}{}", prefix_, figure.key, part, unit.empty() ? "" : "_", unit);
   const auto [known, is_new] = index_.try_emplace(name, gauges_.size());
