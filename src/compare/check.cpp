@@ -17,7 +17,7 @@
 #include "base/add_once.h"
 #include "base/count_text.h"
 #include "base/text.h"
-#include "compare/judge.h"
+#include "analysis/sides.h"
 #include "record/figure.h"
 #include "report/openmetrics.h"
 
