@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "compare/judge.h"
+#include "analysis/sides.h"
 #include "record/estimate.h"
 
 namespace numatlas::truth {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/figure.h"
+#include "analysis/stored_figure.h"
 
 namespace numatlas::truth {
 

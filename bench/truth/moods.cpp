@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "compare/judge.h"
+#include "analysis/sides.h"
 #include "comparisons.h"
 #include "run/pilots.h"
 

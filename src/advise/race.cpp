@@ -1,20 +1,12 @@
 #include "advise/race.h"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
-#include <numeric>
+
+#include "record/sample.h"
 
 namespace numatlas {
-namespace {
-
-/// Quantile of Student's t that is exceeded on either side with the probability risk / 2.
-double quantile_of_t(std::size_t rounds, double risk) {
-  return quantile(complement(boost::math::students_t(static_cast<double>(rounds) - 1), risk / 2));
-}
-
-}  // namespace
 
 std::optional<LogRatio> log_ratio(std::span<const std::optional<double>> one,
                                   std::span<const std::optional<double>> other, double risk) {
@@ -22,23 +14,17 @@ std::optional<LogRatio> log_ratio(std::span<const std::optional<double>> one,
   for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i)
     if (one[i] && other[i]) logs.push_back(std::log(*one[i] / *other[i]));
   if (logs.size() < 2) return std::nullopt;
-  const auto n = static_cast<double>(logs.size());
-  LogRatio ratio;
-  ratio.rounds = logs.size();
-  ratio.mean = std::accumulate(logs.begin(), logs.end(), 0.0) / n;
-  double squares = 0;
-  for (const double value : logs) squares += (value - ratio.mean) * (value - ratio.mean);
-  ratio.deviation = std::sqrt(squares / (n - 1));
-  const double half = quantile_of_t(logs.size(), risk) * ratio.deviation / std::sqrt(n);
-  ratio.interval = {ratio.mean - half, ratio.mean + half};
-  return ratio;
+  const Sample mean = mean_of(logs);
+  return LogRatio{mean.location, interval_of(mean, risk),
+                  mean.deviation() * std::sqrt(static_cast<double>(logs.size())), logs.size()};
 }
 
-std::size_t rounds_for(double half_width, double deviation, double risk, std::size_t least,
+std::size_t rounds_for(double precision, double deviation, double risk, std::size_t least,
                        std::size_t most) {
   for (std::size_t n = std::max<std::size_t>(least, 2); n < most; ++n) {
-    const double half = quantile_of_t(n, risk) * deviation / std::sqrt(static_cast<double>(n));
-    if (half <= half_width) return n;
+    const auto count = static_cast<double>(n);
+    const Sample mean{0, deviation * deviation / count, count - 1};
+    if (half_width(mean, risk) <= precision) return n;
   }
   return most;
 }

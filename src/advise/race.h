@@ -53,7 +53,7 @@ std::optional<LogRatio> log_ratio(std::span<const std::optional<double>> one,
                                   std::span<const std::optional<double>> other, double risk);
 
 /// Rounds that an interval of this half width takes where rounds deviate so much.
-std::size_t rounds_for(double half_width, double deviation, double risk, std::size_t least,
+std::size_t rounds_for(double precision, double deviation, double risk, std::size_t least,
                        std::size_t most);
 
 /// One candidate's runs.

@@ -19,9 +19,9 @@ std::vector<Finding> findings_of(const SlowHost& slow, const std::string& comman
                                  const std::function<Finding(const SlowKernel&)>& of_case) {
   std::vector<Finding> found;
   for (const SlowKernel& one : slow.kernels) {
-    found.push_back(of_case(one));
-    found.back().mads = one.mads;
-    found.back().evidence = rounds_text(one);
+    Finding& its = found.emplace_back(of_case(one));
+    its.mads = one.mads;
+    if (its.evidence.empty()) its.evidence = rounds_text(one);
   }
   if (found.empty() && slow.together) {
     Finding& all = found.emplace_back();

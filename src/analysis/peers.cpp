@@ -1,7 +1,6 @@
 #include "analysis/peers.h"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -12,29 +11,12 @@
 
 #include <fmt/format.h>
 
+#include "analysis/judge.h"
 #include "base/statistics.h"
 #include "base/text.h"
 
 namespace numatlas {
 namespace {
-
-// Makes the MAD of normally distributed values their standard deviation.
-constexpr double mad_to_deviation = 1.4826;
-
-/// Of few values the MAD is too small on average: Croux & Rousseeuw, "Time-efficient algorithms for
-/// two highly robust estimators of scale", COMPSTAT 1992.
-double small_sample_factor(std::size_t n) {
-  constexpr double factors[] = {1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107};
-  if (n < std::size(factors)) return factors[n];
-  return static_cast<double>(n) / (static_cast<double>(n) - 0.8);
-}
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 /// From so many rounds on more than two good ones acquit a host: those that something disturbed now
 /// and then are not slow.
@@ -46,56 +28,16 @@ double third_best(std::vector<double> values) {
   return values[2];
 }
 
-/// What peers have in common: their median, and how far apart they are.
-struct Peers {
-  double median = 0;
-  double spread = 0;  ///< scaled MAD, not below the rule's least
-  std::size_t count = 0;
-};
-
-Peers peers_of(std::vector<double> values, double least_spread) {
-  Peers peers;
-  peers.count = values.size();
-  if (values.empty()) return peers;
-  peers.median = median_of(values);
-  for (double& value : values) value = std::abs(value - peers.median);
-  peers.spread =
-      std::max(mad_to_deviation * small_sample_factor(peers.count) * median_of(std::move(values)),
-               least_spread * peers.median);
-  return peers;
-}
-
-/// How likely a healthy figure lies that far below its peers: Student's t, on one side.
-double chance_of(double rate, const Peers& peers) {
-  if (!(peers.spread > 0)) return rate < peers.median ? 0 : 1;
-  const boost::math::students_t distribution(static_cast<double>(peers.count - 1));
-  return cdf(complement(distribution, (peers.median - rate) / peers.spread));
-}
-
-/// Which of so many findings stand (Benjamini and Hochberg). `chances`: how likely each is where
-/// nothing is wrong.
-std::vector<bool> standing(const std::vector<double>& chances, double false_share) {
-  std::vector<std::size_t> order(chances.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return chances[i]; });
-  std::size_t named = order.size();
-  const auto n = static_cast<double>(order.size());
-  while (named > 0 && chances[order[named - 1]] > false_share * static_cast<double>(named) / n)
-    --named;
-  std::vector<bool> stand(chances.size(), false);
-  for (std::size_t i = 0; i < named; ++i) stand[order[i]] = true;
-  return stand;
-}
-
 /// A rate against its peers by distance alone: nullopt unless it is slow by drop and deviations.
-std::optional<SlowKernel> far_below(double rate, const Peers& peers, const SlowRule& rule) {
-  if (!(peers.median > 0)) return std::nullopt;
+std::optional<SlowKernel> far_below(double rate, const Sample& peers, const SlowRule& rule) {
+  const double median = peers.location;
+  if (!(median > 0)) return std::nullopt;
   SlowKernel slow;
   slow.rate = rate;
-  slow.median = peers.median;
-  slow.drop = (peers.median - rate) / peers.median;
+  slow.median = median;
+  slow.drop = (median - rate) / median;
   // At 0 the floor is off: then any distance is infinitely many deviations.
-  slow.mads = (peers.median - rate) / peers.spread;
+  slow.mads = (median - rate) / peers.deviation();
   if (!(slow.drop > rule.drop) || !(slow.mads > rule.mads)) return std::nullopt;
   return slow;
 }
@@ -198,35 +140,34 @@ std::vector<KindCase> comparable_cases(const PeerInput& input,
 
 using Found = std::map<std::size_t, SlowHost>;
 
-SlowHost& entry_of(Found& found, std::size_t host, const Peers& peers) {
+SlowHost& entry_of(Found& found, std::size_t host, std::size_t peers) {
   SlowHost& entry = found[host];
   entry.host = host;
-  entry.peers = std::max(entry.peers, peers.count);
+  entry.peers = std::max(entry.peers, peers);
   return entry;
 }
 
 void judge_each(std::vector<KindCase>& cases, const std::vector<std::size_t>& indices,
                 const SlowRule& rule, Found& found) {
   struct Suspect {
-    std::size_t at, host;  // of its chance
+    std::size_t at, host, peers;  // at: of its chance
     SlowKernel slow;
-    Peers peers;
   };
   std::vector<double> chances;
   std::vector<Suspect> suspects;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     KindCase& one = cases[i];
-    const Peers peers = peers_of(one.rates(), rule.least_spread);
+    const Sample peers = reference_of_peers(one.rates(), rule.least_spread);
     for (std::size_t k = 0; k < one.hosts().size(); ++k) {
       const std::size_t host = one.hosts()[k];
-      chances.push_back(chance_of(one.rates()[k], peers));
+      chances.push_back(chance_below(difference({one.rates()[k]}, peers)));
       auto slow = far_below(one.rates()[k], peers, rule);
       if (!slow || !holds(*slow, one.of(host).highest, one.relative_rounds(host), rule)) continue;
       slow->kernel = indices[i];
-      suspects.push_back({chances.size() - 1, host, *slow, peers});
+      suspects.push_back({chances.size() - 1, host, one.hosts().size(), *slow});
     }
   }
-  const std::vector<bool> stand = standing(chances, rule.false_share);
+  const auto stand = standing(chances, Procedure::benjamini_hochberg, rule.false_share);
   for (const Suspect& suspect : suspects)
     if (stand[suspect.at])
       entry_of(found, suspect.host, suspect.peers).kernels.push_back(suspect.slow);
@@ -267,18 +208,20 @@ void judge_together(std::vector<KindCase>& cases, const std::vector<std::size_t>
   if (all.size() < rule.least_hosts) return;
   std::vector<double> scores;
   for (const RoundsTogether& one : all) scores.push_back(one.score);
-  const Peers peers = peers_of(scores, rule.least_spread / 2);  // medians of medians vary less
-  if (!(peers.spread > 0)) return;
+  // Medians of medians vary less.
+  const Sample peers = reference_of_peers(scores, rule.least_spread / 2);
+  if (!(peers.variance > 0)) return;
   std::vector<double> chances;
-  for (const RoundsTogether& one : all) chances.push_back(chance_of(one.score, peers));
-  const std::vector<bool> named = standing(chances, rule.false_share);
-  const double least = peers.median * (1 - rule.drop_together);
+  for (const RoundsTogether& one : all)
+    chances.push_back(chance_below(difference({one.score}, peers)));
+  const auto stand = standing(chances, Procedure::benjamini_hochberg, rule.false_share);
+  const double least = peers.location * (1 - rule.drop_together);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const RoundsTogether& one = all[i];
-    if (!named[i] || one.score >= least || third_best(one.rounds) >= least) continue;
-    SlowTogether& slow = entry_of(found, one.host, peers).together.emplace();
-    slow.drop = 1 - one.score / peers.median;
-    slow.mads = (peers.median - one.score) / peers.spread;
+    if (!stand[i] || one.score >= least || third_best(one.rounds) >= least) continue;
+    SlowTogether& slow = entry_of(found, one.host, all.size()).together.emplace();
+    slow.drop = 1 - one.score / peers.location;
+    slow.mads = (peers.location - one.score) / peers.deviation();
     slow.rounds = one.rounds.size();
     for (const double round : one.rounds) slow.slow_rounds += round < least ? 1 : 0;
   }
@@ -421,19 +364,19 @@ std::vector<Fall> judge_past(const std::vector<PastCase>& cases, const SlowRule&
     Fall fall;
     fall.since = step_of(earlier, newest.rate, rule);
     fall.runs = fall.since;
-    const Peers own = peers_of({earlier.begin(), earlier.begin() + static_cast<long>(fall.since)},
-                               rule.least_spread);
-    chances.push_back(chance_of(newest.rate, own));
+    const auto fell = earlier.begin() + static_cast<std::ptrdiff_t>(fall.since);
+    const Sample own = reference_of_peers({earlier.begin(), fell}, rule.least_spread);
+    chances.push_back(chance_below(difference({newest.rate}, own)));
     auto slow = far_below(newest.rate, own, rule);
     std::vector<double> relative = newest.rounds;
     std::erase(relative, 0.0);
-    for (double& round : relative) round /= own.median;
+    for (double& round : relative) round /= own.location;
     if (!slow || !holds(*slow, newest.highest, std::move(relative), rule)) continue;
     fall.drop = *slow;
     fall.drop.kernel = i;
     suspects.emplace_back(chances.size() - 1, fall);
   }
-  const std::vector<bool> stand = standing(chances, rule.false_share);
+  const auto stand = standing(chances, Procedure::benjamini_hochberg, rule.false_share);
   std::vector<Fall> falls;
   for (const auto& [at, fall] : suspects)
     if (stand[at]) falls.push_back(fall);

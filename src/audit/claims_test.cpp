@@ -349,6 +349,28 @@ TEST(PeersClaim, ByTheRuleOfCheck) {
   EXPECT_THAT(slow.claimed, HasSubstr("the median of 4 hosts"));
 }
 
+/// As `check` has it: a host without others is judged by itself.
+TEST(PeersClaim, OwnResultsAreItsPast) {
+  const Figures figures = with_modules("even", 350);
+  AuditInput input{figures.machine, figures.reports, {}};
+  const auto at = [&](const char* day, double rate) {
+    StoredRun run = run_of("here", figures.machine, rate);
+    run.started = day;
+    return run;
+  };
+  input.now = {at("2026-11-24T00:00:00Z", 245)};
+  input.peers =
+      Results{{at("2026-11-20T00:00:00Z", 350), at("2026-11-21T00:00:00Z", 351)}, {}, {}, {}};
+  EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, not_measurable);  // two are too few
+  input.peers->runs.push_back(at("2026-11-22T00:00:00Z", 349));
+  const ClaimVerdict fell = make_peers_claim()->judge(input).at(0);
+  EXPECT_EQ(fell.outcome, contradicted);
+  EXPECT_THAT(fell.claimed, HasSubstr("the median of 3 earlier runs"));
+  EXPECT_THAT(fell.found, HasSubstr("since 2026-11-24"));
+  input.now = {at("2026-11-24T00:00:00Z", 350)};
+  EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, confirmed);
+}
+
 /// The same processor with half of the memory is another kind, as `check` has it.
 TEST(PeersClaim, OtherKindsAreNoPeers) {
   const Figures figures = with_modules("even", 350);

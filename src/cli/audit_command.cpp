@@ -48,9 +48,10 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
              "also judge the settings of the system, for a machine used like that");
   add_value(app, "--baseline", options->baseline, "FILE",
             "also compare with an earlier result of this machine: survey.json, or JSON of audit");
-  add_value(app, "--peers", options->peers, "FOLDER",
-            "also compare with hosts of the same kind: a folder with their results (*.json, in it "
-            "and in its folders)");
+  add_value(
+      app, "--peers", options->peers, "FOLDER",
+      "also compare with hosts of the same kind, and with this one before: a folder with their "
+      "results (*.json, in it and in its folders)");
   add_value(app, "--smbios", options->smbios, "FILE",
             "take the memory modules from a file of `dmidecode --dump-bin`, which takes root once "
             "instead of each time");

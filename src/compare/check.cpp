@@ -14,10 +14,10 @@
 
 #include "analysis/host_kind.h"
 #include "analysis/peers.h"
+#include "analysis/sides.h"
 #include "base/add_once.h"
 #include "base/count_text.h"
 #include "base/text.h"
-#include "compare/judge.h"
 #include "record/figure.h"
 #include "report/openmetrics.h"
 
@@ -133,6 +133,8 @@ Finding finding_of(const char* verdict, const StoredCase& one, const SlowKernel&
   finding.change = *finding.value / *finding.reference - 1;
   finding.mads = found.mads;
   finding.evidence = rounds_text(found);
+  if (!one.figure.disturbed.empty())
+    finding.evidence += (finding.evidence.empty() ? "" : "; ") + one.figure.disturbed;
   return finding;
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "compare/judge.h"
+#include "analysis/sides.h"
 #include "compare/stored.h"
 
 namespace numatlas {

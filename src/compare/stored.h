@@ -8,7 +8,7 @@
 
 #include "analysis/host_kind.h"
 #include "base/error.h"
-#include "compare/figure.h"
+#include "analysis/stored_figure.h"
 #include "record/report.h"
 
 namespace numatlas {

@@ -2,23 +2,15 @@
 
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
+
+#include "record/sample.h"
 
 namespace numatlas {
 namespace {
 
-constexpr double confidence = 0.95, upper_tail = (1 - confidence) / 2;
-
-/// Half of the interval of the mean of at least two values that leaves out `tail` on each side.
-double students_half_width(std::span<const double> values, double mean, double tail) {
-  const auto n = static_cast<double>(values.size());
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  const double t = quantile(complement(boost::math::students_t(n - 1), tail));
-  return t * std::sqrt(squares / (n - 1) / n);
-}
+constexpr double confidence = 0.95, risk = 1 - confidence;
 
 /// How likely the median of what `n` values were drawn from lies between the `rank`-th smallest
 /// and the `rank`-th largest of them.
@@ -113,7 +105,7 @@ Estimate estimate_of_visits(std::span<const double> values, std::optional<double
     estimate.method = Method::within;
     return estimate;
   }
-  const double half = students_half_width(values, mean, upper_tail);
+  const double half = half_width(mean_of(values), risk);
   const bool is_positive = *std::min_element(values.begin(), values.end()) >= 0;
   estimate.low = is_positive ? std::max(0.0, mean - half) : mean - half;
   estimate.high = mean + half;
@@ -130,13 +122,12 @@ std::optional<Estimate> ratio_of_pairs(std::span<const double> mine, std::span<c
     if (!(mine[i] > 0) || !(its[i] > 0)) return std::nullopt;
     logarithms.push_back(std::log(mine[i] / its[i]));
   }
-  const double mean =
-      std::accumulate(logarithms.begin(), logarithms.end(), 0.0) / static_cast<double>(pairs);
-  const double tail = upper_tail / static_cast<double>(std::max<std::size_t>(choices, 1));
-  const double half = students_half_width(logarithms, mean, tail);
-  Estimate ratio = std::exp(mean);
-  ratio.low = std::exp(mean - half);
-  ratio.high = std::exp(mean + half);
+  const Sample mean = mean_of(logarithms);
+  const Interval interval =
+      interval_of(mean, risk / static_cast<double>(std::max<std::size_t>(choices, 1)));
+  Estimate ratio = std::exp(mean.location);
+  ratio.low = std::exp(interval.low);
+  ratio.high = std::exp(interval.high);
   ratio.n = pairs;
   ratio.method = Method::visits;
   return ratio;

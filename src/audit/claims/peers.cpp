@@ -1,4 +1,5 @@
-// Other hosts of the same kind, judged as `numatlas check` judges stored results.
+// Other hosts of the same kind, and this one before, judged as `numatlas check` judges stored
+// results.
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -21,7 +22,7 @@ class PeersClaim final : public Claim {
  public:
   std::string name() const override { return "peers"; }
   std::string summary() const override {
-    return "hosts of the same kind (--peers): by the rule of `numatlas check`";
+    return "hosts of the same kind, and its past (--peers): by the rule of `numatlas check`";
   }
   std::vector<std::string> benchmarks(const Machine&) const override {
     return {"matrix", "latency", "bandwidth"};
@@ -53,6 +54,7 @@ ClaimVerdict PeersClaim::verdict_on(const Finding& finding) const {
   verdict.found =
       fmt::format("{}: {:+.0f} %, {:.1f} MAD", quantity_text(*finding.value, finding.unit),
                   finding.change * 100, finding.mads.value_or(0));
+  if (!finding.since.empty()) verdict.found += " since " + finding.since.substr(0, 10);
   verdict.outcome = ClaimOutcome::contradicted;
   verdict.next = "modules, firmware settings, cooling and power of this host against a peer's";
   return verdict;
@@ -60,10 +62,8 @@ ClaimVerdict PeersClaim::verdict_on(const Finding& finding) const {
 
 std::vector<ClaimVerdict> PeersClaim::judge(const AuditInput& input) const {
   if (!input.peers || input.now.empty()) return {};
-  // This host's own results in the folder are its past, and no peers of it.
-  std::vector<StoredRun> runs = input.now;
-  for (const StoredRun& run : input.peers->runs)
-    if (run.hosts != input.now.front().hosts) runs.push_back(run);
+  std::vector<StoredRun> runs = input.peers->runs;  // this host's own there are its past
+  runs.insert(runs.end(), input.now.begin(), input.now.end());
   const auto checked = check_runs(runs, {});
   if (!checked) return {not_measurable(name(), "all figures", full_text(checked.error()))};
   const std::string left_out = left_out_text(*input.peers);
@@ -86,7 +86,8 @@ std::vector<ClaimVerdict> PeersClaim::judge(const AuditInput& input) const {
   ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = "all figures";
-  verdict.claimed = fmt::format("as fast as the hosts of its kind below {}", input.peers_from);
+  verdict.claimed =
+      fmt::format("as fast as the hosts of its kind, or as before, below {}", input.peers_from);
   verdict.found = "none is slow: " + to_text(SlowRule{}) + left_out;
   verdict.outcome = ClaimOutcome::confirmed;
   return {verdict};

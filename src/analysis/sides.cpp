@@ -1,14 +1,12 @@
-#include "compare/judge.h"
+#include "analysis/sides.h"
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/judge.h"
 #include "record/figure.h"
 
 namespace numatlas {
@@ -17,64 +15,15 @@ namespace {
 constexpr const char* side_names[] = {"BASE", "NEW"};
 constexpr double alpha = 0.05;
 
-/// A variance and how well it is known.
-struct Spread {
-  double variance = 0;
-  double freedom = std::numeric_limits<double>::infinity();
-};
-
-double upper_quantile(double freedom) {
-  if (std::isinf(freedom)) return quantile(complement(boost::math::normal(), alpha / 2));
-  return quantile(complement(boost::math::students_t(freedom), alpha / 2));
+/// Over a value that both sides are taken over, so that their difference is that of the sides.
+Sample over(double unit, const StoredFigure& figure) {
+  return logarithm_of(*figure.value, *figure.interval, figure.freedom, unit);
+}
+Sample over(double unit, const RelativeFigure& figure) {
+  return logarithm_of(figure.value, figure.interval, figure.freedom, unit);
 }
 
-/// Probability of values at least that far from 0, on either side.
-double both_tails(double t, double freedom) {
-  if (std::isinf(t)) return 0;
-  if (std::isinf(freedom)) return 2 * cdf(complement(boost::math::normal(), t));
-  return 2 * cdf(complement(boost::math::students_t(freedom), t));
-}
-
-/// Of the logarithm of a figure, by its interval.
-Spread spread_of(double value, const Interval& interval, double freedom) {
-  const double half = std::max(interval.high - value, value - interval.low) / value;
-  const double error = half / upper_quantile(freedom);
-  return {error * error, freedom};
-}
-Spread spread_of(const StoredFigure& figure) {
-  return spread_of(*figure.value, *figure.interval, figure.freedom);
-}
-Spread spread_of(const RelativeFigure& figure) {
-  return spread_of(figure.value, figure.interval, figure.freedom);
-}
-
-/// Welch and Satterthwaite.
-Spread sum_of(const std::vector<Spread>& parts) {
-  Spread sum;
-  double weights = 0;
-  for (const Spread& part : parts) {
-    sum.variance += part.variance;
-    weights += part.variance * part.variance / part.freedom;
-  }
-  if (weights > 0) sum.freedom = sum.variance * sum.variance / weights;
-  return sum;
-}
-
-struct Mean {
-  double value = 0;
-  Spread spread;  ///< of it
-};
-
-/// The mean of two values or more, and how well it is known.
-Mean mean_of(const std::vector<double>& values) {
-  const auto n = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return {mean, {squares / (n - 1) / n, n - 1}};
-}
-
-Mean difference_in_pairs(const StoredFigure& base, const StoredFigure& now) {
+Sample difference_in_pairs(const StoredFigure& base, const StoredFigure& now) {
   std::vector<double> each;
   for (std::size_t i = 0; i < base.launches.size(); ++i)
     each.push_back(std::log(now.launches[i] / base.launches[i]));
@@ -87,13 +36,12 @@ bool have_pilots(const StoredFigure& base, const StoredFigure& now) {
          base.relative->pilot == now.relative->pilot;
 }
 
-Mean difference_of_sides(const StoredFigure& base, const StoredFigure& now,
-                         const CompareRule& rule) {
-  std::vector<Spread> parts{spread_of(base), spread_of(now)};
+Sample difference_of_sides(const StoredFigure& base, const StoredFigure& now,
+                           const CompareRule& rule) {
   // What differs from launch to launch with the speed of the machine, the pilots tell.
   const bool pilots = have_pilots(base, now);
   // Both sides are judged by the same earlier launches: as little is known of both as of one.
-  Spread launches;
+  Sample launches;
   for (const StoredFigure* side : {&base, &now}) {
     if (side->launches.size() > 1) continue;
     const auto& known = side->launch_spread;
@@ -101,31 +49,29 @@ Mean difference_of_sides(const StoredFigure& base, const StoredFigure& now,
     launches.variance += deviation * deviation;
     if (known && !pilots) launches.freedom = std::min(launches.freedom, known->freedom);
   }
-  parts.push_back(launches);
-  return {std::log(*now.value / *base.value), sum_of(parts)};
+  return sum_of({over(*base.value, base), over(*base.value, now), launches});
 }
 
 /// Sets interval and probability of a change from the logarithm of its size.
-void set_change(Change& change, const Mean& difference) {
-  const double error = std::sqrt(difference.spread.variance);
-  const double half = upper_quantile(difference.spread.freedom) * error;
-  change.part = std::exp(difference.value) - 1;
-  change.low = std::exp(difference.value - half) - 1;
-  change.high = std::exp(difference.value + half) - 1;
-  if (error > 0)
-    change.p = both_tails(std::abs(difference.value) / error, difference.spread.freedom);
-  else
-    change.p = difference.value == 0 ? 1 : 0;
+void set_change(Change& change, const Sample& difference) {
+  const Interval interval = interval_of(difference, alpha);
+  change.part = std::exp(difference.location) - 1;
+  change.low = std::exp(interval.low) - 1;
+  change.high = std::exp(interval.high) - 1;
+  change.p = chance_of(difference);
+}
+
+bool is_measured(const Sample& difference) {
+  return std::isfinite(difference.location) && std::isfinite(difference.variance);
 }
 
 /// A change of one launch each holds only where the machine as a whole does not explain it.
 void weigh_pilots(Change& change, const RelativeFigure& base, const RelativeFigure& now,
                   const CompareRule& rule) {
   if (!(base.value > 0) || !(now.value > 0)) return;
-  const Spread launch{rule.launch_spread_taken() * rule.launch_spread_taken()};
-  const Mean difference{std::log(now.value / base.value),
-                        sum_of({spread_of(base), spread_of(now), launch, launch})};
-  if (!std::isfinite(difference.value) || !std::isfinite(difference.spread.variance)) return;
+  const Sample launch{0, rule.launch_spread_taken() * rule.launch_spread_taken()};
+  const Sample difference = sum_of({over(base.value, base), over(base.value, now), launch, launch});
+  if (!is_measured(difference)) return;
   Change relative;
   set_change(relative, difference);
   const bool alone = *change.p <= alpha && std::abs(*change.part) >= rule.min_effect;
@@ -207,9 +153,9 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, Unit un
       change.reason =
           fmt::format("{}: is 0 in one of its launches", side == &base ? "BASE" : "NEW");
   if (!change.reason.empty()) return change;
-  const Mean difference =
+  const Sample difference =
       in_pairs ? difference_in_pairs(base, now) : difference_of_sides(base, now, rule);
-  if (!std::isfinite(difference.value) || !std::isfinite(difference.spread.variance)) {
+  if (!is_measured(difference)) {
     change.reason = "not precise enough: not measured values";
     return change;
   }
@@ -226,15 +172,17 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, Unit un
 
 void judge(const std::vector<Change*>& changes, const std::vector<Unit>& units,
            const CompareRule& rule) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < changes.size(); ++i)
-    if (changes[i]->p) order.push_back(i);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return *changes[i]->p; });
-  bool rejects = true;  // Holm: up to the first that is likely enough
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    Change& change = *changes[order[i]];
-    rejects = rejects && *change.p <= alpha / static_cast<double>(order.size() - i);
-    const bool differs = rejects && std::abs(*change.part) >= rule.min_effect;
+  std::vector<std::size_t> known;
+  std::vector<double> chances;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (!changes[i]->p) continue;
+    known.push_back(i);
+    chances.push_back(*changes[i]->p);
+  }
+  const std::vector<bool> stand = standing(chances, Procedure::holm, alpha);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    Change& change = *changes[known[i]];
+    const bool differs = stand[i] && std::abs(*change.part) >= rule.min_effect;
     if (differs && change.guest)
       change.doubt += std::string(change.doubt.empty() ? "" : "; ") +
                       "one launch on a virtual machine, which may be another the next time";
@@ -242,13 +190,13 @@ void judge(const std::vector<Change*>& changes, const std::vector<Unit>& units,
     if (change.explained)
       change.verdict = CaseVerdict::not_distinguishable;
     else if (differs)
-      change.verdict = direction_of(*change.part, units[order[i]]);
+      change.verdict = direction_of(*change.part, units[known[i]]);
     else if (*change.low >= -rule.min_effect && *change.high <= rule.min_effect)
       change.verdict = CaseVerdict::same;
     else
       change.verdict = CaseVerdict::not_distinguishable;
     const bool alone = *change.p <= alpha && std::abs(*change.part) >= rule.min_effect;
-    if (alone && !rejects && !change.explained) change.chance_among = order.size();
+    if (alone && !stand[i] && !change.explained) change.chance_among = known.size();
   }
 }
 
@@ -262,12 +210,11 @@ StoredFigure figure_of_launches(const std::vector<StoredFigure>& launches) {
     if (one.value) all.launches.push_back(*one.value);
   }
   if (!all.problem.empty() || all.launches.size() != launches.size()) return all;
-  const Mean mean = mean_of(all.launches);
-  all.freedom = mean.spread.freedom;
-  const double half = upper_quantile(all.freedom) * std::sqrt(mean.spread.variance);
-  all.value = mean.value;
-  all.interval = Interval{mean.value - half, mean.value + half};
-  all.problem = width_problem(mean.value, *all.interval);
+  const Sample mean = mean_of(all.launches);
+  all.freedom = mean.freedom;
+  all.value = mean.location;
+  all.interval = interval_of(mean, alpha);
+  all.problem = width_problem(mean.location, *all.interval);
   return all;
 }
 

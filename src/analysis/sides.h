@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/figure.h"
+#include "analysis/stored_figure.h"
 
 namespace numatlas {
 

@@ -1,4 +1,4 @@
-#include "compare/judge.h"
+#include "analysis/sides.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "compare/figure.h"
+#include "analysis/stored_figure.h"
 
 #include <algorithm>
 #include <cmath>
