@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -24,6 +25,9 @@
 #include "comm/launcher.h"
 
 namespace numatlas {
+
+template <class T>
+concept Plain = std::is_trivially_copyable_v<T>;
 
 /// Ranks that talk to each other; all of them call the same functions in the same order.
 class Group {
@@ -43,17 +47,41 @@ class Group {
   /// The largest of all ranks' numbers, on every rank; no rank holds more than one of them.
   virtual Expected<std::uint64_t> largest(std::uint64_t mine) = 0;
 
-  /// Rank 0's value on every rank, bit by bit.
-  template <class T>
-  requires std::is_trivially_copyable_v<T> Expected<T> broadcast_value(const T& from_root) {
-    const std::string bytes =
-        TRY(broadcast(std::string(reinterpret_cast<const char*>(&from_root), sizeof(T))));
-    T value = from_root;
-    if (bytes.size() == sizeof(T)) std::memcpy(&value, bytes.data(), sizeof(T));
-    return value;
+  // Values go bit by bit: the ranks of one run are one program.
+
+  /// Every rank's values on rank 0 (by rank, as many as each has); empty elsewhere.
+  template <Plain T>
+  Expected<std::vector<std::vector<T>>> gather_values(std::span<const T> mine) {
+    const auto texts = TRY(gather(bytes_of(mine)));
+    std::vector<std::vector<T>> all;
+    for (const std::string& bytes : texts) all.push_back(from_bytes<T>(bytes));
+    return all;
+  }
+  /// Rank 0's values on every rank.
+  template <Plain T>
+  Expected<std::vector<T>> broadcast_values(std::span<const T> from_root) {
+    const auto bytes = TRY(broadcast(bytes_of(from_root)));
+    return from_bytes<T>(bytes);
+  }
+  template <Plain T>
+  Expected<T> broadcast_value(const T& from_root) {
+    const auto values = TRY(broadcast_values<T>(std::span(&from_root, 1)));
+    return values.empty() ? from_root : values.front();
   }
   /// Whether one of the ranks says so, on every rank.
   Expected<bool> any(bool mine) { return TRY(largest(mine ? 1 : 0)) > 0; }
+
+ private:
+  template <Plain T>
+  static std::string bytes_of(std::span<const T> values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+  }
+  template <Plain T>
+  static std::vector<T> from_bytes(const std::string& bytes) {
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+    return values;
+  }
 };
 
 /// All ranks.

@@ -141,9 +141,8 @@ class NullEngine final : public Engine {
 Expected<void> NullEngine::go_on_after(const std::vector<Trace>& traces) {
   std::int64_t end = timeline_.now_ns();
   for (const Trace& trace : traces) end = std::max(end, trace.together_end_ns);
-  const auto all = TRY(comm_.all_gather(std::to_string(end)));
-  for (const std::string& its : all)
-    timeline_.sleep_until(static_cast<std::int64_t>(std::stoll(its)));
+  const auto last = TRY(comm_.largest(static_cast<std::uint64_t>(end)));
+  timeline_.sleep_until(static_cast<std::int64_t>(last));
   return {};
 }
 

@@ -43,19 +43,6 @@ std::vector<Span> processes_of(std::span<const Sample> workers, std::span<const 
   return spans;
 }
 
-/// The bytes of plain numbers: ranks of one run are one program.
-template <class T>
-std::string packed(std::span<const T> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
-template <class T>
-std::vector<T> unpacked(const std::string& bytes) {
-  std::vector<T> values(bytes.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
-  return values;
-}
-static_assert(std::is_trivially_copyable_v<PassTimes>);
-
 /// What a host says of itself when it is met.
 struct Meeting {
   std::string name;
@@ -136,14 +123,14 @@ Expected<void> HostGathering::meet(const std::string& name, const HostRow& host,
                                    const HostKind& kind, const std::vector<Warning>& warnings,
                                    const Machine& machine) {
   const auto all = TRY(leaders_.gather(sent(Meeting{name, host, kind, warnings})));
-  std::string firsts;  // a letter a host: whether it is the first of its kind
+  std::vector<char> firsts;  // by host: whether it is the first of its kind
   for (const std::string& text : all) {
     auto met = TRY(received<Meeting>(text));
     met.kind.processes = met.row.processes;
     met.kind.workers = met.row.workers;
     const auto known =
         std::ranges::find_if(kinds_, [&](const HostKind& one) { return alike(one, met.kind); });
-    firsts += known == kinds_.end() ? 'y' : 'n';
+    firsts.push_back(known == kinds_.end() ? 1 : 0);
     met.row.kind = static_cast<std::size_t>(known - kinds_.begin());
     if (known == kinds_.end()) kinds_.push_back(met.kind);
     const std::size_t index = report_.hosts.size();
@@ -153,8 +140,8 @@ Expected<void> HostGathering::meet(const std::string& name, const HostRow& host,
       one.host_totals.push_back({static_cast<int>(index), {}});
     for (Warning& warning : met.warnings) said_.emplace_back(index, std::move(warning));
   }
-  const auto wanted = TRY(leaders_.broadcast(firsts));
-  const bool mine = wanted[static_cast<std::size_t>(leaders_.rank())] == 'y';
+  const auto wanted = TRY(leaders_.broadcast_values<char>(firsts));
+  const bool mine = wanted[static_cast<std::size_t>(leaders_.rank())] != 0;
   const auto machines = TRY(leaders_.gather(mine ? to_json(machine).dump() : ""));
   for (const std::string& text : machines) {
     if (text.empty()) continue;
@@ -165,14 +152,12 @@ Expected<void> HostGathering::meet(const std::string& name, const HostRow& host,
 }
 
 Expected<void> HostGathering::add_round(std::size_t first, std::span<const PassTimes> passes) {
-  const auto all = TRY(leaders_.gather(packed(passes)));
-  for (std::size_t host = 0; host < all.size(); ++host) {
-    const auto its = unpacked<PassTimes>(all[host]);
-    for (std::size_t i = 0; i < its.size(); ++i) {
+  const auto all = TRY(leaders_.gather_values<PassTimes>(passes));
+  for (std::size_t host = 0; host < all.size(); ++host)
+    for (std::size_t i = 0; i < all[host].size(); ++i) {
       HostTotals& totals = report_.scenarios[first + i].host_totals[host];
-      (again_ ? totals.again : totals.passes).push_back(its[i]);
+      (again_ ? totals.again : totals.passes).push_back(all[host][i]);
     }
-  }
   return {};
 }
 

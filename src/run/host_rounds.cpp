@@ -115,15 +115,13 @@ Expected<void> HostRounds::gather_rest(const std::optional<CpuWatch>& watch) {
 
 Expected<void> HostRounds::retest(const std::vector<std::size_t>& chosen,
                                   const std::function<Expected<void>(bool)>& run) {
-  std::string wanted(comm_.layout().hosts.size(), 'n');
-  for (const std::size_t host : chosen) wanted[host] = 'y';
-  const auto said = TRY(comm_.broadcast(wanted));
-  if (said.find('y') == std::string::npos) return {};
+  const auto again = TRY(comm_.broadcast_values<std::size_t>(chosen));
+  if (again.empty()) return {};
   const auto here =
       static_cast<std::size_t>(comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())]);
   retesting_ = true;
   if (leads()) gathering_->run_again();
-  auto ran = run(said[here] == 'y');
+  auto ran = run(std::ranges::find(again, here) != again.end());
   if (!ran)
     for (ScenarioResult& one : report_.scenarios)
       for (HostTotals& totals : one.host_totals) totals.again.clear();

@@ -307,13 +307,9 @@ Expected<void> Pilots::take_one(Kind& kind, const std::function<double()>& now) 
     if (figure != figures.end() && figure->estimate) mine.push_back(figure->estimate->value);
   }
   if (comm_->size() > 1) {
-    const auto all = comm_->gather(fmt::format("{:.17g}", fmt::join(mine, " ")));
-    if (!all) return fail(all.error());
+    const auto all = TRY(comm_->gather_values<double>(mine));
     mine.clear();
-    for (const std::string& part : *all) {
-      std::istringstream numbers(part);
-      for (double value = 0; numbers >> value;) mine.push_back(value);
-    }
+    for (const std::vector<double>& its : all) mine.insert(mine.end(), its.begin(), its.end());
   }
   // A rank that was stopped has none; only rank 0 has those of all.
   if (mine.size() < kind.planned.scenario.flows.size()) return {};
