@@ -47,10 +47,11 @@ class Launches {
   }
 
   /// How much six earlier launches of a case differ.
-  LaunchSpread history(const Sides& sides) {
+  Uncertain history(const Sides& sides) {
     std::vector<double> logarithms(6);
     for (double& one : logarithms) one = sides.launch_sd * normal_(random_);
-    return {*summarize(logarithms)->stddev, 5};
+    const double deviation = *summarize(logarithms)->stddev;
+    return {0, deviation * deviation, 5};
   }
 
  private:
@@ -89,12 +90,7 @@ std::pair<int, int> judged(Launches& launches, const Sides& sides, int cases) {
 }  // namespace
 
 StoredFigure figure_of_visits(const std::vector<double>& visits) {
-  const Estimate estimate = estimate_of_visits(visits, std::nullopt, std::nullopt);
-  StoredFigure figure;
-  figure.value = estimate.value;
-  figure.interval = Interval{*estimate.low, *estimate.high};
-  figure.freedom = static_cast<double>(visits.size()) - 1;
-  return figure;
+  return {estimate_of_visits(visits, std::nullopt, std::nullopt), "", {}};
 }
 
 bool run_comparisons(const std::string& only, int replicates, bool wide) {

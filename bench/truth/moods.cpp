@@ -79,9 +79,7 @@ class Replay {
     result.visits->figures.push_back({"bandwidth_sum", "B/s", values, 0});
     relate_to_pilots(result, times, {pilot});
     StoredFigure figure = figure_of_visits(values);
-    if (const auto& relative = result.visits->figures.front().relative; relative && pilots)
-      figure.relative =
-          RelativeFigure{relative->value, {*relative->low, *relative->high}, figure.freedom};
+    if (pilots) figure.relative = result.visits->figures.front().relative;
     return figure;
   }
 
@@ -92,9 +90,7 @@ class Replay {
         0, recording_.at.size() - 2 * pairs - 1)(random_);
     std::vector<StoredFigure> base, now;
     for (std::size_t i = 0; i < 2 * pairs; ++i) {
-      StoredFigure one;
-      one.value = recording_.copy[first + i];
-      one.interval = Interval{*one.value, *one.value};
+      const StoredFigure one{recording_.copy[first + i], "", {}};
       ((i + 1) / 2 % 2 == 0 ? base : now).push_back(one);
     }
     return {figure_of_launches(base), figure_of_launches(now)};

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "record/sample.h"
+#include "record/uncertain.h"
 
 namespace numatlas {
 
@@ -14,8 +14,8 @@ std::optional<LogRatio> log_ratio(std::span<const std::optional<double>> one,
   for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i)
     if (one[i] && other[i]) logs.push_back(std::log(*one[i] / *other[i]));
   if (logs.size() < 2) return std::nullopt;
-  const Sample mean = mean_of(logs);
-  return LogRatio{mean.location, interval_of(mean, risk),
+  const Uncertain mean = mean_of(logs);
+  return LogRatio{mean.value, interval_of(mean, risk),
                   mean.deviation() * std::sqrt(static_cast<double>(logs.size())), logs.size()};
 }
 
@@ -23,7 +23,7 @@ std::size_t rounds_for(double precision, double deviation, double risk, std::siz
                        std::size_t most) {
   for (std::size_t n = std::max<std::size_t>(least, 2); n < most; ++n) {
     const auto count = static_cast<double>(n);
-    const Sample mean{0, deviation * deviation / count, count - 1};
+    const Uncertain mean{0, deviation * deviation / count, count - 1};
     if (half_width(mean, risk) <= precision) return n;
   }
   return most;

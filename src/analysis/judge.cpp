@@ -29,7 +29,7 @@ double median_of(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-Sample reference_of_peers(std::vector<double> values, double least_spread) {
+Uncertain reference_of_peers(std::vector<double> values, double least_spread) {
   const std::size_t count = values.size();
   const double median = median_of(values);
   for (double& value : values) value = std::abs(value - median);

@@ -1,12 +1,11 @@
-// The core of all verdicts on what is slower: a sample (record/sample.h) against a reference, and
-// which of many such differences stand. What asks the questions stands beside it: sides.h of two
-// sides, peers.h of hosts and of their past; a race (advise/race.h) is one of samples as well.
-// Pure.
+// The core of all verdicts on what is slower: a figure against a reference (record/uncertain.h),
+// and which of many such differences stand. What asks the questions stands beside it: sides.h of
+// two sides, peers.h of hosts and of their past. Pure.
 #pragma once
 
 #include <vector>
 
-#include "record/sample.h"
+#include "record/uncertain.h"
 
 namespace numatlas {
 
@@ -14,7 +13,7 @@ namespace numatlas {
 /// absolute deviation of one peer (of few corrected; Croux & Rousseeuw, "Time-efficient algorithms
 /// for two highly robust estimators of scale", COMPSTAT 1992), which is at least this part of the
 /// median. Undefined for none.
-Sample reference_of_peers(std::vector<double> values, double least_spread);
+Uncertain reference_of_peers(std::vector<double> values, double least_spread);
 
 /// Reorders a copy. Undefined for no values.
 double median_of(std::vector<double> values);

@@ -8,12 +8,12 @@ namespace numatlas {
 namespace {
 
 TEST(PeersReference, IsThatOfMostOfThem) {
-  const Sample peers = reference_of_peers({4, 1, 100, 3, 2}, 0);
-  EXPECT_EQ(peers.location, 3);
+  const Uncertain peers = reference_of_peers({4, 1, 100, 3, 2}, 0);
+  EXPECT_EQ(peers.value, 3);
   EXPECT_DOUBLE_EQ(peers.deviation(), 1.4826 * 1.206) << "their MAD is 1, of five";
   EXPECT_EQ(peers.freedom, 4);
   EXPECT_DOUBLE_EQ(reference_of_peers({4, 1, 100, 3, 2}, 1).deviation(), 3);
-  EXPECT_EQ(reference_of_peers({1, 2, 4, 8}, 0).location, 3);
+  EXPECT_EQ(reference_of_peers({1, 2, 4, 8}, 0).value, 3);
 }
 
 TEST(Standing, HolmStopsAtTheFirstThatIsLikelyEnough) {

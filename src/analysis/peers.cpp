@@ -29,8 +29,8 @@ double third_best(std::vector<double> values) {
 }
 
 /// A rate against its peers by distance alone: nullopt unless it is slow by drop and deviations.
-std::optional<SlowKernel> far_below(double rate, const Sample& peers, const SlowRule& rule) {
-  const double median = peers.location;
+std::optional<SlowKernel> far_below(double rate, const Uncertain& peers, const SlowRule& rule) {
+  const double median = peers.value;
   if (!(median > 0)) return std::nullopt;
   SlowKernel slow;
   slow.rate = rate;
@@ -157,7 +157,7 @@ void judge_each(std::vector<KindCase>& cases, const std::vector<std::size_t>& in
   std::vector<Suspect> suspects;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     KindCase& one = cases[i];
-    const Sample peers = reference_of_peers(one.rates(), rule.least_spread);
+    const Uncertain peers = reference_of_peers(one.rates(), rule.least_spread);
     for (std::size_t k = 0; k < one.hosts().size(); ++k) {
       const std::size_t host = one.hosts()[k];
       chances.push_back(chance_below(difference({one.rates()[k]}, peers)));
@@ -209,19 +209,19 @@ void judge_together(std::vector<KindCase>& cases, const std::vector<std::size_t>
   std::vector<double> scores;
   for (const RoundsTogether& one : all) scores.push_back(one.score);
   // Medians of medians vary less.
-  const Sample peers = reference_of_peers(scores, rule.least_spread / 2);
+  const Uncertain peers = reference_of_peers(scores, rule.least_spread / 2);
   if (!(peers.variance > 0)) return;
   std::vector<double> chances;
   for (const RoundsTogether& one : all)
     chances.push_back(chance_below(difference({one.score}, peers)));
   const auto stand = standing(chances, Procedure::benjamini_hochberg, rule.false_share);
-  const double least = peers.location * (1 - rule.drop_together);
+  const double least = peers.value * (1 - rule.drop_together);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const RoundsTogether& one = all[i];
     if (!stand[i] || one.score >= least || third_best(one.rounds) >= least) continue;
     SlowTogether& slow = entry_of(found, one.host, all.size()).together.emplace();
-    slow.drop = 1 - one.score / peers.location;
-    slow.mads = (peers.location - one.score) / peers.deviation();
+    slow.drop = 1 - one.score / peers.value;
+    slow.mads = (peers.value - one.score) / peers.deviation();
     slow.rounds = one.rounds.size();
     for (const double round : one.rounds) slow.slow_rounds += round < least ? 1 : 0;
   }
@@ -365,12 +365,12 @@ std::vector<Fall> judge_past(const std::vector<PastCase>& cases, const SlowRule&
     fall.since = step_of(earlier, newest.rate, rule);
     fall.runs = fall.since;
     const auto fell = earlier.begin() + static_cast<std::ptrdiff_t>(fall.since);
-    const Sample own = reference_of_peers({earlier.begin(), fell}, rule.least_spread);
+    const Uncertain own = reference_of_peers({earlier.begin(), fell}, rule.least_spread);
     chances.push_back(chance_below(difference({newest.rate}, own)));
     auto slow = far_below(newest.rate, own, rule);
     std::vector<double> relative = newest.rounds;
     std::erase(relative, 0.0);
-    for (double& round : relative) round /= own.location;
+    for (double& round : relative) round /= own.value;
     if (!slow || !holds(*slow, newest.highest, std::move(relative), rule)) continue;
     fall.drop = *slow;
     fall.drop.kernel = i;

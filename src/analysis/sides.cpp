@@ -15,15 +15,7 @@ namespace {
 constexpr const char* side_names[] = {"BASE", "NEW"};
 constexpr double alpha = 0.05;
 
-/// Over a value that both sides are taken over, so that their difference is that of the sides.
-Sample over(double unit, const StoredFigure& figure) {
-  return logarithm_of(*figure.value, *figure.interval, figure.freedom, unit);
-}
-Sample over(double unit, const RelativeFigure& figure) {
-  return logarithm_of(figure.value, figure.interval, figure.freedom, unit);
-}
-
-Sample difference_in_pairs(const StoredFigure& base, const StoredFigure& now) {
+Uncertain difference_in_pairs(const StoredFigure& base, const StoredFigure& now) {
   std::vector<double> each;
   for (std::size_t i = 0; i < base.launches.size(); ++i)
     each.push_back(std::log(now.launches[i] / base.launches[i]));
@@ -33,44 +25,46 @@ Sample difference_in_pairs(const StoredFigure& base, const StoredFigure& now) {
 /// Whether both are of one launch, with the same pilots.
 bool have_pilots(const StoredFigure& base, const StoredFigure& now) {
   return base.launches.empty() && now.launches.empty() && base.relative && now.relative &&
-         base.relative->pilot == now.relative->pilot;
+         base.pilot == now.pilot;
 }
 
-Sample difference_of_sides(const StoredFigure& base, const StoredFigure& now,
-                           const CompareRule& rule) {
+Uncertain difference_of_sides(const StoredFigure& base, const StoredFigure& now,
+                              const CompareRule& rule) {
   // What differs from launch to launch with the speed of the machine, the pilots tell.
   const bool pilots = have_pilots(base, now);
   // Both sides are judged by the same earlier launches: as little is known of both as of one.
-  Sample launches;
+  Uncertain launches;
   for (const StoredFigure* side : {&base, &now}) {
     if (side->launches.size() > 1) continue;
     const auto& known = side->launch_spread;
-    const double deviation = known && !pilots ? known->deviation : rule.launch_spread_taken();
-    launches.variance += deviation * deviation;
+    const double assumed = rule.launch_spread_taken();
+    launches.variance += known && !pilots ? known->variance : assumed * assumed;
     if (known && !pilots) launches.freedom = std::min(launches.freedom, known->freedom);
   }
-  return sum_of({over(*base.value, base), over(*base.value, now), launches});
+  const double unit = base.estimate->value;  // the difference of the logarithms is that of a ratio
+  return sum_of({logarithm_of(*base.estimate, unit), logarithm_of(*now.estimate, unit), launches});
 }
 
 /// Sets interval and probability of a change from the logarithm of its size.
-void set_change(Change& change, const Sample& difference) {
+void set_change(Change& change, const Uncertain& difference) {
   const Interval interval = interval_of(difference, alpha);
-  change.part = std::exp(difference.location) - 1;
+  change.part = std::exp(difference.value) - 1;
   change.low = std::exp(interval.low) - 1;
   change.high = std::exp(interval.high) - 1;
   change.p = chance_of(difference);
 }
 
-bool is_measured(const Sample& difference) {
-  return std::isfinite(difference.location) && std::isfinite(difference.variance);
+bool is_measured(const Uncertain& difference) {
+  return std::isfinite(difference.value) && std::isfinite(difference.variance);
 }
 
 /// A change of one launch each holds only where the machine as a whole does not explain it.
-void weigh_pilots(Change& change, const RelativeFigure& base, const RelativeFigure& now,
+void weigh_pilots(Change& change, const Estimate& base, const Estimate& now,
                   const CompareRule& rule) {
   if (!(base.value > 0) || !(now.value > 0)) return;
-  const Sample launch{0, rule.launch_spread_taken() * rule.launch_spread_taken()};
-  const Sample difference = sum_of({over(base.value, base), over(base.value, now), launch, launch});
+  const Uncertain launch{0, rule.launch_spread_taken() * rule.launch_spread_taken()};
+  const Uncertain difference =
+      sum_of({logarithm_of(base, base.value), logarithm_of(now, base.value), launch, launch});
   if (!is_measured(difference)) return;
   Change relative;
   set_change(relative, difference);
@@ -98,9 +92,9 @@ std::string problem_of(const StoredFigure& base, const StoredFigure& now, Unit u
   for (int i = 0; i < 2; ++i)
     if (!sides[i]->problem.empty()) return fmt::format("{}: {}", side_names[i], sides[i]->problem);
   for (int i = 0; i < 2; ++i)
-    if (!sides[i]->value || !sides[i]->interval)
+    if (!sides[i]->estimate || !sides[i]->estimate->low)
       return fmt::format("{}: its interval is not known", side_names[i]);
-  if (!(*base.value > 0)) return "BASE: is 0";
+  if (!(base.estimate->value > 0)) return "BASE: is 0";
   if (unit.better() == Better::neither)
     return fmt::format("unknown whether a higher '{}' is better", unit.symbol());
   return "";
@@ -135,7 +129,8 @@ CaseVerdict direction_of(double part, Unit unit) {
 
 Change begin_change(const StoredFigure& base, const StoredFigure& now, Unit unit) {
   Change change;
-  if (base.value && now.value && *base.value > 0) change.part = *now.value / *base.value - 1;
+  if (base.estimate && now.estimate && base.estimate->value > 0)
+    change.part = now.estimate->value / base.estimate->value - 1;
   change.doubt = doubt_of(base, now);
   change.reason = problem_of(base, now, unit);
   return change;
@@ -144,7 +139,7 @@ Change begin_change(const StoredFigure& base, const StoredFigure& now, Unit unit
 Change change_between(const StoredFigure& base, const StoredFigure& now, Unit unit,
                       const CompareRule& rule) {
   Change change = begin_change(base, now, unit);
-  if (change.reason.empty() && !(*now.value > 0)) change.reason = "NEW: is 0";
+  if (change.reason.empty() && !(now.estimate->value > 0)) change.reason = "NEW: is 0";
   if (!change.reason.empty()) return change;
   const std::size_t pairs = base.launches.size();
   const bool in_pairs = rule.in_pairs && pairs > 1 && now.launches.size() == pairs;
@@ -153,7 +148,7 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, Unit un
       change.reason =
           fmt::format("{}: is 0 in one of its launches", side == &base ? "BASE" : "NEW");
   if (!change.reason.empty()) return change;
-  const Sample difference =
+  const Uncertain difference =
       in_pairs ? difference_in_pairs(base, now) : difference_of_sides(base, now, rule);
   if (!is_measured(difference)) {
     change.reason = "not precise enough: not measured values";
@@ -207,14 +202,17 @@ StoredFigure figure_of_launches(const std::vector<StoredFigure>& launches) {
     if (all.problem.empty()) all.problem = one.problem;
     if (all.problem.empty()) all.problem = place_difference(all.observed, one.observed);
     if (all.disturbed.empty()) all.disturbed = one.disturbed;
-    if (one.value) all.launches.push_back(*one.value);
+    if (one.estimate) all.launches.push_back(one.estimate->value);
   }
   if (!all.problem.empty() || all.launches.size() != launches.size()) return all;
-  const Sample mean = mean_of(all.launches);
-  all.freedom = mean.freedom;
-  all.value = mean.location;
-  all.interval = interval_of(mean, alpha);
-  all.problem = width_problem(mean.location, *all.interval);
+  const Uncertain mean = mean_of(all.launches);
+  const Interval interval = interval_of(mean, alpha);
+  all.estimate = mean.value;
+  all.estimate->low = interval.low;
+  all.estimate->high = interval.high;
+  all.estimate->n = launches.size();
+  all.estimate->method = Method::visits;
+  all.problem = width_problem(*all.estimate);
   return all;
 }
 

@@ -7,13 +7,16 @@
 #include <limits>
 #include <vector>
 
+#include "record/test_estimate.h"
+
 namespace numatlas {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::with_interval;
 
 StoredFigure known(double value, double low, double high) {
-  return {value, Interval{low, high}, "", {}};
+  return {with_interval(value, low, high), "", {}};
 }
 
 /// The rule of a side whose launches do not differ.
@@ -80,7 +83,8 @@ TEST(Verdict, ChangeHasAnIntervalOfItsOwn) {
   EXPECT_NEAR(std::log(1 + *change.low), std::log(1.5) - 0.01 * std::sqrt(2), 1e-9);
   EXPECT_NEAR(std::log(1 + *change.high), std::log(1.5) + 0.01 * std::sqrt(2), 1e-9);
   StoredFigure few = known(100, 99, 101);
-  few.freedom = 4;  // five visits
+  few.estimate->n = 5;
+  few.estimate->method = Method::visits;
   // Welch has eight degrees of freedom: 2.306 of the error that 2.776 of four made.
   EXPECT_NEAR(*judged(few, few, "s").high, std::exp(0.01 * std::sqrt(2) * 2.306 / 2.776) - 1, 1e-5);
 }
@@ -102,9 +106,8 @@ TEST(Verdict, HolmTakesAllCasesTogether) {
   // Of probability 0.02: enough alone, not beside 49 others.
   const double change_of_base = 2.326 * std::sqrt(2) * 0.01;
   const StoredFigure base = known(100, 98.04, 101.96);
-  const StoredFigure now = known(100 * std::exp(change_of_base), 0, 0);
-  StoredFigure moved = now;
-  moved.interval = Interval{*now.value * 0.9804, *now.value * 1.0196};
+  const double now = 100 * std::exp(change_of_base);
+  const StoredFigure moved = known(now, now * 0.9804, now * 1.0196);
   EXPECT_EQ(judged(base, moved, "s").verdict, CaseVerdict::slower);
   std::vector<Change> changes(49, change_between(base, base, "s", exact()));
   changes.push_back(change_between(base, moved, "s", exact()));
@@ -117,8 +120,8 @@ TEST(Verdict, HolmTakesAllCasesTogether) {
 TEST(Verdict, NothingIsSaidOfWhatIsNotKnown) {
   const StoredFigure base = known(100, 99, 101);
   const auto reason = [&](const StoredFigure& now) { return judged(base, now, "s").reason; };
-  EXPECT_THAT(reason({50, std::nullopt, "", {}}), HasSubstr("NEW: its interval is not known"));
-  EXPECT_THAT(reason({std::nullopt, std::nullopt, "skipped: x", {}}), HasSubstr("NEW: skipped: x"));
+  EXPECT_THAT(reason({50, "", {}}), HasSubstr("NEW: its interval is not known"));
+  EXPECT_THAT(reason({std::nullopt, "skipped: x", {}}), HasSubstr("NEW: skipped: x"));
   EXPECT_THAT(reason(known(0, 0, 0)), HasSubstr("NEW: is 0"));
   const Change of_none = judged(known(0, 0, 0), base, "s");
   EXPECT_THAT(of_none.reason, HasSubstr("BASE: is 0"));
@@ -137,7 +140,7 @@ TEST(Verdict, ValuesThatNothingMeasuresHaveNone) {
   const StoredFigure huge = known(1e308, 1e307, 1.7e308), tiny = known(1e-308, 1e-309, 1.5e-308);
   EXPECT_EQ(judged(tiny, huge, "s").verdict, CaseVerdict::not_comparable) << "1e616 times";
   StoredFigure open = known(100, 99, 101);
-  open.interval->high = std::numeric_limits<double>::infinity();
+  open.estimate->high = std::numeric_limits<double>::infinity();
   EXPECT_THAT(judged(base, open, "s").reason, HasSubstr("not precise enough"));
 }
 
@@ -160,12 +163,11 @@ TEST(Verdict, SaysThatOneSideWasDisturbed) {
 TEST(Verdict, KnowsWhatEarlierLaunchesShow) {
   StoredFigure base = known(100, 99.9, 100.1), now = known(110, 109.9, 110.1);
   EXPECT_EQ(judged(base, now, "B/s").verdict, CaseVerdict::faster);
-  base.launch_spread = now.launch_spread = LaunchSpread{0.3, 9};
+  base.launch_spread = now.launch_spread = Uncertain{0, 0.3 * 0.3, 9};
   EXPECT_EQ(judged(base, now, "B/s").verdict, CaseVerdict::not_distinguishable)
       << "launches differ by more";
-  base.launch_spread = now.launch_spread = LaunchSpread{0.001, 9};
-  now.value = 102.5;
-  now.interval = Interval{102.4, 102.6};
+  base.launch_spread = now.launch_spread = Uncertain{0, 0.001 * 0.001, 9};
+  now.estimate = with_interval(102.5, 102.4, 102.6);
   EXPECT_EQ(judged(base, now, "B/s").verdict, CaseVerdict::faster) << "less than is assumed";
 }
 
@@ -185,14 +187,14 @@ TEST(Verdict, OneLaunchOfAVirtualMachineNeedsMoreThanItself) {
   many.launches = {105, 104, 106};
   EXPECT_EQ(judged(many_base, many, "s", {}).verdict, CaseVerdict::slower) << "three launches";
   EXPECT_EQ(judged(base, many, "s", {}).verdict, CaseVerdict::not_distinguishable);
-  base.launch_spread = now.launch_spread = LaunchSpread{0.05, 9};
+  base.launch_spread = now.launch_spread = Uncertain{0, 0.05 * 0.05, 9};
   EXPECT_EQ(judged(base, now, "s", {}).verdict, CaseVerdict::slower) << "earlier launches tell";
 }
 
 /// A case over its pilots: the ratio is known within 1 %.
 StoredFigure with_pilot(double value, double relative) {
   StoredFigure figure = known(value, value * 0.99, value * 1.01);
-  figure.relative = RelativeFigure{relative, {relative * 0.99, relative * 1.01}, 9};
+  figure.relative = with_interval(relative, relative * 0.99, relative * 1.01, 10);
   return figure;
 }
 
@@ -222,10 +224,11 @@ TEST(FigureOfLaunches, IsTheirMeanWithStudentsInterval) {
   std::vector<StoredFigure> launches;
   for (const double value : {10.0, 11.0, 12.0}) launches.push_back(known(value, 0, 100));
   StoredFigure all = figure_of_launches(launches);
-  EXPECT_DOUBLE_EQ(*all.value, 11);
-  EXPECT_NEAR(all.interval->high - 11, 4.303 / std::sqrt(3), 1e-3);
+  EXPECT_DOUBLE_EQ(all.estimate->value, 11);
+  EXPECT_NEAR(*all.estimate->high - 11, 4.303 / std::sqrt(3), 1e-3);
   EXPECT_EQ(all.launches, (std::vector<double>{10, 11, 12}));
-  EXPECT_EQ(all.freedom, 2);
+  EXPECT_EQ(all.estimate->n, 3U);
+  EXPECT_EQ(all.estimate->method, Method::visits);
   launches[1].problem = "failed";
   EXPECT_EQ(figure_of_launches(launches).problem, "failed");
   launches[1].problem.clear();

@@ -49,11 +49,10 @@ std::string counts_text(const std::map<std::string, int>& counts) {
 
 }  // namespace
 
-std::string width_problem(double value, const Interval& interval) {
-  const double width = std::max(interval.high - value, value - interval.low);
-  if (value == 0 || width < std::abs(value)) return "";
-  return fmt::format("not precise enough ({}{:.0f} %)", plus_minus(),
-                     width / std::abs(value) * 100);
+std::string width_problem(const Estimate& figure) {
+  const auto width = half_width(figure);
+  if (!width || *width < 1) return "";
+  return fmt::format("not precise enough ({}{:.0f} %)", plus_minus(), *width * 100);
 }
 
 std::string place_difference(const Observed& base, const Observed& now) {

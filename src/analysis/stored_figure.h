@@ -2,13 +2,12 @@
 // measured.
 #pragma once
 
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/statistics.h"
+#include "record/uncertain.h"
 
 namespace numatlas {
 
@@ -28,28 +27,11 @@ struct Observed {
 std::string place_difference(const Observed& base, const Observed& now);
 
 /// Why a figure is not known well enough for a verdict: what its interval leaves open is as much as
-/// the figure itself. "" where it is.
-std::string width_problem(double value, const Interval& interval);
-
-/// A figure over that of the pilots around its visits.
-struct RelativeFigure {
-  double value = 0;
-  Interval interval{};  ///< 95 %
-  double freedom = 0;   ///< degrees of freedom of the interval
-  std::string pilot{};  ///< which it is over: comparable only with the same one
-  friend bool operator==(const RelativeFigure&, const RelativeFigure&) = default;
-};
-
-/// How much earlier launches of the same program on the same host differ.
-struct LaunchSpread {
-  double deviation = 0;  ///< standard deviation of the logarithm of the figure
-  double freedom = 0;    ///< launches less 1
-  friend bool operator==(const LaunchSpread&, const LaunchSpread&) = default;
-};
+/// the figure itself. "" where it is, or has no interval.
+std::string width_problem(const Estimate& figure);
 
 struct StoredFigure {
-  std::optional<double> value;       ///< in the unit of its case
-  std::optional<Interval> interval;  ///< 95 %
+  std::optional<Estimate> estimate;  ///< in the unit of its case
   std::string problem;               ///< why there is no comparing with it; "" for none
   Observed observed;
   /// What else used the host while it was measured: "other programs used 1.0 of 2 CPUs"; "" where
@@ -57,13 +39,15 @@ struct StoredFigure {
   std::string disturbed = {};
   /// Rates of a host's rounds, where it was measured in these; 0 for one that did not end.
   std::vector<double> rounds = {};
-  std::optional<double> again = {};  ///< the rate when the host ran once more (--retest)
-  bool guest = false;                ///< it was measured on a virtual machine
-  /// Degrees of freedom of the interval: visits less 1, launches less 1; infinite for others.
-  double freedom = std::numeric_limits<double>::infinity();
+  std::optional<double> again = {};   ///< the rate when the host ran once more (--retest)
+  bool guest = false;                 ///< it was measured on a virtual machine
   std::vector<double> launches = {};  ///< the value of each, in their order; empty for one
-  std::optional<LaunchSpread> launch_spread = {};  ///< absent where no history tells
-  std::optional<RelativeFigure> relative = {};     ///< absent where its run has no pilots
+  /// Of the logarithm in a launch of the same program on the same host; absent where no history
+  /// tells.
+  std::optional<Uncertain> launch_spread = {};
+  /// Over the pilots around its visits; absent where its run has none.
+  std::optional<Estimate> relative = {};
+  std::string pilot = {};  ///< which these are: comparable only with the same ones
   friend bool operator==(const StoredFigure&, const StoredFigure&) = default;
 };
 

@@ -27,6 +27,7 @@
 #include "base/test_data.h"
 #include "comm/comm.h"
 #include "record/report_json.h"
+#include "record/test_estimate.h"
 #include "record/test_report.h"
 
 namespace numatlas {
@@ -327,8 +328,7 @@ StoredRun run_of(const std::string& host, const Machine& machine, double gb) {
   one.command = run.command;
   one.metric = "bandwidth_sum";
   one.unit = "B/s";
-  one.figure.value = gb * 1e9;
-  one.figure.interval = Interval{gb * 0.99e9, gb * 1.01e9};
+  one.figure.estimate = testing::with_interval(gb * 1e9, gb * 0.99e9, gb * 1.01e9);
   return run;
 }
 

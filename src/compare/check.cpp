@@ -44,13 +44,14 @@ struct HostRun {
 /// As a rate; nullopt where the figure says nothing.
 std::optional<PeerRate> rate_of(const StoredCase& one) {
   const StoredFigure& figure = one.figure;
-  if (!figure.value || !(*figure.value > 0)) return std::nullopt;
+  if (!figure.estimate || !(figure.estimate->value > 0)) return std::nullopt;
+  const Estimate& its = *figure.estimate;
   if (one.level == CaseLevel::point && one.host)  // of rounds: they say how sure it is
-    return PeerRate{*figure.value, std::nullopt, figure.rounds};
+    return PeerRate{its.value, std::nullopt, figure.rounds};
   if (!begin_change(figure, figure, one.unit).reason.empty()) return std::nullopt;
-  if (!is_time(one)) return PeerRate{*figure.value, figure.interval->high, {}};
-  if (!(figure.interval->low > 0)) return std::nullopt;
-  return PeerRate{1 / *figure.value, 1 / figure.interval->low, {}};
+  if (!is_time(one)) return PeerRate{its.value, its.high, {}};
+  if (!(*its.low > 0)) return std::nullopt;
+  return PeerRate{1 / its.value, 1 / *its.low, {}};
 }
 
 bool is_wanted(const StoredCase& one, const StoredRun& run, const std::string& metric) {
@@ -128,7 +129,7 @@ Finding finding_of(const char* verdict, const StoredCase& one, const SlowKernel&
   finding.name = one.point;
   finding.metric = one.metric;
   finding.unit = one.unit;
-  finding.value = one.figure.value;
+  finding.value = one.figure.estimate->value;
   finding.reference = is_time(one) ? 1 / found.median : found.median;
   finding.change = *finding.value / *finding.reference - 1;
   finding.mads = found.mads;
@@ -373,16 +374,14 @@ Expected<void> judge_expected(const Expectation& expected,
   const auto found_on = figures_for(expected, newest);
   const bool lower = expected.unit.better() == Better::lower;
   for (const auto& [name, found] : found_on) {
-    const StoredFigure& stored = found.figure.figure;
+    const Estimate& its = *found.figure.figure.estimate;
     // Its whole interval has to miss the limit.
-    const double best = !stored.interval ? *stored.value
-                        : lower          ? stored.interval->low
-                                         : stored.interval->high;
+    const double best = (lower ? its.low : its.high).value_or(its.value);
     if (lower ? best <= expected.limit : best >= expected.limit) continue;
     hosts[name].findings.push_back({Finding::below, found.run->command, found.figure.name,
-                                    expected.name, expected.unit, stored.value, expected.limit,
-                                    *stored.value / expected.limit - 1, std::nullopt, "--expect",
-                                    "", stored.disturbed});
+                                    expected.name, expected.unit, its.value, expected.limit,
+                                    its.value / expected.limit - 1, std::nullopt, "--expect", "",
+                                    found.figure.figure.disturbed});
   }
   if (found_on.empty()) {
     std::vector<std::string> names;

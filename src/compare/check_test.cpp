@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/test_hosts.h"
+#include "record/test_estimate.h"
 #include "report/openmetrics.h"
 
 namespace numatlas {
@@ -23,6 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using testing::with_interval;
 
 std::string day(int number) { return fmt::format("2026-01-{:02}T00:00:00Z", number); }
 
@@ -44,8 +46,7 @@ StoredRun run_on(const std::string& host, const std::vector<double>& values, int
     one.metric = unit == "s" ? "latency" : "bandwidth_sum";
     one.kernel = unit == "s" ? "chase" : "read";
     one.unit = unit;
-    one.figure.value = values[i];
-    one.figure.interval = Interval{values[i] * 0.99, values[i] * 1.01};
+    one.figure.estimate = with_interval(values[i], values[i] * 0.99, values[i] * 1.01);
     run.cases.push_back(one);
   }
   return run;
@@ -104,7 +105,7 @@ TEST(Check, OfTimesTheLongerOneIsSlowAndTheShorterOneIsNot) {
 TEST(Check, AFigureWhoseIntervalReachesTheMedianIsNotSlow) {
   std::vector<StoredRun> runs = beside_three(run_on("n", {0.8e10}));
   ASSERT_TRUE(of(checked(runs), "n").has("slow"));
-  runs.back().cases[0].figure.interval = Interval{0.5e10, 1.1e10};
+  runs.back().cases[0].figure.estimate = with_interval(0.8e10, 0.5e10, 1.1e10);
   EXPECT_EQ(answer_of(checked(runs)), "OK: none of 4 hosts is slow; 0 not judged");
   EXPECT_THAT(of(checked(beside_three(run_on("n", {0.96e10}))), "n").findings, IsEmpty());
 }
@@ -139,7 +140,7 @@ TEST(Check, TooFewOfAKindAreNotJudged) {
 
 TEST(Check, OtherCasesOrFiguresWithoutIntervalAreNotCompared) {
   std::vector<StoredRun> runs{run_on("n1", {1e10}), run_on("n2", {1e10}), run_on("n3", {1e10})};
-  runs[2].cases[0].figure.interval.reset();
+  runs[2].cases[0].figure.estimate = 1e10;
   EXPECT_THAT(of(checked(runs), "n1").unjudged.at(0), HasSubstr("only 2 of this kind"));
   EXPECT_THAT(of(checked(runs), "n3").unjudged.at(0), HasSubstr("no figure that can be compared"));
   runs.push_back(run_on("n4", {1e10}));
@@ -389,8 +390,7 @@ TEST(Check, NoiseNamesFewAndASlowHostIsFound) {
 
 TEST(Check, MetricsSayWhoWasNotJudgedAndNameNoVerdictForHim) {
   std::vector<StoredRun> runs = beside_three(run_on("odd", {1e10}));
-  runs[2].cases[0].figure.value = 0.5e10;
-  runs[2].cases[0].figure.interval = Interval{0.49e10, 0.51e10};
+  runs[2].cases[0].figure.estimate = with_interval(0.5e10, 0.49e10, 0.51e10);
   runs[3].kinds[0].cpu_model = "Another CPU";
   const std::string text = report_openmetrics(report_of(checked(runs)));
   EXPECT_THAT(text,

@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "compare/match.h"
+#include "record/test_estimate.h"
 
 namespace numatlas {
 namespace {
@@ -14,7 +15,8 @@ namespace {
 StoredFigure any_figure() {
   const double value = *rc::gen::inRange(1, 1000);
   const double below = *rc::gen::inRange(0, 100), above = *rc::gen::inRange(0, 100);
-  return {value, Interval{value * (1 - below / 100), value * (1 + above / 100)}, "", {}};
+  return {
+      testing::with_interval(value, value * (1 - below / 100), value * (1 + above / 100)), "", {}};
 }
 
 std::vector<StoredCase> any_cases(int count) {

@@ -32,6 +32,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::scale_flow;
 using testing::stored;
+using testing::with_interval;
 
 std::string error_of_text(const std::string& text) {
   const auto file = stored_from_text(text, "a.json");
@@ -52,12 +53,7 @@ Comparison flows_of(const StoredFile& base, const StoredFile& now) {
 }
 
 Estimate within_a_percent(double value) {
-  Estimate estimate(value);
-  estimate.low = value * 0.99;
-  estimate.high = value * 1.01;
-  estimate.n = 10;
-  estimate.method = Method::visits;
-  return estimate;
+  return with_interval(value, value * 0.99, value * 1.01, 10);
 }
 
 /// One chase on a machine that as a whole takes `machine` times as long; the chase itself takes
@@ -331,9 +327,9 @@ TEST(Match, TheMedianOverFlowsKnowsAllIntervals) {
       match_cases(cases_of(stored(make_alike)), cases_of(stored(make_alike)), {});
   const StoredFigure& figure = find_case(found, "1MiB base", "median of 2").base.figure;
   const auto flow = testing::report().scenarios[0].flows;
-  EXPECT_DOUBLE_EQ(*figure.value, (4e-9 + 5.125e-9) / 2);
+  EXPECT_DOUBLE_EQ(figure.estimate->value, (4e-9 + 5.125e-9) / 2);
   // The file has seven digits.
-  EXPECT_NEAR(figure.interval->low,
+  EXPECT_NEAR(*figure.estimate->low,
               (*flow[0].figures[0].estimate->low + *flow[1].figures[0].estimate->low) / 2, 1e-15);
   EXPECT_THAT(find_case(found, "1536KiB base", "median of 2").change.reason,
               HasSubstr("rank 0 thread 1"));

@@ -92,18 +92,6 @@ std::vector<std::string> judged_lines(const ComparedFiles& files, const CompareR
   return lines;
 }
 
-Figure figure_of(const char* key, Unit unit, const StoredFigure& stored) {
-  Figure figure{key, unit, {}, {}};
-  if (!stored.value) return figure;
-  figure.estimate = *stored.value;
-  if (!stored.interval) return figure;
-  figure.estimate->low = stored.interval->low;
-  figure.estimate->high = stored.interval->high;
-  figure.estimate->method = Method::derived;
-  figure.estimate->n = std::max<std::size_t>(stored.launches.size(), 1);
-  return figure;
-}
-
 std::string cut(const std::string& text) {
   return text.size() <= widest_fact ? text : text.substr(0, widest_fact - 3) + "...";
 }
@@ -196,15 +184,14 @@ class Rows {
     const auto number = [](const char* key, const std::optional<double>& value) {
       return Figure{key, "1", value ? std::optional<Estimate>(*value) : std::nullopt, {}};
     };
-    const auto spread_of = [](const StoredFigure& figure) {
-      return figure.launch_spread ? std::optional(figure.launch_spread->deviation) : std::nullopt;
-    };
-    found.figures = {figure_of("base", mine.unit, one.base.figure),
-                     figure_of("new", mine.unit, one.now.figure),
-                     std::move(part),
-                     number("p", change.p),
-                     number("change_relative", change.relative),
-                     number("launch_spread", spread_of(one.base.figure))};
+    const auto& spread = one.base.figure.launch_spread;
+    found.figures = {
+        {"base", mine.unit, one.base.figure.estimate, {}},
+        {"new", mine.unit, one.now.figure.estimate, {}},
+        std::move(part),
+        number("p", change.p),
+        number("change_relative", change.relative),
+        number("launch_spread", spread ? std::optional(spread->deviation()) : std::nullopt)};
     std::erase_if(found.figures, [](const Figure& figure) { return !figure.estimate; });
     report_.scenarios.push_back(std::move(found));
   }

@@ -48,7 +48,7 @@ bool is_better(double one, double other, Unit unit) {
 bool is_preferred(const ExpectedFigure& one, const ExpectedFigure& other,
                   const Expectation& expected) {
   if (one.of_fact != other.of_fact) return one.of_fact;
-  return is_better(*one.figure.value, *other.figure.value, expected.unit);
+  return is_better(one.figure.estimate->value, other.figure.estimate->value, expected.unit);
 }
 
 Expected<std::vector<Expectation>> parse_expectations(const std::string& text) {
@@ -89,16 +89,15 @@ std::optional<ExpectedFigure> figure_for(const Expectation& expected, const Stor
                                          std::size_t host) {
   std::optional<ExpectedFigure> best;
   const auto offer = [&](std::string name, const StoredFigure& figure) {
-    if (!figure.value) return;
-    if (!best || is_better(*figure.value, *best->figure.value, expected.unit))
-      best = ExpectedFigure{std::move(name), figure, false};
+    if (!figure.estimate) return;
+    ExpectedFigure one{std::move(name), figure, false};
+    if (!best || is_preferred(one, *best, expected)) best = std::move(one);
   };
   if (run.hosts.size() == 1) {
     for (const Fact& fact : run.facts) {
       if (fact.key != expected.name || fact.unit != expected.unit) continue;
       StoredFigure figure;
-      figure.value = fact.estimate.value;
-      if (fact.estimate.low) figure.interval = Interval{*fact.estimate.low, *fact.estimate.high};
+      figure.estimate = fact.estimate;
       offer(fact.words, figure);
     }
     if (best) {

@@ -26,7 +26,7 @@ StoredFigure figure_of(const HostTotals& totals) {
   }
   // Rounds are long against the moods that a sample of 20 us sees, and too few for blocks of them.
   stored = stored_figure(*figure, "", "counted rounds");
-  if (stored.interval) stored.problem = width_problem(*stored.value, *stored.interval);
+  if (stored.problem.empty()) stored.problem = width_problem(*stored.estimate);
   return stored;
 }
 

@@ -229,15 +229,14 @@ std::size_t know_launches(StoredFile& side, const std::vector<StoredRun>& others
       std::vector<double> logarithms;
       for (const StoredCase* one : by_key[mine.key]) {
         const StoredFigure& figure = one->figure;
-        const bool usable = figure.problem.empty() && figure.value && *figure.value > 0 &&
-                            one->unit == mine.unit &&
+        const bool usable = figure.problem.empty() && figure.estimate &&
+                            figure.estimate->value > 0 && one->unit == mine.unit &&
                             place_difference(figure.observed, mine.figure.observed).empty();
-        if (usable) logarithms.push_back(std::log(*figure.value));
+        if (usable) logarithms.push_back(std::log(figure.estimate->value));
       }
       if (logarithms.size() < enough_runs) continue;
-      const auto launches = static_cast<double>(logarithms.size());
-      mine.figure.launch_spread =
-          LaunchSpread{summarize(logarithms)->stddev.value_or(0), launches - 1};
+      mine.figure.launch_spread = mean_of(logarithms);
+      mine.figure.launch_spread->variance *= static_cast<double>(logarithms.size());
       ++known;
     }
   }

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/findings.h"
+#include "analysis/judge.h"
 #include "base/add_once.h"
 #include "base/pretty_json.h"
 #include "compare/stored.h"
@@ -220,14 +221,12 @@ void ReportReader::add(StoredCase one, const std::string& part, const Figure& fi
   one.figure.disturbed = disturbed_;
   one.figure.guest = guest_;
   if (!problem.empty()) one.figure.problem = problem;
-  if (one.figure.problem.empty() && one.figure.value && one.figure.interval)
-    one.figure.problem = width_problem(*one.figure.value, *one.figure.interval);
+  if (one.figure.problem.empty() && one.figure.estimate)
+    one.figure.problem = width_problem(*one.figure.estimate);
   // Unit and level are no part of what was asked for, but a median over flows is not a flow.
   one.key += fmt::format("|{}|{}", part, one.metric);
   run_.cases.push_back(std::move(one));
 }
-
-double median_of(std::vector<double> values) { return summarize(values)->median; }
 
 /// The median of the flows' medians; its interval goes from the median of their low ends to that of
 /// their high ends: the median grows with each of them.
@@ -235,22 +234,28 @@ void ReportReader::add_median(const StoredCase& point, const std::vector<const R
                               const std::string& part, const std::string& problem) {
   StoredFigure median;
   std::vector<double> values, lows, highs;
+  std::size_t visits = 0;  // the fewest
   for (const ReadFlow* flow : flows) {
     const StoredFigure figure =
         stored_figure(flow->flow->figures.front(), wrong_text(*flow->flow), "samples");
     if (!figure.problem.empty()) {
       median.problem = fmt::format("{}: {}", flow->who, figure.problem);
-      if (!figure.value) continue;
+      if (!figure.estimate) continue;
     }
-    values.push_back(*figure.value);
-    median.freedom = std::min(median.freedom, figure.freedom);
-    if (!figure.interval) continue;
-    lows.push_back(figure.interval->low);
-    highs.push_back(figure.interval->high);
+    const Estimate& its = *figure.estimate;
+    values.push_back(its.value);
+    if (its.method == Method::visits) visits = visits == 0 ? its.n : std::min(visits, its.n);
+    if (!its.low) continue;
+    lows.push_back(*its.low);
+    highs.push_back(*its.high);
   }
-  if (!values.empty()) median.value = median_of(values);
-  if (!lows.empty() && lows.size() == values.size())
-    median.interval = Interval{median_of(lows), median_of(highs)};
+  if (!values.empty()) median.estimate = median_of(values);
+  if (!lows.empty() && lows.size() == values.size()) {
+    median.estimate->low = median_of(lows);
+    median.estimate->high = median_of(highs);
+    median.estimate->n = visits > 0 ? visits : values.size();
+    median.estimate->method = visits > 0 ? Method::visits : Method::derived;
+  }
   add(point, part, flows.front()->flow->figures.front(), std::move(median), CaseLevel::point,
       together(flows), problem);
 }
@@ -403,31 +408,19 @@ void ReportReader::relate(const ScenarioResult& item, std::size_t first) {
         found.push_back(&one);
     }
     if (found.size() != 1) continue;
-    const Estimate& relative = *figure.relative;
-    found.front()->figure.relative = RelativeFigure{relative.value,
-                                                    {*relative.low, *relative.high},
-                                                    static_cast<double>(relative.n) - 1,
-                                                    asked_of(*pilot)};
+    found.front()->figure.relative = figure.relative;
+    found.front()->figure.pilot = asked_of(*pilot);
   }
 }
 
 }  // namespace
 
 StoredFigure stored_figure(const Figure& figure, const std::string& wrong, const char* counts) {
-  StoredFigure result;
-  result.problem = wrong;
-  if (!figure.estimate) {
-    if (wrong.empty()) result.problem = "has no value";
-    return result;
-  }
-  const Estimate& estimate = *figure.estimate;
-  result.value = estimate.value;
-  if (estimate.low) result.interval = Interval{*estimate.low, *estimate.high};
-  if (estimate.method == Method::visits && estimate.n > 1)
-    result.freedom = static_cast<double>(estimate.n) - 1;
-  if (result.interval || !wrong.empty()) return result;
-  result.problem = figure.summary ? fmt::format("fewer than 6 {} ({})", counts, figure.summary->n)
-                                  : "its interval is not known";
+  StoredFigure result{figure.estimate, wrong, {}};
+  if (!wrong.empty() || (figure.estimate && figure.estimate->low)) return result;
+  result.problem = !figure.estimate ? "has no value"
+                   : figure.summary ? fmt::format("fewer than 6 {} ({})", counts, figure.summary->n)
+                                    : "its interval is not known";
   return result;
 }
 

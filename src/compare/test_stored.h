@@ -8,12 +8,13 @@
 
 #include "compare/stored.h"
 #include "record/report_json.h"
+#include "record/test_estimate.h"
 #include "record/test_report.h"
 
 namespace numatlas::testing {
 
 inline StoredFigure figure(double value, double low, double high) {
-  return {value, Interval{low, high}, "", {}};
+  return {with_interval(value, low, high), "", {}};
 }
 
 /// The report of report/test_report.h as a file, changed.

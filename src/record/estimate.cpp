@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "record/sample.h"
+#include "record/uncertain.h"
 
 namespace numatlas {
 namespace {
@@ -122,10 +122,10 @@ std::optional<Estimate> ratio_of_pairs(std::span<const double> mine, std::span<c
     if (!(mine[i] > 0) || !(its[i] > 0)) return std::nullopt;
     logarithms.push_back(std::log(mine[i] / its[i]));
   }
-  const Sample mean = mean_of(logarithms);
+  const Uncertain mean = mean_of(logarithms);
   const Interval interval =
       interval_of(mean, risk / static_cast<double>(std::max<std::size_t>(choices, 1)));
-  Estimate ratio = std::exp(mean.location);
+  Estimate ratio = std::exp(mean.value);
   ratio.low = std::exp(interval.low);
   ratio.high = std::exp(interval.high);
   ratio.n = pairs;

@@ -64,18 +64,10 @@ ClaimVerdict Baseline::drift(const ComparedCase& one) const {
   if (!one.now.part.empty()) verdict.about += " " + one.now.part;
   verdict.about += " " + one.now.metric;
   verdict.unit = one.now.unit;
-  verdict.claimed_value = one.base.figure.value;
-  const auto figure = [&](const StoredFigure& stored) {
-    Estimate estimate = stored.value.value_or(0);
-    if (stored.interval) {
-      estimate.low = stored.interval->low;
-      estimate.high = stored.interval->high;
-      estimate.method = Method::derived;
-    }
-    return estimate;
-  };
-  verdict.claimed = estimate_text(figure(one.base.figure), verdict.unit);
-  verdict.measured = figure(one.now.figure);
+  const Estimate& claimed = *one.base.figure.estimate;
+  verdict.claimed_value = claimed.value;
+  verdict.claimed = estimate_text(claimed, verdict.unit);
+  verdict.measured = one.now.figure.estimate;
   verdict.found = estimate_text(*verdict.measured, verdict.unit);
   if (one.change.part) verdict.found += ", " + percent(*one.change.part);
   verdict.outcome = ClaimOutcome::contradicted;
