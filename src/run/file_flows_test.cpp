@@ -33,7 +33,7 @@ class FileFlows : public ::testing::Test {
     place.cpus = {CpuId{cpu}};
     layout_.workers.push_back({0, 0, place});
   }
-  PlanInput input() const { return {options_, layout_, machines_}; }
+  PlanInput input() const { return {options_, layout_, machines_, {PageKind::base}}; }
   Expected<Scenario> scenario(const std::string& flows) const {
     const auto file =
         parse_scenarios("[[scenario]]\nname = \"one\"\n[[scenario.flow]]\n" + flows, "f.toml");
