@@ -294,8 +294,8 @@ std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
         hosts > 1 ? fmt::format("{} {} of {} hosts, the median host's sum", workers, what, hosts)
                   : fmt::format("{} {} together", workers, what);
     const std::string how =
-        fmt::format("{}{}, {}, local memory", full_name(point.flows.front()), stores_words(point),
-                    workers == 1 ? "1 CPU alone" : together);
+        fmt::format("{}{}, {}, local memory, {} pages", full_name(point.flows.front()),
+                    stores_words(point), workers == 1 ? "1 CPU alone" : together, point.pages);
     facts.push_back(
         {key,
          {{"kernel", point.kernel}, {"stores", point.stores}, {"workers", std::to_string(workers)}},
