@@ -11,11 +11,9 @@
 
 namespace numatlas {
 
-/// Huge pages where they can be had, so that figures are of the memory and not of TLB misses. The
-/// same in all benchmarks, so that one quantity has one number.
-inline const char* survey_pages(const Machine& machine) {
-  const bool huge = !page_kind_problem(PageKind::thp, machine, {}, Bytes{});
-  return name_of(huge ? PageKind::thp : PageKind::base);
+/// As --pages takes it: base pages, and what else the machine gives without a pool.
+inline const char* base_and_best_pages(const Machine& machine) {
+  return best_pages(machine).kind == PageKind::base ? "base" : "base,thp";
 }
 
 /// Of a large machine, where all CPUs take longer than there is time for: the first `most` usable

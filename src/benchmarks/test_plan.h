@@ -15,12 +15,19 @@ namespace numatlas::testing {
 using Words = std::vector<std::string>;
 using Plan = std::vector<PlannedScenario>;
 
+/// Those asked for, else the machine's best.
+inline std::vector<PageKind> pages_of(const RunOptions& options, const Machine& machine) {
+  return options.pages.empty() ? std::vector{best_pages(machine).kind} : options.pages;
+}
+
 /// All that a plan depends on. Lives as long as what `input` gives.
 struct Prepared {
   ParsedRun run;
   Layout layout;
   std::vector<Machine> machines;
-  PlanInput input() const { return {run.options, layout, machines}; }
+  PlanInput input() const {
+    return {run.options, layout, machines, pages_of(run.options, machines.front())};
+  }
 };
 
 inline Expected<Prepared> prepare(const std::string& command, Words words, const Machine& machine) {

@@ -439,7 +439,7 @@ Expected<void> RealEngine::observe(const Flow& flow, Job& job, const std::vector
       warnings.push_back(std::move(warning));
   }
   for (Warning& warning : warnings) {
-    if (options_.strict)
+    if (options_.strict && (options_.strict_pages || warning.code != "page-size"))
       return fail(
           {ErrorKind::placement, warning.text, "", "", "without --strict this is a warning"});
     job.trace.warnings.push_back(std::move(warning));

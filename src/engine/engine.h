@@ -27,6 +27,7 @@ class ProgressListener {
 
 struct EngineOptions {
   bool strict = false;                   ///< unmet placement is an error instead of a warning
+  bool strict_pages = true;              ///< so are pages of another kind
   ProgressListener* progress = nullptr;  ///< not owned; may be null
   /// Called on a rank that has flows, when their memory stands and before it is measured, with
   /// what is known of them: where it lies, and what is to be said of it.

@@ -14,6 +14,7 @@
 #include "legacy/mem_bench.h"
 #include "legacy/numa_bench.h"
 #include "legacy/numa_xfer.h"
+#include "legacy/program.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -332,6 +333,15 @@ TEST(NumaXfer, RefusesBadWords) {
   EXPECT_EQ(code("0", "4k", "1", "1"), usage);
   EXPECT_EQ(code("0", "4096", "0", "1"), usage);
   EXPECT_EQ(code("0", "4096", "1", "-1"), usage);
+}
+
+TEST(TranslatedRun, HasBasePagesUnlessToldOtherwise) {
+  const auto usual = translated_run("latency", {});
+  ASSERT_TRUE(usual);
+  EXPECT_EQ(usual->options.pages, std::vector{PageKind::base});
+  const auto told = translated_run("latency", {"--pages", "thp"});
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->options.pages, std::vector{PageKind::thp});
 }
 
 }  // namespace

@@ -76,7 +76,10 @@ int run_on_ranks(const OwnWords& own, const std::function<Expected<void>(Comm&)>
 
 Expected<ParsedRun> translated_run(const std::string& benchmark, std::vector<std::string> words) {
   for (std::string& word : test_words()) words.push_back(std::move(word));
-  return parse_run(benchmark, words);
+  auto parsed = parse_run(benchmark, words);
+  // They know nothing of huge pages.
+  if (parsed && parsed->options.pages.empty()) parsed->options.pages = {PageKind::base};
+  return parsed;
 }
 
 std::string usual_notes(const RunReport& report) { return notes_text(report, true); }

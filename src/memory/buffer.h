@@ -69,6 +69,15 @@ Expected<std::unique_ptr<Buffer>> allocate(const Region& region);
 std::optional<Error> page_kind_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
                                        Bytes bytes);
 
+/// What programs have at their best without a pool: `thp` where the kernel, or the record of the
+/// machine, says that it gives them and they are not too large for small memory; else base pages,
+/// and why.
+struct BestPages {
+  PageKind kind = PageKind::base;
+  std::string why_base = {};  ///< "" of huge pages
+};
+BestPages best_pages(const Machine& machine);
+
 /// What is kept back of free memory, for others and for the kernel.
 enum class Reserve { whole, small };
 

@@ -197,5 +197,22 @@ TEST(PageKindProblem, RecordedMachine) {
   EXPECT_THAT(text(PageKind::thp, {}, Bytes{gib}), HasSubstr("switched off"));
 }
 
+TEST(BestPages, AreHugeWhereTheRecordSaysSoAndTheyAreSmallEnough) {
+  Machine machine = three_nodes();
+  EXPECT_EQ(best_pages(machine).kind, PageKind::base);
+  EXPECT_THAT(best_pages(machine).why_base, HasSubstr("says nothing"));
+  machine.settings = {
+      {"thp_enabled", "madvise", "/sys/kernel/mm/transparent_hugepage/enabled", ""}};
+  EXPECT_EQ(best_pages(machine).kind, PageKind::thp);
+  EXPECT_EQ(best_pages(machine).why_base, "");
+  machine.page_size = Bytes{64 * kib};
+  EXPECT_THAT(best_pages(machine).why_base, HasSubstr("512 MiB"));
+  machine.page_size = Bytes{16 * kib};
+  EXPECT_EQ(best_pages(machine).kind, PageKind::thp);
+  machine.settings.front().value = "never";
+  EXPECT_EQ(best_pages(machine).kind, PageKind::base);
+  EXPECT_THAT(best_pages(machine).why_base, HasSubstr("'never'"));
+}
+
 }  // namespace
 }  // namespace numatlas

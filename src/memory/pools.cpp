@@ -200,4 +200,20 @@ std::optional<Error> page_kind_problem(PageKind kind, const Machine& machine, co
                       pages_for(bytes.value, huge_page_size(kind).value));
 }
 
+BestPages best_pages(const Machine& machine) {
+  if (const auto problem = page_kind_problem(PageKind::thp, machine, {}, Bytes{}))
+    return {PageKind::base, problem->message};
+  const bool is_known = std::ranges::any_of(
+      machine.settings, [](const Setting& setting) { return setting.name == "thp_enabled"; });
+  if (!machine.is_live() && !is_known)
+    return {PageKind::base, "the record says nothing of transparent huge pages"};
+  // Over base pages of 64 KiB they have 512 MiB: more than most of what is measured.
+  constexpr Bytes largest{32 * mib};
+  const Bytes size = machine.is_live() ? Bytes{thp_size()}
+                                       : thp_size_over(machine.page_size.value_or(Bytes{4 * kib}));
+  if (size > largest)
+    return {PageKind::base, fmt::format("a transparent huge page has {} here", to_text(size))};
+  return {PageKind::thp, ""};
+}
+
 }  // namespace numatlas

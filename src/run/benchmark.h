@@ -23,6 +23,7 @@ struct PlanInput {
   const RunOptions& options;
   const Layout& layout;
   const std::vector<Machine>& machines;  ///< one a host
+  std::vector<PageKind> pages;           ///< to measure with
   /// The largest of each of Benchmark::numbers_of_host over all hosts; empty until they are known,
   /// and of runs that are not reduced to hosts.
   std::vector<std::uint64_t> largest = {};
@@ -186,8 +187,8 @@ class Benchmark {
   virtual bool refines_first_values() const { return false; }
   /// What --time is when it is not given, and whether it is that of each point or of all together.
   virtual TimeOption time_option() const { return {}; }
-  /// What --pages is when it is not given.
-  virtual const char* usual_pages() const { return "base"; }
+  /// What --pages is when it is not given; "": the best that the machine gives (best_pages).
+  virtual const char* usual_pages() const { return ""; }
   /// How `numatlas survey` runs it on this machine; as it is, it does not. Pure.
   virtual SurveyPart survey(const Machine& machine) const {
     (void)machine;

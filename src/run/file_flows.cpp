@@ -71,8 +71,8 @@ Expected<Region> source_region(const FileFlow& file, std::size_t index, const Fl
   Region source;
   source.placement = std::move(memory);
   source.bytes = file.source && file.source->size ? *file.source->size : flow.region.bytes;
-  source.pages = pages_of_side(source.placement, asked,
-                               of_device ? input.options.pages.front() : flow.region.pages);
+  source.pages =
+      pages_of_side(source.placement, asked, of_device ? input.pages.front() : flow.region.pages);
   return source;
 }
 
@@ -92,7 +92,7 @@ Expected<Flow> own_flow(const FileFlow& file, std::size_t index, int worker,
   flow.region.placement =
       TRY(memory_of(file, index, place.memory, machine_of(input, worker), place.cpus));
   flow.region.bytes = file.size.value_or(Bytes{});
-  flow.region.pages = pages_of_side(flow.region.placement, file.pages, input.options.pages.front());
+  flow.region.pages = pages_of_side(flow.region.placement, file.pages, input.pages.front());
   if (file.source || traits_of(file.kernel).copies_on_gpu()) {
     flow.source = TRY(source_region(file, index, flow, input));
   }
@@ -324,7 +324,7 @@ Expected<ScenarioFile> file_of(const std::vector<PlannedScenario>& plan, const P
   TRY(check_layout(input.layout));
   // `numatlas run` has these, where it is given no options.
   const RunOptions usual;
-  const PlanInput as_run{usual, input.layout, input.machines};
+  const PlanInput as_run{usual, input.layout, input.machines, {PageKind::base}};
   const auto is_measured = [](const PlannedScenario& planned) {
     return !planned.scenario.flows.empty();
   };

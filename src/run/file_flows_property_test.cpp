@@ -214,7 +214,7 @@ RC_GTEST_PROP(FileFlowsProperty, PlansAreTheSameAfterAFile, ()) {
   const Layout layout = some_layout();
   const std::vector<Machine> machines{four_nodes()};
   const RunOptions options;
-  const PlanInput input{options, layout, machines};
+  const PlanInput input{options, layout, machines, {PageKind::base}};
   std::vector<PlannedScenario> plan;
   for (int i = *rc::gen::inRange(1, 4); i > 0; --i) {
     plan.push_back(some_point(layout));

@@ -23,6 +23,7 @@ class FileFlows : public ::testing::Test {
   FileFlows() {
     machines_ = {*read_recorded_machine(
         "numa:2(memory=34359738368) l3:1(size=16777216) l2:2(size=1048576) core:1 pu:2")};
+    options_.pages = {PageKind::base};
     layout_.hosts = {"host"};
     for (int cpu = 0; cpu < 4; ++cpu) add_worker(cpu);
   }
@@ -33,7 +34,7 @@ class FileFlows : public ::testing::Test {
     place.cpus = {CpuId{cpu}};
     layout_.workers.push_back({0, 0, place});
   }
-  PlanInput input() const { return {options_, layout_, machines_}; }
+  PlanInput input() const { return {options_, layout_, machines_, options_.pages}; }
   Expected<Scenario> scenario(const std::string& flows) const {
     const auto file =
         parse_scenarios("[[scenario]]\nname = \"one\"\n[[scenario.flow]]\n" + flows, "f.toml");

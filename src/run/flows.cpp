@@ -331,7 +331,7 @@ Expected<std::vector<NodeChoice>> node_choices(const PlanInput& input, const std
 }
 
 Expected<void> check_page_steps(const PlanInput& input, const std::string& kernel, Bytes size) {
-  for (PageKind pages : input.options.pages) {
+  for (PageKind pages : input.pages) {
     KernelSpec spec;
     spec.name = kernel;
     spec.page.page = page_bytes(input.machines.front(), pages);

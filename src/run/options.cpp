@@ -123,9 +123,12 @@ void CommonOptions::add_placement(CLI::App& app) {
                 "which node gpu:0, nearest:gpu:0 and fastest are"));
   std::vector<std::string> kinds;
   for (const PageKind kind : usual_page_kinds) kinds.emplace_back(name_of(kind));
-  place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
-                  "page size of the measured memory; several are measured in turn. Also the other "
-                  "sizes that the system's pools have: 64K, 1M, 16M, 32M, 512M, 2G, 16G"));
+  place(add_value(
+      app, "--pages", pages_, type_of_words(kinds, true),
+      std::string("page size of the measured memory; several are measured in turn. Also "
+                  "the other sizes that the system's pools have: 64K, 1M, 16M, 32M, "
+                  "512M, 2G, 16G") +
+          (pages_.empty() ? " (default: thp where the kernel gives them, else base)" : "")));
   place(app.add_flag(
       "--strict", plain_.strict,
       "end with an error where memory is not placed as asked, and with exit code 1 where the "
@@ -227,7 +230,7 @@ Expected<RunOptions> CommonOptions::parse() const {
   }
   options.placement.memory = TRY(parse_memory(memory_, options.words));
   options.atlas = TRY(parse_atlas(atlas_, options.words));
-  options.pages = TRY(parse_page_kinds(pages_));
+  if (!pages_.empty()) options.pages = TRY(parse_page_kinds(pages_));
   const auto wants = [&](const char* unit) {
     return std::find(units_.begin(), units_.end(), unit) != units_.end();
   };

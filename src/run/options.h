@@ -36,7 +36,7 @@ struct RunOptions {
   /// Numbers of threads to compare, ascending, for benchmarks that do; placement.threads is the
   /// largest. Empty: one number only.
   std::vector<int> thread_counts;
-  std::vector<PageKind> pages{PageKind::base};
+  std::vector<PageKind> pages;  ///< of --pages; empty: the machine's best (Setup::pages)
   bool strict = false;  ///< misplaced memory is an error, and unreliable figures exit code 1
   bool serial = false;
   bool skip_too_large = false;
@@ -81,7 +81,7 @@ class CommonOptions {
   void add_measurement(CLI::App& app);
   void add_output(CLI::App& app);
 
-  std::string cpus_, threads_, memory_, atlas_, pages_ = "base", precision_ = "1%", time_;
+  std::string cpus_, threads_, memory_, atlas_, pages_, precision_ = "1%", time_;
   bool time_of_all_ = false;
   std::string visits_, spread_, seed_ = "1", process_memory_, engine_ = "real", noise_;
   std::vector<std::string> units_;

@@ -237,7 +237,7 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
   time = std::max({time, Seconds(options.spread).count(), session.count()});
   RunOptions quick = options;
   quick.ignore_side_caches = true;  // a pilot has to be prepared in little time
-  const PlanInput input{quick, setup.layout, setup.machines};
+  const PlanInput input{quick, setup.layout, setup.machines, setup.pages};
   const std::set<PilotKind> kinds = kinds_for(setup);
   const auto pilots_of = [&](std::initializer_list<std::uint64_t> parts) {
     std::vector<PlannedPilot> pilots;

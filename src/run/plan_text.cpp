@@ -155,12 +155,13 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
     text += '\n';
   }
   text += left_out_text(setup);
+  if (!setup.why_base.empty()) text += fmt::format("base pages: {}\n", setup.why_base);
   for (const Warning& warning : setup.warnings) text += "warning: " + full_text(warning) + "\n";
   return text;
 }
 
 Expected<std::string> scenario_text(const Setup& setup, const RunOptions& options) {
-  auto file = file_of(setup.plan, {options, setup.layout, setup.machines});
+  auto file = file_of(setup.plan, {options, setup.layout, setup.machines, setup.pages});
   if (!file) return fail(file.error());
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     FileScenario& scenario = file->scenarios[i];

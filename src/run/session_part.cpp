@@ -117,6 +117,7 @@ std::vector<double> SessionPart::weights() const {
 EngineOptions SessionPart::engine_options() {
   EngineOptions options;
   options.strict = options_.strict;
+  options.strict_pages = !options_.pages.empty();  // those that nobody asked for are tried
   options.noise = options_.noise;
   options.progress = &progress_;
   options.widths = &state_.widths;
@@ -173,7 +174,7 @@ Expected<bool> SessionPart::refine() {
   // The points of a refinement are those that it gave the last time: it would ask for them again.
   const bool in_vain = report_.scenarios.size() == refined_cases_;
   if (state_.comm.size() > 1 || in_vain) return false;
-  auto more = benchmark_.refine({options_, setup_.layout, setup_.machines}, report_);
+  auto more = benchmark_.refine({options_, setup_.layout, setup_.machines, setup_.pages}, report_);
   if (!more) return fail(more.error());
   if (more->empty()) return false;
   refined_cases_ = report_.scenarios.size();

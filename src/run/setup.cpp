@@ -132,7 +132,7 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
     }
   }
   const auto all = TRY(comm.all_gather(mine.dump()));
-  const bool several_kinds = options.pages.size() > 1;
+  const bool several_kinds = setup.pages.size() > 1;
   std::optional<Error> first;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].size() <= 2) continue;  // "{}"
@@ -318,17 +318,50 @@ Expected<void> check_same_plan(const Setup& setup, const RunOptions& options, Co
                "; --memory each:... and --cpus LIST/LIST differ by rank in the same words"});
 }
 
-/// As set_up, for the ranks of `comm`, as if there were no others.
-Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
-                             const Machine* known, const std::vector<std::uint64_t>& largest) {
+/// The machine of this rank, and the pages that all hosts give.
+Expected<Setup> machine_and_pages(const RunOptions& options, Comm& comm, const Machine* known) {
   Setup setup;
   auto machine = known != nullptr ? Expected<Machine>(*known) : read_machine(options);
-  if (machine) {
-    if (auto complete = benchmark.complete(options, *machine); !complete)
-      machine = fail(complete.error());
-  }
   TRY(agree(comm, error_of(machine)));
   setup.machine = *std::move(machine);
+  setup.pages = options.pages;
+  if (!setup.pages.empty()) return setup;
+  const BestPages best = best_pages(setup.machine);
+  const bool base = TRY(comm.any(best.kind == PageKind::base));
+  setup.pages = {base ? PageKind::base : best.kind};
+  if (base) setup.why_base = best.why_base.empty() ? "another host has no other" : best.why_base;
+  return setup;
+}
+
+/// Memory of files and devices has the pages that its source gives.
+bool has_own_pages(const PlannedScenario& planned) {
+  const auto is_own = [](const Region& region) {
+    return region.pages != PageKind::base && !source_of(region.placement).takes_pages();
+  };
+  return std::ranges::any_of(planned.scenario.flows, [&](const Flow& flow) {
+    return is_own(flow.region) || (flow.source && is_own(*flow.source));
+  });
+}
+
+Expected<void> make_plan(const Benchmark& benchmark, const RunOptions& options,
+                         const std::vector<std::uint64_t>& largest, Setup& setup) {
+  const auto input = [&] {
+    return PlanInput{options, setup.layout, setup.machines, setup.pages, largest};
+  };
+  setup.plan = TRY(benchmark.plan(input()));
+  if (options.pages.empty() && std::ranges::any_of(setup.plan, has_own_pages)) {
+    setup.pages = {PageKind::base};
+    setup.plan = TRY(benchmark.plan(input()));
+  }
+  setup.by_hosts = benchmark.by_hosts(input());
+  return {};
+}
+
+/// As set_up, for the ranks of `comm`, as if there were no others.
+Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                             Setup setup, const std::vector<std::uint64_t>& largest) {
+  const auto complete = benchmark.complete(options, setup.machine);
+  TRY(agree(comm, error_of(complete)));
   const auto task = TRY(gather_task_context(comm, setup.machine));
   const auto workers = benchmark.workers(options, setup.machine, task);
   TRY(agree(comm, error_of(workers)));
@@ -347,9 +380,7 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   const bool mine = comm.local_rank() == 0 && !options.only_plans();
   const auto ready = mine ? benchmark.before_plan(options) : Expected<void>{};
   TRY(agree(comm, error_of(ready)));
-  const PlanInput input{options, setup.layout, setup.machines, largest};
-  setup.plan = TRY(benchmark.plan(input));
-  setup.by_hosts = benchmark.by_hosts(input);
+  TRY(make_plan(benchmark, options, largest, setup));
   place_on_devices(setup, comm.layout().host_of[static_cast<std::size_t>(comm.rank())]);
   for (const PlannedScenario& planned : setup.plan) setup.skips.push_back(planned.skip);
   TRY(check_same_plan(setup, options, comm));
@@ -380,12 +411,13 @@ Expected<std::vector<std::uint64_t>> largest_of_hosts(Comm& comm,
 
 /// Each host by itself: it knows nothing of the others' CPUs and needs nothing of them, but for a
 /// few numbers.
-Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& options, Comm& comm) {
+Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                             const Setup& begun) {
   const json words = {benchmark.same_on_all_hosts(), options.dry_run, options.null_engine};
   TRY(check_all_say(comm, words.dump()));
   const std::shared_ptr<Comm> host = make_host_comm(comm);
   const auto on_this_host = [&](const std::vector<std::uint64_t>& largest) -> Expected<Setup> {
-    auto setup = set_up_ranks(benchmark, options, *host, nullptr, largest);
+    auto setup = set_up_ranks(benchmark, options, *host, begun, largest);
     if (!setup && setup.error().kind == ErrorKind::resource)
       setup = fail(of_its_size(setup.error(), benchmark));
     TRY(agree(comm, error_of(setup)));
@@ -393,7 +425,8 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
   };
   auto setup = on_this_host({});
   if (!setup) return setup;
-  const auto mine = benchmark.numbers_of_host({options, setup->layout, setup->machines});
+  const auto mine =
+      benchmark.numbers_of_host({options, setup->layout, setup->machines, setup->pages});
   const auto largest = TRY(largest_of_hosts(comm, mine));
   if (TRY(comm.any(largest != mine))) {
     setup = on_this_host(largest);
@@ -412,8 +445,10 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                        const Machine* known) {
-  return benchmark.is_reduced_to_hosts() ? set_up_hosts(benchmark, options, comm)
-                                         : set_up_ranks(benchmark, options, comm, known, {});
+  auto begun = TRY(machine_and_pages(options, comm, known));
+  return benchmark.is_reduced_to_hosts()
+             ? set_up_hosts(benchmark, options, comm, begun)
+             : set_up_ranks(benchmark, options, comm, std::move(begun), {});
 }
 
 }  // namespace numatlas

@@ -20,6 +20,8 @@ struct Setup {
   Machine machine;
   Layout layout;
   std::vector<Machine> machines;  ///< one a host
+  std::vector<PageKind> pages;    ///< of --pages; else the best that all hosts give
+  std::string why_base;           ///< why these are base pages, where nobody asked for them
   std::vector<PlannedScenario> plan;
   std::vector<std::optional<Error>> skips;  ///< by planned scenario: why it cannot be done
   std::vector<Warning> warnings;

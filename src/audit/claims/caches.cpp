@@ -157,8 +157,8 @@ std::vector<SurveyWay> Caches::ways(const std::string& benchmark, const Machine&
   std::vector<SurveyWay> ways;
   const auto add = [&](const std::vector<int>& sixteenths, const std::string& where,
                        const std::string& left_out) {
-    ways.push_back({{"--size", sizes_of(machine, *first, sixteenths, last), "--pages", "thp",
-                     "--serial", "--skip-too-large", "--stats", "--cpus", where},
+    ways.push_back({{"--size", sizes_of(machine, *first, sixteenths, last), "--serial",
+                     "--skip-too-large", "--stats", "--cpus", where},
                     left_out});
   };
   add({1, 2, 4, 6, 8, 10, 12}, cpus, "");

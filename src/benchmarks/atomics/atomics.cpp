@@ -97,7 +97,7 @@ Expected<void> Atomics::check(const PlanInput& input) const {
 PlannedScenario Atomics::point(const PlanInput& input, const std::string& operation,
                                Sharing sharing, const NodeChoice& home, int cpus) const {
   const Machine& machine = input.machines.front();
-  const PageKind pages = input.options.pages.front();
+  const PageKind pages = input.pages.front();
   const std::uint64_t page = page_bytes(machine, pages).value;
   const auto count = static_cast<std::uint64_t>(cpus);
   PlannedScenario planned =

@@ -196,7 +196,7 @@ std::vector<PlannedScenario> Bandwidth::plan_of(const PlanInput& input,
         add_point(plan, point(input, choice, size_of(threads), pages, threads),
                   input.options.serial);
       },
-      input.options.pages, sizes, choices_, counts);
+      input.pages, sizes, choices_, counts);
   return plan;
 }
 
@@ -239,12 +239,10 @@ SurveyPart Bandwidth::survey(const Machine& machine) const {
   const auto words = [&](const char* kernels, const char* mix, bool all_stores,
                          const std::string& threads) {
     const bool both = all_stores && has_non_temporal_stores();
-    return std::vector<std::string>{"--kernels",       kernels,
-                                    "--mix",           mix,
-                                    "--stores",        both ? "regular,non-temporal" : "regular",
-                                    "--threads",       threads,
-                                    "--pages",         survey_pages(machine),
-                                    "--skip-too-large"};
+    return std::vector<std::string>{
+        "--kernels", kernels,    "--mix",
+        mix,         "--stores", both ? "regular,non-temporal" : "regular",
+        "--threads", threads,    "--skip-too-large"};
   };
   const std::string counts = scaling_counts(machine), few = few_counts(machine);
   const std::string steps = counts == few ? "" : "powers of two of CPUs";
@@ -296,8 +294,8 @@ std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
         hosts > 1 ? fmt::format("{} {} of {} hosts, the median host's sum", workers, what, hosts)
                   : fmt::format("{} {} together", workers, what);
     const std::string how =
-        fmt::format("{}{}, {}, local memory", full_name(point.flows.front()), stores_words(point),
-                    workers == 1 ? "1 CPU alone" : together);
+        fmt::format("{}{}, {}, local memory, {} pages", full_name(point.flows.front()),
+                    stores_words(point), workers == 1 ? "1 CPU alone" : together, point.pages);
     facts.push_back(
         {key,
          {{"kernel", point.kernel}, {"stores", point.stores}, {"workers", std::to_string(workers)}},

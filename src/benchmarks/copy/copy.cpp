@@ -276,7 +276,7 @@ std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::ve
         if (fitting < size) planned = point(input, pair, {pages, fitting, stores, threads});
         add_point(plan, std::move(planned), input.options.serial);
       },
-      input.options.pages, sizes, stores_, counts, pairs);
+      input.pages, sizes, stores_, counts, pairs);
   return plan;
 }
 
@@ -298,20 +298,19 @@ Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const 
 /// Every pair, by all CPUs of the node copied from, or by a few of them; else the pair of the
 /// lowest and the highest number.
 SurveyPart Copy::survey(const Machine& machine) const {
-  const std::string pages = survey_pages(machine);
-  SurveyPart part{2, {SurveyWay{{"--pages", pages, "--skip-too-large"}, ""}}, ""};
+  SurveyPart part{2, {SurveyWay{{"--skip-too-large"}, ""}}, ""};
   constexpr std::size_t few = 4;
   const CpuSet chosen = few_cpus_a_node(machine, few);
   if (chosen.size() < machine.usable_cpus().size()) {
-    part.ways.push_back(SurveyWay{{"--pages", pages, "--skip-too-large", "--cpus", to_list(chosen)},
+    part.ways.push_back(SurveyWay{{"--skip-too-large", "--cpus", to_list(chosen)},
                                   fmt::format("all but {} CPUs of each node", few)});
   }
   const NodeSet memory = machine.main_nodes(machine.ordinary_memory_nodes());
   if (memory.size() < 2) return part;
   const int from = memory.front().value, to = memory[memory.size() - 1].value;
   part.ways.push_back(
-      SurveyWay{{"--pages", pages, "--skip-too-large", "--from", fmt::format("bind:{}", from),
-                 "--to", fmt::format("bind:{}", to)},
+      SurveyWay{{"--skip-too-large", "--from", fmt::format("bind:{}", from), "--to",
+                 fmt::format("bind:{}", to)},
                 fmt::format("all pairs but that from node {} to node {}", from, to)});
   return part;
 }

@@ -172,7 +172,7 @@ Expected<void> Cores::check(const PlanInput& input) const {
 PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, int first,
                             int second) const {
   const Machine& machine = input.machines.front();
-  const PageKind pages = input.options.pages.front();
+  const PageKind pages = input.pages.front();
   const std::uint64_t page = page_bytes(machine, pages).value;
   const Bytes size{(ping_pong_bytes(lines_).value + page - 1) / page * page};
   Flow asks = plain_flow(input, method, first, size, pages);

@@ -54,6 +54,7 @@ class Faults final : public Benchmark {
   std::vector<std::string> without_options() const override { return {"--print-scenario"}; }
   std::vector<std::string> refused_options() const override { return {"--csv", "--serial"}; }
   void add_options(CLI::App& app) override;
+  const char* usual_pages() const override { return "base"; }
   Expected<void> parse_options() override;
   TimeOption time_option() const override { return {"20s", true}; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
@@ -165,7 +166,7 @@ std::vector<PlannedScenario> Faults::plan_of(const PlanInput& input,
       [&](PageKind pages, Faulting how, const NodeChoice& place, int threads) {
         add_point(plan, point(input, sizes.at(place.label), pages, how, place, threads));
       },
-      input.options.pages, hows_, places, counts_of_cpus(input));
+      input.pages, hows_, places, counts_of_cpus(input));
   return plan;
 }
 

@@ -40,8 +40,7 @@ class Latency final : public Benchmark {
   std::vector<Example> examples() const override {
     return {{"Latency by working-set size, from cache to memory",
              "numatlas latency --size 16KiB,256KiB,8MiB,1GiB"},
-            {"How many misses one CPU keeps open at once",
-             "numatlas latency --chains 1-32 --pages thp"}};
+            {"How many misses one CPU keeps open at once", "numatlas latency --chains 1-32"}};
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
@@ -157,7 +156,7 @@ std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
   }
   if (control_)
     points.push_back({*std::max_element(sizes.begin(), sizes.end()), 1, control_, true});
-  for (PageKind pages : input.options.pages) {
+  for (PageKind pages : input.pages) {
     for (const Point& point : points) {
       std::vector<Flow> flows;
       for (int worker : all_workers(input.layout)) {
@@ -228,24 +227,25 @@ SurveyPart Latency::survey(const Machine& machine) const {
   const std::optional<CpuId>& first = firsts.first;
   const Bytes last = firsts.past_caches;  // as large as the matrix's
   SurveyPart part{3, {}, ""};
-  const auto add = [&](const std::string& sizes, const char* pages, const std::string& where,
+  const std::string pages = base_and_best_pages(machine);
+  const auto add = [&](const std::string& sizes, bool all_pages, const std::string& where,
                        const std::string& left_out) {
-    SurveyWay way{{"--size", sizes, "--pages", pages, "--serial", "--skip-too-large", "--stats"},
-                  left_out};
+    SurveyWay way{{"--size", sizes, "--serial", "--skip-too-large", "--stats"}, left_out};
+    if (all_pages) way.words.insert(way.words.end(), {"--pages", pages});
     if (!where.empty()) way.words.insert(way.words.end(), {"--cpus", where});
     part.ways.push_back(std::move(way));
   };
-  add(ladder(2, last), "base,thp", firsts.list, "");
+  add(ladder(2, last), true, firsts.list, "");
   std::vector<std::string>& all = part.ways.back().words;
   const Bytes line = line_bytes(machine, machine.usable_cpus());
   all.insert(all.end(), {"--control-stride", std::to_string(4 * line.value)});
-  add(ladder(2, last), "base,thp", firsts.list, "the control at a wider stride");
-  add(ladder(4, last), "base,thp", firsts.list, "the control at a wider stride; half of the sizes");
+  add(ladder(2, last), true, firsts.list, "the control at a wider stride");
+  add(ladder(4, last), true, firsts.list, "the control at a wider stride; half of the sizes");
   const std::string few = few_sizes(machine, first.value_or(CpuId{0}), last);
   const std::string left_out = "sizes other than a few per cache and one of memory";
-  add(few, "base,thp", firsts.list, left_out);
-  add(few, "base", first ? std::to_string(first->value) : "",
-      left_out + "; huge pages; " + firsts.others);
+  add(few, true, firsts.list, left_out);
+  add(few, false, first ? std::to_string(first->value) : "",
+      left_out + (pages == name_of(PageKind::base) ? "; " : "; base pages; ") + firsts.others);
   return part;
 }
 

@@ -35,7 +35,8 @@ Expected<std::vector<PlannedScenario>> try_plan(Words words) {
   layout.hosts = {"alpha"};
   for (const WorkerPlacement& place : *placed) layout.workers.push_back({0, 0, place});
   const std::vector<Machine> machines{*machine};
-  return run->benchmark->plan({run->options, layout, machines});
+  return run->benchmark->plan(
+      {run->options, layout, machines, testing::pages_of(run->options, machines.front())});
 }
 
 std::vector<PlannedScenario> plan(const Words& words) {

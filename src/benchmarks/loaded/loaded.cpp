@@ -264,7 +264,7 @@ Expected<std::vector<PlannedScenario>> Loaded::plan(const PlanInput& input) cons
                        std::optional<double> rate, PageKind pages) {
     add_point(plan, point(input, setting, choice, load, rate, pages));
   };
-  for (PageKind pages : input.options.pages) {
+  for (PageKind pages : input.pages) {
     for (const Setting& setting : curves) {
       add(setting, nullptr, idle_load, {}, pages);
       if (!setting.problem.empty()) continue;
@@ -302,7 +302,7 @@ Expected<std::vector<PlannedScenario>> Loaded::refine(const PlanInput& input,
                             *sum->value() * percent / 100, pages));
     }
   };
-  for_each_of(add_parts, input.options.pages, *curves, common_.choices);
+  for_each_of(add_parts, input.pages, *curves, common_.choices);
   return more;
 }
 
@@ -461,11 +461,8 @@ std::vector<View> Loaded::views(const RunReport& report) const {
 
 /// A curve of each node's own memory.
 SurveyPart Loaded::survey(const Machine& machine) const {
-  const std::string pages = survey_pages(machine);
-  SurveyPart part{
-      3, {SurveyWay{{"--pairs", "local", "--pages", pages, "--skip-too-large"}, ""}}, ""};
-  const std::vector<std::string> reads{"--pages", pages, "--skip-too-large", "--kernels", "read",
-                                       "--mix",   "none"};
+  SurveyPart part{3, {SurveyWay{{"--pairs", "local", "--skip-too-large"}, ""}}, ""};
+  const std::vector<std::string> reads{"--skip-too-large", "--kernels", "read", "--mix", "none"};
   part.ways.push_back(SurveyWay{reads, "the load of the mix"});
   part.ways.back().words.insert(part.ways.back().words.end(), {"--pairs", "local"});
   const NodeSet both = machine.nodes_of(machine.usable_cpus()) & machine.usable_memory_nodes();

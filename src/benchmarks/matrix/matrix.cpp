@@ -40,7 +40,7 @@ class Matrix final : public Benchmark {
   }
   std::vector<Example> examples() const override {
     return {{"Latency and bandwidth between all nodes, within 20 s",
-             "numatlas matrix --time 20s --pages thp"},
+             "numatlas matrix --time 20s --pages base"},
             {"Only the latencies, also as multiples of the local one",
              "numatlas matrix --only latency --relative"}};
   }
@@ -171,7 +171,7 @@ Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) cons
   std::vector<PlannedScenario> plan;
   const auto with_memory = TRY(chosen_nodes(input, "--nodes", nodes_));
   const NodeSet with_workers = worker_nodes(input);
-  for (PageKind pages : input.options.pages) {
+  for (PageKind pages : input.pages) {
     const auto add_latency = [&](NodeId cpus, NodeId memory) {
       add_point(plan, latency_point(input, pages, cpus, memory));
     };
@@ -252,7 +252,7 @@ std::vector<View> Matrix::views(const RunReport& report) const {
 }
 
 SurveyPart Matrix::survey(const Machine& machine) const {
-  const std::vector<std::string> all{"--pages", survey_pages(machine), "--skip-too-large"};
+  const std::vector<std::string> all{"--skip-too-large"};
   std::vector<std::string> reads = all;
   reads.insert(reads.end(), {"--kernels", "read", "--mix", "none"});
   const std::string kernels = "the matrices of writes, copies and the mix";

@@ -51,6 +51,7 @@ class Migrate final : public Benchmark {
     return {"--csv", "--serial", "--memory"};
   }
   void add_options(CLI::App& app) override;
+  const char* usual_pages() const override { return "base"; }
   Expected<void> parse_options() override;
   TimeOption time_option() const override { return {"20s", true}; }
   /// One on every CPU: each pair of nodes takes those of its nodes.
@@ -241,7 +242,7 @@ Expected<std::vector<PlannedScenario>> Migrate::plan(const PlanInput& input) con
   int threads = input.options.placement.threads.value_or(1);
   for (int count : input.options.thread_counts) threads = std::max(threads, count);
   std::vector<PlannedScenario> plan;
-  for (PageKind pages : input.options.pages) {
+  for (PageKind pages : input.pages) {
     PageWork work;
     work.page = page_bytes(input.machines.front(), pages);
     for (NodeId from : froms) {
@@ -296,7 +297,7 @@ SurveyPart Migrate::survey(const Machine& machine) const {
   if (nodes.size() < 2) nodes = machine.ordinary_memory_nodes();
   const std::string first = std::to_string(nodes.front().value);
   const std::string last = std::to_string(nodes[nodes.size() - 1].value);
-  const std::string pages = std::string(survey_pages(machine)) == "thp" ? "base,thp" : "base";
+  const std::string pages = base_and_best_pages(machine);
   part.ways.push_back(SurveyWay{{"--pages", pages, "--skip-too-large"}, ""});
   part.ways.push_back(
       SurveyWay{{"--pages", pages, "--from", first, "--to", last, "--skip-too-large"},

@@ -45,6 +45,7 @@ class RunFile final : public Benchmark {
     return {"--cpus", "--threads", "--serial", "--csv"};
   }
   void add_options(CLI::App& app) override;
+  const char* usual_pages() const override { return "base"; }
   Expected<void> parse_options() override;
   Expected<void> complete(const RunOptions& options, Machine& machine) const override;
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,

@@ -277,7 +277,7 @@ Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const Strea
     }
     flow.region.bytes = stream_region_bytes(flow.kernel.array_lines);
     flow.region.placement = worker.placement.memory;
-    flow.region.pages = input.options.pages.front();
+    flow.region.pages = input.pages.front();
     flows.push_back(std::move(flow));
   }
   return flows;

@@ -50,6 +50,8 @@ std::string how_text(const RunReport& report, int asked) {
   const std::string memory =
       report.scenarios.empty() ? "" : label_of(report.scenarios.front(), memory_label);
   if (!memory.empty()) how.push_back("memory: " + memory);
+  if (!report.scenarios.empty() && !report.scenarios.front().pages.empty())
+    how.push_back("pages: " + report.scenarios.front().pages);
   if (!stores.empty()) how.push_back(fmt::format("stores: {}", fmt::join(stores, ", ")));
   if (!report.isa.empty()) how.push_back("kernels: " + report.isa);
   return fmt::format("{}", fmt::join(how, "; "));

@@ -225,7 +225,7 @@ Expected<std::vector<PlannedScenario>> Tlb::plan(const PlanInput& input) const {
                       "use --format csv or --json FILE");
   std::vector<PlannedScenario> plan;
   std::set<int> all;
-  for (const PageKind kind : input.options.pages) {
+  for (const PageKind kind : input.pages) {
     const std::vector<int> counts = counts_of(input, kind);
     add_spread(plan, input, kind, counts);
     if (!plan.back().skip) all.insert(counts.begin(), counts.end());
@@ -235,10 +235,10 @@ Expected<std::vector<PlannedScenario>> Tlb::plan(const PlanInput& input) const {
 }
 
 SurveyPart Tlb::survey(const Machine& machine) const {
-  const std::string huge = survey_pages(machine);
+  const std::string pages = base_and_best_pages(machine);
   SurveyPart part{1, {}, ""};
-  if (huge != name_of(PageKind::base))
-    part.ways.push_back(SurveyWay{{"--pages", "base," + huge, "--skip-too-large"}, ""});
+  if (pages != name_of(PageKind::base))
+    part.ways.push_back(SurveyWay{{"--pages", pages, "--skip-too-large"}, ""});
   part.ways.push_back(
       SurveyWay{{"--pages", "base", "--page-counts",
                  "16,32,64,96,128,256,512,1024,1536,2048,3072,4096,8192,16384", "--skip-too-large"},

@@ -42,6 +42,7 @@ class Touch final : public Benchmark {
   }
   std::vector<std::string> refused_options() const override { return {"--csv"}; }
   void add_options(CLI::App& app) override;
+  const char* usual_pages() const override { return "base"; }
   Expected<void> parse_options() override;
   bool is_of_memory() const override { return true; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
@@ -185,7 +186,7 @@ std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
               "there is only one worker, so no other can touch its memory first (--cpus)", ""};
     add_point(plan, std::move(planned));
   };
-  for_each_of(add, input.options.pages, sizes, kernels_, patterns_);
+  for_each_of(add, input.pages, sizes, kernels_, patterns_);
   return plan;
 }
 

@@ -204,7 +204,7 @@ void TransferPlan::add(const std::string& measure, const std::vector<Bytes>& siz
       [&](const auto&... axes) {
         add_point_of({measure, axes...});
       },
-      input_.options.pages, pinnings, caches_of, sizes, directions, memories_, groups);
+      input_.pages, pinnings, caches_of, sizes, directions, memories_, groups);
 }
 
 void TransferPlan::add_peers(Bytes size) {

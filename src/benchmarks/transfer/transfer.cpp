@@ -38,6 +38,7 @@ class Transfer final : public Benchmark {
              "numatlas transfer --measure copies --together --memory interleave:0,1"}};
   }
   void add_options(CLI::App& app) override { words_.add_to(app); }
+  const char* usual_pages() const override { return "base"; }
   std::vector<std::string> without_options() const override { return {"--serial", "--csv"}; }
   Expected<void> parse_options() override {
     options_ = TRY(words_.parse());

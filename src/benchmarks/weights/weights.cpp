@@ -134,6 +134,7 @@ class WeightsBenchmark final : public Benchmark {
     return {"--memory", "--serial", "--csv"};
   }
   void add_options(CLI::App& app) override;
+  const char* usual_pages() const override { return "base"; }
   Expected<void> parse_options() override;
   bool is_of_memory() const override { return true; }
   Expected<void> before_plan(const RunOptions& options) const override {
@@ -285,7 +286,7 @@ Bytes WeightsBenchmark::size_of(const PlanInput& input, const NodeSet& nodes) co
 PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& nodes,
                                         const Weights& weights, const std::string& round) const {
   const std::string label = weights.empty() ? nearest_alone : text_of(weights);
-  const PageKind pages = input.options.pages.front();
+  const PageKind pages = input.pages.front();
   PlannedScenario planned = new_point(input, label, size_of(input, nodes), pages);
   if (round == confirm_round) planned.head.name += " set system-wide";
   if (round == final_round) planned.head.name += " again";
