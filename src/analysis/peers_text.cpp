@@ -60,10 +60,10 @@ std::string rounds_text(const SlowKernel& slow) {
 std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged) {
   if (found.empty() && judged == 0)
     return fmt::format("NOT JUDGED: {}", count_text(unjudged, "host"));
-  return fmt::format(
-      "{}; {} not judged",
-      found.empty() ? fmt::format("OK: none of {} is slow", count_text(judged, "host")) : found,
-      unjudged);
+  const std::string ok = judged == 1
+                             ? "OK: 1 host, not slow"
+                             : fmt::format("OK: none of {} is slow", count_text(judged, "host"));
+  return fmt::format("{}; {} not judged", found.empty() ? ok : found, unjudged);
 }
 
 std::string answer_of(const PeerInput& input, const SlowReport& slow) {

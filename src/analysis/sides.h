@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/stored_figure.h"
+#include "record/unit.h"
 
 namespace numatlas {
 

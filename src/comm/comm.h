@@ -65,8 +65,10 @@ class Group {
   }
   template <Plain T>
   Expected<T> broadcast_value(const T& from_root) {
-    const auto values = TRY(broadcast_values<T>(std::span(&from_root, 1)));
-    return values.empty() ? from_root : values.front();
+    const auto bytes = TRY(broadcast(bytes_of(std::span(&from_root, 1))));
+    T value = from_root;
+    if (bytes.size() == sizeof(T)) std::memcpy(&value, bytes.data(), sizeof(T));
+    return value;
   }
   /// Whether one of the ranks says so, on every rank.
   Expected<bool> any(bool mine) { return TRY(largest(mine ? 1 : 0)) > 0; }

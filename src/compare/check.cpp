@@ -155,24 +155,39 @@ class CommandCheck {
     }
   }
 
-  void judge(std::vector<std::string>& notes) {
+  void judge() {
     std::size_t oldest = 0;
     for (const auto& [host, runs] : runs_) oldest = std::max(oldest, runs.size());
     for (std::size_t age = oldest; age-- > 0;) judge_peers_of(age);
-    note_old(notes);
   }
 
+  const std::string& command() const { return runs_.begin()->second.back().run->command; }
+
   /// Hosts of other commands that have no result of this one, though enough have to be compared.
-  void note_missing(std::vector<std::string>& notes) const {
+  std::vector<std::string> missing_hosts() const {
     std::set<std::string> here;
     for (const auto& [host, runs] : runs_) here.insert(host.first);
-    if (here.size() < rule_.slow.least_hosts) return;
     std::vector<std::string> missing;
+    if (here.size() < rule_.slow.least_hosts) return missing;
     for (const auto& [name, host] : hosts_)
       if (!here.contains(name)) missing.push_back(name);
-    if (!missing.empty())
-      notes.push_back(fmt::format("numatlas {}: no result of {}",
-                                  runs_.begin()->second.back().run->command, names_text(missing)));
+    return missing;
+  }
+
+  /// Hosts whose run is more than a day older than the newest, with its day: something may keep
+  /// them from measuring.
+  std::vector<std::string> old_hosts() const {
+    std::optional<std::int64_t> last;
+    for (const auto& [host, runs] : runs_)
+      last = std::max(last, unix_seconds(runs.back().run->started));
+    std::vector<std::string> old;
+    for (const auto& [host, runs] : runs_) {
+      const std::string& started = runs.back().run->started;
+      const auto seconds = unix_seconds(started);
+      if (seconds && *last - *seconds > seconds_per_day)
+        old.push_back(fmt::format("{} ({})", host.first, started.substr(0, started.find('T'))));
+    }
+    return old;
   }
 
   /// The newest run of each host.
@@ -233,13 +248,13 @@ class CommandCheck {
       }
       if (age > 0) continue;
       host.newest = std::max(host.newest, run.run->started);
+      if (run.run->trust == "unreliable") host.distrust = run.run->doubt;
       if (is_slow) add_slow(host, table, *mine->second);
       const std::string no_past = judge_past_of(host, run, *all[i], acquitted);
       if (reason == reasons.end() || no_past.empty())
         host.judged = true;
       else
-        add_once(host.unjudged,
-                 fmt::format("numatlas {}: {}, and {}", run.run->command, reason->second, no_past));
+        add_once(host.unjudged, Unjudged{run.run->command, reason->second + ", and " + no_past});
     }
   }
 
@@ -322,27 +337,22 @@ class CommandCheck {
     host.findings.push_back(std::move(finding));
   }
 
-  /// Hosts whose run is more than a day older than the newest: something may keep them from
-  /// measuring.
-  void note_old(std::vector<std::string>& notes) const {
-    std::optional<std::int64_t> last;
-    for (const auto& [host, runs] : runs_)
-      last = std::max(last, unix_seconds(runs.back().run->started));
-    std::vector<std::string> old;
-    for (const auto& [host, runs] : runs_) {
-      const auto started = unix_seconds(runs.back().run->started);
-      if (started && *last - *started > seconds_per_day)
-        old.push_back(fmt::format("{} ({})", host.first, runs.back().run->started));
-    }
-    if (!old.empty())
-      notes.push_back(fmt::format("numatlas {}: results more than a day older than the newest: {}",
-                                  runs_.begin()->second.back().run->command, names_text(old)));
-  }
-
   std::map<std::pair<std::string, int>, Runs> runs_;  ///< by host
   const CheckRule& rule_;
   std::map<std::string, CheckedHost>& hosts_;
 };
+
+/// Notes of hosts that several commands name, one for all commands that name the same hosts.
+template <class HostsOf>
+void note_hosts(const std::vector<CommandCheck>& checks, HostsOf hosts_of, const char* what,
+                std::vector<std::string>& notes) {
+  std::map<std::string, std::vector<std::string>> commands;
+  for (const CommandCheck& check : checks)
+    if (const std::vector<std::string> hosts = (check.*hosts_of)(); !hosts.empty())
+      commands[names_text(hosts)].push_back(check.command());
+  for (const auto& [hosts, names] : commands)
+    notes.push_back(fmt::format("{}: {} {}", hosts, what, names_text(names)));
+}
 
 /// A figure of a host that an expectation is of, with its run.
 struct HostFigure {
@@ -386,17 +396,19 @@ Expected<void> judge_expected(const Expectation& expected,
   if (found_on.empty()) {
     std::vector<std::string> names;
     for (const StoredRun* run : newest)
-      for (std::string& name : names_to_expect(*run)) add_once(names, std::move(name));
+      for (std::string& name : names_to_expect(*run, expected.unit))
+        add_once(names, std::move(name));
     return fail_usage("--expect",
                       fmt::format("no result has a figure '{}' in {}", expected.name,
                                   expected.unit == "B/s"   ? "bytes per second"
                                   : expected.unit == "1/s" ? "operations per second"
                                                            : "seconds"),
-                      fmt::format("these have: {}", fmt::join(names, ", ")));
+                      names.empty() ? "none has that unit"
+                                    : fmt::format("these have: {}", fmt::join(names, ", ")));
   }
   for (auto& [name, host] : hosts)
     if (!found_on.contains(name))
-      host.unjudged.push_back(fmt::format("no figure '{}' (--expect)", expected.name));
+      host.unjudged.push_back({"", fmt::format("no figure '{}' (--expect)", expected.name)});
   return {};
 }
 
@@ -428,11 +440,13 @@ Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule
   for (auto& [command, of_command] : commands) {
     std::ranges::stable_sort(of_command, {}, &StoredRun::started);
     CommandCheck& check = checks.emplace_back(of_command, rule, hosts);
-    check.judge(checked.notes);
+    check.judge();
     const auto its = check.newest();
     newest.insert(newest.end(), its.begin(), its.end());
   }
-  for (const CommandCheck& check : checks) check.note_missing(checked.notes);
+  note_hosts(checks, &CommandCheck::old_hosts,
+             "results more than a day older than the newest:", checked.notes);
+  note_hosts(checks, &CommandCheck::missing_hosts, "no result of", checked.notes);
   for (auto& [name, host] : hosts)  // what is expected judges a host by itself
     if (!rule.expected.empty()) host.unjudged.clear();
   for (const Expectation& expected : rule.expected) TRY(judge_expected(expected, newest, hosts));

@@ -19,12 +19,20 @@ struct CheckRule {
   std::vector<Expectation> expected{};  ///< of each host, by itself
 };
 
+/// Why a host was not judged.
+struct Unjudged {
+  std::string command;  ///< that says nothing of it; "" for an expectation
+  std::string reason;
+  friend bool operator==(const Unjudged&, const Unjudged&) = default;
+};
+
 struct CheckedHost {
   std::string name;
-  std::vector<Finding> findings;        ///< the largest change first
-  std::vector<std::string> unjudged;    ///< why each command says nothing of it
-  bool judged = false;                  ///< by any command
-  std::string newest;                   ///< start of its newest run
+  std::vector<Finding> findings;  ///< the largest change first
+  std::vector<Unjudged> unjudged;
+  bool judged = false;   ///< by any command
+  std::string distrust;  ///< why its newest figures are unreliable; "" if they are not
+  std::string newest;    ///< start of its newest run
   std::size_t runs = 0, slow_runs = 0;  ///< that were compared with those of other hosts; slow ones
 
   bool has(const char* verdict) const;

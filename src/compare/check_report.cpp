@@ -1,4 +1,6 @@
 // What `numatlas check` found, as a line and as the common record.
+#include <cmath>
+#include <functional>
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/add_once.h"
 #include "base/count_text.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -50,15 +53,26 @@ std::string changes_text(const CheckedHost& host, const char* verdict) {
                      since.empty() ? "" : " since " + date_text(since));
 }
 
-/// "SLOW 2 of 8: n3 (triad -18 %), n4 (add -11 %)"; of hosts that have the verdict and none before.
-/// "" where there is none. `of`: " of 8".
+/// "SLOW 2 of 8: n3 (triad -18 %), n4 (add -11 %)", the slowest first; of hosts that have the
+/// verdict and none before. "" where there is none. `of`: " of 8".
 std::string hosts_text(const Checked& checked, const char* word, const std::string& of,
                        const char* verdict, const char* before) {
-  std::vector<std::string> texts;
+  constexpr std::size_t most_detailed = 3, most_named = 20;  // the line is for logs too
+  std::vector<const CheckedHost*> hosts;
   for (const CheckedHost& host : checked.hosts)
-    if (host.has(verdict) && !(before != nullptr && host.has(before)))
-      texts.push_back(fmt::format("{} ({})", host.name, changes_text(host, verdict)));
-  return texts.empty() ? "" : fmt::format("{} {}{}: {}", word, texts.size(), of, names_text(texts));
+    if (host.has(verdict) && !(before != nullptr && host.has(before))) hosts.push_back(&host);
+  if (hosts.empty()) return "";
+  std::ranges::stable_sort(hosts, std::greater<>(), [](const CheckedHost* host) {
+    return std::abs(host->findings.front().change);
+  });
+  std::string text = fmt::format("{} {}{}: ", word, hosts.size(), of);
+  for (std::size_t i = 0; i < std::min(hosts.size(), most_named); ++i) {
+    text += (i > 0 ? ", " : "") + hosts[i]->name;
+    if (i < most_detailed || hosts.size() == most_detailed + 1)
+      text += fmt::format(" ({})", changes_text(*hosts[i], verdict));
+  }
+  if (hosts.size() > most_named) text += fmt::format(" and {} more", hosts.size() - most_named);
+  return text;
 }
 
 ScenarioResult case_of(const CheckedHost& host) {
@@ -80,6 +94,36 @@ ScenarioResult case_of(const CheckedHost& host) {
   if (const auto seconds = unix_seconds(host.newest))
     found.figures.push_back(plain_figure("host_newest_run", "s", static_cast<double>(*seconds)));
   return found;
+}
+
+/// A warning for each reason, with its hosts and commands.
+void add_unjudged(const Checked& checked, RunReport& report) {
+  std::map<std::string, std::pair<std::vector<std::string>, std::vector<std::string>>> by_reason;
+  for (const CheckedHost& host : checked.hosts) {
+    if (host.judged) continue;
+    for (const Unjudged& one : host.unjudged) {
+      auto& [hosts, commands] = by_reason[one.reason];
+      add_once(hosts, host.name);
+      if (!one.command.empty()) add_once(commands, one.command);
+    }
+  }
+  for (const auto& [reason, of] : by_reason) {
+    const auto& [hosts, commands] = of;
+    report.warnings.push_back(
+        {"not-judged", "",
+         fmt::format("not judged: {}: {}{}", names_text(hosts), reason,
+                     commands.empty() ? "" : " (numatlas " + names_text(commands) + ")")});
+  }
+}
+
+/// Hosts whose newest figures are unreliable, by the reason.
+void add_unreliable(const Checked& checked, RunReport& report) {
+  std::map<std::string, std::vector<std::string>> hosts;
+  for (const CheckedHost& host : checked.hosts)
+    if (!host.distrust.empty()) hosts[host.distrust].push_back(host.name);
+  for (const auto& [why, names] : hosts)
+    report.warnings.push_back(
+        {"unreliable", "", fmt::format("UNRELIABLE results of {}: {}", names_text(names), why)});
 }
 
 View hosts_view() {
@@ -110,7 +154,10 @@ std::string answer_of(const Checked& checked) {
   add("SLOW", Finding::slow, nullptr);
   add("FELL", Finding::fell, Finding::slow);
   add("BELOW", Finding::below, nullptr);
+  const auto unreliable = std::ranges::count_if(
+      checked.hosts, [](const CheckedHost& host) { return !host.distrust.empty(); });
   return hosts_answer(found, all - unknown, unknown) +
+         (unreliable > 0 ? fmt::format("; {} UNRELIABLE", unreliable) : "") +
          (checked.broken > 0 ? fmt::format("; {} not readable", count_text(checked.broken, "file"))
                              : "");
 }
@@ -130,13 +177,8 @@ RunReport report_of(const Checked& checked) {
   }
   report.views = views_of_findings(report.scenarios, checked.rule.slow);
   report.views.push_back(hosts_view());
-  std::map<std::string, std::vector<std::string>> by_reason;
-  for (const CheckedHost& host : checked.hosts)
-    if (!host.judged)
-      for (const std::string& reason : host.unjudged) by_reason[reason].push_back(host.name);
-  for (const auto& [reason, names] : by_reason)
-    report.warnings.push_back(
-        {"not-judged", "", fmt::format("not judged: {}: {}", names_text(names), reason)});
+  add_unreliable(checked, report);
+  add_unjudged(checked, report);
   for (const std::string& note : checked.notes) report.warnings.push_back({"note", "", note});
   return report;
 }

@@ -131,18 +131,19 @@ TEST(Check, TooFewOfAKindAreNotJudged) {
   ASSERT_EQ(of(found, "n2").unjudged.size(), 1U);
   EXPECT_EQ(
       of(found, "n2").unjudged[0],
-      "numatlas bandwidth: only 2 of this kind (Another CPU); at least 3 are required, and no "
-      "earlier run");
+      (Unjudged{"bandwidth",
+                "only 2 of this kind (Another CPU); at least 3 are required, and no earlier run"}));
   EXPECT_EQ(answer_of(found), "OK: none of 3 hosts is slow; 2 not judged");
   const RunReport report = report_of(found);
-  EXPECT_THAT(report.warnings.at(0).text, HasSubstr("not judged: n1, n2: numatlas bandwidth"));
+  EXPECT_THAT(report.warnings.at(0).text, HasSubstr("not judged: n1, n2: only 2 of this kind"));
 }
 
 TEST(Check, OtherCasesOrFiguresWithoutIntervalAreNotCompared) {
   std::vector<StoredRun> runs{run_on("n1", {1e10}), run_on("n2", {1e10}), run_on("n3", {1e10})};
   runs[2].cases[0].figure.estimate = 1e10;
-  EXPECT_THAT(of(checked(runs), "n1").unjudged.at(0), HasSubstr("only 2 of this kind"));
-  EXPECT_THAT(of(checked(runs), "n3").unjudged.at(0), HasSubstr("no figure that can be compared"));
+  EXPECT_THAT(of(checked(runs), "n1").unjudged.at(0).reason, HasSubstr("only 2 of this kind"));
+  EXPECT_THAT(of(checked(runs), "n3").unjudged.at(0).reason,
+              HasSubstr("no figure that can be compared"));
   runs.push_back(run_on("n4", {1e10}));
   EXPECT_TRUE(of(checked(runs), "n1").judged);
 }
@@ -205,7 +206,7 @@ TEST(Check, RunsThatScatterHaveNotFallen) {
 TEST(Check, TwoEarlierRunsAreTooFew) {
   const Checked found = checked(history({1e10, 1e10, 0.5e10}));
   EXPECT_FALSE(of(found, "n").judged);
-  EXPECT_THAT(of(found, "n").unjudged.at(0), HasSubstr("fewer than 3 earlier runs"));
+  EXPECT_THAT(of(found, "n").unjudged.at(0).reason, HasSubstr("fewer than 3 earlier runs"));
 }
 
 TEST(Check, APastWithAnotherProcessorOrOnAnotherNodeIsNone) {

@@ -48,6 +48,7 @@ bool is_better(double one, double other, Unit unit) {
 bool is_preferred(const ExpectedFigure& one, const ExpectedFigure& other,
                   const Expectation& expected) {
   if (one.of_fact != other.of_fact) return one.of_fact;
+  if (one.memory != other.memory) return one.memory > other.memory;
   return is_better(one.figure.estimate->value, other.figure.estimate->value, expected.unit);
 }
 
@@ -88,46 +89,39 @@ Expected<std::vector<Expectation>> parse_expectations(const std::string& text) {
 std::optional<ExpectedFigure> figure_for(const Expectation& expected, const StoredRun& run,
                                          std::size_t host) {
   std::optional<ExpectedFigure> best;
-  const auto offer = [&](std::string name, const StoredFigure& figure) {
-    if (!figure.estimate) return;
-    ExpectedFigure one{std::move(name), figure, false};
-    if (!best || is_preferred(one, *best, expected)) best = std::move(one);
+  const auto offer = [&](ExpectedFigure one) {
+    if (one.figure.estimate && (!best || is_preferred(one, *best, expected))) best = std::move(one);
   };
   if (run.hosts.size() == 1) {
     for (const Fact& fact : run.facts) {
       if (fact.key != expected.name || fact.unit != expected.unit) continue;
       StoredFigure figure;
       figure.estimate = fact.estimate;
-      offer(fact.words, figure);
+      offer({fact.words, std::move(figure), true});
     }
-    if (best) {
-      best->of_fact = true;
-      return best;
-    }
+    if (best) return best;
   }
-  Bytes largest;
   for (const StoredCase& one : run.cases) {
     const bool mine = one.host ? *one.host == host : run.hosts.size() == 1;
     const bool whole = one.level == CaseLevel::point || one.level == CaseLevel::lone_flow ||
                        one.level == CaseLevel::host;
-    if (!mine || !whole || one.unit != expected.unit || one.size < largest) continue;
-    if (one.kernel != expected.name && one.metric != expected.name) continue;
-    if (one.size > largest) best.reset();
-    largest = one.size;
-    offer(one.point, one.figure);
+    if (!mine || !whole || one.unit != expected.unit) continue;
+    if (one.kernel == expected.name || one.metric == expected.name)
+      offer({one.point, one.figure, false, one.memory});
   }
   return best;
 }
 
-std::vector<std::string> names_to_expect(const StoredRun& run) {
+std::vector<std::string> names_to_expect(const StoredRun& run, Unit unit) {
   std::vector<std::string> names;
+  for (const Fact& fact : run.facts)
+    if (fact.unit == unit) add_once(names, fact.key);
   for (const StoredCase& one : run.cases) {
-    if (one.level == CaseLevel::flow || one.level == CaseLevel::machine) continue;
+    if (one.level == CaseLevel::flow || one.level == CaseLevel::machine || one.unit != unit)
+      continue;
     if (!one.kernel.empty()) add_once(names, one.kernel);
     if (!one.metric.empty()) add_once(names, one.metric);
   }
-  for (const Fact& fact : run.facts)
-    if (fact.unit.is_time_or_rate()) add_once(names, fact.key);
   return names;
 }
 

@@ -27,16 +27,18 @@ struct ExpectedFigure {
   std::string name;  ///< of its case
   StoredFigure figure;
   bool of_fact = false;
+  Bytes memory{};  ///< that its case used
 };
-/// Facts before cases, then the better one.
+/// Facts before cases, then the one with more memory, then the better one.
 bool is_preferred(const ExpectedFigure& one, const ExpectedFigure& other,
                   const Expectation& expected);
 /// That of a host (index) of a run: the fact of that name, else of the cases of that kernel or
-/// metric those with the most memory; of several the best. nullopt where the run has none.
+/// metric those with the most memory of all workers; of several the best. nullopt where the run has
+/// none.
 std::optional<ExpectedFigure> figure_for(const Expectation& expected, const StoredRun& run,
                                          std::size_t host);
 
-/// What could have been named, of a run.
-std::vector<std::string> names_to_expect(const StoredRun& run);
+/// What could have been named, of a run, in this unit.
+std::vector<std::string> names_to_expect(const StoredRun& run, Unit unit);
 
 }  // namespace numatlas

@@ -337,7 +337,9 @@ void ReportReader::read_point(const ScenarioResult& item) {
   for (const auto& [name, text] : item.labels) labels[name] = text;
   point.command = run_.command;
   point.kernel = item.kernel;
-  point.size = item.size;
+  const auto measured = std::ranges::count(item.flows, false, &FlowResult::load);
+  point.memory =
+      Bytes{item.size.value * static_cast<std::uint64_t>(std::max(measured, std::ptrdiff_t{1}))};
   point.point_key = json_line(json{run_.command, item.name, labels, item.size.value, item.pages,
                                    item.order, item.stride.value, item.kernel, item.stores});
   std::string problem;

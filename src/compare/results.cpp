@@ -138,11 +138,11 @@ Expected<Results> read_results(const std::vector<std::string>& paths) {
                         "a .dat has its start in its name, memory_results-PxT-hhmmDDMMYYYY.dat; "
                         "several runs are told apart by it");
   if (!results.unrelated.empty())
-    results.notes.push_back(fmt::format("skipped, as they are no results: {}: {}",
+    results.notes.push_back(fmt::format("skipped, not results: {}: {}",
                                         count_text(results.unrelated.size(), "file"),
                                         names_text(results.unrelated)));
   for (const Error& error : results.broken)
-    results.notes.push_back("cannot be used, so that its runs are not judged: " +
+    results.notes.push_back("cannot be used, so its runs are not judged: " +
                             printable(full_text(error)));
   return finish(std::move(results));
 }

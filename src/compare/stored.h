@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analysis/host_kind.h"
-#include "base/error.h"
 #include "analysis/stored_figure.h"
+#include "base/error.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -32,7 +32,7 @@ struct StoredCase {
   std::string command, point, part, metric;  ///< for people; `part`: which flow, "" for totals
   Unit unit;
   std::string kernel{};
-  Bytes size{};  ///< per worker; 0 where it has none
+  Bytes memory{};  ///< of all measured workers; 0 where it has none
   /// Of a case of one host among several: its index, and the key that the same case of others has.
   std::optional<std::size_t> host{};
   std::string host_key{};

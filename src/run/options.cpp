@@ -141,7 +141,7 @@ void CommonOptions::add_measurement(CLI::App& app) {
   const auto measure = [](CLI::Option* option) { option->group("Measurement"); };
   measure(app.add_flag("--serial", plain_.serial,
                        "measure one worker at a time while the others sleep"));
-  measure(add_value(app, "--precision", precision_, "PERCENT",
+  measure(add_value(app, "--precision", precision_, "PART",
                     "stop when half of the 95 % interval is within this fraction of the value"));
   measure(add_value(
       app, "--time", time_, "TIME",

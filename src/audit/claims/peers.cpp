@@ -80,7 +80,7 @@ std::vector<ClaimVerdict> PeersClaim::judge(const AuditInput& input) const {
       return {not_measurable(
           name(), "all figures",
           fmt::format("{}: {}{}", input.peers_from,
-                      host.unjudged.empty() ? "no figure in common" : host.unjudged.front(),
+                      host.unjudged.empty() ? "no figure in common" : host.unjudged.front().reason,
                       left_out))};
   }
   ClaimVerdict verdict;
