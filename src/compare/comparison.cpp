@@ -261,6 +261,14 @@ bool is_of_a_guest(const StoredFile& file) {
   });
 }
 
+/// Why the figures of a side cannot be trusted; "" where those of both can.
+std::string distrust_of(const ComparedFiles& files) {
+  for (const auto& [side, file] : {std::pair("BASE", &files.base), std::pair("NEW", &files.now)})
+    for (const StoredRun& run : file->runs)
+      if (run.trust == "unreliable") return fmt::format("{}: {}", side, run.doubt);
+  return "";
+}
+
 }  // namespace
 
 std::string answer_of(const Comparison& found) {
@@ -309,6 +317,8 @@ RunReport report_of(const ComparedFiles& files, const CompareView& view) {
       if (is_null_engine(run.engine)) report.engine = run.engine;
     }
   report.answer = answer_of(files.comparison);
+  if (const std::string why = distrust_of(files); !why.empty())
+    report.answer = fmt::format("UNRELIABLE: {} ({})", why, report.answer);
   const Rows rows(files, view, report);
   report.views = views_of(files, view, rows.hidden());
   report.views.front().notes = {"BASE: " + side_text(files.base, view.rule),

@@ -194,6 +194,11 @@ StoredFile merged(const std::vector<StoredFile>& launches) {
       for (const StoredCase& one : run.cases) figures.emplace(one.key, &one.figure);
     if (i == 0) continue;
     all.notes.insert(all.notes.end(), launches[i].notes.begin(), launches[i].notes.end());
+    for (std::size_t k = 0; k < std::min(all.runs.size(), launches[i].runs.size()); ++k)
+      if (const StoredRun& its = launches[i].runs[k]; its.trust == "unreliable") {
+        all.runs[k].trust = its.trust;
+        all.runs[k].doubt = its.doubt;
+      }
   }
   all.file += fmt::format(" and {} more", launches.size() - 1);
   std::set<std::string> missing;

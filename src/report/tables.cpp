@@ -25,7 +25,10 @@ std::string tables_text(const RunReport& report, const TextStyle& style) {
   }
   if (!by_host) text += views_text(report, report.views, style);
   if (style.stats) text += stats_text(report, style);
-  const std::string answer = report.answer.empty() ? answer_text(report) : report.answer + "\n";
+  const std::string why = distrust_of(report);
+  const std::string answer = report.answer.empty() ? answer_text(report)
+                             : why.empty()         ? report.answer + "\n"
+                                                   : unreliable_text(why, report.answer);
   // What was measured has its doubt above; what compares or judges has told what it was asked.
   const bool all = style.stats || style.all_notes || style.markdown || !report.answer.empty();
   const std::string notes =

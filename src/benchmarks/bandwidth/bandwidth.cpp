@@ -303,7 +303,7 @@ std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
          "B/s",
          *host_estimate_of(point, "bandwidth_sum"),
          "Bandwidth",
-         fmt::format("{}{{}} ({})", key == peak_key ? "best " : "", how)});
+         fmt::format("{}{{}} ({})", key == peak_key ? "best " : "one CPU ", how)});
   };
   // One CPU is no peak where there are more.
   const bool together = peak != nullptr && (peak->flows.size() > 1 || report.workers.size() < 2);
