@@ -394,17 +394,21 @@ Expected<void> judge_expected(const Expectation& expected,
                                     found.figure.figure.disturbed});
   }
   if (found_on.empty()) {
-    std::vector<std::string> names;
-    for (const StoredRun* run : newest)
-      for (std::string& name : names_to_expect(*run, expected.unit))
-        add_once(names, std::move(name));
+    const auto names = [&](std::optional<Unit> unit) {
+      std::vector<std::string> all;
+      for (const StoredRun* run : newest)
+        for (std::string& name : names_to_expect(*run, unit)) add_once(all, std::move(name));
+      return all;
+    };
+    const auto fitting = names(expected.unit);
     return fail_usage("--expect",
                       fmt::format("no result has a figure '{}' in {}", expected.name,
                                   expected.unit == "B/s"   ? "bytes per second"
                                   : expected.unit == "1/s" ? "operations per second"
                                                            : "seconds"),
-                      names.empty() ? "none has that unit"
-                                    : fmt::format("these have: {}", fmt::join(names, ", ")));
+                      fitting.empty()
+                          ? fmt::format("these have other units: {}", fmt::join(names({}), ", "))
+                          : fmt::format("these have: {}", fmt::join(fitting, ", ")));
   }
   for (auto& [name, host] : hosts)
     if (!found_on.contains(name))
