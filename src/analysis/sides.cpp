@@ -102,7 +102,7 @@ std::string problem_of(const StoredFigure& base, const StoredFigure& now, const 
     if (!sides[i]->estimate || !sides[i]->estimate->low)
       return fmt::format("{}: its interval is not known", side_names[i]);
   if (!(base.estimate->value > 0)) return "BASE: is 0";
-  if (unit != "s" && unit != "B/s" && unit != "1/s" && unit != "1" && unit != unit_of_cost)
+  if (!is_time_or_rate(unit) && unit != "1" && unit != unit_of_cost)
     return fmt::format("unknown whether a higher '{}' is better", unit);
   return "";
 }
