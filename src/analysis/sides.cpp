@@ -130,13 +130,9 @@ const char* name_of(CaseVerdict verdict) {
   return "not comparable";
 }
 
-CaseVerdict direction_of(double part, const std::string& unit) {
-  return (part < 0) == (better_of(unit) == Better::lower) ? CaseVerdict::faster
-                                                          : CaseVerdict::slower;
-}
-
 Change begin_change(const StoredFigure& base, const StoredFigure& now, const std::string& unit) {
   Change change;
+  change.unit = unit;
   if (base.estimate && now.estimate && base.estimate->value > 0)
     change.part = now.estimate->value / base.estimate->value - 1;
   change.doubt = doubt_of(base, now);
@@ -173,18 +169,18 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
   return change;
 }
 
-void judge(const std::vector<Change*>& changes, const std::vector<std::string>& units,
-           const CompareRule& rule) {
-  std::vector<std::size_t> known;
+void judge(const std::vector<Change*>& changes, const CompareRule& rule) {
+  std::vector<Change*> known;
   std::vector<double> chances;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (!changes[i]->p) continue;
-    known.push_back(i);
-    chances.push_back(*changes[i]->p);
+  for (Change* change : changes) {
+    if (!change->p) continue;
+    known.push_back(change);
+    chances.push_back(*change->p);
   }
   const std::vector<bool> stand = standing(chances, Procedure::holm, alpha);
   for (std::size_t i = 0; i < known.size(); ++i) {
-    Change& change = *changes[known[i]];
+    Change& change = *known[i];
+    const bool is_better = (*change.part < 0) == (better_of(change.unit) == Better::lower);
     const bool differs = stand[i] && std::abs(*change.part) >= rule.min_effect;
     if (differs && change.guest)
       add_doubt(change, "one launch on a virtual machine, which may be another the next time");
@@ -192,7 +188,7 @@ void judge(const std::vector<Change*>& changes, const std::vector<std::string>& 
     if (change.explained)
       change.verdict = CaseVerdict::not_distinguishable;
     else if (differs)
-      change.verdict = direction_of(*change.part, units[known[i]]);
+      change.verdict = is_better ? CaseVerdict::faster : CaseVerdict::slower;
     else if (*change.low >= -rule.min_effect && *change.high <= rule.min_effect)
       change.verdict = CaseVerdict::same;
     else
