@@ -123,17 +123,9 @@ PeerTable table_of(std::vector<HostRun> hosts) {
 }
 
 Finding finding_of(const char* verdict, const StoredCase& one, const SlowKernel& found) {
-  Finding finding;
+  Finding finding = finding_of(found, one.point, one.metric, one.unit);
   finding.verdict = verdict;
   finding.command = one.command;
-  finding.name = one.point;
-  finding.metric = one.metric;
-  finding.unit = one.unit;
-  finding.value = one.figure.estimate->value;
-  finding.reference = is_time(one) ? 1 / found.median : found.median;
-  finding.change = *finding.value / *finding.reference - 1;
-  finding.mads = found.mads;
-  finding.evidence = rounds_text(found);
   if (!one.figure.disturbed.empty())
     finding.evidence += (finding.evidence.empty() ? "" : "; ") + one.figure.disturbed;
   return finding;

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,14 +30,6 @@ std::string part_text(const std::optional<double>& part) {
   const double percent = *part * 100;
   // "-0.0 %" says nothing.
   return fmt::format("{:+.1f} %", std::abs(percent) < 0.05 ? 0.0 : percent);
-}
-
-using Counts = std::map<CaseVerdict, std::size_t>;
-
-Counts counts_of(const Comparison& found) {
-  Counts counts;
-  for (const ComparedCase& one : found.cases) ++counts[one.change.verdict];
-  return counts;
 }
 
 std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
@@ -284,11 +275,7 @@ std::string answer_of(const Comparison& found) {
       add_once(texts, one->base.point + " " + part_text(one->change.part));
     return texts.empty() ? "" : fmt::format(" ({})", numatlas::names_text(texts));
   };
-  const Counts counts = counts_of(found);
-  const auto of = [&](CaseVerdict verdict) {
-    const auto count = counts.find(verdict);
-    return count == counts.end() ? std::size_t{0} : count->second;
-  };
+  const auto of = [&](CaseVerdict verdict) { return found.count(verdict); };
   using enum CaseVerdict;
   const std::size_t all = found.cases.size();
   std::string text;

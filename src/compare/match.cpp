@@ -46,12 +46,8 @@ Change change_of_case(const StoredCase& base, const StoredCase& now, const Compa
 
 void judge_all(std::vector<ComparedCase>& cases, const CompareRule& rule) {
   std::vector<Change*> changes;
-  std::vector<Unit> units;
-  for (ComparedCase& one : cases) {
-    changes.push_back(&one.change);
-    units.push_back(one.base.unit);
-  }
-  judge(changes, units, rule);
+  for (ComparedCase& one : cases) changes.push_back(&one.change);
+  judge(changes, rule);
 }
 
 /// The same pilots of both sides.
