@@ -13,7 +13,9 @@
 
 namespace numatlas {
 
-std::string tables_text(const RunReport& report, const TextStyle& style) {
+std::string tables_text(const RunReport& report, const TextStyle& asked) {
+  TextStyle style = asked;
+  style.in_brackets = !distrust_of(report).empty();
   const bool by_host =
       report.hosts.size() > 1 &&
       std::ranges::any_of(report.views, [](const View& view) { return view.by_host; });

@@ -136,7 +136,10 @@ PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, B
   }
   std::string name =
       fmt::format("{} {} {}", choice.short_name(), compact_text(size), name_of(pages));
-  if (!input.options.thread_counts.empty()) name += " " + count_text(threads, "thread");
+  // All CPUs are the same case as without --threads.
+  const auto all = static_cast<int>(input.machines.front().usable_cpus().size());
+  if (!input.options.thread_counts.empty() && threads != all)
+    name += " " + count_text(threads, "thread");
   PlannedScenario planned = new_point(input, std::move(name), size, pages);
   planned.head.kernel = choice.name;
   planned.head.stores = choice.stores();
