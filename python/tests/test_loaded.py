@@ -3,6 +3,7 @@
 import csv
 import json
 
+import pandas as pd
 import pytest
 from commands import command
 from made_results import survey
@@ -12,7 +13,7 @@ from results import value
 import numatlas
 from numatlas.facts import DIMMS, peak_of
 from numatlas.figures import figures_of
-from numatlas.figures.loaded import knee_of, load_words
+from numatlas.figures.loaded import AT_80, knee_of, load_words
 from numatlas.figures.model import Curves
 from numatlas.plot import build
 from numatlas.report.page import page
@@ -51,10 +52,12 @@ def test_the_family_stands_in_one_picture_over_the_traffic(family, plain):
     moved = [value(case, "traffic_sum") * 1e-9 for case in cases]
     assert sorted(line.x)[1:] == pytest.approx(sorted(moved))
     (at_80,) = [value(case, "latency_at_80_percent") for case in cases if "80_percent" in str(case)]
-    x, y, words = line.special[0]
-    assert (x, y) == pytest.approx((0.8 * max(moved), at_80 * 1e9)) and words.endswith("at 80 %")
+    x, y, words, what = line.special[0]
+    (row,) = [case for case in cases if "80_percent" in str(case)]
+    assert (x, y) == pytest.approx((value(row, "traffic_sum") * 1e-9, at_80 * 1e9))
+    assert (x, y) in zip(line.x, line.y, strict=True) and words.endswith("at 80 %")
     legend = [text.get_text() for one in build(figure).legends for text in one.get_texts()]
-    assert any(words in text for text in legend)
+    assert any(words in text for text in legend) and what in legend
 
 
 def test_the_csv_has_the_columns_of_mess(family, tmp_path):
@@ -69,10 +72,47 @@ def test_the_csv_has_the_columns_of_mess(family, tmp_path):
     assert len(rows) == 5 * 12 and min(row["bandwidth_mean"] for row in rows) > 0
 
 
+def knee(latencies, reach=None):
+    ends = [{"low": one - reach, "high": one + reach} if reach else {} for one in latencies]
+    rows = [{"x": x, "value": one, **own} for x, (one, own) in enumerate(zip(latencies, ends, strict=True))]
+    return knee_of(pd.DataFrame(rows, columns=["x", "value", "low", "high"]))
+
+
 def test_a_knee_is_where_a_curve_bends():
-    assert knee_of([0, 1, 2, 3, 4], [100, 101, 102, 103, 300]) == [(3, 103)]
-    assert knee_of([0, 1, 2, 3, 4], [100, 150, 200, 250, 300]) == []
-    assert knee_of([0, 1, 2, 3], [100, 100, 100, 90]) == []
+    assert knee([100, 101, 102, 103, 300]) == (3, 103)
+    assert knee([100, 150, 200, 250, 300]) is None
+    assert knee([100, 100, 100, 90]) is None
+
+
+def test_a_knee_is_above_idle_by_more_than_the_intervals():
+    assert knee([100, 101, 102, 110, 300], reach=4) == (3, 110)
+    assert knee([100, 101, 102, 107, 300], reach=4) is None
+    assert knee([100, 110, 70, 110, 120]) is None
+
+
+def test_what_is_unknown_is_no_point_and_no_mark(family, tmp_path, plain):
+    """A load that is hardly known has no place on the axis: not its case's own latency, and no mark at it."""
+    data = plain(family)
+    rows = [case for case in data["cases"] if case["labels"].get("load") in ("80%", "95%")]
+    for case in rows:
+        for figure in case["figures"]:
+            if figure["key"] in ("bandwidth_sum", "traffic_sum"):
+                figure["estimate"] |= {"low": 0, "high": 3 * figure["estimate"]["value"]}
+    path = tmp_path / "unknown.json"
+    path.write_text(json.dumps(data))
+    (known,), (figure,) = (figures_of(numatlas.load(one), "loaded") for one in (family, path))
+    assert any(one.what == AT_80 for line in known.series for one in line.special)
+    assert not any(one.what == AT_80 for line in figure.series for one in line.special)
+    for line, own in zip(figure.series, known.series, strict=True):
+        hidden = [at for at, x in enumerate(line.x) if x is None]
+        assert {line.texts[at].split(",")[0] for at in hidden} == {"80%", "95%"}
+        assert len(line.points()) == len(own.points()) - 2
+    axes = build(figure).axes[0]
+    drawn = [line for line in axes.lines if line.get_gid() == "points"]
+    assert [len(line.get_xdata()) for line in drawn] == [len(line.points()) for line in figure.series]
+    tree = Tree(page([numatlas.load(path)]))
+    cells = [cell["text"].strip() for cell in tree.find("td")]
+    assert sum(text.startswith("unknown: 0 to") for text in cells) >= len(rows)
 
 
 def test_the_theoretical_peak_is_of_memory_that_the_machine_has():

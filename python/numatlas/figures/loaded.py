@@ -1,13 +1,14 @@
 """Curves of latency under load: a family of one for each share of reads, what is marked in them, and the same
 for the plots of Mess."""
 
+import math
 import re
 from typing import Any
 
 import pandas as pd
 
 from numatlas.facts import IDLE, KNEE, LOAD_PEAK, loads, peak_of
-from numatlas.figures.model import Mark, Series
+from numatlas.figures.model import Mark, Series, Special
 from numatlas.result import Cell, Result, View
 from numatlas.units import number_text, plus_minus, poorly_known, scaled_unit
 
@@ -19,6 +20,9 @@ COUNTED, MOVED = "bandwidth_sum", "traffic_sum"
 WELL_USED = 0.8
 #: A knee is at least this part of both axes below the line from the first point to the last.
 LEAST_BEND = 0.1
+#: What is marked.
+AT_80 = "at 80 %: where a load of 80 % of the peak was asked for, or between its neighbours"
+BEND = "knee: the point furthest below the line from the first point to the last"
 
 
 def lines_of(kernel: str) -> tuple[int, int] | None:
@@ -48,33 +52,38 @@ def over_traffic(view: View, metrics: Any) -> View:
 # ---- What is marked
 
 
-def special_points(frame: pd.DataFrame, x_unit: str, y: Cell, y_unit: str) -> list[tuple[float, float, str]]:
-    """Of a curve the latency at 80 % of its peak, and its knee; places and words."""
-    known = frame.dropna(subset=["value"]).sort_values("x")
+def special_points(frame: pd.DataFrame, x_unit: str, y: Cell, y_unit: str) -> list[Special]:
+    """Of a curve the latency at 80 % of its peak, as the program states it, and its knee."""
     found = []
     ends = [f"latency_at_80_percent.{end}" for end in ("value", "low", "high")]
     at_80 = frame.reindex(columns=ends).apply(pd.to_numeric).dropna(subset=ends[:1]) * y["scale"]
-    for value, low, high in at_80.head(1).itertuples(index=False):
-        low, high = (None if pd.isna(end) else end for end in (low, high))  # noqa: PLW2901
-        if not poorly_known(value, low, high):
+    for at, *estimate in at_80.head(1).itertuples():
+        value, low, high = (None if pd.isna(end) else end for end in estimate)
+        # The program has it of the row that asked for this load, or between two rows.
+        own = math.isclose(value, frame["value"].astype(float)[at], rel_tol=1e-9)
+        x = frame["x"][at] if own else WELL_USED * frame["x"].max()
+        if pd.notna(x) and not poorly_known(value, low, high):
             told = f"{number_text(value, 3)} {y_unit} {plus_minus(value, low, high)}".strip()
-            words = f"{told} at 80 %"
-            found.append((WELL_USED * frame["x"].max(), value, words))
-    for x, value in knee_of(list(known["x"]), list(known["value"])):
-        found.append((x, value, f"knee {number_text(x, 3)} {x_unit}"))
+            found.append(Special(x, value, f"{told} at 80 %", AT_80))
+    knee = knee_of(frame.dropna(subset=["x", "value"]).sort_values("x"))
+    if knee:
+        found.append(Special(*knee, f"knee {number_text(knee[0], 3)} {x_unit}", BEND))
     return found
 
 
-def knee_of(xs: list[float], ys: list[float]) -> list[tuple[float, float]]:
-    """The point that is furthest below the line from the first to the last one, each axis from 0 to 1
-    (Satopää and others, Kneedle, 2011); none where the curve is straight."""
+def knee_of(known: pd.DataFrame) -> tuple[float, float] | None:
+    """Of points with x, value, low and high the one that is furthest below the line from the first to the
+    last one, each axis from 0 to 1 (Satopää and others, Kneedle, 2011). None where the curve is straight, or
+    this point is not above the first one: within their intervals all is noise."""
+    numbers = known[["x", "value", "low", "high"]].astype(float)
+    xs, ys = numbers["x"].to_numpy(), numbers["value"].to_numpy()
     if len(xs) < 4 or xs[-1] <= xs[0] or ys[-1] <= ys[0]:
-        return []
-    bends = [
-        (x - xs[0]) / (xs[-1] - xs[0]) - (y - ys[0]) / (ys[-1] - ys[0]) for x, y in zip(xs, ys, strict=True)
-    ]
-    at = bends.index(max(bends))
-    return [(xs[at], ys[at])] if bends[at] > LEAST_BEND else []
+        return None
+    bends = (xs - xs[0]) / (xs[-1] - xs[0]) - (ys - ys[0]) / (ys[-1] - ys[0])
+    at = int(bends.argmax())
+    low, high = numbers["low"].fillna(numbers["value"]), numbers["high"].fillna(numbers["value"])
+    above = low.iloc[at] > high.iloc[0]
+    return (xs[at], ys[at]) if above and bends[at] > LEAST_BEND else None
 
 
 def load_marks(result: Result, main: Cell, unit: str, scale: float) -> list[Mark]:
@@ -133,5 +142,5 @@ def mess_tables(flows: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def legend_words(series: Series) -> str:
     """Its name, and what is marked of it."""
-    told = ", ".join(text for _, _, text in series.special)
+    told = ", ".join(one.text for one in series.special)
     return ": ".join(filter(None, [series.name, told]))

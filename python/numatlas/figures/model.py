@@ -6,7 +6,7 @@ values are None. Quantities are in the unit that the figure names.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -43,12 +43,22 @@ class Figure:
     convergence: Convergence = field(default_factory=Convergence)  #: as the notes tell it
 
 
+class Special(NamedTuple):
+    """A place on a line that is marked."""
+
+    x: float
+    y: float
+    text: str  #: "knee 150 GB/s"
+    what: str  #: what such a mark is, for the legend
+
+
 @dataclass
 class Series:
-    """A line of a Curves figure; ends of intervals are None where none is known."""
+    """A line of a Curves figure; ends of intervals are None where none is known. Where `x` or `y` is None,
+    only its interval is known."""
 
     name: str
-    x: list[float]
+    x: Values
     y: Values
     low: Values = field(default_factory=list)
     high: Values = field(default_factory=list)
@@ -56,13 +66,17 @@ class Series:
     x_low: Values = field(default_factory=list)  #: interval of `x`, where that is measured too
     x_high: Values = field(default_factory=list)
     flagged: list[bool] = field(default_factory=list)  #: points that a warning is of, drawn hollow
-    special: list[tuple[float, float, str]] = field(default_factory=list)  #: places on it, with words
+    special: list[Special] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        for name in ("y", "low", "high", "x_low", "x_high"):
+        for name in ("x", "y", "low", "high", "x_low", "x_high"):
             setattr(self, name, absent_as_none(getattr(self, name)) or [None] * len(self.x))
         self.texts = self.texts or [""] * len(self.x)
         self.flagged = self.flagged or [False] * len(self.x)
+
+    def points(self) -> list[int]:
+        """Those that have a place in the picture."""
+        return [at for at, (x, y) in enumerate(zip(self.x, self.y, strict=True)) if None not in (x, y)]
 
 
 @dataclass

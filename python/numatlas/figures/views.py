@@ -15,7 +15,7 @@ from numatlas.figures.scales import DECADE
 from numatlas.figures.tables import QUANTITIES, Table, Tables, words_for, words_of
 from numatlas.figures.told import column, joined
 from numatlas.result import Cell, Result, View
-from numatlas.units import scaled_unit, size_text
+from numatlas.units import POORLY_KNOWN, scaled_unit, size_text
 
 #: More groups than this nobody tells apart by their colour.
 MOST_GROUPS = 8
@@ -29,13 +29,8 @@ AXES = {
     "chains": "independent chains",
     "bandwidth_sum": "bandwidth",
 }
-LOAD = "memory traffic of the others"
-SPECIAL_WORDS = (
-    "at 80 %: of a curve's peak; knee: its point furthest below the line from its first to its last"
-)
-MOVED_WORDS = (
-    "memory traffic: what the others read and write, and lines that are read before they are written"
-)
+LOAD = "memory traffic of the loading CPUs"
+MOVED_WORDS = "memory traffic: what they read and write, and lines that are read before they are written"
 #: A table over so many values of a number has a picture over that number too.
 LEAST_STEPS = 3
 
@@ -144,8 +139,10 @@ def _curves(table: Table) -> list[Figure]:
         axis = next(cell for cell in view["cells"] if cell["figure"] == name)
         xs, unit = table.part(axis), scaled_unit(table.units[name], axis["scale"])
         frame = frame.assign(x_low=table.part(axis, "low"), x_high=table.part(axis, "high"))
+        unknown = table.widths(axis) > POORLY_KNOWN
     else:
         xs, unit = pd.to_numeric(frame[name]), "bytes" if name in ("size", "access_size_bytes") else ""
+        unknown = xs.isna() & False
     frame = frame.assign(x=xs.fillna(0), flagged=table.flagged(), **table.spreads())
     lines = [line for line in _lines(replace(table, frame=frame), name) if not _follows(frame, line, name)]
     beside = [cell for cell in view["cells"] if cell["label"] and cell["label"] not in (*lines, name)]
@@ -153,6 +150,7 @@ def _curves(table: Table) -> list[Figure]:
     frame["text"] = joined([*(table.texts(cell) for cell in beside), told], len(frame))
     words = LOAD if name in table.units else AXES.get(name, head or words_of(name))
     frame = frame[frame["value"].notna() | frame["low"].notna()].sort_values("x", kind="stable")
+    frame = frame.assign(x=frame["x"].mask(unknown))
     groups = list(replace(table, frame=frame).groups(lines))
     series = [
         Series(
@@ -174,10 +172,7 @@ def _curves(table: Table) -> list[Figure]:
         for line, (_, mine) in zip(series, groups, strict=True):
             line.special = special_points(mine.frame, unit, table.main, table.unit)
         if any(line.special for line in series):
-            told |= {
-                "verdict": [],
-                "notes": [SPECIAL_WORDS, *told["notes"]],
-            }  # the verdict stands at the lines
+            told["verdict"] = []  # it stands at the lines
         told["notes"] = [MOVED_WORDS, *told["notes"]] if name == MOVED else told["notes"]
         told["tables"] = mess_tables(frame) if table.result.command == "loaded" else {}
     elif table.result.command == "bandwidth" and table.units[figure] == "B/s":

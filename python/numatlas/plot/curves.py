@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from numatlas.figures.loaded import legend_words
+from numatlas.figures.loaded import AT_80, BEND, legend_words
 from numatlas.figures.model import Axis, Curves, Mark, Series
 from numatlas.figures.scales import Scale, value_scale
 from numatlas.plot.style import COLOURS, MARKERS, PAPER, QUIET, WIDTH, Frame, describe, numbers, page
@@ -32,28 +32,32 @@ MOST_IN_TWO_LINES = 4
 FAR = 3
 #: The part of the map of colours that is seen on white.
 DARK = 0.92
+#: Marks of special places.
+SHAPES = {AT_80: {"marker": "D", "markersize": 6}, BEND: {"marker": "*", "markersize": 9}}
+SPECIAL = {"linestyle": "", "markerfacecolor": "white"}
 
 
 def build(figure: Curves, frame: Frame = PAPER) -> Picture:
     """A legend above, the lines, and the small print; many lines have no names but a colour by their
     order."""
     names = [legend_words(series) for series in figure.series]
-    marked = any(series.special for series in figure.series)
+    marked = list(dict.fromkeys(one.what for series in figure.series for one in series.special))
     named = names if (len(names) > 1 or marked) and len(names) <= len(LOOKS) else []
     small = names if len(names) == 1 and not marked else []
     if len(names) > len(LOOKS):
         small = [f"{len(names)} lines, in order from {names[0]} to {names[-1]}"]
     if any(flag for series in figure.series for flag in series.flagged):
         small.append("hollow: with a warning")
-    if any(
-        y is None is not low for series in figure.series for y, low in zip(series.y, series.low, strict=True)
-    ):
+    small += [] if named else marked
+    if any(len(series.points()) < len(series.x) for series in figure.series):
         small.append(f"an interval without a point: known to no better than ±{100 * POORLY_KNOWN:.0f} %")
+    named = [*named, *marked] if named else []
     made = page(figure, BODY * frame.flat * min(1, frame.width / WIDTH + 0.15), named, small, frame)
     axes = made.picture.add_subplot()
     lines = panel(axes, figure)
     if named:
-        made.legend(lines, named)
+        marks = [Line2D([], [], color=QUIET, **SPECIAL, **SHAPES[what]) for what in marked]
+        made.legend([*lines, *marks], named)
     made.fill()
     return made.picture
 
@@ -74,23 +78,24 @@ def panel(axes: Axes, figure: Curves, ratios: bool = True) -> list[Line2D]:
 
 def _line(axes: Axes, figure: Curves, series: Series, look: dict) -> Line2D:
     x, y = numbers(series.x), numbers(series.y)
-    (line,) = axes.plot(x, y, label=series.name, clip_on=False, gid="points", **look)
-    told = [_told(figure, series, at) for at, value in enumerate(series.y) if value is not None]
+    known = np.isfinite(x)
+    (line,) = axes.plot(x[known], y[known], label=series.name, clip_on=False, gid="points", **look)
+    told = [_told(figure, series, at) for at in series.points()]
     describe(line, told if line.get_marker() != "None" else [series.name])
     arms = {"color": line.get_color(), "linewidth": 1.2, "alpha": 0.6}
     # Not errorbar(): an average may lie outside of the spread that the file tells.
     axes.vlines(x, numbers(series.low), numbers(series.high), gid="spread", **arms)
     axes.hlines(y, numbers(series.x_low), numbers(series.x_high), gid="spread-x", **arms)
-    for at, value, words in series.special:
-        ring = {"marker": "D", "markersize": 6, "markerfacecolor": "white", "zorder": 2.6, "gid": "special"}
-        (place,) = axes.plot([at], [value], color=line.get_color(), linestyle="", **ring)
-        describe(place, ["\n".join(filter(None, [series.name, words]))])
+    for one in series.special:
+        ring = {"zorder": 2.6, "gid": "special", **SPECIAL, **SHAPES[one.what]}
+        (place,) = axes.plot([one.x], [one.y], color=line.get_color(), **ring)
+        describe(place, ["\n".join(filter(None, [series.name, one.text]))])
     hollow = np.array(series.flagged, dtype=bool)
     if hollow.any() and line.get_marker() != "None":
         points = {"markerfacecolor": "white", "linestyle": "", "gid": "hollow", "clip_on": False}
         look = {name: look[name] for name in ("color", "marker", "markersize")}
         (rings,) = axes.plot(x[hollow], y[hollow], zorder=line.get_zorder() + 0.1, **points, **look)
-        every = [_told(figure, series, at) for at in np.flatnonzero(hollow) if series.y[at] is not None]
+        every = [_told(figure, series, at) for at in series.points() if hollow[at]]
         describe(rings, every)
     return line
 
@@ -115,7 +120,7 @@ def _step(axis: Axis, value: float) -> str:
 def _x_axis(axes: Axes, figure: Curves) -> None:
     axis = figure.x
     axes.set_xlabel(axis.words)
-    steps = sorted({value for series in figure.series for value in series.x}) or [0]
+    steps = sorted({value for series in figure.series for value in series.x if value is not None}) or [0.0]
     most = max(4, int(MOST_TICKS * axes.get_figure(root=True).get_size_inches()[0] / WIDTH))
     if axis.names or (axis.log2 and steps[0] > 0):
         if axis.names:
