@@ -1,6 +1,7 @@
 #include "report/answer.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
