@@ -15,7 +15,7 @@ COUNT = "hosts"
 #: Facts that are cards, in the order in which they are read; other benchmarks follow with their first one.
 CARDS = {
     "peak_bandwidth": "best bandwidth",
-    "loaded_latency_80": "at 80 % load",
+    "loaded_latency_80": "at 80 % of the peak",
     "gpu_copy_rate": "host to GPU",
     "core_to_core_nearest": "core to core",
 }

@@ -81,8 +81,11 @@ def poorly_known(value: float | None, low: float | None, high: float | None) -> 
 def plus_minus(value: float | None, low: float | None, high: float | None) -> str:
     """Half of an interval, relative: "±0.3 %"; "" where there is none."""
     width = half_width(value, low, high)
-    if width is None:
-        return ""
+    return "" if width is None else width_text(width)
+
+
+def width_text(width: float) -> str:
+    """0.003 -> "±0.3 %"."""
     if width < 0.0005:
         return "±<0.1 %"
     return f"±{100 * width:.1f} %" if width < 0.0995 else f"±{100 * width:.0f} %"

@@ -266,8 +266,8 @@ def unsettled(data):
 
 def test_the_widest_interval_is_one_that_the_map_shows(tmp_path):
     result = changed(survey(tmp_path / "a.json", 2, 1, 4), unsettled)
-    words = "0 of 8 measurements converged; the others stopped at the time cap"
-    assert notes_of(result, "matrix") == [[], [f"{words} (the widest interval shown is ±28.0 %)"]]
+    words = "none of 4 cases converged; all stopped at the time cap"
+    assert notes_of(result, "matrix") == [[], [f"{words} (the widest interval shown is ±28 %)"]]
 
 
 def test_bars_of_several_maps_have_one_count(tmp_path):
@@ -281,8 +281,8 @@ def test_bars_of_several_maps_have_one_count(tmp_path):
         matrix["views"].append(json.loads(json.dumps(matrix["views"][1]).replace("read", "copy")))
 
     result = changed(survey(tmp_path / "a.json", 1, 1, 4), two_kernels)
-    words = "0 of 4 measurements converged; the others stopped at the time cap"
-    assert [words + " (the widest interval shown is ±40.0 %)"] in notes_of(result, "matrix")
+    words = "none of 2 cases converged; all stopped at the time cap"
+    assert [words + " (the widest interval shown is ±40 %)"] in notes_of(result, "matrix")
 
 
 def test_an_interval_is_that_of_a_figure_where_there_are_several(tmp_path):

@@ -42,8 +42,7 @@ def build(figure: Curves, frame: Frame = PAPER) -> Picture:
     order."""
     names = [legend_words(series) for series in figure.series]
     marked = list(dict.fromkeys(one.what for series in figure.series for one in series.special))
-    named = names if (len(names) > 1 or marked) and len(names) <= len(LOOKS) else []
-    small = names if len(names) == 1 and not marked else []
+    named, small = names if any(names) and len(names) <= len(LOOKS) else [], []
     if len(names) > len(LOOKS):
         small = [f"{len(names)} lines, in order from {names[0]} to {names[-1]}"]
     if any(flag for series in figure.series for flag in series.flagged):
