@@ -78,7 +78,7 @@ std::pair<int, int> judged(Launches& launches, const Sides& sides, int cases) {
   }
   std::vector<Change*> all;
   for (Change& change : changes) all.push_back(&change);
-  judge(all, std::vector<std::string>(all.size(), "s"), rule);
+  judge(all, rule);
   std::pair<int, int> counts;
   for (const Change& change : changes) {
     counts.first += change.verdict == CaseVerdict::slower;

@@ -108,7 +108,7 @@ class Replay {
 
 bool differs(const StoredFigure& base, const StoredFigure& now, const CompareRule& rule) {
   Change change = change_between(base, now, "B/s", rule);
-  judge({&change}, {"B/s"}, rule);
+  judge({&change}, rule);
   return change.verdict == CaseVerdict::slower || change.verdict == CaseVerdict::faster;
 }
 

@@ -45,7 +45,7 @@ struct Advice {
 std::string short_gain_text(double log, const Metric& metric);
 /// "31.2 % less time (28.9 to 33.4 %)", "12.0 % more of the metric (...)"; of a loss the other way
 /// round.
-std::string gain_text(const LogRatio& ratio, const Metric& metric);
+std::string gain_text(const Estimate& ratio, const Metric& metric);
 
 /// What the answer is.
 enum class Outcome {

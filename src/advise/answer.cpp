@@ -99,14 +99,14 @@ std::string short_gain_text(double log, const Metric& metric) {
   return fmt::format("{:.1f} % {} {}", 100 * std::abs(gain), less ? "less" : "more", what(metric));
 }
 
-std::string gain_text(const LogRatio& ratio, const Metric& metric) {
-  double low = gain_of(ratio.interval.high, metric), high = gain_of(ratio.interval.low, metric);
-  if (gain_of(ratio.mean, metric) < 0) {
+std::string gain_text(const Estimate& ratio, const Metric& metric) {
+  double low = gain_of(*ratio.high, metric), high = gain_of(*ratio.low, metric);
+  if (gain_of(ratio.value, metric) < 0) {
     low = -low;
     high = -high;
     std::swap(low, high);
   }
-  return fmt::format("{} ({:.1f} to {:.1f} %)", short_gain_text(ratio.mean, metric), 100 * low,
+  return fmt::format("{} ({:.1f} to {:.1f} %)", short_gain_text(ratio.value, metric), 100 * low,
                      100 * high);
 }
 

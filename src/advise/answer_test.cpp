@@ -17,11 +17,15 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-LogRatio ratio(double low, double mean, double high) {
-  return {std::log(mean), {std::log(low), std::log(high)}, 0.01, 6};
+Estimate ratio(double low, double mean, double high) {
+  Estimate estimate = std::log(mean);
+  estimate.low = std::log(low);
+  estimate.high = std::log(high);
+  estimate.n = 6;
+  return estimate;
 }
 
-Lane lane(const LogRatio& against, bool finalist) {
+Lane lane(const Estimate& against, bool finalist) {
   Lane one;
   one.screening = {2.0, 2.1, 1.9, 2.0};
   if (finalist) one.final = {1.4, 1.5, 1.4, 1.45, 1.5, 1.4};
@@ -158,7 +162,7 @@ TEST(Answer, GainIsThatOfTheTimesBesideIt) {
   Advice one = advice();
   std::vector<Lane>& lanes = one.race.lanes;
   lanes[0].final = {2, 2, 5, 2, 2, 2};  // a run that was disturbed: the mean is not the median
-  lanes[1].against_reference = log_ratio(lanes[1].final, lanes[0].final, 0.05);
+  lanes[1].against_reference = estimate_of(*log_ratio(lanes[1].final, lanes[0].final), 0.05);
   const RunReport report = report_of(one);
   const double as_it_is = *report.scenarios[0].flows[0].figures[0].value();
   const double advised = *report.scenarios[1].flows[0].figures[0].value();

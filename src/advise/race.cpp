@@ -4,19 +4,15 @@
 #include <cmath>
 #include <limits>
 
-#include "record/uncertain.h"
-
 namespace numatlas {
 
-std::optional<LogRatio> log_ratio(std::span<const std::optional<double>> one,
-                                  std::span<const std::optional<double>> other, double risk) {
+std::optional<Uncertain> log_ratio(std::span<const std::optional<double>> one,
+                                   std::span<const std::optional<double>> other) {
   std::vector<double> logs;
   for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i)
     if (one[i] && other[i]) logs.push_back(std::log(*one[i] / *other[i]));
   if (logs.size() < 2) return std::nullopt;
-  const Uncertain mean = mean_of(logs);
-  return LogRatio{mean.value, interval_of(mean, risk),
-                  mean.deviation() * std::sqrt(static_cast<double>(logs.size())), logs.size()};
+  return mean_of(logs);
 }
 
 std::size_t rounds_for(double precision, double deviation, double risk, std::size_t least,
@@ -84,9 +80,8 @@ void Race::drop_losers() {
   std::optional<std::size_t> leader;
   double least = 0;
   for (const std::size_t i : candidates) {
-    const auto ratio =
-        log_ratio(result_.lanes[i].screening, result_.lanes[0].screening, rule_.risk);
-    const double mean = i == 0 ? 0 : ratio ? ratio->mean : std::numeric_limits<double>::infinity();
+    const auto ratio = log_ratio(result_.lanes[i].screening, result_.lanes[0].screening);
+    const double mean = i == 0 ? 0 : ratio ? ratio->value : std::numeric_limits<double>::infinity();
     if (!leader || mean < least) {
       leader = i;
       least = mean;
@@ -96,8 +91,8 @@ void Race::drop_losers() {
   for (const std::size_t i : candidates) {
     if (i == 0 || i == *leader) continue;  // "as it is" is what the others are told against
     Lane& lane = result_.lanes[i];
-    const auto ratio = log_ratio(lane.screening, result_.lanes[*leader].screening, risk);
-    if (ratio && ratio->interval.low > 0) lane.dropped_in = result_.rounds;
+    const auto ratio = log_ratio(lane.screening, result_.lanes[*leader].screening);
+    if (ratio && interval_of(*ratio, risk).low > 0) lane.dropped_in = result_.rounds;
   }
 }
 
@@ -121,9 +116,8 @@ void Race::choose_finalists() {
   auto candidates = alive();
   std::erase(candidates, std::size_t{0});
   const auto mean_of = [&](std::size_t i) {
-    const auto ratio =
-        log_ratio(result_.lanes[i].screening, result_.lanes[0].screening, rule_.risk);
-    return ratio ? ratio->mean : std::numeric_limits<double>::infinity();
+    const auto ratio = log_ratio(result_.lanes[i].screening, result_.lanes[0].screening);
+    return ratio ? ratio->value : std::numeric_limits<double>::infinity();
   };
   std::stable_sort(candidates.begin(), candidates.end(),
                    [&](std::size_t a, std::size_t b) { return mean_of(a) < mean_of(b); });
@@ -142,11 +136,12 @@ std::size_t Race::final_rounds_wanted() const {
   std::size_t most = rule_.least_final;
   for (const Lane& lane : result_.lanes) {
     if (!lane.finalist) continue;
-    const auto ratio = log_ratio(lane.screening, result_.lanes[0].screening, rule_.risk);
-    if (!ratio || ratio->rounds < 3) return rule_.most_final;  // nothing is known of its spread
-    const double half = std::max(rule_.precision, part_of_gain * std::abs(ratio->mean));
-    most = std::max(most, rounds_for(half, ratio->deviation, final_risk(), rule_.least_final,
-                                     rule_.most_final));
+    const auto ratio = log_ratio(lane.screening, result_.lanes[0].screening);
+    if (!ratio || ratio->freedom < 2) return rule_.most_final;  // nothing is known of its spread
+    const double half = std::max(rule_.precision, part_of_gain * std::abs(ratio->value));
+    const double of_a_round = ratio->deviation() * std::sqrt(ratio->freedom + 1);
+    most = std::max(
+        most, rounds_for(half, of_a_round, final_risk(), rule_.least_final, rule_.most_final));
   }
   return most;
 }
@@ -168,13 +163,14 @@ void Race::conclude() {
   double best = 0;
   for (std::size_t i = 1; i < result_.lanes.size(); ++i) {
     Lane& lane = result_.lanes[i];
-    const auto ratio = lane.finalist ? log_ratio(lane.final, reference.final, final_risk())
-                                     : log_ratio(lane.screening, reference.screening, rule_.risk);
-    lane.against_reference = ratio;
-    if (!lane.finalist || !ratio || ratio->rounds < rule_.least_final || !lane.failure.empty())
-      continue;
-    if (ratio->interval.high < 0 && ratio->mean < best) {
-      best = ratio->mean;
+    const auto ratio = lane.finalist ? log_ratio(lane.final, reference.final)
+                                     : log_ratio(lane.screening, reference.screening);
+    if (!ratio) continue;
+    const Estimate& found = lane.against_reference.emplace(
+        estimate_of(*ratio, lane.finalist ? final_risk() : rule_.risk));
+    if (!lane.finalist || found.n < rule_.least_final || !lane.failure.empty()) continue;
+    if (*found.high < 0 && found.value < best) {
+      best = found.value;
       result_.best = i;
     }
   }
@@ -189,15 +185,16 @@ void Race::bound() {
     const Lane& lane = result_.lanes[i];
     if (!lane.failure.empty()) continue;
     const auto& reference = result_.lanes[0];
-    const auto ratio = lane.finalist ? log_ratio(lane.final, reference.final, risk)
-                                     : log_ratio(lane.screening, reference.screening, risk);
-    const bool is_enough = ratio && (!lane.finalist || ratio->rounds >= rule_.least_final);
+    const auto ratio = lane.finalist ? log_ratio(lane.final, reference.final)
+                                     : log_ratio(lane.screening, reference.screening);
+    const auto found = ratio ? std::optional(estimate_of(*ratio, risk)) : std::nullopt;
+    const bool is_enough = found && (!lane.finalist || found->n >= rule_.least_final);
     is_known = is_known && is_enough;
     if (!is_enough) continue;
-    least = std::min(least, ratio->interval.low);
+    least = std::min(least, *found->low);
     if (!lane.finalist) continue;
     has_finalist = true;
-    least_of_finalists = std::min(least_of_finalists, ratio->interval.low);
+    least_of_finalists = std::min(least_of_finalists, *found->low);
   }
   if (!has_finalist) return;
   result_.open_of_finalists = least_of_finalists;

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "base/statistics.h"
+#include "record/uncertain.h"
 
 namespace numatlas {
 
@@ -40,17 +40,10 @@ struct RunValue {
   bool stopped = false;  ///< the user ended the race during this run, which counts for nothing
 };
 
-/// A mean of logarithms of cost ratios, with its interval.
-struct LogRatio {
-  double mean = 0;
-  Interval interval;
-  double deviation = 0;  ///< between rounds
-  std::size_t rounds = 0;
-};
-/// Over the rounds in which both have a cost, of one over other, with Student's interval that
-/// misses the truth with the probability `risk`; nullopt for fewer than two such rounds.
-std::optional<LogRatio> log_ratio(std::span<const std::optional<double>> one,
-                                  std::span<const std::optional<double>> other, double risk);
+/// The logarithm of the cost of one over other: its mean over the rounds in which both have one;
+/// nullopt for fewer than two such rounds.
+std::optional<Uncertain> log_ratio(std::span<const std::optional<double>> one,
+                                   std::span<const std::optional<double>> other);
 
 /// Rounds that an interval of this half width takes where rounds deviate so much.
 std::size_t rounds_for(double precision, double deviation, double risk, std::size_t least,
@@ -62,9 +55,9 @@ struct Lane {
   std::string failure;                                  ///< "" when all of its runs ended well
   std::optional<std::size_t> dropped_in;                ///< round of the screening, from 1
   bool finalist = false;
-  /// Of its cost over that of "as it is": of the final for finalists, else of the screening. The
-  /// finalists' intervals hold together with 1 - risk.
-  std::optional<LogRatio> against_reference;
+  /// The logarithm of its cost over that of "as it is", by rounds: of the final for finalists, else
+  /// of the screening. The finalists' intervals hold together with 1 - risk.
+  std::optional<Estimate> against_reference;
 };
 
 struct RaceResult {

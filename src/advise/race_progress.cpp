@@ -22,11 +22,10 @@ std::string race_text(const RaceProgress& progress, const RaceResult& so_far,
   for (std::size_t i = 1; i < so_far.lanes.size(); ++i) {
     const auto& runs = progress.final ? so_far.lanes[i].final : so_far.lanes[i].screening;
     const auto& reference = progress.final ? so_far.lanes[0].final : so_far.lanes[0].screening;
-    constexpr double any_risk = 0.05;
-    const auto ratio = log_ratio(runs, reference, any_risk);
-    if (!ratio || ratio->mean >= least) continue;
+    const auto ratio = log_ratio(runs, reference);
+    if (!ratio || ratio->value >= least) continue;
     ahead = i;
-    least = ratio->mean;
+    least = ratio->value;
   }
   if (ahead)
     text += fmt::format("; ahead: {}, {} than as it is", printable(candidates[*ahead].name),

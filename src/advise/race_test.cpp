@@ -51,9 +51,9 @@ TEST(Race, IntervalsOfTheFinalHoldTheTruthThoughTheWinnerWasChosen) {
   truth[0] = 10;
   const auto holds = [&](const RaceResult& r) {
     if (!r.best) return false;
-    const Interval interval = r.lanes[*r.best].against_reference->interval;
+    const Estimate ratio = *r.lanes[*r.best].against_reference;
     const double log = std::log(0.95);
-    return interval.low <= log && log <= interval.high;
+    return *ratio.low <= log && log <= *ratio.high;
   };
   EXPECT_GE(count_races(truth, holds), races * 90 / 100);
 }
@@ -115,7 +115,7 @@ TEST(Race, AStopGivesTheAnswerSoFarAndClaimsNothing) {
   EXPECT_FALSE(result.complete);
   EXPECT_FALSE(result.best);
   ASSERT_TRUE(result.lanes[1].against_reference);
-  EXPECT_EQ(result.lanes[1].against_reference->rounds, 3U);
+  EXPECT_EQ(result.lanes[1].against_reference->n, 3U);
   EXPECT_TRUE(result.lanes[1].failure.empty());
 }
 
@@ -136,12 +136,12 @@ TEST(Race, KeepsItsTime) {
 TEST(LogRatio, IsPairedByRound) {
   // Both twice as slow in one round: their ratio does not change.
   const std::vector<std::optional<double>> one{1.1, 2.2, 1.1, std::nullopt}, other{1, 2, 1, 5};
-  const auto ratio = log_ratio(one, other, 0.05);
+  const auto ratio = log_ratio(one, other);
   ASSERT_TRUE(ratio);
-  EXPECT_EQ(ratio->rounds, 3U);
-  EXPECT_NEAR(ratio->mean, std::log(1.1), 1e-12);
-  EXPECT_NEAR(ratio->deviation, 0, 1e-12);
-  EXPECT_FALSE(log_ratio({one.data(), 1}, other, 0.05));
+  EXPECT_EQ(ratio->freedom, 2) << "of three rounds";
+  EXPECT_NEAR(ratio->value, std::log(1.1), 1e-12);
+  EXPECT_NEAR(ratio->deviation(), 0, 1e-12);
+  EXPECT_FALSE(log_ratio({one.data(), 1}, other));
 }
 
 TEST(RoundsFor, FollowsTheSpread) {

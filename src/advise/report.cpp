@@ -50,15 +50,14 @@ Estimate typical_of(const std::vector<double>& values) {
 }
 
 /// Part of the time that is saved, or of the metric that is won.
-Figure gain_figure(const LogRatio& ratio, const Metric& metric) {
+Figure gain_figure(const Estimate& ratio, const Metric& metric) {
   const auto gain = [&](double log) {
     return metric.higher() ? std::exp(-log) - 1 : 1 - std::exp(log);
   };
-  Estimate estimate = gain(ratio.mean);
-  estimate.low = gain(ratio.interval.high);
-  estimate.high = gain(ratio.interval.low);
-  estimate.n = ratio.rounds;
-  estimate.method = Method::visits;
+  Estimate estimate = ratio;
+  estimate.value = gain(ratio.value);
+  estimate.low = gain(*ratio.high);
+  estimate.high = gain(*ratio.low);
   return {gain_key, "1", estimate, std::nullopt};
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/count_text.h"
+#include "record/figure.h"
 
 namespace numatlas {
 
@@ -15,14 +16,25 @@ Figure plain_figure(const char* key, Unit unit, const std::optional<double>& val
   return {key, unit, value ? std::optional<Estimate>(*value) : std::nullopt, std::nullopt};
 }
 
+Finding finding_of(const SlowKernel& found, const std::string& name, const std::string& metric,
+                   Unit unit) {
+  Finding finding;
+  finding.name = name;
+  finding.metric = metric;
+  finding.unit = unit;
+  const bool is_time = unit.better() == Better::lower;
+  finding.value = is_time ? 1 / found.rate : found.rate;
+  finding.reference = is_time ? 1 / found.median : found.median;
+  finding.change = *finding.value / *finding.reference - 1;
+  finding.mads = found.mads;
+  finding.evidence = rounds_text(found);
+  return finding;
+}
+
 std::vector<Finding> findings_of(const SlowHost& slow, const std::string& command,
                                  const std::function<Finding(const SlowKernel&)>& of_case) {
   std::vector<Finding> found;
-  for (const SlowKernel& one : slow.kernels) {
-    Finding& its = found.emplace_back(of_case(one));
-    its.mads = one.mads;
-    if (its.evidence.empty()) its.evidence = rounds_text(one);
-  }
+  for (const SlowKernel& one : slow.kernels) found.push_back(of_case(one));
   if (found.empty() && slow.together) {
     Finding& all = found.emplace_back();
     all.name = "all kernels together";

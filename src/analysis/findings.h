@@ -31,6 +31,10 @@ struct Finding {
   std::string evidence;  ///< "every round; confirmed by a second run"
 };
 
+/// Of a case, by its rates; times are their reciprocals.
+Finding finding_of(const SlowKernel& found, const std::string& name, const std::string& metric,
+                   Unit unit);
+
 /// Of a host that is slow: one for each kernel, or of all together where none shows it by itself.
 /// `of_case` makes one of a kernel, with what it is of.
 std::vector<Finding> findings_of(const SlowHost& slow, const std::string& command,

@@ -58,6 +58,15 @@ bool is_measured(const Uncertain& difference) {
   return std::isfinite(difference.value) && std::isfinite(difference.variance);
 }
 
+/// By itself, among no others.
+bool counts_alone(const Change& change, const CompareRule& rule) {
+  return *change.p <= alpha && std::abs(*change.part) >= rule.min_effect;
+}
+
+void add_doubt(Change& change, const std::string& text) {
+  change.doubt += (change.doubt.empty() ? "" : "; ") + text;
+}
+
 /// A change of one launch each holds only where the machine as a whole does not explain it.
 void weigh_pilots(Change& change, const Estimate& base, const Estimate& now,
                   const CompareRule& rule) {
@@ -68,9 +77,8 @@ void weigh_pilots(Change& change, const Estimate& base, const Estimate& now,
   if (!is_measured(difference)) return;
   Change relative;
   set_change(relative, difference);
-  const bool alone = *change.p <= alpha && std::abs(*change.part) >= rule.min_effect;
-  const bool agree = (*relative.part < 0) == (*change.part < 0) &&
-                     std::abs(*relative.part) >= rule.min_effect && *relative.p <= alpha;
+  const bool alone = counts_alone(change, rule);
+  const bool agree = (*relative.part < 0) == (*change.part < 0) && counts_alone(relative, rule);
   change.relative = relative.part;
   change.p = agree ? std::max(*change.p, *relative.p) : 1;
   change.low = std::min(*change.low, *relative.low);
@@ -78,11 +86,10 @@ void weigh_pilots(Change& change, const Estimate& base, const Estimate& now,
   if (!alone || agree) return;
   change.explained = true;
   const double pilot = (1 + *change.part) / (1 + *relative.part) - 1;
-  change.doubt += change.doubt.empty() ? "" : "; ";
-  change.doubt +=
-      std::abs(pilot) >= rule.min_effect
-          ? fmt::format("the machine as a whole changed too (pilot: {:+.1f} %)", pilot * 100)
-          : std::string("relative to the pilots it varies too much for a verdict");
+  add_doubt(change,
+            std::abs(pilot) >= rule.min_effect
+                ? fmt::format("the machine as a whole changed too (pilot: {:+.1f} %)", pilot * 100)
+                : "relative to the pilots it varies too much for a verdict");
 }
 
 /// Why one of two figures says nothing; "" where both do.
@@ -123,12 +130,9 @@ const char* name_of(CaseVerdict verdict) {
   return "not comparable";
 }
 
-CaseVerdict direction_of(double part, Unit unit) {
-  return (part < 0) == (unit.better() == Better::lower) ? CaseVerdict::faster : CaseVerdict::slower;
-}
-
 Change begin_change(const StoredFigure& base, const StoredFigure& now, Unit unit) {
   Change change;
+  change.unit = unit;
   if (base.estimate && now.estimate && base.estimate->value > 0)
     change.part = now.estimate->value / base.estimate->value - 1;
   change.doubt = doubt_of(base, now);
@@ -165,33 +169,32 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, Unit un
   return change;
 }
 
-void judge(const std::vector<Change*>& changes, const std::vector<Unit>& units,
-           const CompareRule& rule) {
-  std::vector<std::size_t> known;
+void judge(const std::vector<Change*>& changes, const CompareRule& rule) {
+  std::vector<Change*> known;
   std::vector<double> chances;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (!changes[i]->p) continue;
-    known.push_back(i);
-    chances.push_back(*changes[i]->p);
+  for (Change* change : changes) {
+    if (!change->p) continue;
+    known.push_back(change);
+    chances.push_back(*change->p);
   }
   const std::vector<bool> stand = standing(chances, Procedure::holm, alpha);
   for (std::size_t i = 0; i < known.size(); ++i) {
-    Change& change = *changes[known[i]];
+    Change& change = *known[i];
+    const bool is_better = (*change.part < 0) == (change.unit.better() == Better::lower);
     const bool differs = stand[i] && std::abs(*change.part) >= rule.min_effect;
     if (differs && change.guest)
-      change.doubt += std::string(change.doubt.empty() ? "" : "; ") +
-                      "one launch on a virtual machine, which may be another the next time";
+      add_doubt(change, "one launch on a virtual machine, which may be another the next time");
     change.explained = change.explained || (differs && change.single && !change.doubt.empty());
     if (change.explained)
       change.verdict = CaseVerdict::not_distinguishable;
     else if (differs)
-      change.verdict = direction_of(*change.part, units[known[i]]);
+      change.verdict = is_better ? CaseVerdict::faster : CaseVerdict::slower;
     else if (*change.low >= -rule.min_effect && *change.high <= rule.min_effect)
       change.verdict = CaseVerdict::same;
     else
       change.verdict = CaseVerdict::not_distinguishable;
-    const bool alone = *change.p <= alpha && std::abs(*change.part) >= rule.min_effect;
-    if (alone && !stand[i] && !change.explained) change.chance_among = known.size();
+    if (counts_alone(change, rule) && !stand[i] && !change.explained)
+      change.chance_among = known.size();
   }
 }
 
@@ -205,13 +208,7 @@ StoredFigure figure_of_launches(const std::vector<StoredFigure>& launches) {
     if (one.estimate) all.launches.push_back(one.estimate->value);
   }
   if (!all.problem.empty() || all.launches.size() != launches.size()) return all;
-  const Uncertain mean = mean_of(all.launches);
-  const Interval interval = interval_of(mean, alpha);
-  all.estimate = mean.value;
-  all.estimate->low = interval.low;
-  all.estimate->high = interval.high;
-  all.estimate->n = launches.size();
-  all.estimate->method = Method::visits;
+  all.estimate = estimate_of(mean_of(all.launches), alpha);
   all.problem = width_problem(*all.estimate);
   return all;
 }

@@ -38,6 +38,7 @@ struct CompareRule {
 
 struct Change {
   CaseVerdict verdict = CaseVerdict::not_comparable;
+  Unit unit{};                 ///< of both figures: times are better when they are less
   std::optional<double> part;  ///< new over base, minus 1
   /// 95 % interval of it; the high end is absent where base may be 0.
   std::optional<double> low, high;
@@ -72,12 +73,8 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, Unit un
 /// too unlikely by Holm's procedure, which keeps the chance of any false one among all cases at
 /// 5 %; not of a single launch that was disturbed, or on a virtual machine where neither pilots nor
 /// other launches tell how launches differ. Same: the whole interval lies within the least
-/// effect. `units` has the unit of each change.
-void judge(const std::vector<Change*>& changes, const std::vector<Unit>& units,
-           const CompareRule& rule);
-
-/// Of a change known to be there. Times are better when they are less, rates when they are more.
-CaseVerdict direction_of(double part, Unit unit);
+/// effect.
+void judge(const std::vector<Change*>& changes, const CompareRule& rule);
 
 /// A change without a verdict: its size, what may have disturbed a side, and as `reason` why one of
 /// the figures says nothing, or nothing beside the other; "" where both do.

@@ -29,7 +29,7 @@ CompareRule exact() {
 Change judged(const StoredFigure& base, const StoredFigure& now, Unit unit,
               const CompareRule& rule = exact()) {
   Change change = change_between(base, now, unit, rule);
-  judge({&change}, {unit}, rule);
+  judge({&change}, rule);
   return change;
 }
 
@@ -57,10 +57,10 @@ TEST(Verdict, SaysWhereAChangeAloneWouldCount) {
   changes.push_back(change_between(base, now, "s", exact()));
   std::vector<Change*> all;
   for (Change& change : changes) all.push_back(&change);
-  judge({all.back()}, {"s"}, exact());
+  judge({all.back()}, exact());
   EXPECT_EQ(all.back()->verdict, CaseVerdict::slower);
   EXPECT_EQ(all.back()->chance_among, 0U);
-  judge(all, std::vector<Unit>(all.size(), "s"), exact());
+  judge(all, exact());
   EXPECT_EQ(all.back()->verdict, CaseVerdict::not_distinguishable);
   EXPECT_EQ(all.back()->chance_among, 41U);
   EXPECT_EQ(all.front()->chance_among, 0U);
@@ -113,7 +113,7 @@ TEST(Verdict, HolmTakesAllCasesTogether) {
   changes.push_back(change_between(base, moved, "s", exact()));
   std::vector<Change*> all;
   for (Change& change : changes) all.push_back(&change);
-  judge(all, std::vector<Unit>(all.size(), "s"), exact());
+  judge(all, exact());
   EXPECT_EQ(changes.back().verdict, CaseVerdict::not_distinguishable);
 }
 

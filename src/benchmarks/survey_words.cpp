@@ -56,11 +56,15 @@ FirstCpus first_cpu_of_each_node(const Machine& machine, Bytes least) {
     }
     all.past_caches =
         std::max(all.past_caches, chase_size_past_caches(machine, usable, {node}, least));
-    // On a small machine what leaves half of it free.
-    const auto most =
-        static_cast<std::uint64_t>(default_room * static_cast<double>(room_on(machine).value));
-    if (most > 0) all.past_caches = std::min(all.past_caches, Bytes{std::bit_floor(most)});
   }
+  // On a small machine, or node of the CPU that stands for all, what leaves half of it free: as
+  // `latency` has it.
+  Bytes room = room_on(machine);
+  const Cpu* const cpu = all.first ? machine.find_cpu(*all.first) : nullptr;
+  const NumaNode* const own = cpu != nullptr ? machine.find_node(cpu->node) : nullptr;
+  if (own != nullptr && own->may_have_memory()) room = std::min(room, room_on(*own));
+  const auto most = static_cast<std::uint64_t>(default_room * static_cast<double>(room.value));
+  if (most > 0) all.past_caches = std::min(all.past_caches, Bytes{std::bit_floor(most)});
   if (firsts.empty() && all.first) {  // no CPU's node is known
     firsts.insert(*all.first);
     all.past_caches = chase_size_past_caches(machine, firsts, {}, least);

@@ -65,7 +65,7 @@ Expected<int> run_check(const CheckOptions& options) {
   if (!options.expect.empty()) rule.expected = TRY(parse_expectations(options.expect));
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
   TRY(check_metrics_file(options.openmetrics, options.paths));
-  if (!options.json.empty()) TRY(check_writable(options.json, "--json"));
+  TRY(check_writable({{"--json", options.json}, {"--openmetrics", options.openmetrics}}));
   const Results results = TRY(read_results(options.paths));
   for (const auto& [option, file] :
        {std::pair("--json", options.json), std::pair("--openmetrics", options.openmetrics)})
@@ -98,7 +98,8 @@ Command add_check_command(CLI::App& app) {
   add_value(
       app, "--expect", options->expect, "LIST|FILE",
       "limits that each host has to meet, as triad=350GB/s,latency=120ns: a kernel, a "
-      "figure, or a fact of a survey; rates at least, times at most. Or a file of such lines");
+      "figure, or a fact of a survey; rates at least, times at most, with the whole interval. Or "
+      "a file of such lines");
   options->slow.add_to(app);
   add_value(app, "--metric", options->metric, "NAME",
             "judge only this figure, such as latency or bandwidth_sum");

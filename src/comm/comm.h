@@ -65,7 +65,7 @@ class Group {
   }
   template <Plain T>
   Expected<T> broadcast_value(const T& from_root) {
-    const auto bytes = TRY(broadcast(bytes_of(std::span(&from_root, 1))));
+    const auto bytes = TRY(broadcast(bytes_of(std::span<const T>(&from_root, 1))));
     T value = from_root;
     if (bytes.size() == sizeof(T)) std::memcpy(&value, bytes.data(), sizeof(T));
     return value;

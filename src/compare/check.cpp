@@ -123,17 +123,9 @@ PeerTable table_of(std::vector<HostRun> hosts) {
 }
 
 Finding finding_of(const char* verdict, const StoredCase& one, const SlowKernel& found) {
-  Finding finding;
+  Finding finding = finding_of(found, one.point, one.metric, one.unit);
   finding.verdict = verdict;
   finding.command = one.command;
-  finding.name = one.point;
-  finding.metric = one.metric;
-  finding.unit = one.unit;
-  finding.value = one.figure.estimate->value;
-  finding.reference = is_time(one) ? 1 / found.median : found.median;
-  finding.change = *finding.value / *finding.reference - 1;
-  finding.mads = found.mads;
-  finding.evidence = rounds_text(found);
   if (!one.figure.disturbed.empty())
     finding.evidence += (finding.evidence.empty() ? "" : "; ") + one.figure.disturbed;
   return finding;
@@ -394,17 +386,21 @@ Expected<void> judge_expected(const Expectation& expected,
                                     found.figure.figure.disturbed});
   }
   if (found_on.empty()) {
-    std::vector<std::string> names;
-    for (const StoredRun* run : newest)
-      for (std::string& name : names_to_expect(*run, expected.unit))
-        add_once(names, std::move(name));
+    const auto names = [&](std::optional<Unit> unit) {
+      std::vector<std::string> all;
+      for (const StoredRun* run : newest)
+        for (std::string& name : names_to_expect(*run, unit)) add_once(all, std::move(name));
+      return all;
+    };
+    const auto fitting = names(expected.unit);
     return fail_usage("--expect",
                       fmt::format("no result has a figure '{}' in {}", expected.name,
                                   expected.unit == "B/s"   ? "bytes per second"
                                   : expected.unit == "1/s" ? "operations per second"
                                                            : "seconds"),
-                      names.empty() ? "none has that unit"
-                                    : fmt::format("these have: {}", fmt::join(names, ", ")));
+                      fitting.empty()
+                          ? fmt::format("these have other units: {}", fmt::join(names({}), ", "))
+                          : fmt::format("these have: {}", fmt::join(fitting, ", ")));
   }
   for (auto& [name, host] : hosts)
     if (!found_on.contains(name))

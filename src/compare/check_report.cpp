@@ -1,8 +1,8 @@
 // What `numatlas check` found, as a line and as the common record.
-#include <cmath>
-#include <functional>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>

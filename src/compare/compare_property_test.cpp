@@ -54,7 +54,7 @@ RC_GTEST_PROP(CompareProperty, TheChangeLiesInItsInterval, ()) {
   CompareRule rule;
   rule.launch_spread = 0;
   Change change = change_between(any_figure(), any_figure(), "s", rule);
-  judge({&change}, {"s"}, rule);
+  judge({&change}, rule);
   RC_ASSERT(*change.low <= *change.part + 1e-12);
   RC_ASSERT(*change.part <= *change.high + 1e-12);
   const bool judged =

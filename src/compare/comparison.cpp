@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,14 +30,6 @@ std::string part_text(const std::optional<double>& part) {
   const double percent = *part * 100;
   // "-0.0 %" says nothing.
   return fmt::format("{:+.1f} %", std::abs(percent) < 0.05 ? 0.0 : percent);
-}
-
-using Counts = std::map<CaseVerdict, std::size_t>;
-
-Counts counts_of(const Comparison& found) {
-  Counts counts;
-  for (const ComparedCase& one : found.cases) ++counts[one.change.verdict];
-  return counts;
 }
 
 std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
@@ -261,6 +252,14 @@ bool is_of_a_guest(const StoredFile& file) {
   });
 }
 
+/// Why the figures of a side cannot be trusted; "" where those of both can.
+std::string distrust_of(const ComparedFiles& files) {
+  for (const auto& [side, file] : {std::pair("BASE", &files.base), std::pair("NEW", &files.now)})
+    for (const StoredRun& run : file->runs)
+      if (run.trust == "unreliable") return fmt::format("{}: {}", side, run.doubt);
+  return "";
+}
+
 }  // namespace
 
 std::string answer_of(const Comparison& found) {
@@ -276,11 +275,7 @@ std::string answer_of(const Comparison& found) {
       add_once(texts, one->base.point + " " + part_text(one->change.part));
     return texts.empty() ? "" : fmt::format(" ({})", numatlas::names_text(texts));
   };
-  const Counts counts = counts_of(found);
-  const auto of = [&](CaseVerdict verdict) {
-    const auto count = counts.find(verdict);
-    return count == counts.end() ? std::size_t{0} : count->second;
-  };
+  const auto of = [&](CaseVerdict verdict) { return found.count(verdict); };
   using enum CaseVerdict;
   const std::size_t all = found.cases.size();
   std::string text;
@@ -309,6 +304,8 @@ RunReport report_of(const ComparedFiles& files, const CompareView& view) {
       if (is_null_engine(run.engine)) report.engine = run.engine;
     }
   report.answer = answer_of(files.comparison);
+  if (const std::string why = distrust_of(files); !why.empty())
+    report.answer = fmt::format("UNRELIABLE: {} ({})", why, report.answer);
   const Rows rows(files, view, report);
   report.views = views_of(files, view, rows.hidden());
   report.views.front().notes = {"BASE: " + side_text(files.base, view.rule),

@@ -112,12 +112,13 @@ std::optional<ExpectedFigure> figure_for(const Expectation& expected, const Stor
   return best;
 }
 
-std::vector<std::string> names_to_expect(const StoredRun& run, Unit unit) {
+std::vector<std::string> names_to_expect(const StoredRun& run, std::optional<Unit> unit) {
   std::vector<std::string> names;
   for (const Fact& fact : run.facts)
-    if (fact.unit == unit) add_once(names, fact.key);
+    if (unit ? fact.unit == *unit : fact.unit.is_time_or_rate()) add_once(names, fact.key);
   for (const StoredCase& one : run.cases) {
-    if (one.level == CaseLevel::flow || one.level == CaseLevel::machine || one.unit != unit)
+    if (one.level == CaseLevel::flow || one.level == CaseLevel::machine ||
+        (unit && one.unit != *unit))
       continue;
     if (!one.kernel.empty()) add_once(names, one.kernel);
     if (!one.metric.empty()) add_once(names, one.metric);

@@ -38,7 +38,7 @@ bool is_preferred(const ExpectedFigure& one, const ExpectedFigure& other,
 std::optional<ExpectedFigure> figure_for(const Expectation& expected, const StoredRun& run,
                                          std::size_t host);
 
-/// What could have been named, of a run, in this unit.
-std::vector<std::string> names_to_expect(const StoredRun& run, Unit unit);
+/// What could have been named, of a run; in this unit where one is given.
+std::vector<std::string> names_to_expect(const StoredRun& run, std::optional<Unit> unit);
 
 }  // namespace numatlas

@@ -46,12 +46,8 @@ Change change_of_case(const StoredCase& base, const StoredCase& now, const Compa
 
 void judge_all(std::vector<ComparedCase>& cases, const CompareRule& rule) {
   std::vector<Change*> changes;
-  std::vector<Unit> units;
-  for (ComparedCase& one : cases) {
-    changes.push_back(&one.change);
-    units.push_back(one.base.unit);
-  }
-  judge(changes, units, rule);
+  for (ComparedCase& one : cases) changes.push_back(&one.change);
+  judge(changes, rule);
 }
 
 /// The same pilots of both sides.
@@ -194,6 +190,11 @@ StoredFile merged(const std::vector<StoredFile>& launches) {
       for (const StoredCase& one : run.cases) figures.emplace(one.key, &one.figure);
     if (i == 0) continue;
     all.notes.insert(all.notes.end(), launches[i].notes.begin(), launches[i].notes.end());
+    for (std::size_t k = 0; k < std::min(all.runs.size(), launches[i].runs.size()); ++k)
+      if (const StoredRun& its = launches[i].runs[k]; its.trust == "unreliable") {
+        all.runs[k].trust = its.trust;
+        all.runs[k].doubt = its.doubt;
+      }
   }
   all.file += fmt::format(" and {} more", launches.size() - 1);
   std::set<std::string> missing;

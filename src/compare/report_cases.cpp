@@ -312,6 +312,8 @@ void ReportReader::add_flows(const StoredCase& point, const std::vector<ReadFlow
     const std::vector<Figure>& figures = flow.flow->figures;
     if (figures.empty()) continue;
     StoredCase one = point;
+    // Serial, each is measured as if it were the only one.
+    if (report_.serial) one.key = fmt::format("{}|1 x {}", point.point_key, flow.asked);
     one.key += "|" + flow.asked;
     const std::string part = flow.who + (flow.flow->load ? " (load)" : "");
     for (std::size_t i = 0; i < figures.size(); ++i) {

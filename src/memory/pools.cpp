@@ -131,8 +131,10 @@ std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector
   } else if (kind == PageKind::huge_2m) {
     std::uint64_t whole = missing;
     for (const PoolState& pool : *pools) whole += pool.total;
-    problem.hint =
-        fmt::format("as root: sysctl vm.nr_hugepages={} (shared out over the nodes)", whole);
+    problem.hint = fmt::format(
+        "as root: sysctl vm.nr_hugepages={} (spread over the nodes); transparent "
+        "huge pages (thp) need no pool",
+        whole);
   } else {
     problem.hint = fmt::format(
         "as root: raise /sys/devices/system/node/nodeN/hugepages/{}"

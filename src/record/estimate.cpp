@@ -94,22 +94,19 @@ bool is_of_few_visits(const Estimate& estimate) {
 
 Estimate estimate_of_visits(std::span<const double> values, std::optional<double> low,
                             std::optional<double> high) {
-  const auto n = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  Estimate estimate = mean;
-  estimate.n = values.size();
-  if (values.size() < least_visits) {
-    if (!low || !high) return estimate;
-    estimate.low = std::min(*low, mean);
-    estimate.high = std::max(*high, mean);
-    estimate.method = Method::within;
+  if (values.size() >= least_visits) {
+    Estimate estimate = estimate_of(mean_of(values), risk);
+    const bool is_positive = *std::min_element(values.begin(), values.end()) >= 0;
+    if (is_positive) estimate.low = std::max(0.0, *estimate.low);
     return estimate;
   }
-  const double half = half_width(mean_of(values), risk);
-  const bool is_positive = *std::min_element(values.begin(), values.end()) >= 0;
-  estimate.low = is_positive ? std::max(0.0, mean - half) : mean - half;
-  estimate.high = mean + half;
-  estimate.method = Method::visits;
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  Estimate estimate = sum / static_cast<double>(values.size());
+  estimate.n = values.size();
+  if (!low || !high) return estimate;
+  estimate.low = std::min(*low, estimate.value);
+  estimate.high = std::max(*high, estimate.value);
+  estimate.method = Method::within;
   return estimate;
 }
 
@@ -122,14 +119,11 @@ std::optional<Estimate> ratio_of_pairs(std::span<const double> mine, std::span<c
     if (!(mine[i] > 0) || !(its[i] > 0)) return std::nullopt;
     logarithms.push_back(std::log(mine[i] / its[i]));
   }
-  const Uncertain mean = mean_of(logarithms);
-  const Interval interval =
-      interval_of(mean, risk / static_cast<double>(std::max<std::size_t>(choices, 1)));
-  Estimate ratio = std::exp(mean.value);
-  ratio.low = std::exp(interval.low);
-  ratio.high = std::exp(interval.high);
-  ratio.n = pairs;
-  ratio.method = Method::visits;
+  Estimate ratio = estimate_of(mean_of(logarithms),
+                               risk / static_cast<double>(std::max<std::size_t>(choices, 1)));
+  ratio.value = std::exp(ratio.value);
+  ratio.low = std::exp(*ratio.low);
+  ratio.high = std::exp(*ratio.high);
   return ratio;
 }
 

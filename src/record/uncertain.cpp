@@ -2,6 +2,7 @@
 
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <cstddef>
 #include <cmath>
 #include <numeric>
 
@@ -64,6 +65,16 @@ double half_width(const Uncertain& one, double risk) {
 Interval interval_of(const Uncertain& one, double risk) {
   const double half = half_width(one, risk);
   return {one.value - half, one.value + half};
+}
+
+Estimate estimate_of(const Uncertain& mean, double risk) {
+  Estimate estimate = mean.value;
+  const Interval interval = interval_of(mean, risk);
+  estimate.low = interval.low;
+  estimate.high = interval.high;
+  estimate.n = static_cast<std::size_t>(mean.freedom) + 1;
+  estimate.method = Method::visits;
+  return estimate;
 }
 
 double chance_of(const Uncertain& one) {

@@ -32,6 +32,8 @@ Uncertain difference(const Uncertain& one, const Uncertain& reference);
 /// Half of the interval that misses the truth with the probability `risk`.
 double half_width(const Uncertain& one, double risk);
 Interval interval_of(const Uncertain& one, double risk);
+/// Of a mean, with that interval.
+Estimate estimate_of(const Uncertain& mean, double risk);
 /// How likely a value is that far from 0, on either side, where the truth is 0.
 double chance_of(const Uncertain& one);
 /// The same of one that far below 0.

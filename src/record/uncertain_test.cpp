@@ -24,6 +24,7 @@ TEST(Uncertain, IsTheMeanOfValues) {
   const Interval interval = interval_of(mean, 0.05);
   EXPECT_NEAR(interval.high - 2.5, t_3 * std::sqrt(5.0 / 12), 1e-6);
   EXPECT_DOUBLE_EQ(interval.high - 2.5, 2.5 - interval.low);
+  EXPECT_EQ(estimate_of(mean, 0.05), testing::with_interval(2.5, interval.low, interval.high, 4));
 }
 
 TEST(Uncertain, OfAnIntervalHasThatInterval) {

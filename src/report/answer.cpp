@@ -178,7 +178,9 @@ std::string answer_text(const RunReport& report) {
   if (figures.empty()) return "";
   if (const std::string why = distrust_of(report); !why.empty())
     return unreliable_text(why, figures);
-  const std::string doubt = doubt_of(report);
+  std::string doubt = doubt_of(report);
+  if (!doubt.empty() && doubt != star_note() && figures.find('*') != std::string::npos)
+    doubt += "; * fewer than 5 visits";
   return figures + "\n" + (doubt.empty() ? "" : "! " + doubt + "\n");
 }
 

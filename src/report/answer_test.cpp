@@ -99,6 +99,27 @@ TEST(Answer, WhatOthersDisturbedIsUnreliable) {
   EXPECT_NE(distrust_of(std::vector{report, report, quiet, report, report}), "");
 }
 
+TEST(Tables, ValuesThatCannotBeTrustedStandInBrackets) {
+  RunReport report = testing::report();
+  report.engine = "threads";
+  report.hosts = {"n1"};
+  View view;
+  view.title = "Latency";
+  view.cells = {label_column("size", "size"), figure_column("ns", "latency", in_ns),
+                figure_column("half", "latency", in_ns, Part::half_width)};
+  report.views = {view};
+  report.scenarios.resize(1);
+  Estimate estimate = 163e-9;
+  estimate.low = 161e-9;
+  estimate.high = 165e-9;
+  report.scenarios.front().figures = {{"latency", "s", estimate, std::nullopt}};
+  report.cpu_use = {used(0.01, 10)};
+  EXPECT_THAT(tables_text(report, {}), HasSubstr(" 163.0  "));
+  report.cpu_use = {used(1, 10)};
+  const std::string text = tables_text(report, {});
+  EXPECT_THAT(text, HasSubstr(" (163.0)  1.2 %\n")) << text;
+}
+
 TEST(Tables, HaveTwoNotesAtMost) {
   RunReport report = testing::report();
   report.engine = "threads";

@@ -19,6 +19,7 @@ struct TextStyle {
   bool cycles = false;  ///< times in cycles of the CPU's clock instead of ns, where it is known
   bool markdown = false;
   bool color = false;
+  bool in_brackets = false;  ///< values: those of a run that cannot be trusted
 };
 
 /// What a cell is drawn attention to for. On a terminal with colors: remote is blue, uncertain

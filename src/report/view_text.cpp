@@ -47,6 +47,8 @@ class ShownUnits {
     if (cycles_ && is_time(column)) scale = *clock_of(item);
     return short_number(value * scale, column.digits) + column.unit;
   }
+  /// Whether values are told of a run that cannot be trusted.
+  bool in_brackets() const { return style_.in_brackets; }
   /// A title, a head or a note with the units shown.
   std::string words(std::string text) const {
     if (style_.gib) text = with_word(std::move(text), "GB/s", "GiB/s");
@@ -160,8 +162,11 @@ std::string spaced(std::string label) {
 
 TextCell cell_of(const RunReport& report, const ViewItem& item, const ViewColumn& column,
                  const ShownUnits& shown) {
-  return column.label.empty() ? figure_cell(item, column, shown)
-                              : TextCell(spaced(label_text(report, item, column.label)));
+  if (!column.label.empty()) return TextCell(spaced(label_text(report, item, column.label)));
+  TextCell cell = figure_cell(item, column, shown);
+  if (shown.in_brackets() && cell.text != none && column.part != Part::half_width)
+    cell.text = "(" + cell.text + ")";
+  return cell;
 }
 
 /// The columns that name a row, which stand to the left, and those that tell something of it: the

@@ -149,9 +149,9 @@ void CommonOptions::add_measurement(CLI::App& app) {
           ? "total time for all cases, in seconds unless a unit is given"
           : "limit on the measuring time of each case, in seconds unless a unit is given"));
   measure(add_value(app, "--visits", visits_, "N",
-                    "measure each case N times, dividing --time among these visits and allocating "
-                    "memory anew for each (default: 5 to 10 visits, ending once --precision is "
-                    "met; on a virtual machine all of --time is used)"));
+                    "measure each case N times within the time, and allocate memory anew for each "
+                    "(default: 5 to 10 visits, ending once --precision is met; on a virtual "
+                    "machine until the time is used up)"));
   measure(
       add_value(app, "--spread", spread_, "TIME",
                 "take the visits to each case over at least this time, ten visits unless "

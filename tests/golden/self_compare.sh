@@ -8,8 +8,8 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
 
-same() { # FILE...
-  "$numatlas" compare "$1" "$1" >"$folder/out" 2>&1 || { cat "$folder/out"; fail "compare $1 with itself"; }
+same() { # FILE [FILE]
+  "$numatlas" compare "$1" "${2:-$1}" >"$folder/out" 2>&1 || { cat "$folder/out"; fail "compare $1 with itself"; }
   grep -qE '^NO CHANGE SEEN in [1-9][0-9]* cases?, [1-9][0-9]* undecided$' "$folder/out" || { cat "$folder/out"; fail "$1: no case, or one differs"; }
 }
 
@@ -27,6 +27,11 @@ same "$folder/file.json"
 "$numatlas" survey --engine null --machine guest-four-nodes.json --quick -q --no-report -o "$folder/survey" >/dev/null ||
   fail survey
 same "$folder/survey/survey.json"
+# The same quantity is the same case, whichever command measured it.
+for command in latency bandwidth matrix copy loaded cores; do
+  "$numatlas" "$command" "${quick[@]}" --json "$folder/file.json" >/dev/null || fail "$command"
+  same "$folder/survey/survey.json" "$folder/file.json"
+done
 
 # What is damaged is told in one line that names file and field.
 refused() { # EDIT TEXT

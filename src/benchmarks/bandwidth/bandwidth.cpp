@@ -136,7 +136,10 @@ PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, B
   }
   std::string name =
       fmt::format("{} {} {}", choice.short_name(), compact_text(size), name_of(pages));
-  if (!input.options.thread_counts.empty()) name += " " + count_text(threads, "thread");
+  // All CPUs are the same case as without --threads.
+  const auto all = static_cast<int>(input.machines.front().usable_cpus().size());
+  if (!input.options.thread_counts.empty() && threads != all)
+    name += " " + count_text(threads, "thread");
   PlannedScenario planned = new_point(input, std::move(name), size, pages);
   planned.head.kernel = choice.name;
   planned.head.stores = choice.stores();
@@ -303,7 +306,7 @@ std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
          "B/s",
          *host_estimate_of(point, "bandwidth_sum"),
          "Bandwidth",
-         fmt::format("{}{{}} ({})", key == peak_key ? "best " : "", how)});
+         fmt::format("{}{{}} ({})", key == peak_key ? "best " : "one CPU ", how)});
   };
   // One CPU is no peak where there are more.
   const bool together = peak != nullptr && (peak->flows.size() > 1 || report.workers.size() < 2);

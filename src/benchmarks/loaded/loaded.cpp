@@ -189,9 +189,9 @@ Expected<std::vector<Setting>> Loaded::settings(const PlanInput& input) const {
                         "for example 0:0,0:2");
     }
     const auto missing = [&](const NodeSet& nodes, NodeId node, const char* what) {
-      return fail_about(ErrorKind::unavailable, "--pairs",
-                        fmt::format("no {} on node {}", what, node.value),
-                        fmt::format("there are {}", to_list(nodes)));
+      return fail_about(
+          ErrorKind::unavailable, "--pairs", fmt::format("no {} on node {}", what, node.value),
+          fmt::format("nodes with {}: {}", what, nodes.empty() ? "none" : to_list(nodes)));
     };
     if (!with_workers.contains(cpus->front()))
       return missing(with_workers, cpus->front(), "worker");

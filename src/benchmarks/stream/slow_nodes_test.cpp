@@ -21,8 +21,8 @@ SlowReport find_slow(const RunReport& run, const SlowRule& rule = {}) {
 /// Of its findings: against whom, and what says so.
 std::string evidence_of(const SlowHost& slow) {
   std::string text;
-  for (const Finding& one :
-       findings_of(slow, "stream", [](const SlowKernel&) { return Finding{}; }))
+  for (const Finding& one : findings_of(
+           slow, "stream", [](const SlowKernel& one) { return finding_of(one, "", "", "B/s"); }))
     text += (text.empty() ? "" : "|") + one.against + ", " + one.evidence;
   return text;
 }
@@ -72,7 +72,9 @@ TEST(SlowNodes, WordsOfWhatIsKnown) {
   EXPECT_EQ(evidence_of(slow), "46 hosts, 7 of 9 rounds; confirmed by a second run");
   slow.verdict = Verdict::not_confirmed;
   EXPECT_EQ(evidence_of(slow), "46 hosts, 7 of 9 rounds; not confirmed by a second run");
-  EXPECT_EQ(findings_of(slow, "stream", [](const SlowKernel&) { return Finding{}; })[0].verdict,
+  EXPECT_EQ(findings_of(slow, "stream",
+                        [](const SlowKernel& one) { return finding_of(one, "", "", "B/s"); })[0]
+                .verdict,
             Finding::cleared);
 }
 

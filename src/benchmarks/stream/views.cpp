@@ -156,14 +156,7 @@ void add_findings(const PeerInput& peers, const SlowReport& slow, RunReport& rep
   for (const SlowHost& host : slow.hosts) {
     if (host.verdict != Verdict::not_confirmed) named.insert(host.host);
     for (const Finding& one : findings_of(host, report.command, [&](const SlowKernel& kernel) {
-           Finding finding;
-           finding.name = peers.cases[kernel.kernel];
-           finding.metric = "bandwidth";
-           finding.unit = "B/s";
-           finding.value = kernel.rate;
-           finding.reference = kernel.median;
-           finding.change = -kernel.drop;
-           return finding;
+           return finding_of(kernel, peers.cases[kernel.kernel], "bandwidth", "B/s");
          }))
       report.scenarios.push_back(case_of(report.hosts[host.host], one));
   }
