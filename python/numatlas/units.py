@@ -151,16 +151,23 @@ def quantity_text(value: float, unit: str, digits: int = 3) -> str:
 
 
 def range_text(low: float, high: float, unit: str, digits: int = 3) -> str:
-    """ "120 to 122 ns"."""
+    """ "120 to 122 ns", "120 ns"."""
     least, most = (quantity_text(end, unit, digits) for end in (low, high))
+    if least == most:
+        return most
     return f"{least.removesuffix(f' {most.split()[-1]}')} to {most}"
+
+
+def unknown_text(low: float, ends: str) -> str:
+    """As the program has it: a difference that may be none is its range."""
+    return ends if low < 0 else f"unknown: {ends}"
 
 
 def estimate_text(row: Any, digits: int = 3) -> str:
     """The value of a row with `value`, `low`, `high` and `unit`; "unknown: 20.0 to 150 ns" where it is hardly
     known."""
     if poorly_known(row.value, row.low, row.high):
-        return f"unknown: {range_text(row.low, row.high, row.unit, digits)}"
+        return unknown_text(row.low, range_text(row.low, row.high, row.unit, digits))
     return quantity_text(row.value, row.unit, digits)
 
 

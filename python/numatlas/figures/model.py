@@ -78,6 +78,11 @@ class Series:
         """Those that have a place in the picture."""
         return [at for at, (x, y) in enumerate(zip(self.x, self.y, strict=True)) if None not in (x, y)]
 
+    def unknown(self) -> bool:
+        """Whether of some points only intervals are known."""
+        pairs = [*zip(self.x, self.x_low, strict=True), *zip(self.y, self.low, strict=True)]
+        return any(value is None is not low for value, low in pairs)
+
 
 @dataclass
 class Axis:

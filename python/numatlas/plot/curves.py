@@ -48,7 +48,7 @@ def build(figure: Curves, frame: Frame = PAPER) -> Picture:
     if any(flag for series in figure.series for flag in series.flagged):
         small.append("hollow: with a warning")
     small += [] if named else marked
-    if any(len(series.points()) < len(series.x) for series in figure.series):
+    if any(series.unknown() for series in figure.series):
         small.append(f"an interval without a point: known to no better than ±{100 * POORLY_KNOWN:.0f} %")
     named = [*named, *marked] if named else []
     made = page(figure, BODY * frame.flat * min(1, frame.width / WIDTH + 0.15), named, small, frame)
