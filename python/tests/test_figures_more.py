@@ -251,7 +251,7 @@ def test_points_that_were_stopped_are_no_workers_in_turn(measure, plain, tmp_pat
 
 
 def placement(measure, plain, tmp_path, change, command="matrix", start="matrix-latency") -> str:
-    data = plain(measure(command, TIERS))
+    data = plain(measure(command, TIERS, "--pages", "base"))
     change(data["cases"])
     path = tmp_path / "placed.json"
     path.write_text(json.dumps(data))
