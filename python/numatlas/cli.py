@@ -226,10 +226,10 @@ def _of_kind(result: Result, kind: str) -> list[Figure]:
     found = [one for one in every if one.kind == KINDS.get(kind, kind)]
     if not found:
         if kind not in (*PLOTS, *KINDS):
-            raise FileError("KIND", f"{kind}: no kind of plot", hint=f"one of {', '.join(PLOTS)}")
+            raise FileError("KIND", f"{kind}: not a kind of plot", hint=f"one of {', '.join(PLOTS)}")
         kinds = ", ".join(dict.fromkeys(one.kind for one in every))
         raise FileError(
-            result.path, f"has nothing of {kind}", UNAVAILABLE, f"it has {kinds}" if kinds else ""
+            result.path, f"nothing to plot as {kind}", UNAVAILABLE, f"it has {kinds}" if kinds else ""
         )
     return found
 

@@ -15,7 +15,7 @@ COUNT = "hosts"
 #: Facts that are cards, in the order in which they are read; other benchmarks follow with their first one.
 CARDS = {
     "peak_bandwidth": "best bandwidth",
-    "loaded_latency_80": "at 80 % load",
+    "loaded_latency_80": "at 80 % of the peak",
     "gpu_copy_rate": "host to GPU",
     "core_to_core_nearest": "core to core",
 }
@@ -202,7 +202,8 @@ def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:
 
 def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
     """Of a node's own memory the median (of two in the middle the better), of other nodes with CPUs the
-    worst, of memory without CPUs the nearest; these over the first."""
+    worst, of memory without CPUs the nearest; these over the first. Beside them the span of all, which is
+    what the terminal has."""
     cells = cells[cells["what"] == "latency"].sort_values("value", kind="stable")
     known = cells[[not _is_unknown(row) for row in cells.itertuples()]]
     cells = known if len(known) else cells
@@ -217,11 +218,13 @@ def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
         ("far_latency", f"{_kind_of(result, far)} latency", far, 0),
     ):
         for row in rows.iloc[[at]].itertuples() if len(rows) else []:
-            beside = ""
-            if rows is own and len(own) > 1:
-                beside = f"{range_text(own['value'].min(), own['value'].max(), 's')}, {len(own)} nodes"
+            what = "nodes" if rows is own else "pairs"
+            span = range_text(rows["value"].min(), rows["value"].max(), "s")
+            several = len(rows) > 1 and (rows is own or " to " in span)
+            beside = f"{span}, {len(rows)} {what}" if several else ""
             if rows is not own and len(own):
-                beside = f"{row.value / own['value'].iloc[middle]:.1f}x local" if len(known) else ""
+                times = f"{row.value / own['value'].iloc[middle]:.1f}x local" if len(known) else ""
+                beside = "; ".join(filter(None, [beside, times]))
             elif not beside:
                 heading = getattr(row, "heading", None)
                 how = heading.partition(", ")[2] if isinstance(heading, str) else ""

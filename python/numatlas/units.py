@@ -81,8 +81,11 @@ def poorly_known(value: float | None, low: float | None, high: float | None) -> 
 def plus_minus(value: float | None, low: float | None, high: float | None) -> str:
     """Half of an interval, relative: "±0.3 %"; "" where there is none."""
     width = half_width(value, low, high)
-    if width is None:
-        return ""
+    return "" if width is None else width_text(width)
+
+
+def width_text(width: float) -> str:
+    """0.003 -> "±0.3 %"."""
     if width < 0.0005:
         return "±<0.1 %"
     return f"±{100 * width:.1f} %" if width < 0.0995 else f"±{100 * width:.0f} %"
@@ -148,16 +151,23 @@ def quantity_text(value: float, unit: str, digits: int = 3) -> str:
 
 
 def range_text(low: float, high: float, unit: str, digits: int = 3) -> str:
-    """ "120 to 122 ns"."""
+    """ "120 to 122 ns", "120 ns"."""
     least, most = (quantity_text(end, unit, digits) for end in (low, high))
+    if least == most:
+        return most
     return f"{least.removesuffix(f' {most.split()[-1]}')} to {most}"
+
+
+def unknown_text(low: float, ends: str) -> str:
+    """As the program has it: a difference that may be none is its range."""
+    return ends if low < 0 else f"unknown: {ends}"
 
 
 def estimate_text(row: Any, digits: int = 3) -> str:
     """The value of a row with `value`, `low`, `high` and `unit`; "unknown: 20.0 to 150 ns" where it is hardly
     known."""
     if poorly_known(row.value, row.low, row.high):
-        return f"unknown: {range_text(row.low, row.high, row.unit, digits)}"
+        return unknown_text(row.low, range_text(row.low, row.high, row.unit, digits))
     return quantity_text(row.value, row.unit, digits)
 
 

@@ -103,6 +103,41 @@ def test_memory_without_cpus_stands_at_the_nearest_socket(tmp_path):
     assert far.box.y > atlas.sockets[0].box.y
 
 
+def test_memory_without_cpus_stands_where_the_firmware_has_it_unless_all_sockets_measured(tmp_path):
+    path = survey(tmp_path / "survey.json", 2, 1, 4, far=True)
+    data = json.loads(path.read_text())
+    (far,) = [node for node in data["machine"]["nodes"] if node["id"] == 2]
+    far["distance"] = {"0": 24, "1": 14}
+
+    def side(**node):
+        far.update(node)
+        path.write_text(json.dumps(data))
+        (atlas,) = figures_of(numatlas.load(path), "atlas")
+        (spot,) = [place for place in atlas.places if place.name == "N2 CXL"]
+        boxes = [socket.box for socket in atlas.sockets]
+        assert spot.values["latency"] > 0
+        return [box.x <= spot.box.x < box.x + box.wide for box in boxes].index(True), spot.note
+
+    measured = [fact for part in data["results"] for fact in part["facts"] if fact["where"]]
+    assert side() == (0, "from N0, 128 GiB")
+    from_second = [fact for fact in measured if fact["where"] == {"cpu_node": "1", "memory_node": "2"}]
+    assert from_second
+    for part in data["results"]:
+        part["facts"] = [fact for fact in part["facts"] if fact not in from_second]
+    assert side() == (1, "from N0, 128 GiB")
+    assert side(hmat={"initiators": "0"}) == (0, "from N0, 128 GiB")
+
+
+def test_numbers_of_the_null_engine_are_not_called_measured(tmp_path):
+    path = survey(tmp_path / "survey.json", 2, 1, 4)
+    data = json.loads(path.read_text())
+    for one in [data, *data["results"]]:
+        one["engine"] = "null"
+    path.write_text(json.dumps(data))
+    (atlas,) = figures_of(numatlas.load(path), "atlas")
+    assert "measured" not in atlas.title
+
+
 def test_nothing_measured_between_nodes_makes_no_atlas(tmp_path):
     result, _ = atlas_of(tmp_path)
     result.parts = [part for part in result.parts if part.kind == "loaded"]

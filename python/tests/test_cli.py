@@ -272,11 +272,11 @@ def test_errors_are_one_line_whatever_a_file_is_called(tmp_path, name, arguments
 def test_what_is_no_kind_of_plot(tmp_path):
     result = SURVEYS / "tiers.json"
     done = command("plot", "foo", result, folder=tmp_path)
-    one_line(done, 2, "KIND: foo: no kind of plot")
+    one_line(done, 2, "KIND: foo: not a kind of plot")
     assert f"hint: one of {', '.join(PLOTS)}" in done.stderr
     assert not list(tmp_path.iterdir())
     done = command("plot", "transfer", result, folder=tmp_path)
-    one_line(done, 3, "tiers.json: has nothing of transfer")
+    one_line(done, 3, "tiers.json: nothing to plot as transfer")
 
 
 def test_every_benchmark_is_a_kind_of_plot():

@@ -132,7 +132,7 @@ def test_the_latency_under_load_is_never_that_of_an_idle_machine(tmp_path):
     path.write_text(json.dumps(data))
     told = {one.key: one for one in metrics(numatlas.load(path))}
     knee = told["loaded_latency_80"]
-    assert knee.words == "at 80 % load" and knee.beside.endswith("x idle")
+    assert knee.words == "at 80 % of the peak" and knee.beside.endswith("x idle")
     assert knee.value == pytest.approx(fact_there["estimate"]["value"])
     assert not {one.words for one in told.values()} & {"under load"}
 
@@ -153,4 +153,14 @@ def test_the_latency_at_80_percent_of_csv_which_has_no_names_of_cases(measure):
     result = numatlas.load(measure("loaded", "guest-tiers.json", output="--format"))
     (knee,) = [one for one in metrics(result) if one.key == "loaded_latency_80"]
     assert knee.where == "latency at 80 % of the peak"
-    assert "at 80 % load" in page([result])
+    assert "at 80 % of the peak" in page([result])
+
+
+def test_latencies_of_other_nodes_have_the_span_that_the_terminal_has():
+    told = {one.key: one for one in metrics(numatlas.load(SURVEYS / "tiers.json"))}
+    cells = pairs(numatlas.load(SURVEYS / "tiers.json"))
+    cells = cells[(cells["what"] == "latency") & (cells["cpu_node"] != cells["memory_node"])]
+    spans = [told[key].beside.split(", ")[0] for key in ("remote_latency", "far_latency") if key in told]
+    numbers = [float(word) for span in spans for word in span.split() if word.replace(".", "").isdigit()]
+    ends = [cells["value"].min() * 1e9, cells["value"].max() * 1e9]
+    assert [min(numbers), max(numbers)] == pytest.approx(ends, rel=0.01)

@@ -196,7 +196,7 @@ def test_a_table_has_the_columns_of_its_view(measure, plain):
 
 
 def test_a_table_with_a_column_for_each_value_is_lines_or_a_map(measure, tmp_path):
-    path = measure("latency", "guest-tiers.json", "--size", "1MiB,2MiB", "--threads", "2")
+    path = measure("latency", "guest-tiers.json", "--size", "1MiB,2MiB", "--threads", "2", "--pages", "base")
     cells = [cell_of(head="worker", label="worker"), cell_of(figure="latency", scale=1e9)]
     sizes = view_of("Each worker", "table", cells, level="flows", columns="size")
     pages = {**sizes, "columns": "pages"}

@@ -251,7 +251,7 @@ def test_points_that_were_stopped_are_no_workers_in_turn(measure, plain, tmp_pat
 
 
 def placement(measure, plain, tmp_path, change, command="matrix", start="matrix-latency") -> str:
-    data = plain(measure(command, TIERS))
+    data = plain(measure(command, TIERS, "--pages", "base"))
     change(data["cases"])
     path = tmp_path / "placed.json"
     path.write_text(json.dumps(data))
@@ -318,17 +318,31 @@ def test_a_sample_of_pages_is_told(measure, plain, tmp_path):
     ("stops", "words"),
     [
         (["converged", "converged"], []),
-        (["converged", "time_cap"], ["1 of 2 measurements converged; the others stopped at the time cap"]),
-        (["interrupted", "interrupted"], ["0 of 2 measurements converged; the others were interrupted"]),
+        (["converged", "time_cap"], ["1 of 2 cases converged; the other stopped at the time cap"]),
+        (["interrupted", "interrupted"], ["none of 2 cases converged; all were interrupted"]),
         (
             ["time_cap", "time_cap", "new"],
-            ["0 of 3 measurements converged; 2 stopped at the time cap, 1 ended by new"],
+            ["none of 3 cases converged; 2 stopped at the time cap, 1 ended by new"],
         ),
     ],
 )
 def test_why_medians_did_not_converge(stops, words):
-    flows = pd.DataFrame({"point": 0, "flow": range(len(stops)), "stop": stops})
+    flows = pd.DataFrame({"point": range(len(stops)), "flow": 0, "stop": stops})
     assert Convergence(stops_of(flows)).lines() == words
+
+
+def test_a_case_converges_with_all_of_its_workers():
+    stops = ["converged", "time_cap", "converged", "converged"]
+    flows = pd.DataFrame({"point": [0, 0, 1, 1], "flow": [0, 1, 0, 1], "stop": stops})
+    assert stops_of(flows) == ("time_cap", "converged")
+
+
+def test_an_unknown_value_has_no_widest_interval():
+    (told,) = Convergence(("time_cap", "time_cap"), (0.12, 10.9)).lines()
+    assert told.endswith("(the widest interval shown is ±12 %)")
+    (told,) = Convergence(("time_cap", "time_cap"), (10.9, 0.7)).lines()
+    assert "interval" not in told
+    assert Convergence(("time_cap",), (1e-5,)).lines()[0].endswith("±<0.1 %)")
 
 
 def test_loads_do_not_converge(measure, plain, tmp_path):
@@ -341,9 +355,9 @@ def test_loads_do_not_converge(measure, plain, tmp_path):
             measured += not flow["load"]
     path.write_text(json.dumps(data))
     notes = [note for one in figures_of(numatlas.load(path), "loaded") for note in one.notes]
-    counted = [note for note in notes if "measurements converged" in note]
+    counted = [note for note in notes if "cases converged" in note]
     assert counted and sum(int(note.split(" ")[2]) for note in counted) >= measured
-    assert all(note.startswith("0 of ") for note in counted)
+    assert all(note.startswith("none of ") for note in counted)
 
 
 def test_keys_of_copies_tell_what_they_are_of(measure):

@@ -86,14 +86,14 @@ def test_notes_tell_nothing_of_tables_that_are_not_there():
         assert not [note for note in one.notes if "one row per" in note or "columns: " in note]
 
 
-def test_what_converged_is_counted_in_measurements(tmp_path):
+def test_what_converged_is_counted_in_cases(tmp_path):
     def told(count, *widths):
         return Convergence(stops_of(figures_flows(count)), widths).lines()
 
-    assert told(2) == ["0 of 2 measurements converged; the others stopped at the time cap"]
+    assert told(2) == ["none of 2 cases converged; all stopped at the time cap"]
     assert told(1) == ["did not converge: stopped at the time cap"]
     assert told(1, 0.048) == ["did not converge: stopped at the time cap (the interval shown is ±4.8 %)"]
-    assert told(2, 0.1, 0.28)[0].endswith(" (the widest interval shown is ±28.0 %)")
+    assert told(2, 0.1, 0.28)[0].endswith(" (the widest interval shown is ±28 %)")
 
 
 def figures_flows(count):

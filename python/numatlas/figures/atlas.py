@@ -8,12 +8,13 @@ from numatlas.facts import QUANTITIES, cache_levels, gpu_rates, pairs
 from numatlas.figures.atlas_layout import MOST_LINKED, arrange
 from numatlas.figures.model import Atlas, Figure, Spot
 from numatlas.figures.scales import UNSTEADY
-from numatlas.figures.told import warnings_of
+from numatlas.figures.told import is_of_the_null_engine, warnings_of
 from numatlas.result import Result
 from numatlas.units import (
     estimate_spread,
     estimate_text,
     half_width,
+    numbers_of,
     poorly_known,
     quantity_text,
     range_text,
@@ -26,6 +27,8 @@ Json = dict[str, Any]
 Cells = dict[tuple[int, int], Any]  #: what was measured, by the nodes of the CPUs and of the memory
 
 UNITS = {what: unit for unit, what in QUANTITIES.items()}
+#: What the map shows of the machine.
+MEASURED, NULL = "as it was measured", "with numbers of the null engine"
 #: Pairs of nodes told one by one of a link.
 MOST_PAIRS = 4
 
@@ -45,7 +48,9 @@ def figures(result: Result) -> list[Figure]:
     for node in machine["nodes"]:
         if node["id"] not in home and node.get("memory_total"):
             near = _nearest(node, cells["latency"], home)
-            attached[home.get(near, next(iter(sockets)))].append(_far(node, near, cells))
+            attached[home.get(near, next(iter(sockets)))].append(
+                _far(node, _best_seen(node, near, cells), cells)
+            )
     for gpu in machine.get("gpus", []):
         attached[home.get(gpu.get("node"), next(iter(sockets)))].append(_gpu(gpu, rates, home))
     nodes = {node["id"]: _node(machine, node, cells) for node in machine["nodes"] if node["id"] in home}
@@ -57,7 +62,7 @@ def figures(result: Result) -> list[Figure]:
     ]
     atlas = Atlas(
         "atlas",
-        f"{machine.get('host') or 'The machine'} as it was measured",
+        f"{machine.get('host') or 'The machine'} {NULL if is_of_the_null_engine(result) else MEASURED}",
         kind="atlas",
         spread="95 % interval; dashed: ±10 % or wider",
         warnings=warnings_of(result, pd.DataFrame()),
@@ -112,7 +117,7 @@ def _node(machine: Json, node: Json, cells: dict[str, Cells]) -> Spot:
 
 
 def _far(node: Json, near: int, cells: dict[str, Cells]) -> Spot:
-    """Memory without CPUs, as those of the nearest node see it."""
+    """Memory without CPUs, as those of node `near` see it."""
     kind = (node.get("kind") or "").upper()
     name = f"N{node['id']} {kind if kind != 'DRAM' else ''}".strip()
     note = f"from N{near}, {short_size(node['memory_total'])}"
@@ -178,10 +183,25 @@ def _claims(node: Json) -> str:
 
 
 def _nearest(node: Json, latency: Cells, home: dict[int, str]) -> int:
-    """Node with CPUs from which this memory is nearest: by what was measured, else by the firmware."""
-    far = {int(one): length for one, length in (node.get("distance") or {}).items() if int(one) in home}
+    """Node with CPUs from which this memory is nearest: as all sockets measured it, else by the firmware."""
     measured = {cpu: cell.value for (cpu, memory), cell in latency.items() if memory == node["id"]}
-    return min(measured or far or home, key=lambda one: (measured or far or home)[one])
+    if {home.get(cpu) for cpu in measured} >= set(home.values()):
+        return min(measured, key=measured.__getitem__)
+    initiators = [one for one in numbers_of((node.get("hmat") or {}).get("initiators")) if one in home]
+    if initiators:
+        return initiators[0]
+    far = {int(one): length for one, length in (node.get("distance") or {}).items() if int(one) in home}
+    return min(far or measured or home, key=lambda one: (far or measured or home)[one])
+
+
+def _best_seen(node: Json, near: int, cells: dict[str, Cells]) -> int:
+    """The node from which this memory was measured: the nearest one, else that of the best figure."""
+    for what, mine in cells.items():
+        seen = {cpu: cell.value for (cpu, memory), cell in mine.items() if memory == node["id"]}
+        if seen:
+            best = min if what == "latency" else max
+            return near if near in seen else best(seen, key=seen.__getitem__)
+    return near
 
 
 def _hop(machine: Json, row: Any) -> Spot:

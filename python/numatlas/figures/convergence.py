@@ -1,10 +1,10 @@
-"""How many of the measured flows came to be known as precisely as was asked for, in a sentence."""
+"""How many cases came to be known as precisely as was asked for, in a sentence."""
 
 from dataclasses import dataclass
 
 import pandas as pd
 
-from numatlas.units import percent_text
+from numatlas.units import POORLY_KNOWN, width_text
 
 #: Why a flow stopped before its figure was known well enough.
 STOPS = {"time_cap": "stopped at the time cap", "interrupted": "were interrupted"}
@@ -13,7 +13,7 @@ ONE_STOPS = {"time_cap": "stopped at the time cap", "interrupted": "was interrup
 
 @dataclass(frozen=True)
 class Convergence:
-    """Of what a panel shows. `stops`: how each measured flow ended. `widths`: half of each interval that the
+    """Of what a panel shows. `stops`: how each case ended. `widths`: half of each interval that the
     panel shows, over its value. `of`: the figure that these are of, where the panel shows intervals of
     others too."""
 
@@ -35,25 +35,30 @@ class Convergence:
         if count == 1:
             stop = str(others.index[0])
             return [f"did not converge: {ONE_STOPS.get(stop, f'ended by {stop}')}{self._worst()}"]
+        done = count - others.sum()
+        rest = "all" if not done else "the other" if count - done == 1 else "the others"
         words = [
-            f"{'the others' if len(others) == 1 else number} {STOPS.get(stop, f'ended by {stop}')}"
+            f"{rest if len(others) == 1 else number} {STOPS.get(stop, f'ended by {stop}')}"
             for stop, number in others.items()
         ]
-        return [
-            f"{count - others.sum()} of {count} measurements converged; {', '.join(words)}{self._worst()}"
-        ]
+        return [f"{done or 'none'} of {count} cases converged; {', '.join(words)}{self._worst()}"]
 
     def _worst(self) -> str:
-        if not self.widths:
+        """Without those of unknown values."""
+        known = [width for width in self.widths if width <= POORLY_KNOWN]
+        if not known:
             return ""
         which = "interval" if len(self.widths) == 1 else "widest interval"
         of = f" of the {self.of}" if self.of else " shown"
-        return f" (the {which}{of} is ±{percent_text(max(self.widths))})"
+        return f" (the {which}{of} is {width_text(max(known))})"
 
 
 def stops_of(flows: pd.DataFrame) -> tuple[str, ...]:
-    """How each flow ended, as the program counts them: a load has nothing of its own to converge."""
+    """How each case ended: it converged where all that was measured did; a load has nothing of its own to
+    converge."""
     if not {"point", "flow", "stop"} <= set(flows):
         return ()
     measured = flows[flows["role"] != "load"] if "role" in flows else flows
-    return tuple(measured.drop_duplicates(["point", "flow"])["stop"].dropna().astype(str))
+    known = measured.dropna(subset=["stop"]).astype({"stop": str})
+    known = known.assign(done=known["stop"] == "converged").sort_values(["point", "done"], kind="stable")
+    return tuple(known.drop_duplicates("point")["stop"])

@@ -9,6 +9,7 @@ import pandas as pd
 
 from numatlas.facts import IDLE, KNEE, LOAD_PEAK, loads, peak_of
 from numatlas.figures.model import Mark, Series, Special
+from numatlas.figures.told import column
 from numatlas.result import Cell, Result, View
 from numatlas.units import number_text, plus_minus, poorly_known, scaled_unit
 
@@ -119,6 +120,26 @@ def peak_marks(
 # ---- For others
 
 
+def _moved_reads(counted: float, moved: float, lines: tuple[int, int]) -> int:
+    """Percent: lines that are read before they are written are reads of the memory."""
+    return round(100 * (1 - counted / moved * lines[1] / sum(lines)))
+
+
+def moved_words(flows: pd.DataFrame) -> str:
+    """What the traffic of these points is, and where its share of reads is not that of the kernel."""
+    names = {name: f"{name}.value" for name in (MOVED, COUNTED)}
+    there = flows.assign(load_kernel=column(flows, "load_kernel")).dropna(subset=list(names.values()))
+    there = there[there[names[MOVED]] > 0].drop_duplicates("load_kernel")
+    shares = []
+    for one in there.to_dict("records"):
+        kernel, lines = str(one["load_kernel"]), lines_of(str(one["load_kernel"]))
+        read = _moved_reads(one[names[COUNTED]], one[names[MOVED]], lines) if lines else None
+        if lines and read != round(100 * lines[0] / sum(lines)):
+            shares.append(f"{read} % of {kernel if kernel != 'write' else 'writes alone'}")
+    reads = f"; reads are {', '.join(shares)} in it" if shares else ""
+    return f"memory traffic: with lines that are read before they are written{reads}"
+
+
 def mess_tables(flows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """By name of a file, a curve for each share of reads of what the memory moved, in the columns of
     memory_curves.csv that the plots of Mess 2 read; GB/s and ns. `flows`: a row for each point."""
@@ -127,9 +148,9 @@ def mess_tables(flows: pd.DataFrame) -> dict[str, pd.DataFrame]:
         lines = lines_of(str(one.get("load_kernel")))
         moved, counted, latency = (one.get(f"{name}.value") for name in (MOVED, COUNTED, "latency"))
         if lines and all(pd.notna(value) and value > 0 for value in (moved, counted, latency)):
-            read = 1 - counted / moved * lines[1] / sum(lines)
+            read = _moved_reads(counted, moved, lines)
             pair = f"{one['cell_cpu_node']}-{one['cell_memory_node']}"
-            rows.append((pair, round(100 * read), moved * 1e-9, latency * 1e9))
+            rows.append((pair, read, moved * 1e-9, latency * 1e9))
     frame = pd.DataFrame(rows, columns=["pair", "read_pct_rounded", "bandwidth_mean", "latency_mean"])
     frame = frame.sort_values(["pair", "read_pct_rounded", "bandwidth_mean"])
     order = frame.groupby(["pair", "read_pct_rounded"]).cumcount(ascending=False)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from numatlas.figures.convergence import Convergence
-from numatlas.units import plus_minus, spread_text
+from numatlas.units import number_text, plus_minus, spread_text
 
 Values = list[float | None]
 
@@ -77,6 +77,11 @@ class Series:
     def points(self) -> list[int]:
         """Those that have a place in the picture."""
         return [at for at, (x, y) in enumerate(zip(self.x, self.y, strict=True)) if None not in (x, y)]
+
+    def unknown(self) -> bool:
+        """Whether of some points only intervals are known."""
+        pairs = [*zip(self.x, self.x_low, strict=True), *zip(self.y, self.low, strict=True)]
+        return any(value is None is not low for value, low in pairs)
 
 
 @dataclass
@@ -173,7 +178,10 @@ class Matrix(Figure):
             return None
         _, row, column = max(parts)
         where = f"{self.row_label} {self.rows[row]}, {self.column_label} {self.columns[column]}"
-        return f"{self.spread_of(row, column)} {self.unit} ({where})"
+        ends = [number_text(grid[row][column]) for grid in (self.low, self.high)]
+        same = ends[0] == ends[1]
+        spread = self.half_width(row, column) if same else f"{ends[0]} to {ends[1]} {self.unit}"
+        return f"{spread} ({where})"
 
 
 @dataclass

@@ -21,6 +21,7 @@ from numatlas.units import (
     number_text,
     percent_text,
     scaled_unit,
+    unknown_text,
 )
 
 #: Labels that cases, and flows, have besides their own.
@@ -149,10 +150,10 @@ class Table:
             return words
         if kind == "value":
             ends = zip(self.part(cell, "low"), self.part(cell, "high"), strict=True)
-            for at, (width, spread) in enumerate(zip(widths, ends, strict=True)):
+            for at, (width, (low, high)) in enumerate(zip(widths, ends, strict=True)):
                 if width > POORLY_KNOWN:
-                    low, high = (printed(end, cell["digits"]) for end in spread)
-                    texts[at], words[at] = f"unknown: {low} to {high}{unit}", "-"
+                    span = f"{printed(low, cell['digits'])} to {printed(high, cell['digits'])}{unit}"
+                    texts[at], words[at] = unknown_text(low, span), "-"
         if cell["part"] not in WITH_INTERVAL:
             return texts
         return [

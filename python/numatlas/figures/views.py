@@ -8,7 +8,15 @@ import pandas as pd
 
 from numatlas.figures import people
 from numatlas.figures.default_views import default_views
-from numatlas.figures.loaded import MOVED, load_marks, mess_tables, over_traffic, peak_marks, special_points
+from numatlas.figures.loaded import (
+    MOVED,
+    load_marks,
+    mess_tables,
+    moved_words,
+    over_traffic,
+    peak_marks,
+    special_points,
+)
 from numatlas.figures.matrices import matrices, single_cells
 from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Series
 from numatlas.figures.scales import DECADE
@@ -30,7 +38,6 @@ AXES = {
     "bandwidth_sum": "bandwidth",
 }
 LOAD = "memory traffic of the loading CPUs"
-MOVED_WORDS = "memory traffic: what they read and write, and lines that are read before they are written"
 #: A table over so many values of a number has a picture over that number too.
 LEAST_STEPS = 3
 
@@ -173,7 +180,7 @@ def _curves(table: Table) -> list[Figure]:
             line.special = special_points(mine.frame, unit, table.main, table.unit)
         if any(line.special for line in series):
             told["verdict"] = []  # it stands at the lines
-        told["notes"] = [MOVED_WORDS, *told["notes"]] if name == MOVED else told["notes"]
+        told["notes"] = [moved_words(frame), *told["notes"]] if name == MOVED else told["notes"]
         told["tables"] = mess_tables(frame) if table.result.command == "loaded" else {}
     elif table.result.command == "bandwidth" and table.units[figure] == "B/s":
         marks += peak_marks(table.result, table.main["scale"], level=True)

@@ -42,14 +42,13 @@ def build(figure: Curves, frame: Frame = PAPER) -> Picture:
     order."""
     names = [legend_words(series) for series in figure.series]
     marked = list(dict.fromkeys(one.what for series in figure.series for one in series.special))
-    named = names if (len(names) > 1 or marked) and len(names) <= len(LOOKS) else []
-    small = names if len(names) == 1 and not marked else []
+    named, small = names if any(names) and len(names) <= len(LOOKS) else [], []
     if len(names) > len(LOOKS):
         small = [f"{len(names)} lines, in order from {names[0]} to {names[-1]}"]
     if any(flag for series in figure.series for flag in series.flagged):
         small.append("hollow: with a warning")
     small += [] if named else marked
-    if any(len(series.points()) < len(series.x) for series in figure.series):
+    if any(series.unknown() for series in figure.series):
         small.append(f"an interval without a point: known to no better than ±{100 * POORLY_KNOWN:.0f} %")
     named = [*named, *marked] if named else []
     made = page(figure, BODY * frame.flat * min(1, frame.width / WIDTH + 0.15), named, small, frame)

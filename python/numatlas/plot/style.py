@@ -102,13 +102,14 @@ class Page:
         if self.frame.within is None:
             self.picture.set_layout_engine("constrained", rect=rect, h_pad=0.05, w_pad=0.04)
             return
-        free, (axes,) = Bbox.from_bounds(*rect), self.picture.axes  # a part of a picture has no engine
+        pad = 0.05 / self.tall  # as h_pad above: a part of a picture has no engine
+        free, (axes,) = Bbox.from_bounds(rect[0], rect[1] + pad, rect[2], rect[3] - pad), self.picture.axes
         axes.set_position(free)
         renderer, to_part = (
             axes.get_figure(root=True).canvas.get_renderer(),
             self.picture.transSubfigure.inverted(),
         )
-        for _ in range(2):  # other ticks may be wider
+        for _ in range(3):  # other ticks may be wider
             taken = axes.get_tightbbox(renderer).transformed(to_part)
             place = axes.get_position()
             ends = place.get_points() + free.get_points() - taken.get_points()

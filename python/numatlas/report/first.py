@@ -101,7 +101,7 @@ def badges(results: list[Result]) -> list[tuple[str, str]]:
     }
     cut = {name for result in results for name in cut_short(result)}
     found = [
-        (len(disturbing), "disturb", "warnings"),
+        (len(disturbing), f"setting{'s disturb' if len(disturbing) > 1 else ' disturbs'}", "warnings"),
         (len(cut), "cut short", "summary"),
         (len(missing), "not measured", "skipped"),
     ]

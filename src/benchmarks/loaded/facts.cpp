@@ -1,8 +1,10 @@
 #include "benchmarks/loaded/facts.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,13 +17,32 @@
 namespace numatlas {
 namespace {
 
+/// `label`: of the points that were asked for this load; "": the benchmark says where it is.
 struct FactLoad {
-  const char *label, *key, *words, *line;
+  std::string_view label, key, words, line;
 };
+constexpr std::string_view half_key = "loaded_latency_half", at_80_key = "loaded_latency_80";
 constexpr FactLoad fact_loads[] = {
     {"idle", "loaded_latency_idle", "while nothing else runs", "{} idle"},
-    {"50%", "loaded_latency_half", "at half of the peak", "{} at half of the peak"},
+    {"", at_80_key, "at 80 % of the peak of reads", "{} at 80 % of the peak"},
+    {"50%", half_key, "at half of the peak", "{} at half of the peak"},
     {"peak", "loaded_latency_peak", "at the peak", "{} at the peak"}};
+
+std::optional<Estimate> latency_at(const FactLoad& load, const ScenarioResult& point) {
+  if (load.label.empty()) return estimate_of(point, "latency_at_80_percent");
+  if (label_of(point, "load") != load.label || !reached_its_rate(point)) return std::nullopt;
+  return host_estimate_of(point, "latency");
+}
+
+/// One of the two is enough for a line.
+void show_no_half_beside_80(std::vector<Fact>& facts) {
+  const auto is_shown_80 = [](const Fact& fact) {
+    return fact.key == at_80_key && !fact.heading.empty();
+  };
+  if (std::ranges::none_of(facts, is_shown_80)) return;
+  for (Fact& fact : facts)
+    if (fact.key == half_key) fact.heading = fact.line = "";
+}
 
 }  // namespace
 
@@ -32,48 +53,38 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
   std::set<std::string> others;
   const auto add_point = [&](const FactLoad& load, const ScenarioResult& point) {
     const std::string kernel = label_of(point, "load_kernel");
-    if (label_of(point, "load") != load.label || (!kernel.empty() && traits_of(kernel).writes))
+    const auto latency = latency_at(load, point);
+    if (!latency || (!kernel.empty() && traits_of(kernel).writes) || !cache_text(point).empty())
       return;
-    if (!reached_its_rate(point) || !cache_text(point).empty()) return;
     const std::string cpus = label_of(point, "cell_cpu_node"),
                       memory = label_of(point, "cell_memory_node");
     const std::string nodes = fmt::format("CPUs of node {}, memory of node {}", cpus, memory);
-    const auto add = [&](const char* key, const std::string& words, Unit unit,
-                         const std::string& line, const std::optional<Estimate>& estimate) {
+    const auto add = [&](std::string_view key, const std::string& words, Unit unit,
+                         std::string_view line, const std::optional<Estimate>& estimate) {
       if (!estimate) return;
       const bool first = facts.empty();
-      facts.push_back({key, {{"cpu_node", cpus}, {"memory_node", memory}}, words, unit, *estimate});
+      facts.push_back({std::string(key),
+                       {{"cpu_node", cpus}, {"memory_node", memory}},
+                       words,
+                       unit,
+                       *estimate});
       if (first) shown = nodes;
       if (shown != nodes) {
         others.insert(nodes);
         return;
       }
       facts.back().heading = "Under load";
-      facts.back().line = (first ? fmt::format("node {}: ", cpus) : "") + line;
+      facts.back().line = (first ? fmt::format("node {}: ", cpus) : "") + std::string(line);
     };
-    add(load.key, fmt::format("latency {}, {}", load.words, nodes), "s", load.line,
-        host_estimate_of(point, "latency"));
-    if (load.label == std::string("peak"))
+    add(load.key, fmt::format("latency {}, {}", load.words, nodes), "s", load.line, latency);
+    if (load.label == "peak")
       add("loaded_bandwidth_peak", "bandwidth of the loading CPUs at that peak, " + nodes, "B/s",
           "{} read by the loading CPUs", host_estimate_of(point, "bandwidth_sum"));
   };
   for (const FactLoad& load : fact_loads) {
     for (const ScenarioResult& point : report.scenarios) add_point(load, point);
   }
-  for (const ScenarioResult& point : report.scenarios) {
-    const auto knee = estimate_of(point, "latency_at_80_percent");
-    const std::string kernel = label_of(point, "load_kernel");
-    if (!knee || traits_of(kernel).writes || !cache_text(point).empty()) continue;
-    const std::string cpus = label_of(point, "cell_cpu_node"),
-                      memory = label_of(point, "cell_memory_node");
-    facts.push_back(
-        {"loaded_latency_80",
-         {{"cpu_node", cpus}, {"memory_node", memory}},
-         fmt::format("latency at 80 % of the peak of reads, CPUs of node {}, memory of node {}",
-                     cpus, memory),
-         "s",
-         *knee});
-  }
+  show_no_half_beside_80(facts);
   for (Fact& fact : facts) {
     if (others.empty() || fact.key != "loaded_bandwidth_peak" || fact.heading.empty()) continue;
     fact.line +=
