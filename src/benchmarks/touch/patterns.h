@@ -13,8 +13,8 @@ namespace numatlas {
 /// ("other"), or the next one ("crossed").
 int toucher_of(const std::string& pattern, int worker, int workers);
 
-/// The same worker with memory that it touched first itself, in the same run (alone, or together) of
-/// the same kernel and size; null where that was not measured.
+/// The same worker with memory that it touched first itself, in the same run (alone, or together)
+/// of the same kernel and size; null where that was not measured.
 const FlowResult* own_of(const RunReport& report, const ScenarioResult& point,
                          const FlowResult& flow);
 
