@@ -117,9 +117,8 @@ std::vector<std::string> headings_of(const RunReport& report) {
 }
 
 bool has_cells(const RunReport& report, const std::string& heading) {
-  return std::ranges::any_of(report.facts, [&](const Fact& fact) {
-    return fact.heading == heading && fact.line.empty();
-  });
+  return std::ranges::any_of(
+      report.facts, [&](const Fact& fact) { return fact.heading == heading && fact.line.empty(); });
 }
 
 std::string all_figures_text(const RunReport& report) {
