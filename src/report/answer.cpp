@@ -1,6 +1,7 @@
 #include "report/answer.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -35,15 +36,30 @@ std::string span_text(const std::vector<Estimate>& values, Unit unit) {
   return (low == high ? low : low + " to " + high) + reading.unit;
 }
 
+/// "local", "remote" or, of memory without CPUs, its kind: "CXL".
+std::string class_of(const Fact& cell, const Machine* machine) {
+  const std::string memory = where_of(cell, "memory_node");
+  if (where_of(cell, "cpu_node") == memory) return "local";
+  const auto is_it = [&](const NumaNode& node) { return std::to_string(node.id.value) == memory; };
+  if (machine == nullptr) return "remote";
+  const auto node = std::ranges::find_if(machine->nodes, is_it);
+  if (node == machine->nodes.end() || !node->cpus.empty()) return "remote";
+  if (node->kind.empty() || node->kind == "dram") return "without CPUs";
+  std::string kind = node->kind;
+  std::ranges::transform(kind, kind.begin(), [](unsigned char c) { return std::toupper(c); });
+  return kind;
+}
+
 std::string heading_text(const RunReport& report, const std::string& heading) {
   std::vector<const Fact*> cells, figures;
   for (const Fact& fact : report.facts) {
     if (fact.heading != heading) continue;
     (fact.line.find("{}") == std::string::npos ? cells : figures).push_back(&fact);
   }
-  if (cells.size() == 1) return fmt::format("{}: {}", heading, cells_text(cells));
+  const Machine* const machine = report.machines.empty() ? nullptr : &report.machines.front();
+  if (cells.size() == 1) return fmt::format("{}: {}", heading, cells_text(cells, machine));
   if (!cells.empty())
-    return fmt::format("{}: {}", heading.substr(0, heading.find(", ")), cells_text(cells));
+    return fmt::format("{}: {}", heading.substr(0, heading.find(", ")), cells_text(cells, machine));
   // Memory is what most ask for; its caches follow.
   std::stable_partition(figures.begin(), figures.end(),
                         [](const Fact* one) { return one->key == "memory_latency"; });
@@ -100,12 +116,19 @@ std::vector<std::string> headings_of(const RunReport& report) {
   return headings;
 }
 
+bool has_cells(const RunReport& report, const std::string& heading) {
+  return std::ranges::any_of(
+      report.facts, [&](const Fact& fact) { return fact.heading == heading && fact.line.empty(); });
+}
+
 std::string all_figures_text(const RunReport& report) {
   std::string figures;
   for (const std::string& heading : headings_of(report)) {
     const std::string text = heading_text(report, heading);
     constexpr std::size_t widest = 120;
-    if (!figures.empty() && figures.size() + text.size() > widest) break;
+    // Cells are what `matrix` was asked for, however long.
+    const bool is_long = !figures.empty() && figures.size() + text.size() > widest;
+    if (is_long && !has_cells(report, heading)) break;
     figures += (figures.empty() ? "" : "; ") + text;
   }
   return figures.empty() ? cases_text(report) : figures;
@@ -113,15 +136,23 @@ std::string all_figures_text(const RunReport& report) {
 
 }  // namespace
 
-std::string cells_text(const std::vector<const Fact*>& cells) {
+std::string cells_text(const std::vector<const Fact*>& cells, const Machine* machine) {
   const Unit unit = cells.front()->unit;
   if (cells.size() == 1) return estimate_text(cells.front()->estimate, unit);
-  std::vector<Estimate> local, remote;
-  for (const Fact* cell : cells)
-    (where_of(*cell, "cpu_node") == where_of(*cell, "memory_node") ? local : remote)
-        .push_back(cell->estimate);
-  if (local.empty() || remote.empty()) return span_text(local.empty() ? remote : local, unit);
-  return fmt::format("local {}, remote {}", span_text(local, unit), span_text(remote, unit));
+  std::map<std::string, std::vector<Estimate>> of_class;
+  std::vector<std::string> classes{"local", "remote"};
+  for (const Fact* cell : cells) {
+    const std::string name = class_of(*cell, machine);
+    add_once(classes, name);
+    of_class[name].push_back(cell->estimate);
+  }
+  if (of_class.size() == 1) return span_text(of_class.begin()->second, unit);
+  std::vector<std::string> texts;
+  for (const std::string& name : classes) {
+    const auto found = of_class.find(name);
+    if (found != of_class.end()) texts.push_back(name + " " + span_text(found->second, unit));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string distrust_of(const RunReport& report) { return distrust_of(std::span(&report, 1)); }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/machine.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -18,8 +19,9 @@ std::string distrust_of(std::span<const RunReport> reports);
 /// An answer that cannot be trusted: the reason first, in a line, and the answer in brackets.
 std::string unreliable_text(const std::string& why, const std::string& answer);
 
-/// Cells of a matrix of nodes: "local 123 ns, remote 142 to 338 ns"; of a single one its figure.
-std::string cells_text(const std::vector<const Fact*>& cells);
+/// Cells of a matrix of nodes: "local 123 ns, remote 142 to 151 ns, CXL 338 ns"; of a single one
+/// its figure. `machine` tells which nodes have no CPUs; nullptr: nothing is known of it.
+std::string cells_text(const std::vector<const Fact*>& cells, const Machine* machine);
 
 /// The gravest matter that the figures have to be read with; "" for none.
 std::string doubt_of(const RunReport& report);

@@ -1,5 +1,6 @@
 #include "report/answer.h"
 
+#include <optional>
 #include <algorithm>
 #include <optional>
 
@@ -15,6 +16,14 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+
+NumaNode node_of(int id, bool has_cpus, const char* kind) {
+  NumaNode node;
+  node.id = NodeId{id};
+  if (has_cpus) node.cpus.insert(CpuId{id});
+  node.kind = kind;
+  return node;
+}
 
 Fact fact(const char* heading, const char* line, Unit unit, double value) {
   Fact one{"key", {}, "", unit, Estimate(value)};
@@ -45,6 +54,13 @@ TEST(Answer, AMatrixIsItsSpans) {
   report.facts = {cell("0", "0", 123e-9), cell("0", "1", 142e-9), cell("0", "2", 338e-9),
                   cell("1", "1", 123.2e-9)};
   EXPECT_EQ(answer_text(report), "Memory latency: local 123 ns, remote 142 to 338 ns\n");
+  report.machines.resize(1);
+  report.machines.front().nodes = {node_of(0, true, ""), node_of(1, true, ""),
+                                   node_of(2, false, "cxl")};
+  EXPECT_EQ(answer_text(report), "Memory latency: local 123 ns, remote 142 ns, CXL 338 ns\n");
+  report.machines.front().nodes[2].kind = "dram";
+  EXPECT_EQ(answer_text(report),
+            "Memory latency: local 123 ns, remote 142 ns, without CPUs 338 ns\n");
   report.facts.resize(1);
   EXPECT_EQ(answer_text(report), "Memory latency, one CPU alone, 64 MiB: 123 ns\n");
 }

@@ -94,8 +94,8 @@ std::string label_of_heading(const std::string& heading) {
 
 /// Facts of one heading in at most so many lines: with what they are of, else without, else the
 /// first of them.
-std::string heading_text(const std::string& heading, const FactList& facts, std::size_t lines,
-                         bool in_brackets) {
+std::string heading_text(const Machine& machine, const std::string& heading, const FactList& facts,
+                         std::size_t lines, bool in_brackets) {
   const std::string label = label_of_heading(heading);
   const auto shown = [&](const std::vector<std::string>& parts) {
     const std::string words = fmt::format("{}", fmt::join(parts, "; "));
@@ -104,7 +104,7 @@ std::string heading_text(const std::string& heading, const FactList& facts, std:
   if (facts.front()->line.empty()) {
     const std::string of =
         facts.size() > 1 || label.size() == heading.size() ? "" : heading.substr(label.size() + 2);
-    return shown({cells_text(facts) + (of.empty() ? "" : fmt::format(" ({})", of))});
+    return shown({cells_text(facts, &machine) + (of.empty() ? "" : fmt::format(" ({})", of))});
   }
   // With what a figure is of, which stands in brackets behind it; without that; without narrow
   // intervals too.
@@ -129,7 +129,8 @@ std::string heading_text(const std::string& heading, const FactList& facts, std:
 }
 
 /// A line a question, or two where there is room for them: what comes last is cut first.
-std::string facts_text(const std::vector<Fact>& facts, std::size_t room, bool in_brackets) {
+std::string facts_text(const Machine& machine, const std::vector<Fact>& facts, std::size_t room,
+                       bool in_brackets) {
   std::vector<std::pair<std::string, FactList>> headings;
   for (const Fact& fact : facts) {
     // A value that may be twice or half of it answers nothing.
@@ -144,12 +145,12 @@ std::string facts_text(const std::vector<Fact>& facts, std::size_t room, bool in
   std::vector<std::string> texts;
   std::size_t used = 0;
   for (const auto& [heading, its] : headings) {
-    texts.push_back(heading_text(heading, its, 2, in_brackets));
+    texts.push_back(heading_text(machine, heading, its, 2, in_brackets));
     used += count_lines(texts.back());
   }
   for (std::size_t i = texts.size(); i-- > 0 && used > room;) {
     used -= count_lines(texts[i]);
-    texts[i] = heading_text(headings[i].first, headings[i].second, 1, in_brackets);
+    texts[i] = heading_text(machine, headings[i].first, headings[i].second, 1, in_brackets);
     used += count_lines(texts[i]);
   }
   std::vector<std::string> left_out;
@@ -194,7 +195,8 @@ std::string summary_text(const Machine& machine, const SurveySummary& summary,
   for (const std::string& file : frame.files)
     tail += paragraph(&file == &frame.files.front() ? "Files" : "", file);
   const std::size_t around = count_lines(head) + count_lines(tail);
-  return head + facts_text(summary.facts, most_lines - std::min(most_lines, around), unreliable) +
+  return head +
+         facts_text(machine, summary.facts, most_lines - std::min(most_lines, around), unreliable) +
          tail;
 }
 
