@@ -95,8 +95,17 @@ def _index(results: list[Result], names: list[str], title: str) -> str:
     return render("gallery.html", title=title, **told)
 
 
+def is_emulated(result: Result) -> bool:
+    """Whether its instructions were translated one by one: times of such a machine say nothing of a real one."""
+    return "QEMU TCG" in str(result.machine.get("cpu_model") or "")
+
+
 def _curves(results: list[Result], short: list[str]) -> list[tuple[str, Markup]]:
-    """Titles and pictures."""
+    """Titles and pictures. An emulated machine is a hundred times slower than a real one, so that it would
+    flatten the others' curves: it is drawn only among its like."""
+    real = [not is_emulated(result) for result in results]
+    kept = [at for at, one in enumerate(real) if one] or list(range(len(results)))
+    results, short = [results[at] for at in kept], [short[at] for at in kept]
     found = []
     for kind in OVERLAID:
         firsts: dict[str, Figure] = {}
@@ -105,7 +114,9 @@ def _curves(results: list[Result], short: list[str]) -> list[tuple[str, Markup]]
             firsts |= {letter: mine} if mine else {}
         if firsts and can_overlay(list(firsts.values())):
             one = overlaid(list(firsts.values()), list(firsts))
-            one.title = short_title(one.title)
+            one.title = short_title(one.title) + (
+                " (emulated machines left out)" if len(kept) < len(real) else ""
+            )
             found.append((one.title, drawing_of(one, f"all-{kind}")))
     return found
 
