@@ -87,19 +87,10 @@ std::string commands_text(const StoredFile& file) {
 
 constexpr std::size_t enough_runs = 6;  // as base/statistics wants for an interval
 
-/// Runs that follow one another: nothing but time is between them.
-struct RunKind {
-  std::string command;
-  std::vector<std::string> hosts;
-  std::string engine;
-  std::vector<std::string> processors;
-  friend auto operator<=>(const RunKind&, const RunKind&) = default;
-};
-
-RunKind kind_of_run(const StoredRun& run) {
-  RunKind kind{run.command, run.hosts, run.engine, {}};
-  for (const Machine& machine : run.machines) kind.processors.push_back(machine.cpu_model);
-  return kind;
+/// Whether nothing but time is between them.
+bool is_same_kind(const StoredRun& a, const StoredRun& b) {
+  return a.command == b.command && a.hosts == b.hosts && a.engine == b.engine &&
+         std::ranges::equal(a.machines, b.machines, {}, &Machine::cpu_model, &Machine::cpu_model);
 }
 
 }  // namespace
@@ -223,7 +214,7 @@ std::size_t know_launches(StoredFile& side, const std::vector<StoredRun>& others
   for (StoredRun& run : side.runs) {
     std::map<std::string, std::vector<const StoredCase*>> by_key;
     for (const StoredRun& other : others) {
-      if (other.started == run.started || kind_of_run(other) != kind_of_run(run)) continue;
+      if (other.started == run.started || !is_same_kind(other, run)) continue;
       for (const StoredCase& one : other.cases) by_key[one.key].push_back(&one);
     }
     for (StoredCase& mine : run.cases) {

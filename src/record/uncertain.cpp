@@ -2,8 +2,8 @@
 
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
-#include <cstddef>
 #include <cmath>
+#include <cstddef>
 #include <numeric>
 
 namespace numatlas {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <algorithm>
+#include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

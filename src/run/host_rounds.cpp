@@ -58,7 +58,7 @@ void HostRounds::meet(const std::vector<const Trace*>& traces) {
   if (met_) {
     if (placement.text != placement_)
       later_warnings_.push_back(
-          {"placement", "", "a later scenario's memory lay elsewhere: " + placement.text});
+          {"placement", "", "a later case's memory lay elsewhere: " + placement.text});
     for (const Warning& warning : placement.warnings) {
       // Said once, and not again by each scenario.
       if (std::find(said_warnings_.begin(), said_warnings_.end(), warning) != said_warnings_.end())

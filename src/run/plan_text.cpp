@@ -56,7 +56,7 @@ json kernel_json(const KernelSpec& kernel) {
   return value;
 }
 
-/// CPUs of workers that no scenario uses; "" where all are used, or nothing runs.
+/// CPUs of workers that no case uses; "" where all are used, or nothing runs.
 std::string left_out_text(const Setup& setup) {
   CpuSet used, all;
   for (const PlannedScenario& planned : setup.plan) {
@@ -69,7 +69,7 @@ std::string left_out_text(const Setup& setup) {
   const CpuSet left = all - used;
   return used.empty() || left.empty()
              ? ""
-             : fmt::format("CPUs {} are left out: no scenario uses them\n", to_list(left));
+             : fmt::format("CPUs {} are left out: no case uses them\n", to_list(left));
 }
 
 }  // namespace
@@ -140,10 +140,10 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
   }
   for (const std::string& note : options.placement_notes) text += note + "\n";
   if (options.time_of_all) {
-    text += fmt::format("time: {:g} s for all scenarios together\n",
+    text += fmt::format("time: {:g} s for all cases together\n",
                         std::chrono::duration<double>(options.stop.time).count());
   }
-  text += count_text(setup.plan.size(), "scenario") + ":\n";
+  text += count_text(setup.plan.size(), "case") + ":\n";
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     const Scenario& scenario = setup.plan[i].scenario;
     const std::size_t flows = scenario.flows.size();

@@ -74,7 +74,7 @@ TEST(Twins, AreMeasuredOnce) {
   both.finish();
   const auto cell = both.values("matrix", of_matrix);
   EXPECT_GE(cell.size(), 5U);
-  EXPECT_EQ(cell, both.values("bandwidth", "read 64MiB base 2 threads"));
+  EXPECT_EQ(cell, both.values("bandwidth", "read 64MiB base"));
   EXPECT_NE(cell, both.values("bandwidth", "read 128MiB base 1 thread"));
 }
 
@@ -83,8 +83,7 @@ TEST(Twins, OnlyWhereTheSessionLooksForThem) {
   both.add("matrix", {"--kernels", "read", "--mix", "none"});
   both.add("bandwidth", {"--kernels", "read", "--threads", "2"});
   both.finish();
-  EXPECT_NE(both.values("matrix", of_matrix),
-            both.values("bandwidth", "read 64MiB base 2 threads"));
+  EXPECT_NE(both.values("matrix", of_matrix), both.values("bandwidth", "read 64MiB base"));
 }
 
 TEST(Twins, LocalMemoryIsThatOfTheWorkersNode) {
@@ -103,8 +102,7 @@ TEST(Twins, AnotherSizeIsOtherWork) {
   both.add("matrix", {"--kernels", "read", "--mix", "none"});
   both.add("bandwidth", {"--kernels", "read", "--threads", "2", "--size", "96MiB"});
   both.finish();
-  EXPECT_NE(both.values("matrix", of_matrix),
-            both.values("bandwidth", "read 96MiB base 2 threads"));
+  EXPECT_NE(both.values("matrix", of_matrix), both.values("bandwidth", "read 96MiB base"));
 }
 
 }  // namespace

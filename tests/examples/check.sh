@@ -24,7 +24,7 @@ case $example in
     says '^14 workers:$'
     says 'worker 6 .* CPUs 7 \(node 0\)  memory bind:0$'
     says 'worker 7 .* CPUs 17 \(node 1\)  memory bind:1$'
-    says '^12 scenarios:$' ;;
+    says '^12 cases:$' ;;
   03_serial_and_parallel)
     says '--serial$'
     [ "$(grep -cE '^64,[0-9]' <<<"$out")" -eq 2 ] || fail 'not both results for 64 MB' ;;

@@ -229,8 +229,8 @@ case $case in
     run "$numatlas" latency --size 1,10PiB --time 50ms --skip-too-large \
       --json "$folder/report.json"
     ends_with 0
-    out_says '^10PiB base: skipped: --size: [0-9]+ workers? requests? 10 PiB'
-    err_says '\[2/2\] 10PiB base: skipped'
+    out_says '^10PiB (base|thp): skipped: --size: [0-9]+ workers? requests? 10 PiB'
+    err_says '\[2/2\] 10PiB (base|thp): skipped'
     report_is complete 1 ;;
   address-space)
     # gcc links its sanitizers as libraries, clang puts them into the program.

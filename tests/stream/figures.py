@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 import xml.etree.ElementTree as xml
 from pathlib import Path
@@ -12,6 +13,7 @@ from harness import Skipped, Trial, equal, near, true
 from openmetrics import families
 from rows import Row, check_rounds, rows_of
 
+os.environ["NUMATLAS_TEST_QUIET"] = "1"  # other tests run beside this one
 EVERYTHING = ("--samples", "--json", "report.json", "--csv", "report.csv", "--dat", ".", "--openmetrics", "report.prom", "--lines")
 #: To which a table rounds.
 FOUR_DIGITS = 0.00050001

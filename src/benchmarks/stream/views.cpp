@@ -183,8 +183,10 @@ std::vector<View> stream_views(const RunReport& report, const SlowRule& rule, in
   nodes.verdict = kinds_of(report);
   add_lines(together_text(report), nodes.verdict);
   for (std::string& line : placements_of(report)) nodes.verdict.push_back(std::move(line));
-  std::vector<View> views{std::move(nodes),
-                          view_of("Processes, GB/s", "process_", "slowest_process")};
+  int processes = 0;
+  for (const HostRow& host : report.host_rows) processes += host.processes;
+  std::vector<View> views{std::move(nodes)};
+  if (processes > 1) views.push_back(view_of("Processes, GB/s", "process_", "slowest_process"));
   for (View& view : views_of_findings(report.scenarios, rule)) views.push_back(std::move(view));
   return views;
 }

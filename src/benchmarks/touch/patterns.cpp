@@ -33,20 +33,24 @@ bool is_told(const Estimate& ratio) {
   return ratio.low && ratio.high && (*ratio.low > 1 || *ratio.high < 1);
 }
 
-std::optional<Estimate> against_own(const RunReport& report, const ScenarioResult& point,
-                                    const FlowResult& flow) {
-  const auto mine = seconds_a_line(flow);
-  if (!mine) return std::nullopt;
+const FlowResult* own_of(const RunReport& report, const ScenarioResult& point,
+                         const FlowResult& flow) {
   for (const ScenarioResult& other : report.scenarios) {
     if (label_of(other, "pattern") != "own" || label_of(other, "run") != label_of(point, "run") ||
         other.kernel != point.kernel || other.size != point.size || other.pages != point.pages)
       continue;
-    for (const FlowResult& own : other.flows) {
-      const auto its = own.worker == flow.worker ? seconds_a_line(own) : std::nullopt;
-      if (its) return ratio_of(*mine, *its);
-    }
+    for (const FlowResult& own : other.flows)
+      if (own.worker == flow.worker && seconds_a_line(own)) return &own;
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+std::optional<Estimate> against_own(const RunReport& report, const ScenarioResult& point,
+                                    const FlowResult& flow) {
+  const auto mine = seconds_a_line(flow);
+  const FlowResult* const own = own_of(report, point, flow);
+  if (!mine || own == nullptr) return std::nullopt;
+  return ratio_of(*mine, *seconds_a_line(*own));
 }
 
 std::vector<Figure> access_figures(const FlowResult& flow, const ScenarioResult& point) {

@@ -13,9 +13,12 @@ namespace numatlas {
 /// ("other"), or the next one ("crossed").
 int toucher_of(const std::string& pattern, int worker, int workers);
 
-/// How many times as long an access of `flow` at `point` takes as one to the worker's own memory in
-/// the same run (alone, or together) of the same kernel and size; nullopt where that was not
-/// measured.
+/// The same worker with memory that it touched first itself, in the same run (alone, or together)
+/// of the same kernel and size; null where that was not measured.
+const FlowResult* own_of(const RunReport& report, const ScenarioResult& point,
+                         const FlowResult& flow);
+
+/// How many times as long an access of `flow` at `point` takes as one of own_of.
 std::optional<Estimate> against_own(const RunReport& report, const ScenarioResult& point,
                                     const FlowResult& flow);
 
@@ -30,7 +33,7 @@ std::vector<Figure> access_figures(const FlowResult& flow, const ScenarioResult&
 /// what memory first touched by another costs each worker.
 std::vector<View> touch_views(const RunReport& report);
 
-/// The worst of those that ran alone.
+/// The worst of those that ran alone, and what an access to its own memory takes.
 std::vector<Fact> touch_facts(const RunReport& report);
 
 }  // namespace numatlas

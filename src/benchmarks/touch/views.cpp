@@ -110,30 +110,40 @@ std::vector<View> touch_views(const RunReport& report) {
 }
 
 std::vector<Fact> touch_facts(const RunReport& report) {
-  std::optional<Fact> worst;
+  std::vector<Fact> worst;
   for (const ScenarioResult& point : report.scenarios) {
     if (label_of(point, "pattern") == "own" || label_of(point, "run") != "alone") continue;
-    if (!cache_text(point).empty()) continue;
     for (const FlowResult& flow : point.flows) {
       const auto times = against_own(report, point, flow);
-      if (!times || !flow.first_touch || (worst && times->value <= worst->estimate.value)) continue;
+      if (!times || !flow.first_touch) continue;
+      if (!worst.empty() && times->value <= worst.front().estimate.value) continue;
+      const Figure* const own = find_figure(own_of(report, point, flow)->figures, "access_time");
       const std::string user = cpu_words(report, flow.worker);
       const std::string toucher = cpu_words(report, *flow.first_touch);
-      const std::string between =
-          fmt::format("access time at worst {{}} ({}, memory first touched by {})", user, toucher);
-      worst = Fact{"first_touch_times",
-                   {{"used_by", user}, {"touched_by", toucher}},
-                   fmt::format("an access by {} to memory first touched by {}, relative to memory "
-                               "that it touched itself",
-                               user, toucher),
-                   "1",
-                   *times,
-                   "First touch",
-                   (is_told(*times) ? "" : "no significant difference: ") + between};
+      const std::string cache = cache_text(point).empty() ? "" : " in " + cache_text(point);
+      worst = {
+          {"first_touch_times",
+           {{"used_by", user}, {"touched_by", toucher}},
+           fmt::format("an access by {} to memory first touched by {}, relative to memory that "
+                       "it touched itself",
+                       user, toucher),
+           "1",
+           *times,
+           "First touch",
+           fmt::format("memory touched by another at worst {{}} as slow ({}used by "
+                       "{}, touched by {})",
+                       is_told(*times) ? "" : "no significant difference; ", user, toucher)}};
+      if (own == nullptr || !own->estimate) continue;
+      worst.push_back({"first_touch_own",
+                       {{"used_by", user}},
+                       fmt::format("an access by {} to memory that it touched itself", user),
+                       own->unit,
+                       *own->estimate,
+                       "First touch",
+                       fmt::format("own memory{} {{}} per access", cache)});
     }
   }
-  if (!worst) return {};
-  return {*worst};
+  return worst;
 }
 
 }  // namespace numatlas

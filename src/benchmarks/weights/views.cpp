@@ -96,7 +96,7 @@ std::vector<View> weights_views(const RunReport& report, bool kept) {
 std::vector<Fact> weights_facts(const RunReport& report) {
   const ScenarioResult* const best = best_point(report);
   const auto rate = best != nullptr ? rate_of(*best) : std::nullopt;
-  if (!rate || weights_of(*best).size() < 2 || !cache_text(*best).empty()) return {};
+  if (!rate) return {};
   const std::string weights = text_of(weights_of(*best));
   NodeSet nodes;
   for (const WorkerRow& worker : report.workers) {
@@ -106,6 +106,9 @@ std::vector<Fact> weights_facts(const RunReport& report) {
       nodes.empty() ? "" : (nodes.size() > 1 ? "nodes " : "node ") + to_list(nodes);
   const ScenarioResult* const nearest = point_of(report, nearest_alone);
   const auto times = nearest != nullptr ? gain_of(report, *best, *nearest) : std::nullopt;
+  const std::string cache = cache_text(*best).empty() ? "" : " in " + cache_text(*best);
+  const std::string how = best->kernel + (cpu_nodes.empty() ? "" : ", CPUs of " + cpu_nodes);
+  const bool several = weights_of(*best).size() > 1;
   std::vector<Fact> facts{
       {"weights_bandwidth",
        {{"weights", weights}, {"kernel", best->kernel}, {"cpu_nodes", to_list(nodes)}},
@@ -115,9 +118,10 @@ std::vector<Fact> weights_facts(const RunReport& report) {
        "B/s",
        *rate,
        "Interleave",
-       fmt::format("{{}} with weights {} ({}{})", weights, best->kernel,
-                   cpu_nodes.empty() ? "" : ", CPUs of " + cpu_nodes)}};
-  if (times) {
+       several ? fmt::format("{{}} with weights {}{} ({})", weights, cache, how)
+               : fmt::format("{{}} on node {} alone{} ({})",
+                             to_list(NodeSet{weights_of(*best).front().first}), cache, how)}};
+  if (times && several) {
     facts.push_back({"weights_times",
                      {{"weights", weights}},
                      "that against each CPU's nearest node alone",

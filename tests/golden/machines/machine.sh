@@ -19,7 +19,7 @@ show() { # SUBCOMMAND ARGUMENTS: standard output, standard error, and the exit c
   local status=$?
   awk -v file="$folder/known" -v command="$1" '
     BEGIN { while ((getline line <file) > 0) known[line] }
-    /^1 scenario:/ { head = $0; getline; if (!/skipped/) next; print head }
+    /^1 case:/ { head = $0; getline; if (!/skipped/) next; print head }
     /^  worker / && command != "latency" { next }
     /^warning: / && $0 in known { ++again; next }
     /^warning: / { print >>file }
