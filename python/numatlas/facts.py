@@ -215,7 +215,7 @@ def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
     for key, words, rows, at in (
         ("local_latency", "local latency", own, middle),
         ("remote_latency", "remote latency", other, -1),
-        ("far_latency", f"{_kind_of(result, far)} latency", far, 0),
+        ("far_latency", _far_words(result, far), far, 0),
     ):
         for row in rows.iloc[[at]].itertuples() if len(rows) else []:
             what = "nodes" if rows is own else "pairs"
@@ -237,10 +237,11 @@ def _is_unknown(row: Any) -> bool:
     return poorly_known(row.value, row.low, row.high)
 
 
-def _kind_of(result: Any, cells: pd.DataFrame) -> str:
-    """Of memory without CPUs."""
+def _far_words(result: Any, cells: pd.DataFrame) -> str:
+    """Of memory without CPUs, by its kind."""
     mine = [node.get("kind") for node in _nodes(result) if node["id"] in set(cells["memory_node"])]
-    return next((kind.upper() for kind in mine if kind and kind != "dram"), "far memory")
+    kind = next((kind.upper() for kind in mine if kind and kind != "dram"), "")
+    return f"{kind} latency" if kind else "memory without CPUs"
 
 
 def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
