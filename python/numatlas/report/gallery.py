@@ -96,7 +96,7 @@ def _index(results: list[Result], names: list[str], title: str) -> str:
 
 
 def is_emulated(result: Result) -> bool:
-    """Whether its instructions were translated one by one: times of such a machine say nothing of a real one."""
+    """Whether its instructions were translated: its times say nothing of a real machine."""
     return "QEMU TCG" in str(result.machine.get("cpu_model") or "")
 
 
