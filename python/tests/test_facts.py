@@ -12,7 +12,9 @@ from numatlas.facts import cache_levels, facts, gpu_rates, metrics, pairs
 from numatlas.figures import figures_of
 from numatlas.figures.model import Bars, Curves, Matrix
 from numatlas.plot import build
+from numatlas.report.first import badges
 from numatlas.report.page import page
+from numatlas.result import Warning
 
 
 def of_a_new_benchmark(path, facts_of=()):
@@ -164,3 +166,11 @@ def test_latencies_of_other_nodes_have_the_span_that_the_terminal_has():
     numbers = [float(word) for span in spans for word in span.split() if word.replace(".", "").isdigit()]
     ends = [cells["value"].min() * 1e9, cells["value"].max() * 1e9]
     assert [min(numbers), max(numbers)] == pytest.approx(ends, rel=0.01)
+
+
+def test_a_badge_counts_settings(tmp_path):
+    result = numatlas.load(survey(tmp_path / "a.json", 1, 1, 4))
+    result.warnings = [Warning(f"setting {one}", "setting") for one in range(2)]
+    assert badges([result])[0] == ("2 settings disturb", "warnings")
+    result.warnings = result.warnings[:1]
+    assert badges([result])[0] == ("1 setting disturbs", "warnings")

@@ -210,6 +210,20 @@ def test_cells_too_small_have_a_colour_bar_only():
     assert names[:3] == ["0", "8", "16"]
 
 
+def test_ends_that_look_alike_are_told_as_a_percentage():
+    figure = made.matrix()
+    figure.values = [[100.0 for _ in line] for line in figure.values]
+    figure.low = [[99.999 for _ in line] for line in figure.values]
+    figure.high = [[100.001 for _ in line] for line in figure.values]
+    assert figure.widest().startswith("±<0.1 % (")
+
+
+def test_the_name_of_the_only_line_is_its_legend():
+    picture = build(made.curves(1))
+    names = [text.get_text() for one in picture.legends for text in one.get_texts()]
+    assert names == [made.curves(1).series[0].name] and names[0] not in texts(picture, "small")
+
+
 def test_noise_makes_no_pattern():
     figure = made.matrix()
     figure.values = [[100.0, 100.1, 100.2], [100.0, 100.1, 100.3]]

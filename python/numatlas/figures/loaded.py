@@ -136,7 +136,7 @@ def moved_words(flows: pd.DataFrame) -> str:
         read = _moved_reads(one[names[COUNTED]], one[names[MOVED]], lines) if lines else None
         if lines and read != round(100 * lines[0] / sum(lines)):
             shares.append(f"{read} % of {kernel if kernel != 'write' else 'writes alone'}")
-    reads = f"; reads are {', '.join(shares)} in it" if shares else ""
+    reads = f"; in it reads are {', '.join(shares)}" if shares else ""
     return f"memory traffic: with lines that are read before they are written{reads}"
 
 

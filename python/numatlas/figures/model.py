@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from numatlas.figures.convergence import Convergence
-from numatlas.units import number_text, plus_minus, spread_text
+from numatlas.units import plus_minus, spread_text
 
 Values = list[float | None]
 
@@ -178,9 +178,9 @@ class Matrix(Figure):
             return None
         _, row, column = max(parts)
         where = f"{self.row_label} {self.rows[row]}, {self.column_label} {self.columns[column]}"
-        ends = [number_text(grid[row][column]) for grid in (self.low, self.high)]
-        same = ends[0] == ends[1]
-        spread = self.half_width(row, column) if same else f"{ends[0]} to {ends[1]} {self.unit}"
+        width = self.half_width(row, column)
+        # Ends so close together look alike.
+        spread = width if "<" in width else f"{self.spread_of(row, column)} {self.unit}"
         return f"{spread} ({where})"
 
 
