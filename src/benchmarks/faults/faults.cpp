@@ -296,7 +296,7 @@ std::vector<Fact> Faults::facts(const RunReport& report) const {
          "1",
          ratio_of(*estimate_of(*all, "touch_rate_sum"), *estimate_of(*one, "touch_rate_sum")),
          "Page faults",
-         fmt::format("{} threads together {{}} the rate of one", threads)});
+         fmt::format("{} threads {{}} as fast", threads)});
   }
   return facts;
 }
