@@ -61,7 +61,7 @@ double unit_nanoseconds(std::string_view unit) {
 
 /// The value of one such unit; of no base unit where it is unknown.
 Quantity quantity_of(std::string_view unit) {
-  if (const double time = unit_nanoseconds(unit)) return {time / 1e9, "s"};
+  if (const double time = unit_nanoseconds(unit); time > 0) return {time / 1e9, "s"};
   if (!unit.ends_with("/s")) return {unit_bytes(unit), "B"};
   unit.remove_suffix(2);
   if (unit.ends_with('B')) return {unit_bytes(unit), "B/s"};

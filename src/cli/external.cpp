@@ -45,13 +45,8 @@ std::vector<SearchFolder> folders_of(const char* variable) {
 std::vector<SearchFolder> search_path() {
   std::vector<SearchFolder> folders = folders_of("NUMATLAS_EXEC_PATH");
   if (const fs::path here = program_folder(); !here.empty()) {
-    const fs::path above = here.parent_path();
     folders.push_back({here, here});
-    folders.push_back({above / "lib/numatlas/python/bin", above});
-    // Of build/PRESET/bin, wherever the checkout was moved to.
-    std::error_code code;
-    if (fs::exists(above / "CMakeCache.txt", code))
-      folders.push_back({above.parent_path() / "venv/bin", above.parent_path()});
+    folders.push_back({here.parent_path() / "lib/numatlas/python/bin", here.parent_path()});
     const fs::path own = NUMATLAS_VENV;
     if (!build_folder().empty()) folders.push_back({own / "bin", own.parent_path()});
   }

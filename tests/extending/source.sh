@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # source.sh PROGRAM: the memory source of docs/extending.md is in everything that a source is in, and is measured.
 set -u
-export NUMATLAS_TEST_QUIET=1  # other tests run beside this one
 program=$1
 # shellcheck source=tests/outside.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../outside.sh"

@@ -15,6 +15,7 @@ trap cleanup EXIT
 # shellcheck source=tests/outside.sh
 . "$here/../outside.sh"
 hide_outside
+unset NUMATLAS_TEST_QUIET
 
 fail() {
   printf 'FAILED: %s\n' "$1"

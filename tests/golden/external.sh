@@ -30,14 +30,6 @@ try numatlas report x.json
 try numatlas plot --help
 try numatlas nosuch x.json
 try survey
-# A build folder with the Python part beside it, wherever both were moved to.
-built() { "$folder/build/ci/bin/numatlas" "$@"; }
-mkdir -p "$folder/build/ci/bin" "$folder/build/venv/bin" && cp "$numatlas" "$folder/build/ci/bin/" || exit 1
-stand_in build/venv/bin/numatlas-report '#!/bin/sh
-echo beside the build folder: "$@"'
-try built report x.json
-: >"$folder/build/ci/CMakeCache.txt"
-try built report x.json
 # shellcheck disable=SC2016 # for the stand-in
 stand_in brought/numatlas-report '#!/bin/sh
 echo "${0##*/}:"; for word in "$@"; do echo "<$word>"; done; exit 7'
