@@ -6,6 +6,7 @@ case=$1 numatlas=$2 source=$3 build=$4
 # shellcheck source=tests/legacy/checks.sh
 . "$source/tests/legacy/checks.sh"
 cd "$folder" || exit 1
+unset NUMATLAS_TEST_QUIET
 # What no other test beside this one disturbs.
 steady=clock,kernels,chain,placement,pages
 
