@@ -128,7 +128,7 @@ def test_the_button_turns_the_light_and_the_buttons_of_a_figure_answer(made_surv
     assert all(told["plots"])
 
 
-@pytest.mark.parametrize("key", ["latency-latency-base", "machine-none"])
+@pytest.mark.parametrize("key", ["latency-latency-thp", "machine-none"])
 def test_the_csv_of_the_page_is_the_file(made_survey, tmp_path, key):
     chromium()
     result = numatlas.load(made_survey)

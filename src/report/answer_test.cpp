@@ -1,6 +1,5 @@
 #include "report/answer.h"
 
-#include <optional>
 #include <algorithm>
 #include <optional>
 

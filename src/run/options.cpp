@@ -128,7 +128,10 @@ void CommonOptions::add_placement(CLI::App& app) {
       std::string("page size of the measured memory; several are measured in turn. Also "
                   "the other sizes that the system's pools have: 64K, 1M, 16M, 32M, "
                   "512M, 2G, 16G") +
-          (pages_.empty() ? " (default: thp where the kernel gives them, else base)" : "")));
+          (pages_.empty()
+               ? " (default: thp where the kernel gives them, else base, as where memory is "
+                 "interleaved)"
+               : "")));
   place(app.add_flag(
       "--strict", plain_.strict,
       "end with an error where memory is not placed as asked, and with exit code 1 where the "

@@ -333,14 +333,24 @@ Expected<Setup> machine_and_pages(const RunOptions& options, Comm& comm, const M
   return setup;
 }
 
-/// Memory of files and devices has the pages that its source gives.
-bool has_own_pages(const PlannedScenario& planned) {
-  const auto is_own = [](const Region& region) {
-    return region.pages != PageKind::base && !source_of(region.placement).takes_pages();
-  };
-  return std::ranges::any_of(planned.scenario.flows, [&](const Flow& flow) {
-    return is_own(flow.region) || (flow.source && is_own(*flow.source));
-  });
+/// Why huge pages do not fit a region: memory of files and devices has the pages that its source
+/// gives, and memory that is spread over nodes page by page would lie on one of them. "": they do.
+std::string why_base_of(const Region& region) {
+  if (region.pages == PageKind::base) return "";
+  if (!source_of(region.placement).takes_pages()) return "its source has pages of its own";
+  const MemoryMode mode = region.placement.in_force().mode;
+  const bool is_spread = mode == MemoryMode::interleave || mode == MemoryMode::weighted;
+  return is_spread ? "memory is spread over nodes page by page" : "";
+}
+
+std::string why_base_of(const std::vector<PlannedScenario>& plan) {
+  for (const PlannedScenario& planned : plan)
+    for (const Flow& flow : planned.scenario.flows) {
+      std::string why = why_base_of(flow.region);
+      if (why.empty() && flow.source) why = why_base_of(*flow.source);
+      if (!why.empty()) return why;
+    }
+  return "";
 }
 
 Expected<void> make_plan(const Benchmark& benchmark, const RunOptions& options,
@@ -349,8 +359,9 @@ Expected<void> make_plan(const Benchmark& benchmark, const RunOptions& options,
     return PlanInput{options, setup.layout, setup.machines, setup.pages, largest};
   };
   setup.plan = TRY(benchmark.plan(input()));
-  if (options.pages.empty() && std::ranges::any_of(setup.plan, has_own_pages)) {
+  if (std::string why = why_base_of(setup.plan); options.pages.empty() && !why.empty()) {
     setup.pages = {PageKind::base};
+    setup.why_base = std::move(why);
     setup.plan = TRY(benchmark.plan(input()));
   }
   setup.by_hosts = benchmark.by_hosts(input());
