@@ -333,14 +333,19 @@ Expected<Setup> machine_and_pages(const RunOptions& options, Comm& comm, const M
   return setup;
 }
 
+constexpr const char* why_base_where_spread = "memory is spread over nodes page by page";
+
+bool is_spread(const MemoryPlacement& placement) {
+  const MemoryMode mode = placement.in_force().mode;
+  return mode == MemoryMode::interleave || mode == MemoryMode::weighted;
+}
+
 /// Why huge pages do not fit a region: memory of files and devices has the pages that its source
 /// gives, and memory that is spread over nodes page by page would lie on one of them. "": they do.
 std::string why_base_of(const Region& region) {
   if (region.pages == PageKind::base) return "";
   if (!source_of(region.placement).takes_pages()) return "its source has pages of its own";
-  const MemoryMode mode = region.placement.in_force().mode;
-  const bool is_spread = mode == MemoryMode::interleave || mode == MemoryMode::weighted;
-  return is_spread ? "memory is spread over nodes page by page" : "";
+  return is_spread(region.placement) ? why_base_where_spread : "";
 }
 
 std::string why_base_of(const std::vector<PlannedScenario>& plan) {
@@ -376,6 +381,12 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   const auto task = TRY(gather_task_context(comm, setup.machine));
   const auto workers = benchmark.workers(options, setup.machine, task);
   TRY(agree(comm, error_of(workers)));
+  const bool inherits_spread = TRY(comm.any(std::ranges::any_of(
+      *workers, [](const WorkerPlacement& worker) { return is_spread(worker.memory); })));
+  if (options.pages.empty() && inherits_spread && setup.pages.front() != PageKind::base) {
+    setup.pages = {PageKind::base};
+    setup.why_base = why_base_where_spread;
+  }
   setup.layout = TRY(gather_layout(comm, *workers));
   if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
   // All must have run before anybody records: with more than this many in turn on a CPU, at some
