@@ -64,7 +64,6 @@ Expected<int> run_check(const CheckOptions& options) {
   CheckRule rule{TRY(options.slow.parse()), options.metric, {}};
   if (!options.expect.empty()) rule.expected = TRY(parse_expectations(options.expect));
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
-  TRY(check_metrics_file(options.openmetrics, options.paths));
   TRY(check_writable({{"--json", options.json}, {"--openmetrics", options.openmetrics}}));
   const Results results = TRY(read_results(options.paths));
   for (const auto& [option, file] :

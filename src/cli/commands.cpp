@@ -26,15 +26,4 @@ Expected<std::vector<std::string>> program_of(const CLI::App& app,
   return words;
 }
 
-Expected<void> check_metrics_file(const std::string& file, const std::vector<std::string>& read) {
-  if (file.empty()) return {};
-  for (const std::string& one : read) {
-    std::error_code none;
-    if (std::filesystem::equivalent(one, file, none))
-      return fail_usage("--openmetrics", fmt::format("{} is one of the files to read", one),
-                        "name another file");
-  }
-  return check_writable(file, "--openmetrics");
-}
-
 }  // namespace numatlas

@@ -19,9 +19,6 @@ Expected<int> answer(const std::string& text);
 Expected<std::vector<std::string>> program_of(const CLI::App& app,
                                               const std::vector<std::string>& after_dashes);
 
-/// Whether --openmetrics names a file that can be written, and none of those to read.
-Expected<void> check_metrics_file(const std::string& file, const std::vector<std::string>& read);
-
 /// A command ready to run: returns its exit code (0, or what it promises), or an error.
 using Command = std::function<Expected<int>()>;
 

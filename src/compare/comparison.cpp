@@ -256,7 +256,7 @@ bool is_of_a_guest(const StoredFile& file) {
 std::string distrust_of(const ComparedFiles& files) {
   for (const auto& [side, file] : {std::pair("BASE", &files.base), std::pair("NEW", &files.now)})
     for (const StoredRun& run : file->runs)
-      if (run.trust == "unreliable") return fmt::format("{}: {}", side, run.doubt);
+      if (run.is_unreliable()) return fmt::format("{}: {}", side, run.doubt);
   return "";
 }
 

@@ -182,7 +182,7 @@ StoredFile merged(const std::vector<StoredFile>& launches) {
     if (i == 0) continue;
     all.notes.insert(all.notes.end(), launches[i].notes.begin(), launches[i].notes.end());
     for (std::size_t k = 0; k < std::min(all.runs.size(), launches[i].runs.size()); ++k)
-      if (const StoredRun& its = launches[i].runs[k]; its.trust == "unreliable") {
+      if (const StoredRun& its = launches[i].runs[k]; its.is_unreliable()) {
         all.runs[k].trust = its.trust;
         all.runs[k].doubt = its.doubt;
       }

@@ -50,6 +50,7 @@ struct StoredRun : RunHead {
   std::vector<std::string> worker_cpus;  ///< kernel lists, by worker
   std::vector<HostKind> kinds;           ///< by host
   bool by_rounds = false;                ///< reduced to its hosts
+  bool is_unreliable() const { return trust == "unreliable"; }
   std::vector<StoredCase> cases;
 };
 

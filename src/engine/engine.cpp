@@ -355,7 +355,7 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
     std::function<void(std::uint64_t)> ready;
     if (job.kernel->gets_ready())
       ready = [&kernel = *job.kernel](std::uint64_t steps) { kernel.ready(steps); };
-    const std::uint64_t first_steps = ready ? 1 : job.kernel->steps_a_pass();
+    const std::uint64_t first_steps = ready ? 1 : job.kernel->steps_per_pass();
     job.sampler = std::make_unique<Sampler>(clock_, scenario.stop, paced(flow, *job.kernel, clock_),
                                             first_steps, workers_a_cpu_, std::move(ready));
   }

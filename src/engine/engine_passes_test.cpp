@@ -61,7 +61,7 @@ TEST_F(RealEngine, TakesSoManyPassesAndTellsOfEach) {
     const Trace& trace = (*traces)[worker];
     EXPECT_EQ(trace.stop, StopReason::passes);
     EXPECT_FALSE(trace.wrong);
-    EXPECT_EQ(trace.steps_a_sample, 500u);
+    EXPECT_EQ(trace.steps_per_sample, 500u);
     ASSERT_EQ(trace.samples.size(), 4u);
     for (std::size_t pass = 0; pass < 4; ++pass) {
       EXPECT_GT(trace.samples[pass].duration_ns, 0);

@@ -66,7 +66,7 @@ TEST_F(RealEngine, KernelsAreCheckedAndRecordToTheEnd) {
     for (double part : steps_by_stretch(trace, 20)) steps += part;
     for (const Sample& sample : trace.samples) {
       most += sample.start_ns + sample.duration_ns > trace.together_start_ns
-                  ? static_cast<double>(trace.steps_a_sample)
+                  ? static_cast<double>(trace.steps_per_sample)
                   : 0;
     }
     EXPECT_GT(steps, 0);
@@ -86,7 +86,7 @@ TEST_F(RealEngine, FlowsRunTogetherWhereTheyWerePlaced) {
     EXPECT_NE(trace.stop, StopReason::interrupted);
     EXPECT_NE(trace.address, 0U);
     EXPECT_EQ(trace.warm_up_steps, 2 * 256 * kib / 64);
-    for (double time : nanoseconds_a_step(trace)) ASSERT_GT(time, 0);
+    for (double time : nanoseconds_per_step(trace)) ASSERT_GT(time, 0);
     if (place.cpu) {
       EXPECT_EQ(trace.cpu_before, place.cpu);
       EXPECT_EQ(trace.cpu_after, place.cpu);
@@ -157,7 +157,7 @@ TEST_F(RealEngine, ALoadIsNotFasterThanItsRate) {
   ASSERT_TRUE(traces);
   const Trace& trace = (*traces)[1];
   ASSERT_FALSE(trace.samples.empty());
-  const double lines = static_cast<double>(trace.samples.size() * trace.steps_a_sample);
+  const double lines = static_cast<double>(trace.samples.size() * trace.steps_per_sample);
   const auto last = trace.samples.back();
   const auto time =
       static_cast<double>(last.start_ns + last.duration_ns - trace.samples.front().start_ns);

@@ -36,7 +36,7 @@ class NullEngine : public ::testing::Test {
   }
   double median(const std::string& memory, Bytes size, PageKind pages = PageKind::base) {
     const auto traces = run(memory, size, 1, pages);
-    return traces ? summarize(nanoseconds_a_step(traces->front()))->median : -1;
+    return traces ? summarize(nanoseconds_per_step(traces->front()))->median : -1;
   }
 
   Machine machine_ = [] {
@@ -55,14 +55,14 @@ TEST_F(NullEngine, SaysTheSameEveryTime) {
   ASSERT_TRUE(one && two);
   ASSERT_EQ(one->size(), 2U);
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(nanoseconds_a_step((*one)[i]), nanoseconds_a_step((*two)[i]));
+    EXPECT_EQ(nanoseconds_per_step((*one)[i]), nanoseconds_per_step((*two)[i]));
     EXPECT_EQ((*one)[i].address, (*two)[i].address);
     EXPECT_EQ((*one)[i].stop, StopReason::converged);
     EXPECT_EQ((*one)[i].flow, static_cast<int>(i));
   }
-  EXPECT_NE(nanoseconds_a_step((*one)[0]), nanoseconds_a_step((*one)[1]));
+  EXPECT_NE(nanoseconds_per_step((*one)[0]), nanoseconds_per_step((*one)[1]));
   const auto other = run("local", Bytes{16 * mib}, 2);
-  EXPECT_NE(nanoseconds_a_step((*one)[0]), nanoseconds_a_step((*other)[0]));
+  EXPECT_NE(nanoseconds_per_step((*one)[0]), nanoseconds_per_step((*other)[0]));
 }
 
 TEST_F(NullEngine, ModelsCachesDistancesAndPages) {

@@ -68,7 +68,7 @@ DeviceReport null_gpu_report(const Machine& machine, const Flow& flow, const Tra
   const DeviceWork& work = flow.kernel.device;
   DeviceReport report;
   for (const Sample& sample : trace.samples) {
-    const auto steps = static_cast<std::int64_t>(trace.steps_a_sample);
+    const auto steps = static_cast<std::int64_t>(trace.steps_per_sample);
     for (std::int64_t i = 0; i < steps; ++i) {
       const std::int64_t start = sample.start_ns + sample.duration_ns * i / steps;
       const std::int64_t end = sample.start_ns + sample.duration_ns * (i + 1) / steps;

@@ -14,7 +14,7 @@ constexpr double exchange_factor = 1.2;
 // Attempts that each further CPU makes vain.
 constexpr double vain_a_cpu = 0.35;
 // Of the CPUs that add to words of one line.
-constexpr std::size_t words_a_line = 8;
+constexpr std::size_t words_per_line = 8;
 
 const KernelTraits& kernel_of(const Flow& flow) { return traits_of(flow.kernel.name); }
 bool adds(const Flow& flow) { return kernel_of(flow).step == StepKind::addition; }
@@ -23,7 +23,7 @@ bool adds(const Flow& flow) { return kernel_of(flow).step == StepKind::addition;
 double contenders(const Scenario& scenario, const Flow& flow) {
   if (flow.kernel.counter.sharing == Sharing::own) return 1;
   const std::size_t most =
-      flow.kernel.counter.sharing == Sharing::same ? scenario.flows.size() : words_a_line;
+      flow.kernel.counter.sharing == Sharing::same ? scenario.flows.size() : words_per_line;
   return static_cast<double>(std::min(scenario.flows.size(), most));
 }
 

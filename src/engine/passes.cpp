@@ -63,7 +63,7 @@ void RealEngine::take_pass(Job& job, std::int64_t start_ns, int pass) {
   }
   const std::int64_t start = clock_.now_ns();
   trace.start_lateness_ns = std::max(trace.start_lateness_ns, start - start_ns);
-  kernel.run(kernel.steps_a_pass());
+  kernel.run(kernel.steps_per_pass());
   std::int64_t end = clock_.now_ns();
   if (options_.slow_down > 1) {
     const auto longer = static_cast<double>(end - start) * (options_.slow_down - 1);
@@ -83,7 +83,7 @@ void RealEngine::take_passes(const Scenario& scenario, std::vector<Job>& jobs, i
   for (Job& job : jobs) {
     if (!mine(job)) continue;
     job.trace.cpu_before = current_cpu();
-    job.trace.steps_a_sample = job.kernel->steps_a_pass();
+    job.trace.steps_per_sample = job.kernel->steps_per_pass();
     job.trace.timer_overhead_ns = timer_overhead_ns(clock_);
   }
   for (int pass = 0; pass < *scenario.stop.passes; ++pass) {

@@ -168,7 +168,7 @@ TEST(Stops, APauseIsOne) {
 
 TEST(Pauses, StretchesFollowEachOtherAcrossThem) {
   Trace trace;
-  trace.steps_a_sample = 10;
+  trace.steps_per_sample = 10;
   for (int i = 0; i < 10; ++i) trace.samples.push_back({i * 100, 100});
   trace.samples[4].duration_ns = 1100;  // 1000 of it stopped
   for (std::size_t i = 5; i < 10; ++i) trace.samples[i].start_ns += 1000;

@@ -115,7 +115,7 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
                                           ? std::min(flow.warm_up.value, going_on)
                                           : flow.warm_up.value;
   const std::uint64_t warm_up = static_cast<std::uint64_t>(
-      static_cast<double>(kernel.steps_a_pass()) * static_cast<double>(warm_up_bytes) /
+      static_cast<double>(kernel.steps_per_pass()) * static_cast<double>(warm_up_bytes) /
       static_cast<double>(pass_bytes));
   Sampler& sampler = *job.sampler;
   clock_.sleep_until(start_ns);

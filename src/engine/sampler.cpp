@@ -34,7 +34,8 @@ constexpr std::uint64_t step_unit = 16;
 }  // namespace
 
 Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run,
-                 std::uint64_t steps_a_pass, double turns, std::function<void(std::uint64_t)> ready)
+                 std::uint64_t steps_per_pass, double turns,
+                 std::function<void(std::uint64_t)> ready)
     : clock_(clock),
       rule_(rule),
       run_(std::move(run)),
@@ -46,7 +47,7 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
           std::max(1.0, turns) * static_cast<double>(std::clamp(
                                      std::max(rule.time, rule.time_of_case).count() / pauses_a_time,
                                      shortest_pause_ns, longest_turn_ns)))),
-      steps_(rule.steps ? 1 : std::clamp<std::uint64_t>(steps_a_pass, 1, most_first_steps)),
+      steps_(rule.steps ? 1 : std::clamp<std::uint64_t>(steps_per_pass, 1, most_first_steps)),
       next_check_(rule.least_samples) {
   // Touched now, so that recording takes no page fault; it grows where samples come out shorter
   // yet.
@@ -201,7 +202,7 @@ void Sampler::finish(Trace& trace) && {
   if (!rule_.steps && (!done || rule_.to_the_end)) check();
   trace.stop = done ? reason_ : StopReason::interrupted;
   trace.half_width = half_width_;
-  trace.steps_a_sample = steps_;
+  trace.steps_per_sample = steps_;
   trace.timer_overhead_ns = overhead_ns_;
   trace.pauses = std::move(pauses_);
   trace.stopped = std::move(stopped_);

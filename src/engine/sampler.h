@@ -15,12 +15,12 @@ namespace numatlas {
 
 class Sampler {
  public:
-  /// `run` performs steps of the kernel; all references must outlive the sampler. `steps_a_pass`:
+  /// `run` performs steps of the kernel; all references must outlive the sampler. `steps_per_pass`:
   /// the first run, which shows how long a step takes, is no longer than that. `turns`: workers
   /// that share its CPU, itself included, whose turns are no pauses. `ready`: called before each
   /// run with its steps, and no part of its time.
   Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run,
-          std::uint64_t steps_a_pass = ~std::uint64_t{0}, double turns = 1,
+          std::uint64_t steps_per_pass = ~std::uint64_t{0}, double turns = 1,
           std::function<void(std::uint64_t)> ready = {});
 
   /// Finds the steps of a sample: long against the timer (overhead under 1 %). Ends early

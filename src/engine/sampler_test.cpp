@@ -92,7 +92,7 @@ TEST(Sampler, WhatMakesReadyIsNoPartOfASample) {
   ASSERT_FALSE(trace.samples.empty());
   for (const Sample& one : trace.samples)
     EXPECT_NEAR(static_cast<double>(one.duration_ns),
-                static_cast<double>(trace.steps_a_sample) * 50'000, 100);
+                static_cast<double>(trace.steps_per_sample) * 50'000, 100);
   EXPECT_TRUE(trace.pauses.empty());
 }
 
@@ -111,7 +111,7 @@ TEST(Sampler, TakesSoManySingleStepsOrWhatTheTimeAllows) {
     while (!sampler.done()) sampler.record();
     Trace trace;
     std::move(sampler).finish(trace);
-    EXPECT_EQ(trace.steps_a_sample, 1U);
+    EXPECT_EQ(trace.steps_per_sample, 1U);
     EXPECT_EQ(ran, trace.samples.size());
     EXPECT_EQ(trace.stop, wanted < 1000 ? StopReason::passes : StopReason::time_cap);
     EXPECT_TRUE(wanted < 1000 ? ran == wanted : ran < wanted) << ran;
@@ -125,7 +125,7 @@ TEST(Sampler, ConstantKernelConvergesAtTheLeastTime) {
   EXPECT_GE(recorded_ns(trace), rule.least_time.count());
   EXPECT_LT(recorded_ns(trace), 2 * rule.least_time.count());
   expect_honest(trace, rule);
-  const auto summary = summarize(nanoseconds_a_step(trace));
+  const auto summary = summarize(nanoseconds_per_step(trace));
   // The reading at the end of a sample counts: less than 1 %.
   EXPECT_NEAR(summary->median, 80, 0.8);
 }
@@ -139,7 +139,7 @@ TEST(Sampler, TimerOverheadIsAtMostOnePercentOfASample) {
       for (const Sample& s : trace.samples) {
         ASSERT_GE(s.duration_ns, 100 * cost) << "a step " << step << " ns";
       }
-      EXPECT_EQ(trace.steps_a_sample % 16, 0U);
+      EXPECT_EQ(trace.steps_per_sample % 16, 0U);
     }
   }
 }
@@ -174,7 +174,7 @@ TEST(Sampler, QuickAlternationOfTwoModesIsJudgedByItsSamples) {
     return slow ? 120.0 : 90.0;
   });
   expect_honest(trace, rule);
-  const auto summary = summarize(nanoseconds_a_step(trace));
+  const auto summary = summarize(nanoseconds_per_step(trace));
   EXPECT_NEAR(summary->min, 90, 1);
   EXPECT_NEAR(summary->max, 120, 1.3);
 }
@@ -240,7 +240,7 @@ TEST(Sampler, SlowStepsKeepToTheTime) {
   EXPECT_LE(clock.now_ns() - begin, 64'000'000 + 4'000'000);
   Trace trace;
   std::move(sampler).finish(trace);
-  EXPECT_EQ(trace.steps_a_sample, 1U);
+  EXPECT_EQ(trace.steps_per_sample, 1U);
 }
 
 TEST(Sampler, CalibratingEndsWhereStepsAreLongToo) {
@@ -287,7 +287,7 @@ TEST(Clock, MonotonicSleepsUntilTheTimeAndNotBefore) {
 
 TEST(StepsByStretch, SamplesAcrossBordersCountOnBothSides) {
   Trace trace;
-  trace.steps_a_sample = 10;
+  trace.steps_per_sample = 10;
   trace.together_start_ns = 100;
   trace.together_end_ns = 140;
   // Half before the start; across the border of the two stretches; over the end.
@@ -313,7 +313,7 @@ TEST(Sampler, OneDisturbedRunDoesNotEndTheCalibration) {
   const StopRule rule = rule_of(0.01, milliseconds(20));
   const Trace trace =
       sample(25, rule, [&](std::int64_t) { return std::exchange(first, false) ? 12e6 / 64 : 2.0; });
-  EXPECT_GT(trace.steps_a_sample, 1000u);
+  EXPECT_GT(trace.steps_per_sample, 1000u);
 }
 
 TEST(Sampler, GoesOnRecordingWhenAsked) {

@@ -91,7 +91,7 @@ const char* name_of(StopReason reason);
 struct Trace {
   int flow = 0;               ///< index into the scenario's flows
   std::uint64_t address = 0;  ///< of the measured memory itself
-  std::uint64_t steps_a_sample = 0;
+  std::uint64_t steps_per_sample = 0;
   /// All recorded while every flow of the host ran; a load's as well.
   std::vector<Sample> samples;
   StopReason stop = StopReason::time_cap;
@@ -129,7 +129,7 @@ struct Trace {
 };
 
 /// Median of a trace's samples in nanoseconds a step, and all of them.
-std::vector<double> nanoseconds_a_step(const Trace& trace);
+std::vector<double> nanoseconds_per_step(const Trace& trace);
 /// Steps that lie in each of `parts` equal stretches of the time together, without what is left out
 /// of it. A sample across a border counts on both sides, by its time there. Empty when there was no
 /// such time.

@@ -19,12 +19,12 @@ const char* name_of(StopReason reason) {
   return "interrupted";
 }
 
-std::vector<double> nanoseconds_a_step(const Trace& trace) {
+std::vector<double> nanoseconds_per_step(const Trace& trace) {
   std::vector<double> times;
   times.reserve(trace.samples.size());
   for (const Sample& sample : trace.samples) {
     times.push_back(static_cast<double>(sample.duration_ns) /
-                    static_cast<double>(trace.steps_a_sample));
+                    static_cast<double>(trace.steps_per_sample));
   }
   return times;
 }
@@ -77,7 +77,7 @@ std::vector<double> steps_by_stretch(const Trace& trace, std::size_t parts) {
       for (std::size_t i = first; i < parts && static_cast<double>(i) < std::min(to, most); ++i) {
         const auto low = std::max({from, least, static_cast<double>(i)});
         const auto high = std::min({to, most, static_cast<double>(i + 1)});
-        steps[i] += static_cast<double>(trace.steps_a_sample) * (high - low) / (to - from);
+        steps[i] += static_cast<double>(trace.steps_per_sample) * (high - low) / (to - from);
       }
     }
   }

@@ -100,7 +100,7 @@ void RealEngine::try_widths(const Scenario& scenario, Job& job, std::int64_t sta
   const std::vector<unsigned> widths = vector_widths();
   // One more, for a CPU that slept.
   const std::uint64_t pieces = turns * widths.size() + 1;
-  const std::uint64_t steps = std::min(kernel.steps_a_pass() / pieces, most_steps);
+  const std::uint64_t steps = std::min(kernel.steps_per_pass() / pieces, most_steps);
   if (!flow.in_memory || steps == 0) return;
   clock_.sleep_until(start_ns);
   for (const Operation operation : kernel.loops()) {
@@ -126,7 +126,7 @@ void RealEngine::try_widths(const Scenario& scenario, Job& job, std::int64_t sta
     }
     // Passes begin where those before them ended.
     if (scenario.stop.passes && !stop_requested())
-      kernel.run(kernel.steps_a_pass() - pieces * steps);
+      kernel.run(kernel.steps_per_pass() - pieces * steps);
   }
 }
 

@@ -51,7 +51,7 @@ class AtomicsKernel final : public Kernel {
     done_ += steps;
     at(work_.worker * apart).store(done_, std::memory_order_release);
   }
-  std::uint64_t steps_a_pass() const override { return 1; }
+  std::uint64_t steps_per_pass() const override { return 1; }
   Traffic traffic_a_step() const override { return {}; }
   std::vector<StepCount> counts() const override {
     if (done_ == 0) return {};

@@ -122,7 +122,7 @@ class FaultKernel final : public Kernel {
     without_huge_.reset();
   }
 
-  std::uint64_t steps_a_pass() const override { return bytes_ / step_; }
+  std::uint64_t steps_per_pass() const override { return bytes_ / step_; }
   Traffic traffic_a_step() const override { return {}; }
   std::vector<StepCount> counts() const override {
     if (pages_ == 0) return {};

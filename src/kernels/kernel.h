@@ -154,7 +154,7 @@ class Kernel {
   /// Makes what the last pass has written last. By any thread, while `run` is not under way.
   virtual void persist() {}
   /// Steps that touch each line of the memory once.
-  virtual std::uint64_t steps_a_pass() const = 0;
+  virtual std::uint64_t steps_per_pass() const = 0;
   virtual Traffic traffic_a_step() const = 0;
   /// Of the vector loops that it runs, one a pass and in turn; none for other kernels.
   virtual std::vector<Operation> loops() const { return {}; }

@@ -60,7 +60,7 @@ class MigrateKernel final : public Kernel {
     }
   }
 
-  std::uint64_t steps_a_pass() const override { return pages_.size() / pages_a_step_; }
+  std::uint64_t steps_per_pass() const override { return pages_.size() / pages_a_step_; }
   Traffic traffic_a_step() const override { return {}; }
   std::vector<StepCount> counts() const override {
     if (seen_ == 0) return {};

@@ -72,7 +72,7 @@ TEST_P(EveryFaulting, TakesAFaultForEachPageAgainAndAgain) {
     ASSERT_EQ(ready.error().kind, ErrorKind::unavailable);
     GTEST_SKIP() << ready.error().message;
   }
-  EXPECT_EQ(kernel->steps_a_pass(), 4U) << "2 MiB each";
+  EXPECT_EQ(kernel->steps_per_pass(), 4U) << "2 MiB each";
   kernel->ready(1);
   EXPECT_EQ(fresh.pages_there(), 0U) << "given back";
   kernel->run(1);

@@ -24,7 +24,7 @@ namespace numatlas {
 namespace {
 
 constexpr std::size_t stream_line = 64;
-constexpr std::size_t words_a_line = stream_line / sizeof(double);
+constexpr std::size_t words_per_line = stream_line / sizeof(double);
 // As in kernels/stream.cpp: arrays do not start at the same offset of their pages.
 constexpr std::size_t page_lines = 4096 / stream_line;
 constexpr std::size_t shift_lines = 8;
@@ -103,10 +103,10 @@ class PassesKernel final : public Kernel {
     make_last_ = memory.persist;
     if (lines_ == 0) lines_ = lines_in(memory.bytes);
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
-      arrays_[i] = reinterpret_cast<double*>(memory.data) + i * stride_of(lines_) * words_a_line;
+      arrays_[i] = reinterpret_cast<double*>(memory.data) + i * stride_of(lines_) * words_per_line;
     }
     // What lies between arrays too, so that no page is left that is nowhere.
-    const std::uint64_t stride = stride_of(lines_) * words_a_line;
+    const std::uint64_t stride = stride_of(lines_) * words_per_line;
     for (double* const array : arrays_) std::fill(array + words(), array + stride, 0.0);
     return fill_in_pieces(words(), [&](std::size_t word, std::size_t end) {
       for (; word < end; ++word) {
@@ -123,7 +123,7 @@ class PassesKernel final : public Kernel {
       const bool by_block = persist_ == Persist::per_block && make_last_;
       std::uint64_t lines = std::min(steps, lines_ - position_);
       if (by_block) lines = std::min<std::uint64_t>(lines, block_lines);
-      sum_ += run_loop(call_of(operation, position_ * words_a_line, lines));
+      sum_ += run_loop(call_of(operation, position_ * words_per_line, lines));
       if (by_block) last(operation, position_, lines);
       steps -= lines;
       position_ += lines;
@@ -142,7 +142,7 @@ class PassesKernel final : public Kernel {
     if (done_ > 0) last(passes_[(done_ - 1) % passes_.size()], 0, lines_);
   }
 
-  std::uint64_t steps_a_pass() const override { return lines_; }
+  std::uint64_t steps_per_pass() const override { return lines_; }
   Traffic traffic_a_step() const override { return traffic_of_line(passes_.front(), stores_); }
   std::vector<Operation> loops() const override { return passes_; }
   void use_width(Operation operation, unsigned bytes) override {
@@ -167,7 +167,7 @@ class PassesKernel final : public Kernel {
   }
 
  private:
-  std::size_t words() const { return lines_ * words_a_line; }
+  std::size_t words() const { return lines_ * words_per_line; }
   static std::uint64_t lines_in(std::uint64_t bytes) {
     const std::uint64_t a_array = bytes / stream_line / 3;
     return a_array < page_lines + shift_lines ? 0
@@ -198,7 +198,7 @@ class PassesKernel final : public Kernel {
   void last(Operation operation, std::uint64_t line, std::uint64_t lines) {
     if (!make_last_ || operation == Operation::read) return;
     const auto done =
-        make_last_(call_of(operation, line * words_a_line, lines).first, lines * stream_line);
+        make_last_(call_of(operation, line * words_per_line, lines).first, lines * stream_line);
     if (!done && !not_lasting_) not_lasting_ = done.error();
   }
 

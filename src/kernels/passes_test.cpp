@@ -65,7 +65,7 @@ TEST(Passes, DoWhatStreamSaysInTurn) {
   const auto kernel = *make_kernel(
       passes_spec({Operation::copy, Operation::scale, Operation::add, Operation::triad}));
   ASSERT_TRUE(kernel->prepare(arrays.memory()));
-  EXPECT_EQ(kernel->steps_a_pass(), lines);
+  EXPECT_EQ(kernel->steps_per_pass(), lines);
   const std::vector<double> first(arrays.array(0), arrays.array(0) + lines * line_words);
   constexpr double s = std::numbers::sqrt2 - 1;
   const auto expect = [&](double a, double b, double c) {

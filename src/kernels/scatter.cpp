@@ -50,7 +50,7 @@ class ScatterKernel final : public Kernel {
     updates_ += steps;
   }
 
-  std::uint64_t steps_a_pass() const override { return lines_; }
+  std::uint64_t steps_per_pass() const override { return lines_; }
   Traffic traffic_a_step() const override { return {scatter_line, scatter_line, 0}; }
 
   /// Every line has counted its updates in its first word, and the others are as they were.

@@ -24,10 +24,10 @@ constexpr std::size_t line_bytes = 64;
 constexpr std::size_t line_words = line_bytes / sizeof(double);
 // Lines between the starts of two arrays, modulo a page: arrays that lie on the same offset within
 // their pages make the core take a load for one that needs a store's result (4 KiB aliasing).
-constexpr std::size_t lines_a_page = 4096 / line_bytes;
+constexpr std::size_t lines_per_page = 4096 / line_bytes;
 constexpr std::size_t skew_lines = 8;
 // Smaller arrays are not skewed: what is left out for it is up to a page an array.
-constexpr std::size_t least_skewed = 64 * lines_a_page;
+constexpr std::size_t least_skewed = 64 * lines_per_page;
 
 struct Kind {
   const char* name;
@@ -54,8 +54,8 @@ const Kind& kind_of(std::string_view name) {
 std::size_t lines_an_array(std::size_t lines, std::size_t arrays) {
   const std::size_t most = lines / arrays;
   if (arrays == 1 || most < least_skewed) return most;
-  const std::size_t skewed = most - most % lines_a_page + skew_lines;
-  return skewed <= most ? skewed : skewed - lines_a_page;
+  const std::size_t skewed = most - most % lines_per_page + skew_lines;
+  return skewed <= most ? skewed : skewed - lines_per_page;
 }
 
 // Small integers, so that every result is exact, in whatever order it is computed; and such that a
@@ -226,7 +226,7 @@ class StreamKernel final : public Kernel {
     });
   }
 
-  std::uint64_t steps_a_pass() const override { return cursor_.lines(); }
+  std::uint64_t steps_per_pass() const override { return cursor_.lines(); }
   Traffic traffic_a_step() const override { return traffic_of_line(kind_.operation, stores_); }
   std::vector<Operation> loops() const override { return {kind_.operation}; }
   void use_width(Operation, unsigned bytes) override { width_ = bytes; }
@@ -348,7 +348,7 @@ class MixKernel final : public Kernel {
     });
   }
 
-  std::uint64_t steps_a_pass() const override { return cursor_.lines(); }
+  std::uint64_t steps_per_pass() const override { return cursor_.lines(); }
   Traffic traffic_a_step() const override {
     return {reads_ * line_bytes, writes_ * line_bytes,
             stores_ == Stores::regular ? writes_ * line_bytes : 0};

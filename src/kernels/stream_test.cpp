@@ -59,7 +59,7 @@ TEST(FilledMemory, IsOnlyRead) {
     if (owner->traffic_a_step().read == 64) memory.bytes = bytes / 2;
     const auto kernel = *make_kernel(spec_of(name));
     ASSERT_TRUE(kernel->prepare(memory)) << name;
-    EXPECT_EQ(kernel->steps_a_pass(), memory.bytes / 64);
+    EXPECT_EQ(kernel->steps_per_pass(), memory.bytes / 64);
     kernel->run(1001);
     EXPECT_TRUE(kernel->verify()) << name;
     owner->run(2002);
@@ -103,10 +103,10 @@ TEST_P(OnInstructionSet, AWrongWordIsFound) {
     const auto kernel = *make_kernel(spec_of(name));
     const Memory memory = memory_of(beyond_the_pattern);
     ASSERT_TRUE(kernel->prepare({memory.get(), beyond_the_pattern}));
-    const std::size_t words = kernel->steps_a_pass() * 8;
+    const std::size_t words = kernel->steps_per_pass() * 8;
     ASSERT_GT(words, 65'521u) << name;
     // In turn: never visited, visited a part of a pass, visited in different passes.
-    for (std::uint64_t steps : {std::uint64_t{0}, std::uint64_t{3}, 2 * kernel->steps_a_pass()}) {
+    for (std::uint64_t steps : {std::uint64_t{0}, std::uint64_t{3}, 2 * kernel->steps_per_pass()}) {
       kernel->run(steps);
       ASSERT_TRUE(kernel->verify()) << name;
       // On both sides of the line where the next run begins, where the pattern begins anew, at the
@@ -129,7 +129,7 @@ TEST_P(OnInstructionSet, AWrongWordOfTheTargetOfAMixIsFound) {
   const auto kernel = *make_kernel(spec_of("mix"));
   const Memory memory = memory_of(beyond_the_pattern);
   ASSERT_TRUE(kernel->prepare({memory.get(), beyond_the_pattern}));
-  const std::size_t lines = kernel->steps_a_pass();
+  const std::size_t lines = kernel->steps_per_pass();
   double* const target = words_of(memory) + lines * kernel->traffic_a_step().read / sizeof(double);
   const std::size_t words = lines * kernel->traffic_a_step().written / sizeof(double);
   for (std::uint64_t steps : {std::uint64_t{3}, std::uint64_t{lines}}) {
@@ -152,7 +152,7 @@ TEST_P(OnInstructionSet, AWrongWordThatWasReadAndIsRightAgainIsFound) {
     double& damaged = words_of(memory)[11];
     const double right = damaged;
     damaged = right + 1;
-    kernel->run(kernel->steps_a_pass());
+    kernel->run(kernel->steps_per_pass());
     damaged = right;
     const auto good = kernel->verify();
     ASSERT_FALSE(good) << name;

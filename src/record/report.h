@@ -91,7 +91,7 @@ struct FlowResult {
   std::vector<double> stretch_bytes;  ///< moved in each of equal parts of that time
   std::optional<Error> wrong;         ///< what the check of the kernel's output found
   std::optional<GpuResult> gpu;       ///< of a flow of a GPU
-  std::uint64_t steps_a_sample = 0;
+  std::uint64_t steps_per_sample = 0;
   std::uint64_t warm_up_steps = 0;
   std::uint64_t involuntary_switches = 0;
   /// Pages that lay on another node after the visit than before it, at least.

@@ -45,7 +45,7 @@ inline FlowResult flow(int worker, double seconds) {
   f.residency.thp_fraction = 0.5;
   f.residency.problem = "a problem";
   f.policy = {"mbind", "a note"};
-  f.steps_a_sample = 256;
+  f.steps_per_sample = 256;
   f.warm_up_steps = 1024;
   f.involuntary_switches = 3;
   f.timer_overhead = 2.5e-8;

@@ -211,7 +211,7 @@ std::string answer_text(const RunReport& report) {
     return unreliable_text(why, figures);
   std::string doubt = doubt_of(report);
   if (!doubt.empty() && doubt != star_note() && figures.find('*') != std::string::npos)
-    doubt += "; * fewer than 5 visits";
+    doubt += "; " + star_words();
   return figures + "\n" + (doubt.empty() ? "" : "! " + doubt + "\n");
 }
 

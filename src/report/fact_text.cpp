@@ -16,9 +16,10 @@ bool has_star(const Fact& fact) {
   return fact.unit.is_time_or_rate() && is_of_few_visits(fact.estimate);
 }
 
+std::string star_words() { return fmt::format("* fewer than {} visits", least_visits); }
+
 std::string star_note() {
-  return fmt::format("* fewer than {} visits: the interval does not cover changes between visits",
-                     least_visits);
+  return star_words() + ": the interval does not cover changes between visits";
 }
 
 std::string figure_text(const Fact& fact) {

@@ -17,7 +17,8 @@ std::string interval_text(const Fact& fact);
 
 /// Whether its figure has the star of few visits.
 bool has_star(const Fact& fact);
-/// What the star means.
+/// What the star means: in short, and with what follows from it.
+std::string star_words();
 std::string star_note();
 
 }  // namespace numatlas

@@ -14,8 +14,9 @@
 namespace numatlas {
 
 std::string tables_text(const RunReport& report, const TextStyle& asked) {
+  const std::string why = distrust_of(report);
   TextStyle style = asked;
-  style.in_brackets = !distrust_of(report).empty();
+  style.in_brackets = !why.empty();
   const bool by_host =
       report.hosts.size() > 1 &&
       std::ranges::any_of(report.views, [](const View& view) { return view.by_host; });
@@ -27,7 +28,6 @@ std::string tables_text(const RunReport& report, const TextStyle& asked) {
   }
   if (!by_host) text += views_text(report, report.views, style);
   if (style.stats) text += stats_text(report, style);
-  const std::string why = distrust_of(report);
   const std::string answer = report.answer.empty() ? answer_text(report)
                              : why.empty()         ? report.answer + "\n"
                                                    : unreliable_text(why, report.answer);

@@ -98,7 +98,7 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.stretch_bytes = steps_by_stretch(trace, stretches);
   const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());
   for (double& part : result.stretch_bytes) part *= bytes;
-  result.steps_a_sample = trace.steps_a_sample;
+  result.steps_per_sample = trace.steps_per_sample;
   result.warm_up_steps = trace.warm_up_steps;
   result.involuntary_switches = trace.involuntary_switches;
   result.pages_moved = trace.pages_moved;

@@ -20,7 +20,7 @@ namespace {
 /// A chase loads words one after the other; its bytes are no bandwidth.
 bool moves_memory(const FlowResult& flow) { return !traits_of(flow.kernel).chases(); }
 
-double bytes_a_step(const Flow& flow) {
+double bytes_per_step(const Flow& flow) {
   return static_cast<double>(traffic_a_step(flow.kernel).counted());
 }
 
@@ -71,7 +71,7 @@ std::vector<double> stretch_rates(const Flow& flow, const Trace& trace) {
   constexpr std::size_t parts = 20;
   std::vector<double> rates = steps_by_stretch(trace, parts);
   const double seconds = static_cast<double>(trace.together_ns()) * 1e-9 / parts;
-  for (double& rate : rates) rate *= bytes_a_step(flow) / seconds;
+  for (double& rate : rates) rate *= bytes_per_step(flow) / seconds;
   return ascending(std::move(rates));
 }
 
@@ -137,9 +137,9 @@ bool is_chase(const Flow& flow) { return traits_of(flow.kernel.name).chases_on_c
 std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
   if (traits_of(flow.kernel.name).chases_on_gpu())
     return step_times(trace, flow.kernel.device.loads);
-  std::vector<double> values = nanoseconds_a_step(trace);
+  std::vector<double> values = nanoseconds_per_step(trace);
   const bool chases = is_chase(flow);
-  const double bytes = bytes_a_step(flow);
+  const double bytes = bytes_per_step(flow);
   if (!chases && bytes > 0) {
     for (double& value : values) value = bytes / (value * 1e-9);
     return values;
@@ -213,7 +213,7 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector
     const std::int64_t end = last.start_ns + last.duration_ns;
     const auto time =
         static_cast<double>(end - begin - length_of(within(trace.pauses, begin, end)));
-    const auto steps = static_cast<double>(trace.steps_a_sample * trace.samples.size());
+    const auto steps = static_cast<double>(trace.steps_per_sample * trace.samples.size());
     summary->mean = steps * static_cast<double>(traffic.counted()) / (time * 1e-9);
   }
   if (traits_of(flow.kernel.name).copies_on_gpu()) {

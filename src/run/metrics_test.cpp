@@ -82,7 +82,7 @@ TEST(Medians, OfEachPairOfNodesInTheOrderOfTheirNumbers) {
 /// A chase of 100 ns a load in blocks of 20 us, among which are some that took so long.
 Trace chase_trace(std::vector<std::int64_t> others_ns) {
   Trace trace;
-  trace.steps_a_sample = 200;
+  trace.steps_per_sample = 200;
   std::int64_t start = 0;
   const auto add = [&](std::int64_t ns) {
     trace.samples.push_back({start, ns});
@@ -136,7 +136,7 @@ TEST(Stops, AFigureOfNothingButStopsIsOfThese) {
   Trace trace = chase_trace({});
   trace.samples = {{0, 20'000}, {20'000, 20'000}};
   trace.stopped = {0, 1};
-  trace.steps_a_sample = 200;
+  trace.steps_per_sample = 200;
   EXPECT_DOUBLE_EQ(*figures_of(flow_of("chase"), trace)[0].value(), 100e-9);
 }
 

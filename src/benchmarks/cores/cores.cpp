@@ -26,7 +26,7 @@ namespace numatlas {
 namespace {
 
 // What a pair takes in the least: 20 ms of samples, and about half as much to get ready.
-constexpr double seconds_a_point = 0.03;
+constexpr double seconds_per_point = 0.03;
 
 class Cores final : public Benchmark {
  public:
@@ -115,7 +115,7 @@ Expected<void> Cores::parse_options() {
 std::size_t Cores::most_cpus(const RunOptions& options) const {
   const double seconds = std::chrono::duration<double>(options.stop.time).count();
   const double pairs =
-      seconds / seconds_a_point / static_cast<double>(methods_.size()) / (both() ? 2 : 1);
+      seconds / seconds_per_point / static_cast<double>(methods_.size()) / (both() ? 2 : 1);
   // n (n - 1) / 2 pairs of n CPUs.
   return static_cast<std::size_t>(std::max(2.0, (1 + std::sqrt(1 + 8 * pairs)) / 2));
 }
@@ -241,7 +241,7 @@ std::string Cores::remarks(const RunReport& report, const RunOptions& options) c
         "{} of {} cores, as many as --time {} allows; omitted: CPUs {} (--cpus cores measures "
         "all)\n",
         all->size() - left.size(), all->size(), to_text(options.stop.time), to_list(left));
-  } else if (const double least = seconds_a_point * static_cast<double>(points * methods_.size());
+  } else if (const double least = seconds_per_point * static_cast<double>(points * methods_.size());
              Nanoseconds(static_cast<std::int64_t>(least * 1e9)) > options.stop.time) {
     text += fmt::format("--time {} is too short for {} pairs: each took at least 20 ms\n",
                         to_text(options.stop.time), points);

@@ -166,16 +166,14 @@ std::vector<View> cores_views(const RunReport& report) {
 }
 
 std::vector<Fact> cores_facts(const RunReport& report) {
-  const auto latency = [](const ScenarioResult& point) {
-    return value_of(host_estimate_of(point, "core_to_core"));
-  };
   // Of one method: another one takes another time between the same CPUs.
-  std::vector<ScenarioResult> cases = report.scenarios;
-  std::erase_if(cases, [&](const ScenarioResult& one) {
-    return one.kernel != report.scenarios.front().kernel;
-  });
-  const auto* const nearest = lowest_of(cases, latency);
-  const auto* const farthest = highest_of(cases, latency);
+  const auto latency = [&](const ScenarioResult& point) {
+    return point.kernel == report.scenarios.front().kernel
+               ? value_of(host_estimate_of(point, "core_to_core"))
+               : std::nullopt;
+  };
+  const auto* const nearest = lowest_of(report.scenarios, latency);
+  const auto* const farthest = highest_of(report.scenarios, latency);
   std::vector<Fact> facts;
   const auto add = [&](const char* key, const char* word, const ScenarioResult& point) {
     const std::string first = label_of(point, "first_cpu"), second = label_of(point, "second_cpu");

@@ -243,7 +243,7 @@ TEST(Chains, WithoutOneChainAloneNothingIsSaidOfLoadsInFlight) {
 
 TEST(Latency, MetricIsTheMeanInSeconds) {
   Trace trace;
-  trace.steps_a_sample = 100;
+  trace.steps_per_sample = 100;
   for (std::int64_t ns : {9'000, 12'000, 9'000}) trace.samples.push_back({0, ns});
   const auto metrics = figures_of(Flow{}, trace);
   ASSERT_EQ(metrics.size(), 1U);

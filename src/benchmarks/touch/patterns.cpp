@@ -10,7 +10,7 @@ namespace {
 constexpr double touch_line = 64;  // bytes; as the kernels count lines
 
 /// Seconds for a line, from the flow's first figure.
-std::optional<Estimate> seconds_a_line(const FlowResult& flow) {
+std::optional<Estimate> seconds_per_line(const FlowResult& flow) {
   if (const Figure* latency = find_figure(flow, "latency")) return latency->estimate;
   const Figure* const bandwidth = find_figure(flow, "bandwidth");
   if (bandwidth == nullptr || !(bandwidth->value().value_or(0) > 0)) return std::nullopt;
@@ -40,21 +40,21 @@ const FlowResult* own_of(const RunReport& report, const ScenarioResult& point,
         other.kernel != point.kernel || other.size != point.size || other.pages != point.pages)
       continue;
     for (const FlowResult& own : other.flows)
-      if (own.worker == flow.worker && seconds_a_line(own)) return &own;
+      if (own.worker == flow.worker && seconds_per_line(own)) return &own;
   }
   return nullptr;
 }
 
 std::optional<Estimate> against_own(const RunReport& report, const ScenarioResult& point,
                                     const FlowResult& flow) {
-  const auto mine = seconds_a_line(flow);
+  const auto mine = seconds_per_line(flow);
   const FlowResult* const own = own_of(report, point, flow);
   if (!mine || own == nullptr) return std::nullopt;
-  return ratio_of(*mine, *seconds_a_line(*own));
+  return ratio_of(*mine, *seconds_per_line(*own));
 }
 
 std::vector<Figure> access_figures(const FlowResult& flow, const ScenarioResult& point) {
-  const auto access = seconds_a_line(flow);
+  const auto access = seconds_per_line(flow);
   if (!access) return {};
   const double lines = static_cast<double>(point.size.value) / touch_line;
   return {{"access_time", "s", *access, std::nullopt},

@@ -33,12 +33,12 @@ CheckResult ChainCheck::run(const CheckInput&) const {
   Expected<void> right = kernel ? Expected<void>{} : fail(kernel.error());
   if (right) right = (*kernel)->prepare({(*memory)->data(), (*memory)->bytes()});
   if (right) {
-    (*kernel)->run((*kernel)->steps_a_pass());
+    (*kernel)->run((*kernel)->steps_per_pass());
     right = (*kernel)->verify();
   }
   if (!right)
     return failed(full_text(right.error()), "report this line; memory that loses bits does it too");
-  return passed(fmt::format("{} lines of {} form one cycle", (*kernel)->steps_a_pass(),
+  return passed(fmt::format("{} lines of {} form one cycle", (*kernel)->steps_per_pass(),
                             to_rounded_text(chain_memory)));
 }
 

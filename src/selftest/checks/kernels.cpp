@@ -20,7 +20,7 @@ Expected<void> verified(const KernelSpec& spec, const Buffer& memory) {
   auto kernel = TRY(make_kernel(spec));
   TRY(kernel->prepare({memory.data(), memory.bytes()}));
   // Two passes and a part of a third.
-  kernel->run(kernel->steps_a_pass() * 2 + 3);
+  kernel->run(kernel->steps_per_pass() * 2 + 3);
   return kernel->verify();
 }
 
