@@ -19,7 +19,7 @@ FRAMES = ("flows", "totals", "host_totals", "groups", "samples", "hosts", "round
 #: Columns of nodes, CPUs and ranks: integers, as far as the file tells one number each.
 INTEGERS = (
     *("rank", "thread", "worker", "cpu", "cpu_node", "memory_node", "first_cpu", "second_cpu"),
-    *("cell_cpu_node", "cell_memory_node", "compared_with_node"),
+    "compared_with_node",
 )
 
 View = dict[str, Any]  #: as the program writes it (src/record/view.h)
@@ -61,7 +61,7 @@ class Result:
     sample, of a file that --samples wrote. `hosts` and `rounds`: of STREAM over hosts. `rows`: of the earlier
     programs' own files; of `compare` and `check` a row for each case, with its labels and figures. A frame
     that the file has nothing for is empty. Columns that name what was asked come from the file (`size`,
-    `pages`, `kernel`, ...); labels of a point (`cell_cpu_node`, `direction`, ...) are columns too.
+    `pages`, `kernel`, ...); labels of a point (`load`, `direction`, ...) are columns too.
     `low` and `high` are the 95 % interval, as the file has it.
     """
 

@@ -398,4 +398,4 @@ def test_columns_of_raw_numbers_stand_in_the_order_of_the_file(measure):
 def test_the_key_of_curves_that_share_a_picture_has_the_order_of_the_file():
     (loaded, *_) = figures_of(numatlas.load(SURVEYS / "two-cpus.json"), "loaded")
     assert loaded.key == "loaded-latency-0-0-read-thp"
-    assert list(loaded.where) == ["cell_cpu_node", "cell_memory_node", "load_kernel", "pages"]
+    assert list(loaded.where) == ["cpu_node", "memory_node", "load_kernel", "pages"]

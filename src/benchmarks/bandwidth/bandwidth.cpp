@@ -277,6 +277,22 @@ bool each_has_its_cpu(const ScenarioResult& point, const RunReport& report) {
   return true;
 }
 
+/// Where the memory of all flows was observed, else where it was to be.
+std::string place_words(const ScenarioResult& point, const RunReport& report) {
+  std::vector<std::string> nodes, asked;
+  bool own = true;
+  for (const FlowResult& flow : point.flows) {
+    const NodeSet found = nodes_of(observed_memory(flow));
+    const NodeId node = report.workers[static_cast<std::size_t>(flow.worker)].cpu_node;
+    own = own && (found.empty() ? flow.memory == "local" : found == NodeSet{node});
+    add_once(nodes, found.empty() ? "" : to_list(found));
+    add_once(asked, flow.memory);
+  }
+  if (own) return "local memory";
+  if (nodes.size() == 1 && !nodes.front().empty()) return "memory of node " + nodes.front();
+  return asked.size() == 1 ? "memory " + asked.front() : "memory of several nodes";
+}
+
 std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
   const auto rate = [](const ScenarioResult& point) {
     return cache_text(point).empty() ? value_of(host_estimate_of(point, "bandwidth_sum"))
@@ -296,9 +312,9 @@ std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
     const std::string together =
         hosts > 1 ? fmt::format("{} {} of {} hosts, the median host's sum", workers, what, hosts)
                   : fmt::format("{} {} together", workers, what);
-    const std::string how =
-        fmt::format("{}{}, {}, local memory, {} pages", full_name(point.flows.front()),
-                    stores_words(point), workers == 1 ? "1 CPU alone" : together, point.pages);
+    const std::string how = fmt::format(
+        "{}{}, {}, {}, {} pages", full_name(point.flows.front()), stores_words(point),
+        workers == 1 ? "1 CPU alone" : together, place_words(point, report), point.pages);
     facts.push_back(
         {key,
          {{"kernel", point.kernel}, {"stores", point.stores}, {"workers", std::to_string(workers)}},

@@ -238,8 +238,8 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
   ScenarioResult& head = planned.head;
   head.order = name_of(common_.order);
   head.stride = flows.front().kernel.chain.stride;
-  head.labels = {{"cell_cpu_node", std::to_string(setting.cpus.value)},
-                 {"cell_memory_node", std::to_string(setting.memory.value)},
+  head.labels = {{"cpu_node", std::to_string(setting.cpus.value)},
+                 {"memory_node", std::to_string(setting.memory.value)},
                  {"load", load}};
   if (choice != nullptr) {
     head.kernel = choice->name;
@@ -310,7 +310,7 @@ std::string load_of(const ScenarioResult& point) { return label_of(point, "load"
 
 /// The points of each kernel between the same nodes, and the idle one that these start with.
 std::vector<CaseGroup> curves_of(const RunReport& report) {
-  return groups_of(report, {"pages", "cell_cpu_node", "cell_memory_node", "load_kernel"});
+  return groups_of(report, {"pages", "cpu_node", "memory_node", "load_kernel"});
 }
 
 /// The rate that was asked for.
@@ -331,7 +331,7 @@ void add_latency_added(RunReport& report) {
       };
       const auto idle = estimate_of(other, "latency");
       if (load_of(other) == idle_load && load_of(point) != idle_load &&
-          other.pages == point.pages && alike("cell_cpu_node") && alike("cell_memory_node") &&
+          other.pages == point.pages && alike("cpu_node") && alike("memory_node") &&
           idle && latency)
         point.figures.push_back(
             {"latency_added", "s", difference_of(*latency, *idle), std::nullopt});
@@ -345,7 +345,7 @@ void order_by_load(RunReport& report) {
   std::vector<std::string> curves;  // in the order of the plan
   const auto place = [&](const ScenarioResult& point) {
     std::string curve = point.pages;
-    for (const char* label : {"cell_cpu_node", "cell_memory_node", "load_kernel"})
+    for (const char* label : {"cpu_node", "memory_node", "load_kernel"})
       curve += " " + label_of(point, label);
     const auto found = std::ranges::find(curves, curve);
     const auto at = static_cast<std::size_t>(found - curves.begin());
@@ -429,7 +429,7 @@ std::vector<View> Loaded::views(const RunReport& report) const {
     view.title = fmt::format(
         "Loaded latency in ns: CPUs of node {} to memory of node {} (load: {} by {} CPU{}, {} "
         "each{}, {} pages)",
-        label_of(any, "cell_cpu_node"), label_of(any, "cell_memory_node"), any.kernel, loaders,
+        label_of(any, "cpu_node"), label_of(any, "memory_node"), any.kernel, loaders,
         loaders == 1 ? "" : "s", to_text(any.size),
         any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
     view.notes = {

@@ -113,8 +113,8 @@ PlannedScenario cell_point(const PlanInput& input, const std::string& what, Byte
   PlannedScenario planned = new_point(
       input, fmt::format("{} node {} to {} {}", what, cpus.value, memory.value, name_of(pages)),
       size, pages);
-  planned.head.labels = {{"cell_cpu_node", std::to_string(cpus.value)},
-                         {"cell_memory_node", std::to_string(memory.value)}};
+  planned.head.labels = {{"cpu_node", std::to_string(cpus.value)},
+                         {"memory_node", std::to_string(memory.value)}};
   planned.optional = true;
   return planned;
 }
@@ -222,8 +222,8 @@ std::vector<View> Matrix::views(const RunReport& report) const {
     View view;
     view.kind = ViewKind::matrix;
     view.where = group.labels;
-    view.rows = "cell_cpu_node";
-    view.columns = "cell_memory_node";
+    view.rows = "cpu_node";
+    view.columns = "memory_node";
     view.notes = {"one row per node of the CPUs, one column per node of the memory"};
     if (!without_cpus.empty()) view.notes.push_back("nodes without CPUs: " + to_list(without_cpus));
     for (const Machine& machine : report.machines) {
