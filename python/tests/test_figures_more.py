@@ -90,7 +90,7 @@ def test_csv_draws_what_the_json_draws(measure, case):
 
 
 def test_csv_tells_memory_that_lies_elsewhere():
-    flows = pd.DataFrame({"memory": ["bind:0", "bind:1"], "memory_node": [0, 0]})
+    flows = pd.DataFrame({"memory": ["bind:0", "bind:1"], "observed_memory_node": [0, 0]})
     assert placement_of(flows).startswith("memory seen on node 0; asked bind:1, seen on node 0; the file")
 
 

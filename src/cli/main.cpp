@@ -171,9 +171,9 @@ Entries declare(CLI::App& app, const CommandLine& line,
   CLI::App* completion = command("completion", "print a completion script for a shell");
   entries[completion] = {add_completion_command(*completion)};
   for (auto& benchmark : all_benchmarks()) {
-    CLI::App* sub = command(benchmark->name(), benchmark->summary());
-    sub->footer(benchmark->description());
-    add_examples(*sub, benchmark->examples());
+    CLI::App* sub = command(benchmark->spec().name, benchmark->spec().summary);
+    sub->footer(benchmark->spec().description);
+    add_examples(*sub, benchmark->spec().examples);
     auto& parser = parsers.emplace_back(std::make_unique<RunParser>(std::move(benchmark)));
     parser->add_to(*sub);
     const auto start = [&parser = *parser, &line]() -> Expected<int> {

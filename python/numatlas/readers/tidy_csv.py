@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.result import IN_UNIT, Result
+from numatlas.result import IN_UNIT, Result, label_order
 
 #: The first columns that are all there tell the command, in this order.
 COMMANDS = (
@@ -57,12 +57,13 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
     of_worker = frame["rank"].notna()
     flows = _whole(frame[of_worker]).reset_index(drop=True)
     none = ["rank", "thread", "cpu", "cpu_node", "memory_node", "flow"]
-    # A label with the name of what was observed at a flow: `cpu_node` of a matrix. Flows keep what was observed.
-    observed = {name: name.removeprefix("label_") for name in labels if name.startswith("label_")}
-    flows = flows.drop(columns=observed, errors="ignore")
-    sums = _whole(frame[~of_worker].drop(columns=none).rename(columns=observed))
     if len(flows):
         flows = flows.assign(memory_node=_nodes(flows["memory_node"]))
+    flows["observed_memory_node"] = flows["memory_node"]
+    plain = {name: name.removeprefix("label_") for name in labels if name.startswith("label_")}
+    for name in plain.keys() & set(flows):
+        flows[plain[name]] = flows.pop(name)
+    sums = _whole(frame[~of_worker].drop(columns=none).rename(columns=plain))
     every = sums["host"] == "all"
     return Result(
         path,
@@ -71,7 +72,7 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
         flows=flows,
         totals=sums[every].drop(columns="host").reset_index(drop=True),
         host_totals=sums[~every].reset_index(drop=True),
-        labels=sorted(observed.get(name, name) for name in labels),  # as in JSON
+        labels=label_order(plain.get(name, name) for name in labels),  # as in JSON
     )
 
 

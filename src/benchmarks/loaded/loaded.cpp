@@ -44,25 +44,27 @@ struct Setting {
   std::string problem;  ///< why there can be no curve
 };
 
+const Spec loaded_spec{
+    .name = "loaded",
+    .summary = "memory latency under increasing load",
+    .description =
+        "One worker of a node chases pointers while the node's other CPUs load the same memory: "
+        "idle, at fractions of the peak, and at the peak. Loaders are throttled by the clock; the "
+        "load shown is the bandwidth achieved while the latency was measured. --time covers all "
+        "cases together.",
+    .examples = {{"The bandwidth-latency curve of each node's own memory",
+                  "numatlas loaded --pairs local"},
+                 {"The memory of CXL node 2 under three reads to a write",
+                  "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}},
+    .main_metric = "latency",
+    .refused_options = {"--memory", "--serial", "--csv"},
+    .time = {"30s", true},
+    .refines_first_values = true,
+};
+
 class Loaded final : public Benchmark {
  public:
-  std::string name() const override { return "loaded"; }
-  std::string summary() const override { return "memory latency under increasing load"; }
-  std::string description() const override {
-    return "One worker of a node chases pointers while the node's other CPUs load the same memory: "
-           "idle, at fractions of the peak, and at the peak. Loaders are throttled by the clock; "
-           "the load shown is the bandwidth achieved while the latency was measured. --time covers "
-           "all cases together.";
-  }
-  std::vector<Example> examples() const override {
-    return {
-        {"The bandwidth-latency curve of each node's own memory", "numatlas loaded --pairs local"},
-        {"The memory of CXL node 2 under three reads to a write",
-         "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}};
-  }
-  std::vector<std::string> refused_options() const override {
-    return {"--memory", "--serial", "--csv"};
-  }
+  Loaded() : Benchmark(loaded_spec) {}
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   bool is_of_memory() const override { return true; }
@@ -70,14 +72,11 @@ class Loaded final : public Benchmark {
                                                  const TaskContext& task) const override {
     return worker_on_first_cpus(options, machine, task);
   }
-  TimeOption time_option() const override { return {"30s", true}; }
   /// Two of eleven points a curve.
   double time_until(int round) const override { return rates_.empty() && round == 0 ? 0.2 : 1; }
-  bool refines_first_values() const override { return true; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
                                                 const RunReport& report) const override;
-  std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
   std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const override;
   void conclude(RunReport& report) const override;
@@ -136,7 +135,7 @@ Expected<void> Loaded::parse_options() {
   if (!rates_text_.empty()) {
     rates_ = TRY(parse_rates(rates_text_));
   }
-  return common_.parse(name());
+  return common_.parse(spec().name);
 }
 
 /// The first worker of the node chases. Hardware threads of its core would take its core from it,
@@ -253,7 +252,7 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
 }
 
 Expected<std::vector<PlannedScenario>> Loaded::plan(const PlanInput& input) const {
-  TRY(check_node_pairs(input, name(), "--pairs names the nodes"));
+  TRY(check_node_pairs(input, spec().name, "--pairs names the nodes"));
   // Parts of a peak are known on one rank only, when it has been measured.
   if (rates_.empty()) {
     TRY(check_one_process(input, "loaded without --rates"));
@@ -331,8 +330,8 @@ void add_latency_added(RunReport& report) {
       };
       const auto idle = estimate_of(other, "latency");
       if (load_of(other) == idle_load && load_of(point) != idle_load &&
-          other.pages == point.pages && alike("cpu_node") && alike("memory_node") &&
-          idle && latency)
+          other.pages == point.pages && alike("cpu_node") && alike("memory_node") && idle &&
+          latency)
         point.figures.push_back(
             {"latency_added", "s", difference_of(*latency, *idle), std::nullopt});
     }
