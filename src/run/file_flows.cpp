@@ -4,17 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "gpu/buffers.h"
 #include "kernels/traits.h"
 #include "memory/source.h"
-#include "run/file_device_flows.h"
+#include "run/device_flows.h"
 #include "run/flows.h"
 #include "run/levels.h"
 
@@ -31,85 +31,115 @@ WorkerOfCpu workers_by_cpu(const Layout& layout) {
   return workers;
 }
 
-/// What depends on the rest of the flow: its defaults, as the other benchmarks have them.
-void fill_in(const FileFlow& file, std::size_t index, const PlanInput& input, Flow& flow) {
-  if (traits_of(flow.kernel.name).on_gpu) return fill_in_device(file, index, input, flow);
-  const Machine& machine = machine_of(input, flow.worker);
-  const CpuSet& cpus = worker_of(input, flow.worker).placement.cpus;
-  ChainSpec& chain = flow.kernel.chain;
-  if (traits_of(flow.kernel.name).chases() && !file.shares) {
-    chain.order = file.order.value_or(ChainOrder::random);
-    chain.stride = file.stride.value_or(line_bytes(machine, cpus));
-    chain.page = file.window.value_or(page_bytes(machine, flow.region.pages));
-    chain.chains = file.chains.value_or(1);
-    chain.seed = file.seed ? *file.seed + index
-                           : input.options.seed + static_cast<std::uint64_t>(flow.worker);
-    flow.kernel.verify_full =
-        file.verify_full.value_or(input.options.verify == Verify::full || is_walked_whole(flow));
-  }
-  flow.warm_up = file.warm_up.value_or(warm_up_bytes(machine, cpus, flow));
+/// Pages of the host's side as asked for, and none for memory of a GPU.
+PageKind pages_of_side(const Region& side, bool is_asked, PageKind otherwise) {
+  return gpu_of(side.placement) >= 0 ? PageKind::base : is_asked ? side.pages : otherwise;
 }
 
-Expected<MemoryPlacement> source_memory(const FileFlow& file, std::size_t index, const Flow& flow,
-                                        const PlanInput& input) {
-  const WorkerPlacement& place = worker_of(input, flow.worker).placement;
-  if (!file.source || !file.source->memory)
-    return traits_of(file.kernel).on_gpu ? place.memory : flow.region.placement;
-  const auto spec = parse_memory_spec(*file.source->memory);
-  auto memory = spec ? resolve_memory(*spec, machine_of(input, flow.worker),
-                                      static_cast<int>(index), place.cpus)
+/// What the keys do not say, once it is known where the memory is: as the other benchmarks have it.
+void fill_in(const FlowEntry& entry, const PlanInput& input, Flow& flow) {
+  const auto fill = [&](const char* key, auto& value, const auto& usual) {
+    if (!entry.has(key)) value = usual;
+  };
+  const Machine& machine = machine_of(input, flow.worker);
+  const CpuSet& cpus = worker_of(input, flow.worker).placement.cpus;
+  const KernelTraits& is = traits_of(flow.kernel.name);
+  const KernelSpec usual;
+  KernelSpec& kernel = flow.kernel;
+  ChainSpec& chain = kernel.chain;
+  const std::uint64_t usual_seed = input.options.seed + static_cast<std::uint64_t>(flow.worker);
+  fill("role", flow.role, default_role(kernel.name));
+  if (!entry.has("shares")) {
+    flow.region.pages = pages_of_side(flow.region, entry.has("pages"), input.pages.front());
+    fill("lines", kernel.lines, usual.lines);
+  }
+  if (flow.source) {
+    fill("source.size", flow.source->bytes, flow.region.bytes);
+    flow.source->pages = pages_of_side(*flow.source, entry.has("source.pages"),
+                                       is.on_gpu ? input.pages.front() : flow.region.pages);
+  }
+  if (is.on_gpu) {
+    DeviceWork& work = kernel.device;
+    work.bytes = flow.region.bytes;
+    fill("gpu", work.gpu, gpus_of_copy(entry).worker());
+    fill("pin", work.pinning, usual.device.pinning);
+    fill("depth", work.depth, usual.device.depth);
+    fill("caches", work.caches, usual.device.caches);
+    if (is.chases())
+      fill("loads", work.loads, usual_loads(work.bytes));
+    else
+      fill("copies", work.copies, usual_copies(work.bytes, work.depth));
+    fill("seed", chain.seed, usual_seed);
+    fill("warm_up", flow.warm_up, device_warm_up(flow));
+    return;
+  }
+  fill("stores", kernel.stores, usual.stores);
+  if (is.chases() && !entry.has("shares")) {
+    fill("order", chain.order, usual.chain.order);
+    fill("stride", chain.stride, line_bytes(machine, cpus));
+    fill("window", chain.page, page_bytes(machine, flow.region.pages));
+    fill("chains", chain.chains, usual.chain.chains);
+    fill("seed", chain.seed, usual_seed);
+    fill("verify", kernel.verify_full,
+         input.options.verify == Verify::full || is_walked_whole(flow));
+  }
+  fill("warm_up", flow.warm_up, warm_up_bytes(machine, cpus, flow));
+}
+
+/// Error (unavailable, telling the place in the file) unless the GPUs that it names are there.
+Expected<void> check_gpus(const FlowEntry& entry, const Machine& machine) {
+  if (!traits_of(entry.kernel()).on_gpu) return {};
+  for (const int gpu : {gpu_of_flow(entry), gpu_in(entry.memory)}) {
+    if (gpu >= 0 && find_gpu(machine, gpu) == nullptr)
+      return fail(error_at_gpu(entry, gpu, no_such_gpu(gpu, usable_gpus({machine}))));
+  }
+  return {};
+}
+
+/// What `words`, the value of this key, mean on the `index`-th of its CPUs.
+Expected<MemoryPlacement> placement_of(const FlowEntry& entry, const char* key,
+                                       const std::string& words, std::size_t index,
+                                       const MemoryPlacement& otherwise, const Machine& machine,
+                                       const CpuSet& cpus) {
+  if (!entry.has(key)) return otherwise;
+  const auto spec = parse_memory_spec(words);
+  auto memory = spec ? resolve_memory(*spec, machine, static_cast<int>(index), cpus)
                      : Expected<MemoryPlacement>(fail(spec.error()));
-  if (!memory) return fail(error_at(file.source->places, "memory", memory.error()));
+  if (!memory) return fail(error_at(entry.places, key, memory.error()));
   return memory;
 }
 
-Expected<Region> source_region(const FileFlow& file, std::size_t index, const Flow& flow,
-                               const PlanInput& input) {
-  auto memory = TRY(source_memory(file, index, flow, input));
-  const auto asked = file.source ? file.source->pages : std::nullopt;
-  const bool of_device = traits_of(file.kernel).on_gpu;
-  Region source;
-  source.placement = std::move(memory);
-  source.bytes = file.source && file.source->size ? *file.source->size : flow.region.bytes;
-  source.pages =
-      pages_of_side(source.placement, asked, of_device ? input.pages.front() : flow.region.pages);
-  return source;
-}
-
 /// A flow with memory of its own.
-Expected<Flow> own_flow(const FileFlow& file, std::size_t index, int worker,
+Expected<Flow> own_flow(const FlowEntry& entry, std::size_t index, int worker,
                         const WorkerOfCpu& workers, const PlanInput& input) {
   const WorkerPlacement& place = worker_of(input, worker).placement;
-  Flow flow;
+  const Machine& machine = machine_of(input, worker);
+  const KernelTraits& is = traits_of(entry.kernel());
+  Flow flow = entry.flow;
   flow.worker = worker;
-  flow.kernel.name = file.kernel;
-  flow.kernel.stores = file.stores.value_or(Stores::regular);
-  if (file.mix) std::tie(flow.kernel.mix_reads, flow.kernel.mix_writes) = *file.mix;
-  flow.kernel.lines = file.lines.value_or(1);
-  flow.role = file.role.value_or(default_role(file.kernel));
-  flow.rate = file.rate;
-  TRY(check_gpus(file, machine_of(input, worker)));
-  flow.region.placement =
-      TRY(memory_of(file, index, place.memory, machine_of(input, worker), place.cpus));
-  flow.region.bytes = file.size.value_or(Bytes{});
-  flow.region.pages = pages_of_side(flow.region.placement, file.pages, input.pages.front());
-  if (file.source || traits_of(file.kernel).copies_on_gpu()) {
-    flow.source = TRY(source_region(file, index, flow, input));
+  TRY(check_gpus(entry, machine));
+  flow.region.placement = TRY(memory_of(entry, index, place.memory, machine, place.cpus));
+  if (entry.has("source") || is.copies_on_gpu()) {
+    if (!flow.source) flow.source.emplace();
+    flow.source->placement =
+        TRY(placement_of(entry, "source.memory", entry.source_memory, index,
+                         is.on_gpu ? place.memory : flow.region.placement, machine, place.cpus));
   }
-  if (file.first_touch) flow.first_touch = workers.at(*file.first_touch);
-  fill_in(file, index, input, flow);
+  if (entry.has("first_touch")) flow.first_touch = workers.at(entry.first_touch);
+  if (entry.has("seed")) flow.kernel.chain.seed += index;
+  fill_in(entry, input, flow);
   return flow;
 }
 
 /// What a flow says of the memory that it shares is what its owner says.
-void share(const std::vector<Flow>& flows, std::size_t owner, const FileFlow& file,
+void share(const std::vector<Flow>& flows, std::size_t owner, const FlowEntry& entry,
            const PlanInput& input, Flow& flow) {
   flow.shares = static_cast<int>(owner);
   flow.region = flows[owner].region;
-  if (file.size) flow.region.bytes = *file.size;
+  if (entry.has("size")) flow.region.bytes = entry.flow.region.bytes;
   if (traits_of(flow.kernel.name).chases()) flow.kernel.chain = flows[owner].kernel.chain;
   flow.kernel.lines = flows[owner].kernel.lines;
-  fill_in(file, 0, input, flow);
+  fill_in(entry, input, flow);
 }
 
 /// A worker's CPU, which is how a file names it.
@@ -117,83 +147,54 @@ CpuId cpu_of_worker(const PlanInput& input, int worker) {
   return *worker_of(input, worker).placement.cpu;
 }
 
-/// All keys of a flow.
-FileFlow whole_file_flow(const Scenario& scenario, const Flow& flow, const PlanInput& input) {
-  FileFlow file;
-  file.cpus = {cpu_of_worker(input, flow.worker)};
-  file.kernel = flow.kernel.name;
-  if (traits_of(flow.kernel.name).mixes) file.mix = {flow.kernel.mix_reads, flow.kernel.mix_writes};
-  if (flow.kernel.stores != Stores::regular) file.stores = flow.kernel.stores;
-  if (flow.role != default_role(file.kernel)) file.role = flow.role;
-  file.rate = flow.rate;
-  file.warm_up = flow.warm_up;
-  if (flow.shares) {
-    const Flow& owner = scenario.flows[static_cast<std::size_t>(*flow.shares)];
-    file.shares = cpu_of_worker(input, owner.worker);
-    if (flow.region.bytes != owner.region.bytes) file.size = flow.region.bytes;
-    return file;
-  }
-  file.size = flow.region.bytes;
-  file.memory = flow.region.placement.text();
-  if (flow.region.pages != PageKind::base) file.pages = flow.region.pages;
-  if (flow.source) {
-    file.source = FileSource{flow.source->bytes, flow.source->placement.text(), {}, {}};
-    const PageKind usual = on_gpu(flow.kernel) ? PageKind::base : flow.region.pages;
-    if (flow.source->pages != usual) file.source->pages = flow.source->pages;
-  }
-  if (on_gpu(flow.kernel)) write_device_keys(flow, file);
-  if (flow.first_touch) file.first_touch = cpu_of_worker(input, *flow.first_touch);
-  if (traits_of(flow.kernel.name).chases_on_cpu()) {
-    const ChainSpec& chain = flow.kernel.chain;
-    if (chain.order != ChainOrder::random) file.order = chain.order;
-    file.stride = chain.stride;
-    file.window = chain.page;
-    file.seed = chain.seed;
-    file.verify_full = flow.kernel.verify_full;
-    if (chain.chains > 1) file.chains = chain.chains;
-  }
-  if (flow.kernel.lines > 1) file.lines = flow.kernel.lines;
-  return file;
-}
-
-/// Takes away a key that is filled in the same without it.
-template <class T, class Value>
-void leave_out(FileFlow& file, std::optional<T> FileFlow::*key, const Value& value,
-               const PlanInput& input, Flow& scratch) {
-  if (!(file.*key)) return;
-  const std::optional<T> kept = file.*key;
-  file.*key = std::nullopt;
-  fill_in(file, 0, input, scratch);
-  if (value(scratch) != *kept) file.*key = kept;
-}
-
-FileFlow file_flow(const Scenario& scenario, const Flow& flow, const PlanInput& input) {
-  FileFlow file = whole_file_flow(scenario, flow, input);
-  Flow scratch = flow;
-  leave_out(
-      file, &FileFlow::stride, [](const Flow& f) { return f.kernel.chain.stride; }, input, scratch);
-  leave_out(
-      file, &FileFlow::window, [](const Flow& f) { return f.kernel.chain.page; }, input, scratch);
+/// With the keys without which it would be filled in otherwise, and those that always stand.
+FlowEntry entry_of(const Scenario& scenario, const Flow& flow, const PlanInput& input) {
+  FlowEntry entry;
+  entry.cpus = {cpu_of_worker(input, flow.worker)};
+  entry.flow = flow;
+  entry.memory = flow.region.placement.text();
+  if (flow.source) entry.source_memory = flow.source->placement.text();
+  if (flow.first_touch) entry.first_touch = cpu_of_worker(input, *flow.first_touch);
+  std::set<std::string> keys = keys_that_apply(entry);
+  if (!flow.first_touch) keys.erase("first_touch");
+  if (!flow.rate) keys.erase("rate");
+  // Both sides of such a copy have the same.
+  if (on_gpu(flow.kernel)) keys.erase("source.size");
   // The order of any other has no windows: what they would be is of no account.
-  if (flow.kernel.chain.order != ChainOrder::page_local) file.window = std::nullopt;
-  leave_out(
-      file, &FileFlow::seed, [](const Flow& f) { return f.kernel.chain.seed; }, input, scratch);
-  leave_out(
-      file, &FileFlow::verify_full, [](const Flow& f) { return f.kernel.verify_full; }, input,
-      scratch);
-  leave_out(
-      file, &FileFlow::copies, [](const Flow& f) { return f.kernel.device.copies; }, input,
-      scratch);
-  leave_out(
-      file, &FileFlow::loads, [](const Flow& f) { return f.kernel.device.loads; }, input, scratch);
-  leave_out(
-      file, &FileFlow::warm_up, [](const Flow& f) { return f.warm_up; }, input, scratch);
-  return file;
+  if (flow.kernel.chain.order != ChainOrder::page_local) keys.erase("window");
+  if (!flow.shares) {
+    keys.erase("shares");
+  } else {
+    const Flow& owner = scenario.flows[static_cast<std::size_t>(*flow.shares)];
+    entry.shares = cpu_of_worker(input, owner.worker);
+    std::erase_if(keys, [](const std::string& key) {
+      static const std::set<std::string> own{"mix",  "size", "shares", "stores",
+                                             "role", "rate", "warm_up"};
+      return !own.contains(key);
+    });
+    if (flow.region.bytes == owner.region.bytes) keys.erase("size");
+  }
+  entry.keys = keys;
+  const auto filled_in = [&] {
+    Flow filled = flow;
+    fill_in(entry, input, filled);
+    return filled;
+  };
+  const Flow whole = filled_in();
+  static const std::set<std::string> always{"mix",    "size",        "memory",
+                                            "shares", "first_touch", "rate",
+                                            "source", "source.size", "source.memory"};
+  for (const std::string& key : keys) {
+    if (always.contains(key)) continue;
+    entry.keys.erase(key);
+    if (filled_in() != whole) entry.keys.insert(key);
+  }
+  return entry;
 }
 
 /// The node of "bind:1", which can stand in "each:0,1"; "" for any other placement.
-std::string single_node(const FileFlow& flow) {
-  const std::string text = flow.memory.value_or("");
+std::string single_node(const FlowEntry& flow) {
+  const std::string& text = flow.memory;
   const bool single = text.starts_with("bind:") && text.find(',') == std::string::npos;
   return single ? text.substr(std::string_view("bind:").size()) : "";
 }
@@ -201,39 +202,40 @@ std::string single_node(const FileFlow& flow) {
 /// Flows in a row that differ in no more than the CPU, the next seed, and the node of each.
 class Groups {
  public:
-  void add(const FileFlow& flow) {
+  void add(const FlowEntry& flow) {
     if (flows_.empty() || !joins(flow)) {
       flows_.push_back(flow);
       nodes_ = single_node(flow);
       same_memory_ = true;
       return;
     }
-    FileFlow& group = flows_.back();
+    FlowEntry& group = flows_.back();
     same_memory_ = same_memory_ && flow.memory == group.memory;
     group.cpus.push_back(flow.cpus.front());
     nodes_ += "," + single_node(flow);
     if (!same_memory_) each_[flows_.size() - 1] = "each:" + nodes_;
   }
-  std::vector<FileFlow> take() && {
+  std::vector<FlowEntry> take() && {
     for (const auto& [index, memory] : each_) flows_[index].memory = memory;
     return std::move(flows_);
   }
 
  private:
-  bool joins(const FileFlow& flow) const {
-    const FileFlow& group = flows_.back();
-    FileFlow like = flow;
+  bool joins(const FlowEntry& flow) const {
+    const FlowEntry& group = flows_.back();
+    FlowEntry like = flow;
     like.cpus = group.cpus;
-    if (group.seed && flow.seed) {
-      if (*flow.seed != *group.seed + group.cpus.size()) return false;
-      like.seed = group.seed;
+    if (flow.has("seed")) {
+      const std::uint64_t first = group.flow.kernel.chain.seed;
+      if (flow.flow.kernel.chain.seed != first + group.cpus.size()) return false;
+      like.flow.kernel.chain.seed = first;
     }
     const bool nodes = !single_node(group).empty() && !single_node(flow).empty();
     if (nodes) like.memory = group.memory;
     return like == group;
   }
 
-  std::vector<FileFlow> flows_;
+  std::vector<FlowEntry> flows_;
   std::map<std::size_t, std::string> each_;  ///< memory of groups on several nodes
   std::string nodes_;                        ///< of the last group
   bool same_memory_ = true;
@@ -249,7 +251,7 @@ FileScenario file_scenario(const PlannedScenario& planned, const PlanInput& inpu
   if (stop.precision != usual.stop.precision) file.precision = stop.precision;
   Groups groups;
   for (const Flow& flow : planned.scenario.flows)
-    groups.add(file_flow(planned.scenario, flow, input));
+    groups.add(entry_of(planned.scenario, flow, input));
   file.flows = std::move(groups).take();
   if (stop.to_the_end != default_to_the_end(file.flows)) file.to_the_end = stop.to_the_end;
   return file;
@@ -286,15 +288,10 @@ Expected<void> check_layout(const Layout& layout) {
 
 }  // namespace
 
-Expected<MemoryPlacement> memory_of(const FileFlow& flow, std::size_t index,
+Expected<MemoryPlacement> memory_of(const FlowEntry& entry, std::size_t index,
                                     const MemoryPlacement& otherwise, const Machine& machine,
                                     const CpuSet& cpus) {
-  if (!flow.memory) return otherwise;
-  const auto spec = parse_memory_spec(*flow.memory);
-  auto memory = spec ? resolve_memory(*spec, machine, static_cast<int>(index), cpus)
-                     : Expected<MemoryPlacement>(fail(spec.error()));
-  if (!memory) return fail(error_at(flow.places, "memory", memory.error()));
-  return memory;
+  return placement_of(entry, "memory", entry.memory, index, otherwise, machine, cpus);
 }
 
 Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input) {
@@ -306,17 +303,17 @@ Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input)
   stop.to_the_end = file.to_the_end.value_or(default_to_the_end(file.flows));
   const WorkerOfCpu workers = workers_by_cpu(input.layout);
   std::map<CpuId, std::size_t> flow_of_cpu;
-  std::vector<std::pair<std::size_t, const FileFlow*>> sharing;
-  for (const FileFlow& flow : file.flows) {
+  std::vector<std::pair<std::size_t, const FlowEntry*>> sharing;
+  for (const FlowEntry& flow : file.flows) {
     for (std::size_t i = 0; i < flow.cpus.size(); ++i) {
       auto own = TRY(own_flow(flow, i, workers.at(flow.cpus[i]), workers, input));
       flow_of_cpu[flow.cpus[i]] = scenario.flows.size();
-      if (flow.shares) sharing.emplace_back(scenario.flows.size(), &flow);
+      if (flow.has("shares")) sharing.emplace_back(scenario.flows.size(), &flow);
       scenario.flows.push_back(std::move(own));
     }
   }
   for (const auto& [index, flow] : sharing)
-    share(scenario.flows, flow_of_cpu.at(*flow->shares), *flow, input, scenario.flows[index]);
+    share(scenario.flows, flow_of_cpu.at(flow->shares), *flow, input, scenario.flows[index]);
   return scenario;
 }
 

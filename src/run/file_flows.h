@@ -11,7 +11,7 @@
 namespace numatlas {
 
 /// Placement of a flow on the `index`-th of its CPUs; errors tell the place in the file.
-Expected<MemoryPlacement> memory_of(const FileFlow& flow, std::size_t index,
+Expected<MemoryPlacement> memory_of(const FlowEntry& entry, std::size_t index,
                                     const MemoryPlacement& otherwise, const Machine& machine,
                                     const CpuSet& cpus);
 

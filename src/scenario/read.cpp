@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,17 +17,16 @@
 
 #include "base/read_file.h"
 #include "base/whole.h"
-#include "kernels/traits.h"
 #include "memory/source.h"
+#include "scenario/flow_keys.h"
 #include "scenario/guard.h"
 #include "scenario/table_reader.h"
 
 namespace numatlas {
 namespace {
 
-// Of a file, lists of CPUs written out: more than any machine runs, few enough to be held.
+// More than any machine runs, few enough to be held.
 constexpr std::size_t most_flows = 1 << 20;
-constexpr int most_cpu = 1 << 20;
 // Far over what a person or a program writes here; stops an endless pipe.
 constexpr std::size_t most_bytes = 64 * mib;
 
@@ -102,26 +102,16 @@ Expected<std::vector<CpuId>> parse_cpus(const std::string& text) {
   return cpus;
 }
 
-/// Bytes with a unit, or a whole number of them.
-std::optional<Bytes> read_bytes(TableReader& reader, const std::string& key, std::int64_t least) {
+/// A rate in bytes a second, with a unit or as a number.
+std::optional<double> read_rate(TableReader& reader, const std::string& key) {
   const toml::node* const node = reader.node(key);
-  if (node == nullptr) return std::nullopt;
-  if (!node->is_integer())
-    return reader.read(key, [](const std::string& text) { return parse_bytes(text); });
-  const auto bytes = reader.whole<std::uint64_t>(key, least, std::int64_t{1} << 62);
-  return bytes ? std::optional(Bytes{*bytes}) : std::nullopt;
-}
-
-std::optional<double> read_rate(TableReader& reader) {
-  const toml::node* const node = reader.node("rate");
-  if (node == nullptr) return std::nullopt;
-  const auto text = node->is_number() ? std::nullopt : reader.read("rate", parse_rate);
+  const auto text = node->is_number() ? std::nullopt : reader.read(key, parse_rate);
   if (!node->is_number() && !text) return std::nullopt;
   const double rate = text ? *text : node->value<double>().value_or(0);
   // Slower ones would take longer than anybody waits to fill a sample.
   constexpr double least = 1e6;
   if (std::isfinite(rate) && rate >= least) return rate;
-  reader.wrong("rate",
+  reader.wrong(key,
                fmt::format("{} is not a number of at least {:.0f} bytes a second", rate, least),
                "write it as 2GB/s");
   return std::nullopt;
@@ -138,100 +128,136 @@ std::optional<double> read_precision(TableReader& reader) {
   return std::nullopt;
 }
 
-/// What is over the whole numbers of TOML stands as a text.
-std::optional<std::uint64_t> read_seed(TableReader& reader) {
-  const toml::node* const node = reader.node("seed");
-  if (node == nullptr) return std::nullopt;
-  if (!node->is_string()) return reader.whole<std::uint64_t>("seed", 0, INT64_MAX);
-  return reader.read("seed", [](const std::string& text) -> Expected<std::uint64_t> {
-    if (const auto value = parse_whole<std::uint64_t>(text, 0, UINT64_MAX, "seed")) return *value;
-    return fail(ErrorKind::usage, fmt::format("'{}' is not a whole number below 2^64", text));
-  });
+// What a key's word says, by the type of its value.
+Expected<std::string> parse(const std::string& word, const std::string&) {
+  return parse_memory(word);
+}
+Expected<PageKind> parse(const std::string& word, PageKind) { return parse_pages(word); }
+Expected<ChainOrder> parse(const std::string& word, ChainOrder) { return parse_chain_order(word); }
+Expected<Bytes> parse(const std::string& word, Bytes) { return parse_size(word); }
+Expected<Pinning> parse(const std::string& word, Pinning) {
+  return one_of<Pinning>(word, {all_pinnings.begin(), all_pinnings.end()});
+}
+Expected<HostCaches> parse(const std::string& word, HostCaches) {
+  return one_of<HostCaches>(word, {HostCaches::cold, HostCaches::warm});
+}
+Expected<Stores> parse(const std::string& word, Stores) {
+  // "ordinary" in files for version 0.1.
+  return one_of<Stores>(word == "ordinary" ? name_of(Stores::regular) : word,
+                        {Stores::regular, Stores::non_temporal});
+}
+Expected<Role> parse(const std::string& word, Role) {
+  return one_of<Role>(word, {Role::measured, Role::load});
+}
+Expected<bool> parse(const std::string& word, bool) {
+  if (word == "full" || word == "proof") return word == "full";
+  return fail(ErrorKind::usage, fmt::format("'{}' is not one of proof, full", word));
+}
+Expected<std::pair<unsigned, unsigned>> parse(const std::string& word,
+                                              const std::tuple<unsigned&, unsigned&>&) {
+  return parse_mix(word);
 }
 
-std::optional<CpuId> read_cpu(TableReader& reader, const std::string& key) {
-  const auto cpu = reader.whole<int>(key, 0, most_cpu);
-  return cpu ? std::optional(CpuId{*cpu}) : std::nullopt;
+/// Reads the keys that a table has.
+class KeyReader {
+ public:
+  KeyReader(TableReader& reader, const std::string& file, FlowEntry& entry)
+      : reader_(reader), file_(file), entry_(entry) {}
+
+  template <class T>
+  void operator()(const std::string& key, T&& value, bool /*applies*/) {
+    take(key, value, [&](const std::string& name) {
+      return reader_.read(name, [&](const std::string& word) { return parse(word, value); });
+    });
+  }
+  void operator()(const std::string& key, std::optional<double>& value, bool /*applies*/) {
+    take(key, value, [&](const std::string& name) { return read_rate(reader_, name); });
+  }
+  template <class T>
+  void operator()(const std::string& key, T& value, bool /*applies*/, std::int64_t least,
+                  std::int64_t most) {
+    take(key, value, [&](const std::string& name) { return reader_.whole<T>(name, least, most); });
+  }
+  /// What is over the whole numbers of TOML stands as a text.
+  void operator()(const std::string& key, std::uint64_t& value, bool /*applies*/,
+                  std::int64_t least, std::int64_t most) {
+    take(key, value, [&](const std::string& name) {
+      const bool any = most == INT64_MAX && reader_.has(name) && reader_.node(name)->is_string();
+      if (!any) return reader_.whole<std::uint64_t>(name, least, most);
+      return reader_.read(name, [](const std::string& text) -> Expected<std::uint64_t> {
+        if (const auto read = parse_whole<std::uint64_t>(text, 0, UINT64_MAX, "seed")) return *read;
+        return fail(ErrorKind::usage, fmt::format("'{}' is not a whole number below 2^64", text));
+      });
+    });
+  }
+  void operator()(const std::string& key, CpuId& cpu, bool applies, std::int64_t least,
+                  std::int64_t most) {
+    (*this)(key, cpu.value, applies, least, most);
+  }
+  /// Bytes with a unit, or a whole number of them.
+  void operator()(const std::string& key, Bytes& bytes, bool applies, std::int64_t least) {
+    if (reader_.has(key) && reader_.node(key)->is_integer())
+      return (*this)(key, bytes.value, applies, least, std::int64_t{1} << 62);
+    take(key, bytes, [&](const std::string& name) {
+      return reader_.read(name, [](const std::string& text) { return parse_bytes(text); });
+    });
+  }
+  void operator()(const std::string& key, std::optional<Region>& source, bool /*applies*/) {
+    const toml::table* const table = reader_.table(key);
+    if (table == nullptr) return;
+    source.emplace();
+    entry_.keys.insert(key);
+    Places places;
+    TableReader reader(*table, file_, key, {"size", "memory", "pages"}, places);
+    if (!traits_of(entry_.kernel()).copies_on_gpu()) reader.need("size");
+    KeyReader inner(reader, file_, entry_);
+    list_source_keys(inner, entry_);
+    for (auto& [name, place] : places.of) entry_.places.of[key + "." + name] = std::move(place);
+    source_error_ = reader.error();
+  }
+  const std::optional<Error>& source_error() const { return source_error_; }
+
+ private:
+  template <class T, class Read>
+  void take(const std::string& key, T& value, const Read& read) {
+    const std::string name = key.substr(key.find('.') + 1);
+    if (!reader_.has(name)) return;
+    auto found = read(name);
+    if (!found) return;
+    value = *std::move(found);
+    entry_.keys.insert(key);
+  }
+
+  TableReader& reader_;
+  const std::string& file_;
+  FlowEntry& entry_;
+  std::optional<Error> source_error_;
+};
+
+std::vector<std::string> known_keys() {
+  std::vector<std::string> keys{"cpu", "cpus", "kernel"};
+  const auto add = [&](const char* key, auto&&...) { keys.emplace_back(key); };
+  const FlowEntry any;
+  list_keys(add, any);
+  return keys;
 }
 
-void read_source(TableReader& flow_reader, const std::string& file, FileFlow& flow,
-                 std::optional<Error>& error) {
-  const toml::table* const table = flow_reader.table("source");
-  if (table == nullptr) return;
-  FileSource source;
-  TableReader reader(*table, file, "source", {"size", "memory", "pages"}, source.places);
-  if (!traits_of(flow.kernel).copies_on_gpu()) reader.need("size");
-  source.size = reader.read("size", parse_size);
-  source.memory = reader.read("memory", parse_memory);
-  source.pages = reader.read("pages", parse_pages);
-  error = reader.error();
-  flow.source = std::move(source);
-}
-
-/// What a GPU's kernels heed.
-void read_device(TableReader& reader, FileFlow& flow) {
-  constexpr int most_gpu = 1 << 16, most_depth = 4096;
-  // More than any queue or launch has room for.
-  constexpr int most_count = 1 << 20;
-  flow.gpu = reader.whole<int>("gpu", 0, most_gpu);
-  flow.depth = reader.whole<int>("depth", 1, most_depth);
-  flow.copies = reader.whole<std::uint64_t>("copies", 1, most_count);
-  flow.loads = reader.whole<std::uint64_t>("loads", 1, most_count);
-  flow.pin = reader.read("pin", [](const std::string& word) {
-    return one_of<Pinning>(word, {all_pinnings.begin(), all_pinnings.end()});
-  });
-  flow.caches = reader.read("caches", [](const std::string& word) {
-    return one_of<HostCaches>(word, {HostCaches::cold, HostCaches::warm});
-  });
-}
-
-Expected<FileFlow> read_flow(const toml::table& table, const std::string& file) {
-  FileFlow flow;
-  TableReader reader(table, file, "a flow",
-                     {"cpu",    "cpus",   "kernel", "size",    "memory", "pages",  "source",
-                      "order",  "stride", "window", "seed",    "verify", "stores", "mix",
-                      "gpu",    "pin",    "depth",  "copies",  "loads",  "caches", "first_touch",
-                      "shares", "role",   "rate",   "warm_up", "chains", "lines"},
-                     flow.places);
+Expected<FlowEntry> read_flow(const toml::table& table, const std::string& file) {
+  FlowEntry entry;
+  TableReader reader(table, file, "a flow", known_keys(), entry.places);
   if (reader.has("cpu") && reader.has("cpus")) reader.wrong("cpus", "'cpu' is given as well");
   if (!reader.has("cpus")) reader.need("cpu");
   reader.need("kernel");
   if (!reader.has("shares")) reader.need("size");
-  if (const auto cpu = read_cpu(reader, "cpu")) flow.cpus = {*cpu};
-  if (auto cpus = reader.read("cpus", parse_cpus)) flow.cpus = *std::move(cpus);
-  flow.kernel = reader.read("kernel", parse_kernel_name).value_or("");
-  flow.size = reader.read("size", parse_size);
-  flow.memory = reader.read("memory", parse_memory);
-  flow.pages = reader.read("pages", parse_pages);
-  std::optional<Error> source_error;
-  read_source(reader, file, flow, source_error);
-  flow.order = reader.read("order", [](const auto& text) { return parse_chain_order(text); });
-  flow.stride = read_bytes(reader, "stride", 1);
-  flow.window = read_bytes(reader, "window", 1);
-  flow.seed = read_seed(reader);
-  flow.verify_full = reader.read("verify", [](const std::string& word) -> Expected<bool> {
-    if (word == "full" || word == "proof") return word == "full";
-    return fail(ErrorKind::usage, fmt::format("'{}' is not one of proof, full", word));
-  });
-  flow.chains = reader.whole<unsigned>("chains", 1, most_chains);
-  flow.lines = reader.whole<unsigned>("lines", 1, most_ping_pong_lines);
-  flow.stores = reader.read("stores", [](const std::string& word) {
-    // "ordinary" in files for version 0.1.
-    return one_of<Stores>(word == "ordinary" ? name_of(Stores::regular) : word,
-                          {Stores::regular, Stores::non_temporal});
-  });
-  flow.mix = reader.read("mix", [](const auto& text) { return parse_mix(text); });
-  read_device(reader, flow);
-  flow.first_touch = read_cpu(reader, "first_touch");
-  flow.shares = read_cpu(reader, "shares");
-  flow.role = reader.read("role", [](const std::string& word) {
-    return one_of<Role>(word, {Role::measured, Role::load});
-  });
-  flow.rate = read_rate(reader);
-  flow.warm_up = read_bytes(reader, "warm_up", 0);
+  KeyReader keys(reader, file, entry);
+  if (const auto number = reader.whole<int>("cpu", 0, most_cpu)) entry.cpus = {CpuId{*number}};
+  if (auto cpus = reader.read("cpus", parse_cpus)) entry.cpus = *std::move(cpus);
+  entry.flow.kernel.name = reader.read("kernel", parse_kernel_name).value_or("");
+  list_keys(keys, entry);
   if (reader.error()) return fail(*reader.error());
-  if (source_error) return fail(*source_error);
-  return flow;
+  if (keys.source_error()) return fail(*keys.source_error());
+  if (!entry.has("role")) entry.flow.role = default_role(entry.kernel());
+  return entry;
 }
 
 Expected<FileScenario> read_scenario(const toml::table& table, const std::string& file,
@@ -269,7 +295,7 @@ Error error_at(const Places& places, const std::string& key, Error error) {
   error.subject = place == places.of.end()
                       ? (places.of.contains("") ? places.of.at("") : "scenario")
                       : place->second;
-  if (!key.empty()) error.message = key + ": " + error.message;
+  if (!key.empty()) error.message = key.substr(key.find('.') + 1) + ": " + error.message;
   return error;
 }
 
