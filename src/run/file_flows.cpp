@@ -96,19 +96,6 @@ Expected<void> check_gpus(const FlowEntry& entry, const Machine& machine) {
   return {};
 }
 
-/// What `words`, the value of this key, mean on the `index`-th of its CPUs.
-Expected<MemoryPlacement> placement_of(const FlowEntry& entry, const char* key,
-                                       const std::string& words, std::size_t index,
-                                       const MemoryPlacement& otherwise, const Machine& machine,
-                                       const CpuSet& cpus) {
-  if (!entry.has(key)) return otherwise;
-  const auto spec = parse_memory_spec(words);
-  auto memory = spec ? resolve_memory(*spec, machine, static_cast<int>(index), cpus)
-                     : Expected<MemoryPlacement>(fail(spec.error()));
-  if (!memory) return fail(error_at(entry.places, key, memory.error()));
-  return memory;
-}
-
 /// A flow with memory of its own.
 Expected<Flow> own_flow(const FlowEntry& entry, std::size_t index, int worker,
                         const WorkerOfCpu& workers, const PlanInput& input) {
@@ -118,12 +105,12 @@ Expected<Flow> own_flow(const FlowEntry& entry, std::size_t index, int worker,
   Flow flow = entry.flow;
   flow.worker = worker;
   TRY(check_gpus(entry, machine));
-  flow.region.placement = TRY(memory_of(entry, index, place.memory, machine, place.cpus));
+  flow.region.placement = TRY(memory_of(entry, "memory", index, place.memory, machine, place.cpus));
   if (entry.has("source") || is.copies_on_gpu()) {
     if (!flow.source) flow.source.emplace();
+    const MemoryPlacement& usual = is.on_gpu ? place.memory : flow.region.placement;
     flow.source->placement =
-        TRY(placement_of(entry, "source.memory", entry.source_memory, index,
-                         is.on_gpu ? place.memory : flow.region.placement, machine, place.cpus));
+        TRY(memory_of(entry, "source.memory", index, usual, machine, place.cpus));
   }
   if (entry.has("first_touch")) flow.first_touch = workers.at(entry.first_touch);
   if (entry.has("seed")) flow.kernel.chain.seed += index;
@@ -288,10 +275,15 @@ Expected<void> check_layout(const Layout& layout) {
 
 }  // namespace
 
-Expected<MemoryPlacement> memory_of(const FlowEntry& entry, std::size_t index,
-                                    const MemoryPlacement& otherwise, const Machine& machine,
-                                    const CpuSet& cpus) {
-  return placement_of(entry, "memory", entry.memory, index, otherwise, machine, cpus);
+Expected<MemoryPlacement> memory_of(const FlowEntry& entry, const std::string& key,
+                                    std::size_t index, const MemoryPlacement& otherwise,
+                                    const Machine& machine, const CpuSet& cpus) {
+  if (!entry.has(key)) return otherwise;
+  const auto spec = parse_memory_spec(key == "memory" ? entry.memory : entry.source_memory);
+  auto memory = spec ? resolve_memory(*spec, machine, static_cast<int>(index), cpus)
+                     : Expected<MemoryPlacement>(fail(spec.error()));
+  if (!memory) return fail(error_at(entry.places, key, memory.error()));
+  return memory;
 }
 
 Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input) {

@@ -21,19 +21,12 @@ tl::unexpected<Error> wrong_key(const FlowEntry& flow, const std::string& key,
 
 bool is_answer(const FlowEntry& flow) { return traits_of(flow.kernel()).step == StepKind::answer; }
 
-/// The first key that its kernel does not heed; "" where there is none.
-std::string misplaced_key(const FlowEntry& flow) {
-  std::string misplaced;
-  const auto check = [&](const char* key, auto&&, bool applies, auto...) {
-    if (misplaced.empty() && flow.has(key) && !applies) misplaced = key;
-  };
-  list_keys(check, flow);
-  return misplaced;
-}
-
 Expected<void> check_flow(const FlowEntry& flow) {
-  if (const std::string key = misplaced_key(flow); !key.empty())
-    return wrong_key(flow, key, fmt::format("does not apply to the kernel '{}'", flow.kernel()));
+  const std::set<std::string> apply = keys_that_apply(flow);
+  for (const std::string& key : flow.keys) {
+    if (!apply.contains(key))
+      return wrong_key(flow, key, fmt::format("does not apply to the kernel '{}'", flow.kernel()));
+  }
   if (!flow.has("shares") && !flow.has("size")) return wrong_key(flow, "", "key 'size' is missing");
   TRY(check_device_flow(flow));
   if (flow.has("size") && !flow.has("source") && !traits_of(flow.kernel()).on_gpu) {

@@ -103,7 +103,8 @@ Expected<std::vector<CpuId>> parse_cpus(const std::string& text) {
 }
 
 /// A rate in bytes a second, with a unit or as a number.
-std::optional<double> read_rate(TableReader& reader, const std::string& key) {
+std::optional<double> read_value(TableReader& reader, const std::string& key,
+                                 const std::optional<double>&) {
   const toml::node* const node = reader.node(key);
   const auto text = node->is_number() ? std::nullopt : reader.read(key, parse_rate);
   if (!node->is_number() && !text) return std::nullopt;
@@ -158,80 +159,67 @@ Expected<std::pair<unsigned, unsigned>> parse(const std::string& word,
   return parse_mix(word);
 }
 
-/// Reads the keys that a table has.
-class KeyReader {
- public:
-  KeyReader(TableReader& reader, const std::string& file, FlowEntry& entry)
-      : reader_(reader), file_(file), entry_(entry) {}
+// A key's value by its type, and by limits where the list has some.
+template <class T>
+auto read_value(TableReader& reader, const std::string& key, const T& value) {
+  return reader.read(key, [&](const std::string& word) { return parse(word, value); });
+}
+template <class T>
+std::optional<T> read_value(TableReader& reader, const std::string& key, const T&,
+                            std::int64_t least, std::int64_t most) {
+  return reader.whole<T>(key, least, most);
+}
+std::optional<CpuId> read_value(TableReader& reader, const std::string& key, CpuId,
+                                std::int64_t least, std::int64_t most) {
+  const auto cpu = reader.whole<int>(key, least, most);
+  return cpu ? std::optional(CpuId{*cpu}) : std::nullopt;
+}
+/// Bytes with a unit, or a whole number of them.
+std::optional<Bytes> read_value(TableReader& reader, const std::string& key, Bytes,
+                                std::int64_t least) {
+  if (!reader.node(key)->is_integer())
+    return reader.read(key, [](const std::string& text) { return parse_bytes(text); });
+  const auto bytes = reader.whole<std::uint64_t>(key, least, std::int64_t{1} << 62);
+  return bytes ? std::optional(Bytes{*bytes}) : std::nullopt;
+}
+/// What is over the whole numbers of TOML stands as a text.
+std::optional<std::uint64_t> read_value(TableReader& reader, const std::string& key, std::uint64_t,
+                                        std::int64_t least, std::int64_t most) {
+  if (most < INT64_MAX || !reader.node(key)->is_string())
+    return reader.whole<std::uint64_t>(key, least, most);
+  return reader.read(key, [&](const std::string& text) -> Expected<std::uint64_t> {
+    if (const auto value = parse_whole<std::uint64_t>(text, 0, UINT64_MAX, key)) return *value;
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a whole number below 2^64", text));
+  });
+}
 
-  template <class T>
-  void operator()(const std::string& key, T&& value, bool /*applies*/) {
-    take(key, value, [&](const std::string& name) {
-      return reader_.read(name, [&](const std::string& word) { return parse(word, value); });
-    });
-  }
-  void operator()(const std::string& key, std::optional<double>& value, bool /*applies*/) {
-    take(key, value, [&](const std::string& name) { return read_rate(reader_, name); });
-  }
-  template <class T>
-  void operator()(const std::string& key, T& value, bool /*applies*/, std::int64_t least,
-                  std::int64_t most) {
-    take(key, value, [&](const std::string& name) { return reader_.whole<T>(name, least, most); });
-  }
-  /// What is over the whole numbers of TOML stands as a text.
-  void operator()(const std::string& key, std::uint64_t& value, bool /*applies*/,
-                  std::int64_t least, std::int64_t most) {
-    take(key, value, [&](const std::string& name) {
-      const bool any = most == INT64_MAX && reader_.has(name) && reader_.node(name)->is_string();
-      if (!any) return reader_.whole<std::uint64_t>(name, least, most);
-      return reader_.read(name, [](const std::string& text) -> Expected<std::uint64_t> {
-        if (const auto read = parse_whole<std::uint64_t>(text, 0, UINT64_MAX, "seed")) return *read;
-        return fail(ErrorKind::usage, fmt::format("'{}' is not a whole number below 2^64", text));
-      });
-    });
-  }
-  void operator()(const std::string& key, CpuId& cpu, bool applies, std::int64_t least,
-                  std::int64_t most) {
-    (*this)(key, cpu.value, applies, least, most);
-  }
-  /// Bytes with a unit, or a whole number of them.
-  void operator()(const std::string& key, Bytes& bytes, bool applies, std::int64_t least) {
-    if (reader_.has(key) && reader_.node(key)->is_integer())
-      return (*this)(key, bytes.value, applies, least, std::int64_t{1} << 62);
-    take(key, bytes, [&](const std::string& name) {
-      return reader_.read(name, [](const std::string& text) { return parse_bytes(text); });
-    });
-  }
-  void operator()(const std::string& key, std::optional<Region>& source, bool /*applies*/) {
-    const toml::table* const table = reader_.table(key);
-    if (table == nullptr) return;
-    source.emplace();
-    entry_.keys.insert(key);
-    Places places;
-    TableReader reader(*table, file_, key, {"size", "memory", "pages"}, places);
-    if (!traits_of(entry_.kernel()).copies_on_gpu()) reader.need("size");
-    KeyReader inner(reader, file_, entry_);
-    list_source_keys(inner, entry_);
-    for (auto& [name, place] : places.of) entry_.places.of[key + "." + name] = std::move(place);
-    source_error_ = reader.error();
-  }
-  const std::optional<Error>& source_error() const { return source_error_; }
+/// Reads the keys that a table has into `entry`.
+struct KeyReader {
+  TableReader& table;
+  const std::string& file;
+  FlowEntry& entry;
 
- private:
-  template <class T, class Read>
-  void take(const std::string& key, T& value, const Read& read) {
+  void operator()(const std::string& key, auto&& value, bool /*applies*/, auto... limits) {
     const std::string name = key.substr(key.find('.') + 1);
-    if (!reader_.has(name)) return;
-    auto found = read(name);
+    if (!table.has(name)) return;
+    auto found = read_value(table, name, value, limits...);
     if (!found) return;
     value = *std::move(found);
-    entry_.keys.insert(key);
+    entry.keys.insert(key);
   }
-
-  TableReader& reader_;
-  const std::string& file_;
-  FlowEntry& entry_;
-  std::optional<Error> source_error_;
+  void operator()(const std::string& key, std::optional<Region>& source, bool /*applies*/) {
+    const toml::table* const its = table.table(key);
+    if (its == nullptr) return;
+    source.emplace();
+    entry.keys.insert(key);
+    Places places;
+    TableReader reader(*its, file, key, {"size", "memory", "pages"}, places);
+    if (!traits_of(entry.kernel()).copies_on_gpu()) reader.need("size");
+    KeyReader inner{reader, file, entry};
+    list_source_keys(inner, entry);
+    for (auto& [name, place] : places.of) entry.places.of[key + "." + name] = std::move(place);
+    table.wrong_within(reader);
+  }
 };
 
 std::vector<std::string> known_keys() {
@@ -249,13 +237,12 @@ Expected<FlowEntry> read_flow(const toml::table& table, const std::string& file)
   if (!reader.has("cpus")) reader.need("cpu");
   reader.need("kernel");
   if (!reader.has("shares")) reader.need("size");
-  KeyReader keys(reader, file, entry);
+  KeyReader keys{reader, file, entry};
   if (const auto number = reader.whole<int>("cpu", 0, most_cpu)) entry.cpus = {CpuId{*number}};
   if (auto cpus = reader.read("cpus", parse_cpus)) entry.cpus = *std::move(cpus);
   entry.flow.kernel.name = reader.read("kernel", parse_kernel_name).value_or("");
   list_keys(keys, entry);
   if (reader.error()) return fail(*reader.error());
-  if (keys.source_error()) return fail(*keys.source_error());
   if (!entry.has("role")) entry.flow.role = default_role(entry.kernel());
   return entry;
 }

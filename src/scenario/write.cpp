@@ -67,10 +67,6 @@ std::string list_text(const std::vector<CpuId>& cpus) {
   return text;
 }
 
-std::string bytes_text(Bytes bytes) {
-  return bytes.value == 0 ? "0" : in_quotes(compact_text(bytes));
-}
-
 std::string time_text(Nanoseconds time) {
   const std::pair<const char*, std::int64_t> units[] = {
       {"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1000}};
@@ -105,25 +101,11 @@ std::string precision_text(double part) {
   return read && *read == part ? in_quotes(percent) : number_text(part);
 }
 
-/// "key = value" of each key that is there.
-class Lines {
- public:
-  void add(const char* key, const std::string& value) {
-    text_ += fmt::format("{} = {}\n", key, value);
-  }
-  template <class T, class Text>
-  void add_if(const char* key, const std::optional<T>& value, const Text& text) {
-    if (value) add(key, text(*value));
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
 // A value as TOML has it, by its type.
 std::string value_text(const std::string& words) { return in_quotes(words); }
-std::string value_text(Bytes bytes) { return bytes_text(bytes); }
+std::string value_text(Bytes bytes) {
+  return bytes.value == 0 ? "0" : in_quotes(compact_text(bytes));
+}
 std::string value_text(CpuId cpu) { return std::to_string(cpu.value); }
 std::string value_text(int number) { return std::to_string(number); }
 std::string value_text(unsigned number) { return std::to_string(number); }
@@ -163,18 +145,24 @@ class KeyWriter {
   const FlowEntry& entry_;
 };
 
-std::string flow_text(const FlowEntry& entry) {
+std::vector<std::string> key_lines(const FlowEntry& entry) {
   KeyWriter keys(entry);
   list_keys(keys, entry);
+  return keys.lines;
+}
+
+std::string flow_text(const FlowEntry& entry) {
   const bool one = entry.cpus.size() == 1;
   return fmt::format("{} = {}\nkernel = {}\n{}\n", one ? "cpu" : "cpus",
                      one ? value_text(entry.cpus.front()) : in_quotes(list_text(entry.cpus)),
-                     in_quotes(entry.kernel()), fmt::join(keys.lines, "\n"));
+                     in_quotes(entry.kernel()), fmt::join(key_lines(entry), "\n"));
 }
 
 }  // namespace
 
-bool operator==(const FlowEntry& a, const FlowEntry& b) { return flow_text(a) == flow_text(b); }
+bool operator==(const FlowEntry& a, const FlowEntry& b) {
+  return a.cpus == b.cpus && a.kernel() == b.kernel() && key_lines(a) == key_lines(b);
+}
 
 std::string text_of(const ScenarioFile& file, const std::vector<std::string>& head) {
   std::string text;
@@ -186,12 +174,11 @@ std::string text_of(const ScenarioFile& file, const std::vector<std::string>& he
     if (!text.empty()) text += '\n';
     if (!scenario.comment.empty()) text += comment(scenario.comment);
     if (scenario.flows.empty()) continue;
-    Lines lines;
-    lines.add("name", in_quotes(scenario.name));
-    lines.add_if("time", scenario.time, [](auto time) { return in_quotes(time_text(time)); });
-    lines.add_if("precision", scenario.precision, precision_text);
-    lines.add_if("to_the_end", scenario.to_the_end, [](bool on) { return on ? "true" : "false"; });
-    text += "[[scenario]]\n" + lines.text();
+    text += fmt::format("[[scenario]]\nname = {}\n", in_quotes(scenario.name));
+    if (scenario.time) text += fmt::format("time = \"{}\"\n", time_text(*scenario.time));
+    if (scenario.precision)
+      text += fmt::format("precision = {}\n", precision_text(*scenario.precision));
+    if (scenario.to_the_end) text += fmt::format("to_the_end = {}\n", *scenario.to_the_end);
     for (const FlowEntry& flow : scenario.flows) text += "[[scenario.flow]]\n" + flow_text(flow);
   }
   return text;

@@ -135,7 +135,8 @@ Expected<MemoryPlacement> RunFile::worker_memory(CpuId cpu, const MemoryPlacemen
       index = static_cast<std::size_t>(found - flow.cpus.begin());
     }
   }
-  return first == nullptr ? otherwise : memory_of(*first, index, otherwise, machine, {cpu});
+  return first == nullptr ? otherwise
+                          : memory_of(*first, "memory", index, otherwise, machine, {cpu});
 }
 
 /// A CPU that this process may not use, told with the first place that names it.
