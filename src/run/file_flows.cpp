@@ -31,15 +31,16 @@ WorkerOfCpu workers_by_cpu(const Layout& layout) {
   return workers;
 }
 
-/// Pages of the host's side as asked for, and none for memory of a GPU.
-PageKind pages_of_side(const Region& side, bool is_asked, PageKind otherwise) {
-  return gpu_of(side.placement) >= 0 ? PageKind::base : is_asked ? side.pages : otherwise;
-}
-
 /// What the keys do not say, once it is known where the memory is: as the other benchmarks have it.
-void fill_in(const FlowEntry& entry, const PlanInput& input, Flow& flow) {
+/// Returns keys without which the flow would be the same.
+std::set<std::string> fill_in(const FlowEntry& entry, const PlanInput& input, Flow& flow) {
+  std::set<std::string> needless;
   const auto fill = [&](const char* key, auto& value, const auto& usual) {
     if (!entry.has(key)) value = usual;
+    if (value == usual) needless.insert(key);
+  };
+  const auto pages_on = [](const Region& side, PageKind otherwise) {
+    return gpu_of(side.placement) >= 0 ? PageKind::base : otherwise;
   };
   const Machine& machine = machine_of(input, flow.worker);
   const CpuSet& cpus = worker_of(input, flow.worker).placement.cpus;
@@ -47,43 +48,40 @@ void fill_in(const FlowEntry& entry, const PlanInput& input, Flow& flow) {
   const KernelSpec usual;
   KernelSpec& kernel = flow.kernel;
   ChainSpec& chain = kernel.chain;
-  const std::uint64_t usual_seed = input.options.seed + static_cast<std::uint64_t>(flow.worker);
+  DeviceWork& work = kernel.device;
   fill("role", flow.role, default_role(kernel.name));
-  if (!entry.has("shares")) {
-    flow.region.pages = pages_of_side(flow.region, entry.has("pages"), input.pages.front());
+  fill("stores", kernel.stores, usual.stores);
+  fill("gpu", work.gpu, gpus_of_copy(entry).worker());
+  fill("pin", work.pinning, usual.device.pinning);
+  fill("depth", work.depth, usual.device.depth);
+  fill("caches", work.caches, usual.device.caches);
+  if (is.on_gpu) work.bytes = flow.region.bytes;
+  if (is.chases_on_gpu()) fill("loads", work.loads, usual_loads(work.bytes));
+  if (is.copies_on_gpu()) fill("copies", work.copies, usual_copies(work.bytes, work.depth));
+  // The rest of a flow that shares memory is its owner's.
+  const bool owns = !entry.has("shares");
+  if (owns) {
+    fill("pages", flow.region.pages, pages_on(flow.region, input.pages.front()));
     fill("lines", kernel.lines, usual.lines);
+    fill("order", chain.order, usual.chain.order);
+    fill("chains", chain.chains, usual.chain.chains);
   }
   if (flow.source) {
-    fill("source.size", flow.source->bytes, flow.region.bytes);
-    flow.source->pages = pages_of_side(*flow.source, entry.has("source.pages"),
-                                       is.on_gpu ? input.pages.front() : flow.region.pages);
+    if (!entry.has("source.size")) flow.source->bytes = flow.region.bytes;
+    fill("source.pages", flow.source->pages,
+         pages_on(*flow.source, is.on_gpu ? input.pages.front() : flow.region.pages));
   }
-  if (is.on_gpu) {
-    DeviceWork& work = kernel.device;
-    work.bytes = flow.region.bytes;
-    fill("gpu", work.gpu, gpus_of_copy(entry).worker());
-    fill("pin", work.pinning, usual.device.pinning);
-    fill("depth", work.depth, usual.device.depth);
-    fill("caches", work.caches, usual.device.caches);
-    if (is.chases())
-      fill("loads", work.loads, usual_loads(work.bytes));
-    else
-      fill("copies", work.copies, usual_copies(work.bytes, work.depth));
-    fill("seed", chain.seed, usual_seed);
-    fill("warm_up", flow.warm_up, device_warm_up(flow));
-    return;
-  }
-  fill("stores", kernel.stores, usual.stores);
-  if (is.chases() && !entry.has("shares")) {
-    fill("order", chain.order, usual.chain.order);
+  if (owns && is.chases_on_cpu()) {
     fill("stride", chain.stride, line_bytes(machine, cpus));
     fill("window", chain.page, page_bytes(machine, flow.region.pages));
-    fill("chains", chain.chains, usual.chain.chains);
-    fill("seed", chain.seed, usual_seed);
     fill("verify", kernel.verify_full,
          input.options.verify == Verify::full || is_walked_whole(flow));
   }
-  fill("warm_up", flow.warm_up, warm_up_bytes(machine, cpus, flow));
+  if (owns && (is.chases() || is.on_gpu))
+    fill("seed", chain.seed, input.options.seed + static_cast<std::uint64_t>(flow.worker));
+  fill("warm_up", flow.warm_up,
+       is.on_gpu ? device_warm_up(flow) : warm_up_bytes(machine, cpus, flow));
+  return needless;
 }
 
 /// Error (unavailable, telling the place in the file) unless the GPUs that it names are there.
@@ -134,7 +132,7 @@ CpuId cpu_of_worker(const PlanInput& input, int worker) {
   return *worker_of(input, worker).placement.cpu;
 }
 
-/// With the keys without which it would be filled in otherwise, and those that always stand.
+/// With the keys that it needs.
 FlowEntry entry_of(const Scenario& scenario, const Flow& flow, const PlanInput& input) {
   FlowEntry entry;
   entry.cpus = {cpu_of_worker(input, flow.worker)};
@@ -142,40 +140,24 @@ FlowEntry entry_of(const Scenario& scenario, const Flow& flow, const PlanInput& 
   entry.memory = flow.region.placement.text();
   if (flow.source) entry.source_memory = flow.source->placement.text();
   if (flow.first_touch) entry.first_touch = cpu_of_worker(input, *flow.first_touch);
-  std::set<std::string> keys = keys_that_apply(entry);
-  if (!flow.first_touch) keys.erase("first_touch");
-  if (!flow.rate) keys.erase("rate");
+  entry.keys = keys_that_apply(entry);
+  if (!flow.first_touch) entry.keys.erase("first_touch");
+  if (!flow.rate) entry.keys.erase("rate");
   // Both sides of such a copy have the same.
-  if (on_gpu(flow.kernel)) keys.erase("source.size");
+  if (on_gpu(flow.kernel)) entry.keys.erase("source.size");
   // The order of any other has no windows: what they would be is of no account.
-  if (flow.kernel.chain.order != ChainOrder::page_local) keys.erase("window");
+  if (flow.kernel.chain.order != ChainOrder::page_local) entry.keys.erase("window");
   if (!flow.shares) {
-    keys.erase("shares");
+    entry.keys.erase("shares");
   } else {
     const Flow& owner = scenario.flows[static_cast<std::size_t>(*flow.shares)];
     entry.shares = cpu_of_worker(input, owner.worker);
-    std::erase_if(keys, [](const std::string& key) {
-      static const std::set<std::string> own{"mix",  "size", "shares", "stores",
-                                             "role", "rate", "warm_up"};
-      return !own.contains(key);
-    });
-    if (flow.region.bytes == owner.region.bytes) keys.erase("size");
+    static const std::set<std::string> own{"mix",  "size", "shares", "stores",
+                                           "role", "rate", "warm_up"};
+    std::erase_if(entry.keys, [](const std::string& key) { return !own.contains(key); });
+    if (flow.region.bytes == owner.region.bytes) entry.keys.erase("size");
   }
-  entry.keys = keys;
-  const auto filled_in = [&] {
-    Flow filled = flow;
-    fill_in(entry, input, filled);
-    return filled;
-  };
-  const Flow whole = filled_in();
-  static const std::set<std::string> always{"mix",    "size",        "memory",
-                                            "shares", "first_touch", "rate",
-                                            "source", "source.size", "source.memory"};
-  for (const std::string& key : keys) {
-    if (always.contains(key)) continue;
-    entry.keys.erase(key);
-    if (filled_in() != whole) entry.keys.insert(key);
-  }
+  for (const std::string& key : fill_in(entry, input, entry.flow)) entry.keys.erase(key);
   return entry;
 }
 
