@@ -87,7 +87,7 @@ std::set<std::string> fill_in(const FlowEntry& entry, const PlanInput& input, Fl
 /// Error (unavailable, telling the place in the file) unless the GPUs that it names are there.
 Expected<void> check_gpus(const FlowEntry& entry, const Machine& machine) {
   if (!traits_of(entry.kernel()).on_gpu) return {};
-  for (const int gpu : {gpu_of_flow(entry), gpu_in(entry.memory)}) {
+  for (const int gpu : {gpu_of_flow(entry), gpu_of(entry.memory.single)}) {
     if (gpu >= 0 && find_gpu(machine, gpu) == nullptr)
       return fail(error_at_gpu(entry, gpu, no_such_gpu(gpu, usable_gpus({machine}))));
   }
@@ -137,8 +137,8 @@ FlowEntry entry_of(const Scenario& scenario, const Flow& flow, const PlanInput& 
   FlowEntry entry;
   entry.cpus = {cpu_of_worker(input, flow.worker)};
   entry.flow = flow;
-  entry.memory = flow.region.placement.text();
-  if (flow.source) entry.source_memory = flow.source->placement.text();
+  entry.memory.single = flow.region.placement;
+  if (flow.source) entry.source_memory.single = flow.source->placement;
   if (flow.first_touch) entry.first_touch = cpu_of_worker(input, *flow.first_touch);
   entry.keys = keys_that_apply(entry);
   if (!flow.first_touch) entry.keys.erase("first_touch");
@@ -161,54 +161,38 @@ FlowEntry entry_of(const Scenario& scenario, const Flow& flow, const PlanInput& 
   return entry;
 }
 
-/// The node of "bind:1", which can stand in "each:0,1"; "" for any other placement.
-std::string single_node(const FlowEntry& flow) {
-  const std::string& text = flow.memory;
-  const bool single = text.starts_with("bind:") && text.find(',') == std::string::npos;
-  return single ? text.substr(std::string_view("bind:").size()) : "";
+/// Whether a flow differs from those of an entry in no more than the CPU, the next seed, and the
+/// node.
+bool joins(const FlowEntry& flow, const FlowEntry& entry) {
+  FlowEntry like = flow;
+  like.cpus = entry.cpus;
+  like.flow.kernel.chain.seed -= entry.cpus.size();
+  if (!flow.memory.each.empty() && !entry.memory.each.empty()) like.memory = entry.memory;
+  return like == entry;
 }
 
-/// Flows in a row that differ in no more than the CPU, the next seed, and the node of each.
-class Groups {
- public:
-  void add(const FlowEntry& flow) {
-    if (flows_.empty() || !joins(flow)) {
-      flows_.push_back(flow);
-      nodes_ = single_node(flow);
-      same_memory_ = true;
-      return;
+/// Of flows in a row that join, one entry.
+std::vector<FlowEntry> entries_of(const Scenario& scenario, const PlanInput& input) {
+  std::vector<FlowEntry> entries;
+  for (const Flow& flow : scenario.flows) {
+    FlowEntry entry = entry_of(scenario, flow, input);
+    const auto& nodes = entry.memory.single.nodes;
+    if (entry.memory.single.mode == MemoryMode::bind && nodes.size() == 1)
+      entry.memory.each = {nodes.front().first};
+    if (entries.empty() || !joins(entry, entries.back())) {
+      entries.push_back(std::move(entry));
+      continue;
     }
-    FlowEntry& group = flows_.back();
-    same_memory_ = same_memory_ && flow.memory == group.memory;
-    group.cpus.push_back(flow.cpus.front());
-    nodes_ += "," + single_node(flow);
-    if (!same_memory_) each_[flows_.size() - 1] = "each:" + nodes_;
+    entries.back().cpus.push_back(entry.cpus.front());
+    if (!entry.memory.each.empty()) entries.back().memory.each.push_back(nodes.front().first);
   }
-  std::vector<FlowEntry> take() && {
-    for (const auto& [index, memory] : each_) flows_[index].memory = memory;
-    return std::move(flows_);
+  for (FlowEntry& entry : entries) {
+    const std::vector<NodeId>& each = entry.memory.each;
+    if (std::any_of(each.begin(), each.end(), [&](NodeId node) { return node != each.front(); }))
+      entry.memory.form = MemorySpec::Form::each;
   }
-
- private:
-  bool joins(const FlowEntry& flow) const {
-    const FlowEntry& group = flows_.back();
-    FlowEntry like = flow;
-    like.cpus = group.cpus;
-    if (flow.has("seed")) {
-      const std::uint64_t first = group.flow.kernel.chain.seed;
-      if (flow.flow.kernel.chain.seed != first + group.cpus.size()) return false;
-      like.flow.kernel.chain.seed = first;
-    }
-    const bool nodes = !single_node(group).empty() && !single_node(flow).empty();
-    if (nodes) like.memory = group.memory;
-    return like == group;
-  }
-
-  std::vector<FlowEntry> flows_;
-  std::map<std::size_t, std::string> each_;  ///< memory of groups on several nodes
-  std::string nodes_;                        ///< of the last group
-  bool same_memory_ = true;
-};
+  return entries;
+}
 
 FileScenario file_scenario(const PlannedScenario& planned, const PlanInput& input,
                            Nanoseconds time) {
@@ -218,10 +202,7 @@ FileScenario file_scenario(const PlannedScenario& planned, const PlanInput& inpu
   const StopRule& stop = planned.scenario.stop;
   if (time != usual.stop.time) file.time = time;
   if (stop.precision != usual.stop.precision) file.precision = stop.precision;
-  Groups groups;
-  for (const Flow& flow : planned.scenario.flows)
-    groups.add(entry_of(planned.scenario, flow, input));
-  file.flows = std::move(groups).take();
+  file.flows = entries_of(planned.scenario, input);
   if (stop.to_the_end != default_to_the_end(file.flows)) file.to_the_end = stop.to_the_end;
   return file;
 }
@@ -261,9 +242,8 @@ Expected<MemoryPlacement> memory_of(const FlowEntry& entry, const std::string& k
                                     std::size_t index, const MemoryPlacement& otherwise,
                                     const Machine& machine, const CpuSet& cpus) {
   if (!entry.has(key)) return otherwise;
-  const auto spec = parse_memory_spec(key == "memory" ? entry.memory : entry.source_memory);
-  auto memory = spec ? resolve_memory(*spec, machine, static_cast<int>(index), cpus)
-                     : Expected<MemoryPlacement>(fail(spec.error()));
+  auto memory = resolve_memory(key == "memory" ? entry.memory : entry.source_memory, machine,
+                               static_cast<int>(index), cpus);
   if (!memory) return fail(error_at(entry.places, key, memory.error()));
   return memory;
 }

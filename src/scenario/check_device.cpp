@@ -21,8 +21,8 @@ tl::unexpected<Error> wrong_at(const FlowEntry& flow, const std::string& key,
 Expected<void> check_memory_of_cpu(const FlowEntry& flow) {
   constexpr const char* message = "only GPUs can access GPU memory";
   constexpr const char* hint = "kernel = \"device copy\" copies to it and from it";
-  if (gpu_in(flow.memory) >= 0) return wrong_at(flow, "memory", message, hint);
-  if (gpu_in(flow.source_memory) >= 0) return wrong_at(flow, "source.memory", message, hint);
+  if (gpu_of(flow.memory.single) >= 0) return wrong_at(flow, "memory", message, hint);
+  if (gpu_of(flow.source_memory.single) >= 0) return wrong_at(flow, "source.memory", message, hint);
   return {};
 }
 
@@ -92,7 +92,7 @@ Expected<void> check_device_copy(const FlowEntry& flow) {
 
 Expected<void> check_device_chase(const FlowEntry& flow) {
   if (!flow.has("gpu")) return wrong_at(flow, "", "key 'gpu' is missing", "gpu = 0");
-  if (gpu_in(flow.memory) >= 0) {
+  if (gpu_of(flow.memory.single) >= 0) {
     return wrong_at(flow, "memory", "a GPU's chase goes through memory of the host",
                     "such as memory = \"bind:0\"");
   }
@@ -103,13 +103,8 @@ Expected<void> check_device_chase(const FlowEntry& flow) {
 
 }  // namespace
 
-int gpu_in(const std::string& memory) {
-  const auto spec = parse_memory_spec(memory);
-  return spec && spec->form == MemorySpec::Form::single ? gpu_of(spec->single) : -1;
-}
-
 GpusOfCopy gpus_of_copy(const FlowEntry& flow) {
-  return {gpu_in(flow.source_memory), gpu_in(flow.memory)};
+  return {gpu_of(flow.source_memory.single), gpu_of(flow.memory.single)};
 }
 
 int gpu_of_flow(const FlowEntry& flow) {
@@ -120,7 +115,7 @@ int gpu_of_flow(const FlowEntry& flow) {
 
 Error error_at_gpu(const FlowEntry& flow, int gpu, const Error& error) {
   if (traits_of(flow.kernel()).chases_on_gpu()) return error_at(flow.places, "gpu", error);
-  const bool is_source = gpu_in(flow.source_memory) == gpu;
+  const bool is_source = gpu_of(flow.source_memory.single) == gpu;
   return error_at(flow.places, is_source ? "source.memory" : "memory", error);
 }
 

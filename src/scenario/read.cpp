@@ -56,20 +56,6 @@ Expected<Bytes> parse_size(const std::string& text) {
   return parse_bytes(text);
 }
 
-/// In the grammar's own words, so that a file that is written again is the same.
-Expected<std::string> parse_memory(const std::string& text) {
-  const auto spec = TRY(parse_memory_spec(text));
-  switch (spec.form) {
-    case MemorySpec::Form::single: return spec.single.text();
-    case MemorySpec::Form::round_robin: return std::string("auto");
-    case MemorySpec::Form::each: break;
-  }
-  if (spec.single.all_nodes) return std::string("each:all");
-  std::vector<int> nodes;
-  for (NodeId node : spec.each) nodes.push_back(node.value);
-  return fmt::format("each:{}", fmt::join(nodes, ","));
-}
-
 Expected<PageKind> parse_pages(const std::string& text) {
   const auto kinds = TRY(parse_page_kinds(text));
   if (kinds.size() > 1) {
@@ -130,8 +116,8 @@ std::optional<double> read_precision(TableReader& reader) {
 }
 
 // What a key's word says, by the type of its value.
-Expected<std::string> parse(const std::string& word, const std::string&) {
-  return parse_memory(word);
+Expected<MemorySpec> parse(const std::string& word, const MemorySpec&) {
+  return parse_memory_spec(word);
 }
 Expected<PageKind> parse(const std::string& word, PageKind) { return parse_pages(word); }
 Expected<ChainOrder> parse(const std::string& word, ChainOrder) { return parse_chain_order(word); }

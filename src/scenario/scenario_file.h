@@ -30,11 +30,11 @@ Error error_at(const Places& places, const std::string& key, Error error);
 struct FlowEntry {
   std::vector<CpuId> cpus;
   /// As far as the keys say it, and usual values for the rest. Who runs it, and where memory is, is
-  /// beside it in the file's words.
+  /// beside it as the file has it.
   Flow flow;
-  std::string memory, source_memory;  ///< in the grammar's words, checked; each: a CPU in turn
-  CpuId first_touch;                  ///< whose thread touches the memory first
-  CpuId shares;                       ///< of the flow whose memory it works on
+  MemorySpec memory, source_memory;  ///< each: a CPU in turn
+  CpuId first_touch;                 ///< whose thread touches the memory first
+  CpuId shares;                      ///< of the flow whose memory it works on
   std::set<std::string> keys;  ///< that it has, but for CPUs and kernel; "source.size" of a source
   Places places;
   const std::string& kernel() const { return flow.kernel.name; }
@@ -80,8 +80,6 @@ std::string text_of(const ScenarioFile& file, const std::vector<std::string>& he
 Expected<void> check_device_flow(const FlowEntry& flow);
 
 const char* name_of(Role role);
-/// N of "gpu:N"; -1 for any other placement or none ("").
-int gpu_in(const std::string& memory);
 /// The GPUs that a "device copy" is from and to; -1: memory of the host.
 struct GpusOfCopy {
   int from = -1, to = -1;

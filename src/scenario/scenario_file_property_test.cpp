@@ -9,6 +9,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "kernels/traits.h"
+#include "memory/source.h"
 #include "scenario/scenario_file.h"
 
 namespace numatlas {
@@ -22,11 +23,11 @@ std::optional<T> perhaps(T value) {
 /// Whole pages, so that a chain of any stride below has room.
 Bytes some_size() { return Bytes{64 * kib * *rc::gen::inRange<std::uint64_t>(1, 1 << 30)}; }
 Bytes some_bytes() { return Bytes{*rc::gen::inRange<std::uint64_t>(1, 1ULL << 53)}; }
-std::string some_memory() {
-  return *rc::gen::element<std::string>("local", "inherit", "auto", "bind:0", "bind:3,1",
-                                        "prefer:2", "interleave:0,1,2", "weighted:0=3,7=255",
-                                        "each:0,0,1", "pmem:/mnt/\"a b\", c:d{node} ",
-                                        "dax:/dev/dax{socket}.0", "memkind:HBW", "memkind:./\\");
+MemorySpec some_memory() {
+  return *parse_memory_spec(*rc::gen::element<std::string>(
+      "local", "inherit", "auto", "bind:0", "bind:3,1", "prefer:2", "interleave:0,1,2",
+      "weighted:0=3,7=255", "each:0,0,1", "pmem:/mnt/\"a b\", c:d{node} ", "dax:/dev/dax{socket}.0",
+      "memkind:HBW", "memkind:./\\"));
 }
 PageKind some_pages() {
   return *rc::gen::element(PageKind::base, PageKind::thp, PageKind::huge_2m, PageKind::huge_1g);
@@ -36,7 +37,7 @@ std::string some_name() {
                    rc::gen::element('a', ' ', '"', '\\', '#', '[', ']', '\'', '='));
 }
 
-std::string some_gpu(int number) { return "gpu:" + std::to_string(number); }
+MemorySpec some_gpu(int number) { return *parse_memory_spec("gpu:" + std::to_string(number)); }
 
 template <class T, class Value>
 void give(FlowEntry& entry, const char* key, T& member, const Value& value) {

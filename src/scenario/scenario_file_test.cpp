@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "memory/source.h"
+
 namespace numatlas {
 namespace {
 
@@ -91,7 +93,7 @@ rate = "2GB/s"
   chase.flow.kernel.chain = {ChainOrder::page_local, Bytes{128}, Bytes{8192}, 7, 3};
   chase.flow.kernel.verify_full = true;
   chase.flow.warm_up = Bytes{0};
-  chase.memory = "bind:1";
+  chase.memory = *parse_memory_spec("bind:1");
   chase.first_touch = CpuId{9};
   chase.keys = {"size", "memory", "pages",  "order",       "stride", "window",
                 "seed", "verify", "chains", "first_touch", "warm_up"};
@@ -104,8 +106,8 @@ rate = "2GB/s"
   triad.flow.kernel.stores = Stores::non_temporal;
   triad.flow.role = Role::load;
   triad.flow.rate = 2e9;
-  triad.memory = "each:0,1";
-  triad.source_memory = "interleave:0,1";
+  triad.memory = *parse_memory_spec("each:0,1");
+  triad.source_memory = *parse_memory_spec("interleave:0,1");
   triad.keys = {"size",         "memory", "source", "source.size", "source.memory",
                 "source.pages", "stores", "role",   "rate"};
   expect_same(scenario.flows[1], triad);
@@ -147,8 +149,8 @@ caches = "warm"
   copy.flow.source = Region{{}, {}, PageKind::thp};
   copy.flow.rate = 2e9;
   copy.flow.role = Role::load;
-  copy.memory = "gpu:2";
-  copy.source_memory = "each:0,1";
+  copy.memory = *parse_memory_spec("gpu:2");
+  copy.source_memory = *parse_memory_spec("each:0,1");
   copy.keys = {"size",  "memory", "source", "source.memory", "source.pages", "gpu",
                "depth", "copies", "seed",   "pin",           "rate",         "role"};
   expect_same(file->scenarios[0].flows[0], copy);
@@ -159,12 +161,12 @@ caches = "warm"
   chase.flow.kernel.device.loads = 12;
   chase.flow.kernel.device.caches = HostCaches::warm;
   chase.flow.region.bytes = Bytes{64 * kib};
-  chase.memory = "bind:0";
+  chase.memory = *parse_memory_spec("bind:0");
   chase.keys = {"size", "memory", "gpu", "loads", "caches"};
   expect_same(file->scenarios[0].flows[1], chase);
   EXPECT_EQ(gpu_of_flow(copy), 2);
   EXPECT_EQ(gpu_of_flow(chase), 1);
-  copy.source_memory = "gpu:5";
+  copy.source_memory = *parse_memory_spec("gpu:5");
   EXPECT_EQ(gpu_of_flow(copy), 5);
 }
 
@@ -431,7 +433,7 @@ TEST(ScenarioFile, IsWrittenAsItIsRead) {
   flow.flow.kernel.mix_reads = 3;
   flow.flow.region.bytes = Bytes{1536 * kib};
   flow.flow.rate = 1.5e9;
-  flow.memory = "local";
+  flow.memory = *parse_memory_spec("local");
   flow.keys = {"mix", "size", "memory", "rate", "warm_up"};
   FileScenario scenario{
       "say \"hello\\\"", std::chrono::milliseconds(20), 0.003, true, {flow}, "a\nb", {}};

@@ -102,7 +102,14 @@ std::string precision_text(double part) {
 }
 
 // A value as TOML has it, by its type.
-std::string value_text(const std::string& words) { return in_quotes(words); }
+std::string value_text(const MemorySpec& memory) {
+  if (memory.form == MemorySpec::Form::single) return in_quotes(memory.single.text());
+  if (memory.form == MemorySpec::Form::round_robin) return in_quotes("auto");
+  if (memory.single.all_nodes) return in_quotes("each:all");
+  std::vector<int> nodes;
+  for (NodeId node : memory.each) nodes.push_back(node.value);
+  return fmt::format("\"each:{}\"", fmt::join(nodes, ","));
+}
 std::string value_text(Bytes bytes) {
   return bytes.value == 0 ? "0" : in_quotes(compact_text(bytes));
 }
