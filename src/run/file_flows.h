@@ -2,8 +2,8 @@
 // and the machine, and left out again where a plan is written as a file.
 #pragma once
 
-#include <string>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "run/benchmark.h"

@@ -44,6 +44,37 @@ TEST(ScenarioFile, BracketsInTextsAreNoBrackets) {
   }
 }
 
+FlowEntry chase_of_all_keys() {
+  FlowEntry chase;
+  chase.cpus = {CpuId{0}};
+  chase.flow.region.bytes = Bytes{3 * mib / 2};
+  chase.flow.region.pages = PageKind::thp;
+  chase.flow.kernel.chain = {ChainOrder::page_local, Bytes{128}, Bytes{8192}, 7, 3};
+  chase.flow.kernel.verify_full = true;
+  chase.flow.warm_up = Bytes{0};
+  chase.memory = *parse_memory_spec("bind:1");
+  chase.first_touch = CpuId{9};
+  chase.keys = {"size", "memory", "pages",  "order",       "stride", "window",
+                "seed", "verify", "chains", "first_touch", "warm_up"};
+  return chase;
+}
+
+FlowEntry triad_of_all_keys() {
+  FlowEntry triad;
+  triad.cpus = {CpuId{3}, CpuId{1}, CpuId{2}};
+  triad.flow.kernel.name = "triad";
+  triad.flow.region.bytes = Bytes{64'000'000};
+  triad.flow.source = Region{Bytes{gib}, {}, PageKind::huge_2m};
+  triad.flow.kernel.stores = Stores::non_temporal;
+  triad.flow.role = Role::load;
+  triad.flow.rate = 2e9;
+  triad.memory = *parse_memory_spec("each:0,1");
+  triad.source_memory = *parse_memory_spec("interleave:0,1");
+  triad.keys = {"size",         "memory", "source", "source.size", "source.memory",
+                "source.pages", "stores", "role",   "rate"};
+  return triad;
+}
+
 TEST(ScenarioFile, EveryKeyIsRead) {
   const auto file = parse_scenarios(R"(
 cpus = "9,1-3,0"
@@ -86,31 +117,8 @@ rate = "2GB/s"
   EXPECT_EQ(scenario.precision, 0.03);
   EXPECT_EQ(scenario.to_the_end, false);
   ASSERT_EQ(scenario.flows.size(), 2u);
-  FlowEntry chase;
-  chase.cpus = {CpuId{0}};
-  chase.flow.region.bytes = Bytes{3 * mib / 2};
-  chase.flow.region.pages = PageKind::thp;
-  chase.flow.kernel.chain = {ChainOrder::page_local, Bytes{128}, Bytes{8192}, 7, 3};
-  chase.flow.kernel.verify_full = true;
-  chase.flow.warm_up = Bytes{0};
-  chase.memory = *parse_memory_spec("bind:1");
-  chase.first_touch = CpuId{9};
-  chase.keys = {"size", "memory", "pages",  "order",       "stride", "window",
-                "seed", "verify", "chains", "first_touch", "warm_up"};
-  expect_same(scenario.flows[0], chase);
-  FlowEntry triad;
-  triad.cpus = {CpuId{3}, CpuId{1}, CpuId{2}};
-  triad.flow.kernel.name = "triad";
-  triad.flow.region.bytes = Bytes{64'000'000};
-  triad.flow.source = Region{Bytes{gib}, {}, PageKind::huge_2m};
-  triad.flow.kernel.stores = Stores::non_temporal;
-  triad.flow.role = Role::load;
-  triad.flow.rate = 2e9;
-  triad.memory = *parse_memory_spec("each:0,1");
-  triad.source_memory = *parse_memory_spec("interleave:0,1");
-  triad.keys = {"size",         "memory", "source", "source.size", "source.memory",
-                "source.pages", "stores", "role",   "rate"};
-  expect_same(scenario.flows[1], triad);
+  expect_same(scenario.flows[0], chase_of_all_keys());
+  expect_same(scenario.flows[1], triad_of_all_keys());
 }
 
 TEST(ScenarioFile, EveryKeyOfAGpusFlowIsRead) {
