@@ -213,6 +213,19 @@ TEST(Match, AnotherMemoryAskedForIsAnotherCase) {
               ::testing::Contains(::testing::Field(&StoredCase::point, "1MiB base")));
 }
 
+TEST(Match, ARateIsAskedForByRunAlone) {
+  for (const std::string command : {"run", "loaded"}) {
+    const auto at_rate = [&](double rate) {
+      return stored([&](RunReport& report) {
+        report.command = command;
+        report.scenarios[0].flows[0].rate = rate;
+      });
+    };
+    EXPECT_TRUE(flows_of(at_rate(1e9), at_rate(1e9)).only_base.empty()) << command;
+    EXPECT_EQ(flows_of(at_rate(1e9), at_rate(2e9)).only_base.empty(), command != "run");
+  }
+}
+
 TEST(Match, SeveralLaunchesAreOneSide) {
   const auto launch = [](double factor) {
     return stored([&](RunReport& report) {
@@ -303,14 +316,7 @@ TEST(Match, EqualKeysAreNumbered) {
 void make_alike(RunReport& report) {
   report.workers[1].cpu_node = report.workers[0].cpu_node;
   for (ScenarioResult& point : report.scenarios) {
-    for (FlowResult& flow : point.flows) {
-      const FlowResult& first = point.flows[0];
-      flow.memory = first.memory;
-      flow.order = first.order;
-      flow.stride = first.stride;
-      flow.size = first.size;
-      flow.first_touch = first.first_touch;
-    }
+    for (FlowResult& flow : point.flows) flow.ask() = point.flows[0].ask();
   }
 }
 

@@ -20,6 +20,7 @@
 #include "base/pretty_json.h"
 #include "compare/stored.h"
 #include "machine/identity.h"
+#include "record/report_fields.h"
 
 namespace numatlas {
 namespace {
@@ -47,23 +48,6 @@ void add_residency(const Residency& seen, const std::string& from, Observed& obs
   const double huge = seen.thp_fraction.value_or(0);
   observed.pages[from + to_text(*seen.page_size)] = 1 - huge;
   if (huge > 0) observed.pages[from + "THP"] = huge;
-}
-
-/// Made of what was asked for alone.
-std::string asked_text(const FlowResult& flow, bool with_rate) {
-  json asked{full_name(flow),
-             flow.load,
-             flow.stores,
-             flow.order,
-             flow.stride.value,
-             flow.size.value,
-             flow.memory,
-             flow.source_memory,
-             flow.first_touch ? json(*flow.first_touch) : json(nullptr)};
-  if (with_rate) asked.push_back(flow.rate ? json(*flow.rate) : json(nullptr));
-  if (flow.gpu)
-    asked.push_back({flow.gpu->gpu, flow.gpu->direction, flow.gpu->pinning, flow.gpu->caches});
-  return json_line(asked);
 }
 
 /// What else used the hosts: "a: other programs used 1.0 of 2 CPUs".
@@ -147,8 +131,12 @@ class ReportReader {
     add_residency(flow.residency, "", read.observed);
     if (flow.source_residency) add_residency(*flow.source_residency, "from ", read.observed);
     if (flow.gpu && !flow.gpu->name.empty()) read.observed.gpus[flow.gpu->name] = 1;
+    json asked = record::to_json(flow.ask());
     // Of other commands it follows from what was measured: `loaded` takes parts of its peak.
-    read.asked = asked_text(flow, report_.command == "run");
+    if (report_.command != "run") asked.erase("rate");
+    if (flow.gpu)
+      asked["gpu"] = {flow.gpu->gpu, flow.gpu->direction, flow.gpu->pinning, flow.gpu->caches};
+    read.asked = json_line(asked);
     return read;
   }
 

@@ -57,17 +57,26 @@ struct GpuResult {
   std::string route;      ///< between GPUs: "direct", "through the host"
 };
 
-/// What one flow gave.
-struct FlowResult {
-  int worker = 0;  ///< index into RunReport::workers
+/// What was asked of a flow, whoever does it: flows that are alike in this can be compared.
+struct FlowAsk {
+  bool load = false;  ///< it keeps the memory busy while others are measured
   std::string kernel;
-  std::string mix;                ///< "2:1": lines read to lines written; "" for other kernels
-  std::string stores;             ///< "regular", "non-temporal"; "" for kernels that do not write
-  std::string order;              ///< of the chase; "" for other kernels
-  Bytes stride;                   ///< of the chase
-  Bytes size;                     ///< of the memory it works on
-  std::string memory;             ///< the placement asked for it, in the grammar's words
-  std::string source_memory;      ///< of what it reads from, where that is apart; else ""
+  std::string mix;                 ///< "2:1": lines read to lines written; "" for other kernels
+  std::string stores;              ///< "regular", "non-temporal"; "" for kernels that do not write
+  std::string order;               ///< of the chase; "" for other kernels
+  Bytes stride;                    ///< of the chase
+  Bytes size;                      ///< of the memory it works on
+  std::string memory;              ///< the placement asked for it, in the grammar's words
+  std::string source_memory;       ///< of what it reads from, where that is apart; else ""
+  std::optional<double> rate;      ///< bytes a second that it is held to
+  std::optional<int> first_touch;  ///< worker that touches its memory first, if another
+};
+
+/// What one flow gave.
+struct FlowResult : FlowAsk {
+  const FlowAsk& ask() const { return *this; }
+  FlowAsk& ask() { return *this; }
+  int worker = 0;                 ///< index into RunReport::workers
   std::vector<Figure> figures;    ///< the first is the one that the stop rule watches
   std::vector<double> samples;    ///< raw, in the unit of the first figure; only for --samples
   Distribution distribution;      ///< of the samples, in the unit of the first figure
@@ -79,9 +88,6 @@ struct FlowResult {
   Residency residency;
   std::optional<Residency> source_residency;  ///< where it reads from, when that is apart
   PolicyOutcome policy;
-  bool load = false;               ///< it kept the memory busy while others were measured
-  std::optional<double> rate;      ///< bytes a second that it was held to
-  std::optional<int> first_touch;  ///< worker that touched its memory first, when that was another
   /// Seconds from when all flows of its host were recording to this one's end, without pauses.
   double together = 0;
   /// Seconds of each time in which it did not run though it should have.

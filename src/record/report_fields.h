@@ -165,8 +165,7 @@ void list_fields(auto& f, Of<GpuResult> auto& g) {
   f("route", g.route, "between GPUs: direct, through the host");
 }
 
-void list_fields(auto& f, Of<FlowResult> auto& flow) {
-  f("worker", flow.worker, "index into the report's workers");
+void list_fields(auto& f, Of<FlowAsk> auto& flow) {
   f("load", flow.load, "it kept the memory busy while others were measured");
   f("kernel", flow.kernel, "what it did");
   f("mix", flow.mix, "lines read to lines written, 2:1; of the mix");
@@ -178,6 +177,11 @@ void list_fields(auto& f, Of<FlowResult> auto& flow) {
   f("source_memory", flow.source_memory, "placement asked for what it reads, where that is apart");
   f("rate", flow.rate, "B/s that it was held to");
   f("first_touch", flow.first_touch, "worker that touched its memory first, if another");
+}
+
+void list_fields(auto& f, Of<FlowResult> auto& flow) {
+  f("worker", flow.worker, "index into the report's workers");
+  list_fields(f, flow.ask());
   f("figures", flow.figures, "what it measured; the stop rule watches the first");
   f("stop", flow.stop, "converged, time_cap, interrupted, passes");
   f("overlap", flow.overlap, "part of its time in which all flows of its host ran");

@@ -4,17 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "gpu/buffers.h"
 #include "kernels/traits.h"
 #include "memory/source.h"
-#include "run/file_device_flows.h"
+#include "run/device_flows.h"
 #include "run/flows.h"
 #include "run/levels.h"
 
@@ -31,85 +31,100 @@ WorkerOfCpu workers_by_cpu(const Layout& layout) {
   return workers;
 }
 
-/// What depends on the rest of the flow: its defaults, as the other benchmarks have them.
-void fill_in(const FileFlow& file, std::size_t index, const PlanInput& input, Flow& flow) {
-  if (traits_of(flow.kernel.name).on_gpu) return fill_in_device(file, index, input, flow);
+/// What the keys do not say, once it is known where the memory is: as the other benchmarks have it.
+/// Returns keys without which the flow would be the same.
+std::set<std::string> fill_in(const FlowEntry& entry, const PlanInput& input, Flow& flow) {
+  std::set<std::string> needless;
+  const auto fill = [&](const char* key, auto& value, const auto& usual) {
+    if (!entry.has(key)) value = usual;
+    if (value == usual) needless.insert(key);
+  };
+  const auto pages_on = [](const Region& side, PageKind otherwise) {
+    return gpu_of(side.placement) >= 0 ? PageKind::base : otherwise;
+  };
   const Machine& machine = machine_of(input, flow.worker);
   const CpuSet& cpus = worker_of(input, flow.worker).placement.cpus;
-  ChainSpec& chain = flow.kernel.chain;
-  if (traits_of(flow.kernel.name).chases() && !file.shares) {
-    chain.order = file.order.value_or(ChainOrder::random);
-    chain.stride = file.stride.value_or(line_bytes(machine, cpus));
-    chain.page = file.window.value_or(page_bytes(machine, flow.region.pages));
-    chain.chains = file.chains.value_or(1);
-    chain.seed = file.seed ? *file.seed + index
-                           : input.options.seed + static_cast<std::uint64_t>(flow.worker);
-    flow.kernel.verify_full =
-        file.verify_full.value_or(input.options.verify == Verify::full || is_walked_whole(flow));
+  const KernelTraits& is = traits_of(flow.kernel.name);
+  const KernelSpec usual;
+  KernelSpec& kernel = flow.kernel;
+  ChainSpec& chain = kernel.chain;
+  DeviceWork& work = kernel.device;
+  fill("role", flow.role, default_role(kernel.name));
+  fill("stores", kernel.stores, usual.stores);
+  fill("gpu", work.gpu, gpus_of_copy(entry).worker());
+  fill("pin", work.pinning, usual.device.pinning);
+  fill("depth", work.depth, usual.device.depth);
+  fill("caches", work.caches, usual.device.caches);
+  if (is.on_gpu) work.bytes = flow.region.bytes;
+  if (is.chases_on_gpu()) fill("loads", work.loads, usual_loads(work.bytes));
+  if (is.copies_on_gpu()) fill("copies", work.copies, usual_copies(work.bytes, work.depth));
+  // The rest of a flow that shares memory is its owner's.
+  const bool owns = !entry.has("shares");
+  if (owns) {
+    fill("pages", flow.region.pages, pages_on(flow.region, input.pages.front()));
+    fill("lines", kernel.lines, usual.lines);
+    fill("order", chain.order, usual.chain.order);
+    fill("chains", chain.chains, usual.chain.chains);
   }
-  flow.warm_up = file.warm_up.value_or(warm_up_bytes(machine, cpus, flow));
+  if (flow.source) {
+    if (!entry.has("source.size")) flow.source->bytes = flow.region.bytes;
+    fill("source.pages", flow.source->pages,
+         pages_on(*flow.source, is.on_gpu ? input.pages.front() : flow.region.pages));
+  }
+  if (owns && is.chases_on_cpu()) {
+    fill("stride", chain.stride, line_bytes(machine, cpus));
+    fill("window", chain.page, page_bytes(machine, flow.region.pages));
+    fill("verify", kernel.verify_full,
+         input.options.verify == Verify::full || is_walked_whole(flow));
+  }
+  if (owns && (is.chases() || is.on_gpu))
+    fill("seed", chain.seed, input.options.seed + static_cast<std::uint64_t>(flow.worker));
+  fill("warm_up", flow.warm_up,
+       is.on_gpu ? device_warm_up(flow) : warm_up_bytes(machine, cpus, flow));
+  return needless;
 }
 
-Expected<MemoryPlacement> source_memory(const FileFlow& file, std::size_t index, const Flow& flow,
-                                        const PlanInput& input) {
-  const WorkerPlacement& place = worker_of(input, flow.worker).placement;
-  if (!file.source || !file.source->memory)
-    return traits_of(file.kernel).on_gpu ? place.memory : flow.region.placement;
-  const auto spec = parse_memory_spec(*file.source->memory);
-  auto memory = spec ? resolve_memory(*spec, machine_of(input, flow.worker),
-                                      static_cast<int>(index), place.cpus)
-                     : Expected<MemoryPlacement>(fail(spec.error()));
-  if (!memory) return fail(error_at(file.source->places, "memory", memory.error()));
-  return memory;
-}
-
-Expected<Region> source_region(const FileFlow& file, std::size_t index, const Flow& flow,
-                               const PlanInput& input) {
-  auto memory = TRY(source_memory(file, index, flow, input));
-  const auto asked = file.source ? file.source->pages : std::nullopt;
-  const bool of_device = traits_of(file.kernel).on_gpu;
-  Region source;
-  source.placement = std::move(memory);
-  source.bytes = file.source && file.source->size ? *file.source->size : flow.region.bytes;
-  source.pages =
-      pages_of_side(source.placement, asked, of_device ? input.pages.front() : flow.region.pages);
-  return source;
+/// Error (unavailable, telling the place in the file) unless the GPUs that it names are there.
+Expected<void> check_gpus(const FlowEntry& entry, const Machine& machine) {
+  if (!traits_of(entry.kernel()).on_gpu) return {};
+  for (const int gpu : {gpu_of_flow(entry), gpu_of(entry.memory.single)}) {
+    if (gpu >= 0 && find_gpu(machine, gpu) == nullptr)
+      return fail(error_at_gpu(entry, gpu, no_such_gpu(gpu, usable_gpus({machine}))));
+  }
+  return {};
 }
 
 /// A flow with memory of its own.
-Expected<Flow> own_flow(const FileFlow& file, std::size_t index, int worker,
+Expected<Flow> own_flow(const FlowEntry& entry, std::size_t index, int worker,
                         const WorkerOfCpu& workers, const PlanInput& input) {
   const WorkerPlacement& place = worker_of(input, worker).placement;
-  Flow flow;
+  const Machine& machine = machine_of(input, worker);
+  const KernelTraits& is = traits_of(entry.kernel());
+  Flow flow = entry.flow;
   flow.worker = worker;
-  flow.kernel.name = file.kernel;
-  flow.kernel.stores = file.stores.value_or(Stores::regular);
-  if (file.mix) std::tie(flow.kernel.mix_reads, flow.kernel.mix_writes) = *file.mix;
-  flow.kernel.lines = file.lines.value_or(1);
-  flow.role = file.role.value_or(default_role(file.kernel));
-  flow.rate = file.rate;
-  TRY(check_gpus(file, machine_of(input, worker)));
-  flow.region.placement =
-      TRY(memory_of(file, index, place.memory, machine_of(input, worker), place.cpus));
-  flow.region.bytes = file.size.value_or(Bytes{});
-  flow.region.pages = pages_of_side(flow.region.placement, file.pages, input.pages.front());
-  if (file.source || traits_of(file.kernel).copies_on_gpu()) {
-    flow.source = TRY(source_region(file, index, flow, input));
+  TRY(check_gpus(entry, machine));
+  flow.region.placement = TRY(memory_of(entry, "memory", index, place.memory, machine, place.cpus));
+  if (entry.has("source") || is.copies_on_gpu()) {
+    if (!flow.source) flow.source.emplace();
+    const MemoryPlacement& usual = is.on_gpu ? place.memory : flow.region.placement;
+    flow.source->placement =
+        TRY(memory_of(entry, "source.memory", index, usual, machine, place.cpus));
   }
-  if (file.first_touch) flow.first_touch = workers.at(*file.first_touch);
-  fill_in(file, index, input, flow);
+  if (entry.has("first_touch")) flow.first_touch = workers.at(entry.first_touch);
+  if (entry.has("seed")) flow.kernel.chain.seed += index;
+  fill_in(entry, input, flow);
   return flow;
 }
 
 /// What a flow says of the memory that it shares is what its owner says.
-void share(const std::vector<Flow>& flows, std::size_t owner, const FileFlow& file,
+void share(const std::vector<Flow>& flows, std::size_t owner, const FlowEntry& entry,
            const PlanInput& input, Flow& flow) {
   flow.shares = static_cast<int>(owner);
   flow.region = flows[owner].region;
-  if (file.size) flow.region.bytes = *file.size;
+  if (entry.has("size")) flow.region.bytes = entry.flow.region.bytes;
   if (traits_of(flow.kernel.name).chases()) flow.kernel.chain = flows[owner].kernel.chain;
   flow.kernel.lines = flows[owner].kernel.lines;
-  fill_in(file, 0, input, flow);
+  fill_in(entry, input, flow);
 }
 
 /// A worker's CPU, which is how a file names it.
@@ -117,127 +132,67 @@ CpuId cpu_of_worker(const PlanInput& input, int worker) {
   return *worker_of(input, worker).placement.cpu;
 }
 
-/// All keys of a flow.
-FileFlow whole_file_flow(const Scenario& scenario, const Flow& flow, const PlanInput& input) {
-  FileFlow file;
-  file.cpus = {cpu_of_worker(input, flow.worker)};
-  file.kernel = flow.kernel.name;
-  if (traits_of(flow.kernel.name).mixes) file.mix = {flow.kernel.mix_reads, flow.kernel.mix_writes};
-  if (flow.kernel.stores != Stores::regular) file.stores = flow.kernel.stores;
-  if (flow.role != default_role(file.kernel)) file.role = flow.role;
-  file.rate = flow.rate;
-  file.warm_up = flow.warm_up;
-  if (flow.shares) {
-    const Flow& owner = scenario.flows[static_cast<std::size_t>(*flow.shares)];
-    file.shares = cpu_of_worker(input, owner.worker);
-    if (flow.region.bytes != owner.region.bytes) file.size = flow.region.bytes;
-    return file;
-  }
-  file.size = flow.region.bytes;
-  file.memory = flow.region.placement.text();
-  if (flow.region.pages != PageKind::base) file.pages = flow.region.pages;
-  if (flow.source) {
-    file.source = FileSource{flow.source->bytes, flow.source->placement.text(), {}, {}};
-    const PageKind usual = on_gpu(flow.kernel) ? PageKind::base : flow.region.pages;
-    if (flow.source->pages != usual) file.source->pages = flow.source->pages;
-  }
-  if (on_gpu(flow.kernel)) write_device_keys(flow, file);
-  if (flow.first_touch) file.first_touch = cpu_of_worker(input, *flow.first_touch);
-  if (traits_of(flow.kernel.name).chases_on_cpu()) {
-    const ChainSpec& chain = flow.kernel.chain;
-    if (chain.order != ChainOrder::random) file.order = chain.order;
-    file.stride = chain.stride;
-    file.window = chain.page;
-    file.seed = chain.seed;
-    file.verify_full = flow.kernel.verify_full;
-    if (chain.chains > 1) file.chains = chain.chains;
-  }
-  if (flow.kernel.lines > 1) file.lines = flow.kernel.lines;
-  return file;
-}
-
-/// Takes away a key that is filled in the same without it.
-template <class T, class Value>
-void leave_out(FileFlow& file, std::optional<T> FileFlow::*key, const Value& value,
-               const PlanInput& input, Flow& scratch) {
-  if (!(file.*key)) return;
-  const std::optional<T> kept = file.*key;
-  file.*key = std::nullopt;
-  fill_in(file, 0, input, scratch);
-  if (value(scratch) != *kept) file.*key = kept;
-}
-
-FileFlow file_flow(const Scenario& scenario, const Flow& flow, const PlanInput& input) {
-  FileFlow file = whole_file_flow(scenario, flow, input);
-  Flow scratch = flow;
-  leave_out(
-      file, &FileFlow::stride, [](const Flow& f) { return f.kernel.chain.stride; }, input, scratch);
-  leave_out(
-      file, &FileFlow::window, [](const Flow& f) { return f.kernel.chain.page; }, input, scratch);
+/// With the keys that it needs.
+FlowEntry entry_of(const Scenario& scenario, const Flow& flow, const PlanInput& input) {
+  FlowEntry entry;
+  entry.cpus = {cpu_of_worker(input, flow.worker)};
+  entry.flow = flow;
+  entry.memory.single = flow.region.placement;
+  if (flow.source) entry.source_memory.single = flow.source->placement;
+  if (flow.first_touch) entry.first_touch = cpu_of_worker(input, *flow.first_touch);
+  entry.keys = keys_that_apply(entry);
+  if (!flow.first_touch) entry.keys.erase("first_touch");
+  if (!flow.rate) entry.keys.erase("rate");
+  // Both sides of such a copy have the same.
+  if (on_gpu(flow.kernel)) entry.keys.erase("source.size");
   // The order of any other has no windows: what they would be is of no account.
-  if (flow.kernel.chain.order != ChainOrder::page_local) file.window = std::nullopt;
-  leave_out(
-      file, &FileFlow::seed, [](const Flow& f) { return f.kernel.chain.seed; }, input, scratch);
-  leave_out(
-      file, &FileFlow::verify_full, [](const Flow& f) { return f.kernel.verify_full; }, input,
-      scratch);
-  leave_out(
-      file, &FileFlow::copies, [](const Flow& f) { return f.kernel.device.copies; }, input,
-      scratch);
-  leave_out(
-      file, &FileFlow::loads, [](const Flow& f) { return f.kernel.device.loads; }, input, scratch);
-  leave_out(
-      file, &FileFlow::warm_up, [](const Flow& f) { return f.warm_up; }, input, scratch);
-  return file;
+  if (flow.kernel.chain.order != ChainOrder::page_local) entry.keys.erase("window");
+  if (!flow.shares) {
+    entry.keys.erase("shares");
+  } else {
+    const Flow& owner = scenario.flows[static_cast<std::size_t>(*flow.shares)];
+    entry.shares = cpu_of_worker(input, owner.worker);
+    static const std::set<std::string> own{"mix",  "size", "shares", "stores",
+                                           "role", "rate", "warm_up"};
+    std::erase_if(entry.keys, [](const std::string& key) { return !own.contains(key); });
+    if (flow.region.bytes == owner.region.bytes) entry.keys.erase("size");
+  }
+  for (const std::string& key : fill_in(entry, input, entry.flow)) entry.keys.erase(key);
+  return entry;
 }
 
-/// The node of "bind:1", which can stand in "each:0,1"; "" for any other placement.
-std::string single_node(const FileFlow& flow) {
-  const std::string text = flow.memory.value_or("");
-  const bool single = text.starts_with("bind:") && text.find(',') == std::string::npos;
-  return single ? text.substr(std::string_view("bind:").size()) : "";
+/// Whether a flow differs from those of an entry in no more than the CPU, the next seed, and the
+/// node.
+bool joins(const FlowEntry& flow, const FlowEntry& entry) {
+  FlowEntry like = flow;
+  like.cpus = entry.cpus;
+  like.flow.kernel.chain.seed -= entry.cpus.size();
+  if (!flow.memory.each.empty() && !entry.memory.each.empty()) like.memory = entry.memory;
+  return like == entry;
 }
 
-/// Flows in a row that differ in no more than the CPU, the next seed, and the node of each.
-class Groups {
- public:
-  void add(const FileFlow& flow) {
-    if (flows_.empty() || !joins(flow)) {
-      flows_.push_back(flow);
-      nodes_ = single_node(flow);
-      same_memory_ = true;
-      return;
+/// Of flows in a row that join, one entry.
+std::vector<FlowEntry> entries_of(const Scenario& scenario, const PlanInput& input) {
+  std::vector<FlowEntry> entries;
+  for (const Flow& flow : scenario.flows) {
+    FlowEntry entry = entry_of(scenario, flow, input);
+    const auto& nodes = entry.memory.single.nodes;
+    if (entry.memory.single.mode == MemoryMode::bind && nodes.size() == 1)
+      entry.memory.each = {nodes.front().first};
+    if (entries.empty() || !joins(entry, entries.back())) {
+      entries.push_back(std::move(entry));
+      continue;
     }
-    FileFlow& group = flows_.back();
-    same_memory_ = same_memory_ && flow.memory == group.memory;
-    group.cpus.push_back(flow.cpus.front());
-    nodes_ += "," + single_node(flow);
-    if (!same_memory_) each_[flows_.size() - 1] = "each:" + nodes_;
+    entries.back().cpus.push_back(entry.cpus.front());
+    if (!entry.memory.each.empty()) entries.back().memory.each.push_back(nodes.front().first);
   }
-  std::vector<FileFlow> take() && {
-    for (const auto& [index, memory] : each_) flows_[index].memory = memory;
-    return std::move(flows_);
+  for (FlowEntry& entry : entries) {
+    const std::vector<NodeId>& each = entry.memory.each;
+    if (std::any_of(each.begin(), each.end(), [&](NodeId node) { return node != each.front(); }))
+      entry.memory.form = MemorySpec::Form::each;
   }
-
- private:
-  bool joins(const FileFlow& flow) const {
-    const FileFlow& group = flows_.back();
-    FileFlow like = flow;
-    like.cpus = group.cpus;
-    if (group.seed && flow.seed) {
-      if (*flow.seed != *group.seed + group.cpus.size()) return false;
-      like.seed = group.seed;
-    }
-    const bool nodes = !single_node(group).empty() && !single_node(flow).empty();
-    if (nodes) like.memory = group.memory;
-    return like == group;
-  }
-
-  std::vector<FileFlow> flows_;
-  std::map<std::size_t, std::string> each_;  ///< memory of groups on several nodes
-  std::string nodes_;                        ///< of the last group
-  bool same_memory_ = true;
-};
+  return entries;
+}
 
 FileScenario file_scenario(const PlannedScenario& planned, const PlanInput& input,
                            Nanoseconds time) {
@@ -247,10 +202,7 @@ FileScenario file_scenario(const PlannedScenario& planned, const PlanInput& inpu
   const StopRule& stop = planned.scenario.stop;
   if (time != usual.stop.time) file.time = time;
   if (stop.precision != usual.stop.precision) file.precision = stop.precision;
-  Groups groups;
-  for (const Flow& flow : planned.scenario.flows)
-    groups.add(file_flow(planned.scenario, flow, input));
-  file.flows = std::move(groups).take();
+  file.flows = entries_of(planned.scenario, input);
   if (stop.to_the_end != default_to_the_end(file.flows)) file.to_the_end = stop.to_the_end;
   return file;
 }
@@ -286,14 +238,13 @@ Expected<void> check_layout(const Layout& layout) {
 
 }  // namespace
 
-Expected<MemoryPlacement> memory_of(const FileFlow& flow, std::size_t index,
-                                    const MemoryPlacement& otherwise, const Machine& machine,
-                                    const CpuSet& cpus) {
-  if (!flow.memory) return otherwise;
-  const auto spec = parse_memory_spec(*flow.memory);
-  auto memory = spec ? resolve_memory(*spec, machine, static_cast<int>(index), cpus)
-                     : Expected<MemoryPlacement>(fail(spec.error()));
-  if (!memory) return fail(error_at(flow.places, "memory", memory.error()));
+Expected<MemoryPlacement> memory_of(const FlowEntry& entry, const std::string& key,
+                                    std::size_t index, const MemoryPlacement& otherwise,
+                                    const Machine& machine, const CpuSet& cpus) {
+  if (!entry.has(key)) return otherwise;
+  auto memory = resolve_memory(key == "memory" ? entry.memory : entry.source_memory, machine,
+                               static_cast<int>(index), cpus);
+  if (!memory) return fail(error_at(entry.places, key, memory.error()));
   return memory;
 }
 
@@ -306,17 +257,17 @@ Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input)
   stop.to_the_end = file.to_the_end.value_or(default_to_the_end(file.flows));
   const WorkerOfCpu workers = workers_by_cpu(input.layout);
   std::map<CpuId, std::size_t> flow_of_cpu;
-  std::vector<std::pair<std::size_t, const FileFlow*>> sharing;
-  for (const FileFlow& flow : file.flows) {
+  std::vector<std::pair<std::size_t, const FlowEntry*>> sharing;
+  for (const FlowEntry& flow : file.flows) {
     for (std::size_t i = 0; i < flow.cpus.size(); ++i) {
       auto own = TRY(own_flow(flow, i, workers.at(flow.cpus[i]), workers, input));
       flow_of_cpu[flow.cpus[i]] = scenario.flows.size();
-      if (flow.shares) sharing.emplace_back(scenario.flows.size(), &flow);
+      if (flow.has("shares")) sharing.emplace_back(scenario.flows.size(), &flow);
       scenario.flows.push_back(std::move(own));
     }
   }
   for (const auto& [index, flow] : sharing)
-    share(scenario.flows, flow_of_cpu.at(*flow->shares), *flow, input, scenario.flows[index]);
+    share(scenario.flows, flow_of_cpu.at(flow->shares), *flow, input, scenario.flows[index]);
   return scenario;
 }
 

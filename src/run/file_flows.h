@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "run/benchmark.h"
@@ -10,10 +11,11 @@
 
 namespace numatlas {
 
-/// Placement of a flow on the `index`-th of its CPUs; errors tell the place in the file.
-Expected<MemoryPlacement> memory_of(const FileFlow& flow, std::size_t index,
-                                    const MemoryPlacement& otherwise, const Machine& machine,
-                                    const CpuSet& cpus);
+/// What the key "memory" or "source.memory" means on the `index`-th of its CPUs; errors tell the
+/// place in the file.
+Expected<MemoryPlacement> memory_of(const FlowEntry& entry, const std::string& key,
+                                    std::size_t index, const MemoryPlacement& otherwise,
+                                    const Machine& machine, const CpuSet& cpus);
 
 /// Flows and stop rule of a scenario. Its CPUs are workers of the layout. Pure.
 Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input);

@@ -17,13 +17,23 @@ namespace {
 // rule compares.
 constexpr std::size_t stretches = 20;
 
-void set_kernel(const KernelSpec& kernel, FlowResult& result) {
-  result.kernel = kernel.name;
-  result.mix = mix_text(kernel);
-  if (!on_gpu(kernel) && traffic_a_step(kernel).written > 0) result.stores = name_of(kernel.stores);
-  if (!traits_of(kernel.name).chases_on_cpu()) return;
-  result.order = name_of(kernel.chain.order);
-  result.stride = kernel.chain.stride;
+FlowAsk ask_of(const Flow& flow) {
+  const KernelSpec& kernel = flow.kernel;
+  FlowAsk ask;
+  ask.load = flow.role == Role::load;
+  ask.kernel = kernel.name;
+  ask.mix = mix_text(kernel);
+  if (!on_gpu(kernel) && traffic_a_step(kernel).written > 0) ask.stores = name_of(kernel.stores);
+  if (traits_of(kernel.name).chases_on_cpu()) {
+    ask.order = name_of(kernel.chain.order);
+    ask.stride = kernel.chain.stride;
+  }
+  ask.size = flow.region.bytes;
+  ask.memory = flow.region.placement.text();
+  if (flow.source) ask.source_memory = flow.source->placement.text();
+  ask.rate = flow.rate;
+  ask.first_touch = flow.first_touch;
+  return ask;
 }
 
 GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
@@ -61,18 +71,12 @@ GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
 FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& flow, Trace trace,
                      bool with_samples) {
   FlowResult result;
+  result.ask() = ask_of(flow);
   result.worker = flow.worker;
-  set_kernel(flow.kernel, result);
-  result.size = flow.region.bytes;
-  result.memory = flow.region.placement.text();
-  if (flow.source) result.source_memory = flow.source->placement.text();
   std::vector<double> sorted = running_samples_of(flow, trace), in_order;
   if (with_samples) in_order = samples_of(flow, trace);
   Distribution distribution = distribution_of(sorted);
   result.figures = figures_of(flow, trace, std::move(sorted));
-  result.load = flow.role == Role::load;
-  result.rate = flow.rate;
-  result.first_touch = flow.first_touch;
   if (!result.load && !result.figures.empty()) {
     result.distribution = std::move(distribution);
     result.samples = std::move(in_order);

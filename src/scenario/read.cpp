@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,17 +17,16 @@
 
 #include "base/read_file.h"
 #include "base/whole.h"
-#include "kernels/traits.h"
 #include "memory/source.h"
+#include "scenario/flow_keys.h"
 #include "scenario/guard.h"
 #include "scenario/table_reader.h"
 
 namespace numatlas {
 namespace {
 
-// Of a file, lists of CPUs written out: more than any machine runs, few enough to be held.
+// More than any machine runs, few enough to be held.
 constexpr std::size_t most_flows = 1 << 20;
-constexpr int most_cpu = 1 << 20;
 // Far over what a person or a program writes here; stops an endless pipe.
 constexpr std::size_t most_bytes = 64 * mib;
 
@@ -54,20 +54,6 @@ Expected<Bytes> parse_size(const std::string& text) {
                 fmt::format("write {}MiB or {}B", text, text));
   }
   return parse_bytes(text);
-}
-
-/// In the grammar's own words, so that a file that is written again is the same.
-Expected<std::string> parse_memory(const std::string& text) {
-  const auto spec = TRY(parse_memory_spec(text));
-  switch (spec.form) {
-    case MemorySpec::Form::single: return spec.single.text();
-    case MemorySpec::Form::round_robin: return std::string("auto");
-    case MemorySpec::Form::each: break;
-  }
-  if (spec.single.all_nodes) return std::string("each:all");
-  std::vector<int> nodes;
-  for (NodeId node : spec.each) nodes.push_back(node.value);
-  return fmt::format("each:{}", fmt::join(nodes, ","));
 }
 
 Expected<PageKind> parse_pages(const std::string& text) {
@@ -102,26 +88,17 @@ Expected<std::vector<CpuId>> parse_cpus(const std::string& text) {
   return cpus;
 }
 
-/// Bytes with a unit, or a whole number of them.
-std::optional<Bytes> read_bytes(TableReader& reader, const std::string& key, std::int64_t least) {
+/// A rate in bytes a second, with a unit or as a number.
+std::optional<double> read_value(TableReader& reader, const std::string& key,
+                                 const std::optional<double>&) {
   const toml::node* const node = reader.node(key);
-  if (node == nullptr) return std::nullopt;
-  if (!node->is_integer())
-    return reader.read(key, [](const std::string& text) { return parse_bytes(text); });
-  const auto bytes = reader.whole<std::uint64_t>(key, least, std::int64_t{1} << 62);
-  return bytes ? std::optional(Bytes{*bytes}) : std::nullopt;
-}
-
-std::optional<double> read_rate(TableReader& reader) {
-  const toml::node* const node = reader.node("rate");
-  if (node == nullptr) return std::nullopt;
-  const auto text = node->is_number() ? std::nullopt : reader.read("rate", parse_rate);
+  const auto text = node->is_number() ? std::nullopt : reader.read(key, parse_rate);
   if (!node->is_number() && !text) return std::nullopt;
   const double rate = text ? *text : node->value<double>().value_or(0);
   // Slower ones would take longer than anybody waits to fill a sample.
   constexpr double least = 1e6;
   if (std::isfinite(rate) && rate >= least) return rate;
-  reader.wrong("rate",
+  reader.wrong(key,
                fmt::format("{} is not a number of at least {:.0f} bytes a second", rate, least),
                "write it as 2GB/s");
   return std::nullopt;
@@ -138,100 +115,122 @@ std::optional<double> read_precision(TableReader& reader) {
   return std::nullopt;
 }
 
+// What a key's word says, by the type of its value.
+Expected<MemorySpec> parse(const std::string& word, const MemorySpec&) {
+  return parse_memory_spec(word);
+}
+Expected<PageKind> parse(const std::string& word, PageKind) { return parse_pages(word); }
+Expected<ChainOrder> parse(const std::string& word, ChainOrder) { return parse_chain_order(word); }
+Expected<Bytes> parse(const std::string& word, Bytes) { return parse_size(word); }
+Expected<Pinning> parse(const std::string& word, Pinning) {
+  return one_of<Pinning>(word, {all_pinnings.begin(), all_pinnings.end()});
+}
+Expected<HostCaches> parse(const std::string& word, HostCaches) {
+  return one_of<HostCaches>(word, {HostCaches::cold, HostCaches::warm});
+}
+Expected<Stores> parse(const std::string& word, Stores) {
+  // "ordinary" in files for version 0.1.
+  return one_of<Stores>(word == "ordinary" ? name_of(Stores::regular) : word,
+                        {Stores::regular, Stores::non_temporal});
+}
+Expected<Role> parse(const std::string& word, Role) {
+  return one_of<Role>(word, {Role::measured, Role::load});
+}
+Expected<bool> parse(const std::string& word, bool) {
+  if (word == "full" || word == "proof") return word == "full";
+  return fail(ErrorKind::usage, fmt::format("'{}' is not one of proof, full", word));
+}
+Expected<std::pair<unsigned, unsigned>> parse(const std::string& word,
+                                              const std::tuple<unsigned&, unsigned&>&) {
+  return parse_mix(word);
+}
+
+// A key's value by its type, and by limits where the list has some.
+template <class T>
+auto read_value(TableReader& reader, const std::string& key, const T& value) {
+  return reader.read(key, [&](const std::string& word) { return parse(word, value); });
+}
+template <class T>
+std::optional<T> read_value(TableReader& reader, const std::string& key, const T&,
+                            std::int64_t least, std::int64_t most) {
+  return reader.whole<T>(key, least, most);
+}
+std::optional<CpuId> read_value(TableReader& reader, const std::string& key, CpuId,
+                                std::int64_t least, std::int64_t most) {
+  const auto cpu = reader.whole<int>(key, least, most);
+  return cpu ? std::optional(CpuId{*cpu}) : std::nullopt;
+}
+/// Bytes with a unit, or a whole number of them.
+std::optional<Bytes> read_value(TableReader& reader, const std::string& key, Bytes,
+                                std::int64_t least) {
+  if (!reader.node(key)->is_integer())
+    return reader.read(key, [](const std::string& text) { return parse_bytes(text); });
+  const auto bytes = reader.whole<std::uint64_t>(key, least, std::int64_t{1} << 62);
+  return bytes ? std::optional(Bytes{*bytes}) : std::nullopt;
+}
 /// What is over the whole numbers of TOML stands as a text.
-std::optional<std::uint64_t> read_seed(TableReader& reader) {
-  const toml::node* const node = reader.node("seed");
-  if (node == nullptr) return std::nullopt;
-  if (!node->is_string()) return reader.whole<std::uint64_t>("seed", 0, INT64_MAX);
-  return reader.read("seed", [](const std::string& text) -> Expected<std::uint64_t> {
-    if (const auto value = parse_whole<std::uint64_t>(text, 0, UINT64_MAX, "seed")) return *value;
+std::optional<std::uint64_t> read_value(TableReader& reader, const std::string& key, std::uint64_t,
+                                        std::int64_t least, std::int64_t most) {
+  if (most < INT64_MAX || !reader.node(key)->is_string())
+    return reader.whole<std::uint64_t>(key, least, most);
+  return reader.read(key, [&](const std::string& text) -> Expected<std::uint64_t> {
+    if (const auto value = parse_whole<std::uint64_t>(text, 0, UINT64_MAX, key)) return *value;
     return fail(ErrorKind::usage, fmt::format("'{}' is not a whole number below 2^64", text));
   });
 }
 
-std::optional<CpuId> read_cpu(TableReader& reader, const std::string& key) {
-  const auto cpu = reader.whole<int>(key, 0, most_cpu);
-  return cpu ? std::optional(CpuId{*cpu}) : std::nullopt;
+/// Reads the keys that a table has into `entry`.
+struct KeyReader {
+  TableReader& table;
+  const std::string& file;
+  FlowEntry& entry;
+
+  void operator()(const std::string& key, auto&& value, bool /*applies*/, auto... limits) {
+    const std::string name = key.substr(key.find('.') + 1);
+    if (!table.has(name)) return;
+    auto found = read_value(table, name, value, limits...);
+    if (!found) return;
+    value = *std::move(found);
+    entry.keys.insert(key);
+  }
+  void operator()(const std::string& key, std::optional<Region>& source, bool /*applies*/) {
+    const toml::table* const its = table.table(key);
+    if (its == nullptr) return;
+    source.emplace();
+    entry.keys.insert(key);
+    Places places;
+    TableReader reader(*its, file, key, {"size", "memory", "pages"}, places);
+    if (!traits_of(entry.kernel()).copies_on_gpu()) reader.need("size");
+    KeyReader inner{reader, file, entry};
+    list_source_keys(inner, entry);
+    for (auto& [name, place] : places.of) entry.places.of[key + "." + name] = std::move(place);
+    table.wrong_within(reader);
+  }
+};
+
+std::vector<std::string> known_keys() {
+  std::vector<std::string> keys{"cpu", "cpus", "kernel"};
+  const auto add = [&](const char* key, auto&&...) { keys.emplace_back(key); };
+  const FlowEntry any;
+  list_keys(add, any);
+  return keys;
 }
 
-void read_source(TableReader& flow_reader, const std::string& file, FileFlow& flow,
-                 std::optional<Error>& error) {
-  const toml::table* const table = flow_reader.table("source");
-  if (table == nullptr) return;
-  FileSource source;
-  TableReader reader(*table, file, "source", {"size", "memory", "pages"}, source.places);
-  if (!traits_of(flow.kernel).copies_on_gpu()) reader.need("size");
-  source.size = reader.read("size", parse_size);
-  source.memory = reader.read("memory", parse_memory);
-  source.pages = reader.read("pages", parse_pages);
-  error = reader.error();
-  flow.source = std::move(source);
-}
-
-/// What a GPU's kernels heed.
-void read_device(TableReader& reader, FileFlow& flow) {
-  constexpr int most_gpu = 1 << 16, most_depth = 4096;
-  // More than any queue or launch has room for.
-  constexpr int most_count = 1 << 20;
-  flow.gpu = reader.whole<int>("gpu", 0, most_gpu);
-  flow.depth = reader.whole<int>("depth", 1, most_depth);
-  flow.copies = reader.whole<std::uint64_t>("copies", 1, most_count);
-  flow.loads = reader.whole<std::uint64_t>("loads", 1, most_count);
-  flow.pin = reader.read("pin", [](const std::string& word) {
-    return one_of<Pinning>(word, {all_pinnings.begin(), all_pinnings.end()});
-  });
-  flow.caches = reader.read("caches", [](const std::string& word) {
-    return one_of<HostCaches>(word, {HostCaches::cold, HostCaches::warm});
-  });
-}
-
-Expected<FileFlow> read_flow(const toml::table& table, const std::string& file) {
-  FileFlow flow;
-  TableReader reader(table, file, "a flow",
-                     {"cpu",    "cpus",   "kernel", "size",    "memory", "pages",  "source",
-                      "order",  "stride", "window", "seed",    "verify", "stores", "mix",
-                      "gpu",    "pin",    "depth",  "copies",  "loads",  "caches", "first_touch",
-                      "shares", "role",   "rate",   "warm_up", "chains", "lines"},
-                     flow.places);
+Expected<FlowEntry> read_flow(const toml::table& table, const std::string& file) {
+  FlowEntry entry;
+  TableReader reader(table, file, "a flow", known_keys(), entry.places);
   if (reader.has("cpu") && reader.has("cpus")) reader.wrong("cpus", "'cpu' is given as well");
   if (!reader.has("cpus")) reader.need("cpu");
   reader.need("kernel");
   if (!reader.has("shares")) reader.need("size");
-  if (const auto cpu = read_cpu(reader, "cpu")) flow.cpus = {*cpu};
-  if (auto cpus = reader.read("cpus", parse_cpus)) flow.cpus = *std::move(cpus);
-  flow.kernel = reader.read("kernel", parse_kernel_name).value_or("");
-  flow.size = reader.read("size", parse_size);
-  flow.memory = reader.read("memory", parse_memory);
-  flow.pages = reader.read("pages", parse_pages);
-  std::optional<Error> source_error;
-  read_source(reader, file, flow, source_error);
-  flow.order = reader.read("order", [](const auto& text) { return parse_chain_order(text); });
-  flow.stride = read_bytes(reader, "stride", 1);
-  flow.window = read_bytes(reader, "window", 1);
-  flow.seed = read_seed(reader);
-  flow.verify_full = reader.read("verify", [](const std::string& word) -> Expected<bool> {
-    if (word == "full" || word == "proof") return word == "full";
-    return fail(ErrorKind::usage, fmt::format("'{}' is not one of proof, full", word));
-  });
-  flow.chains = reader.whole<unsigned>("chains", 1, most_chains);
-  flow.lines = reader.whole<unsigned>("lines", 1, most_ping_pong_lines);
-  flow.stores = reader.read("stores", [](const std::string& word) {
-    // "ordinary" in files for version 0.1.
-    return one_of<Stores>(word == "ordinary" ? name_of(Stores::regular) : word,
-                          {Stores::regular, Stores::non_temporal});
-  });
-  flow.mix = reader.read("mix", [](const auto& text) { return parse_mix(text); });
-  read_device(reader, flow);
-  flow.first_touch = read_cpu(reader, "first_touch");
-  flow.shares = read_cpu(reader, "shares");
-  flow.role = reader.read("role", [](const std::string& word) {
-    return one_of<Role>(word, {Role::measured, Role::load});
-  });
-  flow.rate = read_rate(reader);
-  flow.warm_up = read_bytes(reader, "warm_up", 0);
+  KeyReader keys{reader, file, entry};
+  if (const auto number = reader.whole<int>("cpu", 0, most_cpu)) entry.cpus = {CpuId{*number}};
+  if (auto cpus = reader.read("cpus", parse_cpus)) entry.cpus = *std::move(cpus);
+  entry.flow.kernel.name = reader.read("kernel", parse_kernel_name).value_or("");
+  list_keys(keys, entry);
   if (reader.error()) return fail(*reader.error());
-  if (source_error) return fail(*source_error);
-  return flow;
+  if (!entry.has("role")) entry.flow.role = default_role(entry.kernel());
+  return entry;
 }
 
 Expected<FileScenario> read_scenario(const toml::table& table, const std::string& file,
@@ -269,7 +268,7 @@ Error error_at(const Places& places, const std::string& key, Error error) {
   error.subject = place == places.of.end()
                       ? (places.of.contains("") ? places.of.at("") : "scenario")
                       : place->second;
-  if (!key.empty()) error.message = key + ": " + error.message;
+  if (!key.empty()) error.message = key.substr(key.find('.') + 1) + ": " + error.message;
   return error;
 }
 

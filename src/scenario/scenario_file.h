@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "engine/scenario.h"
@@ -26,51 +26,32 @@ struct Places {
 /// command line name options).
 Error error_at(const Places& places, const std::string& key, Error error);
 
-/// Memory that a flow only reads.
-struct FileSource {
-  std::optional<Bytes> size;  ///< absent only of a GPU's copy, whose sides are alike
-  std::optional<std::string> memory;
-  std::optional<PageKind> pages;
-  Places places;
-  friend bool operator==(const FileSource&, const FileSource&) = default;
-};
-
-/// The same flow on each of some CPUs.
-struct FileFlow {
+/// An entry [[scenario.flow]]: the same flow on each of some CPUs.
+struct FlowEntry {
   std::vector<CpuId> cpus;
-  std::string kernel;
-  std::optional<Bytes> size;          ///< absent only where it shares memory
-  std::optional<std::string> memory;  ///< in the grammar's words, checked; each: a CPU in turn
-  std::optional<PageKind> pages;
-  std::optional<FileSource> source;
-  std::optional<ChainOrder> order;
-  std::optional<Bytes> stride, window;
-  std::optional<std::uint64_t> seed;  ///< of the first CPU, one more for each further
-  std::optional<bool> verify_full;
-  std::optional<unsigned> chains, lines;  ///< of a chase; of the ping-pong
-  std::optional<Stores> stores;
-  std::optional<std::pair<unsigned, unsigned>> mix;
-  std::optional<int> gpu;  ///< whose work it is; of a copy it may be left out
-  std::optional<Pinning> pin;
-  std::optional<int> depth;
-  std::optional<std::uint64_t> copies, loads;
-  std::optional<HostCaches> caches;
-  std::optional<CpuId> first_touch;  ///< CPU whose thread touches the memory first
-  std::optional<CpuId> shares;       ///< CPU of the flow whose memory it works on
-  std::optional<Role> role;
-  std::optional<double> rate;  ///< B/s
-  std::optional<Bytes> warm_up;
+  /// As far as the keys say it, and usual values for the rest. Who runs it, and where memory is, is
+  /// beside it as the file has it.
+  Flow flow;
+  MemorySpec memory, source_memory;  ///< each: a CPU in turn
+  CpuId first_touch;                 ///< whose thread touches the memory first
+  CpuId shares;                      ///< of the flow whose memory it works on
+  std::set<std::string> keys;  ///< that it has, but for CPUs and kernel; "source.size" of a source
   Places places;
-  friend bool operator==(const FileFlow&, const FileFlow&) = default;
+  const std::string& kernel() const { return flow.kernel.name; }
+  bool has(const std::string& key) const { return keys.contains(key); }
+  /// Whether they say the same.
+  friend bool operator==(const FlowEntry& a, const FlowEntry& b);
 };
+/// All keys that its kernel heeds, those of a source among them where it has one.
+std::set<std::string> keys_that_apply(const FlowEntry& entry);
 
 struct FileScenario {
   std::string name;
   std::optional<Nanoseconds> time;
   std::optional<double> precision;
   std::optional<bool> to_the_end;
-  std::vector<FileFlow> flows;  ///< none: when written, its comment is all there is of it
-  std::string comment;          ///< a line before it, when written; not read
+  std::vector<FlowEntry> flows;  ///< none: when written, its comment is all there is of it
+  std::string comment;           ///< a line before it, when written; not read
   Places places;
   friend bool operator==(const FileScenario&, const FileScenario&) = default;
 };
@@ -96,26 +77,24 @@ Expected<void> check_scenario(const FileScenario& scenario);
 std::string text_of(const ScenarioFile& file, const std::vector<std::string>& head);
 
 /// What a flow of a GPU demands; that others leave GPUs' memory alone. Part of check_scenario.
-Expected<void> check_device_flow(const FileFlow& flow);
+Expected<void> check_device_flow(const FlowEntry& flow);
 
 const char* name_of(Role role);
-/// N of "gpu:N"; -1 for any other placement or none.
-int gpu_in(const std::optional<std::string>& memory);
 /// The GPUs that a "device copy" is from and to; -1: memory of the host.
 struct GpusOfCopy {
   int from = -1, to = -1;
   /// Whose work it is, as src/gpu has it: that of the GPU copied from, else to.
   int worker() const { return from >= 0 ? from : to; }
 };
-GpusOfCopy gpus_of_copy(const FileFlow& flow);
+GpusOfCopy gpus_of_copy(const FlowEntry& flow);
 /// The GPU whose work the flow is; -1: a CPU's.
-int gpu_of_flow(const FileFlow& flow);
+int gpu_of_flow(const FlowEntry& flow);
 /// An error at the first key that names this GPU.
-Error error_at_gpu(const FileFlow& flow, int gpu, const Error& error);
+Error error_at_gpu(const FlowEntry& flow, int gpu, const Error& error);
 /// The role of a flow that names none.
 Role default_role(const std::string& kernel);
 /// Where StopRule::to_the_end is not said: a scenario whose flows have a bandwidth to be summed.
-bool default_to_the_end(const std::vector<FileFlow>& flows);
+bool default_to_the_end(const std::vector<FlowEntry>& flows);
 /// The CPUs that flows run on, or whose threads touch memory, in the order of the file.
 std::vector<CpuId> cpus_named(const ScenarioFile& file);
 

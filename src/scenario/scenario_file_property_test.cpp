@@ -9,6 +9,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "kernels/traits.h"
+#include "memory/source.h"
 #include "scenario/scenario_file.h"
 
 namespace numatlas {
@@ -22,11 +23,11 @@ std::optional<T> perhaps(T value) {
 /// Whole pages, so that a chain of any stride below has room.
 Bytes some_size() { return Bytes{64 * kib * *rc::gen::inRange<std::uint64_t>(1, 1 << 30)}; }
 Bytes some_bytes() { return Bytes{*rc::gen::inRange<std::uint64_t>(1, 1ULL << 53)}; }
-std::string some_memory() {
-  return *rc::gen::element<std::string>("local", "inherit", "auto", "bind:0", "bind:3,1",
-                                        "prefer:2", "interleave:0,1,2", "weighted:0=3,7=255",
-                                        "each:0,0,1", "pmem:/mnt/\"a b\", c:d{node} ",
-                                        "dax:/dev/dax{socket}.0", "memkind:HBW", "memkind:./\\");
+MemorySpec some_memory() {
+  return *parse_memory_spec(*rc::gen::element<std::string>(
+      "local", "inherit", "auto", "bind:0", "bind:3,1", "prefer:2", "interleave:0,1,2",
+      "weighted:0=3,7=255", "each:0,0,1", "pmem:/mnt/\"a b\", c:d{node} ", "dax:/dev/dax{socket}.0",
+      "memkind:HBW", "memkind:./\\"));
 }
 PageKind some_pages() {
   return *rc::gen::element(PageKind::base, PageKind::thp, PageKind::huge_2m, PageKind::huge_1g);
@@ -36,78 +37,105 @@ std::string some_name() {
                    rc::gen::element('a', ' ', '"', '\\', '#', '[', ']', '\'', '='));
 }
 
-std::optional<std::string> some_gpu(int number) { return "gpu:" + std::to_string(number); }
+MemorySpec some_gpu(int number) { return *parse_memory_spec("gpu:" + std::to_string(number)); }
+
+template <class T, class Value>
+void give(FlowEntry& entry, const char* key, T& member, const Value& value) {
+  member = value;
+  entry.keys.insert(key);
+}
+template <class T, class Value>
+void perhaps_give(FlowEntry& entry, const char* key, T& member, const Value& value) {
+  if (yes()) give(entry, key, member, value);
+}
 
 /// Copies to a GPU, from one and between two, and chases.
-void add_device_keys(FileFlow& flow) {
-  flow.seed = perhaps(*rc::gen::arbitrary<std::uint64_t>());
-  if (flow.kernel == "device chase") {
-    flow.memory = perhaps(some_memory());
-    flow.pages = perhaps(some_pages());
-    flow.gpu = *rc::gen::inRange(0, 100);
-    flow.loads = perhaps(*rc::gen::inRange<std::uint64_t>(1, 1 << 20));
-    flow.caches = perhaps(*rc::gen::element(HostCaches::cold, HostCaches::warm));
+void add_device_keys(FlowEntry& entry) {
+  DeviceWork& work = entry.flow.kernel.device;
+  perhaps_give(entry, "seed", entry.flow.kernel.chain.seed, *rc::gen::arbitrary<std::uint64_t>());
+  if (entry.kernel() == "device chase") {
+    perhaps_give(entry, "memory", entry.memory, some_memory());
+    perhaps_give(entry, "pages", entry.flow.region.pages, some_pages());
+    give(entry, "gpu", work.gpu, *rc::gen::inRange(0, 100));
+    perhaps_give(entry, "loads", work.loads, *rc::gen::inRange<std::uint64_t>(1, 1 << 20));
+    perhaps_give(entry, "caches", work.caches,
+                 *rc::gen::element(HostCaches::cold, HostCaches::warm));
     return;
   }
   const bool to_gpu = yes(), from_gpu = !to_gpu || yes();
-  flow.memory = to_gpu ? some_gpu(1) : perhaps(some_memory());
-  if (!to_gpu) flow.pages = perhaps(some_pages());
+  if (to_gpu || yes()) give(entry, "memory", entry.memory, to_gpu ? some_gpu(1) : some_memory());
+  if (!to_gpu) perhaps_give(entry, "pages", entry.flow.region.pages, some_pages());
   if (from_gpu || yes()) {
-    flow.source = FileSource{perhaps(*flow.size), from_gpu ? some_gpu(0) : perhaps(some_memory()),
-                             from_gpu ? std::nullopt : perhaps(some_pages()), Places{}};
+    give(entry, "source", entry.flow.source, Region{});
+    Region& source = *entry.flow.source;
+    perhaps_give(entry, "source.size", source.bytes, entry.flow.region.bytes);
+    if (from_gpu || yes())
+      give(entry, "source.memory", entry.source_memory, from_gpu ? some_gpu(0) : some_memory());
+    if (!from_gpu) perhaps_give(entry, "source.pages", source.pages, some_pages());
   }
-  flow.gpu = perhaps(from_gpu ? 0 : 1);
+  perhaps_give(entry, "gpu", work.gpu, from_gpu ? 0 : 1);
   if (!(to_gpu && from_gpu)) {
-    flow.pin = perhaps(
+    perhaps_give(
+        entry, "pin", work.pinning,
         *rc::gen::elementOf(std::vector<Pinning>(all_pinnings.begin(), all_pinnings.end())));
   }
-  flow.depth = perhaps(*rc::gen::inRange(1, 4097));
-  flow.copies = perhaps(*rc::gen::inRange<std::uint64_t>(1, 1 << 15));
-  flow.rate = perhaps(std::ldexp(*rc::gen::inRange(1 << 20, 1 << 30), *rc::gen::inRange(0, 12)));
+  perhaps_give(entry, "depth", work.depth, *rc::gen::inRange(1, 4097));
+  perhaps_give(entry, "copies", work.copies, *rc::gen::inRange<std::uint64_t>(1, 1 << 15));
 }
 
-FileFlow some_flow(int& next_cpu) {
-  FileFlow flow;
+FlowEntry some_flow(int& next_cpu) {
+  FlowEntry entry;
+  Flow& flow = entry.flow;
   for (int i = *rc::gen::inRange(1, 4); i > 0; --i) {
-    flow.cpus.push_back(CpuId{next_cpu});
+    entry.cpus.push_back(CpuId{next_cpu});
     next_cpu += *rc::gen::inRange(1, 3);
   }
-  if (yes()) std::reverse(flow.cpus.begin(), flow.cpus.end());
-  flow.kernel =
+  if (yes()) std::reverse(entry.cpus.begin(), entry.cpus.end());
+  flow.kernel.name =
       *rc::gen::element<std::string>("chase", "read", "write", "copy", "scale", "add", "triad",
                                      "update", "mix", "device copy", "device chase");
-  const bool chases = flow.kernel == "chase";
-  const bool reads_apart = flow.kernel == "copy" || flow.kernel == "triad";
-  flow.size = some_size();
-  flow.role = perhaps(Role::measured);
-  flow.warm_up = perhaps(yes() ? Bytes{0} : some_bytes());
-  if (traits_of(flow.kernel).on_gpu) {
-    add_device_keys(flow);
-    return flow;
+  const std::string& kernel = entry.kernel();
+  give(entry, "size", flow.region.bytes, some_size());
+  perhaps_give(entry, "role", flow.role, Role::measured);
+  perhaps_give(entry, "warm_up", flow.warm_up, yes() ? Bytes{0} : some_bytes());
+  if (kernel != "device chase")
+    perhaps_give(entry, "rate", flow.rate,
+                 std::ldexp(*rc::gen::inRange(1 << 20, 1 << 30), *rc::gen::inRange(0, 12)));
+  if (traits_of(kernel).on_gpu) {
+    add_device_keys(entry);
+    return entry;
   }
-  flow.memory = perhaps(some_memory());
-  flow.pages = perhaps(some_pages());
-  if (reads_apart && yes()) {
-    flow.source = FileSource{some_bytes(), perhaps(some_memory()), perhaps(some_pages()), Places{}};
+  perhaps_give(entry, "memory", entry.memory, some_memory());
+  perhaps_give(entry, "pages", flow.region.pages, some_pages());
+  if ((kernel == "copy" || kernel == "triad") && yes()) {
+    give(entry, "source", flow.source, Region{});
+    give(entry, "source.size", flow.source->bytes, some_bytes());
+    perhaps_give(entry, "source.memory", entry.source_memory, some_memory());
+    perhaps_give(entry, "source.pages", flow.source->pages, some_pages());
   }
-  if (chases) {
-    flow.order = perhaps(
+  if (kernel == "chase") {
+    ChainSpec& chain = flow.kernel.chain;
+    perhaps_give(
+        entry, "order", chain.order,
         *rc::gen::element(ChainOrder::random, ChainOrder::page_local, ChainOrder::sequential));
-    flow.stride = perhaps(Bytes{8 * *rc::gen::inRange<std::uint64_t>(1, 1000)});
-    flow.window = perhaps(some_bytes());
-    flow.seed = perhaps(*rc::gen::arbitrary<std::uint64_t>());
-    flow.verify_full = perhaps(yes());
-    flow.chains = perhaps(*rc::gen::inRange(1U, most_chains + 1));
-  } else if (flow.kernel != "read") {
-    flow.stores = perhaps(*rc::gen::element(Stores::regular, Stores::non_temporal));
+    perhaps_give(entry, "stride", chain.stride,
+                 Bytes{8 * *rc::gen::inRange<std::uint64_t>(1, 1000)});
+    perhaps_give(entry, "window", chain.page, some_bytes());
+    perhaps_give(entry, "seed", chain.seed, *rc::gen::arbitrary<std::uint64_t>());
+    perhaps_give(entry, "verify", flow.kernel.verify_full, yes());
+    if (chain.order != ChainOrder::page_local)  // each needs two windows
+      perhaps_give(entry, "chains", chain.chains, *rc::gen::inRange(1U, most_chains + 1));
+  } else if (kernel != "read") {
+    perhaps_give(entry, "stores", flow.kernel.stores,
+                 *rc::gen::element(Stores::regular, Stores::non_temporal));
   }
-  if (flow.kernel == "mix") {
-    flow.mix =
-        perhaps(std::pair{*rc::gen::inRange<unsigned>(1, 65), *rc::gen::inRange<unsigned>(1, 65)});
+  if (kernel == "mix") {
+    perhaps_give(entry, "mix", flow.kernel.mix_reads, *rc::gen::inRange<unsigned>(1, 65));
+    flow.kernel.mix_writes = *rc::gen::inRange<unsigned>(1, 65);
   }
-  if (flow.kernel == "read" && flow.cpus.size() > 1 && yes()) flow.first_touch = CpuId{next_cpu++};
-  flow.rate = perhaps(std::ldexp(*rc::gen::inRange(1 << 20, 1 << 30), *rc::gen::inRange(0, 12)));
-  return flow;
+  if (kernel == "read" && entry.cpus.size() > 1)
+    perhaps_give(entry, "first_touch", entry.first_touch, CpuId{next_cpu++});
+  return entry;
 }
 
 FileScenario some_scenario() {

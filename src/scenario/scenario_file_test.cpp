@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "memory/source.h"
+
 namespace numatlas {
 namespace {
 
@@ -13,6 +15,13 @@ using testing::HasSubstr;
 /// A scenario with this flow; the flow's keys start in line 4.
 std::string with_flow(const std::string& keys) {
   return "[[scenario]]\nname = \"one\"\n[[scenario.flow]]\n" + keys;
+}
+
+void expect_same(const FlowEntry& read, const FlowEntry& meant) {
+  EXPECT_EQ(read.cpus, meant.cpus);
+  EXPECT_EQ(read.keys, meant.keys);
+  EXPECT_EQ(read.flow, meant.flow);
+  EXPECT_EQ(read, meant);
 }
 
 Error error_in(const std::string& text) {
@@ -35,6 +44,37 @@ TEST(ScenarioFile, BracketsInTextsAreNoBrackets) {
   }
 }
 
+FlowEntry chase_of_all_keys() {
+  FlowEntry chase;
+  chase.cpus = {CpuId{0}};
+  chase.flow.region.bytes = Bytes{3 * mib / 2};
+  chase.flow.region.pages = PageKind::thp;
+  chase.flow.kernel.chain = {ChainOrder::page_local, Bytes{128}, Bytes{8192}, 7, 3};
+  chase.flow.kernel.verify_full = true;
+  chase.flow.warm_up = Bytes{0};
+  chase.memory = *parse_memory_spec("bind:1");
+  chase.first_touch = CpuId{9};
+  chase.keys = {"size", "memory", "pages",  "order",       "stride", "window",
+                "seed", "verify", "chains", "first_touch", "warm_up"};
+  return chase;
+}
+
+FlowEntry triad_of_all_keys() {
+  FlowEntry triad;
+  triad.cpus = {CpuId{3}, CpuId{1}, CpuId{2}};
+  triad.flow.kernel.name = "triad";
+  triad.flow.region.bytes = Bytes{64'000'000};
+  triad.flow.source = Region{Bytes{gib}, {}, PageKind::huge_2m};
+  triad.flow.kernel.stores = Stores::non_temporal;
+  triad.flow.role = Role::load;
+  triad.flow.rate = 2e9;
+  triad.memory = *parse_memory_spec("each:0,1");
+  triad.source_memory = *parse_memory_spec("interleave:0,1");
+  triad.keys = {"size",         "memory", "source", "source.size", "source.memory",
+                "source.pages", "stores", "role",   "rate"};
+  return triad;
+}
+
 TEST(ScenarioFile, EveryKeyIsRead) {
   const auto file = parse_scenarios(R"(
 cpus = "9,1-3,0"
@@ -54,6 +94,7 @@ stride = 128
 window = "8KiB"
 seed = 7
 verify = "full"
+chains = 3
 first_touch = 9
 warm_up = 0
 [[scenario.flow]]
@@ -76,30 +117,8 @@ rate = "2GB/s"
   EXPECT_EQ(scenario.precision, 0.03);
   EXPECT_EQ(scenario.to_the_end, false);
   ASSERT_EQ(scenario.flows.size(), 2u);
-  FileFlow chase;
-  chase.cpus = {CpuId{0}};
-  chase.kernel = "chase";
-  chase.size = Bytes{3 * mib / 2};
-  chase.memory = "bind:1";
-  chase.pages = PageKind::thp;
-  chase.order = ChainOrder::page_local;
-  chase.stride = Bytes{128};
-  chase.window = Bytes{8192};
-  chase.seed = 7;
-  chase.verify_full = true;
-  chase.first_touch = CpuId{9};
-  chase.warm_up = Bytes{0};
-  EXPECT_EQ(scenario.flows[0], chase);
-  FileFlow triad;
-  triad.cpus = {CpuId{3}, CpuId{1}, CpuId{2}};
-  triad.kernel = "triad";
-  triad.size = Bytes{64'000'000};
-  triad.memory = "each:0,1";
-  triad.source = FileSource{Bytes{gib}, "interleave:0,1", PageKind::huge_2m, {}};
-  triad.stores = Stores::non_temporal;
-  triad.role = Role::load;
-  triad.rate = 2e9;
-  EXPECT_EQ(scenario.flows[1], triad);
+  expect_same(scenario.flows[0], chase_of_all_keys());
+  expect_same(scenario.flows[1], triad_of_all_keys());
 }
 
 TEST(ScenarioFile, EveryKeyOfAGpusFlowIsRead) {
@@ -126,40 +145,44 @@ caches = "warm"
 )"),
                                     "f.toml");
   ASSERT_TRUE(file) << full_text(file.error());
-  FileFlow copy;
+  FlowEntry copy;
   copy.cpus = {CpuId{1}, CpuId{2}};
-  copy.kernel = "device copy";
-  copy.size = Bytes{mib};
-  copy.memory = "gpu:2";
-  copy.source = FileSource{{}, "each:0,1", PageKind::thp, {}};
-  copy.gpu = 2;
-  copy.pin = Pinning::zero_copy;
-  copy.depth = 1;
-  copy.copies = 3;
-  copy.seed = 7;
-  copy.rate = 2e9;
-  copy.role = Role::load;
-  EXPECT_EQ(file->scenarios[0].flows[0], copy);
-  FileFlow chase;
+  copy.flow.kernel.name = "device copy";
+  copy.flow.kernel.device.gpu = 2;
+  copy.flow.kernel.device.pinning = Pinning::zero_copy;
+  copy.flow.kernel.device.depth = 1;
+  copy.flow.kernel.device.copies = 3;
+  copy.flow.kernel.chain.seed = 7;
+  copy.flow.region.bytes = Bytes{mib};
+  copy.flow.source = Region{{}, {}, PageKind::thp};
+  copy.flow.rate = 2e9;
+  copy.flow.role = Role::load;
+  copy.memory = *parse_memory_spec("gpu:2");
+  copy.source_memory = *parse_memory_spec("each:0,1");
+  copy.keys = {"size",  "memory", "source", "source.memory", "source.pages", "gpu",
+               "depth", "copies", "seed",   "pin",           "rate",         "role"};
+  expect_same(file->scenarios[0].flows[0], copy);
+  FlowEntry chase;
   chase.cpus = {CpuId{0}};
-  chase.kernel = "device chase";
-  chase.size = Bytes{64 * kib};
-  chase.gpu = 1;
-  chase.memory = "bind:0";
-  chase.loads = 12;
-  chase.caches = HostCaches::warm;
-  EXPECT_EQ(file->scenarios[0].flows[1], chase);
+  chase.flow.kernel.name = "device chase";
+  chase.flow.kernel.device.gpu = 1;
+  chase.flow.kernel.device.loads = 12;
+  chase.flow.kernel.device.caches = HostCaches::warm;
+  chase.flow.region.bytes = Bytes{64 * kib};
+  chase.memory = *parse_memory_spec("bind:0");
+  chase.keys = {"size", "memory", "gpu", "loads", "caches"};
+  expect_same(file->scenarios[0].flows[1], chase);
   EXPECT_EQ(gpu_of_flow(copy), 2);
   EXPECT_EQ(gpu_of_flow(chase), 1);
-  copy.source->memory = "gpu:5";
+  copy.source_memory = *parse_memory_spec("gpu:5");
   EXPECT_EQ(gpu_of_flow(copy), 5);
 }
 
 TEST(ScenarioFile, CopiesOfGpusHaveASumAndTheirChaseHasNone) {
-  FileFlow flow;
-  flow.kernel = "device copy";
+  FlowEntry flow;
+  flow.flow.kernel.name = "device copy";
   EXPECT_TRUE(default_to_the_end({flow}));
-  flow.kernel = "device chase";
+  flow.flow.kernel.name = "device chase";
   EXPECT_FALSE(default_to_the_end({flow}));
 }
 
@@ -243,6 +266,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{CHASE "stride = 0", "7:1: stride: 0 is not from 1 to 4611686018427387904", ""},
         Bad{CHASE "seed = \"18446744073709551616\"",
             "7:1: seed: '18446744073709551616' is not a whole number below 2^64", ""},
+        Bad{CHASE "order = \"page-local\"\nchains = 2\nwindow = \"1GiB\"",
+            "8:1: chains: 2 chains need 4 pages and there are 1", ""},
         Bad{CHASE "order = \"randm\"", "7:1: order: 'randm' is not an order", ""},
         Bad{"cpu = 0\nkernel = \"mix\"\nmix = \"2\"\nsize = \"1MiB\"",
             "6:1: mix: '2' is not READS:WRITES", "2:1"},
@@ -410,14 +435,14 @@ TEST(ScenarioFile, SharedMemoryThatSuitsBothIsTaken) {
 }
 
 TEST(ScenarioFile, IsWrittenAsItIsRead) {
-  FileFlow flow;
+  FlowEntry flow;
   flow.cpus = {CpuId{7}, CpuId{1}, CpuId{2}, CpuId{3}, CpuId{3 + 2}};
-  flow.kernel = "mix";
-  flow.mix = {3, 1};
-  flow.size = Bytes{1536 * kib};
-  flow.memory = "local";
-  flow.rate = 1.5e9;
-  flow.warm_up = Bytes{0};
+  flow.flow.kernel.name = "mix";
+  flow.flow.kernel.mix_reads = 3;
+  flow.flow.region.bytes = Bytes{1536 * kib};
+  flow.flow.rate = 1.5e9;
+  flow.memory = *parse_memory_spec("local");
+  flow.keys = {"mix", "size", "memory", "rate", "warm_up"};
   FileScenario scenario{
       "say \"hello\\\"", std::chrono::milliseconds(20), 0.003, true, {flow}, "a\nb", {}};
   EXPECT_EQ(text_of({{}, {scenario}, {}}, {"made\nby hand"}), R"(# made?by hand

@@ -64,6 +64,8 @@ class TableReader {
   void wrong(const std::string& key, const std::string& message, const std::string& hint = {}) {
     wrong(key, Error{ErrorKind::usage, message, hint});
   }
+  /// What went wrong in a table that is one of its values.
+  void wrong_within(const TableReader& inner) { error_ = error_ ? error_ : inner.error_; }
   /// What went wrong first.
   const std::optional<Error>& error() const { return error_; }
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -11,7 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "base/size_list.h"
-#include "scenario/scenario_file.h"
+#include "scenario/flow_keys.h"
 
 namespace numatlas {
 namespace {
@@ -65,10 +67,6 @@ std::string list_text(const std::vector<CpuId>& cpus) {
   return text;
 }
 
-std::string bytes_text(Bytes bytes) {
-  return bytes.value == 0 ? "0" : in_quotes(compact_text(bytes));
-}
-
 std::string time_text(Nanoseconds time) {
   const std::pair<const char*, std::int64_t> units[] = {
       {"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1000}};
@@ -103,74 +101,75 @@ std::string precision_text(double part) {
   return read && *read == part ? in_quotes(percent) : number_text(part);
 }
 
-std::string seed_text(std::uint64_t seed) {
-  return seed <= INT64_MAX ? fmt::format("{}", seed) : fmt::format("\"{}\"", seed);
+// A value as TOML has it, by its type.
+std::string value_text(const MemorySpec& memory) {
+  if (memory.form == MemorySpec::Form::single) return in_quotes(memory.single.text());
+  if (memory.form == MemorySpec::Form::round_robin) return in_quotes("auto");
+  if (memory.single.all_nodes) return in_quotes("each:all");
+  std::vector<int> nodes;
+  for (NodeId node : memory.each) nodes.push_back(node.value);
+  return fmt::format("\"each:{}\"", fmt::join(nodes, ","));
 }
+std::string value_text(Bytes bytes) {
+  return bytes.value == 0 ? "0" : in_quotes(compact_text(bytes));
+}
+std::string value_text(CpuId cpu) { return std::to_string(cpu.value); }
+std::string value_text(int number) { return std::to_string(number); }
+std::string value_text(unsigned number) { return std::to_string(number); }
+/// A whole number of TOML has 63 bits.
+std::string value_text(std::uint64_t number) {
+  return number <= INT64_MAX ? fmt::format("{}", number) : fmt::format("\"{}\"", number);
+}
+std::string value_text(bool full) { return in_quotes(full ? "full" : "proof"); }
+std::string value_text(const std::optional<double>& rate) { return rate_text(*rate); }
+std::string value_text(const std::tuple<const unsigned&, const unsigned&>& mix) {
+  return fmt::format("\"{}:{}\"", std::get<0>(mix), std::get<1>(mix));
+}
+template <class E>
+requires(std::is_enum_v<E>) std::string value_text(E value) { return in_quotes(name_of(value)); }
 
-/// "key = value" of each key that is there.
-class Lines {
+/// The keys that a flow has, with their texts.
+class KeyWriter {
  public:
-  void add(const char* key, const std::string& value) {
-    text_ += fmt::format("{} = {}\n", key, value);
+  explicit KeyWriter(const FlowEntry& entry) : entry_(entry) {}
+
+  void operator()(const std::string& key, const auto& value, bool /*applies*/, auto... /*limits*/) {
+    if (entry_.has(key)) add(key, value_text(value));
   }
-  template <class T, class Text>
-  void add_if(const char* key, const std::optional<T>& value, const Text& text) {
-    if (value) add(key, text(*value));
+  void operator()(const std::string& key, const std::optional<Region>& /*value*/,
+                  bool /*applies*/) {
+    if (!entry_.has(key)) return;
+    KeyWriter source(entry_);
+    list_source_keys(source, entry_);
+    add(key, fmt::format("{{ {} }}", fmt::join(source.lines, ", ")));
   }
-  const std::string& text() const { return text_; }
+  std::vector<std::string> lines{};
 
  private:
-  std::string text_;
+  void add(const std::string& key, const std::string& text) {
+    lines.push_back(fmt::format("{} = {}", key.substr(key.find('.') + 1), text));
+  }
+  const FlowEntry& entry_;
 };
 
-std::string source_text(const FileSource& source) {
-  std::vector<std::string> keys;
-  if (source.size) keys.push_back("size = " + bytes_text(*source.size));
-  if (source.memory) keys.push_back("memory = " + in_quotes(*source.memory));
-  if (source.pages) keys.push_back("pages = " + in_quotes(name_of(*source.pages)));
-  return fmt::format("{{ {} }}", fmt::join(keys, ", "));
+std::vector<std::string> key_lines(const FlowEntry& entry) {
+  KeyWriter keys(entry);
+  list_keys(keys, entry);
+  return keys.lines;
 }
 
-std::string flow_text(const FileFlow& flow) {
-  const auto named = [](auto value) { return in_quotes(name_of(value)); };
-  const auto cpu = [](CpuId id) { return std::to_string(id.value); };
-  const auto number = [](auto value) { return std::to_string(value); };
-  Lines lines;
-  if (flow.cpus.size() == 1)
-    lines.add("cpu", cpu(flow.cpus.front()));
-  else
-    lines.add("cpus", in_quotes(list_text(flow.cpus)));
-  lines.add("kernel", in_quotes(flow.kernel));
-  lines.add_if("mix", flow.mix,
-               [](const auto& mix) { return fmt::format("\"{}:{}\"", mix.first, mix.second); });
-  lines.add_if("size", flow.size, bytes_text);
-  lines.add_if("memory", flow.memory, in_quotes);
-  lines.add_if("pages", flow.pages, named);
-  lines.add_if("source", flow.source, source_text);
-  lines.add_if("gpu", flow.gpu, number);
-  lines.add_if("pin", flow.pin, named);
-  lines.add_if("depth", flow.depth, number);
-  lines.add_if("copies", flow.copies, number);
-  lines.add_if("loads", flow.loads, number);
-  lines.add_if("caches", flow.caches, named);
-  lines.add_if("shares", flow.shares, cpu);
-  lines.add_if("first_touch", flow.first_touch, cpu);
-  lines.add_if("stores", flow.stores, named);
-  lines.add_if("order", flow.order, named);
-  lines.add_if("stride", flow.stride, bytes_text);
-  lines.add_if("window", flow.window, bytes_text);
-  lines.add_if("seed", flow.seed, seed_text);
-  lines.add_if("verify", flow.verify_full,
-               [](bool full) { return in_quotes(full ? "full" : "proof"); });
-  lines.add_if("chains", flow.chains, number);
-  lines.add_if("lines", flow.lines, number);
-  lines.add_if("role", flow.role, named);
-  lines.add_if("rate", flow.rate, rate_text);
-  lines.add_if("warm_up", flow.warm_up, bytes_text);
-  return lines.text();
+std::string flow_text(const FlowEntry& entry) {
+  const bool one = entry.cpus.size() == 1;
+  return fmt::format("{} = {}\nkernel = {}\n{}\n", one ? "cpu" : "cpus",
+                     one ? value_text(entry.cpus.front()) : in_quotes(list_text(entry.cpus)),
+                     in_quotes(entry.kernel()), fmt::join(key_lines(entry), "\n"));
 }
 
 }  // namespace
+
+bool operator==(const FlowEntry& a, const FlowEntry& b) {
+  return a.cpus == b.cpus && a.kernel() == b.kernel() && key_lines(a) == key_lines(b);
+}
 
 std::string text_of(const ScenarioFile& file, const std::vector<std::string>& head) {
   std::string text;
@@ -182,13 +181,12 @@ std::string text_of(const ScenarioFile& file, const std::vector<std::string>& he
     if (!text.empty()) text += '\n';
     if (!scenario.comment.empty()) text += comment(scenario.comment);
     if (scenario.flows.empty()) continue;
-    Lines lines;
-    lines.add("name", in_quotes(scenario.name));
-    lines.add_if("time", scenario.time, [](auto time) { return in_quotes(time_text(time)); });
-    lines.add_if("precision", scenario.precision, precision_text);
-    lines.add_if("to_the_end", scenario.to_the_end, [](bool on) { return on ? "true" : "false"; });
-    text += "[[scenario]]\n" + lines.text();
-    for (const FileFlow& flow : scenario.flows) text += "[[scenario.flow]]\n" + flow_text(flow);
+    text += fmt::format("[[scenario]]\nname = {}\n", in_quotes(scenario.name));
+    if (scenario.time) text += fmt::format("time = \"{}\"\n", time_text(*scenario.time));
+    if (scenario.precision)
+      text += fmt::format("precision = {}\n", precision_text(*scenario.precision));
+    if (scenario.to_the_end) text += fmt::format("to_the_end = {}\n", *scenario.to_the_end);
+    for (const FlowEntry& flow : scenario.flows) text += "[[scenario.flow]]\n" + flow_text(flow);
   }
   return text;
 }

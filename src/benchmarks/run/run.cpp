@@ -83,9 +83,9 @@ Expected<void> RunFile::parse_options() {
 }
 
 /// Whether memory of the host is left to the options.
-bool leaves_memory(const FileFlow& flow) {
-  const bool says_source = flow.source && flow.source->memory;
-  return !flow.memory || (traits_of(flow.kernel).copies_on_gpu() && !says_source);
+bool leaves_memory(const FlowEntry& flow) {
+  return !flow.has("memory") ||
+         (traits_of(flow.kernel()).copies_on_gpu() && !flow.has("source.memory"));
 }
 
 /// What the file says, or what has no meaning for flows that differ.
@@ -105,8 +105,8 @@ Expected<void> check_options_of_run(const RunOptions& options, const std::string
 /// Drivers are asked only where a flow of a GPU is.
 Expected<void> RunFile::complete(const RunOptions& options, Machine& machine) const {
   for (const FileScenario& scenario : file_.scenarios) {
-    for (const FileFlow& flow : scenario.flows) {
-      if (!traits_of(flow.kernel).on_gpu) continue;
+    for (const FlowEntry& flow : scenario.flows) {
+      if (!traits_of(flow.kernel()).on_gpu) continue;
       const auto added = add_devices(machine, machine.is_live() && !options.null_engine);
       if (added) return {};
       return fail(error_at_gpu(flow, gpu_of_flow(flow), added.error()));
@@ -117,24 +117,25 @@ Expected<void> RunFile::complete(const RunOptions& options, Machine& machine) co
 
 Expected<MemoryPlacement> RunFile::worker_memory(CpuId cpu, const MemoryPlacement& otherwise,
                                                  const Machine& machine) const {
-  const FileFlow* first = nullptr;
+  const FlowEntry* first = nullptr;
   std::size_t index = 0;
   for (const FileScenario& scenario : file_.scenarios) {
-    for (const FileFlow& flow : scenario.flows) {
+    for (const FlowEntry& flow : scenario.flows) {
       const auto found = std::find(flow.cpus.begin(), flow.cpus.end(), cpu);
-      if (found == flow.cpus.end() || flow.shares) continue;
+      if (found == flow.cpus.end() || flow.has("shares")) continue;
       // A copy of a GPU has two sides, none of them the worker's; which it is is the flow's to say.
-      if (traits_of(flow.kernel).on_gpu) {
+      if (traits_of(flow.kernel()).on_gpu) {
         if (leaves_memory(flow)) return otherwise;
         continue;
       }
-      if (!flow.memory) return otherwise;
+      if (!flow.has("memory")) return otherwise;
       if (first != nullptr) continue;
       first = &flow;
       index = static_cast<std::size_t>(found - flow.cpus.begin());
     }
   }
-  return first == nullptr ? otherwise : memory_of(*first, index, otherwise, machine, {cpu});
+  return first == nullptr ? otherwise
+                          : memory_of(*first, "memory", index, otherwise, machine, {cpu});
 }
 
 /// A CPU that this process may not use, told with the first place that names it.
@@ -151,11 +152,12 @@ Expected<void> RunFile::check_cpu(CpuId cpu, const Machine& machine,
   error.hint = "name other CPUs, or request this one from the launcher or batch system";
   error.option_hint.clear();
   for (const FileScenario& scenario : file_.scenarios) {
-    for (const FileFlow& flow : scenario.flows) {
+    for (const FlowEntry& flow : scenario.flows) {
       const bool runs = std::find(flow.cpus.begin(), flow.cpus.end(), cpu) != flow.cpus.end();
       if (runs)
         return fail(error_at(flow.places, flow.places.of.contains("cpus") ? "cpus" : "cpu", error));
-      if (flow.first_touch == cpu) return fail(error_at(flow.places, "first_touch", error));
+      if (flow.has("first_touch") && flow.first_touch == cpu)
+        return fail(error_at(flow.places, "first_touch", error));
     }
   }
   return fail(error_at(file_.places, "cpus", error));

@@ -1,0 +1,60 @@
+// The keys of a flow in a file, each listed once: they are read, checked and written by this list.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "kernels/traits.h"
+#include "scenario/scenario_file.h"
+
+namespace numatlas {
+
+/// No machine has more.
+inline constexpr int most_cpu = 1 << 20;
+
+/// Calls f(key, value, applies, limits...) in the order in which keys are written. `applies`:
+/// whether the kernel heeds the key. Limits are those of a whole number; bytes with a limit may
+/// stand without a unit. `entry`: a FlowEntry, constant where it is written.
+void list_keys(auto& f, auto& entry) {
+  // More than any queue or launch has room for.
+  constexpr int most_gpu = 1 << 16, most_depth = 4096, most_count = 1 << 20;
+  auto& flow = entry.flow;
+  auto& kernel = flow.kernel;
+  auto& chain = kernel.chain;
+  auto& device = kernel.device;
+  const KernelTraits& is = traits_of(kernel.name);
+  const bool chases = is.chases_on_cpu(), copies = is.copies_on_gpu();
+  f("mix", std::tie(kernel.mix_reads, kernel.mix_writes), is.mixes);
+  f("size", flow.region.bytes, true);
+  f("memory", entry.memory, true);
+  f("pages", flow.region.pages, true);
+  f("source", flow.source, is.takes_source);
+  f("gpu", device.gpu, is.on_gpu, 0, most_gpu);
+  f("pin", device.pinning, copies);
+  f("depth", device.depth, copies, 1, most_depth);
+  f("copies", device.copies, copies, 1, most_count);
+  f("loads", device.loads, is.chases_on_gpu(), 1, most_count);
+  f("caches", device.caches, is.chases_on_gpu());
+  f("shares", entry.shares, !is.on_gpu, 0, most_cpu);
+  f("first_touch", entry.first_touch, !is.on_gpu, 0, most_cpu);
+  f("stores", kernel.stores, is.streams() && is.writes);
+  f("order", chain.order, chases);
+  f("stride", chain.stride, chases, 1);
+  f("window", chain.page, chases, 1);
+  f("seed", chain.seed, chases || is.on_gpu, 0, INT64_MAX);
+  f("verify", kernel.verify_full, chases);
+  f("chains", chain.chains, chases, 1, most_chains);
+  f("lines", kernel.lines, is.is_ping_pong(), 1, most_ping_pong_lines);
+  f("role", flow.role, true);
+  f("rate", flow.rate, !is.is_ping_pong() && !is.chases_on_gpu());
+  f("warm_up", flow.warm_up, true, 0);
+}
+
+/// The keys of the table of a source, which there is.
+void list_source_keys(auto& f, auto& entry) {
+  f("source.size", entry.flow.source->bytes, true);
+  f("source.memory", entry.source_memory, true);
+  f("source.pages", entry.flow.source->pages, true);
+}
+
+}  // namespace numatlas
