@@ -161,8 +161,8 @@ PlannedScenario Matrix::bandwidth_point(const PlanInput& input, const Choice& ch
 }
 
 Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) const {
-  if (auto checked =
-          check_node_pairs(input, spec().name, "numatlas latency and bandwidth measure one placement");
+  if (auto checked = check_node_pairs(input, spec().name,
+                                      "numatlas latency and bandwidth measure one placement");
       !checked)
     return fail(checked.error());
   std::vector<PlannedScenario> plan;

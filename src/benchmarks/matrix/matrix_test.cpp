@@ -98,8 +98,7 @@ ScenarioResult cell_of(const std::string& kernel, int cpus, int memory, double v
   one.kernel = kernel;
   one.pages = "base";
   one.order = "random";
-  one.labels = {{"cpu_node", std::to_string(cpus)},
-                {"memory_node", std::to_string(memory)}};
+  one.labels = {{"cpu_node", std::to_string(cpus)}, {"memory_node", std::to_string(memory)}};
   FlowResult flow;
   flow.kernel = kernel;
   flow.level = "memory";
