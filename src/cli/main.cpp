@@ -137,41 +137,55 @@ Entries declare(CLI::App& app, const CommandLine& line,
                 std::vector<std::unique_ptr<RunParser>>& parsers) {
   app.name("numatlas");
   use_help_format(app);
-  app.set_help_flag("-h,--help", "print this help");
+  app.set_help_flag("-h,--help", "print the help");
+  app.set_help_all_flag("--help-all", "print the help with all options in full");
   app.set_version_flag("--version", fmt::format("numatlas {}", version), "print the version");
   app.allow_extras();
   app.require_subcommand(0, 1);
-  app.footer("numatlas COMMAND --help describes a command's options, man numatlas the rest.");
   Entries entries;
-  const auto command = [&](const std::string& name, const std::string& summary) {
-    return app.add_subcommand(name, summary);
+  const auto command = [&](const std::string& name, const std::string& summary,
+                           const Listing& listing) {
+    CLI::App* sub = app.add_subcommand(name, summary);
+    list_command(*sub, listing);
+    return sub;
   };
-  CLI::App* topology = command("topology", "show nodes, CPUs, caches, memory and kernel settings");
+  CLI::App* topology =
+      command("topology", "show nodes, CPUs, caches, memory and kernel settings", {Topic::machine});
   entries[topology] = {add_topology_command(*topology)};
-  CLI::App* features = command("features", "list available features, and why others are missing");
+  CLI::App* features = command("features", "list available features, and why others are missing",
+                               {Topic::machine, true});
   entries[features] = {add_features_command(*features)};
-  CLI::App* survey = command("survey", "run all applicable benchmarks within a time limit");
+  CLI::App* survey =
+      command("survey", "run all applicable benchmarks within a time limit", {Topic::machine});
   entries[survey] = {add_survey_command(*survey, line.words), true};
-  CLI::App* audit = command("audit", "check firmware and kernel claims against measurements");
+  CLI::App* audit =
+      command("audit", "check claims of firmware and kernel by measurements", {Topic::machine});
   entries[audit] = {add_audit_command(*audit, line.words), true};
   CLI::App* selftest =
-      command("selftest", "check that this build measures correctly on this machine");
+      command("selftest", "check that this build measures correctly on this machine",
+              {Topic::machine, true});
   entries[selftest] = {add_selftest_command(*selftest), true};
-  CLI::App* check = command("check", "find slow hosts in stored results of any command");
+  CLI::App* check =
+      command("check", "find slow hosts in stored results of any command", {Topic::judge});
   entries[check] = {add_check_command(*check)};
-  CLI::App* compare = command("compare", "compare results and report significant changes");
+  CLI::App* compare =
+      command("compare", "compare results and report significant changes", {Topic::judge});
   entries[compare] = {add_compare_command(*compare)};
   CLI::App* exported =
-      command("export", "write stored figures for hwloc, Prometheus, spreadsheets, issues");
+      command("export", "write stored figures for hwloc, Prometheus, spreadsheets, issues",
+              {Topic::other, true});
   entries[exported] = {add_export_command(*exported)};
-  CLI::App* exec = command("exec", "run a program with a given CPU and memory placement");
+  CLI::App* exec =
+      command("exec", "run a program with a given CPU and memory placement", {Topic::place});
   entries[exec] = {add_exec_command(*exec, line.program), false, true};
-  CLI::App* advise = command("advise", "find the fastest placement of a program by running it");
+  CLI::App* advise =
+      command("advise", "find a program's fastest placement by running it", {Topic::place});
   entries[advise] = {add_advise_command(*advise, line.program), false, true};
-  CLI::App* completion = command("completion", "print a completion script for a shell");
+  CLI::App* completion =
+      command("completion", "print a completion script for a shell", {Topic::other, true});
   entries[completion] = {add_completion_command(*completion)};
   for (auto& benchmark : all_benchmarks()) {
-    CLI::App* sub = command(benchmark->name(), benchmark->summary());
+    CLI::App* sub = command(benchmark->name(), benchmark->summary(), benchmark->listing());
     sub->footer(benchmark->description());
     add_examples(*sub, benchmark->examples());
     auto& parser = parsers.emplace_back(std::make_unique<RunParser>(std::move(benchmark)));
@@ -182,10 +196,14 @@ Entries declare(CLI::App& app, const CommandLine& line,
     };
     entries[sub] = {start, true};
   }
-  for (const ExternalCommand& external : python_commands()) {
-    app.add_subcommand(external.name, external.summary)->prefix_command();
-  }
-  command("help", "print the help of a command")->add_option("COMMAND")->type_name("");
+  for (const ExternalCommand& external : python_commands())
+    command(external.name, external.summary, {Topic::other, true})
+        ->prefix_command()
+        ->set_help_all_flag();
+  command("help", "print the help of a command", {Topic::other, true})
+      ->add_option("COMMAND")
+      ->type_name("");
+  app.footer("numatlas COMMAND --help describes a command, numatlas --help-all lists all.");
   for (const auto& [name, some] : examples()) add_examples(*app.get_subcommand(name), some);
   return entries;
 }
@@ -264,9 +282,7 @@ Expected<int> start(const CLI::App& app, const Entries& entries) {
 
 int run(std::vector<std::string> words) {
   CommandLine line;
-  CLI::App app(
-      "Measure memory latency and bandwidth across NUMA nodes, CXL and persistent memory, and "
-      "GPUs.");
+  CLI::App app("Measure memory latency and bandwidth: NUMA nodes, CXL, persistent memory, GPUs.");
   std::vector<std::unique_ptr<RunParser>> parsers;
   const Entries entries = declare(app, line, parsers);
   if (auto completed = complete_command(app, words); !completed)

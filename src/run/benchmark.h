@@ -12,6 +12,7 @@
 
 #include "engine/scenario.h"
 #include "record/report.h"
+#include "run/declare.h"
 #include "run/example.h"
 #include "run/metrics.h"
 #include "run/options.h"
@@ -97,6 +98,7 @@ class Benchmark {
   virtual std::string name() const = 0;
   virtual std::string summary() const = 0;      ///< one line
   virtual std::string description() const = 0;  ///< for its page of help
+  virtual Listing listing() const { return {}; }
   /// Two at the end of its help.
   virtual std::vector<Example> examples() const { return {}; }
   /// Options of its own, beside the common ones.

@@ -87,7 +87,7 @@ std::string options(const CLI::App& app) {
     if (!is_own(group)) text += fmt::format(".El\n.Ss {}\n", group.name);
     if (!is_own(group) || text.empty()) text += ".Bl -tag -width Ds\n";
     for (const CLI::Option* option : group.options) {
-      text += ".It " + item(*option) + '\n' + sentences(option->get_description());
+      text += ".It " + item(*option) + '\n' + sentences(full_text(*option));
       for (const std::string& note : notes_of(*option)) text += sentences(note);
     }
   }

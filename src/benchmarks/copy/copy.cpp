@@ -55,6 +55,7 @@ class Copy final : public Benchmark {
  public:
   std::string name() const override { return "copy"; }
   std::string summary() const override { return "copy bandwidth between NUMA nodes"; }
+  Listing listing() const override { return {Topic::memory, true}; }
   std::string description() const override {
     return "Each worker copies from its own buffer in one place to its own buffer in another. "
            "Without --from and --to, every pair of nodes with memory is measured, including nodes "
@@ -110,18 +111,18 @@ class Copy final : public Benchmark {
 
 void Copy::add_options(CLI::App& app) {
   auto* from = add_value(app, "--from", from_text_, "PLACEMENT",
-                         "placement of the memory that is read, such as bind:0, interleave:0,1, "
-                         "weighted:0=3,2=1, prefer:0 or local (default: local if --to is given)");
-  auto* to =
-      add_value(app, "--to", to_text_, "PLACEMENT",
-                "placement of the memory that is written (default: local if --from is given)");
+                         "memory that is read: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0 "
+                         "or local (default: local if --to is given)");
+  auto* to = add_value(app, "--to", to_text_, "PLACEMENT",
+                       "memory that is written (default: local if --from is given)");
   app.add_flag("--matrix", matrix_, "copy between all pairs of nodes, as without --from and --to")
       ->excludes(from)
       ->excludes(to);
   add_choice<Side>(
       app, "--side", side_, {{"from", Side::from}, {"to", Side::to}, {"any", Side::any}},
-      "CPUs that copy: those of the source nodes, those of the target nodes, or any. If none of "
-      "the chosen CPUs qualify, those of the other side copy, else the nearest by distance");
+      "CPUs that copy: those of the source nodes, of the target nodes, or any\n"
+      "If none of the chosen CPUs qualify, those of the other side copy, else the nearest by "
+      "distance");
   sizes_.add_to(app, "memory that each worker copies from, and as much to copy to");
   add_stores_option(app, stores_);
   add_isa_option(app, isa_);

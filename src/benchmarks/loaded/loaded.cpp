@@ -99,10 +99,9 @@ class Loaded final : public Benchmark {
 void Loaded::add_options(CLI::App& app) {
   add_value(
       app, "--pairs", pairs_text_, "all|local|PAIRS",
-      "which nodes to measure: every node with workers against every node with memory, except that "
-      "of GPUs (all), "
-      "each node against its own memory (local), or pairs of a CPU node and a memory node "
-      "such as 0:0,0:2");
+      "nodes to measure: all with CPUs against all with memory, each against its own (local), or "
+      "pairs of a CPU node and a memory node (0:0,0:2)\n"
+      "Memory of GPUs is measured only in such pairs");
   add_value(app, "--rates", rates_text_, "RATES",
             "total load in GB/s, such as 1,2,5; required with several ranks (default: fractions of "
             "the peak, which is measured first)");

@@ -30,6 +30,7 @@ class RunFile final : public Benchmark {
   std::string name() const override { return "run"; }
   std::string less_memory_hint() const override { return "name smaller sizes in FILE"; }
   std::string summary() const override { return "run a custom workload described in TOML"; }
+  Listing listing() const override { return {Topic::memory, true}; }
   std::string description() const override {
     return "FILE is TOML and lists the flows that run concurrently: CPU, kernel and memory of "
            "each. docs/scenarios.md explains it, and --print-scenario writes the plan of any other "

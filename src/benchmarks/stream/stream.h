@@ -25,8 +25,9 @@ class Stream final : public Benchmark {
  public:
   std::string name() const override { return "stream"; }
   std::string summary() const override {
-    return "run STREAM on all ranks and hosts, and name slow nodes";
+    return "run STREAM on all ranks and hosts, name slow nodes";
   }
+  Listing listing() const override { return {Topic::hosts}; }
   std::string description() const override;
   std::vector<Example> examples() const override {
     return {{"STREAM on this host, one thread per CPU", "numatlas stream"},

@@ -62,8 +62,9 @@ class Tlb final : public Benchmark {
  public:
   std::string name() const override { return "tlb"; }
   std::string summary() const override {
-    return "reach of each TLB level and cost of its misses, by page size";
+    return "reach and miss cost of each TLB level, by page size";
   }
+  Listing listing() const override { return {Topic::pages, true}; }
   std::string description() const override {
     return "A worker follows a random cycle through one cache line of each of n pages, and one "
            "through n packed lines. Both need the same cache space; what the first takes longer "
@@ -107,9 +108,9 @@ class Tlb final : public Benchmark {
 void Tlb::add_options(CLI::App& app) {
   add_value(app, "--page-counts", counts_text_, "COUNTS",
             fmt::format("numbers of pages: a list (64,96,128), or the powers of two in a range and "
-                        "the numbers half way between them (8-16384) (default: 8-{} base pages, "
-                        "8-{} of 2 MiB, 2-{} of 1 GiB; fewer if that is more than half of a "
-                        "node's free memory)",
+                        "the numbers half way between them (8-16384)\n"
+                        "The default is 8-{} base pages, 8-{} of 2 MiB, 2-{} of 1 GiB; fewer if "
+                        "that is more than half of a node's free memory",
                         most_base_pages, most_huge_pages, most_huge_pages))
       ->group("Measurement");
 }

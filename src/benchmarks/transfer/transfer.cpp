@@ -22,8 +22,9 @@ class Transfer final : public Benchmark {
  public:
   std::string name() const override { return "transfer"; }
   std::string summary() const override {
-    return "copy bandwidth and latency between host memory and GPUs";
+    return "bandwidth and latency between host memory and GPUs";
   }
+  Listing listing() const override { return {Topic::gpus}; }
   std::string description() const override {
     return "Measures the rate of queued copies from memory of each node to each GPU, back, and "
            "both "
