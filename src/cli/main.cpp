@@ -150,7 +150,7 @@ Entries declare(CLI::App& app, const CommandLine& line,
     return sub;
   };
   CLI::App* topology =
-      command("topology", "show nodes, CPUs, caches, memory and kernel settings", {Topic::machine});
+      command("topology", "show nodes, CPUs, caches, memory, kernel settings", {Topic::machine});
   entries[topology] = {add_topology_command(*topology)};
   CLI::App* features = command("features", "list available features, and why others are missing",
                                {Topic::machine, true});

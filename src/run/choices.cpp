@@ -22,7 +22,7 @@ const Choices<Stores> all_stores{{name_of(Stores::regular), Stores::regular},
                                  {name_of(Stores::non_temporal), Stores::non_temporal},
                                  {"nt", Stores::non_temporal}};
 constexpr const char* stores_text =
-    "stores of the kernels: regular (write-allocate), or non-temporal (nt), which bypass caches";
+    "stores of the kernels; non-temporal ones (nt) bypass the caches\n" "regular ones write-allocate";
 
 }  // namespace
 
@@ -59,9 +59,9 @@ std::string Choice::short_name() const {
 
 void KernelOptions::add_to(CLI::App& app) {
   options_ = {add_choices(app, "--kernels", kernels_, named(stream_kernels),
-                          "kernels to run; update reads, modifies and writes each word"),
+                          "kernels to run\nupdate reads, modifies and writes each word"),
               add_value(app, "--mix", mix_text_, "none|R:W,...",
-                        "also measure these ratios of lines read to lines written: 2:1,1:1"),
+                        "also these ratios of lines read to written: 2:1,1:1"),
               add_stores_option(app, stores_), add_isa_option(app, isa_)};
 }
 

@@ -37,14 +37,19 @@ std::string beside(std::string head, std::size_t column, const std::string& text
     lines += head.substr(0, end) + '\n';
     head = "    " + head.substr(end);
   }
-  if (head.size() + 2 > column && column > 0) lines += std::exchange(head, "") + '\n';
-  head.resize(column, ' ');
+  // After a long head the text begins on its line, where that leaves room for some words.
+  const std::size_t begin = column == 0 ? 0 : std::max(column, head.size() + 2);
+  if (begin + 16 > length) lines += std::exchange(head, "") + '\n';
+  head.resize(head.empty() ? column : begin, ' ');
+  bool first = true;
   for (const std::string& word : CLI::detail::split(text, ' ')) {
-    if (head.size() > column && head.size() + 1 + word.size() > length) {
+    if (!first && head.size() + 1 + word.size() > length) {
       lines += head + '\n';
       head.assign(column, ' ');
+      first = true;
     }
-    head += (head.size() > column ? " " : "") + word;
+    head += (first ? "" : " ") + word;
+    first = false;
   }
   return lines + head + '\n';
 }
@@ -67,7 +72,7 @@ std::string topics(const std::vector<const CLI::App*>& commands) {
   for (const std::string topic : topic_titles) {
     std::string title = topic, names;
     const auto add = [&](const std::string& line, std::size_t column, const std::string& words) {
-      text += beside(fmt::format("{:18}{}", title, line), column, words);
+      text += beside(line.empty() ? title : fmt::format("{:18}{}", title, line), column, words);
       title.clear();
     };
     for (const CLI::App* command : commands) {
@@ -83,18 +88,17 @@ std::string topics(const std::vector<const CLI::App*>& commands) {
 }
 
 /// How to see what --help leaves out.
-std::string more(const CLI::App& app) {
+std::string more(const CLI::App& app, const std::string& command) {
   std::vector<std::string> names;
   for (const OptionGroup& group : groups_of(app))
     for (const CLI::Option* option : group.options)
       if (is_rare(*option) && option != app.get_help_ptr() && option != app.get_help_all_ptr())
         names.push_back(names_of(*option).back());
-  const std::string command = app.get_parent()->get_name() + ' ' + app.get_name();
-  return '\n' + beside("", 0,
-                       fmt::format(
-                           "{}{}: {} --help-all, or man {}-{}",
-                           names.empty() ? "All in full" : "More options: ", fmt::join(names, ", "),
-                           command, app.get_parent()->get_name(), app.get_name()));
+  const std::string page = CLI::detail::find_and_replace(command, " ", "-");
+  const std::string what = names.empty() ? "In full" : "More options: ";
+  return beside(
+      "", 0,
+      fmt::format("{}{}: {} --help-all, or man {}", what, fmt::join(names, ", "), command, page));
 }
 
 class HelpFormat : public CLI::Formatter {
@@ -108,7 +112,9 @@ class HelpFormat : public CLI::Formatter {
       std::string lines;
       for (const CLI::Option* option : group.options)
         if (all || !is_rare(*option)) lines += help_line(*option, all);
-      if (!lines.empty()) text += fmt::format("\n{}:\n{}", group.name, lines);
+      // A short list needs no headings but those of a command without options in groups.
+      const bool heading = all || group.name == "Arguments" || group.name == "Options";
+      if (!lines.empty()) text += (heading ? fmt::format("\n{}:\n", group.name) : "") + lines;
     }
     if (!commands.empty()) text += all ? "\nCommands:\n" : '\n' + topics(commands);
     for (const CLI::App* command : commands)
@@ -118,7 +124,7 @@ class HelpFormat : public CLI::Formatter {
     const std::size_t examples = std::min(footer.find('\n'), footer.size());
     if (examples > 0) text += '\n' + beside("", 0, footer.substr(0, examples));
     if (examples < footer.size()) text += footer.substr(examples) + '\n';
-    return all || !commands.empty() ? text : text + more(*app);
+    return all || !commands.empty() ? text : text + '\n' + more(*app, name);
   }
 };
 

@@ -75,8 +75,7 @@ void Atomics::add_options(CLI::App& app) {
       "how a CPU adds: by an atomic addition, or by a compare-and-swap that is retried until "
       "it succeeds");
   add_choices(app, "--sharing", sharings_, named(sharings_),
-              "what the CPUs add to: one counter (same), adjacent words in the same cache lines "
-              "(neighbours), or words in separate lines (own)");
+              "what the CPUs add to: one counter, words in the same cache lines, or words in lines of their own");
   add_value(
       app, "--home", home_, "first|all|NODES",
       "node of the counters: that of the first CPU, each in turn (all), or these (0,2) in turn");

@@ -80,7 +80,7 @@ class Bandwidth final : public Benchmark {
 };
 
 void Bandwidth::add_options(CLI::App& app) {
-  sizes_.add_to(app, "memory of each worker, all arrays of the kernel together");
+  sizes_.add_to(app, "memory of each worker, all arrays together");
   kernels_.add_to(app);
 }
 

@@ -83,8 +83,7 @@ std::string Stream::description() const {
 void Stream::add_options(CLI::App& app) {
   add_value(
       app, "--elements", elements_text_, "N",
-      "8-byte elements of each of the three arrays of a process (default: four times the "
-      "last-level caches)\n"
+      "8-byte elements of each array of a process (default: four times the last-level caches)\n"
       "They are rounded up to whole cache lines. The default is four times the last-level caches "
       "that the workers of a host use, or a third of 1 GiB where the system may not list all "
       "caches, or of twice the memory-side caches, divided by its processes; the most that any "
@@ -92,11 +91,11 @@ void Stream::add_options(CLI::App& app) {
   add_value(app, "--size", size_text_, "SIZE",
             "the same as memory of a process, in MiB or with a unit");
   add_value(app, "--repeats", repeats_text_, "N",
-            "rounds, the first is a warm-up; at least 2, 7 for an interval");
+            "rounds with the warm-up; 7 for intervals");
   add_choices(app, "--kernels", operations_,
               named(std::vector{Operation::copy, Operation::scale, Operation::add, Operation::triad,
                                 Operation::read, Operation::write}),
-              "kernels to run; read and write run in rounds of their own");
+              "kernels to run\nread and write run in rounds of their own");
   add_stores_option(app, stores_);
   add_isa_option(app, isa_);
   rare(add_choices(
@@ -108,11 +107,10 @@ void Stream::add_options(CLI::App& app) {
       "for all (collective), or every 64 KiB (per-block). Several are measured in turn"));
   slow_options_.add_to(app);
   app.add_flag("--check", check_,
-               "exit with code 1 if a node is slow, 9 if one could not be judged");
+               "exit code 1 if a node is slow, 9 if one is not judged");
   app.add_flag(
       "--retest", retest_,
-      "run slow nodes again beside healthy ones while the others wait\n"
-      "As many healthy nodes of their kind run (at least three). Nodes that are not slow again do "
+      "run slow nodes again, beside healthy ones\n" "As many healthy nodes of their kind run (at least three), while the others wait. Nodes that are not slow again do "
       "not count for --check");
   const auto output = [](CLI::Option* option) { option->group("Output"); };
   output(rare(add_value(app, "--dat", dat_folder_, "FOLDER",

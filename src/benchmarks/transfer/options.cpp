@@ -34,12 +34,11 @@ void TransferWords::add_to(CLI::App& app) {
        {"latency", &TransferOptions::latency},
        {"chase", &TransferOptions::chase},
        {"peer", &TransferOptions::peer}},
-      "rate of queued copies, latency of one copy, pointer chase by the GPU through host memory, "
-      "copies between GPUs (default: all that the machine supports)");
+      "queued copies, the latency of one, a GPU's pointer chase in host memory, copies between GPUs (default: all possible)");
   add_value(app, "--gpus", gpus_, "GPUS",
-            "GPUs by number, as their driver counts them: 0,1 or 0-3 (default: all)");
+            "GPUs as their driver counts them: 0,1 or 0-3 (default: all)");
   app.add_flag("--together", options_.together,
-               "copy with all these GPUs at the same time, not with each alone\n"
+               "copy with all GPUs at the same time, not each alone\n"
                "For --measure copies and latency");
   add_choices(app, "--direction", options_.directions, named({"h2d", "d2h", "both"}),
               "host to device, device to host, or both at the same time");
@@ -51,9 +50,7 @@ void TransferWords::add_to(CLI::App& app) {
               "have base pages only and no persistent memory");
   add_value(
       app, "--size", size_, "SIZES",
-      "bytes per copy: MiB (512), with a unit (48KiB), powers of two in a range (4KiB-2GiB), or a "
-      "list (64,128,300) (default: 128 MiB)\n"
-      "They are multiples of 16; the default is less where a node has too little room");
+      "bytes per copy: 512 (MiB), 48KiB, 4KiB-2GiB or a list (default: 128 MiB)\n" "A range has the powers of two. They are multiples of 16; the default is less where a node has too little room");
   const auto* const latency_size = rare(add_value(app, "--latency-size", latency_size_, "SIZES",
                                                   "bytes per copy for --measure latency"));
   const auto* const chase_size = rare(
