@@ -116,7 +116,7 @@ const std::map<std::string, std::vector<Example>>& examples() {
        {{"Measured memory attributes for programs that use hwloc",
          "numatlas export hwloc survey.json -o machine.xml"},
         {"Figures for a node exporter's textfile collector",
-         "numatlas export openmetrics survey.json -o /var/lib/node_exporter/numatlas.prom"}}},
+         "numatlas export openmetrics survey.json -o /var/lib/node_exporter/numa.prom"}}},
       {"exec",
        {{"All threads and all memory on node 1",
          "numatlas exec --cpus node:1 --memory bind:1 -- ./program"},

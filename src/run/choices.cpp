@@ -22,7 +22,8 @@ const Choices<Stores> all_stores{{name_of(Stores::regular), Stores::regular},
                                  {name_of(Stores::non_temporal), Stores::non_temporal},
                                  {"nt", Stores::non_temporal}};
 constexpr const char* stores_text =
-    "stores of the kernels; non-temporal ones (nt) bypass the caches\n" "regular ones write-allocate";
+    "non-temporal ones (nt) bypass caches\n"
+    "regular ones write-allocate";
 
 }  // namespace
 

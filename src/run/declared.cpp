@@ -37,19 +37,18 @@ std::string beside(std::string head, std::size_t column, const std::string& text
     lines += head.substr(0, end) + '\n';
     head = "    " + head.substr(end);
   }
-  // After a long head the text begins on its line, where that leaves room for some words.
-  const std::size_t begin = column == 0 ? 0 : std::max(column, head.size() + 2);
-  if (begin + 16 > length) lines += std::exchange(head, "") + '\n';
-  head.resize(head.empty() ? column : begin, ' ');
-  bool first = true;
+  // After a head that is too long, the text stands on its line only if all of it fits there.
+  if (column > 0 && head.size() + 2 > column) {
+    if (head.size() + 2 + text.size() <= length) return lines + head + "  " + text + '\n';
+    lines += std::exchange(head, "") + '\n';
+  }
+  head.resize(column, ' ');
   for (const std::string& word : CLI::detail::split(text, ' ')) {
-    if (!first && head.size() + 1 + word.size() > length) {
+    if (head.size() > column && head.size() + 1 + word.size() > length) {
       lines += head + '\n';
       head.assign(column, ' ');
-      first = true;
     }
-    head += (first ? "" : " ") + word;
-    first = false;
+    head += (head.size() > column ? " " : "") + word;
   }
   return lines + head + '\n';
 }

@@ -99,30 +99,38 @@ void CommonOptions::add_to(CLI::App& app, const TimeOption& time, const char* pa
 void CommonOptions::add_placement(CLI::App& app) {
   const auto place = [](CLI::Option* option) { option->group("Placement"); };
   place(add_value(app, "--cpus", cpus_, "CPUS",
-                  "CPUs of the workers: all (default), cores (one per core), a list (0-7,16), node:0, socket:0\n" "all and allowed are those that this process may use. Also isolated (isolcpus), kind:performance, lists "
+                  "CPUs of the workers: all (default), cores (one per core), a list (0-7,16), "
+                  "node:0, socket:0\n"
+                  "all and allowed are those that this process may use. Also isolated (isolcpus), "
+                  "kind:performance, lists "
                   "separated by /, one per local rank, or the CPUs of the node that gpu:0, "
                   "nearest:gpu:0, fastest or largest names"));
   place(add_value(app, "--threads", threads_, "N",
-                  "workers per rank; bandwidth and copy also compare 1-8\n"
+                  "workers per rank; bandwidth and copy also take 1-8\n"
                   "The default is OMP_NUM_THREADS, or what the command needs; one under a "
                   "launcher"));
-  place(add_value(
-      app, "--memory", memory_, "PLACEMENT",
-      fmt::format("where the memory is: local, bind:0, interleave:0,1, gpu:0 (default: the inherited policy, else local)\n" "Also prefer:0, interleave:all, weighted:0=3,2=1, each:0,0,1,1 (by rank), auto, {}, {} or inherit",
-                  placement_words, source_forms())));
+  place(add_value(app, "--memory", memory_, "PLACEMENT",
+                  fmt::format("where the memory is: local, bind:0, interleave:0,1, gpu:0 (default: "
+                              "the inherited policy, else local)\n"
+                              "Also prefer:0, interleave:all, weighted:0=3,2=1, each:0,0,1,1 (by "
+                              "rank), auto, {}, {} or inherit",
+                              placement_words, source_forms())));
   place(rare(add_value(app, "--atlas", atlas_, "FILE",
                        "a survey.json, or JSON of matrix or transfer, of this machine: its figures "
                        "decide which node gpu:0, nearest:gpu:0 and fastest are")));
   std::vector<std::string> kinds;
   for (const PageKind kind : usual_page_kinds) kinds.emplace_back(name_of(kind));
   place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
-                  std::string("page sizes, measured in turn") +
+                  std::string("page sizes") +
                       (pages_.empty() ? " (default: thp where available, else base)\n"
                                         "Interleaved memory has base pages by default"
                                       : "") +
-                      "\nAlso the other sizes that the system's pools have: 64K, 1M, 16M, 32M, "
+                      "\nSeveral are measured in turn. Also the other sizes that the system's "
+                      "pools have: 64K, 1M, 16M, 32M, "
                       "512M, 2G, 16G"));
-  place(rare(app.add_flag("--strict", plain_.strict, "end with an error where memory is not placed as asked, and with exit code 1 where the figures are UNRELIABLE")));
+  place(rare(app.add_flag("--strict", plain_.strict,
+                          "end with an error where memory is not placed as asked, and with exit "
+                          "code 1 where the figures are UNRELIABLE")));
   place(rare(add_machine_option(app, plain_.machine)));
   place(add_mpi_option(app, plain_.mpi));
 }
@@ -132,12 +140,15 @@ void CommonOptions::add_measurement(CLI::App& app) {
   measure(app.add_flag("--serial", plain_.serial,
                        "measure one worker at a time while the others sleep"));
   measure(add_value(app, "--precision", precision_, "PART",
-                    "relative half interval that ends a case\n" "A case ends when half of the 95 % interval is within this part of the value"));
+                    "measure each case this precisely\n"
+                    "A case ends when half of the 95 % interval is within this part of the value"));
   measure(add_value(app, "--time", time_, "TIME",
-                    std::string(time_of_all_ ? "total time for all cases" : "time of each case") + ", in s or with a unit"));
+                    std::string(time_of_all_ ? "time of all cases" : "time of each case") +
+                        ", in s or with a unit"));
   measure(rare(add_value(app, "--visits", visits_, "N",
-                    "measure each case N times, each in new memory (default: 5 to 10)\n"
-                    "By default, it ends once --precision is met; on a virtual machine, when the time is used up")));
+                         "measure each case N times, each in new memory (default: 5 to 10)\n"
+                         "By default, it ends once --precision is met; on a virtual machine, when "
+                         "the time is used up")));
   measure(rare(
       add_value(app, "--spread", spread_, "TIME",
                 "take the visits to each case over at least this time, ten visits unless "
@@ -157,8 +168,7 @@ void CommonOptions::add_measurement(CLI::App& app) {
 
 void CommonOptions::add_output(CLI::App& app) {
   const auto output = [](CLI::Option* option) { option->group("Output"); };
-  output(add_choice(app, "--format", plain_.format, named(reporter_names()),
-                    "output format"));
+  output(add_choice(app, "--format", plain_.format, named(reporter_names()), "output format"));
   output(rare(add_choices(
       app, "--units", units_, named(all_units),
       "units of tables: rates in GB/s (10^9 bytes) or GiB/s (2^30 bytes), times in ns or "
@@ -191,8 +201,9 @@ void CommonOptions::add_output(CLI::App& app) {
   }
   // JSON has had none since version 2; scripts may still say so.
   app.add_flag("--no-samples", no_samples_)->group("");
-  output(app.add_flag("--stats", plain_.style.stats,
-                      "also print intervals and percentiles\nThey are those of each worker and case"));
+  output(
+      app.add_flag("--stats", plain_.style.stats,
+                   "also print intervals and percentiles\nThey are those of each worker and case"));
   process_memory_option_ =
       rare(app.add_option("--process-memory", process_memory_,
                           "also print the memory of a rank, or of all ranks, by NUMA node during "

@@ -44,7 +44,7 @@ class Bandwidth final : public Benchmark {
   }
   std::vector<Example> examples() const override {
     return {{"STREAM's kernels on all CPUs, with both kinds of stores",
-             "numatlas bandwidth --kernels copy,scale,add,triad --stores regular,non-temporal"},
+             "numatlas bandwidth --kernels copy,scale,add,triad --stores regular,nt"},
             {"How many threads fill the memory of node 0",
              "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad --threads 1-8"}};
   }

@@ -57,7 +57,8 @@ class Copy final : public Benchmark {
   std::string summary() const override { return "copy bandwidth between NUMA nodes"; }
   Listing listing() const override { return {Topic::memory, true}; }
   std::string description() const override {
-    return "Each worker copies from its own buffer in one place to its own buffer in another. "
+    return "Each worker copies from its own buffer in one place to one of the same size in "
+           "another. "
            "Without --from and --to, every pair of nodes with memory is measured, including nodes "
            "without CPUs. Each byte copied counts once; STREAM counts it twice, as read and as "
            "written.";
@@ -110,11 +111,12 @@ class Copy final : public Benchmark {
 };
 
 void Copy::add_options(CLI::App& app) {
-  auto* from = add_value(app, "--from", from_text_, "PLACEMENT",
-                         "memory that is read: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0 "
-                         "or local (default: local if --to is given)");
+  auto* from =
+      add_value(app, "--from", from_text_, "PLACEMENT",
+                "memory that is read: bind:0, interleave:0,1, local\n"
+                "Also weighted:0=3,2=1 and prefer:0. The default is local if --to is given");
   auto* to = add_value(app, "--to", to_text_, "PLACEMENT",
-                       "memory that is written (default: local if --from is given)");
+                       "memory that is written\nThe default is local if --from is given");
   app.add_flag("--matrix", matrix_, "copy between all pairs of nodes, as without --from and --to")
       ->excludes(from)
       ->excludes(to);
@@ -123,7 +125,7 @@ void Copy::add_options(CLI::App& app) {
       "CPUs that copy: those of the source nodes, of the target nodes, or any\n"
       "If none of the chosen CPUs qualify, those of the other side copy, else the nearest by "
       "distance");
-  sizes_.add_to(app, "memory that each worker copies from, and as much to copy to");
+  sizes_.add_to(app, "memory that each worker copies");
   add_stores_option(app, stores_);
   add_isa_option(app, isa_);
 }

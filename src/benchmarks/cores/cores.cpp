@@ -90,12 +90,12 @@ void Cores::add_options(CLI::App& app) {
       app, "--home", home_, "first|second|NODE",
       "home of the line: first touch by the first or the second CPU of the pair, or a NUMA node");
   add_value(app, "--lines", lines_text_, "N",
-            fmt::format("cache lines of a pair, which it takes in turn (1 to {})\n"
+            fmt::format("cache lines of a pair, in turn (1 to {})\n"
                         "The latency depends on the cache slice and the directory that a line "
                         "belongs to",
                         most_ping_pong_lines));
   add_choice(app, "--directions", directions_, named(std::vector<std::string>{"one", "both"}),
-             "measure each pair once (one), or with either CPU as the first (both)\n"
+             "each pair once, or with either CPU first\n"
              "The first asks, and with --home first has the line in its memory");
 }
 

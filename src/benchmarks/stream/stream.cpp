@@ -74,9 +74,9 @@ std::string memory_text(const Layout& layout) {
 
 std::string Stream::description() const {
   return "Each process (rank) has three arrays, divided among its threads. A round is "
-         "one pass of each kernel; all ranks of all hosts begin each pass together. The "
-         "first round is a warm-up and does not count. A host's time is that of its "
-         "slowest process. Hosts that are alike are compared: one is slow if its median "
+         "one pass of each kernel; all ranks of all hosts begin each pass together. A "
+         "host's time is that of its slowest process. Hosts that are alike are compared: one is "
+         "slow if its median "
          "lies far below theirs (--mads, --slow) and its interval excludes it.";
 }
 
@@ -90,8 +90,7 @@ void Stream::add_options(CLI::App& app) {
       "host needs; less where that is more than half of the free memory");
   add_value(app, "--size", size_text_, "SIZE",
             "the same as memory of a process, in MiB or with a unit");
-  add_value(app, "--repeats", repeats_text_, "N",
-            "rounds with the warm-up; 7 for intervals");
+  add_value(app, "--repeats", repeats_text_, "N", "rounds with the warm-up; 7 for intervals");
   add_choices(app, "--kernels", operations_,
               named(std::vector{Operation::copy, Operation::scale, Operation::add, Operation::triad,
                                 Operation::read, Operation::write}),
@@ -106,12 +105,12 @@ void Stream::add_options(CLI::App& app) {
       "never (none), by each thread at the end of its part (individual), by one thread per process "
       "for all (collective), or every 64 KiB (per-block). Several are measured in turn"));
   slow_options_.add_to(app);
-  app.add_flag("--check", check_,
-               "exit code 1 if a node is slow, 9 if one is not judged");
-  app.add_flag(
-      "--retest", retest_,
-      "run slow nodes again, beside healthy ones\n" "As many healthy nodes of their kind run (at least three), while the others wait. Nodes that are not slow again do "
-      "not count for --check");
+  app.add_flag("--check", check_, "exit code 1 if a node is slow, 9 if one is not judged");
+  app.add_flag("--retest", retest_,
+               "run slow nodes again, beside healthy ones\n"
+               "As many healthy nodes of their kind run (at least three), while the others wait. "
+               "Nodes that are not slow again do "
+               "not count for --check");
   const auto output = [](CLI::Option* option) { option->group("Output"); };
   output(rare(add_value(app, "--dat", dat_folder_, "FOLDER",
                         "also write memory_results-PxT-TIME.dat in this folder, the XML of "

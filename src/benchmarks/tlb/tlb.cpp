@@ -75,7 +75,7 @@ class Tlb final : public Benchmark {
   std::vector<Example> examples() const override {
     return {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
             {"Around the end of a level, finer than the default steps",
-             "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560,3072"}};
+             "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}};
   }
   const char* usual_pages() const override { return "base,thp,2M,1G"; }
   std::vector<std::string> refused_options() const override { return {"--csv"}; }

@@ -34,23 +34,25 @@ void TransferWords::add_to(CLI::App& app) {
        {"latency", &TransferOptions::latency},
        {"chase", &TransferOptions::chase},
        {"peer", &TransferOptions::peer}},
-      "queued copies, the latency of one, a GPU's pointer chase in host memory, copies between GPUs (default: all possible)");
-  add_value(app, "--gpus", gpus_, "GPUS",
-            "GPUs as their driver counts them: 0,1 or 0-3 (default: all)");
+      "what to measure (default: all that the machine supports)\n"
+      "copies: the rate of queued copies; latency: of one copy, each waited for before the next; "
+      "chase: a pointer chase by the GPU through host memory; peer: copies between GPUs");
+  add_value(app, "--gpus", gpus_, "GPUS", "GPUs as their driver counts them: 0-3 (default: all)");
   app.add_flag("--together", options_.together,
                "copy with all GPUs at the same time, not each alone\n"
                "For --measure copies and latency");
   add_choices(app, "--direction", options_.directions, named({"h2d", "d2h", "both"}),
-              "host to device, device to host, or both at the same time");
+              "h2d: host to device\nboth: both directions at the same time");
   add_choices(app, "--pin", options_.pinnings, named(all_pinnings),
               "how GPUs access host memory\n"
               "pinned is our own memory registered with the driver; driver is allocated by the "
               "driver under the requested policy; pageable is not pinned; zero-copy is pinned and "
               "accessed by a GPU kernel; managed migrates between host and GPU. driver and managed "
               "have base pages only and no persistent memory");
-  add_value(
-      app, "--size", size_, "SIZES",
-      "bytes per copy: 512 (MiB), 48KiB, 4KiB-2GiB or a list (default: 128 MiB)\n" "A range has the powers of two. They are multiples of 16; the default is less where a node has too little room");
+  add_value(app, "--size", size_, "SIZES",
+            "bytes per copy: 512 (MiB), 48KiB, 4KiB-2GiB or a list (default: 128 MiB)\n"
+            "A range has the powers of two. They are multiples of 16; the default is less where a "
+            "node has too little room");
   const auto* const latency_size = rare(add_value(app, "--latency-size", latency_size_, "SIZES",
                                                   "bytes per copy for --measure latency"));
   const auto* const chase_size = rare(
