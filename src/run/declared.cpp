@@ -86,18 +86,24 @@ std::string topics(const std::vector<const CLI::App*>& commands) {
   return text;
 }
 
-/// How to see what --help leaves out.
+/// How to see what --help leaves out; "" where that is nothing.
 std::string more(const CLI::App& app, const std::string& command) {
   std::vector<std::string> names;
-  for (const OptionGroup& group : groups_of(app))
-    for (const CLI::Option* option : group.options)
-      if (is_rare(*option) && option != app.get_help_ptr() && option != app.get_help_all_ptr())
-        names.push_back(names_of(*option).back());
+  bool cut = false;
+  for (const OptionGroup& group : groups_of(app)) {
+    for (const CLI::Option* option : group.options) {
+      if (option == app.get_help_ptr() || option == app.get_help_all_ptr()) continue;
+      if (is_rare(*option)) names.push_back(names_of(*option).back());
+      cut = cut || option->get_description().find('\n') != std::string::npos;
+    }
+  }
+  if (names.empty() && !cut) return "";
   const std::string page = CLI::detail::find_and_replace(command, " ", "-");
-  const std::string what = names.empty() ? "In full" : "More options: ";
-  return beside(
-      "", 0,
-      fmt::format("{}{}: {} --help-all, or man {}", what, fmt::join(names, ", "), command, page));
+  return '\n' +
+         beside("", 0,
+                fmt::format("{}{}: {} --help-all, or man {}",
+                            names.empty() ? "In full" : "More options: ", fmt::join(names, ", "),
+                            command, page));
 }
 
 class HelpFormat : public CLI::Formatter {
@@ -123,7 +129,7 @@ class HelpFormat : public CLI::Formatter {
     const std::size_t examples = std::min(footer.find('\n'), footer.size());
     if (examples > 0) text += '\n' + beside("", 0, footer.substr(0, examples));
     if (examples < footer.size()) text += footer.substr(examples) + '\n';
-    return all || !commands.empty() ? text : text + '\n' + more(*app, name);
+    return all || !commands.empty() ? text : text + more(*app, name);
   }
 };
 
