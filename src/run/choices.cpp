@@ -22,8 +22,8 @@ const Choices<Stores> all_stores{{name_of(Stores::regular), Stores::regular},
                                  {name_of(Stores::non_temporal), Stores::non_temporal},
                                  {"nt", Stores::non_temporal}};
 constexpr const char* stores_text =
-    "non-temporal ones (nt) bypass caches\n"
-    "regular ones write-allocate";
+    "stores; nt ones bypass the caches\n"
+    "nt is short for non-temporal; regular stores write-allocate";
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void KernelOptions::add_to(CLI::App& app) {
   options_ = {add_choices(app, "--kernels", kernels_, named(stream_kernels),
                           "kernels to run\nupdate reads, modifies and writes each word"),
               add_value(app, "--mix", mix_text_, "none|R:W,...",
-                        "also these ratios of lines read to written: 2:1,1:1"),
+                        "also measure ratios of lines read to written: 2:1,1:1"),
               add_stores_option(app, stores_), add_isa_option(app, isa_)};
 }
 

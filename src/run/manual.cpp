@@ -74,7 +74,8 @@ std::string synopsis(const CLI::App& app) {
   for (const OptionGroup& group : groups_of(app)) {
     if (!is_own(group)) groups += ".Op Ar " + CLI::detail::to_lower(group.name) + " options\n";
     for (const CLI::Option* option : group.options) {
-      if (!is_own(group) || option == app.get_help_ptr()) continue;
+      const bool help = option == app.get_help_ptr() || option == app.get_help_all_ptr();
+      if (!is_own(group) || help) continue;
       (option->get_positional() ? arguments : options) += in_synopsis(*option);
     }
   }
