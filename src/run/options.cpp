@@ -56,11 +56,12 @@ Expected<Bytes> parse_one_size(const std::string& text, const std::string& comma
 }
 
 CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
-  return add_value(app, "--machine", machine, "FILE|SPEC",
-                   "plan for a recorded machine, with --dry-run: hwloc XML, the output of "
-                   "`numatlas topology --format json`, or \"numa:4 core:8 pu:2\"\n"
-                   "Also a text of lstopo, `numactl -H` or lscpu, or a folder of "
-                   "hwloc-gather-topology");
+  return add_value(
+      app, "--machine", machine, "FILE|SPEC",
+      "use a recorded machine instead of this one: hwloc XML, the output of `numatlas "
+      "topology --format json`, or \"numa:4 core:8 pu:2\"\n"
+      "Also a text of lstopo, `numactl -H` or lscpu, or a folder of "
+      "hwloc-gather-topology. Nothing can be measured there: --dry-run shows the plan");
 }
 
 CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi) {
