@@ -42,7 +42,7 @@ flows = cells.flows
 latency = flows[flows["metric"] == "latency"].copy() if len(flows) else flows
 if len(latency):
     latency["ns"] = latency["value"] * 1e9
-    columns = ["cell_cpu_node", "cell_memory_node", "ns", "n", "half_width", "stop"]
+    columns = ["cpu_node", "memory_node", "ns", "n", "half_width", "stop"]
     print(latency[columns].to_string(index=False))
 
 # %% [markdown]
@@ -50,7 +50,7 @@ if len(latency):
 
 # %%
 if len(latency):
-    matrix = latency.pivot_table(index="cell_cpu_node", columns="cell_memory_node", values="ns")
+    matrix = latency.pivot_table(index="cpu_node", columns="memory_node", values="ns")
     print(matrix.round(1).to_string())
     own = pd.Series({node: matrix.loc[node, node] for node in matrix.index if node in matrix.columns})
     penalty = matrix.div(own, axis=0)
@@ -75,7 +75,7 @@ totals = cells.totals
 sums = totals[totals["metric"] == "bandwidth_sum"] if len(totals) else totals
 if len(sums):
     sums = sums.assign(GBps=sums["value"] * 1e-9)
-    table = sums.pivot_table(index=["kernel", "cell_cpu_node"], columns="cell_memory_node", values="GBps")
+    table = sums.pivot_table(index=["kernel", "cpu_node"], columns="memory_node", values="GBps")
     print(table.round(2).to_string())
 
 # %% [markdown]

@@ -1,5 +1,6 @@
 """One result file (or a survey of several) in memory."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,18 @@ FRAMES = ("flows", "totals", "host_totals", "groups", "samples", "hosts", "round
 #: Columns of nodes, CPUs and ranks: integers, as far as the file tells one number each.
 INTEGERS = (
     *("rank", "thread", "worker", "cpu", "cpu_node", "memory_node", "first_cpu", "second_cpu"),
-    *("cell_cpu_node", "cell_memory_node", "compared_with_node"),
+    "compared_with_node",
 )
+
+
+#: Labels of a case that its flows have too: where they were to be.
+NODES = ("cpu_node", "memory_node")
+
+
+def label_order(labels: Iterable[str]) -> list[str]:
+    """By name, as the program writes them, but nodes first: "CPU node 0, memory node 2, 100 % reads"."""
+    return sorted(labels, key=lambda name: (name not in NODES, name))
+
 
 View = dict[str, Any]  #: as the program writes it (src/record/view.h)
 Cell = dict[str, Any]  #: one of its columns
@@ -61,7 +72,9 @@ class Result:
     sample, of a file that --samples wrote. `hosts` and `rounds`: of STREAM over hosts. `rows`: of the earlier
     programs' own files; of `compare` and `check` a row for each case, with its labels and figures. A frame
     that the file has nothing for is empty. Columns that name what was asked come from the file (`size`,
-    `pages`, `kernel`, ...); labels of a point (`cell_cpu_node`, `direction`, ...) are columns too.
+    `pages`, `kernel`, ...); labels of a point (`load`, `direction`, ...) are columns too. `memory_node` of a
+    flow is the node asked for where the point has that label; else, as `observed_memory_node` always, the
+    node where most of its memory was seen.
     `low` and `high` are the 95 % interval, as the file has it.
     """
 

@@ -87,7 +87,7 @@ def matrix(machine, nodes_a_package, part, engine):
     cases, facts, rates = [], [], []
     for one in with_cpus:
         for node in nodes:
-            other, labels = node["id"], {"cell_cpu_node": str(one), "cell_memory_node": str(node["id"])}
+            other, labels = node["id"], {"cpu_node": str(one), "memory_node": str(node["id"])}
             home = other if other in with_cpus else None
             seconds, memory = latency_of(one, home, nodes_a_package), f"bind:{other}"
             unsteady = 0.2 if (one, other) == (0, len(with_cpus) - 1) else part
@@ -104,7 +104,7 @@ def matrix(machine, nodes_a_package, part, engine):
             rates.append(
                 fact("matrix_bandwidth", f"reads from {places}", 5e3 / seconds, "B/s", "Reads", **where)
             )
-    names = {"rows": "cell_cpu_node", "columns": "cell_memory_node"}
+    names = {"rows": "cpu_node", "columns": "memory_node"}
     views = [
         view("Idle latency in ns", "matrix", [column(figure="latency", scale=1e9)], **names, kernel="chase"),
         view("Bandwidth of read in GB/s", "matrix", [column(figure="bandwidth_sum", scale=1e-9)], **names),
@@ -140,7 +140,7 @@ def ladder(part, engine):
 
 def loaded(part, engine):
     workers = [{"rank": 0, "thread": 0, "host": 0, "cpus": "0", "cpu_node": 0, "memory": "bind:0"}]
-    places, cases = {"cell_cpu_node": "0", "cell_memory_node": "0"}, []
+    places, cases = {"cpu_node": "0", "memory_node": "0"}, []
     where_of, under = {"cpu_node": "0", "memory_node": "0"}, "Under load"
     facts = [
         fact("loaded_latency_idle", "latency while idle", 120e-9, "s", under, "{} idle", part, **where_of),

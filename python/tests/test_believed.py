@@ -102,7 +102,7 @@ def test_warnings_of_a_figure_are_folded_by_code(tmp_path):
 def without_node(number):
     def change(data):
         matrix = part(data, "matrix")
-        labels = ("cell_cpu_node", "cell_memory_node")
+        labels = ("cpu_node", "memory_node")
         own = (str(number), str(number))
         matrix["cases"] = [
             one for one in matrix["cases"] if tuple(one["labels"][name] for name in labels) != own

@@ -151,7 +151,7 @@ def test_loaded_without_labels(measure, plain, tmp_path):
         del case["labels"]
     path = tmp_path / "loaded.json"
     path.write_text(json.dumps(data))
-    words = "loaded.json: field 'views[0]' names the label 'cell_cpu_node', which no case has"
+    words = "loaded.json: field 'views[0]' names the label 'load_kernel', which no case has"
     one_line(command("report", "loaded.json", folder=tmp_path), 2, words)
     path.write_text(json.dumps({**data, "views": []}))
     (curves,) = figures_of(numatlas.load(path), "loaded")

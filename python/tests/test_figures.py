@@ -71,7 +71,7 @@ def test_a_matrix_is_the_files(measure, plain):
     wanted = np.full((2, 3), np.nan)
     for case in plain(path)["cases"]:
         if case["kernel"] == "chase":
-            cell = (int(case["labels"]["cell_cpu_node"]), int(case["labels"]["cell_memory_node"]))
+            cell = (int(case["labels"]["cpu_node"]), int(case["labels"]["memory_node"]))
             wanted[cell] = value(case["flows"][0], "latency") * 1e9
     assert (latency.rows, latency.columns, latency.unit) == (["0", "1"], ["0", "1", "2"], "ns")
     np.testing.assert_allclose(np.array(latency.values, dtype=float), wanted)
@@ -122,7 +122,7 @@ def test_load_stands_over_what_was_achieved(measure, plain, views):
     wanted = {}
     for case in plain(path)["cases"]:
         labels = case["labels"]
-        if (labels["cell_cpu_node"], labels["cell_memory_node"]) != ("0", "2"):
+        if (labels["cpu_node"], labels["memory_node"]) != ("0", "2"):
             continue
         latency = value(next(flow for flow in case["flows"] if not flow["load"]), "latency") * 1e9
         if labels["load"] == "idle":
@@ -227,7 +227,7 @@ def test_curves_of_one_shape_share_a_picture(measure, tmp_path):
 def test_a_case_without_a_label_belongs_to_all(measure, tmp_path):
     path = measure("loaded", "guest-tiers.json")
     cells = [cell_of(label="load"), cell_of(figure="latency", scale=1e9)]
-    where = {"cell_cpu_node": "0", "cell_memory_node": "0", "load_kernel": "read"}
+    where = {"cpu_node": "0", "memory_node": "0", "load_kernel": "read"}
     view = view_of("Loads", "table", cells, where=where)
     (one,) = figures_of(numatlas.load(with_views(path, tmp_path, view)), "loaded")
     assert one.rows[0].cells[0] == "idle" and len(one.rows) == 13

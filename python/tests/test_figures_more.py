@@ -90,7 +90,7 @@ def test_csv_draws_what_the_json_draws(measure, case):
 
 
 def test_csv_tells_memory_that_lies_elsewhere():
-    flows = pd.DataFrame({"memory": ["bind:0", "bind:1"], "memory_node": [0, 0]})
+    flows = pd.DataFrame({"memory": ["bind:0", "bind:1"], "observed_memory_node": [0, 0]})
     assert placement_of(flows).startswith("memory seen on node 0; asked bind:1, seen on node 0; the file")
 
 
@@ -398,4 +398,4 @@ def test_columns_of_raw_numbers_stand_in_the_order_of_the_file(measure):
 def test_the_key_of_curves_that_share_a_picture_has_the_order_of_the_file():
     (loaded, *_) = figures_of(numatlas.load(SURVEYS / "two-cpus.json"), "loaded")
     assert loaded.key == "loaded-latency-0-0-read-thp"
-    assert list(loaded.where) == ["cell_cpu_node", "cell_memory_node", "load_kernel", "pages"]
+    assert list(loaded.where) == ["cpu_node", "memory_node", "load_kernel", "pages"]

@@ -115,9 +115,9 @@ def test_the_interval_of_a_sum_is_that_of_the_program(measure, plain):
 def test_labels_and_places_are_columns(measure):
     flows = numatlas.load(measure("matrix", "guest-tiers.json")).flows
     chases = flows[flows["kernel"] == "chase"]
-    pairs = chases[["cell_cpu_node", "cell_memory_node"]].astype(int).itertuples(index=False, name=None)
+    assert (chases["memory_node"].astype(int) == chases["observed_memory_node"]).all()
+    pairs = chases[["cpu_node", "memory_node"]].astype(int).itertuples(index=False, name=None)
     assert set(pairs) == {(cpu, memory) for cpu in (0, 1) for memory in (0, 1, 2)}
-    assert (chases["memory_node"] == chases["cell_memory_node"].astype(int)).all()
     assert set(flows["unit"]) == {"s", "B/s"}
 
 

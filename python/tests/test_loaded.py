@@ -47,7 +47,7 @@ def test_the_family_stands_in_one_picture_over_the_traffic(family, plain):
     cases = [
         case
         for case in plain(family)["cases"]
-        if case["labels"]["cell_memory_node"] == "2" and case["labels"].get("load_kernel") == "write"
+        if case["labels"]["memory_node"] == "2" and case["labels"].get("load_kernel") == "write"
     ]
     moved = [value(case, "traffic_sum") * 1e-9 for case in cases]
     assert sorted(line.x)[1:] == pytest.approx(sorted(moved))

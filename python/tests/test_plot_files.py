@@ -143,12 +143,12 @@ def a_matrix_file(path):
         "engine": "null",
         "warnings": [],
         "machines": [],
-        "views": [view_of("Latency", "matrix", [cell], rows="cell_cpu_node", columns="cell_memory_node")],
+        "views": [view_of("Latency", "matrix", [cell], rows="cpu_node", columns="memory_node")],
         "workers": [{"host": 0, "rank": 0, "thread": 0, "cpu_node": 0}],
         "cases": [
             {
                 "name": f"0 -> {node}",
-                "labels": {"cell_cpu_node": "0", "cell_memory_node": str(node)},
+                "labels": {"cpu_node": "0", "memory_node": str(node)},
                 "size": 1 << 26,
                 "pages": "base",
                 "status": "ok",

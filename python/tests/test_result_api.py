@@ -27,9 +27,9 @@ def test_a_short_repr(tmp_path):
 def test_nodes_and_cpus_are_integers():
     result = numatlas.load(SURVEYS / "tiers.json")
     flows = result["matrix"].flows
-    for name in ("rank", "thread", "cpu", "cpu_node", "memory_node", "cell_cpu_node", "cell_memory_node"):
+    for name in ("rank", "thread", "cpu", "cpu_node", "memory_node"):
         assert str(flows[name].dtype) == "Int64", name
-    assert flows["cell_memory_node"].max() == 2
+    assert flows["memory_node"].max() == 2
 
 
 def test_a_file_without_headlines_has_an_empty_summary(tmp_path):

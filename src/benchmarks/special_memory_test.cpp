@@ -46,9 +46,9 @@ TEST(SpecialMemory, OfGpusIsForThoseWhoNameIt) {
   ASSERT_EQ(machine.ordinary_memory_nodes(), of_cpus);
   for (const auto& benchmark : all_benchmarks()) {
     for (const SurveyWay& way : benchmark->survey(machine).ways) {
-      const auto plan = testing::plan_on(benchmark->name(), way.words, machine);
+      const auto plan = testing::plan_on(benchmark->spec().name, way.words, machine);
       if (!plan) continue;  // transfer: no GPU here
-      EXPECT_TRUE((nodes_of(*plan) & of_gpus).empty()) << benchmark->name();
+      EXPECT_TRUE((nodes_of(*plan) & of_gpus).empty()) << benchmark->spec().name;
     }
   }
   for (const char* command : {"matrix", "copy", "migrate", "weights", "loaded"})

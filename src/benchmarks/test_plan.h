@@ -68,7 +68,7 @@ Plan sure_plan(const std::string& command, const Words& words, const AnyMachine&
 /// The tables that a benchmark makes of a report.
 inline std::string tables_of(const Benchmark& benchmark, RunReport report) {
   report.views = benchmark.views(report);
-  for (View& view : report.views) view.by_host = benchmark.by_host();
+  for (View& view : report.views) view.by_host = benchmark.spec().by_host;
   return benchmark.text(report, {});
 }
 

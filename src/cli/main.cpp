@@ -133,6 +133,23 @@ const std::map<std::string, std::vector<Example>>& examples() {
   return all;
 }
 
+void declare_benchmarks(CLI::App& app, const CommandLine& line,
+                        std::vector<std::unique_ptr<RunParser>>& parsers, Entries& entries) {
+  for (auto& benchmark : all_benchmarks()) {
+    const Spec& spec = benchmark->spec();
+    CLI::App* sub = add_command(app, spec.name, spec.summary, spec.listing);
+    sub->footer(spec.description);
+    add_examples(*sub, spec.examples);
+    auto& parser = parsers.emplace_back(std::make_unique<RunParser>(std::move(benchmark)));
+    parser->add_to(*sub);
+    const auto start = [&parser = *parser, &line]() -> Expected<int> {
+      auto parsed = TRY(std::move(parser).take(line.words));
+      return run_and_exit_code(*parsed.benchmark, parsed.options);
+    };
+    entries[sub] = {start, true};
+  }
+}
+
 Entries declare(CLI::App& app, const CommandLine& line,
                 std::vector<std::unique_ptr<RunParser>>& parsers) {
   app.name("numatlas");
@@ -143,64 +160,43 @@ Entries declare(CLI::App& app, const CommandLine& line,
   app.allow_extras();
   app.require_subcommand(0, 1);
   Entries entries;
-  const auto command = [&](const std::string& name, const std::string& summary,
-                           const Listing& listing) {
-    CLI::App* sub = app.add_subcommand(name, summary);
-    list_command(*sub, listing);
-    return sub;
+  const auto add = [&](const std::string& name, const std::string& summary, const Listing& listing,
+                       const auto& add_options, bool measures = false, bool has_program = false) {
+    CLI::App* sub = add_command(app, name, summary, listing);
+    entries[sub] = {add_options(*sub), measures, has_program};
   };
-  CLI::App* topology =
-      command("topology", "show nodes, CPUs, caches, memory, kernel settings", {Topic::machine});
-  entries[topology] = {add_topology_command(*topology)};
-  CLI::App* features = command("features", "list available features, and why others are missing",
-                               {Topic::machine, true});
-  entries[features] = {add_features_command(*features)};
-  CLI::App* survey =
-      command("survey", "run all applicable benchmarks within a time limit", {Topic::machine});
-  entries[survey] = {add_survey_command(*survey, line.words), true};
-  CLI::App* audit =
-      command("audit", "check claims of firmware and kernel by measurements", {Topic::machine});
-  entries[audit] = {add_audit_command(*audit, line.words), true};
-  CLI::App* selftest =
-      command("selftest", "check that this build measures correctly on this machine",
-              {Topic::machine, true});
-  entries[selftest] = {add_selftest_command(*selftest), true};
-  CLI::App* check =
-      command("check", "find slow hosts in stored results of any command", {Topic::judge});
-  entries[check] = {add_check_command(*check)};
-  CLI::App* compare =
-      command("compare", "compare results and report significant changes", {Topic::judge});
-  entries[compare] = {add_compare_command(*compare)};
-  CLI::App* exported =
-      command("export", "write stored figures for hwloc, Prometheus, spreadsheets, issues",
-              {Topic::other, true});
-  entries[exported] = {add_export_command(*exported)};
-  CLI::App* exec =
-      command("exec", "run a program with a given CPU and memory placement", {Topic::place});
-  entries[exec] = {add_exec_command(*exec, line.program), false, true};
-  CLI::App* advise =
-      command("advise", "find a program's fastest placement by running it", {Topic::place});
-  entries[advise] = {add_advise_command(*advise, line.program), false, true};
-  CLI::App* completion =
-      command("completion", "print a completion script for a shell", {Topic::other, true});
-  entries[completion] = {add_completion_command(*completion)};
-  for (auto& benchmark : all_benchmarks()) {
-    CLI::App* sub = command(benchmark->name(), benchmark->summary(), benchmark->listing());
-    sub->footer(benchmark->description());
-    add_examples(*sub, benchmark->examples());
-    auto& parser = parsers.emplace_back(std::make_unique<RunParser>(std::move(benchmark)));
-    parser->add_to(*sub);
-    const auto start = [&parser = *parser, &line]() -> Expected<int> {
-      auto parsed = TRY(std::move(parser).take(line.words));
-      return run_and_exit_code(*parsed.benchmark, parsed.options);
-    };
-    entries[sub] = {start, true};
-  }
+  // The words of the command line, which are known when the command runs.
+  const auto of_words = [&](auto add_options, const std::vector<std::string>& words) {
+    return [add_options, &words](CLI::App& sub) { return add_options(sub, words); };
+  };
+  add("topology", "show nodes, CPUs, caches, memory, kernel settings", {Topic::machine},
+      add_topology_command);
+  add("features", "list available features, and why others are missing", {Topic::machine, true},
+      add_features_command);
+  add("survey", "run all applicable benchmarks within a time limit", {Topic::machine},
+      of_words(add_survey_command, line.words), true);
+  add("audit", "check claims of firmware and kernel by measurements", {Topic::machine},
+      of_words(add_audit_command, line.words), true);
+  add("selftest", "check that this build measures correctly on this machine",
+      {Topic::machine, true}, add_selftest_command, true);
+  add("check", "find slow hosts in stored results of any command", {Topic::judge},
+      add_check_command);
+  add("compare", "compare results and report significant changes", {Topic::judge},
+      add_compare_command);
+  add("export", "write stored figures for hwloc, Prometheus, spreadsheets, issues",
+      {Topic::other, true}, add_export_command);
+  add("exec", "run a program with a given CPU and memory placement", {Topic::place},
+      of_words(add_exec_command, line.program), false, true);
+  add("advise", "find a program's fastest placement by running it", {Topic::place},
+      of_words(add_advise_command, line.program), false, true);
+  add("completion", "print a completion script for a shell", {Topic::other, true},
+      add_completion_command);
+  declare_benchmarks(app, line, parsers, entries);
   for (const ExternalCommand& external : python_commands())
-    command(external.name, external.summary, {Topic::other, true})
+    add_command(app, external.name, external.summary, {Topic::other, true})
         ->prefix_command()
         ->set_help_all_flag();
-  command("help", "print the help of a command", {Topic::other, true})
+  add_command(app, "help", "print the help of a command", {Topic::other, true})
       ->add_option("COMMAND")
       ->type_name("");
   app.footer("numatlas COMMAND --help describes a command, numatlas --help-all lists all.");

@@ -109,8 +109,8 @@ OwnWords own_words_of(const XferOptions& options) {
 NodeMatrix matrix_of(const RunReport& report) {
   NodeMatrix matrix;
   for (const ScenarioResult& point : report.scenarios) {
-    const int cpus = std::stoi(label_of(point, "cell_cpu_node"));
-    const int memory = std::stoi(label_of(point, "cell_memory_node"));
+    const int cpus = std::stoi(label_of(point, "cpu_node"));
+    const int memory = std::stoi(label_of(point, "memory_node"));
     if (std::find(matrix.columns.begin(), matrix.columns.end(), memory) == matrix.columns.end())
       matrix.columns.push_back(memory);
     if (matrix.rows.empty() || matrix.rows.back().first != cpus) matrix.rows.push_back({cpus, {}});

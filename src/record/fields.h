@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/units.h"
+#include "record/unit.h"
 
 namespace numatlas::record {
 

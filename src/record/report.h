@@ -183,7 +183,7 @@ struct ScenarioResult {
   Bytes stride;
   std::string kernel = "chase";
   /// What tells this point from the others of its benchmark, in the order of its tables:
-  /// {"cell_cpu_node", "0"}, {"cell_memory_node", "2"}.
+  /// {"cpu_node", "0"}, {"memory_node", "2"}.
   std::vector<std::pair<std::string, std::string>> labels{};
   std::string stores;  ///< "regular", "non-temporal"; "" for kernels that do not write
   std::optional<double> precision{}, time_cap{};  ///< its own, where they are not the run's

@@ -275,7 +275,7 @@ struct Grid {
 
 /// Between a node and itself, or the only kind of cell that a matrix of other labels has.
 bool is_remote(const RunReport& report, const ViewItem& item, const View& view) {
-  return view.rows == "cell_cpu_node" && view.columns == "cell_memory_node" &&
+  return view.rows == "cpu_node" && view.columns == "memory_node" &&
          label_text(report, item, view.rows) != label_text(report, item, view.columns);
 }
 

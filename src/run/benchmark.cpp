@@ -14,7 +14,7 @@ std::string Benchmark::text(const RunReport& report, const RunOptions& options) 
 }
 
 std::string Benchmark::csv_file(const RunReport& report, const RunOptions& /*options*/) const {
-  return size_matrix_csv(report, main_metric());
+  return size_matrix_csv(report, spec_.main_metric);
 }
 
 }  // namespace numatlas

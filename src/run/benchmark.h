@@ -92,33 +92,44 @@ struct HostsPlan {
   bool keeps_processes = false;  ///< the passes of each process as well
 };
 
+/// What is the same for all runs of a benchmark.
+struct Spec {
+  std::string name;
+  std::string summary = {};            ///< one line
+  Listing listing = {};                ///< in `numatlas --help`
+  std::string description = {};        ///< for its page of help
+  std::vector<Example> examples = {};  ///< two at the end of its help
+  std::string less_memory_hint =       ///< what to do where its memory does not fit
+      "use a smaller --size or fewer workers (--cpus)";
+  std::string main_metric = {};  ///< what --csv holds: one row per size, one column per worker
+  std::vector<std::string> without_options = {};  ///< common options that mean nothing to it
+  /// Common options that it refuses whatever their value is, and says why: not in its help.
+  std::vector<std::string> refused_options = {};
+  const char* usual_pages = "";  ///< --pages when not given; "": the machine's best (best_pages)
+  TimeOption time = {};          ///< --time when not given: of each point, or of all together
+  /// Codes of warnings that say nothing here, as they tell how the benchmark works.
+  std::vector<std::string> expected_warnings = {};
+  bool by_host = false;  ///< views of several hosts are shown apart: those over nodes
+  /// Plans are made host by host, and scenarios have passes (run/host_rounds.h).
+  bool reduced_to_hosts = false;
+  /// One visit to each point is enough for `refine` to choose more; else all points end first.
+  bool refines_first_values = false;
+};
+
 class Benchmark {
  public:
+  explicit Benchmark(Spec spec) : spec_(std::move(spec)) {}
   virtual ~Benchmark() = default;
-  virtual std::string name() const = 0;
-  virtual std::string summary() const = 0;      ///< one line
-  virtual std::string description() const = 0;  ///< for its page of help
-  virtual Listing listing() const { return {}; }
-  /// Two at the end of its help.
-  virtual std::vector<Example> examples() const { return {}; }
+  const Spec& spec() const { return spec_; }
   /// Options of its own, beside the common ones.
   virtual void add_options(CLI::App& app) = 0;
-  /// Common options that mean nothing to it, and that it does not have.
-  virtual std::vector<std::string> without_options() const { return {}; }
-  /// Common options that it refuses whatever their value is, and says why: not in its help.
-  virtual std::vector<std::string> refused_options() const { return {}; }
   /// Reads the texts of its options; errors name them.
   virtual Expected<void> parse_options() { return {}; }
   /// Workers without a launcher, --threads and OMP_NUM_THREADS; 0 = one a chosen CPU.
-  virtual int default_threads(const RunOptions& options) const {
-    (void)options;
-    return 0;
-  }
+  virtual int default_threads(const RunOptions& /*options*/) const { return 0; }
   /// Adds to the machine what it needs to know beside what every machine says of itself; an error
   /// is the end of the run.
-  virtual Expected<void> complete(const RunOptions& options, Machine& machine) const {
-    (void)options;
-    (void)machine;
+  virtual Expected<void> complete(const RunOptions& /*options*/, Machine& /*machine*/) const {
     return {};
   }
   /// The workers of this rank. Pure, but for what the options name.
@@ -129,131 +140,78 @@ class Benchmark {
   }
   /// What has to be in order on a host before anything is planned and measured there. By one rank
   /// of each host; not where only plans are made.
-  virtual Expected<void> before_plan(const RunOptions& options) const {
-    (void)options;
-    return {};
-  }
+  virtual Expected<void> before_plan(const RunOptions& /*options*/) const { return {}; }
   /// Pure.
   virtual Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const = 0;
-  /// What somebody does whose memory does not fit.
-  virtual std::string less_memory_hint() const {
-    return "use a smaller --size or fewer workers (--cpus)";
-  }
-  /// The metric that --csv holds: one row per size, one column per worker.
-  virtual std::string main_metric() const = 0;
   /// What --csv writes.
   virtual std::string csv_file(const RunReport& report, const RunOptions& options) const;
   /// Figures of a flow in one visit, beside those of metrics.h. Pure.
-  virtual std::vector<Figure> flow_figures(const FlowResult& flow,
-                                           const ScenarioResult& visit) const {
-    (void)flow;
-    (void)visit;
+  virtual std::vector<Figure> flow_figures(const FlowResult& /*flow*/,
+                                           const ScenarioResult& /*visit*/) const {
     return {};
   }
   /// Figures over all flows of one visit, beside those of metrics.h; of `report` only hosts,
   /// machines and workers. Pure.
-  virtual std::vector<Figure> totals(const ScenarioResult& visit, const RunReport& report) const {
-    (void)visit;
-    (void)report;
+  virtual std::vector<Figure> totals(const ScenarioResult& /*visit*/,
+                                     const RunReport& /*report*/) const {
     return {};
   }
   /// Adds figures to cases that follow from other cases, once all are measured; of a run that is
   /// reduced to its hosts also before its files are written meanwhile. Pure.
-  virtual void conclude(RunReport& report) const { (void)report; }
+  virtual void conclude(RunReport& /*report*/) const {}
   /// What the whole report has to be read with, beside what the flows say. Pure.
-  virtual std::vector<Warning> warnings(const RunReport& report) const {
-    (void)report;
-    return {};
-  }
-  /// Codes of warnings that say nothing here, as they tell how the benchmark works.
-  virtual std::vector<std::string> expected_warnings() const { return {}; }
+  virtual std::vector<Warning> warnings(const RunReport& /*report*/) const { return {}; }
   /// Whether all of its figures are meant to be those of memory: sizes that are not given are past
   /// all caches (run/levels.h), and those that fit one are warned of.
   virtual bool is_of_memory() const { return false; }
   /// What is still to be measured, now that the plan, and what this gave before, is done; nothing
   /// ends the run. Pure. For runs of one process; `point` of what it gives counts from 0.
-  virtual Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
-                                                        const RunReport& report) const {
-    (void)input;
-    (void)report;
+  virtual Expected<std::vector<PlannedScenario>> refine(const PlanInput& /*input*/,
+                                                        const RunReport& /*report*/) const {
     return std::vector<PlannedScenario>{};
   }
   /// Part of a --time for all points that is spent when the plan (round 0), and what `refine` added
   /// for the first, second, ... time, is done.
-  virtual double time_until(int round) const {
-    (void)round;
-    return 1;
-  }
-  /// Whether one visit to each point is enough for `refine` to choose more; else it is asked when
-  /// all points have ended.
-  virtual bool refines_first_values() const { return false; }
-  /// What --time is when it is not given, and whether it is that of each point or of all together.
-  virtual TimeOption time_option() const { return {}; }
-  /// What --pages is when it is not given; "": the best that the machine gives (best_pages).
-  virtual const char* usual_pages() const { return ""; }
+  virtual double time_until(int /*round*/) const { return 1; }
   /// How `numatlas survey` runs it on this machine; as it is, it does not. Pure.
-  virtual SurveyPart survey(const Machine& machine) const {
-    (void)machine;
-    return {};
-  }
+  virtual SurveyPart survey(const Machine& /*machine*/) const { return {}; }
   /// Where a run is reduced to its hosts (run/host_rounds.h): what is kept of these. Its scenarios
   /// then have passes, and plans are made host by host.
-  virtual std::optional<HostsPlan> by_hosts(const PlanInput& input) const {
-    (void)input;
+  virtual std::optional<HostsPlan> by_hosts(const PlanInput& /*input*/) const {
     return std::nullopt;
   }
-  virtual bool is_reduced_to_hosts() const { return false; }
   /// Numbers that a host comes to by itself and whose largest every host needs
   /// (PlanInput::largest).
-  virtual std::vector<std::uint64_t> numbers_of_host(const PlanInput& input) const {
-    (void)input;
+  virtual std::vector<std::uint64_t> numbers_of_host(const PlanInput& /*input*/) const {
     return {};
   }
   /// What all hosts must have been told alike, beside what the names of scenarios say.
   virtual std::string same_on_all_hosts() const { return ""; }
   /// Of a run that is reduced to its hosts: those that are to be run again, as indices. On rank 0.
-  virtual std::vector<std::size_t> hosts_to_retest(const RunReport& report) const {
-    (void)report;
-    return {};
-  }
+  virtual std::vector<std::size_t> hosts_to_retest(const RunReport& /*report*/) const { return {}; }
   /// Files of its own, each with its option; `report` may still be empty.
-  virtual std::vector<OutputFile> own_files(const RunReport& report) const {
-    (void)report;
-    return {};
-  }
+  virtual std::vector<OutputFile> own_files(const RunReport& /*report*/) const { return {}; }
   /// What the file of such an option holds.
-  virtual std::string own_file(const std::string& option, const RunReport& report) const {
-    (void)option;
-    (void)report;
+  virtual std::string own_file(const std::string& /*option*/, const RunReport& /*report*/) const {
     return "";
   }
   /// The option that says how much memory it takes, where PlannedScenario::size_option does not.
   virtual const char* size_option() const { return "--size"; }
   /// The exit code of a run that came to its end.
-  virtual int exit_code(const RunReport& report) const {
-    (void)report;
-    return 0;
-  }
+  virtual int exit_code(const RunReport& /*report*/) const { return 0; }
   /// How the report is to be shown: on a terminal, on the page, in plots. Pure.
-  virtual std::vector<View> views(const RunReport& report) const {
-    (void)report;
-    return {};
-  }
+  virtual std::vector<View> views(const RunReport& /*report*/) const { return {}; }
   /// What a survey says of it, the gravest first. Pure.
-  virtual std::vector<Fact> facts(const RunReport& report) const {
-    (void)report;
-    return {};
-  }
-  /// Whether the views of several hosts are shown apart: those over nodes, which each host has.
-  virtual bool by_host() const { return false; }
+  virtual std::vector<Fact> facts(const RunReport& /*report*/) const { return {}; }
   /// What the options have to do with what was found, for people: below the tables. Pure.
-  virtual std::string remarks(const RunReport& report, const RunOptions& options) const {
-    (void)report;
-    (void)options;
+  virtual std::string remarks(const RunReport& /*report*/, const RunOptions& /*options*/) const {
     return "";
   }
   /// The report as --format asks for it, to people with remarks.
   std::string text(const RunReport& report, const RunOptions& options) const;
+
+ private:
+  Spec spec_;
 };
 
 /// What errors about the size of a point's memory name.

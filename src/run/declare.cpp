@@ -26,9 +26,11 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, std::string& valu
 // numatlas reads no configuration files: CLI11's mark of what may stand in one is free for this.
 CLI::Option* rare(CLI::Option* option) { return option->configurable(false); }
 
-void list_command(CLI::App& command, const Listing& listing) {
-  command.group(topic_titles.at(static_cast<std::size_t>(listing.topic)));
-  command.configurable(listing.by_name);
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& summary,
+                      const Listing& listing) {
+  return app.add_subcommand(name, summary)
+      ->group(topic_titles.at(static_cast<std::size_t>(listing.topic)))
+      ->configurable(listing.by_name);
 }
 
 void add_examples(CLI::App& app, const std::vector<Example>& examples) {

@@ -44,7 +44,8 @@ struct Listing {
   Topic topic = Topic::memory;
   bool by_name = false;  ///< without its summary, which --help-all has
 };
-void list_command(CLI::App& command, const Listing& listing);
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& summary,
+                      const Listing& listing);
 
 /// Adds examples to the end of a command's help, below its footer.
 void add_examples(CLI::App& app, const std::vector<Example>& examples);

@@ -121,10 +121,10 @@ TEST(Declared, CommandsStandUnderTheirTopics) {
   app.name("tool");
   use_help_format(app);
   app.set_help_all_flag("--help-all", "print everything");
-  list_command(*app.add_subcommand("judge", "judges"), {Topic::judge});
-  list_command(*app.add_subcommand("swap", "swaps"), {Topic::memory, true});
-  list_command(*app.add_subcommand("read", "reads"), {Topic::memory});
-  list_command(*app.add_subcommand("write", "writes"), {Topic::memory, true});
+  add_command(app, "judge", "judges", {Topic::judge});
+  add_command(app, "swap", "swaps", {Topic::memory, true});
+  add_command(app, "read", "reads", {Topic::memory});
+  add_command(app, "write", "writes", {Topic::memory, true});
   EXPECT_EQ(app.help(),
             "Measures.\nUsage: tool [OPTIONS] [COMMAND]\n\n"
             "Measure memory    read       reads\n"

@@ -41,7 +41,7 @@ class Run {
  private:
   SessionOptions session_options() {
     const std::chrono::duration<double> time(options_.stop.time);
-    const bool pilots = hooks_.pilots && !benchmark_.is_reduced_to_hosts();
+    const bool pilots = hooks_.pilots && !benchmark_.spec().reduced_to_hosts;
     // What cannot be written now is told of at the end.
     return {.time = time,
             .spread = options_.spread,
@@ -84,7 +84,7 @@ Expected<void> Run::save(bool last) {
   const bool write = last || begun >= next_save_;
   if (write && !last) {
     part().update(session_.pilots());
-    if (benchmark_.is_reduced_to_hosts()) benchmark_.conclude(report());
+    if (benchmark_.spec().reduced_to_hosts) benchmark_.conclude(report());
     part().describe();
   }
   if (own_files_.empty()) own_files_ = benchmark_.own_files(report());

@@ -268,7 +268,7 @@ void SessionPart::end_for_lack_of_time(PointRun& point) {
 
 /// Words for what makes a flow's figure less than it seems.
 void SessionPart::judge(const ScenarioResult& point, const FlowResult& flow) {
-  const auto expected = benchmark_.expected_warnings();
+  const auto expected = benchmark_.spec().expected_warnings;
   const auto warn = [&](const std::string& code, const std::string& text) {
     if (std::find(expected.begin(), expected.end(), code) != expected.end()) return;
     report_.warnings.push_back({code, fmt::format("{}, worker {}", point.name, flow.worker), text});
@@ -349,7 +349,7 @@ void SessionPart::describe() {
     std::erase_if(view.cells, [&](const ViewColumn& cell) {
       return !cell.label.empty() && !has_label(report_, cell.label);
     });
-  for (View& view : report_.views) view.by_host = benchmark_.by_host();
+  for (View& view : report_.views) view.by_host = benchmark_.spec().by_host;
   report_.facts = benchmark_.facts(report_);
 }
 

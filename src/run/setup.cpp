@@ -109,9 +109,9 @@ Expected<void> check_something_is_left(const Setup& setup, const std::optional<E
 
 /// With the words of the benchmark's own options.
 Error of_its_size(Error error, const Benchmark& benchmark) {
-  if (benchmark.is_reduced_to_hosts()) {
+  if (benchmark.spec().reduced_to_hosts) {
     error.hint.clear();
-    error.option_hint = benchmark.less_memory_hint();
+    error.option_hint = benchmark.spec().less_memory_hint;
     return error;
   }
   error.hint = "ask for less";
@@ -155,7 +155,7 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
       setup.skips[place] = std::move(problem);
     }
   }
-  return check_something_is_left(setup, first, benchmark.less_memory_hint());
+  return check_something_is_left(setup, first, benchmark.spec().less_memory_hint);
 }
 
 /// Nodes whose workers ask for local memory that can't be there, and why.
@@ -468,7 +468,7 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                        const Machine* known) {
   auto begun = TRY(machine_and_pages(options, comm, known));
-  return benchmark.is_reduced_to_hosts()
+  return benchmark.spec().reduced_to_hosts
              ? set_up_hosts(benchmark, options, comm, begun)
              : set_up_ranks(benchmark, options, comm, std::move(begun), {});
 }

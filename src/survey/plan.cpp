@@ -41,7 +41,7 @@ std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& 
   std::vector<SurveyItem> all;
   for (const auto& benchmark : all_benchmarks()) {
     SurveyPart part = benchmark->survey(machine);
-    const std::string name = benchmark->name();
+    const std::string name = benchmark->spec().name;
     if (part.worth <= 0 && part.reason.empty()) continue;
     if (!options.only.empty() && !named(options.only, name)) continue;
     if (named(options.without, name)) continue;
@@ -110,7 +110,7 @@ std::vector<std::string> names_of_survey() {
   std::vector<std::string> names;
   for (const auto& benchmark : all_benchmarks()) {
     const SurveyPart part = benchmark->survey({});  // what is there decides only what is skipped
-    if (part.worth > 0 || !part.reason.empty()) names.push_back(benchmark->name());
+    if (part.worth > 0 || !part.reason.empty()) names.push_back(benchmark->spec().name);
   }
   return names;
 }

@@ -104,13 +104,13 @@ TEST(SurveyPlan, EveryWayCanBePlanned) {
     ASSERT_TRUE(machine) << file;
     for (const auto& benchmark : all_benchmarks()) {
       const SurveyPart part = benchmark->survey(*machine);
-      EXPECT_TRUE(part.worth == 0 || !part.ways.empty()) << benchmark->name();
+      EXPECT_TRUE(part.worth == 0 || !part.ways.empty()) << benchmark->spec().name;
       for (const SurveyWay& way : part.ways) {
         SurveyOptions options;
         options.machine = recorded + file;
         options.dry_run = true;
         SurveyItem item;
-        item.benchmark = benchmark->name();
+        item.benchmark = benchmark->spec().name;
         item.words = way.words;
         const auto parsed = parse_item(item, options, 10);
         ASSERT_TRUE(parsed) << file << ": " << full_text(parsed.error());
@@ -118,7 +118,7 @@ TEST(SurveyPlan, EveryWayCanBePlanned) {
         const auto comm = make_single_comm();
         const auto setup = set_up(*parsed->benchmark, parsed->options, *comm, &*machine);
         EXPECT_TRUE(setup || setup.error().kind != ErrorKind::usage)
-            << file << ": " << benchmark->name() << ": " << full_text(setup.error());
+            << file << ": " << benchmark->spec().name << ": " << full_text(setup.error());
       }
     }
   }

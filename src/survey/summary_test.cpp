@@ -40,7 +40,7 @@ FlowResult measured(int worker, const char* metric, double value, std::optional<
 ScenarioResult latency_cell(const char* cpus, const char* memory, double seconds, double width) {
   ScenarioResult point;
   point.name = "latency";
-  point.labels = {{"cell_cpu_node", cpus}, {"cell_memory_node", memory}};
+  point.labels = {{"cpu_node", cpus}, {"memory_node", memory}};
   point.flows = {measured(0, "latency", seconds, width)};
   return point;
 }

@@ -35,7 +35,7 @@ if [ "$case" = host-sums ]; then
   matrix --format csv | awk -F, '
     NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i }
     $2 == "" && $at["metric"] == "bandwidth_sum" {
-      printf "%s %s %.4g %s %s\n", $1, $at["workers"], $at["value"], $at["cell_cpu_node"], $at["cell_memory_node"]
+      printf "%s %s %.4g %s %s\n", $1, $at["workers"], $at["value"], $at["label_cpu_node"], $at["label_memory_node"]
     }'
 elif [ "$case" = stream ]; then
   folder=$(mktemp -d) || exit 1

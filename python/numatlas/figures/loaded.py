@@ -149,7 +149,7 @@ def mess_tables(flows: pd.DataFrame) -> dict[str, pd.DataFrame]:
         moved, counted, latency = (one.get(f"{name}.value") for name in (MOVED, COUNTED, "latency"))
         if lines and all(pd.notna(value) and value > 0 for value in (moved, counted, latency)):
             read = _moved_reads(counted, moved, lines)
-            pair = f"{one['cell_cpu_node']}-{one['cell_memory_node']}"
+            pair = f"{one['cpu_node']}-{one['memory_node']}"
             rows.append((pair, read, moved * 1e-9, latency * 1e9))
     frame = pd.DataFrame(rows, columns=["pair", "read_pct_rounded", "bandwidth_mean", "latency_mean"])
     frame = frame.sort_values(["pair", "read_pct_rounded", "bandwidth_mean"])

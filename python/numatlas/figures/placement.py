@@ -86,7 +86,7 @@ def _by_nodes(seen: pd.DataFrame) -> str:
     """Of a CSV file, which has no pages."""
     if "memory" not in seen:
         return "the file does not tell where the memory lay"
-    nodes = column(seen, "memory_node")
+    nodes = column(seen, "observed_memory_node")
     if nodes.dropna().empty:
         return "where the pages lay was not observed"
     words = f"memory seen on node {', '.join(sorted({label_text(node) for node in nodes.dropna()}))}"

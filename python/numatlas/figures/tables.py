@@ -60,7 +60,7 @@ PARTS = ("value", "low", "high", "p95", "p99", "min", "max", "best", "of_workers
 
 def words_of(name: str) -> str:
     """A label or figure for people."""
-    return name.removeprefix("cell_").replace("_", " ").replace("cpu", "CPU").replace("gpu", "GPU")
+    return name.replace("_", " ").replace("cpu", "CPU").replace("gpu", "GPU")
 
 
 def words_for(view: View, labels: dict[str, Any]) -> str:

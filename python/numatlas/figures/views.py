@@ -174,7 +174,7 @@ def _curves(table: Table) -> list[Figure]:
     marks = cache_marks(table.result) if name == "size" else []
     if view["kind"] == "curve" and name in table.units:
         marks = load_marks(table.result, table.main, table.unit, axis["scale"]) if len(series) == 1 else []
-        nodes = set(pd.to_numeric(column(frame, "cell_memory_node")).dropna().astype(int))
+        nodes = set(pd.to_numeric(column(frame, "memory_node")).dropna().astype(int))
         marks += peak_marks(table.result, axis["scale"], nodes) if len(nodes) == 1 else []
         for line, (_, mine) in zip(series, groups, strict=True):
             line.special = special_points(mine.frame, unit, table.main, table.unit)

@@ -8,7 +8,7 @@ import pandas as pd
 from numatlas.file_error import FileError
 from numatlas.readers.csv_files import SWEEP_VIEWS
 from numatlas.readers.placement import Residency
-from numatlas.result import Result, Warning
+from numatlas.result import NODES, Result, Warning, label_order
 from numatlas.units import half_width, ranges_of
 
 #: Columns of a case, in the order of a reader's interest.
@@ -114,7 +114,9 @@ def _report(path: Path, data: Json, place: str = "") -> Result:
             told = {**point, **group["labels"], "group": number, "workers": group["workers"]}
             rows["groups"] += [{**told, **_figure(figure)} for figure in group["figures"]]
         for number, (row, flow) in enumerate(zip(flows, case["flows"], strict=True)):
-            told = {**point, "flow": number, **row, "half_width": _half_width(flow["figures"])}
+            asked = {name: label for name, label in case.get("labels", {}).items() if name in NODES}
+            half = _half_width(flow["figures"])
+            told = {**point, "flow": number, **row, **asked, "half_width": half}
             rows["flows"] += [{**told, **_figure(figure)} for figure in flow["figures"]]
     if "answer" in data:
         rows = {"rows": [_verdict(case) for case in data["cases"]], "skipped": []}
@@ -126,11 +128,15 @@ def _report(path: Path, data: Json, place: str = "") -> Result:
         **{name: pd.DataFrame(of_frame) for name, of_frame in rows.items()},
         machines=data.get("machines", []),
         warnings=[Warning(told["text"], told["code"], told["where"]) for told in data["warnings"]],
-        labels=list(labels),
-        views=data.get("views", []),
+        labels=label_order(labels),
+        views=[{**view, "where": _in_order(view["where"])} for view in data.get("views", [])],
     )
     _check(result, place)
     return result
+
+
+def _in_order(where: Json) -> Json:
+    return {name: where[name] for name in label_order(where)}
 
 
 def _verdict(case: Json) -> Json:
@@ -204,6 +210,7 @@ def _flow(flow: Json, workers: list[Json], hosts: list[str]) -> Json:
         "nodes": f"{'-' if node is None else node} -> {ranges_of(memory.nodes()) or '-'}",
         "memory": memory.asked,
         "memory_node": memory.main_node(),
+        "observed_memory_node": memory.main_node(),
         **memory.columns(""),
         "page_size": memory.told.get("page_text"),
         "source_memory": source.asked,

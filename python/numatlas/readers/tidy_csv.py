@@ -5,12 +5,12 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.result import IN_UNIT, Result
+from numatlas.result import IN_UNIT, Result, label_order
 
 #: The first columns that are all there tell the command, in this order.
 COMMANDS = (
-    (("cell_cpu_node", "load"), "loaded"),
-    (("cell_cpu_node",), "matrix"),
+    (("label_cpu_node", "load"), "loaded"),
+    (("label_cpu_node",), "matrix"),
     (("first_cpu",), "cores"),
     (("from", "to"), "copy"),
     (("pattern",), "touch"),
@@ -54,13 +54,16 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
     frame["point"], frame["flow"] = _numbers(frame, ["pages", "status", *size, *labels])
     if "label_memory" in frame:  # the label `memory` of a transfer: of the host's memory, also at its flows
         frame["memory"] = frame.pop("label_memory").fillna(frame["memory"])
-        labels[labels.index("label_memory")] = "memory"
     of_worker = frame["rank"].notna()
     flows = _whole(frame[of_worker]).reset_index(drop=True)
     none = ["rank", "thread", "cpu", "cpu_node", "memory_node", "flow"]
-    sums = _whole(frame[~of_worker].drop(columns=none))
     if len(flows):
         flows = flows.assign(memory_node=_nodes(flows["memory_node"]))
+    flows["observed_memory_node"] = flows["memory_node"]
+    plain = {name: name.removeprefix("label_") for name in labels if name.startswith("label_")}
+    for name in plain.keys() & set(flows):
+        flows[plain[name]] = flows.pop(name)
+    sums = _whole(frame[~of_worker].drop(columns=none).rename(columns=plain))
     every = sums["host"] == "all"
     return Result(
         path,
@@ -69,7 +72,7 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
         flows=flows,
         totals=sums[every].drop(columns="host").reset_index(drop=True),
         host_totals=sums[~every].reset_index(drop=True),
-        labels=sorted(labels),  # as in JSON
+        labels=label_order(plain.get(name, name) for name in labels),  # as in JSON
     )
 
 

@@ -24,35 +24,35 @@
 namespace numatlas {
 namespace {
 
+const Spec atomics_spec{
+    .name = "atomics",
+    .summary = "atomic operations per second by number of CPUs",
+    .listing = {Topic::caches},
+    .description =
+        "One CPU, then more of them add to counters in memory at the same time: to one counter "
+        "(same), to words of their own in the same cache lines (neighbours: false sharing), or to "
+        "words in lines of their own (own). The counters' final values are compared with the "
+        "number of additions. Without --cpus there is one CPU per core, in the order of the nodes.",
+    .examples = {{"Fetch-add by 1, 2, 4, ... and all cores, contended and uncontended",
+                  "numatlas atomics --operation fetch-add"},
+                 {"One counter for eight CPUs, with its cache line on each node in turn",
+                  "numatlas atomics --sharing same --threads 8 --home all"}},
+    .main_metric = "operation_time",
+    .without_options = {"--print-scenario"},
+    .refused_options = {"--csv", "--serial"},
+    .time = {"10s", true},
+};
+
 class Atomics final : public Benchmark {
  public:
-  std::string name() const override { return "atomics"; }
-  std::string summary() const override { return "atomic operations per second by number of CPUs"; }
-  Listing listing() const override { return {Topic::caches}; }
-  std::string description() const override {
-    return "One CPU, then more of them add to counters in memory at the same time: to one counter "
-           "(same), to words of their own in the same cache lines (neighbours: false sharing), or "
-           "to words in lines of their own (own). The counters' final values are compared with the "
-           "number of additions. Without --cpus there is one CPU per core, in the order of the "
-           "nodes.";
-  }
-  std::vector<Example> examples() const override {
-    return {{"Fetch-add by 1, 2, 4, ... and all cores, contended and uncontended",
-             "numatlas atomics --operation fetch-add"},
-            {"One counter for eight CPUs, with its cache line on each node in turn",
-             "numatlas atomics --sharing same --threads 8 --home all"}};
-  }
-  std::vector<std::string> without_options() const override { return {"--print-scenario"}; }
-  std::vector<std::string> refused_options() const override { return {"--csv", "--serial"}; }
+  Atomics() : Benchmark(atomics_spec) {}
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  TimeOption time_option() const override { return {"10s", true}; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
     return worker_on_every_core(options, machine, task);
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::string main_metric() const override { return "operation_time"; }
   std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult&) const override;
   std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) const override;
   SurveyPart survey(const Machine& machine) const override;
@@ -75,7 +75,8 @@ void Atomics::add_options(CLI::App& app) {
       "how a CPU adds: by an atomic addition, or by a compare-and-swap that is retried until "
       "it succeeds");
   add_choices(app, "--sharing", sharings_, named(sharings_),
-              "what the CPUs add to: one counter, words in the same cache lines, or words in lines of their own");
+              "what the CPUs add to: one counter, words in the same cache lines, or words in lines "
+              "of their own");
   add_value(
       app, "--home", home_, "first|all|NODES",
       "node of the counters: that of the first CPU, each in turn (all), or these (0,2) in turn");
@@ -84,8 +85,8 @@ void Atomics::add_options(CLI::App& app) {
 Expected<void> Atomics::parse_options() { return check_nodes("--home", home_, "first"); }
 
 Expected<void> Atomics::check(const PlanInput& input) const {
-  TRY(check_run_together(input, name()));
-  TRY(check_one_kind_of_pages(input.options, name()));
+  TRY(check_run_together(input, spec().name));
+  TRY(check_one_kind_of_pages(input.options, spec().name));
   if (home_ != "first" && input.options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both place the counters",
                 "leave one of them out");

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "base/add_once.h"
 #include "base/count_text.h"
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
@@ -31,29 +32,29 @@
 namespace numatlas {
 namespace {
 
+const Spec bandwidth_spec{
+    .name = "bandwidth",
+    .summary = "bandwidth of reads, writes and the STREAM kernels",
+    .description =
+        "Each worker runs a kernel over its own memory; all run concurrently unless --serial is "
+        "given. Bytes are counted as STREAM does; a second column includes the reads caused by "
+        "write-allocate. The sum counts what all workers moved in their common time.",
+    .examples =
+        {{"STREAM's kernels on all CPUs, with both kinds of stores",
+          "numatlas bandwidth --kernels copy,scale,add,triad --stores regular,nt"},
+         {"How many threads fill the memory of node 0",
+          "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad --threads 1-8"}},
+    .main_metric = "bandwidth",
+};
+
 class Bandwidth final : public Benchmark {
  public:
-  std::string name() const override { return "bandwidth"; }
-  std::string summary() const override {
-    return "bandwidth of reads, writes and the STREAM kernels";
-  }
-  std::string description() const override {
-    return "Each worker runs a kernel over its own memory; all run concurrently unless --serial is "
-           "given. Bytes are counted as STREAM does; a second column includes the reads caused by "
-           "write-allocate. The sum counts what all workers moved in their common time.";
-  }
-  std::vector<Example> examples() const override {
-    return {{"STREAM's kernels on all CPUs, with both kinds of stores",
-             "numatlas bandwidth --kernels copy,scale,add,triad --stores regular,nt"},
-            {"How many threads fill the memory of node 0",
-             "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad --threads 1-8"}};
-  }
+  Bandwidth() : Benchmark(bandwidth_spec) {}
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   /// The size that is chosen where none is given.
   bool is_of_memory() const override { return sizes_.given().empty(); }
-  std::string main_metric() const override { return "bandwidth"; }
   /// One row per size has no place for several kernels, stores or numbers of threads.
   std::string csv_file(const RunReport& report, const RunOptions& options) const override {
     const bool several = choices_.size() > 1 || !options.thread_counts.empty();
@@ -277,6 +278,22 @@ bool each_has_its_cpu(const ScenarioResult& point, const RunReport& report) {
   return true;
 }
 
+/// Where the memory of all flows was observed, else where it was to be.
+std::string memory_place(const ScenarioResult& point, const RunReport& report) {
+  std::vector<std::string> nodes, asked;
+  bool own = true;
+  for (const FlowResult& flow : point.flows) {
+    const NodeSet found = nodes_of(observed_memory(flow));
+    const NodeId node = report.workers[static_cast<std::size_t>(flow.worker)].cpu_node;
+    own = own && (found.empty() ? flow.memory == "local" : found == NodeSet{node});
+    add_once(nodes, found.empty() ? "" : to_list(found));
+    add_once(asked, flow.memory);
+  }
+  if (own) return "local memory";
+  if (nodes.size() == 1 && !nodes.front().empty()) return "memory of node " + nodes.front();
+  return asked.size() == 1 ? "memory " + asked.front() : "memory of several nodes";
+}
+
 std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
   const auto rate = [](const ScenarioResult& point) {
     return cache_text(point).empty() ? value_of(host_estimate_of(point, "bandwidth_sum"))
@@ -296,9 +313,9 @@ std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
     const std::string together =
         hosts > 1 ? fmt::format("{} {} of {} hosts, the median host's sum", workers, what, hosts)
                   : fmt::format("{} {} together", workers, what);
-    const std::string how =
-        fmt::format("{}{}, {}, local memory, {} pages", full_name(point.flows.front()),
-                    stores_words(point), workers == 1 ? "1 CPU alone" : together, point.pages);
+    const std::string how = fmt::format(
+        "{}{}, {}, {}, {} pages", full_name(point.flows.front()), stores_words(point),
+        workers == 1 ? "1 CPU alone" : together, memory_place(point, report), point.pages);
     facts.push_back(
         {key,
          {{"kernel", point.kernel}, {"stores", point.stores}, {"workers", std::to_string(workers)}},

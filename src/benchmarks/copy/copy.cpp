@@ -51,24 +51,26 @@ Expected<MemorySpec> parse_end(const std::string& text, const char* option) {
       "pmem:DIR");
 }
 
+const Spec copy_spec{
+    .name = "copy",
+    .summary = "copy bandwidth between NUMA nodes",
+    .listing = {Topic::memory, true},
+    .description =
+        "Each worker copies from its own buffer in one place to one of the same size in another. "
+        "Without "
+        "--from and --to, every pair of nodes with memory is measured, including nodes without "
+        "CPUs. Each byte copied counts once; STREAM counts it twice, as read and as written.",
+    .examples = {{"Copies between all pairs of nodes",
+                  "numatlas copy --stores regular,non-temporal"},
+                 {"From node 2 to two others, by one to eight threads near the target",
+                  "numatlas copy --from bind:2 --to interleave:0,1 --side to --threads 1-8"}},
+    .main_metric = "bandwidth",
+    .refused_options = {"--memory", "--csv"},
+};
+
 class Copy final : public Benchmark {
  public:
-  std::string name() const override { return "copy"; }
-  std::string summary() const override { return "copy bandwidth between NUMA nodes"; }
-  Listing listing() const override { return {Topic::memory, true}; }
-  std::string description() const override {
-    return "Each worker copies from its own buffer in one place to one of the same size in "
-           "another. "
-           "Without --from and --to, every pair of nodes with memory is measured, including nodes "
-           "without CPUs. Each byte copied counts once; STREAM counts it twice, as read and as "
-           "written.";
-  }
-  std::vector<Example> examples() const override {
-    return {{"Copies between all pairs of nodes", "numatlas copy --stores regular,non-temporal"},
-            {"From node 2 to two others, by one to eight threads near the target",
-             "numatlas copy --from bind:2 --to interleave:0,1 --side to --threads 1-8"}};
-  }
-  std::vector<std::string> refused_options() const override { return {"--memory", "--csv"}; }
+  Copy() : Benchmark(copy_spec) {}
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   bool is_of_memory() const override { return true; }
@@ -77,7 +79,6 @@ class Copy final : public Benchmark {
     return worker_on_every_cpu(options, machine, task);
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::string main_metric() const override { return "bandwidth"; }
   std::vector<Figure> totals(const ScenarioResult& point, const RunReport&) const override {
     return copy_totals(point);
   }

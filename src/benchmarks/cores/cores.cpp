@@ -28,33 +28,33 @@ namespace {
 // What a pair takes in the least: 20 ms of samples, and about half as much to get ready.
 constexpr double seconds_per_point = 0.03;
 
+const Spec cores_spec{
+    .name = "cores",
+    .summary = "core-to-core latency between pairs of CPUs",
+    .listing = {Topic::caches},
+    .description =
+        "Two CPUs pass a cache line back and forth, one pair after the other, each with a line of "
+        "its own. The figure is half of a round trip. Without --cpus, one CPU per core and both "
+        "hardware threads of one core are measured, as many cores as --time allows; --cpus cores "
+        "measures all cores regardless of --time.",
+    .examples = {{"Core-to-core latency between all cores, by compare-and-swap",
+                  "numatlas cores --cpus cores --method cas"},
+                 {"Both directions of each pair, over 16 lines that lie on node 1",
+                  "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}},
+    .main_metric = "core_to_core",
+    .time = {"10s", true},
+};
+
 class Cores final : public Benchmark {
  public:
-  std::string name() const override { return "cores"; }
-  std::string summary() const override { return "core-to-core latency between pairs of CPUs"; }
-  Listing listing() const override { return {Topic::caches}; }
-  std::string description() const override {
-    return "Two CPUs pass a cache line back and forth, one pair after the other, each with"
-           " a line of its own. The figure is half of a round trip. Without --cpus, one CPU per "
-           "core and both hardware threads of one core are measured, as many cores as --time "
-           "allows; --cpus cores measures all cores "
-           "regardless of --time.";
-  }
-  std::vector<Example> examples() const override {
-    return {{"Core-to-core latency between all cores, by compare-and-swap",
-             "numatlas cores --cpus cores --method cas"},
-            {"Both directions of each pair, over 16 lines that lie on node 1",
-             "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}};
-  }
+  Cores() : Benchmark(cores_spec) {}
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  TimeOption time_option() const override { return {"10s", true}; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
     return resolve_placement(placement(options, machine), machine, task, default_threads(options));
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::string main_metric() const override { return "core_to_core"; }
   /// A square over the CPUs, as core-to-core-latency writes it.
   std::string csv_file(const RunReport& report, const RunOptions&) const override {
     return cores_square_csv(report);
@@ -156,15 +156,15 @@ Expected<void> Cores::check(const PlanInput& input) const {
   if (!options.csv_file.empty() && methods_.size() > 1)
     return fail_usage("--csv", "the file holds the matrix of one method, and two are measured",
                       "choose one with --method");
-  TRY(check_one_kind_of_pages(options, name()));
+  TRY(check_one_kind_of_pages(options, spec().name));
   if (home_node_ && options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both say where the line is",
                 "leave one of them out");
   }
-  const auto cpus = distinct_cpus(input, name(), "CPU {} is listed twice");
+  const auto cpus = distinct_cpus(input, spec().name, "CPU {} is listed twice");
   if (!cpus) return fail(cpus.error());
   if (cpus->size() > 1) return {};
-  return fail_about(ErrorKind::unavailable, name(),
+  return fail_about(ErrorKind::unavailable, spec().name,
                     fmt::format("no pair to measure: only CPU {} is available", to_list(*cpus)),
                     "two allowed CPUs are required; a launcher may have bound this process to one "
                     "(mpirun --bind-to none)");

@@ -29,43 +29,39 @@ namespace {
 // Far more than a step, and little of any node.
 constexpr Bytes usual_fault_size{64 * mib};
 
+const Spec faults_spec{
+    .name = "faults",
+    .summary = "page-fault cost by page size and number of threads",
+    .listing = {Topic::pages},
+    .description =
+        "Threads touch memory of their own for the first time, or have the kernel populate it, one "
+        "thread and then more of them at the same time. The kernel finds and clears each page; its "
+        "locks show where more threads gain little. Giving the pages back is not part of the "
+        "figures. The faults that getrusage counted are part of the report. Without --cpus there "
+        "is one CPU per core, in the order of the nodes.",
+    .examples = {{"All kinds of pages, touched by one thread and by all",
+                  "numatlas faults --pages base,thp,2M,1G --how touch"},
+                 {"Memory of nodes 0 and 2 in turn, touched and populated",
+                  "numatlas faults --nodes 0,2 --threads 1,8 --how touch,madvise"}},
+    .main_metric = "fault_time",
+    .without_options = {"--print-scenario"},
+    .refused_options = {"--csv", "--serial"},
+    .usual_pages = "base",
+    .time = {"20s", true},
+    // Its pages are given back and come anew all the time.
+    .expected_warnings = {"pages-moved"},
+};
+
 class Faults final : public Benchmark {
  public:
-  std::string name() const override { return "faults"; }
-  std::string summary() const override {
-    return "page-fault cost by page size and number of threads";
-  }
-  Listing listing() const override { return {Topic::pages}; }
-  std::string description() const override {
-    return "Threads touch memory of their own for the first time, or have the kernel populate it, "
-           "one thread and then more of them at the same time. The kernel finds and clears each "
-           "page; "
-           "its locks show where more threads gain little. Giving the pages back is not part of "
-           "the "
-           "figures. The faults that getrusage counted are part of the report. Without --cpus "
-           "there "
-           "is one CPU per core, in the order of the nodes.";
-  }
-  std::vector<Example> examples() const override {
-    return {{"All kinds of pages, touched by one thread and by all",
-             "numatlas faults --pages base,thp,2M,1G --how touch"},
-            {"Memory of nodes 0 and 2 in turn, touched and populated",
-             "numatlas faults --nodes 0,2 --threads 1,8 --how touch,madvise"}};
-  }
-  std::vector<std::string> without_options() const override { return {"--print-scenario"}; }
-  std::vector<std::string> refused_options() const override { return {"--csv", "--serial"}; }
+  Faults() : Benchmark(faults_spec) {}
   void add_options(CLI::App& app) override;
-  const char* usual_pages() const override { return "base"; }
   Expected<void> parse_options() override;
-  TimeOption time_option() const override { return {"20s", true}; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
     return worker_on_every_core(options, machine, task);
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::string main_metric() const override { return "fault_time"; }
-  /// Its pages are given back and come anew all the time.
-  std::vector<std::string> expected_warnings() const override { return {"pages-moved"}; }
   std::vector<Figure> flow_figures(const FlowResult& flow,
                                    const ScenarioResult& visit) const override;
   std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) const override;
@@ -103,12 +99,12 @@ void Faults::add_options(CLI::App& app) {
 }
 
 Expected<void> Faults::parse_options() {
-  TRY(size_.parse(name()));
+  TRY(size_.parse(spec().name));
   return check_nodes("--nodes", nodes_text_, "local");
 }
 
 Expected<void> Faults::check(const PlanInput& input) const {
-  TRY(check_run_together(input, name()));
+  TRY(check_run_together(input, spec().name));
   if (nodes_text_ != "local" && input.options.placement.memory) {
     return fail(ErrorKind::usage, "--nodes and --memory both place the memory",
                 "leave one of them out");

@@ -27,21 +27,23 @@
 namespace numatlas {
 namespace {
 
+const Spec latency_spec{
+    .name = "latency",
+    .summary = "pointer-chase latency by working-set size",
+    .description =
+        "Each worker chases pointers in a random cycle through all lines of its own buffer, one "
+        "dependent load per step. All workers run concurrently unless --serial is given. Sizes "
+        "that fit in a cache show its latency; larger sizes show memory and, with base pages, TLB "
+        "misses.",
+    .examples = {{"Latency by working-set size, from cache to memory",
+                  "numatlas latency --size 16KiB,256KiB,8MiB,1GiB"},
+                 {"How many misses one CPU keeps open at once", "numatlas latency --chains 1-32"}},
+    .main_metric = "latency",
+};
+
 class Latency final : public Benchmark {
  public:
-  std::string name() const override { return "latency"; }
-  std::string summary() const override { return "pointer-chase latency by working-set size"; }
-  std::string description() const override {
-    return "Each worker chases pointers in a random cycle through all lines of its own buffer, one "
-           "dependent load per step. All workers run concurrently unless --serial is given. Sizes "
-           "that fit in a cache show its latency; larger sizes show memory and, with base pages, "
-           "TLB misses.";
-  }
-  std::vector<Example> examples() const override {
-    return {{"Latency by working-set size, from cache to memory",
-             "numatlas latency --size 16KiB,256KiB,8MiB,1GiB"},
-            {"How many misses one CPU keeps open at once", "numatlas latency --chains 1-32"}};
-  }
+  Latency() : Benchmark(latency_spec) {}
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions& options) const override {
@@ -50,7 +52,6 @@ class Latency final : public Benchmark {
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   /// The size that is chosen where none is given.
   bool is_of_memory() const override { return sizes_.given().empty(); }
-  std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
   /// One row per size has no place for several numbers of chains, or a second stride.
   std::string csv_file(const RunReport& report, const RunOptions& options) const override {
@@ -84,8 +85,9 @@ void Latency::add_options(CLI::App& app) {
             "distance of the chain's nodes (default: a cache line)")
       ->group("Measurement");
   rare(add_value(app, "--control-stride", control_text_, "BYTES",
-      "also measure the largest size at this wider stride\n"
-      "What the latency rises by is what the prefetch of adjacent lines hides at the usual one"))
+                 "also measure the largest size at this wider stride\n"
+                 "What the latency rises by is what the prefetch of adjacent lines hides at the "
+                 "usual one"))
       ->group("Measurement");
   add_value(
       app, "--chains", chains_text_, "N",
@@ -117,7 +119,7 @@ Expected<void> Latency::parse_options() {
 }
 
 Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) const {
-  TRY(check_one_number_of_threads(input.options, name()));
+  TRY(check_one_number_of_threads(input.options, spec().name));
   std::vector<Bytes> sizes = sizes_.given();
   if (sizes.empty()) sizes = {chase_size_past_caches(input)};
   const std::vector<PlannedScenario> plan = plan_of(input, sizes);

@@ -56,8 +56,7 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
     const auto latency = latency_at(load, point);
     if (!latency || (!kernel.empty() && traits_of(kernel).writes) || !cache_text(point).empty())
       return;
-    const std::string cpus = label_of(point, "cell_cpu_node"),
-                      memory = label_of(point, "cell_memory_node");
+    const std::string cpus = label_of(point, "cpu_node"), memory = label_of(point, "memory_node");
     const std::string nodes = fmt::format("CPUs of node {}, memory of node {}", cpus, memory);
     const auto add = [&](std::string_view key, const std::string& words, Unit unit,
                          std::string_view line, const std::optional<Estimate>& estimate) {

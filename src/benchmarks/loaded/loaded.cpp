@@ -44,25 +44,27 @@ struct Setting {
   std::string problem;  ///< why there can be no curve
 };
 
+const Spec loaded_spec{
+    .name = "loaded",
+    .summary = "memory latency under increasing load",
+    .description =
+        "One worker of a node chases pointers while the node's other CPUs load the same memory: "
+        "idle, at fractions of the peak, and at the peak. Loaders are throttled by the clock; the "
+        "load shown is the bandwidth achieved while the latency was measured. --time covers all "
+        "cases together.",
+    .examples = {{"The bandwidth-latency curve of each node's own memory",
+                  "numatlas loaded --pairs local"},
+                 {"The memory of CXL node 2 under three reads to a write",
+                  "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}},
+    .main_metric = "latency",
+    .refused_options = {"--memory", "--serial", "--csv"},
+    .time = {"30s", true},
+    .refines_first_values = true,
+};
+
 class Loaded final : public Benchmark {
  public:
-  std::string name() const override { return "loaded"; }
-  std::string summary() const override { return "memory latency under increasing load"; }
-  std::string description() const override {
-    return "One worker of a node chases pointers while the node's other CPUs load the same memory: "
-           "idle, at fractions of the peak, and at the peak. Loaders are throttled by the clock; "
-           "the load shown is the bandwidth achieved while the latency was measured. --time covers "
-           "all cases together.";
-  }
-  std::vector<Example> examples() const override {
-    return {
-        {"The bandwidth-latency curve of each node's own memory", "numatlas loaded --pairs local"},
-        {"The memory of CXL node 2 under three reads to a write",
-         "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}};
-  }
-  std::vector<std::string> refused_options() const override {
-    return {"--memory", "--serial", "--csv"};
-  }
+  Loaded() : Benchmark(loaded_spec) {}
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   bool is_of_memory() const override { return true; }
@@ -70,14 +72,11 @@ class Loaded final : public Benchmark {
                                                  const TaskContext& task) const override {
     return worker_on_first_cpus(options, machine, task);
   }
-  TimeOption time_option() const override { return {"30s", true}; }
   /// Two of eleven points a curve.
   double time_until(int round) const override { return rates_.empty() && round == 0 ? 0.2 : 1; }
-  bool refines_first_values() const override { return true; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
                                                 const RunReport& report) const override;
-  std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
   std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const override;
   void conclude(RunReport& report) const override;
@@ -134,7 +133,7 @@ Expected<void> Loaded::parse_options() {
   if (!rates_text_.empty()) {
     rates_ = TRY(parse_rates(rates_text_));
   }
-  return common_.parse(name());
+  return common_.parse(spec().name);
 }
 
 /// The first worker of the node chases. Hardware threads of its core would take its core from it,
@@ -236,8 +235,8 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
   ScenarioResult& head = planned.head;
   head.order = name_of(common_.order);
   head.stride = flows.front().kernel.chain.stride;
-  head.labels = {{"cell_cpu_node", std::to_string(setting.cpus.value)},
-                 {"cell_memory_node", std::to_string(setting.memory.value)},
+  head.labels = {{"cpu_node", std::to_string(setting.cpus.value)},
+                 {"memory_node", std::to_string(setting.memory.value)},
                  {"load", load}};
   if (choice != nullptr) {
     head.kernel = choice->name;
@@ -251,7 +250,7 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
 }
 
 Expected<std::vector<PlannedScenario>> Loaded::plan(const PlanInput& input) const {
-  TRY(check_node_pairs(input, name(), "--pairs names the nodes"));
+  TRY(check_node_pairs(input, spec().name, "--pairs names the nodes"));
   // Parts of a peak are known on one rank only, when it has been measured.
   if (rates_.empty()) {
     TRY(check_one_process(input, "loaded without --rates"));
@@ -308,7 +307,7 @@ std::string load_of(const ScenarioResult& point) { return label_of(point, "load"
 
 /// The points of each kernel between the same nodes, and the idle one that these start with.
 std::vector<CaseGroup> curves_of(const RunReport& report) {
-  return groups_of(report, {"pages", "cell_cpu_node", "cell_memory_node", "load_kernel"});
+  return groups_of(report, {"pages", "cpu_node", "memory_node", "load_kernel"});
 }
 
 /// The rate that was asked for.
@@ -329,8 +328,8 @@ void add_latency_added(RunReport& report) {
       };
       const auto idle = estimate_of(other, "latency");
       if (load_of(other) == idle_load && load_of(point) != idle_load &&
-          other.pages == point.pages && alike("cell_cpu_node") && alike("cell_memory_node") &&
-          idle && latency)
+          other.pages == point.pages && alike("cpu_node") && alike("memory_node") && idle &&
+          latency)
         point.figures.push_back(
             {"latency_added", "s", difference_of(*latency, *idle), std::nullopt});
     }
@@ -343,7 +342,7 @@ void order_by_load(RunReport& report) {
   std::vector<std::string> curves;  // in the order of the plan
   const auto place = [&](const ScenarioResult& point) {
     std::string curve = point.pages;
-    for (const char* label : {"cell_cpu_node", "cell_memory_node", "load_kernel"})
+    for (const char* label : {"cpu_node", "memory_node", "load_kernel"})
       curve += " " + label_of(point, label);
     const auto found = std::ranges::find(curves, curve);
     const auto at = static_cast<std::size_t>(found - curves.begin());
@@ -427,7 +426,7 @@ std::vector<View> Loaded::views(const RunReport& report) const {
     view.title = fmt::format(
         "Loaded latency in ns: CPUs of node {} to memory of node {} (load: {} by {} CPU{}, {} "
         "each{}, {} pages)",
-        label_of(any, "cell_cpu_node"), label_of(any, "cell_memory_node"), any.kernel, loaders,
+        label_of(any, "cpu_node"), label_of(any, "memory_node"), any.kernel, loaders,
         loaders == 1 ? "" : "s", to_text(any.size),
         any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
     view.notes = {

@@ -22,7 +22,7 @@ ScenarioResult at(const std::string& load, double bandwidth, double latency) {
   ScenarioResult point;
   point.name = load;
   point.pages = "base";
-  point.labels = {{"cell_cpu_node", "0"}, {"cell_memory_node", "0"}, {"load", load}};
+  point.labels = {{"cpu_node", "0"}, {"memory_node", "0"}, {"load", load}};
   if (load != "idle") point.labels.emplace_back("load_kernel", "read");
   FlowResult chase;
   chase.figures = {{"latency", "s", latency, std::nullopt}};

@@ -30,8 +30,8 @@ std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
     const auto estimate =
         host_estimate_of(point, traits_of(kernel).chases() ? "latency" : "bandwidth_sum");
     if (estimate)
-      cells.push_back({label_of(point, "cell_cpu_node"), label_of(point, "cell_memory_node"),
-                       *estimate, fmt::format("{}, {} pages", to_text(point.size), point.pages)});
+      cells.push_back({label_of(point, "cpu_node"), label_of(point, "memory_node"), *estimate,
+                       fmt::format("{}, {} pages", to_text(point.size), point.pages)});
   }
   return cells;
 }

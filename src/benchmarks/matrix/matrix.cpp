@@ -26,27 +26,27 @@
 namespace numatlas {
 namespace {
 
+const Spec matrix_spec{
+    .name = "matrix",
+    .summary = "latency and bandwidth of every pair of NUMA nodes",
+    .description =
+        "Measures, from every node with CPUs to every node with memory (including nodes without "
+        "CPUs), the idle latency of one CPU and the bandwidth of all workers of the node together. "
+        "Bytes are counted as STREAM does. A cell that cannot be measured gives the reason. --time "
+        "covers all cells together.",
+    .examples = {{"Latency and bandwidth between all nodes, within 20 s",
+                  "numatlas matrix --time 20s --pages base"},
+                 {"Only the latencies, also as multiples of the local one",
+                  "numatlas matrix --only latency --relative"}},
+    .main_metric = "bandwidth",
+    .refused_options = {"--memory", "--serial", "--csv"},
+    .time = {"30s", true},
+    .by_host = true,
+};
+
 class Matrix final : public Benchmark {
  public:
-  std::string name() const override { return "matrix"; }
-  std::string summary() const override {
-    return "latency and bandwidth of every pair of NUMA nodes";
-  }
-  std::string description() const override {
-    return "Measures, from every node with CPUs to every node with memory (including nodes without "
-           "CPUs), the idle latency of one CPU and the bandwidth of all workers of the node "
-           "together. Bytes are counted as STREAM does. A cell that cannot be measured gives the "
-           "reason. --time covers all cells together.";
-  }
-  std::vector<Example> examples() const override {
-    return {{"Latency and bandwidth between all nodes, within 20 s",
-             "numatlas matrix --time 20s --pages base"},
-            {"Only the latencies, also as multiples of the local one",
-             "numatlas matrix --only latency --relative"}};
-  }
-  std::vector<std::string> refused_options() const override {
-    return {"--memory", "--serial", "--csv"};
-  }
+  Matrix() : Benchmark(matrix_spec) {}
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   bool is_of_memory() const override { return true; }
@@ -54,9 +54,7 @@ class Matrix final : public Benchmark {
                                                  const TaskContext& task) const override {
     return worker_on_first_cpus(options, machine, task);
   }
-  TimeOption time_option() const override { return {"30s", true}; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::string main_metric() const override { return "bandwidth"; }
   SurveyPart survey(const Machine& machine) const override;
   void conclude(RunReport& report) const override {
     add_best_shares(report);
@@ -64,7 +62,6 @@ class Matrix final : public Benchmark {
   }
   std::vector<View> views(const RunReport& report) const override;
   std::vector<Fact> facts(const RunReport& report) const override { return matrix_facts(report); }
-  bool by_host() const override { return true; }
 
  private:
   PlannedScenario latency_point(const PlanInput& input, PageKind pages, NodeId cpus,
@@ -94,7 +91,7 @@ void Matrix::add_options(CLI::App& app) {
 }
 
 Expected<void> Matrix::parse_options() {
-  TRY(pairs_.parse(name()));
+  TRY(pairs_.parse(spec().name));
   TRY(check_nodes("--nodes", nodes_, ""));
   const std::string of_bandwidth = pairs_.kernels.given();
   if (only_ == "latency" && !of_bandwidth.empty()) {
@@ -113,8 +110,8 @@ PlannedScenario cell_point(const PlanInput& input, const std::string& what, Byte
   PlannedScenario planned = new_point(
       input, fmt::format("{} node {} to {} {}", what, cpus.value, memory.value, name_of(pages)),
       size, pages);
-  planned.head.labels = {{"cell_cpu_node", std::to_string(cpus.value)},
-                         {"cell_memory_node", std::to_string(memory.value)}};
+  planned.head.labels = {{"cpu_node", std::to_string(cpus.value)},
+                         {"memory_node", std::to_string(memory.value)}};
   planned.optional = true;
   return planned;
 }
@@ -164,8 +161,8 @@ PlannedScenario Matrix::bandwidth_point(const PlanInput& input, const Choice& ch
 }
 
 Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) const {
-  if (auto checked =
-          check_node_pairs(input, name(), "numatlas latency and bandwidth measure one placement");
+  if (auto checked = check_node_pairs(input, spec().name,
+                                      "numatlas latency and bandwidth measure one placement");
       !checked)
     return fail(checked.error());
   std::vector<PlannedScenario> plan;
@@ -222,8 +219,8 @@ std::vector<View> Matrix::views(const RunReport& report) const {
     View view;
     view.kind = ViewKind::matrix;
     view.where = group.labels;
-    view.rows = "cell_cpu_node";
-    view.columns = "cell_memory_node";
+    view.rows = "cpu_node";
+    view.columns = "memory_node";
     view.notes = {"one row per node of the CPUs, one column per node of the memory"};
     if (!without_cpus.empty()) view.notes.push_back("nodes without CPUs: " + to_list(without_cpus));
     for (const Machine& machine : report.machines) {

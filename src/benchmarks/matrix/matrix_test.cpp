@@ -98,8 +98,7 @@ ScenarioResult cell_of(const std::string& kernel, int cpus, int memory, double v
   one.kernel = kernel;
   one.pages = "base";
   one.order = "random";
-  one.labels = {{"cell_cpu_node", std::to_string(cpus)},
-                {"cell_memory_node", std::to_string(memory)}};
+  one.labels = {{"cpu_node", std::to_string(cpus)}, {"memory_node", std::to_string(memory)}};
   FlowResult flow;
   flow.kernel = kernel;
   flow.level = "memory";
@@ -171,7 +170,7 @@ TEST(MatrixTable, HostsStandApart) {
   ScenarioResult point;
   point.kernel = "read";
   point.pages = "base";
-  point.labels = {{"cell_cpu_node", "0"}, {"cell_memory_node", "0"}};
+  point.labels = {{"cpu_node", "0"}, {"memory_node", "0"}};
   for (int worker = 0; worker < 2; ++worker) {
     FlowResult flow;
     flow.worker = worker;

@@ -53,8 +53,8 @@ void add_times_local(RunReport& report) {
             figures == nullptr ? nullptr
                                : find_figure(*figures, latency ? "latency" : "bandwidth_sum");
         if (found == nullptr || !found->estimate || !(found->estimate->value > 0)) continue;
-        cells.push_back({label_of(one, "cell_cpu_node"), label_of(one, "cell_memory_node"), figures,
-                         *found->estimate});
+        cells.push_back(
+            {label_of(one, "cpu_node"), label_of(one, "memory_node"), figures, *found->estimate});
       }
       for (HostCell& cell : cells) {
         const HostCell* const local = nearest_cell(cells, cell.cpus, latency);

@@ -27,34 +27,32 @@ namespace {
 
 constexpr Bytes usual_moved_size{64 * mib};
 
+const Spec migrate_spec{
+    .name = "migrate",
+    .summary = "page migration rate between nodes, and the slowdown of a concurrent reader",
+    .listing = {Topic::pages, true},
+    .description =
+        "Threads move their own pages from one NUMA node to another, 2 MiB, or one page if larger, "
+        "at a time, and back; moving back is not part of the figures. Then a reader on the source "
+        "node chases pointers through the pages, or reads them, while one thread moves them, and "
+        "before and after the move. The command verifies on which node the pages arrived.",
+    .examples = {{"Between all nodes, base and transparent huge pages",
+                  "numatlas migrate --pages base,thp"},
+                 {"From node 0 to node 2 by one thread and by four, without a reader",
+                  "numatlas migrate --from 0 --to 2 --threads 1,4 --beside none"}},
+    .main_metric = "move_time",
+    .without_options = {"--print-scenario"},
+    .refused_options = {"--csv", "--serial", "--memory"},
+    .usual_pages = "base",
+    .time = {"20s", true},
+    .expected_warnings = {"pages-moved", "placement", "page-size"},
+};
+
 class Migrate final : public Benchmark {
  public:
-  std::string name() const override { return "migrate"; }
-  std::string summary() const override {
-    return "page migration rate between nodes, and the slowdown of a concurrent reader";
-  }
-  Listing listing() const override { return {Topic::pages, true}; }
-  std::string description() const override {
-    return "Threads move their own pages from one NUMA node to another, 2 MiB, or one page if "
-           "larger, at a time, and back; moving back is not part of the figures. Then a reader on "
-           "the source node chases pointers through the pages, or reads them, while one thread "
-           "moves them, and before and after the move. The command verifies on which node the "
-           "pages arrived.";
-  }
-  std::vector<Example> examples() const override {
-    return {
-        {"Between all nodes, base and transparent huge pages", "numatlas migrate --pages base,thp"},
-        {"From node 0 to node 2 by one thread and by four, without a reader",
-         "numatlas migrate --from 0 --to 2 --threads 1,4 --beside none"}};
-  }
-  std::vector<std::string> without_options() const override { return {"--print-scenario"}; }
-  std::vector<std::string> refused_options() const override {
-    return {"--csv", "--serial", "--memory"};
-  }
+  Migrate() : Benchmark(migrate_spec) {}
   void add_options(CLI::App& app) override;
-  const char* usual_pages() const override { return "base"; }
   Expected<void> parse_options() override;
-  TimeOption time_option() const override { return {"20s", true}; }
   /// One on every CPU: each pair of nodes takes those of its nodes.
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
@@ -64,10 +62,6 @@ class Migrate final : public Benchmark {
     return worker_on_every_cpu(every, machine, task);
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::string main_metric() const override { return "move_time"; }
-  std::vector<std::string> expected_warnings() const override {
-    return {"pages-moved", "placement", "page-size"};
-  }
   std::vector<Figure> flow_figures(const FlowResult& flow,
                                    const ScenarioResult& visit) const override;
   std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) const override;
@@ -115,20 +109,20 @@ void Migrate::add_options(CLI::App& app) {
 }
 
 Expected<void> Migrate::parse_options() {
-  TRY(size_.parse(name()));
+  TRY(size_.parse(spec().name));
   TRY(check_nodes("--from", from_, ""));
   return check_nodes("--to", to_, "");
 }
 
 Expected<void> Migrate::check(const PlanInput& input) const {
-  TRY(check_run_together(input, name()));
+  TRY(check_run_together(input, spec().name));
   if (input.options.placement.memory) {
     return fail_usage("--memory", "migrate places the memory itself, node by node",
                       "name nodes with --from and --to");
   }
   const bool all = from_ == "all" && to_ == "all";
   if ((all ? ordinary_memory_nodes(input) : memory_nodes(input)).size() < 2) {
-    return fail_about(ErrorKind::unavailable, name(), only_one_node(input.machines.front()),
+    return fail_about(ErrorKind::unavailable, spec().name, only_one_node(input.machines.front()),
                       "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
                       "clusters in the firmware's settings)");
   }

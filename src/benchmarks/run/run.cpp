@@ -25,34 +25,33 @@
 namespace numatlas {
 namespace {
 
+const Spec run_spec{
+    .name = "run",
+    .summary = "run a custom workload described in TOML",
+    .listing = {Topic::memory, true},
+    .description =
+        "FILE is TOML and lists the flows that run concurrently: CPU, kernel and memory of each. "
+        "docs/scenarios.md explains it, and --print-scenario writes the plan of any other command "
+        "in this form. Options apply where the file does not say otherwise. The CPUs are those of "
+        "the file.",
+    .examples = {{"A bandwidth measurement, to be edited",
+                  "numatlas bandwidth --kernels copy --print-scenario >mine.toml"},
+                 {"Run it", "numatlas run mine.toml"}},
+    .less_memory_hint = "name smaller sizes in FILE",
+    .main_metric = "latency",
+    .refused_options = {"--cpus", "--threads", "--serial", "--csv"},
+    .usual_pages = "base",
+};
+
 class RunFile final : public Benchmark {
  public:
-  std::string name() const override { return "run"; }
-  std::string less_memory_hint() const override { return "name smaller sizes in FILE"; }
-  std::string summary() const override { return "run a custom workload described in TOML"; }
-  Listing listing() const override { return {Topic::memory, true}; }
-  std::string description() const override {
-    return "FILE is TOML and lists the flows that run concurrently: CPU, kernel and memory of "
-           "each. docs/scenarios.md explains it, and --print-scenario writes the plan of any other "
-           "command in this form. Options apply where the file does not say "
-           "otherwise. The CPUs are those of the file.";
-  }
-  std::vector<Example> examples() const override {
-    return {{"A bandwidth measurement, to be edited",
-             "numatlas bandwidth --kernels copy --print-scenario >mine.toml"},
-            {"Run it", "numatlas run mine.toml"}};
-  }
-  std::vector<std::string> refused_options() const override {
-    return {"--cpus", "--threads", "--serial", "--csv"};
-  }
+  RunFile() : Benchmark(run_spec) {}
   void add_options(CLI::App& app) override;
-  const char* usual_pages() const override { return "base"; }
   Expected<void> parse_options() override;
   Expected<void> complete(const RunOptions& options, Machine& machine) const override;
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override;
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::string main_metric() const override { return "latency"; }
   std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const override {
     return device_totals(point, report);
   }

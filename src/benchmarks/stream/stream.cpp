@@ -63,6 +63,26 @@ ScenarioResult case_of(Operation operation, const KernelSpec& spec, std::uint64_
   return one;
 }
 
+const Spec stream_spec{
+    .name = "stream",
+    .summary = "run STREAM on all ranks and hosts, name slow nodes",
+    .listing = {Topic::hosts},
+    .description =
+        "Each process (rank) has three arrays, divided among its threads. A round is one pass of "
+        "each kernel; all ranks of all hosts begin each pass together. A host's time is that of "
+        "its slowest process. Hosts that are "
+        "alike are compared: one is slow if its median lies far below theirs (--mads, --slow) and "
+        "its interval excludes it.",
+    .examples = {{"STREAM on this host, one thread per CPU", "numatlas stream"},
+                 {"Find the slow nodes of a job, 8 processes per node with 16 threads each",
+                  "srun --ntasks-per-node 8 -c 16 numatlas stream --threads 16 --check --retest"}},
+    .less_memory_hint = "use fewer --elements or a smaller --size, or fewer ranks or --threads",
+    .main_metric = "bandwidth",
+    .without_options = {"--serial", "--precision", "--time", "--seed", "--verify", "--stats",
+                        "--process-memory", "--skip-too-large", "--print-scenario"},
+    .reduced_to_hosts = true,
+};
+
 /// "local"; "bind:0, bind:1" where workers have different ones.
 std::string memory_text(const Layout& layout) {
   std::vector<std::string> texts;
@@ -72,13 +92,7 @@ std::string memory_text(const Layout& layout) {
 
 }  // namespace
 
-std::string Stream::description() const {
-  return "Each process (rank) has three arrays, divided among its threads. A round is "
-         "one pass of each kernel; all ranks of all hosts begin each pass together. A "
-         "host's time is that of its slowest process. Hosts that are alike are compared: one is "
-         "slow if its median "
-         "lies far below theirs (--mads, --slow) and its interval excludes it.";
-}
+Stream::Stream() : Benchmark(stream_spec) {}
 
 void Stream::add_options(CLI::App& app) {
   add_value(

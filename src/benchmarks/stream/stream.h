@@ -23,32 +23,13 @@ struct StreamPoint {
 
 class Stream final : public Benchmark {
  public:
-  std::string name() const override { return "stream"; }
-  std::string summary() const override {
-    return "run STREAM on all ranks and hosts, name slow nodes";
-  }
-  Listing listing() const override { return {Topic::hosts}; }
-  std::string description() const override;
-  std::vector<Example> examples() const override {
-    return {{"STREAM on this host, one thread per CPU", "numatlas stream"},
-            {"Find the slow nodes of a job, 8 processes per node with 16 threads each",
-             "srun --ntasks-per-node 8 -c 16 numatlas stream --threads 16 --check --retest"}};
-  }
+  Stream();
   void add_options(CLI::App& app) override;
-  std::vector<std::string> without_options() const override {
-    return {"--serial", "--precision",      "--time",           "--seed",          "--verify",
-            "--stats",  "--process-memory", "--skip-too-large", "--print-scenario"};
-  }
   Expected<void> parse_options() override;
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::string less_memory_hint() const override {
-    return "use fewer --elements or a smaller --size, or fewer ranks or --threads";
-  }
-  std::string main_metric() const override { return "bandwidth"; }
   std::string remarks(const RunReport& report, const RunOptions& options) const override;
   std::string csv_file(const RunReport& report, const RunOptions& options) const override;
 
-  bool is_reduced_to_hosts() const override { return true; }
   std::optional<HostsPlan> by_hosts(const PlanInput& input) const override;
   std::vector<std::uint64_t> numbers_of_host(const PlanInput& input) const override;
   std::string same_on_all_hosts() const override;

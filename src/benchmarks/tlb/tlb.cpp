@@ -58,37 +58,33 @@ Expected<std::vector<int>> parse_page_counts(const std::string& text) {
   return std::vector<int>(counts.begin(), counts.end());
 }
 
+const Spec tlb_spec{
+    .name = "tlb",
+    .summary = "reach and miss cost of each TLB level, by page size",
+    .listing = {Topic::pages, true},
+    .description =
+        "A worker follows a random cycle through one cache line of each of n pages, and one "
+        "through n packed lines. Both need the same cache space; what the first takes longer is "
+        "the cost of TLB misses. Where it rises with n, a TLB level ends. Page sizes that are not "
+        "available are skipped, with the reason. --time covers all page counts together.",
+    .examples = {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
+                 {"Around the end of a level, finer than the default steps",
+                  "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}},
+    .less_memory_hint = "ask for fewer pages with --page-counts, or for fewer workers with --cpus",
+    .main_metric = "latency",
+    .refused_options = {"--csv"},
+    .usual_pages = "base,thp,2M,1G",
+    .time = {"20s", true},
+};
+
 class Tlb final : public Benchmark {
  public:
-  std::string name() const override { return "tlb"; }
-  std::string summary() const override {
-    return "reach and miss cost of each TLB level, by page size";
-  }
-  Listing listing() const override { return {Topic::pages, true}; }
-  std::string description() const override {
-    return "A worker follows a random cycle through one cache line of each of n pages, and one "
-           "through n packed lines. Both need the same cache space; what the first takes longer "
-           "is the cost of TLB misses. Where it rises with n, a TLB level ends. Page sizes that "
-           "are not available are skipped, with the reason. --time covers all page counts "
-           "together.";
-  }
-  std::vector<Example> examples() const override {
-    return {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
-            {"Around the end of a level, finer than the default steps",
-             "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}};
-  }
-  const char* usual_pages() const override { return "base,thp,2M,1G"; }
-  std::vector<std::string> refused_options() const override { return {"--csv"}; }
+  Tlb() : Benchmark(tlb_spec) {}
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 1; }
-  TimeOption time_option() const override { return {"20s", true}; }
   const char* size_option() const override { return "--page-counts"; }
-  std::string less_memory_hint() const override {
-    return "ask for fewer pages with --page-counts, or for fewer workers with --cpus";
-  }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
   void conclude(RunReport& report) const override { add_tlb_costs(report); }
   std::vector<View> views(const RunReport& report) const override { return tlb_views(report); }

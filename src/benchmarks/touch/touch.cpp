@@ -25,25 +25,27 @@
 namespace numatlas {
 namespace {
 
+const Spec touch_spec{
+    .name = "touch",
+    .summary = "cost of memory first touched by another CPU",
+    .listing = {Topic::memory, true},
+    .description =
+        "The kernel places a page on the node of the CPU that first touches it. Workers use memory "
+        "first touched by themselves (own), by worker 0 (other) and by the next worker (crossed), "
+        "each alone and then all together; each has its own region. Without --cpus, one CPU of "
+        "each NUMA node runs a worker, or two CPUs on a machine with one node.",
+    .examples = {{"All patterns, on all nodes", "numatlas touch"},
+                 {"A CPU of each of two nodes, and plain reads as well",
+                  "numatlas touch --cpus 0,32 --kernel scatter,read"}},
+    .main_metric = "bandwidth",
+    .refused_options = {"--csv"},
+    .usual_pages = "base",
+};
+
 class Touch final : public Benchmark {
  public:
-  std::string name() const override { return "touch"; }
-  std::string summary() const override { return "cost of memory first touched by another CPU"; }
-  Listing listing() const override { return {Topic::memory, true}; }
-  std::string description() const override {
-    return "The kernel places a page on the node of the CPU that first touches it. Workers use "
-           "memory first touched by themselves (own), by worker 0 (other) and by the next worker "
-           "(crossed), each alone and then all together; each has its own region. Without --cpus, "
-           "one CPU of each NUMA node runs a worker, or two CPUs on a machine with one node.";
-  }
-  std::vector<Example> examples() const override {
-    return {{"All patterns, on all nodes", "numatlas touch"},
-            {"A CPU of each of two nodes, and plain reads as well",
-             "numatlas touch --cpus 0,32 --kernel scatter,read"}};
-  }
-  std::vector<std::string> refused_options() const override { return {"--csv"}; }
+  Touch() : Benchmark(touch_spec) {}
   void add_options(CLI::App& app) override;
-  const char* usual_pages() const override { return "base"; }
   Expected<void> parse_options() override;
   bool is_of_memory() const override { return true; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
@@ -51,7 +53,6 @@ class Touch final : public Benchmark {
     return resolve_placement(placement(options, machine), machine, task, default_threads(options));
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::string main_metric() const override { return "bandwidth"; }
   std::vector<Figure> flow_figures(const FlowResult& flow,
                                    const ScenarioResult& visit) const override;
   void conclude(RunReport& report) const override;
@@ -117,10 +118,10 @@ PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine
 
 Expected<void> Touch::check(const PlanInput& input) const {
   TRY(check_one_process(input, "touch"));
-  TRY(check_one_number_of_threads(input.options, name()));
+  TRY(check_one_number_of_threads(input.options, spec().name));
   TRY(check_no_csv(input.options, "patterns"));
-  if (auto cpus =
-          distinct_cpus(input, name(), "two workers are on CPU {} and could only run in turns");
+  if (auto cpus = distinct_cpus(input, spec().name,
+                                "two workers are on CPU {} and could only run in turns");
       !cpus)
     return fail(cpus.error());
   return {};

@@ -18,29 +18,29 @@
 namespace numatlas {
 namespace {
 
+const Spec transfer_spec{
+    .name = "transfer",
+    .summary = "bandwidth and latency between host memory and GPUs",
+    .listing = {Topic::gpus},
+    .description =
+        "Measures the rate of queued copies from memory of each node to each GPU, back, and both "
+        "at once; the latency of one copy, each waited for; a pointer chase of each GPU through "
+        "memory of each node; and copies between GPUs. The driver's library is loaded when the "
+        "command runs; see `numatlas features`.",
+    .examples = {{"Where memory for GPU 0 should lie",
+                  "numatlas transfer --gpus 0 --measure copies"},
+                 {"All GPUs at once, from memory of both sockets",
+                  "numatlas transfer --measure copies --together --memory interleave:0,1"}},
+    .main_metric = "bandwidth",
+    .without_options = {"--serial", "--csv"},
+    .usual_pages = "base",
+    .by_host = true,
+};
+
 class Transfer final : public Benchmark {
  public:
-  std::string name() const override { return "transfer"; }
-  std::string summary() const override {
-    return "bandwidth and latency between host memory and GPUs";
-  }
-  Listing listing() const override { return {Topic::gpus}; }
-  std::string description() const override {
-    return "Measures the rate of queued copies from memory of each node to each GPU, back, and "
-           "both "
-           "at once; the latency of one copy, each waited for; a pointer chase of each GPU through "
-           "memory of "
-           "each node; and copies between GPUs. The driver's library is loaded when the "
-           "command runs; see `numatlas features`.";
-  }
-  std::vector<Example> examples() const override {
-    return {{"Where memory for GPU 0 should lie", "numatlas transfer --gpus 0 --measure copies"},
-            {"All GPUs at once, from memory of both sockets",
-             "numatlas transfer --measure copies --together --memory interleave:0,1"}};
-  }
+  Transfer() : Benchmark(transfer_spec) {}
   void add_options(CLI::App& app) override { words_.add_to(app); }
-  const char* usual_pages() const override { return "base"; }
-  std::vector<std::string> without_options() const override { return {"--serial", "--csv"}; }
   Expected<void> parse_options() override {
     options_ = TRY(words_.parse());
     return {};
@@ -53,7 +53,6 @@ class Transfer final : public Benchmark {
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override {
     return TransferPlan(input, options_).make();
   }
-  std::string main_metric() const override { return "bandwidth"; }
   std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const override {
     return device_totals(point, report);
   }
@@ -74,7 +73,6 @@ class Transfer final : public Benchmark {
             ""};
   }
   std::vector<View> views(const RunReport& report) const override { return transfer_views(report); }
-  bool by_host() const override { return true; }
   std::vector<Fact> facts(const RunReport& report) const override { return transfer_facts(report); }
 
  private:

@@ -110,32 +110,29 @@ Expected<void> repair_what_was_left() {
   return {};
 }
 
+const Spec weights_spec{
+    .name = "weights",
+    .summary = "find the interleave weights with the highest bandwidth",
+    .listing = {Topic::memory, true},
+    .description =
+        "Tries weights of nodes, first on a coarse grid and then in smaller steps around the best. "
+        "Then measures the best few again, in turn with equal weights and with the nearest node "
+        "alone, and compares them by these new figures. Prints the commands that set them for the "
+        "whole system; --apply sets them to confirm the result, and restores the old ones.",
+    .examples = {{"Interleave the memory of a socket and that of a CXL node",
+                  "numatlas weights --nodes 0,2 --cpus node:0"},
+                 {"The best weights for reads, applied system-wide and kept (root)",
+                  "numatlas weights --kernel read --apply --keep"}},
+    .main_metric = "bandwidth",
+    .refused_options = {"--memory", "--serial", "--csv"},
+    .usual_pages = "base",
+    .expected_warnings = {"placement-method"},
+};
+
 class WeightsBenchmark final : public Benchmark {
  public:
-  std::string name() const override { return "weights"; }
-  std::string summary() const override {
-    return "find the interleave weights with the highest bandwidth";
-  }
-  Listing listing() const override { return {Topic::memory, true}; }
-  std::string description() const override {
-    return "Tries weights of nodes, first on a coarse grid and then in smaller steps around the "
-           "best. Then measures the best few again, in turn with equal weights and with the "
-           "nearest "
-           "node alone, and compares them by these new figures. "
-           "Prints the commands that set them for the whole system; --apply sets them to "
-           "confirm the result, and restores the old ones.";
-  }
-  std::vector<Example> examples() const override {
-    return {{"Interleave the memory of a socket and that of a CXL node",
-             "numatlas weights --nodes 0,2 --cpus node:0"},
-            {"The best weights for reads, applied system-wide and kept (root)",
-             "numatlas weights --kernel read --apply --keep"}};
-  }
-  std::vector<std::string> refused_options() const override {
-    return {"--memory", "--serial", "--csv"};
-  }
+  WeightsBenchmark() : Benchmark(weights_spec) {}
   void add_options(CLI::App& app) override;
-  const char* usual_pages() const override { return "base"; }
   Expected<void> parse_options() override;
   bool is_of_memory() const override { return true; }
   Expected<void> before_plan(const RunOptions& options) const override {
@@ -148,7 +145,6 @@ class WeightsBenchmark final : public Benchmark {
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
                                                 const RunReport& report) const override;
-  std::string main_metric() const override { return "bandwidth"; }
   /// The grid, three rounds round its best, and the best few again.
   double time_until(int round) const override { return std::min(1.0, 0.35 + 0.15 * round); }
   SurveyPart survey(const Machine& machine) const override;
@@ -157,7 +153,6 @@ class WeightsBenchmark final : public Benchmark {
     return weights_views(report, keep_);
   }
   // That weights were laid out page by page is how the search works.
-  std::vector<std::string> expected_warnings() const override { return {"placement-method"}; }
 
  private:
   Expected<void> check(const PlanInput& input) const;
@@ -199,7 +194,7 @@ void WeightsBenchmark::add_options(CLI::App& app) {
 }
 
 Expected<void> WeightsBenchmark::parse_options() {
-  TRY(size_.parse(name()));
+  TRY(size_.parse(spec().name));
   TRY(use_instruction_set(isa_));
   if (kernel_name_.empty()) {
     const auto mix = TRY(parse_mix(mix_text_));
@@ -229,13 +224,13 @@ Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
   if (options.serial)
     return fail_usage("--serial", "weights compares what all workers move together",
                       "leave it out");
-  TRY(check_one_kind_of_pages(options, name()));
-  TRY(check_one_number_of_threads(options, name()));
+  TRY(check_one_kind_of_pages(options, spec().name));
+  TRY(check_one_number_of_threads(options, spec().name));
   TRY(check_no_csv(options, "weights"));
   if (!apply_) return {};
   if (nothing_is_set(options))
     return fail_usage("--apply", "nothing is measured, so nothing is set", "leave it out");
-  if (auto one = check_one_process(input, name()); !one) {
+  if (auto one = check_one_process(input, spec().name); !one) {
     return fail_usage("--apply", "weights are confirmed by the threads of one process",
                       "start one task, without mpirun or with srun -n 1 -c CPUS");
   }
