@@ -281,7 +281,7 @@ def test_what_is_no_kind_of_plot(tmp_path):
 
 def test_every_benchmark_is_a_kind_of_plot():
     """By the program's own list, which a new one is added to."""
-    told = subprocess.run([program(), "--help"], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run([program(), "--help-all"], capture_output=True, text=True, check=True).stdout
     commands = set(re.findall(r"^  ([a-z]+)  ", told.partition("Commands:")[2], re.MULTILINE))
     others = {"topology", "features", "survey", "audit", "selftest", "compare", "convert", "export", "exec"}
     others |= {"check", "completion", "report", "plot", "help"}

@@ -49,7 +49,7 @@ def test_its_answers_are_shown_by_the_documents():
 
 
 def test_its_commands_are_there():
-    told = subprocess.run([program(), "--help"], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run([program(), "--help-all"], capture_output=True, text=True, check=True).stdout
     listed = set(re.findall(r"^  (\w[\w-]*)", told, re.MULTILINE))
     code = re.findall(r"```\n.*?```|`[^`]+`", README, re.DOTALL)
     named = {name for text in code for name in re.findall(r"numatlas\s+(\w+)", text)}

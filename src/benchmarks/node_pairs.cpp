@@ -14,7 +14,7 @@ namespace numatlas {
 
 void NodePairOptions::add_to(CLI::App& app, const char* size_help) {
   size.add_to(app, size_help);
-  add_order_option(app, order);
+  rare(add_order_option(app, order));
   kernels.add_to(app);
 }
 

@@ -1,5 +1,6 @@
 #include "benchmarks/sizes_option.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,11 +11,11 @@
 namespace numatlas {
 
 void SizesOption::add_to(CLI::App& app, const std::string& what) {
+  std::string usual = usual_;
+  usual.insert(std::min(usual.find('\n'), usual.size()), ")");
   add_value(app, "--size", text_, "SIZES",
-            fmt::format("{}: in MiB (512), with a unit (48KiB), the powers of two in a range "
-                        "(1-2048, 32KiB-2GiB), or a list (64,128,300) (default: {}; less where "
-                        "that is more than half of a node's free memory)",
-                        what, usual_));
+            fmt::format("{}: 512 (MiB), 48KiB, 1MiB-2GiB or a list (default: {}\n" "A range has the powers of two. The default is less where that is more than half of a node's free memory",
+                        what, usual));
 }
 
 Expected<void> SizesOption::parse() {

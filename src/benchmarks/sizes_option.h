@@ -13,7 +13,8 @@ namespace numatlas {
 
 class SizesOption {
  public:
-  /// `usual`: the words of --help for what a worker has where --size is not given.
+  /// `usual`: the words of --help for what a worker has where --size is not given, and after a line
+  /// break what else is to be said of it.
   explicit SizesOption(const char* usual) : usual_(usual) {}
 
   /// `what` begins the help: what has this size.

@@ -216,14 +216,14 @@ Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string
 
 void add_measurement(CLI::App& app, AdviseWords& words) {
   add_value(app, "--atlas", words.atlas, "FILE",
-            "survey.json or another result of this machine, whose figures support the candidates");
+            "survey.json or another result of this machine, for better candidates");
   add_value(app, "--time", words.time, "TIME", "time for all runs together");
   add_value(app, "--runs", words.runs, "N",
-            "instead of --time: rounds of the screening at most, and of the final (at least 5)")
+            "instead of --time: most rounds of the screening, and rounds of the final (at least 5)")
       ->excludes("--time");
   add_value(app, "--metric", words.metric, "time|REGEX",
-            "metric to compare: the run time, or a number that the program prints, selected by a "
-            "regular expression with one group, such as 'Triad: *([0-9.]+)'");
+            "metric to compare: the run time, or a number that the program prints, by a regular "
+            "expression with one group: 'Triad: *([0-9.]+)'");
   app.add_flag("--higher", words.higher, "a higher metric is better");
   Choices<Axis> axes;
   for (const Axis axis : words.axes) axes.emplace_back(name_of(axis), axis);
@@ -233,15 +233,15 @@ void add_measurement(CLI::App& app, AdviseWords& words) {
   add_value(app, "--warmup", words.warmup, "N", "warm-up runs, which are not counted");
   add_value(app, "--timeout", words.timeout, "TIME",
             "end a run after this time (default: ten times the first run and 10 s)");
-  add_value(app, "--seed", words.seed, "N", "of the order of the runs");
+  rare(add_value(app, "--seed", words.seed, "N", "of the order of the runs"));
 }
 
 void add_program(CLI::App& app, AdviseWords& words) {
   add_value(app, "--input", words.input, "FILE",
-            "standard input of each run; otherwise the file that is standard input here, else "
-            "nothing");
-  app.add_flag("--show-output", words.show_output,
-               "show what the program prints, on standard error; not with --metric REGEX");
+            "standard input of each run\n"
+            "Without it, the file that is standard input here, else nothing");
+  rare(app.add_flag("--show-output", words.show_output,
+                    "show what the program prints, on standard error; not with --metric REGEX"));
   add_value(app, "--launcher", words.launcher, "none|LINE",
             "start the program as ranks: srun, mpirun or mpiexec, with options");
   add_value(app, "--ranks", words.ranks, "N", "number of ranks on this host, with --launcher");
@@ -256,9 +256,10 @@ void add_output(CLI::App& app, AdviseWords& words) {
   add_choice(app, "--format", words.format, named({"table", "json"}), "format of standard output");
   app.add_flag("-q,--quiet", words.quiet, "no progress on standard error");
   app.add_flag("--dry-run", words.dry_run, "print what would be tried, run nothing, and stop");
-  add_value(app, "--assume", words.assume, "TRAITS",
-            "with --dry-run: properties of the program, such as threads=8,memory=40GiB,openmp,gpu");
-  add_machine_option(app, words.machine);
+  rare(add_value(
+      app, "--assume", words.assume, "TRAITS",
+      "with --dry-run: properties of the program, such as threads=8,memory=40GiB,openmp,gpu"));
+  rare(add_machine_option(app, words.machine));
 }
 
 }  // namespace

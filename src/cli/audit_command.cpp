@@ -41,8 +41,8 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
   auto options = std::make_shared<AuditOptions>();
   auto words = std::make_shared<AuditWords>();
   add_value(app, "--time", words->time, "TIME",
-            "time for all measurements, preparation included, in seconds unless a unit is given; "
-            "cases that it does not suffice for are skipped");
+            "time for all measurements, in seconds or with a unit\n"
+            "Preparation is included; cases that it does not suffice for are skipped");
   add_choices(app, "--only", options->only, named(names_of_claims()), "judge only these claims");
   add_choice(app, "--for", words->use, named({"throughput", "latency", "hpc"}),
              "also judge the settings of the system, for a machine used like that");
@@ -51,13 +51,12 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
   add_value(
       app, "--peers", options->peers, "FOLDER",
       "also compare with hosts of the same kind, and with this one before: a folder with their "
-      "results (*.json, in it and in its folders)");
+      "results (*.json)");
   add_value(app, "--smbios", options->smbios, "FILE",
-            "take the memory modules from a file of `dmidecode --dump-bin`, which takes root once "
-            "instead of each time");
+            "take the memory modules from a file of `dmidecode --dump-bin`\n"
+            "That takes root once instead of each time");
   add_value(app, "--peak-share", words->share, "PART",
-            "share of the theoretical peak of memory modules and PCIe links that has to be "
-            "reached");
+            "share of the peak of memory modules and PCIe links to be reached");
   add_choice(app, "--format", options->format, named(audit_formats()),
              "format of standard output; nhc is one line");
   add_value(app, "--json", options->json_file, "FILE", "also write the whole result as JSON");
@@ -66,7 +65,7 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
   app.add_flag("-q,--quiet", options->measuring.quiet, "show no progress on standard error");
   app.add_flag("--dry-run", options->measuring.dry_run,
                "print the claims, and the benchmarks that they take, and stop");
-  add_machine_option(app, options->measuring.machine);
+  rare(add_machine_option(app, options->measuring.machine));
   add_mpi_option(app, words->mpi);
   app.add_option("--engine", words->engine)->envname("NUMATLAS_ENGINE")->group("");
   app.footer(

@@ -89,16 +89,16 @@ Expected<int> run_check(const CheckOptions& options) {
 Command add_check_command(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   app.add_option("FILE", options->paths,
-                 "results of any command (JSON, or .dat of STREAM over hosts), and folders of "
-                 "these; the newest run of each host is judged against other hosts of its kind "
-                 "and against its own earlier runs")
+                 "results of any command (JSON), and folders of these: the newest run of each host "
+                 "is judged against others of its kind and its own earlier runs\n"
+                 "Also .dat of STREAM over hosts")
       ->type_name("")
       ->required();
   add_value(
       app, "--expect", options->expect, "LIST|FILE",
-      "limits that each host has to meet, as triad=350GB/s,latency=120ns: a kernel, a "
-      "figure, or a fact of a survey; rates at least, times at most, with the whole interval. Or "
-      "a file of such lines");
+      "limits that each host has to meet: triad=350GB/s,latency=120ns, or a file of such lines\n"
+      "Each names a kernel, a figure, or a fact of a survey; rates are at least that, times at "
+      "most, with the whole interval");
   options->slow.add_to(app);
   add_value(app, "--metric", options->metric, "NAME",
             "judge only this figure, such as latency or bandwidth_sum");

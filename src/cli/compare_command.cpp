@@ -230,10 +230,11 @@ Command add_compare_command(CLI::App& app) {
   add_value(app, "--pairs", options->pairs, "N",
             "number of times --run measures each side (default 5, at least 3)");
   add_value(app, "--keep", options->keep, "FOLDER", "keep the results of --run here");
-  add_value(app, "--launch-spread", options->launch_spread, "PART|FOLDER",
-            "standard deviation of a figure from launch to launch that is assumed of a single "
-            "file (default: 2%, of virtual machines unknown); of a folder, what its results of "
-            "the same command on the same host show");
+  rare(add_value(
+      app, "--launch-spread", options->launch_spread, "PART|FOLDER",
+      "standard deviation of a figure from launch to launch that is assumed of a single file "
+      "(default: 2%, of virtual machines unknown); of a folder, what its results of the same "
+      "command on the same host show"));
   app.add_flag("--all", options->all,
                "compare each flow instead of the median over the flows of a case");
   add_value(
@@ -251,8 +252,8 @@ Command add_compare_command(CLI::App& app) {
   std::vector<std::string> formats = reporter_names();
   formats.emplace_back("line");
   add_choice(app, "--format", options->format, named(formats),
-             "format of standard output; line is the first line alone; the table leaves out cases "
-             "without a difference if there are more than 40");
+             "format of standard output; line is the first line alone\n"
+             "The table leaves out cases without a difference if there are more than 40");
   app.add_flag("--no-fail", options->no_fail,
                "end with exit code 0 even if a case is slower, or none could be compared");
   app.footer("Exit code 1: a case is slower. Exit code 9: no case could be compared.");

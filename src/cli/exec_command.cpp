@@ -347,23 +347,22 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
   auto options = std::make_shared<ExecOptions>();
   add_value(
       app, "--cpus", options->cpus, "CPUS",
-      "CPUs to bind to: allowed or all, cores, isolated, a list such as 1-7,17, node:0,1, "
-      "socket:0, kind:performance, or those of the node that "
-      "gpu:0, nearest:gpu:0, fastest or largest names. Under a launcher "
-      "one list is dealt out by local rank; the other forms give each rank all CPUs that they "
-      "name");
+      "CPUs to bind to: all, cores, a list (1-7,17), node:0,1, socket:0, nearest:gpu:0. Under a "
+      "launcher one list is dealt out by local rank\n"
+      "The other forms give each rank all CPUs that they name. Also allowed (the same as all), "
+      "isolated, kind:performance, or the CPUs of the node that gpu:0, fastest or largest names");
   add_value(app, "--threads", options->threads, "N",
-            "CPUs per rank, taken in turn by local rank from those of --cpus or from all that may "
-            "be used; fewer are an error (default for one list under a launcher: OMP_NUM_THREADS, "
-            "else 1)");
+            "CPUs per rank, in turn by local rank, of --cpus or of all\n"
+            "Fewer are an error. The default for one list under a launcher is OMP_NUM_THREADS, "
+            "else 1");
   add_value(app, "--memory", options->memory, "PLACEMENT",
-            "memory to bind to, by local rank: local, bind:0, prefer:0, interleave:0,1 or "
-            "interleave:all, weighted:0=3,2=1, each:0,0,1,1, auto, gpu:0, nearest:gpu:0, fastest "
-            "or largest");
-  add_value(
+            "memory to bind to: local, bind:0, prefer:0, interleave:all, weighted:0=3,2=1, "
+            "each:0,0,1,1 (by local rank), auto, nearest:gpu:0\n"
+            "Also interleave:0,1, gpu:0, fastest or largest");
+  rare(add_value(
       app, "--atlas", options->atlas, "FILE",
       "a survey.json, or JSON of matrix or transfer, of this machine: its figures decide which "
-      "node gpu:0, nearest:gpu:0 and fastest are");
+      "node gpu:0, nearest:gpu:0 and fastest are"));
   add_words(
       app, "--pages", words_in(exec_pages), false,
       "pages of the program's memory: base (no transparent huge pages), thp (glibc's heap asks "
@@ -372,15 +371,15 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
         chosen->pages = exec_pages[places.front()].second;
       });
   app.add_flag("--exact", options->exact,
-               "refuse a list (each:) that does not have one node per task, of this host or of all "
-               "hosts");
+               "refuse a list (each:) that does not have one node per task\n"
+               "The tasks are those of this host, or of all hosts");
   app.add_flag("--best-effort", options->best_effort,
-               "start the program even if this system lacks or forbids some of the placement; a "
-               "warning says what was left as it is");
+               "start the program even if this system lacks or forbids some of the placement\n"
+               "A warning says what was left as it is");
   app.add_flag("--verbose", options->verbose,
-               "print the placement and the program on standard error before it starts");
+               "print the placement on standard error before the start");
   app.add_flag("--dry-run", options->dry_run, "print the placement and the program, and stop");
-  add_machine_option(app, options->machine);
+  rare(add_machine_option(app, options->machine));
   app.footer("The program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]");
   app.prefix_command();
   return [options, &app, &program]() -> Expected<int> {

@@ -116,7 +116,7 @@ const std::map<std::string, std::vector<Example>>& examples() {
        {{"Measured memory attributes for programs that use hwloc",
          "numatlas export hwloc survey.json -o machine.xml"},
         {"Figures for a node exporter's textfile collector",
-         "numatlas export openmetrics survey.json -o /var/lib/node_exporter/numatlas.prom"}}},
+         "numatlas export openmetrics survey.json -o /var/lib/node_exporter/numa.prom"}}},
       {"exec",
        {{"All threads and all memory on node 1",
          "numatlas exec --cpus node:1 --memory bind:1 -- ./program"},
@@ -133,47 +133,13 @@ const std::map<std::string, std::vector<Example>>& examples() {
   return all;
 }
 
-Entries declare(CLI::App& app, const CommandLine& line,
-                std::vector<std::unique_ptr<RunParser>>& parsers) {
-  app.name("numatlas");
-  use_help_format(app);
-  app.set_help_flag("-h,--help", "print this help");
-  app.set_version_flag("--version", fmt::format("numatlas {}", version), "print the version");
-  app.allow_extras();
-  app.require_subcommand(0, 1);
-  app.footer("numatlas COMMAND --help describes a command's options, man numatlas the rest.");
-  Entries entries;
-  const auto command = [&](const std::string& name, const std::string& summary) {
-    return app.add_subcommand(name, summary);
-  };
-  CLI::App* topology = command("topology", "show nodes, CPUs, caches, memory and kernel settings");
-  entries[topology] = {add_topology_command(*topology)};
-  CLI::App* features = command("features", "list available features, and why others are missing");
-  entries[features] = {add_features_command(*features)};
-  CLI::App* survey = command("survey", "run all applicable benchmarks within a time limit");
-  entries[survey] = {add_survey_command(*survey, line.words), true};
-  CLI::App* audit = command("audit", "check firmware and kernel claims against measurements");
-  entries[audit] = {add_audit_command(*audit, line.words), true};
-  CLI::App* selftest =
-      command("selftest", "check that this build measures correctly on this machine");
-  entries[selftest] = {add_selftest_command(*selftest), true};
-  CLI::App* check = command("check", "find slow hosts in stored results of any command");
-  entries[check] = {add_check_command(*check)};
-  CLI::App* compare = command("compare", "compare results and report significant changes");
-  entries[compare] = {add_compare_command(*compare)};
-  CLI::App* exported =
-      command("export", "write stored figures for hwloc, Prometheus, spreadsheets, issues");
-  entries[exported] = {add_export_command(*exported)};
-  CLI::App* exec = command("exec", "run a program with a given CPU and memory placement");
-  entries[exec] = {add_exec_command(*exec, line.program), false, true};
-  CLI::App* advise = command("advise", "find the fastest placement of a program by running it");
-  entries[advise] = {add_advise_command(*advise, line.program), false, true};
-  CLI::App* completion = command("completion", "print a completion script for a shell");
-  entries[completion] = {add_completion_command(*completion)};
+void declare_benchmarks(CLI::App& app, const CommandLine& line,
+                        std::vector<std::unique_ptr<RunParser>>& parsers, Entries& entries) {
   for (auto& benchmark : all_benchmarks()) {
-    CLI::App* sub = command(benchmark->spec().name, benchmark->spec().summary);
-    sub->footer(benchmark->spec().description);
-    add_examples(*sub, benchmark->spec().examples);
+    const Spec& spec = benchmark->spec();
+    CLI::App* sub = add_command(app, spec.name, spec.summary, spec.listing);
+    sub->footer(spec.description);
+    add_examples(*sub, spec.examples);
     auto& parser = parsers.emplace_back(std::make_unique<RunParser>(std::move(benchmark)));
     parser->add_to(*sub);
     const auto start = [&parser = *parser, &line]() -> Expected<int> {
@@ -182,10 +148,58 @@ Entries declare(CLI::App& app, const CommandLine& line,
     };
     entries[sub] = {start, true};
   }
-  for (const ExternalCommand& external : python_commands()) {
-    app.add_subcommand(external.name, external.summary)->prefix_command();
-  }
-  command("help", "print the help of a command")->add_option("COMMAND")->type_name("");
+}
+
+Entries declare(CLI::App& app, const CommandLine& line,
+                std::vector<std::unique_ptr<RunParser>>& parsers) {
+  app.name("numatlas");
+  use_help_format(app);
+  app.set_help_flag("-h,--help", "print the help");
+  app.set_help_all_flag("--help-all", "print the help with all options in full");
+  app.set_version_flag("--version", fmt::format("numatlas {}", version), "print the version");
+  app.allow_extras();
+  app.require_subcommand(0, 1);
+  Entries entries;
+  const auto add = [&](const std::string& name, const std::string& summary, const Listing& listing,
+                       const auto& add_options, bool measures = false, bool has_program = false) {
+    CLI::App* sub = add_command(app, name, summary, listing);
+    entries[sub] = {add_options(*sub), measures, has_program};
+  };
+  // The words of the command line, which are known when the command runs.
+  const auto of_words = [&](auto add_options, const std::vector<std::string>& words) {
+    return [add_options, &words](CLI::App& sub) { return add_options(sub, words); };
+  };
+  add("topology", "show nodes, CPUs, caches, memory, kernel settings", {Topic::machine},
+      add_topology_command);
+  add("features", "list available features, and why others are missing", {Topic::machine, true},
+      add_features_command);
+  add("survey", "run all applicable benchmarks within a time limit", {Topic::machine},
+      of_words(add_survey_command, line.words), true);
+  add("audit", "check claims of firmware and kernel by measurements", {Topic::machine},
+      of_words(add_audit_command, line.words), true);
+  add("selftest", "check that this build measures correctly on this machine",
+      {Topic::machine, true}, add_selftest_command, true);
+  add("check", "find slow hosts in stored results of any command", {Topic::judge},
+      add_check_command);
+  add("compare", "compare results and report significant changes", {Topic::judge},
+      add_compare_command);
+  add("export", "write stored figures for hwloc, Prometheus, spreadsheets, issues",
+      {Topic::other, true}, add_export_command);
+  add("exec", "run a program with a given CPU and memory placement", {Topic::place},
+      of_words(add_exec_command, line.program), false, true);
+  add("advise", "find a program's fastest placement by running it", {Topic::place},
+      of_words(add_advise_command, line.program), false, true);
+  add("completion", "print a completion script for a shell", {Topic::other, true},
+      add_completion_command);
+  declare_benchmarks(app, line, parsers, entries);
+  for (const ExternalCommand& external : python_commands())
+    add_command(app, external.name, external.summary, {Topic::other, true})
+        ->prefix_command()
+        ->set_help_all_flag();
+  add_command(app, "help", "print the help of a command", {Topic::other, true})
+      ->add_option("COMMAND")
+      ->type_name("");
+  app.footer("numatlas COMMAND --help describes a command, numatlas --help-all lists all.");
   for (const auto& [name, some] : examples()) add_examples(*app.get_subcommand(name), some);
   return entries;
 }
@@ -264,9 +278,7 @@ Expected<int> start(const CLI::App& app, const Entries& entries) {
 
 int run(std::vector<std::string> words) {
   CommandLine line;
-  CLI::App app(
-      "Measure memory latency and bandwidth across NUMA nodes, CXL and persistent memory, and "
-      "GPUs.");
+  CLI::App app("Measure memory latency and bandwidth: NUMA nodes, CXL, persistent memory, GPUs.");
   std::vector<std::unique_ptr<RunParser>> parsers;
   const Entries entries = declare(app, line, parsers);
   if (auto completed = complete_command(app, words); !completed)

@@ -56,9 +56,9 @@ Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) 
             "folder for the results; it is created if missing");
   words->time_option =
       add_value(app, "--time", words->time, "TIME",
-                "time for the whole survey, preparation included, in seconds "
-                "unless a unit is given; at least half a second for each benchmark "
-                "that applies");
+                "time for the whole survey, in seconds or with a unit\n"
+                "Preparation is included. It is at least half a second for each benchmark that "
+                "applies");
   app.add_flag("--quick", words->quick, "the same as --time 10s");
   const Choices<std::string> benchmarks = named(names_of_survey());
   add_choices(app, "--only", options->only, benchmarks, "run only these benchmarks");
@@ -69,9 +69,8 @@ Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) 
   app.add_flag("--no-report", words->no_report, "do not write report.html");
   app.add_flag("-q,--quiet", options->quiet, "show no progress on standard error");
   app.add_flag("--dry-run", options->dry_run,
-               "print the topology and for each benchmark its command, its share of the time and "
-               "its plan, and stop");
-  add_machine_option(app, options->machine);
+               "print the topology, and command, share of the time and plan of each benchmark");
+  rare(add_machine_option(app, options->machine));
   add_mpi_option(app, words->mpi);
   app.add_option("--engine", words->engine)->envname("NUMATLAS_ENGINE")->group("");
   app.allow_extras();

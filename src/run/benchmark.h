@@ -12,6 +12,7 @@
 
 #include "engine/scenario.h"
 #include "record/report.h"
+#include "run/declare.h"
 #include "run/example.h"
 #include "run/metrics.h"
 #include "run/options.h"
@@ -95,6 +96,7 @@ struct HostsPlan {
 struct Spec {
   std::string name;
   std::string summary = {};            ///< one line
+  Listing listing = {};                ///< in `numatlas --help`
   std::string description = {};        ///< for its page of help
   std::vector<Example> examples = {};  ///< two at the end of its help
   std::string less_memory_hint =       ///< what to do where its memory does not fit

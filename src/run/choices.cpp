@@ -22,8 +22,8 @@ const Choices<Stores> all_stores{{name_of(Stores::regular), Stores::regular},
                                  {name_of(Stores::non_temporal), Stores::non_temporal},
                                  {"nt", Stores::non_temporal}};
 constexpr const char* stores_text =
-    "stores of the kernels: regular (write-allocate), or non-temporal (nt for short), which bypass "
-    "the caches";
+    "stores; nt ones bypass the caches\n"
+    "nt is short for non-temporal; regular stores write-allocate";
 
 }  // namespace
 
@@ -38,11 +38,10 @@ CLI::Option* add_stores_option(CLI::App& app, Stores& stores) {
 }
 
 CLI::Option* add_isa_option(CLI::App& app, std::string& isa) {
-  return add_value(
-             app, "--isa", isa, "NAME",
-             "instruction set of the kernels, by the name in the report, with its widest vectors "
-             "(default: the widest of this CPU; in memory the vectors that a short trial finds "
-             "fastest)")
+  return rare(add_value(app, "--isa", isa, "NAME",
+                        "instruction set of the kernels, by the name in the report, with its "
+                        "widest vectors (default: the widest of this CPU; in memory the vectors "
+                        "that a short trial finds fastest)"))
       ->group("Measurement");
 }
 
@@ -60,13 +59,11 @@ std::string Choice::short_name() const {
 }
 
 void KernelOptions::add_to(CLI::App& app) {
-  options_ = {
-      add_choices(app, "--kernels", kernels_, named(stream_kernels),
-                  "operation on the memory; update reads, modifies and writes each word"),
-      add_value(
-          app, "--mix", mix_text_, "none|R:W,...",
-          "also measure these ratios of lines read to lines written: 2:1, or several: 2:1,1:1"),
-      add_stores_option(app, stores_), add_isa_option(app, isa_)};
+  options_ = {add_choices(app, "--kernels", kernels_, named(stream_kernels),
+                          "kernels to run\nupdate reads, modifies and writes each word"),
+              add_value(app, "--mix", mix_text_, "none|R:W,...",
+                        "also measure ratios of lines read to written: 2:1,1:1"),
+              add_stores_option(app, stores_), add_isa_option(app, isa_)};
 }
 
 std::string KernelOptions::given() const {

@@ -32,7 +32,7 @@ const std::map<std::string, std::vector<std::string>>& forms() {
 /// Up to what explains it.
 std::string summary_of(const std::string& text) {
   std::size_t end = text.size();
-  for (const char* mark : {": ", "; ", ". ", " ("}) end = std::min(end, text.find(mark));
+  for (const char* mark : {": ", "; ", ". ", " (", "\n"}) end = std::min(end, text.find(mark));
   return text.substr(0, end);
 }
 

@@ -23,6 +23,16 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, std::string& valu
   return option;
 }
 
+// numatlas reads no configuration files: CLI11's mark of what may stand in one is free for this.
+CLI::Option* rare(CLI::Option* option) { return option->configurable(false); }
+
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& summary,
+                      const Listing& listing) {
+  return app.add_subcommand(name, summary)
+      ->group(topic_titles.at(static_cast<std::size_t>(listing.topic)))
+      ->configurable(listing.by_name);
+}
+
 void add_examples(CLI::App& app, const std::vector<Example>& examples) {
   std::string text = app.get_footer();
   if (!examples.empty()) text += "\nExamples:";

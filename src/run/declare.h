@@ -1,12 +1,16 @@
 // How options are declared. The declaration is the only list of them: checks, --help, the OPTIONS
 // of the manual pages and completions (run/declared.h) follow from it.
 //
+// A text is what --help says of an option, in one or two lines. What follows a line break in it
+// stands only in --help-all and in the manual page.
+//
 // The type name of an option says what its value is: "table|csv|json" is one of these words,
 // "base|2M,..." one or several of them. Words in capitals stand for something else: files for FILE,
 // folders for FOLDER.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -25,6 +29,23 @@ CLI::Option* refuse_empty(CLI::Option* option);
 /// An option with a value that is not empty. What `value` holds is its default.
 CLI::Option* add_value(CLI::App& app, const std::string& name, std::string& value,
                        const std::string& type, const std::string& text);
+
+/// --help only names it: --help-all and the manual page say what it does. Returns the option.
+CLI::Option* rare(CLI::Option* option);
+
+/// Headings of `numatlas --help`, in their order.
+enum class Topic { machine, memory, caches, pages, gpus, hosts, judge, place, other };
+inline constexpr std::array<const char*, 9> topic_titles{
+    "Know the machine", "Measure memory", "Caches and cores", "Pages", "GPUs",
+    "Many hosts",       "Judge results",  "Place a program",  "Other"};
+
+/// Where `numatlas --help` has a command.
+struct Listing {
+  Topic topic = Topic::memory;
+  bool by_name = false;  ///< without its summary, which --help-all has
+};
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& summary,
+                      const Listing& listing);
 
 /// Adds examples to the end of a command's help, below its footer.
 void add_examples(CLI::App& app, const std::vector<Example>& examples);

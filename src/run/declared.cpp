@@ -1,6 +1,5 @@
 #include "run/declared.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,24 +13,35 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "base/terminal.h"
+#include "run/declare.h"
+
 namespace numatlas {
 namespace {
 
-constexpr std::size_t text_column = 28;
+constexpr std::size_t text_column = 24;
 
 /// Of the terminal, within what can be read well; where standard output is none, always the same.
 std::size_t line_length() {
-  constexpr std::size_t usual = 88, least = 60, most = 120;
-  winsize size{};
-  const bool terminal = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return terminal ? std::clamp<std::size_t>(size.ws_col, least, most) : usual;
+  constexpr std::size_t usual = 80, least = 60, most = 120;
+  return std::clamp(terminal_columns(STDOUT_FILENO).value_or(usual), least, most);
 }
 
-/// Words of `text` in lines that begin at the column, after `head`.
+/// Words of `text` in lines that begin at the column, after `head`, whose choices are broken where
+/// they are too many for a line.
 std::string beside(std::string head, std::size_t column, const std::string& text) {
   static const std::size_t length = line_length();
   std::string lines;
-  if (head.size() + 2 > column && column > 0) std::swap(lines, head += '\n');
+  while (head.size() > length && head.rfind('|', length - 1) != std::string::npos) {
+    const std::size_t end = head.rfind('|', length - 1) + 1;
+    lines += head.substr(0, end) + '\n';
+    head = "    " + head.substr(end);
+  }
+  // After a head that is too long, the text stands on its line only if all of it fits there.
+  if (column > 0 && head.size() + 2 > column) {
+    if (head.size() + 2 + text.size() <= length) return lines + head + "  " + text + '\n';
+    lines += std::exchange(head, "") + '\n';
+  }
   head.resize(column, ' ');
   for (const std::string& word : CLI::detail::split(text, ' ')) {
     if (head.size() > column && head.size() + 1 + word.size() > length) {
@@ -43,36 +53,83 @@ std::string beside(std::string head, std::size_t column, const std::string& text
   return lines + head + '\n';
 }
 
-std::string help_line(const CLI::Option& option) {
+std::string help_line(const CLI::Option& option, bool all) {
   std::string head = fmt::format("  {}", fmt::join(names_of(option), ", "));
   const std::string type = value_type(option).text;
   if (!type.empty()) head += option.get_expected_min() == 0 ? " [" + type + "]" : " " + type;
   if (option.get_positional()) head = "  " + type;
   const std::vector<std::string> notes = notes_of(option);
+  const std::string& description = option.get_description();
+  const std::string text = all ? full_text(option) : description.substr(0, description.find('\n'));
   return beside(head, text_column,
-                notes.empty()
-                    ? option.get_description()
-                    : fmt::format("{} ({})", option.get_description(), fmt::join(notes, "; ")));
+                notes.empty() ? text : fmt::format("{} ({})", text, fmt::join(notes, "; ")));
+}
+
+/// Commands under their topics: those that are listed by name stand together.
+std::string topics(const std::vector<const CLI::App*>& commands) {
+  std::string text;
+  for (const std::string topic : topic_titles) {
+    std::string title = topic, names;
+    const auto add = [&](const std::string& line, std::size_t column, const std::string& words) {
+      text += beside(line.empty() ? title : fmt::format("{:18}{}", title, line), column, words);
+      title.clear();
+    };
+    for (const CLI::App* command : commands) {
+      if (command->get_group() != topic) continue;
+      if (command->get_configurable())
+        names += (names.empty() ? "" : ", ") + command->get_name();
+      else
+        add(command->get_name(), 29, command->get_description());
+    }
+    if (!names.empty()) add("", 18, names);
+  }
+  return text;
+}
+
+/// How to see what --help leaves out; "" where that is nothing.
+std::string more(const CLI::App& app, const std::string& command) {
+  std::vector<std::string> names;
+  bool cut = false;
+  for (const OptionGroup& group : groups_of(app)) {
+    for (const CLI::Option* option : group.options) {
+      if (option == app.get_help_ptr() || option == app.get_help_all_ptr()) continue;
+      if (is_rare(*option)) names.push_back(names_of(*option).back());
+      cut = cut || option->get_description().find('\n') != std::string::npos;
+    }
+  }
+  if (names.empty() && !cut) return "";
+  const std::string page = CLI::detail::find_and_replace(command, " ", "-");
+  return '\n' +
+         beside("", 0,
+                fmt::format("{}{}: {} --help-all, or man {}",
+                            names.empty() ? "In full" : "More options: ", fmt::join(names, ", "),
+                            command, page));
 }
 
 class HelpFormat : public CLI::Formatter {
  public:
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
-    std::string text = app->get_description() + '\n' + make_usage(app, name);
-    for (const OptionGroup& group : groups_of(*app)) {
-      text += fmt::format("\n{}:\n", group.name);
-      for (const CLI::Option* option : group.options) text += help_line(*option);
-    }
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    const bool all = mode == CLI::AppFormatMode::All || app->get_help_all_ptr() == nullptr;
     const std::vector<const CLI::App*> commands = commands_of(*app);
-    if (!commands.empty()) text += "\nCommands:\n";
+    std::string text = beside("", 0, app->get_description()) + make_usage(app, name);
+    for (const OptionGroup& group : groups_of(*app)) {
+      std::string lines;
+      for (const CLI::Option* option : group.options)
+        if (all || !is_rare(*option)) lines += help_line(*option, all);
+      // A short list needs no headings but those of a command without options in groups.
+      const bool heading = all || group.name == "Arguments" || group.name == "Options";
+      if (!lines.empty()) text += (heading ? fmt::format("\n{}:\n", group.name) : "") + lines;
+    }
+    if (!commands.empty()) text += all ? "\nCommands:\n" : '\n' + topics(commands);
     for (const CLI::App* command : commands)
-      text += beside("  " + command->get_name(), text_column, command->get_description());
+      if (all) text += beside("  " + command->get_name(), text_column, command->get_description());
     const std::string footer = app->get_footer();
-    if (footer.empty()) return text;
     // Examples stand as they are.
     const std::size_t examples = std::min(footer.find('\n'), footer.size());
     if (examples > 0) text += '\n' + beside("", 0, footer.substr(0, examples));
-    return examples == footer.size() ? text : text + footer.substr(examples) + '\n';
+    if (examples < footer.size()) text += footer.substr(examples) + '\n';
+    return all || !commands.empty() ? text : text + more(*app, name);
   }
 };
 
@@ -98,6 +155,12 @@ std::vector<std::string> names_of(const CLI::Option& option) {
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
   return names;
+}
+
+bool is_rare(const CLI::Option& option) { return !option.get_configurable(); }
+
+std::string full_text(const CLI::Option& option) {
+  return fmt::format("{}", fmt::join(CLI::detail::split(option.get_description(), '\n'), ". "));
 }
 
 std::vector<std::string> notes_of(const CLI::Option& option) {

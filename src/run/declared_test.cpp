@@ -13,6 +13,7 @@ namespace numatlas {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -85,17 +86,51 @@ TEST(Declared, Help) {
             "Usage: tool [OPTIONS] FILE\n"
             "\n"
             "Arguments:\n"
-            "  FILE                      file to read (required)\n"
+            "  FILE                  file to read (required)\n"
             "\n"
             "Options:\n"
-            "  -h, --help                Print this help message and exit\n"
-            "  --home first|second|NODE  where it is: near `tool --home` or not (default: first)\n"
-            "  --method cas|store        how it is done. Slowly (default: cas)\n"
+            "  -h, --help            Print this help message and exit\n"
+            "  --home first|second|NODE\n"
+            "                        where it is: near `tool --home` or not (default: first)\n"
+            "  --method cas|store    how it is done. Slowly (default: cas)\n"
             "\n"
             "Output:\n"
-            "  --sizes small|large|big,...\n"
-            "                            its sizes (default: small)\n"
-            "  -q, --quiet               print [nothing] as it's quiet; really\n");
+            "  --sizes small|large|big,...  its sizes (default: small)\n"
+            "  -q, --quiet           print [nothing] as it's quiet; really\n");
+}
+
+TEST(Declared, RareOptionsAreOnlyNamed) {
+  Program program;
+  program.app.set_help_all_flag("--help-all", "print everything");
+  rare(program.app.get_option("--home"));
+  program.app.get_option("--quiet")->description("print nothing\nNot even errors");
+  const std::string part = program.app.help();
+  EXPECT_THAT(part, HasSubstr("  -q, --quiet           print nothing\n"));
+  EXPECT_THAT(part, Not(HasSubstr("  --home")));
+  EXPECT_THAT(part, EndsWith("\n\nMore options: --home: tool --help-all, or man tool\n"));
+  const std::string all = program.app.help("", CLI::AppFormatMode::All);
+  EXPECT_THAT(all, HasSubstr("  -q, --quiet           print nothing. Not even errors\n"));
+  EXPECT_THAT(all, HasSubstr("  --home first|second|NODE"));
+  EXPECT_THAT(all, Not(HasSubstr("More options")));
+  EXPECT_THAT(manual_part(program.app, "options"), HasSubstr("Print nothing.\nNot even errors.\n"));
+  EXPECT_THAT(completion(program.app, "bash"), HasSubstr("--quiet 'print nothing'\n"));
+}
+
+TEST(Declared, CommandsStandUnderTheirTopics) {
+  CLI::App app{"Measures."};
+  app.name("tool");
+  use_help_format(app);
+  app.set_help_all_flag("--help-all", "print everything");
+  add_command(app, "judge", "judges", {Topic::judge});
+  add_command(app, "swap", "swaps", {Topic::memory, true});
+  add_command(app, "read", "reads", {Topic::memory});
+  add_command(app, "write", "writes", {Topic::memory, true});
+  EXPECT_EQ(app.help(),
+            "Measures.\nUsage: tool [OPTIONS] [COMMAND]\n\n"
+            "Measure memory    read       reads\n"
+            "                  swap, write\n"
+            "Judge results     judge      judges\n");
+  EXPECT_THAT(app.help("", CLI::AppFormatMode::All), HasSubstr("  swap                  swaps\n"));
 }
 
 TEST(Declared, LongSynopsis) {

@@ -60,8 +60,9 @@ Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, 
 /// The same of all workers, or of each alone where they take turns; and how --help says that.
 Bytes size_past_caches(const PlanInput& input);
 inline constexpr const char* past_caches_words =
-    "4 times the last-level caches over the workers that run together, twice the memory-side "
-    "caches, or 1 GiB where the system may not list all caches, at least 16 MiB";
+    "past all caches\n"
+    "That is 4 times the last-level caches over the workers that run together, twice the "
+    "memory-side caches, or 1 GiB where the system may not list all caches, at least 16 MiB";
 
 /// What a worker has at least, whatever the caches.
 constexpr Bytes least_past_caches{16 * mib};
@@ -86,8 +87,10 @@ Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus, const N
 /// For the worker that needs most; and how --help says that.
 Bytes chase_size_past_caches(const PlanInput& input);
 inline constexpr const char* chase_past_caches_words =
-    "4 times the last-level cache, twice a memory-side cache, at least 256 MiB; 1 GiB where the "
-    "system may not list all caches";
+    "past all caches\n"
+    "That is 4 times the last-level cache, twice a memory-side cache, at least 256 MiB; 1 GiB "
+    "where "
+    "the system may not list all caches";
 Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory);
 
 /// Nodes with CPUs where workers run, and nodes with memory, on any host; ascending.

@@ -74,7 +74,8 @@ std::string synopsis(const CLI::App& app) {
   for (const OptionGroup& group : groups_of(app)) {
     if (!is_own(group)) groups += ".Op Ar " + CLI::detail::to_lower(group.name) + " options\n";
     for (const CLI::Option* option : group.options) {
-      if (!is_own(group) || option == app.get_help_ptr()) continue;
+      const bool help = option == app.get_help_ptr() || option == app.get_help_all_ptr();
+      if (!is_own(group) || help) continue;
       (option->get_positional() ? arguments : options) += in_synopsis(*option);
     }
   }
@@ -87,7 +88,7 @@ std::string options(const CLI::App& app) {
     if (!is_own(group)) text += fmt::format(".El\n.Ss {}\n", group.name);
     if (!is_own(group) || text.empty()) text += ".Bl -tag -width Ds\n";
     for (const CLI::Option* option : group.options) {
-      text += ".It " + item(*option) + '\n' + sentences(option->get_description());
+      text += ".It " + item(*option) + '\n' + sentences(full_text(*option));
       for (const std::string& note : notes_of(*option)) text += sentences(note);
     }
   }

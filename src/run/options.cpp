@@ -56,26 +56,25 @@ Expected<Bytes> parse_one_size(const std::string& text, const std::string& comma
 }
 
 CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
-  return add_value(app, "--machine", machine, "FILE|SPEC",
-                   "use a recorded machine instead of this one: hwloc XML, the output of `numatlas "
-                   "topology --format json`, a text of lstopo, `numactl -H` or lscpu, a folder of "
-                   "hwloc-gather-topology, or a synthetic description such as \"numa:4 core:8 "
-                   "pu:2\". A recorded machine can be used only with --dry-run");
+  return add_value(
+      app, "--machine", machine, "FILE|SPEC",
+      "use a recorded machine instead of this one: hwloc XML, the output of `numatlas "
+      "topology --format json`, or \"numa:4 core:8 pu:2\"\n"
+      "Also a text of lstopo, `numactl -H` or lscpu, or a folder of "
+      "hwloc-gather-topology. Nothing can be measured there: --dry-run shows the plan");
 }
 
 CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi) {
-  return add_value(app, "--mpi", mpi, "auto|none|NAME",
-                   "MPI plug-in to use: selected from the launcher's environment variables (auto), "
-                   "none, or "
-                   "one that `numatlas features` lists")
+  return rare(add_value(app, "--mpi", mpi, "auto|none|NAME",
+                        "MPI plug-in: selected from the launcher's environment variables (auto), "
+                        "none, or one that `numatlas features` lists"))
       ->envname("NUMATLAS_MPI");
 }
 
 CLI::Option* add_order_option(CLI::App& app, ChainOrder& order) {
-  return add_choice(
-             app, "--order", order, named(all_chain_orders),
-             "order of the chain: random over the whole buffer, random within each page before the "
-             "next (page-local), which avoids most TLB misses, or ascending (sequential)")
+  return add_choice(app, "--order", order, named(all_chain_orders),
+                    "order of the chain; page-local is random within each page before the next\n"
+                    "page-local avoids most TLB misses")
       ->group("Measurement");
 }
 
@@ -101,42 +100,39 @@ void CommonOptions::add_to(CLI::App& app, const TimeOption& time, const char* pa
 void CommonOptions::add_placement(CLI::App& app) {
   const auto place = [](CLI::Option* option) { option->group("Placement"); };
   place(add_value(app, "--cpus", cpus_, "CPUS",
-                  "CPUs to run workers on: allowed or all (those that this process may use, the "
-                  "default), cores (one per core), isolated (isolcpus), a list such as 1-7,17, "
-                  "node:0,1, socket:0, kind:performance, lists separated by /, one per local rank, "
-                  "or those of the "
-                  "node that gpu:0, nearest:gpu:0, fastest or "
-                  "largest names"));
+                  "CPUs of the workers: all (default), cores (one per core), a list (0-7,16), "
+                  "node:0, socket:0\n"
+                  "all and allowed are those that this process may use. Also isolated (isolcpus), "
+                  "kind:performance, lists "
+                  "separated by /, one per local rank, or the CPUs of the node that gpu:0, "
+                  "nearest:gpu:0, fastest or largest names"));
   place(add_value(app, "--threads", threads_, "N",
-                  "workers per rank; bandwidth and copy also compare several numbers: 1-8 or 1,2,4 "
-                  "(default: OMP_NUM_THREADS or what the command needs; one under a launcher)"));
-  place(add_value(
-      app, "--memory", memory_, "PLACEMENT",
-      fmt::format(
-          "placement of the measured memory: local, bind:0, prefer:0, "
-          "interleave:0,1 or interleave:all, weighted:0=3,2=1, each:0,0,1,1, auto, {}, {} or "
-          "inherit (default: inherit if a memory policy is set, else local)",
-          placement_words, source_forms())));
-  place(
-      add_value(app, "--atlas", atlas_, "FILE",
-                "a survey.json, or JSON of matrix or transfer, of this machine: its figures decide "
-                "which node gpu:0, nearest:gpu:0 and fastest are"));
+                  "workers per rank; bandwidth and copy also take 1-8\n"
+                  "The default is OMP_NUM_THREADS, or what the command needs; one under a "
+                  "launcher"));
+  place(add_value(app, "--memory", memory_, "PLACEMENT",
+                  fmt::format("where the memory is: local, bind:0, interleave:0,1, gpu:0 (default: "
+                              "the inherited policy, else local)\n"
+                              "Also prefer:0, interleave:all, weighted:0=3,2=1, each:0,0,1,1 (by "
+                              "rank), auto, {}, {} or inherit",
+                              placement_words, source_forms())));
+  place(rare(add_value(app, "--atlas", atlas_, "FILE",
+                       "a survey.json, or JSON of matrix or transfer, of this machine: its figures "
+                       "decide which node gpu:0, nearest:gpu:0 and fastest are")));
   std::vector<std::string> kinds;
   for (const PageKind kind : usual_page_kinds) kinds.emplace_back(name_of(kind));
-  place(add_value(
-      app, "--pages", pages_, type_of_words(kinds, true),
-      std::string("page size of the measured memory; several are measured in turn. Also "
-                  "the other sizes that the system's pools have: 64K, 1M, 16M, 32M, "
-                  "512M, 2G, 16G") +
-          (pages_.empty()
-               ? " (default: thp where the kernel gives them, else base, as where memory is "
-                 "interleaved)"
-               : "")));
-  place(app.add_flag(
-      "--strict", plain_.strict,
-      "end with an error where memory is not placed as asked, and with exit code 1 where the "
-      "figures are UNRELIABLE"));
-  place(add_machine_option(app, plain_.machine));
+  place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
+                  std::string("page sizes") +
+                      (pages_.empty() ? " (default: thp where available, else base)\n"
+                                        "Interleaved memory has base pages by default"
+                                      : "") +
+                      "\nSeveral are measured in turn. Also the other sizes that the system's "
+                      "pools have: 64K, 1M, 16M, 32M, "
+                      "512M, 2G, 16G"));
+  place(rare(app.add_flag("--strict", plain_.strict,
+                          "end with an error where memory is not placed as asked, and with exit "
+                          "code 1 where the figures are UNRELIABLE")));
+  place(rare(add_machine_option(app, plain_.machine)));
   place(add_mpi_option(app, plain_.mpi));
 }
 
@@ -145,81 +141,81 @@ void CommonOptions::add_measurement(CLI::App& app) {
   measure(app.add_flag("--serial", plain_.serial,
                        "measure one worker at a time while the others sleep"));
   measure(add_value(app, "--precision", precision_, "PART",
-                    "stop when half of the 95 % interval is within this fraction of the value"));
-  measure(add_value(
-      app, "--time", time_, "TIME",
-      time_of_all_
-          ? "total time for all cases, in seconds unless a unit is given"
-          : "limit on the measuring time of each case, in seconds unless a unit is given"));
-  measure(add_value(app, "--visits", visits_, "N",
-                    "measure each case N times within the time, and allocate memory anew for each "
-                    "(default: 5 to 10 visits, ending once --precision is met; on a virtual "
-                    "machine until the time is used up)"));
-  measure(
+                    "measure each case this precisely\n"
+                    "A case ends when half of the 95 % interval is within this part of the value"));
+  measure(add_value(app, "--time", time_, "TIME",
+                    std::string(time_of_all_ ? "time of all cases" : "time of each case") +
+                        ", in s or with a unit"));
+  measure(rare(add_value(app, "--visits", visits_, "N",
+                         "measure each case N times, each in new memory (default: 5 to 10)\n"
+                         "By default, it ends once --precision is met; on a virtual machine, when "
+                         "the time is used up")));
+  measure(rare(
       add_value(app, "--spread", spread_, "TIME",
                 "take the visits to each case over at least this time, ten visits unless "
-                "--visits names another number; in seconds unless a unit is given (default: 0)"));
-  measure(add_value(app, "--seed", seed_, "N", "seed of all random choices"));
-  measure(add_choice<Verify>(app, "--verify", plain_.verify,
-                             {{"proof", Verify::proof}, {"full", Verify::full}},
-                             "how to verify a chain before use: prove that it is one cycle, or "
-                             "also walk it completely (full)"));
-  measure(app.add_flag("--skip-too-large", plain_.skip_too_large,
-                       "skip sizes that do not fit into memory instead of refusing to start; it is "
-                       "an error if none is left"));
-  measure(app.add_flag("--ignore-side-caches", plain_.ignore_side_caches,
-                       "choose sizes that are past the caches of CPUs, but not past memory-side "
-                       "caches, which takes long where these have many GiB"));
+                "--visits names another number; in seconds unless a unit is given (default: 0)")));
+  measure(rare(add_value(app, "--seed", seed_, "N", "seed of all random choices")));
+  measure(rare(add_choice<Verify>(app, "--verify", plain_.verify,
+                                  {{"proof", Verify::proof}, {"full", Verify::full}},
+                                  "how to verify a chain before use: prove that it is one cycle, "
+                                  "or also walk it completely (full)")));
+  measure(rare(app.add_flag("--skip-too-large", plain_.skip_too_large,
+                            "skip sizes that do not fit into memory instead of refusing to start; "
+                            "it is an error if none is left")));
+  measure(rare(app.add_flag("--ignore-side-caches", plain_.ignore_side_caches,
+                            "choose sizes that are past the caches of CPUs, but not past "
+                            "memory-side caches, which takes long where these have many GiB")));
 }
 
 void CommonOptions::add_output(CLI::App& app) {
   const auto output = [](CLI::Option* option) { option->group("Output"); };
-  output(add_choice(app, "--format", plain_.format, named(reporter_names()),
-                    "format of standard output"));
-  output(add_choices(
+  output(add_choice(app, "--format", plain_.format, named(reporter_names()), "output format"));
+  output(rare(add_choices(
       app, "--units", units_, named(all_units),
       "units of tables: rates in GB/s (10^9 bytes) or GiB/s (2^30 bytes), times in ns or "
-      "in cycles of the CPU's clock, where it is known"));
-  output(add_choice<RowOrder>(
+      "in cycles of the CPU's clock, where it is known")));
+  output(rare(add_choice<RowOrder>(
       app, "--sort", plain_.style.order,
       {{"plan", RowOrder::plan}, {"best", RowOrder::best}, {"worst", RowOrder::worst}},
-      "order of the rows of tables with one case per row: as planned, or by the first figure"));
-  output(add_choice(app, "--color", color_, named({"auto", "always", "never"}),
-                    "mark remote cells, intervals wider than 10 % and slow hosts with colors: on "
-                    "terminals unless NO_COLOR is set (auto), always or never"));
+      "order of the rows of tables with one case per row: as planned, or by the first figure")));
   output(
-      add_value(app, "--csv", plain_.csv_file, "FILE",
-                "also write a CSV file: one row per size and one column per worker, in ns or "
-                "GB/s; for stream one row per host, kernel and round; for bandwidth with several "
-                "kernels, stores or numbers of threads, and latency with several chains or a "
-                "control stride, the rows of --format csv"));
+      rare(add_choice(app, "--color", color_, named({"auto", "always", "never"}),
+                      "mark remote cells, intervals wider than 10 % and slow hosts with colors: on "
+                      "terminals unless NO_COLOR is set (auto), always or never")));
+  output(add_value(
+      app, "--csv", plain_.csv_file, "FILE",
+      "also write a CSV file, in ns or GB/s\n"
+      "It has one row per size and one column per worker; for stream one row per host, kernel "
+      "and round; for bandwidth with several kernels, stores or numbers of threads, and latency "
+      "with several chains or a control stride, the rows of --format csv"));
   output(add_value(app, "--json", plain_.json_file, "FILE",
-                   "also write the whole result as JSON: figures with intervals, environment, "
-                   "observed placement"));
-  output(
+                   "also write the whole result as JSON\n"
+                   "It has figures with intervals, the environment and the observed placement"));
+  output(rare(
       add_value(app, "--openmetrics", plain_.openmetrics_file, "FILE",
-                "also write the figures for the textfile collector of Prometheus' node exporter"));
+                "also write the figures for the textfile collector of Prometheus' node exporter")));
   // STREAM has one of its own: its samples are rounds, and stand in its JSON.
   if (app.get_option_no_throw("--samples") == nullptr) {
-    output(add_value(app, "--samples", plain_.samples_file, "FILE",
-                     "also write all raw samples, in a binary file that Python's `numatlas.load` "
-                     "reads"));
+    output(rare(add_value(app, "--samples", plain_.samples_file, "FILE",
+                          "also write all raw samples, in a binary file that Python's "
+                          "`numatlas.load` reads")));
   }
   // JSON has had none since version 2; scripts may still say so.
   app.add_flag("--no-samples", no_samples_)->group("");
   output(
       app.add_flag("--stats", plain_.style.stats,
-                   "also print sample counts, intervals and percentiles of each worker and case"));
-  process_memory_option_ = app.add_option("--process-memory", process_memory_,
-                                          "also print the memory of a rank, or of all ranks, by "
-                                          "NUMA node during the last case (default: the last rank)")
-                               ->type_name("RANK|all")
-                               ->expected(0, 1);
+                   "also print intervals and percentiles\nThey are those of each worker and case"));
+  process_memory_option_ =
+      rare(app.add_option("--process-memory", process_memory_,
+                          "also print the memory of a rank, or of all ranks, by NUMA node during "
+                          "the last case (default: the last rank)"))
+          ->type_name("RANK|all")
+          ->expected(0, 1);
   output(process_memory_option_);
   output(app.add_flag("-q,--quiet", plain_.quiet, "show no progress on standard error"));
   output(app.add_flag("--dry-run", plain_.dry_run, "print the plan and stop"));
-  output(app.add_flag("--print-scenario", plain_.print_scenario,
-                      "print the plan as a scenario file for `numatlas run` and stop"));
+  output(rare(app.add_flag("--print-scenario", plain_.print_scenario,
+                           "print the plan as a scenario file for `numatlas run` and stop")));
 }
 
 Expected<RunOptions> CommonOptions::parse() const {

@@ -17,13 +17,14 @@ int exit_code_of(const SlowReport& slow) {
 
 void SlowOptions::add_to(CLI::App& app) {
   add_value(app, "--slow", slow_, "PART",
-            "minimum distance of a slow host below the median of its kind (5% or 0.05; default: 5% "
-            "in one kernel, 1.5% in all kernels together)");
-  add_value(app, "--slow-together", together_, "PART",
-            "the same for all kernels together alone (default: as --slow)");
-  add_value(app, "--mads", mads_, "N",
-            "minimum distance of a slow host below the median, in scaled median absolute "
-            "deviations; its interval must lie below as well");
+            "least distance of a slow host to its kind's median (default: 5% in one kernel, 1.5% "
+            "in all together)");
+  rare(add_value(app, "--slow-together", together_, "PART",
+                 "the same for all kernels together alone (default: as --slow)"));
+  add_value(
+      app, "--mads", mads_, "N",
+      "the same, in scaled MADs\n"
+      "MAD is the median absolute deviation. The host's interval lies below the median as well");
 }
 
 Expected<SlowRule> SlowOptions::parse() const {

@@ -13,7 +13,7 @@ failed=0
 # shellcheck disable=SC2317 # `has` calls it
 refused() { ! "$program" "$@" 2>&1 && return 0; }
 
-has 'the help of --memory' 'memfd:NAME' "$program" latency --help
+has 'the help of --memory' 'memfd:NAME' "$program" latency --help-all
 has 'its completion' 'memfd:' "$program" completion bash
 has 'the features' 'memfd +.*shared memory of the kernel' "$program" features
 has 'what was meant' "did you mean 'memfd:x'\?" refused latency --memory mefd:x --size 1

@@ -26,7 +26,8 @@ namespace {
 
 const Spec atomics_spec{
     .name = "atomics",
-    .summary = "atomic operations per second by number of CPUs, contended and uncontended",
+    .summary = "atomic operations per second by number of CPUs",
+    .listing = {Topic::caches},
     .description =
         "One CPU, then more of them add to counters in memory at the same time: to one counter "
         "(same), to words of their own in the same cache lines (neighbours: false sharing), or to "
@@ -69,15 +70,16 @@ class Atomics final : public Benchmark {
 };
 
 void Atomics::add_options(CLI::App& app) {
-  add_choices(app, "--operation", operations_, named(operations_),
-              "how a CPU adds: by an atomic addition (fetch-add), or by a compare-and-swap that is "
-              "retried until it succeeds (compare-exchange)");
+  add_choices(
+      app, "--operation", operations_, named(operations_),
+      "how a CPU adds: by an atomic addition, or by a compare-and-swap that is retried until "
+      "it succeeds");
   add_choices(app, "--sharing", sharings_, named(sharings_),
-              "what the CPUs add to: one counter (same), adjacent words in the same cache lines "
-              "(neighbours), or words in separate lines (own)");
-  add_value(app, "--home", home_, "first|all|NODES",
-            "node of the counters: that of the first CPU, each node in turn (all), or these NUMA "
-            "nodes (0,2) in turn");
+              "what the CPUs add to: one counter, words in the same cache lines, or words in lines "
+              "of their own");
+  add_value(
+      app, "--home", home_, "first|all|NODES",
+      "node of the counters: that of the first CPU, each in turn (all), or these (0,2) in turn");
 }
 
 Expected<void> Atomics::parse_options() { return check_nodes("--home", home_, "first"); }

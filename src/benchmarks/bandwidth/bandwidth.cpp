@@ -41,7 +41,7 @@ const Spec bandwidth_spec{
         "write-allocate. The sum counts what all workers moved in their common time.",
     .examples =
         {{"STREAM's kernels on all CPUs, with both kinds of stores",
-          "numatlas bandwidth --kernels copy,scale,add,triad --stores regular,non-temporal"},
+          "numatlas bandwidth --kernels copy,scale,add,triad --stores regular,nt"},
          {"How many threads fill the memory of node 0",
           "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad --threads 1-8"}},
     .main_metric = "bandwidth",
@@ -81,7 +81,7 @@ class Bandwidth final : public Benchmark {
 };
 
 void Bandwidth::add_options(CLI::App& app) {
-  sizes_.add_to(app, "memory of each worker, all arrays of the kernel together");
+  sizes_.add_to(app, "memory of each worker, all arrays together");
   kernels_.add_to(app);
 }
 

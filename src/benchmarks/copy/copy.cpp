@@ -54,8 +54,10 @@ Expected<MemorySpec> parse_end(const std::string& text, const char* option) {
 const Spec copy_spec{
     .name = "copy",
     .summary = "copy bandwidth between NUMA nodes",
+    .listing = {Topic::memory, true},
     .description =
-        "Each worker copies from its own buffer in one place to its own buffer in another. Without "
+        "Each worker copies from its own buffer in one place to one of the same size in another. "
+        "Without "
         "--from and --to, every pair of nodes with memory is measured, including nodes without "
         "CPUs. Each byte copied counts once; STREAM counts it twice, as read and as written.",
     .examples = {{"Copies between all pairs of nodes",
@@ -110,20 +112,21 @@ class Copy final : public Benchmark {
 };
 
 void Copy::add_options(CLI::App& app) {
-  auto* from = add_value(app, "--from", from_text_, "PLACEMENT",
-                         "placement of the memory that is read, such as bind:0, interleave:0,1, "
-                         "weighted:0=3,2=1, prefer:0 or local (default: local if --to is given)");
-  auto* to =
-      add_value(app, "--to", to_text_, "PLACEMENT",
-                "placement of the memory that is written (default: local if --from is given)");
+  auto* from =
+      add_value(app, "--from", from_text_, "PLACEMENT",
+                "memory that is read: bind:0, interleave:0,1, local\n"
+                "Also weighted:0=3,2=1 and prefer:0. The default is local if --to is given");
+  auto* to = add_value(app, "--to", to_text_, "PLACEMENT",
+                       "memory that is written\nThe default is local if --from is given");
   app.add_flag("--matrix", matrix_, "copy between all pairs of nodes, as without --from and --to")
       ->excludes(from)
       ->excludes(to);
   add_choice<Side>(
       app, "--side", side_, {{"from", Side::from}, {"to", Side::to}, {"any", Side::any}},
-      "CPUs that copy: those of the source nodes, those of the target nodes, or any. If none of "
-      "the chosen CPUs qualify, those of the other side copy, else the nearest by distance");
-  sizes_.add_to(app, "memory that each worker copies from, and as much to copy to");
+      "CPUs that copy: those of the source nodes, of the target nodes, or any\n"
+      "If none of the chosen CPUs qualify, those of the other side copy, else the nearest by "
+      "distance");
+  sizes_.add_to(app, "memory that each worker copies");
   add_stores_option(app, stores_);
   add_isa_option(app, isa_);
 }

@@ -31,6 +31,7 @@ constexpr double seconds_per_point = 0.03;
 const Spec cores_spec{
     .name = "cores",
     .summary = "core-to-core latency between pairs of CPUs",
+    .listing = {Topic::caches},
     .description =
         "Two CPUs pass a cache line back and forth, one pair after the other, each with a line of "
         "its own. The figure is half of a round trip. Without --cpus, one CPU per core and both "
@@ -89,13 +90,13 @@ void Cores::add_options(CLI::App& app) {
       app, "--home", home_, "first|second|NODE",
       "home of the line: first touch by the first or the second CPU of the pair, or a NUMA node");
   add_value(app, "--lines", lines_text_, "N",
-            fmt::format("cache lines of a pair, which it takes in turn: the latency depends on the "
-                        "cache slice and the directory that a line belongs to (1 to {})",
+            fmt::format("cache lines of a pair, in turn (1 to {})\n"
+                        "The latency depends on the cache slice and the directory that a line "
+                        "belongs to",
                         most_ping_pong_lines));
-  add_choice(
-      app, "--directions", directions_, named(std::vector<std::string>{"one", "both"}),
-      "measure each pair once (one), or with either CPU as the first (both): the first asks, "
-      "and with --home first has the line in its memory");
+  add_choice(app, "--directions", directions_, named(std::vector<std::string>{"one", "both"}),
+             "each pair once, or with either CPU first\n"
+             "The first asks, and with --home first has the line in its memory");
 }
 
 Expected<void> Cores::parse_options() {

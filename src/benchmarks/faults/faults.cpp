@@ -32,6 +32,7 @@ constexpr Bytes usual_fault_size{64 * mib};
 const Spec faults_spec{
     .name = "faults",
     .summary = "page-fault cost by page size and number of threads",
+    .listing = {Topic::pages},
     .description =
         "Threads touch memory of their own for the first time, or have the kernel populate it, one "
         "thread and then more of them at the same time. The kernel finds and clears each page; its "
@@ -84,16 +85,17 @@ class Faults final : public Benchmark {
 void Faults::add_options(CLI::App& app) {
   add_choices(
       app, "--how", hows_, named(hows_),
-      "how pages are populated: by a write to each (touch), by madvise(MADV_POPULATE_WRITE) on "
-      "mapped memory (madvise), or by mmap(MAP_POPULATE) (mmap); the last two populate 2 MiB, or "
-      "one page if larger, per call");
+      "how pages are populated: by a write to each (touch), by madvise(MADV_POPULATE_WRITE), or by "
+      "mmap(MAP_POPULATE)\n"
+      "The last two populate 2 MiB, or one page if larger, per call");
   add_value(app, "--nodes", nodes_text_, "local|all|NODES",
-            "node of the memory: that of each thread (local), each node in turn (all), or these "
-            "NUMA nodes (0,2) in turn");
+            "node of the memory: that of each thread (local), each in turn (all), or these (0,2) "
+            "in turn");
   size_.add_to(
       app,
-      "memory of each thread, used repeatedly (default: 64 MiB, or one page if that is larger; "
-      "less if that is more than half of a node's free memory)");
+      "memory of each thread, used repeatedly (default: 64 MiB)\n"
+      "The default is one page if that is larger; less if that is more than half of a node's free "
+      "memory");
 }
 
 Expected<void> Faults::parse_options() {

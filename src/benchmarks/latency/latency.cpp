@@ -82,16 +82,18 @@ void Latency::add_options(CLI::App& app) {
   sizes_.add_to(app, "memory of each worker");
   add_order_option(app, order_);
   add_value(app, "--stride", stride_text_, "BYTES",
-            "distance between the nodes of the chain (default: a cache line)")
+            "distance of the chain's nodes (default: a cache line)")
       ->group("Measurement");
-  add_value(app, "--control-stride", control_text_, "BYTES",
-            "also measure the largest size at this wider stride: what the latency rises by is what "
-            "the prefetch of adjacent lines hides at the usual one")
+  rare(add_value(app, "--control-stride", control_text_, "BYTES",
+                 "also measure the largest size at this wider stride\n"
+                 "What the latency rises by is what the prefetch of adjacent lines hides at the "
+                 "usual one"))
       ->group("Measurement");
   add_value(
       app, "--chains", chains_text_, "N",
-      fmt::format("independent chains that each worker follows at the same time, far apart on "
-                  "one cycle: a number, or several such as 1-32 or 1,2,4,8 (1 to {})",
+      fmt::format("chains that each worker follows at the same time: a number, or several such as "
+                  "1-32 or 1,2,4,8 (1 to {})\n"
+                  "They are independent, and far apart on one cycle",
                   most_chains))
       ->group("Measurement");
 }

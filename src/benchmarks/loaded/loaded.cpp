@@ -96,15 +96,13 @@ class Loaded final : public Benchmark {
 };
 
 void Loaded::add_options(CLI::App& app) {
-  add_value(
-      app, "--pairs", pairs_text_, "all|local|PAIRS",
-      "which nodes to measure: every node with workers against every node with memory, except that "
-      "of GPUs (all), "
-      "each node against its own memory (local), or pairs of a CPU node and a memory node "
-      "such as 0:0,0:2");
+  add_value(app, "--pairs", pairs_text_, "all|local|PAIRS",
+            "every CPU node with every memory node (all), each with its own (local), or pairs such "
+            "as 0:0,0:2\n"
+            "Memory of GPUs is measured only in such pairs");
   add_value(app, "--rates", rates_text_, "RATES",
-            "total load in GB/s, such as 1,2,5; required with several ranks (default: fractions of "
-            "the peak, which is measured first)");
+            "total load in GB/s: 1,2,5 (default: parts of the peak)\n"
+            "The peak is measured first. Required with several ranks");
   common_.add_to(
       app, "memory of each loader, in MiB or with a unit (default: as for `numatlas matrix`)");
 }

@@ -82,11 +82,11 @@ void Matrix::add_options(CLI::App& app) {
   app.add_flag("--relative", relative_, "show each cell also as a multiple of the local one");
   pairs_.add_to(
       app,
-      "memory of each worker, in MiB or with a unit (default: four times the last-level "
-      "caches, twice the memory-side cache of the memory's node, or 1 GiB where the system may not "
-      "list all caches, shared among the node's "
-      "workers, and at least 16 MiB; at least 256 MiB for "
-      "the latency; less where that is more than half of a node's free memory)");
+      "memory of each worker, in MiB or with a unit (default: past all caches)\n"
+      "That is four times the last-level caches, twice the memory-side cache of the memory's node, "
+      "or 1 GiB where the system may not list all caches, shared among the node's workers, and at "
+      "least 16 MiB; at least 256 MiB for the latency; less where that is more than half of a "
+      "node's free memory");
   order_option_ = app.get_option("--order");
 }
 

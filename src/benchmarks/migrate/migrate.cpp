@@ -30,6 +30,7 @@ constexpr Bytes usual_moved_size{64 * mib};
 const Spec migrate_spec{
     .name = "migrate",
     .summary = "page migration rate between nodes, and the slowdown of a concurrent reader",
+    .listing = {Topic::pages, true},
     .description =
         "Threads move their own pages from one NUMA node to another, 2 MiB, or one page if larger, "
         "at a time, and back; moving back is not part of the figures. Then a reader on the source "
@@ -98,12 +99,13 @@ void Migrate::add_options(CLI::App& app) {
               "by which system call: move_pages(2), or mbind(2) with MPOL_MF_MOVE");
   add_choices(
       app, "--beside", beside_, named({"none", "chase", "read"}),
-      "concurrent access by one more thread while one thread moves the pages: none, a pointer "
-      "chase, or reads of all lines");
+      "access by another thread while one thread moves the pages: none, a pointer chase, or reads "
+      "of all lines");
   size_.add_to(
       app,
-      "memory of each thread (default: 64 MiB, or if that is larger four times the last-level "
-      "caches or one page; less if that is more than half of a node's free memory)");
+      "memory of each thread (default: 64 MiB, or past the caches if that is more)\n"
+      "That is four times the last-level caches, at least one page; less if that is more than half "
+      "of a node's free memory");
 }
 
 Expected<void> Migrate::parse_options() {

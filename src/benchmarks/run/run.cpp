@@ -28,6 +28,7 @@ namespace {
 const Spec run_spec{
     .name = "run",
     .summary = "run a custom workload described in TOML",
+    .listing = {Topic::memory, true},
     .description =
         "FILE is TOML and lists the flows that run concurrently: CPU, kernel and memory of each. "
         "docs/scenarios.md explains it, and --print-scenario writes the plan of any other command "

@@ -65,11 +65,12 @@ ScenarioResult case_of(Operation operation, const KernelSpec& spec, std::uint64_
 
 const Spec stream_spec{
     .name = "stream",
-    .summary = "run STREAM on all ranks and hosts, and name slow nodes",
+    .summary = "run STREAM on all ranks and hosts, name slow nodes",
+    .listing = {Topic::hosts},
     .description =
         "Each process (rank) has three arrays, divided among its threads. A round is one pass of "
-        "each kernel; all ranks of all hosts begin each pass together. The first round is a "
-        "warm-up and does not count. A host's time is that of its slowest process. Hosts that are "
+        "each kernel; all ranks of all hosts begin each pass together. A host's time is that of "
+        "its slowest process. Hosts that are "
         "alike are compared: one is slow if its median lies far below theirs (--mads, --slow) and "
         "its interval excludes it.",
     .examples = {{"STREAM on this host, one thread per CPU", "numatlas stream"},
@@ -96,46 +97,43 @@ Stream::Stream() : Benchmark(stream_spec) {}
 void Stream::add_options(CLI::App& app) {
   add_value(
       app, "--elements", elements_text_, "N",
-      "elements of 8 bytes of each of the three arrays of a process, rounded up to whole cache "
-      "lines (default: four times the last-level caches that the workers of a host use, or a third "
-      "of 1 GiB where the system may not list all caches, or of twice the memory-side caches, "
-      "divided "
-      "by its processes; the most that any host needs; less where that is more than "
-      "half of the free memory)");
+      "8-byte elements of each array of a process (default: four times the last-level caches)\n"
+      "They are rounded up to whole cache lines. The default is four times the last-level caches "
+      "that the workers of a host use, or a third of 1 GiB where the system may not list all "
+      "caches, or of twice the memory-side caches, divided by its processes; the most that any "
+      "host needs; less where that is more than half of the free memory");
   add_value(app, "--size", size_text_, "SIZE",
-            "the same as memory of a process, its three arrays together, in MiB (512) or with a "
-            "unit (48KiB)");
-  add_value(
-      app, "--repeats", repeats_text_, "N",
-      "rounds, including the first one, which is a warm-up; at least 2, and 7 for an interval");
+            "the same as memory of a process, in MiB or with a unit");
+  add_value(app, "--repeats", repeats_text_, "N", "rounds with the warm-up; 7 for intervals");
   add_choices(app, "--kernels", operations_,
               named(std::vector{Operation::copy, Operation::scale, Operation::add, Operation::triad,
                                 Operation::read, Operation::write}),
-              "kernels to run, in STREAM's order; read and write run in rounds of their own");
+              "kernels to run\nread and write run in rounds of their own");
   add_stores_option(app, stores_);
   add_isa_option(app, isa_);
-  add_choices(
+  rare(add_choices(
       app, "--persist", persists_,
       named(
           std::vector{Persist::none, Persist::individual, Persist::collective, Persist::per_block}),
       "with --memory pmem: or dax:, when writes are made persistent, within the measured time: "
       "never (none), by each thread at the end of its part (individual), by one thread per process "
-      "for all (collective), or every 64 KiB (per-block). Several are measured in turn");
+      "for all (collective), or every 64 KiB (per-block). Several are measured in turn"));
   slow_options_.add_to(app);
-  app.add_flag("--check", check_,
-               "exit with code 1 if a node is slow, 9 if a node could not be judged");
-  app.add_flag(
-      "--retest", retest_,
-      "run the slow nodes again together with as many healthy ones of their kind (at least three) "
-      "while the others wait. Nodes that are not slow again do not count for --check");
+  app.add_flag("--check", check_, "exit code 1 if a node is slow, 9 if one is not judged");
+  app.add_flag("--retest", retest_,
+               "run slow nodes again, beside healthy ones\n"
+               "As many healthy nodes of their kind run (at least three), while the others wait. "
+               "Nodes that are not slow again do "
+               "not count for --check");
   const auto output = [](CLI::Option* option) { option->group("Output"); };
-  output(add_value(app, "--dat", dat_folder_, "FOLDER",
-                   "also write memory_results-PxT-TIME.dat in this folder, the XML of "
-                   "distributed_streams: P processes per node, T threads each"));
-  output(app.add_flag("--samples", samples_, "keep the rounds of each process in --json as well"));
-  output(app.add_flag("--lines", lines_,
-                      "print a key=value line for each kernel and each slow node after the table, "
-                      "for scripts"));
+  output(rare(add_value(app, "--dat", dat_folder_, "FOLDER",
+                        "also write memory_results-PxT-TIME.dat in this folder, the XML of "
+                        "distributed_streams: P processes per node, T threads each")));
+  output(rare(
+      app.add_flag("--samples", samples_, "keep the rounds of each process in --json as well")));
+  output(rare(app.add_flag("--lines", lines_,
+                           "print a key=value line for each kernel and each slow node after the "
+                           "table, for scripts")));
 }
 
 Expected<void> Stream::parse_options() {

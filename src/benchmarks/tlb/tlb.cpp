@@ -60,16 +60,16 @@ Expected<std::vector<int>> parse_page_counts(const std::string& text) {
 
 const Spec tlb_spec{
     .name = "tlb",
-    .summary = "reach of each TLB level and cost of its misses, by page size",
+    .summary = "reach and miss cost of each TLB level, by page size",
+    .listing = {Topic::pages, true},
     .description =
         "A worker follows a random cycle through one cache line of each of n pages, and one "
         "through n packed lines. Both need the same cache space; what the first takes longer is "
         "the cost of TLB misses. Where it rises with n, a TLB level ends. Page sizes that are not "
         "available are skipped, with the reason. --time covers all page counts together.",
-    .examples =
-        {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
-         {"Around the end of a level, finer than the default steps",
-          "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560,3072"}},
+    .examples = {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
+                 {"Around the end of a level, finer than the default steps",
+                  "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}},
     .less_memory_hint = "ask for fewer pages with --page-counts, or for fewer workers with --cpus",
     .main_metric = "latency",
     .refused_options = {"--csv"},
@@ -104,9 +104,9 @@ class Tlb final : public Benchmark {
 void Tlb::add_options(CLI::App& app) {
   add_value(app, "--page-counts", counts_text_, "COUNTS",
             fmt::format("numbers of pages: a list (64,96,128), or the powers of two in a range and "
-                        "the numbers half way between them (8-16384) (default: 8-{} base pages, "
-                        "8-{} of 2 MiB, 2-{} of 1 GiB; fewer if that is more than half of a "
-                        "node's free memory)",
+                        "the numbers half way between them (8-16384)\n"
+                        "The default is 8-{} base pages, 8-{} of 2 MiB, 2-{} of 1 GiB; fewer if "
+                        "that is more than half of a node's free memory",
                         most_base_pages, most_huge_pages, most_huge_pages))
       ->group("Measurement");
 }

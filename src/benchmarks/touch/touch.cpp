@@ -28,6 +28,7 @@ namespace {
 const Spec touch_spec{
     .name = "touch",
     .summary = "cost of memory first touched by another CPU",
+    .listing = {Topic::memory, true},
     .description =
         "The kernel places a page on the node of the CPU that first touches it. Workers use memory "
         "first touched by themselves (own), by worker 0 (other) and by the next worker (crossed), "
@@ -75,14 +76,14 @@ class Touch final : public Benchmark {
 void Touch::add_options(CLI::App& app) {
   add_choices(app, "--pattern", patterns_, named({"own", "other", "crossed"}),
               "which worker first touches a worker's memory: itself (own), worker 0 (other), or "
-              "the next one (crossed). Costs are relative to own");
+              "the next one (crossed)\nCosts are relative to own");
   add_choices(
       app, "--kernel", kernels_,
       named({"scatter", "update", "chase", "read", "write", "copy", "triad"}),
-      "access pattern: scatter updates one word per line and advances about 57 lines each "
-      "time, wrapping around, so that prefetchers hide little of it and updates do not wait "
-      "for each other; update changes every word, line by line; the others are those of "
-      "`numatlas latency` and `numatlas bandwidth`");
+      "access pattern: scatter updates a word per line, far from the last; update every word\n"
+      "scatter advances about 57 lines each time, wrapping around, so that prefetchers hide little "
+      "of it and updates do not wait for each other; update goes line by line; the others are "
+      "those of `numatlas latency` and `numatlas bandwidth`");
   sizes_.add_to(app, "memory of each worker");
 }
 

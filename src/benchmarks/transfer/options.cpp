@@ -34,43 +34,40 @@ void TransferWords::add_to(CLI::App& app) {
        {"latency", &TransferOptions::latency},
        {"chase", &TransferOptions::chase},
        {"peer", &TransferOptions::peer}},
-      "what to measure: the rate of queued copies (copies), the latency of one copy, each waited "
-      "for before the next (latency), a pointer chase by the GPU through host memory, copies "
-      "between GPUs (peer) (default: all that the machine supports)");
-  add_value(app, "--gpus", gpus_, "GPUS",
-            "GPUs by number, as their driver counts them: 0,1 or 0-3 (default: all)");
+      "what to measure (default: all that the machine supports)\n"
+      "copies: the rate of queued copies; latency: of one copy, each waited for before the next; "
+      "chase: a pointer chase by the GPU through host memory; peer: copies between GPUs");
+  add_value(app, "--gpus", gpus_, "GPUS", "GPUs as their driver counts them: 0-3 (default: all)");
   app.add_flag("--together", options_.together,
-               "copy with all these GPUs at the same time (--measure copies, latency), instead of "
-               "with each GPU alone");
-  add_choices(
-      app, "--direction", options_.directions, named({"h2d", "d2h", "both"}),
-      "direction of copies: host to device (h2d), device to host (d2h), or both at the same "
-      "time");
+               "copy with all GPUs at the same time, not each alone\n"
+               "For --measure copies and latency");
+  add_choices(app, "--direction", options_.directions, named({"h2d", "d2h", "both"}),
+              "h2d: host to device\nboth: both directions at the same time");
   add_choices(app, "--pin", options_.pinnings, named(all_pinnings),
-              "how GPUs access host memory: pinned is our own memory registered with the driver; "
-              "driver is allocated by the driver under the requested policy; pageable is not "
-              "pinned; zero-copy is pinned and accessed by a GPU kernel; managed migrates between "
-              "host and GPU. driver and managed have base pages only and no persistent memory");
-  add_value(
-      app, "--size", size_, "SIZES",
-      "bytes per copy, in multiples of 16: in MiB (512), with a unit (48KiB), the powers of "
-      "two in a range (4KiB-2GiB), or a list (64,128,300) (default: 128 MiB, less where a node "
-      "has too little room)");
-  const auto* const latency_size = add_value(app, "--latency-size", latency_size_, "SIZES",
-                                             "bytes per copy for --measure latency");
-  const auto* const chase_size =
-      add_value(app, "--chase-size", chase_size_, "SIZES", "memory that a GPU chases through");
-  const auto* const caches = add_choices(
+              "how GPUs access host memory\n"
+              "pinned is our own memory registered with the driver; driver is allocated by the "
+              "driver under the requested policy; pageable is not pinned; zero-copy is pinned and "
+              "accessed by a GPU kernel; managed migrates between host and GPU. driver and managed "
+              "have base pages only and no persistent memory");
+  add_value(app, "--size", size_, "SIZES",
+            "bytes per copy: 512 (MiB), 48KiB, 4KiB-2GiB or a list (default: 128 MiB)\n"
+            "A range has the powers of two. They are multiples of 16; the default is less where a "
+            "node has too little room");
+  const auto* const latency_size = rare(add_value(app, "--latency-size", latency_size_, "SIZES",
+                                                  "bytes per copy for --measure latency"));
+  const auto* const chase_size = rare(
+      add_value(app, "--chase-size", chase_size_, "SIZES", "memory that a GPU chases through"));
+  const auto* const caches = rare(add_choices(
       app, "--caches", options_.caches, named(std::vector{HostCaches::cold, HostCaches::warm}),
       "state of a line in the CPU caches when the chase loads it: flushed (cold) or "
-      "recently read by a CPU (warm)");
+      "recently read by a CPU (warm)"));
   special_ = {{latency_size, &TransferOptions::latency},
               {chase_size, &TransferOptions::chase},
               {caches, &TransferOptions::chase}};
-  add_choice<Caller>(
+  rare(add_choice<Caller>(
       app, "--caller", options_.caller,
       {{"near", Caller::near}, {"far", Caller::far}, {"memory", Caller::memory}},
-      "CPU that submits the work: near the GPU, on the node farthest from it, or near the memory");
+      "CPU that submits the work: near the GPU, on the node farthest from it, or near the memory"));
 }
 
 Expected<TransferOptions> TransferWords::parse() const {

@@ -20,7 +20,8 @@ namespace {
 
 const Spec transfer_spec{
     .name = "transfer",
-    .summary = "copy bandwidth and latency between host memory and GPUs",
+    .summary = "bandwidth and latency between host memory and GPUs",
+    .listing = {Topic::gpus},
     .description =
         "Measures the rate of queued copies from memory of each node to each GPU, back, and both "
         "at once; the latency of one copy, each waited for; a pointer chase of each GPU through "

@@ -113,6 +113,7 @@ Expected<void> repair_what_was_left() {
 const Spec weights_spec{
     .name = "weights",
     .summary = "find the interleave weights with the highest bandwidth",
+    .listing = {Topic::memory, true},
     .description =
         "Tries weights of nodes, first on a coarse grid and then in smaller steps around the best. "
         "Then measures the best few again, in turn with equal weights and with the nearest node "
@@ -172,21 +173,22 @@ class WeightsBenchmark final : public Benchmark {
 void WeightsBenchmark::add_options(CLI::App& app) {
   add_value(
       app, "--nodes", nodes_text_, "NODES",
-      "nodes to interleave over, at most 4, such as 0,2 (default: where a node has memory but no "
-      "CPUs, the nearest such node and the node of its CPUs, which then run the workers; else "
-      "the first 4 with usable memory). Memory of GPUs only if named");
+      "nodes to interleave over, at most 4, such as 0,2\n"
+      "By default, where a node has memory but no CPUs, the nearest such node and the node of its "
+      "CPUs, which then run the workers; else the first 4 with usable memory. Memory of GPUs only "
+      "if named");
   auto* kernel = add_choice(app, "--kernel", kernel_name_, named(stream_kernels),
                             "measure this kernel of `numatlas bandwidth` instead of a mix");
   add_value(app, "--mix", mix_text_, "R:W", "mix of lines read to lines written")->excludes(kernel);
   size_.add_to(app,
-               "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB, more "
-               "where caches are large or unknown, less if a node that held all of it would have "
-               "less than half of its free memory left)");
+               "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB)\n"
+               "The default is more where caches are large or unknown, less if a node that held "
+               "all of it would have less than half of its free memory left");
   auto* apply =
       app.add_flag("--apply", apply_,
-                   "set the best weights system-wide, measure once more with the kernel's "
-                   "own policy, and restore the old weights, however the program ends. "
-                   "Requires root");
+                   "set the best weights system-wide, measure with the kernel's own policy, and "
+                   "restore the old weights; requires root\n"
+                   "It restores them however the program ends");
   app.add_flag("--keep", keep_, "keep the new weights after the measurement")->needs(apply);
   add_isa_option(app, isa_);
 }
