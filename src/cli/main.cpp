@@ -1,6 +1,7 @@
 // arguments -> command -> exit code. The data flow of a measurement is run/runner.cpp. Started by
 // the name of an earlier program, it is that one.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -58,11 +59,24 @@ CommandLine split(const std::vector<std::string>& all) {
 
 /// A command as main starts it.
 struct Entry {
-  Command start;
+  std::function<Command(CLI::App&)> add_options;
   bool measures = false;     ///< it has ranks, which end together
   bool has_program = false;  ///< words after `--`, and its own words left over, are its own
 };
 using Entries = std::map<CLI::App*, Entry>;
+
+/// Adds the options of the command that the first word names, and returns what starts it; where all
+/// options are asked for, those of all.
+Command add_options(const Entries& entries, const std::string& word) {
+  const bool all = word == "completion" || word == declared_word;
+  Command start;
+  for (const auto& [sub, entry] : entries) {
+    if (!all && sub->get_name() != word) continue;
+    Command command = entry.add_options(*sub);
+    if (sub->get_name() == word) start = std::move(command);
+  }
+  return start;
+}
 
 /// Of several tasks under a launcher the first tells what is wrong with the words of all.
 int report_error(const Error& error, bool measures) {
@@ -141,12 +155,15 @@ void declare_benchmarks(CLI::App& app, const CommandLine& line,
     sub->footer(spec.description);
     add_examples(*sub, spec.examples);
     auto& parser = parsers.emplace_back(std::make_unique<RunParser>(std::move(benchmark)));
-    parser->add_to(*sub);
     const auto start = [&parser = *parser, &line]() -> Expected<int> {
       auto parsed = TRY(std::move(parser).take(line.words));
       return run_and_exit_code(*parsed.benchmark, parsed.options);
     };
-    entries[sub] = {start, true};
+    const auto add_options = [&parser = *parser, start](CLI::App& of) -> Command {
+      parser.add_to(of);
+      return start;
+    };
+    entries[sub] = {add_options, true};
   }
 }
 
@@ -162,8 +179,7 @@ Entries declare(CLI::App& app, const CommandLine& line,
   Entries entries;
   const auto add = [&](const std::string& name, const std::string& summary, const Listing& listing,
                        const auto& add_options, bool measures = false, bool has_program = false) {
-    CLI::App* sub = add_command(app, name, summary, listing);
-    entries[sub] = {add_options(*sub), measures, has_program};
+    entries[add_command(app, name, summary, listing)] = {add_options, measures, has_program};
   };
   // The words of the command line, which are known when the command runs.
   const auto of_words = [&](auto add_options, const std::vector<std::string>& words) {
@@ -263,14 +279,14 @@ std::optional<Error> become_external_command(const CLI::App& app,
 }
 
 /// Runs the command that was parsed. Whatever was left over is an error.
-Expected<int> start(const CLI::App& app, const Entries& entries) {
+Expected<int> start(const CLI::App& app, const Entries& entries, const Command& command) {
   if (!app.remaining().empty()) return fail(leftover_error(app, app.remaining()));
   for (const auto& [sub, entry] : entries) {
     if (!sub->parsed()) continue;
     if (!entry.has_program && !sub->remaining().empty()) {
       return fail(leftover_error(*sub, sub->remaining()));
     }
-    return entry.start();
+    return command();
   }
   say(app.help());
   return exit_code(ErrorKind::usage);
@@ -287,6 +303,7 @@ int run(std::vector<std::string> words) {
   if (const auto error = become_external_command(app, words)) {
     return report_error(*error, false);
   }
+  const Command command = add_options(entries, line.words.empty() ? "" : line.words.front());
   if (const auto text = declared_text(app, line.words)) {
     const auto shown = write_stdout(*text);
     return shown ? 0 : report_error(shown.error(), false);
@@ -303,7 +320,7 @@ int run(std::vector<std::string> words) {
     const auto parsed = app.get_subcommands();
     return report_error(parse_error(parsed.empty() ? app : *parsed.front(), error), measures);
   }
-  const auto code = start(app, entries);
+  const auto code = start(app, entries, command);
   return code ? *code : report_error(code.error(), measures);
 }
 

@@ -50,6 +50,7 @@ std::string completion(const CLI::App& app, const std::string& shell);
 /// Part of the manual page of a program or command, in mdoc: "synopsis", "options" or "commands".
 std::string manual_part(const CLI::App& app, const std::string& part);
 
+inline constexpr const char* declared_word = "__declared";
 /// What the words `__declared PART [COMMAND]` ask for while numatlas is built: a completion or a
 /// part of a manual page. nullopt for all other words.
 std::optional<std::string> declared_text(const CLI::App& app,
