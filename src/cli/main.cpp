@@ -65,19 +65,6 @@ struct Entry {
 };
 using Entries = std::map<CLI::App*, Entry>;
 
-/// Adds the options of the command that the first word names, and returns what starts it; where all
-/// options are asked for, those of all.
-Command add_options(const Entries& entries, const std::string& word) {
-  const bool all = word == "completion" || word == declared_word;
-  Command start;
-  for (const auto& [sub, entry] : entries) {
-    if (!all && sub->get_name() != word) continue;
-    Command command = entry.add_options(*sub);
-    if (sub->get_name() == word) start = std::move(command);
-  }
-  return start;
-}
-
 /// Of several tasks under a launcher the first tells what is wrong with the words of all.
 int report_error(const Error& error, bool measures) {
   if (measures) return end_with_error(error);
@@ -145,6 +132,21 @@ const std::map<std::string, std::vector<Example>>& examples() {
        {{"In the running shell", "source <(numatlas completion bash)"},
         {"For zsh", "source <(numatlas completion zsh)"}}}};
   return all;
+}
+
+/// Adds the options of the command that the first word names, and returns what starts it; where all
+/// options are asked for, those of all.
+Command add_options(const Entries& entries, const std::string& word) {
+  const bool all = word == "completion" || word == declared_word;
+  Command start;
+  for (const auto& [sub, entry] : entries) {
+    if (!all && sub->get_name() != word) continue;
+    Command command = entry.add_options(*sub);
+    if (const auto some = examples().find(sub->get_name()); some != examples().end())
+      add_examples(*sub, some->second);
+    if (sub->get_name() == word) start = std::move(command);
+  }
+  return start;
 }
 
 void declare_benchmarks(CLI::App& app, const CommandLine& line,
@@ -216,7 +218,6 @@ Entries declare(CLI::App& app, const CommandLine& line,
       ->add_option("COMMAND")
       ->type_name("");
   app.footer("numatlas COMMAND --help describes a command, numatlas --help-all lists all.");
-  for (const auto& [name, some] : examples()) add_examples(*app.get_subcommand(name), some);
   return entries;
 }
 
