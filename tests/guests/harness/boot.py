@@ -174,7 +174,7 @@ class Boot:
             wrong.append(f"took longer than {step.timeout} s")
         if not wrong:
             return ""
-        shown = "\n".join(f"| {line}" for line in (output + errors).splitlines()[-60:])
+        shown = "\n".join(f"| {line[:240]}" for line in (output + errors).splitlines()[-40:])
         return "\n".join([f"step '{step.name}'", *(f"  {line}" for line in wrong), f"{step.run.strip()}", shown])
 
     def _lost(self, step: Step, reached: bool, ended: bool) -> str:
