@@ -18,7 +18,8 @@ json to_json(const WorkerPlacement& worker) {
           {"cpus", to_list(worker.cpus)},
           {"cpu", worker.cpu ? worker.cpu->value : -1},
           {"cpu_node", worker.cpu_node.value},
-          {"memory", worker.memory.text()}};
+          {"memory", worker.memory.text()},
+          {"in_force", worker.memory.in_force().text()}};
 }
 
 /// Inverse of to_json; the text of a placement is parsed by the grammar that wrote it.
@@ -30,6 +31,10 @@ Expected<WorkerPlacement> placement_from_json(const json& value) {
   worker.cpu_node = NodeId{value["cpu_node"]};
   const auto memory = TRY(parse_memory_spec(value["memory"].get<std::string>()));
   worker.memory = memory.single;
+  if (worker.memory.mode != MemoryMode::inherit || !worker.memory.source.empty()) return worker;
+  const auto in_force = TRY(parse_memory_spec(value["in_force"].get<std::string>()));
+  worker.memory.inherited = in_force.single.mode;
+  worker.memory.nodes = in_force.single.nodes;
   return worker;
 }
 

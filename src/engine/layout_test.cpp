@@ -1,6 +1,8 @@
 #include "engine/layout.h"
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,6 +36,22 @@ TEST(Layout, WorkersSurviveTheWayThroughTheOtherRanks) {
       EXPECT_EQ(got.cpu_node, (*workers)[i].cpu_node);
       EXPECT_EQ(got.memory, (*workers)[i].memory) << memory;
     }
+  }
+}
+
+TEST(Layout, WhatIsInheritedSurvivesToo) {
+  const std::vector<std::pair<NodeId, int>> nodes{{NodeId{0}, 3}, {NodeId{2}, 1}};
+  for (MemoryMode mode : {MemoryMode::bind, MemoryMode::prefer, MemoryMode::interleave,
+                          MemoryMode::weighted, MemoryMode::local}) {
+    auto workers = *testing::workers_on(testing::epyc(), 1, "inherit");
+    MemoryPlacement& memory = workers[0].memory;
+    memory.inherited = mode;
+    if (mode != MemoryMode::local) memory.nodes = nodes;
+    if (mode != MemoryMode::weighted)
+      for (auto& [node, weight] : memory.nodes) weight = 1;
+    const auto layout = gather_layout(*make_single_comm(), workers);
+    ASSERT_TRUE(layout) << name_of(mode);
+    EXPECT_EQ(layout->workers[0].placement.memory, memory) << name_of(mode);
   }
 }
 

@@ -381,12 +381,6 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   const auto task = TRY(gather_task_context(comm, setup.machine));
   const auto workers = benchmark.workers(options, setup.machine, task);
   TRY(agree(comm, error_of(workers)));
-  const bool inherits_spread = TRY(comm.any(std::ranges::any_of(
-      *workers, [](const WorkerPlacement& worker) { return is_spread(worker.memory); })));
-  if (options.pages.empty() && inherits_spread && setup.pages.front() != PageKind::base) {
-    setup.pages = {PageKind::base};
-    setup.why_base = why_base_where_spread;
-  }
   setup.layout = TRY(gather_layout(comm, *workers));
   if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
   // All must have run before anybody records: with more than this many in turn on a CPU, at some
