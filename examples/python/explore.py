@@ -62,9 +62,9 @@ if len(latency):
 
 # %%
 if len(latency):
-    places = latency.filter(["memory", "memory_node", "placement", "page_size"]).drop_duplicates()
+    places = latency.filter(["memory", "observed_memory_node", "placement", "page_size"]).drop_duplicates()
     print(places.to_string(index=False))
-    seen = latency["memory_node"].map(lambda node: f"bind:{node}".removesuffix(".0"))
+    seen = latency["observed_memory_node"].map(lambda node: f"bind:{node}".removesuffix(".0"))
     print(f"{(latency['memory'] != seen).sum()} of {len(latency)} chases had most of their pages elsewhere")
 
 # %% [markdown]

@@ -20,7 +20,7 @@ FRAMES = ("flows", "totals", "host_totals", "groups", "samples", "hosts", "round
 #: Columns of nodes, CPUs and ranks: integers, as far as the file tells one number each.
 INTEGERS = (
     *("rank", "thread", "worker", "cpu", "cpu_node", "memory_node", "first_cpu", "second_cpu"),
-    "compared_with_node",
+    *("observed_memory_node", "compared_with_node"),
 )
 
 

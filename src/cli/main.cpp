@@ -134,10 +134,15 @@ const std::map<std::string, std::vector<Example>>& examples() {
   return all;
 }
 
-/// Adds the options of the command that the first word names, and returns what starts it; where all
-/// options are asked for, those of all.
-Command add_options(const Entries& entries, const std::string& word) {
-  const bool all = word == "completion" || word == declared_word;
+/// Adds the options of the command that the words name (`--help latency` too), and returns what
+/// starts it; where all options are asked for, those of all.
+Command add_options(const Entries& entries, const std::vector<std::string>& words) {
+  const auto named = std::ranges::find_if(words, [&](const std::string& word) {
+    return std::ranges::any_of(entries,
+                               [&](const auto& entry) { return entry.first->get_name() == word; });
+  });
+  const std::string word = named == words.end() ? "" : *named;
+  const bool all = word == "completion" || (!words.empty() && words.front() == declared_word);
   Command start;
   for (const auto& [sub, entry] : entries) {
     if (!all && sub->get_name() != word) continue;
@@ -304,7 +309,7 @@ int run(std::vector<std::string> words) {
   if (const auto error = become_external_command(app, words)) {
     return report_error(*error, false);
   }
-  const Command command = add_options(entries, line.words.empty() ? "" : line.words.front());
+  const Command command = add_options(entries, line.words);
   if (const auto text = declared_text(app, line.words)) {
     const auto shown = write_stdout(*text);
     return shown ? 0 : report_error(shown.error(), false);

@@ -278,6 +278,7 @@ std::string answer_of(const Comparison& found) {
   const auto of = [&](CaseVerdict verdict) { return found.count(verdict); };
   using enum CaseVerdict;
   const std::size_t all = found.cases.size();
+  const std::size_t open = of(not_distinguishable) + of(not_comparable);
   std::string text;
   if (of(slower) > 0)
     text = fmt::format("SLOWER {} of {}{}; {} faster", of(slower), all, named(slower), of(faster));
@@ -285,10 +286,11 @@ std::string answer_of(const Comparison& found) {
     text = fmt::format("FASTER {} of {}{}; 0 slower", of(faster), all, named(faster));
   else if (of(same) == all)
     text = fmt::format("SAME: {}", count_text(all, "case"));
+  else if (open == all)
+    return fmt::format("UNDECIDED: {}", count_text(all, "case"));
   else
     text = fmt::format("NO CHANGE SEEN in {}", count_text(all, "case"));
   if (of(same) > 0 && of(same) < all) text += fmt::format(", {} same", of(same));
-  const std::size_t open = of(not_distinguishable) + of(not_comparable);
   return open == 0 ? text : text + fmt::format(", {} undecided", open);
 }
 

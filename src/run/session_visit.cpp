@@ -118,7 +118,7 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
   } else if (auto gathered = gather(mine, stopped); !gathered) {
     cut = gathered.error();
   } else {
-    progress_.end(planned.scenario, stopped ? "interrupted" : "measured once");
+    progress_.end(planned.scenario, stopped ? "interrupted" : "first visit done");
     if (stopped) cut = interrupted;
   }
   std::move(mine.begin(), mine.end(), std::back_inserter(outcome.flows));

@@ -39,7 +39,7 @@ struct FlowEntry {
   Places places;
   const std::string& kernel() const { return flow.kernel.name; }
   bool has(const std::string& key) const { return keys.contains(key); }
-  /// Whether they say the same.
+  /// Whether they have the same keys, with the same values.
   friend bool operator==(const FlowEntry& a, const FlowEntry& b);
 };
 /// All keys that its kernel heeds, those of a source among them where it has one.

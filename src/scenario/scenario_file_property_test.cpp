@@ -131,7 +131,7 @@ FlowEntry some_flow(int& next_cpu) {
   }
   if (kernel == "mix") {
     perhaps_give(entry, "mix", flow.kernel.mix_reads, *rc::gen::inRange<unsigned>(1, 65));
-    flow.kernel.mix_writes = *rc::gen::inRange<unsigned>(1, 65);
+    if (entry.has("mix")) flow.kernel.mix_writes = *rc::gen::inRange<unsigned>(1, 65);
   }
   if (kernel == "read" && entry.cpus.size() > 1)
     perhaps_give(entry, "first_touch", entry.first_touch, CpuId{next_cpu++});
@@ -161,6 +161,10 @@ RC_GTEST_PROP(ScenarioFileProperty, IsReadAsItWasWritten, ()) {
   const auto read = parse_scenarios(text, "f");
   if (!read) RC_FAIL(full_text(read.error()) + "\n" + text);
   if (!(*read == file)) RC_FAIL("another file:\n" + text + text_of(*read, {}));
+  for (std::size_t i = 0; i < file.scenarios.size(); ++i) {
+    for (std::size_t k = 0; k < file.scenarios[i].flows.size(); ++k)
+      RC_ASSERT(read->scenarios[i].flows[k].flow == file.scenarios[i].flows[k].flow);
+  }
 }
 
 /// A file with some bytes changed, dropped or doubled: near enough to a right one to get far.

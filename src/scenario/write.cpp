@@ -168,7 +168,8 @@ std::string flow_text(const FlowEntry& entry) {
 }  // namespace
 
 bool operator==(const FlowEntry& a, const FlowEntry& b) {
-  return a.cpus == b.cpus && a.kernel() == b.kernel() && key_lines(a) == key_lines(b);
+  return a.cpus == b.cpus && a.kernel() == b.kernel() && a.keys == b.keys &&
+         key_lines(a) == key_lines(b);
 }
 
 std::string text_of(const ScenarioFile& file, const std::vector<std::string>& head) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/add_once.h"
 #include "base/count_text.h"
@@ -278,20 +279,29 @@ bool each_has_its_cpu(const ScenarioResult& point, const RunReport& report) {
   return true;
 }
 
-/// Where the memory of all flows was observed, else where it was to be.
+/// Where the pages of all flows were seen, but for a few; where nobody saw them, where they were to
+/// be.
 std::string memory_place(const ScenarioResult& point, const RunReport& report) {
-  std::vector<std::string> nodes, asked;
+  constexpr double few = 0.1;
+  NodeSet nodes;
+  std::vector<std::string> unseen;
   bool own = true;
   for (const FlowResult& flow : point.flows) {
-    const NodeSet found = nodes_of(observed_memory(flow));
-    const NodeId node = report.workers[static_cast<std::size_t>(flow.worker)].cpu_node;
-    own = own && (found.empty() ? flow.memory == "local" : found == NodeSet{node});
-    add_once(nodes, found.empty() ? "" : to_list(found));
-    add_once(asked, flow.memory);
+    const Residency& seen = observed_memory(flow);
+    const auto main = seen.main_node();
+    if (!main) {
+      own = own && flow.memory == "local";
+      add_once(unseen, flow.memory);
+      continue;
+    }
+    const bool on_one = seen.fraction_on(NodeSet{*main}).value_or(1) > 1 - few;
+    const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
+    own = own && on_one && *main == worker.cpu_node;
+    nodes = nodes | (on_one ? NodeSet{*main} : nodes_of(seen));
   }
   if (own) return "local memory";
-  if (nodes.size() == 1 && !nodes.front().empty()) return "memory of node " + nodes.front();
-  return asked.size() == 1 ? "memory " + asked.front() : "memory of several nodes";
+  if (nodes.empty()) return fmt::format("memory {}", fmt::join(unseen, ", "));
+  return fmt::format("memory of node{} {}", nodes.size() > 1 ? "s" : "", to_list(nodes));
 }
 
 std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
