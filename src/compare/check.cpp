@@ -126,8 +126,13 @@ Finding finding_of(const char* verdict, const StoredCase& one, const SlowKernel&
   Finding finding = finding_of(found, one.point, one.metric, one.unit);
   finding.verdict = verdict;
   finding.command = one.command;
-  if (!one.figure.disturbed.empty())
-    finding.evidence += (finding.evidence.empty() ? "" : "; ") + one.figure.disturbed;
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) finding.evidence += (finding.evidence.empty() ? "" : "; ") + text;
+  };
+  // Of a case whose workers are on several nodes there is one for each.
+  if (one.level == CaseLevel::point && one.part.find("median of ") != std::string::npos)
+    add(one.part);
+  add(one.figure.disturbed);
   return finding;
 }
 
