@@ -264,8 +264,7 @@ Expected<void> check_run_together(const PlanInput& input, const std::string& com
                       "--threads 1 has one of them");
   }
   TRY(check_no_csv(input.options, fmt::format("what {} varies", command)));
-  const auto cpus =
-      distinct_cpus(input, command, "two workers are on CPU {} and could only run in turns");
+  const auto cpus = distinct_cpus(input, command);
   return cpus ? Expected<void>{} : fail(cpus.error());
 }
 
@@ -363,14 +362,14 @@ std::optional<Figure> sum_over_flows(const ScenarioResult& visit, const std::str
   return sum;
 }
 
-Expected<CpuSet> distinct_cpus(const PlanInput& input, const std::string& command,
-                               const char* message) {
+Expected<CpuSet> distinct_cpus(const PlanInput& input, const std::string& command) {
   CpuSet cpus;
   for (const Worker& worker : input.layout.workers) {
     const CpuId cpu = worker.placement.cpu.value_or(CpuId{});
     if (cpus.contains(cpu)) {
-      return fail_usage(command, fmt::format(fmt::runtime(message), cpu.value),
-                        "name each CPU once (--cpus), and no more --threads than CPUs");
+      return fail_usage(
+          command, fmt::format("two workers are on CPU {} and could only run in turns", cpu.value),
+          "name each CPU once (--cpus), and no more --threads than CPUs");
     }
     cpus.insert(cpu);
   }

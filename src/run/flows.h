@@ -155,9 +155,7 @@ std::optional<Estimate> mean_rate(const FlowResult& flow, const std::string& key
 std::optional<Figure> sum_over_flows(const ScenarioResult& visit, const std::string& key,
                                      const std::string& sum_key);
 
-/// The CPUs of the workers; an error (usage) where two are on one. `message` says why that will not
-/// do; its {} is the CPU.
-Expected<CpuSet> distinct_cpus(const PlanInput& input, const std::string& command,
-                               const char* message);
+/// The CPUs of the workers; an error (usage) where two are on one.
+Expected<CpuSet> distinct_cpus(const PlanInput& input, const std::string& command);
 
 }  // namespace numatlas

@@ -161,7 +161,7 @@ Expected<void> Cores::check(const PlanInput& input) const {
     return fail(ErrorKind::usage, "--home and --memory both say where the line is",
                 "leave one of them out");
   }
-  const auto cpus = distinct_cpus(input, spec().name, "CPU {} is listed twice");
+  const auto cpus = distinct_cpus(input, spec().name);
   if (!cpus) return fail(cpus.error());
   if (cpus->size() > 1) return {};
   return fail_about(ErrorKind::unavailable, spec().name,

@@ -111,7 +111,7 @@ TEST(CoresPlan, RefusesWhatIsNoPair) {
   const auto twice = cores_plan({"--cpus", "0", "--threads", "2"});
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().kind, ErrorKind::usage);
-  EXPECT_THAT(full_text(twice.error()), HasSubstr("CPU 0 is listed twice"));
+  EXPECT_THAT(full_text(twice.error()), HasSubstr("two workers are on CPU 0"));
 }
 
 TEST(CoresPlan, LinesHaveRoomAndBothSidesKnowThem) {

@@ -120,10 +120,7 @@ Expected<void> Touch::check(const PlanInput& input) const {
   TRY(check_one_process(input, "touch"));
   TRY(check_one_number_of_threads(input.options, spec().name));
   TRY(check_no_csv(input.options, "patterns"));
-  if (auto cpus = distinct_cpus(input, spec().name,
-                                "two workers are on CPU {} and could only run in turns");
-      !cpus)
-    return fail(cpus.error());
+  TRY(distinct_cpus(input, spec().name));
   return {};
 }
 
