@@ -70,6 +70,14 @@ std::string nearest(std::string_view word, const Words& words) {
   return found;
 }
 
+/// "node:0", and "node0" and "node=0", which were meant so: "node" and "0".
+std::pair<std::string_view, std::string_view> word_and_list(std::string_view part) {
+  const auto end = part.find_first_of(":=0123456789");
+  if (end == std::string_view::npos) return {part, {}};
+  const bool separated = part[end] == ':' || part[end] == '=';
+  return {part.substr(0, end), part.substr(separated ? end + 1 : end)};
+}
+
 /// What was written, cut to a length that leaves an error message readable.
 std::string quoted(std::string_view text) {
   constexpr std::size_t shown = 60;
@@ -165,8 +173,7 @@ const SourceForm* source_of_path(std::string_view path, const std::vector<Source
   return best;
 }
 
-tl::unexpected<Error> unknown_memory_form(std::string_view word, std::string_view list,
-                                          std::string_view whole,
+tl::unexpected<Error> unknown_memory_form(std::string_view whole,
                                           const std::vector<SourceForm>& sources) {
   std::vector<std::string_view> words;
   for (std::string_view each : node_words()) {
@@ -183,26 +190,22 @@ tl::unexpected<Error> unknown_memory_form(std::string_view word, std::string_vie
   if (const SourceForm* meant = source_of_path(whole, sources); meant != nullptr) {
     return memory_error(what, fmt::format("{}:{}", meant->word, whole));
   }
-  if (const auto equals = whole.find('='); list.empty() && equals != std::string_view::npos) {
-    const std::string before = nearest(whole.substr(0, equals), words);
-    if (!before.empty() && before != "local" && before != "inherit" && before != "auto")
-      return memory_error(what, fmt::format("{}:{}", before, whole.substr(equals + 1)));
-  }
-  const std::string word_meant = nearest(word, words);
-  if (word_meant.empty()) return memory_error(what);
-  return memory_error(what, list.empty() ? word_meant : fmt::format("{}:{}", word_meant, list));
+  const auto [before, after] = word_and_list(whole);
+  // "node:1" is how --cpus has it.
+  const std::string meant = before == "node" ? "bind" : nearest(before, words);
+  if (meant.empty()) return memory_error(what);
+  const bool alone = after.empty() || meant == "local" || meant == "inherit" || meant == "auto";
+  return memory_error(what, alone ? meant : fmt::format("{}:{}", meant, after));
 }
 
 /// The valid forms, after the one that was probably meant.
 std::string cpu_hint(std::string_view part) {
   std::vector<std::string_view> words;
   for (std::string_view word : cpu_words()) words.push_back(word.substr(0, word.find(':')));
-  const auto colon = part.find(':');
-  const std::string_view list =
-      colon == std::string_view::npos ? std::string_view{} : part.substr(colon);
-  const std::string meant = nearest(part.substr(0, colon), words);
-  if (meant.empty() || meant == part.substr(0, colon)) return cpu_forms;
-  return fmt::format("did you mean '{}{}'? {}", meant, list, cpu_forms);
+  const auto [word, list] = word_and_list(part);
+  const std::string meant = nearest(word, words);
+  if (meant.empty() || part == meant || part.starts_with(meant + ':')) return cpu_forms;
+  return fmt::format("did you mean '{}{}{}'? {}", meant, list.empty() ? "" : ":", list, cpu_forms);
 }
 
 /// What a list of --cpus names.
@@ -359,7 +362,7 @@ Expected<MemoryPlacement> parse_placement(std::string_view word, std::string_vie
   if (word == "bind") return with_nodes(MemoryMode::bind, list, whole);
   if (word == "prefer") return with_nodes(MemoryMode::prefer, list, whole);
   if (word == "interleave") return with_nodes(MemoryMode::interleave, list, whole);
-  return unknown_memory_form(word, list, whole, sources);
+  return unknown_memory_form(whole, sources);
 }
 
 /// All forms but those of the sources.
