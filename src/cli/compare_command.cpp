@@ -215,7 +215,7 @@ Command add_compare_command(CLI::App& app) {
                  "BASE and NEW: JSON of any measuring command, or folders of `numatlas survey`; "
                  "`numatlas check` judges more than two")
       ->type_name("");
-  add_value(app, "--min-effect", options->min_effect, "PART",
+  add_value(app, "--min-effect", options->min_effect, "FRACTION",
             "smallest change that counts; 0 relies on the intervals alone");
   add_files(app, "--base", options->base,
             "results of several launches of one side; --new has the other's");

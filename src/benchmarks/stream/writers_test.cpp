@@ -78,7 +78,7 @@ copy      4.55  0.2199  5.33  0.1875   3.20  0.3125  4.57 ±<0.1 %  rank 68 on c
 triad     3.41  0.4399  4.00  0.3750   2.40  0.6250  3.43 ±<0.1 %  rank 71 on cn17
 
 What is slower than it should be
-slow: over 5 % and 6 MAD worse than the median of hosts of its kind; fell: than that of its own earlier runs
+slow: over 5 % and 6 MAD worse than the median of hosts of its kind; fell: than that of its own earlier runs; a MAD is at least 0.5 % of the median
 host        command  case   figure         value   expected   change   MAD   against     evidence
 cn17  slow  stream   copy   bandwidth  12.8 GB/s  16.0 GB/s  -20.0 %  40.0  46 hosts  every round
 cn17  slow  stream   triad  bandwidth  9.60 GB/s  12.0 GB/s  -20.0 %  40.0  46 hosts  every round
