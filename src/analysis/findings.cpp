@@ -92,10 +92,13 @@ std::vector<View> views_of_findings(const std::vector<ScenarioResult>& cases,
   found.cells.push_back(figure_column("MAD", "deviations", 1, Part::value, 1));
   for (const char* label : {"against", "since", "evidence"})
     found.cells.push_back(label_column(label, label));
-  found.notes = {fmt::format(
-      "slow: over {:g} % and {:g} MAD worse than the median of hosts of its kind; fell: than that "
-      "of its own earlier runs",
-      rule.drop * 100, rule.mads)};
+  found.notes = {
+      fmt::format("slow: over {:g} % and {:g} MAD worse than the median of hosts of its kind; "
+                  "fell: than that "
+                  "of its own earlier runs",
+                  rule.drop * 100, rule.mads),
+      fmt::format("MAD: scaled median absolute deviations, each at least {:g} % of the median",
+                  rule.least_spread * 100)};
   std::vector<View> views;
   for (const char* verdict : {Finding::slow, Finding::fell, Finding::below, Finding::cleared}) {
     if (std::ranges::none_of(

@@ -12,10 +12,10 @@
 
 namespace numatlas {
 
-void NodePairOptions::add_to(CLI::App& app, const char* size_help) {
+void NodePairOptions::add_to(CLI::App& app, const char* size_help, const char* kernels_help) {
   size.add_to(app, size_help);
   rare(add_order_option(app, order));
-  kernels.add_to(app);
+  kernels.add_to(app, kernels_help);
 }
 
 Expected<void> NodePairOptions::parse(const std::string& command) {

@@ -18,7 +18,7 @@ struct NodePairOptions {
   std::vector<Choice> choices = {};
 
   /// `size_help`: whose memory --size is, and its default.
-  void add_to(CLI::App& app, const char* size_help);
+  void add_to(CLI::App& app, const char* size_help, const char* kernels_help);
   /// Errors name the option; `command` is named.
   Expected<void> parse(const std::string& command);
 };

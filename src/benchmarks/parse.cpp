@@ -67,7 +67,7 @@ void RunParser::add_to(CLI::App& app) {
   std::vector<std::string> without = benchmark_->spec().without_options;
   // Of those that choose sizes past all caches.
   if (!benchmark_->is_of_memory()) without.emplace_back("--ignore-side-caches");
-  common_.add_to(app, benchmark_->spec().time, benchmark_->spec().usual_pages, without);
+  common_.add_to(app, benchmark_->spec(), without);
   for (const std::string& name : benchmark_->spec().refused_options)
     app.get_option(name)->group("");
   app.allow_extras();

@@ -14,7 +14,9 @@ void SizesOption::add_to(CLI::App& app, const std::string& what) {
   std::string usual = usual_;
   usual.insert(std::min(usual.find('\n'), usual.size()), ")");
   add_value(app, "--size", text_, "SIZES",
-            fmt::format("{}: 512 (MiB), 48KiB, 1MiB-2GiB or a list (default: {}\n" "A range has the powers of two. The default is less where that is more than half of a node's free memory",
+            fmt::format("{}: 512 (MiB), 48KiB, 1MiB-2GiB or a list (default: {}\n"
+                        "A range has the powers of two. The default is less where that is more "
+                        "than half of a node's free memory",
                         what, usual));
 }
 

@@ -51,11 +51,12 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
   add_value(
       app, "--peers", options->peers, "FOLDER",
       "also compare with hosts of the same kind, and with this one before: a folder with their "
-      "results (*.json)");
+      "results (*.json)\n"
+      "Results in folders below it are read too");
   add_value(app, "--smbios", options->smbios, "FILE",
             "take the memory modules from a file of `dmidecode --dump-bin`\n"
             "That takes root once instead of each time");
-  add_value(app, "--peak-share", words->share, "PART",
+  add_value(app, "--peak-share", words->share, "FRACTION",
             "share of the peak of memory modules and PCIe links to be reached");
   add_choice(app, "--format", options->format, named(audit_formats()),
              "format of standard output; nhc is one line");

@@ -215,7 +215,7 @@ Command add_compare_command(CLI::App& app) {
                  "BASE and NEW: JSON of any measuring command, or folders of `numatlas survey`; "
                  "`numatlas check` judges more than two")
       ->type_name("");
-  add_value(app, "--min-effect", options->min_effect, "PART",
+  add_value(app, "--min-effect", options->min_effect, "FRACTION",
             "smallest change that counts; 0 relies on the intervals alone");
   add_files(app, "--base", options->base,
             "results of several launches of one side; --new has the other's");
@@ -231,7 +231,7 @@ Command add_compare_command(CLI::App& app) {
             "number of times --run measures each side (default 5, at least 3)");
   add_value(app, "--keep", options->keep, "FOLDER", "keep the results of --run here");
   rare(add_value(
-      app, "--launch-spread", options->launch_spread, "PART|FOLDER",
+      app, "--launch-spread", options->launch_spread, "FRACTION|FOLDER",
       "standard deviation of a figure from launch to launch that is assumed of a single file "
       "(default: 2%, of virtual machines unknown); of a folder, what its results of the same "
       "command on the same host show"));

@@ -120,8 +120,14 @@ Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live
                          std::vector<Error>& left_out) {
   Asked asked;
   WordSpec words;
+  auto memory = parse_memory(options.memory, words);
+  if (!memory) {  // forms that a program's own memory cannot have
+    const std::string sources = ", " + source_forms();
+    std::string& hint = memory.error().hint;
+    if (hint.ends_with(sources)) hint.erase(hint.size() - sources.size());
+  }
   const auto filled = first_error({fill(asked.spec.cpus, parse_cpus(options.cpus, words)),
-                                   fill(asked.spec.memory, parse_memory(options.memory, words))});
+                                   fill(asked.spec.memory, std::move(memory))});
   if (!filled) return fail(filled.error());
   const auto atlas = TRY(parse_atlas(options.atlas, words));
   if (!words.any()) return asked;
@@ -349,8 +355,8 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
       app, "--cpus", options->cpus, "CPUS",
       "CPUs to bind to: all, cores, a list (1-7,17), node:0,1, socket:0, nearest:gpu:0. Under a "
       "launcher one list is dealt out by local rank\n"
-      "The other forms give each rank all CPUs that they name. Also allowed (the same as all), "
-      "isolated, kind:performance, or the CPUs of the node that gpu:0, fastest or largest names");
+      "The other forms give each rank all CPUs that they name: also allowed (the same as all), "
+      "isolated, kind:performance, and the CPUs of the node that gpu:0, fastest or largest names");
   add_value(app, "--threads", options->threads, "N",
             "CPUs per rank, in turn by local rank, of --cpus or of all\n"
             "Fewer are an error. The default for one list under a launcher is OMP_NUM_THREADS, "
@@ -358,7 +364,7 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
   add_value(app, "--memory", options->memory, "PLACEMENT",
             "memory to bind to: local, bind:0, prefer:0, interleave:all, weighted:0=3,2=1, "
             "each:0,0,1,1 (by local rank), auto, nearest:gpu:0\n"
-            "Also interleave:0,1, gpu:0, fastest or largest");
+            "Other forms: interleave:0,1, gpu:0, fastest and largest");
   rare(add_value(
       app, "--atlas", options->atlas, "FILE",
       "a survey.json, or JSON of matrix or transfer, of this machine: its figures decide which "

@@ -226,6 +226,9 @@ std::vector<View> views_of(const ComparedFiles& files, const CompareView& view,
   cases.cells.push_back(label_column("", "remark"));
   cases.cells.push_back(label_column("why not", "reason"));
   cases.verdict = judged_lines(files, view.rule);
+  if (std::ranges::any_of(files.comparison.cases,
+                          [](const ComparedCase& one) { return !one.change.doubt.empty(); }))
+    cases.verdict.emplace_back("* something else may have made the difference: see the warnings");
   if (hidden > 0)
     cases.verdict.insert(
         cases.verdict.begin(),

@@ -169,7 +169,7 @@ void believe_total_of_machine(const Tree& tree, Machine& machine) {
     return;
   machine.notes.push_back(fmt::format(
       "node {} has {} by its own meminfo, but the machine has {} by /proc/meminfo: the "
-      "larger is believed",
+      "larger figure is used",
       node.id.value, to_rounded_text(*node.memory_total), to_rounded_text(*all.memory_total)));
   node = std::move(all);
 }

@@ -207,11 +207,12 @@ Trust trust_of(const std::vector<RunReport>& reports) {
 std::string answer_text(const RunReport& report) {
   const std::string figures = all_figures_text(report);
   if (figures.empty()) return "";
+  const std::string star =
+      figures.find('*') != std::string::npos ? "; " + star_words() : std::string();
   if (const std::string why = distrust_of(report); !why.empty())
-    return unreliable_text(why, figures);
+    return unreliable_text(why + star, figures);
   std::string doubt = doubt_of(report);
-  if (!doubt.empty() && doubt != star_note() && figures.find('*') != std::string::npos)
-    doubt += "; " + star_words();
+  if (!doubt.empty() && doubt != star_note()) doubt += star;
   return figures + "\n" + (doubt.empty() ? "" : "! " + doubt + "\n");
 }
 

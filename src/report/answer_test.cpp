@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "record/test_estimate.h"
 #include "record/test_report.h"
 #include "report/notes.h"
 #include "report/tables.h"
@@ -108,6 +109,9 @@ TEST(Answer, WhatOthersDisturbedIsUnreliable) {
   EXPECT_EQ(answer_text(report),
             "UNRELIABLE: other programs used 1.0 of 2 CPUs; run again when it is quiet\n"
             "(Idle latency: memory 163 ns)\n");
+  report.facts.front().estimate = testing::with_interval(163e-9, 160e-9, 166e-9);
+  report.facts.front().estimate.method = Method::within;
+  EXPECT_THAT(answer_text(report), HasSubstr("when it is quiet; * fewer than 5 visits\n"));
   // A burst in one of several benchmarks is little over all their time.
   RunReport quiet = report;
   quiet.cpu_use = {used(0, 300)};

@@ -105,6 +105,11 @@ struct Spec {
   std::vector<std::string> without_options = {};  ///< common options that mean nothing to it
   /// Common options that it refuses whatever their value is, and says why: not in its help.
   std::vector<std::string> refused_options = {};
+  const char* usual_cpus = "all";  ///< --cpus when not given, for its help; "": told elsewhere
+  /// --threads when not given, for its help, where it takes several numbers; "": it takes one.
+  const char* usual_threads = "";
+  /// Common options that its short help has, though that of other commands only names them.
+  std::vector<std::string> shown_options = {};
   const char* usual_pages = "";  ///< --pages when not given; "": the machine's best (best_pages)
   TimeOption time = {};          ///< --time when not given: of each point, or of all together
   /// Codes of warnings that say nothing here, as they tell how the benchmark works.

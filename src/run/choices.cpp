@@ -22,7 +22,7 @@ const Choices<Stores> all_stores{{name_of(Stores::regular), Stores::regular},
                                  {name_of(Stores::non_temporal), Stores::non_temporal},
                                  {"nt", Stores::non_temporal}};
 constexpr const char* stores_text =
-    "stores; nt ones bypass the caches\n"
+    "kind of stores: nt ones bypass caches\n"
     "nt is short for non-temporal; regular stores write-allocate";
 
 }  // namespace
@@ -58,9 +58,9 @@ std::string Choice::short_name() const {
   return name + (writes && spec.stores == Stores::non_temporal ? " nt" : "");
 }
 
-void KernelOptions::add_to(CLI::App& app) {
+void KernelOptions::add_to(CLI::App& app, const std::string& what) {
   options_ = {add_choices(app, "--kernels", kernels_, named(stream_kernels),
-                          "kernels to run\nupdate reads, modifies and writes each word"),
+                          what + "\nupdate reads, modifies and writes each word"),
               add_value(app, "--mix", mix_text_, "none|R:W,...",
                         "also measure ratios of lines read to written: 2:1,1:1"),
               add_stores_option(app, stores_), add_isa_option(app, isa_)};

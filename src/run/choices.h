@@ -36,7 +36,7 @@ class KernelOptions {
   /// What is measured when nothing is said; `mixes` may be "".
   KernelOptions(std::vector<std::string> kernels, std::string mixes)
       : kernels_(std::move(kernels)), mix_text_(std::move(mixes)) {}
-  void add_to(CLI::App& app);
+  void add_to(CLI::App& app, const std::string& what = "kernels to run");
   /// The first of them on the command line, by name; "" when there is none. While the app lives.
   std::string given() const;
   /// A choice a kernel and kind of stores, in the order given, mixes last. Also sets the

@@ -113,13 +113,18 @@ class HelpFormat : public CLI::Formatter {
     const bool all = mode == CLI::AppFormatMode::All || app->get_help_all_ptr() == nullptr;
     const std::vector<const CLI::App*> commands = commands_of(*app);
     std::string text = beside("", 0, app->get_description()) + make_usage(app, name);
+    bool headed = false;
     for (const OptionGroup& group : groups_of(*app)) {
       std::string lines;
       for (const CLI::Option* option : group.options)
         if (all || !is_rare(*option)) lines += help_line(*option, all);
-      // A short list needs no headings but those of a command without options in groups.
-      const bool heading = all || group.name == "Arguments" || group.name == "Options";
-      if (!lines.empty()) text += (heading ? fmt::format("\n{}:\n", group.name) : "") + lines;
+      // A short list has all options under one heading.
+      const bool argument = group.name == "Arguments";
+      const std::string heading = all || argument ? group.name : "Options";
+      if (lines.empty()) continue;
+      if (all || argument || !headed) text += fmt::format("\n{}:\n", heading);
+      headed = !argument;
+      text += lines;
     }
     if (!commands.empty()) text += all ? "\nCommands:\n" : '\n' + topics(commands);
     for (const CLI::App* command : commands)

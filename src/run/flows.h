@@ -89,8 +89,7 @@ Bytes chase_size_past_caches(const PlanInput& input);
 inline constexpr const char* chase_past_caches_words =
     "past all caches\n"
     "That is 4 times the last-level cache, twice a memory-side cache, at least 256 MiB; 1 GiB "
-    "where "
-    "the system may not list all caches";
+    "where the system may not list all caches";
 Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory);
 
 /// Nodes with CPUs where workers run, and nodes with memory, on any host; ascending.

@@ -16,6 +16,7 @@
 #include "gpu/buffers.h"
 #include "memory/source.h"
 #include "report/reporter.h"
+#include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/place_words.h"
 
@@ -78,12 +79,12 @@ CLI::Option* add_order_option(CLI::App& app, ChainOrder& order) {
       ->group("Measurement");
 }
 
-void CommonOptions::add_to(CLI::App& app, const TimeOption& time, const char* pages,
+void CommonOptions::add_to(CLI::App& app, const Spec& spec,
                            const std::vector<std::string>& without) {
-  time_ = time.text;
-  time_of_all_ = time.of_all;
-  pages_ = pages;
-  add_placement(app);
+  time_ = spec.time.text;
+  time_of_all_ = spec.time.of_all;
+  pages_ = spec.usual_pages;
+  add_placement(app, spec);
   add_measurement(app);
   add_output(app);
   // For tests: "null" touches no memory and has a scripted clock.
@@ -95,27 +96,36 @@ void CommonOptions::add_to(CLI::App& app, const TimeOption& time, const char* pa
     if (name == "--stats") plain_.style.all_notes = true;  // which no option would show
     app.remove_option(option);
   }
+  for (const std::string& name : spec.shown_options) app.get_option(name)->configurable();
 }
 
-void CommonOptions::add_placement(CLI::App& app) {
+void CommonOptions::add_placement(CLI::App& app, const Spec& spec) {
   const auto place = [](CLI::Option* option) { option->group("Placement"); };
-  place(add_value(app, "--cpus", cpus_, "CPUS",
-                  "CPUs of the workers: all (default), cores (one per core), a list (0-7,16), "
-                  "node:0, socket:0\n"
-                  "all and allowed are those that this process may use. Also isolated (isolcpus), "
-                  "kind:performance, lists "
-                  "separated by /, one per local rank, or the CPUs of the node that gpu:0, "
-                  "nearest:gpu:0, fastest or largest names"));
-  place(add_value(app, "--threads", threads_, "N",
-                  "workers per rank; bandwidth and copy also take 1-8\n"
-                  "The default is OMP_NUM_THREADS, or what the command needs; one under a "
-                  "launcher"));
+  const std::string usual_cpus = spec.usual_cpus;
+  place(add_value(
+      app, "--cpus", cpus_, "CPUS",
+      fmt::format("CPUs of the workers: all, cores (one per core), a list (0-7,16), node:0, "
+                  "socket:0{}\n"
+                  "With all (or allowed), workers use the CPUs that this process may use. Other "
+                  "forms: isolated (isolcpus), kind:performance, lists separated by /, one per "
+                  "local rank, and the CPUs of the node that gpu:0, nearest:gpu:0, fastest or "
+                  "largest names",
+                  usual_cpus.empty() ? "" : fmt::format(" (default: {})", usual_cpus))));
+  const std::string usual_threads = spec.usual_threads;
+  place(add_value(
+      app, "--threads", threads_, "N",
+      usual_threads.empty()
+          ? "workers per rank\n"
+            "The default is OMP_NUM_THREADS, or what the command needs; one under a launcher"
+          : "workers per rank, or several numbers in turn: 1-8, 1,4\nThe default is " +
+                usual_threads));
   place(add_value(app, "--memory", memory_, "PLACEMENT",
                   fmt::format("where the memory is: local, bind:0, interleave:0,1, gpu:0 (default: "
                               "the inherited policy, else local)\n"
-                              "Also prefer:0, interleave:all, weighted:0=3,2=1, each:0,0,1,1 (by "
-                              "rank), auto, {}, {} or inherit",
-                              placement_words, source_forms())));
+                              "Other forms: prefer:0, interleave:all, weighted:0=3,2=1, "
+                              "each:0,0,1,1 (by rank), auto, nearest:gpu:0, fastest, largest, {} "
+                              "and inherit",
+                              source_forms())));
   place(rare(add_value(app, "--atlas", atlas_, "FILE",
                        "a survey.json, or JSON of matrix or transfer, of this machine: its figures "
                        "decide which node gpu:0, nearest:gpu:0 and fastest are")));
@@ -126,12 +136,12 @@ void CommonOptions::add_placement(CLI::App& app) {
                       (pages_.empty() ? " (default: thp where available, else base)\n"
                                         "Interleaved memory has base pages by default"
                                       : "") +
-                      "\nSeveral are measured in turn. Also the other sizes that the system's "
-                      "pools have: 64K, 1M, 16M, 32M, "
-                      "512M, 2G, 16G"));
+                      "\nSeveral are measured in turn. Other sizes of the system's pools: 64K, "
+                      "1M, 16M, 32M, 512M, 2G, 16G"));
   place(rare(app.add_flag("--strict", plain_.strict,
-                          "end with an error where memory is not placed as asked, and with exit "
-                          "code 1 where the figures are UNRELIABLE")));
+                          "fail if memory is misplaced or figures are UNRELIABLE\n"
+                          "Memory is misplaced if its nodes or pages are not those that were asked "
+                          "for. The exit code is 1 where figures are UNRELIABLE")));
   place(rare(add_machine_option(app, plain_.machine)));
   place(add_mpi_option(app, plain_.mpi));
 }
@@ -140,16 +150,17 @@ void CommonOptions::add_measurement(CLI::App& app) {
   const auto measure = [](CLI::Option* option) { option->group("Measurement"); };
   measure(app.add_flag("--serial", plain_.serial,
                        "measure one worker at a time while the others sleep"));
-  measure(add_value(app, "--precision", precision_, "PART",
-                    "measure each case this precisely\n"
-                    "A case ends when half of the 95 % interval is within this part of the value"));
+  measure(rare(add_value(app, "--precision", precision_, "FRACTION",
+                         "stop a case once it is known this precisely\n"
+                         "That is when half of its 95 % interval is at most this fraction of the "
+                         "value")));
   measure(add_value(app, "--time", time_, "TIME",
-                    std::string(time_of_all_ ? "time of all cases" : "time of each case") +
-                        ", in s or with a unit"));
+                    fmt::format("time limit of {}\nIn seconds, or with a unit",
+                                time_of_all_ ? "all cases together" : "each case")));
   measure(rare(add_value(app, "--visits", visits_, "N",
                          "measure each case N times, each in new memory (default: 5 to 10)\n"
-                         "By default, it ends once --precision is met; on a virtual machine, when "
-                         "the time is used up")));
+                         "By default, a case ends once --precision is met; on a virtual machine, "
+                         "when the time is used up")));
   measure(rare(
       add_value(app, "--spread", spread_, "TIME",
                 "take the visits to each case over at least this time, ten visits unless "
@@ -191,9 +202,9 @@ void CommonOptions::add_output(CLI::App& app) {
   output(add_value(app, "--json", plain_.json_file, "FILE",
                    "also write the whole result as JSON\n"
                    "It has figures with intervals, the environment and the observed placement"));
-  output(rare(
-      add_value(app, "--openmetrics", plain_.openmetrics_file, "FILE",
-                "also write the figures for the textfile collector of Prometheus' node exporter")));
+  output(rare(add_value(app, "--openmetrics", plain_.openmetrics_file, "FILE",
+                        "also write the figures for Prometheus' node exporter\n"
+                        "Its textfile collector reads this file")));
   // STREAM has one of its own: its samples are rounds, and stand in its JSON.
   if (app.get_option_no_throw("--samples") == nullptr) {
     output(rare(add_value(app, "--samples", plain_.samples_file, "FILE",

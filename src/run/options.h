@@ -19,6 +19,8 @@ namespace numatlas {
 
 enum class Verify { proof, full };
 
+struct Spec;
+
 /// What --time means to a benchmark.
 struct TimeOption {
   const char* text = "500ms";  ///< when it is not given
@@ -71,13 +73,12 @@ std::vector<OutputFile> output_files(const RunOptions& options);
 class CommonOptions {
  public:
   /// All but those that `without` names.
-  void add_to(CLI::App& app, const TimeOption& time, const char* pages,
-              const std::vector<std::string>& without);
+  void add_to(CLI::App& app, const Spec& spec, const std::vector<std::string>& without);
   /// Errors name the option. After the app has parsed, while it lives.
   Expected<RunOptions> parse() const;
 
  private:
-  void add_placement(CLI::App& app);
+  void add_placement(CLI::App& app, const Spec& spec);
   void add_measurement(CLI::App& app);
   void add_output(CLI::App& app);
 

@@ -16,15 +16,20 @@ int exit_code_of(const SlowReport& slow) {
 }
 
 void SlowOptions::add_to(CLI::App& app) {
-  add_value(app, "--slow", slow_, "PART",
-            "least distance of a slow host to its kind's median (default: 5% in one kernel, 1.5% "
-            "in all together)");
-  rare(add_value(app, "--slow-together", together_, "PART",
-                 "the same for all kernels together alone (default: as --slow)"));
+  add_value(app, "--slow", slow_, "FRACTION",
+            "least distance of a slow host below the median of its kind (default: 5% in one "
+            "kernel, 1.5% in all together)");
+  rare(add_value(app, "--slow-together", together_, "FRACTION",
+                 "least distance of a slow host below the median of its kind in all kernels "
+                 "together (default: as --slow)"));
   add_value(
       app, "--mads", mads_, "N",
-      "the same, in scaled MADs\n"
-      "MAD is the median absolute deviation. The host's interval lies below the median as well");
+      fmt::format("least distance of a slow host below the median of its kind, in scaled "
+                  "MADs\n"
+                  "The scaled MAD is 1.4826 times the median absolute deviation of the hosts, "
+                  "and at least {:g} % of the median ({:g} % in all kernels together). A slow "
+                  "host meets both --slow and --mads, and its interval lies below the median",
+                  SlowRule{}.least_spread * 100, SlowRule{}.least_spread / 2 * 100));
 }
 
 Expected<SlowRule> SlowOptions::parse() const {

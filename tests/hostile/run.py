@@ -188,7 +188,7 @@ def hosts_of_their_own():
         "--dat",
         folder,
     )
-    expect(0, "STREAM on 1 node", "stream", "--engine", "null", "--machine", machine, "-q", "--dat", folder)
+    expect(0, "STREAM on 1 host", "stream", "--engine", "null", "--machine", machine, "-q", "--dat", folder)
 
 
 CASES = {

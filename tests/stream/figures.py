@@ -126,7 +126,7 @@ def check_all(t: Trial, out: str, threads: int = 1) -> dict:
 def case_hosts(t: Trial) -> None:
     """48 processes as 6 hosts, on however few CPUs."""
     run = t.stream(48, "--elements", 20000, "--repeats", 4, *EVERYTHING, NUMATLAS_TEST_HOSTS=6).ends_with(0)
-    run.out_says(r"^STREAM on 6 nodes, 48 processes, 3 arrays of 20000 elements ").out_says("8 processes x 1 thread")
+    run.out_says(r"^STREAM on 6 hosts, 48 processes, 3 arrays of 20000 elements ").out_says("8 processes x 1 thread")
     report = check_all(t, run.out)
     equal((report["ranks"], len(report["hosts"]), len(report["kinds"])), (48, 6, 1), "ranks, hosts, kinds")
     equal([kernel["name"] for kernel in report["kernels"]], ["copy", "scale", "add", "triad"], "kernels")

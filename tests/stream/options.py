@@ -108,7 +108,7 @@ def case_same(t: Trial) -> None:
                        "numa:1(memory=34359738368) l3:1(size=16777216) core:4 pu:1", "--json", "report.json").ends_with(0)
         true("elements: 4 x the last-level caches (16 MiB)" in t.report()["notes"], "source of the elements")
         totals.append(t.report()["elements"] * ranks)
-        run.out_says(f"^STREAM on 1 node, {ranks} process")
+        run.out_says(f"^STREAM on 1 host, {ranks} process")
     equal(totals, [4 * 16777216 // 8] * 2, "elements of all processes")
 
 

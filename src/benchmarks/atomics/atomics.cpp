@@ -40,6 +40,8 @@ const Spec atomics_spec{
     .main_metric = "operation_time",
     .without_options = {"--print-scenario"},
     .refused_options = {"--csv", "--serial"},
+    .usual_cpus = "cores",
+    .usual_threads = "1, 2, 4 and so on to all CPUs",
     .time = {"10s", true},
 };
 

@@ -46,6 +46,8 @@ const Spec bandwidth_spec{
          {"How many threads fill the memory of node 0",
           "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad --threads 1-8"}},
     .main_metric = "bandwidth",
+    .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
+    .shown_options = {"--strict", "--openmetrics"},
 };
 
 class Bandwidth final : public Benchmark {

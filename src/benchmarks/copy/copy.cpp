@@ -57,15 +57,16 @@ const Spec copy_spec{
     .listing = {Topic::memory, true},
     .description =
         "Each worker copies from its own buffer in one place to one of the same size in another. "
-        "Without "
-        "--from and --to, every pair of nodes with memory is measured, including nodes without "
-        "CPUs. Each byte copied counts once; STREAM counts it twice, as read and as written.",
+        "Without --from and --to, every pair of nodes with memory is measured, including nodes "
+        "without CPUs. Each byte copied counts once; STREAM counts it twice, as read and as "
+        "written.",
     .examples = {{"Copies between all pairs of nodes",
                   "numatlas copy --stores regular,non-temporal"},
                  {"From node 2 to two others, by one to eight threads near the target",
                   "numatlas copy --from bind:2 --to interleave:0,1 --side to --threads 1-8"}},
     .main_metric = "bandwidth",
     .refused_options = {"--memory", "--csv"},
+    .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
 };
 
 class Copy final : public Benchmark {
@@ -115,7 +116,7 @@ void Copy::add_options(CLI::App& app) {
   auto* from =
       add_value(app, "--from", from_text_, "PLACEMENT",
                 "memory that is read: bind:0, interleave:0,1, local\n"
-                "Also weighted:0=3,2=1 and prefer:0. The default is local if --to is given");
+                "Other forms: weighted:0=3,2=1, prefer:0. The default is local if --to is given");
   auto* to = add_value(app, "--to", to_text_, "PLACEMENT",
                        "memory that is written\nThe default is local if --from is given");
   app.add_flag("--matrix", matrix_, "copy between all pairs of nodes, as without --from and --to")

@@ -42,6 +42,7 @@ const Spec cores_spec{
                  {"Both directions of each pair, over 16 lines that lie on node 1",
                   "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}},
     .main_metric = "core_to_core",
+    .usual_cpus = "cores",
     .time = {"10s", true},
 };
 

@@ -46,6 +46,8 @@ const Spec faults_spec{
     .main_metric = "fault_time",
     .without_options = {"--print-scenario"},
     .refused_options = {"--csv", "--serial"},
+    .usual_cpus = "cores",
+    .usual_threads = "1, 2, 4 and so on to all CPUs",
     .usual_pages = "base",
     .time = {"20s", true},
     // Its pages are given back and come anew all the time.

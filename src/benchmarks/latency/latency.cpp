@@ -39,6 +39,8 @@ const Spec latency_spec{
                   "numatlas latency --size 16KiB,256KiB,8MiB,1GiB"},
                  {"How many misses one CPU keeps open at once", "numatlas latency --chains 1-32"}},
     .main_metric = "latency",
+    .usual_cpus = "one CPU",
+    .shown_options = {"--strict", "--openmetrics"},
 };
 
 class Latency final : public Benchmark {
@@ -81,20 +83,21 @@ class Latency final : public Benchmark {
 void Latency::add_options(CLI::App& app) {
   sizes_.add_to(app, "memory of each worker");
   add_order_option(app, order_);
-  add_value(app, "--stride", stride_text_, "BYTES",
-            "distance of the chain's nodes (default: a cache line)")
+  rare(add_value(app, "--stride", stride_text_, "BYTES",
+                 "distance of the chain's nodes (default: a cache line)"))
       ->group("Measurement");
   rare(add_value(app, "--control-stride", control_text_, "BYTES",
                  "also measure the largest size at this wider stride\n"
-                 "What the latency rises by is what the prefetch of adjacent lines hides at the "
-                 "usual one"))
+                 "At the usual stride, the prefetch of adjacent lines may hide a part of the "
+                 "latency; the difference between both strides is that part"))
       ->group("Measurement");
-  add_value(
-      app, "--chains", chains_text_, "N",
-      fmt::format("chains that each worker follows at the same time: a number, or several such as "
-                  "1-32 or 1,2,4,8 (1 to {})\n"
-                  "They are independent, and far apart on one cycle",
-                  most_chains))
+  rare(add_value(
+           app, "--chains", chains_text_, "N",
+           fmt::format(
+               "chains that each worker follows at the same time: a number, or several such as "
+               "1-32 or 1,2,4,8 (1 to {})\n"
+               "They are independent, and far apart on one cycle",
+               most_chains)))
       ->group("Measurement");
 }
 

@@ -58,6 +58,7 @@ const Spec loaded_spec{
                   "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}},
     .main_metric = "latency",
     .refused_options = {"--memory", "--serial", "--csv"},
+    .shown_options = {"--strict", "--openmetrics"},
     .time = {"30s", true},
     .refines_first_values = true,
 };
@@ -97,14 +98,15 @@ class Loaded final : public Benchmark {
 
 void Loaded::add_options(CLI::App& app) {
   add_value(app, "--pairs", pairs_text_, "all|local|PAIRS",
-            "every CPU node with every memory node (all), each with its own (local), or pairs such "
-            "as 0:0,0:2\n"
-            "Memory of GPUs is measured only in such pairs");
+            "pairs of CPU node and memory node: all, each with its own (local), or some such as "
+            "0:0,0:2\n"
+            "Memory of GPUs is measured only if named");
   add_value(app, "--rates", rates_text_, "RATES",
             "total load in GB/s: 1,2,5 (default: parts of the peak)\n"
             "The peak is measured first. Required with several ranks");
-  common_.add_to(
-      app, "memory of each loader, in MiB or with a unit (default: as for `numatlas matrix`)");
+  common_.add_to(app,
+                 "memory of each loader, in MiB or with a unit (default: as for `numatlas matrix`)",
+                 "kernels of the load");
 }
 
 Expected<std::vector<double>> parse_rates(const std::string& text) {

@@ -40,6 +40,7 @@ const Spec matrix_spec{
                   "numatlas matrix --only latency --relative"}},
     .main_metric = "bandwidth",
     .refused_options = {"--memory", "--serial", "--csv"},
+    .shown_options = {"--strict", "--openmetrics"},
     .time = {"30s", true},
     .by_host = true,
 };
@@ -79,14 +80,15 @@ void Matrix::add_options(CLI::App& app) {
   add_choice(app, "--only", only_, named({"latency", "bandwidth"}), "measure only this");
   add_value(app, "--nodes", nodes_, "all|NODES",
             "nodes of the memory, such as 0,2; memories of GPUs only if named");
-  app.add_flag("--relative", relative_, "show each cell also as a multiple of the local one");
+  rare(app.add_flag("--relative", relative_, "show each cell also as a multiple of the local one"));
   pairs_.add_to(
       app,
       "memory of each worker, in MiB or with a unit (default: past all caches)\n"
       "That is four times the last-level caches, twice the memory-side cache of the memory's node, "
       "or 1 GiB where the system may not list all caches, shared among the node's workers, and at "
       "least 16 MiB; at least 256 MiB for the latency; less where that is more than half of a "
-      "node's free memory");
+      "node's free memory",
+      "kernels to run");
   order_option_ = app.get_option("--order");
 }
 

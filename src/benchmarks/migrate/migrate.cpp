@@ -43,6 +43,7 @@ const Spec migrate_spec{
     .main_metric = "move_time",
     .without_options = {"--print-scenario"},
     .refused_options = {"--csv", "--serial", "--memory"},
+    .usual_threads = "one",
     .usual_pages = "base",
     .time = {"20s", true},
     .expected_warnings = {"pages-moved", "placement", "page-size"},
@@ -96,7 +97,7 @@ void Migrate::add_options(CLI::App& app) {
   add_value(app, "--from", from_, "all|NODES", "source nodes; memories of GPUs only if named");
   add_value(app, "--to", to_, "all|NODES", "destination nodes; memories of GPUs only if named");
   add_choices(app, "--how", hows_, named(all_movings),
-              "by which system call: move_pages(2), or mbind(2) with MPOL_MF_MOVE");
+              "system call that moves the pages: move_pages(2), or mbind(2) with MPOL_MF_MOVE");
   add_choices(
       app, "--beside", beside_, named({"none", "chase", "read"}),
       "access by another thread while one thread moves the pages: none, a pointer chase, or reads "

@@ -65,21 +65,21 @@ ScenarioResult case_of(Operation operation, const KernelSpec& spec, std::uint64_
 
 const Spec stream_spec{
     .name = "stream",
-    .summary = "run STREAM on all ranks and hosts, name slow nodes",
+    .summary = "run STREAM on all ranks and hosts, name slow hosts",
     .listing = {Topic::hosts},
     .description =
         "Each process (rank) has three arrays, divided among its threads. A round is one pass of "
         "each kernel; all ranks of all hosts begin each pass together. A host's time is that of "
-        "its slowest process. Hosts that are "
-        "alike are compared: one is slow if its median lies far below theirs (--mads, --slow) and "
-        "its interval excludes it.",
+        "its slowest process. Hosts of a kind are compared: one is slow if it lies far below their "
+        "median (--slow, --mads), and its interval does too.",
     .examples = {{"STREAM on this host, one thread per CPU", "numatlas stream"},
-                 {"Find the slow nodes of a job, 8 processes per node with 16 threads each",
+                 {"Find the slow hosts of a job, 8 processes per host with 16 threads each",
                   "srun --ntasks-per-node 8 -c 16 numatlas stream --threads 16 --check --retest"}},
     .less_memory_hint = "use fewer --elements or a smaller --size, or fewer ranks or --threads",
     .main_metric = "bandwidth",
     .without_options = {"--serial", "--precision", "--time", "--seed", "--verify", "--stats",
                         "--process-memory", "--skip-too-large", "--print-scenario"},
+    .shown_options = {"--strict", "--openmetrics"},
     .reduced_to_hosts = true,
 };
 
@@ -98,17 +98,23 @@ void Stream::add_options(CLI::App& app) {
   add_value(
       app, "--elements", elements_text_, "N",
       "8-byte elements of each array of a process (default: four times the last-level caches)\n"
-      "They are rounded up to whole cache lines. The default is four times the last-level caches "
-      "that the workers of a host use, or a third of 1 GiB where the system may not list all "
-      "caches, or of twice the memory-side caches, divided by its processes; the most that any "
-      "host needs; less where that is more than half of the free memory");
+      "The number is rounded up to whole cache lines. By default, an array is four times the "
+      "last-level caches that the workers of a host use, or a third of 1 GiB where the system may "
+      "not list all caches, or a third of twice the memory-side caches, whichever is largest, "
+      "divided by the processes of the host. All hosts take the largest array that any needs, but "
+      "at most half of the free memory");
   add_value(app, "--size", size_text_, "SIZE",
-            "the same as memory of a process, in MiB or with a unit");
-  add_value(app, "--repeats", repeats_text_, "N", "rounds with the warm-up; 7 for intervals");
+            "memory of the three arrays of a process\n"
+            "In MiB or with a unit; instead of --elements");
+  add_value(app, "--repeats", repeats_text_, "N",
+            "rounds; the first is an uncounted warm-up\n"
+            "At least 2; an interval takes 7");
   add_choices(app, "--kernels", operations_,
               named(std::vector{Operation::copy, Operation::scale, Operation::add, Operation::triad,
                                 Operation::read, Operation::write}),
-              "kernels to run\nread and write run in rounds of their own");
+              "kernels to run\n"
+              "They run in the order of STREAM: copy, scale, add, triad; read and write run in "
+              "rounds of their own");
   add_stores_option(app, stores_);
   add_isa_option(app, isa_);
   rare(add_choices(
@@ -119,20 +125,20 @@ void Stream::add_options(CLI::App& app) {
       "never (none), by each thread at the end of its part (individual), by one thread per process "
       "for all (collective), or every 64 KiB (per-block). Several are measured in turn"));
   slow_options_.add_to(app);
-  app.add_flag("--check", check_, "exit code 1 if a node is slow, 9 if one is not judged");
+  rare(app.get_option("--mads"));
+  app.add_flag("--check", check_, "exit code 1 if a host is slow, 9 if one is not judged");
   app.add_flag("--retest", retest_,
-               "run slow nodes again, beside healthy ones\n"
-               "As many healthy nodes of their kind run (at least three), while the others wait. "
-               "Nodes that are not slow again do "
-               "not count for --check");
+               "run slow hosts again, beside healthy ones\n"
+               "As many healthy hosts of their kind run, at least three, while the others wait. "
+               "Hosts that are not slow again do not count for --check");
   const auto output = [](CLI::Option* option) { option->group("Output"); };
   output(rare(add_value(app, "--dat", dat_folder_, "FOLDER",
                         "also write memory_results-PxT-TIME.dat in this folder, the XML of "
-                        "distributed_streams: P processes per node, T threads each")));
+                        "distributed_streams: P processes per host, T threads each")));
   output(rare(
       app.add_flag("--samples", samples_, "keep the rounds of each process in --json as well")));
   output(rare(app.add_flag("--lines", lines_,
-                           "print a key=value line for each kernel and each slow node after the "
+                           "print a key=value line for each kernel and each slow host after the "
                            "table, for scripts")));
 }
 

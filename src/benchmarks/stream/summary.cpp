@@ -151,7 +151,7 @@ std::string overlap_warning(const RunReport& report) {
       names.push_back(fmt::format("{} {:.0f} %", report.hosts[host], summary->median * 100));
   }
   if (names.empty()) return "";
-  return "workers did not run concurrently for the whole pass, so figures understate the node's "
+  return "workers did not run concurrently for the whole pass, so figures understate the host's "
          "memory (median concurrent share): " +
          names_text(names);
 }

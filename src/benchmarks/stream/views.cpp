@@ -24,12 +24,12 @@ namespace {
 std::string title_of(const RunReport& report) {
   int processes = 0;
   for (const HostRow& host : report.host_rows) processes += host.processes;
-  std::string text = fmt::format("STREAM on {}, {}", count_text(report.hosts.size(), "node"),
+  std::string text = fmt::format("STREAM on {}, {}", count_text(report.hosts.size(), "host"),
                                  count_text(processes, "process", "processes"));
   if (const auto elements = elements_of(report); elements > 0)
     text += fmt::format(", 3 arrays of {} elements ({}) each", elements,
                         to_rounded_text(Bytes{elements * 8}));
-  return text + ": nodes, GB/s";
+  return text + ": hosts, GB/s";
 }
 
 std::string rounds_text(const RunReport& report, int asked) {
@@ -108,7 +108,7 @@ std::vector<std::string> kinds_of(const RunReport& report) {
   }
   std::vector<std::string> lines;
   for (std::size_t kind = 0; kind < names.size(); ++kind) {
-    lines.push_back(fmt::format("{} ({}): {}", count_text(names[kind].size(), "node"),
+    lines.push_back(fmt::format("{} ({}): {}", count_text(names[kind].size(), "host"),
                                 names_text(names[kind]), kinds[kind]));
     // The rows above are over all kinds: what is compared is these.
     if (std::string medians = names.size() > 1 ? kind_medians(report, kind) : ""; !medians.empty())
@@ -176,16 +176,16 @@ void add_findings(const PeerInput& peers, const SlowReport& slow, RunReport& rep
 
 std::vector<View> stream_views(const RunReport& report, const SlowRule& rule, int rounds,
                                const std::string& source) {
-  View nodes = view_of(title_of(report), "", "slowest_host");
-  add_lines(source.empty() ? "" : "elements: " + source, nodes.notes);
-  add_lines(how_text(report, rounds), nodes.notes);
-  add_lines(widths_text(report), nodes.notes);
-  nodes.verdict = kinds_of(report);
-  add_lines(together_text(report), nodes.verdict);
-  for (std::string& line : placements_of(report)) nodes.verdict.push_back(std::move(line));
+  View hosts = view_of(title_of(report), "", "slowest_host");
+  add_lines(source.empty() ? "" : "elements: " + source, hosts.notes);
+  add_lines(how_text(report, rounds), hosts.notes);
+  add_lines(widths_text(report), hosts.notes);
+  hosts.verdict = kinds_of(report);
+  add_lines(together_text(report), hosts.verdict);
+  for (std::string& line : placements_of(report)) hosts.verdict.push_back(std::move(line));
   int processes = 0;
   for (const HostRow& host : report.host_rows) processes += host.processes;
-  std::vector<View> views{std::move(nodes)};
+  std::vector<View> views{std::move(hosts)};
   if (processes > 1) views.push_back(view_of("Processes, GB/s", "process_", "slowest_process"));
   for (View& view : views_of_findings(report.scenarios, rule)) views.push_back(std::move(view));
   return views;

@@ -63,12 +63,12 @@ TEST(StreamTable, RowsKindsAndWords) {
   EXPECT_EQ(tables_text(judged(run), {}),
             R"(SLOW 1 of 46: cn17 (copy -20 %, triad -20 %); 0 not judged
 
-STREAM on 46 nodes, 184 processes, 3 arrays of 62500000 elements (476.8 MiB) each: nodes, GB/s
+STREAM on 46 hosts, 184 processes, 3 arrays of 62500000 elements (476.8 MiB) each: hosts, GB/s
 10 rounds, the first excluded; memory: local; stores: regular; kernels: AVX3
        average       s   best       s  worst       s         median  worst at
 copy     15.91  0.2514  16.00  0.2500  12.80  0.3125  16.00 ±<0.1 %      cn17
 triad    11.94  0.5027  12.00  0.5000   9.60  0.6250  12.00 ±<0.1 %      cn17
-46 nodes (cn00, cn01, cn02 and 43 more): AMD EPYC 7742, 8 CPUs, 2 nodes, 64 GiB, Linux 6.1.0, 4 processes x 2 threads
+46 hosts (cn00, cn01, cn02 and 43 more): AMD EPYC 7742, 8 CPUs, 2 nodes, 64 GiB, Linux 6.1.0, 4 processes x 2 threads
 hosts started each pass within 0.000 ms of each other, 0 % of its time (median)
 placement: node 0: 1536 pages of 4 KiB
 
@@ -79,6 +79,7 @@ triad     3.41  0.4399  4.00  0.3750   2.40  0.6250  3.43 ±<0.1 %  rank 71 on c
 
 What is slower than it should be
 slow: over 5 % and 6 MAD worse than the median of hosts of its kind; fell: than that of its own earlier runs
+MAD: scaled median absolute deviations, each at least 0.5 % of the median
 host        command  case   figure         value   expected   change   MAD   against     evidence
 cn17  slow  stream   copy   bandwidth  12.8 GB/s  16.0 GB/s  -20.0 %  40.0  46 hosts  every round
 cn17  slow  stream   triad  bandwidth  9.60 GB/s  12.0 GB/s  -20.0 %  40.0  46 hosts  every round

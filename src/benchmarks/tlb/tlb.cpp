@@ -73,6 +73,7 @@ const Spec tlb_spec{
     .less_memory_hint = "ask for fewer pages with --page-counts, or for fewer workers with --cpus",
     .main_metric = "latency",
     .refused_options = {"--csv"},
+    .usual_cpus = "one CPU",
     .usual_pages = "base,thp,2M,1G",
     .time = {"20s", true},
 };

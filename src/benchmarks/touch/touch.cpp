@@ -39,6 +39,7 @@ const Spec touch_spec{
                   "numatlas touch --cpus 0,32 --kernel scatter,read"}},
     .main_metric = "bandwidth",
     .refused_options = {"--csv"},
+    .usual_cpus = "one per node",
     .usual_pages = "base",
 };
 

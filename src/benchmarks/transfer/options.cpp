@@ -42,7 +42,7 @@ void TransferWords::add_to(CLI::App& app) {
                "copy with all GPUs at the same time, not each alone\n"
                "For --measure copies and latency");
   add_choices(app, "--direction", options_.directions, named({"h2d", "d2h", "both"}),
-              "h2d: host to device\nboth: both directions at the same time");
+              "direction of copies: host to device (h2d), device to host (d2h), or both at once");
   add_choices(app, "--pin", options_.pinnings, named(all_pinnings),
               "how GPUs access host memory\n"
               "pinned is our own memory registered with the driver; driver is allocated by the "

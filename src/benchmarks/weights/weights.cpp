@@ -125,7 +125,9 @@ const Spec weights_spec{
                   "numatlas weights --kernel read --apply --keep"}},
     .main_metric = "bandwidth",
     .refused_options = {"--memory", "--serial", "--csv"},
+    .usual_cpus = "",
     .usual_pages = "base",
+    // The search lays weights out page by page.
     .expected_warnings = {"placement-method"},
 };
 
@@ -152,7 +154,6 @@ class WeightsBenchmark final : public Benchmark {
   std::vector<View> views(const RunReport& report) const override {
     return weights_views(report, keep_);
   }
-  // That weights were laid out page by page is how the search works.
 
  private:
   Expected<void> check(const PlanInput& input) const;

@@ -29,7 +29,7 @@ def stream_hosts(t: Trial) -> None:
     kernels = ["copy", "scale", "add", "triad"]
     run.equal(sorted(map(tuple, rows)), sorted((node, kernel) for node in nodes for kernel in kernels for _ in range(4)),
               "rows of the CSV")
-    run.out_says("^STREAM on 4 nodes, 8 processes, ").out_says(r"^triad +.* n\d$")
+    run.out_says("^STREAM on 4 hosts, 8 processes, ").out_says(r"^triad +.* n\d$")
     run.out_says(r"^copy +.* rank [0-7] on n\d$").out_says("^numatlas_stream_summary hosts=4 judged=4 ")
 
 
