@@ -44,5 +44,5 @@ def stream_slow_host(t: Trial) -> None:
     run.equal(set(found), {"n2"}, "slow hosts")
     run = t.launch("-N4", "--ntasks-per-node=1", "--cpu-bind=none", *stream(t, "--engine", "null", "--check"))
     run.ends_with(0).out_says("^OK: none of 4 hosts is slow")
-    if not re.search("4 nodes, 4 processes", run.out):
+    if not re.search("4 hosts, 4 processes", run.out):
         raise Failed(f"not four processes:\n{run.out}")
