@@ -94,8 +94,7 @@ std::vector<View> views_of_findings(const std::vector<ScenarioResult>& cases,
     found.cells.push_back(label_column(label, label));
   found.notes = {
       fmt::format("slow: over {:g} % and {:g} MAD worse than the median of hosts of its kind; "
-                  "fell: than that "
-                  "of its own earlier runs",
+                  "fell: than that of its own earlier runs",
                   rule.drop * 100, rule.mads),
       fmt::format("MAD: scaled median absolute deviations, each at least {:g} % of the median",
                   rule.least_spread * 100)};

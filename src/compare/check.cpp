@@ -130,8 +130,7 @@ Finding finding_of(const char* verdict, const StoredCase& one, const SlowKernel&
     if (!text.empty()) finding.evidence += (finding.evidence.empty() ? "" : "; ") + text;
   };
   // Of a case whose workers are on several nodes there is one for each.
-  if (one.level == CaseLevel::point && one.part.find("median of ") != std::string::npos)
-    add(one.part);
+  if (one.is_median) add(one.part);
   add(one.figure.disturbed);
   return finding;
 }

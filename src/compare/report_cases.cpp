@@ -315,6 +315,7 @@ void ReportReader::add_flows(const StoredCase& point, const std::vector<ReadFlow
     if (group.flows.size() == 1) continue;
     StoredCase one = point;
     one.key += "|" + group.asked;
+    one.is_median = true;
     add_median(one, group.flows,
                telling(group, groups) + fmt::format("median of {}", group.flows.size()), problem);
   }

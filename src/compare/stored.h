@@ -37,6 +37,7 @@ struct StoredCase {
   std::optional<std::size_t> host{};
   std::string host_key{};
   CaseLevel level = CaseLevel::point;
+  bool is_median = false;  ///< over the flows of one place, which `part` names
   StoredFigure figure;
 
   /// A point without any flow: skipped, or failed before it began.

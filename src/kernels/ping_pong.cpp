@@ -26,7 +26,7 @@ static_assert(Line::is_always_lock_free, "a lock would distort the measurement")
 constexpr std::uint64_t line_spacing = 256;
 // Rounds in one line before the next: the step between them is lost in as many, and a sample is of
 // one line or two.
-constexpr std::uint64_t rounds_a_line = 256;
+constexpr std::uint64_t rounds_per_line = 256;
 
 // Looks without success before it is worth asking whether the other side is gone, or waits for this
 // CPU: far more than a transfer takes, and a millisecond at most.
@@ -112,8 +112,8 @@ class PingPongKernel final : public Kernel {
   void next_turn() {
     turn_ += 2;
     const Turn round = turn_ / 2;
-    if (lines_ > 1 && round % rounds_a_line == 0)
-      line_ = line_at(data_, round / rounds_a_line % lines_);
+    if (lines_ > 1 && round % rounds_per_line == 0)
+      line_ = line_at(data_, round / rounds_per_line % lines_);
   }
 
   /// When the last line was answered, goes on with the next one, which then is this side's.

@@ -51,7 +51,7 @@ const Kind& kind_of(std::string_view name) {
 }
 
 /// Lines of each of `arrays` arrays within this many lines.
-std::size_t lines_an_array(std::size_t lines, std::size_t arrays) {
+std::size_t lines_per_array(std::size_t lines, std::size_t arrays) {
   const std::size_t most = lines / arrays;
   if (arrays == 1 || most < least_skewed) return most;
   const std::size_t skewed = most - most % lines_per_page + skew_lines;
@@ -278,7 +278,7 @@ class StreamKernel final : public Kernel {
     auto* const source = reinterpret_cast<double*>(memory.source);
     if (source == nullptr) {
       TRY(check_size(Bytes{memory.bytes}));
-      const std::size_t lines = lines_an_array(memory.bytes / line_bytes, kind_.arrays);
+      const std::size_t lines = lines_per_array(memory.bytes / line_bytes, kind_.arrays);
       for (std::size_t i = 0; i < kind_.arrays; ++i) arrays_[i] = target + i * lines * line_words;
       return lines;
     }
@@ -288,7 +288,7 @@ class StreamKernel final : public Kernel {
                         fmt::format("{} from {} hold no line for {}", to_text(Bytes{memory.bytes}),
                                     to_text(Bytes{memory.source_bytes}), kind_.name));
     }
-    const std::size_t apart = lines_an_array(memory.source_bytes / line_bytes, sources);
+    const std::size_t apart = lines_per_array(memory.source_bytes / line_bytes, sources);
     arrays_[0] = target;
     for (std::size_t i = 0; i < sources; ++i) arrays_[i + 1] = source + i * apart * line_words;
     return std::min(memory.bytes / line_bytes, apart);

@@ -11,7 +11,7 @@ double preparation_of(const Scenario& scenario) {
   // proof of it. Flows are prepared together, until the memory has no more to give.
   constexpr double touch_a_gib = 0.4, chain_a_gib = 1.2, shared_a_gib = 0.06;
   // Touched before the first sample: a line each in a random order, or as bandwidth goes.
-  constexpr double walk_a_gib = 0.5, pass_a_gib = 0.1;
+  constexpr double walk_per_gib = 0.5, pass_per_gib = 0.1;
   constexpr double whatever_the_size = 0.005;
   double slowest = 0, all = 0;
   for (const Flow& flow : scenario.flows) {
@@ -21,7 +21,7 @@ double preparation_of(const Scenario& scenario) {
     const bool chained = traits_of(flow.kernel.name).chases();
     const double ready = bytes * (chained ? chain_a_gib : touch_a_gib);
     const double warm = static_cast<double>(flow.warm_up.value);
-    slowest = std::max(slowest, (ready + warm * (chained ? walk_a_gib : pass_a_gib)) / gib);
+    slowest = std::max(slowest, (ready + warm * (chained ? walk_per_gib : pass_per_gib)) / gib);
     all += bytes / gib * shared_a_gib;
   }
   return whatever_the_size + std::max(slowest, all);
