@@ -53,69 +53,81 @@ inline constexpr const char* copy = "copy";
 }  // namespace kernel_name
 inline constexpr const char* kernel_prefix = "numatlas_";
 
+struct DriverApi;
+struct Vendor;
+
 /// One driver. Devices are numbered as the driver does (CUDA_VISIBLE_DEVICES and its like are the
-/// driver's to heed). Calls may come from any thread; each sets the device it needs. Errors name
+/// driver's to heed). Calls may come from any thread; each makes its device current. Errors name
 /// the call and the driver's own name of the error: kind resource for memory that is not there,
 /// unavailable for what this driver or device does not have, io for a device that fails or is lost.
 class DeviceRuntime {
  public:
-  virtual ~DeviceRuntime() = default;
-  virtual std::string name() const = 0;         ///< "cuda"
-  virtual std::string description() const = 0;  ///< "CUDA driver 12.4"
-  virtual const std::vector<DeviceInfo>& devices() const = 0;
+  /// The driver has been started and has that many devices.
+  DeviceRuntime(std::unique_ptr<DriverApi> api, Vendor vendor, int count);
+  ~DeviceRuntime();
+  DeviceRuntime(const DeviceRuntime&) = delete;
+  DeviceRuntime& operator=(const DeviceRuntime&) = delete;
 
-  virtual Expected<DeviceAddress> allocate(int device, Bytes bytes) = 0;
-  virtual Expected<void> free(int device, DeviceAddress address) = 0;
+  const std::string& name() const;         ///< "cuda"
+  const std::string& description() const;  ///< "CUDA driver 12.4"
+  const std::vector<DeviceInfo>& devices() const;
+
+  Expected<DeviceAddress> allocate(int device, Bytes bytes);
+  Expected<void> free(int device, DeviceAddress address);
   /// Pins memory of the host; `mapped`: kernels of the GPU may read it as well.
-  virtual Expected<void> pin(int device, void* start, std::size_t bytes, bool mapped) = 0;
-  virtual Expected<void> unpin(int device, void* start) = 0;
+  Expected<void> pin(int device, void* start, std::size_t bytes, bool mapped);
+  Expected<void> unpin(int device, void* start);
   /// Pinned (and mapped) memory of the driver's own, untouched by us.
-  virtual Expected<void*> allocate_pinned(int device, Bytes bytes) = 0;
-  virtual Expected<void> free_pinned(int device, void* start) = 0;
-  virtual Expected<void*> allocate_managed(int device, Bytes bytes) = 0;
-  virtual Expected<void> free_managed(int device, void* start) = 0;
+  Expected<void*> allocate_pinned(int device, Bytes bytes);
+  Expected<void> free_pinned(int device, void* start);
+  Expected<void*> allocate_managed(int device, Bytes bytes);
+  Expected<void> free_managed(int device, void* start);
   /// Where a kernel of the device finds pinned, mapped memory of the host.
-  virtual Expected<DeviceAddress> mapped_address(int device, void* start) = 0;
+  Expected<DeviceAddress> mapped_address(int device, void* start);
 
   /// A stream that does not wait for the default one.
-  virtual Expected<StreamHandle> create_stream(int device) = 0;
-  virtual Expected<void> destroy_stream(int device, StreamHandle stream) = 0;
-  virtual Expected<void> wait_for_stream(int device, StreamHandle stream) = 0;
+  Expected<StreamHandle> create_stream(int device);
+  Expected<void> destroy_stream(int device, StreamHandle stream);
+  Expected<void> wait_for_stream(int device, StreamHandle stream);
   /// Queued; `host` is the host's side, `address` the device's. Memory that is not pinned is copied
   /// as the driver does it, which may be before this returns.
-  virtual Expected<void> copy(int device, StreamHandle stream, CopyWay way, DeviceAddress address,
-                              void* host, std::size_t bytes) = 0;
+  Expected<void> copy(int device, StreamHandle stream, CopyWay way, DeviceAddress address,
+                      void* host, std::size_t bytes);
   /// From memory of `from` to memory of `to`; the stream is that of `stream_device`.
-  virtual Expected<void> copy_between(int stream_device, StreamHandle stream, int to,
-                                      DeviceAddress to_address, int from,
-                                      DeviceAddress from_address, std::size_t bytes) = 0;
-  virtual Expected<void> fill(int device, StreamHandle stream, DeviceAddress address,
-                              std::uint8_t byte, std::size_t bytes) = 0;
+  Expected<void> copy_between(int stream_device, StreamHandle stream, int to,
+                              DeviceAddress to_address, int from, DeviceAddress from_address,
+                              std::size_t bytes);
+  Expected<void> fill(int device, StreamHandle stream, DeviceAddress address, std::uint8_t byte,
+                      std::size_t bytes);
 
   /// `sleeps`: who waits for it sleeps instead of spinning.
-  virtual Expected<EventHandle> create_event(int device, bool sleeps) = 0;
-  virtual Expected<void> destroy_event(int device, EventHandle event) = 0;
-  virtual Expected<void> record(int device, EventHandle event, StreamHandle stream) = 0;
-  virtual Expected<void> wait_for_event(int device, EventHandle event) = 0;
+  Expected<EventHandle> create_event(int device, bool sleeps);
+  Expected<void> destroy_event(int device, EventHandle event);
+  Expected<void> record(int device, EventHandle event, StreamHandle stream);
+  Expected<void> wait_for_event(int device, EventHandle event);
   /// What is queued in the stream from here on waits for the event.
-  virtual Expected<void> stream_waits(int device, StreamHandle stream, EventHandle event) = 0;
+  Expected<void> stream_waits(int device, StreamHandle stream, EventHandle event);
   /// Seconds between two events that have come, of one device.
-  virtual Expected<double> elapsed(int device, EventHandle start, EventHandle end) = 0;
+  Expected<double> elapsed(int device, EventHandle start, EventHandle end);
 
-  virtual Expected<bool> can_reach_peer(int device, int peer) = 0;
+  Expected<bool> can_reach_peer(int device, int peer);
   /// Copies from the device to the peer go directly; being so already is no error.
-  virtual Expected<void> reach_peer(int device, int peer) = 0;
+  Expected<void> reach_peer(int device, int peer);
 
   /// How it runs now; nullopt where nobody says. Takes some microseconds, and much longer the first
   /// time.
-  virtual std::optional<DeviceState> state(int device) = 0;
+  std::optional<DeviceState> state(int device);
 
-  /// A kernel by its name (kernel_name below), compiled once a device from the runtime's own source
-  /// of it; unavailable where this runtime or what it compiles with does not have it.
-  virtual Expected<FunctionHandle> kernel(int device, const std::string& name) = 0;
+  /// A kernel by its name (kernel_name above), compiled once a device from the vendor's source of
+  /// it; unavailable where this driver or what it compiles with does not have it.
+  Expected<FunctionHandle> kernel(int device, const std::string& name);
   /// One launch; `arguments` are pointers to the values, as the drivers want them.
-  virtual Expected<void> launch(int device, StreamHandle stream, FunctionHandle function,
-                                unsigned blocks, unsigned threads, void** arguments) = 0;
+  Expected<void> launch(int device, StreamHandle stream, FunctionHandle function, unsigned blocks,
+                        unsigned threads, void** arguments);
+
+ private:
+  class Driver;
+  std::unique_ptr<Driver> driver_;
 };
 
 /// A driver that was looked for.

@@ -111,7 +111,7 @@ TEST(Hip, LostDevice) {
   const Error lost =
       refused(gpu().copy(0, stream, CopyWay::device_to_host, there, memory.data(), memory.size()));
   EXPECT_EQ(lost.kind, ErrorKind::io);
-  EXPECT_EQ(full_text(lost), "hipMemcpyAsync: hipErrorIllegalAddress (700)");
+  EXPECT_EQ(full_text(lost), "hipMemcpyDtoHAsync: hipErrorIllegalAddress (700)");
   EXPECT_THAT(full_hint(lost), HasSubstr("amdgpu"));
 }
 

@@ -1,17 +1,18 @@
 // Looks for the CUDA driver.
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "gpu/cuda/cuda_runtime.h"
+#include "gpu/cuda/kernels.h"
+#include "gpu/cuda/management.h"
+#include "gpu/driver/driver_api.h"
 
 namespace numatlas {
 namespace {
-
-using cuda::CudaRuntime;
-using cuda::DriverApi;
 
 constexpr const char* cuda_library = "libcuda.so.1";
 
@@ -57,14 +58,6 @@ std::pair<std::string, std::string> init_words(int code) {
   }
 }
 
-RuntimeState init_failed(const DriverApi& api, const char* call, int code) {
-  const char* name = nullptr;
-  if (api.error_name.function(code, &name) != 0) name = nullptr;
-  const auto [why, hint] = init_words(code);
-  const Error error = call_error(cuda_words(), call, code, name);
-  return unusable("cuda", fmt::format("{}: {}", error.message, why), hint);
-}
-
 }  // namespace
 
 RuntimeState probe_cuda();
@@ -78,20 +71,29 @@ RuntimeState probe_cuda() {
   if (!library.problem().empty()) {
     return unusable("cuda", library.problem(), "NVIDIA's driver is only partly installed");
   }
-  auto api = std::make_unique<DriverApi>(library);
-  if (!api->symbols.missing().empty()) {
-    return unusable("cuda", fmt::format("{} has no {}", cuda_library, api->symbols.missing()),
-                    "requires a later NVIDIA driver");
-  }
-  if (const int code = api->init.function(0); code != 0) {
-    return init_failed(*api, api->init.symbol, code);
-  }
-  int count = 0;
-  if (const int code = api->device_count.function(&count); code != 0) {
-    return init_failed(*api, api->device_count.symbol, code);
-  }
-  if (count == 0) return init_failed(*api, api->device_count.symbol, driver_code::no_device);
-  return {"cuda", std::make_unique<CudaRuntime>(std::move(api), cuda_words(), count), {}};
+  Vendor vendor;
+  vendor.name = "cuda";
+  vendor.library = cuda_library;
+  vendor.call_names = CallNames::cuda;
+  vendor.words = cuda_words();
+  vendor.later_version = "requires a later NVIDIA driver";
+  vendor.copy_engines = 40;
+  vendor.maps_host_memory = 19;
+  vendor.managed_memory = 83;
+  // 12040 is 12.4.
+  vendor.version_text = [](int version) {
+    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+  };
+  vendor.start_problem = init_words;
+  vendor.kernels = [] {
+    // The driver wants the text's end.
+    return std::vector<char>(cuda::kernels_ptx,
+                             cuda::kernels_ptx + std::strlen(cuda::kernels_ptx) + 1);
+  };
+  vendor.state = [management = std::make_shared<cuda::Management>()](const std::string& address) {
+    return management->state(address);
+  };
+  return start_driver(library, std::move(vendor));
 }
 
 }  // namespace numatlas

@@ -76,9 +76,4 @@ Error call_error(const DriverWords& words, const char* symbol, int code, const c
           std::move(meaning.hint)};
 }
 
-CurrentDevice& current_device() {
-  static thread_local CurrentDevice current;
-  return current;
-}
-
 }  // namespace numatlas

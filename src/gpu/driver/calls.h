@@ -15,7 +15,9 @@ enum class Need { all, feature };  ///< of everything; of what it names alone
 class Symbols {
  public:
   explicit Symbols(const Library& library) : library_(library) {}
+  /// nullptr for a `symbol` of nullptr, which nothing needs.
   void* find(const char* symbol, Need need) {
+    if (symbol == nullptr) return nullptr;
     void* const found = library_.find(symbol);
     if (found == nullptr && need == Need::all && missing_.empty()) missing_ = symbol;
     return found;
@@ -48,13 +50,6 @@ struct DriverWords {
 std::string call_name(const char* symbol);
 /// "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2)", its kind and what to do.
 Error call_error(const DriverWords& words, const char* symbol, int code, const char* name);
-
-/// The device that the calling thread made current last, and whose. Drivers keep it by thread.
-struct CurrentDevice {
-  const void* driver = nullptr;
-  int device = -1;
-};
-CurrentDevice& current_device();
 
 /// Error numbers that CUDA and HIP share.
 namespace driver_code {

@@ -6,7 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "gpu/hip/hip_runtime.h"
+#include "gpu/driver/driver_api.h"
+#include "gpu/hip/compiler.h"
+#include "gpu/hip/kernels.h"
+#include "machine/pci_link.h"
+#include "machine/tree.h"
 
 #ifdef NUMATLAS_ADDRESS_SANITIZER
 // AMD's library keeps some memory of each thread that ends. Only builds for the address sanitizer
@@ -18,9 +22,6 @@ extern "C" const char* __lsan_default_suppressions() { return "leak:libamdhip64\
 namespace numatlas {
 namespace {
 
-using hip::HipApi;
-using hip::HipRuntime;
-
 constexpr const char* hip_versions[] = {"7", "6", "5"};
 
 DriverWords hip_words() {
@@ -30,22 +31,27 @@ DriverWords hip_words() {
           "rocm-smi shows how much of the GPU's memory is used; free -h the host's"};
 }
 
-RuntimeState start_failed(const HipApi& api, const char* call, int code) {
+/// Why hipInit may fail: the reason and what to do.
+std::pair<std::string, std::string> start_problem(int code) {
   using namespace driver_code;
-  const char* const name = api.error_name == nullptr ? nullptr : api.error_name(code);
-  const std::string message = call_error(hip_words(), call, code, name).message;
   // Without /dev/kfd the runtime says the one or the other.
   if (code == no_device || code == invalid_device) {
-    return unusable("hip", message + ": there is no GPU that this process may use",
-                    "see rocminfo, ROCR_VISIBLE_DEVICES and HIP_VISIBLE_DEVICES; /dev/kfd and "
-                    "/dev/dri need the groups render and video, in a container --device as well");
+    return {"there is no GPU that this process may use",
+            "see rocminfo, ROCR_VISIBLE_DEVICES and HIP_VISIBLE_DEVICES; /dev/kfd and /dev/dri "
+            "need the groups render and video, in a container --device as well"};
   }
   if (code == insufficient_driver) {
-    return unusable("hip", message + ": the kernel's amdgpu is too old for this library",
-                    "update amdgpu, or take an older ROCm");
+    return {"the kernel's amdgpu is too old for this library",
+            "update amdgpu, or take an older ROCm"};
   }
-  return unusable("hip", message + ": the HIP runtime does not start",
-                  "see rocminfo and dmesg | grep -i amdgpu");
+  return {"the HIP runtime does not start", "see rocminfo and dmesg | grep -i amdgpu"};
+}
+
+/// The kernel's driver tells of the clock, and of what holds it down only in forms that differ from
+/// one GPU to the next.
+std::optional<DeviceState> state_of(const std::string& pci_address) {
+  const auto frequency = gpu_frequency(Tree(""), pci_address);
+  return frequency ? std::optional(DeviceState{frequency, ""}) : std::nullopt;
 }
 
 /// The first of them that can be loaded; or why the newest that is there cannot be.
@@ -71,23 +77,27 @@ RuntimeState probe_hip() {
                     "(/opt/rocm/lib)");
   }
   if (!library) return unusable("hip", problem, "AMD's ROCm is only partly installed");
-  auto api = std::make_unique<HipApi>(library->first);
-  if (!api->symbols.missing().empty()) {
-    return unusable("hip", fmt::format("libamdhip64 has no {}", api->symbols.missing()),
-                    "requires a later ROCm");
-  }
-  if (const int code = api->init.function(0); code != 0) {
-    return start_failed(*api, api->init.symbol, code);
-  }
-  int count = 0;
-  if (const int code = api->device_count.function(&count); code != 0) {
-    return start_failed(*api, api->device_count.symbol, code);
-  }
-  if (count == 0) return start_failed(*api, api->device_count.symbol, driver_code::no_device);
-  return {"hip",
-          std::make_unique<HipRuntime>(
-              std::move(api), hip::Compiler(library->first, library->second), hip_words(), count),
-          {}};
+  Vendor vendor;
+  vendor.name = "hip";
+  vendor.library = "libamdhip64";
+  vendor.call_names = CallNames::hip;
+  vendor.words = hip_words();
+  vendor.later_version = "requires a later ROCm";
+  // The same numbers in ROCm 5, 6 and 7.
+  vendor.copy_engines = 2;
+  vendor.maps_host_memory = 3;
+  vendor.managed_memory = 24;
+  vendor.pinned_flags = 0x20000000;  // hipHostMallocNumaUser: where the thread's memory policy says
+  // 50221153 is 5.2.21153: major * 10^7 + minor * 10^5 + patch.
+  vendor.version_text = [](int version) {
+    return fmt::format("{}.{}", version / 10'000'000, version / 100'000 % 100);
+  };
+  vendor.start_problem = start_problem;
+  vendor.kernels = [compiler = hip::Compiler(library->first, library->second)] {
+    return compiler.compile(hip::kernels_source);
+  };
+  vendor.state = state_of;
+  return start_driver(library->first, std::move(vendor));
 }
 
 }  // namespace numatlas

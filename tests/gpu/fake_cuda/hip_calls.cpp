@@ -16,6 +16,7 @@ using fake::Address;
 extern "C" {
 int cuInit(unsigned);
 int cuDeviceGetCount(int*);
+int cuDeviceGet(int*, int);
 int cuDeviceGetName(char*, int, int);
 int cuDeviceTotalMem_v2(std::size_t*, int);
 int cuDeviceGetAttribute(int*, int, int);
@@ -50,29 +51,6 @@ int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsi
                    void*, void**, void**);
 }
 
-namespace {
-
-Address address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
-fake::Device* owner_of(const void* pointer, std::size_t bytes) {
-  for (auto& device : fake::devices()) {
-    if (device->holds(address_of(pointer), bytes)) return device.get();
-  }
-  return nullptr;
-}
-
-int copy_within_or_between(void* to, const void* from, std::size_t bytes, void* stream) {
-  fake::Device* const target = owner_of(to, bytes);
-  fake::Device* const source = owner_of(from, bytes);
-  if (target == nullptr || source == nullptr) return fake::invalid_value;
-  if (target == source) {
-    return cuMemcpyDtoDAsync_v2(address_of(to), address_of(from), bytes, stream);
-  }
-  return fake::copy_to_peer(*target, address_of(to), *source, address_of(from), bytes, stream);
-}
-
-}  // namespace
-
 FAKE_CUDA hipInit(unsigned flags) { return cuInit(flags); }
 FAKE_CUDA hipRuntimeGetVersion(int* version) {
   *version = 60'342'133;  // 6.3.42133
@@ -89,6 +67,7 @@ extern "C" __attribute__((visibility("default"))) const char* hipGetErrorName(in
   }
 }
 FAKE_CUDA hipGetDeviceCount(int* count) { return cuDeviceGetCount(count); }
+FAKE_CUDA hipDeviceGet(int* handle, int device) { return cuDeviceGet(handle, device); }
 FAKE_CUDA hipDeviceGetName(char* name, int room, int device) {
   return cuDeviceGetName(name, room, device);
 }
@@ -124,29 +103,36 @@ FAKE_CUDA hipHostMalloc(void** start, std::size_t bytes, unsigned flags) {
   return cuMemHostAlloc(start, bytes, flags);
 }
 FAKE_CUDA hipHostFree(void* start) { return cuMemFreeHost(start); }
-FAKE_CUDA hipHostGetDevicePointer(void** there, void* start, unsigned flags) {
-  return cuMemHostGetDevicePointer_v2(reinterpret_cast<Address*>(there), start, flags);
+FAKE_CUDA hipHostGetDevicePointer(Address* there, void* start, unsigned flags) {
+  return cuMemHostGetDevicePointer_v2(there, start, flags);
 }
-FAKE_CUDA hipMallocManaged(void** start, std::size_t bytes, unsigned flags) {
-  return cuMemAllocManaged(reinterpret_cast<Address*>(start), bytes, flags);
+FAKE_CUDA hipMallocManaged(Address* start, std::size_t bytes, unsigned flags) {
+  return cuMemAllocManaged(start, bytes, flags);
 }
-FAKE_CUDA hipMalloc(void** start, std::size_t bytes) {
-  return cuMemAlloc_v2(reinterpret_cast<Address*>(start), bytes);
-}
-FAKE_CUDA hipFree(void* start) { return cuMemFree_v2(address_of(start)); }
+FAKE_CUDA hipMalloc(Address* start, std::size_t bytes) { return cuMemAlloc_v2(start, bytes); }
+FAKE_CUDA hipFree(Address start) { return cuMemFree_v2(start); }
 
-FAKE_CUDA hipMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind, void* stream) {
-  constexpr int to_device = 1, to_host = 2, within = 3, any = 4;
-  switch (kind) {
-    case to_device: return cuMemcpyHtoDAsync_v2(address_of(to), from, bytes, stream);
-    case to_host: return cuMemcpyDtoHAsync_v2(to, address_of(from), bytes, stream);
-    case within:
-    case any: return copy_within_or_between(to, from, bytes, stream);
-    default: return fake::invalid_value;
-  }
+FAKE_CUDA hipMemcpyHtoDAsync(Address to, const void* from, std::size_t bytes, void* stream) {
+  return cuMemcpyHtoDAsync_v2(to, from, bytes, stream);
 }
-FAKE_CUDA hipMemsetAsync(void* to, int byte, std::size_t bytes, void* stream) {
-  return cuMemsetD8Async(address_of(to), static_cast<unsigned char>(byte), bytes, stream);
+FAKE_CUDA hipMemcpyDtoHAsync(void* to, Address from, std::size_t bytes, void* stream) {
+  return cuMemcpyDtoHAsync_v2(to, from, bytes, stream);
+}
+FAKE_CUDA hipMemcpyDtoDAsync(Address to, Address from, std::size_t bytes, void* stream) {
+  return cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
+}
+FAKE_CUDA hipMemcpyPeerAsync(Address to, int to_device, Address from, int from_device,
+                             std::size_t bytes, void* stream) {
+  const int count = fake::settings().devices;
+  if (to_device < 0 || to_device >= count || from_device < 0 || from_device >= count)
+    return fake::invalid_device;
+  const auto device = [](int number) -> fake::Device& {
+    return *fake::devices()[static_cast<std::size_t>(number)];
+  };
+  return fake::copy_to_peer(device(to_device), to, device(from_device), from, bytes, stream);
+}
+FAKE_CUDA hipMemsetD8Async(Address to, unsigned char byte, std::size_t bytes, void* stream) {
+  return cuMemsetD8Async(to, byte, bytes, stream);
 }
 FAKE_CUDA hipStreamCreateWithFlags(void** stream, unsigned flags) {
   return cuStreamCreate(stream, flags);
