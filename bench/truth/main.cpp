@@ -22,7 +22,7 @@
 #include "benchmarks/parse.h"
 #include "clocks.h"
 #include "comparisons.h"
-#include "engine/noise.h"
+#include "simulated/noise.h"
 #include "fleets.h"
 #include "gains.h"
 #include "moods.h"

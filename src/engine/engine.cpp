@@ -138,124 +138,46 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     release();
     TRY(comm_.barrier());
   }
-  const bool goes_on = std::exchange(kept_for_next_, scenario.keep_memory);
   last_memory_ = scenario.memory_number;
-  // A thread without work sleeps until the end: waking it for each step would disturb those who
+  // A thread without work sleeps until the end: waking it for each phase would disturb those who
   // work.
   const std::vector<bool> works = threads_with_work(scenario, jobs);
-  SleepingBarrier barrier(static_cast<int>(std::count(works.begin(), works.end(), true)));
+  const auto working = static_cast<int>(std::count(works.begin(), works.end(), true));
+  TeamRun run{scenario, jobs, std::exchange(kept_for_next_, scenario.keep_memory),
+              SleepingBarrier(working)};
   SleepingBarrier end(threads_);
+  // Each begins when all threads have ended the one before. Who only shares memory comes second:
+  // its owner decides where the pages lie.
+  using Engine = RealEngine;
+  constexpr bool owners = false, sharers = true;
+  constexpr void (Engine::*phases[])(TeamRun&, int){&Engine::take_kept,
+                                                    &Engine::check_room,
+                                                    &Engine::allocate_memory,
+                                                    &Engine::step<owners, &Engine::make_ready>,
+                                                    &Engine::step<owners, &Engine::attach>,
+                                                    &Engine::step<owners, &Engine::observe>,
+                                                    &Engine::step<sharers, &Engine::make_ready>,
+                                                    &Engine::step<sharers, &Engine::attach>,
+                                                    &Engine::step<sharers, &Engine::observe>,
+                                                    &Engine::agree_to_start,
+                                                    &Engine::measure,
+                                                    &Engine::finish_devices,
+                                                    &Engine::check_results,
+                                                    &Engine::keep_or_free};
   // The caller is the team's first thread and gets its CPUs back: the next run may place it anew.
   const CpuSet callers_cpus = thread_affinity();
-  Expected<std::int64_t> start = 0;
-  // When all memory is written, when GPUs have pinned theirs, and after the last step.
-  const ProcessMappings written, pinned, after;
   phase(scenario, "preparing");
   auto ran = run_team(threads_, [&](int thread) {
-    if (!works[static_cast<std::size_t>(thread)]) return end.wait();
-    const auto mine = [&](const Job& job) {
-      return place_of(scenario.flows[static_cast<std::size_t>(job.flow)].worker).thread == thread;
-    };
-    // First goes what is not wanted any more, to make room.
-    std::optional<Kept>& kept = kept_[static_cast<std::size_t>(thread)];
-    for (Job& job : jobs) {
-      const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
-      if (!mine(job) || !kept || kept->memory_number != scenario.memory_number ||
-          !same_work(kept->flow, flow))
-        continue;
-      job.kernel = std::move(kept->kernel);
-      job.buffer = std::move(kept->buffer);
-      job.source = std::move(kept->source);
-      job.reused = true;
-      job.goes_on = goes_on;
-      job.trace.residency = std::move(kept->residency);
-      job.trace.source_residency = std::move(kept->source_residency);
-    }
-    kept.reset();
-    barrier.wait();
-    if (thread == 0) check_room(scenario, jobs);
-    barrier.wait();
-    for (Job& job : jobs) {
-      const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
-      if (flow.shares || place_of(toucher_of(flow)).thread != thread || job.buffer) continue;
-      prepare(scenario, job, [&](const Flow& f, Job& j) { return allocate_memory(f, j); });
-    }
-    barrier.wait();
-    // Who only shares memory comes second: its owner decides where the pages lie.
-    for (const bool shares : {false, true}) {
-      const auto each = [&](const PrepareStep& step) {
-        for (Job& job : jobs) {
-          const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
-          if (mine(job) && flow.shares.has_value() == shares) prepare(scenario, job, step);
-        }
-        barrier.wait();
-      };
-      each([&](const Flow& f, Job& j) { return make_ready(scenario, f, j, jobs); });
-      each([&](const Flow& f, Job& j) { return attach(f, j, written); });
-      each([&](const Flow& f, Job& j) {
-        return observe(f, j, jobs, j.device == nullptr ? written : pinned);
-      });
-    }
-    if (thread == 0) {
-      std::vector<const Trace*> traces;
-      for (const Job& job : jobs) traces.push_back(&job.trace);
-      const bool made_anew =
-          std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return !job.goes_on; });
-      if (options_.when_prepared && made_anew) options_.when_prepared(traces);
-      phase(scenario, "measuring");
-      start = agree_on_start(scenario, jobs);
-    }
-    barrier.wait();
-    find_widths(scenario, jobs, thread, start, barrier);
-    if (start && scenario.stop.passes) {
-      take_passes(scenario, jobs, thread, *start, barrier);
-    } else {
-      for (Job& job : jobs) {
-        if (start && mine(job)) sample(scenario, job, *start);
-      }
-    }
-    barrier.wait();
-    for (Job& job : jobs) {
-      if (mine(job) && start && job.device != nullptr) job.device->finish();
-    }
-    // Nobody looks at memory while a GPU still works on some.
-    barrier.wait();
-    for (Job& job : jobs) {
-      if (!mine(job)) continue;
-      if (start && job.device != nullptr) finish_device(scenario, job, after);
-      // After a stop nobody waits for the end of a long check.
-      if (!start || block_->stop.load(std::memory_order_acquire) != 0) continue;
-      job.trace.counts = job.kernel->counts();
-      if (scenario.checks) note_wrong(job);
-      // Memory that stays is looked at when it goes.
-      if (scenario.checks && !scenario.keep_memory) note_moved(job, after);
-    }
-    barrier.wait();
-    for (Job& job : jobs) {
-      if (!mine(job)) continue;
-      const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
-      // Other ranks of the host could not count on the memory that this one keeps, unless they keep
-      // theirs.
-      if (start && (comm_.size() == 1 || scenario.keep_memory) && !job.trace.wrong &&
-          job.device == nullptr && stands_alone(scenario, job.flow)) {
-        kept = Kept{flow,
-                    scenario.memory_number,
-                    std::move(job.kernel),
-                    std::move(job.buffer),
-                    std::move(job.source),
-                    job.seen_after.value_or(job.trace.residency),
-                    job.source_seen_after ? job.source_seen_after : job.trace.source_residency};
-      }
-      // By its own thread: a large unmap is that thread's time.
-      job.kernel.reset();
-      job.buffer.reset();
-      job.source.reset();
+    for (const auto phase : phases) {
+      if (!works[static_cast<std::size_t>(thread)]) break;
+      (this->*phase)(run, thread);
+      run.barrier.wait();
     }
     end.wait();
   });
   (void)bind_thread(callers_cpus);
   if (!ran) return ran;
-  if (!start) return fail(start.error());
+  if (!run.start) return fail(run.start.error());
   if (scenario.stop.passes) {
     if (!pass_start_) return fail(pass_start_.error());
     return {};
@@ -265,13 +187,31 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
   return {};
 }
 
-/// Other programs may have taken memory since the plan was made: better refused than killed.
-void RealEngine::check_room(const Scenario& scenario, std::vector<Job>& jobs) const {
-  if (!machine_.is_live()) return;
+/// First goes what is not wanted any more, to make room.
+void RealEngine::take_kept(TeamRun& run, int thread) {
+  std::optional<Kept>& kept = kept_[static_cast<std::size_t>(thread)];
+  for_own(run, thread, [&](const Flow& flow, Job& job) {
+    if (!kept || kept->memory_number != run.scenario.memory_number || !same_work(kept->flow, flow))
+      return;
+    job.kernel = std::move(kept->kernel);
+    job.buffer = std::move(kept->buffer);
+    job.source = std::move(kept->source);
+    job.reused = true;
+    job.goes_on = run.goes_on;
+    job.trace.residency = std::move(kept->residency);
+    job.trace.source_residency = std::move(kept->source_residency);
+  });
+  kept.reset();
+}
+
+/// Other programs may have taken memory since the plan was made: better refused than killed. Gives
+/// all jobs an error where their memory does not fit any more.
+void RealEngine::check_room(TeamRun& run, int thread) const {
+  if (thread != 0 || !machine_.is_live()) return;
   std::vector<Region> regions;
   std::size_t workers = 0;
-  for (const Job& job : jobs) {
-    const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+  for (const Job& job : run.jobs) {
+    const Flow& flow = run.flow_of(job);
     if (flow.shares || job.buffer) continue;
     ++workers;
     regions.push_back(flow.region);
@@ -286,15 +226,14 @@ void RealEngine::check_room(const Scenario& scenario, std::vector<Job>& jobs) co
     fits = check_fits(regions, machine_, workers, Reserve::small);
   }
   if (fits) return;
-  for (Job& job : jobs) job.error = fits.error();
+  for (Job& job : run.jobs) job.error = fits.error();
 }
 
-void RealEngine::prepare(const Scenario& scenario, Job& job, const PrepareStep& step) {
+void RealEngine::prepare(Job& job, const std::function<Expected<void>()>& step) const {
   if (job.error) return;
-  const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
   const std::int64_t start = clock_.now_ns();
   try {
-    if (auto done = step(flow, job); !done) job.error = done.error();
+    if (auto done = step(); !done) job.error = done.error();
   } catch (const std::bad_alloc&) {
     job.error =
         Error{ErrorKind::resource, "no memory for the samples (operator new)",
@@ -304,7 +243,15 @@ void RealEngine::prepare(const Scenario& scenario, Job& job, const PrepareStep& 
 }
 
 /// By the thread that touches first.
-Expected<void> RealEngine::allocate_memory(const Flow& flow, Job& job) {
+void RealEngine::allocate_memory(TeamRun& run, int thread) {
+  for (Job& job : run.jobs) {
+    const Flow& flow = run.flow_of(job);
+    if (flow.shares || place_of(toucher_of(flow)).thread != thread || job.buffer) continue;
+    prepare(job, [&] { return allocate_for(flow, job); });
+  }
+}
+
+Expected<void> RealEngine::allocate_for(const Flow& flow, Job& job) const {
   const WorkerPlacement& place = place_of(toucher_of(flow));
   if (place.cpu) {
     TRY(bind_thread({*place.cpu}));
@@ -325,15 +272,14 @@ Expected<void> RealEngine::allocate_memory(const Flow& flow, Job& job) {
 }
 
 /// By the flow's own thread, when all memory of this rank is there.
-Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow, Job& job,
-                                      const std::vector<Job>& jobs) {
+Expected<void> RealEngine::make_ready(TeamRun& run, const Flow& flow, Job& job) {
   const WorkerPlacement& place = place_of(flow.worker);
   if (place.cpu) {
     TRY(bind_thread({*place.cpu}));
   }
   const Job* owner = &job;
   if (flow.shares) {
-    owner = &owner_of(flow, jobs);
+    owner = &owner_of(flow, run.jobs);
     job.owner_left = owner->left;
     if (owner->error) return fail(*owner->error);
   }
@@ -351,12 +297,13 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
   if (!job.kernel) {
     job.kernel = TRY(kernel_of(flow, job, memory));
   }
-  if (!scenario.stop.passes) {
+  const StopRule& stop = run.scenario.stop;
+  if (!stop.passes) {
     std::function<void(std::uint64_t)> ready;
     if (job.kernel->gets_ready())
       ready = [&kernel = *job.kernel](std::uint64_t steps) { kernel.ready(steps); };
     const std::uint64_t first_steps = ready ? 1 : job.kernel->steps_per_pass();
-    job.sampler = std::make_unique<Sampler>(clock_, scenario.stop, paced(flow, *job.kernel, clock_),
+    job.sampler = std::make_unique<Sampler>(clock_, stop, paced(flow, *job.kernel, clock_),
                                             first_steps, workers_a_cpu_, std::move(ready));
   }
   job.trace.address = reinterpret_cast<std::uintptr_t>(memory.data);
@@ -382,18 +329,66 @@ Expected<std::unique_ptr<Kernel>> RealEngine::kernel_of(const Flow& flow, Job& j
 }
 
 /// Pins the memory that a GPU works on, by the flow's own thread.
-Expected<void> RealEngine::attach(const Flow& flow, Job& job, const ProcessMappings& mappings) {
+Expected<void> RealEngine::attach(TeamRun& run, const Flow& flow, Job& job) {
   if (job.device == nullptr) return {};
   if (const Buffer* host = host_side(flow, job))
-    job.trace.before_pinning = host->residency(mappings);
+    job.trace.before_pinning = host->residency(run.written);
   return job.device->attach();
 }
 
+/// Recorded; by the flow's own thread.
+void RealEngine::measure(TeamRun& run, int thread) {
+  find_widths(run, thread);
+  if (!run.start) return;
+  if (run.scenario.stop.passes) return take_passes(run, thread);
+  for_own(run, thread, [&](const Flow& flow, Job& job) { sample(run, flow, job); });
+}
+
+void RealEngine::finish_devices(TeamRun& run, int thread) {
+  for_own(run, thread, [&](const Flow&, Job& job) {
+    if (run.start && job.device != nullptr) job.device->finish();
+  });
+}
+
+/// Nobody looks at memory while a GPU still works on some.
+void RealEngine::check_results(TeamRun& run, int thread) {
+  for_own(run, thread, [&](const Flow& flow, Job& job) {
+    if (run.start && job.device != nullptr) finish_device(run, flow, job);
+    // After a stop nobody waits for the end of a long check.
+    if (!run.start || block_->stop.load(std::memory_order_acquire) != 0) return;
+    job.trace.counts = job.kernel->counts();
+    if (run.scenario.checks) note_wrong(job);
+    // Memory that stays is looked at when it goes.
+    if (run.scenario.checks && !run.scenario.keep_memory) note_moved(job, run.after);
+  });
+}
+
+void RealEngine::keep_or_free(TeamRun& run, int thread) {
+  for_own(run, thread, [&](const Flow& flow, Job& job) {
+    // Other ranks of the host could not count on the memory that this one keeps, unless they keep
+    // theirs.
+    if (run.start && (comm_.size() == 1 || run.scenario.keep_memory) && !job.trace.wrong &&
+        job.device == nullptr && stands_alone(run.scenario, job.flow)) {
+      kept_[static_cast<std::size_t>(thread)] =
+          Kept{flow,
+               run.scenario.memory_number,
+               std::move(job.kernel),
+               std::move(job.buffer),
+               std::move(job.source),
+               job.seen_after.value_or(job.trace.residency),
+               job.source_seen_after ? job.source_seen_after : job.trace.source_residency};
+    }
+    // By its own thread: a large unmap is that thread's time.
+    job.kernel.reset();
+    job.buffer.reset();
+    job.source.reset();
+  });
+}
+
 /// By the flow's own thread, when all GPUs are done.
-void RealEngine::finish_device(const Scenario& scenario, Job& job,
-                               const ProcessMappings& mappings) {
-  const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
-  if (const Buffer* host = host_side(flow, job)) job.trace.after = host->residency(mappings);
+void RealEngine::finish_device(TeamRun& run, const Flow& flow, Job& job) const {
+  const Scenario& scenario = run.scenario;
+  if (const Buffer* host = host_side(flow, job)) job.trace.after = host->residency(run.after);
   job.device->detach();
   job.trace.device = job.device->take_report();
   if (job.trace.samples.empty()) return;
@@ -414,15 +409,15 @@ void RealEngine::finish_device(const Scenario& scenario, Job& job,
 }
 
 /// Where the memory lies, now that it was written.
-Expected<void> RealEngine::observe(const Flow& flow, Job& job, const std::vector<Job>& jobs,
-                                   const ProcessMappings& mappings) {
+Expected<void> RealEngine::observe(TeamRun& run, const Flow& flow, Job& job) {
   if (flow.shares) {
-    const Trace& owner = owner_of(flow, jobs).trace;
+    const Trace& owner = owner_of(flow, run.jobs).trace;
     job.trace.residency = owner.residency;
     // What is to be said of it is said once, of the owner.
     job.trace.policy.mechanism = owner.policy.mechanism;
     return {};
   }
+  const ProcessMappings& mappings = job.device == nullptr ? run.written : run.pinned;
   const NodeId local = place_of(toucher_of(flow)).cpu_node;
   if (!job.goes_on) {
     job.trace.residency = job.buffer->residency(mappings);

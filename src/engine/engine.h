@@ -12,7 +12,6 @@
 #include "comm/comm.h"
 #include "engine/clock.h"
 #include "engine/layout.h"
-#include "engine/noise.h"
 #include "engine/scenario.h"
 #include "kernels/vector_width.h"
 
@@ -42,9 +41,6 @@ struct EngineOptions {
   std::vector<VectorWidth>* widths = nullptr;
   /// For tests: each pass takes so many times as long as it would.
   double slow_down = 1;
-  /// Of the null engine: how its machine's speed varies. Without it time stands still between
-  /// scenarios, and samples vary by a few per cent on their own.
-  std::optional<NoiseSpec> noise;
 };
 
 class Engine {
@@ -71,11 +67,6 @@ class Engine {
 /// The real one. Comm, layout and machine must outlive it. Collective.
 Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,
                                               const Machine& machine, const EngineOptions& options);
-
-/// Touches no memory: a scripted clock and a model of the machine's caches and distances give the
-/// same samples on every run. For golden tests; results say "null" wherever they name the engine.
-std::unique_ptr<Engine> make_null_engine(Comm& comm, const Layout& layout, const Machine& machine,
-                                         const EngineOptions& options);
 
 /// How an observed placement differs from the requested one, in words with figures: `placement` of
 /// the nodes, `page-size`, or `placement-unknown` where nothing was observed; none when met.

@@ -31,8 +31,9 @@ Expected<void> RealEngine::end_pass(int pass) {
 }
 
 /// What the first thread of a rank does between two passes.
-void RealEngine::between_passes(const Scenario& scenario, std::vector<Job>& jobs, int pass) {
-  const int passes = *scenario.stop.passes;
+void RealEngine::between_passes(TeamRun& run, int pass) {
+  const int passes = *run.scenario.stop.passes;
+  std::vector<Job>& jobs = run.jobs;
   // Every flow of a rank has the same kernel.
   if (!jobs.empty() && jobs.front().kernel->persists_together()) {
     for (Job& job : jobs) job.kernel->persist();
@@ -73,35 +74,27 @@ void RealEngine::take_pass(Job& job, std::int64_t start_ns, int pass) {
   window_of_pass(job.window, pass) = {start, end, {}};
 }
 
-void RealEngine::take_passes(const Scenario& scenario, std::vector<Job>& jobs, int thread,
-                             std::int64_t start_ns, SleepingBarrier& barrier) {
-  const auto mine = [&](const Job& job) {
-    return place_of(scenario.flows[static_cast<std::size_t>(job.flow)].worker).thread == thread;
-  };
-  if (thread == 0) pass_start_ = start_ns;
+void RealEngine::take_passes(TeamRun& run, int thread) {
+  if (thread == 0) pass_start_ = *run.start;
   const std::uint64_t switches = clock_.switches();
-  for (Job& job : jobs) {
-    if (!mine(job)) continue;
+  for_own(run, thread, [&](const Flow&, Job& job) {
     job.trace.cpu_before = current_cpu();
     job.trace.steps_per_sample = job.kernel->steps_per_pass();
     job.trace.timer_overhead_ns = timer_overhead_ns(clock_);
-  }
-  for (int pass = 0; pass < *scenario.stop.passes; ++pass) {
-    barrier.wait();
+  });
+  for (int pass = 0; pass < *run.scenario.stop.passes; ++pass) {
+    run.barrier.wait();
     if (!pass_start_) break;
-    for (Job& job : jobs) {
-      if (mine(job)) take_pass(job, *pass_start_, pass);
-    }
-    barrier.wait();
-    if (thread == 0) between_passes(scenario, jobs, pass);
+    for_own(run, thread, [&](const Flow&, Job& job) { take_pass(job, *pass_start_, pass); });
+    run.barrier.wait();
+    if (thread == 0) between_passes(run, pass);
   }
-  for (Job& job : jobs) {
-    if (!mine(job)) continue;
+  for_own(run, thread, [&](const Flow&, Job& job) {
     job.trace.involuntary_switches = clock_.switches() - switches;
     job.trace.cpu_after = current_cpu();
-  }
+  });
   // Waiting for the other threads: pass_start_ is the first one's.
-  barrier.wait();
+  run.barrier.wait();
   if (thread == 0 && !pass_start_) block_->stop.store(1, std::memory_order_release);
 }
 

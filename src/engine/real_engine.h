@@ -70,7 +70,20 @@ struct Kept {
   std::optional<Residency> source_residency;
 };
 
-using PrepareStep = std::function<Expected<void>(const Flow&, Job&)>;
+/// A scenario while this rank's team runs it.
+struct TeamRun {
+  const Scenario& scenario;
+  std::vector<Job>& jobs;
+  bool goes_on = false;              ///< with the memory of the scenario before
+  SleepingBarrier barrier;           ///< of the threads that have work
+  Expected<std::int64_t> start = 0;  ///< on this host's clock, once it is agreed on
+  // When all memory is written, when GPUs have pinned theirs, and after the last step.
+  const ProcessMappings written = {}, pinned = {}, after = {};
+
+  const Flow& flow_of(const Job& job) const {
+    return scenario.flows[static_cast<std::size_t>(job.flow)];
+  }
+};
 
 class RealEngine final : public Engine {
  public:
@@ -101,43 +114,61 @@ class RealEngine final : public Engine {
   std::vector<Job> jobs_of(const Scenario& scenario);
   std::vector<bool> threads_with_work(const Scenario& scenario, const std::vector<Job>& jobs) const;
   Expected<void> run_jobs(const Scenario& scenario, std::vector<Job>& jobs);
+  /// Calls `work(flow, job)` for the jobs of a thread.
+  template <class Work>
+  void for_own(TeamRun& run, int thread, Work work) const {
+    for (Job& job : run.jobs) {
+      const Flow& flow = run.flow_of(job);
+      if (place_of(flow.worker).thread == thread) work(flow, job);
+    }
+  }
   const WorkerPlacement& place_of(int worker) const {
     return layout_.workers[static_cast<std::size_t>(worker)].placement;
   }
-  /// Gives all jobs an error where their memory does not fit any more. By one thread, while the
-  /// others wait.
-  void check_room(const Scenario& scenario, std::vector<Job>& jobs) const;
-  /// Calls `step(scenario, flow, job)` and keeps its error and the time it took with the job.
-  void prepare(const Scenario& scenario, Job& job, const PrepareStep& step);
-  Expected<void> allocate_memory(const Flow& flow, Job& job);
-  Expected<void> make_ready(const Scenario& scenario, const Flow& flow, Job& job,
-                            const std::vector<Job>& jobs);
+  // Phases of run_jobs: by every thread that has work.
+  void take_kept(TeamRun& run, int thread);
+  void check_room(TeamRun& run, int thread) const;
+  void allocate_memory(TeamRun& run, int thread);
+  void agree_to_start(TeamRun& run, int thread);
+  void measure(TeamRun& run, int thread);
+  void finish_devices(TeamRun& run, int thread);
+  void check_results(TeamRun& run, int thread);
+  void keep_or_free(TeamRun& run, int thread);
+
+  /// One step of making ready the thread's jobs whose memory is their own, or another's.
+  template <bool shares, Expected<void> (RealEngine::*one)(TeamRun&, const Flow&, Job&)>
+  void step(TeamRun& run, int thread) {
+    for_own(run, thread, [&](const Flow& flow, Job& job) {
+      if (flow.shares.has_value() == shares)
+        prepare(job, [&] { return (this->*one)(run, flow, job); });
+    });
+  }
+
+  /// Calls `step` and keeps its error and the time it took with the job.
+  void prepare(Job& job, const std::function<Expected<void>()>& step) const;
+  Expected<void> allocate_for(const Flow& flow, Job& job) const;
+  Expected<void> make_ready(TeamRun& run, const Flow& flow, Job& job);
   Expected<std::unique_ptr<Kernel>> kernel_of(const Flow& flow, Job& job,
                                               const KernelMemory& memory);
-  Expected<void> attach(const Flow& flow, Job& job, const ProcessMappings& mappings);
-  Expected<void> observe(const Flow& flow, Job& job, const std::vector<Job>& jobs,
-                         const ProcessMappings& mappings);
+  Expected<void> attach(TeamRun& run, const Flow& flow, Job& job);
+  Expected<void> observe(TeamRun& run, const Flow& flow, Job& job);
   void note_moved(Job& job, const ProcessMappings& mappings);
-  void finish_device(const Scenario& scenario, Job& job, const ProcessMappings& mappings);
-  Expected<std::int64_t> agree_on_start(const Scenario& scenario, const std::vector<Job>& jobs);
+  void finish_device(TeamRun& run, const Flow& flow, Job& job) const;
+  Expected<std::int64_t> agree_on_start(const TeamRun& run);
   Expected<std::int64_t> name_start();
   /// Whether some rank runs a loop whose width is not known yet.
-  Expected<bool> some_width_is_open(const Scenario& scenario, const std::vector<Job>& jobs);
-  /// By every thread of the team.
-  void find_widths(const Scenario& scenario, std::vector<Job>& jobs, int thread,
-                   Expected<std::int64_t>& start, SleepingBarrier& barrier);
-  void try_widths(const Scenario& scenario, Job& job, std::int64_t start_ns);
-  Expected<std::int64_t> agree_on_widths(const Scenario& scenario, const std::vector<Job>& jobs);
-  void use_widths(const Scenario& scenario, Job& job);
-  void sample(const Scenario& scenario, Job& job, std::int64_t start_ns);
-  void record(const Scenario& scenario, Job& job);
+  Expected<bool> some_width_is_open(const TeamRun& run);
+  void find_widths(TeamRun& run, int thread);
+  void try_widths(const TeamRun& run, const Flow& flow, Job& job) const;
+  Expected<std::int64_t> agree_on_widths(const TeamRun& run);
+  void use_widths(const Scenario& scenario, const Flow& flow, Job& job) const;
+  void sample(const TeamRun& run, const Flow& flow, Job& job);
+  void record(const Scenario& scenario, const Flow& flow, Job& job);
   void record_steps(std::uint64_t steps, Sampler& sampler);
-  /// By every thread of the team.
-  void take_passes(const Scenario& scenario, std::vector<Job>& jobs, int thread,
-                   std::int64_t start_ns, SleepingBarrier& barrier);
+  void take_passes(TeamRun& run, int thread);
   void take_pass(Job& job, std::int64_t start_ns, int pass);
   Expected<void> end_pass(int pass);
-  void between_passes(const Scenario& scenario, std::vector<Job>& jobs, int pass);
+  void between_passes(TeamRun& run, int pass);
   Window& window_of_pass(std::size_t slot, int pass) {
     return windows_[slot + static_cast<std::size_t>(pass % 2) * flows_here_];
   }

@@ -16,20 +16,31 @@
 
 namespace numatlas {
 
+/// By the first thread: when all memory of this rank stands.
+void RealEngine::agree_to_start(TeamRun& run, int thread) {
+  if (thread != 0) return;
+  std::vector<const Trace*> traces;
+  for (const Job& job : run.jobs) traces.push_back(&job.trace);
+  const bool made_anew =
+      std::any_of(run.jobs.begin(), run.jobs.end(), [](const Job& job) { return !job.goes_on; });
+  if (options_.when_prepared && made_anew) options_.when_prepared(traces);
+  phase(run.scenario, "measuring");
+  run.start = agree_on_start(run);
+}
+
 /// Every rank says whether it is ready; the lowest one's error becomes everyone's. Then rank 0
 /// names a time, and each host translates it to its own clock.
-Expected<std::int64_t> RealEngine::agree_on_start(const Scenario& scenario,
-                                                  const std::vector<Job>& jobs) {
+Expected<std::int64_t> RealEngine::agree_on_start(const TeamRun& run) {
   std::optional<Error> mine;
-  for (const Job& job : jobs) {
+  for (const Job& job : run.jobs) {
     if (job.error && !mine) mine = job.error;
   }
   TRY(agree(comm_, mine));
   running_target_ += flows_here_;
-  steps_target_ += flows_here_ * scenario.stop.steps.value_or(0);
+  steps_target_ += flows_here_ * run.scenario.stop.steps.value_or(0);
   finished_target_ += measured_here_;
   left_target_ += flows_here_;
-  tries_widths_ = TRY(some_width_is_open(scenario, jobs));
+  tries_widths_ = TRY(some_width_is_open(run));
   return name_start();
 }
 
@@ -73,21 +84,21 @@ void RealEngine::record_steps(std::uint64_t steps, Sampler& sampler) {
 }
 
 /// Until all flows of the host have enough.
-void RealEngine::record(const Scenario& scenario, Job& job) {
+void RealEngine::record(const Scenario& scenario, const Flow& flow, Job& job) {
   Sampler& sampler = *job.sampler;
   Window& window = windows_[job.window];
   const std::uint64_t switches = clock_.switches();
   // A load never has enough, and records all the while.
-  bool said = scenario.flows[static_cast<std::size_t>(job.flow)].role == Role::load;
-  const bool goes_on = said || scenario.stop.to_the_end;
+  bool has_enough = flow.role == Role::load;
+  const bool records_on = has_enough || scenario.stop.to_the_end;
   window.start_ns = clock_.now_ns();
   if (scenario.stop.steps) {
     record_steps(*scenario.stop.steps, sampler);
-    block_->finished.fetch_add(said ? 0 : 1, std::memory_order_acq_rel);
+    block_->finished.fetch_add(has_enough ? 0 : 1, std::memory_order_acq_rel);
   }
   while (!scenario.stop.steps && waiting(block_->finished, finished_target_)) {
-    if (said) {
-      goes_on ? sampler.record_more() : sampler.run_unrecorded();
+    if (has_enough) {
+      records_on ? sampler.record_more() : sampler.run_unrecorded();
       continue;
     }
     sampler.record();
@@ -96,15 +107,15 @@ void RealEngine::record(const Scenario& scenario, Job& job) {
     if (!sampler.done()) continue;
     window.end_ns = clock_.now_ns();
     job.trace.involuntary_switches = clock_.switches() - switches;
-    said = true;
+    has_enough = true;
     block_->finished.fetch_add(1, std::memory_order_acq_rel);
   }
-  if (!said || goes_on) window.end_ns = clock_.now_ns();
-  if (!said || goes_on) job.trace.involuntary_switches = clock_.switches() - switches;
+  if (!has_enough || records_on) window.end_ns = clock_.now_ns();
+  if (!has_enough || records_on) job.trace.involuntary_switches = clock_.switches() - switches;
 }
 
-void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_ns) {
-  const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+void RealEngine::sample(const TeamRun& run, const Flow& flow, Job& job) {
+  const Scenario& scenario = run.scenario;
   Kernel& kernel = *job.kernel;
   const std::size_t pass_bytes = flow.region.bytes.value;
   // Less than a pass is for caches that hold the memory's last part in any case: memory that was in
@@ -118,8 +129,8 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
       static_cast<double>(kernel.steps_per_pass()) * static_cast<double>(warm_up_bytes) /
       static_cast<double>(pass_bytes));
   Sampler& sampler = *job.sampler;
-  clock_.sleep_until(start_ns);
-  job.trace.start_lateness_ns = clock_.now_ns() - start_ns;
+  clock_.sleep_until(*run.start);
+  job.trace.start_lateness_ns = clock_.now_ns() - *run.start;
   job.trace.cpu_before = current_cpu();
   // In pieces, so that a stop is seen: each takes a few milliseconds at most. The last piece runs
   // like the measured part.
@@ -139,7 +150,7 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
   while (waiting(block_->running, running_target_)) {
     if (!scenario.stop.steps) sampler.run_unrecorded();
   }
-  record(scenario, job);
+  record(scenario, flow, job);
   job.left->store(true, std::memory_order_release);
   // The other side may wait for an answer in its last sample.
   while (job.owner_left && !job.owner_left->load(std::memory_order_acquire) &&

@@ -62,49 +62,39 @@ json fastest(const std::vector<std::string>& of_ranks) {
 
 }  // namespace
 
-Expected<bool> RealEngine::some_width_is_open(const Scenario& scenario,
-                                              const std::vector<Job>& jobs) {
+Expected<bool> RealEngine::some_width_is_open(const TeamRun& run) {
   if (options_.widths == nullptr) return false;
   bool open = false;
-  for (const Job& job : jobs) {
-    const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+  for (const Job& job : run.jobs) {
+    const Flow& flow = run.flow_of(job);
     if (!flow.in_memory || vector_widths().size() < 2) continue;
     for (const Operation operation : job.kernel->loops())
-      open = open || find(*options_.widths, loop_in(scenario, flow, operation)) == nullptr;
+      open = open || find(*options_.widths, loop_in(run.scenario, flow, operation)) == nullptr;
   }
   return comm_.any(open);
 }
 
-void RealEngine::find_widths(const Scenario& scenario, std::vector<Job>& jobs, int thread,
-                             Expected<std::int64_t>& start, SleepingBarrier& barrier) {
-  if (!start) return;
-  const auto mine = [&](const Job& job) {
-    return place_of(scenario.flows[static_cast<std::size_t>(job.flow)].worker).thread == thread;
-  };
+void RealEngine::find_widths(TeamRun& run, int thread) {
+  if (!run.start) return;
   if (tries_widths_) {
-    for (Job& job : jobs) {
-      if (mine(job)) try_widths(scenario, job, *start);
-    }
-    barrier.wait();
-    if (thread == 0) start = agree_on_widths(scenario, jobs);
-    barrier.wait();
+    for_own(run, thread, [&](const Flow& flow, Job& job) { try_widths(run, flow, job); });
+    run.barrier.wait();
+    if (thread == 0) run.start = agree_on_widths(run);
+    run.barrier.wait();
   }
-  for (Job& job : jobs) {
-    if (mine(job)) use_widths(scenario, job);
-  }
+  for_own(run, thread, [&](const Flow& flow, Job& job) { use_widths(run.scenario, flow, job); });
 }
 
-void RealEngine::try_widths(const Scenario& scenario, Job& job, std::int64_t start_ns) {
-  const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+void RealEngine::try_widths(const TeamRun& run, const Flow& flow, Job& job) const {
   Kernel& kernel = *job.kernel;
   const std::vector<unsigned> widths = vector_widths();
   // One more, for a CPU that slept.
   const std::uint64_t pieces = turns * widths.size() + 1;
   const std::uint64_t steps = std::min(kernel.steps_per_pass() / pieces, most_steps);
   if (!flow.in_memory || steps == 0) return;
-  clock_.sleep_until(start_ns);
+  clock_.sleep_until(*run.start);
   for (const Operation operation : kernel.loops()) {
-    VectorWidth loop = loop_in(scenario, flow, operation);
+    VectorWidth loop = loop_in(run.scenario, flow, operation);
     const VectorWidth* const known = find(*options_.widths, loop);
     const auto time_with = [&](unsigned width) {
       kernel.use_width(operation, known != nullptr ? known->width : width);
@@ -125,20 +115,19 @@ void RealEngine::try_widths(const Scenario& scenario, Job& job, std::int64_t sta
       }
     }
     // Passes begin where those before them ended.
-    if (scenario.stop.passes && !stop_requested())
+    if (run.scenario.stop.passes && !stop_requested())
       kernel.run(kernel.steps_per_pass() - pieces * steps);
   }
 }
 
 /// Rank 0 chooses, from the times of all ranks; of a run that is reduced to its hosts from those of
 /// its own host, since there may be very many. Then it names a new start.
-Expected<std::int64_t> RealEngine::agree_on_widths(const Scenario& scenario,
-                                                   const std::vector<Job>& jobs) {
+Expected<std::int64_t> RealEngine::agree_on_widths(const TeamRun& run) {
   json mine = json::array();
   const std::vector<int>& hosts = comm_.layout().host_of;
   const bool asked =
-      !scenario.stop.passes || hosts[static_cast<std::size_t>(comm_.rank())] == hosts.front();
-  for (const Job& job : jobs) {
+      !run.scenario.stop.passes || hosts[static_cast<std::size_t>(comm_.rank())] == hosts.front();
+  for (const Job& job : run.jobs) {
     for (const auto& [loop, time] : job.width_times)
       if (asked) mine.push_back({key_of(loop), loop.width, time});
   }
@@ -149,10 +138,10 @@ Expected<std::int64_t> RealEngine::agree_on_widths(const Scenario& scenario,
     options_.widths->push_back({key[0], key[1], key[2], key[3], one[1], one[2]});
   }
   // What nobody could try, as on a host whose arrays are too short, is not tried again.
-  for (const Job& job : jobs) {
-    const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+  for (const Job& job : run.jobs) {
+    const Flow& flow = run.flow_of(job);
     for (const Operation operation : job.kernel->loops()) {
-      const VectorWidth loop = loop_in(scenario, flow, operation);
+      const VectorWidth loop = loop_in(run.scenario, flow, operation);
       if (flow.in_memory && find(*options_.widths, loop) == nullptr)
         options_.widths->push_back(loop);
     }
@@ -160,8 +149,7 @@ Expected<std::int64_t> RealEngine::agree_on_widths(const Scenario& scenario,
   return name_start();
 }
 
-void RealEngine::use_widths(const Scenario& scenario, Job& job) {
-  const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+void RealEngine::use_widths(const Scenario& scenario, const Flow& flow, Job& job) const {
   for (const Operation operation : job.kernel->loops()) {
     const VectorWidth* found = nullptr;
     if (flow.in_memory && options_.widths != nullptr)

@@ -9,7 +9,7 @@
 
 #include "base/cli_forward.h"
 #include "engine/layout.h"
-#include "engine/noise.h"
+#include "simulated/noise.h"
 #include "engine/scenario.h"
 #include "placement/words.h"
 #include "report/file.h"

@@ -21,6 +21,7 @@
 #include "report/process_memory.h"
 #include "run/flow_result.h"
 #include "run/metrics.h"
+#include "simulated/null_engine.h"
 
 namespace numatlas {
 namespace {
@@ -118,7 +119,6 @@ EngineOptions SessionPart::engine_options() {
   EngineOptions options;
   options.strict = options_.strict;
   options.strict_pages = !options_.pages.empty();  // those that nobody asked for are tried
-  options.noise = options_.noise;
   options.progress = &progress_;
   options.widths = &state_.widths;
   options.when_prepared = [this](const auto& traces) {
@@ -138,8 +138,8 @@ EngineOptions SessionPart::engine_options() {
 Expected<void> SessionPart::start() {
   const EngineOptions options = engine_options();
   auto engine = options_.null_engine
-                    ? Expected<std::unique_ptr<Engine>>(
-                          make_null_engine(state_.comm, setup_.layout, setup_.machine, options))
+                    ? Expected<std::unique_ptr<Engine>>(make_null_engine(
+                          state_.comm, setup_.layout, setup_.machine, options, options_.noise))
                     : make_engine(state_.comm, setup_.layout, setup_.machine, options);
   TRY(agree(state_.comm, error_of(engine)));
   engine_ = *std::move(engine);

@@ -17,7 +17,7 @@
 #include "base/size_list.h"
 #include "base/units.h"
 #include "compare/stored.h"
-#include "engine/noise.h"
+#include "simulated/noise.h"
 #include "kernels/chain.h"
 #include "kernels/kernel.h"
 #include "machine/memory_slots.h"

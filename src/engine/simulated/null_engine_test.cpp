@@ -9,6 +9,7 @@
 #include "base/statistics.h"
 #include "engine/test_engine.h"
 #include "placement/test_machines.h"
+#include "simulated/null_engine.h"
 
 namespace numatlas {
 namespace {

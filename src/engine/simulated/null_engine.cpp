@@ -1,3 +1,5 @@
+#include "simulated/null_engine.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -10,14 +12,13 @@
 #include <vector>
 
 #include "engine/agreement.h"
-#include "engine/engine.h"
-#include "engine/null_gpu.h"
-#include "engine/null_steps.h"
 #include "engine/sampler.h"
 #include "engine/sharing.h"
 #include "gpu/buffers.h"
 #include "kernels/permutation.h"
 #include "memory/source.h"
+#include "simulated/null_gpu.h"
+#include "simulated/null_steps.h"
 
 namespace numatlas {
 namespace {
@@ -74,9 +75,10 @@ double crowding(const Flow& flow) {
 
 class NullEngine final : public Engine {
  public:
-  NullEngine(Comm& comm, const Layout& layout, const Machine& machine, const EngineOptions& options)
-      : comm_(comm), layout_(layout), machine_(machine), options_(options) {
-    if (options_.noise) speed_.emplace(*options_.noise);
+  NullEngine(Comm& comm, const Layout& layout, const Machine& machine, const EngineOptions& options,
+             const std::optional<NoiseSpec>& noise)
+      : comm_(comm), layout_(layout), machine_(machine), options_(options), noise_(noise) {
+    if (noise_) speed_.emplace(*noise_);
   }
 
   Expected<std::vector<Trace>> run(const Scenario& scenario) override {
@@ -133,6 +135,7 @@ class NullEngine final : public Engine {
   const Layout& layout_;
   const Machine& machine_;
   EngineOptions options_;
+  std::optional<NoiseSpec> noise_;
   std::optional<SpeedOverTime> speed_;
   ScriptedClock timeline_{0};  ///< of the run; only noise moves it, and who waits
 };
@@ -296,7 +299,7 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
       clock.advance(work_ns * (1 + 0.05 * unit * unit));
       return;
     }
-    if (const double sd = options_.noise->samples; sd > 0) {
+    if (const double sd = noise_->samples; sd > 0) {
       const double normal =
           std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * std::numbers::pi * uniform());
       work_ns *= std::exp(sd * normal - sd * sd / 2);
@@ -305,7 +308,7 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   };
   if (speed_) {
     clock.sleep_until(timeline_.now_ns());
-    state += static_cast<std::uint64_t>(timeline_.now_ns()) + (options_.noise->seed << 40);
+    state += static_cast<std::uint64_t>(timeline_.now_ns()) + (noise_->seed << 40);
   }
   Sampler sampler(
       clock, scenario.stop,
@@ -377,8 +380,9 @@ Expected<void> NullEngine::show_passes(const Scenario& scenario) const {
 }  // namespace
 
 std::unique_ptr<Engine> make_null_engine(Comm& comm, const Layout& layout, const Machine& machine,
-                                         const EngineOptions& options) {
-  return std::make_unique<NullEngine>(comm, layout, machine, options);
+                                         const EngineOptions& options,
+                                         const std::optional<NoiseSpec>& noise) {
+  return std::make_unique<NullEngine>(comm, layout, machine, options, noise);
 }
 
 }  // namespace numatlas

@@ -1,4 +1,4 @@
-#include "engine/noise.h"
+#include "simulated/noise.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "engine/noise.h"
+#include "simulated/noise.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "engine/null_gpu.h"
+#include "simulated/null_gpu.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "engine/null_steps.h"
+#include "simulated/null_steps.h"
 #include "kernels/traits.h"
 
 #include <algorithm>
