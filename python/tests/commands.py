@@ -33,7 +33,9 @@ def program() -> Path:
 # Each command is a process of its own, forked from one that has loaded matplotlib: loading it takes longer
 # than most commands.
 _processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(["numatlas.cli", "numatlas.plot", "numatlas.report.page"])
+_processes.set_forkserver_preload(
+    ["numatlas.cli", "numatlas.plot", "numatlas.report.page", "numatlas.legacy.scaling"]
+)
 
 
 def _command(name, script, arguments, folder, environment, streams):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from commands import command
 from made import FLEET, texts
 from matplotlib.colors import Normalize
 
@@ -27,10 +28,13 @@ DAT = FLEET / "memory_results-48x1-100101042021.dat"
 PNG = b"\x89PNG"
 
 
-def run(script, *arguments, folder, python=(sys.executable,), **environment):
-    command = [*python, str(script), *map(str, arguments)]
+def run(script, *arguments, folder, python=(), **environment):
+    """As `script ARGUMENTS` in this folder; with another Python or environment as a new process of it."""
+    if not python and not environment:
+        return command("", *arguments, folder=folder, script=script)
+    command_line = [*(python or [sys.executable]), str(script), *map(str, arguments)]
     env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), **environment}
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(command_line, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
 def error_of(done, code):

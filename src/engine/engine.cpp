@@ -206,7 +206,7 @@ void RealEngine::take_kept(TeamRun& run, int thread) {
 
 /// Other programs may have taken memory since the plan was made: better refused than killed. Gives
 /// all jobs an error where their memory does not fit any more.
-void RealEngine::check_room(TeamRun& run, int thread) const {
+void RealEngine::check_room(TeamRun& run, int thread) {
   if (thread != 0 || !machine_.is_live()) return;
   std::vector<Region> regions;
   std::size_t workers = 0;
@@ -229,7 +229,7 @@ void RealEngine::check_room(TeamRun& run, int thread) const {
   for (Job& job : run.jobs) job.error = fits.error();
 }
 
-void RealEngine::prepare(Job& job, const std::function<Expected<void>()>& step) const {
+void RealEngine::prepare(Job& job, const std::function<Expected<void>()>& step) {
   if (job.error) return;
   const std::int64_t start = clock_.now_ns();
   try {

@@ -127,7 +127,7 @@ class RealEngine final : public Engine {
   }
   // Phases of run_jobs: by every thread that has work.
   void take_kept(TeamRun& run, int thread);
-  void check_room(TeamRun& run, int thread) const;
+  void check_room(TeamRun& run, int thread);
   void allocate_memory(TeamRun& run, int thread);
   void agree_to_start(TeamRun& run, int thread);
   void measure(TeamRun& run, int thread);
@@ -145,7 +145,7 @@ class RealEngine final : public Engine {
   }
 
   /// Calls `step` and keeps its error and the time it took with the job.
-  void prepare(Job& job, const std::function<Expected<void>()>& step) const;
+  void prepare(Job& job, const std::function<Expected<void>()>& step);
   Expected<void> allocate_for(const Flow& flow, Job& job) const;
   Expected<void> make_ready(TeamRun& run, const Flow& flow, Job& job);
   Expected<std::unique_ptr<Kernel>> kernel_of(const Flow& flow, Job& job,
@@ -159,7 +159,7 @@ class RealEngine final : public Engine {
   /// Whether some rank runs a loop whose width is not known yet.
   Expected<bool> some_width_is_open(const TeamRun& run);
   void find_widths(TeamRun& run, int thread);
-  void try_widths(const TeamRun& run, const Flow& flow, Job& job) const;
+  void try_widths(const TeamRun& run, const Flow& flow, Job& job);
   Expected<std::int64_t> agree_on_widths(const TeamRun& run);
   void use_widths(const Scenario& scenario, const Flow& flow, Job& job) const;
   void sample(const TeamRun& run, const Flow& flow, Job& job);

@@ -85,7 +85,7 @@ void RealEngine::find_widths(TeamRun& run, int thread) {
   for_own(run, thread, [&](const Flow& flow, Job& job) { use_widths(run.scenario, flow, job); });
 }
 
-void RealEngine::try_widths(const TeamRun& run, const Flow& flow, Job& job) const {
+void RealEngine::try_widths(const TeamRun& run, const Flow& flow, Job& job) {
   Kernel& kernel = *job.kernel;
   const std::vector<unsigned> widths = vector_widths();
   // One more, for a CPU that slept.

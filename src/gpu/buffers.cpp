@@ -13,60 +13,6 @@
 namespace numatlas {
 namespace {
 
-class GpuBuffer final : public Buffer {
- public:
-  GpuBuffer(DeviceRef device, DeviceAddress address, Bytes bytes)
-      : device_(device), address_(address), bytes_(bytes) {}
-  GpuBuffer(const GpuBuffer&) = delete;
-  GpuBuffer& operator=(const GpuBuffer&) = delete;
-  // A lost device has nothing to give back.
-  ~GpuBuffer() override { (void)device_.runtime->free(device_.device, address_); }
-
-  std::byte* data() const override { return reinterpret_cast<std::byte*>(address_); }
-  std::size_t bytes() const override { return bytes_.value; }
-  Residency residency(const ProcessMappings&) const override { return {}; }
-  const PolicyOutcome& policy() const override { return policy_; }
-
- private:
-  DeviceRef device_;
-  DeviceAddress address_;
-  Bytes bytes_;
-  PolicyOutcome policy_{"GPU memory", ""};
-};
-
-class DriverBuffer final : public Buffer {
- public:
-  DriverBuffer(DeviceRef device, void* start, Bytes bytes, bool managed, PolicyOutcome policy)
-      : device_(device),
-        start_(start),
-        bytes_(bytes),
-        managed_(managed),
-        policy_(std::move(policy)) {}
-  DriverBuffer(const DriverBuffer&) = delete;
-  DriverBuffer& operator=(const DriverBuffer&) = delete;
-  ~DriverBuffer() override {
-    if (managed_) {
-      (void)device_.runtime->free_managed(device_.device, start_);
-    } else {
-      (void)device_.runtime->free_pinned(device_.device, start_);
-    }
-  }
-
-  std::byte* data() const override { return static_cast<std::byte*>(start_); }
-  std::size_t bytes() const override { return bytes_.value; }
-  Residency residency(const ProcessMappings& mappings) const override {
-    return observe(start_, bytes_.value, mappings);
-  }
-  const PolicyOutcome& policy() const override { return policy_; }
-
- private:
-  DeviceRef device_;
-  void* start_;
-  Bytes bytes_;
-  bool managed_;
-  PolicyOutcome policy_;
-};
-
 /// A policy of the calling thread, for as long as it lives.
 class ThreadPolicy {
  public:
@@ -87,7 +33,13 @@ class ThreadPolicy {
 Expected<std::unique_ptr<Buffer>> allocate_on_gpu(const Region& region, int gpu) {
   const auto device = TRY(find_device(gpu));
   const auto address = device.runtime->allocate(device.device, region.bytes);
-  if (address) return std::make_unique<GpuBuffer>(device, *address, region.bytes);
+  if (address)
+    return std::make_unique<Buffer>(
+        reinterpret_cast<void*>(*address), region.bytes.value, PolicyOutcome{"GPU memory", ""},
+        Buffer::Functions{
+            // A lost device has nothing to give back.
+            .free = [device, at = *address] { (void)device.runtime->free(device.device, at); },
+            .residency = [](const ProcessMappings&) { return Residency{}; }});
   Error error = address.error();
   if (error.kind == ErrorKind::resource) {
     error.subject = "--size";
@@ -118,7 +70,12 @@ Expected<std::unique_ptr<Buffer>> allocate_by_driver(const Region& region, const
                                  : device.runtime->allocate_pinned(device.device, region.bytes));
   // Managed memory gets its pages when it is touched: while the policy holds.
   if (managed) touch_pages(static_cast<std::byte*>(start), region.bytes.value);
-  return std::make_unique<DriverBuffer>(device, start, region.bytes, managed, *policy.outcome());
+  const auto free = [device, start, managed] {
+    (void)(managed ? device.runtime->free_managed(device.device, start)
+                   : device.runtime->free_pinned(device.device, start));
+  };
+  return std::make_unique<Buffer>(start, region.bytes.value, *policy.outcome(),
+                                  Buffer::Functions{.free = free});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "placement/placement.h"
@@ -36,24 +37,50 @@ struct Region {
 /// huge page and are rounded up to whole ones; data() of the null source is nullptr.
 class Buffer {
  public:
-  virtual ~Buffer() = default;
-  virtual std::byte* data() const = 0;
-  virtual std::size_t bytes() const = 0;
+  /// What its source does with it.
+  struct Functions {
+    std::function<void()> free = {};
+    /// Where its pages lie; absent: as the kernel says (observe).
+    std::function<Residency(const ProcessMappings& mappings)> residency = {};
+    /// Of memory whose stores can be made to last: pmem and dax, whatever lies behind them.
+    std::function<Expected<void>(const void* start, std::size_t bytes)> persist = {};
+  };
+
+  Buffer(void* start, std::size_t bytes, PolicyOutcome policy, Functions functions)
+      : start_(static_cast<std::byte*>(start)),
+        bytes_(bytes),
+        policy_(std::move(policy)),
+        functions_(std::move(functions)) {}
+  ~Buffer() {
+    if (functions_.free) functions_.free();
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  std::byte* data() const { return start_; }
+  std::size_t bytes() const { return bytes_; }
   /// Where its pages lie now, by what the kernel says of all mappings, which threads that look at
   /// the same moment share.
-  virtual Residency residency(const ProcessMappings& mappings) const = 0;
+  Residency residency(const ProcessMappings& mappings) const {
+    return functions_.residency ? functions_.residency(mappings)
+                                : observe(start_, bytes_, mappings);
+  }
   Residency residency() const { return residency(ProcessMappings()); }
   /// How the placement and page size were put in force.
-  virtual const PolicyOutcome& policy() const = 0;
+  const PolicyOutcome& policy() const { return policy_; }
   /// Makes stores to a part of it last, as far as its source can; nothing where it cannot.
   /// Error kind io where it could not.
-  virtual Expected<void> persist(const void* start, std::size_t bytes) const {
-    (void)start;
-    (void)bytes;
-    return {};
+  Expected<void> persist(const void* start, std::size_t bytes) const {
+    return persistent() ? functions_.persist(start, bytes) : Expected<void>{};
   }
-  /// Whether persist() does something: pmem and dax, whatever lies behind them.
-  virtual bool persistent() const { return false; }
+  /// Whether persist() does something.
+  bool persistent() const { return functions_.persist != nullptr; }
+
+ private:
+  std::byte* start_;
+  std::size_t bytes_;
+  PolicyOutcome policy_;
+  Functions functions_;
 };
 
 /// Errors: resource (address space, huge page pool: names --pages), permission (mbind refused:

@@ -303,7 +303,7 @@ Expected<void> check_fits(const std::vector<Region>& regions, const Machine& mac
   std::vector<Region> of_nodes, of_pools, real;
   for (Region region : regions) {
     const MemorySource& source = source_of(region.placement);
-    if (!source.on_host()) continue;
+    if (!source.traits().on_host) continue;
     region.placement = region.placement.in_force();
     real.push_back(region);
     if (!source.uses_nodes(region.placement, machine)) continue;

@@ -16,8 +16,9 @@ namespace {
 std::vector<SourceForm> all_source_forms() {
   std::vector<SourceForm> forms;
   for (const MemorySource* source : memory_sources()) {
-    if (!source->is_option()) continue;
-    forms.push_back({source->word(), source->forms(), source->paths(),
+    const SourceTraits& traits = source->traits();
+    if (!traits.is_option) continue;
+    forms.push_back({traits.word, traits.forms, traits.paths,
                      [source](std::string_view value) { return source->parse(value); }});
   }
   return forms;
@@ -26,7 +27,7 @@ std::vector<SourceForm> all_source_forms() {
 }  // namespace
 
 Expected<std::string> MemorySource::parse(std::string_view value) const {
-  return fail_usage("--memory", fmt::format("'{}:{}' is not a placement", word(), value));
+  return fail_usage("--memory", fmt::format("'{}:{}' is not a placement", traits_.word, value));
 }
 
 std::uint64_t MemorySource::taken(std::uint64_t bytes, const Room& room) const {
@@ -36,8 +37,9 @@ std::uint64_t MemorySource::taken(std::uint64_t bytes, const Room& room) const {
 const MemorySource& source_of(const MemoryPlacement& placement) {
   const std::string word = placement.source.substr(0, placement.source.find(':'));
   const auto& sources = memory_sources();
-  const auto found = std::find_if(sources.begin(), sources.end(),
-                                  [&](const MemorySource* each) { return each->word() == word; });
+  const auto found = std::find_if(sources.begin(), sources.end(), [&](const MemorySource* each) {
+    return each->traits().word == word;
+  });
   // Only parse_memory_spec and the sources themselves write these texts.
   return **(found != sources.end() ? found : sources.begin());
 }
@@ -55,7 +57,7 @@ Expected<MemorySpec> parse_memory_spec(std::string_view text) {
 std::vector<std::string> memory_words() {
   std::vector<std::string> words = node_words();
   for (const MemorySource* source : memory_sources()) {
-    if (!source->forms().empty()) words.push_back(source->word() + ":");
+    if (!source->traits().forms.empty()) words.push_back(source->traits().word + ":");
   }
   return words;
 }
@@ -63,7 +65,7 @@ std::vector<std::string> memory_words() {
 std::string source_forms() {
   std::vector<std::string> forms;
   for (const MemorySource* source : memory_sources()) {
-    for (const std::string& form : source->forms()) forms.push_back(form);
+    for (const std::string& form : source->traits().forms) forms.push_back(form);
   }
   return fmt::format("{}", fmt::join(forms, ", "));
 }
@@ -98,7 +100,7 @@ void place_on_devices(
   std::map<std::string, DeviceFacts> facts;   // by the placement's text
   std::map<std::string, std::uint64_t> next;  // by device
   for (Region* region : regions) {
-    if (!source_of(region->placement).has_offsets()) continue;
+    if (!source_of(region->placement).traits().has_offsets) continue;
     const std::string& text = region->placement.source;
     auto found = facts.find(text);
     if (found == facts.end()) found = facts.emplace(text, facts_of(region->placement)).first;

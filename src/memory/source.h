@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "machine/machine.h"
@@ -30,16 +31,27 @@ struct SourceState {
   std::string detail;
 };
 
-class MemorySource {
- public:
-  virtual ~MemorySource() = default;
+/// What is the same for all memory of a source.
+struct SourceTraits {
   /// What stands before the colon in --memory and in MemoryPlacement::source.
-  virtual std::string word() const = 0;
+  std::string word;
   /// Its forms in help and error messages: {"memkind:KIND", "memkind:DIR"}. None: it works, but
   /// help does not name it.
-  virtual std::vector<std::string> forms() const { return {}; }
+  std::vector<std::string> forms = {};
   /// How values begin that are most likely meant for it where --memory has no word: "/dev/dax".
-  virtual std::string paths() const { return {}; }
+  std::string paths = {};
+  bool is_option = true;     ///< --memory may name it
+  bool takes_pages = false;  ///< --pages has a say; else pages are as the source gives them
+  bool on_host = true;       ///< it takes memory and addresses of the host
+  bool persistent = false;   ///< what is stored there can be made to last
+  bool has_offsets = false;  ///< regions lie side by side on a device (Region::offset)
+};
+
+class MemorySource {
+ public:
+  explicit MemorySource(SourceTraits traits) : traits_(std::move(traits)) {}
+  virtual ~MemorySource() = default;
+  const SourceTraits& traits() const { return traits_; }
   /// The value of --memory -> as MemoryPlacement::source has it. Errors: usage, naming --memory.
   /// The default: no value of --memory names this source.
   virtual Expected<std::string> parse(std::string_view value) const;
@@ -55,24 +67,17 @@ class MemorySource {
   /// What this machine has of it, for `numatlas features`.
   virtual std::vector<SourceState> describe(const Machine&) const { return {}; }
 
-  /// Whether --memory may name it.
-  virtual bool is_option() const { return true; }
-  /// Whether --pages has a say; else pages are as the source gives them.
-  virtual bool takes_pages() const { return false; }
   /// Whether the memory is a file's or a device's, not the nodes'.
   virtual bool on_device(const MemoryPlacement&) const { return true; }
   /// Whether it counts against the nodes' free memory.
   virtual bool uses_nodes(const MemoryPlacement& placement, const Machine&) const {
     return !on_device(placement);
   }
-  /// Whether it takes memory and addresses of the host at all.
-  virtual bool on_host() const { return true; }
-  /// Whether what is stored there can be made to last.
-  virtual bool persistent() const { return false; }
-  /// Whether regions lie side by side on a device (Region::offset), and what the live machine says
-  /// of it.
-  virtual bool has_offsets() const { return false; }
+  /// Where it has offsets: what the live machine says of the device.
   virtual std::optional<DeviceFacts> device(const MemoryPlacement&) const { return std::nullopt; }
+
+ private:
+  SourceTraits traits_;
 };
 
 /// All of them, in the order of their files' names.

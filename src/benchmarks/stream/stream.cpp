@@ -42,7 +42,7 @@ constexpr std::uint64_t lines_of(std::uint64_t elements) {
 }
 
 /// Whether what is stored there can be made to last.
-bool lasts(const MemoryPlacement& placement) { return source_of(placement).persistent(); }
+bool lasts(const MemoryPlacement& placement) { return source_of(placement).traits().persistent; }
 
 /// What hosts will have measured of a kernel.
 ScenarioResult case_of(Operation operation, const KernelSpec& spec, std::uint64_t lines,

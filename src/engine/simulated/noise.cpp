@@ -66,12 +66,12 @@ Expected<Settings> settings_of(std::string_view name, std::string_view text,
 }
 
 /// A setting: its key, and the field that it sets, a time or a part.
-struct Setting {
+struct NoiseSetting {
   const char* key;
   std::variant<Nanoseconds*, double*> field;
 };
 
-Expected<void> set(const Setting& setting, std::string_view text) {
+Expected<void> set(const NoiseSetting& setting, std::string_view text) {
   if (auto* const* const part = std::get_if<double*>(&setting.field)) {
     const auto value = TRY(read_part(text));
     **part = value;
@@ -83,22 +83,22 @@ Expected<void> set(const Setting& setting, std::string_view text) {
 }
 
 /// The settings of a component, which from now on is one of the noise's.
-Expected<std::vector<Setting>> settings_named(NoiseSpec& spec, std::string_view name) {
+Expected<std::vector<NoiseSetting>> settings_named(NoiseSpec& spec, std::string_view name) {
   if (name == "ar1") {
     auto& ar1 = spec.ar1.emplace();
-    return std::vector<Setting>{{"tau", &ar1.tau}, {"sd", &ar1.sd}};
+    return std::vector<NoiseSetting>{{"tau", &ar1.tau}, {"sd", &ar1.sd}};
   }
   if (name == "telegraph") {
     auto& telegraph = spec.telegraph.emplace();
-    return std::vector<Setting>{{"low", &telegraph.low}, {"dwell", &telegraph.dwell}};
+    return std::vector<NoiseSetting>{{"low", &telegraph.low}, {"dwell", &telegraph.dwell}};
   }
   if (name == "drift") {
     auto& drift = spec.drift.emplace();
-    return std::vector<Setting>{{"by", &drift.by}, {"over", &drift.over}};
+    return std::vector<NoiseSetting>{{"by", &drift.by}, {"over", &drift.over}};
   }
   if (name == "spikes") {
     auto& spikes = spec.spikes.emplace();
-    return std::vector<Setting>{
+    return std::vector<NoiseSetting>{
         {"every", &spikes.every}, {"last", &spikes.last}, {"low", &spikes.low}};
   }
   return fail_usage("--noise", fmt::format("'{}' is not one of ar1, telegraph, drift, spikes, "
@@ -109,9 +109,9 @@ Expected<std::vector<Setting>> settings_named(NoiseSpec& spec, std::string_view 
 Expected<void> add_component(NoiseSpec& spec, std::string_view name, std::string_view text) {
   const auto settings = TRY(settings_named(spec, name));
   std::vector<std::string_view> keys;
-  for (const Setting& setting : settings) keys.emplace_back(setting.key);
+  for (const NoiseSetting& setting : settings) keys.emplace_back(setting.key);
   const auto texts = TRY(settings_of(name, text, keys));
-  for (const Setting& setting : settings) TRY(set(setting, texts.at(setting.key)));
+  for (const NoiseSetting& setting : settings) TRY(set(setting, texts.at(setting.key)));
   return {};
 }
 

@@ -37,6 +37,8 @@ class Mapped {
   }
   std::byte* start() const { return start_; }
   std::size_t bytes() const { return bytes_; }
+  /// Whoever calls it unmaps it.
+  std::byte* release() { return std::exchange(start_, nullptr); }
 
  private:
   void swap(Mapped& other) noexcept {
@@ -45,23 +47,6 @@ class Mapped {
   }
   std::byte* start_ = nullptr;
   std::size_t bytes_ = 0;
-};
-
-class AnonymousBuffer final : public Buffer {
- public:
-  AnonymousBuffer(Mapped mapped, std::size_t bytes, PolicyOutcome policy)
-      : mapped_(std::move(mapped)), bytes_(bytes), policy_(std::move(policy)) {}
-  std::byte* data() const override { return mapped_.start(); }
-  std::size_t bytes() const override { return bytes_; }
-  Residency residency(const ProcessMappings& mappings) const override {
-    return observe(mapped_.start(), bytes_, mappings);
-  }
-  const PolicyOutcome& policy() const override { return policy_; }
-
- private:
-  Mapped mapped_;
-  std::size_t bytes_;
-  PolicyOutcome policy_;
 };
 
 tl::unexpected<Error> no_space(std::uint64_t bytes, int error) {
@@ -156,18 +141,18 @@ Expected<std::unique_ptr<Buffer>> make_anonymous(const Region& region) {
   TRY(advise(mapped, region.pages));
   const auto first = pool ? std::optional<std::size_t>(0) : std::nullopt;
   auto policy = TRY(apply_to_range(mapped.start(), mapped.bytes(), page, region.placement, first));
-  return std::make_unique<AnonymousBuffer>(std::move(mapped), region.bytes.value,
-                                           std::move(policy));
+  std::byte* const start = mapped.release();
+  return std::make_unique<Buffer>(
+      start, region.bytes.value, std::move(policy),
+      Buffer::Functions{.free = [start, size = mapped.bytes()] { munmap(start, size); }});
 }
 
 class AnonymousSource final : public MemorySource {
  public:
-  std::string word() const override { return ""; }
+  AnonymousSource() : MemorySource({.word = "", .is_option = false, .takes_pages = true}) {}
   Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
     return make_anonymous(region);
   }
-  bool is_option() const override { return false; }
-  bool takes_pages() const override { return true; }
   bool on_device(const MemoryPlacement&) const override { return false; }
 };
 

@@ -30,39 +30,6 @@ namespace {
 /// Of nearly all devices: that of a huge page of x86-64 and arm64 with base pages of 4 KiB.
 constexpr std::uint64_t usual_alignment = 2 * mib;
 
-class DaxBuffer final : public Buffer {
- public:
-  DaxBuffer(void* start, std::size_t mapped, std::size_t bytes, std::optional<NodeId> node)
-      : start_(static_cast<std::byte*>(start)), mapped_(mapped), bytes_(bytes), node_(node) {
-    policy_.mechanism = "mmap of the device";
-  }
-  ~DaxBuffer() override { munmap(start_, mapped_); }
-  DaxBuffer(const DaxBuffer&) = delete;
-  DaxBuffer& operator=(const DaxBuffer&) = delete;
-
-  std::byte* data() const override { return start_; }
-  std::size_t bytes() const override { return bytes_; }
-  Residency residency(const ProcessMappings& mappings) const override {
-    Residency seen = observe(start_, bytes_, mappings);
-    std::vector<NodeId> nodes;
-    if (node_) nodes.push_back(*node_);
-    if (seen.pages_by_node.empty()) tell_by_devices(seen, nodes);
-    return seen;
-  }
-  const PolicyOutcome& policy() const override { return policy_; }
-  Expected<void> persist(const void* start, std::size_t bytes) const override {
-    libpmem().persist(start, bytes);
-    return {};
-  }
-  bool persistent() const override { return true; }
-
- private:
-  std::byte* start_;
-  std::size_t mapped_, bytes_;
-  std::optional<NodeId> node_;
-  PolicyOutcome policy_;
-};
-
 std::string link_name(const std::string& path) {
   std::error_code error;
   const auto target = std::filesystem::read_symlink(kernel::calls().root + path, error);
@@ -162,7 +129,22 @@ Expected<std::unique_ptr<Buffer>> make_dax(const Region& region) {
   const int error = errno;
   close(file);
   if (start == MAP_FAILED) return file_error(region, "mmap", error);
-  return std::make_unique<DaxBuffer>(start, bytes, region.bytes.value, device.node);
+  Buffer::Functions functions;
+  functions.free = [start, bytes] { munmap(start, bytes); };
+  functions.residency = [start, size = region.bytes.value,
+                         node = device.node](const ProcessMappings& mappings) {
+    Residency seen = observe(start, size, mappings);
+    std::vector<NodeId> nodes;
+    if (node) nodes.push_back(*node);
+    if (seen.pages_by_node.empty()) tell_by_devices(seen, nodes);
+    return seen;
+  };
+  functions.persist = [](const void* from, std::size_t size) -> Expected<void> {
+    libpmem().persist(from, size);
+    return {};
+  };
+  return std::make_unique<Buffer>(start, region.bytes.value,
+                                  PolicyOutcome{"mmap of the device", ""}, std::move(functions));
 }
 
 SourceState device_state(const Machine& machine) {
@@ -186,9 +168,12 @@ SourceState device_state(const Machine& machine) {
 
 class DaxSource final : public MemorySource {
  public:
-  std::string word() const override { return "dax"; }
-  std::vector<std::string> forms() const override { return {"dax:/dev/dax0.0"}; }
-  std::string paths() const override { return "/dev/dax"; }
+  DaxSource()
+      : MemorySource({.word = "dax",
+                      .forms = {"dax:/dev/dax0.0"},
+                      .paths = "/dev/dax",
+                      .persistent = true,
+                      .has_offsets = true}) {}
   Expected<std::string> parse(std::string_view value) const override {
     return parse_path(value, "dax", "device", "dax:/dev/dax0.0");
   }
@@ -203,8 +188,6 @@ class DaxSource final : public MemorySource {
   std::vector<SourceState> describe(const Machine& machine) const override {
     return {device_state(machine)};
   }
-  bool persistent() const override { return true; }
-  bool has_offsets() const override { return true; }
   std::optional<DeviceFacts> device(const MemoryPlacement& placement) const override {
     const auto found = find_dax(placement);
     if (!found) return std::nullopt;

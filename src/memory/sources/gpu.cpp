@@ -16,7 +16,8 @@ namespace {
 
 class GpuSource final : public MemorySource {
  public:
-  std::string word() const override { return "gpu"; }
+  // It has no kinds of pages; that is said where the copy is planned.
+  GpuSource() : MemorySource({.word = "gpu", .takes_pages = true, .on_host = false}) {}
   Expected<std::string> parse(std::string_view value) const override {
     const auto number = parse_ordered_list(trim(value));
     if (number && number->size() == 1) return std::to_string(number->front());
@@ -28,9 +29,6 @@ class GpuSource final : public MemorySource {
                       "only GPU copies can access its memory",
                       "numatlas transfer copies to and from GPUs");
   }
-  // It has no kinds of pages; that is said where the copy is planned.
-  bool takes_pages() const override { return true; }
-  bool on_host() const override { return false; }
 };
 
 }  // namespace

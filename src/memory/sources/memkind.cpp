@@ -149,41 +149,6 @@ Expected<std::shared_ptr<FolderKind>> folder_kind(const Region& region) {
   return made;
 }
 
-class MemkindBuffer final : public Buffer {
- public:
-  MemkindBuffer(Kind kind, std::shared_ptr<FolderKind> owner, void* start, const Region& region,
-                std::optional<bool> direct)
-      : kind_(kind),
-        owner_(std::move(owner)),
-        start_(static_cast<std::byte*>(start)),
-        bytes_(region.bytes.value),
-        folder_(source_value(region.placement)),
-        direct_(direct) {
-    policy_.mechanism = "memkind_posix_memalign";
-    if (owner_ && !direct_.value_or(false)) policy_.note = page_cache_note(folder_);
-  }
-  ~MemkindBuffer() override { libmemkind().free(kind_, start_); }
-  MemkindBuffer(const MemkindBuffer&) = delete;
-  MemkindBuffer& operator=(const MemkindBuffer&) = delete;
-
-  std::byte* data() const override { return start_; }
-  std::size_t bytes() const override { return bytes_; }
-  Residency residency(const ProcessMappings& mappings) const override {
-    return owner_ ? file_residency(start_, bytes_, folder_, direct_.value_or(false), mappings)
-                  : observe(start_, bytes_, mappings);
-  }
-  const PolicyOutcome& policy() const override { return policy_; }
-
- private:
-  Kind kind_;
-  std::shared_ptr<FolderKind> owner_;  ///< of a kind of a folder
-  std::byte* start_;
-  std::size_t bytes_;
-  std::string folder_;
-  std::optional<bool> direct_;
-  PolicyOutcome policy_;
-};
-
 bool has_huge_pages(const std::string& kind) { return kind.find("TLB") != std::string::npos; }
 
 /// What the library gives again may have been another thread's: its pages go back, so that they are
@@ -269,8 +234,18 @@ Expected<std::unique_ptr<Buffer>> make_memkind(const Region& region) {
                       "", "use a smaller --size or fewer workers");
   }
   if (!in_folder && !huge) forget_pages(start, region.bytes.value);
-  return std::make_unique<MemkindBuffer>(kind, std::move(owner), start, region,
-                                         in_folder ? maps_directly(name) : std::optional<bool>());
+  const std::size_t bytes = region.bytes.value;
+  const bool direct = in_folder && maps_directly(name).value_or(false);
+  Buffer::Functions functions;
+  functions.free = [kind, owner, start] { libmemkind().free(kind, start); };
+  if (in_folder)
+    functions.residency = [start, bytes, name, direct](const ProcessMappings& mappings) {
+      return file_residency(start, bytes, name, direct, mappings);
+    };
+  return std::make_unique<Buffer>(
+      start, bytes,
+      PolicyOutcome{"memkind_posix_memalign", in_folder && !direct ? page_cache_note(name) : ""},
+      std::move(functions));
 }
 
 /// In a child process: on some machines the library ends the process that asks it, also at its end.
@@ -302,8 +277,7 @@ std::string kind_name(std::string_view value) {
 
 class MemkindSource final : public MemorySource {
  public:
-  std::string word() const override { return "memkind"; }
-  std::vector<std::string> forms() const override { return {"memkind:KIND", "memkind:DIR"}; }
+  MemkindSource() : MemorySource({.word = "memkind", .forms = {"memkind:KIND", "memkind:DIR"}}) {}
   Expected<std::string> parse(std::string_view value) const override {
     const bool folder = value.find('/') != std::string_view::npos;
     const std::string kind = folder ? "" : kind_name(value);

@@ -24,47 +24,6 @@
 namespace numatlas {
 namespace {
 
-/// A file, mapped by libpmem; it has no name any more.
-class PmemBuffer final : public Buffer {
- public:
-  PmemBuffer(void* start, std::size_t mapped, const Region& region, bool is_pmem, bool direct)
-      : start_(static_cast<std::byte*>(start)),
-        mapped_(mapped),
-        bytes_(region.bytes.value),
-        folder_(source_value(region.placement)),
-        is_pmem_(is_pmem),
-        direct_(direct) {
-    policy_.mechanism = "pmem_map_file";
-  }
-  ~PmemBuffer() override { libpmem().unmap(start_, mapped_); }
-  PmemBuffer(const PmemBuffer&) = delete;
-  PmemBuffer& operator=(const PmemBuffer&) = delete;
-
-  std::byte* data() const override { return start_; }
-  std::size_t bytes() const override { return bytes_; }
-  Residency residency(const ProcessMappings& mappings) const override {
-    return file_residency(start_, bytes_, folder_, direct_, mappings);
-  }
-  const PolicyOutcome& policy() const override { return policy_; }
-  Expected<void> persist(const void* start, std::size_t bytes) const override {
-    if (is_pmem_) {
-      libpmem().persist(start, bytes);
-      return {};
-    }
-    if (libpmem().msync(start, bytes) == 0) return {};
-    return fail_about(ErrorKind::io, folder_, fmt::format("pmem_msync: {}", errno_text(errno)));
-  }
-  bool persistent() const override { return true; }
-  void note(std::string text) { policy_.note = std::move(text); }
-
- private:
-  std::byte* start_;
-  std::size_t mapped_, bytes_;
-  std::string folder_;
-  bool is_pmem_, direct_;
-  PolicyOutcome policy_;
-};
-
 struct MappedFile {
   void* start = nullptr;
   std::size_t bytes = 0;
@@ -135,10 +94,24 @@ Expected<std::unique_ptr<Buffer>> make_pmem(const Region& region) {
   if (file.start == nullptr && no_unnamed) file = map_named_file(folder, region.bytes.value);
   if (file.start == nullptr) return file_error(region, "pmem_map_file", errno);
   const bool direct = maps_directly(folder).value_or(file.is_pmem != 0 && !pmem_is_forced());
-  auto buffer =
-      std::make_unique<PmemBuffer>(file.start, file.bytes, region, file.is_pmem != 0, direct);
-  buffer->note(note_of(folder, file.is_pmem != 0, direct));
-  return buffer;
+  const bool is_pmem = file.is_pmem != 0;
+  Buffer::Functions functions;
+  functions.free = [file] { libpmem().unmap(file.start, file.bytes); };
+  functions.residency = [start = file.start, bytes = region.bytes.value, folder,
+                         direct](const ProcessMappings& mappings) {
+    return file_residency(start, bytes, folder, direct, mappings);
+  };
+  functions.persist = [folder, is_pmem](const void* start, std::size_t bytes) -> Expected<void> {
+    if (is_pmem) {
+      libpmem().persist(start, bytes);
+      return {};
+    }
+    if (libpmem().msync(start, bytes) == 0) return {};
+    return fail_about(ErrorKind::io, folder, fmt::format("pmem_msync: {}", errno_text(errno)));
+  };
+  return std::make_unique<Buffer>(file.start, region.bytes.value,
+                                  PolicyOutcome{"pmem_map_file", note_of(folder, is_pmem, direct)},
+                                  std::move(functions));
 }
 
 SourceState libpmem_state() {
@@ -179,9 +152,8 @@ SourceState file_system_state() {
 
 class PmemSource final : public MemorySource {
  public:
-  std::string word() const override { return "pmem"; }
-  std::vector<std::string> forms() const override { return {"pmem:DIR"}; }
-  std::string paths() const override { return "/"; }
+  PmemSource()
+      : MemorySource({.word = "pmem", .forms = {"pmem:DIR"}, .paths = "/", .persistent = true}) {}
   Expected<std::string> parse(std::string_view value) const override {
     return parse_path(value, "pmem", "folder", "pmem:/mnt/pmem0");
   }
@@ -201,7 +173,6 @@ class PmemSource final : public MemorySource {
   bool uses_nodes(const MemoryPlacement& placement, const Machine& machine) const override {
     return is_node_memory(source_value(placement), machine);
   }
-  bool persistent() const override { return true; }
 };
 
 }  // namespace
