@@ -17,9 +17,9 @@
 #include "advise/program.h"
 #include "base/own_files.h"
 #include "base/signals.h"
+#include "base/tree.h"
 #include "base/units.h"
 #include "machine/cpu_use.h"
-#include "machine/tree.h"
 
 namespace numatlas {
 namespace {
@@ -62,7 +62,7 @@ bool has_input_that_is_lost() {
 
 /// CPU time of the host; our own is also that of all programs that were run.
 Expected<CpuTimes> host_times() {
-  auto times = read_cpu_times(Tree(""), {static_cast<int>(getpid())});
+  auto times = read_cpu_times(running_system(), {static_cast<int>(getpid())});
   rusage usage{};
   if (!times || getrusage(RUSAGE_CHILDREN, &usage) != 0) return times;
   for (const timeval& part : {usage.ru_utime, usage.ru_stime})

@@ -4,27 +4,19 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include "base/process_stat.h"
 
 namespace numatlas {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::vector<std::string> tasks_of(pid_t process) {
-  std::vector<std::string> tasks;
-  std::error_code code;
-  fs::directory_iterator entry(fmt::format("/proc/{}/task", process), code);
-  for (; !code && entry != fs::directory_iterator(); entry.increment(code))
-    tasks.push_back(entry->path().string());
-  return tasks;
-}
 
 /// The number after "Name:" in a line of it; nullopt in others.
 std::optional<std::uint64_t> number_after(const std::string& line, std::string_view name) {
@@ -38,19 +30,10 @@ std::optional<std::uint64_t> number_after(const std::string& line, std::string_v
 
 }  // namespace
 
-std::vector<pid_t> children_of(pid_t process) {
-  std::vector<pid_t> all;
-  for (const std::string& task : tasks_of(process)) {
-    std::ifstream children(task + "/children");
-    for (pid_t child = 0; children >> child;) all.push_back(child);
-  }
-  return all;
-}
-
 std::vector<pid_t> processes_below(pid_t root) {
   std::vector<pid_t> all{root};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto children = children_of(all[i]);
+    const auto children = children_of(all[i]).value_or(std::vector<pid_t>{});
     all.insert(all.end(), children.begin(), children.end());
   }
   return all;
@@ -73,35 +56,34 @@ void read_rollup(std::istream& file, ProcessState& state) {
 }
 
 std::optional<ProcessState> read_state(pid_t process) {
+  const Tree& system = running_system();
+  const auto status = system.text(fmt::format("/proc/{}/status", process)).value_or("");
   ProcessState state;
-  std::ifstream status(fmt::format("/proc/{}/status", process));
-  for (std::string line; std::getline(status, line);)
-    if (const auto value = number_after(line, "Threads:")) state.threads = static_cast<int>(*value);
+  state.threads = std::atoi(value_of(status, "Threads").value_or("0").c_str());
   if (state.threads == 0) return std::nullopt;
-  std::ifstream rollup(fmt::format("/proc/{}/smaps_rollup", process));
+  std::istringstream rollup(
+      system.text(fmt::format("/proc/{}/smaps_rollup", process)).value_or(""));
   read_rollup(rollup, state);
   return state;
 }
 
 std::vector<CpuSet> thread_cpus(pid_t process) {
-  constexpr std::string_view name = "Cpus_allowed_list:";
+  const std::string tasks = fmt::format("/proc/{}/task/", process);
   std::vector<CpuSet> all;
-  for (const std::string& task : tasks_of(process)) {
-    std::ifstream status(task + "/status");
-    for (std::string line; std::getline(status, line);) {
-      if (!line.starts_with(name)) continue;
-      if (auto cpus = parse_list<CpuId>(line.substr(name.size()))) all.push_back(*std::move(cpus));
-    }
+  for (const std::string& task : running_system().names(tasks)) {
+    const auto status = running_system().text(tasks + task + "/status").value_or("");
+    const auto list = value_of(status, "Cpus_allowed_list");
+    if (!list) continue;
+    if (auto cpus = parse_list<CpuId>(*list)) all.push_back(*std::move(cpus));
   }
   return all;
 }
 
 bool has_mapped(pid_t process, const std::vector<std::string>& names) {
-  std::ifstream maps(fmt::format("/proc/{}/maps", process));
-  for (std::string line; std::getline(maps, line);)
-    for (const std::string& name : names)
-      if (line.find(name) != std::string::npos) return true;
-  return false;
+  const auto maps =
+      running_system().text(fmt::format("/proc/{}/maps", process), whole_file).value_or("");
+  return std::ranges::any_of(
+      names, [&](const std::string& name) { return maps.find(name) != std::string::npos; });
 }
 
 }  // namespace numatlas

@@ -13,8 +13,6 @@
 
 namespace numatlas {
 
-/// Its children, those of all of its threads.
-std::vector<pid_t> children_of(pid_t process);
 /// `root` and its descendants, each after its parent. Those that have ended meanwhile are left out.
 std::vector<pid_t> processes_below(pid_t root);
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include "base/tree.h"
 
 namespace numatlas {
 namespace {
@@ -46,10 +47,8 @@ constexpr std::array probes{NUMATLAS_PROBE(mbind, false),
 #undef NUMATLAS_PROBE
 
 bool has_filter() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("Seccomp:")) return line.ends_with('2');  // SECCOMP_MODE_FILTER
-  return false;
+  const auto status = running_system().text("/proc/self/status").value_or("");
+  return value_of(status, "Seccomp") == "2";  // SECCOMP_MODE_FILTER
 }
 
 /// Whether a child lives that makes these calls.

@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "base/signals.h"
+#include "base/tree.h"
 
 namespace numatlas {
 namespace {
@@ -32,8 +33,9 @@ constexpr int code_of_exception = 3;
 
 /// Relative to what is mapped now: sanitizers reserve terabytes.
 void limit_memory(Bytes more) {
-  std::uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
+  // "1234 567 ...": the first number is what is mapped.
+  const std::uint64_t pages =
+      std::strtoull(running_system().text("/proc/self/statm").value_or("").c_str(), nullptr, 10);
   const std::uint64_t bytes = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const rlimit limit{bytes + more.value, bytes + more.value};
   if (pages > 0) setrlimit(RLIMIT_AS, &limit);

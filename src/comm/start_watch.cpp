@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/process_stat.h"
 #include "base/say.h"
 #include "comm/host_name.h"
 #include "comm/mpi/host_watch.h"
@@ -34,52 +35,18 @@ constexpr int looks_to_be_sure = 3;
 /// Longer than all but the largest launches take to start.
 constexpr seconds patience{10};
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string file_of(pid_t process, const char* name) {
   return fmt::format("/proc/{}/{}", process, name);
 }
 
 /// A variable of another process's environment as it was when that began.
 std::optional<std::string> variable_of(pid_t process, const std::string& name) {
-  std::istringstream variables(content_of(file_of(process, "environ")));
+  std::istringstream variables(
+      running_system().text(file_of(process, "environ"), whole_file).value_or(""));
   for (std::string variable; std::getline(variables, variable, '\0');) {
     if (variable.starts_with(name + "=")) return variable.substr(name.size() + 1);
   }
   return std::nullopt;
-}
-
-/// 0 where there is none in this PID namespace.
-pid_t parent_of(pid_t process) {
-  const std::string text = content_of(file_of(process, "stat"));
-  // The name in brackets may hold spaces and brackets.
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) return 0;
-  std::istringstream fields(text.substr(name_end + 1));
-  std::string state;
-  pid_t parent = 0;
-  fields >> state >> parent;
-  return parent;
-}
-
-/// Children that have not ended; nullopt where the kernel does not list them.
-std::optional<std::vector<pid_t>> children_of(pid_t process) {
-  const std::string threads = file_of(process, "task");
-  std::vector<pid_t> children;
-  std::error_code code;
-  for (std::filesystem::directory_iterator thread(threads, code), end; !code && thread != end;
-       thread.increment(code)) {
-    std::ifstream file(thread->path() / "children");
-    if (!file) return std::nullopt;
-    for (pid_t child = 0; file >> child;) {
-      if (identify_process(child)) children.push_back(child);
-    }
-  }
-  if (code) return std::nullopt;
-  return children;
 }
 
 /// Tasks are the launcher's own children.
@@ -110,6 +77,9 @@ bool is_understood(const LauncherTask& task) {
 std::optional<pid_t> launcher_process(const LauncherTask& task) {
   const auto mine = variable_of(getpid(), task.rank_variable);
   if (!mine) return std::nullopt;
+  const auto parent_of = [](pid_t process) {
+    return read_process_stat(running_system(), process).value_or(ProcessStat{}).parent;
+  };
   pid_t process = parent_of(getpid());
   while (process > 0 && variable_of(process, task.rank_variable) == mine)
     process = parent_of(process);
@@ -118,7 +88,9 @@ std::optional<pid_t> launcher_process(const LauncherTask& task) {
 
 std::optional<EndedTask> find_ended_task(const LauncherTask& task, pid_t launcher) {
   if (!is_understood(task)) return std::nullopt;
-  const auto children = children_of(launcher);
+  auto children = children_of(launcher);
+  if (children)
+    std::erase_if(*children, [](pid_t child) { return !identify_process(child).has_value(); });
   if (!children || static_cast<int>(children->size()) >= *task.local_size) return std::nullopt;
   std::set<int> left;
   for (const pid_t child : *children) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "machine/tree.h"
+#include "base/tree.h"
 
 namespace numatlas {
 namespace {

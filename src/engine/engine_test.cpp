@@ -1,5 +1,6 @@
 // The real engine on the machine at hand: small sizes, short times, no figure of speed.
 #include "engine/engine.h"
+#include "base/tree.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -271,7 +272,7 @@ TEST_F(RealEngine, MappingsAreReadOnceAMomentForAllWorkers) {
   other.memory_total = Bytes{gib};
   machine_.allowance.memory_nodes.insert(NodeId{1023});
   make();
-  const std::string root = std::exchange(kernel::calls().root, folder);
+  const Tree system = std::exchange(running_system(), Tree(folder));
   for (int visit = 0; visit < 4; ++visit) {
     const auto traces = engine_->run(scenario_of({flow_of(0), flow_of(1)}));
     ASSERT_TRUE(traces);
@@ -279,7 +280,7 @@ TEST_F(RealEngine, MappingsAreReadOnceAMomentForAllWorkers) {
     EXPECT_TRUE((*traces)[1].pages_moved);
     EXPECT_EQ(opened(), 2) << "before and after";
   }
-  kernel::calls().root = root;
+  running_system() = system;
   close(watch);
   std::filesystem::remove_all(folder);
 }

@@ -1,8 +1,8 @@
 // Which CPUs are of the same design, where a machine has several of them.
 #pragma once
 
+#include "base/tree.h"
 #include "machine/machine.h"
-#include "machine/tree.h"
 
 namespace numatlas {
 

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/environment.h"
+#include "base/process_stat.h"
 #include "machine/allowance.h"
 
 namespace numatlas {
@@ -43,18 +44,6 @@ double ticks_per_second() {
 
 Error not_readable(const std::string& path) {
   return {ErrorKind::unavailable, path + " cannot be read", ""};
-}
-
-/// utime and stime, in ticks. The name of the program before them may hold anything, ')' included.
-std::optional<double> ticks_of_process(const std::string& stat) {
-  const std::size_t name_end = stat.rfind(')');
-  if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream fields(stat.substr(name_end + 1));
-  std::string skipped;
-  for (int field = 3; field < 14; ++field) fields >> skipped;
-  double user = 0, system = 0;
-  if (!(fields >> user >> system)) return std::nullopt;
-  return user + system;
 }
 
 /// The line of all CPUs together: user nice system idle iowait irq softirq steal (man 5 proc_stat).
@@ -114,11 +103,9 @@ Expected<CpuTimes> read_cpu_times(const Tree& tree, const std::vector<int>& own)
   if (!found || times.cpus == 0)
     return fail(ErrorKind::unavailable, "/proc/stat does not count CPU time");
   for (const int pid : own) {
-    const std::string path = fmt::format("/proc/{}/stat", pid);
-    const auto text = tree.text(path);
-    const auto ticks = text ? ticks_of_process(*text) : std::nullopt;
-    if (!ticks) return fail(not_readable(path));
-    times.own += *ticks / ticks_per_second();
+    const auto its = read_process_stat(tree, pid);
+    if (!its) return fail(not_readable(fmt::format("/proc/{}/stat", pid)));
+    times.own += its->ticks / ticks_per_second();
   }
   times.throttled = throttled_seconds(tree);
   times.at =

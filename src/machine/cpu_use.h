@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "machine/tree.h"
+#include "base/tree.h"
 
 namespace numatlas {
 

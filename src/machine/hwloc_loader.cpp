@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/tree.h"
 #include "machine/hwloc_reader.h"
-#include "machine/tree.h"
 
 namespace numatlas {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstddef>
 
 #include "base/forbidden_calls.h"
-#include "machine/tree.h"
+#include "base/tree.h"
 
 namespace numatlas {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/tree.h"
 #include "machine/machine.h"
-#include "machine/tree.h"
 
 namespace numatlas {
 

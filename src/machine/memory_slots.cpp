@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "machine/tree.h"
+#include "base/tree.h"
 
 namespace numatlas {
 namespace {

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/tree.h"
 #include "machine/pci_link.h"
 
 namespace numatlas {
@@ -109,7 +110,7 @@ std::optional<PciLink> read_link(const Tree& tree, const std::string& pci_addres
 }
 
 std::optional<PciLink> read_link(const std::string& pci_address) {
-  return read_link(Tree(""), pci_address);
+  return read_link(running_system(), pci_address);
 }
 
 }  // namespace numatlas

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/tree.h"
 #include "machine/machine.h"
-#include "machine/tree.h"
 
 namespace numatlas {
 

@@ -1,8 +1,8 @@
 // Settings of the system that disturb or shape measurements.
 #pragma once
 
+#include "base/tree.h"
 #include "machine/machine.h"
-#include "machine/tree.h"
 
 namespace numatlas {
 

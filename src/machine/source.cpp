@@ -18,6 +18,7 @@
 #include "base/json_document.h"
 #include "base/read_file.h"
 #include "base/text.h"
+#include "base/tree.h"
 #include "machine/allowance.h"
 #include "machine/cpu_kinds.h"
 #include "machine/hwloc_devices.h"
@@ -27,7 +28,6 @@
 #include "machine/settings.h"
 #include "machine/sysfs_nodes.h"
 #include "machine/text_forms.h"
-#include "machine/tree.h"
 
 namespace numatlas {
 namespace {

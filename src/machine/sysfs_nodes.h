@@ -1,8 +1,8 @@
 // What sysfs says about NUMA nodes, beyond hwloc's shape.
 #pragma once
 
+#include "base/tree.h"
 #include "machine/machine.h"
-#include "machine/tree.h"
 
 namespace numatlas {
 

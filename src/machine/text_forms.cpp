@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "base/tree.h"
 #include "machine/sysfs_nodes.h"
-#include "machine/tree.h"
 
 namespace numatlas {
 namespace {

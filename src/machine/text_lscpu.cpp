@@ -15,8 +15,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "base/tree.h"
 #include "machine/text_forms.h"
-#include "machine/tree.h"
 
 namespace numatlas {
 namespace {

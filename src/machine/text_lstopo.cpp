@@ -13,10 +13,10 @@
 
 #include <fmt/format.h>
 
+#include "base/tree.h"
 #include "machine/hwloc_devices.h"
 #include "machine/hwloc_reader.h"
 #include "machine/text_forms.h"
-#include "machine/tree.h"
 
 namespace numatlas {
 namespace {

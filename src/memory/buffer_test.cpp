@@ -1,4 +1,5 @@
 #include "memory/buffer.h"
+#include "base/tree.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +44,7 @@ class FakeRoot {
   FakeRoot() {
     char name[] = "/tmp/numatlas-test-XXXXXX";
     root_ = mkdtemp(name);
-    kernel::calls().root = root_;
+    running_system() = Tree(root_);
   }
   ~FakeRoot() { std::filesystem::remove_all(root_); }
   FakeRoot(const FakeRoot&) = delete;

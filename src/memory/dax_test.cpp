@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/tree.h"
 #include "memory/folder.h"
 #include "memory/libpmem.h"
 #include "memory/sources/dax.h"
@@ -29,7 +30,7 @@ using ::testing::HasSubstr;
 class DaxRoot {
  public:
   DaxRoot() {
-    kernel::calls().root = folder_.text();
+    running_system() = Tree(folder_.text());
     struct stat status {};
     EXPECT_EQ(stat("/dev/null", &status), 0);
     const fs::path device = folder_.path() / "sys/devices/ndbus0/dax9.0";
@@ -140,7 +141,7 @@ TEST(Dax, RegionsLieSideBySide) {
 TEST(Dax, BlockDevicesBelowAFolder) {
   const SourceFolder root, folder;
   const testing::CallsGuard guard;
-  kernel::calls().root = root.text();
+  running_system() = Tree(root.text());
   struct stat status {};
   ASSERT_EQ(stat(folder.text().c_str(), &status), 0);
   const std::string number =

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/tree.h"
 #include "machine/allowance.h"
 #include "machine/sysfs_nodes.h"
 #include "memory/check_sources.h"
@@ -62,7 +63,7 @@ using Supplies = std::map<int, Supply>;
 
 /// As it is now; nullopt where the node does not say.
 std::optional<Supply> live_supply(const Machine& machine, const NumaNode& node) {
-  const Tree tree(kernel::calls().root);
+  const Tree& tree = running_system();
   NumaNode now;
   now.id = node.id;
   read_node_memory(tree, now);
@@ -177,13 +178,14 @@ std::optional<GroupLimit> group_limit(const Machine& machine) {
   const auto slash = group.source.rfind('/');
   if (slash == std::string::npos) return group;
   const std::string folder = group.source.substr(0, slash + 1);
-  const auto current = kernel::read_number(folder + "memory.current");
-  const auto usage = kernel::read_number(folder + "memory.usage_in_bytes");
+  const auto current = running_system().number(folder + "memory.current");
+  const auto usage = running_system().number(folder + "memory.usage_in_bytes");
   if (!current && !usage) return group;
   const auto used = static_cast<uint64_t>(current ? *current : *usage);
-  const Tree tree(kernel::calls().root);
   const uint64_t cache =
-      group_cache(tree, group.source.substr(0, slash), current.has_value()).value_or(Bytes{}).value;
+      group_cache(running_system(), group.source.substr(0, slash), current.has_value())
+          .value_or(Bytes{})
+          .value;
   group.used = used > cache ? used - cache : 0;
   return group;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/tree.h"
 #include "memory/buffer.h"
 #include "memory/source.h"
 #include "placement/test_machines.h"
@@ -109,7 +110,7 @@ TEST(CheckFits, LiveFiguresCountCacheThatCanBeDropped) {
   std::ofstream(group / "memory.current") << 7 * gib << '\n';
   std::ofstream(group / "memory.stat")
       << "anon 5\nactive_file " << 4 * gib << "\ninactive_file " << gib << "\n";
-  kernel::calls().root = root;
+  running_system() = Tree(root);
   Machine machine = testing::build({{0, {{0}}}});
   machine.source = "live";
   machine.allowance.memory_limit = Bytes{8 * gib};

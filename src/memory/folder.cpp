@@ -17,9 +17,11 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "base/tree.h"
 #include "memory/folder.h"
 #include "placement/kernel_calls.h"
 
@@ -37,7 +39,7 @@ void add_block_nodes(const std::string& folder, std::vector<std::optional<NodeId
                      int depth = 0) {
   // Device mapper allows no loops; a broken sysfs of a test might have one.
   constexpr int deepest = 8;
-  const std::string& root = kernel::calls().root;
+  const std::string& root = running_system().root();
   std::error_code error;
   const fs::path real = fs::canonical(root + folder, error);
   if (error || depth > deepest) return;
@@ -140,7 +142,7 @@ bool is_node_memory(const std::string& folder, const Machine& machine) {
 }
 
 std::optional<NodeId> node_in(const std::string& file) {
-  const auto value = kernel::read_number(file);
+  const auto value = running_system().number(file);
   if (!value || *value < 0) return std::nullopt;  // -1: the firmware does not say
   return NodeId{static_cast<int>(*value)};
 }
@@ -188,21 +190,28 @@ std::string page_cache_note(const std::string& folder) {
                      file_system_of(folder));
 }
 
+std::vector<Mount> mounts() {
+  std::vector<Mount> all;
+  const auto text = running_system().text("/proc/self/mountinfo", whole_file).value_or("");
+  // "36 35 259:0 / /mnt/pmem0 rw,noatime shared:1 - ext4 /dev/pmem0 rw,dax=always": see proc(5).
+  for (const std::string& line : split_lines(text)) {
+    std::istringstream words(line);
+    std::string word;
+    Mount mount;
+    words >> word >> word >> mount.device_number >> word >> mount.folder;
+    while (words >> word && word != "-") {
+    }
+    if (words >> mount.type >> mount.device >> mount.options) all.push_back(std::move(mount));
+  }
+  return all;
+}
+
 std::string file_system_of(const std::string& folder) {
   struct stat status {};
   if (stat(folder.c_str(), &status) == 0) {
     const std::string device = fmt::format("{}:{}", major(status.st_dev), minor(status.st_dev));
-    std::ifstream mounts("/proc/self/mountinfo");
-    // "36 35 98:0 / /mnt rw,noatime shared:1 - ext4 /dev/sda1 rw": see proc(5).
-    for (std::string line; std::getline(mounts, line);) {
-      std::istringstream words(line);
-      std::string word, its_device;
-      words >> word >> word >> its_device;
-      if (its_device != device) continue;
-      while (words >> word && word != "-") {
-      }
-      if (words >> word) return word;
-    }
+    for (const Mount& mount : mounts())
+      if (mount.device_number == device) return mount.type;
   }
   return "a file system";
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "memory/source.h"
 #include "placement/source_text.h"
@@ -26,6 +27,12 @@ Expected<void> check_room(const Region& region, std::uint64_t bytes);
 Expected<void> check_folder(const MemoryPlacement& placement);
 /// Bytes that files of this user may take in a folder; nullopt when that is not known.
 std::optional<std::uint64_t> free_in(const std::string& folder);
+/// A line of /proc/self/mountinfo.
+struct Mount {
+  std::string device_number;  ///< "259:0"
+  std::string folder, type, device, options;
+};
+std::vector<Mount> mounts();
 /// "ext4", "tmpfs"; "a file system" when /proc/self/mountinfo does not tell.
 std::string file_system_of(const std::string& folder);
 /// Whether the files of a folder are the nodes' memory: those of tmpfs are.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/tree.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -20,15 +21,15 @@ std::string pool_folder(PageKind kind) {
 
 NodeSet online_nodes() {
   const auto list =
-      parse_list<NodeId>(kernel::read_line("/sys/devices/system/node/online").value_or("0"));
+      parse_list<NodeId>(running_system().line("/sys/devices/system/node/online").value_or("0"));
   return list ? *list : NodeSet{NodeId{0}};
 }
 
 /// A kernel without NUMA has the pool of the whole machine only; it counts as node 0.
 std::optional<std::vector<PoolState>> machine_wide_pool(const std::string& folder) {
   const std::string path = "/sys/kernel/mm/hugepages/" + folder;
-  const auto total = kernel::read_number(path + "nr_hugepages");
-  const auto free = kernel::read_number(path + "free_hugepages");
+  const auto total = running_system().number(path + "nr_hugepages");
+  const auto free = running_system().number(path + "free_hugepages");
   if (!total || !free) return std::nullopt;
   return std::vector<PoolState>{
       {NodeId{0}, static_cast<std::uint64_t>(*total), static_cast<std::uint64_t>(*free)}};
@@ -41,14 +42,6 @@ std::string pool_text(const std::vector<PoolState>& pools) {
                         pool.total, pool.free);
   }
   return text;
-}
-
-/// The setting in brackets of "always [madvise] never"; "" when there is none.
-std::string chosen(const std::optional<std::string>& line) {
-  if (!line) return {};
-  const auto open = line->find('['), close = line->find(']');
-  if (open == std::string::npos || close == std::string::npos || close < open) return {};
-  return line->substr(open + 1, close - open - 1);
 }
 
 }  // namespace
@@ -75,8 +68,8 @@ std::optional<std::vector<PoolState>> live_pools(PageKind kind) {
   for (NodeId node : online_nodes()) {
     const std::string path =
         fmt::format("/sys/devices/system/node/node{}/hugepages/{}", node.value, folder);
-    const auto total = kernel::read_number(path + "nr_hugepages");
-    const auto free = kernel::read_number(path + "free_hugepages");
+    const auto total = running_system().number(path + "nr_hugepages");
+    const auto free = running_system().number(path + "free_hugepages");
     if (!total || !free) continue;  // a node without memory has no pools
     pools.push_back({node, static_cast<std::uint64_t>(*total), static_cast<std::uint64_t>(*free)});
   }
@@ -149,7 +142,7 @@ std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector
 }
 
 std::size_t thp_size() {
-  const auto size = kernel::read_number(std::string(thp_folder) + "hpage_pmd_size");
+  const auto size = running_system().number(std::string(thp_folder) + "hpage_pmd_size");
   if (size && *size > 0) return static_cast<std::size_t>(*size);
   return thp_size_over(Bytes{kernel::page_size()}).value;
 }
@@ -159,16 +152,16 @@ std::optional<Error> thp_problem() {
     return Error{ErrorKind::unavailable, std::move(message), std::move(hint), "--pages thp"};
   };
   const std::string global = std::string(thp_folder) + "enabled";
-  const auto setting = kernel::read_line(global);
+  const auto setting = running_system().line(global);
   if (!setting) {
     return problem(fmt::format("this kernel has no transparent huge pages ({} is missing)", global),
                    "use --pages 2M or base");
   }
   // Linux 6.8 on: a setting a size, which may leave the decision to the one for all.
   const std::string by_size = fmt::format("{}hugepages-{}kB/enabled", thp_folder, thp_size() / kib);
-  const std::string own = chosen(kernel::read_line(by_size));
+  const std::string own = selected_word(running_system().line(by_size).value_or(""));
   const bool inherits = own.empty() || own == "inherit";
-  if ((inherits ? chosen(setting) : own) == "never") {
+  if ((inherits ? selected_word(*setting) : own) == "never") {
     const std::string& file = inherits ? global : by_size;
     return problem(fmt::format("transparent huge pages are switched off: {} is 'never'", file),
                    fmt::format("as root: echo madvise > {}; or use --pages base or 2M", file));

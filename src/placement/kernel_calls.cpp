@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "base/forbidden_calls.h"
+#include "base/tree.h"
 
 namespace numatlas::kernel {
 namespace {
@@ -82,8 +83,7 @@ Calls real_calls() {
                unless_forbidden(SYS_get_mempolicy, real_get_mempolicy),
                unless_forbidden(SYS_move_pages, real_move_pages),
                ::madvise,
-               real_write_file,
-               ""};
+               real_write_file};
 }
 
 Calls& calls() {
@@ -121,15 +121,11 @@ std::optional<NodeSet> allowed_nodes() {
 }
 
 std::optional<NodeId> only_memory_node() {
-  std::ifstream status(calls().root + "/proc/self/status");
-  constexpr std::string_view key = "Mems_allowed_list:";
-  Expected<NodeSet> nodes = NodeSet{};
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(key)) nodes = parse_list<NodeId>(line.substr(key.size()));
-  }
+  const auto status = running_system().text("/proc/self/status").value_or("");
+  auto nodes = parse_list<NodeId>(value_of(status, "Mems_allowed_list").value_or(""));
   if (!nodes) return std::nullopt;
   // Some kernels count nodes as allowed that have no memory. Without NUMA there is no such file.
-  if (const auto list = read_line("/sys/devices/system/node/has_memory")) {
+  if (const auto list = running_system().line("/sys/devices/system/node/has_memory")) {
     const auto with_memory = parse_list<NodeId>(*list);
     if (!with_memory) return std::nullopt;
     nodes = *nodes & *with_memory;
@@ -153,29 +149,14 @@ int set_task_policy(int mode, const NodeMask& mask) {
   return rc == 0 ? 0 : errno;
 }
 
-std::optional<std::string> read_line(const std::string& path) {
-  std::ifstream file(calls().root + path);
-  std::string line;
-  if (!std::getline(file, line)) return std::nullopt;
-  return line;
-}
-
-std::optional<long long> read_number(const std::string& path) {
-  const auto line = read_line(path);
-  if (!line) return std::nullopt;
-  long long value = 0;
-  const auto [end, code] = std::from_chars(line->data(), line->data() + line->size(), value);
-  if (code != std::errc{} || end == line->data()) return std::nullopt;
-  return value;
-}
-
 std::size_t page_size() {
   static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return size;
 }
 
 std::optional<int> system_weight(NodeId node) {
-  const auto weight = read_number(weight_folder + ("node" + std::to_string(node.value)));
+  const auto weight =
+      running_system().number(weight_folder + ("node" + std::to_string(node.value)));
   if (!weight) return std::nullopt;
   return static_cast<int>(*weight);
 }

@@ -44,7 +44,6 @@ struct Calls {
   /// A file of sysfs or procfs, which takes its value in one write: 0, or the errno. Allocates
   /// nothing, so that it can be called between fork and exit.
   int (*write_file)(const char* path, const char* value, std::size_t length);
-  std::string root;  ///< put before /sys and /proc
 };
 /// The table in use: the kernel's own calls, until a test changes it.
 Calls& calls();
@@ -67,11 +66,6 @@ std::optional<NodeId> only_memory_node();
 /// mbind and set_mempolicy with a node set; 0, or the errno.
 int bind_range(void* start, std::size_t bytes, int mode, const NodeSet& nodes);
 int set_task_policy(int mode, const NodeMask& mask);
-
-/// First line of a file below the root, without the newline; nullopt when it cannot be read.
-std::optional<std::string> read_line(const std::string& path);
-/// A file that holds one number.
-std::optional<long long> read_number(const std::string& path);
 
 /// The base page size.
 std::size_t page_size();

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "base/tree.h"
 #include "placement/kernel_calls.h"
 #include "placement/weighted.h"
 
@@ -15,7 +16,7 @@ namespace numatlas {
 namespace {
 
 std::string online_nodes() {
-  return kernel::read_line("/sys/devices/system/node/online").value_or("unknown");
+  return running_system().line("/sys/devices/system/node/online").value_or("unknown");
 }
 
 /// A node of the placement that does not exist, has no memory, or is outside Mems_allowed: the
@@ -26,7 +27,7 @@ std::optional<Error> node_problem(const MemoryPlacement& placement) {
   if (!allowed || allowed->empty()) return std::nullopt;
   const auto online = parse_list<NodeId>(online_nodes());
   const auto with_memory =
-      parse_list<NodeId>(kernel::read_line("/sys/devices/system/node/has_memory").value_or(""));
+      parse_list<NodeId>(running_system().line("/sys/devices/system/node/has_memory").value_or(""));
   const NodeSet nodes = placement.node_set();
   for (NodeId node : nodes) {
     if (allowed->contains(node)) continue;

@@ -3,22 +3,22 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
+#include <sstream>
 #include <string>
 
-#include "placement/kernel_calls.h"
+#include "base/tree.h"
 #include "placement/mappings.h"
 
 namespace numatlas {
 
 Expected<ProcessMemory> read_process_memory(int pid, const NodeSet& nodes) {
   const std::string folder = pid == 0 ? "/proc/self/" : fmt::format("/proc/{}/", pid);
-  const std::string path = kernel::calls().root + folder + "numa_maps";
+  const std::string path = folder + "numa_maps";
   errno = 0;
-  std::ifstream file(path);
-  if (!file || file.peek() == std::ifstream::traits_type::eof()) {
+  const auto maps = running_system().text(path, whole_file);
+  if (!maps || maps->empty()) {
     const int error = errno;
-    if (access((kernel::calls().root + folder).c_str(), F_OK) != 0) {
+    if (!running_system().exists(folder)) {
       return fail_about(ErrorKind::unavailable, "--process-memory",
                         fmt::format("no process {}", pid));
     }
@@ -27,15 +27,16 @@ Expected<ProcessMemory> read_process_memory(int pid, const NodeSet& nodes) {
                         fmt::format("{}: {}", path, errno_text(error)),
                         "only root and the owner of a process may read it");
     }
-    if (!file) {
+    if (!maps) {
       return fail_about(ErrorKind::unavailable, "--process-memory",
                         fmt::format("{} does not exist", path),
                         "the kernel is built without NUMA, or the container hides the file");
     }
   }
+  std::istringstream file(maps.value_or(""));
   ProcessMemory memory = sum_numa_maps(file, nodes);
   memory.pid = pid == 0 ? static_cast<int>(getpid()) : pid;
-  memory.command = kernel::read_line(folder + "comm").value_or("");
+  memory.command = running_system().line(folder + "comm").value_or("");
   return memory;
 }
 

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <utility>
 
+#include "base/tree.h"
 #include "placement/kernel_calls.h"
 #include "placement/mappings.h"
 
@@ -118,7 +120,7 @@ ProcessMappings::~ProcessMappings() = default;
 
 const std::vector<Mapping>& ProcessMappings::smaps() const {
   std::call_once(smaps_read_, [this] {
-    std::ifstream file(kernel::calls().root + "/proc/self/smaps");
+    std::istringstream file(running_system().text("/proc/self/smaps", whole_file).value_or(""));
     read_smaps(file, [this](const Mapping& mapping) { smaps_.push_back(mapping); });
   });
   return smaps_;
@@ -126,8 +128,8 @@ const std::vector<Mapping>& ProcessMappings::smaps() const {
 
 const std::vector<NumaMapsLine>& ProcessMappings::numa_maps() const {
   std::call_once(numa_maps_read_, [this] {
-    std::ifstream file(kernel::calls().root + "/proc/self/numa_maps");
-    for (std::string text; std::getline(file, text);) {
+    const auto maps = running_system().text("/proc/self/numa_maps", whole_file);
+    for (const std::string& text : split_lines(maps.value_or(""))) {
       NumaMapsLine line;
       if (parse_numa_maps_line(text, line)) numa_maps_.push_back(std::move(line));
     }

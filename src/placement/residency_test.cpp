@@ -1,4 +1,5 @@
 #include "placement/residency.h"
+#include "base/tree.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -84,7 +85,7 @@ TEST(ProcessMemory, OwnAndMissingProcess) {
 
 TEST(ProcessMemory, KernelWithoutNuma) {
   testing::CallsGuard guard;
-  kernel::calls().root = "/nonexistent";
+  running_system() = Tree("/nonexistent");
   EXPECT_FALSE(read_process_memory(0, {}));
 }
 
@@ -192,7 +193,7 @@ TEST(Observe, RefusedCallIsSaid) {
     errno = EPERM;
     return -1L;
   };
-  kernel::calls().root = "/nonexistent";
+  running_system() = Tree("/nonexistent");
   Mapped mapped(4 * base_page);
   const Residency seen = observe(mapped.start, mapped.bytes);
   EXPECT_THAT(seen.problem,

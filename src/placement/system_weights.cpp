@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "base/environment.h"
+#include "base/tree.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -40,13 +41,6 @@ std::string node_file(NodeId node) {
 
 int write_value(const char* path, const std::string& value) {
   return kernel::calls().write_file(path, value.data(), value.size());
-}
-
-std::optional<std::string> first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line)) return std::nullopt;
-  return line;
 }
 
 Error cannot_write(const std::string& path, int error) {
@@ -181,7 +175,7 @@ std::vector<SavedWeight> to_put_back(const std::vector<ChangedWeight>& changed) 
   std::vector<SavedWeight> back;
   bool nobody_else = true;
   for (const auto& [old, set] : changed) {
-    const auto now = first_line(old.path);
+    const auto now = running_system().line(old.path);
     if (set.empty() ? nobody_else : now.value_or(set) == set)
       back.push_back(old);
     else
@@ -258,7 +252,7 @@ Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
     TRY(repair(held.state_));
   }
   for (const auto& [node, weight] : nodes) {
-    const auto old = first_line(node_file(node));
+    const auto old = running_system().line(node_file(node));
     if (!old) {
       return fail_about(ErrorKind::unavailable, "--apply",
                         fmt::format("{} cannot be read", node_file(node)),
@@ -269,7 +263,7 @@ Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
   for (const char* name : automatic_names) {
     const std::string path = system_weights_folder() + name;
     // Last, so that it is the last to be written back: each weight switches it off.
-    if (const auto old = first_line(path)) held.saved_.push_back({path, *old});
+    if (const auto old = running_system().line(path)) held.saved_.push_back({path, *old});
   }
   TRY(held.start_guard());
   if (held.state_ >= 0 && !write_state(held.state_, held.saved_, nodes)) held.close_state();

@@ -14,6 +14,7 @@
 #include <functional>
 #include <string>
 
+#include "base/tree.h"
 #include "placement/test_machines.h"
 
 namespace numatlas::testing {
@@ -80,7 +81,7 @@ class NodeLists {
       std::ofstream(root_ / "proc/self/status")
           << "Name:\ttest\nMems_allowed:\t00000003\nMems_allowed_list:\t" << allowed << '\n';
     }
-    kernel::calls().root = root_;
+    running_system() = Tree(root_);
   }
   ~NodeLists() { std::filesystem::remove_all(root_); }
   NodeLists(const NodeLists&) = delete;

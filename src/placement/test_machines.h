@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/tree.h"
 #include "machine/machine.h"
 #include "placement/kernel_calls.h"
 
@@ -64,13 +65,17 @@ inline Machine odd() {
 /// Puts system calls back when a test ends.
 class CallsGuard {
  public:
-  CallsGuard() : saved_(kernel::calls()) {}
-  ~CallsGuard() { kernel::calls() = saved_; }
+  CallsGuard() = default;
+  ~CallsGuard() {
+    kernel::calls() = calls_;
+    running_system() = system_;
+  }
   CallsGuard(const CallsGuard&) = delete;
   CallsGuard& operator=(const CallsGuard&) = delete;
 
  private:
-  kernel::Calls saved_;
+  kernel::Calls calls_ = kernel::calls();
+  Tree system_ = running_system();
 };
 
 }  // namespace numatlas::testing

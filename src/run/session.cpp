@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/signals.h"
+#include "base/tree.h"
 #include "engine/agreement.h"
 #include "kernels/permutation.h"
 #include "run/estimate_time.h"
@@ -20,7 +21,7 @@ Session::Session(Comm& comm, const SessionOptions& options, AfterVisit after_vis
   state_.after_round = options.after_round;
   state_.shares_visits = options.twins;
   if (!options.null_engine && comm.local_rank() == 0)
-    state_.cpu_watch.emplace(Tree(""), comm.local_pids());
+    state_.cpu_watch.emplace(running_system(), comm.local_pids());
   if (options_.pilots && !timeless()) pilots_.emplace(comm);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/signals.h"
 #include "base/text.h"
+#include "base/tree.h"
 #include "engine/agreement.h"
 #include "kernels/clock_rate.h"
 #include "kernels/traits.h"
@@ -104,7 +105,7 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
   // Of one CPU a rank: some kernels take their time to find out.
   if (!options_.null_engine && !mine.empty() && mine.front().cpu_after) {
     const CpuId cpu = *mine.front().cpu_after;
-    mine.front().frequency = cpu_frequency(Tree(""), cpu);
+    mine.front().frequency = cpu_frequency(running_system(), cpu);
     // The engine has given this thread all its CPUs back.
     if (options_.style.cycles && !mine.front().frequency)
       mine.front().frequency = clock_rate_of(cpu);
@@ -220,7 +221,7 @@ Expected<void> SessionPart::try_visit(const PointRun& point, Seconds window, boo
                                       Outcome& outcome, VisitUse& use) {
   Comm& comm = state_.comm;
   const std::optional<CpuWatch> watch =
-      state_.cpu_watch ? std::optional<CpuWatch>(std::in_place, Tree(""), comm.local_pids())
+      state_.cpu_watch ? std::optional<CpuWatch>(std::in_place, running_system(), comm.local_pids())
                        : std::nullopt;
   Expected<void> ran;
   for (std::size_t i = point.first; ran && i < point.first + point.count; ++i)

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <new>
 #include <sstream>
 #include <utility>
 
+#include "base/process_stat.h"
 #include "comm/clock_offset.h"
 
 namespace numatlas {
@@ -53,21 +53,9 @@ static_assert(std::atomic<int>::is_always_lock_free &&
               "atomics between processes must not hide a lock");
 
 std::optional<ProcessIdentity> identify_process(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  if (!std::getline(file, line)) return std::nullopt;
-  // The second field, the name in brackets, may itself hold spaces and brackets.
-  const std::size_t name_end = line.rfind(')');
-  if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream fields(line.substr(name_end + 1));
-  std::string state;
-  fields >> state;
-  if (state == "Z" || state == "X") return std::nullopt;
-  std::string skipped;
-  for (int field = 4; field < 22; ++field) fields >> skipped;
-  ProcessIdentity identity{pid, 0};
-  if (!(fields >> identity.start_time)) return std::nullopt;
-  return identity;
+  const auto stat = read_process_stat(running_system(), pid);
+  if (!stat || stat->has_ended() || stat->start_time == 0) return std::nullopt;
+  return ProcessIdentity{pid, stat->start_time};
 }
 
 std::size_t HostWatch::bytes_for(int local_size) {

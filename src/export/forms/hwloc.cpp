@@ -13,9 +13,9 @@
 #include <fmt/ranges.h>
 
 #include "base/read_file.h"
+#include "base/tree.h"
 #include "export/export.h"
 #include "export/hwloc_xml.h"
-#include "machine/tree.h"
 
 namespace numatlas {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "base/tree.h"
 #include "gpu/driver/driver_api.h"
 #include "gpu/hip/compiler.h"
 #include "gpu/hip/kernels.h"
 #include "machine/pci_link.h"
-#include "machine/tree.h"
 
 #ifdef NUMATLAS_ADDRESS_SANITIZER
 // AMD's library keeps some memory of each thread that ends. Only builds for the address sanitizer
@@ -50,7 +50,7 @@ std::pair<std::string, std::string> start_problem(int code) {
 /// The kernel's driver tells of the clock, and of what holds it down only in forms that differ from
 /// one GPU to the next.
 std::optional<DeviceState> state_of(const std::string& pci_address) {
-  const auto frequency = gpu_frequency(Tree(""), pci_address);
+  const auto frequency = gpu_frequency(running_system(), pci_address);
   return frequency ? std::optional(DeviceState{frequency, ""}) : std::nullopt;
 }
 

@@ -16,8 +16,10 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
+#include "base/tree.h"
 #include "memory/check_sources.h"
 #include "memory/folder.h"
 #include "memory/libpmem.h"
@@ -29,12 +31,6 @@ namespace {
 
 /// Of nearly all devices: that of a huge page of x86-64 and arm64 with base pages of 4 KiB.
 constexpr std::uint64_t usual_alignment = 2 * mib;
-
-std::string link_name(const std::string& path) {
-  std::error_code error;
-  const auto target = std::filesystem::read_symlink(kernel::calls().root + path, error);
-  return error ? "" : target.filename().string();
-}
 
 /// `folder` is the device's in sysfs.
 tl::unexpected<Error> in_use(const MemoryPlacement& placement, const std::string& folder,
@@ -48,7 +44,9 @@ tl::unexpected<Error> in_use(const MemoryPlacement& placement, const std::string
                   node ? fmt::format("use --memory bind:{}, or ", node->value) : "", name));
 }
 
-bool is_system_memory(const std::string& folder) { return link_name(folder + "/driver") == "kmem"; }
+bool is_system_memory(const std::string& folder) {
+  return running_system().link_name(folder + "/driver") == "kmem";
+}
 
 /// There is no device file; it may be memory of the system instead.
 tl::unexpected<Error> no_device(const MemoryPlacement& placement, const std::string& path,
@@ -82,16 +80,16 @@ Expected<DaxDevice> find_dax(const MemoryPlacement& placement) {
   const std::string path = source_value(placement);
   const auto folder = TRY(sysfs_folder(placement, path));
   DaxDevice device;
-  device.name = link_name(folder);
+  device.name = running_system().link_name(folder).value_or("");
   if (is_system_memory(folder)) return in_use(placement, folder, device.name);
-  const auto size = kernel::read_number(folder + "/size");
+  const auto size = running_system().number(folder + "/size");
   if (!device.name.starts_with("dax") || !size || *size <= 0) {
     return fail_about(ErrorKind::unavailable, option_text(placement),
                       fmt::format("this is not a DAX device ({} does not show one)", folder),
                       "numatlas topology shows the devices of this machine");
   }
   device.size = static_cast<std::uint64_t>(*size);
-  const auto alignment = kernel::read_number(folder + "/align");
+  const auto alignment = running_system().number(folder + "/align");
   device.alignment =
       alignment && *alignment > 0 ? static_cast<std::uint64_t>(*alignment) : usual_alignment;
   device.node = node_of_device(folder);

@@ -134,17 +134,9 @@ bool is_dax(const std::string& options) {
 
 SourceState file_system_state() {
   std::vector<std::string> found;
-  std::ifstream mounts("/proc/self/mountinfo");
-  // "36 35 259:0 / /mnt/pmem0 rw,noatime shared:1 - ext4 /dev/pmem0 rw,dax=always": see proc(5).
-  for (std::string line; std::getline(mounts, line);) {
-    std::istringstream words(line);
-    std::string word, folder, type, device, options;
-    for (int field = 0; field < 5; ++field) words >> folder;
-    while (words >> word && word != "-") {
-    }
-    if (words >> type >> device >> options && is_dax(options))
-      found.push_back(fmt::format("{} ({} on {})", folder, type, device));
-  }
+  for (const Mount& mount : mounts())
+    if (is_dax(mount.options))
+      found.push_back(fmt::format("{} ({} on {})", mount.folder, mount.type, mount.device));
   return {
       "DAX file systems", !found.empty(),
       found.empty() ? "none is mounted with -o dax" : fmt::format("{}", fmt::join(found, ", "))};

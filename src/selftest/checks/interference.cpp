@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/tree.h"
 #include "machine/cpu_use.h"
 #include "selftest/check.h"
 
@@ -24,7 +25,7 @@ class InterferenceCheck final : public Check {
 };
 
 CheckResult InterferenceCheck::run(const CheckInput& input) const {
-  const Tree tree("");
+  const Tree& tree = running_system();
   std::vector<std::string> settings;
   for (const Setting& setting : input.machine.settings) {
     if (!setting.warning.empty())

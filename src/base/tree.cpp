@@ -1,4 +1,4 @@
-#include "machine/tree.h"
+#include "base/tree.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -46,6 +46,12 @@ std::optional<std::string> Tree::text(const std::string& path, std::size_t limit
   return content;
 }
 
+std::optional<std::string> Tree::line(const std::string& path) const {
+  auto found = text(path);
+  if (found) found->resize(std::min(found->find('\n'), found->size()));
+  return found;
+}
+
 std::optional<std::int64_t> Tree::number(const std::string& path) const {
   const auto content = text(path);
   if (!content) return std::nullopt;
@@ -89,6 +95,11 @@ std::optional<std::string> Tree::resolved(const std::string& path) const {
 
 bool Tree::exists(const std::string& path) const {
   return ::access((root_ + path).c_str(), F_OK) == 0;
+}
+
+Tree& running_system() {
+  static Tree system("");
+  return system;
 }
 
 std::optional<int> number_after(std::string_view name, std::string_view prefix) {

@@ -13,6 +13,9 @@
 
 namespace numatlas {
 
+/// For Tree::text: however long the file is.
+inline constexpr std::size_t whole_file = ~std::size_t{0};
+
 /// Paths are given as on the running system ("/sys/..."); the root is put before them. Everything
 /// that cannot be read is nullopt or empty: a missing file is normal here, never an error.
 class Tree {
@@ -20,8 +23,11 @@ class Tree {
   explicit Tree(std::string root) : root_(std::move(root)) {}
 
   bool is_live() const { return root_.empty(); }
-  /// First 1 MiB of a file, without white space at its end.
+  const std::string& root() const { return root_; }
+  /// First 1 MiB of a file, without white space at its end; errno says why there is none.
   std::optional<std::string> text(const std::string& path, std::size_t limit = 1U << 20) const;
+  /// Its first line.
+  std::optional<std::string> line(const std::string& path) const;
   /// A file that holds one whole number (decimal, or hexadecimal with 0x).
   std::optional<std::int64_t> number(const std::string& path) const;
   /// A file in the kernel's list format; nullopt if it cannot be read or understood.
@@ -43,6 +49,10 @@ class Tree {
  private:
   std::string root_;
 };
+
+/// The system that this process runs on: the one place where its files are read. Tests put another
+/// tree there.
+Tree& running_system();
 
 /// Number behind a prefix: ("node12", "node") -> 12; nullopt for "nodes" or "node1x".
 std::optional<int> number_after(std::string_view name, std::string_view prefix);

@@ -1,0 +1,46 @@
+#include "base/process_stat.h"
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+#include <fmt/format.h>
+#include "base/tree.h"
+
+namespace numatlas {
+
+std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+  // The second field, the name in brackets, may itself hold spaces and brackets.
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string_view::npos) return std::nullopt;
+  std::istringstream fields{std::string(text.substr(name_end + 1))};
+  ProcessStat stat;
+  std::string skipped;
+  fields >> stat.state >> stat.parent;
+  for (int field = 5; field < 14; ++field) fields >> skipped;
+  double user = 0, system = 0;
+  if (!(fields >> user >> system)) return std::nullopt;
+  stat.ticks = user + system;
+  for (int field = 16; field < 22; ++field) fields >> skipped;
+  if (!(fields >> stat.start_time)) stat.start_time = 0;
+  return stat;
+}
+
+std::optional<ProcessStat> read_process_stat(const Tree& tree, pid_t process) {
+  const auto text = tree.text(fmt::format("/proc/{}/stat", process));
+  return text ? parse_process_stat(*text) : std::nullopt;
+}
+
+std::optional<std::vector<pid_t>> children_of(pid_t process) {
+  const std::string tasks = fmt::format("/proc/{}/task/", process);
+  std::vector<pid_t> children;
+  for (const std::string& task : running_system().names(tasks)) {
+    const auto text = running_system().text(tasks + task + "/children");
+    if (!text) return std::nullopt;
+    std::istringstream numbers(*text);
+    for (pid_t child = 0; numbers >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+}  // namespace numatlas

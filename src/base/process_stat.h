@@ -1,0 +1,29 @@
+// What /proc says of a process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/tree.h"
+
+namespace numatlas {
+
+/// Of /proc/PID/stat (man 5 proc_pid_stat).
+struct ProcessStat {
+  char state = '?';              ///< 'Z' and 'X': it has ended
+  pid_t parent = 0;              ///< 0: there is none in this PID namespace
+  double ticks = 0;              ///< of CPU time, in user and system mode
+  std::uint64_t start_time = 0;  ///< ticks since boot; 0: not known
+  bool has_ended() const { return state == 'Z' || state == 'X'; }
+};
+std::optional<ProcessStat> parse_process_stat(std::string_view text);
+std::optional<ProcessStat> read_process_stat(const Tree& tree, pid_t process);
+
+/// Its children, those of all of its threads; nullopt where the kernel does not list them.
+std::optional<std::vector<pid_t>> children_of(pid_t process);
+
+}  // namespace numatlas
