@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/traits.h"
 #include "run/benchmark.h"
 
 namespace numatlas {
@@ -13,12 +14,29 @@ PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, 
   PlannedScenario point;
   point.head.name = std::move(name);
   point.head.size = size;
+  point.head.kernel.clear();
   point.head.pages = name_of(pages);
   point.scenario.stop = input.options.stop;
   return point;
 }
 
+namespace {
+
+void describe(ScenarioResult& head, const KernelSpec& kernel) {
+  const KernelTraits& traits = traits_of(kernel.name);
+  head.kernel = full_name(kernel);
+  if (traits.chases()) {
+    head.order = name_of(kernel.chain.order);
+    head.stride = kernel.chain.stride;
+  } else if (traits.streams() && traits.writes) {
+    head.stores = name_of(kernel.stores);
+  }
+}
+
+}  // namespace
+
 void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, bool serial) {
+  if (point.head.kernel.empty()) describe(point.head, point.scenario.flows.front().kernel);
   if (point.skip) point.scenario.flows.clear();
   point.point = plan.empty() ? 0 : plan.back().point + 1;
   point.scenario.name = point.head.name;
@@ -32,6 +50,14 @@ void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, bool s
     point.scenario.flows = {std::move(flow)};
     plan.push_back(point);
   }
+}
+
+Workers usual_workers(const RunOptions& options, const Machine& machine, const TaskContext& task) {
+  return resolve_placement(options.placement, machine, task, 0);
+}
+
+Workers one_worker(const RunOptions& options, const Machine& machine, const TaskContext& task) {
+  return resolve_placement(options.placement, machine, task, 1);
 }
 
 Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& options,

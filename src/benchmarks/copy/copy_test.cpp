@@ -97,7 +97,7 @@ Expected<std::vector<PlannedScenario>> plan(Words words, int workers = 4) {
   if (!run) return fail(run.error());
   const std::vector<Machine> machines{machine_with_far_node()};
   const Layout layout = layout_on(machines.front(), workers);
-  return run->benchmark->plan(
+  return run->benchmark.plan(
       {run->options, layout, machines, testing::pages_of(run->options, machines.front())});
 }
 
