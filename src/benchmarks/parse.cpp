@@ -68,8 +68,7 @@ void RunParser::add_to(CLI::App& app) {
   // Of those that choose sizes past all caches.
   if (!benchmark_.is_of_memory) without.emplace_back("--ignore-side-caches");
   common_.add_to(app, benchmark_, without);
-  for (const std::string& name : benchmark_.refused_options)
-    app.get_option(name)->group("");
+  for (const std::string& name : benchmark_.refused_options) app.get_option(name)->group("");
   app.allow_extras();
 }
 

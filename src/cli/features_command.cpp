@@ -190,8 +190,8 @@ void add_benchmarks(std::vector<Feature>& features, const Machine& machine) {
     const SurveyPart part = benchmark.survey(machine);
     std::string detail = part.reason.empty() ? benchmark.summary : part.reason;
     if (part.runs_anyway) detail = "runs, but a survey leaves it out: " + part.reason;
-    features.push_back({"benchmark", benchmark.name,
-                        part.reason.empty() || part.runs_anyway, std::move(detail)});
+    features.push_back(
+        {"benchmark", benchmark.name, part.reason.empty() || part.runs_anyway, std::move(detail)});
   }
 }
 

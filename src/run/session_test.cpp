@@ -93,8 +93,8 @@ ScenarioResult two_seconds(const char* hypervisor, const Words& more = {}) {
                    .null_engine = true,
                    .noise = run->options.noise},
                   [](SessionPart&) { return Expected<void>(); });
-  EXPECT_TRUE(session.add(run->benchmark, run->options, hooks, *std::move(setup),
-                          std::chrono::seconds(2)));
+  EXPECT_TRUE(
+      session.add(run->benchmark, run->options, hooks, *std::move(setup), std::chrono::seconds(2)));
   EXPECT_TRUE(session.finish());
   return session.parts().front()->report().scenarios.front();
 }

@@ -462,9 +462,8 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                        const Machine* known) {
   auto begun = TRY(machine_and_pages(options, comm, known));
-  return benchmark.reduced_to_hosts
-             ? set_up_hosts(benchmark, options, comm, begun)
-             : set_up_ranks(benchmark, options, comm, std::move(begun), {});
+  return benchmark.reduced_to_hosts ? set_up_hosts(benchmark, options, comm, begun)
+                                    : set_up_ranks(benchmark, options, comm, std::move(begun), {});
 }
 
 }  // namespace numatlas

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,107 +21,63 @@
 #include "run/declare.h"
 #include "run/flows.h"
 
-namespace numatlas {
+namespace numatlas::cores_benchmark {
 namespace {
 
 // What a pair takes in the least: 20 ms of samples, and about half as much to get ready.
 constexpr double seconds_per_point = 0.03;
 
-const Spec cores_spec{
-    .name = "cores",
-    .summary = "core-to-core latency between pairs of CPUs",
-    .listing = {Topic::caches},
-    .description =
-        "Two CPUs pass a cache line back and forth, one pair after the other, each with a line of "
-        "its own. The figure is half of a round trip. Without --cpus, one CPU per core and both "
-        "hardware threads of one core are measured, as many cores as --time allows; --cpus cores "
-        "measures all cores regardless of --time.",
-    .examples = {{"Core-to-core latency between all cores, by compare-and-swap",
-                  "numatlas cores --cpus cores --method cas"},
-                 {"Both directions of each pair, over 16 lines that lie on node 1",
-                  "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}},
-    .main_metric = "core_to_core",
-    .usual_cpus = "cores",
-    .time = {"10s", true},
+struct Options {
+  std::vector<std::string> methods{"cas", "store"};
+  std::string directions = "one", lines_text = "1";
+  unsigned lines = 1;
+  std::string home = "first";
+  std::optional<MemorySpec> home_node;  ///< absent: by first touch
+
+  bool both() const { return directions == "both"; }
 };
 
-class Cores final : public Benchmark {
- public:
-  Cores() : Benchmark(cores_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override {
-    return resolve_placement(placement(options, machine), machine, task, default_threads(options));
-  }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  /// A square over the CPUs, as core-to-core-latency writes it.
-  std::string csv_file(const RunReport& report, const RunOptions&) const override {
-    return cores_square_csv(report);
-  }
-  /// As many pairs as there is time for.
-  SurveyPart survey(const Machine&) const override {
-    return {1, {SurveyWay{{"--method", "cas"}, ""}}, ""};
-  }
-  std::vector<View> views(const RunReport& report) const override { return cores_views(report); }
-  std::vector<Fact> facts(const RunReport& report) const override { return cores_facts(report); }
-  std::string remarks(const RunReport& report, const RunOptions& options) const override;
-
- private:
-  PlacementSpec placement(const RunOptions& options, const Machine& machine) const;
-  Expected<void> check(const PlanInput& input) const;
-  PlannedScenario pair(const PlanInput& input, const std::string& method, int first,
-                       int second) const;
-  std::size_t most_cpus(const RunOptions& options) const;
-  bool both() const { return directions_ == "both"; }
-
-  std::vector<std::string> methods_{"cas", "store"};
-  std::string directions_ = "one", lines_text_ = "1";
-  unsigned lines_ = 1;
-  std::string home_ = "first";
-  std::optional<MemorySpec> home_node_;  ///< absent: by first touch
-};
-
-void Cores::add_options(CLI::App& app) {
-  add_choices(app, "--method", methods_, named({"cas", "store"}),
+void add_options(Options& own, CLI::App& app) {
+  add_choices(app, "--method", own.methods, named({"cas", "store"}),
               "how the line is passed: by compare-and-swap from the other side's word (cas), or by "
               "polling for that word with loads and then storing (store)");
   add_value(
-      app, "--home", home_, "first|second|NODE",
+      app, "--home", own.home, "first|second|NODE",
       "home of the line: first touch by the first or the second CPU of the pair, or a NUMA node");
-  add_value(app, "--lines", lines_text_, "N",
+  add_value(app, "--lines", own.lines_text, "N",
             fmt::format("cache lines of a pair, in turn (1 to {})\n"
                         "The latency depends on the cache slice and the directory that a line "
                         "belongs to",
                         most_ping_pong_lines));
-  add_choice(app, "--directions", directions_, named(std::vector<std::string>{"one", "both"}),
+  add_choice(app, "--directions", own.directions, named(std::vector<std::string>{"one", "both"}),
              "each pair once, or with either CPU first\n"
              "The first asks, and with --home first has the line in its memory");
 }
 
-Expected<void> Cores::parse_options() {
-  lines_ = TRY(parse_whole<unsigned>(lines_text_, 1, most_ping_pong_lines, "--lines"));
-  if (home_ == "first" || home_ == "second") return {};
-  const bool digits = !home_.empty() && home_.find_first_not_of("0123456789") == std::string::npos;
-  auto node = digits ? parse_memory_spec("bind:" + home_) : fail(ErrorKind::usage, "");
+Expected<void> parse(Options& own, Benchmark&) {
+  own.lines = TRY(parse_whole<unsigned>(own.lines_text, 1, most_ping_pong_lines, "--lines"));
+  if (own.home == "first" || own.home == "second") return {};
+  const bool digits =
+      !own.home.empty() && own.home.find_first_not_of("0123456789") == std::string::npos;
+  auto node = digits ? parse_memory_spec("bind:" + own.home) : fail(ErrorKind::usage, "");
   if (!node) {
-    return fail_usage("--home", fmt::format("'{}' is not first, second or a node", home_),
+    return fail_usage("--home", fmt::format("'{}' is not first, second or a node", own.home),
                       "nodes: see `numatlas topology`");
   }
-  home_node_ = *std::move(node);
+  own.home_node = *std::move(node);
   return {};
 }
 
 /// So many that all their pairs fit into --time.
-std::size_t Cores::most_cpus(const RunOptions& options) const {
+std::size_t most_cpus(const Options& own, const RunOptions& options) {
   const double seconds = std::chrono::duration<double>(options.stop.time).count();
   const double pairs =
-      seconds / seconds_per_point / static_cast<double>(methods_.size()) / (both() ? 2 : 1);
+      seconds / seconds_per_point / static_cast<double>(own.methods.size()) / (own.both() ? 2 : 1);
   // n (n - 1) / 2 pairs of n CPUs.
   return static_cast<std::size_t>(std::max(2.0, (1 + std::sqrt(1 + 8 * pairs)) / 2));
 }
 
-PlacementSpec Cores::placement(const RunOptions& options, const Machine& machine) const {
+PlacementSpec placement(const Options& own, const RunOptions& options, const Machine& machine) {
   PlacementSpec spec = options.placement;
   if (spec.cpus.is_default && !spec.threads) {
     spec.cpus.form = CpuSpec::Form::cores;
@@ -131,7 +86,7 @@ PlacementSpec Cores::placement(const RunOptions& options, const Machine& machine
     if (all && all->size() == 1) all = resolve_cpus(CpuSpec{}, machine, TaskContext{});
     if (!all) return options.placement;
     std::vector<int> list;
-    for (CpuId id : spread_cores(machine, *all, most_cpus(options))) {
+    for (CpuId id : spread_cores(machine, *all, most_cpus(own, options))) {
       const auto thread = list.empty() ? sibling_of(machine, id) : std::nullopt;
       list.push_back(id.value);
       if (thread && std::ranges::find(*all, *thread) == all->end()) list.push_back(thread->value);
@@ -145,7 +100,12 @@ PlacementSpec Cores::placement(const RunOptions& options, const Machine& machine
   return spec;
 }
 
-Expected<void> Cores::check(const PlanInput& input) const {
+Workers workers(const Options& own, const RunOptions& options, const Machine& machine,
+                const TaskContext& task) {
+  return resolve_placement(placement(own, options, machine), machine, task, 0);
+}
+
+Expected<void> check(const Options& own, const PlanInput& input) {
   TRY(check_one_process(input, "cores"));
   const RunOptions& options = input.options;
   if (!options.thread_counts.empty())
@@ -154,33 +114,33 @@ Expected<void> Cores::check(const PlanInput& input) const {
     return fail_usage("--threads", "one CPU is not a pair",
                       "use at least 2; without it all chosen CPUs are measured");
   }
-  if (!options.csv_file.empty() && methods_.size() > 1)
+  if (!options.csv_file.empty() && own.methods.size() > 1)
     return fail_usage("--csv", "the file holds the matrix of one method, and two are measured",
                       "choose one with --method");
-  TRY(check_one_kind_of_pages(options, spec().name));
-  if (home_node_ && options.placement.memory) {
+  TRY(check_one_kind_of_pages(options, "cores"));
+  if (own.home_node && options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both say where the line is",
                 "leave one of them out");
   }
-  const auto cpus = distinct_cpus(input, spec().name);
+  const auto cpus = distinct_cpus(input, "cores");
   if (!cpus) return fail(cpus.error());
   if (cpus->size() > 1) return {};
-  return fail_about(ErrorKind::unavailable, spec().name,
+  return fail_about(ErrorKind::unavailable, "cores",
                     fmt::format("no pair to measure: only CPU {} is available", to_list(*cpus)),
                     "two allowed CPUs are required; a launcher may have bound this process to one "
                     "(mpirun --bind-to none)");
 }
 
-PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, int first,
-                            int second) const {
+PlannedScenario pair(const Options& own, const PlanInput& input, const std::string& method,
+                     int first, int second) {
   const Machine& machine = input.machines.front();
   const PageKind pages = input.pages.front();
   const std::uint64_t page = page_bytes(machine, pages).value;
-  const Bytes size{(ping_pong_bytes(lines_).value + page - 1) / page * page};
+  const Bytes size{(ping_pong_bytes(own.lines).value + page - 1) / page * page};
   Flow asks = plain_flow(input, method, first, size, pages);
-  asks.kernel.lines = lines_;
-  asks.region.placement = worker_of(input, home_ == "second" ? second : first).placement.memory;
-  if (home_ == "second") asks.first_touch = second;
+  asks.kernel.lines = own.lines;
+  asks.region.placement = worker_of(input, own.home == "second" ? second : first).placement.memory;
+  if (own.home == "second") asks.first_touch = second;
   Flow answers = asks;
   answers.worker = second;
   answers.kernel.name = method + " answer";
@@ -192,27 +152,26 @@ PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, i
   const CpuId b = *worker_of(input, second).placement.cpu;
   PlannedScenario planned =
       new_point(input, fmt::format("{} CPUs {},{}", method, a.value, b.value), size, pages);
-  planned.head.kernel = method;
   planned.head.labels = {{"first_cpu", std::to_string(a.value)},
                          {"second_cpu", std::to_string(b.value)},
                          {"nearness", nearness_of(machine, a, b)},
-                         {"home", home_}};
+                         {"home", own.home}};
   const CpuKind *const kind = machine.kind_of(a), *const other = machine.kind_of(b);
   if (kind != nullptr && other != nullptr) {
     const auto [one, two] = std::minmax(kind->name, other->name);
     planned.head.labels.emplace_back("kinds", one == two ? one : one + " and " + two);
   }
-  if (lines_ > 1) planned.head.labels.emplace_back("lines", std::to_string(lines_));
-  if (both()) planned.head.labels.emplace_back("directions", directions_);
+  if (own.lines > 1) planned.head.labels.emplace_back("lines", std::to_string(own.lines));
+  if (own.both()) planned.head.labels.emplace_back("directions", own.directions);
   planned.scenario.flows = {std::move(asks), std::move(answers)};
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> Cores::plan(const PlanInput& input) const {
-  TRY(check(input));
+Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
+  TRY(check(own, input));
   std::optional<MemoryPlacement> home;
-  if (home_node_) {
-    auto node = resolve_memory(*home_node_, input.machines.front(), 0);
+  if (own.home_node) {
+    auto node = resolve_memory(*own.home_node, input.machines.front(), 0);
     if (!node) return fail(renamed(node.error(), "--memory", "--home"));
     home = *std::move(node);
   }
@@ -220,19 +179,20 @@ Expected<std::vector<PlannedScenario>> Cores::plan(const PlanInput& input) const
   const std::vector<int> workers = all_workers(input.layout);
   for_each_of(
       [&](const std::string& method, int first, int second) {
-        if (second == first || (second < first && !both())) return;
-        PlannedScenario planned = pair(input, method, first, second);
+        if (second == first || (second < first && !own.both())) return;
+        PlannedScenario planned = pair(own, input, method, first, second);
         for (Flow& flow : planned.scenario.flows)
           if (home) flow.region.placement = *home;
         add_point(plan, std::move(planned));
       },
-      methods_, workers, workers);
+      own.methods, workers, workers);
   return plan;
 }
 
-std::string Cores::remarks(const RunReport& report, const RunOptions& options) const {
+std::string remarks(const Options& own, const RunReport& report, const RunOptions& options) {
   std::string text;
-  const std::size_t points = report.workers.size() * (report.workers.size() - 1) / (both() ? 1 : 2);
+  const std::size_t points =
+      report.workers.size() * (report.workers.size() - 1) / (own.both() ? 1 : 2);
   const auto all = resolve_cpus({CpuSpec::Form::cores, {}, true}, report.machines.front(), {});
   const bool chosen = options.placement.cpus.is_default && !options.placement.threads;
   CpuSet left;
@@ -243,7 +203,8 @@ std::string Cores::remarks(const RunReport& report, const RunOptions& options) c
         "{} of {} cores, as many as --time {} allows; omitted: CPUs {} (--cpus cores measures "
         "all)\n",
         all->size() - left.size(), all->size(), to_text(options.stop.time), to_list(left));
-  } else if (const double least = seconds_per_point * static_cast<double>(points * methods_.size());
+  } else if (const double least =
+                 seconds_per_point * static_cast<double>(points * own.methods.size());
              Nanoseconds(static_cast<std::int64_t>(least * 1e9)) > options.stop.time) {
     text += fmt::format("--time {} is too short for {} pairs: each took at least 20 ms\n",
                         to_text(options.stop.time), points);
@@ -253,6 +214,39 @@ std::string Cores::remarks(const RunReport& report, const RunOptions& options) c
 
 }  // namespace
 
-std::unique_ptr<Benchmark> make_cores_benchmark() { return std::make_unique<Cores>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "cores",
+      .summary = "core-to-core latency between pairs of CPUs",
+      .listing = {Topic::caches},
+      .description =
+          "Two CPUs pass a cache line back and forth, one pair after the other, each with a line "
+          "of "
+          "its own. The figure is half of a round trip. Without --cpus, one CPU per core and both "
+          "hardware threads of one core are measured, as many cores as --time allows; --cpus cores "
+          "measures all cores regardless of --time.",
+      .examples = {{"Core-to-core latency between all cores, by compare-and-swap",
+                    "numatlas cores --cpus cores --method cas"},
+                   {"Both directions of each pair, over 16 lines that lie on node 1",
+                    "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}},
+      .usual_cpus = "cores",
+      .time = {"10s", true},
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = with(workers),
+      .plan = with(plan),
+      .views = cores_views,
+      .facts = cores_facts,
+      .remarks = with(remarks),
+      // A square over the CPUs, as core-to-core-latency writes it.
+      .csv_file = [](const RunReport& report,
+                     const RunOptions&) { return cores_square_csv(report); },
+      // As many pairs as there is time for.
+      .survey = [](const Machine&) -> SurveyPart {
+        return {1, {SurveyWay{{"--method", "cas"}, ""}}, ""};
+      },
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::cores_benchmark

@@ -2,7 +2,6 @@
 // sees and the bandwidth that all of the node's workers reach together.
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,65 +22,23 @@
 #include "run/declare.h"
 #include "run/flows.h"
 
-namespace numatlas {
+namespace numatlas::matrix_benchmark {
 namespace {
 
-const Spec matrix_spec{
-    .name = "matrix",
-    .summary = "latency and bandwidth of every pair of NUMA nodes",
-    .description =
-        "Measures, from every node with CPUs to every node with memory (including nodes without "
-        "CPUs), the idle latency of one CPU and the bandwidth of all workers of the node together. "
-        "Bytes are counted as STREAM does. A cell that cannot be measured gives the reason. --time "
-        "covers all cells together.",
-    .examples = {{"Latency and bandwidth between all nodes, within 20 s",
-                  "numatlas matrix --time 20s --pages base"},
-                 {"Only the latencies, also as multiples of the local one",
-                  "numatlas matrix --only latency --relative"}},
-    .main_metric = "bandwidth",
-    .refused_options = {"--memory", "--serial", "--csv"},
-    .shown_options = {"--strict", "--openmetrics"},
-    .time = {"30s", true},
-    .by_host = true,
+struct Options {
+  NodePairOptions pairs{{{"read", "write", "copy"}, "2:1"}};
+  std::string only, nodes = "all";
+  bool relative = false;
+  const CLI::Option* order_option = nullptr;  ///< the app's
 };
 
-class Matrix final : public Benchmark {
- public:
-  Matrix() : Benchmark(matrix_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  bool is_of_memory() const override { return true; }
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override {
-    return worker_on_first_cpus(options, machine, task);
-  }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  SurveyPart survey(const Machine& machine) const override;
-  void conclude(RunReport& report) const override {
-    add_best_shares(report);
-    if (relative_) add_times_local(report);
-  }
-  std::vector<View> views(const RunReport& report) const override;
-  std::vector<Fact> facts(const RunReport& report) const override { return matrix_facts(report); }
-
- private:
-  PlannedScenario latency_point(const PlanInput& input, PageKind pages, NodeId cpus,
-                                NodeId memory) const;
-  PlannedScenario bandwidth_point(const PlanInput& input, const Choice& choice, PageKind pages,
-                                  NodeId cpus, NodeId memory) const;
-
-  NodePairOptions pairs_{{{"read", "write", "copy"}, "2:1"}};
-  std::string only_, nodes_ = "all";
-  bool relative_ = false;
-  const CLI::Option* order_option_ = nullptr;  ///< the app's
-};
-
-void Matrix::add_options(CLI::App& app) {
-  add_choice(app, "--only", only_, named({"latency", "bandwidth"}), "measure only this");
-  add_value(app, "--nodes", nodes_, "all|NODES",
+void add_options(Options& own, CLI::App& app) {
+  add_choice(app, "--only", own.only, named({"latency", "bandwidth"}), "measure only this");
+  add_value(app, "--nodes", own.nodes, "all|NODES",
             "nodes of the memory, such as 0,2; memories of GPUs only if named");
-  rare(app.add_flag("--relative", relative_, "show each cell also as a multiple of the local one"));
-  pairs_.add_to(
+  rare(app.add_flag("--relative", own.relative,
+                    "show each cell also as a multiple of the local one"));
+  own.pairs.add_to(
       app,
       "memory of each worker, in MiB or with a unit (default: past all caches)\n"
       "That is four times the last-level caches, twice the memory-side cache of the memory's node, "
@@ -89,18 +46,18 @@ void Matrix::add_options(CLI::App& app) {
       "least 16 MiB; at least 256 MiB for the latency; less where that is more than half of a "
       "node's free memory",
       "kernels to run");
-  order_option_ = app.get_option("--order");
+  own.order_option = app.get_option("--order");
 }
 
-Expected<void> Matrix::parse_options() {
-  TRY(pairs_.parse(spec().name));
-  TRY(check_nodes("--nodes", nodes_, ""));
-  const std::string of_bandwidth = pairs_.kernels.given();
-  if (only_ == "latency" && !of_bandwidth.empty()) {
+Expected<void> parse(Options& own, Benchmark&) {
+  TRY(own.pairs.parse("matrix"));
+  TRY(check_nodes("--nodes", own.nodes, ""));
+  const std::string of_bandwidth = own.pairs.kernels.given();
+  if (own.only == "latency" && !of_bandwidth.empty()) {
     return fail_usage(of_bandwidth, "--only latency does not measure bandwidth",
                       "leave one of them out");
   }
-  if (only_ == "bandwidth" && order_option_->count() > 0) {
+  if (own.only == "bandwidth" && own.order_option->count() > 0) {
     return fail_usage("--order", "--only bandwidth does not measure latency",
                       "leave one of them out");
   }
@@ -120,41 +77,43 @@ PlannedScenario cell_point(const PlanInput& input, const std::string& what, Byte
 
 /// Flows of those whose hosts have that memory; else why there are none.
 void keep_possible(const PlanInput& input, NodeId memory, PlannedScenario& planned) {
-  std::vector<Flow>& flows = planned.scenario.flows;
-  std::erase_if(flows, [&](const Flow& flow) {
-    const std::string problem = memory_node_problem(machine_of(input, flow.worker), memory);
-    if (!problem.empty()) planned.skip = Error{ErrorKind::unavailable, problem, ""};
-    return !problem.empty();
-  });
-  if (!flows.empty()) planned.skip.reset();
-  for (Flow& flow : flows) flow.region.placement = bound_to(memory);
+  std::vector<Flow> possible;
+  std::string problem;
+  for (Flow& flow : planned.scenario.flows) {
+    flow.region.placement = bound_to(memory);
+    const std::string its = memory_node_problem(machine_of(input, flow.worker), memory);
+    if (its.empty())
+      possible.push_back(flow);
+    else
+      problem = its;
+  }
+  if (possible.empty())
+    planned.skip = Error{ErrorKind::unavailable, problem, ""};
+  else
+    planned.scenario.flows = std::move(possible);
 }
 
-PlannedScenario Matrix::latency_point(const PlanInput& input, PageKind pages, NodeId cpus,
-                                      NodeId memory) const {
+PlannedScenario latency_point(const Options& own, const PlanInput& input, PageKind pages,
+                              NodeId cpus, NodeId memory) {
   std::vector<Flow> flows;
   std::set<int> hosts;  // one worker of each
   Bytes size;
   for (int worker : workers_on(input.layout, {cpus})) {
     if (!hosts.insert(worker_of(input, worker).host).second) continue;
-    size = pairs_.size.given().value_or(chase_size_beyond_caches(input, worker, memory));
-    flows.push_back(chase_flow(input, worker, size, pages, {pairs_.order, {}}));
+    size = own.pairs.size.given().value_or(chase_size_beyond_caches(input, worker, memory));
+    flows.push_back(chase_flow(input, worker, size, pages, {own.pairs.order, {}}));
   }
   PlannedScenario planned = cell_point(input, "latency", size, pages, cpus, memory);
-  planned.head.order = name_of(pairs_.order);
-  planned.head.stride = flows.front().kernel.chain.stride;
   planned.scenario.flows = std::move(flows);
   keep_possible(input, memory, planned);
   return planned;
 }
 
-PlannedScenario Matrix::bandwidth_point(const PlanInput& input, const Choice& choice,
-                                        PageKind pages, NodeId cpus, NodeId memory) const {
+PlannedScenario bandwidth_point(const Options& own, const PlanInput& input, const Choice& choice,
+                                PageKind pages, NodeId cpus, NodeId memory) {
   const std::vector<int> workers = workers_on(input.layout, {cpus});
-  const Bytes size = pairs_.size.given().value_or(size_beyond_caches(input, workers, memory));
+  const Bytes size = own.pairs.size.given().value_or(size_beyond_caches(input, workers, memory));
   PlannedScenario planned = cell_point(input, choice.short_name(), size, pages, cpus, memory);
-  planned.head.kernel = choice.name;
-  planned.head.stores = choice.stores();
   planned.scenario.stop.to_the_end = true;
   for (int worker : workers)
     planned.scenario.flows.push_back(stream_flow(input, choice, worker, size, pages));
@@ -162,25 +121,28 @@ PlannedScenario Matrix::bandwidth_point(const PlanInput& input, const Choice& ch
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) const {
-  if (auto checked = check_node_pairs(input, spec().name,
-                                      "numatlas latency and bandwidth measure one placement");
-      !checked)
-    return fail(checked.error());
+Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
+  TRY(check_node_pairs(input, "matrix", "numatlas latency and bandwidth measure one placement"));
   std::vector<PlannedScenario> plan;
-  const auto with_memory = TRY(chosen_nodes(input, "--nodes", nodes_));
+  const auto with_memory = TRY(chosen_nodes(input, "--nodes", own.nodes));
   const NodeSet with_workers = worker_nodes(input);
   for (PageKind pages : input.pages) {
     const auto add_latency = [&](NodeId cpus, NodeId memory) {
-      add_point(plan, latency_point(input, pages, cpus, memory));
+      add_point(plan, latency_point(own, input, pages, cpus, memory));
     };
     const auto add_bandwidth = [&](const Choice& choice, NodeId cpus, NodeId memory) {
-      add_point(plan, bandwidth_point(input, choice, pages, cpus, memory));
+      add_point(plan, bandwidth_point(own, input, choice, pages, cpus, memory));
     };
-    if (only_ != "bandwidth") for_each_of(add_latency, with_workers, with_memory);
-    if (only_ != "latency") for_each_of(add_bandwidth, pairs_.choices, with_workers, with_memory);
+    if (own.only != "bandwidth") for_each_of(add_latency, with_workers, with_memory);
+    if (own.only != "latency")
+      for_each_of(add_bandwidth, own.pairs.choices, with_workers, with_memory);
   }
   return plan;
+}
+
+void conclude(const Options& own, RunReport& report) {
+  add_best_shares(report);
+  if (own.relative) add_times_local(report);
 }
 
 /// "256MiB", or "64MiB to 256MiB" where nodes have room for less.
@@ -207,7 +169,7 @@ View relative_view(View view, const ScenarioResult& any) {
   return view;
 }
 
-std::vector<View> Matrix::views(const RunReport& report) const {
+std::vector<View> views(const Options& own, const RunReport& report) {
   NodeSet without_cpus, of_gpus;
   for (const Machine& machine : report.machines) {
     for (const NumaNode& node : machine.nodes) {
@@ -229,7 +191,7 @@ std::vector<View> Matrix::views(const RunReport& report) const {
       const std::string shared = shared_cpus_text(machine);
       if (!shared.empty() && view.notes.back() != shared) view.notes.push_back(shared);
     }
-    if (!of_gpus.empty() && nodes_ == "all")
+    if (!of_gpus.empty() && own.nodes == "all")
       view.notes.push_back("memory of GPUs, measured only with --nodes: node " + to_list(of_gpus));
     if (traits_of(any.kernel).chases()) {
       view.title =
@@ -245,12 +207,12 @@ std::vector<View> Matrix::views(const RunReport& report) const {
                     label_column("", "cache")};
     }
     views.push_back(view);
-    if (relative_) views.push_back(relative_view(std::move(view), any));
+    if (own.relative) views.push_back(relative_view(std::move(view), any));
   }
   return views;
 }
 
-SurveyPart Matrix::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   const std::vector<std::string> all{"--skip-too-large"};
   std::vector<std::string> reads = all;
   reads.insert(reads.end(), {"--kernels", "read", "--mix", "none"});
@@ -272,6 +234,36 @@ SurveyPart Matrix::survey(const Machine& machine) const {
 
 }  // namespace
 
-std::unique_ptr<Benchmark> make_matrix_benchmark() { return std::make_unique<Matrix>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "matrix",
+      .summary = "latency and bandwidth of every pair of NUMA nodes",
+      .description =
+          "Measures, from every node with CPUs to every node with memory (including nodes without "
+          "CPUs), the idle latency of one CPU and the bandwidth of all workers of the node "
+          "together. "
+          "Bytes are counted as STREAM does. A cell that cannot be measured gives the reason. "
+          "--time "
+          "covers all cells together.",
+      .examples = {{"Latency and bandwidth between all nodes, within 20 s",
+                    "numatlas matrix --time 20s --pages base"},
+                   {"Only the latencies, also as multiples of the local one",
+                    "numatlas matrix --only latency --relative"}},
+      .refused_options = {"--memory", "--serial", "--csv"},
+      .shown_options = {"--strict", "--openmetrics"},
+      .time = {"30s", true},
+      .by_host = true,
+      .is_of_memory = true,
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = worker_on_first_cpus,
+      .plan = with(plan),
+      .conclude = with(conclude),
+      .views = with(views),
+      .facts = matrix_facts,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::matrix_benchmark

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,7 +21,7 @@
 #include "run/levels.h"
 #include "run/room.h"
 
-namespace numatlas {
+namespace numatlas::tlb_benchmark {
 namespace {
 
 // 4 times what the largest TLB of today holds (3072 entries), with base pages 64 MiB.
@@ -58,52 +57,13 @@ Expected<std::vector<int>> parse_page_counts(const std::string& text) {
   return std::vector<int>(counts.begin(), counts.end());
 }
 
-const Spec tlb_spec{
-    .name = "tlb",
-    .summary = "reach and miss cost of each TLB level, by page size",
-    .listing = {Topic::pages, true},
-    .description =
-        "A worker follows a random cycle through one cache line of each of n pages, and one "
-        "through n packed lines. Both need the same cache space; what the first takes longer is "
-        "the cost of TLB misses. Where it rises with n, a TLB level ends. Page sizes that are not "
-        "available are skipped, with the reason. --time covers all page counts together.",
-    .examples = {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
-                 {"Around the end of a level, finer than the default steps",
-                  "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}},
-    .less_memory_hint = "ask for fewer pages with --page-counts, or for fewer workers with --cpus",
-    .main_metric = "latency",
-    .refused_options = {"--csv"},
-    .usual_cpus = "one CPU",
-    .usual_pages = "base,thp,2M,1G",
-    .time = {"20s", true},
+struct Options {
+  std::string counts_text;
+  std::vector<int> counts;  ///< empty: by kind of pages
 };
 
-class Tlb final : public Benchmark {
- public:
-  Tlb() : Benchmark(tlb_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 1; }
-  const char* size_option() const override { return "--page-counts"; }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  SurveyPart survey(const Machine& machine) const override;
-  void conclude(RunReport& report) const override { add_tlb_costs(report); }
-  std::vector<View> views(const RunReport& report) const override { return tlb_views(report); }
-  std::vector<Fact> facts(const RunReport& report) const override { return tlb_facts(report); }
-
- private:
-  std::vector<int> counts_of(const PlanInput& input, PageKind kind) const;
-  void add_spread(std::vector<PlannedScenario>& plan, const PlanInput& input, PageKind kind,
-                  const std::vector<int>& counts) const;
-  void add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
-                  const std::set<int>& counts) const;
-
-  std::string counts_text_;
-  std::vector<int> counts_;  ///< empty: by kind of pages
-};
-
-void Tlb::add_options(CLI::App& app) {
-  add_value(app, "--page-counts", counts_text_, "COUNTS",
+void add_options(Options& own, CLI::App& app) {
+  add_value(app, "--page-counts", own.counts_text, "COUNTS",
             fmt::format("numbers of pages: a list (64,96,128), or the powers of two in a range and "
                         "the numbers half way between them (8-16384)\n"
                         "The default is 8-{} base pages, 8-{} of 2 MiB, 2-{} of 1 GiB; fewer if "
@@ -112,9 +72,9 @@ void Tlb::add_options(CLI::App& app) {
       ->group("Measurement");
 }
 
-Expected<void> Tlb::parse_options() {
-  if (counts_text_.empty()) return {};
-  counts_ = TRY(parse_page_counts(counts_text_));
+Expected<void> parse(Options& own, Benchmark&) {
+  if (own.counts_text.empty()) return {};
+  own.counts = TRY(parse_page_counts(own.counts_text));
   return {};
 }
 
@@ -137,8 +97,8 @@ std::vector<Flow> chases(const PlanInput& input, Bytes size, PageKind kind,
   return flows;
 }
 
-std::vector<int> Tlb::counts_of(const PlanInput& input, PageKind kind) const {
-  if (!counts_.empty()) return counts_;
+std::vector<int> counts_of(const Options& own, const PlanInput& input, PageKind kind) {
+  if (!own.counts.empty()) return own.counts;
   std::set<int> counts;
   add_between(counts, is_from_pool(kind) && huge_page_size(kind) >= Bytes{512 * mib} ? 2 : 8,
               kind == PageKind::base ? most_base_pages : most_huge_pages);
@@ -156,6 +116,7 @@ PlannedScenario lines_point(const PlanInput& input, std::string name, int count,
                             Bytes stride, const std::string& lines) {
   PlannedScenario planned = new_point(
       input, std::move(name), Bytes{static_cast<std::uint64_t>(count) * stride.value}, kind);
+  planned.head.kernel = "chase";
   planned.head.stride = stride;
   planned.head.order = name_of(ChainOrder::random);
   planned.head.labels = {{"page_count", std::to_string(count)}, {"lines", lines}};
@@ -163,8 +124,8 @@ PlannedScenario lines_point(const PlanInput& input, std::string name, int count,
   return planned;
 }
 
-void Tlb::add_spread(std::vector<PlannedScenario>& plan, const PlanInput& input, PageKind kind,
-                     const std::vector<int>& counts) const {
+void add_spread(std::vector<PlannedScenario>& plan, const PlanInput& input, PageKind kind,
+                const std::vector<int>& counts) {
   const Bytes page = page_of(input, kind);
   // One reason for all numbers of pages.
   const auto problem = page_kind_problem(kind, input.machines.front(), {}, page);
@@ -193,8 +154,8 @@ bool room_for_thp(const PlanInput& input) {
 }
 
 /// In huge pages, of which the first level of any TLB holds enough; else page by page.
-void Tlb::add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
-                     const std::set<int>& counts) const {
+void add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
+                const std::set<int>& counts) {
   const bool huge = room_for_thp(input);
   const PageKind kind = huge ? PageKind::thp : PageKind::base;
   const ChainOrder order = huge ? ChainOrder::random : ChainOrder::page_local;
@@ -215,7 +176,7 @@ void Tlb::add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
   }
 }
 
-Expected<std::vector<PlannedScenario>> Tlb::plan(const PlanInput& input) const {
+Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
   if (!input.options.thread_counts.empty())
     return fail_usage("--threads", "tlb takes one number", "run it once for each");
   if (!input.options.csv_file.empty())
@@ -224,7 +185,7 @@ Expected<std::vector<PlannedScenario>> Tlb::plan(const PlanInput& input) const {
   std::vector<PlannedScenario> plan;
   std::set<int> all;
   for (const PageKind kind : input.pages) {
-    const std::vector<int> counts = counts_of(input, kind);
+    const std::vector<int> counts = counts_of(own, input, kind);
     add_spread(plan, input, kind, counts);
     if (!plan.back().skip) all.insert(counts.begin(), counts.end());
   }
@@ -232,7 +193,7 @@ Expected<std::vector<PlannedScenario>> Tlb::plan(const PlanInput& input) const {
   return plan;
 }
 
-SurveyPart Tlb::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   const std::string pages = base_and_best_pages(machine);
   SurveyPart part{1, {}, ""};
   if (pages != name_of(PageKind::base))
@@ -246,6 +207,37 @@ SurveyPart Tlb::survey(const Machine& machine) const {
 
 }  // namespace
 
-std::unique_ptr<Benchmark> make_tlb_benchmark() { return std::make_unique<Tlb>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "tlb",
+      .summary = "reach and miss cost of each TLB level, by page size",
+      .listing = {Topic::pages, true},
+      .description =
+          "A worker follows a random cycle through one cache line of each of n pages, and one "
+          "through n packed lines. Both need the same cache space; what the first takes longer is "
+          "the cost of TLB misses. Where it rises with n, a TLB level ends. Page sizes that are "
+          "not "
+          "available are skipped, with the reason. --time covers all page counts together.",
+      .examples = {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
+                   {"Around the end of a level, finer than the default steps",
+                    "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}},
+      .less_memory_hint =
+          "ask for fewer pages with --page-counts, or for fewer workers with --cpus",
+      .refused_options = {"--csv"},
+      .usual_cpus = "one CPU",
+      .usual_pages = "base,thp,2M,1G",
+      .time = {"20s", true},
+      .size_option = "--page-counts",
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = one_worker,
+      .plan = with(plan),
+      .conclude = add_tlb_costs,
+      .views = tlb_views,
+      .facts = tlb_facts,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::tlb_benchmark

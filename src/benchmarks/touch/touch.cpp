@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,76 +21,32 @@
 #include "run/declare.h"
 #include "run/flows.h"
 
-namespace numatlas {
+namespace numatlas::touch_benchmark {
 namespace {
 
-const Spec touch_spec{
-    .name = "touch",
-    .summary = "cost of memory first touched by another CPU",
-    .listing = {Topic::memory, true},
-    .description =
-        "The kernel places a page on the node of the CPU that first touches it. Workers use memory "
-        "first touched by themselves (own), by worker 0 (other) and by the next worker (crossed), "
-        "each alone and then all together; each has its own region. Without --cpus, one CPU of "
-        "each NUMA node runs a worker, or two CPUs on a machine with one node.",
-    .examples = {{"All patterns, on all nodes", "numatlas touch"},
-                 {"A CPU of each of two nodes, and plain reads as well",
-                  "numatlas touch --cpus 0,32 --kernel scatter,read"}},
-    .main_metric = "bandwidth",
-    .refused_options = {"--csv"},
-    .usual_cpus = "one per node",
-    .usual_pages = "base",
+struct Options {
+  SizesOption sizes{chase_past_caches_words};
+  std::vector<std::string> patterns{"own", "other", "crossed"}, kernels{"scatter"};
 };
 
-class Touch final : public Benchmark {
- public:
-  Touch() : Benchmark(touch_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  bool is_of_memory() const override { return true; }
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override {
-    return resolve_placement(placement(options, machine), machine, task, default_threads(options));
-  }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::vector<Figure> flow_figures(const FlowResult& flow,
-                                   const ScenarioResult& visit) const override;
-  void conclude(RunReport& report) const override;
-  SurveyPart survey(const Machine& machine) const override;
-  std::vector<View> views(const RunReport& report) const override { return touch_views(report); }
-  std::vector<Fact> facts(const RunReport& report) const override { return touch_facts(report); }
-  std::string remarks(const RunReport& report, const RunOptions& options) const override;
-
- private:
-  PlacementSpec placement(const RunOptions& options, const Machine& machine) const;
-  Expected<void> check(const PlanInput& input) const;
-  void add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& input,
-                   const PlannedScenario& pattern, PageKind pages) const;
-  std::vector<PlannedScenario> plan_of(const PlanInput& input,
-                                       const std::vector<Bytes>& sizes) const;
-
-  SizesOption sizes_{chase_past_caches_words};
-  std::vector<std::string> patterns_{"own", "other", "crossed"}, kernels_{"scatter"};
-};
-
-void Touch::add_options(CLI::App& app) {
-  add_choices(app, "--pattern", patterns_, named({"own", "other", "crossed"}),
+void add_options(Options& own, CLI::App& app) {
+  add_choices(app, "--pattern", own.patterns, named({"own", "other", "crossed"}),
               "which worker first touches a worker's memory: itself (own), worker 0 (other), or "
               "the next one (crossed)\nCosts are relative to own");
   add_choices(
-      app, "--kernel", kernels_,
+      app, "--kernel", own.kernels,
       named({"scatter", "update", "chase", "read", "write", "copy", "triad"}),
       "access pattern: scatter updates a word per line, far from the last; update every word\n"
       "scatter advances about 57 lines each time, wrapping around, so that prefetchers hide little "
       "of it and updates do not wait for each other; update goes line by line; the others are "
       "those of `numatlas latency` and `numatlas bandwidth`");
-  sizes_.add_to(app, "memory of each worker");
+  own.sizes.add_to(app, "memory of each worker");
 }
 
-Expected<void> Touch::parse_options() { return sizes_.parse(); }
+Expected<void> parse(Options& own, Benchmark&) { return own.sizes.parse(); }
 
 /// CPUs of the nodes in turn, and as many as there are main nodes.
-PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine) const {
+PlacementSpec placement(const RunOptions& options, const Machine& machine) {
   PlacementSpec spec = options.placement;
   const auto cpus = resolve_cpus(spec.cpus, machine, TaskContext{});
   if (!cpus) return spec;
@@ -117,11 +72,15 @@ PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine
   return spec;
 }
 
-Expected<void> Touch::check(const PlanInput& input) const {
+Workers workers(const RunOptions& options, const Machine& machine, const TaskContext& task) {
+  return resolve_placement(placement(options, machine), machine, task, 0);
+}
+
+Expected<void> check(const PlanInput& input) {
   TRY(check_one_process(input, "touch"));
-  TRY(check_one_number_of_threads(input.options, spec().name));
+  TRY(check_one_number_of_threads(input.options, "touch"));
   TRY(check_no_csv(input.options, "patterns"));
-  TRY(distinct_cpus(input, spec().name));
+  TRY(distinct_cpus(input, "touch"));
   return {};
 }
 
@@ -134,8 +93,8 @@ Flow touched_flow(const PlanInput& input, const ScenarioResult& point, int worke
 }
 
 /// Each worker alone, and all together.
-void Touch::add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& input,
-                        const PlannedScenario& pattern, PageKind pages) const {
+void add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& input,
+                 const PlannedScenario& pattern, PageKind pages) {
   const std::vector<int> all = all_workers(input.layout);
   const auto add = [&](const std::string& run, const std::vector<int>& who) {
     PlannedScenario planned = pattern;
@@ -151,22 +110,8 @@ void Touch::add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& inp
   if (all.size() > 1 && !input.options.serial) add("together", all);
 }
 
-Expected<std::vector<PlannedScenario>> Touch::plan(const PlanInput& input) const {
-  TRY(check(input));
-  const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
-  const std::vector<Bytes> sizes = sizes_.sizes(input, chase_size_past_caches(input), with);
-  for (const std::string& kernel : kernels_) {
-    KernelSpec spec;
-    spec.name = kernel;
-    for (Bytes size : sizes) {
-      TRY((*make_kernel(spec))->check_size(size));
-    }
-  }
-  return with(sizes);
-}
-
-std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
-                                            const std::vector<Bytes>& sizes) const {
+std::vector<PlannedScenario> plan_of(const Options& own, const PlanInput& input,
+                                     const std::vector<Bytes>& sizes) {
   std::vector<PlannedScenario> plan;
   const auto add = [&](PageKind pages, Bytes size, const std::string& kernel,
                        const std::string& pattern) {
@@ -186,16 +131,26 @@ std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
               "there is only one worker, so no other can touch its memory first (--cpus)", ""};
     add_point(plan, std::move(planned));
   };
-  for_each_of(add, input.pages, sizes, kernels_, patterns_);
+  for_each_of(add, input.pages, sizes, own.kernels, own.patterns);
   return plan;
 }
 
-std::vector<Figure> Touch::flow_figures(const FlowResult& flow, const ScenarioResult& visit) const {
-  return access_figures(flow, visit);
+Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
+  TRY(check(input));
+  const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(own, input, sizes); };
+  const std::vector<Bytes> sizes = own.sizes.sizes(input, chase_size_past_caches(input), with);
+  for (const std::string& kernel : own.kernels) {
+    KernelSpec spec;
+    spec.name = kernel;
+    for (Bytes size : sizes) {
+      TRY((*make_kernel(spec))->check_size(size));
+    }
+  }
+  return with(sizes);
 }
 
 /// What memory that another worker touched first costs, against one's own.
-void Touch::conclude(RunReport& report) const {
+void conclude(RunReport& report) {
   for (ScenarioResult& point : report.scenarios) {
     if (label_of(point, "pattern") == "own") continue;
     for (FlowResult& flow : point.flows) {
@@ -205,7 +160,7 @@ void Touch::conclude(RunReport& report) const {
   }
 }
 
-std::string Touch::remarks(const RunReport& report, const RunOptions& options) const {
+std::string remarks(const RunReport& report, const RunOptions& options) {
   std::string text;
   const auto& asked = options.placement.memory;
   const bool by_option =
@@ -223,7 +178,7 @@ std::string Touch::remarks(const RunReport& report, const RunOptions& options) c
   return text;
 }
 
-SurveyPart Touch::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
   if (nodes.size() < 2) {
     return {0, {}, "all CPUs are on one node, so first touch makes no difference", true};
@@ -248,6 +203,37 @@ SurveyPart Touch::survey(const Machine& machine) const {
 
 }  // namespace
 
-std::unique_ptr<Benchmark> make_touch_benchmark() { return std::make_unique<Touch>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "touch",
+      .summary = "cost of memory first touched by another CPU",
+      .listing = {Topic::memory, true},
+      .description =
+          "The kernel places a page on the node of the CPU that first touches it. Workers use "
+          "memory "
+          "first touched by themselves (own), by worker 0 (other) and by the next worker "
+          "(crossed), "
+          "each alone and then all together; each has its own region. Without --cpus, one CPU of "
+          "each NUMA node runs a worker, or two CPUs on a machine with one node.",
+      .examples = {{"All patterns, on all nodes", "numatlas touch"},
+                   {"A CPU of each of two nodes, and plain reads as well",
+                    "numatlas touch --cpus 0,32 --kernel scatter,read"}},
+      .refused_options = {"--csv"},
+      .usual_cpus = "one per node",
+      .usual_pages = "base",
+      .is_of_memory = true,
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = workers,
+      .plan = with(plan),
+      .flow_figures = access_figures,
+      .conclude = conclude,
+      .views = touch_views,
+      .facts = touch_facts,
+      .remarks = remarks,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::touch_benchmark
