@@ -13,7 +13,7 @@
 namespace numatlas::testing {
 
 using Words = std::vector<std::string>;
-using Plan = std::vector<PlannedScenario>;
+using numatlas::Plan;
 
 /// Those asked for, else the machine's best.
 inline std::vector<PageKind> pages_of(const RunOptions& options, const Machine& machine) {

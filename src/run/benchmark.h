@@ -54,6 +54,9 @@ struct PlannedScenario {
   bool in_turn = false;
 };
 
+using Plan = std::vector<PlannedScenario>;
+using Workers = std::vector<WorkerPlacement>;
+
 /// A point without flows, as most of them begin: under the stop rule of the options. Its head names
 /// no kernel: add_point takes that from the flows.
 PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, PageKind pages);
@@ -61,7 +64,7 @@ PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, 
 /// Adds the next point: its flows together, or (serial) a scenario for each of them; for a skipped
 /// point an empty one. Its number is set here, and the scenario's name, which is `head`'s. A head
 /// that names no kernel gets that of the first flow, with its stores, or order and stride.
-void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, bool serial = false);
+void add_point(Plan& plan, PlannedScenario point, bool serial = false);
 
 /// Error (usage) unless all workers are threads of one process: flows that share memory, or use
 /// what another touched first, cannot be of several ranks. `command` is named.
@@ -69,17 +72,15 @@ Expected<void> check_one_process(const PlanInput& input, const std::string& comm
 
 /// What most benchmarks have: a worker on each chosen CPU, or as many as --threads, OMP_NUM_THREADS
 /// or a launcher say.
-Expected<std::vector<WorkerPlacement>> usual_workers(const RunOptions& options,
-                                                     const Machine& machine,
-                                                     const TaskContext& task);
+Expected<Workers> usual_workers(const RunOptions& options, const Machine& machine,
+                                const TaskContext& task);
 /// One without a launcher, --threads and OMP_NUM_THREADS.
-Expected<std::vector<WorkerPlacement>> one_worker(const RunOptions& options, const Machine& machine,
-                                                  const TaskContext& task);
+Expected<Workers> one_worker(const RunOptions& options, const Machine& machine,
+                             const TaskContext& task);
 /// A worker on each chosen CPU, pinned to it, and more where --threads asks for more; a launched
 /// task has its own number. For benchmarks whose points take the CPUs of one node or another.
-Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& options,
-                                                           const Machine& machine,
-                                                           const TaskContext& task);
+Expected<Workers> worker_on_every_cpu(const RunOptions& options, const Machine& machine,
+                                      const TaskContext& task);
 
 /// One way in which a survey can run a benchmark.
 struct SurveyWay {
@@ -150,9 +151,6 @@ class Bound {
   std::shared_ptr<Options> own_ = std::make_shared<Options>();
 };
 
-using Plan = Expected<std::vector<PlannedScenario>>;
-using Workers = Expected<std::vector<WorkerPlacement>>;
-
 struct Benchmark {
   std::string name;
   std::string summary = {};            ///< one line
@@ -194,16 +192,17 @@ struct Benchmark {
   /// is the end of the run.
   Hook<Expected<void>(const RunOptions&, Machine&)> complete = {};
   /// The workers of this rank. Pure, but for what the options name.
-  Hook<Workers(const RunOptions&, const Machine&, const TaskContext&)> workers = usual_workers;
+  Hook<Expected<Workers>(const RunOptions&, const Machine&, const TaskContext&)> workers =
+      usual_workers;
   /// What has to be in order on a host before anything is planned and measured there. By one rank
   /// of each host; not where only plans are made.
   Hook<Expected<void>(const RunOptions&)> before_plan = {};
 
   // From here on all are pure.
-  Hook<Plan(const PlanInput&)> plan = {};
+  Hook<Expected<Plan>(const PlanInput&)> plan = {};
   /// What is still to be measured, now that the plan, and what this gave before, is done; nothing
   /// ends the run. For runs of one process; `point` of what it gives counts from 0.
-  Hook<Plan(const PlanInput&, const RunReport&)> refine = {};
+  Hook<Expected<Plan>(const PlanInput&, const RunReport&)> refine = {};
   /// Figures of a flow in one visit, beside those of metrics.h.
   Hook<std::vector<Figure>(const FlowResult&, const ScenarioResult& visit)> flow_figures = {};
   /// Figures over all flows of one visit, beside those of metrics.h; of the report only hosts,

@@ -35,8 +35,9 @@ void describe(ScenarioResult& head, const KernelSpec& kernel) {
 
 }  // namespace
 
-void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, bool serial) {
-  if (point.head.kernel.empty()) describe(point.head, point.scenario.flows.front().kernel);
+void add_point(Plan& plan, PlannedScenario point, bool serial) {
+  if (point.head.kernel.empty() && !point.scenario.flows.empty())
+    describe(point.head, point.scenario.flows.front().kernel);
   if (point.skip) point.scenario.flows.clear();
   point.point = plan.empty() ? 0 : plan.back().point + 1;
   point.scenario.name = point.head.name;
@@ -52,17 +53,18 @@ void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, bool s
   }
 }
 
-Workers usual_workers(const RunOptions& options, const Machine& machine, const TaskContext& task) {
+Expected<Workers> usual_workers(const RunOptions& options, const Machine& machine,
+                                const TaskContext& task) {
   return resolve_placement(options.placement, machine, task, 0);
 }
 
-Workers one_worker(const RunOptions& options, const Machine& machine, const TaskContext& task) {
+Expected<Workers> one_worker(const RunOptions& options, const Machine& machine,
+                             const TaskContext& task) {
   return resolve_placement(options.placement, machine, task, 1);
 }
 
-Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& options,
-                                                           const Machine& machine,
-                                                           const TaskContext& task) {
+Expected<Workers> worker_on_every_cpu(const RunOptions& options, const Machine& machine,
+                                      const TaskContext& task) {
   PlacementSpec spec = options.placement;
   spec.cpus.is_default = false;  // pinned one by one, whatever OpenMP was told
   if (!task.launched) {

@@ -81,10 +81,10 @@ PlannedScenario point(const PlanInput& input, const std::string& operation, Shar
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
   TRY(check(own, input));
   const auto places = TRY(node_choices(input, "--home", own.home, "first"));
-  std::vector<PlannedScenario> plan;
+  Plan plan;
   for_each_of([&](const std::string& operation, const NodeChoice& home, Sharing sharing,
                   int cpus) { add_point(plan, point(input, operation, sharing, home, cpus)); },
               own.operations, places, own.sharings, counts_of_cpus(input));

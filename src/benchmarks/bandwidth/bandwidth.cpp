@@ -117,7 +117,7 @@ Bytes usual_size_of(const PlanInput& input, int threads) {
   return size_past_caches(input, workers_within(input.layout, threads), least_past_caches);
 }
 
-Plan plan(const Options& own, const PlanInput& input) {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
   std::vector<int> counts = input.options.thread_counts;
   if (counts.empty()) counts = {std::numeric_limits<int>::max()};
   std::vector<Bytes> sizes = own.sizes.given();
@@ -131,7 +131,7 @@ Plan plan(const Options& own, const PlanInput& input) {
       TRY((*make_kernel(choice.spec))->check_size(size));
     }
   }
-  std::vector<PlannedScenario> plan;
+  Plan plan;
   for_each_of(
       [&](PageKind pages, Bytes size, const Choice& choice, int threads) {
         const Bytes its = usual.empty() ? size : usual.at(threads);

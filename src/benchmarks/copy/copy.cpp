@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,10 +17,11 @@
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/copy/team.h"
-#include "benchmarks/copy/views.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "memory/source.h"
+#include "record/cache_level.h"
+#include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/choices.h"
 #include "run/declare.h"
@@ -212,13 +214,12 @@ Bytes past_caches_of(const PlanInput& input, const Pair& pair, const std::vector
   return size;
 }
 
-std::vector<PlannedScenario> plan_of(const Options& own, const PlanInput& input,
-                                     const std::vector<Pair>& pairs,
-                                     const std::vector<Bytes>& sizes) {
+Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Pair>& pairs,
+             const std::vector<Bytes>& sizes) {
   std::vector<int> counts = input.options.thread_counts;
   if (counts.empty())
     counts = {input.options.placement.threads.value_or(std::numeric_limits<int>::max())};
-  std::vector<PlannedScenario> plan;
+  Plan plan;
   for_each_of(
       [&](PageKind pages, Bytes size, Stores stores, int threads, const Pair& pair) {
         PlannedScenario planned = point(own, input, pair, {pages, size, stores, threads});
@@ -240,7 +241,7 @@ std::vector<PlannedScenario> plan_of(const Options& own, const PlanInput& input,
   return plan;
 }
 
-Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
   if (input.options.placement.memory)
     return fail_usage("--memory", "a copy requires a source and a target", "name --from and --to");
   TRY(check_no_csv(input.options, "the source of a copy"));
@@ -275,6 +276,122 @@ SurveyPart survey(const Machine& machine) {
   return part;
 }
 
+/// Bytes read and written are twice the bytes copied.
+constexpr double once = 0.5;
+
+/// Whose CPUs copied.
+std::string side_words(const std::string& side) {
+  if (side == "from") return "those of the node copied from";
+  if (side == "to") return "those of the node copied to";
+  if (side == "nearest") return "those nearest to the node";
+  return "all, whatever their node";
+}
+
+View matrix_of(const RunReport& report, const CaseGroup& group) {
+  const ScenarioResult& any = *group.cases.front();
+  std::set<std::string> sides;
+  std::size_t workers = 0;
+  for (const ScenarioResult* one : group.cases) {
+    if (one->flows.empty()) continue;
+    sides.insert(label_text(report, *one, "side"));
+    workers = std::max(workers, one->flows.size());
+  }
+  View view;
+  view.kind = ViewKind::matrix;
+  view.where = group.labels;
+  view.rows = "from";
+  view.columns = "to";
+  view.title = fmt::format("Copies in GB/s ({}, {} stores, pages: {}, kernels: {})",
+                           to_text(any.size), any.stores, any.pages, report.isa);
+  if (has_label(report, "threads"))
+    view.title += ", threads: " + label_text(report, any, "threads");
+  view.notes = {
+      "one row per source, one column per target; each byte counts once (STREAM counts it as read "
+      "and as written)"};
+  // Workers that ran in turn have no sum: the median of what each copied.
+  const bool in_turn = report.serial && workers > 1;
+  view.cells = {in_turn ? figure_column("", "bandwidth", once * in_gb_per_s)
+                        : figure_column("", "copy_rate", in_gb_per_s, Part::with_interval)};
+  if (in_turn) view.notes.push_back("workers ran one after the other: the median of them");
+  if (sides.size() == 1)
+    view.notes.push_back("CPUs: " + side_words(*sides.begin()));
+  else
+    view.cells.push_back(label_column("", "side"));
+  if (sides.size() > 1) {
+    for (const std::string& side : sides)
+      view.notes.push_back(fmt::format("{}: copied by CPUs, {}", side, side_words(side)));
+  }
+  return view;
+}
+
+View table_of(const RunReport& report) {
+  View view;
+  view.title = fmt::format(
+      "Copies in GB/s (kernels: {}; size: read by a worker, and as much written)", report.isa);
+  view.notes = {
+      "copied: all workers over their common time; each byte counts once (STREAM counts it as read "
+      "and as written)",
+      "moved: read and written, including write-allocate reads of regular stores; -: in a cache"};
+  view.cells = {label_column("from", "from"),
+                label_column("to", "to"),
+                label_column("nodes seen", "copied_between"),
+                label_column("CPUs of node", "cpu_nodes"),
+                label_column("chosen", "side"),
+                label_column("stores", "stores"),
+                label_column("size", "size"),
+                label_column("pages", "pages"),
+                label_column("workers", "workers"),
+                figure_column("copied", "copy_rate", in_gb_per_s),
+                figure_column(plus_minus(), "copy_rate", in_gb_per_s, Part::half_width),
+                figure_column("best", "copy_rate", in_gb_per_s, Part::best),
+                figure_column("moved", "traffic_sum", in_gb_per_s),
+                figure_column("worker median", "bandwidth", once * in_gb_per_s)};
+  return view;
+}
+
+/// "copy_rate" in B/s over all workers of a point: bytes count once, not as read and as written.
+std::vector<Figure> totals(const ScenarioResult& point, const RunReport&) {
+  const Figure* sum = find_total(point, "bandwidth_sum");
+  if (sum == nullptr || !sum->estimate) return {};
+  return {{"copy_rate", sum->unit, scaled(*sum->estimate, once), std::nullopt}};
+}
+
+std::vector<View> views(const RunReport& report) {
+  if (groups_of(report, {"from", "to"}).size() < 2) return {table_of(report)};
+  std::vector<View> views;
+  for (const CaseGroup& group : groups_of(report, {"pages", "size", "stores", "threads"}))
+    views.push_back(matrix_of(report, group));
+  return views;
+}
+
+/// Every pair of places; the slowest and the fastest are shown.
+std::vector<Fact> facts(const RunReport& report) {
+  std::vector<Fact> facts;
+  for (const ScenarioResult& point : report.scenarios) {
+    const auto rate = host_estimate_of(point, "copy_rate");
+    if (!rate || !cache_text(point).empty()) continue;
+    const std::string from = label_of(point, "from"), to = label_of(point, "to");
+    facts.push_back({"copy_rate",
+                     {{"from", from}, {"to", to}, {"cpu_nodes", label_of(point, "cpu_nodes")}},
+                     fmt::format("copies from {} to {}, by {} CPUs of node {}, bytes counted once",
+                                 place_words(from), place_words(to), point.flows.size(),
+                                 label_of(point, "cpu_nodes")),
+                     "B/s",
+                     *rate});
+  }
+  const auto [low, high] = std::minmax_element(
+      facts.begin(), facts.end(),
+      [](const Fact& a, const Fact& b) { return a.estimate.value < b.estimate.value; });
+  for (const auto& [fact, word] : {std::pair(low, "lowest "), {high, "highest "}}) {
+    if (fact == facts.end()) continue;
+    fact->heading = "Copies";
+    fact->line =
+        fmt::format("{}{{}} ({} to {})", low == high ? "" : word,
+                    place_words(where_of(*fact, "from")), place_words(where_of(*fact, "to")));
+  }
+  return facts;
+}
+
 }  // namespace
 
 Benchmark make() {
@@ -299,9 +416,9 @@ Benchmark make() {
       .parse_options = with(parse),
       .workers = worker_on_every_cpu,
       .plan = with(plan),
-      .totals = [](const ScenarioResult& visit, const RunReport&) { return copy_totals(visit); },
-      .views = copy_views,
-      .facts = copy_facts,
+      .totals = totals,
+      .views = views,
+      .facts = facts,
       .survey = survey,
   };
 }

@@ -107,10 +107,9 @@ PlannedScenario point(const PlanInput& input, Bytes size, PageKind pages, Faulti
   return planned;
 }
 
-std::vector<PlannedScenario> plan_of(const Options& own, const PlanInput& input,
-                                     const std::vector<NodeChoice>& places,
-                                     const std::map<std::string, Bytes>& sizes) {
-  std::vector<PlannedScenario> plan;
+Plan plan_of(const Options& own, const PlanInput& input, const std::vector<NodeChoice>& places,
+             const std::map<std::string, Bytes>& sizes) {
+  Plan plan;
   for_each_of(
       [&](PageKind pages, Faulting how, const NodeChoice& place, int threads) {
         add_point(plan, point(input, sizes.at(place.label), pages, how, place, threads));
@@ -119,7 +118,7 @@ std::vector<PlannedScenario> plan_of(const Options& own, const PlanInput& input,
   return plan;
 }
 
-Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
   TRY(check(own, input));
   const auto where = TRY(node_choices(input, "--nodes", own.nodes_text, "local"));
   std::map<std::string, Bytes> sizes;  // of each place by itself

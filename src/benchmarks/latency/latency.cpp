@@ -12,7 +12,6 @@
 
 #include "base/count_text.h"
 #include "base/size_list.h"
-#include "benchmarks/latency/chains.h"
 #include "benchmarks/latency/facts.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
@@ -77,14 +76,14 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   return {};
 }
 
-Workers workers(const RunOptions& options, const Machine& machine, const TaskContext& task) {
+Expected<Workers> workers(const RunOptions& options, const Machine& machine,
+                          const TaskContext& task) {
   const bool of_one = options.placement.cpus.is_default;
   return of_one ? one_worker(options, machine, task) : usual_workers(options, machine, task);
 }
 
-std::vector<PlannedScenario> plan_of(const Options& own, const PlanInput& input,
-                                     const std::vector<Bytes>& sizes) {
-  std::vector<PlannedScenario> plan;
+Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes>& sizes) {
+  Plan plan;
   struct Point {
     Bytes size;
     int chains = 1;
@@ -127,11 +126,11 @@ std::vector<PlannedScenario> plan_of(const Options& own, const PlanInput& input,
   return plan;
 }
 
-Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
   TRY(check_one_number_of_threads(input.options, "latency"));
   std::vector<Bytes> sizes = own.sizes.given();
   if (sizes.empty()) sizes = {chase_size_past_caches(input)};
-  const std::vector<PlannedScenario> plan = plan_of(own, input, sizes);
+  const Plan plan = plan_of(own, input, sizes);
   for (const PlannedScenario& point : plan) {
     for (const Flow& flow : point.scenario.flows) {
       const auto layout = ChainLayout::make(flow.region.bytes, flow.kernel.chain);

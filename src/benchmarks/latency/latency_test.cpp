@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/latency/chains.h"
+#include "benchmarks/latency/facts.h"
 #include "benchmarks/parse.h"
 #include "machine/source.h"
 #include "record/labels.h"

@@ -18,7 +18,6 @@
 #include "base/text.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/loaded/facts.h"
-#include "benchmarks/loaded/knee.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
@@ -206,14 +205,14 @@ PlannedScenario point(const Options& own, const PlanInput& input, const Setting&
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
   TRY(check_node_pairs(input, "loaded", "--pairs names the nodes"));
   // Parts of a peak are known on one rank only, when it has been measured.
   if (own.rates.empty()) {
     TRY(check_one_process(input, "loaded without --rates"));
   }
   const auto curves = TRY(settings(own, input));
-  std::vector<PlannedScenario> plan;
+  Plan plan;
   const auto add = [&](const Setting& setting, const Choice* choice, const std::string& load,
                        std::optional<double> rate, PageKind pages) {
     add_point(plan, point(own, input, setting, choice, load, rate, pages));
@@ -233,9 +232,8 @@ Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput&
 }
 
 /// Between idle and peak, once both are known.
-Expected<std::vector<PlannedScenario>> refine(const Options& own, const PlanInput& input,
-                                              const RunReport& report) {
-  std::vector<PlannedScenario> more;
+Expected<Plan> refine(const Options& own, const PlanInput& input, const RunReport& report) {
+  Plan more;
   const auto curves = settings(own, input);
   if (!curves || !own.rates.empty()) return more;
   const bool refined = std::any_of(report.scenarios.begin(), report.scenarios.end(),

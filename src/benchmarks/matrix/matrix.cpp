@@ -2,6 +2,8 @@
 // sees and the bandwidth that all of the node's workers reach together.
 #include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,12 +15,13 @@
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/best_share.h"
-#include "benchmarks/matrix/facts.h"
-#include "benchmarks/matrix/relative.h"
+#include "benchmarks/extremes.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/survey_words.h"
 #include "kernels/traits.h"
+#include "record/cache_level.h"
 #include "record/labels.h"
+#include "record/report.h"
 #include "run/declare.h"
 #include "run/flows.h"
 
@@ -121,9 +124,9 @@ PlannedScenario bandwidth_point(const Options& own, const PlanInput& input, cons
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
   TRY(check_node_pairs(input, "matrix", "numatlas latency and bandwidth measure one placement"));
-  std::vector<PlannedScenario> plan;
+  Plan plan;
   const auto with_memory = TRY(chosen_nodes(input, "--nodes", own.nodes));
   const NodeSet with_workers = worker_nodes(input);
   for (PageKind pages : input.pages) {
@@ -232,6 +235,164 @@ SurveyPart survey(const Machine& machine) {
   return part;
 }
 
+/// The cell that the others of these CPUs are compared with: their own node's memory, else the best
+/// that they reach; nullptr where there is none. Cells have `cpus`, `memory` and `estimate`.
+template <class Cells>
+auto nearest_cell(const Cells& cells, const std::string& cpus, bool least) {
+  const auto rank = [&](const auto& cell) {
+    const double value = cell.memory == cpus ? std::numeric_limits<double>::infinity()
+                         : least             ? -cell.estimate.value
+                                             : cell.estimate.value;
+    return cell.cpus == cpus ? std::optional(value) : std::nullopt;
+  };
+  return highest_of(cells, rank);
+}
+
+/// Where a cell's figures stand, of one host.
+struct HostCell {
+  std::string cpus, memory;
+  std::vector<Figure>* figures = nullptr;
+  Estimate estimate;
+};
+
+/// The figures of a case that are one host's; nullptr where there are none.
+std::vector<Figure>* figures_of_host(const RunReport& report, ScenarioResult& one, int host) {
+  if (traits_of(one.kernel).chases()) {
+    for (FlowResult& flow : one.flows)
+      if (host_of(report, flow) == host) return &flow.figures;
+    return nullptr;
+  }
+  for (HostTotals& totals : one.host_totals)
+    if (totals.host == host) return &totals.figures;
+  return report.hosts.size() < 2 ? &one.figures : nullptr;
+}
+
+bool same_matrix(const ScenarioResult& a, const ScenarioResult& b) {
+  return a.kernel == b.kernel && a.pages == b.pages && a.stores == b.stores;
+}
+
+/// Adds "times_local" to each cell, of each host: to the flow of a latency, to the sums of a
+/// bandwidth. Local is the memory of the CPUs' own node; of CPUs whose node has none the best that
+/// they reach.
+void add_times_local(RunReport& report) {
+  std::vector<const ScenarioResult*> seen;  // the first case of each matrix
+  for (const ScenarioResult& first : report.scenarios) {
+    const auto again = [&](const ScenarioResult* one) { return same_matrix(*one, first); };
+    if (std::any_of(seen.begin(), seen.end(), again)) continue;
+    seen.push_back(&first);
+    const bool latency = traits_of(first.kernel).chases();
+    for (int host = 0; host < static_cast<int>(report.hosts.size()); ++host) {
+      std::vector<HostCell> cells;
+      for (ScenarioResult& one : report.scenarios) {
+        if (!same_matrix(one, first)) continue;
+        std::vector<Figure>* const figures = figures_of_host(report, one, host);
+        const Figure* const found =
+            figures == nullptr ? nullptr
+                               : find_figure(*figures, latency ? "latency" : "bandwidth_sum");
+        if (found == nullptr || !found->estimate || !(found->estimate->value > 0)) continue;
+        cells.push_back(
+            {label_of(one, "cpu_node"), label_of(one, "memory_node"), figures, *found->estimate});
+      }
+      for (HostCell& cell : cells) {
+        const HostCell* const local = nearest_cell(cells, cell.cpus, latency);
+        const Estimate times =
+            local == &cell ? Estimate(1) : ratio_of(cell.estimate, local->estimate);
+        cell.figures->push_back({"times_local", "1", times, std::nullopt});
+      }
+    }
+  }
+}
+
+/// A cell of a matrix.
+struct Cell {
+  std::string cpus, memory;
+  Estimate estimate;
+  std::string on;  ///< "256 MiB, thp pages": of each worker
+};
+
+std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
+  std::vector<Cell> cells;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (point.kernel != kernel || !cache_text(point).empty()) continue;
+    const auto estimate =
+        host_estimate_of(point, traits_of(kernel).chases() ? "latency" : "bandwidth_sum");
+    if (estimate)
+      cells.push_back({label_of(point, "cpu_node"), label_of(point, "memory_node"), *estimate,
+                       fmt::format("{}, {} pages", to_text(point.size), point.pages)});
+  }
+  return cells;
+}
+
+/// The cell that compares worst with the nearest memory of its CPUs.
+std::optional<Fact> worst_remote(const std::vector<Cell>& cells, bool latency) {
+  std::optional<Fact> worst;
+  for (const Cell& cell : cells) {
+    const Cell* const near = nearest_cell(cells, cell.cpus, latency);
+    if (near == nullptr || near == &cell || !(near->estimate.value > 0)) continue;
+    const Estimate times = ratio_of(cell.estimate, near->estimate);
+    const double most = worst ? worst->estimate.value : times.value;
+    if (worst && (latency ? times.value <= most : times.value >= most)) continue;
+    const bool own = near->memory == near->cpus;
+    const std::string nearest = own ? "that of their own node"
+                                    : fmt::format("that of node {}, their nearest", near->memory);
+    const std::string what = latency ? "latency" : "read bandwidth";
+    const std::string places =
+        fmt::format("from CPUs of node {} to memory of node {}", cell.cpus, cell.memory);
+    worst =
+        Fact{latency ? "remote_latency_times" : "remote_bandwidth_part",
+             {{"cpu_node", cell.cpus},
+              {"memory_node", cell.memory},
+              {"compared_with_node", near->memory}},
+             fmt::format("{} {}, against {}", what, places, nearest),
+             "1",
+             times,
+             "Remote",
+             fmt::format("{} {{}} {} (node {} to {})", latency ? "latency up to" : "read bandwidth",
+                         own ? "local" : "that of node " + near->memory, cell.cpus, cell.memory)};
+  }
+  return worst;
+}
+
+/// What "all" are: this process may be kept from some.
+std::string cpus_of(const RunReport& report) {
+  const bool all = std::all_of(
+      report.machines.begin(), report.machines.end(),
+      [](const Machine& machine) { return machine.usable_cpus().size() == machine.cpus.size(); });
+  return all ? "CPUs" : "allowed CPUs";
+}
+
+void add_cells(std::vector<Fact>& facts, const std::vector<Cell>& cells, bool latency,
+               const std::string& cpus) {
+  for (const Cell& cell : cells) {
+    facts.push_back(
+        {latency ? "matrix_latency" : "matrix_bandwidth",
+         {{"cpu_node", cell.cpus}, {"memory_node", cell.memory}},
+         fmt::format("{} from CPUs of node {} to memory of node {}",
+                     latency ? "latency of one CPU alone" : "read bandwidth of all " + cpus,
+                     cell.cpus, cell.memory),
+         latency ? Unit("s") : Unit("B/s"),
+         cell.estimate,
+         fmt::format("{}, {}",
+                     latency ? "Memory latency, one CPU alone"
+                             : "Read bandwidth, all " + cpus + " of the node",
+                     cell.on)});
+    if (!latency) facts.back().where.emplace_back("kernel", "read");
+  }
+}
+
+/// Every cell of latency and reads, and the worst of those that are not the nearest memory.
+std::vector<Fact> facts(const RunReport& report) {
+  std::vector<Fact> facts;
+  const auto latency = cells_of(report, "chase"), reads = cells_of(report, "read");
+  const std::string cpus = cpus_of(report);
+  add_cells(facts, latency, true, cpus);
+  add_cells(facts, reads, false, cpus);
+  for (const auto& [cells, of_latency] : {std::pair(latency, true), std::pair(reads, false)}) {
+    if (auto worst = worst_remote(cells, of_latency)) facts.push_back(*std::move(worst));
+  }
+  return facts;
+}
+
 }  // namespace
 
 Benchmark make() {
@@ -261,7 +422,7 @@ Benchmark make() {
       .plan = with(plan),
       .conclude = with(conclude),
       .views = with(views),
-      .facts = matrix_facts,
+      .facts = facts,
       .survey = survey,
   };
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/test_data.h"
-#include "benchmarks/migrate/views.h"
 #include "benchmarks/test_plan.h"
 #include "record/labels.h"
 
@@ -111,7 +110,7 @@ TEST(MigrateReaders, AreComparedWithTheMiddleOfBothNodes) {
   report.workers = {{0, 0, 0, {CpuId{0}}, NodeId{0}, ""}};
   report.scenarios = {reader_at("rest before", 100e-9), reader_at("rest after", 200e-9),
                       reader_at("beside", 300e-9)};
-  compare_readers(report);
+  parse_run("migrate", {})->benchmark.conclude(report);
   const auto times = estimate_of(report.scenarios[2], "reader_times");
   ASSERT_TRUE(times);
   EXPECT_DOUBLE_EQ(times->value, 2);

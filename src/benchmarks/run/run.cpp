@@ -124,8 +124,8 @@ Expected<void> check_cpu(const ScenarioFile& file, CpuId cpu, const Machine& mac
   return fail(error_at(file.places, "cpus", error));
 }
 
-Expected<std::vector<WorkerPlacement>> workers(const Options& own, const RunOptions& options,
-                                               const Machine& machine, const TaskContext& task) {
+Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,
+                          const TaskContext& task) {
   if (task.size > 1) {
     return fail_usage("run", "one process runs all flows of a file",
                       "start one task, without mpirun or with srun -n 1 -c CPUS");
@@ -178,8 +178,8 @@ ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
   return head;
 }
 
-Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
-  std::vector<PlannedScenario> plan;
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  Plan plan;
   for (const FileScenario& file : own.file.scenarios) {
     auto scenario = TRY(scenario_of(file, input));
     PlannedScenario planned;

@@ -397,28 +397,6 @@ void conclude(const Options& own, RunReport& report) {
   add_findings(peers, slow, report);
 }
 
-std::vector<Warning> warnings(const Options& own, const RunReport& report) {
-  std::vector<Warning> warnings;
-  std::vector<std::pair<std::string, CpuUse>> by_host;
-  for (std::size_t host = 0; host < report.cpu_use.size(); ++host)
-    by_host.emplace_back(report.hosts[host], report.cpu_use[host]);
-  for (auto& [code, text] : {std::pair("low-overlap", overlap_warning(report)),
-                             {"other-processes", cpu_use_warning(by_host)}})
-    if (!text.empty()) warnings.push_back({code, "", text});
-  // More than that, and hosts that share a network or a power supply did not load it together.
-  constexpr double most_apart = 0.1;
-  if (const auto spread = start_spread(report); spread && spread->part > most_apart) {
-    warnings.push_back({"late-hosts", "",
-                        fmt::format("hosts started each pass {:.0f} % of its time apart (median); "
-                                    "use larger arrays to reduce this",
-                                    spread->part * 100)});
-  }
-  if (judges(own, report))
-    for (const std::string& why : judge_peers(peers_in(report), own.rule).not_judged)
-      warnings.push_back({"not-judged", "", "not judged: " + why});
-  return warnings;
-}
-
 std::string remarks(const Options& own, const RunReport& report, const RunOptions&) {
   return own.lines ? "\n" + stream_lines(report, judge_peers(peers_in(report), own.rule)) : "";
 }
@@ -443,7 +421,7 @@ int exit_code(const Options& own, const RunReport& report) {
   return own.check ? exit_code_of(judge_peers(peers_in(report), own.rule)) : 0;
 }
 
-Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
   const auto& options = input.options;
   if (!options.thread_counts.empty())
     return fail_usage("--threads", "stream accepts one number per run");
@@ -457,7 +435,7 @@ Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput&
                       "name persistent memory, as in --memory pmem:/mnt/pmem0");
   }
   const std::uint64_t elements = elements_of(own, input);
-  std::vector<PlannedScenario> plan;
+  Plan plan;
   for (const StreamPoint& point : points(own, lasting)) {
     auto flows = TRY(flows_of(own, input, point, elements));
     PlannedScenario planned;
@@ -498,7 +476,9 @@ Benchmark make() {
       .parse_options = with(parse),
       .plan = with(plan),
       .conclude = with(conclude),
-      .warnings = with(warnings),
+      .warnings = with([](const Options& own, const RunReport& report) {
+        return stream_warnings(report, judges(own, report) ? &own.rule : nullptr);
+      }),
       .views = with([](const Options& own, const RunReport& report) {
         return stream_views(report, own.rule, own.repeats, own.elements_source);
       }),

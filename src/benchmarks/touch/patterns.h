@@ -29,11 +29,4 @@ bool is_told(const Estimate& ratio);
 /// many as the size holds. Nothing where nothing was measured.
 std::vector<Figure> access_figures(const FlowResult& flow, const ScenarioResult& point);
 
-/// One table for each kernel, size and page kind, with one row per worker and point, then in words
-/// what memory first touched by another costs each worker.
-std::vector<View> touch_views(const RunReport& report);
-
-/// The worst of those that ran alone, and what an access to its own memory takes.
-std::vector<Fact> touch_facts(const RunReport& report);
-
 }  // namespace numatlas

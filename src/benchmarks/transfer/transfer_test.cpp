@@ -11,8 +11,7 @@
 #include "base/test_data.h"
 #include "benchmarks/device_totals.h"
 #include "benchmarks/test_plan.h"
-#include "benchmarks/transfer/callers.h"
-#include "benchmarks/transfer/plan.h"
+#include "benchmarks/transfer/transfer.h"
 #include "memory/source.h"
 #include "run/device_flows.h"
 

@@ -3,22 +3,25 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "base/environment.h"
 #include "base/say.h"
+#include "base/size_list.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/weights/search.h"
-#include "benchmarks/weights/views.h"
 #include "kernels/traits.h"
 #include "placement/system_weights.h"
+#include "record/cache_level.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
@@ -193,8 +196,8 @@ Expected<void> before_plan(const Options& own, const RunOptions& options) {
 }
 
 /// Unasked, those near both nodes of a pair.
-Expected<std::vector<WorkerPlacement>> workers(const Options& own, const RunOptions& options,
-                                               const Machine& machine, const TaskContext& task) {
+Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,
+                          const TaskContext& task) {
   PlacementSpec spec = options.placement;
   if (!own.nodes && spec.cpus.is_default && !task.launched && is_paired(machine)) {
     const NodeSet of_cpus = pair_to_weigh(machine)->of_cpus;
@@ -258,23 +261,22 @@ PlannedScenario point(const Options& own, const PlanInput& input, const NodeSet&
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> plan(const Options& own, const PlanInput& input) {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
   TRY(check(own, input));
   const auto nodes = TRY(nodes_of(own, input));
   std::vector<Weights> all = coarse_grid(nodes);
   if (nodes.size() > 1) all.insert(all.begin(), Weights{});  // the nearest alone
-  std::vector<PlannedScenario> plan;
+  Plan plan;
   for (const Weights& weights : all) add_point(plan, point(own, input, nodes, weights, "0"));
   return plan;
 }
 
 /// The next round of the search; after the last the best again, and then the confirmation, where
 /// that is asked for.
-Expected<std::vector<PlannedScenario>> refine(const Options& own, const PlanInput& input,
-                                              const RunReport& report) {
+Expected<Plan> refine(const Options& own, const PlanInput& input, const RunReport& report) {
   const ScenarioResult* best = best_point(report);
   const auto nodes = nodes_of(own, input);
-  std::vector<PlannedScenario> more;
+  Plan more;
   if (!nodes || nodes->size() < 2 || best == nullptr) return more;
   if (label_of(report.scenarios.back(), round_label) == confirm_round) return more;
   const auto add = [&](const std::vector<Weights>& all, const std::string& round) {
@@ -333,6 +335,124 @@ SurveyPart survey(const Machine& machine) {
   return part;
 }
 
+std::string gb(double rate) { return fmt::format("{:.2f}", rate * 1e-9); }
+
+bool is_less(const Estimate& times) { return times.high && *times.high < 1; }
+
+/// "equal weights: +12.3 % (11.8 to 12.9 %)".
+std::string against(const std::string& what, const RunReport& report, const ScenarioResult& best,
+                    const ScenarioResult* other) {
+  const auto times = other != nullptr && other != &best ? gain_of(report, best, *other)
+                                                        : std::optional<Estimate>();
+  if (!times) return "";
+  const auto percent = [](double ratio) { return (ratio - 1) * 100; };
+  const std::string range = times->low ? fmt::format(" ({:+.1f} to {:+.1f} %)",
+                                                     percent(*times->low), percent(*times->high))
+                                       : " (too few samples for an interval)";
+  const std::string figures = fmt::format("{:+.1f} %", percent(times->value)) + range;
+  if (times->low && *times->low > 1) return fmt::format("  against {}: {}\n", what, figures);
+  if (is_less(*times)) return fmt::format("  against {}: less, {}\n", what, figures);
+  return fmt::format("  against {}: no significant difference, {}\n", what, figures);
+}
+
+std::string confirmed_text(const RunReport& report, const ScenarioResult& best, bool kept) {
+  const ScenarioResult& last = report.scenarios.back();
+  if (label_of(last, round_label) != confirm_round) return "";
+  const auto rate = rate_of(last);
+  if (!rate || last.flows.empty()) return "";
+  return fmt::format("Set system-wide by --apply: {} GB/s (memory placed by: {}); {}\n{}",
+                     gb(rate->value), last.flows.front().policy.mechanism,
+                     kept ? "they stay" : "the old weights are restored",
+                     against("the search", report, last, &best));
+}
+
+std::string verdict(const RunReport& report, const ScenarioResult& best, bool kept) {
+  const Weights weights = weights_of(best);
+  if (weights.size() < 2) {
+    return fmt::format("Only node {} takes part, so there is nothing to weight.\n",
+                       weights.front().first.value);
+  }
+  Weights equal = weights;
+  for (auto& [node, weight] : equal) weight = 1;
+  const ScenarioResult* nearest = point_of(report, nearest_alone);
+  const ScenarioResult* even = point_of(report, text_of(equal));
+  std::string text =
+      fmt::format("Best: {} with {} GB/s\n", text_of(weights), gb(rate_of(best)->value));
+  text +=
+      even == &best ? "  these are equal weights\n" : against("equal weights", report, best, even);
+  text += against("the nearest node alone", report, best, nearest);
+  if (report.ranks > 1) text += "With several ranks only the coarse grid is measured.\n";
+  text += confirmed_text(report, best, kept);
+  const auto times = nearest != nullptr ? gain_of(report, best, *nearest) : std::nullopt;
+  if (times && is_less(*times)) return text + "No weights are as fast as the nearest node alone.\n";
+  return text + fmt::format(
+                    "For all programs under weighted interleave (numactl --weighted-interleave), "
+                    "as root:\n  {}\n",
+                    fmt::join(system_weight_lines(weights), "\n  "));
+}
+
+/// All weights that were tried, what the best are worth, and how to set them.
+std::vector<View> views(const Options& own, const RunReport& report) {
+  const ScenarioResult* best = best_point(report);
+  const ScenarioResult& any = report.scenarios.front();
+  View view;
+  view.title = fmt::format(
+      "Interleave weights: bandwidth in GB/s of {}{} ({} a worker, {} workers, pages: {}, kernels: "
+      "{})",
+      any.kernel, any.stores.empty() ? "" : ", " + any.stores + " stores", to_text(any.size),
+      report.workers.size(), any.pages, report.isa);
+  view.notes = {"sum: all workers over their common time, bytes counted as STREAM does"};
+  view.cells = {label_column("weights", weights_label), label_column("round", round_label),
+                figure_column("sum", "bandwidth_sum", in_gb_per_s),
+                figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width)};
+  if (best != nullptr) {
+    std::istringstream lines(verdict(report, *best, own.keep));
+    for (std::string line; std::getline(lines, line);) view.verdict.push_back(line);
+  }
+  return {view};
+}
+
+/// What the best weights give, and that against the nearest node alone.
+std::vector<Fact> facts(const RunReport& report) {
+  const ScenarioResult* const best = best_point(report);
+  const auto rate = best != nullptr ? rate_of(*best) : std::nullopt;
+  if (!rate) return {};
+  const std::string weights = text_of(weights_of(*best));
+  NodeSet nodes;
+  for (const WorkerRow& worker : report.workers) {
+    if (worker.cpu_node.value >= 0) nodes.insert(worker.cpu_node);
+  }
+  const std::string cpu_nodes =
+      nodes.empty() ? "" : (nodes.size() > 1 ? "nodes " : "node ") + to_list(nodes);
+  const ScenarioResult* const nearest = point_of(report, nearest_alone);
+  const auto times = nearest != nullptr ? gain_of(report, *best, *nearest) : std::nullopt;
+  const std::string cache = cache_text(*best).empty() ? "" : " in " + cache_text(*best);
+  const std::string how = best->kernel + (cpu_nodes.empty() ? "" : ", CPUs of " + cpu_nodes);
+  const bool several = weights_of(*best).size() > 1;
+  std::vector<Fact> facts{
+      {"weights_bandwidth",
+       {{"weights", weights}, {"kernel", best->kernel}, {"cpu_nodes", to_list(nodes)}},
+       fmt::format("{} of {} CPUs{} over memory interleaved by the best weights found ({})",
+                   best->kernel, report.workers.size(),
+                   cpu_nodes.empty() ? "" : " (" + cpu_nodes + ")", weights),
+       "B/s",
+       *rate,
+       "Interleave",
+       several ? fmt::format("{{}} with weights {}{} ({})", weights, cache, how)
+               : fmt::format("{{}} on node {} alone{} ({})",
+                             to_list(NodeSet{weights_of(*best).front().first}), cache, how)}};
+  if (times && several) {
+    facts.push_back({"weights_times",
+                     {{"weights", weights}},
+                     "that against each CPU's nearest node alone",
+                     "1",
+                     *times,
+                     "Interleave",
+                     "{} that of the nearest node alone"});
+  }
+  return facts;
+}
+
 }  // namespace
 
 Benchmark make() {
@@ -366,10 +486,8 @@ Benchmark make() {
       .before_plan = with(before_plan),
       .plan = with(plan),
       .refine = with(refine),
-      .views = with([](const Options& own, const RunReport& report) {
-        return weights_views(report, own.keep);
-      }),
-      .facts = weights_facts,
+      .views = with(views),
+      .facts = facts,
       .survey = survey,
   };
 }

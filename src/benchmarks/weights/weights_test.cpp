@@ -15,7 +15,6 @@
 #include "base/test_data.h"
 #include "benchmarks/test_plan.h"
 #include "benchmarks/weights/search.h"
-#include "benchmarks/weights/views.h"
 #include "report/view_text.h"
 
 namespace numatlas::weights_test {
@@ -305,11 +304,11 @@ TEST(WeightsGain, OfFewRoundsIsWhatBothIntervalsLeaveOpen) {
 
 TEST(WeightsGain, IsWhatTablesAndFactsTell) {
   const RunReport report = of_two_speeds();
-  const std::string text = views_text(report, weights_views(report, false));
+  const std::string text = views_text(report, parse_run("weights", {})->benchmark.views(report));
   EXPECT_THAT(text, HasSubstr("against equal weights: +2.0 % (+"));
   EXPECT_THAT(text, HasSubstr("against the nearest node alone: less, -3."));
   EXPECT_THAT(text, HasSubstr("No weights are as fast as the nearest node alone."));
-  const std::vector<Fact> facts = weights_facts(report);
+  const std::vector<Fact> facts = parse_run("weights", {})->benchmark.facts(report);
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_EQ(facts[1].estimate, gain_of(report, report.scenarios[0], report.scenarios[2]));
 }
@@ -341,7 +340,9 @@ TEST(WeightsRefine, ConfirmsOnlyWhenToldTo) {
 }
 
 std::string table_of(const RunReport& report, bool kept) {
-  return views_text(report, weights_views(report, kept));
+  return views_text(
+      report,
+      parse_run("weights", kept ? Words{"--apply", "--keep"} : Words{})->benchmark.views(report));
 }
 
 TEST(WeightsTable, SaysWhatTheBestIsWorth) {
