@@ -143,11 +143,6 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
   return plan;
 }
 
-void conclude(const Options& own, RunReport& report) {
-  add_best_shares(report);
-  if (own.relative) add_times_local(report);
-}
-
 /// "256MiB", or "64MiB to 256MiB" where nodes have room for less.
 std::string sizes_text(const CaseGroup& group) {
   const auto smaller = [](const ScenarioResult* a, const ScenarioResult* b) {
@@ -301,6 +296,11 @@ void add_times_local(RunReport& report) {
       }
     }
   }
+}
+
+void conclude(const Options& own, RunReport& report) {
+  add_best_shares(report);
+  if (own.relative) add_times_local(report);
 }
 
 /// A cell of a matrix.

@@ -58,10 +58,10 @@ struct Case {
   PageKind pages = PageKind::base;
   Pinning pinning = Pinning::pinned;
   HostCaches caches = HostCaches::cold;
-  Bytes size;
-  std::string direction;
-  MemoryPlacement memory;
-  std::vector<int> gpus;
+  Bytes size = {};
+  std::string direction = {};
+  MemoryPlacement memory = {};
+  std::vector<int> gpus = {};
 };
 
 Expected<std::vector<int>> find_gpus(const Options& own, const PlanInput& input) {
