@@ -31,7 +31,7 @@ std::vector<PlannedPilot> pilots_on(const std::string& command, const testing::W
   setup.machines = prepared->machines;
   setup.machine = setup.machines.front();
   setup.layout = prepared->layout;
-  setup.plan = prepared->run.benchmark.plan(prepared->input());
+  setup.plan = *prepared->run.benchmark.plan(prepared->input());
   setup.skips.resize(setup.plan.size());
   return plan_pilots(setup, prepared->run.options, {});
 }

@@ -71,7 +71,7 @@ TEST(Points, WhatIsComparedVisitByVisitTakesTurns) {
   const auto prepared =
       testing::prepare("latency", {"--size", "1GiB", "--cpus", "0"}, "numa:2 core:2 pu:1");
   ASSERT_TRUE(prepared);
-  auto plan = prepared->run.benchmark.plan(prepared->input());
+  auto plan = *prepared->run.benchmark.plan(prepared->input());
   const auto sittings = [&] {
     const auto points =
         points_of(plan, {std::nullopt}, 0, prepared->run.options.stop.time, prepared->run.options);

@@ -20,7 +20,7 @@
 #include "run/declare.h"
 #include "run/flows.h"
 
-namespace numatlas::atomics_benchmark {
+namespace numatlas::benchmark_atomics {
 namespace {
 
 struct Options {
@@ -232,4 +232,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::atomics_benchmark
+}  // namespace numatlas::benchmark_atomics

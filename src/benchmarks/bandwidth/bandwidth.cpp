@@ -28,7 +28,7 @@
 #include "run/levels.h"
 #include "run/room.h"
 
-namespace numatlas::bandwidth_benchmark {
+namespace numatlas::benchmark_bandwidth {
 namespace {
 
 struct Options {
@@ -328,4 +328,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::bandwidth_benchmark
+}  // namespace numatlas::benchmark_bandwidth

@@ -29,7 +29,7 @@
 #include "run/levels.h"
 #include "run/room.h"
 
-namespace numatlas::copy_benchmark {
+namespace numatlas::benchmark_copy {
 namespace {
 
 struct Pair {
@@ -423,4 +423,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::copy_benchmark
+}  // namespace numatlas::benchmark_copy

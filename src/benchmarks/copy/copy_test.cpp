@@ -217,7 +217,7 @@ TEST(CopyTotals, BytesCountOnce) {
 }
 
 std::string table_of(const RunReport& report) {
-  return testing::tables_of(*parse_run("copy", {})->benchmark, report);
+  return testing::tables_of(parse_run("copy", {})->benchmark, report);
 }
 
 TEST(CopyTable, ARowForOnePair) {

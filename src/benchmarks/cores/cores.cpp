@@ -27,7 +27,7 @@
 #include "run/flows.h"
 #include "run/metrics.h"
 
-namespace numatlas::cores_benchmark {
+namespace numatlas::benchmark_cores {
 namespace {
 
 // What a pair takes in the least: 20 ms of samples, and about half as much to get ready.
@@ -427,4 +427,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::cores_benchmark
+}  // namespace numatlas::benchmark_cores

@@ -22,7 +22,7 @@
 #include "run/flows.h"
 #include "run/room.h"
 
-namespace numatlas::faults_benchmark {
+namespace numatlas::benchmark_faults {
 namespace {
 
 // Far more than a step, and little of any node.
@@ -288,4 +288,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::faults_benchmark
+}  // namespace numatlas::benchmark_faults

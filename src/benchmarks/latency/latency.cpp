@@ -22,7 +22,7 @@
 #include "run/levels.h"
 #include "run/room.h"
 
-namespace numatlas::latency_benchmark {
+namespace numatlas::benchmark_latency {
 namespace {
 
 struct Options {
@@ -353,4 +353,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::latency_benchmark
+}  // namespace numatlas::benchmark_latency

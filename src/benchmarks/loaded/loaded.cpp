@@ -25,7 +25,7 @@
 #include "run/flows.h"
 #include "run/room.h"
 
-namespace numatlas::loaded_benchmark {
+namespace numatlas::benchmark_loaded {
 namespace {
 
 // Parts of the peak: closer where the latency rises.
@@ -464,4 +464,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::loaded_benchmark
+}  // namespace numatlas::benchmark_loaded

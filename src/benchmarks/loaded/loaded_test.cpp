@@ -36,7 +36,7 @@ ScenarioResult at(const std::string& load, double bandwidth, double latency) {
 std::optional<double> knee_of(std::vector<ScenarioResult> curve) {
   RunReport report;
   report.scenarios = std::move(curve);
-  parse_run("loaded", {})->benchmark->conclude(report);
+  parse_run("loaded", {})->benchmark.conclude(report);
   std::optional<double> knee;
   for (const ScenarioResult& point : report.scenarios) {
     if (const auto latency = estimate_of(point, "latency_at_80_percent")) {
@@ -75,7 +75,7 @@ Estimate knee_with(double peak_reach, bool with_90 = true) {
   } else {
     widen(peak, peak_reach);
   }
-  parse_run("loaded", {})->benchmark->conclude(report);
+  parse_run("loaded", {})->benchmark.conclude(report);
   for (const ScenarioResult& point : report.scenarios) {
     if (const auto knee = estimate_of(point, "latency_at_80_percent")) return *knee;
   }
@@ -239,7 +239,7 @@ RunReport curve(double reached, double peak_percent) {
 }
 
 std::vector<std::string> warnings_of(const RunReport& report) {
-  return counted(parse_run("loaded", {})->benchmark->warnings(report));
+  return counted(parse_run("loaded", {})->benchmark.warnings(report));
 }
 
 TEST(LoadedWarnings, ARateThatIsNotReachedIsTold) {

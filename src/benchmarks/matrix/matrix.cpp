@@ -25,7 +25,7 @@
 #include "run/declare.h"
 #include "run/flows.h"
 
-namespace numatlas::matrix_benchmark {
+namespace numatlas::benchmark_matrix {
 namespace {
 
 struct Options {
@@ -427,4 +427,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::matrix_benchmark
+}  // namespace numatlas::benchmark_matrix

@@ -21,7 +21,7 @@
 #include "run/levels.h"
 #include "run/room.h"
 
-namespace numatlas::migrate_benchmark {
+namespace numatlas::benchmark_migrate {
 namespace {
 
 constexpr Bytes usual_moved_size{64 * mib};
@@ -413,4 +413,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::migrate_benchmark
+}  // namespace numatlas::benchmark_migrate

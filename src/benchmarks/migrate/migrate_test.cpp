@@ -115,7 +115,7 @@ TEST(MigrateReaders, AreComparedWithTheMiddleOfBothNodes) {
   ASSERT_TRUE(times);
   EXPECT_DOUBLE_EQ(times->value, 2);
   EXPECT_FALSE(estimate_of(report.scenarios[0], "reader_times"));
-  const auto facts = migrate_facts(report);
+  const auto facts = parse_run("migrate", {})->benchmark.facts(report);
   ASSERT_EQ(facts.size(), 1U);
   EXPECT_EQ(facts[0].key, "migration_reader_times");
   EXPECT_EQ(facts[0].words,

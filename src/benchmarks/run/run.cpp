@@ -21,7 +21,7 @@
 #include "run/file_flows.h"
 #include "run/flows.h"
 
-namespace numatlas::run_benchmark {
+namespace numatlas::benchmark_run {
 namespace {
 
 struct Options {
@@ -266,4 +266,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::run_benchmark
+}  // namespace numatlas::benchmark_run

@@ -30,7 +30,7 @@
 #include "run/room.h"
 #include "run/slow_options.h"
 
-namespace numatlas::stream_benchmark {
+namespace numatlas::benchmark_stream {
 namespace {
 
 constexpr std::uint64_t arrays = 3;
@@ -493,4 +493,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::stream_benchmark
+}  // namespace numatlas::benchmark_stream

@@ -24,7 +24,7 @@
 #include "run/levels.h"
 #include "run/room.h"
 
-namespace numatlas::tlb_benchmark {
+namespace numatlas::benchmark_tlb {
 namespace {
 
 // 4 times what the largest TLB of today holds (3072 entries), with base pages 64 MiB.
@@ -366,4 +366,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::tlb_benchmark
+}  // namespace numatlas::benchmark_tlb

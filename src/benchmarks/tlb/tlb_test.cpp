@@ -192,7 +192,6 @@ TEST(TlbReport, CostsAreDifferencesAndLevelsAreFacts) {
   EXPECT_DOUBLE_EQ(*facts[0].estimate.high, 96 * 4096);
   EXPECT_EQ(where_of(facts[0], "page_kind"), "base");
   EXPECT_NEAR(facts[1].estimate.value, 3e-9, 1e-12);
-  const auto run = parse_run("tlb", {});
   const std::string text = testing::tables_of(run->benchmark, report);
   EXPECT_THAT(text, HasSubstr("L1 TLB: 64 to 96 pages (256 KiB to 384 KiB); a miss costs 3.0 ns"));
   EXPECT_THAT(text, HasSubstr("one per page"));

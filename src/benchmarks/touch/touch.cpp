@@ -24,7 +24,7 @@
 #include "run/declare.h"
 #include "run/flows.h"
 
-namespace numatlas::touch_benchmark {
+namespace numatlas::benchmark_touch {
 namespace {
 
 struct Options {
@@ -371,4 +371,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::touch_benchmark
+}  // namespace numatlas::benchmark_touch

@@ -139,7 +139,9 @@ TEST(TouchMetrics, ARatioWithAnInterval) {
   EXPECT_FALSE(against_own(without, crossed, crossed.flows[0]));
 }
 
-std::string table_of(const RunReport& report) { return views_text(report, touch_views(report)); }
+std::string table_of(const RunReport& report) {
+  return views_text(report, parse_run("touch", {})->benchmark.views(report));
+}
 
 TEST(TouchTable, SaysWhatItCosts) {
   const std::string text = table_of(report_of_points(0.01));

@@ -19,7 +19,7 @@
 #include "run/flows.h"
 #include "run/room.h"
 
-namespace numatlas::transfer_benchmark {
+namespace numatlas::benchmark_transfer {
 
 std::optional<int> caller_for(const PlanInput& input, int host, const Gpu& gpu,
                               const MemoryPlacement& memory, Caller where,
@@ -286,4 +286,4 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
   return plan_of(own, input, gpus, memories, size);
 }
 
-}  // namespace numatlas::transfer_benchmark
+}  // namespace numatlas::benchmark_transfer

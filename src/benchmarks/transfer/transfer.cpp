@@ -19,7 +19,7 @@
 #include "run/device_flows.h"
 #include "run/options.h"
 
-namespace numatlas::transfer_benchmark {
+namespace numatlas::benchmark_transfer {
 namespace {
 
 Expected<std::vector<Bytes>> sizes_of(const std::string& text, const char* option) {
@@ -173,4 +173,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::transfer_benchmark
+}  // namespace numatlas::benchmark_transfer

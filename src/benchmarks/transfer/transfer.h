@@ -9,7 +9,7 @@
 
 #include "run/benchmark.h"
 
-namespace numatlas::transfer_benchmark {
+namespace numatlas::benchmark_transfer {
 
 /// Where the thread that queues a GPU's work runs: near the GPU, on the farthest node with CPUs, or
 /// near the memory.
@@ -50,4 +50,4 @@ std::vector<View> views(const RunReport& report);
 /// Every rate and latency; of each GPU its best place for each direction is shown.
 std::vector<Fact> facts(const RunReport& report);
 
-}  // namespace numatlas::transfer_benchmark
+}  // namespace numatlas::benchmark_transfer

@@ -12,7 +12,7 @@
 #include "benchmarks/transfer/transfer.h"
 #include "record/labels.h"
 
-namespace numatlas::transfer_benchmark {
+namespace numatlas::benchmark_transfer {
 namespace {
 
 std::string direction_text(const std::string& direction) {
@@ -233,4 +233,4 @@ std::vector<Fact> facts(const RunReport& report) {
   return facts;
 }
 
-}  // namespace numatlas::transfer_benchmark
+}  // namespace numatlas::benchmark_transfer

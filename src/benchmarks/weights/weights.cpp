@@ -27,7 +27,7 @@
 #include "run/flows.h"
 #include "run/room.h"
 
-namespace numatlas::weights_benchmark {
+namespace numatlas::benchmark_weights {
 namespace {
 
 // With more nodes the grid has more points than anybody waits for, or steps too coarse to use.
@@ -492,4 +492,4 @@ Benchmark make() {
   };
 }
 
-}  // namespace numatlas::weights_benchmark
+}  // namespace numatlas::benchmark_weights
