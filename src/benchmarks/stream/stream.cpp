@@ -1,5 +1,6 @@
 // STREAM over all ranks of all hosts: rounds of Copy, Scale, Add and Triad that everybody begins
 // together.
+#include <optional>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,7 @@
 #include "benchmarks/transfer/transfer.h"
 
+#include <set>
+#include <vector>
 #include <algorithm>
 #include <bit>
 #include <cstddef>
