@@ -16,7 +16,7 @@
 #include "benchmarks/axes.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
-#include "benchmarks/touch/patterns.h"
+#include "kernels/kernel.h"
 #include "kernels/traits.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
@@ -47,6 +47,66 @@ void add_options(Options& own, CLI::App& app) {
 }
 
 Expected<void> parse(Options& own, Benchmark&) { return own.sizes.parse(); }
+
+constexpr double touch_line = 64;  // bytes; as the kernels count lines
+
+/// Seconds for a line, from the flow's first figure.
+std::optional<Estimate> seconds_per_line(const FlowResult& flow) {
+  if (const Figure* latency = find_figure(flow, "latency")) return latency->estimate;
+  const Figure* const bandwidth = find_figure(flow, "bandwidth");
+  if (bandwidth == nullptr || !(bandwidth->value().value_or(0) > 0)) return std::nullopt;
+  KernelSpec spec;
+  spec.name = flow.kernel;
+  const auto bytes = static_cast<double>(traffic_a_step(spec).counted());
+  // An update reads and writes the same line; the others' bytes are each of a line of their own.
+  const bool in_place = traits_of(flow.kernel).in_place;
+  return divided_into(in_place ? bytes : touch_line, *bandwidth->estimate);
+}
+
+/// The worker that touches first what `worker` of `workers` then uses: itself ("own"), worker 0
+/// ("other"), or the next one ("crossed").
+int toucher_of(const std::string& pattern, int worker, int workers) {
+  if (pattern == "other") return 0;
+  return pattern == "crossed" ? (worker + 1) % workers : worker;
+}
+
+/// Whether a ratio differs from 1 by more than its interval.
+bool is_told(const Estimate& ratio) {
+  return ratio.low && ratio.high && (*ratio.low > 1 || *ratio.high < 1);
+}
+
+/// The same worker with memory that it touched first itself, in the same run (alone, or together)
+/// of the same kernel and size; null where that was not measured.
+const FlowResult* own_of(const RunReport& report, const ScenarioResult& point,
+                         const FlowResult& flow) {
+  for (const ScenarioResult& other : report.scenarios) {
+    if (label_of(other, "pattern") != "own" || label_of(other, "run") != label_of(point, "run") ||
+        other.kernel != point.kernel || other.size != point.size || other.pages != point.pages)
+      continue;
+    for (const FlowResult& its : other.flows)
+      if (its.worker == flow.worker && seconds_per_line(its)) return &its;
+  }
+  return nullptr;
+}
+
+/// How many times as long an access of `flow` at `point` takes as one of own_of.
+std::optional<Estimate> against_own(const RunReport& report, const ScenarioResult& point,
+                                    const FlowResult& flow) {
+  const auto mine = seconds_per_line(flow);
+  const FlowResult* const own = own_of(report, point, flow);
+  if (!mine || own == nullptr) return std::nullopt;
+  return ratio_of(*mine, *seconds_per_line(*own));
+}
+
+/// "access_time" and "pass_time" in s: for a line of 64 bytes, read, written, or both; and for as
+/// many as the size holds. Nothing where nothing was measured.
+std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& point) {
+  const auto access = seconds_per_line(flow);
+  if (!access) return {};
+  const double lines = static_cast<double>(point.size.value) / touch_line;
+  return {{"access_time", "s", *access, std::nullopt},
+          {"pass_time", "s", scaled(*access, lines), std::nullopt}};
+}
 
 /// CPUs of the nodes in turn, and as many as there are main nodes.
 PlacementSpec placement(const RunOptions& options, const Machine& machine) {
@@ -362,7 +422,7 @@ Benchmark make() {
       .parse_options = with(parse),
       .workers = workers,
       .plan = with(plan),
-      .flow_figures = access_figures,
+      .flow_figures = flow_figures,
       .conclude = conclude,
       .views = views,
       .facts = facts,
