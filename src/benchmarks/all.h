@@ -1,7 +1,6 @@
 // The benchmarks of this build. CMake makes the list from the folders here.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "run/benchmark.h"
@@ -9,6 +8,6 @@
 namespace numatlas {
 
 /// All benchmarks of this build, by name.
-std::vector<std::unique_ptr<Benchmark>> all_benchmarks();
+std::vector<Benchmark> all_benchmarks();
 
 }  // namespace numatlas

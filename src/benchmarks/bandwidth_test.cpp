@@ -122,14 +122,14 @@ TEST(BandwidthTable, SaysWhatWasCounted) {
   RunReport report = report_of(point);
   report.scenarios[0].figures = sums_of(report.scenarios[0], report);
   const auto run = parse_run("bandwidth", {});
-  const std::string text = testing::tables_of(*run->benchmark, report);
+  const std::string text = testing::tables_of(run->benchmark, report);
   EXPECT_THAT(text, HasSubstr("kernels: AVX9"));
   EXPECT_THAT(text, HasSubstr("copy    regular  1 MiB        memory  - -> -  2"));
   EXPECT_THAT(text, HasSubstr("3.00"));
   EXPECT_THAT(text, HasSubstr("4.50")) << "moved, with what the stores read first";
   for (FlowResult& flow : report.scenarios[0].flows) flow.level = "L2";
   report.scenarios[0].figures = sums_of(report.scenarios[0], report);
-  EXPECT_THAT(testing::tables_of(*run->benchmark, report), ::testing::Not(HasSubstr("4.50")));
+  EXPECT_THAT(testing::tables_of(run->benchmark, report), ::testing::Not(HasSubstr("4.50")));
 }
 
 }  // namespace

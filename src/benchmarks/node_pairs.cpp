@@ -28,9 +28,8 @@ Expected<void> NodePairOptions::parse(const std::string& command) {
   return {};
 }
 
-Expected<std::vector<WorkerPlacement>> worker_on_first_cpus(const RunOptions& options,
-                                                            const Machine& machine,
-                                                            const TaskContext& task) {
+Expected<Workers> worker_on_first_cpus(const RunOptions& options, const Machine& machine,
+                                       const TaskContext& task) {
   if (task.launched || !options.placement.threads)
     return worker_on_every_cpu(options, machine, task);
   PlacementSpec spec = options.placement;

@@ -25,9 +25,8 @@ struct NodePairOptions {
 
 /// A worker on each chosen CPU, or on the first --threads of them; a launched task has its own
 /// number.
-Expected<std::vector<WorkerPlacement>> worker_on_first_cpus(const RunOptions& options,
-                                                            const Machine& machine,
-                                                            const TaskContext& task);
+Expected<Workers> worker_on_first_cpus(const RunOptions& options, const Machine& machine,
+                                       const TaskContext& task);
 
 /// Refuses what these benchmarks decide themselves, and workers whose nodes are not known.
 /// `instead_of_memory`: what to do without --memory.

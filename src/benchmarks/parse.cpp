@@ -63,27 +63,26 @@ Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftov
 }
 
 void RunParser::add_to(CLI::App& app) {
-  benchmark_->add_options(app);
-  std::vector<std::string> without = benchmark_->spec().without_options;
+  benchmark_.add_options(app);
+  std::vector<std::string> without = benchmark_.without_options;
   // Of those that choose sizes past all caches.
-  if (!benchmark_->is_of_memory()) without.emplace_back("--ignore-side-caches");
-  common_.add_to(app, benchmark_->spec(), without);
-  for (const std::string& name : benchmark_->spec().refused_options)
-    app.get_option(name)->group("");
+  if (!benchmark_.is_of_memory) without.emplace_back("--ignore-side-caches");
+  common_.add_to(app, benchmark_, without);
+  for (const std::string& name : benchmark_.refused_options) app.get_option(name)->group("");
   app.allow_extras();
 }
 
 Expected<ParsedRun> RunParser::take(std::vector<std::string> arguments) && {
   auto options = TRY(common_.parse());
-  TRY(benchmark_->parse_options());
-  options.command = benchmark_->spec().name;
+  TRY(benchmark_.parse_options(benchmark_));
+  options.command = benchmark_.name;
   options.arguments = std::move(arguments);
   return ParsedRun{std::move(benchmark_), std::move(options)};
 }
 
 Expected<ParsedRun> parse_run(const std::string& name, const std::vector<std::string>& words) {
   for (auto& benchmark : all_benchmarks()) {
-    if (benchmark->spec().name != name) continue;
+    if (benchmark.name != name) continue;
     CLI::App app;
     app.name(name);
     RunParser parser(std::move(benchmark));

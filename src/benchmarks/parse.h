@@ -2,7 +2,6 @@
 // systems' commands, which are translations into these words.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,21 +12,21 @@ namespace numatlas {
 
 /// A benchmark with its options read and checked.
 struct ParsedRun {
-  std::unique_ptr<Benchmark> benchmark;
+  Benchmark benchmark;
   RunOptions options;
 };
 
 /// A benchmark's option parser, alive as long as the values it fills.
 class RunParser {
  public:
-  explicit RunParser(std::unique_ptr<Benchmark> benchmark) : benchmark_(std::move(benchmark)) {}
+  explicit RunParser(Benchmark benchmark) : benchmark_(std::move(benchmark)) {}
   /// Declares the options on `app`, which must be parsed before `take`.
   void add_to(CLI::App& app);
   Expected<ParsedRun> take(std::vector<std::string> arguments) &&;
-  const Benchmark& benchmark() const { return *benchmark_; }
+  const Benchmark& benchmark() const { return benchmark_; }
 
  private:
-  std::unique_ptr<Benchmark> benchmark_;
+  Benchmark benchmark_;
   CommonOptions common_;
 };
 

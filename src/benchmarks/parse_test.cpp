@@ -143,8 +143,8 @@ TEST(ParseRun, BadValuesNameTheirOption) {
 
 TEST(ParseRun, HelpHasNoOptionThatIsAlwaysRefused) {
   for (auto& benchmark : all_benchmarks()) {
-    const std::string name = benchmark->spec().name;
-    const std::vector<std::string> refused = benchmark->spec().refused_options;
+    const std::string name = benchmark.name;
+    const std::vector<std::string> refused = benchmark.refused_options;
     CLI::App app;
     RunParser parser(std::move(benchmark));
     parser.add_to(app);

@@ -45,10 +45,10 @@ TEST(SpecialMemory, OfGpusIsForThoseWhoNameIt) {
   const NodeSet of_gpus{NodeId{1}, NodeId{3}}, of_cpus{NodeId{0}, NodeId{2}};
   ASSERT_EQ(machine.ordinary_memory_nodes(), of_cpus);
   for (const auto& benchmark : all_benchmarks()) {
-    for (const SurveyWay& way : benchmark->survey(machine).ways) {
-      const auto plan = testing::plan_on(benchmark->spec().name, way.words, machine);
+    for (const SurveyWay& way : benchmark.survey(machine).ways) {
+      const auto plan = testing::plan_on(benchmark.name, way.words, machine);
       if (!plan) continue;  // transfer: no GPU here
-      EXPECT_TRUE((nodes_of(*plan) & of_gpus).empty()) << benchmark->spec().name;
+      EXPECT_TRUE((nodes_of(*plan) & of_gpus).empty()) << benchmark.name;
     }
   }
   for (const char* command : {"matrix", "copy", "migrate", "weights", "loaded"})
@@ -75,7 +75,7 @@ TEST(SpecialMemory, SurveysAreSoonerPastTheCachesOfCpusThanPastThoseBesideTheMem
   const auto sizes = [&](const char* command) {
     std::vector<std::string> found;
     const auto parsed = parse_run(command, {});
-    for (const SurveyWay& way : parsed->benchmark->survey(machine).ways) {
+    for (const SurveyWay& way : parsed->benchmark.survey(machine).ways) {
       const auto at = std::find(way.words.begin(), way.words.end(), "--size");
       if (at != way.words.end()) found.push_back(*(at + 1));
     }

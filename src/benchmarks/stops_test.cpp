@@ -29,7 +29,7 @@ RunReport report_of(const std::string& command, Words words, const std::string& 
   RunHooks hooks;
   hooks.table = [](const RunReport&) { return std::string(); };
   const auto comm = make_single_comm();
-  auto report = run_benchmark(*parsed->benchmark, parsed->options, *comm, hooks);
+  auto report = run_benchmark(parsed->benchmark, parsed->options, *comm, hooks);
   EXPECT_TRUE(report) << full_text(report.error());
   return report ? *std::move(report) : RunReport{};
 }

@@ -13,7 +13,7 @@
 namespace numatlas::testing {
 
 using Words = std::vector<std::string>;
-using Plan = std::vector<PlannedScenario>;
+using numatlas::Plan;
 
 /// Those asked for, else the machine's best.
 inline std::vector<PageKind> pages_of(const RunOptions& options, const Machine& machine) {
@@ -34,8 +34,8 @@ inline Expected<Prepared> prepare(const std::string& command, Words words, const
   words.push_back("--dry-run");
   auto run = TRY(parse_run(command, words));
   Machine complete = machine;
-  TRY(run.benchmark->complete(run.options, complete));
-  const auto placed = run.benchmark->workers(run.options, complete, TaskContext{});
+  TRY(run.benchmark.complete(run.options, complete));
+  const auto placed = run.benchmark.workers(run.options, complete, TaskContext{});
   if (!placed) return fail(placed.error());
   Prepared prepared{std::move(run), {}, {complete}};
   prepared.layout.hosts = {"alpha"};
@@ -54,7 +54,7 @@ inline Expected<Prepared> prepare(const std::string& command, const Words& words
 template <class AnyMachine>
 Expected<Plan> plan_on(const std::string& command, const Words& words, const AnyMachine& machine) {
   const auto prepared = TRY(prepare(command, words, machine));
-  return prepared.run.benchmark->plan(prepared.input());
+  return prepared.run.benchmark.plan(prepared.input());
 }
 
 /// Fails the test where there is no plan.
@@ -68,7 +68,7 @@ Plan sure_plan(const std::string& command, const Words& words, const AnyMachine&
 /// The tables that a benchmark makes of a report.
 inline std::string tables_of(const Benchmark& benchmark, RunReport report) {
   report.views = benchmark.views(report);
-  for (View& view : report.views) view.by_host = benchmark.spec().by_host;
+  for (View& view : report.views) view.by_host = benchmark.by_host;
   return benchmark.text(report, {});
 }
 

@@ -157,14 +157,13 @@ Command add_options(const Entries& entries, const std::vector<std::string>& word
 void declare_benchmarks(CLI::App& app, const CommandLine& line,
                         std::vector<std::unique_ptr<RunParser>>& parsers, Entries& entries) {
   for (auto& benchmark : all_benchmarks()) {
-    const Spec& spec = benchmark->spec();
-    CLI::App* sub = add_command(app, spec.name, spec.summary, spec.listing);
-    sub->footer(spec.description);
-    add_examples(*sub, spec.examples);
+    CLI::App* sub = add_command(app, benchmark.name, benchmark.summary, benchmark.listing);
+    sub->footer(benchmark.description);
+    add_examples(*sub, benchmark.examples);
     auto& parser = parsers.emplace_back(std::make_unique<RunParser>(std::move(benchmark)));
     const auto start = [&parser = *parser, &line]() -> Expected<int> {
       auto parsed = TRY(std::move(parser).take(line.words));
-      return run_and_exit_code(*parsed.benchmark, parsed.options);
+      return run_and_exit_code(parsed.benchmark, parsed.options);
     };
     const auto add_options = [&parser = *parser, start](CLI::App& of) -> Command {
       parser.add_to(of);

@@ -202,7 +202,7 @@ class Run {
       return std::string();
     };
     const auto start = std::chrono::steady_clock::now();
-    const auto ran = run_benchmark(*parsed.benchmark, parsed.options, comm, hooks);
+    const auto ran = run_benchmark(parsed.benchmark, parsed.options, comm, hooks);
     // The scripted clock of the null engine is not this one.
     const Seconds spent =
         parsed.options.null_engine ? time : std::chrono::steady_clock::now() - start;

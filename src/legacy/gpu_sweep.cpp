@@ -269,7 +269,7 @@ Expected<void> Sweep::measure(const SweepRow& row, Comm& comm) {
     report = now;
     return {};
   };
-  const auto ran = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
+  const auto ran = run_benchmark(parsed->benchmark, parsed->options, comm, hooks);
   if (!ran && ran.error().kind == ErrorKind::interrupted) return fail(ran.error());
   return print(row, asked, report, error_of(ran));
 }

@@ -92,7 +92,7 @@ Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hook
     notes = notes_of(report);
     return table(report);
   };
-  const auto report = run_benchmark(*parsed.benchmark, parsed.options, comm, hooks);
+  const auto report = run_benchmark(parsed.benchmark, parsed.options, comm, hooks);
   say(notes);
   if (report) return {};
   return fail(report.error());

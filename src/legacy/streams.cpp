@@ -126,7 +126,7 @@ Expected<void> run_task(Comm& comm, const std::vector<std::string>& words,
     say_warnings(run);
     return table(run);
   };
-  TRY(run_benchmark(*parsed.benchmark, parsed.options, comm, hooks));
+  TRY(run_benchmark(parsed.benchmark, parsed.options, comm, hooks));
   return {};
 }
 

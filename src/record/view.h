@@ -50,18 +50,18 @@ struct View {
   ViewLevel level = ViewLevel::cases;
   /// Only what has these values, all of them: {"kernel", "read"}. A case without one of these
   /// labels belongs to all: it is what the others are compared with.
-  std::vector<std::pair<std::string, std::string>> where;
+  std::vector<std::pair<std::string, std::string>> where = {};
   /// Of a matrix the label whose values are its rows; of a curve the label, or the key of the
   /// figure, on the horizontal axis.
-  std::string rows;
+  std::string rows = {};
   /// Label whose values are the columns: of a matrix; of a table or curve, which then has its first
   /// labels as heads of the rows, and the other columns as one cell for each value.
-  std::string columns;
-  bool symmetric = false;            ///< a cell stands for both orders of its labels
-  bool by_host = false;              ///< of several hosts: shown for each of them
-  std::vector<ViewColumn> cells;     ///< columns of a table; of a matrix what stands in a cell
-  std::vector<std::string> notes;    ///< below the title: how to read it
-  std::vector<std::string> verdict;  ///< below the table: what follows from the figures
+  std::string columns = {};
+  bool symmetric = false;                 ///< a cell stands for both orders of its labels
+  bool by_host = false;                   ///< of several hosts: shown for each of them
+  std::vector<ViewColumn> cells = {};     ///< columns of a table; of a matrix what stands in a cell
+  std::vector<std::string> notes = {};    ///< below the title: how to read it
+  std::vector<std::string> verdict = {};  ///< below the table: what follows from the figures
 };
 
 /// A column of a label.

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "report/csv.h"
 #include "report/reporter.h"
 
 namespace numatlas {
@@ -11,10 +10,6 @@ std::string Benchmark::text(const RunReport& report, const RunOptions& options) 
   const bool for_people = options.format == "table" || options.format == "markdown";
   return text_in(options.format, report, options.style) +
          (for_people ? remarks(report, options) : "");
-}
-
-std::string Benchmark::csv_file(const RunReport& report, const RunOptions& /*options*/) const {
-  return size_matrix_csv(report, spec_.main_metric);
 }
 
 }  // namespace numatlas

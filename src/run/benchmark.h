@@ -1,9 +1,11 @@
-// A benchmark says which flows to run and how to read what came back; nothing else. The runner does
-// the rest (run/runner.h).
+// A benchmark says which flows to run and how to read what came back; nothing else. It is a value:
+// texts, and functions of which it names those that it needs. The runner does the rest
+// (run/runner.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +14,7 @@
 
 #include "engine/scenario.h"
 #include "record/report.h"
+#include "report/csv.h"
 #include "run/declare.h"
 #include "run/example.h"
 #include "run/metrics.h"
@@ -25,7 +28,7 @@ struct PlanInput {
   const Layout& layout;
   const std::vector<Machine>& machines;  ///< one a host
   std::vector<PageKind> pages;           ///< to measure with
-  /// The largest of each of Benchmark::numbers_of_host over all hosts; empty until they are known,
+  /// The largest of each of ReducedToHosts::numbers over all hosts; empty until they are known,
   /// and of runs that are not reduced to hosts.
   std::vector<std::uint64_t> largest = {};
 };
@@ -51,22 +54,33 @@ struct PlannedScenario {
   bool in_turn = false;
 };
 
-/// A point without flows, as most of them begin: under the stop rule of the options.
+using Plan = std::vector<PlannedScenario>;
+using Workers = std::vector<WorkerPlacement>;
+
+/// A point without flows, as most of them begin: under the stop rule of the options. Its head names
+/// no kernel: add_point takes that from the flows.
 PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, PageKind pages);
 
 /// Adds the next point: its flows together, or (serial) a scenario for each of them; for a skipped
-/// point an empty one. Its number is set here, and the scenario's name, which is `head`'s.
-void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, bool serial = false);
+/// point an empty one. Its number is set here, and the scenario's name, which is `head`'s. A head
+/// that names no kernel gets that of the first flow, with its stores, or order and stride.
+void add_point(Plan& plan, PlannedScenario point, bool serial = false);
 
 /// Error (usage) unless all workers are threads of one process: flows that share memory, or use
 /// what another touched first, cannot be of several ranks. `command` is named.
 Expected<void> check_one_process(const PlanInput& input, const std::string& command);
 
+/// What most benchmarks have: a worker on each chosen CPU, or as many as --threads, OMP_NUM_THREADS
+/// or a launcher say.
+Expected<Workers> usual_workers(const RunOptions& options, const Machine& machine,
+                                const TaskContext& task);
+/// One without a launcher, --threads and OMP_NUM_THREADS.
+Expected<Workers> one_worker(const RunOptions& options, const Machine& machine,
+                             const TaskContext& task);
 /// A worker on each chosen CPU, pinned to it, and more where --threads asks for more; a launched
 /// task has its own number. For benchmarks whose points take the CPUs of one node or another.
-Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& options,
-                                                           const Machine& machine,
-                                                           const TaskContext& task);
+Expected<Workers> worker_on_every_cpu(const RunOptions& options, const Machine& machine,
+                                      const TaskContext& task);
 
 /// One way in which a survey can run a benchmark.
 struct SurveyWay {
@@ -92,8 +106,52 @@ struct HostsPlan {
   bool keeps_processes = false;  ///< the passes of each process as well
 };
 
-/// What is the same for all runs of a benchmark.
-struct Spec {
+/// Of a run that is reduced to its hosts (run/host_rounds.h): its scenarios have passes, and its
+/// plans are made host by host.
+struct ReducedToHosts {
+  std::function<HostsPlan(const PlanInput&)> plan;
+  /// Numbers that a host comes to by itself and whose largest every host needs
+  /// (PlanInput::largest).
+  std::function<std::vector<std::uint64_t>(const PlanInput&)> numbers;
+  /// What all hosts must have been told alike, beside what the names of scenarios say.
+  std::function<std::string()> same_on_all;
+  /// Those that are to be run again, as indices. On rank 0.
+  std::function<std::vector<std::size_t>(const RunReport&)> to_retest;
+};
+
+/// A file of a benchmark's own, of an option that was given.
+struct OwnFile : OutputFile {
+  std::function<std::string(const RunReport&)> text;
+};
+
+/// A function of a benchmark. One that it does not name does nothing: what it gives is empty.
+template <class Signature>
+struct Hook;
+template <class Result, class... Arguments>
+struct Hook<Result(Arguments...)> : std::function<Result(Arguments...)> {
+  using Base = std::function<Result(Arguments...)>;
+  using Base::Base;
+  Result operator()(Arguments... arguments) const {
+    return *this ? Base::operator()(std::forward<Arguments>(arguments)...) : Result();
+  }
+};
+
+/// Binds functions to the values of a benchmark's own options, which they all take first.
+template <class Options>
+class Bound {
+ public:
+  template <class Function>
+  auto operator()(Function function) const {
+    return [function, own = own_](auto&&... rest) {
+      return function(*own, std::forward<decltype(rest)>(rest)...);
+    };
+  }
+
+ private:
+  std::shared_ptr<Options> own_ = std::make_shared<Options>();
+};
+
+struct Benchmark {
   std::string name;
   std::string summary = {};            ///< one line
   Listing listing = {};                ///< in `numatlas --help`
@@ -101,7 +159,6 @@ struct Spec {
   std::vector<Example> examples = {};  ///< two at the end of its help
   std::string less_memory_hint =       ///< what to do where its memory does not fit
       "use a smaller --size or fewer workers (--cpus)";
-  std::string main_metric = {};  ///< what --csv holds: one row per size, one column per worker
   std::vector<std::string> without_options = {};  ///< common options that mean nothing to it
   /// Common options that it refuses whatever their value is, and says why: not in its help.
   std::vector<std::string> refused_options = {};
@@ -112,116 +169,79 @@ struct Spec {
   std::vector<std::string> shown_options = {};
   const char* usual_pages = "";  ///< --pages when not given; "": the machine's best (best_pages)
   TimeOption time = {};          ///< --time when not given: of each point, or of all together
+  /// Parts of a --time for all points that are spent when the plan, and what `refine` added for the
+  /// first, second, ... time, is done; after these all.
+  std::vector<double> time_parts = {};
+  /// The option that says how much memory it takes, where PlannedScenario::size_option does not.
+  const char* size_option = "--size";
   /// Codes of warnings that say nothing here, as they tell how the benchmark works.
   std::vector<std::string> expected_warnings = {};
   bool by_host = false;  ///< views of several hosts are shown apart: those over nodes
-  /// Plans are made host by host, and scenarios have passes (run/host_rounds.h).
-  bool reduced_to_hosts = false;
   /// One visit to each point is enough for `refine` to choose more; else all points end first.
   bool refines_first_values = false;
-};
-
-class Benchmark {
- public:
-  explicit Benchmark(Spec spec) : spec_(std::move(spec)) {}
-  virtual ~Benchmark() = default;
-  const Spec& spec() const { return spec_; }
-  /// Options of its own, beside the common ones.
-  virtual void add_options(CLI::App& app) = 0;
-  /// Reads the texts of its options; errors name them.
-  virtual Expected<void> parse_options() { return {}; }
-  /// Workers without a launcher, --threads and OMP_NUM_THREADS; 0 = one a chosen CPU.
-  virtual int default_threads(const RunOptions& /*options*/) const { return 0; }
-  /// Adds to the machine what it needs to know beside what every machine says of itself; an error
-  /// is the end of the run.
-  virtual Expected<void> complete(const RunOptions& /*options*/, Machine& /*machine*/) const {
-    return {};
-  }
-  /// The workers of this rank. Pure, but for what the options name.
-  virtual Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options,
-                                                         const Machine& machine,
-                                                         const TaskContext& task) const {
-    return resolve_placement(options.placement, machine, task, default_threads(options));
-  }
-  /// What has to be in order on a host before anything is planned and measured there. By one rank
-  /// of each host; not where only plans are made.
-  virtual Expected<void> before_plan(const RunOptions& /*options*/) const { return {}; }
-  /// Pure.
-  virtual Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const = 0;
-  /// What --csv writes.
-  virtual std::string csv_file(const RunReport& report, const RunOptions& options) const;
-  /// Figures of a flow in one visit, beside those of metrics.h. Pure.
-  virtual std::vector<Figure> flow_figures(const FlowResult& /*flow*/,
-                                           const ScenarioResult& /*visit*/) const {
-    return {};
-  }
-  /// Figures over all flows of one visit, beside those of metrics.h; of `report` only hosts,
-  /// machines and workers. Pure.
-  virtual std::vector<Figure> totals(const ScenarioResult& /*visit*/,
-                                     const RunReport& /*report*/) const {
-    return {};
-  }
-  /// Adds figures to cases that follow from other cases, once all are measured; of a run that is
-  /// reduced to its hosts also before its files are written meanwhile. Pure.
-  virtual void conclude(RunReport& /*report*/) const {}
-  /// What the whole report has to be read with, beside what the flows say. Pure.
-  virtual std::vector<Warning> warnings(const RunReport& /*report*/) const { return {}; }
   /// Whether all of its figures are meant to be those of memory: sizes that are not given are past
   /// all caches (run/levels.h), and those that fit one are warned of.
-  virtual bool is_of_memory() const { return false; }
+  bool is_of_memory = false;
+
+  /// Options of its own, beside the common ones.
+  Hook<void(CLI::App&)> add_options = {};
+  /// Reads the texts of its options; errors name them. Sets what else of the benchmark, its
+  /// argument, follows from them.
+  Hook<Expected<void>(Benchmark&)> parse_options = {};
+  /// Adds to the machine what it needs to know beside what every machine says of itself; an error
+  /// is the end of the run.
+  Hook<Expected<void>(const RunOptions&, Machine&)> complete = {};
+  /// The workers of this rank. Pure, but for what the options name.
+  Hook<Expected<Workers>(const RunOptions&, const Machine&, const TaskContext&)> workers =
+      usual_workers;
+  /// What has to be in order on a host before anything is planned and measured there. By one rank
+  /// of each host; not where only plans are made.
+  Hook<Expected<void>(const RunOptions&)> before_plan = {};
+
+  // From here on all are pure.
+  Hook<Expected<Plan>(const PlanInput&)> plan = {};
   /// What is still to be measured, now that the plan, and what this gave before, is done; nothing
-  /// ends the run. Pure. For runs of one process; `point` of what it gives counts from 0.
-  virtual Expected<std::vector<PlannedScenario>> refine(const PlanInput& /*input*/,
-                                                        const RunReport& /*report*/) const {
-    return std::vector<PlannedScenario>{};
-  }
-  /// Part of a --time for all points that is spent when the plan (round 0), and what `refine` added
-  /// for the first, second, ... time, is done.
-  virtual double time_until(int /*round*/) const { return 1; }
-  /// How `numatlas survey` runs it on this machine; as it is, it does not. Pure.
-  virtual SurveyPart survey(const Machine& /*machine*/) const { return {}; }
-  /// Where a run is reduced to its hosts (run/host_rounds.h): what is kept of these. Its scenarios
-  /// then have passes, and plans are made host by host.
-  virtual std::optional<HostsPlan> by_hosts(const PlanInput& /*input*/) const {
-    return std::nullopt;
-  }
-  /// Numbers that a host comes to by itself and whose largest every host needs
-  /// (PlanInput::largest).
-  virtual std::vector<std::uint64_t> numbers_of_host(const PlanInput& /*input*/) const {
-    return {};
-  }
-  /// What all hosts must have been told alike, beside what the names of scenarios say.
-  virtual std::string same_on_all_hosts() const { return ""; }
-  /// Of a run that is reduced to its hosts: those that are to be run again, as indices. On rank 0.
-  virtual std::vector<std::size_t> hosts_to_retest(const RunReport& /*report*/) const { return {}; }
-  /// Files of its own, each with its option; `report` may still be empty.
-  virtual std::vector<OutputFile> own_files(const RunReport& /*report*/) const { return {}; }
-  /// What the file of such an option holds.
-  virtual std::string own_file(const std::string& /*option*/, const RunReport& /*report*/) const {
-    return "";
-  }
-  /// The option that says how much memory it takes, where PlannedScenario::size_option does not.
-  virtual const char* size_option() const { return "--size"; }
+  /// ends the run. For runs of one process; `point` of what it gives counts from 0.
+  Hook<Expected<Plan>(const PlanInput&, const RunReport&)> refine = {};
+  /// Figures of a flow in one visit, beside those of metrics.h.
+  Hook<std::vector<Figure>(const FlowResult&, const ScenarioResult& visit)> flow_figures = {};
+  /// Figures over all flows of one visit, beside those of metrics.h; of the report only hosts,
+  /// machines and workers.
+  Hook<std::vector<Figure>(const ScenarioResult& visit, const RunReport&)> totals = {};
+  /// Adds figures to cases that follow from other cases, once all are measured; of a run that is
+  /// reduced to its hosts also before its files are written meanwhile.
+  Hook<void(RunReport&)> conclude = {};
+  /// What the whole report has to be read with, beside what the flows say.
+  Hook<std::vector<Warning>(const RunReport&)> warnings = {};
+  /// How the report is to be shown: on a terminal, on the page, in plots.
+  Hook<std::vector<View>(const RunReport&)> views = {};
+  /// What a survey says of it, the gravest first.
+  Hook<std::vector<Fact>(const RunReport&)> facts = {};
+  /// What the options have to do with what was found, for people: below the tables.
+  Hook<std::string(const RunReport&, const RunOptions&)> remarks = {};
+  /// What --csv writes.
+  Hook<std::string(const RunReport&, const RunOptions&)> csv_file =
+      [](const RunReport& report, const RunOptions&) { return tidy_csv(report); };
+  /// Files of its own; the report may still be empty.
+  Hook<std::vector<OwnFile>(const RunReport&)> own_files = {};
   /// The exit code of a run that came to its end.
-  virtual int exit_code(const RunReport& /*report*/) const { return 0; }
-  /// How the report is to be shown: on a terminal, on the page, in plots. Pure.
-  virtual std::vector<View> views(const RunReport& /*report*/) const { return {}; }
-  /// What a survey says of it, the gravest first. Pure.
-  virtual std::vector<Fact> facts(const RunReport& /*report*/) const { return {}; }
-  /// What the options have to do with what was found, for people: below the tables. Pure.
-  virtual std::string remarks(const RunReport& /*report*/, const RunOptions& /*options*/) const {
-    return "";
+  Hook<int(const RunReport&)> exit_code = {};
+  /// How `numatlas survey` runs it on this machine; without it, it does not.
+  Hook<SurveyPart(const Machine&)> survey = {};
+  std::optional<ReducedToHosts> reduced_to_hosts = {};
+
+  /// Of `time_parts`: round 0 is the plan.
+  double time_until(int round) const {
+    const auto index = static_cast<std::size_t>(round);
+    return index < time_parts.size() ? time_parts[index] : 1;
   }
   /// The report as --format asks for it, to people with remarks.
   std::string text(const RunReport& report, const RunOptions& options) const;
-
- private:
-  Spec spec_;
 };
 
 /// What errors about the size of a point's memory name.
 inline std::string size_option_of(const PlannedScenario& planned, const Benchmark& benchmark) {
-  return planned.size_option.value_or(benchmark.size_option());
+  return planned.size_option.value_or(benchmark.size_option);
 }
 
 }  // namespace numatlas

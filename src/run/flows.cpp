@@ -242,9 +242,8 @@ std::vector<int> counts_of_cpus(const PlanInput& input) {
   return counts;
 }
 
-Expected<std::vector<WorkerPlacement>> worker_on_every_core(const RunOptions& options,
-                                                            const Machine& machine,
-                                                            const TaskContext& task) {
+Expected<Workers> worker_on_every_core(const RunOptions& options, const Machine& machine,
+                                       const TaskContext& task) {
   PlacementSpec spec = options.placement;
   const bool chosen = spec.cpus.is_default;
   if (chosen) spec.cpus.form = CpuSpec::Form::cores;

@@ -109,9 +109,8 @@ int distance_between(const Machine& machine, NodeId from, NodeId to);
 std::vector<int> counts_of_cpus(const PlanInput& input);
 /// A worker on each of one CPU per core, or on as many as --threads says, whatever a launcher or
 /// OMP_NUM_THREADS says.
-Expected<std::vector<WorkerPlacement>> worker_on_every_core(const RunOptions& options,
-                                                            const Machine& machine,
-                                                            const TaskContext& task);
+Expected<Workers> worker_on_every_core(const RunOptions& options, const Machine& machine,
+                                       const TaskContext& task);
 /// Refusals of what a benchmark, `command`, does not vary or has no place for in --csv (`what`).
 /// Errors name the option.
 Expected<void> check_one_number_of_threads(const RunOptions& options, const std::string& command);

@@ -79,12 +79,12 @@ CLI::Option* add_order_option(CLI::App& app, ChainOrder& order) {
       ->group("Measurement");
 }
 
-void CommonOptions::add_to(CLI::App& app, const Spec& spec,
+void CommonOptions::add_to(CLI::App& app, const Benchmark& benchmark,
                            const std::vector<std::string>& without) {
-  time_ = spec.time.text;
-  time_of_all_ = spec.time.of_all;
-  pages_ = spec.usual_pages;
-  add_placement(app, spec);
+  time_ = benchmark.time.text;
+  time_of_all_ = benchmark.time.of_all;
+  pages_ = benchmark.usual_pages;
+  add_placement(app, benchmark);
   add_measurement(app);
   add_output(app);
   // For tests: "null" touches no memory and has a scripted clock.
@@ -96,12 +96,12 @@ void CommonOptions::add_to(CLI::App& app, const Spec& spec,
     if (name == "--stats") plain_.style.all_notes = true;  // which no option would show
     app.remove_option(option);
   }
-  for (const std::string& name : spec.shown_options) app.get_option(name)->configurable();
+  for (const std::string& name : benchmark.shown_options) app.get_option(name)->configurable();
 }
 
-void CommonOptions::add_placement(CLI::App& app, const Spec& spec) {
+void CommonOptions::add_placement(CLI::App& app, const Benchmark& benchmark) {
   const auto place = [](CLI::Option* option) { option->group("Placement"); };
-  const std::string usual_cpus = spec.usual_cpus;
+  const std::string usual_cpus = benchmark.usual_cpus;
   place(add_value(
       app, "--cpus", cpus_, "CPUS",
       fmt::format("CPUs of the workers: all, cores (one per core), a list (0-7,16), node:0, "
@@ -111,7 +111,7 @@ void CommonOptions::add_placement(CLI::App& app, const Spec& spec) {
                   "local rank, and the CPUs of the node that gpu:0, nearest:gpu:0, fastest or "
                   "largest names",
                   usual_cpus.empty() ? "" : fmt::format(" (default: {})", usual_cpus))));
-  const std::string usual_threads = spec.usual_threads;
+  const std::string usual_threads = benchmark.usual_threads;
   place(add_value(
       app, "--threads", threads_, "N",
       usual_threads.empty()

@@ -19,7 +19,7 @@ namespace numatlas {
 
 enum class Verify { proof, full };
 
-struct Spec;
+struct Benchmark;
 
 /// What --time means to a benchmark.
 struct TimeOption {
@@ -73,12 +73,12 @@ std::vector<OutputFile> output_files(const RunOptions& options);
 class CommonOptions {
  public:
   /// All but those that `without` names.
-  void add_to(CLI::App& app, const Spec& spec, const std::vector<std::string>& without);
+  void add_to(CLI::App& app, const Benchmark& benchmark, const std::vector<std::string>& without);
   /// Errors name the option. After the app has parsed, while it lives.
   Expected<RunOptions> parse() const;
 
  private:
-  void add_placement(CLI::App& app, const Spec& spec);
+  void add_placement(CLI::App& app, const Benchmark& benchmark);
   void add_measurement(CLI::App& app);
   void add_output(CLI::App& app);
 

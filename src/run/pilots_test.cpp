@@ -31,7 +31,7 @@ std::vector<PlannedPilot> pilots_on(const std::string& command, const testing::W
   setup.machines = prepared->machines;
   setup.machine = setup.machines.front();
   setup.layout = prepared->layout;
-  setup.plan = *prepared->run.benchmark->plan(prepared->input());
+  setup.plan = *prepared->run.benchmark.plan(prepared->input());
   setup.skips.resize(setup.plan.size());
   return plan_pilots(setup, prepared->run.options, {});
 }
@@ -225,7 +225,7 @@ TEST(RunWithPilots, FollowsASimulatedMachine) {
   RunHooks hooks;
   hooks.table = [](const RunReport&) { return std::string(); };
   const auto comm = make_single_comm();
-  const auto report = run_benchmark(*parsed->benchmark, parsed->options, *comm, hooks);
+  const auto report = run_benchmark(parsed->benchmark, parsed->options, *comm, hooks);
   ASSERT_TRUE(report) << full_text(report.error());
   ASSERT_THAT(report->pilots, SizeIs(1));
   const PilotSeries& pilot = report->pilots.front();
@@ -241,7 +241,7 @@ TEST(RunWithPilots, FollowsASimulatedMachine) {
   EXPECT_LT(*relative, *absolute) << "known better than the figure itself";
   RunHooks without = hooks;
   without.pilots = false;
-  const auto plain = run_benchmark(*parsed->benchmark, parsed->options, *comm, without);
+  const auto plain = run_benchmark(parsed->benchmark, parsed->options, *comm, without);
   ASSERT_TRUE(plain);
   EXPECT_THAT(plain->pilots, IsEmpty());
 }

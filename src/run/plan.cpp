@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/traits.h"
 #include "run/benchmark.h"
 
 namespace numatlas {
@@ -13,12 +14,30 @@ PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, 
   PlannedScenario point;
   point.head.name = std::move(name);
   point.head.size = size;
+  point.head.kernel.clear();
   point.head.pages = name_of(pages);
   point.scenario.stop = input.options.stop;
   return point;
 }
 
-void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, bool serial) {
+namespace {
+
+void describe(ScenarioResult& head, const KernelSpec& kernel) {
+  const KernelTraits& traits = traits_of(kernel.name);
+  head.kernel = full_name(kernel);
+  if (traits.chases()) {
+    head.order = name_of(kernel.chain.order);
+    head.stride = kernel.chain.stride;
+  } else if (traits.streams() && traits.writes) {
+    head.stores = name_of(kernel.stores);
+  }
+}
+
+}  // namespace
+
+void add_point(Plan& plan, PlannedScenario point, bool serial) {
+  if (point.head.kernel.empty() && !point.scenario.flows.empty())
+    describe(point.head, point.scenario.flows.front().kernel);
   if (point.skip) point.scenario.flows.clear();
   point.point = plan.empty() ? 0 : plan.back().point + 1;
   point.scenario.name = point.head.name;
@@ -34,9 +53,18 @@ void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, bool s
   }
 }
 
-Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& options,
-                                                           const Machine& machine,
-                                                           const TaskContext& task) {
+Expected<Workers> usual_workers(const RunOptions& options, const Machine& machine,
+                                const TaskContext& task) {
+  return resolve_placement(options.placement, machine, task, 0);
+}
+
+Expected<Workers> one_worker(const RunOptions& options, const Machine& machine,
+                             const TaskContext& task) {
+  return resolve_placement(options.placement, machine, task, 1);
+}
+
+Expected<Workers> worker_on_every_cpu(const RunOptions& options, const Machine& machine,
+                                      const TaskContext& task) {
   PlacementSpec spec = options.placement;
   spec.cpus.is_default = false;  // pinned one by one, whatever OpenMP was told
   if (!task.launched) {

@@ -20,7 +20,7 @@ std::vector<PointRun> points_on(const testing::Words& words,
                                 const std::string& command = "latency") {
   const auto prepared = testing::prepare(command, words, "numa:2 core:2 pu:1");
   EXPECT_TRUE(prepared);
-  const auto plan = prepared->run.benchmark->plan(prepared->input());
+  const auto plan = prepared->run.benchmark.plan(prepared->input());
   EXPECT_TRUE(plan);
   return points_of(*plan, std::vector<std::optional<Error>>(plan->size()), 0,
                    prepared->run.options.stop.time, prepared->run.options);
@@ -57,7 +57,7 @@ TEST(Points, MemoryThatIsDearIsMadeOnceWhereTheOptionsSaySo) {
       testing::prepare("latency", {"--size", "16KiB,32MiB,1GiB", "--time", "500ms", "--cpus", "0"},
                        "numa:2 core:2 pu:1");
   ASSERT_TRUE(prepared);
-  const auto plan = prepared->run.benchmark->plan(prepared->input());
+  const auto plan = prepared->run.benchmark.plan(prepared->input());
   ASSERT_TRUE(plan);
   RunOptions options = prepared->run.options;
   options.keep_memory = true;
@@ -71,7 +71,7 @@ TEST(Points, WhatIsComparedVisitByVisitTakesTurns) {
   const auto prepared =
       testing::prepare("latency", {"--size", "1GiB", "--cpus", "0"}, "numa:2 core:2 pu:1");
   ASSERT_TRUE(prepared);
-  auto plan = *prepared->run.benchmark->plan(prepared->input());
+  auto plan = *prepared->run.benchmark.plan(prepared->input());
   const auto sittings = [&] {
     const auto points =
         points_of(plan, {std::nullopt}, 0, prepared->run.options.stop.time, prepared->run.options);

@@ -41,7 +41,7 @@ class Run {
  private:
   SessionOptions session_options() {
     const std::chrono::duration<double> time(options_.stop.time);
-    const bool pilots = hooks_.pilots && !benchmark_.spec().reduced_to_hosts;
+    const bool pilots = hooks_.pilots && !benchmark_.reduced_to_hosts;
     // What cannot be written now is told of at the end.
     return {.time = time,
             .spread = options_.spread,
@@ -69,7 +69,7 @@ class Run {
   const RunHooks& hooks_;
   Session session_;
   std::chrono::steady_clock::time_point next_save_;
-  std::vector<OutputFile> own_files_;  ///< of the benchmark, once their names are known
+  std::vector<OwnFile> own_files_;  ///< of the benchmark, once their names are known
 };
 
 /// Only rank 0 writes; all must hear of it when it cannot.
@@ -84,7 +84,7 @@ Expected<void> Run::save(bool last) {
   const bool write = last || begun >= next_save_;
   if (write && !last) {
     part().update(session_.pilots());
-    if (benchmark_.spec().reduced_to_hosts) benchmark_.conclude(report());
+    if (benchmark_.reduced_to_hosts) benchmark_.conclude(report());
     part().describe();
   }
   if (own_files_.empty()) own_files_ = benchmark_.own_files(report());
@@ -108,7 +108,7 @@ std::string Run::text_of(const std::string& option) {
   if (option == "--json") return text_in("json", report());
   if (option == "--openmetrics") return text_in("openmetrics", report());
   if (option == "--samples") return samples_file(report());
-  return benchmark_.own_file(option, report());
+  return std::ranges::find(own_files_, option, &OwnFile::option)->text(report());
 }
 
 Expected<void> Run::show() {

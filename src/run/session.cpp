@@ -229,7 +229,7 @@ Expected<void> Session::plan_points(SessionPart& part) {
 
 /// Rounds over a part's points: one, or until they have ended where others follow from them.
 Expected<void> Session::run_stage(SessionPart& part) {
-  const bool to_the_end = part.part_of_share() < 1 && !part.benchmark().spec().refines_first_values;
+  const bool to_the_end = part.part_of_share() < 1 && !part.benchmark().refines_first_values;
   TRY(plan_points(part));
   spread_begun_ = now();
   for (int round = 0;; ++round) {
@@ -274,7 +274,7 @@ Expected<void> Session::add(const Benchmark& benchmark, const RunOptions& run_op
 
 /// What a part asks for when it knows enough of its points: visited once, like those of the plan.
 Expected<void> Session::refine(SessionPart& part) {
-  while (part.ended() || part.benchmark().spec().refines_first_values) {
+  while (part.ended() || part.benchmark().refines_first_values) {
     const auto more = TRY(part.refine());
     if (!more) return {};
     TRY(run_stage(part));

@@ -268,7 +268,7 @@ void SessionPart::end_for_lack_of_time(PointRun& point) {
 
 /// Words for what makes a flow's figure less than it seems.
 void SessionPart::judge(const ScenarioResult& point, const FlowResult& flow) {
-  const auto expected = benchmark_.spec().expected_warnings;
+  const auto expected = benchmark_.expected_warnings;
   const auto warn = [&](const std::string& code, const std::string& text) {
     if (std::find(expected.begin(), expected.end(), code) != expected.end()) return;
     report_.warnings.push_back({code, fmt::format("{}, worker {}", point.name, flow.worker), text});
@@ -349,7 +349,7 @@ void SessionPart::describe() {
     std::erase_if(view.cells, [&](const ViewColumn& cell) {
       return !cell.label.empty() && !has_label(report_, cell.label);
     });
-  for (View& view : report_.views) view.by_host = benchmark_.spec().by_host;
+  for (View& view : report_.views) view.by_host = benchmark_.by_host;
   report_.facts = benchmark_.facts(report_);
 }
 
@@ -368,7 +368,7 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
   if (!report_.scenarios.empty()) {
     benchmark_.conclude(report_);
     for (ScenarioResult& result : report_.scenarios) result.groups = medians_of(result, report_);
-    if (benchmark_.is_of_memory()) add_all(report_.warnings, cache_warnings(report_));
+    if (benchmark_.is_of_memory) add_all(report_.warnings, cache_warnings(report_));
     add_all(report_.warnings, benchmark_.warnings(report_));
   }
   const std::optional<Error> why = given_up_ ? given_up_ : error_of(ended);

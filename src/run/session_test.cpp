@@ -37,14 +37,14 @@ std::vector<ScenarioResult> sixteen_cases(bool keeps_time) {
   auto run = parse_run("latency", words);
   EXPECT_TRUE(run) << full_text(run.error());
   run->options.time_of_all = true;
-  auto setup = set_up(*run->benchmark, run->options, *comm);
+  auto setup = set_up(run->benchmark, run->options, *comm);
   EXPECT_TRUE(setup) << full_text(setup.error());
   const RunHooks hooks;
   Session session(
       *comm,
       {.time = std::chrono::milliseconds(100), .keeps_time = keeps_time, .null_engine = true},
       [](SessionPart&) { return Expected<void>(); });
-  EXPECT_TRUE(session.add(*run->benchmark, run->options, hooks, *std::move(setup),
+  EXPECT_TRUE(session.add(run->benchmark, run->options, hooks, *std::move(setup),
                           std::chrono::milliseconds(100)));
   EXPECT_TRUE(session.finish());
   return session.parts().front()->report().scenarios;
@@ -83,7 +83,7 @@ ScenarioResult two_seconds(const char* hypervisor, const Words& more = {}) {
   auto run = parse_run("latency", words);
   EXPECT_TRUE(run) << full_text(run.error());
   run->options.time_of_all = true;
-  auto setup = set_up(*run->benchmark, run->options, *comm);
+  auto setup = set_up(run->benchmark, run->options, *comm);
   EXPECT_TRUE(setup) << full_text(setup.error());
   setup->machines.front().hypervisor = hypervisor;
   const RunHooks hooks;
@@ -93,8 +93,8 @@ ScenarioResult two_seconds(const char* hypervisor, const Words& more = {}) {
                    .null_engine = true,
                    .noise = run->options.noise},
                   [](SessionPart&) { return Expected<void>(); });
-  EXPECT_TRUE(session.add(*run->benchmark, run->options, hooks, *std::move(setup),
-                          std::chrono::seconds(2)));
+  EXPECT_TRUE(
+      session.add(run->benchmark, run->options, hooks, *std::move(setup), std::chrono::seconds(2)));
   EXPECT_TRUE(session.finish());
   return session.parts().front()->report().scenarios.front();
 }

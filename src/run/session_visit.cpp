@@ -168,7 +168,7 @@ Expected<void> SessionPart::retest() {
   if (std::exchange(retested_, true)) return {};
   TRY(rounds_of_hosts_->gather_rest(state_.cpu_watch));
   return rounds_of_hosts_->retest(
-      root() ? benchmark_.hosts_to_retest(report_) : std::vector<std::size_t>{},
+      root() ? benchmark_.reduced_to_hosts->to_retest(report_) : std::vector<std::size_t>{},
       [&](bool takes_part) -> Expected<void> {
         for (std::size_t i = 0; i < setup_.plan.size(); ++i) {
           TRY(run_rounds(i, takes_part));

@@ -109,9 +109,9 @@ Expected<void> check_something_is_left(const Setup& setup, const std::optional<E
 
 /// With the words of the benchmark's own options.
 Error of_its_size(Error error, const Benchmark& benchmark) {
-  if (benchmark.spec().reduced_to_hosts) {
+  if (benchmark.reduced_to_hosts) {
     error.hint.clear();
-    error.option_hint = benchmark.spec().less_memory_hint;
+    error.option_hint = benchmark.less_memory_hint;
     return error;
   }
   error.hint = "ask for less";
@@ -155,7 +155,7 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
       setup.skips[place] = std::move(problem);
     }
   }
-  return check_something_is_left(setup, first, benchmark.spec().less_memory_hint);
+  return check_something_is_left(setup, first, benchmark.less_memory_hint);
 }
 
 /// Nodes whose workers ask for local memory that can't be there, and why.
@@ -369,7 +369,7 @@ Expected<void> make_plan(const Benchmark& benchmark, const RunOptions& options,
     setup.why_base = std::move(why);
     setup.plan = TRY(benchmark.plan(input()));
   }
-  setup.by_hosts = benchmark.by_hosts(input());
+  if (benchmark.reduced_to_hosts) setup.by_hosts = benchmark.reduced_to_hosts->plan(input());
   return {};
 }
 
@@ -402,7 +402,7 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   TRY(check_same_plan(setup, options, comm));
   TRY(check_plan(setup, options, comm, benchmark));
   add_warnings(setup);
-  if (options.only_plans() && benchmark.is_of_memory()) warn_of_caches(setup);
+  if (options.only_plans() && benchmark.is_of_memory) warn_of_caches(setup);
   return setup;
 }
 
@@ -429,7 +429,8 @@ Expected<std::vector<std::uint64_t>> largest_of_hosts(Comm& comm,
 /// few numbers.
 Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                              const Setup& begun) {
-  const json words = {benchmark.same_on_all_hosts(), options.dry_run, options.null_engine};
+  const ReducedToHosts& hosts = *benchmark.reduced_to_hosts;
+  const json words = {hosts.same_on_all(), options.dry_run, options.null_engine};
   TRY(check_all_say(comm, words.dump()));
   const std::shared_ptr<Comm> host = make_host_comm(comm);
   const auto on_this_host = [&](const std::vector<std::uint64_t>& largest) -> Expected<Setup> {
@@ -441,8 +442,7 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
   };
   auto setup = on_this_host({});
   if (!setup) return setup;
-  const auto mine =
-      benchmark.numbers_of_host({options, setup->layout, setup->machines, setup->pages});
+  const auto mine = hosts.numbers({options, setup->layout, setup->machines, setup->pages});
   const auto largest = TRY(largest_of_hosts(comm, mine));
   if (TRY(comm.any(largest != mine))) {
     setup = on_this_host(largest);
@@ -462,9 +462,8 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                        const Machine* known) {
   auto begun = TRY(machine_and_pages(options, comm, known));
-  return benchmark.spec().reduced_to_hosts
-             ? set_up_hosts(benchmark, options, comm, begun)
-             : set_up_ranks(benchmark, options, comm, std::move(begun), {});
+  return benchmark.reduced_to_hosts ? set_up_hosts(benchmark, options, comm, begun)
+                                    : set_up_ranks(benchmark, options, comm, std::move(begun), {});
 }
 
 }  // namespace numatlas

@@ -39,9 +39,9 @@ class TwinSession {
     run->options.time_of_all = true;
     run->options.quiet = true;
     runs_.push_back(*std::move(run));
-    auto setup = set_up(*runs_.back().benchmark, runs_.back().options, *comm_);
+    auto setup = set_up(runs_.back().benchmark, runs_.back().options, *comm_);
     ASSERT_TRUE(setup) << full_text(setup.error());
-    const auto added = session_->add(*runs_.back().benchmark, runs_.back().options, hooks_,
+    const auto added = session_->add(runs_.back().benchmark, runs_.back().options, hooks_,
                                      *std::move(setup), std::chrono::seconds(1));
     ASSERT_TRUE(added) << full_text(added.error());
   }

@@ -44,9 +44,9 @@ Expected<void> Measuring::measure(std::size_t index) {
     hooks_.point(items_[index].benchmark, done, all);
   };
   begun_.insert(index);
-  auto setup = TRY(set_up(*taken.run.benchmark, taken.run.options, comm_));
+  auto setup = TRY(set_up(taken.run.benchmark, taken.run.options, comm_));
   const std::size_t parts = session_->parts().size();
-  auto added = session_->add(*taken.run.benchmark, taken.run.options, taken.hooks, std::move(setup),
+  auto added = session_->add(taken.run.benchmark, taken.run.options, taken.hooks, std::move(setup),
                              Session::Seconds(item.share));
   if (session_->parts().size() > parts) taken.part = session_->parts().back().get();
   if (!added) return added;
@@ -140,7 +140,7 @@ void Measuring::each_report(
   for (const Taken& taken : taken_) {
     const SessionPart* const part = taken.part;
     if (part != nullptr && (part->has_results() || !part->skipped()))
-      see(*taken.run.benchmark, taken.run.options, part->report());
+      see(taken.run.benchmark, taken.run.options, part->report());
   }
 }
 

@@ -40,8 +40,8 @@ std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& 
   };
   std::vector<SurveyItem> all;
   for (const auto& benchmark : all_benchmarks()) {
-    SurveyPart part = benchmark->survey(machine);
-    const std::string name = benchmark->spec().name;
+    SurveyPart part = benchmark.survey(machine);
+    const std::string name = benchmark.name;
     if (part.worth <= 0 && part.reason.empty()) continue;
     if (!options.only.empty() && !named(options.only, name)) continue;
     if (named(options.without, name)) continue;
@@ -51,8 +51,8 @@ std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& 
     item.skip = part.reason;
     const auto other = options.ways.find(name);
     item.ways = other == options.ways.end() ? std::move(part.ways) : other->second;
-    if (other == options.ways.end() && part.worth > 0 && benchmark->is_of_memory())
-      add_ways_within(item.ways, *benchmark, machine);
+    if (other == options.ways.end() && part.worth > 0 && benchmark.is_of_memory)
+      add_ways_within(item.ways, benchmark, machine);
     if (named(options.reduced, name) && item.ways.size() > 1) item.ways.erase(item.ways.begin());
     all.push_back(std::move(item));
   }
@@ -86,8 +86,8 @@ Expected<SurveyItem> tried(SurveyItem item, const SurveyWay& way, const SurveyOp
   item.words = way.words;
   item.left_out = way.left_out;
   const auto parsed = TRY(parse_item(item, options, item.share));
-  const auto setup = TRY(set_up(*parsed.benchmark, parsed.options, comm, &machine));
-  item.least_time = item.slower * least_time_of(*parsed.benchmark, setup);
+  const auto setup = TRY(set_up(parsed.benchmark, parsed.options, comm, &machine));
+  item.least_time = item.slower * least_time_of(parsed.benchmark, setup);
   if (options.dry_run) item.plan = plan_text(setup, parsed.options);
   return item;
 }
@@ -109,8 +109,8 @@ void share_out(std::vector<SurveyItem>& all, double seconds) {
 std::vector<std::string> names_of_survey() {
   std::vector<std::string> names;
   for (const auto& benchmark : all_benchmarks()) {
-    const SurveyPart part = benchmark->survey({});  // what is there decides only what is skipped
-    if (part.worth > 0 || !part.reason.empty()) names.push_back(benchmark->spec().name);
+    const SurveyPart part = benchmark.survey({});  // what is there decides only what is skipped
+    if (part.worth > 0 || !part.reason.empty()) names.push_back(benchmark.name);
   }
   return names;
 }

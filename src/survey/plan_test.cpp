@@ -103,22 +103,22 @@ TEST(SurveyPlan, EveryWayCanBePlanned) {
     const auto machine = read_recorded_machine(recorded + file);
     ASSERT_TRUE(machine) << file;
     for (const auto& benchmark : all_benchmarks()) {
-      const SurveyPart part = benchmark->survey(*machine);
-      EXPECT_TRUE(part.worth == 0 || !part.ways.empty()) << benchmark->spec().name;
+      const SurveyPart part = benchmark.survey(*machine);
+      EXPECT_TRUE(part.worth == 0 || !part.ways.empty()) << benchmark.name;
       for (const SurveyWay& way : part.ways) {
         SurveyOptions options;
         options.machine = recorded + file;
         options.dry_run = true;
         SurveyItem item;
-        item.benchmark = benchmark->spec().name;
+        item.benchmark = benchmark.name;
         item.words = way.words;
         const auto parsed = parse_item(item, options, 10);
         ASSERT_TRUE(parsed) << file << ": " << full_text(parsed.error());
         EXPECT_TRUE(parsed->options.time_of_all);
         const auto comm = make_single_comm();
-        const auto setup = set_up(*parsed->benchmark, parsed->options, *comm, &*machine);
+        const auto setup = set_up(parsed->benchmark, parsed->options, *comm, &*machine);
         EXPECT_TRUE(setup || setup.error().kind != ErrorKind::usage)
-            << file << ": " << benchmark->spec().name << ": " << full_text(setup.error());
+            << file << ": " << benchmark.name << ": " << full_text(setup.error());
       }
     }
   }

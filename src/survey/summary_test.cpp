@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/terminal.h"
-#include "benchmarks/matrix/facts.h"
+#include "benchmarks/parse.h"
 #include "machine/source.h"
 #include "record/labels.h"
 #include "report/fact_text.h"
@@ -49,7 +49,7 @@ RunReport matrix_of(std::vector<ScenarioResult> points) {
   RunReport report;
   report.command = "matrix";
   report.scenarios = std::move(points);
-  report.facts = matrix_facts(report);
+  report.facts = parse_run("matrix", {})->benchmark.facts(report);
   return report;
 }
 

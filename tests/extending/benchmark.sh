@@ -15,7 +15,7 @@ null=(--engine null --machine 'numa:1(memory=34359738368) l3:1(size=16777216) co
 has 'the list of commands' '^ +strides +idle latency' "$program" --help
 has 'its help' '--size' "$program" strides --help
 has 'its completion' 'strides' "$program" completion bash
-has 'its plan' '64MiB stride 4096' "$program" strides --size 64 --dry-run "${null[@]}"
+has 'its plan' 'stride 4096' "$program" strides --size 64 --dry-run "${null[@]}"
 has "the survey's plan" 'strides' "$program" survey --dry-run -o "$folder/survey" "${null[@]}"
 has 'its table' '^Pointer-chase latency by stride \(ns\)$' "$program" strides --size 64 -q "${null[@]}" \
   --json "$folder/one.json" --openmetrics "$folder/one.prom"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,83 +20,42 @@
 #include "run/declare.h"
 #include "run/flows.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_atomics {
 namespace {
 
-const Spec atomics_spec{
-    .name = "atomics",
-    .summary = "atomic operations per second by number of CPUs",
-    .listing = {Topic::caches},
-    .description =
-        "One CPU, then more of them add to counters in memory at the same time: to one counter "
-        "(same), to words of their own in the same cache lines (neighbours: false sharing), or to "
-        "words in lines of their own (own). The counters' final values are compared with the "
-        "number of additions. Without --cpus there is one CPU per core, in the order of the nodes.",
-    .examples = {{"Fetch-add by 1, 2, 4, ... and all cores, contended and uncontended",
-                  "numatlas atomics --operation fetch-add"},
-                 {"One counter for eight CPUs, with its cache line on each node in turn",
-                  "numatlas atomics --sharing same --threads 8 --home all"}},
-    .main_metric = "operation_time",
-    .without_options = {"--print-scenario"},
-    .refused_options = {"--csv", "--serial"},
-    .usual_cpus = "cores",
-    .usual_threads = "1, 2, 4 and so on to all CPUs",
-    .time = {"10s", true},
+struct Options {
+  std::vector<std::string> operations{"fetch-add", "compare-exchange"};
+  std::vector<Sharing> sharings{all_sharings.begin(), all_sharings.end()};
+  std::string home = "first";
 };
 
-class Atomics final : public Benchmark {
- public:
-  Atomics() : Benchmark(atomics_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override {
-    return worker_on_every_core(options, machine, task);
-  }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult&) const override;
-  std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) const override;
-  SurveyPart survey(const Machine& machine) const override;
-  std::vector<View> views(const RunReport& report) const override;
-  std::vector<Fact> facts(const RunReport& report) const override;
-
- private:
-  Expected<void> check(const PlanInput& input) const;
-  PlannedScenario point(const PlanInput& input, const std::string& operation, Sharing sharing,
-                        const NodeChoice& home, int cpus) const;
-
-  std::vector<std::string> operations_{"fetch-add", "compare-exchange"};
-  std::vector<Sharing> sharings_{all_sharings.begin(), all_sharings.end()};
-  std::string home_ = "first";
-};
-
-void Atomics::add_options(CLI::App& app) {
+void add_options(Options& own, CLI::App& app) {
   add_choices(
-      app, "--operation", operations_, named(operations_),
+      app, "--operation", own.operations, named(own.operations),
       "how a CPU adds: by an atomic addition, or by a compare-and-swap that is retried until "
       "it succeeds");
-  add_choices(app, "--sharing", sharings_, named(sharings_),
+  add_choices(app, "--sharing", own.sharings, named(own.sharings),
               "what the CPUs add to: one counter, words in the same cache lines, or words in lines "
               "of their own");
   add_value(
-      app, "--home", home_, "first|all|NODES",
+      app, "--home", own.home, "first|all|NODES",
       "node of the counters: that of the first CPU, each in turn (all), or these (0,2) in turn");
 }
 
-Expected<void> Atomics::parse_options() { return check_nodes("--home", home_, "first"); }
+Expected<void> parse(Options& own, Benchmark&) { return check_nodes("--home", own.home, "first"); }
 
-Expected<void> Atomics::check(const PlanInput& input) const {
-  TRY(check_run_together(input, spec().name));
-  TRY(check_one_kind_of_pages(input.options, spec().name));
-  if (home_ != "first" && input.options.placement.memory) {
+Expected<void> check(const Options& own, const PlanInput& input) {
+  TRY(check_run_together(input, "atomics"));
+  TRY(check_one_kind_of_pages(input.options, "atomics"));
+  if (own.home != "first" && input.options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both place the counters",
                 "leave one of them out");
   }
   return {};
 }
 
-PlannedScenario Atomics::point(const PlanInput& input, const std::string& operation,
-                               Sharing sharing, const NodeChoice& home, int cpus) const {
+PlannedScenario point(const PlanInput& input, const std::string& operation, Sharing sharing,
+                      const NodeChoice& home, int cpus) {
   const Machine& machine = input.machines.front();
   const PageKind pages = input.pages.front();
   const std::uint64_t page = page_bytes(machine, pages).value;
@@ -107,7 +65,6 @@ PlannedScenario Atomics::point(const PlanInput& input, const std::string& operat
                 fmt::format("{} {} {}{}", operation, name_of(sharing), count_text(cpus, "CPU"),
                             home.node ? " node " + home.label : ""),
                 Bytes{(counter_bytes(count).value + page - 1) / page * page}, pages);
-  planned.head.kernel = operation;
   planned.head.labels = {
       {"sharing", name_of(sharing)}, {"threads", std::to_string(cpus)}, {"home", home.label}};
   planned.scenario.stop.to_the_end = true;
@@ -124,28 +81,28 @@ PlannedScenario Atomics::point(const PlanInput& input, const std::string& operat
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> Atomics::plan(const PlanInput& input) const {
-  TRY(check(input));
-  const auto places = TRY(node_choices(input, "--home", home_, "first"));
-  std::vector<PlannedScenario> plan;
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  TRY(check(own, input));
+  const auto places = TRY(node_choices(input, "--home", own.home, "first"));
+  Plan plan;
   for_each_of([&](const std::string& operation, const NodeChoice& home, Sharing sharing,
                   int cpus) { add_point(plan, point(input, operation, sharing, home, cpus)); },
-              operations_, places, sharings_, counts_of_cpus(input));
+              own.operations, places, own.sharings, counts_of_cpus(input));
   return plan;
 }
 
-std::vector<Figure> Atomics::flow_figures(const FlowResult& flow, const ScenarioResult&) const {
+std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult&) {
   const auto rate = mean_rate(flow, "operation_time");
   if (!rate) return {};
   return {{"operations", "1/s", *rate, std::nullopt}};
 }
 
-std::vector<Figure> Atomics::totals(const ScenarioResult& visit, const RunReport&) const {
+std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
   const auto sum = sum_over_flows(visit, "operations", "operations_sum");
   return sum ? std::vector<Figure>{*sum} : std::vector<Figure>{};
 }
 
-SurveyPart Atomics::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   SurveyPart part{0.5, {}, ""};
   if (machine.ordinary_memory_nodes().size() > 1)
     part.ways.push_back(SurveyWay{{"--home", "all"}, ""});
@@ -157,7 +114,7 @@ SurveyPart Atomics::survey(const Machine& machine) const {
   return part;
 }
 
-std::vector<View> Atomics::views(const RunReport& report) const {
+std::vector<View> views(const RunReport& report) {
   std::vector<View> views;
   for (const CaseGroup& group : groups_of(report, {"kernel", "home"})) {
     View view;
@@ -193,7 +150,7 @@ std::vector<View> Atomics::views(const RunReport& report) const {
 }
 
 /// One CPU alone; all of them on one counter; what false sharing costs them.
-std::vector<Fact> Atomics::facts(const RunReport& report) const {
+std::vector<Fact> facts(const RunReport& report) {
   const auto cpus_of = [](Sharing sharing) {
     return [sharing](const ScenarioResult& one) {
       const bool counts = !traits_of(one.kernel).retries &&
@@ -241,6 +198,38 @@ std::vector<Fact> Atomics::facts(const RunReport& report) const {
 
 }  // namespace
 
-std::unique_ptr<Benchmark> make_atomics_benchmark() { return std::make_unique<Atomics>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "atomics",
+      .summary = "atomic operations per second by number of CPUs",
+      .listing = {Topic::caches},
+      .description =
+          "One CPU, then more of them add to counters in memory at the same time: to one counter "
+          "(same), to words of their own in the same cache lines (neighbours: false sharing), or "
+          "to "
+          "words in lines of their own (own). The counters' final values are compared with the "
+          "number of additions. Without --cpus there is one CPU per core, in the order of the "
+          "nodes.",
+      .examples = {{"Fetch-add by 1, 2, 4, ... and all cores, contended and uncontended",
+                    "numatlas atomics --operation fetch-add"},
+                   {"One counter for eight CPUs, with its cache line on each node in turn",
+                    "numatlas atomics --sharing same --threads 8 --home all"}},
+      .without_options = {"--print-scenario"},
+      .refused_options = {"--csv", "--serial"},
+      .usual_cpus = "cores",
+      .usual_threads = "1, 2, 4 and so on to all CPUs",
+      .time = {"10s", true},
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = worker_on_every_core,
+      .plan = with(plan),
+      .flow_figures = flow_figures,
+      .totals = totals,
+      .views = views,
+      .facts = facts,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_atomics

@@ -103,7 +103,7 @@ ScenarioResult atomics_point(Sharing sharing, std::vector<double> seconds,
 TEST(AtomicsFacts, SayWhatContentionAndFalseSharingCost) {
   const auto run = parse_run("atomics", {"--dry-run"});
   ASSERT_TRUE(run);
-  const Benchmark& benchmark = *run->benchmark;
+  const Benchmark& benchmark = run->benchmark;
   RunReport report;
   report.hosts = {"alpha"};
   report.complete = true;

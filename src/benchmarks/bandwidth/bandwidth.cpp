@@ -2,10 +2,8 @@
 // own memory, all together. The sum is what all moved in the time in which all were recording.
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,68 +28,31 @@
 #include "run/levels.h"
 #include "run/room.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_bandwidth {
 namespace {
 
-const Spec bandwidth_spec{
-    .name = "bandwidth",
-    .summary = "bandwidth of reads, writes and the STREAM kernels",
-    .description =
-        "Each worker runs a kernel over its own memory; all run concurrently unless --serial is "
-        "given. Bytes are counted as STREAM does; a second column includes the reads caused by "
-        "write-allocate. The sum counts what all workers moved in their common time.",
-    .examples =
-        {{"STREAM's kernels on all CPUs, with both kinds of stores",
-          "numatlas bandwidth --kernels copy,scale,add,triad --stores regular,nt"},
-         {"How many threads fill the memory of node 0",
-          "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad --threads 1-8"}},
-    .main_metric = "bandwidth",
-    .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
-    .shown_options = {"--strict", "--openmetrics"},
+struct Options {
+  KernelOptions kernels{{"read", "write", "copy", "scale", "add", "triad"}, ""};
+  SizesOption sizes{past_caches_words};
+  std::vector<Choice> choices = {};
 };
 
-class Bandwidth final : public Benchmark {
- public:
-  Bandwidth() : Benchmark(bandwidth_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  /// The size that is chosen where none is given.
-  bool is_of_memory() const override { return sizes_.given().empty(); }
-  /// One row per size has no place for several kernels, stores or numbers of threads.
-  std::string csv_file(const RunReport& report, const RunOptions& options) const override {
-    const bool several = choices_.size() > 1 || !options.thread_counts.empty();
-    return several ? tidy_csv(report) : Benchmark::csv_file(report, options);
-  }
-  void conclude(RunReport& report) const override { add_best_shares(report); }
-  SurveyPart survey(const Machine& machine) const override;
-  std::string remarks(const RunReport& report, const RunOptions& options) const override;
-  std::vector<View> views(const RunReport& report) const override;
-  std::vector<Fact> facts(const RunReport& report) const override;
-
- private:
-  /// Memory of each worker where so many threads a rank run together.
-  using SizeOf = std::function<Bytes(int threads)>;
-  std::vector<PlannedScenario> plan_of(const PlanInput& input, const std::vector<int>& counts,
-                                       const std::vector<SizeOf>& sizes) const;
-  Bytes usual_size_of(const PlanInput& input, int threads) const;
-  PlannedScenario point(const PlanInput& input, const Choice& choice, Bytes size, PageKind pages,
-                        int threads) const;
-
-  KernelOptions kernels_{{"read", "write", "copy", "scale", "add", "triad"}, ""};
-  SizesOption sizes_{past_caches_words};
-  std::vector<Choice> choices_;
-};
-
-void Bandwidth::add_options(CLI::App& app) {
-  sizes_.add_to(app, "memory of each worker, all arrays together");
-  kernels_.add_to(app);
+void add_options(Options& own, CLI::App& app) {
+  own.sizes.add_to(app, "memory of each worker, all arrays together");
+  own.kernels.add_to(app);
 }
 
-Expected<void> Bandwidth::parse_options() {
-  TRY(sizes_.parse());
-  choices_ = TRY(kernels_.parse());
+Expected<void> parse(Options& own, Benchmark& benchmark) {
+  TRY(own.sizes.parse());
+  own.choices = TRY(own.kernels.parse());
+  benchmark.is_of_memory = own.sizes.given().empty();
   return {};
+}
+
+/// One row per size has no place for several kernels, stores or numbers of threads.
+std::string csv_file(const Options& own, const RunReport& report, const RunOptions& options) {
+  const bool several = own.choices.size() > 1 || !options.thread_counts.empty();
+  return several ? tidy_csv(report) : size_matrix_csv(report, "bandwidth");
 }
 
 /// The first `threads` workers of each rank.
@@ -121,18 +82,18 @@ void leave_out_cached(const PlanInput& input, std::vector<Flow>& flows) {
   }
 }
 
-PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, Bytes size,
-                                 PageKind pages, int threads) const {
+PlannedScenario point(const Options& own, const PlanInput& input, const Choice& choice, Bytes size,
+                      PageKind pages, int threads) {
   std::vector<Flow> flows;
   const std::vector<int> workers = workers_within(input.layout, threads);
   const auto size_of = [&](int worker) {
-    if (!sizes_.given().empty()) return size;
+    if (!own.sizes.given().empty()) return size;
     return size_past_own_caches(input, input.options.serial ? std::vector{worker} : workers, worker,
                                 size, least_past_caches);
   };
   for (int worker : workers)
     flows.push_back(stream_flow(input, choice, worker, size_of(worker), pages));
-  if (sizes_.given().empty()) {
+  if (own.sizes.given().empty()) {
     for (const Flow& flow : flows) size = std::max(size, flow.region.bytes);
     size = fit_to_room(input, size, flows);
     // Numbers of threads are compared: a row has as many as it says.
@@ -145,38 +106,42 @@ PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, B
   if (!input.options.thread_counts.empty() && threads != all)
     name += " " + count_text(threads, "thread");
   PlannedScenario planned = new_point(input, std::move(name), size, pages);
-  planned.head.kernel = choice.name;
-  planned.head.stores = choice.stores();
   planned.scenario.stop.to_the_end = true;
   planned.scenario.flows = std::move(flows);
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> Bandwidth::plan(const PlanInput& input) const {
-  std::vector<int> counts = input.options.thread_counts;
-  if (counts.empty()) counts = {std::numeric_limits<int>::max()};
-  std::vector<SizeOf> sizes;
-  for (Bytes size : sizes_.given()) {
-    for (const Choice& choice : choices_) {
-      TRY((*make_kernel(choice.spec))->check_size(size));
-    }
-    sizes.push_back([size](int) { return size; });
-  }
-  if (sizes.empty()) {
-    std::map<int, Bytes> usual;
-    for (int threads : counts) usual[threads] = usual_size_of(input, threads);
-    sizes.push_back([usual](int threads) { return usual.at(threads); });
-  }
-  return plan_of(input, counts, sizes);
-}
-
 /// What no cache holds; points give less to workers on small nodes.
-Bytes Bandwidth::usual_size_of(const PlanInput& input, int threads) const {
+Bytes usual_size_of(const PlanInput& input, int threads) {
   if (input.options.serial) return size_past_caches(input);
   return size_past_caches(input, workers_within(input.layout, threads), least_past_caches);
 }
 
-std::string Bandwidth::remarks(const RunReport& report, const RunOptions& options) const {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  std::vector<int> counts = input.options.thread_counts;
+  if (counts.empty()) counts = {std::numeric_limits<int>::max()};
+  std::vector<Bytes> sizes = own.sizes.given();
+  std::map<int, Bytes> usual;  // by number of threads
+  if (sizes.empty()) {
+    for (int threads : counts) usual[threads] = usual_size_of(input, threads);
+    sizes.emplace_back();
+  }
+  for (Bytes size : own.sizes.given()) {
+    for (const Choice& choice : own.choices) {
+      TRY((*make_kernel(choice.spec))->check_size(size));
+    }
+  }
+  Plan plan;
+  for_each_of(
+      [&](PageKind pages, Bytes size, const Choice& choice, int threads) {
+        const Bytes its = usual.empty() ? size : usual.at(threads);
+        add_point(plan, point(own, input, choice, its, pages, threads), input.options.serial);
+      },
+      input.pages, sizes, own.choices, counts);
+  return plan;
+}
+
+std::string remarks(const Options& own, const RunReport& report, const RunOptions& options) {
   // Else a point has some of the workers only, and what was not measured looks left out.
   if (options.serial || !options.thread_counts.empty()) return "";
   CpuSet left_out;
@@ -187,27 +152,14 @@ std::string Bandwidth::remarks(const RunReport& report, const RunOptions& option
   }
   const bool measured = std::ranges::any_of(
       report.scenarios, [](const ScenarioResult& point) { return !point.flows.empty(); });
-  if (left_out.empty() || !measured || !sizes_.given().empty()) return "";
+  if (left_out.empty() || !measured || !own.sizes.given().empty()) return "";
   return fmt::format(
       "CPUs {} are left out: their nodes have no room for more than their caches hold (--size "
       "measures them)\n",
       to_list(left_out));
 }
 
-std::vector<PlannedScenario> Bandwidth::plan_of(const PlanInput& input,
-                                                const std::vector<int>& counts,
-                                                const std::vector<SizeOf>& sizes) const {
-  std::vector<PlannedScenario> plan;
-  for_each_of(
-      [&](PageKind pages, const SizeOf& size_of, const Choice& choice, int threads) {
-        add_point(plan, point(input, choice, size_of(threads), pages, threads),
-                  input.options.serial);
-      },
-      input.pages, sizes, choices_, counts);
-  return plan;
-}
-
-std::vector<View> Bandwidth::views(const RunReport& report) const {
+std::vector<View> views(const RunReport& report) {
   std::vector<View> views;
   for (const CaseGroup& group : groups_of(report, {"pages"})) {
     View view;
@@ -242,7 +194,7 @@ std::vector<View> Bandwidth::views(const RunReport& report) const {
 }
 
 /// From one CPU alone to all together.
-SurveyPart Bandwidth::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   const auto words = [&](const char* kernels, const char* mix, bool all_stores,
                          const std::string& threads) {
     const bool both = all_stores && has_non_temporal_stores();
@@ -306,7 +258,7 @@ std::string memory_place(const ScenarioResult& point, const RunReport& report) {
   return fmt::format("memory of node{} {}", nodes.size() > 1 ? "s" : "", to_list(nodes));
 }
 
-std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
+std::vector<Fact> facts(const RunReport& report) {
   const auto rate = [](const ScenarioResult& point) {
     return cache_text(point).empty() ? value_of(host_estimate_of(point, "bandwidth_sum"))
                                      : std::nullopt;
@@ -347,6 +299,33 @@ std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
 
 }  // namespace
 
-std::unique_ptr<Benchmark> make_bandwidth_benchmark() { return std::make_unique<Bandwidth>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "bandwidth",
+      .summary = "bandwidth of reads, writes and the STREAM kernels",
+      .description =
+          "Each worker runs a kernel over its own memory; all run concurrently unless --serial is "
+          "given. Bytes are counted as STREAM does; a second column includes the reads caused by "
+          "write-allocate. The sum counts what all workers moved in their common time.",
+      .examples =
+          {{"STREAM's kernels on all CPUs, with both kinds of stores",
+            "numatlas bandwidth --kernels copy,scale,add,triad --stores regular,nt"},
+           {"How many threads fill the memory of node 0",
+            "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad --threads 1-8"}},
+      .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
+      .shown_options = {"--strict", "--openmetrics"},
+      .is_of_memory = true,
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .plan = with(plan),
+      .conclude = add_best_shares,
+      .views = views,
+      .facts = facts,
+      .remarks = with(remarks),
+      .csv_file = with(csv_file),
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_bandwidth

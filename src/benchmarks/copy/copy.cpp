@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <limits>
 #include <map>
-#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,10 +17,11 @@
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/copy/team.h"
-#include "benchmarks/copy/views.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "memory/source.h"
+#include "record/cache_level.h"
+#include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/choices.h"
 #include "run/declare.h"
@@ -28,7 +29,7 @@
 #include "run/levels.h"
 #include "run/room.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_copy {
 namespace {
 
 struct Pair {
@@ -51,96 +52,53 @@ Expected<MemorySpec> parse_end(const std::string& text, const char* option) {
       "pmem:DIR");
 }
 
-const Spec copy_spec{
-    .name = "copy",
-    .summary = "copy bandwidth between NUMA nodes",
-    .listing = {Topic::memory, true},
-    .description =
-        "Each worker copies from its own buffer in one place to one of the same size in another. "
-        "Without --from and --to, every pair of nodes with memory is measured, including nodes "
-        "without CPUs. Each byte copied counts once; STREAM counts it twice, as read and as "
-        "written.",
-    .examples = {{"Copies between all pairs of nodes",
-                  "numatlas copy --stores regular,non-temporal"},
-                 {"From node 2 to two others, by one to eight threads near the target",
-                  "numatlas copy --from bind:2 --to interleave:0,1 --side to --threads 1-8"}},
-    .main_metric = "bandwidth",
-    .refused_options = {"--memory", "--csv"},
-    .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
+struct Options {
+  std::string from_text, to_text, isa;
+  bool matrix = false;
+  std::optional<MemorySpec> from, to;
+  Side side = Side::from;
+  SizesOption sizes{past_caches_words};
+  std::vector<Stores> stores{Stores::regular};
 };
 
-class Copy final : public Benchmark {
- public:
-  Copy() : Benchmark(copy_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  bool is_of_memory() const override { return true; }
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override {
-    return worker_on_every_cpu(options, machine, task);
-  }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::vector<Figure> totals(const ScenarioResult& point, const RunReport&) const override {
-    return copy_totals(point);
-  }
-  SurveyPart survey(const Machine& machine) const override;
-  std::vector<View> views(const RunReport& report) const override { return copy_views(report); }
-  std::vector<Fact> facts(const RunReport& report) const override { return copy_facts(report); }
-
- private:
-  /// What the points of all pairs are measured with in turn.
-  struct Case {
-    PageKind pages = PageKind::base;
-    Bytes size;
-    Stores stores = Stores::regular;
-    int threads = 0;
-  };
-
-  Expected<std::vector<Pair>> pairs_of(const PlanInput& input) const;
-  std::vector<PlannedScenario> plan_of(const PlanInput& input, const std::vector<Pair>& pairs,
-                                       const std::vector<Bytes>& sizes) const;
-  PlannedScenario point(const PlanInput& input, const Pair& pair, const Case& now) const;
-  Flow flow_of(const PlanInput& input, const Pair& pair, const Case& now, int worker) const;
-  Bytes past_caches_of(const PlanInput& input, const Pair& pair,
-                       const std::vector<Flow>& flows) const;
-
-  std::string from_text_, to_text_, isa_;
-  bool matrix_ = false;
-  std::optional<MemorySpec> from_, to_;
-  Side side_ = Side::from;
-  SizesOption sizes_{past_caches_words};
-  std::vector<Stores> stores_{Stores::regular};
+/// What the points of all pairs are measured with in turn.
+struct Case {
+  PageKind pages = PageKind::base;
+  Bytes size;
+  Stores stores = Stores::regular;
+  int threads = 0;
 };
 
-void Copy::add_options(CLI::App& app) {
+void add_options(Options& own, CLI::App& app) {
   auto* from =
-      add_value(app, "--from", from_text_, "PLACEMENT",
+      add_value(app, "--from", own.from_text, "PLACEMENT",
                 "memory that is read: bind:0, interleave:0,1, local\n"
                 "Other forms: weighted:0=3,2=1, prefer:0. The default is local if --to is given");
-  auto* to = add_value(app, "--to", to_text_, "PLACEMENT",
+  auto* to = add_value(app, "--to", own.to_text, "PLACEMENT",
                        "memory that is written\nThe default is local if --from is given");
-  app.add_flag("--matrix", matrix_, "copy between all pairs of nodes, as without --from and --to")
+  app.add_flag("--matrix", own.matrix,
+               "copy between all pairs of nodes, as without --from and --to")
       ->excludes(from)
       ->excludes(to);
   add_choice<Side>(
-      app, "--side", side_, {{"from", Side::from}, {"to", Side::to}, {"any", Side::any}},
+      app, "--side", own.side, {{"from", Side::from}, {"to", Side::to}, {"any", Side::any}},
       "CPUs that copy: those of the source nodes, of the target nodes, or any\n"
       "If none of the chosen CPUs qualify, those of the other side copy, else the nearest by "
       "distance");
-  sizes_.add_to(app, "memory that each worker copies");
-  add_stores_option(app, stores_);
-  add_isa_option(app, isa_);
+  own.sizes.add_to(app, "memory that each worker copies");
+  add_stores_option(app, own.stores);
+  add_isa_option(app, own.isa);
 }
 
-Expected<void> Copy::parse_options() {
-  TRY(sizes_.parse());
-  TRY(use_instruction_set(isa_));
-  TRY(check_stores(stores_));
-  if (from_text_.empty() && to_text_.empty()) return {};
-  auto from = TRY(parse_end(from_text_.empty() ? "local" : from_text_, "--from"));
-  auto to = TRY(parse_end(to_text_.empty() ? "local" : to_text_, "--to"));
-  from_ = std::move(from);
-  to_ = std::move(to);
+Expected<void> parse(Options& own, Benchmark&) {
+  TRY(own.sizes.parse());
+  TRY(use_instruction_set(own.isa));
+  TRY(check_stores(own.stores));
+  if (own.from_text.empty() && own.to_text.empty()) return {};
+  auto from = TRY(parse_end(own.from_text.empty() ? "local" : own.from_text, "--from"));
+  auto to = TRY(parse_end(own.to_text.empty() ? "local" : own.to_text, "--to"));
+  own.from = std::move(from);
+  own.to = std::move(to);
   return {};
 }
 
@@ -162,21 +120,21 @@ Expected<void> check_places(const MemorySpec& end, const PlanInput& input, const
 }
 
 /// The pair asked for, which must be there on every host; or all pairs of the nodes of all hosts.
-Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
+Expected<std::vector<Pair>> pairs_of(const Options& own, const PlanInput& input) {
   NodeSet nodes;
   for (const Machine& machine : input.machines) {
     nodes = nodes | machine.ordinary_memory_nodes();
-    if (!from_) continue;
-    if (auto there = resolve_memory(*from_, machine, 0); !there)
+    if (!own.from) continue;
+    if (auto there = resolve_memory(*own.from, machine, 0); !there)
       return fail(renamed(there.error(), "--memory", "--from"));
-    if (auto there = resolve_memory(*to_, machine, 0); !there)
+    if (auto there = resolve_memory(*own.to, machine, 0); !there)
       return fail(renamed(there.error(), "--memory", "--to"));
   }
-  if (from_) {
-    TRY(check_places(*from_, input, "--from"));
-    TRY(check_places(*to_, input, "--to"));
+  if (own.from) {
+    TRY(check_places(*own.from, input, "--from"));
+    TRY(check_places(*own.to, input, "--to"));
     const Machine& first = input.machines.front();
-    return std::vector<Pair>{{with_all_nodes(*from_, first), with_all_nodes(*to_, first)}};
+    return std::vector<Pair>{{with_all_nodes(*own.from, first), with_all_nodes(*own.to, first)}};
   }
   std::vector<Pair> pairs;
   for (NodeId from : nodes) {
@@ -188,7 +146,7 @@ Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
   return pairs;
 }
 
-Flow Copy::flow_of(const PlanInput& input, const Pair& pair, const Case& now, int worker) const {
+Flow flow_of(const PlanInput& input, const Pair& pair, const Case& now, int worker) {
   const Worker& who = worker_of(input, worker);
   Flow flow = plain_flow(input, "copy", worker, now.size, now.pages);
   flow.kernel.stores = now.stores;
@@ -200,9 +158,10 @@ Flow Copy::flow_of(const PlanInput& input, const Pair& pair, const Case& now, in
   return flow;
 }
 
-PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case& now) const {
+PlannedScenario point(const Options& own, const PlanInput& input, const Pair& pair,
+                      const Case& now) {
   const MemoryPlacement &from = pair.from.single, &to = pair.to.single;
-  const Team team = team_for(input.layout, input.machines, from, to, side_, now.threads);
+  const Team team = team_for(input.layout, input.machines, from, to, own.side, now.threads);
   const bool counts = !input.options.thread_counts.empty();
   PlannedScenario planned = new_point(input,
                                       fmt::format("{} -> {}{} {} {}", from.text(), to.text(),
@@ -216,24 +175,22 @@ PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case
     const NodeId node = worker_of(input, worker).placement.cpu_node;
     if (node.value >= 0) cpu_nodes.insert(node);
   }
-  planned.head.kernel = "copy";
-  planned.head.stores = name_of(now.stores);
   planned.head.labels = {{"from", from.text()},
                          {"to", to.text()},
                          {"side", team.side},
                          {"cpu_nodes", to_list(cpu_nodes)}};
   if (counts) planned.head.labels.emplace_back("threads", std::to_string(now.threads));
   planned.scenario.stop.to_the_end = true;
-  planned.optional = !from_;
+  planned.optional = !own.from;
   const bool several_ranks = input.layout.workers.back().rank > input.layout.workers.front().rank;
   if (input.options.placement.threads && !several_ranks &&
       static_cast<int>(team.workers.size()) < now.threads) {
-    planned.skip =
-        Error{ErrorKind::unavailable,
-              fmt::format("{} asked for; of the workers {} {} on CPUs of node {}{}", now.threads,
-                          team.workers.size(), team.workers.size() == 1 ? "is" : "are",
-                          to_list(cpu_nodes), side_ != Side::any ? " (--side any takes all)" : ""),
-              "", "--threads"};
+    planned.skip = Error{
+        ErrorKind::unavailable,
+        fmt::format("{} asked for; of the workers {} {} on CPUs of node {}{}", now.threads,
+                    team.workers.size(), team.workers.size() == 1 ? "is" : "are",
+                    to_list(cpu_nodes), own.side != Side::any ? " (--side any takes all)" : ""),
+        "", "--threads"};
   }
   for (const Machine& machine : input.machines) {
     if (const auto there = resolve_memory(pair.from, machine, 0); !there)
@@ -245,8 +202,7 @@ PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case
 }
 
 /// What is past the caches of each end, whatever memory-side caches other nodes have.
-Bytes Copy::past_caches_of(const PlanInput& input, const Pair& pair,
-                           const std::vector<Flow>& flows) const {
+Bytes past_caches_of(const PlanInput& input, const Pair& pair, const std::vector<Flow>& flows) {
   std::vector<int> workers;
   for (const Flow& flow : flows) workers.push_back(flow.worker);
   if (input.options.serial) workers.resize(1);
@@ -258,51 +214,51 @@ Bytes Copy::past_caches_of(const PlanInput& input, const Pair& pair,
   return size;
 }
 
-std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::vector<Pair>& pairs,
-                                           const std::vector<Bytes>& sizes) const {
+Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Pair>& pairs,
+             const std::vector<Bytes>& sizes) {
   std::vector<int> counts = input.options.thread_counts;
   if (counts.empty())
     counts = {input.options.placement.threads.value_or(std::numeric_limits<int>::max())};
-  std::vector<PlannedScenario> plan;
+  Plan plan;
   for_each_of(
       [&](PageKind pages, Bytes size, Stores stores, int threads, const Pair& pair) {
-        PlannedScenario planned = point(input, pair, {pages, size, stores, threads});
+        PlannedScenario planned = point(own, input, pair, {pages, size, stores, threads});
         // By the pair's own nodes, whatever others have; as if both ends lay on one of them, so
         // that copies within a node and between two like it have one size.
         std::vector<Flow> there = planned.scenario.flows, here = there;
         for (Flow& flow : there) flow.source->placement = flow.region.placement;
         for (Flow& flow : here) flow.region.placement = flow.source->placement;
         Bytes fitting = size;
-        if (sizes_.given().empty() && has_side_caches(input) && !planned.scenario.flows.empty())
+        if (own.sizes.given().empty() && has_side_caches(input) && !planned.scenario.flows.empty())
           fitting = std::min(fitting, past_caches_of(input, pair, planned.scenario.flows));
         for (const std::vector<Flow>* flows : {&planned.scenario.flows, &there, &here}) {
-          if (sizes_.given().empty()) fitting = size_with_room(input, fitting, *flows);
+          if (own.sizes.given().empty()) fitting = size_with_room(input, fitting, *flows);
         }
-        if (fitting < size) planned = point(input, pair, {pages, fitting, stores, threads});
+        if (fitting < size) planned = point(own, input, pair, {pages, fitting, stores, threads});
         add_point(plan, std::move(planned), input.options.serial);
       },
-      input.pages, sizes, stores_, counts, pairs);
+      input.pages, sizes, own.stores, counts, pairs);
   return plan;
 }
 
-Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
   if (input.options.placement.memory)
     return fail_usage("--memory", "a copy requires a source and a target", "name --from and --to");
   TRY(check_no_csv(input.options, "the source of a copy"));
-  const auto pairs = TRY(pairs_of(input));
-  std::vector<Bytes> sizes = sizes_.given();
+  const auto pairs = TRY(pairs_of(own, input));
+  std::vector<Bytes> sizes = own.sizes.given();
   if (sizes.empty()) sizes = {size_past_caches(input)};
   KernelSpec copy;
   copy.name = "copy";
   for (Bytes size : sizes) {
     TRY((*make_kernel(copy))->check_size(size));
   }
-  return plan_of(input, pairs, sizes);
+  return plan_of(own, input, pairs, sizes);
 }
 
 /// Every pair, by all CPUs of the node copied from, or by a few of them; else the pair of the
 /// lowest and the highest number.
-SurveyPart Copy::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   SurveyPart part{2, {SurveyWay{{"--skip-too-large"}, ""}}, ""};
   constexpr std::size_t few = 4;
   const CpuSet chosen = few_cpus_a_node(machine, few);
@@ -320,8 +276,151 @@ SurveyPart Copy::survey(const Machine& machine) const {
   return part;
 }
 
+/// Bytes read and written are twice the bytes copied.
+constexpr double once = 0.5;
+
+/// Whose CPUs copied.
+std::string side_words(const std::string& side) {
+  if (side == "from") return "those of the node copied from";
+  if (side == "to") return "those of the node copied to";
+  if (side == "nearest") return "those nearest to the node";
+  return "all, whatever their node";
+}
+
+View matrix_of(const RunReport& report, const CaseGroup& group) {
+  const ScenarioResult& any = *group.cases.front();
+  std::set<std::string> sides;
+  std::size_t workers = 0;
+  for (const ScenarioResult* one : group.cases) {
+    if (one->flows.empty()) continue;
+    sides.insert(label_text(report, *one, "side"));
+    workers = std::max(workers, one->flows.size());
+  }
+  View view;
+  view.kind = ViewKind::matrix;
+  view.where = group.labels;
+  view.rows = "from";
+  view.columns = "to";
+  view.title = fmt::format("Copies in GB/s ({}, {} stores, pages: {}, kernels: {})",
+                           to_text(any.size), any.stores, any.pages, report.isa);
+  if (has_label(report, "threads"))
+    view.title += ", threads: " + label_text(report, any, "threads");
+  view.notes = {
+      "one row per source, one column per target; each byte counts once (STREAM counts it as read "
+      "and as written)"};
+  // Workers that ran in turn have no sum: the median of what each copied.
+  const bool in_turn = report.serial && workers > 1;
+  view.cells = {in_turn ? figure_column("", "bandwidth", once * in_gb_per_s)
+                        : figure_column("", "copy_rate", in_gb_per_s, Part::with_interval)};
+  if (in_turn) view.notes.push_back("workers ran one after the other: the median of them");
+  if (sides.size() == 1)
+    view.notes.push_back("CPUs: " + side_words(*sides.begin()));
+  else
+    view.cells.push_back(label_column("", "side"));
+  if (sides.size() > 1) {
+    for (const std::string& side : sides)
+      view.notes.push_back(fmt::format("{}: copied by CPUs, {}", side, side_words(side)));
+  }
+  return view;
+}
+
+View table_of(const RunReport& report) {
+  View view;
+  view.title = fmt::format(
+      "Copies in GB/s (kernels: {}; size: read by a worker, and as much written)", report.isa);
+  view.notes = {
+      "copied: all workers over their common time; each byte counts once (STREAM counts it as read "
+      "and as written)",
+      "moved: read and written, including write-allocate reads of regular stores; -: in a cache"};
+  view.cells = {label_column("from", "from"),
+                label_column("to", "to"),
+                label_column("nodes seen", "copied_between"),
+                label_column("CPUs of node", "cpu_nodes"),
+                label_column("chosen", "side"),
+                label_column("stores", "stores"),
+                label_column("size", "size"),
+                label_column("pages", "pages"),
+                label_column("workers", "workers"),
+                figure_column("copied", "copy_rate", in_gb_per_s),
+                figure_column(plus_minus(), "copy_rate", in_gb_per_s, Part::half_width),
+                figure_column("best", "copy_rate", in_gb_per_s, Part::best),
+                figure_column("moved", "traffic_sum", in_gb_per_s),
+                figure_column("worker median", "bandwidth", once * in_gb_per_s)};
+  return view;
+}
+
+/// "copy_rate" in B/s over all workers of a point: bytes count once, not as read and as written.
+std::vector<Figure> totals(const ScenarioResult& point, const RunReport&) {
+  const Figure* sum = find_total(point, "bandwidth_sum");
+  if (sum == nullptr || !sum->estimate) return {};
+  return {{"copy_rate", sum->unit, scaled(*sum->estimate, once), std::nullopt}};
+}
+
+std::vector<View> views(const RunReport& report) {
+  if (groups_of(report, {"from", "to"}).size() < 2) return {table_of(report)};
+  std::vector<View> views;
+  for (const CaseGroup& group : groups_of(report, {"pages", "size", "stores", "threads"}))
+    views.push_back(matrix_of(report, group));
+  return views;
+}
+
+/// Every pair of places; the slowest and the fastest are shown.
+std::vector<Fact> facts(const RunReport& report) {
+  std::vector<Fact> facts;
+  for (const ScenarioResult& point : report.scenarios) {
+    const auto rate = host_estimate_of(point, "copy_rate");
+    if (!rate || !cache_text(point).empty()) continue;
+    const std::string from = label_of(point, "from"), to = label_of(point, "to");
+    facts.push_back({"copy_rate",
+                     {{"from", from}, {"to", to}, {"cpu_nodes", label_of(point, "cpu_nodes")}},
+                     fmt::format("copies from {} to {}, by {} CPUs of node {}, bytes counted once",
+                                 place_words(from), place_words(to), point.flows.size(),
+                                 label_of(point, "cpu_nodes")),
+                     "B/s",
+                     *rate});
+  }
+  const auto [low, high] = std::minmax_element(
+      facts.begin(), facts.end(),
+      [](const Fact& a, const Fact& b) { return a.estimate.value < b.estimate.value; });
+  for (const auto& [fact, word] : {std::pair(low, "lowest "), {high, "highest "}}) {
+    if (fact == facts.end()) continue;
+    fact->heading = "Copies";
+    fact->line =
+        fmt::format("{}{{}} ({} to {})", low == high ? "" : word,
+                    place_words(where_of(*fact, "from")), place_words(where_of(*fact, "to")));
+  }
+  return facts;
+}
+
 }  // namespace
 
-std::unique_ptr<Benchmark> make_copy_benchmark() { return std::make_unique<Copy>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "copy",
+      .summary = "copy bandwidth between NUMA nodes",
+      .listing = {Topic::memory, true},
+      .description =
+          "Each worker copies from its own buffer in one place to one of the same size in another. "
+          "Without --from and --to, every pair of nodes with memory is measured, including nodes "
+          "without CPUs. Each byte copied counts once; STREAM counts it twice, as read and as "
+          "written.",
+      .examples = {{"Copies between all pairs of nodes",
+                    "numatlas copy --stores regular,non-temporal"},
+                   {"From node 2 to two others, by one to eight threads near the target",
+                    "numatlas copy --from bind:2 --to interleave:0,1 --side to --threads 1-8"}},
+      .refused_options = {"--memory", "--csv"},
+      .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
+      .is_of_memory = true,
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = worker_on_every_cpu,
+      .plan = with(plan),
+      .totals = totals,
+      .views = views,
+      .facts = facts,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_copy

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "benchmarks/copy/team.h"
-#include "benchmarks/copy/views.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/test_plan.h"
 #include "machine/source.h"
@@ -97,7 +96,7 @@ Expected<std::vector<PlannedScenario>> plan(Words words, int workers = 4) {
   if (!run) return fail(run.error());
   const std::vector<Machine> machines{machine_with_far_node()};
   const Layout layout = layout_on(machines.front(), workers);
-  return run->benchmark->plan(
+  return run->benchmark.plan(
       {run->options, layout, machines, testing::pages_of(run->options, machines.front())});
 }
 
@@ -199,7 +198,8 @@ RunReport report_of(const std::vector<std::pair<std::string, std::string>>& pair
         {"from", from}, {"to", to}, {"side", from == to ? "nearest" : "from"}, {"cpu_nodes", "0"}};
     point.flows = {copied(0, 6e9), copied(1, 10e9)};
     point.figures = sums_of(point, report);
-    for (Figure& metric : copy_totals(point)) point.figures.push_back(metric);
+    for (Figure& metric : parse_run("copy", {})->benchmark.totals(point, {}))
+      point.figures.push_back(metric);
     point.groups = medians_of(point, report);
     report.scenarios.push_back(point);
   }
@@ -213,11 +213,11 @@ TEST(CopyTotals, BytesCountOnce) {
   EXPECT_DOUBLE_EQ(*rate->value(), 8e9);
   EXPECT_DOUBLE_EQ(*find_total(point, "bandwidth_sum")->value(), 16e9);
   EXPECT_EQ(rate->estimate->n, 20U);
-  EXPECT_TRUE(copy_totals(ScenarioResult{}).empty());
+  EXPECT_TRUE(parse_run("copy", {})->benchmark.totals({}, {}).empty());
 }
 
 std::string table_of(const RunReport& report) {
-  return testing::tables_of(*parse_run("copy", {})->benchmark, report);
+  return testing::tables_of(parse_run("copy", {})->benchmark, report);
 }
 
 TEST(CopyTable, ARowForOnePair) {

@@ -5,124 +5,85 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "base/whole.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/cores/pairs.h"
-#include "benchmarks/cores/views.h"
+#include "benchmarks/extremes.h"
 #include "memory/source.h"
+#include "record/labels.h"
+#include "record/told.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
+#include "run/metrics.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_cores {
 namespace {
 
 // What a pair takes in the least: 20 ms of samples, and about half as much to get ready.
 constexpr double seconds_per_point = 0.03;
 
-const Spec cores_spec{
-    .name = "cores",
-    .summary = "core-to-core latency between pairs of CPUs",
-    .listing = {Topic::caches},
-    .description =
-        "Two CPUs pass a cache line back and forth, one pair after the other, each with a line of "
-        "its own. The figure is half of a round trip. Without --cpus, one CPU per core and both "
-        "hardware threads of one core are measured, as many cores as --time allows; --cpus cores "
-        "measures all cores regardless of --time.",
-    .examples = {{"Core-to-core latency between all cores, by compare-and-swap",
-                  "numatlas cores --cpus cores --method cas"},
-                 {"Both directions of each pair, over 16 lines that lie on node 1",
-                  "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}},
-    .main_metric = "core_to_core",
-    .usual_cpus = "cores",
-    .time = {"10s", true},
+struct Options {
+  std::vector<std::string> methods{"cas", "store"};
+  std::string directions = "one", lines_text = "1";
+  unsigned lines = 1;
+  std::string home = "first";
+  std::optional<MemorySpec> home_node;  ///< absent: by first touch
+
+  bool both() const { return directions == "both"; }
 };
 
-class Cores final : public Benchmark {
- public:
-  Cores() : Benchmark(cores_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override {
-    return resolve_placement(placement(options, machine), machine, task, default_threads(options));
-  }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  /// A square over the CPUs, as core-to-core-latency writes it.
-  std::string csv_file(const RunReport& report, const RunOptions&) const override {
-    return cores_square_csv(report);
-  }
-  /// As many pairs as there is time for.
-  SurveyPart survey(const Machine&) const override {
-    return {1, {SurveyWay{{"--method", "cas"}, ""}}, ""};
-  }
-  std::vector<View> views(const RunReport& report) const override { return cores_views(report); }
-  std::vector<Fact> facts(const RunReport& report) const override { return cores_facts(report); }
-  std::string remarks(const RunReport& report, const RunOptions& options) const override;
-
- private:
-  PlacementSpec placement(const RunOptions& options, const Machine& machine) const;
-  Expected<void> check(const PlanInput& input) const;
-  PlannedScenario pair(const PlanInput& input, const std::string& method, int first,
-                       int second) const;
-  std::size_t most_cpus(const RunOptions& options) const;
-  bool both() const { return directions_ == "both"; }
-
-  std::vector<std::string> methods_{"cas", "store"};
-  std::string directions_ = "one", lines_text_ = "1";
-  unsigned lines_ = 1;
-  std::string home_ = "first";
-  std::optional<MemorySpec> home_node_;  ///< absent: by first touch
-};
-
-void Cores::add_options(CLI::App& app) {
-  add_choices(app, "--method", methods_, named({"cas", "store"}),
+void add_options(Options& own, CLI::App& app) {
+  add_choices(app, "--method", own.methods, named({"cas", "store"}),
               "how the line is passed: by compare-and-swap from the other side's word (cas), or by "
               "polling for that word with loads and then storing (store)");
   add_value(
-      app, "--home", home_, "first|second|NODE",
+      app, "--home", own.home, "first|second|NODE",
       "home of the line: first touch by the first or the second CPU of the pair, or a NUMA node");
-  add_value(app, "--lines", lines_text_, "N",
+  add_value(app, "--lines", own.lines_text, "N",
             fmt::format("cache lines of a pair, in turn (1 to {})\n"
                         "The latency depends on the cache slice and the directory that a line "
                         "belongs to",
                         most_ping_pong_lines));
-  add_choice(app, "--directions", directions_, named(std::vector<std::string>{"one", "both"}),
+  add_choice(app, "--directions", own.directions, named(std::vector<std::string>{"one", "both"}),
              "each pair once, or with either CPU first\n"
              "The first asks, and with --home first has the line in its memory");
 }
 
-Expected<void> Cores::parse_options() {
-  lines_ = TRY(parse_whole<unsigned>(lines_text_, 1, most_ping_pong_lines, "--lines"));
-  if (home_ == "first" || home_ == "second") return {};
-  const bool digits = !home_.empty() && home_.find_first_not_of("0123456789") == std::string::npos;
-  auto node = digits ? parse_memory_spec("bind:" + home_) : fail(ErrorKind::usage, "");
+Expected<void> parse(Options& own, Benchmark&) {
+  own.lines = TRY(parse_whole<unsigned>(own.lines_text, 1, most_ping_pong_lines, "--lines"));
+  if (own.home == "first" || own.home == "second") return {};
+  const bool digits =
+      !own.home.empty() && own.home.find_first_not_of("0123456789") == std::string::npos;
+  auto node = digits ? parse_memory_spec("bind:" + own.home) : fail(ErrorKind::usage, "");
   if (!node) {
-    return fail_usage("--home", fmt::format("'{}' is not first, second or a node", home_),
+    return fail_usage("--home", fmt::format("'{}' is not first, second or a node", own.home),
                       "nodes: see `numatlas topology`");
   }
-  home_node_ = *std::move(node);
+  own.home_node = *std::move(node);
   return {};
 }
 
 /// So many that all their pairs fit into --time.
-std::size_t Cores::most_cpus(const RunOptions& options) const {
+std::size_t most_cpus(const Options& own, const RunOptions& options) {
   const double seconds = std::chrono::duration<double>(options.stop.time).count();
   const double pairs =
-      seconds / seconds_per_point / static_cast<double>(methods_.size()) / (both() ? 2 : 1);
+      seconds / seconds_per_point / static_cast<double>(own.methods.size()) / (own.both() ? 2 : 1);
   // n (n - 1) / 2 pairs of n CPUs.
   return static_cast<std::size_t>(std::max(2.0, (1 + std::sqrt(1 + 8 * pairs)) / 2));
 }
 
-PlacementSpec Cores::placement(const RunOptions& options, const Machine& machine) const {
+PlacementSpec placement(const Options& own, const RunOptions& options, const Machine& machine) {
   PlacementSpec spec = options.placement;
   if (spec.cpus.is_default && !spec.threads) {
     spec.cpus.form = CpuSpec::Form::cores;
@@ -131,7 +92,7 @@ PlacementSpec Cores::placement(const RunOptions& options, const Machine& machine
     if (all && all->size() == 1) all = resolve_cpus(CpuSpec{}, machine, TaskContext{});
     if (!all) return options.placement;
     std::vector<int> list;
-    for (CpuId id : spread_cores(machine, *all, most_cpus(options))) {
+    for (CpuId id : spread_cores(machine, *all, most_cpus(own, options))) {
       const auto thread = list.empty() ? sibling_of(machine, id) : std::nullopt;
       list.push_back(id.value);
       if (thread && std::ranges::find(*all, *thread) == all->end()) list.push_back(thread->value);
@@ -145,7 +106,12 @@ PlacementSpec Cores::placement(const RunOptions& options, const Machine& machine
   return spec;
 }
 
-Expected<void> Cores::check(const PlanInput& input) const {
+Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,
+                          const TaskContext& task) {
+  return resolve_placement(placement(own, options, machine), machine, task, 0);
+}
+
+Expected<void> check(const Options& own, const PlanInput& input) {
   TRY(check_one_process(input, "cores"));
   const RunOptions& options = input.options;
   if (!options.thread_counts.empty())
@@ -154,33 +120,33 @@ Expected<void> Cores::check(const PlanInput& input) const {
     return fail_usage("--threads", "one CPU is not a pair",
                       "use at least 2; without it all chosen CPUs are measured");
   }
-  if (!options.csv_file.empty() && methods_.size() > 1)
+  if (!options.csv_file.empty() && own.methods.size() > 1)
     return fail_usage("--csv", "the file holds the matrix of one method, and two are measured",
                       "choose one with --method");
-  TRY(check_one_kind_of_pages(options, spec().name));
-  if (home_node_ && options.placement.memory) {
+  TRY(check_one_kind_of_pages(options, "cores"));
+  if (own.home_node && options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both say where the line is",
                 "leave one of them out");
   }
-  const auto cpus = distinct_cpus(input, spec().name);
+  const auto cpus = distinct_cpus(input, "cores");
   if (!cpus) return fail(cpus.error());
   if (cpus->size() > 1) return {};
-  return fail_about(ErrorKind::unavailable, spec().name,
+  return fail_about(ErrorKind::unavailable, "cores",
                     fmt::format("no pair to measure: only CPU {} is available", to_list(*cpus)),
                     "two allowed CPUs are required; a launcher may have bound this process to one "
                     "(mpirun --bind-to none)");
 }
 
-PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, int first,
-                            int second) const {
+PlannedScenario pair(const Options& own, const PlanInput& input, const std::string& method,
+                     int first, int second) {
   const Machine& machine = input.machines.front();
   const PageKind pages = input.pages.front();
   const std::uint64_t page = page_bytes(machine, pages).value;
-  const Bytes size{(ping_pong_bytes(lines_).value + page - 1) / page * page};
+  const Bytes size{(ping_pong_bytes(own.lines).value + page - 1) / page * page};
   Flow asks = plain_flow(input, method, first, size, pages);
-  asks.kernel.lines = lines_;
-  asks.region.placement = worker_of(input, home_ == "second" ? second : first).placement.memory;
-  if (home_ == "second") asks.first_touch = second;
+  asks.kernel.lines = own.lines;
+  asks.region.placement = worker_of(input, own.home == "second" ? second : first).placement.memory;
+  if (own.home == "second") asks.first_touch = second;
   Flow answers = asks;
   answers.worker = second;
   answers.kernel.name = method + " answer";
@@ -192,47 +158,47 @@ PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, i
   const CpuId b = *worker_of(input, second).placement.cpu;
   PlannedScenario planned =
       new_point(input, fmt::format("{} CPUs {},{}", method, a.value, b.value), size, pages);
-  planned.head.kernel = method;
   planned.head.labels = {{"first_cpu", std::to_string(a.value)},
                          {"second_cpu", std::to_string(b.value)},
                          {"nearness", nearness_of(machine, a, b)},
-                         {"home", home_}};
+                         {"home", own.home}};
   const CpuKind *const kind = machine.kind_of(a), *const other = machine.kind_of(b);
   if (kind != nullptr && other != nullptr) {
     const auto [one, two] = std::minmax(kind->name, other->name);
     planned.head.labels.emplace_back("kinds", one == two ? one : one + " and " + two);
   }
-  if (lines_ > 1) planned.head.labels.emplace_back("lines", std::to_string(lines_));
-  if (both()) planned.head.labels.emplace_back("directions", directions_);
+  if (own.lines > 1) planned.head.labels.emplace_back("lines", std::to_string(own.lines));
+  if (own.both()) planned.head.labels.emplace_back("directions", own.directions);
   planned.scenario.flows = {std::move(asks), std::move(answers)};
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> Cores::plan(const PlanInput& input) const {
-  TRY(check(input));
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  TRY(check(own, input));
   std::optional<MemoryPlacement> home;
-  if (home_node_) {
-    auto node = resolve_memory(*home_node_, input.machines.front(), 0);
+  if (own.home_node) {
+    auto node = resolve_memory(*own.home_node, input.machines.front(), 0);
     if (!node) return fail(renamed(node.error(), "--memory", "--home"));
     home = *std::move(node);
   }
-  std::vector<PlannedScenario> plan;
+  Plan plan;
   const std::vector<int> workers = all_workers(input.layout);
   for_each_of(
       [&](const std::string& method, int first, int second) {
-        if (second == first || (second < first && !both())) return;
-        PlannedScenario planned = pair(input, method, first, second);
+        if (second == first || (second < first && !own.both())) return;
+        PlannedScenario planned = pair(own, input, method, first, second);
         for (Flow& flow : planned.scenario.flows)
           if (home) flow.region.placement = *home;
         add_point(plan, std::move(planned));
       },
-      methods_, workers, workers);
+      own.methods, workers, workers);
   return plan;
 }
 
-std::string Cores::remarks(const RunReport& report, const RunOptions& options) const {
+std::string remarks(const Options& own, const RunReport& report, const RunOptions& options) {
   std::string text;
-  const std::size_t points = report.workers.size() * (report.workers.size() - 1) / (both() ? 1 : 2);
+  const std::size_t points =
+      report.workers.size() * (report.workers.size() - 1) / (own.both() ? 1 : 2);
   const auto all = resolve_cpus({CpuSpec::Form::cores, {}, true}, report.machines.front(), {});
   const bool chosen = options.placement.cpus.is_default && !options.placement.threads;
   CpuSet left;
@@ -243,7 +209,8 @@ std::string Cores::remarks(const RunReport& report, const RunOptions& options) c
         "{} of {} cores, as many as --time {} allows; omitted: CPUs {} (--cpus cores measures "
         "all)\n",
         all->size() - left.size(), all->size(), to_text(options.stop.time), to_list(left));
-  } else if (const double least = seconds_per_point * static_cast<double>(points * methods_.size());
+  } else if (const double least =
+                 seconds_per_point * static_cast<double>(points * own.methods.size());
              Nanoseconds(static_cast<std::int64_t>(least * 1e9)) > options.stop.time) {
     text += fmt::format("--time {} is too short for {} pairs: each took at least 20 ms\n",
                         to_text(options.stop.time), points);
@@ -251,8 +218,213 @@ std::string Cores::remarks(const RunReport& report, const RunOptions& options) c
   return text;
 }
 
+/// One measured pair.
+struct PairCell {
+  std::string first, second, method;
+  std::string nearness;  ///< with the kinds of the cores, where there are several
+  Estimate time;
+};
+
+std::vector<PairCell> cells_of(const RunReport& report) {
+  std::vector<PairCell> cells;
+  for (const ScenarioResult& point : report.scenarios) {
+    for (const FlowResult& flow : point.flows) {
+      const Figure* const found = find_figure(flow, "core_to_core");
+      if (found == nullptr || !found->estimate) continue;
+      const std::string kinds = label_of(point, "kinds");
+      cells.push_back({label_of(point, "first_cpu"), label_of(point, "second_cpu"), point.kernel,
+                       label_of(point, "nearness") + (kinds.empty() ? "" : ", " + kinds),
+                       *found->estimate});
+    }
+  }
+  return cells;
+}
+
+/// In the order of the points.
+std::vector<std::string> different(const std::vector<PairCell>& cells,
+                                   std::string PairCell::*field) {
+  std::vector<std::string> values;
+  for (const PairCell& cell : cells) {
+    if (std::find(values.begin(), values.end(), cell.*field) == values.end())
+      values.push_back(cell.*field);
+  }
+  return values;
+}
+
+std::string cell_ns(const Estimate& time) {
+  return told(time, [](double seconds) { return fmt::format("{:.1f}", seconds * 1e9); });
+}
+
+std::vector<std::string> summary_row(const std::vector<const PairCell*>& cells) {
+  std::vector<Estimate> times;
+  for (const PairCell* cell : cells) times.push_back(cell->time);
+  const auto [low, high] = std::minmax_element(
+      cells.begin(), cells.end(),
+      [](const PairCell* a, const PairCell* b) { return a->time.value < b->time.value; });
+  const auto named = [](const PairCell* cell) {
+    return fmt::format("{} ({}-{})", cell_ns(cell->time), cell->first, cell->second);
+  };
+  const Estimate median = *median_of(times);
+  const auto widest = half_width(median);
+  return {cells.front()->method,
+          cells.front()->nearness,
+          std::to_string(cells.size()),
+          cell_ns(median),
+          named(*low),
+          named(*high),
+          widest ? half_text(*widest) : "-"};
+}
+
+/// Lines of a table of the pairs by how near they are.
+std::vector<std::string> summary_lines(const std::vector<PairCell>& cells) {
+  std::vector<std::vector<std::string>> rows{{"method", "pairs", "number", "median",
+                                              "lowest (CPUs)", "highest (CPUs)",
+                                              std::string("widest ") + plus_minus()}};
+  for (const std::string& method : different(cells, &PairCell::method)) {
+    // Nearest first.
+    for (const char* start : {"same core", "same L", "same node", "other node", "unknown"}) {
+      for (const std::string& nearness : different(cells, &PairCell::nearness)) {
+        std::vector<const PairCell*> near;
+        for (const PairCell& cell : cells) {
+          if (cell.method == method && cell.nearness == nearness) near.push_back(&cell);
+        }
+        if (!near.empty() && nearness.starts_with(start)) rows.push_back(summary_row(near));
+      }
+    }
+  }
+  // Of one pair a summary has nothing that its cell has not.
+  if (std::ranges::all_of(
+          rows, [](const auto& row) { return row.at(2) == "1" || row.at(2) == "number"; }))
+    return {};
+  std::vector<std::string> lines;
+  std::istringstream text(aligned(rows, 2));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string home_words(const ScenarioResult& any) {
+  const std::string home = label_of(any, "home");
+  if (home == "first") return "the line lies where the CPU of the row touched it first";
+  if (home == "second") return "the line lies where the CPU of the column touched it first";
+  return fmt::format("the line lies on node {}", home);
+}
+
+/// "row CPU, column CPU" in ns as core-to-core-latency writes it: no heads, rows and columns in the
+/// order of the workers, nothing on the diagonal. Pairs that were measured once stand below it.
+std::string square_csv(const RunReport& report, const RunOptions&) {
+  std::vector<std::string> cpus;
+  for (const WorkerRow& worker : report.workers) cpus.push_back(to_list(worker.cpus));
+  const std::vector<PairCell> cells = cells_of(report);
+  std::map<std::pair<std::string, std::string>, double> ns;
+  bool both = false;
+  for (const PairCell& cell : cells) {
+    both = both || ns.contains({cell.second, cell.first});
+    ns[{cell.first, cell.second}] = cell.time.value * 1e9;
+  }
+  std::string text;
+  for (std::size_t row = 0; row < cpus.size(); ++row) {
+    for (std::size_t column = 0; column < cpus.size(); ++column) {
+      // The other tool has each pair once, below the diagonal.
+      const auto cell = both || column > row ? ns.find({cpus[row], cpus[column]})
+                                             : ns.find({cpus[column], cpus[row]});
+      const bool shown = cell != ns.end() && (both || column < row);
+      if (column > 0) text += ',';
+      if (shown) text += fmt::format("{:.2f}", cell->second);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::vector<View> views(const RunReport& report) {
+  const std::vector<PairCell> cells = cells_of(report);
+  std::vector<View> views;
+  for (const std::string& method : different(cells, &PairCell::method)) {
+    View view;
+    view.kind = ViewKind::matrix;
+    const bool both = !label_of(report.scenarios.front(), "directions").empty();
+    view.symmetric = !both;
+    view.title = fmt::format("Core-to-core latency in ns, {}",
+                             method == "cas" ? "by compare-and-swap" : "by a load and a store");
+    const std::string lines = label_of(report.scenarios.front(), "lines");
+    view.notes = {fmt::format(
+        "half of a round trip of {}; {}",
+        lines.empty() ? "one cache line" : fmt::format("a cache line ({} in turn)", lines),
+        both ? "rows: the CPU that asks; columns: the CPU that answers"
+             : "rows and columns: CPUs")};
+    if (both) view.notes.push_back(home_words(report.scenarios.front()));
+    view.where = {{"kernel", method}};
+    view.rows = "first_cpu";
+    view.columns = "second_cpu";
+    view.cells = {figure_column("", "core_to_core", in_ns, Part::value, 1)};
+    views.push_back(std::move(view));
+  }
+  if (!views.empty()) views.back().verdict = summary_lines(cells);
+  return views;
+}
+
+/// The nearest and the farthest pair.
+std::vector<Fact> facts(const RunReport& report) {
+  // Of one method: another one takes another time between the same CPUs.
+  const auto latency = [&](const ScenarioResult& point) {
+    return point.kernel == report.scenarios.front().kernel
+               ? value_of(host_estimate_of(point, "core_to_core"))
+               : std::nullopt;
+  };
+  const auto* const nearest = lowest_of(report.scenarios, latency);
+  const auto* const farthest = highest_of(report.scenarios, latency);
+  std::vector<Fact> facts;
+  const auto add = [&](const char* key, const char* word, const ScenarioResult& point) {
+    const std::string first = label_of(point, "first_cpu"), second = label_of(point, "second_cpu");
+    const std::string nearness = label_of(point, "nearness");
+    facts.push_back(
+        {key,
+         {{"first_cpu", first}, {"second_cpu", second}, {"nearness", nearness}},
+         fmt::format("core-to-core latency between CPUs {} and {} ({})", first, second, nearness),
+         "s",
+         *host_estimate_of(point, "core_to_core"),
+         "Core to core",
+         fmt::format("{}{{}} (CPUs {} and {}, {})", word, first, second, nearness)});
+  };
+  if (nearest != nullptr)
+    add("core_to_core_nearest", farthest == nearest ? "" : "shortest ", *nearest);
+  if (farthest != nearest) add("core_to_core_farthest", "longest ", *farthest);
+  return facts;
+}
+
 }  // namespace
 
-std::unique_ptr<Benchmark> make_cores_benchmark() { return std::make_unique<Cores>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "cores",
+      .summary = "core-to-core latency between pairs of CPUs",
+      .listing = {Topic::caches},
+      .description =
+          "Two CPUs pass a cache line back and forth, one pair after the other, each with a line "
+          "of "
+          "its own. The figure is half of a round trip. Without --cpus, one CPU per core and both "
+          "hardware threads of one core are measured, as many cores as --time allows; --cpus cores "
+          "measures all cores regardless of --time.",
+      .examples = {{"Core-to-core latency between all cores, by compare-and-swap",
+                    "numatlas cores --cpus cores --method cas"},
+                   {"Both directions of each pair, over 16 lines that lie on node 1",
+                    "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}},
+      .usual_cpus = "cores",
+      .time = {"10s", true},
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = with(workers),
+      .plan = with(plan),
+      .views = views,
+      .facts = facts,
+      .remarks = with(remarks),
+      .csv_file = square_csv,
+      // As many pairs as there is time for.
+      .survey = [](const Machine&) -> SurveyPart {
+        return {1, {SurveyWay{{"--method", "cas"}, ""}}, ""};
+      },
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_cores

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "benchmarks/cores/pairs.h"
-#include "benchmarks/cores/views.h"
 #include "benchmarks/test_plan.h"
 #include "report/view_text.h"
 
@@ -210,9 +209,14 @@ RunReport report_of_pairs(int cpus) {
   return report;
 }
 
+std::string csv_of(const RunReport& report) {
+  return parse_run("cores", {})->benchmark.csv_file(report, {});
+}
+
 std::string table_of(const RunReport& report) {
   std::string text;
-  for (const View& view : cores_views(report)) text += view_text(report, view);
+  for (const View& view : parse_run("cores", {})->benchmark.views(report))
+    text += view_text(report, view);
   return text;
 }
 
@@ -228,7 +232,7 @@ TEST(CoresTable, IsSymmetricalAndSummedUpByNearness) {
 
 TEST(CoresCsv, IsTheSquareBelowTheDiagonalOrWhole) {
   RunReport report = report_of_pairs(3);
-  EXPECT_EQ(cores_square_csv(report), ",,\n10.00,,\n20.00,21.00,\n");
+  EXPECT_EQ(csv_of(report), ",,\n10.00,,\n20.00,21.00,\n");
   // Measured the other way round as well, one nanosecond longer.
   const auto once = report.scenarios;
   for (ScenarioResult point : once) {
@@ -240,7 +244,7 @@ TEST(CoresCsv, IsTheSquareBelowTheDiagonalOrWhole) {
     point.labels.emplace_back("directions", "both");
     point.labels.emplace_back("home", "first");
   }
-  EXPECT_EQ(cores_square_csv(report), ",10.00,20.00\n11.00,,21.00\n21.00,22.00,\n");
+  EXPECT_EQ(csv_of(report), ",10.00,20.00\n11.00,,21.00\n21.00,22.00,\n");
   const std::string text = table_of(report);
   EXPECT_THAT(text, HasSubstr("0     -  10.0  20.0\n1  11.0     -  21.0\n"));
   EXPECT_THAT(text, HasSubstr("the line lies where the CPU of the row touched it first"));

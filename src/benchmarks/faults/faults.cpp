@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,95 +22,46 @@
 #include "run/flows.h"
 #include "run/room.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_faults {
 namespace {
 
 // Far more than a step, and little of any node.
 constexpr Bytes usual_fault_size{64 * mib};
 
-const Spec faults_spec{
-    .name = "faults",
-    .summary = "page-fault cost by page size and number of threads",
-    .listing = {Topic::pages},
-    .description =
-        "Threads touch memory of their own for the first time, or have the kernel populate it, one "
-        "thread and then more of them at the same time. The kernel finds and clears each page; its "
-        "locks show where more threads gain little. Giving the pages back is not part of the "
-        "figures. The faults that getrusage counted are part of the report. Without --cpus there "
-        "is one CPU per core, in the order of the nodes.",
-    .examples = {{"All kinds of pages, touched by one thread and by all",
-                  "numatlas faults --pages base,thp,2M,1G --how touch"},
-                 {"Memory of nodes 0 and 2 in turn, touched and populated",
-                  "numatlas faults --nodes 0,2 --threads 1,8 --how touch,madvise"}},
-    .main_metric = "fault_time",
-    .without_options = {"--print-scenario"},
-    .refused_options = {"--csv", "--serial"},
-    .usual_cpus = "cores",
-    .usual_threads = "1, 2, 4 and so on to all CPUs",
-    .usual_pages = "base",
-    .time = {"20s", true},
-    // Its pages are given back and come anew all the time.
-    .expected_warnings = {"pages-moved"},
+struct Options {
+  std::vector<Faulting> hows{all_faultings.begin(), all_faultings.end()};
+  std::string nodes_text = "local";
+  OneSizeOption size;
 };
 
-class Faults final : public Benchmark {
- public:
-  Faults() : Benchmark(faults_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override {
-    return worker_on_every_core(options, machine, task);
-  }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::vector<Figure> flow_figures(const FlowResult& flow,
-                                   const ScenarioResult& visit) const override;
-  std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) const override;
-  SurveyPart survey(const Machine& machine) const override;
-  std::vector<View> views(const RunReport& report) const override;
-  std::vector<Fact> facts(const RunReport& report) const override;
-
- private:
-  Expected<void> check(const PlanInput& input) const;
-  PlannedScenario point(const PlanInput& input, Bytes size, PageKind pages, Faulting how,
-                        const NodeChoice& place, int threads) const;
-  std::vector<PlannedScenario> plan_of(const PlanInput& input,
-                                       const std::vector<NodeChoice>& places,
-                                       const std::map<std::string, Bytes>& sizes) const;
-
-  std::vector<Faulting> hows_{all_faultings.begin(), all_faultings.end()};
-  std::string nodes_text_ = "local";
-  OneSizeOption size_;
-};
-
-void Faults::add_options(CLI::App& app) {
+void add_options(Options& own, CLI::App& app) {
   add_choices(
-      app, "--how", hows_, named(hows_),
+      app, "--how", own.hows, named(own.hows),
       "how pages are populated: by a write to each (touch), by madvise(MADV_POPULATE_WRITE), or by "
       "mmap(MAP_POPULATE)\n"
       "The last two populate 2 MiB, or one page if larger, per call");
-  add_value(app, "--nodes", nodes_text_, "local|all|NODES",
+  add_value(app, "--nodes", own.nodes_text, "local|all|NODES",
             "node of the memory: that of each thread (local), each in turn (all), or these (0,2) "
             "in turn");
-  size_.add_to(
+  own.size.add_to(
       app,
       "memory of each thread, used repeatedly (default: 64 MiB)\n"
       "The default is one page if that is larger; less if that is more than half of a node's free "
       "memory");
 }
 
-Expected<void> Faults::parse_options() {
-  TRY(size_.parse(spec().name));
-  return check_nodes("--nodes", nodes_text_, "local");
+Expected<void> parse(Options& own, Benchmark&) {
+  TRY(own.size.parse("faults"));
+  return check_nodes("--nodes", own.nodes_text, "local");
 }
 
-Expected<void> Faults::check(const PlanInput& input) const {
-  TRY(check_run_together(input, spec().name));
-  if (nodes_text_ != "local" && input.options.placement.memory) {
+Expected<void> check(const Options& own, const PlanInput& input) {
+  TRY(check_run_together(input, "faults"));
+  if (own.nodes_text != "local" && input.options.placement.memory) {
     return fail(ErrorKind::usage, "--nodes and --memory both place the memory",
                 "leave one of them out");
   }
-  return size_.given() ? check_page_steps(input, "fault", *size_.given()) : Expected<void>{};
+  return own.size.given() ? check_page_steps(input, "fault", *own.size.given()) : Expected<void>{};
 }
 
 /// Why these pages cannot come to be there in this way; nullopt where they can.
@@ -127,8 +77,8 @@ std::optional<Error> problem_of(PageKind pages, Faulting how, const MemoryPlacem
                "use --how madvise"};
 }
 
-PlannedScenario Faults::point(const PlanInput& input, Bytes size, PageKind pages, Faulting how,
-                              const NodeChoice& place, int threads) const {
+PlannedScenario point(const PlanInput& input, Bytes size, PageKind pages, Faulting how,
+                      const NodeChoice& place, int threads) {
   const Machine& machine = input.machines.front();
   PageWork work;
   work.page = page_bytes(machine, pages);
@@ -140,7 +90,6 @@ PlannedScenario Faults::point(const PlanInput& input, Bytes size, PageKind pages
                   place.node ? " node " + place.label : ""),
       whole_steps(size, work), pages);
   planned.optional = true;
-  planned.head.kernel = "fault";
   planned.head.labels = {{"how", name_of(how)},
                          {"node", place.label},
                          {"threads", std::to_string(threads)},
@@ -158,31 +107,29 @@ PlannedScenario Faults::point(const PlanInput& input, Bytes size, PageKind pages
   return planned;
 }
 
-std::vector<PlannedScenario> Faults::plan_of(const PlanInput& input,
-                                             const std::vector<NodeChoice>& places,
-                                             const std::map<std::string, Bytes>& sizes) const {
-  std::vector<PlannedScenario> plan;
+Plan plan_of(const Options& own, const PlanInput& input, const std::vector<NodeChoice>& places,
+             const std::map<std::string, Bytes>& sizes) {
+  Plan plan;
   for_each_of(
       [&](PageKind pages, Faulting how, const NodeChoice& place, int threads) {
         add_point(plan, point(input, sizes.at(place.label), pages, how, place, threads));
       },
-      input.pages, hows_, places, counts_of_cpus(input));
+      input.pages, own.hows, places, counts_of_cpus(input));
   return plan;
 }
 
-Expected<std::vector<PlannedScenario>> Faults::plan(const PlanInput& input) const {
-  TRY(check(input));
-  const auto where = TRY(node_choices(input, "--nodes", nodes_text_, "local"));
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  TRY(check(own, input));
+  const auto where = TRY(node_choices(input, "--nodes", own.nodes_text, "local"));
   std::map<std::string, Bytes> sizes;  // of each place by itself
   for (const NodeChoice& place : where) {
-    const auto usual = plan_of(input, {place}, {{place.label, usual_fault_size}});
-    sizes[place.label] = size_.given().value_or(size_with_room(input, usual_fault_size, usual));
+    const auto usual = plan_of(own, input, {place}, {{place.label, usual_fault_size}});
+    sizes[place.label] = own.size.given().value_or(size_with_room(input, usual_fault_size, usual));
   }
-  return plan_of(input, where, sizes);
+  return plan_of(own, input, where, sizes);
 }
 
-std::vector<Figure> Faults::flow_figures(const FlowResult& flow,
-                                         const ScenarioResult& visit) const {
+std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& visit) {
   const auto pages = mean_rate(flow, "fault_time");
   const auto page = parse_bytes(label_of(visit, "page"));
   if (!pages || !page) return {};
@@ -197,7 +144,7 @@ std::vector<Figure> Faults::flow_figures(const FlowResult& flow,
   return figures;
 }
 
-std::vector<Figure> Faults::totals(const ScenarioResult& visit, const RunReport&) const {
+std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
   std::vector<Figure> figures;
   for (const auto& [key, sum_key] :
        {std::pair("touch_rate", "touch_rate_sum"), {"faults", "faults_sum"}}) {
@@ -208,7 +155,7 @@ std::vector<Figure> Faults::totals(const ScenarioResult& visit, const RunReport&
   return figures;
 }
 
-SurveyPart Faults::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   SurveyPart part{1, {}, ""};
   const std::string few = few_counts(machine);
   const std::string all = std::to_string(std::max<std::size_t>(1, machine.usable_cpus().size()));
@@ -229,7 +176,7 @@ SurveyPart Faults::survey(const Machine& machine) const {
   return part;
 }
 
-std::vector<View> Faults::views(const RunReport& report) const {
+std::vector<View> views(const RunReport& report) {
   std::vector<View> views;
   for (const CaseGroup& group : groups_of(report, {"how", "node"})) {
     const std::string node = label_of(*group.cases.front(), "node"),
@@ -267,7 +214,7 @@ std::vector<View> Faults::views(const RunReport& report) const {
 }
 
 /// One thread with each kind of pages, and what all threads gain with the first.
-std::vector<Fact> Faults::facts(const RunReport& report) const {
+std::vector<Fact> facts(const RunReport& report) {
   std::vector<Fact> facts;
   for (const CaseGroup& kind : groups_of(report, {"pages"})) {
     const ScenarioResult *one = nullptr, *all = nullptr;
@@ -303,6 +250,42 @@ std::vector<Fact> Faults::facts(const RunReport& report) const {
 
 }  // namespace
 
-std::unique_ptr<Benchmark> make_faults_benchmark() { return std::make_unique<Faults>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "faults",
+      .summary = "page-fault cost by page size and number of threads",
+      .listing = {Topic::pages},
+      .description =
+          "Threads touch memory of their own for the first time, or have the kernel populate it, "
+          "one "
+          "thread and then more of them at the same time. The kernel finds and clears each page; "
+          "its "
+          "locks show where more threads gain little. Giving the pages back is not part of the "
+          "figures. The faults that getrusage counted are part of the report. Without --cpus there "
+          "is one CPU per core, in the order of the nodes.",
+      .examples = {{"All kinds of pages, touched by one thread and by all",
+                    "numatlas faults --pages base,thp,2M,1G --how touch"},
+                   {"Memory of nodes 0 and 2 in turn, touched and populated",
+                    "numatlas faults --nodes 0,2 --threads 1,8 --how touch,madvise"}},
+      .without_options = {"--print-scenario"},
+      .refused_options = {"--csv", "--serial"},
+      .usual_cpus = "cores",
+      .usual_threads = "1, 2, 4 and so on to all CPUs",
+      .usual_pages = "base",
+      .time = {"20s", true},
+      // Its pages are given back and come anew all the time.
+      .expected_warnings = {"pages-moved"},
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = worker_on_every_core,
+      .plan = with(plan),
+      .flow_figures = flow_figures,
+      .totals = totals,
+      .views = views,
+      .facts = facts,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_faults

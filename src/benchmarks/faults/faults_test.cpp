@@ -107,7 +107,7 @@ ScenarioResult faults_of(const Benchmark& benchmark, std::vector<double> seconds
 TEST(FaultsFacts, RatesAreSumsAndWhatThreadsGain) {
   const auto run = parse_run("faults", {"--dry-run"});
   ASSERT_TRUE(run);
-  const Benchmark& benchmark = *run->benchmark;
+  const Benchmark& benchmark = run->benchmark;
   RunReport report;
   report.hosts = {"alpha"};
   report.complete = true;

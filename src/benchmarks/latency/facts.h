@@ -1,4 +1,5 @@
-// What a survey says of idle latency.
+// What is said of idle latency; and of several chains in flight from one CPU: what a load and the
+// bandwidth become, and how many loads a core keeps open.
 #pragma once
 
 #include <string>
@@ -8,6 +9,21 @@
 #include "record/report.h"
 
 namespace numatlas {
+
+/// Of a visit with a number of chains: "chains_bandwidth" in B/s, the lines that they load. `line`:
+/// bytes that a load brings. Pure.
+std::vector<Figure> chains_figures(const FlowResult& flow, const ScenarioResult& visit, Bytes line);
+
+/// Adds "loads_in_flight" to cases with several chains: by Little's law the loads a second times
+/// the latency of one chain alone, where that was measured with the same size and pages.
+void add_loads_in_flight(RunReport& report);
+
+/// One curve for each size and kind of pages.
+std::vector<View> chains_views(const RunReport& report);
+
+/// The most loads in flight and the bandwidth that they reach, of the largest size that is memory's
+/// with each kind of pages.
+std::vector<Fact> chains_facts(const RunReport& report);
 
 /// Of the points of --control-stride.
 inline const std::vector<std::pair<std::string, std::string>> control_label{{"control", "stride"}};

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,7 +12,6 @@
 
 #include "base/count_text.h"
 #include "base/size_list.h"
-#include "benchmarks/latency/chains.h"
 #include "benchmarks/latency/facts.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
@@ -24,75 +22,31 @@
 #include "run/levels.h"
 #include "run/room.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_latency {
 namespace {
 
-const Spec latency_spec{
-    .name = "latency",
-    .summary = "pointer-chase latency by working-set size",
-    .description =
-        "Each worker chases pointers in a random cycle through all lines of its own buffer, one "
-        "dependent load per step. All workers run concurrently unless --serial is given. Sizes "
-        "that fit in a cache show its latency; larger sizes show memory and, with base pages, TLB "
-        "misses.",
-    .examples = {{"Latency by working-set size, from cache to memory",
-                  "numatlas latency --size 16KiB,256KiB,8MiB,1GiB"},
-                 {"How many misses one CPU keeps open at once", "numatlas latency --chains 1-32"}},
-    .main_metric = "latency",
-    .usual_cpus = "one CPU",
-    .shown_options = {"--strict", "--openmetrics"},
+struct Options {
+  std::string stride_text, control_text, chains_text;
+  SizesOption sizes{chase_past_caches_words};
+  ChainOrder order = ChainOrder::random;
+  std::optional<Bytes> stride;   ///< absent: the machine's cache line
+  std::optional<Bytes> control;  ///< of --control-stride
+  std::vector<int> chains;       ///< of --chains; empty: one, and nothing is said of it
 };
 
-class Latency final : public Benchmark {
- public:
-  Latency() : Benchmark(latency_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  int default_threads(const RunOptions& options) const override {
-    return options.placement.cpus.is_default ? 1 : 0;
-  }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  /// The size that is chosen where none is given.
-  bool is_of_memory() const override { return sizes_.given().empty(); }
-  SurveyPart survey(const Machine& machine) const override;
-  /// One row per size has no place for several numbers of chains, or a second stride.
-  std::string csv_file(const RunReport& report, const RunOptions& options) const override {
-    return chains_.size() > 1 || control_ ? tidy_csv(report) : Benchmark::csv_file(report, options);
-  }
-  std::vector<Figure> flow_figures(const FlowResult& flow,
-                                   const ScenarioResult& visit) const override {
-    // A stride below a line finds the rest of the line there.
-    return chains_figures(flow, visit, stride_ ? std::min(*stride_, usual_line) : flow.stride);
-  }
-  void conclude(RunReport& report) const override;
-  std::vector<View> views(const RunReport& report) const override;
-  std::vector<Fact> facts(const RunReport& report) const override;
-
- private:
-  std::vector<PlannedScenario> plan_of(const PlanInput& input,
-                                       const std::vector<Bytes>& sizes) const;
-
-  std::string stride_text_, control_text_, chains_text_;
-  SizesOption sizes_{chase_past_caches_words};
-  ChainOrder order_ = ChainOrder::random;
-  std::optional<Bytes> stride_;   ///< absent: the machine's cache line
-  std::optional<Bytes> control_;  ///< of --control-stride
-  std::vector<int> chains_;       ///< of --chains; empty: one, and nothing is said of it
-};
-
-void Latency::add_options(CLI::App& app) {
-  sizes_.add_to(app, "memory of each worker");
-  add_order_option(app, order_);
-  rare(add_value(app, "--stride", stride_text_, "BYTES",
+void add_options(Options& own, CLI::App& app) {
+  own.sizes.add_to(app, "memory of each worker");
+  add_order_option(app, own.order);
+  rare(add_value(app, "--stride", own.stride_text, "BYTES",
                  "distance of the chain's nodes (default: a cache line)"))
       ->group("Measurement");
-  rare(add_value(app, "--control-stride", control_text_, "BYTES",
+  rare(add_value(app, "--control-stride", own.control_text, "BYTES",
                  "also measure the largest size at this wider stride\n"
                  "At the usual stride, the prefetch of adjacent lines may hide a part of the "
                  "latency; the difference between both strides is that part"))
       ->group("Measurement");
   rare(add_value(
-           app, "--chains", chains_text_, "N",
+           app, "--chains", own.chains_text, "N",
            fmt::format(
                "chains that each worker follows at the same time: a number, or several such as "
                "1-32 or 1,2,4,8 (1 to {})\n"
@@ -101,31 +55,82 @@ void Latency::add_options(CLI::App& app) {
       ->group("Measurement");
 }
 
-Expected<void> Latency::parse_options() {
-  TRY(sizes_.parse());
-  if (!stride_text_.empty()) {
-    const auto stride = parse_bytes(stride_text_);
+Expected<void> parse(Options& own, Benchmark& benchmark) {
+  TRY(own.sizes.parse());
+  benchmark.is_of_memory = own.sizes.given().empty();
+  if (!own.stride_text.empty()) {
+    const auto stride = parse_bytes(own.stride_text);
     if (!stride) return fail(about("--stride", stride.error()));
-    stride_ = *stride;
+    own.stride = *stride;
   }
-  if (!control_text_.empty()) {
-    const auto control = parse_bytes(control_text_);
+  if (!own.control_text.empty()) {
+    const auto control = parse_bytes(own.control_text);
     if (!control) return fail(about("--control-stride", control.error()));
-    if (!chains_text_.empty())
+    if (!own.chains_text.empty())
       return fail_usage("--control-stride", "does not go with --chains", "leave one of them out");
-    control_ = *control;
+    own.control = *control;
   }
-  if (!chains_text_.empty()) {
-    chains_ = TRY(parse_counts(chains_text_, static_cast<int>(most_chains), "--chains"));
+  if (!own.chains_text.empty()) {
+    own.chains = TRY(parse_counts(own.chains_text, static_cast<int>(most_chains), "--chains"));
   }
   return {};
 }
 
-Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) const {
-  TRY(check_one_number_of_threads(input.options, spec().name));
-  std::vector<Bytes> sizes = sizes_.given();
+Expected<Workers> workers(const RunOptions& options, const Machine& machine,
+                          const TaskContext& task) {
+  const bool of_one = options.placement.cpus.is_default;
+  return of_one ? one_worker(options, machine, task) : usual_workers(options, machine, task);
+}
+
+Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes>& sizes) {
+  Plan plan;
+  struct Point {
+    Bytes size;
+    int chains = 1;
+    std::optional<Bytes> stride = {};
+    bool is_control = false;
+  };
+  std::vector<Point> points;
+  for (Bytes size : sizes) {
+    if (own.chains.empty()) points.push_back({size, 1, own.stride});
+    for (int chains : own.chains) points.push_back({size, chains, own.stride});
+  }
+  if (own.control)
+    points.push_back({*std::max_element(sizes.begin(), sizes.end()), 1, own.control, true});
+  for (PageKind pages : input.pages) {
+    for (const Point& point : points) {
+      std::vector<Flow> flows;
+      for (int worker : all_workers(input.layout)) {
+        const Bytes its = own.sizes.given().empty() ? size_past_own_caches(input, {worker}, worker,
+                                                                           point.size, least_chase)
+                                                    : point.size;
+        flows.push_back(chase_flow(input, worker, its, pages, {own.order, point.stride}));
+        flows.back().kernel.chain.chains = static_cast<unsigned>(point.chains);
+      }
+      const Bytes size =
+          own.sizes.given().empty() ? fit_to_room(input, point.size, flows) : point.size;
+      PlannedScenario planned =
+          new_point(input, fmt::format("{} {}", compact_text(size), name_of(pages)), size, pages);
+      if (!own.chains.empty()) {
+        planned.head.name += " " + count_text(point.chains, "chain");
+        planned.head.labels = {{"chains", std::to_string(point.chains)}};
+      }
+      if (point.is_control) {
+        planned.head.name += " stride " + compact_text(*own.control);
+        planned.head.labels = control_label;
+      }
+      planned.scenario.flows = std::move(flows);
+      add_point(plan, std::move(planned), input.options.serial);
+    }
+  }
+  return plan;
+}
+
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  TRY(check_one_number_of_threads(input.options, "latency"));
+  std::vector<Bytes> sizes = own.sizes.given();
   if (sizes.empty()) sizes = {chase_size_past_caches(input)};
-  const std::vector<PlannedScenario> plan = plan_of(input, sizes);
+  const Plan plan = plan_of(own, input, sizes);
   for (const PlannedScenario& point : plan) {
     for (const Flow& flow : point.scenario.flows) {
       const auto layout = ChainLayout::make(flow.region.bytes, flow.kernel.chain);
@@ -136,60 +141,11 @@ Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) con
         return fail(of_control ? renamed(layout.error(), "--stride", "--control-stride")
                                : layout.error());
       const Bytes stride = flow.kernel.chain.stride;
-      if (!control_ || of_control || *control_ > stride) continue;
+      if (!own.control || of_control || *own.control > stride) continue;
       return fail_usage("--control-stride",
                         fmt::format("{} is not wider than the stride of the chain, {}",
-                                    to_text(*control_), to_text(stride)),
+                                    to_text(*own.control), to_text(stride)),
                         fmt::format("try {}", 4 * stride.value));
-    }
-  }
-  return plan;
-}
-
-std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
-                                              const std::vector<Bytes>& sizes) const {
-  std::vector<PlannedScenario> plan;
-  struct Point {
-    Bytes size;
-    int chains = 1;
-    std::optional<Bytes> stride = {};
-    bool is_control = false;
-  };
-  std::vector<Point> points;
-  for (Bytes size : sizes) {
-    if (chains_.empty()) points.push_back({size, 1, stride_});
-    for (int chains : chains_) points.push_back({size, chains, stride_});
-  }
-  if (control_)
-    points.push_back({*std::max_element(sizes.begin(), sizes.end()), 1, control_, true});
-  for (PageKind pages : input.pages) {
-    for (const Point& point : points) {
-      std::vector<Flow> flows;
-      for (int worker : all_workers(input.layout)) {
-        const Bytes own = sizes_.given().empty() ? size_past_own_caches(input, {worker}, worker,
-                                                                        point.size, least_chase)
-                                                 : point.size;
-        flows.push_back(chase_flow(input, worker, own, pages, {order_, point.stride}));
-        flows.back().kernel.chain.chains = static_cast<unsigned>(point.chains);
-      }
-      const Bytes size =
-          sizes_.given().empty() ? fit_to_room(input, point.size, flows) : point.size;
-      PlannedScenario planned =
-          new_point(input, fmt::format("{} {}", compact_text(size), name_of(pages)), size, pages);
-      if (!chains_.empty()) {
-        planned.head.name += " " + count_text(point.chains, "chain");
-        planned.head.labels = {{"chains", std::to_string(point.chains)}};
-      }
-      if (point.is_control) {
-        planned.head.name += " stride " + compact_text(*control_);
-        planned.head.labels = control_label;
-      }
-      planned.head.order = name_of(order_);
-      // The report has one for all; a serial point's is that of its first part.
-      const Flow& named = input.options.serial ? flows.front() : flows.back();
-      planned.head.stride = named.kernel.chain.stride;
-      planned.scenario.flows = std::move(flows);
-      add_point(plan, std::move(planned), input.options.serial);
     }
   }
   return plan;
@@ -228,7 +184,7 @@ std::string ladder(std::uint64_t factor, Bytes last) {
 
 /// One worker a node that has CPUs, one after the other: every level of the memory as one CPU of
 /// each node sees it when nothing else runs.
-SurveyPart Latency::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   const FirstCpus firsts = first_cpu_of_each_node(machine);
   const std::optional<CpuId>& first = firsts.first;
   const Bytes last = firsts.past_caches;  // as large as the matrix's
@@ -255,10 +211,22 @@ SurveyPart Latency::survey(const Machine& machine) const {
   return part;
 }
 
+/// One row per size has no place for several numbers of chains, or a second stride.
+std::string csv_file(const Options& own, const RunReport& report, const RunOptions&) {
+  return own.chains.size() > 1 || own.control ? tidy_csv(report)
+                                              : size_matrix_csv(report, "latency");
+}
+
+std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
+                                 const ScenarioResult& visit) {
+  // A stride below a line finds the rest of the line there.
+  return chains_figures(flow, visit, own.stride ? std::min(*own.stride, usual_line) : flow.stride);
+}
+
 /// What the misses of the TLB cost with the first kind of pages: how much less the others take. Of
 /// the control how much more it takes than the usual stride.
-void Latency::conclude(RunReport& report) const {
-  if (!chains_.empty()) return add_loads_in_flight(report);
+void conclude(const Options& own, RunReport& report) {
+  if (!own.chains.empty()) return add_loads_in_flight(report);
   for (ScenarioResult& one : report.scenarios) {
     for (const ScenarioResult& base : report.scenarios) {
       if (base.size != one.size || &base == &one || is_control(base)) continue;
@@ -290,13 +258,13 @@ View control_view(const std::vector<std::pair<std::string, std::string>>& where)
   return view;
 }
 
-std::vector<View> Latency::views(const RunReport& report) const {
-  if (!chains_.empty()) return chains_views(report);
+std::vector<View> views(const Options& own, const RunReport& report) {
+  if (!own.chains.empty()) return chains_views(report);
   std::vector<View> views;
   const std::vector<CaseGroup> kinds = groups_of(report, {"pages"});
   const bool several = report.workers.size() > 1;
   std::vector<std::string> apart{"pages"};
-  if (control_) apart.push_back("stride");
+  if (own.control) apart.push_back("stride");
   for (const CaseGroup& kind : groups_of(report, apart)) {
     if (is_control(*kind.cases.front())) {
       views.push_back(control_view(kind.labels));
@@ -348,12 +316,41 @@ std::vector<View> Latency::views(const RunReport& report) const {
   return views;
 }
 
-std::vector<Fact> Latency::facts(const RunReport& report) const {
-  return chains_.empty() ? latency_facts(report) : chains_facts(report);
+std::vector<Fact> facts(const Options& own, const RunReport& report) {
+  return own.chains.empty() ? latency_facts(report) : chains_facts(report);
 }
 
 }  // namespace
 
-std::unique_ptr<Benchmark> make_latency_benchmark() { return std::make_unique<Latency>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "latency",
+      .summary = "pointer-chase latency by working-set size",
+      .description =
+          "Each worker chases pointers in a random cycle through all lines of its own buffer, one "
+          "dependent load per step. All workers run concurrently unless --serial is given. Sizes "
+          "that fit in a cache show its latency; larger sizes show memory and, with base pages, "
+          "TLB "
+          "misses.",
+      .examples = {{"Latency by working-set size, from cache to memory",
+                    "numatlas latency --size 16KiB,256KiB,8MiB,1GiB"},
+                   {"How many misses one CPU keeps open at once",
+                    "numatlas latency --chains 1-32"}},
+      .usual_cpus = "one CPU",
+      .shown_options = {"--strict", "--openmetrics"},
+      .is_of_memory = true,
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = workers,
+      .plan = with(plan),
+      .flow_figures = with(flow_figures),
+      .conclude = with(conclude),
+      .views = with(views),
+      .facts = with(facts),
+      .csv_file = with(csv_file),
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_latency

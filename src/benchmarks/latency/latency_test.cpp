@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/latency/chains.h"
+#include "benchmarks/latency/facts.h"
 #include "benchmarks/parse.h"
 #include "machine/source.h"
 #include "record/labels.h"
@@ -35,7 +35,7 @@ Expected<std::vector<PlannedScenario>> try_plan(Words words) {
   layout.hosts = {"alpha"};
   for (const WorkerPlacement& place : *placed) layout.workers.push_back({0, 0, place});
   const std::vector<Machine> machines{*machine};
-  return run->benchmark->plan(
+  return run->benchmark.plan(
       {run->options, layout, machines, testing::pages_of(run->options, machines.front())});
 }
 
@@ -195,11 +195,11 @@ TEST(Latency, ControlSaysHowMuchMoreItTakes) {
   report.scenarios[1].labels = {{"control", "stride"}};
   const auto run = parse_run("latency", {"--control-stride", "256"});
   ASSERT_TRUE(run) << full_text(run.error());
-  run->benchmark->conclude(report);
+  run->benchmark.conclude(report);
   EXPECT_NEAR(estimate_of(report.scenarios[1], "stride_cost")->value, 7e-9, 1e-15);
   EXPECT_FALSE(estimate_of(report.scenarios[0], "stride_cost"));
   EXPECT_FALSE(estimate_of(report.scenarios[1], "tlb_cost")) << "the pages are the same";
-  const auto facts = run->benchmark->facts(report);
+  const auto facts = run->benchmark.facts(report);
   ASSERT_EQ(facts.size(), 2U) << "the latency of memory is that of the usual stride";
   EXPECT_DOUBLE_EQ(facts[0].estimate.value, 100e-9);
   EXPECT_EQ(facts[1].key, "control_latency");
@@ -267,9 +267,9 @@ std::vector<std::string> unlisted_words(
     report.scenarios.push_back(point);
   }
   const auto run = parse_run("latency", {});
-  run->benchmark->conclude(report);
+  run->benchmark.conclude(report);
   std::vector<std::string> words;
-  for (const Fact& fact : run->benchmark->facts(report)) {
+  for (const Fact& fact : run->benchmark.facts(report)) {
     if (where_of(fact, "level") == "unlisted cache")
       words.push_back(fmt::format("{} {:g}", fact.key, fact.estimate.value));
   }
@@ -289,7 +289,7 @@ TEST(Latency, ACacheThatIsNotListedShows) {
 TEST(Latency, SurveyMeasuresFromOneCpuOfEachNode) {
   const auto machine = read_recorded_machine("numa:2 core:2 pu:1");
   const auto run = parse_run("latency", {});
-  Words words = run->benchmark->survey(*machine).ways.at(0).words;
+  Words words = run->benchmark.survey(*machine).ways.at(0).words;
   EXPECT_THAT(words, ::testing::IsSupersetOf(
                          {std::string("--cpus"), std::string("0,2"), std::string("--serial")}));
   EXPECT_THAT(words, ::testing::Contains("--control-stride"));
@@ -302,7 +302,7 @@ TEST(Latency, SurveyWithoutTimeShowsHowMuchOfALargeCacheThereIs) {
       "numa:1(memory=17179869184) l3:1(size=503316480) l2:1(size=2097152) core:2 pu:1");
   ASSERT_TRUE(machine) << full_text(machine.error());
   const auto run = parse_run("latency", {});
-  const SurveyPart part = run->benchmark->survey(*machine);
+  const SurveyPart part = run->benchmark.survey(*machine);
   EXPECT_THAT(part.ways.back().words, ::testing::Contains("1MiB,4MiB,32MiB,240MiB,1920MiB"))
       << "the last cache at twice the one before, and between";
   for (std::size_t i = 1; i < part.ways.size(); ++i)

@@ -1,11 +1,25 @@
-// What a survey says of latency under load.
+// Where a curve of loaded latency reaches a part of its peak, and what a survey says of it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "record/report.h"
 
 namespace numatlas {
+
+/// What loads the memory at a point, in B/s; 0 where nothing does.
+double load_rate_of(const ScenarioResult& point);
+
+/// Whether the loaders moved what they were asked to: starved ones are no load of so many percent.
+bool reached_its_rate(const ScenarioResult& point);
+
+/// The latency at a part of the peak, on the line between two points of a curve. Its interval is as
+/// wide as the points' latencies and loads and the peak itself leave it: an error in a load counts
+/// times the slope. Where one of them has no interval, it has none. Nothing where the points are
+/// further apart than a third of the peak.
+std::optional<Estimate> latency_between(const ScenarioResult& before, const ScenarioResult& after,
+                                        const ScenarioResult& peak, double part);
 
 /// Of each pair of nodes the latency while idle, at half of the peak, at 80 % of it and at the
 /// peak, under reads.

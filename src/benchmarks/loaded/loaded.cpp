@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstddef>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +18,6 @@
 #include "base/text.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/loaded/facts.h"
-#include "benchmarks/loaded/knee.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
@@ -27,7 +25,7 @@
 #include "run/flows.h"
 #include "run/room.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_loaded {
 namespace {
 
 // Parts of the peak: closer where the latency rises.
@@ -44,69 +42,23 @@ struct Setting {
   std::string problem;  ///< why there can be no curve
 };
 
-const Spec loaded_spec{
-    .name = "loaded",
-    .summary = "memory latency under increasing load",
-    .description =
-        "One worker of a node chases pointers while the node's other CPUs load the same memory: "
-        "idle, at fractions of the peak, and at the peak. Loaders are throttled by the clock; the "
-        "load shown is the bandwidth achieved while the latency was measured. --time covers all "
-        "cases together.",
-    .examples = {{"The bandwidth-latency curve of each node's own memory",
-                  "numatlas loaded --pairs local"},
-                 {"The memory of CXL node 2 under three reads to a write",
-                  "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}},
-    .main_metric = "latency",
-    .refused_options = {"--memory", "--serial", "--csv"},
-    .shown_options = {"--strict", "--openmetrics"},
-    .time = {"30s", true},
-    .refines_first_values = true,
+struct Options {
+  NodePairOptions common{{{"read"}, "2:1"}};  ///< its size is a loader's
+  std::string pairs_text = "all", rates_text;
+  std::vector<double> rates;  ///< B/s; empty: parts of the peak
 };
 
-class Loaded final : public Benchmark {
- public:
-  Loaded() : Benchmark(loaded_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  bool is_of_memory() const override { return true; }
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override {
-    return worker_on_first_cpus(options, machine, task);
-  }
-  /// Two of eleven points a curve.
-  double time_until(int round) const override { return rates_.empty() && round == 0 ? 0.2 : 1; }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
-                                                const RunReport& report) const override;
-  SurveyPart survey(const Machine& machine) const override;
-  std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const override;
-  void conclude(RunReport& report) const override;
-  std::vector<Warning> warnings(const RunReport& report) const override;
-  std::vector<View> views(const RunReport& report) const override;
-  std::vector<Fact> facts(const RunReport& report) const override { return loaded_facts(report); }
-
- private:
-  Expected<std::vector<Setting>> settings(const PlanInput& input) const;
-  /// `choice` absent: the chase alone. `rate`: of all loaders together; absent: all they can.
-  PlannedScenario point(const PlanInput& input, const Setting& setting, const Choice* choice,
-                        const std::string& load, std::optional<double> rate, PageKind pages) const;
-
-  NodePairOptions common_{{{"read"}, "2:1"}};  ///< its size is a loader's
-  std::string pairs_text_ = "all", rates_text_;
-  std::vector<double> rates_;  ///< B/s; empty: parts of the peak
-};
-
-void Loaded::add_options(CLI::App& app) {
-  add_value(app, "--pairs", pairs_text_, "all|local|PAIRS",
+void add_options(Options& own, CLI::App& app) {
+  add_value(app, "--pairs", own.pairs_text, "all|local|PAIRS",
             "pairs of CPU node and memory node: all, each with its own (local), or some such as "
             "0:0,0:2\n"
             "Memory of GPUs is measured only if named");
-  add_value(app, "--rates", rates_text_, "RATES",
+  add_value(app, "--rates", own.rates_text, "RATES",
             "total load in GB/s: 1,2,5 (default: parts of the peak)\n"
             "The peak is measured first. Required with several ranks");
-  common_.add_to(app,
-                 "memory of each loader, in MiB or with a unit (default: as for `numatlas matrix`)",
-                 "kernels of the load");
+  own.common.add_to(
+      app, "memory of each loader, in MiB or with a unit (default: as for `numatlas matrix`)",
+      "kernels of the load");
 }
 
 Expected<std::vector<double>> parse_rates(const std::string& text) {
@@ -131,11 +83,12 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
   return rates;
 }
 
-Expected<void> Loaded::parse_options() {
-  if (!rates_text_.empty()) {
-    rates_ = TRY(parse_rates(rates_text_));
+Expected<void> parse(Options& own, Benchmark& benchmark) {
+  if (!own.rates_text.empty()) {
+    own.rates = TRY(parse_rates(own.rates_text));
+    benchmark.time_parts.clear();  // nothing is refined
   }
-  return common_.parse(spec().name);
+  return own.common.parse("loaded");
 }
 
 /// The first worker of the node chases. Hardware threads of its core would take its core from it,
@@ -166,20 +119,20 @@ Setting setting_of(const PlanInput& input, NodeId cpus, NodeId memory) {
   return setting;
 }
 
-Expected<std::vector<Setting>> Loaded::settings(const PlanInput& input) const {
+Expected<std::vector<Setting>> settings(const Options& own, const PlanInput& input) {
   std::vector<Setting> settings;
   const NodeSet with_workers = worker_nodes(input);
   const NodeSet with_memory = memory_nodes(input);
-  if (pairs_text_ == "all" || pairs_text_ == "local") {
+  if (own.pairs_text == "all" || own.pairs_text == "local") {
     for (NodeId cpus : with_workers) {
       for (NodeId memory : ordinary_memory_nodes(input)) {
-        if (pairs_text_ == "all" || cpus == memory)
+        if (own.pairs_text == "all" || cpus == memory)
           settings.push_back(setting_of(input, cpus, memory));
       }
     }
     return settings;
   }
-  for (const std::string& word : words_of(pairs_text_)) {
+  for (const std::string& word : words_of(own.pairs_text)) {
     const std::size_t colon = std::min(word.find(':'), word.size());
     const auto cpus = parse_list<NodeId>(word.substr(0, colon));
     const auto memory = parse_list<NodeId>(colon < word.size() ? word.substr(colon + 1) : "");
@@ -204,9 +157,10 @@ Expected<std::vector<Setting>> Loaded::settings(const PlanInput& input) const {
   return settings;
 }
 
-PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, const Choice* choice,
-                              const std::string& load, std::optional<double> rate,
-                              PageKind pages) const {
+/// `choice` absent: the chase alone. `rate`: of all loaders together; absent: all they can.
+PlannedScenario point(const Options& own, const PlanInput& input, const Setting& setting,
+                      const Choice* choice, const std::string& load, std::optional<double> rate,
+                      PageKind pages) {
   // On a small node half of the room is the chase's, and half the loaders'.
   constexpr double half_room = default_room / 2;
   const Bytes chase_size =
@@ -214,7 +168,7 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
                      flows_on_node({setting.chaser}, setting.memory), half_room);
   std::vector<int> together = setting.loaders;
   together.push_back(setting.chaser);
-  const Bytes load_size = common_.size.given().value_or(
+  const Bytes load_size = own.common.size.given().value_or(
       size_with_room(input, size_beyond_caches(input, together, setting.memory),
                      flows_on_node(setting.loaders, setting.memory), half_room));
   const Bytes size = choice != nullptr ? load_size : chase_size;
@@ -224,7 +178,7 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
                   load, setting.cpus.value, setting.memory.value, name_of(pages)),
       size, pages);
   std::vector<Flow>& flows = planned.scenario.flows;
-  flows = {chase_flow(input, setting.chaser, chase_size, pages, {common_.order, {}})};
+  flows = {chase_flow(input, setting.chaser, chase_size, pages, {own.common.order, {}})};
   if (choice != nullptr) {
     for (int worker : setting.loaders) {
       Flow flow = stream_flow(input, *choice, worker, load_size, pages);
@@ -235,7 +189,7 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
   }
   for (Flow& flow : flows) flow.region.placement = bound_to(setting.memory);
   ScenarioResult& head = planned.head;
-  head.order = name_of(common_.order);
+  head.order = name_of(own.common.order);
   head.stride = flows.front().kernel.chain.stride;
   head.labels = {{"cpu_node", std::to_string(setting.cpus.value)},
                  {"memory_node", std::to_string(setting.memory.value)},
@@ -251,24 +205,24 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> Loaded::plan(const PlanInput& input) const {
-  TRY(check_node_pairs(input, spec().name, "--pairs names the nodes"));
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  TRY(check_node_pairs(input, "loaded", "--pairs names the nodes"));
   // Parts of a peak are known on one rank only, when it has been measured.
-  if (rates_.empty()) {
+  if (own.rates.empty()) {
     TRY(check_one_process(input, "loaded without --rates"));
   }
-  const auto curves = TRY(settings(input));
-  std::vector<PlannedScenario> plan;
+  const auto curves = TRY(settings(own, input));
+  Plan plan;
   const auto add = [&](const Setting& setting, const Choice* choice, const std::string& load,
                        std::optional<double> rate, PageKind pages) {
-    add_point(plan, point(input, setting, choice, load, rate, pages));
+    add_point(plan, point(own, input, setting, choice, load, rate, pages));
   };
   for (PageKind pages : input.pages) {
     for (const Setting& setting : curves) {
       add(setting, nullptr, idle_load, {}, pages);
       if (!setting.problem.empty()) continue;
-      for (const Choice& choice : common_.choices) {
-        for (double rate : rates_)
+      for (const Choice& choice : own.common.choices) {
+        for (double rate : own.rates)
           add(setting, &choice, fmt::format("{:g} GB/s", rate * 1e-9), rate, pages);
         add(setting, &choice, peak_load, {}, pages);
       }
@@ -278,11 +232,10 @@ Expected<std::vector<PlannedScenario>> Loaded::plan(const PlanInput& input) cons
 }
 
 /// Between idle and peak, once both are known.
-Expected<std::vector<PlannedScenario>> Loaded::refine(const PlanInput& input,
-                                                      const RunReport& report) const {
-  std::vector<PlannedScenario> more;
-  const auto curves = settings(input);
-  if (!curves || !rates_.empty()) return more;
+Expected<Plan> refine(const Options& own, const PlanInput& input, const RunReport& report) {
+  Plan more;
+  const auto curves = settings(own, input);
+  if (!curves || !own.rates.empty()) return more;
   const bool refined = std::any_of(report.scenarios.begin(), report.scenarios.end(),
                                    [](const ScenarioResult& point) {
                                      const std::string load = label_of(point, "load");
@@ -290,18 +243,18 @@ Expected<std::vector<PlannedScenario>> Loaded::refine(const PlanInput& input,
                                    });
   if (refined) return more;
   const auto add_parts = [&](PageKind pages, const Setting& setting, const Choice& choice) {
-    const std::string name = point(input, setting, &choice, peak_load, {}, pages).head.name;
+    const std::string name = point(own, input, setting, &choice, peak_load, {}, pages).head.name;
     const auto peak = std::find_if(report.scenarios.begin(), report.scenarios.end(),
                                    [&](const ScenarioResult& other) { return other.name == name; });
     const Figure* sum =
         peak == report.scenarios.end() ? nullptr : find_total(*peak, "bandwidth_sum");
     if (sum == nullptr || !sum->value()) return;
     for (int percent : percents) {
-      add_point(more, point(input, setting, &choice, fmt::format("{}%", percent),
+      add_point(more, point(own, input, setting, &choice, fmt::format("{}%", percent),
                             *sum->value() * percent / 100, pages));
     }
   };
-  for_each_of(add_parts, input.pages, *curves, common_.choices);
+  for_each_of(add_parts, input.pages, *curves, own.common.choices);
   return more;
 }
 
@@ -313,7 +266,7 @@ std::vector<CaseGroup> curves_of(const RunReport& report) {
 }
 
 /// The rate that was asked for.
-std::vector<Figure> Loaded::totals(const ScenarioResult& visit, const RunReport&) const {
+std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
   double asked = 0;
   for (const FlowResult& flow : visit.flows) asked += flow.rate.value_or(0);
   if (!(asked > 0)) return {};
@@ -359,7 +312,7 @@ void order_by_load(RunReport& report) {
 /// The latency at 80 % of the peak: of the point that was asked for this load, where it reached it.
 /// Without such a point: where the load is 80 % of the largest of all, between the points next to
 /// it.
-void Loaded::conclude(RunReport& report) const {
+void conclude(RunReport& report) {
   constexpr double part = 0.8;
   constexpr const char* key = "latency_at_80_percent";
   order_by_load(report);
@@ -390,7 +343,7 @@ void Loaded::conclude(RunReport& report) const {
 }
 
 /// Rates that were not reached, and peaks whose parts are no better known than they are.
-std::vector<Warning> Loaded::warnings(const RunReport& report) const {
+std::vector<Warning> warnings(const RunReport& report) {
   // Half a step between most parts of the peak: wider, and two of them cannot be told apart.
   constexpr double widest_peak = 0.05;
   std::vector<Warning> warnings;
@@ -416,7 +369,7 @@ std::vector<Warning> Loaded::warnings(const RunReport& report) const {
   return warnings;
 }
 
-std::vector<View> Loaded::views(const RunReport& report) const {
+std::vector<View> views(const RunReport& report) {
   std::vector<View> views;
   for (const CaseGroup& curve : curves_of(report)) {
     const ScenarioResult& any = *curve.cases.back();
@@ -459,7 +412,7 @@ std::vector<View> Loaded::views(const RunReport& report) const {
 }
 
 /// A curve of each node's own memory.
-SurveyPart Loaded::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   SurveyPart part{3, {SurveyWay{{"--pairs", "local", "--skip-too-large"}, ""}}, ""};
   const std::vector<std::string> reads{"--skip-too-large", "--kernels", "read", "--mix", "none"};
   part.ways.push_back(SurveyWay{reads, "the load of the mix"});
@@ -476,6 +429,39 @@ SurveyPart Loaded::survey(const Machine& machine) const {
 
 }  // namespace
 
-std::unique_ptr<Benchmark> make_loaded_benchmark() { return std::make_unique<Loaded>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "loaded",
+      .summary = "memory latency under increasing load",
+      .description =
+          "One worker of a node chases pointers while the node's other CPUs load the same memory: "
+          "idle, at fractions of the peak, and at the peak. Loaders are throttled by the clock; "
+          "the "
+          "load shown is the bandwidth achieved while the latency was measured. --time covers all "
+          "cases together.",
+      .examples = {{"The bandwidth-latency curve of each node's own memory",
+                    "numatlas loaded --pairs local"},
+                   {"The memory of CXL node 2 under three reads to a write",
+                    "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}},
+      .refused_options = {"--memory", "--serial", "--csv"},
+      .shown_options = {"--strict", "--openmetrics"},
+      .time = {"30s", true},
+      .time_parts = {0.2},  // two of eleven points a curve
+      .refines_first_values = true,
+      .is_of_memory = true,
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = worker_on_first_cpus,
+      .plan = with(plan),
+      .refine = with(refine),
+      .totals = totals,
+      .conclude = conclude,
+      .warnings = warnings,
+      .views = views,
+      .facts = loaded_facts,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_loaded

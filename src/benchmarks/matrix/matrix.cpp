@@ -2,7 +2,8 @@
 // sees and the bandwidth that all of the node's workers reach together.
 #include <algorithm>
 #include <cstddef>
-#include <memory>
+#include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,74 +15,33 @@
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/best_share.h"
-#include "benchmarks/matrix/facts.h"
-#include "benchmarks/matrix/relative.h"
+#include "benchmarks/extremes.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/survey_words.h"
 #include "kernels/traits.h"
+#include "record/cache_level.h"
 #include "record/labels.h"
+#include "record/report.h"
 #include "run/declare.h"
 #include "run/flows.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_matrix {
 namespace {
 
-const Spec matrix_spec{
-    .name = "matrix",
-    .summary = "latency and bandwidth of every pair of NUMA nodes",
-    .description =
-        "Measures, from every node with CPUs to every node with memory (including nodes without "
-        "CPUs), the idle latency of one CPU and the bandwidth of all workers of the node together. "
-        "Bytes are counted as STREAM does. A cell that cannot be measured gives the reason. --time "
-        "covers all cells together.",
-    .examples = {{"Latency and bandwidth between all nodes, within 20 s",
-                  "numatlas matrix --time 20s --pages base"},
-                 {"Only the latencies, also as multiples of the local one",
-                  "numatlas matrix --only latency --relative"}},
-    .main_metric = "bandwidth",
-    .refused_options = {"--memory", "--serial", "--csv"},
-    .shown_options = {"--strict", "--openmetrics"},
-    .time = {"30s", true},
-    .by_host = true,
+struct Options {
+  NodePairOptions pairs{{{"read", "write", "copy"}, "2:1"}};
+  std::string only, nodes = "all";
+  bool relative = false;
+  const CLI::Option* order_option = nullptr;  ///< the app's
 };
 
-class Matrix final : public Benchmark {
- public:
-  Matrix() : Benchmark(matrix_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  bool is_of_memory() const override { return true; }
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override {
-    return worker_on_first_cpus(options, machine, task);
-  }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  SurveyPart survey(const Machine& machine) const override;
-  void conclude(RunReport& report) const override {
-    add_best_shares(report);
-    if (relative_) add_times_local(report);
-  }
-  std::vector<View> views(const RunReport& report) const override;
-  std::vector<Fact> facts(const RunReport& report) const override { return matrix_facts(report); }
-
- private:
-  PlannedScenario latency_point(const PlanInput& input, PageKind pages, NodeId cpus,
-                                NodeId memory) const;
-  PlannedScenario bandwidth_point(const PlanInput& input, const Choice& choice, PageKind pages,
-                                  NodeId cpus, NodeId memory) const;
-
-  NodePairOptions pairs_{{{"read", "write", "copy"}, "2:1"}};
-  std::string only_, nodes_ = "all";
-  bool relative_ = false;
-  const CLI::Option* order_option_ = nullptr;  ///< the app's
-};
-
-void Matrix::add_options(CLI::App& app) {
-  add_choice(app, "--only", only_, named({"latency", "bandwidth"}), "measure only this");
-  add_value(app, "--nodes", nodes_, "all|NODES",
+void add_options(Options& own, CLI::App& app) {
+  add_choice(app, "--only", own.only, named({"latency", "bandwidth"}), "measure only this");
+  add_value(app, "--nodes", own.nodes, "all|NODES",
             "nodes of the memory, such as 0,2; memories of GPUs only if named");
-  rare(app.add_flag("--relative", relative_, "show each cell also as a multiple of the local one"));
-  pairs_.add_to(
+  rare(app.add_flag("--relative", own.relative,
+                    "show each cell also as a multiple of the local one"));
+  own.pairs.add_to(
       app,
       "memory of each worker, in MiB or with a unit (default: past all caches)\n"
       "That is four times the last-level caches, twice the memory-side cache of the memory's node, "
@@ -89,18 +49,18 @@ void Matrix::add_options(CLI::App& app) {
       "least 16 MiB; at least 256 MiB for the latency; less where that is more than half of a "
       "node's free memory",
       "kernels to run");
-  order_option_ = app.get_option("--order");
+  own.order_option = app.get_option("--order");
 }
 
-Expected<void> Matrix::parse_options() {
-  TRY(pairs_.parse(spec().name));
-  TRY(check_nodes("--nodes", nodes_, ""));
-  const std::string of_bandwidth = pairs_.kernels.given();
-  if (only_ == "latency" && !of_bandwidth.empty()) {
+Expected<void> parse(Options& own, Benchmark&) {
+  TRY(own.pairs.parse("matrix"));
+  TRY(check_nodes("--nodes", own.nodes, ""));
+  const std::string of_bandwidth = own.pairs.kernels.given();
+  if (own.only == "latency" && !of_bandwidth.empty()) {
     return fail_usage(of_bandwidth, "--only latency does not measure bandwidth",
                       "leave one of them out");
   }
-  if (only_ == "bandwidth" && order_option_->count() > 0) {
+  if (own.only == "bandwidth" && own.order_option->count() > 0) {
     return fail_usage("--order", "--only bandwidth does not measure latency",
                       "leave one of them out");
   }
@@ -120,41 +80,43 @@ PlannedScenario cell_point(const PlanInput& input, const std::string& what, Byte
 
 /// Flows of those whose hosts have that memory; else why there are none.
 void keep_possible(const PlanInput& input, NodeId memory, PlannedScenario& planned) {
-  std::vector<Flow>& flows = planned.scenario.flows;
-  std::erase_if(flows, [&](const Flow& flow) {
-    const std::string problem = memory_node_problem(machine_of(input, flow.worker), memory);
-    if (!problem.empty()) planned.skip = Error{ErrorKind::unavailable, problem, ""};
-    return !problem.empty();
-  });
-  if (!flows.empty()) planned.skip.reset();
-  for (Flow& flow : flows) flow.region.placement = bound_to(memory);
+  std::vector<Flow> possible;
+  std::string problem;
+  for (Flow& flow : planned.scenario.flows) {
+    flow.region.placement = bound_to(memory);
+    const std::string its = memory_node_problem(machine_of(input, flow.worker), memory);
+    if (its.empty())
+      possible.push_back(flow);
+    else
+      problem = its;
+  }
+  if (possible.empty())
+    planned.skip = Error{ErrorKind::unavailable, problem, ""};
+  else
+    planned.scenario.flows = std::move(possible);
 }
 
-PlannedScenario Matrix::latency_point(const PlanInput& input, PageKind pages, NodeId cpus,
-                                      NodeId memory) const {
+PlannedScenario latency_point(const Options& own, const PlanInput& input, PageKind pages,
+                              NodeId cpus, NodeId memory) {
   std::vector<Flow> flows;
   std::set<int> hosts;  // one worker of each
   Bytes size;
   for (int worker : workers_on(input.layout, {cpus})) {
     if (!hosts.insert(worker_of(input, worker).host).second) continue;
-    size = pairs_.size.given().value_or(chase_size_beyond_caches(input, worker, memory));
-    flows.push_back(chase_flow(input, worker, size, pages, {pairs_.order, {}}));
+    size = own.pairs.size.given().value_or(chase_size_beyond_caches(input, worker, memory));
+    flows.push_back(chase_flow(input, worker, size, pages, {own.pairs.order, {}}));
   }
   PlannedScenario planned = cell_point(input, "latency", size, pages, cpus, memory);
-  planned.head.order = name_of(pairs_.order);
-  planned.head.stride = flows.front().kernel.chain.stride;
   planned.scenario.flows = std::move(flows);
   keep_possible(input, memory, planned);
   return planned;
 }
 
-PlannedScenario Matrix::bandwidth_point(const PlanInput& input, const Choice& choice,
-                                        PageKind pages, NodeId cpus, NodeId memory) const {
+PlannedScenario bandwidth_point(const Options& own, const PlanInput& input, const Choice& choice,
+                                PageKind pages, NodeId cpus, NodeId memory) {
   const std::vector<int> workers = workers_on(input.layout, {cpus});
-  const Bytes size = pairs_.size.given().value_or(size_beyond_caches(input, workers, memory));
+  const Bytes size = own.pairs.size.given().value_or(size_beyond_caches(input, workers, memory));
   PlannedScenario planned = cell_point(input, choice.short_name(), size, pages, cpus, memory);
-  planned.head.kernel = choice.name;
-  planned.head.stores = choice.stores();
   planned.scenario.stop.to_the_end = true;
   for (int worker : workers)
     planned.scenario.flows.push_back(stream_flow(input, choice, worker, size, pages));
@@ -162,23 +124,21 @@ PlannedScenario Matrix::bandwidth_point(const PlanInput& input, const Choice& ch
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) const {
-  if (auto checked = check_node_pairs(input, spec().name,
-                                      "numatlas latency and bandwidth measure one placement");
-      !checked)
-    return fail(checked.error());
-  std::vector<PlannedScenario> plan;
-  const auto with_memory = TRY(chosen_nodes(input, "--nodes", nodes_));
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  TRY(check_node_pairs(input, "matrix", "numatlas latency and bandwidth measure one placement"));
+  Plan plan;
+  const auto with_memory = TRY(chosen_nodes(input, "--nodes", own.nodes));
   const NodeSet with_workers = worker_nodes(input);
   for (PageKind pages : input.pages) {
     const auto add_latency = [&](NodeId cpus, NodeId memory) {
-      add_point(plan, latency_point(input, pages, cpus, memory));
+      add_point(plan, latency_point(own, input, pages, cpus, memory));
     };
     const auto add_bandwidth = [&](const Choice& choice, NodeId cpus, NodeId memory) {
-      add_point(plan, bandwidth_point(input, choice, pages, cpus, memory));
+      add_point(plan, bandwidth_point(own, input, choice, pages, cpus, memory));
     };
-    if (only_ != "bandwidth") for_each_of(add_latency, with_workers, with_memory);
-    if (only_ != "latency") for_each_of(add_bandwidth, pairs_.choices, with_workers, with_memory);
+    if (own.only != "bandwidth") for_each_of(add_latency, with_workers, with_memory);
+    if (own.only != "latency")
+      for_each_of(add_bandwidth, own.pairs.choices, with_workers, with_memory);
   }
   return plan;
 }
@@ -207,7 +167,7 @@ View relative_view(View view, const ScenarioResult& any) {
   return view;
 }
 
-std::vector<View> Matrix::views(const RunReport& report) const {
+std::vector<View> views(const Options& own, const RunReport& report) {
   NodeSet without_cpus, of_gpus;
   for (const Machine& machine : report.machines) {
     for (const NumaNode& node : machine.nodes) {
@@ -229,7 +189,7 @@ std::vector<View> Matrix::views(const RunReport& report) const {
       const std::string shared = shared_cpus_text(machine);
       if (!shared.empty() && view.notes.back() != shared) view.notes.push_back(shared);
     }
-    if (!of_gpus.empty() && nodes_ == "all")
+    if (!of_gpus.empty() && own.nodes == "all")
       view.notes.push_back("memory of GPUs, measured only with --nodes: node " + to_list(of_gpus));
     if (traits_of(any.kernel).chases()) {
       view.title =
@@ -245,12 +205,12 @@ std::vector<View> Matrix::views(const RunReport& report) const {
                     label_column("", "cache")};
     }
     views.push_back(view);
-    if (relative_) views.push_back(relative_view(std::move(view), any));
+    if (own.relative) views.push_back(relative_view(std::move(view), any));
   }
   return views;
 }
 
-SurveyPart Matrix::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   const std::vector<std::string> all{"--skip-too-large"};
   std::vector<std::string> reads = all;
   reads.insert(reads.end(), {"--kernels", "read", "--mix", "none"});
@@ -270,8 +230,201 @@ SurveyPart Matrix::survey(const Machine& machine) const {
   return part;
 }
 
+/// The cell that the others of these CPUs are compared with: their own node's memory, else the best
+/// that they reach; nullptr where there is none. Cells have `cpus`, `memory` and `estimate`.
+template <class Cells>
+auto nearest_cell(const Cells& cells, const std::string& cpus, bool least) {
+  const auto rank = [&](const auto& cell) {
+    const double value = cell.memory == cpus ? std::numeric_limits<double>::infinity()
+                         : least             ? -cell.estimate.value
+                                             : cell.estimate.value;
+    return cell.cpus == cpus ? std::optional(value) : std::nullopt;
+  };
+  return highest_of(cells, rank);
+}
+
+/// Where a cell's figures stand, of one host.
+struct HostCell {
+  std::string cpus, memory;
+  std::vector<Figure>* figures = nullptr;
+  Estimate estimate;
+};
+
+/// The figures of a case that are one host's; nullptr where there are none.
+std::vector<Figure>* figures_of_host(const RunReport& report, ScenarioResult& one, int host) {
+  if (traits_of(one.kernel).chases()) {
+    for (FlowResult& flow : one.flows)
+      if (host_of(report, flow) == host) return &flow.figures;
+    return nullptr;
+  }
+  for (HostTotals& totals : one.host_totals)
+    if (totals.host == host) return &totals.figures;
+  return report.hosts.size() < 2 ? &one.figures : nullptr;
+}
+
+bool same_matrix(const ScenarioResult& a, const ScenarioResult& b) {
+  return a.kernel == b.kernel && a.pages == b.pages && a.stores == b.stores;
+}
+
+/// Adds "times_local" to each cell, of each host: to the flow of a latency, to the sums of a
+/// bandwidth. Local is the memory of the CPUs' own node; of CPUs whose node has none the best that
+/// they reach.
+void add_times_local(RunReport& report) {
+  std::vector<const ScenarioResult*> seen;  // the first case of each matrix
+  for (const ScenarioResult& first : report.scenarios) {
+    const auto again = [&](const ScenarioResult* one) { return same_matrix(*one, first); };
+    if (std::any_of(seen.begin(), seen.end(), again)) continue;
+    seen.push_back(&first);
+    const bool latency = traits_of(first.kernel).chases();
+    for (int host = 0; host < static_cast<int>(report.hosts.size()); ++host) {
+      std::vector<HostCell> cells;
+      for (ScenarioResult& one : report.scenarios) {
+        if (!same_matrix(one, first)) continue;
+        std::vector<Figure>* const figures = figures_of_host(report, one, host);
+        const Figure* const found =
+            figures == nullptr ? nullptr
+                               : find_figure(*figures, latency ? "latency" : "bandwidth_sum");
+        if (found == nullptr || !found->estimate || !(found->estimate->value > 0)) continue;
+        cells.push_back(
+            {label_of(one, "cpu_node"), label_of(one, "memory_node"), figures, *found->estimate});
+      }
+      for (HostCell& cell : cells) {
+        const HostCell* const local = nearest_cell(cells, cell.cpus, latency);
+        const Estimate times =
+            local == &cell ? Estimate(1) : ratio_of(cell.estimate, local->estimate);
+        cell.figures->push_back({"times_local", "1", times, std::nullopt});
+      }
+    }
+  }
+}
+
+void conclude(const Options& own, RunReport& report) {
+  add_best_shares(report);
+  if (own.relative) add_times_local(report);
+}
+
+/// A cell of a matrix.
+struct Cell {
+  std::string cpus, memory;
+  Estimate estimate;
+  std::string on;  ///< "256 MiB, thp pages": of each worker
+};
+
+std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
+  std::vector<Cell> cells;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (point.kernel != kernel || !cache_text(point).empty()) continue;
+    const auto estimate =
+        host_estimate_of(point, traits_of(kernel).chases() ? "latency" : "bandwidth_sum");
+    if (estimate)
+      cells.push_back({label_of(point, "cpu_node"), label_of(point, "memory_node"), *estimate,
+                       fmt::format("{}, {} pages", to_text(point.size), point.pages)});
+  }
+  return cells;
+}
+
+/// The cell that compares worst with the nearest memory of its CPUs.
+std::optional<Fact> worst_remote(const std::vector<Cell>& cells, bool latency) {
+  std::optional<Fact> worst;
+  for (const Cell& cell : cells) {
+    const Cell* const near = nearest_cell(cells, cell.cpus, latency);
+    if (near == nullptr || near == &cell || !(near->estimate.value > 0)) continue;
+    const Estimate times = ratio_of(cell.estimate, near->estimate);
+    const double most = worst ? worst->estimate.value : times.value;
+    if (worst && (latency ? times.value <= most : times.value >= most)) continue;
+    const bool own = near->memory == near->cpus;
+    const std::string nearest = own ? "that of their own node"
+                                    : fmt::format("that of node {}, their nearest", near->memory);
+    const std::string what = latency ? "latency" : "read bandwidth";
+    const std::string places =
+        fmt::format("from CPUs of node {} to memory of node {}", cell.cpus, cell.memory);
+    worst =
+        Fact{latency ? "remote_latency_times" : "remote_bandwidth_part",
+             {{"cpu_node", cell.cpus},
+              {"memory_node", cell.memory},
+              {"compared_with_node", near->memory}},
+             fmt::format("{} {}, against {}", what, places, nearest),
+             "1",
+             times,
+             "Remote",
+             fmt::format("{} {{}} {} (node {} to {})", latency ? "latency up to" : "read bandwidth",
+                         own ? "local" : "that of node " + near->memory, cell.cpus, cell.memory)};
+  }
+  return worst;
+}
+
+/// What "all" are: this process may be kept from some.
+std::string cpus_of(const RunReport& report) {
+  const bool all = std::all_of(
+      report.machines.begin(), report.machines.end(),
+      [](const Machine& machine) { return machine.usable_cpus().size() == machine.cpus.size(); });
+  return all ? "CPUs" : "allowed CPUs";
+}
+
+void add_cells(std::vector<Fact>& facts, const std::vector<Cell>& cells, bool latency,
+               const std::string& cpus) {
+  for (const Cell& cell : cells) {
+    facts.push_back(
+        {latency ? "matrix_latency" : "matrix_bandwidth",
+         {{"cpu_node", cell.cpus}, {"memory_node", cell.memory}},
+         fmt::format("{} from CPUs of node {} to memory of node {}",
+                     latency ? "latency of one CPU alone" : "read bandwidth of all " + cpus,
+                     cell.cpus, cell.memory),
+         latency ? Unit("s") : Unit("B/s"),
+         cell.estimate,
+         fmt::format("{}, {}",
+                     latency ? "Memory latency, one CPU alone"
+                             : "Read bandwidth, all " + cpus + " of the node",
+                     cell.on)});
+    if (!latency) facts.back().where.emplace_back("kernel", "read");
+  }
+}
+
+/// Every cell of latency and reads, and the worst of those that are not the nearest memory.
+std::vector<Fact> facts(const RunReport& report) {
+  std::vector<Fact> facts;
+  const auto latency = cells_of(report, "chase"), reads = cells_of(report, "read");
+  const std::string cpus = cpus_of(report);
+  add_cells(facts, latency, true, cpus);
+  add_cells(facts, reads, false, cpus);
+  for (const auto& [cells, of_latency] : {std::pair(latency, true), std::pair(reads, false)}) {
+    if (auto worst = worst_remote(cells, of_latency)) facts.push_back(*std::move(worst));
+  }
+  return facts;
+}
+
 }  // namespace
 
-std::unique_ptr<Benchmark> make_matrix_benchmark() { return std::make_unique<Matrix>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "matrix",
+      .summary = "latency and bandwidth of every pair of NUMA nodes",
+      .description =
+          "Measures, from every node with CPUs to every node with memory (including nodes without "
+          "CPUs), the idle latency of one CPU and the bandwidth of all workers of the node "
+          "together. "
+          "Bytes are counted as STREAM does. A cell that cannot be measured gives the reason. "
+          "--time "
+          "covers all cells together.",
+      .examples = {{"Latency and bandwidth between all nodes, within 20 s",
+                    "numatlas matrix --time 20s --pages base"},
+                   {"Only the latencies, also as multiples of the local one",
+                    "numatlas matrix --only latency --relative"}},
+      .refused_options = {"--memory", "--serial", "--csv"},
+      .shown_options = {"--strict", "--openmetrics"},
+      .time = {"30s", true},
+      .by_host = true,
+      .is_of_memory = true,
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = worker_on_first_cpus,
+      .plan = with(plan),
+      .conclude = with(conclude),
+      .views = with(views),
+      .facts = facts,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_matrix

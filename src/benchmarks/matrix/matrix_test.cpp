@@ -123,7 +123,7 @@ TEST(MatrixRelative, CellsAreMultiplesOfTheLocalOne) {
                       cell_of("read", 2, 0, 8), cell_of("read", 2, 1, 20)};
   const auto run = parse_run("matrix", {"--relative"});
   ASSERT_TRUE(run);
-  run->benchmark->conclude(report);
+  run->benchmark.conclude(report);
   const auto times = [&](std::size_t i) {
     return estimate_of(report.scenarios[i], "times_local")->value;
   };
@@ -134,7 +134,7 @@ TEST(MatrixRelative, CellsAreMultiplesOfTheLocalOne) {
   EXPECT_DOUBLE_EQ(times(6), 0.4);
   EXPECT_DOUBLE_EQ(times(7), 1);
   EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[7], "best_share")->value, 0.5);
-  const std::string text = testing::tables_of(*run->benchmark, report);
+  const std::string text = testing::tables_of(run->benchmark, report);
   EXPECT_THAT(text, HasSubstr("Idle latency as a multiple of the local one (base pages)"));
   EXPECT_THAT(text, HasSubstr("1.50"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("of best")));
@@ -155,7 +155,7 @@ TEST(MatrixRelative, IsOfEachHost) {
     report.scenarios.push_back(one);
   }
   const auto run = parse_run("matrix", {"--relative"});
-  run->benchmark->conclude(report);
+  run->benchmark.conclude(report);
   EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 0).scenarios[1], "times_local")->value, 0.5);
   EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 1).scenarios[1], "times_local")->value, 0.2);
   EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 1).scenarios[1], "best_share")->value, 0.2);
@@ -186,12 +186,12 @@ TEST(MatrixTable, HostsStandApart) {
   ASSERT_EQ(second.scenarios[0].flows.size(), 1U);
   EXPECT_DOUBLE_EQ(*find_total(second.scenarios[0], "bandwidth_sum")->value(), 4e9);
   const auto run = parse_run("matrix", {});
-  const std::string text = testing::tables_of(*run->benchmark, report);
+  const std::string text = testing::tables_of(run->benchmark, report);
   EXPECT_THAT(text, HasSubstr("Host a"));
   EXPECT_THAT(text, HasSubstr("4.00"));
   // What is in the files is what the table shows.
   report.scenarios[0].host_totals[1].figures[0].estimate = 5e9;
-  EXPECT_THAT(testing::tables_of(*run->benchmark, report), HasSubstr("5.00"));
+  EXPECT_THAT(testing::tables_of(run->benchmark, report), HasSubstr("5.00"));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/size_list.h"
-#include "benchmarks/migrate/views.h"
+#include "benchmarks/extremes.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
@@ -22,123 +21,79 @@
 #include "run/levels.h"
 #include "run/room.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_migrate {
 namespace {
 
 constexpr Bytes usual_moved_size{64 * mib};
 
-const Spec migrate_spec{
-    .name = "migrate",
-    .summary = "page migration rate between nodes, and the slowdown of a concurrent reader",
-    .listing = {Topic::pages, true},
-    .description =
-        "Threads move their own pages from one NUMA node to another, 2 MiB, or one page if larger, "
-        "at a time, and back; moving back is not part of the figures. Then a reader on the source "
-        "node chases pointers through the pages, or reads them, while one thread moves them, and "
-        "before and after the move. The command verifies on which node the pages arrived.",
-    .examples = {{"Between all nodes, base and transparent huge pages",
-                  "numatlas migrate --pages base,thp"},
-                 {"From node 0 to node 2 by one thread and by four, without a reader",
-                  "numatlas migrate --from 0 --to 2 --threads 1,4 --beside none"}},
-    .main_metric = "move_time",
-    .without_options = {"--print-scenario"},
-    .refused_options = {"--csv", "--serial", "--memory"},
-    .usual_threads = "one",
-    .usual_pages = "base",
-    .time = {"20s", true},
-    .expected_warnings = {"pages-moved", "placement", "page-size"},
+struct Options {
+  std::vector<Moving> hows{Moving::move_pages};
+  std::vector<std::string> beside{"none", "chase"};
+  std::string from = "all", to = "all";
+  OneSizeOption size;
 };
 
-class Migrate final : public Benchmark {
- public:
-  Migrate() : Benchmark(migrate_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  /// One on every CPU: each pair of nodes takes those of its nodes.
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override {
-    RunOptions every = options;
-    every.placement.threads.reset();
-    every.placement.memory.reset();
-    return worker_on_every_cpu(every, machine, task);
-  }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::vector<Figure> flow_figures(const FlowResult& flow,
-                                   const ScenarioResult& visit) const override;
-  std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) const override;
-  void conclude(RunReport& report) const override { compare_readers(report); }
-  SurveyPart survey(const Machine& machine) const override;
-  std::vector<View> views(const RunReport& report) const override { return migrate_views(report); }
-  std::vector<Fact> facts(const RunReport& report) const override { return migrate_facts(report); }
-
- private:
-  struct Pair {
-    NodeId from, to;
-    std::vector<int> movers;  ///< workers, the nearest first
-    Bytes size;
-  };
-  Expected<void> check(const PlanInput& input) const;
-  Flow moving_flow(const Pair& pair, const PlanInput& input, PageKind pages, Moving how,
-                   int worker) const;
-  void add_pair(std::vector<PlannedScenario>& plan, const PlanInput& input, const Pair& pair,
-                PageKind pages) const;
-  void add_readers(std::vector<PlannedScenario>& plan, const PlanInput& input, const Pair& pair,
-                   PageKind pages, const std::string& reader) const;
-  PlannedScenario point(const PlanInput& input, const Pair& pair, PageKind pages,
-                        const std::string& how, const std::string& run, int threads) const;
-
-  std::vector<Moving> hows_{Moving::move_pages};
-  std::vector<std::string> beside_{"none", "chase"};
-  std::string from_ = "all", to_ = "all";
-  OneSizeOption size_;
+struct Pair {
+  NodeId from, to;
+  std::vector<int> movers;  ///< workers, the nearest first
+  Bytes size;
 };
 
-void Migrate::add_options(CLI::App& app) {
-  add_value(app, "--from", from_, "all|NODES", "source nodes; memories of GPUs only if named");
-  add_value(app, "--to", to_, "all|NODES", "destination nodes; memories of GPUs only if named");
-  add_choices(app, "--how", hows_, named(all_movings),
+/// One on every CPU: each pair of nodes takes those of its nodes.
+Expected<Workers> workers(const RunOptions& options, const Machine& machine,
+                          const TaskContext& task) {
+  RunOptions every = options;
+  every.placement.threads.reset();
+  every.placement.memory.reset();
+  return worker_on_every_cpu(every, machine, task);
+}
+
+void add_options(Options& own, CLI::App& app) {
+  add_value(app, "--from", own.from, "all|NODES", "source nodes; memories of GPUs only if named");
+  add_value(app, "--to", own.to, "all|NODES", "destination nodes; memories of GPUs only if named");
+  add_choices(app, "--how", own.hows, named(all_movings),
               "system call that moves the pages: move_pages(2), or mbind(2) with MPOL_MF_MOVE");
   add_choices(
-      app, "--beside", beside_, named({"none", "chase", "read"}),
+      app, "--beside", own.beside, named({"none", "chase", "read"}),
       "access by another thread while one thread moves the pages: none, a pointer chase, or reads "
       "of all lines");
-  size_.add_to(
+  own.size.add_to(
       app,
       "memory of each thread (default: 64 MiB, or past the caches if that is more)\n"
       "That is four times the last-level caches, at least one page; less if that is more than half "
       "of a node's free memory");
 }
 
-Expected<void> Migrate::parse_options() {
-  TRY(size_.parse(spec().name));
-  TRY(check_nodes("--from", from_, ""));
-  return check_nodes("--to", to_, "");
+Expected<void> parse(Options& own, Benchmark&) {
+  TRY(own.size.parse("migrate"));
+  TRY(check_nodes("--from", own.from, ""));
+  return check_nodes("--to", own.to, "");
 }
 
-Expected<void> Migrate::check(const PlanInput& input) const {
-  TRY(check_run_together(input, spec().name));
+Expected<void> check(const Options& own, const PlanInput& input) {
+  TRY(check_run_together(input, "migrate"));
   if (input.options.placement.memory) {
     return fail_usage("--memory", "migrate places the memory itself, node by node",
                       "name nodes with --from and --to");
   }
-  const bool all = from_ == "all" && to_ == "all";
+  const bool all = own.from == "all" && own.to == "all";
   if ((all ? ordinary_memory_nodes(input) : memory_nodes(input)).size() < 2) {
-    return fail_about(ErrorKind::unavailable, spec().name, only_one_node(input.machines.front()),
+    return fail_about(ErrorKind::unavailable, "migrate", only_one_node(input.machines.front()),
                       "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
                       "clusters in the firmware's settings)");
   }
-  return size_.given() ? check_page_steps(input, "migrate", *size_.given()) : Expected<void>{};
+  return own.size.given() ? check_page_steps(input, "migrate", *own.size.given())
+                          : Expected<void>{};
 }
 
-PlannedScenario Migrate::point(const PlanInput& input, const Pair& pair, PageKind pages,
-                               const std::string& how, const std::string& run, int threads) const {
+PlannedScenario point(const PlanInput& input, const Pair& pair, PageKind pages,
+                      const std::string& how, const std::string& run, int threads) {
   PlannedScenario planned = new_point(
       input,
       fmt::format("{} {} {} {} -> {}", run, how, name_of(pages), pair.from.value, pair.to.value),
       pair.size, pages);
   planned.optional = true;
   if (threads != 1) planned.head.name += fmt::format(" {} threads", threads);
-  planned.head.kernel = "migrate";
   planned.head.labels = {{"run", run},
                          {"how", how},
                          {"from", std::to_string(pair.from.value)},
@@ -153,8 +108,7 @@ PlannedScenario Migrate::point(const PlanInput& input, const Pair& pair, PageKin
   return planned;
 }
 
-Flow Migrate::moving_flow(const Pair& pair, const PlanInput& input, PageKind pages, Moving how,
-                          int worker) const {
+Flow moving_flow(const Pair& pair, const PlanInput& input, PageKind pages, Moving how, int worker) {
   Flow flow = plain_flow(input, "migrate", worker, pair.size, pages);
   flow.kernel.page.page = page_bytes(input.machines.front(), pages);
   flow.kernel.page.moving = how;
@@ -165,8 +119,8 @@ Flow Migrate::moving_flow(const Pair& pair, const PlanInput& input, PageKind pag
 }
 
 /// The reader's pages at rest on both nodes, and on their way.
-void Migrate::add_readers(std::vector<PlannedScenario>& plan, const PlanInput& input,
-                          const Pair& pair, PageKind pages, const std::string& reader) const {
+void add_readers(const Options& own, Plan& plan, const PlanInput& input, const Pair& pair,
+                 PageKind pages, const std::string& reader) {
   Flow reads = access_flow(input, reader, pair.movers.front(), pair.size, pages);
   const auto add = [&](const std::string& run, const std::string& how, NodeId node,
                        std::optional<Moving> moving) {
@@ -188,19 +142,19 @@ void Migrate::add_readers(std::vector<PlannedScenario>& plan, const PlanInput& i
   };
   add("rest before", "-", pair.from, std::nullopt);
   add("rest after", "-", pair.to, std::nullopt);
-  for (Moving how : hows_) add("beside", name_of(how), pair.from, how);
+  for (Moving how : own.hows) add("beside", name_of(how), pair.from, how);
 }
 
-void Migrate::add_pair(std::vector<PlannedScenario>& plan, const PlanInput& input, const Pair& pair,
-                       PageKind pages) const {
-  for (const std::string& reader : beside_) {
+void add_pair(const Options& own, Plan& plan, const PlanInput& input, const Pair& pair,
+              PageKind pages) {
+  for (const std::string& reader : own.beside) {
     if (reader != "none") {
-      add_readers(plan, input, pair, pages, reader);
+      add_readers(own, plan, input, pair, pages, reader);
       continue;
     }
     std::vector<int> counts = input.options.thread_counts;
     if (counts.empty()) counts = {input.options.placement.threads.value_or(1)};
-    for (Moving how : hows_) {
+    for (Moving how : own.hows) {
       for (const int threads : counts) {
         PlannedScenario planned = point(input, pair, pages, name_of(how), "move", threads);
         std::vector<Flow>& flows = planned.scenario.flows;
@@ -232,13 +186,13 @@ std::vector<int> workers_near(const PlanInput& input, const std::vector<NodeId>&
   return workers;
 }
 
-Expected<std::vector<PlannedScenario>> Migrate::plan(const PlanInput& input) const {
-  TRY(check(input));
-  const auto froms = TRY(chosen_nodes(input, "--from", from_));
-  const auto tos = TRY(chosen_nodes(input, "--to", to_));
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  TRY(check(own, input));
+  const auto froms = TRY(chosen_nodes(input, "--from", own.from));
+  const auto tos = TRY(chosen_nodes(input, "--to", own.to));
   int threads = input.options.placement.threads.value_or(1);
   for (int count : input.options.thread_counts) threads = std::max(threads, count);
-  std::vector<PlannedScenario> plan;
+  Plan plan;
   for (PageKind pages : input.pages) {
     PageWork work;
     work.page = page_bytes(input.machines.front(), pages);
@@ -254,8 +208,8 @@ Expected<std::vector<PlannedScenario>> Migrate::plan(const PlanInput& input) con
             Bytes{4 * last_level_caches(input.machines.front(), cpus_of(input, movers, 0)).value});
         for (NodeId node : {from, to})
           size = size_with_room(input, size, flows_on_node(movers, node));
-        pair.size = whole_steps(size_.given().value_or(size), work);
-        add_pair(plan, input, pair, pages);
+        pair.size = whole_steps(own.size.given().value_or(size), work);
+        add_pair(own, plan, input, pair, pages);
       }
     }
   }
@@ -264,8 +218,7 @@ Expected<std::vector<PlannedScenario>> Migrate::plan(const PlanInput& input) con
   return plan;
 }
 
-std::vector<Figure> Migrate::flow_figures(const FlowResult& flow,
-                                          const ScenarioResult& visit) const {
+std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& visit) {
   const auto pages = mean_rate(flow, "move_time");
   const auto page = parse_bytes(label_of(visit, "page"));
   if (!pages || !page) return {};
@@ -276,7 +229,7 @@ std::vector<Figure> Migrate::flow_figures(const FlowResult& flow,
   return {{"move_rate", "B/s", as_sure_as(rate, *pages), std::nullopt}};
 }
 
-std::vector<Figure> Migrate::totals(const ScenarioResult& visit, const RunReport&) const {
+std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
   std::optional<Estimate> sum;
   for (const FlowResult& flow : visit.flows) {
     const Figure* const rate = find_figure(flow.figures, "move_rate");
@@ -287,7 +240,7 @@ std::vector<Figure> Migrate::totals(const ScenarioResult& visit, const RunReport
   return {{"move_rate_sum", "B/s", *sum, std::nullopt}};
 }
 
-SurveyPart Migrate::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   if (machine.ordinary_memory_nodes().size() < 2) return {0, {}, only_one_node(machine)};
   SurveyPart part{1, {}, ""};
   NodeSet nodes = machine.main_nodes(machine.ordinary_memory_nodes());
@@ -305,8 +258,159 @@ SurveyPart Migrate::survey(const Machine& machine) const {
   return part;
 }
 
+/// What the reader of a case takes for its work, of any kind: seconds a load, or a byte.
+std::optional<Estimate> reader_cost(const ScenarioResult& one) {
+  for (const FlowResult& flow : one.flows) {
+    if (const Figure* latency = find_figure(flow.figures, "latency")) return latency->estimate;
+    const Figure* const rate = find_figure(flow.figures, "bandwidth");
+    if (rate != nullptr && rate->value().value_or(0) > 0) return divided_into(1, *rate->estimate);
+  }
+  return std::nullopt;
+}
+
+bool are_alike(const ScenarioResult& one, const ScenarioResult& other) {
+  for (const char* label : {"from", "to", "reader"}) {
+    if (label_of(one, label) != label_of(other, label)) return false;
+  }
+  return one.pages == other.pages && one.size == other.size;
+}
+
+const ScenarioResult* find_rest(const RunReport& report, const ScenarioResult& one,
+                                const char* run) {
+  for (const ScenarioResult& other : report.scenarios) {
+    if (label_of(other, "run") == run && are_alike(one, other)) return &other;
+  }
+  return nullptr;
+}
+
+/// Adds "reader_times" to the cases where a reader's pages are moved: how many times as long (or as
+/// many bytes less) it takes than with the pages at rest, halfway between both nodes.
+void conclude(RunReport& report) {
+  for (ScenarioResult& one : report.scenarios) {
+    if (label_of(one, "run") != "beside") continue;
+    const ScenarioResult* const before = find_rest(report, one, "rest before");
+    const ScenarioResult* const after = find_rest(report, one, "rest after");
+    const auto cost = reader_cost(one);
+    if (before == nullptr || after == nullptr || !cost) continue;
+    const auto first = reader_cost(*before), last = reader_cost(*after);
+    if (!first || !last) continue;
+    // On average half of the pages have gone.
+    const Estimate times = ratio_of(*cost, between(*first, *last, 0.5));
+    one.figures.push_back({"reader_times", "cost", times, std::nullopt});
+  }
+}
+
+std::vector<View> views(const RunReport& report) {
+  std::vector<View> views;
+  for (const CaseGroup& group : groups_of(report, {"run", "how", "pages", "threads"})) {
+    const ScenarioResult& any = *group.cases.front();
+    if (label_of(any, "run") != "move") continue;
+    View view;
+    view.kind = ViewKind::matrix;
+    view.where = group.labels;
+    view.title = fmt::format("Migration by {} in GB/s ({} pages, {} thread{})",
+                             label_of(any, "how"), any.pages, label_of(any, "threads"),
+                             label_of(any, "threads") == "1" ? "" : "s");
+    view.notes = {"rows: source nodes; columns: destination nodes"};
+    view.rows = "from";
+    view.columns = "to";
+    view.cells = {figure_column("", "move_rate_sum", in_gb_per_s)};
+    views.push_back(std::move(view));
+  }
+  View view;
+  view.title = "Migration and a concurrent reader";
+  view.notes = {
+      "run: move, no reader; rest before and after, the reader alone with the pages on the first "
+      "and on the second node; beside, both at the same time",
+      "left: share of the pages that did not arrive; times: the reader's time relative to its time "
+      "with the pages at rest, midway between both nodes"};
+  view.cells = {label_column("run", "run"),
+                label_column("how", "how"),
+                label_column("pages", "pages"),
+                label_column("from", "from"),
+                label_column("to", "to"),
+                label_column("threads", "threads"),
+                label_column("reader", "reader"),
+                figure_column("us/page", "move_time", in_us, Part::value, 3),
+                figure_column("GB/s", "move_rate_sum", in_gb_per_s, Part::with_interval),
+                figure_column("left", "left_behind", in_percent, Part::value, 1, " %"),
+                figure_column("chase ns", "latency", in_ns, Part::with_interval),
+                figure_column("read GB/s", "bandwidth", in_gb_per_s, Part::with_interval),
+                figure_column("times", "reader_times", 1)};
+  views.push_back(std::move(view));
+  return views;
+}
+
+std::vector<Fact> facts(const RunReport& report) {
+  const auto rate = [](const ScenarioResult& one) {
+    return label_of(one, "run") == "move" ? value_of(estimate_of(one, "move_rate_sum"))
+                                          : std::nullopt;
+  };
+  const auto times = [](const ScenarioResult& one) {
+    return value_of(estimate_of(one, "reader_times"));
+  };
+  const auto* const slowest = lowest_of(report.scenarios, rate);
+  const auto* const worst = highest_of(report.scenarios, times);
+  std::vector<Fact> facts;
+  const auto add = [&](const char* key, const ScenarioResult& one, Unit unit, const char* figure,
+                       const std::string& what, const std::string& line) {
+    facts.push_back(
+        {key,
+         {{"from", label_of(one, "from")}, {"to", label_of(one, "to")}, {"pages", one.pages}},
+         fmt::format("{} from node {} to node {} ({} pages)", what, label_of(one, "from"),
+                     label_of(one, "to"), one.pages),
+         unit,
+         *estimate_of(one, figure),
+         "Migration",
+         fmt::format("{} (node {} to {}, {} pages)", line, label_of(one, "from"),
+                     label_of(one, "to"), one.pages)});
+  };
+  if (slowest != nullptr)
+    add("migration_rate", *slowest, "B/s", "move_rate_sum", "moving pages", "slowest {}");
+  if (worst != nullptr) {
+    add("migration_reader_times", *worst, "1", "reader_times",
+        "a reader of pages that are moved, against the same at rest,",
+        "a concurrent reader's time {}");
+  }
+  return facts;
+}
+
 }  // namespace
 
-std::unique_ptr<Benchmark> make_migrate_benchmark() { return std::make_unique<Migrate>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "migrate",
+      .summary = "page migration rate between nodes, and the slowdown of a concurrent reader",
+      .listing = {Topic::pages, true},
+      .description =
+          "Threads move their own pages from one NUMA node to another, 2 MiB, or one page if "
+          "larger, "
+          "at a time, and back; moving back is not part of the figures. Then a reader on the "
+          "source "
+          "node chases pointers through the pages, or reads them, while one thread moves them, and "
+          "before and after the move. The command verifies on which node the pages arrived.",
+      .examples = {{"Between all nodes, base and transparent huge pages",
+                    "numatlas migrate --pages base,thp"},
+                   {"From node 0 to node 2 by one thread and by four, without a reader",
+                    "numatlas migrate --from 0 --to 2 --threads 1,4 --beside none"}},
+      .without_options = {"--print-scenario"},
+      .refused_options = {"--csv", "--serial", "--memory"},
+      .usual_threads = "one",
+      .usual_pages = "base",
+      .time = {"20s", true},
+      .expected_warnings = {"pages-moved", "placement", "page-size"},
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = workers,
+      .plan = with(plan),
+      .flow_figures = flow_figures,
+      .totals = totals,
+      .conclude = conclude,
+      .views = views,
+      .facts = facts,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_migrate

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/test_data.h"
-#include "benchmarks/migrate/views.h"
 #include "benchmarks/test_plan.h"
 #include "record/labels.h"
 
@@ -111,12 +110,12 @@ TEST(MigrateReaders, AreComparedWithTheMiddleOfBothNodes) {
   report.workers = {{0, 0, 0, {CpuId{0}}, NodeId{0}, ""}};
   report.scenarios = {reader_at("rest before", 100e-9), reader_at("rest after", 200e-9),
                       reader_at("beside", 300e-9)};
-  compare_readers(report);
+  parse_run("migrate", {})->benchmark.conclude(report);
   const auto times = estimate_of(report.scenarios[2], "reader_times");
   ASSERT_TRUE(times);
   EXPECT_DOUBLE_EQ(times->value, 2);
   EXPECT_FALSE(estimate_of(report.scenarios[0], "reader_times"));
-  const auto facts = migrate_facts(report);
+  const auto facts = parse_run("migrate", {})->benchmark.facts(report);
   ASSERT_EQ(facts.size(), 1U);
   EXPECT_EQ(facts[0].key, "migration_reader_times");
   EXPECT_EQ(facts[0].words,

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -22,64 +21,23 @@
 #include "run/file_flows.h"
 #include "run/flows.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_run {
 namespace {
 
-const Spec run_spec{
-    .name = "run",
-    .summary = "run a custom workload described in TOML",
-    .listing = {Topic::memory, true},
-    .description =
-        "FILE is TOML and lists the flows that run concurrently: CPU, kernel and memory of each. "
-        "docs/scenarios.md explains it, and --print-scenario writes the plan of any other command "
-        "in this form. Options apply where the file does not say otherwise. The CPUs are those of "
-        "the file.",
-    .examples = {{"A bandwidth measurement, to be edited",
-                  "numatlas bandwidth --kernels copy --print-scenario >mine.toml"},
-                 {"Run it", "numatlas run mine.toml"}},
-    .less_memory_hint = "name smaller sizes in FILE",
-    .main_metric = "latency",
-    .refused_options = {"--cpus", "--threads", "--serial", "--csv"},
-    .usual_pages = "base",
+struct Options {
+  std::string path, isa;
+  ScenarioFile file;
 };
 
-class RunFile final : public Benchmark {
- public:
-  RunFile() : Benchmark(run_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  Expected<void> complete(const RunOptions& options, Machine& machine) const override;
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override;
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const override {
-    return device_totals(point, report);
-  }
-  std::vector<Warning> warnings(const RunReport& report) const override {
-    return device_warnings(report);
-  }
-  std::vector<View> views(const RunReport& report) const override;
-
- private:
-  std::vector<CpuId> cpus() const { return file_.cpus.empty() ? cpus_named(file_) : file_.cpus; }
-  /// What a worker's memory is called: that of the first flow on its CPU, where none is left to
-  /// what `otherwise` says.
-  Expected<MemoryPlacement> worker_memory(CpuId cpu, const MemoryPlacement& otherwise,
-                                          const Machine& machine) const;
-  Expected<void> check_cpu(CpuId cpu, const Machine& machine, const TaskContext& task) const;
-
-  std::string path_, isa_;
-  ScenarioFile file_;
-};
-
-void RunFile::add_options(CLI::App& app) {
-  add_value(app, "FILE", path_, "", "scenario file in TOML, or - for standard input")->required();
-  add_isa_option(app, isa_);
+void add_options(Options& own, CLI::App& app) {
+  add_value(app, "FILE", own.path, "", "scenario file in TOML, or - for standard input")
+      ->required();
+  add_isa_option(app, own.isa);
 }
 
-Expected<void> RunFile::parse_options() {
-  TRY(use_instruction_set(isa_));
-  file_ = TRY(read_scenarios(path_));
+Expected<void> parse(Options& own, Benchmark&) {
+  TRY(use_instruction_set(own.isa));
+  own.file = TRY(read_scenarios(own.path));
   return {};
 }
 
@@ -104,8 +62,8 @@ Expected<void> check_options_of_run(const RunOptions& options, const std::string
 }
 
 /// Drivers are asked only where a flow of a GPU is.
-Expected<void> RunFile::complete(const RunOptions& options, Machine& machine) const {
-  for (const FileScenario& scenario : file_.scenarios) {
+Expected<void> complete(const Options& own, const RunOptions& options, Machine& machine) {
+  for (const FileScenario& scenario : own.file.scenarios) {
     for (const FlowEntry& flow : scenario.flows) {
       if (!traits_of(flow.kernel()).on_gpu) continue;
       const auto added = add_devices(machine, machine.is_live() && !options.null_engine);
@@ -116,11 +74,13 @@ Expected<void> RunFile::complete(const RunOptions& options, Machine& machine) co
   return {};
 }
 
-Expected<MemoryPlacement> RunFile::worker_memory(CpuId cpu, const MemoryPlacement& otherwise,
-                                                 const Machine& machine) const {
+/// What a worker's memory is called: that of the first flow on its CPU, where none is left to what
+/// `otherwise` says.
+Expected<MemoryPlacement> worker_memory(const ScenarioFile& file, CpuId cpu,
+                                        const MemoryPlacement& otherwise, const Machine& machine) {
   const FlowEntry* first = nullptr;
   std::size_t index = 0;
-  for (const FileScenario& scenario : file_.scenarios) {
+  for (const FileScenario& scenario : file.scenarios) {
     for (const FlowEntry& flow : scenario.flows) {
       const auto found = std::find(flow.cpus.begin(), flow.cpus.end(), cpu);
       if (found == flow.cpus.end() || flow.has("shares")) continue;
@@ -140,8 +100,8 @@ Expected<MemoryPlacement> RunFile::worker_memory(CpuId cpu, const MemoryPlacemen
 }
 
 /// A CPU that this process may not use, told with the first place that names it.
-Expected<void> RunFile::check_cpu(CpuId cpu, const Machine& machine,
-                                  const TaskContext& task) const {
+Expected<void> check_cpu(const ScenarioFile& file, CpuId cpu, const Machine& machine,
+                         const TaskContext& task) {
   CpuSpec alone;
   alone.form = CpuSpec::Form::list;
   alone.lists = {{cpu.value}};
@@ -152,7 +112,7 @@ Expected<void> RunFile::check_cpu(CpuId cpu, const Machine& machine,
   Error error = found.error();
   error.hint = "name other CPUs, or request this one from the launcher or batch system";
   error.option_hint.clear();
-  for (const FileScenario& scenario : file_.scenarios) {
+  for (const FileScenario& scenario : file.scenarios) {
     for (const FlowEntry& flow : scenario.flows) {
       const bool runs = std::find(flow.cpus.begin(), flow.cpus.end(), cpu) != flow.cpus.end();
       if (runs)
@@ -161,30 +121,29 @@ Expected<void> RunFile::check_cpu(CpuId cpu, const Machine& machine,
         return fail(error_at(flow.places, "first_touch", error));
     }
   }
-  return fail(error_at(file_.places, "cpus", error));
+  return fail(error_at(file.places, "cpus", error));
 }
 
-Expected<std::vector<WorkerPlacement>> RunFile::workers(const RunOptions& options,
-                                                        const Machine& machine,
-                                                        const TaskContext& task) const {
+Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,
+                          const TaskContext& task) {
   if (task.size > 1) {
     return fail_usage("run", "one process runs all flows of a file",
                       "start one task, without mpirun or with srun -n 1 -c CPUS");
   }
-  TRY(check_options_of_run(options, path_));
+  TRY(check_options_of_run(options, own.path));
   PlacementSpec spec = options.placement;
   spec.cpus.form = CpuSpec::Form::list;
   spec.cpus.is_default = false;
   spec.cpus.lists.emplace_back();
-  for (CpuId cpu : cpus()) {
-    TRY(check_cpu(cpu, machine, task));
+  for (CpuId cpu : own.file.cpus.empty() ? cpus_named(own.file) : own.file.cpus) {
+    TRY(check_cpu(own.file, cpu, machine, task));
     spec.cpus.lists.front().push_back(cpu.value);
   }
   spec.threads = static_cast<int>(spec.cpus.lists.front().size());
   auto workers = resolve_placement(spec, machine, task, 0);
   if (!workers) return fail(workers.error());
   for (WorkerPlacement& worker : *workers) {
-    worker.memory = TRY(worker_memory(*worker.cpu, worker.memory, machine));
+    worker.memory = TRY(worker_memory(own.file, *worker.cpu, worker.memory, machine));
   }
   return workers;
 }
@@ -219,9 +178,9 @@ ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
   return head;
 }
 
-Expected<std::vector<PlannedScenario>> RunFile::plan(const PlanInput& input) const {
-  std::vector<PlannedScenario> plan;
-  for (const FileScenario& file : file_.scenarios) {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  Plan plan;
+  for (const FileScenario& file : own.file.scenarios) {
     auto scenario = TRY(scenario_of(file, input));
     PlannedScenario planned;
     planned.head = head_of(scenario, input.options.stop);
@@ -231,7 +190,7 @@ Expected<std::vector<PlannedScenario>> RunFile::plan(const PlanInput& input) con
   return plan;
 }
 
-std::vector<View> RunFile::views(const RunReport& report) const {
+std::vector<View> views(const RunReport& report) {
   const ViewColumn scenario = label_column("scenario", "name"), cpu = label_column("CPU", "cpu");
   View flows;
   flows.level = ViewLevel::flows;
@@ -277,6 +236,34 @@ std::vector<View> RunFile::views(const RunReport& report) const {
 
 }  // namespace
 
-std::unique_ptr<Benchmark> make_run_benchmark() { return std::make_unique<RunFile>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "run",
+      .summary = "run a custom workload described in TOML",
+      .listing = {Topic::memory, true},
+      .description =
+          "FILE is TOML and lists the flows that run concurrently: CPU, kernel and memory of each. "
+          "docs/scenarios.md explains it, and --print-scenario writes the plan of any other "
+          "command "
+          "in this form. Options apply where the file does not say otherwise. The CPUs are those "
+          "of "
+          "the file.",
+      .examples = {{"A bandwidth measurement, to be edited",
+                    "numatlas bandwidth --kernels copy --print-scenario >mine.toml"},
+                   {"Run it", "numatlas run mine.toml"}},
+      .less_memory_hint = "name smaller sizes in FILE",
+      .refused_options = {"--cpus", "--threads", "--serial", "--csv"},
+      .usual_pages = "base",
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .complete = with(complete),
+      .workers = with(workers),
+      .plan = with(plan),
+      .totals = device_totals,
+      .warnings = device_warnings,
+      .views = views,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_run

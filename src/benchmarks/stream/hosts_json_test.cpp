@@ -13,7 +13,7 @@
 
 #include "analysis/test_hosts.h"
 #include "base/json_document.h"
-#include "benchmarks/stream/stream.h"
+#include "benchmarks/parse.h"
 #include "record/report_json.h"
 
 namespace numatlas::hosts_json_test {
@@ -36,7 +36,7 @@ RunReport full_run() {
   run.scenarios[0].host_totals[1].processes = {{4, {0, 0.5}, {0.25, 0.5}}, {5, {0.25}, {0.125}}};
   testing::run_again(run, {2, 0});
   testing::passes(run, 1, 4).clear();
-  Stream().conclude(run);
+  parse_run("stream", {})->benchmark.conclude(run);
   run.complete = false;
   run.incomplete_reason = "interrupted";
   run.warnings = {{"low-overlap", "", "one"}, {"other-processes", "x", "two, \"quoted\""}};

@@ -1,10 +1,10 @@
-#include "benchmarks/stream/stream.h"
-
+// STREAM over all ranks of all hosts: rounds of Copy, Scale, Add and Triad that everybody begins
+// together.
+#include <optional>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -16,6 +16,7 @@
 
 #include "analysis/findings.h"
 #include "analysis/passes.h"
+#include "analysis/peers.h"
 #include "base/add_once.h"
 #include "base/size_list.h"
 #include "base/whole.h"
@@ -23,12 +24,14 @@
 #include "kernels/stream_loops.h"
 #include "memory/source.h"
 #include "report/dat.h"
+#include "run/benchmark.h"
 #include "run/choices.h"
 #include "run/declare.h"
 #include "run/flows.h"
 #include "run/room.h"
+#include "run/slow_options.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_stream {
 namespace {
 
 constexpr std::uint64_t arrays = 3;
@@ -63,26 +66,6 @@ ScenarioResult case_of(Operation operation, const KernelSpec& spec, std::uint64_
   return one;
 }
 
-const Spec stream_spec{
-    .name = "stream",
-    .summary = "run STREAM on all ranks and hosts, name slow hosts",
-    .listing = {Topic::hosts},
-    .description =
-        "Each process (rank) has three arrays, divided among its threads. A round is one pass of "
-        "each kernel; all ranks of all hosts begin each pass together. A host's time is that of "
-        "its slowest process. Hosts of a kind are compared: one is slow if it lies far below their "
-        "median (--slow, --mads), and its interval does too.",
-    .examples = {{"STREAM on this host, one thread per CPU", "numatlas stream"},
-                 {"Find the slow hosts of a job, 8 processes per host with 16 threads each",
-                  "srun --ntasks-per-node 8 -c 16 numatlas stream --threads 16 --check --retest"}},
-    .less_memory_hint = "use fewer --elements or a smaller --size, or fewer ranks or --threads",
-    .main_metric = "bandwidth",
-    .without_options = {"--serial", "--precision", "--time", "--seed", "--verify", "--stats",
-                        "--process-memory", "--skip-too-large", "--print-scenario"},
-    .shown_options = {"--strict", "--openmetrics"},
-    .reduced_to_hosts = true,
-};
-
 /// "local"; "bind:0, bind:1" where workers have different ones.
 std::string memory_text(const Layout& layout) {
   std::vector<std::string> texts;
@@ -90,113 +73,138 @@ std::string memory_text(const Layout& layout) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-}  // namespace
+/// What is done in the passes of one scenario of the plan.
+struct StreamPoint {
+  std::string name;                   ///< "stream", "read (persist none)"
+  std::vector<Operation> operations;  ///< in turn
+  Persist persist = Persist::none;
+};
 
-Stream::Stream() : Benchmark(stream_spec) {}
+struct Options {
+  std::string elements_text, size_text, isa, repeats_text = "10";
+  std::string dat_folder;
+  std::string elements_source;  ///< why so many, for the views: hosts_plan finds out
+  bool samples = false, check = false, retest = false, lines = false;
+  SlowOptions slow_options;
+  SlowRule rule;
+  std::optional<std::uint64_t> elements;
+  int repeats = 10;
+  Stores stores = Stores::regular;
+  std::vector<Operation> operations{Operation::copy, Operation::scale, Operation::add,
+                                    Operation::triad};
+  std::vector<Persist> persists;
+};
 
-void Stream::add_options(CLI::App& app) {
+/// Where it is said who is slow; one host is asked for a verdict by --check alone.
+bool judges(const Options& own, const RunReport& report) {
+  return own.check || report.hosts.size() > 1;
+}
+
+void add_options(Options& own, CLI::App& app) {
   add_value(
-      app, "--elements", elements_text_, "N",
+      app, "--elements", own.elements_text, "N",
       "8-byte elements of each array of a process (default: four times the last-level caches)\n"
       "The number is rounded up to whole cache lines. By default, an array is four times the "
       "last-level caches that the workers of a host use, or a third of 1 GiB where the system may "
       "not list all caches, or a third of twice the memory-side caches, whichever is largest, "
       "divided by the processes of the host. All hosts take the largest array that any needs, but "
       "at most half of the free memory");
-  add_value(app, "--size", size_text_, "SIZE",
+  add_value(app, "--size", own.size_text, "SIZE",
             "memory of the three arrays of a process\n"
             "In MiB or with a unit; instead of --elements");
-  add_value(app, "--repeats", repeats_text_, "N",
+  add_value(app, "--repeats", own.repeats_text, "N",
             "rounds; the first is an uncounted warm-up\n"
             "At least 2; an interval takes 7");
-  add_choices(app, "--kernels", operations_,
+  add_choices(app, "--kernels", own.operations,
               named(std::vector{Operation::copy, Operation::scale, Operation::add, Operation::triad,
                                 Operation::read, Operation::write}),
               "kernels to run\n"
               "They run in the order of STREAM: copy, scale, add, triad; read and write run in "
               "rounds of their own");
-  add_stores_option(app, stores_);
-  add_isa_option(app, isa_);
+  add_stores_option(app, own.stores);
+  add_isa_option(app, own.isa);
   rare(add_choices(
-      app, "--persist", persists_,
+      app, "--persist", own.persists,
       named(
           std::vector{Persist::none, Persist::individual, Persist::collective, Persist::per_block}),
       "with --memory pmem: or dax:, when writes are made persistent, within the measured time: "
       "never (none), by each thread at the end of its part (individual), by one thread per process "
       "for all (collective), or every 64 KiB (per-block). Several are measured in turn"));
-  slow_options_.add_to(app);
+  own.slow_options.add_to(app);
   rare(app.get_option("--mads"));
-  app.add_flag("--check", check_, "exit code 1 if a host is slow, 9 if one is not judged");
-  app.add_flag("--retest", retest_,
+  app.add_flag("--check", own.check, "exit code 1 if a host is slow, 9 if one is not judged");
+  app.add_flag("--retest", own.retest,
                "run slow hosts again, beside healthy ones\n"
                "As many healthy hosts of their kind run, at least three, while the others wait. "
                "Hosts that are not slow again do not count for --check");
   const auto output = [](CLI::Option* option) { option->group("Output"); };
-  output(rare(add_value(app, "--dat", dat_folder_, "FOLDER",
+  output(rare(add_value(app, "--dat", own.dat_folder, "FOLDER",
                         "also write memory_results-PxT-TIME.dat in this folder, the XML of "
                         "distributed_streams: P processes per host, T threads each")));
   output(rare(
-      app.add_flag("--samples", samples_, "keep the rounds of each process in --json as well")));
-  output(rare(app.add_flag("--lines", lines_,
+      app.add_flag("--samples", own.samples, "keep the rounds of each process in --json as well")));
+  output(rare(app.add_flag("--lines", own.lines,
                            "print a key=value line for each kernel and each slow host after the "
                            "table, for scripts")));
 }
 
-Expected<void> Stream::parse_options() {
-  const auto repeats = TRY(parse_whole<int>(repeats_text_, 0, 1'000'000, "--repeats"));
-  if (repeats < 2) {
-    return fail_usage("--repeats",
-                      fmt::format("{} round{} nothing to report: the first one is a warm-up",
-                                  repeats, repeats == 1 ? " leaves" : "s leave"),
-                      "use 2 or more", "; an interval requires 7");
-  }
-  repeats_ = repeats;
-  rule_ = TRY(slow_options_.parse());
-  TRY(parse_arrays());
-  return parse_kernels();
-}
-
-Expected<void> Stream::parse_arrays() {
-  if (!elements_text_.empty() && !size_text_.empty())
+Expected<void> parse_arrays(Options& own) {
+  if (!own.elements_text.empty() && !own.size_text.empty())
     return fail_usage("--size", "--elements says the same", "give one of them");
-  if (!elements_text_.empty()) {
+  if (!own.elements_text.empty()) {
     const auto count =
-        parse_whole<std::uint64_t>(elements_text_, 1, std::uint64_t{1} << 56, "--elements");
+        parse_whole<std::uint64_t>(own.elements_text, 1, std::uint64_t{1} << 56, "--elements");
     if (!count)
       return fail_usage("--elements", count.error().message, "elements of 8 bytes, an array");
-    elements_ = *count;
-  } else if (!size_text_.empty()) {
-    const auto size = TRY(parse_one_size(size_text_, "stream"));
-    elements_ = size.value / arrays / sizeof(double);
-    if (*elements_ == 0) {
+    own.elements = *count;
+  } else if (!own.size_text.empty()) {
+    const auto size = TRY(parse_one_size(own.size_text, "stream"));
+    own.elements = size.value / arrays / sizeof(double);
+    if (*own.elements == 0) {
       return fail_usage("--size", fmt::format("{} are too small for three arrays", to_text(size)));
     }
   }
   return {};
 }
 
-Expected<void> Stream::parse_kernels() {
-  TRY(use_instruction_set(isa_));
-  TRY(check_stores({stores_}));
+Expected<void> parse_kernels(Options& own) {
+  TRY(use_instruction_set(own.isa));
+  TRY(check_stores({own.stores}));
   // In STREAM's order, whatever theirs: what one writes the next one reads.
-  std::sort(operations_.begin(), operations_.end());
-  const auto twice = std::adjacent_find(operations_.begin(), operations_.end());
-  if (twice != operations_.end())
+  std::sort(own.operations.begin(), own.operations.end());
+  const auto twice = std::adjacent_find(own.operations.begin(), own.operations.end());
+  if (twice != own.operations.end())
     return fail_usage("--kernels", fmt::format("'{}' is named twice", name_of(*twice)));
-  std::sort(persists_.begin(), persists_.end());
-  persists_.erase(std::unique(persists_.begin(), persists_.end()), persists_.end());
+  std::sort(own.persists.begin(), own.persists.end());
+  own.persists.erase(std::unique(own.persists.begin(), own.persists.end()), own.persists.end());
   return {};
 }
 
-std::vector<StreamPoint> Stream::points(bool lasting) const {
+Expected<void> parse(Options& own, Benchmark& benchmark) {
+  const auto repeats = TRY(parse_whole<int>(own.repeats_text, 0, 1'000'000, "--repeats"));
+  if (repeats < 2) {
+    return fail_usage("--repeats",
+                      fmt::format("{} round{} nothing to report: the first one is a warm-up",
+                                  repeats, repeats == 1 ? " leaves" : "s leave"),
+                      "use 2 or more", "; an interval requires 7");
+  }
+  own.repeats = repeats;
+  own.rule = TRY(own.slow_options.parse());
+  if (!own.size_text.empty()) benchmark.size_option = "--size";
+  TRY(parse_arrays(own));
+  return parse_kernels(own);
+}
+
+/// The points for memory that lasts, or not.
+std::vector<StreamPoint> points(const Options& own, bool lasting) {
   StreamPoint cycle, reads, writes;
-  for (const Operation operation : operations_) {
+  for (const Operation operation : own.operations) {
     StreamPoint& point = operation == Operation::read    ? reads
                          : operation == Operation::write ? writes
                                                          : cycle;
     point.operations.push_back(operation);
   }
-  std::vector<Persist> modes = persists_;
+  std::vector<Persist> modes = own.persists;
   if (modes.empty()) modes = {Persist::none};
   std::vector<StreamPoint> points;
   for (StreamPoint* point : {&cycle, &writes, &reads}) {
@@ -215,7 +223,13 @@ std::vector<StreamPoint> Stream::points(bool lasting) const {
   return points;
 }
 
-Stream::Elements Stream::elements_for(const PlanInput& input) const {
+/// Elements of each array of a process: what the caches of a host ask for, and what it has room for
+/// beside others.
+struct Elements {
+  std::uint64_t wanted = 0, room = ~std::uint64_t{0};
+};
+
+Elements elements_for(const PlanInput& input) {
   const std::vector<int> workers = all_workers(input.layout);
   std::uint64_t elements = 0;
   for (std::size_t host = 0; host < input.machines.size(); ++host) {
@@ -250,8 +264,9 @@ Stream::Elements Stream::elements_for(const PlanInput& input) const {
   return found;
 }
 
-std::string Stream::source_of_elements(const PlanInput& input, std::uint64_t wanted,
-                                       std::uint64_t elements) const {
+/// Why so many: "4 x the last-level caches (32 MiB)", or what there is room for.
+std::string source_of_elements(const PlanInput& input, std::uint64_t wanted,
+                               std::uint64_t elements) {
   const std::vector<int> workers = all_workers(input.layout);
   const Bytes listed = last_level_caches(input.machines.front(), cpus_of(input, workers, 0));
   const Bytes others = past_all_caches(input, workers, 0);
@@ -270,8 +285,8 @@ std::string Stream::source_of_elements(const PlanInput& input, std::uint64_t wan
   return fmt::format("{} ({})", rule, caches);
 }
 
-Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const StreamPoint& point,
-                                             std::uint64_t elements) const {
+Expected<std::vector<Flow>> flows_of(const Options& own, const PlanInput& input,
+                                     const StreamPoint& point, std::uint64_t elements) {
   const std::uint64_t lines = lines_of(elements);
   std::vector<Flow> flows;
   for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
@@ -282,11 +297,11 @@ Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const Strea
     flow.worker = static_cast<int>(i);
     flow.kernel.name = "stream";
     flow.kernel.passes = point.operations;
-    flow.kernel.stores = stores_;
+    flow.kernel.stores = own.stores;
     flow.kernel.persist = point.persist;
     flow.kernel.array_lines = lines / threads + (thread < lines % threads ? 1 : 0);
     if (flow.kernel.array_lines == 0) {
-      return fail_usage(size_text_.empty() ? "--elements" : "--size",
+      return fail_usage(own.size_text.empty() ? "--elements" : "--size",
                         fmt::format("arrays of {} leave some of the {} threads of a process "
                                     "without a cache line",
                                     elements, threads),
@@ -300,45 +315,46 @@ Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const Strea
   return flows;
 }
 
-std::uint64_t Stream::elements_of(const PlanInput& input) const {
-  if (elements_) return *elements_;
+/// Of each array of a process; as asked for, else what all hosts, or this one, came to.
+std::uint64_t elements_of(const Options& own, const PlanInput& input) {
+  if (own.elements) return *own.elements;
   if (!input.largest.empty()) return std::min(input.largest[0], ~input.largest[1]);
   const Elements its = elements_for(input);
   return std::min(its.wanted, its.room);
 }
 
 /// What is wanted, and the least room of all hosts.
-std::vector<std::uint64_t> Stream::numbers_of_host(const PlanInput& input) const {
-  if (elements_) return {};
+std::vector<std::uint64_t> numbers_of_host(const Options& own, const PlanInput& input) {
+  if (own.elements) return {};
   const Elements mine = elements_for(input);
   return {mine.wanted, ~mine.room};
 }
 
-std::string Stream::same_on_all_hosts() const {
-  std::string words =
-      fmt::format("{} {} {} {} {} {} {}", repeats_, samples_, retest_, check_,
-                  elements_ ? std::to_string(*elements_) : "", name_of(stores_), instruction_set());
-  for (const Operation operation : operations_) words += std::string(" ") + name_of(operation);
-  for (const Persist persist : persists_) words += std::string(" ") + name_of(persist);
+std::string same_on_all_hosts(const Options& own) {
+  std::string words = fmt::format("{} {} {} {} {} {} {}", own.repeats, own.samples, own.retest,
+                                  own.check, own.elements ? std::to_string(*own.elements) : "",
+                                  name_of(own.stores), instruction_set());
+  for (const Operation operation : own.operations) words += std::string(" ") + name_of(operation);
+  for (const Persist persist : own.persists) words += std::string(" ") + name_of(persist);
   return words;
 }
 
-std::optional<HostsPlan> Stream::by_hosts(const PlanInput& input) const {
-  const std::uint64_t elements = elements_of(input), lines = lines_of(elements);
+HostsPlan hosts_plan(Options& own, const PlanInput& input) {
+  const std::uint64_t elements = elements_of(own, input), lines = lines_of(elements);
   HostsPlan plan;
-  plan.keeps_processes = samples_;
-  plan.rounds = repeats_;
-  elements_source_.clear();
-  if (!elements_) {
+  plan.keeps_processes = own.samples;
+  plan.rounds = own.repeats;
+  own.elements_source.clear();
+  if (!own.elements) {
     const std::uint64_t wanted =
         input.largest.empty() ? elements_for(input).wanted : input.largest[0];
-    elements_source_ = source_of_elements(input, wanted, elements);
+    own.elements_source = source_of_elements(input, wanted, elements);
   }
   const auto& workers = input.layout.workers;
   const bool lasting = !workers.empty() && lasts(workers.front().placement.memory);
-  for (const StreamPoint& point : points(lasting)) {
+  for (const StreamPoint& point : points(own, lasting)) {
     KernelSpec spec;
-    spec.stores = stores_;
+    spec.stores = own.stores;
     for (const Operation operation : point.operations) {
       plan.cases.push_back(case_of(operation, spec, lines,
                                    lasting ? name_of(point.persist) : "memory",
@@ -352,13 +368,13 @@ std::optional<HostsPlan> Stream::by_hosts(const PlanInput& input) const {
   return plan;
 }
 
-std::vector<std::size_t> Stream::hosts_to_retest(const RunReport& report) const {
-  if (!retest_) return {};
+std::vector<std::size_t> hosts_to_retest(const Options& own, const RunReport& report) {
+  if (!own.retest) return {};
   const PeerInput peers = peers_in(report);
-  return numatlas::hosts_to_retest(peers, judge_peers(peers, rule_));
+  return numatlas::hosts_to_retest(peers, judge_peers(peers, own.rule));
 }
 
-void Stream::conclude(RunReport& report) const {
+void conclude(const Options& own, RunReport& report) {
   std::erase_if(report.scenarios, is_finding);  // of an earlier round
   std::string reason;
   for (const ScenarioResult& one : report.scenarios)
@@ -377,50 +393,20 @@ void Stream::conclude(RunReport& report) const {
     one.reason = one.status == Status::ok ? "" : reason.empty() ? "not measured" : reason;
   }
   const PeerInput peers = peers_in(report);
-  const SlowReport slow = judge_peers(peers, rule_);
-  if (judges(report)) report.answer = answer_of(peers, slow);
+  const SlowReport slow = judge_peers(peers, own.rule);
+  if (judges(own, report)) report.answer = answer_of(peers, slow);
   add_findings(peers, slow, report);
 }
 
-std::vector<Warning> Stream::warnings(const RunReport& report) const {
-  std::vector<Warning> warnings;
-  std::vector<std::pair<std::string, CpuUse>> by_host;
-  for (std::size_t host = 0; host < report.cpu_use.size(); ++host)
-    by_host.emplace_back(report.hosts[host], report.cpu_use[host]);
-  for (auto& [code, text] : {std::pair("low-overlap", overlap_warning(report)),
-                             {"other-processes", cpu_use_warning(by_host)}})
-    if (!text.empty()) warnings.push_back({code, "", text});
-  // More than that, and hosts that share a network or a power supply did not load it together.
-  constexpr double most_apart = 0.1;
-  if (const auto spread = start_spread(report); spread && spread->part > most_apart) {
-    warnings.push_back({"late-hosts", "",
-                        fmt::format("hosts started each pass {:.0f} % of its time apart (median); "
-                                    "use larger arrays to reduce this",
-                                    spread->part * 100)});
-  }
-  if (judges(report))
-    for (const std::string& why : judge_peers(peers_in(report), rule_).not_judged)
-      warnings.push_back({"not-judged", "", "not judged: " + why});
-  return warnings;
-}
-
-std::vector<View> Stream::views(const RunReport& report) const {
-  return stream_views(report, rule_, repeats_, elements_source_);
-}
-
-std::string Stream::remarks(const RunReport& report, const RunOptions&) const {
-  return lines_ ? "\n" + stream_lines(report, judge_peers(peers_in(report), rule_)) : "";
-}
-
-std::string Stream::csv_file(const RunReport& report, const RunOptions&) const {
-  return rounds_csv(report);
+std::string remarks(const Options& own, const RunReport& report, const RunOptions&) {
+  return own.lines ? "\n" + stream_lines(report, judge_peers(peers_in(report), own.rule)) : "";
 }
 
 /// The name of the .dat is known once hosts have met. When a run started it says to the minute: a
 /// number is added where there is such a file.
-std::vector<OutputFile> Stream::own_files(const RunReport& report) const {
-  if (dat_folder_.empty()) return {};
-  const std::filesystem::path folder = dat_folder_;
+std::vector<OwnFile> own_files(const Options& own, const RunReport& report) {
+  if (own.dat_folder.empty()) return {};
+  const std::filesystem::path folder = own.dat_folder;
   std::filesystem::path name = "memory_results";
   if (!report.hosts.empty()) {
     const std::filesystem::path wanted = dat_name(report);
@@ -429,18 +415,14 @@ std::vector<OutputFile> Stream::own_files(const RunReport& report) const {
     for (int i = 2; std::filesystem::exists(folder / name, none); ++i)
       name = fmt::format("{}-{}{}", wanted.stem().string(), i, wanted.extension().string());
   }
-  return {{"--dat", (folder / name).string()}};
+  return {{{"--dat", (folder / name).string()}, dat_text}};
 }
 
-std::string Stream::own_file(const std::string&, const RunReport& report) const {
-  return dat_text(report);
+int exit_code(const Options& own, const RunReport& report) {
+  return own.check ? exit_code_of(judge_peers(peers_in(report), own.rule)) : 0;
 }
 
-int Stream::exit_code(const RunReport& report) const {
-  return check_ ? exit_code_of(judge_peers(peers_in(report), rule_)) : 0;
-}
-
-Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) const {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
   const auto& options = input.options;
   if (!options.thread_counts.empty())
     return fail_usage("--threads", "stream accepts one number per run");
@@ -449,25 +431,67 @@ Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) cons
   const bool lasting =
       std::any_of(input.layout.workers.begin(), input.layout.workers.end(),
                   [](const Worker& worker) { return lasts(worker.placement.memory); });
-  if (!persists_.empty() && !lasting) {
+  if (!own.persists.empty() && !lasting) {
     return fail_usage("--persist", "this memory is not persistent",
                       "name persistent memory, as in --memory pmem:/mnt/pmem0");
   }
-  const std::uint64_t elements = elements_of(input);
-  std::vector<PlannedScenario> plan;
-  for (const StreamPoint& point : points(lasting)) {
-    auto flows = TRY(flows_of(input, point, elements));
+  const std::uint64_t elements = elements_of(own, input);
+  Plan plan;
+  for (const StreamPoint& point : points(own, lasting)) {
+    auto flows = TRY(flows_of(own, input, point, elements));
     PlannedScenario planned;
     planned.head.name = point.name;
     planned.head.size = flows.empty() ? Bytes{} : flows.front().region.bytes;
     planned.scenario = {point.name, std::move(flows), options.stop};
-    planned.scenario.stop.passes = repeats_ * static_cast<int>(point.operations.size());
+    planned.scenario.stop.passes = own.repeats * static_cast<int>(point.operations.size());
     planned.head.kernel = "stream";
     add_point(plan, std::move(planned));
   }
   return plan;
 }
 
-std::unique_ptr<Benchmark> make_stream_benchmark() { return std::make_unique<Stream>(); }
+}  // namespace
 
-}  // namespace numatlas
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "stream",
+      .summary = "run STREAM on all ranks and hosts, name slow hosts",
+      .listing = {Topic::hosts},
+      .description =
+          "Each process (rank) has three arrays, divided among its threads. A round is one pass of "
+          "each kernel; all ranks of all hosts begin each pass together. A host's time is that of "
+          "its slowest process. Hosts of a kind are compared: one is slow if it lies far below "
+          "their "
+          "median (--slow, --mads), and its interval does too.",
+      .examples =
+          {{"STREAM on this host, one thread per CPU", "numatlas stream"},
+           {"Find the slow hosts of a job, 8 processes per host with 16 threads each",
+            "srun --ntasks-per-node 8 -c 16 numatlas stream --threads 16 --check --retest"}},
+      .less_memory_hint = "use fewer --elements or a smaller --size, or fewer ranks or --threads",
+      .without_options = {"--serial", "--precision", "--time", "--seed", "--verify", "--stats",
+                          "--process-memory", "--skip-too-large", "--print-scenario"},
+      .shown_options = {"--strict", "--openmetrics"},
+      .size_option = "--elements",
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .plan = with(plan),
+      .conclude = with(conclude),
+      .warnings = with([](const Options& own, const RunReport& report) {
+        return stream_warnings(report, judges(own, report) ? &own.rule : nullptr);
+      }),
+      .views = with([](const Options& own, const RunReport& report) {
+        return stream_views(report, own.rule, own.repeats, own.elements_source);
+      }),
+      .remarks = with(remarks),
+      .csv_file = [](const RunReport& report, const RunOptions&) { return rounds_csv(report); },
+      .own_files = with(own_files),
+      .exit_code = with(exit_code),
+      .reduced_to_hosts = ReducedToHosts{.plan = with(hosts_plan),
+                                         .numbers = with(numbers_of_host),
+                                         .same_on_all = with(same_on_all_hosts),
+                                         .to_retest = with(hosts_to_retest)},
+  };
+}
+
+}  // namespace numatlas::benchmark_stream

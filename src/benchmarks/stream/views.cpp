@@ -174,6 +174,28 @@ void add_findings(const PeerInput& peers, const SlowReport& slow, RunReport& rep
   }
 }
 
+std::vector<Warning> stream_warnings(const RunReport& report, const SlowRule* rule) {
+  std::vector<Warning> warnings;
+  std::vector<std::pair<std::string, CpuUse>> by_host;
+  for (std::size_t host = 0; host < report.cpu_use.size(); ++host)
+    by_host.emplace_back(report.hosts[host], report.cpu_use[host]);
+  for (auto& [code, text] : {std::pair("low-overlap", overlap_warning(report)),
+                             {"other-processes", cpu_use_warning(by_host)}})
+    if (!text.empty()) warnings.push_back({code, "", text});
+  // More than that, and hosts that share a network or a power supply did not load it together.
+  constexpr double most_apart = 0.1;
+  if (const auto spread = start_spread(report); spread && spread->part > most_apart) {
+    warnings.push_back({"late-hosts", "",
+                        fmt::format("hosts started each pass {:.0f} % of its time apart (median); "
+                                    "use larger arrays to reduce this",
+                                    spread->part * 100)});
+  }
+  if (rule != nullptr)
+    for (const std::string& why : judge_peers(peers_in(report), *rule).not_judged)
+      warnings.push_back({"not-judged", "", "not judged: " + why});
+  return warnings;
+}
+
 std::vector<View> stream_views(const RunReport& report, const SlowRule& rule, int rounds,
                                const std::string& source) {
   View hosts = view_of(title_of(report), "", "slowest_host");

@@ -15,7 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include "analysis/test_hosts.h"
-#include "benchmarks/stream/stream.h"
+#include "benchmarks/parse.h"
 #include "benchmarks/stream/summary.h"
 #include "report/openmetrics.h"
 #include "report/tables.h"
@@ -32,7 +32,7 @@ using testing::slow_down;
 
 /// As the benchmark leaves it.
 RunReport judged(RunReport run) {
-  const Stream stream;
+  const Benchmark stream = parse_run("stream", {})->benchmark;
   stream.conclude(run);
   for (Warning& warning : stream.warnings(run)) run.warnings.push_back(std::move(warning));
   run.views = stream.views(run);
@@ -130,7 +130,7 @@ TEST(StreamTable, AnIncompleteRunSaysHowFarItCame) {
 TEST(StreamConclude, TwiceIsAsOnce) {
   const RunReport once = judged(with_a_slow_host());
   RunReport twice = once;
-  Stream().conclude(twice);
+  parse_run("stream", {})->benchmark.conclude(twice);
   EXPECT_EQ(twice.scenarios.size(), once.scenarios.size());
   EXPECT_EQ(twice.scenarios[0].figures.size(), once.scenarios[0].figures.size());
 }

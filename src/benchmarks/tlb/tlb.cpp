@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,13 +16,15 @@
 #include "base/size_list.h"
 #include "base/whole.h"
 #include "benchmarks/survey_words.h"
-#include "benchmarks/tlb/views.h"
+#include "benchmarks/tlb/levels.h"
+#include "placement/placement.h"
+#include "record/labels.h"
 #include "run/declare.h"
 #include "run/flows.h"
 #include "run/levels.h"
 #include "run/room.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_tlb {
 namespace {
 
 // 4 times what the largest TLB of today holds (3072 entries), with base pages 64 MiB.
@@ -58,52 +60,13 @@ Expected<std::vector<int>> parse_page_counts(const std::string& text) {
   return std::vector<int>(counts.begin(), counts.end());
 }
 
-const Spec tlb_spec{
-    .name = "tlb",
-    .summary = "reach and miss cost of each TLB level, by page size",
-    .listing = {Topic::pages, true},
-    .description =
-        "A worker follows a random cycle through one cache line of each of n pages, and one "
-        "through n packed lines. Both need the same cache space; what the first takes longer is "
-        "the cost of TLB misses. Where it rises with n, a TLB level ends. Page sizes that are not "
-        "available are skipped, with the reason. --time covers all page counts together.",
-    .examples = {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
-                 {"Around the end of a level, finer than the default steps",
-                  "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}},
-    .less_memory_hint = "ask for fewer pages with --page-counts, or for fewer workers with --cpus",
-    .main_metric = "latency",
-    .refused_options = {"--csv"},
-    .usual_cpus = "one CPU",
-    .usual_pages = "base,thp,2M,1G",
-    .time = {"20s", true},
+struct Options {
+  std::string counts_text;
+  std::vector<int> counts;  ///< empty: by kind of pages
 };
 
-class Tlb final : public Benchmark {
- public:
-  Tlb() : Benchmark(tlb_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 1; }
-  const char* size_option() const override { return "--page-counts"; }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  SurveyPart survey(const Machine& machine) const override;
-  void conclude(RunReport& report) const override { add_tlb_costs(report); }
-  std::vector<View> views(const RunReport& report) const override { return tlb_views(report); }
-  std::vector<Fact> facts(const RunReport& report) const override { return tlb_facts(report); }
-
- private:
-  std::vector<int> counts_of(const PlanInput& input, PageKind kind) const;
-  void add_spread(std::vector<PlannedScenario>& plan, const PlanInput& input, PageKind kind,
-                  const std::vector<int>& counts) const;
-  void add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
-                  const std::set<int>& counts) const;
-
-  std::string counts_text_;
-  std::vector<int> counts_;  ///< empty: by kind of pages
-};
-
-void Tlb::add_options(CLI::App& app) {
-  add_value(app, "--page-counts", counts_text_, "COUNTS",
+void add_options(Options& own, CLI::App& app) {
+  add_value(app, "--page-counts", own.counts_text, "COUNTS",
             fmt::format("numbers of pages: a list (64,96,128), or the powers of two in a range and "
                         "the numbers half way between them (8-16384)\n"
                         "The default is 8-{} base pages, 8-{} of 2 MiB, 2-{} of 1 GiB; fewer if "
@@ -112,9 +75,9 @@ void Tlb::add_options(CLI::App& app) {
       ->group("Measurement");
 }
 
-Expected<void> Tlb::parse_options() {
-  if (counts_text_.empty()) return {};
-  counts_ = TRY(parse_page_counts(counts_text_));
+Expected<void> parse(Options& own, Benchmark&) {
+  if (own.counts_text.empty()) return {};
+  own.counts = TRY(parse_page_counts(own.counts_text));
   return {};
 }
 
@@ -137,8 +100,8 @@ std::vector<Flow> chases(const PlanInput& input, Bytes size, PageKind kind,
   return flows;
 }
 
-std::vector<int> Tlb::counts_of(const PlanInput& input, PageKind kind) const {
-  if (!counts_.empty()) return counts_;
+std::vector<int> counts_of(const Options& own, const PlanInput& input, PageKind kind) {
+  if (!own.counts.empty()) return own.counts;
   std::set<int> counts;
   add_between(counts, is_from_pool(kind) && huge_page_size(kind) >= Bytes{512 * mib} ? 2 : 8,
               kind == PageKind::base ? most_base_pages : most_huge_pages);
@@ -156,6 +119,7 @@ PlannedScenario lines_point(const PlanInput& input, std::string name, int count,
                             Bytes stride, const std::string& lines) {
   PlannedScenario planned = new_point(
       input, std::move(name), Bytes{static_cast<std::uint64_t>(count) * stride.value}, kind);
+  planned.head.kernel = "chase";
   planned.head.stride = stride;
   planned.head.order = name_of(ChainOrder::random);
   planned.head.labels = {{"page_count", std::to_string(count)}, {"lines", lines}};
@@ -163,8 +127,7 @@ PlannedScenario lines_point(const PlanInput& input, std::string name, int count,
   return planned;
 }
 
-void Tlb::add_spread(std::vector<PlannedScenario>& plan, const PlanInput& input, PageKind kind,
-                     const std::vector<int>& counts) const {
+void add_spread(Plan& plan, const PlanInput& input, PageKind kind, const std::vector<int>& counts) {
   const Bytes page = page_of(input, kind);
   // One reason for all numbers of pages.
   const auto problem = page_kind_problem(kind, input.machines.front(), {}, page);
@@ -193,8 +156,7 @@ bool room_for_thp(const PlanInput& input) {
 }
 
 /// In huge pages, of which the first level of any TLB holds enough; else page by page.
-void Tlb::add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
-                     const std::set<int>& counts) const {
+void add_packed(Plan& plan, const PlanInput& input, const std::set<int>& counts) {
   const bool huge = room_for_thp(input);
   const PageKind kind = huge ? PageKind::thp : PageKind::base;
   const ChainOrder order = huge ? ChainOrder::random : ChainOrder::page_local;
@@ -215,16 +177,16 @@ void Tlb::add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
   }
 }
 
-Expected<std::vector<PlannedScenario>> Tlb::plan(const PlanInput& input) const {
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
   if (!input.options.thread_counts.empty())
     return fail_usage("--threads", "tlb takes one number", "run it once for each");
   if (!input.options.csv_file.empty())
     return fail_usage("--csv", "its file has one row per size, and this command varies the pages",
                       "use --format csv or --json FILE");
-  std::vector<PlannedScenario> plan;
+  Plan plan;
   std::set<int> all;
   for (const PageKind kind : input.pages) {
-    const std::vector<int> counts = counts_of(input, kind);
+    const std::vector<int> counts = counts_of(own, input, kind);
     add_spread(plan, input, kind, counts);
     if (!plan.back().skip) all.insert(counts.begin(), counts.end());
   }
@@ -232,7 +194,7 @@ Expected<std::vector<PlannedScenario>> Tlb::plan(const PlanInput& input) const {
   return plan;
 }
 
-SurveyPart Tlb::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   const std::string pages = base_and_best_pages(machine);
   SurveyPart part{1, {}, ""};
   if (pages != name_of(PageKind::base))
@@ -244,8 +206,164 @@ SurveyPart Tlb::survey(const Machine& machine) const {
   return part;
 }
 
+int pages_of(const ScenarioResult& one) { return std::atoi(label_of(one, "page_count").c_str()); }
+
+/// What was measured with one kind of pages, by number of pages.
+struct Sweep {
+  std::string kind;
+  Bytes page;
+  std::vector<const ScenarioResult*> cases;
+  std::vector<TlbPoint> points;
+};
+
+std::vector<Sweep> sweeps_of(const RunReport& report) {
+  std::vector<Sweep> sweeps;
+  for (const ScenarioResult& one : report.scenarios) {
+    const std::string kind = label_of(one, "page_kind");
+    if (kind.empty() || !host_estimate_of(one, "tlb_miss_cost")) continue;
+    if (sweeps.empty() || sweeps.back().kind != kind)
+      sweeps.push_back({kind, Bytes{one.stride.value - one.stride.value % 4096}, {}, {}});
+    sweeps.back().cases.push_back(&one);
+  }
+  for (Sweep& sweep : sweeps) {
+    std::sort(sweep.cases.begin(), sweep.cases.end(),
+              [](const auto* a, const auto* b) { return pages_of(*a) < pages_of(*b); });
+    for (const ScenarioResult* one : sweep.cases)
+      sweep.points.push_back({pages_of(*one), host_estimate_of(*one, "tlb_miss_cost")->value});
+  }
+  return sweeps;
+}
+
+Bytes reach_of(const Sweep& sweep, std::size_t index) {
+  return Bytes{static_cast<std::uint64_t>(sweep.points[index].pages) * sweep.page.value};
+}
+
+std::vector<std::string> verdict_of(const Sweep& sweep) {
+  std::vector<std::string> lines;
+  const std::vector<TlbLevel> levels = tlb_levels(sweep.points);
+  if (!levels.empty() && levels.front().number > 1)
+    lines.push_back(fmt::format("L1 TLB: fewer than {} pages, which cost {:.1f} ns already",
+                                sweep.points.front().pages, sweep.points.front().cost * 1e9));
+  for (const TlbLevel& level : levels) {
+    lines.push_back(fmt::format(
+        "L{} TLB: {} to {} pages ({} to {}); a miss costs {:.1f} ns ({} pages)", level.number,
+        sweep.points[level.last].pages, sweep.points[level.last + 1].pages,
+        to_text(reach_of(sweep, level.last)), to_text(reach_of(sweep, level.last + 1)),
+        sweep.points[level.typical].cost * 1e9, sweep.points[level.typical].pages));
+  }
+  if (levels.empty() && !sweep.points.empty())
+    lines.push_back(fmt::format("no TLB misses show up to {} pages ({})", sweep.points.back().pages,
+                                to_text(reach_of(sweep, sweep.points.size() - 1))));
+  return lines;
+}
+
+/// Adds to every case with one line a page "packed_latency" (of as many packed lines) and
+/// "tlb_miss_cost" (how much longer its loads take), in s.
+void conclude(RunReport& report) {
+  for (ScenarioResult& one : report.scenarios) {
+    if (label_of(one, "page_kind").empty()) continue;
+    for (const ScenarioResult& packed : report.scenarios) {
+      if (!label_of(packed, "page_kind").empty() || pages_of(packed) != pages_of(one)) continue;
+      const auto more = estimate_of(one, "latency"), less = estimate_of(packed, "latency");
+      if (!more || !less) continue;
+      one.figures.push_back({"packed_latency", "s", *less, std::nullopt});
+      one.figures.push_back({"tlb_miss_cost", "s", difference_of(*more, *less), std::nullopt});
+    }
+  }
+}
+
+std::vector<View> views(const RunReport& report) {
+  std::vector<View> views;
+  const std::vector<Sweep> sweeps = sweeps_of(report);
+  for (const CaseGroup& group : groups_of(report, {"page_kind"})) {
+    const std::string& kind = group.labels.front().second;
+    const auto sweep = std::find_if(sweeps.begin(), sweeps.end(),
+                                    [&](const Sweep& one) { return one.kind == kind; });
+    if (sweep == sweeps.end()) continue;
+    View view;
+    view.kind = ViewKind::curve;
+    view.title = fmt::format("Loads of one line per page in ns ({} pages)", kind);
+    // Packed lines belong to all kinds, and have no layout of this name.
+    view.where = {{"page_kind", kind}, {"lines", "one per page"}};
+    view.notes = {
+        "packed: as many lines side by side; TLB cost: what one line per page adds to a "
+        "load"};
+    view.rows = "page_count";
+    view.cells = {label_column("pages", "page_count"),
+                  label_column("reach", "reach"),
+                  label_column("lines fit", "level"),
+                  figure_column("one per page", "latency", in_ns, Part::with_interval),
+                  figure_column("packed", "packed_latency", in_ns),
+                  figure_column("TLB cost", "tlb_miss_cost", in_ns)};
+    view.verdict = verdict_of(*sweep);
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+/// Reach in bytes and cost of a miss of each level, by kind of pages.
+std::vector<Fact> facts(const RunReport& report) {
+  std::vector<Fact> facts;
+  for (const Sweep& sweep : sweeps_of(report)) {
+    const std::vector<TlbLevel> levels = tlb_levels(sweep.points);
+    for (const TlbLevel& level : levels) {
+      const std::string name = fmt::format("L{} TLB", level.number);
+      const std::vector<std::pair<std::string, std::string>> where{{"level", name},
+                                                                   {"page_kind", sweep.kind}};
+      Estimate reach(static_cast<double>(reach_of(sweep, level.last).value));
+      reach.low = reach.value;
+      reach.high = static_cast<double>(reach_of(sweep, level.last + 1).value);
+      reach.method = Method::derived;
+      reach.n = sweep.points.size();
+      facts.push_back({"tlb_reach", where,
+                       fmt::format("memory that the {} reaches with {} pages; {} pages, the next "
+                                   "number measured is {}",
+                                   name, sweep.kind, sweep.points[level.last].pages,
+                                   sweep.points[level.last + 1].pages),
+                       "B", reach, "TLB", fmt::format("{} {{}} ({} pages)", name, sweep.kind)});
+      facts.push_back({"tlb_miss_cost", where,
+                       fmt::format("additional time of a load that misses the {} ({} {} pages)",
+                                   name, sweep.points[level.typical].pages, sweep.kind),
+                       "s", *host_estimate_of(*sweep.cases[level.typical], "tlb_miss_cost"), "TLB",
+                       "a miss {}"});
+    }
+  }
+  return facts;
+}
+
 }  // namespace
 
-std::unique_ptr<Benchmark> make_tlb_benchmark() { return std::make_unique<Tlb>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "tlb",
+      .summary = "reach and miss cost of each TLB level, by page size",
+      .listing = {Topic::pages, true},
+      .description =
+          "A worker follows a random cycle through one cache line of each of n pages, and one "
+          "through n packed lines. Both need the same cache space; what the first takes longer is "
+          "the cost of TLB misses. Where it rises with n, a TLB level ends. Page sizes that are "
+          "not "
+          "available are skipped, with the reason. --time covers all page counts together.",
+      .examples = {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
+                   {"Around the end of a level, finer than the default steps",
+                    "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}},
+      .less_memory_hint =
+          "ask for fewer pages with --page-counts, or for fewer workers with --cpus",
+      .refused_options = {"--csv"},
+      .usual_cpus = "one CPU",
+      .usual_pages = "base,thp,2M,1G",
+      .time = {"20s", true},
+      .size_option = "--page-counts",
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = one_worker,
+      .plan = with(plan),
+      .conclude = conclude,
+      .views = views,
+      .facts = facts,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_tlb

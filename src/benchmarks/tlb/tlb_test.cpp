@@ -10,7 +10,6 @@
 
 #include "benchmarks/test_plan.h"
 #include "benchmarks/tlb/levels.h"
-#include "benchmarks/tlb/views.h"
 #include "record/labels.h"
 
 namespace numatlas::tlb_test {
@@ -182,18 +181,18 @@ TEST(TlbReport, CostsAreDifferencesAndLevelsAreFacts) {
     report.scenarios.push_back(tlb_case("base", pages, pages <= 64 ? 1.5 : 4.5));
     report.scenarios.push_back(tlb_case("", pages, 1.5));
   }
-  add_tlb_costs(report);
+  const auto run = parse_run("tlb", {});
+  run->benchmark.conclude(report);
   EXPECT_NEAR(estimate_of(report.scenarios[6], "tlb_miss_cost")->value, 3e-9, 1e-12);
   EXPECT_FALSE(estimate_of(report.scenarios[7], "tlb_miss_cost")) << "packed lines cost nothing";
-  const auto facts = tlb_facts(report);
+  const auto facts = run->benchmark.facts(report);
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_EQ(facts[0].key, "tlb_reach");
   EXPECT_DOUBLE_EQ(facts[0].estimate.value, 64 * 4096);
   EXPECT_DOUBLE_EQ(*facts[0].estimate.high, 96 * 4096);
   EXPECT_EQ(where_of(facts[0], "page_kind"), "base");
   EXPECT_NEAR(facts[1].estimate.value, 3e-9, 1e-12);
-  const auto run = parse_run("tlb", {});
-  const std::string text = testing::tables_of(*run->benchmark, report);
+  const std::string text = testing::tables_of(run->benchmark, report);
   EXPECT_THAT(text, HasSubstr("L1 TLB: 64 to 96 pages (256 KiB to 384 KiB); a miss costs 3.0 ns"));
   EXPECT_THAT(text, HasSubstr("one per page"));
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,82 +16,100 @@
 #include "benchmarks/axes.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
-#include "benchmarks/touch/patterns.h"
+#include "kernels/kernel.h"
 #include "kernels/traits.h"
+#include "record/cache_level.h"
+#include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_touch {
 namespace {
 
-const Spec touch_spec{
-    .name = "touch",
-    .summary = "cost of memory first touched by another CPU",
-    .listing = {Topic::memory, true},
-    .description =
-        "The kernel places a page on the node of the CPU that first touches it. Workers use memory "
-        "first touched by themselves (own), by worker 0 (other) and by the next worker (crossed), "
-        "each alone and then all together; each has its own region. Without --cpus, one CPU of "
-        "each NUMA node runs a worker, or two CPUs on a machine with one node.",
-    .examples = {{"All patterns, on all nodes", "numatlas touch"},
-                 {"A CPU of each of two nodes, and plain reads as well",
-                  "numatlas touch --cpus 0,32 --kernel scatter,read"}},
-    .main_metric = "bandwidth",
-    .refused_options = {"--csv"},
-    .usual_cpus = "one per node",
-    .usual_pages = "base",
+struct Options {
+  SizesOption sizes{chase_past_caches_words};
+  std::vector<std::string> patterns{"own", "other", "crossed"}, kernels{"scatter"};
 };
 
-class Touch final : public Benchmark {
- public:
-  Touch() : Benchmark(touch_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  bool is_of_memory() const override { return true; }
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override {
-    return resolve_placement(placement(options, machine), machine, task, default_threads(options));
-  }
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::vector<Figure> flow_figures(const FlowResult& flow,
-                                   const ScenarioResult& visit) const override;
-  void conclude(RunReport& report) const override;
-  SurveyPart survey(const Machine& machine) const override;
-  std::vector<View> views(const RunReport& report) const override { return touch_views(report); }
-  std::vector<Fact> facts(const RunReport& report) const override { return touch_facts(report); }
-  std::string remarks(const RunReport& report, const RunOptions& options) const override;
-
- private:
-  PlacementSpec placement(const RunOptions& options, const Machine& machine) const;
-  Expected<void> check(const PlanInput& input) const;
-  void add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& input,
-                   const PlannedScenario& pattern, PageKind pages) const;
-  std::vector<PlannedScenario> plan_of(const PlanInput& input,
-                                       const std::vector<Bytes>& sizes) const;
-
-  SizesOption sizes_{chase_past_caches_words};
-  std::vector<std::string> patterns_{"own", "other", "crossed"}, kernels_{"scatter"};
-};
-
-void Touch::add_options(CLI::App& app) {
-  add_choices(app, "--pattern", patterns_, named({"own", "other", "crossed"}),
+void add_options(Options& own, CLI::App& app) {
+  add_choices(app, "--pattern", own.patterns, named({"own", "other", "crossed"}),
               "which worker first touches a worker's memory: itself (own), worker 0 (other), or "
               "the next one (crossed)\nCosts are relative to own");
   add_choices(
-      app, "--kernel", kernels_,
+      app, "--kernel", own.kernels,
       named({"scatter", "update", "chase", "read", "write", "copy", "triad"}),
       "access pattern: scatter updates a word per line, far from the last; update every word\n"
       "scatter advances about 57 lines each time, wrapping around, so that prefetchers hide little "
       "of it and updates do not wait for each other; update goes line by line; the others are "
       "those of `numatlas latency` and `numatlas bandwidth`");
-  sizes_.add_to(app, "memory of each worker");
+  own.sizes.add_to(app, "memory of each worker");
 }
 
-Expected<void> Touch::parse_options() { return sizes_.parse(); }
+Expected<void> parse(Options& own, Benchmark&) { return own.sizes.parse(); }
+
+constexpr double touch_line = 64;  // bytes; as the kernels count lines
+
+/// Seconds for a line, from the flow's first figure.
+std::optional<Estimate> seconds_per_line(const FlowResult& flow) {
+  if (const Figure* latency = find_figure(flow, "latency")) return latency->estimate;
+  const Figure* const bandwidth = find_figure(flow, "bandwidth");
+  if (bandwidth == nullptr || !(bandwidth->value().value_or(0) > 0)) return std::nullopt;
+  KernelSpec spec;
+  spec.name = flow.kernel;
+  const auto bytes = static_cast<double>(traffic_a_step(spec).counted());
+  // An update reads and writes the same line; the others' bytes are each of a line of their own.
+  const bool in_place = traits_of(flow.kernel).in_place;
+  return divided_into(in_place ? bytes : touch_line, *bandwidth->estimate);
+}
+
+/// The worker that touches first what `worker` of `workers` then uses: itself ("own"), worker 0
+/// ("other"), or the next one ("crossed").
+int toucher_of(const std::string& pattern, int worker, int workers) {
+  if (pattern == "other") return 0;
+  return pattern == "crossed" ? (worker + 1) % workers : worker;
+}
+
+/// Whether a ratio differs from 1 by more than its interval.
+bool is_told(const Estimate& ratio) {
+  return ratio.low && ratio.high && (*ratio.low > 1 || *ratio.high < 1);
+}
+
+/// The same worker with memory that it touched first itself, in the same run (alone, or together)
+/// of the same kernel and size; null where that was not measured.
+const FlowResult* own_of(const RunReport& report, const ScenarioResult& point,
+                         const FlowResult& flow) {
+  for (const ScenarioResult& other : report.scenarios) {
+    if (label_of(other, "pattern") != "own" || label_of(other, "run") != label_of(point, "run") ||
+        other.kernel != point.kernel || other.size != point.size || other.pages != point.pages)
+      continue;
+    for (const FlowResult& its : other.flows)
+      if (its.worker == flow.worker && seconds_per_line(its)) return &its;
+  }
+  return nullptr;
+}
+
+/// How many times as long an access of `flow` at `point` takes as one of own_of.
+std::optional<Estimate> against_own(const RunReport& report, const ScenarioResult& point,
+                                    const FlowResult& flow) {
+  const auto mine = seconds_per_line(flow);
+  const FlowResult* const own = own_of(report, point, flow);
+  if (!mine || own == nullptr) return std::nullopt;
+  return ratio_of(*mine, *seconds_per_line(*own));
+}
+
+/// "access_time" and "pass_time" in s: for a line of 64 bytes, read, written, or both; and for as
+/// many as the size holds. Nothing where nothing was measured.
+std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& point) {
+  const auto access = seconds_per_line(flow);
+  if (!access) return {};
+  const double lines = static_cast<double>(point.size.value) / touch_line;
+  return {{"access_time", "s", *access, std::nullopt},
+          {"pass_time", "s", scaled(*access, lines), std::nullopt}};
+}
 
 /// CPUs of the nodes in turn, and as many as there are main nodes.
-PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine) const {
+PlacementSpec placement(const RunOptions& options, const Machine& machine) {
   PlacementSpec spec = options.placement;
   const auto cpus = resolve_cpus(spec.cpus, machine, TaskContext{});
   if (!cpus) return spec;
@@ -117,11 +135,16 @@ PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine
   return spec;
 }
 
-Expected<void> Touch::check(const PlanInput& input) const {
+Expected<Workers> workers(const RunOptions& options, const Machine& machine,
+                          const TaskContext& task) {
+  return resolve_placement(placement(options, machine), machine, task, 0);
+}
+
+Expected<void> check(const PlanInput& input) {
   TRY(check_one_process(input, "touch"));
-  TRY(check_one_number_of_threads(input.options, spec().name));
+  TRY(check_one_number_of_threads(input.options, "touch"));
   TRY(check_no_csv(input.options, "patterns"));
-  TRY(distinct_cpus(input, spec().name));
+  TRY(distinct_cpus(input, "touch"));
   return {};
 }
 
@@ -134,8 +157,8 @@ Flow touched_flow(const PlanInput& input, const ScenarioResult& point, int worke
 }
 
 /// Each worker alone, and all together.
-void Touch::add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& input,
-                        const PlannedScenario& pattern, PageKind pages) const {
+void add_pattern(Plan& plan, const PlanInput& input, const PlannedScenario& pattern,
+                 PageKind pages) {
   const std::vector<int> all = all_workers(input.layout);
   const auto add = [&](const std::string& run, const std::vector<int>& who) {
     PlannedScenario planned = pattern;
@@ -151,23 +174,8 @@ void Touch::add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& inp
   if (all.size() > 1 && !input.options.serial) add("together", all);
 }
 
-Expected<std::vector<PlannedScenario>> Touch::plan(const PlanInput& input) const {
-  TRY(check(input));
-  const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
-  const std::vector<Bytes> sizes = sizes_.sizes(input, chase_size_past_caches(input), with);
-  for (const std::string& kernel : kernels_) {
-    KernelSpec spec;
-    spec.name = kernel;
-    for (Bytes size : sizes) {
-      TRY((*make_kernel(spec))->check_size(size));
-    }
-  }
-  return with(sizes);
-}
-
-std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
-                                            const std::vector<Bytes>& sizes) const {
-  std::vector<PlannedScenario> plan;
+Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes>& sizes) {
+  Plan plan;
   const auto add = [&](PageKind pages, Bytes size, const std::string& kernel,
                        const std::string& pattern) {
     PlannedScenario planned = new_point(
@@ -186,16 +194,26 @@ std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
               "there is only one worker, so no other can touch its memory first (--cpus)", ""};
     add_point(plan, std::move(planned));
   };
-  for_each_of(add, input.pages, sizes, kernels_, patterns_);
+  for_each_of(add, input.pages, sizes, own.kernels, own.patterns);
   return plan;
 }
 
-std::vector<Figure> Touch::flow_figures(const FlowResult& flow, const ScenarioResult& visit) const {
-  return access_figures(flow, visit);
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  TRY(check(input));
+  const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(own, input, sizes); };
+  const std::vector<Bytes> sizes = own.sizes.sizes(input, chase_size_past_caches(input), with);
+  for (const std::string& kernel : own.kernels) {
+    KernelSpec spec;
+    spec.name = kernel;
+    for (Bytes size : sizes) {
+      TRY((*make_kernel(spec))->check_size(size));
+    }
+  }
+  return with(sizes);
 }
 
 /// What memory that another worker touched first costs, against one's own.
-void Touch::conclude(RunReport& report) const {
+void conclude(RunReport& report) {
   for (ScenarioResult& point : report.scenarios) {
     if (label_of(point, "pattern") == "own") continue;
     for (FlowResult& flow : point.flows) {
@@ -205,7 +223,7 @@ void Touch::conclude(RunReport& report) const {
   }
 }
 
-std::string Touch::remarks(const RunReport& report, const RunOptions& options) const {
+std::string remarks(const RunReport& report, const RunOptions& options) {
   std::string text;
   const auto& asked = options.placement.memory;
   const bool by_option =
@@ -223,7 +241,7 @@ std::string Touch::remarks(const RunReport& report, const RunOptions& options) c
   return text;
 }
 
-SurveyPart Touch::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
   if (nodes.size() < 2) {
     return {0, {}, "all CPUs are on one node, so first touch makes no difference", true};
@@ -246,8 +264,171 @@ SurveyPart Touch::survey(const Machine& machine) const {
   return part;
 }
 
+int first_toucher_of(const FlowResult& flow) { return flow.first_touch.value_or(flow.worker); }
+
+std::string times_text(const Estimate& times) {
+  if (!times.low || !times.high)
+    return fmt::format("{:.2f} times as long (too few samples for an interval)", times.value);
+  return is_told(times) ? fmt::format("{:.2f} times as long ({:.2f} to {:.2f})", times.value,
+                                      *times.low, *times.high)
+                        : fmt::format("no significant difference ({:.2f} times, {:.2f} to {:.2f})",
+                                      times.value, *times.low, *times.high);
+}
+
+std::string cpu_words(const RunReport& report, int index) {
+  const WorkerRow& worker = report.workers[static_cast<std::size_t>(index)];
+  return fmt::format("CPU {} (node {})", to_list(worker.cpus),
+                     worker.cpu_node.value < 0 ? "-" : std::to_string(worker.cpu_node.value));
+}
+
+std::string worker_words(const RunReport& report, int index) {
+  return fmt::format("worker {} on {}", index, cpu_words(report, index));
+}
+
+/// "worker 1 on CPU 8 (node 1), memory first touched by worker 0 on CPU 0 (node 0), against its
+/// own: alone 1.63 times as long (1.60 to 1.66); together 1.90 times as long (1.85 to 1.95)".
+std::vector<std::string> words_of(const RunReport& report, const CaseGroup& group) {
+  // With two workers one row may stand for two patterns: each is said where it was measured.
+  std::vector<std::string> lines;
+  for (const char* pattern : {"other", "crossed"}) {
+    for (std::size_t i = 0; i < report.workers.size(); ++i) {
+      std::string line;
+      for (const ScenarioResult* point : group.cases) {
+        if (label_of(*point, "pattern") != pattern) continue;
+        for (const FlowResult& flow : point->flows) {
+          if (flow.worker != static_cast<int>(i) || first_toucher_of(flow) == flow.worker) continue;
+          const auto times = against_own(report, *point, flow);
+          if (!times) continue;
+          if (line.empty()) {
+            line = fmt::format("{}: {}, memory first touched by {}, against its own: ", pattern,
+                               worker_words(report, flow.worker),
+                               worker_words(report, first_toucher_of(flow)));
+          } else {
+            line += "; ";
+          }
+          line += fmt::format("{} {}", label_of(*point, "run"), times_text(*times));
+        }
+      }
+      if (!line.empty()) lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+std::string one_node_words(const RunReport& report) {
+  std::set<int> nodes;
+  for (const WorkerRow& worker : report.workers) nodes.insert(worker.cpu_node.value);
+  if (nodes.size() > 1 || report.workers.size() < 2) return "";
+  const bool only = report.machines.front().nodes.size() < 2;
+  return fmt::format(
+      "no difference expected: {}; all are equally far from every page",
+      only ? "this machine has one NUMA node"
+           : fmt::format("all workers are on node {} (--cpus names others)", *nodes.begin()));
+}
+
+/// One table for each kernel, size and page kind, with one row per worker and point, then in words
+/// what memory first touched by another costs each worker.
+std::vector<View> views(const RunReport& report) {
+  std::vector<View> views;
+  for (const CaseGroup& group : groups_of(report, {"kernel", "size", "pages"})) {
+    const ScenarioResult& any = *group.cases.front();
+    View view;
+    view.level = ViewLevel::flows;
+    view.where = group.labels;
+    view.title = fmt::format(
+        "Memory used by a worker and first touched by the same or another ({}, {}, pages {})",
+        any.kernel, to_text(any.size), any.pages);
+    view.notes = {"access: one line of 64 bytes, read, written or both; a pass: all lines",
+                  "run: alone, the others sleep; together, all at the same time"};
+    view.cells = {label_column("pattern", "pattern"),
+                  label_column("run", "run"),
+                  label_column("worker", "worker"),
+                  label_column("CPU", "cpu"),
+                  label_column("node", "cpu_node"),
+                  label_column("touched by", "first_touch"),
+                  label_column("pages on", "memory_node"),
+                  figure_column("ms/pass", "pass_time", 1e3, Part::value, 3),
+                  figure_column("ns/access", "access_time", in_ns),
+                  figure_column("GB/s", "bandwidth", in_gb_per_s),
+                  figure_column(plus_minus(), "access_time", in_ns, Part::half_width)};
+    view.verdict = words_of(report, group);
+    if (auto words = one_node_words(report); !words.empty()) view.verdict.push_back(words);
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+/// The worst of those that ran alone, and what an access to its own memory takes.
+std::vector<Fact> facts(const RunReport& report) {
+  std::vector<Fact> worst;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (label_of(point, "pattern") == "own" || label_of(point, "run") != "alone") continue;
+    for (const FlowResult& flow : point.flows) {
+      const auto times = against_own(report, point, flow);
+      if (!times || !flow.first_touch) continue;
+      if (!worst.empty() && times->value <= worst.front().estimate.value) continue;
+      const Figure* const own = find_figure(own_of(report, point, flow)->figures, "access_time");
+      const std::string user = cpu_words(report, flow.worker);
+      const std::string toucher = cpu_words(report, *flow.first_touch);
+      const std::string cache = cache_text(point).empty() ? "" : " in " + cache_text(point);
+      worst = {
+          {"first_touch_times",
+           {{"used_by", user}, {"touched_by", toucher}},
+           fmt::format("an access by {} to memory first touched by {}, relative to memory that "
+                       "it touched itself",
+                       user, toucher),
+           "1",
+           *times,
+           "First touch",
+           fmt::format("memory touched by another at worst {{}} as slow ({}used by "
+                       "{}, touched by {})",
+                       is_told(*times) ? "" : "no significant difference; ", user, toucher)}};
+      if (own == nullptr || !own->estimate) continue;
+      worst.push_back({"first_touch_own",
+                       {{"used_by", user}},
+                       fmt::format("an access by {} to memory that it touched itself", user),
+                       own->unit,
+                       *own->estimate,
+                       "First touch",
+                       fmt::format("own memory{} {{}} per access", cache)});
+    }
+  }
+  return worst;
+}
+
 }  // namespace
 
-std::unique_ptr<Benchmark> make_touch_benchmark() { return std::make_unique<Touch>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "touch",
+      .summary = "cost of memory first touched by another CPU",
+      .listing = {Topic::memory, true},
+      .description =
+          "The kernel places a page on the node of the CPU that first touches it. Workers use "
+          "memory "
+          "first touched by themselves (own), by worker 0 (other) and by the next worker "
+          "(crossed), "
+          "each alone and then all together; each has its own region. Without --cpus, one CPU of "
+          "each NUMA node runs a worker, or two CPUs on a machine with one node.",
+      .examples = {{"All patterns, on all nodes", "numatlas touch"},
+                   {"A CPU of each of two nodes, and plain reads as well",
+                    "numatlas touch --cpus 0,32 --kernel scatter,read"}},
+      .refused_options = {"--csv"},
+      .usual_cpus = "one per node",
+      .usual_pages = "base",
+      .is_of_memory = true,
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = workers,
+      .plan = with(plan),
+      .flow_figures = flow_figures,
+      .conclude = conclude,
+      .views = views,
+      .facts = facts,
+      .remarks = remarks,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_touch

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "benchmarks/parse.h"
 #include "benchmarks/test_plan.h"
-#include "benchmarks/touch/patterns.h"
 #include "report/view_text.h"
 
 namespace numatlas::touch_test {
@@ -22,14 +22,6 @@ Expected<testing::Plan> touch_plan(const testing::Words& words, const std::strin
 
 constexpr const char* three_nodes = "numa:3(memory=34359738368) core:2 pu:1";
 
-TEST(TouchPatterns, WhoTouchesFirst) {
-  for (int worker = 0; worker < 3; ++worker) {
-    EXPECT_EQ(toucher_of("own", worker, 3), worker);
-    EXPECT_EQ(toucher_of("other", worker, 3), 0);
-    EXPECT_EQ(toucher_of("crossed", worker, 3), (worker + 1) % 3);
-  }
-}
-
 TEST(TouchPlan, EachPatternAloneAndTogether) {
   const auto plan = touch_plan({}, three_nodes);
   ASSERT_TRUE(plan);
@@ -42,7 +34,9 @@ TEST(TouchPlan, EachPatternAloneAndTogether) {
   const PlannedScenario& together = plan->back();
   EXPECT_EQ(together.head.name, "crossed scatter 1GiB base together");
   ASSERT_EQ(together.scenario.flows.size(), 3u);
-  EXPECT_EQ(together.scenario.flows[2].first_touch, 0);
+  for (int worker = 0; worker < 3; ++worker)
+    EXPECT_EQ(together.scenario.flows[static_cast<std::size_t>(worker)].first_touch,
+              (worker + 1) % 3);
   EXPECT_TRUE(together.scenario.stop.to_the_end);
   EXPECT_FALSE((*plan)[0].scenario.flows[0].first_touch) << "its own";
 }
@@ -73,6 +67,10 @@ TEST(TouchPlan, TwoWorkersOnACpuAreRefused) {
   EXPECT_THAT(full_text(plan.error()), HasSubstr("two workers are on CPU 0"));
 }
 
+std::vector<Figure> figures_of_touch(const FlowResult& flow, const ScenarioResult& point) {
+  return parse_run("touch", {})->benchmark.flow_figures(flow, point);
+}
+
 ScenarioResult point_of(const std::string& pattern, const std::string& run,
                         const std::vector<double>& rates, double half_width) {
   ScenarioResult point;
@@ -91,8 +89,8 @@ ScenarioResult point_of(const std::string& pattern, const std::string& run,
     rate.high = rate.value * (1 + half_width);
     flow.figures = {{"bandwidth", "B/s", rate, std::nullopt}};
     flow.stop = "converged";
-    if (pattern != "own") flow.first_touch = toucher_of(pattern, flow.worker, 2);
-    for (Figure& metric : access_figures(flow, point)) flow.figures.push_back(metric);
+    if (pattern == "crossed") flow.first_touch = 1 - flow.worker;
+    for (Figure& metric : figures_of_touch(flow, point)) flow.figures.push_back(metric);
     point.flows.push_back(flow);
   }
   return point;
@@ -118,28 +116,29 @@ TEST(TouchMetrics, AnAccessIsALine) {
   EXPECT_DOUBLE_EQ(*find_figure(flow, "pass_time")->value(), 10e-9 * mib);
   FlowResult reads = flow;
   reads.kernel = "read";
-  EXPECT_DOUBLE_EQ(*access_figures(reads, report.scenarios[0])[0].value(), 5e-9);
+  EXPECT_DOUBLE_EQ(*figures_of_touch(reads, report.scenarios[0])[0].value(), 5e-9);
   FlowResult nothing;
-  EXPECT_TRUE(access_figures(nothing, report.scenarios[0]).empty());
+  EXPECT_TRUE(figures_of_touch(nothing, report.scenarios[0]).empty());
 }
 
 TEST(TouchMetrics, ARatioWithAnInterval) {
-  const RunReport report = report_of_points(0.1);
-  const ScenarioResult& crossed = report.scenarios[1];
-  const auto slow = against_own(report, crossed, crossed.flows[0]);
-  ASSERT_TRUE(slow);
-  EXPECT_DOUBLE_EQ(slow->value, 2);
-  EXPECT_DOUBLE_EQ(*slow->low, 2 * 0.9 / 1.1);
-  EXPECT_DOUBLE_EQ(*slow->high, 2 * 1.1 / 0.9);
-  EXPECT_EQ(slow->method, Method::derived);
-  EXPECT_TRUE(is_told(*slow));
-  EXPECT_FALSE(is_told(*against_own(report, crossed, crossed.flows[1])));
-  RunReport without = report;
+  const Benchmark touch = parse_run("touch", {})->benchmark;
+  RunReport report = report_of_points(0.1), without = report;
+  touch.conclude(report);
+  const Figure* const slow = find_figure(report.scenarios[1].flows[0], "times_as_long_as_own");
+  ASSERT_NE(slow, nullptr);
+  EXPECT_DOUBLE_EQ(*slow->value(), 2);
+  EXPECT_DOUBLE_EQ(*slow->estimate->low, 2 * 0.9 / 1.1);
+  EXPECT_DOUBLE_EQ(*slow->estimate->high, 2 * 1.1 / 0.9);
+  EXPECT_EQ(slow->estimate->method, Method::derived);
   without.scenarios.erase(without.scenarios.begin());
-  EXPECT_FALSE(against_own(without, crossed, crossed.flows[0]));
+  touch.conclude(without);
+  EXPECT_EQ(find_figure(without.scenarios[0].flows[0], "times_as_long_as_own"), nullptr);
 }
 
-std::string table_of(const RunReport& report) { return views_text(report, touch_views(report)); }
+std::string table_of(const RunReport& report) {
+  return views_text(report, parse_run("touch", {})->benchmark.views(report));
+}
 
 TEST(TouchTable, SaysWhatItCosts) {
   const std::string text = table_of(report_of_points(0.01));

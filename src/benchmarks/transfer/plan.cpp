@@ -1,5 +1,7 @@
-#include "benchmarks/transfer/plan.h"
+#include "benchmarks/transfer/transfer.h"
 
+#include <set>
+#include <vector>
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -13,14 +15,35 @@
 
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
-#include "benchmarks/transfer/callers.h"
 #include "gpu/buffers.h"
 #include "memory/source.h"
 #include "run/device_flows.h"
 #include "run/flows.h"
 #include "run/room.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_transfer {
+
+std::optional<int> caller_for(const PlanInput& input, int host, const Gpu& gpu,
+                              const MemoryPlacement& memory, Caller where,
+                              const std::set<int>& taken) {
+  const Machine& machine = input.machines[static_cast<std::size_t>(host)];
+  const NodeSet nodes = memory.in_force().node_set();
+  std::optional<NodeId> wanted = nodes.empty() ? std::nullopt : std::optional(nodes.front());
+  if (where != Caller::memory && gpu.node) wanted = gpu.node;
+  std::optional<int> best;
+  int best_distance = 0;
+  for (int index : all_workers(input.layout)) {
+    const Worker& worker = worker_of(input, index);
+    if (worker.host != host || taken.contains(index)) continue;
+    const int here = wanted ? distance_between(machine, worker.placement.cpu_node, *wanted) : 0;
+    const bool better = where == Caller::far ? here > best_distance : here < best_distance;
+    if (best && !better) continue;
+    best = index;
+    best_distance = here;
+  }
+  return best;
+}
+
 namespace {
 
 // Long against whatever happens once a copy, and short enough for many of them in a visit: on
@@ -31,46 +54,56 @@ std::string list_of(const std::vector<int>& gpus) {
   return fmt::format("{}", fmt::join(gpus, ","));
 }
 
-}  // namespace
+/// What tells a point from the others.
+struct Case {
+  std::string measure;  ///< "copies", "latency", "chase", "peer"
+  PageKind pages = PageKind::base;
+  Pinning pinning = Pinning::pinned;
+  HostCaches caches = HostCaches::cold;
+  Bytes size = {};
+  std::string direction = {};
+  MemoryPlacement memory = {};
+  std::vector<int> gpus = {};
+};
 
-Expected<void> TransferPlan::find_gpus() {
-  const std::set<int> there = usable_gpus(input_.machines);
-  if (options_.gpus.empty()) gpus_.assign(there.begin(), there.end());
-  for (int gpu : options_.gpus) {
+Expected<std::vector<int>> find_gpus(const Options& own, const PlanInput& input) {
+  std::vector<int> gpus;
+  const std::set<int> there = usable_gpus(input.machines);
+  if (own.gpus.empty()) gpus.assign(there.begin(), there.end());
+  for (int gpu : own.gpus) {
     if (!there.contains(gpu)) return fail(about("--gpus", no_such_gpu(gpu, there)));
-    if (std::find(gpus_.begin(), gpus_.end(), gpu) == gpus_.end()) gpus_.push_back(gpu);
+    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
   }
-  return {};
+  return gpus;
 }
 
 /// The placement asked for; else each node with memory.
-Expected<void> TransferPlan::find_memories() {
-  const auto& asked = input_.options.placement.memory;
+Expected<std::vector<MemoryPlacement>> find_memories(const PlanInput& input) {
+  const auto& asked = input.options.placement.memory;
   // What numactl asked for, as every command takes it.
-  const MemoryPlacement& inherited = input_.layout.workers.front().placement.memory;
+  const MemoryPlacement& inherited = input.layout.workers.front().placement.memory;
   if (!asked && inherited.mode == MemoryMode::inherit) {
-    memories_ = {inherited};
-    return {};
+    return std::vector{inherited};
   }
   if (!asked) {
+    std::vector<MemoryPlacement> memories;
     // Memory of a GPU that is a node is the host's as well, but a copy there crosses no link.
-    for (NodeId node : ordinary_memory_nodes(input_)) memories_.push_back(bound_to(node));
-    if (!memories_.empty()) return {};
+    for (NodeId node : ordinary_memory_nodes(input)) memories.push_back(bound_to(node));
+    if (!memories.empty()) return memories;
     return fail(ErrorKind::unavailable, "no node has memory that this process may use");
   }
   if (asked->form != MemorySpec::Form::single) {
     return fail_usage("--memory", "copies of a GPU have one place in the host's memory",
                       "name one: bind:0, interleave:0,1, weighted:0=3,2=1, local");
   }
-  for (const Machine& machine : input_.machines) {
+  for (const Machine& machine : input.machines) {
     TRY(resolve_memory(*asked, machine, 0));
   }
-  memories_ = {with_all_nodes(*asked, input_.machines.front()).single};
-  return {};
+  return std::vector{with_all_nodes(*asked, input.machines.front()).single};
 }
 
-PlannedScenario TransferPlan::head(const Case& now) const {
-  PlannedScenario planned = new_point(input_, "", now.size, now.pages);
+PlannedScenario head(const Options& own, const PlanInput& input, const Case& now) {
+  PlannedScenario planned = new_point(input, "", now.size, now.pages);
   const std::string memory = now.memory.text(), gpus = list_of(now.gpus);
   const std::string size = compact_text(now.size), pages = name_of(now.pages);
   ScenarioResult& head = planned.head;
@@ -97,14 +130,14 @@ PlannedScenario TransferPlan::head(const Case& now) const {
   if (now.measure == "chase" || now.measure == "latency")
     planned.size_option = fmt::format("--{}-size", now.measure);
   planned.scenario.stop.to_the_end = now.measure == "copies" || now.measure == "peer";
-  planned.optional = !input_.options.placement.memory || options_.pinnings.size() > 1;
+  planned.optional = !input.options.placement.memory || own.pinnings.size() > 1;
   return planned;
 }
 
-Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
-                             MemoryPlacement memory) const {
-  Flow flow = plain_flow(input_, device_copy, worker, now.size, now.pages);
-  flow.kernel.chain.seed = input_.options.seed + static_cast<std::uint64_t>(worker);
+Flow copy_flow(const PlanInput& input, int worker, int from, int to, const Case& now,
+               const MemoryPlacement& memory) {
+  Flow flow = plain_flow(input, device_copy, worker, now.size, now.pages);
+  flow.kernel.chain.seed = input.options.seed + static_cast<std::uint64_t>(worker);
   DeviceWork& work = flow.kernel.device;
   work.gpu = from >= 0 ? from : to;
   work.pinning = now.pinning;
@@ -125,17 +158,17 @@ Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
 }
 
 /// One direction of one GPU's copies on a host; nullopt, and why, where it cannot be.
-std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, std::set<int>& taken,
-                                          std::optional<Error>& skip) const {
+std::optional<Flow> flow_at(const Options& own, const PlanInput& input, int host, int gpu,
+                            const Case& now, std::set<int>& taken, std::optional<Error>& skip) {
   const bool of_driver = now.pinning == Pinning::driver || now.pinning == Pinning::managed;
   if (of_driver && now.pages != PageKind::base) {
     skip = Error{ErrorKind::unavailable,
                  fmt::format("--pin {} has base pages only", name_of(now.pinning)), ""};
     return std::nullopt;
   }
-  const Machine& machine = input_.machines[static_cast<std::size_t>(host)];
+  const Machine& machine = input.machines[static_cast<std::size_t>(host)];
   const auto worker =
-      caller_for(input_, host, *find_gpu(machine, gpu), now.memory, options_.caller, taken);
+      caller_for(input, host, *find_gpu(machine, gpu), now.memory, own.caller, taken);
   if (!worker) {
     skip = Error{ErrorKind::unavailable, "too few workers to submit all these copies", "",
                  "--threads"};
@@ -144,7 +177,7 @@ std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, st
   taken.insert(*worker);
   MemorySpec spec;
   spec.single = now.memory;
-  const WorkerPlacement& place = worker_of(input_, *worker).placement;
+  const WorkerPlacement& place = worker_of(input, *worker).placement;
   const bool inherits = now.memory.mode == MemoryMode::inherit && now.memory.source.empty();
   auto memory = inherits ? Expected<MemoryPlacement>(place.memory)
                          : resolve_memory(spec, machine, 0, place.cpus);
@@ -153,7 +186,8 @@ std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, st
     return std::nullopt;
   }
   const bool to_gpu = now.direction == "h2d";
-  Flow flow = copy_flow(*worker, to_gpu ? -1 : gpu, to_gpu ? gpu : -1, now, *std::move(memory));
+  Flow flow =
+      copy_flow(input, *worker, to_gpu ? -1 : gpu, to_gpu ? gpu : -1, now, *std::move(memory));
   if (now.measure != "chase") return flow;
   flow.kernel.name = device_chase;
   flow.region = *flow.source;
@@ -165,15 +199,15 @@ std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, st
   return flow;
 }
 
-void TransferPlan::add_flows(const Case& now, int host, Flows& flows,
-                             std::optional<Error>& skip) const {
-  const Machine& machine = input_.machines[static_cast<std::size_t>(host)];
+void add_flows(const Options& own, const PlanInput& input, const Case& now, int host,
+               std::vector<Flow>& flows, std::optional<Error>& skip) {
+  const Machine& machine = input.machines[static_cast<std::size_t>(host)];
   const auto is_here = [&](int gpu) { return find_gpu(machine, gpu) != nullptr; };
   if (now.measure == "peer") {
     if (!std::all_of(now.gpus.begin(), now.gpus.end(), is_here)) return;
     const Gpu& from = *find_gpu(machine, now.gpus[0]);
-    if (const auto worker = caller_for(input_, host, from, now.memory, options_.caller, {}))
-      flows.push_back(copy_flow(*worker, now.gpus[0], now.gpus[1], now, now.memory));
+    if (const auto worker = caller_for(input, host, from, now.memory, own.caller, {}))
+      flows.push_back(copy_flow(input, *worker, now.gpus[0], now.gpus[1], now, now.memory));
     return;
   }
   std::set<int> taken;
@@ -182,85 +216,76 @@ void TransferPlan::add_flows(const Case& now, int host, Flows& flows,
       if (!is_here(gpu) || (now.direction != "both" && now.direction != direction)) continue;
       Case one = now;
       one.direction = direction;
-      if (auto flow = flow_at(host, gpu, one, taken, skip)) flows.push_back(*std::move(flow));
+      if (auto flow = flow_at(own, input, host, gpu, one, taken, skip))
+        flows.push_back(*std::move(flow));
     }
   }
 }
 
-void TransferPlan::add_point_of(const Case& now) {
-  PlannedScenario planned = head(now);
-  for (std::size_t host = 0; host < input_.machines.size(); ++host)
-    add_flows(now, static_cast<int>(host), planned.scenario.flows, planned.skip);
-  add_point(plan_, std::move(planned));
-}
-
-void TransferPlan::add(const std::string& measure, const std::vector<Bytes>& sizes,
-                       const std::vector<std::string>& directions,
-                       const std::vector<std::vector<int>>& groups) {
-  const bool chase = measure == "chase";
-  const auto pinnings = chase ? std::vector{Pinning::pinned} : options_.pinnings;
-  const auto caches_of = chase ? options_.caches : std::vector{HostCaches::cold};
-  for_each_of(
-      [&](const auto&... axes) {
-        add_point_of({measure, axes...});
-      },
-      input_.pages, pinnings, caches_of, sizes, directions, memories_, groups);
-}
-
-void TransferPlan::add_peers(Bytes size) {
-  for (int from : gpus_) {
-    for (int to : gpus_) {
-      Case now;
-      now.measure = "peer";
-      now.size = size;
-      now.gpus = {from, to};
-      if (from != to) add_point_of(now);
-    }
-  }
-}
-
-void TransferPlan::add_all(Bytes size) {
-  plan_.clear();
-  std::vector<std::vector<int>> alone;
-  for (int gpu : gpus_) alone.push_back({gpu});
-  std::vector<std::string> one_way = options_.directions;
+/// Copies have `size` where none is asked for.
+Plan plan_of(const Options& own, const PlanInput& input, const std::vector<int>& gpus,
+             const std::vector<MemoryPlacement>& memories, Bytes size) {
+  Plan plan;
+  const auto add = [&](const Case& now) {
+    PlannedScenario planned = head(own, input, now);
+    for (std::size_t host = 0; host < input.machines.size(); ++host)
+      add_flows(own, input, now, static_cast<int>(host), planned.scenario.flows, planned.skip);
+    add_point(plan, std::move(planned));
+  };
+  using Groups = std::vector<std::vector<int>>;
+  // Points of all that the options name beside what is named here.
+  const auto add_all = [&](const char* measure, const std::vector<Bytes>& sizes,
+                           const std::vector<std::string>& directions, const Groups& groups) {
+    const bool chase = measure == std::string("chase");
+    for_each_of(
+        [&](const auto&... axes) {
+          add({measure, axes...});
+        },
+        input.pages, chase ? std::vector{Pinning::pinned} : own.pinnings,
+        chase ? own.caches : std::vector{HostCaches::cold}, sizes, directions, memories, groups);
+  };
+  Groups alone;
+  for (int gpu : gpus) alone.push_back({gpu});
+  std::vector<std::string> one_way = own.directions;
   std::erase(one_way, "both");
-  const auto groups = options_.together ? std::vector<std::vector<int>>{gpus_} : alone;
-  if (options_.copies) {
-    add("copies", options_.sizes.empty() ? std::vector{size} : options_.sizes, options_.directions,
-        groups);
-  }
-  if (options_.latency) add("latency", options_.latency_sizes, one_way, groups);
-  if (options_.chase) add("chase", options_.chase_sizes, {"h2d"}, alone);
-  if (!options_.peer) return;
-  for (Bytes each : options_.sizes.empty() ? std::vector{usual_copy} : options_.sizes)
-    add_peers(each);
+  const Groups groups = own.together ? Groups{gpus} : alone;
+  const auto or_usual = [&](Bytes usual) {
+    return own.sizes.empty() ? std::vector{usual} : own.sizes;
+  };
+  if (own.copies) add_all("copies", or_usual(size), own.directions, groups);
+  if (own.latency) add_all("latency", own.latency_sizes, one_way, groups);
+  if (own.chase) add_all("chase", own.chase_sizes, {"h2d"}, alone);
+  const auto add_peers = [&](Bytes each, int from, int to) {
+    if (from != to) add({.measure = "peer", .size = each, .gpus = {from, to}});
+  };
+  if (own.peer) for_each_of(add_peers, or_usual(usual_copy), gpus, gpus);
+  return plan;
 }
 
-Expected<std::vector<PlannedScenario>> TransferPlan::make() {
-  TRY(find_gpus());
-  TRY(find_memories());
-  if (options_.peer && !options_.all && gpus_.size() < 2) {
+}  // namespace
+
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  const auto gpus = TRY(find_gpus(own, input));
+  const auto memories = TRY(find_memories(input));
+  if (own.peer && !own.all && gpus.size() < 2) {
     return fail_about(
         ErrorKind::unavailable, "--measure peer",
         fmt::format("copies between GPUs require two, but there {} {}",
-                    gpus_.size() == 1 ? "is only GPU" : "are only GPUs", list_of(gpus_)));
+                    gpus.size() == 1 ? "is only GPU" : "are only GPUs", list_of(gpus)));
   }
-  add_all(usual_copy);
-  if (options_.sizes.empty()) {
-    Bytes size = size_with_room(input_, usual_copy, plan_);
-    for (const Machine& machine : input_.machines) {
-      for (int index : gpus_) {
-        const Gpu* gpu = find_gpu(machine, index);
-        if (gpu == nullptr || !gpu->memory) continue;
-        // Both directions have memory there, and so may others.
-        const std::uint64_t part = std::bit_floor(std::max(mib, gpu->memory->value / 8));
-        size = std::min(size, Bytes{part});
-      }
+  auto plan = plan_of(own, input, gpus, memories, usual_copy);
+  if (!own.sizes.empty()) return plan;
+  Bytes size = size_with_room(input, usual_copy, plan);
+  for (const Machine& machine : input.machines) {
+    for (int index : gpus) {
+      const Gpu* gpu = find_gpu(machine, index);
+      if (gpu == nullptr || !gpu->memory) continue;
+      // Both directions have memory there, and so may others.
+      const std::uint64_t part = std::bit_floor(std::max(mib, gpu->memory->value / 8));
+      size = std::min(size, Bytes{part});
     }
-    add_all(size);
   }
-  return std::move(plan_);
+  return plan_of(own, input, gpus, memories, size);
 }
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_transfer

@@ -1,104 +1,176 @@
 // Transfers between memory of the host and GPUs: every node with memory and every GPU, both ways.
+#include "benchmarks/transfer/transfer.h"
+
 #include <cstddef>
-#include <memory>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
+#include "base/ids.h"
+#include "base/size_list.h"
 #include "benchmarks/device_totals.h"
-#include "benchmarks/transfer/facts.h"
-#include "benchmarks/transfer/options.h"
-#include "benchmarks/transfer/plan.h"
 #include "gpu/machine_gpus.h"
 #include "run/benchmark.h"
+#include "run/declare.h"
 #include "run/device_flows.h"
+#include "run/options.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_transfer {
 namespace {
 
-const Spec transfer_spec{
-    .name = "transfer",
-    .summary = "bandwidth and latency between host memory and GPUs",
-    .listing = {Topic::gpus},
-    .description =
-        "Measures the rate of queued copies from memory of each node to each GPU, back, and both "
-        "at once; the latency of one copy, each waited for; a pointer chase of each GPU through "
-        "memory of each node; and copies between GPUs. The driver's library is loaded when the "
-        "command runs; see `numatlas features`.",
-    .examples = {{"Where memory for GPU 0 should lie",
-                  "numatlas transfer --gpus 0 --measure copies"},
-                 {"All GPUs at once, from memory of both sockets",
-                  "numatlas transfer --measure copies --together --memory interleave:0,1"}},
-    .main_metric = "bandwidth",
-    .without_options = {"--serial", "--csv"},
-    .usual_pages = "base",
-    .by_host = true,
-};
+Expected<std::vector<Bytes>> sizes_of(const std::string& text, const char* option) {
+  auto sizes = parse_sizes(text);
+  if (!sizes) return fail(renamed(sizes.error(), "--size", option));
+  for (Bytes size : *sizes) {
+    if (size.value % 16 == 0) continue;
+    return fail_usage(option, fmt::format("{} is not a multiple of 16 bytes", to_text(size)));
+  }
+  return sizes;
+}
 
-class Transfer final : public Benchmark {
- public:
-  Transfer() : Benchmark(transfer_spec) {}
-  void add_options(CLI::App& app) override { words_.add_to(app); }
-  Expected<void> parse_options() override {
-    options_ = TRY(words_.parse());
-    return {};
+void add_options(Options& own, CLI::App& app) {
+  add_choices<bool Options::*>(
+      app, "--measure", own.measures,
+      {{"copies", &Options::copies},
+       {"latency", &Options::latency},
+       {"chase", &Options::chase},
+       {"peer", &Options::peer}},
+      "what to measure (default: all that the machine supports)\n"
+      "copies: the rate of queued copies; latency: of one copy, each waited for before the next; "
+      "chase: a pointer chase by the GPU through host memory; peer: copies between GPUs");
+  add_value(app, "--gpus", own.gpus_text, "GPUS",
+            "GPUs as their driver counts them: 0-3 (default: all)");
+  app.add_flag("--together", own.together,
+               "copy with all GPUs at the same time, not each alone\n"
+               "For --measure copies and latency");
+  add_choices(app, "--direction", own.directions, named({"h2d", "d2h", "both"}),
+              "direction of copies: host to device (h2d), device to host (d2h), or both at once");
+  add_choices(app, "--pin", own.pinnings, named(all_pinnings),
+              "how GPUs access host memory\n"
+              "pinned is our own memory registered with the driver; driver is allocated by the "
+              "driver under the requested policy; pageable is not pinned; zero-copy is pinned and "
+              "accessed by a GPU kernel; managed migrates between host and GPU. driver and managed "
+              "have base pages only and no persistent memory");
+  add_value(app, "--size", own.size_text, "SIZES",
+            "bytes per copy: 512 (MiB), 48KiB, 4KiB-2GiB or a list (default: 128 MiB)\n"
+            "A range has the powers of two. They are multiples of 16; the default is less where a "
+            "node has too little room");
+  const auto* const latency_size = rare(add_value(app, "--latency-size", own.latency_size_text,
+                                                  "SIZES", "bytes per copy for --measure latency"));
+  const auto* const chase_size = rare(add_value(app, "--chase-size", own.chase_size_text, "SIZES",
+                                                "memory that a GPU chases through"));
+  const auto* const caches = rare(add_choices(
+      app, "--caches", own.caches, named(std::vector{HostCaches::cold, HostCaches::warm}),
+      "state of a line in the CPU caches when the chase loads it: flushed (cold) or "
+      "recently read by a CPU (warm)"));
+  own.special = {
+      {latency_size, &Options::latency}, {chase_size, &Options::chase}, {caches, &Options::chase}};
+  rare(add_choice<Caller>(
+      app, "--caller", own.caller,
+      {{"near", Caller::near}, {"far", Caller::far}, {"memory", Caller::memory}},
+      "CPU that submits the work: near the GPU, on the node farthest from it, or near the memory"));
+}
+
+Expected<void> parse(Options& own, Benchmark&) {
+  own.all = own.measures.empty();
+  for (const auto measure : own.measures) own.*measure = true;
+  if (own.all) own.copies = own.latency = own.chase = own.peer = true;
+  for (const auto& [option, measure] : own.special) {
+    if (option->count() == 0 || own.*measure) continue;
+    return fail_usage(
+        option->get_name(), "--measure leaves out the only measurement that uses it",
+        measure == &Options::chase ? "add chase to --measure" : "add latency to --measure");
   }
-  Expected<void> complete(const RunOptions& options, Machine& machine) const override {
-    return add_devices(machine, machine.is_live() && !options.null_engine);
-  }
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override;
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override {
-    return TransferPlan(input, options_).make();
-  }
-  std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const override {
-    return device_totals(point, report);
-  }
-  std::vector<Warning> warnings(const RunReport& report) const override {
-    return device_warnings(report);
-  }
-  SurveyPart survey(const Machine& machine) const override {
-    if (machine.is_live()) {
-      if (const auto gpu = find_device(0); !gpu) return {0, {}, full_text(gpu.error())};
+  if (!own.gpus_text.empty()) {
+    const auto numbers = parse_ordered_list(own.gpus_text);
+    if (!numbers || numbers->empty()) {
+      return fail_usage("--gpus", fmt::format("'{}' is not a list of numbers", own.gpus_text),
+                        "such as 0,1 or 0-3");
     }
-    return {3,
-            {SurveyWay{{"--skip-too-large"}, ""},
-             SurveyWay{{"--skip-too-large", "--size", "64"}, "copies of more than 64 MiB"},
-             SurveyWay{{"--skip-too-large", "--size", "64", "--measure", "copies"},
-                       "small copies, chases, and copies between GPUs"},
-             SurveyWay{{"--skip-too-large", "--size", "64", "--measure", "copies", "--gpus", "0"},
-                       "GPUs other than 0; small copies and chases"}},
-            ""};
+    own.gpus = *numbers;
   }
-  std::vector<View> views(const RunReport& report) const override { return transfer_views(report); }
-  std::vector<Fact> facts(const RunReport& report) const override { return transfer_facts(report); }
+  if (!own.size_text.empty()) {
+    own.sizes = TRY(sizes_of(own.size_text, "--size"));
+  }
+  own.latency_sizes = TRY(sizes_of(own.latency_size_text, "--latency-size"));
+  auto chased = TRY(sizes_of(own.chase_size_text, "--chase-size"));
+  for (Bytes size : chased) {
+    constexpr std::uint64_t two_lines = 128;
+    if (size.value >= two_lines) continue;
+    return fail_usage("--chase-size",
+                      fmt::format("{} is less than two lines of 64 bytes", to_text(size)));
+  }
+  own.chase_sizes = std::move(chased);
+  return {};
+}
 
- private:
-  TransferWords words_;
-  TransferOptions options_;
-};
+SurveyPart survey(const Machine& machine) {
+  if (machine.is_live()) {
+    if (const auto gpu = find_device(0); !gpu) return {0, {}, full_text(gpu.error())};
+  }
+  return {3,
+          {SurveyWay{{"--skip-too-large"}, ""},
+           SurveyWay{{"--skip-too-large", "--size", "64"}, "copies of more than 64 MiB"},
+           SurveyWay{{"--skip-too-large", "--size", "64", "--measure", "copies"},
+                     "small copies, chases, and copies between GPUs"},
+           SurveyWay{{"--skip-too-large", "--size", "64", "--measure", "copies", "--gpus", "0"},
+                     "GPUs other than 0; small copies and chases"}},
+          ""};
+}
 
 /// A worker on every CPU, and as many more as there are copies to queue at the same time.
-Expected<std::vector<WorkerPlacement>> Transfer::workers(const RunOptions& options,
-                                                         const Machine& machine,
-                                                         const TaskContext& task) const {
+Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,
+                          const TaskContext& task) {
   RunOptions more = options;
   // Where memory is, is the plan's to say; only of what is inherited the workers know more.
   const auto& memory = options.placement.memory;
   if (memory && memory->single.mode != MemoryMode::inherit) more.placement.memory.reset();
   if (!options.placement.threads) {
-    const std::size_t gpus =
-        options_.gpus.empty() ? usable_gpus({machine}).size() : options_.gpus.size();
+    const std::size_t gpus = own.gpus.empty() ? usable_gpus({machine}).size() : own.gpus.size();
     constexpr std::size_t directions = 2;
-    more.placement.threads = static_cast<int>(directions * (options_.together ? gpus : 1));
+    more.placement.threads = static_cast<int>(directions * (own.together ? gpus : 1));
   }
   return worker_on_every_cpu(more, machine, task);
 }
 
 }  // namespace
 
-std::unique_ptr<Benchmark> make_transfer_benchmark() { return std::make_unique<Transfer>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "transfer",
+      .summary = "bandwidth and latency between host memory and GPUs",
+      .listing = {Topic::gpus},
+      .description =
+          "Measures the rate of queued copies from memory of each node to each GPU, back, and both "
+          "at once; the latency of one copy, each waited for; a pointer chase of each GPU through "
+          "memory of each node; and copies between GPUs. The driver's library is loaded when the "
+          "command runs; see `numatlas features`.",
+      .examples = {{"Where memory for GPU 0 should lie",
+                    "numatlas transfer --gpus 0 --measure copies"},
+                   {"All GPUs at once, from memory of both sockets",
+                    "numatlas transfer --measure copies --together --memory interleave:0,1"}},
+      .without_options = {"--serial", "--csv"},
+      .usual_pages = "base",
+      .by_host = true,
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .complete =
+          [](const RunOptions& options, Machine& machine) {
+            return add_devices(machine, machine.is_live() && !options.null_engine);
+          },
+      .workers = with(workers),
+      .plan = with(plan),
+      .totals = device_totals,
+      .warnings = device_warnings,
+      .views = views,
+      .facts = facts,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_transfer

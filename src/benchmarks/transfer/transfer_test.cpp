@@ -11,8 +11,7 @@
 #include "base/test_data.h"
 #include "benchmarks/device_totals.h"
 #include "benchmarks/test_plan.h"
-#include "benchmarks/transfer/callers.h"
-#include "benchmarks/transfer/plan.h"
+#include "benchmarks/transfer/transfer.h"
 #include "memory/source.h"
 #include "run/device_flows.h"
 
@@ -26,6 +25,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using benchmark_transfer::Caller;
 
 /// Nodes 0 and 1 with 8 CPUs and two GPUs each, node 2 without CPUs.
 const std::string four_gpus = test_data() + "/topologies/two-sockets-four-gpus.json";
@@ -188,8 +188,8 @@ NodeId caller_node(const Words& words, int gpu, const std::string& memory, Calle
   const auto prepared = prepare("transfer", words, four_gpus);
   EXPECT_TRUE(prepared);
   const PlanInput input = prepared->input();
-  const auto worker = caller_for(input, 0, *find_gpu(input.machines[0], gpu),
-                                 parse_memory_spec(memory)->single, where, {});
+  const auto worker = benchmark_transfer::caller_for(input, 0, *find_gpu(input.machines[0], gpu),
+                                                     parse_memory_spec(memory)->single, where, {});
   EXPECT_TRUE(worker);
   return input.layout.workers[static_cast<std::size_t>(*worker)].placement.cpu_node;
 }

@@ -2,30 +2,32 @@
 // page, and on demand a confirmation under the system's own weights.
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "base/environment.h"
 #include "base/say.h"
+#include "base/size_list.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/weights/search.h"
-#include "benchmarks/weights/views.h"
 #include "kernels/traits.h"
 #include "placement/system_weights.h"
+#include "record/cache_level.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
 #include "run/room.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_weights {
 namespace {
 
 // With more nodes the grid has more points than anybody waits for, or steps too coarse to use.
@@ -110,153 +112,107 @@ Expected<void> repair_what_was_left() {
   return {};
 }
 
-const Spec weights_spec{
-    .name = "weights",
-    .summary = "find the interleave weights with the highest bandwidth",
-    .listing = {Topic::memory, true},
-    .description =
-        "Tries weights of nodes, first on a coarse grid and then in smaller steps around the best. "
-        "Then measures the best few again, in turn with equal weights and with the nearest node "
-        "alone, and compares them by these new figures. Prints the commands that set them for the "
-        "whole system; --apply sets them to confirm the result, and restores the old ones.",
-    .examples = {{"Interleave the memory of a socket and that of a CXL node",
-                  "numatlas weights --nodes 0,2 --cpus node:0"},
-                 {"The best weights for reads, applied system-wide and kept (root)",
-                  "numatlas weights --kernel read --apply --keep"}},
-    .main_metric = "bandwidth",
-    .refused_options = {"--memory", "--serial", "--csv"},
-    .usual_cpus = "",
-    .usual_pages = "base",
-    // The search lays weights out page by page.
-    .expected_warnings = {"placement-method"},
+struct Options {
+  std::string nodes_text, mix_text = "2:1", isa;
+  bool apply = false, keep = false;
+  std::optional<NodeSet> nodes;
+  OneSizeOption size;  ///< not given: the usual one, or what has room
+  KernelSpec kernel;
+  std::string kernel_name;  ///< in the report: "mix 2:1"; until --mix is read, that of --kernel
 };
 
-class WeightsBenchmark final : public Benchmark {
- public:
-  WeightsBenchmark() : Benchmark(weights_spec) {}
-  void add_options(CLI::App& app) override;
-  Expected<void> parse_options() override;
-  bool is_of_memory() const override { return true; }
-  Expected<void> before_plan(const RunOptions& options) const override {
-    if (nothing_is_set(options)) return {};
-    TRY(repair_what_was_left());
-    return apply_ ? check_system_weights() : Expected<void>{};
-  }
-  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
-                                                 const TaskContext& task) const override;
-  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
-                                                const RunReport& report) const override;
-  /// The grid, three rounds round its best, and the best few again.
-  double time_until(int round) const override { return std::min(1.0, 0.35 + 0.15 * round); }
-  SurveyPart survey(const Machine& machine) const override;
-  std::vector<Fact> facts(const RunReport& report) const override { return weights_facts(report); }
-  std::vector<View> views(const RunReport& report) const override {
-    return weights_views(report, keep_);
-  }
-
- private:
-  Expected<void> check(const PlanInput& input) const;
-  Expected<NodeSet> nodes_of(const PlanInput& input) const;
-  Bytes size_of(const PlanInput& input, const NodeSet& nodes) const;
-  /// A point by its labels; `weights` empty: each worker's nearest node of `nodes` alone.
-  PlannedScenario point(const PlanInput& input, const NodeSet& nodes, const Weights& weights,
-                        const std::string& round) const;
-
-  std::string nodes_text_, mix_text_ = "2:1", isa_;
-  bool apply_ = false, keep_ = false;
-  std::optional<NodeSet> nodes_;
-  OneSizeOption size_;  ///< not given: the usual one, or what has room
-  KernelSpec kernel_;
-  std::string kernel_name_;  ///< in the report: "mix 2:1"; until --mix is read, that of --kernel
-};
-
-void WeightsBenchmark::add_options(CLI::App& app) {
+void add_options(Options& own, CLI::App& app) {
   add_value(
-      app, "--nodes", nodes_text_, "NODES",
+      app, "--nodes", own.nodes_text, "NODES",
       "nodes to interleave over, at most 4, such as 0,2\n"
       "By default, where a node has memory but no CPUs, the nearest such node and the node of its "
       "CPUs, which then run the workers; else the first 4 with usable memory. Memory of GPUs only "
       "if named");
-  auto* kernel = add_choice(app, "--kernel", kernel_name_, named(stream_kernels),
+  auto* kernel = add_choice(app, "--kernel", own.kernel_name, named(stream_kernels),
                             "measure this kernel of `numatlas bandwidth` instead of a mix");
-  add_value(app, "--mix", mix_text_, "R:W", "mix of lines read to lines written")->excludes(kernel);
-  size_.add_to(app,
-               "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB)\n"
-               "The default is more where caches are large or unknown, less if a node that held "
-               "all of it would have less than half of its free memory left");
+  add_value(app, "--mix", own.mix_text, "R:W", "mix of lines read to lines written")
+      ->excludes(kernel);
+  own.size.add_to(app,
+                  "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB)\n"
+                  "The default is more where caches are large or unknown, less if a node that held "
+                  "all of it would have less than half of its free memory left");
   auto* apply =
-      app.add_flag("--apply", apply_,
+      app.add_flag("--apply", own.apply,
                    "set the best weights system-wide, measure with the kernel's own policy, and "
                    "restore the old weights; requires root\n"
                    "It restores them however the program ends");
-  app.add_flag("--keep", keep_, "keep the new weights after the measurement")->needs(apply);
-  add_isa_option(app, isa_);
+  app.add_flag("--keep", own.keep, "keep the new weights after the measurement")->needs(apply);
+  add_isa_option(app, own.isa);
 }
 
-Expected<void> WeightsBenchmark::parse_options() {
-  TRY(size_.parse(spec().name));
-  TRY(use_instruction_set(isa_));
-  if (kernel_name_.empty()) {
-    const auto mix = TRY(parse_mix(mix_text_));
-    kernel_.name = "mix";
-    std::tie(kernel_.mix_reads, kernel_.mix_writes) = mix;
-    kernel_name_ = full_name(kernel_);
+Expected<void> parse(Options& own, Benchmark&) {
+  TRY(own.size.parse("weights"));
+  TRY(use_instruction_set(own.isa));
+  if (own.kernel_name.empty()) {
+    const auto mix = TRY(parse_mix(own.mix_text));
+    own.kernel.name = "mix";
+    std::tie(own.kernel.mix_reads, own.kernel.mix_writes) = mix;
+    own.kernel_name = full_name(own.kernel);
   } else {
-    kernel_.name = kernel_name_;
+    own.kernel.name = own.kernel_name;
   }
-  if (size_.given()) {
-    TRY((*make_kernel(kernel_))->check_size(*size_.given()));
+  if (own.size.given()) {
+    TRY((*make_kernel(own.kernel))->check_size(*own.size.given()));
   }
-  if (!nodes_text_.empty()) {
-    auto nodes = parse_list<NodeId>(nodes_text_);
+  if (!own.nodes_text.empty()) {
+    auto nodes = parse_list<NodeId>(own.nodes_text);
     if (!nodes) return fail_usage("--nodes", nodes.error().message, "such as 0,2");
     if (nodes->empty() || nodes->size() > most_nodes)
       return fail_usage("--nodes", fmt::format("name 1 to {} nodes", most_nodes));
-    nodes_ = *std::move(nodes);
+    own.nodes = *std::move(nodes);
   }
   return {};
 }
 
-Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
+Expected<void> check(const Options& own, const PlanInput& input) {
   const RunOptions& options = input.options;
   if (options.placement.memory)
     return fail_usage("--memory", "weights places the memory itself", "name --nodes");
   if (options.serial)
     return fail_usage("--serial", "weights compares what all workers move together",
                       "leave it out");
-  TRY(check_one_kind_of_pages(options, spec().name));
-  TRY(check_one_number_of_threads(options, spec().name));
+  TRY(check_one_kind_of_pages(options, "weights"));
+  TRY(check_one_number_of_threads(options, "weights"));
   TRY(check_no_csv(options, "weights"));
-  if (!apply_) return {};
+  if (!own.apply) return {};
   if (nothing_is_set(options))
     return fail_usage("--apply", "nothing is measured, so nothing is set", "leave it out");
-  if (auto one = check_one_process(input, spec().name); !one) {
+  if (auto one = check_one_process(input, "weights"); !one) {
     return fail_usage("--apply", "weights are confirmed by the threads of one process",
                       "start one task, without mpirun or with srun -n 1 -c CPUS");
   }
   return {};
 }
 
+Expected<void> before_plan(const Options& own, const RunOptions& options) {
+  if (nothing_is_set(options)) return {};
+  TRY(repair_what_was_left());
+  return own.apply ? check_system_weights() : Expected<void>{};
+}
+
 /// Unasked, those near both nodes of a pair.
-Expected<std::vector<WorkerPlacement>> WeightsBenchmark::workers(const RunOptions& options,
-                                                                 const Machine& machine,
-                                                                 const TaskContext& task) const {
+Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,
+                          const TaskContext& task) {
   PlacementSpec spec = options.placement;
-  if (!nodes_ && spec.cpus.is_default && !task.launched && is_paired(machine)) {
+  if (!own.nodes && spec.cpus.is_default && !task.launched && is_paired(machine)) {
     const NodeSet of_cpus = pair_to_weigh(machine)->of_cpus;
     std::vector<int> list;
     for (const NodeId node : of_cpus) list.push_back(node.value);
     spec.cpus = {CpuSpec::Form::nodes, {list}, false};  // cores before their other threads
   }
-  return resolve_placement(spec, machine, task, default_threads(options));
+  return resolve_placement(spec, machine, task, 0);
 }
 
 /// The nodes to choose from, there on every host.
-Expected<NodeSet> WeightsBenchmark::nodes_of(const PlanInput& input) const {
+Expected<NodeSet> nodes_of(const Options& own, const PlanInput& input) {
   const Machine& machine = input.machines.front();
-  NodeSet nodes = nodes_.value_or(NodeSet{});
-  if (!nodes_) {
+  NodeSet nodes = own.nodes.value_or(NodeSet{});
+  if (!own.nodes) {
     nodes = usual_nodes(machine);
     if (nodes.empty())
       return fail_about(ErrorKind::unavailable, "--nodes",
@@ -273,28 +229,27 @@ Expected<NodeSet> WeightsBenchmark::nodes_of(const PlanInput& input) const {
 }
 
 /// The same for all points: on any of the nodes there may come to lie nearly all memory.
-Bytes WeightsBenchmark::size_of(const PlanInput& input, const NodeSet& nodes) const {
-  if (size_.given()) return *size_.given();
+Bytes size_of(const Options& own, const PlanInput& input, const NodeSet& nodes) {
+  if (own.size.given()) return *own.size.given();
   Bytes size = size_past_caches(input, all_workers(input.layout), usual_size, nodes);
   for (NodeId node : nodes)
     size = size_with_room(input, size, flows_on_node(all_workers(input.layout), node));
   return size;
 }
 
-PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& nodes,
-                                        const Weights& weights, const std::string& round) const {
+/// A point by its labels; `weights` empty: each worker's nearest node of `nodes` alone.
+PlannedScenario point(const Options& own, const PlanInput& input, const NodeSet& nodes,
+                      const Weights& weights, const std::string& round) {
   const std::string label = weights.empty() ? nearest_alone : text_of(weights);
   const PageKind pages = input.pages.front();
-  PlannedScenario planned = new_point(input, label, size_of(input, nodes), pages);
+  PlannedScenario planned = new_point(input, label, size_of(own, input, nodes), pages);
   if (round == confirm_round) planned.head.name += " set system-wide";
   if (round == final_round) planned.head.name += " again";
-  planned.head.kernel = kernel_name_;
-  planned.head.stores = traits_of(kernel_.name).writes ? name_of(kernel_.stores) : "";
   planned.head.labels = {{weights_label, label}, {round_label, round}};
   planned.scenario.stop.to_the_end = true;
   planned.in_turn = round == final_round;
   Choice choice;
-  choice.spec = kernel_;
+  choice.spec = own.kernel;
   for (int worker : all_workers(input.layout)) {
     Flow flow = stream_flow(input, choice, worker, planned.head.size, pages);
     flow.region.placement =
@@ -306,27 +261,26 @@ PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& n
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> WeightsBenchmark::plan(const PlanInput& input) const {
-  TRY(check(input));
-  const auto nodes = TRY(nodes_of(input));
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  TRY(check(own, input));
+  const auto nodes = TRY(nodes_of(own, input));
   std::vector<Weights> all = coarse_grid(nodes);
   if (nodes.size() > 1) all.insert(all.begin(), Weights{});  // the nearest alone
-  std::vector<PlannedScenario> plan;
-  for (const Weights& weights : all) add_point(plan, point(input, nodes, weights, "0"));
+  Plan plan;
+  for (const Weights& weights : all) add_point(plan, point(own, input, nodes, weights, "0"));
   return plan;
 }
 
 /// The next round of the search; after the last the best again, and then the confirmation, where
 /// that is asked for.
-Expected<std::vector<PlannedScenario>> WeightsBenchmark::refine(const PlanInput& input,
-                                                                const RunReport& report) const {
+Expected<Plan> refine(const Options& own, const PlanInput& input, const RunReport& report) {
   const ScenarioResult* best = best_point(report);
-  const auto nodes = nodes_of(input);
-  std::vector<PlannedScenario> more;
+  const auto nodes = nodes_of(own, input);
+  Plan more;
   if (!nodes || nodes->size() < 2 || best == nullptr) return more;
   if (label_of(report.scenarios.back(), round_label) == confirm_round) return more;
   const auto add = [&](const std::vector<Weights>& all, const std::string& round) {
-    for (const Weights& weights : all) add_point(more, point(input, *nodes, weights, round));
+    for (const Weights& weights : all) add_point(more, point(own, input, *nodes, weights, round));
   };
   const std::vector<Weights> again = final_round_of(report);
   // Nothing is left to measure again once that was done.
@@ -335,15 +289,15 @@ Expected<std::vector<PlannedScenario>> WeightsBenchmark::refine(const PlanInput&
     add(next.weights, std::to_string(next.round));
     if (more.empty()) add(again, final_round);
   }
-  if (!more.empty() || !apply_) return more;
+  if (!more.empty() || !own.apply) return more;
   const Weights found = weights_of(*best);
-  add_point(more, point(input, *nodes, found, confirm_round));
+  add_point(more, point(own, input, *nodes, found, confirm_round));
   more.back().system_weights = found;
-  more.back().keep_weights = keep_;
+  more.back().keep_weights = own.keep;
   return more;
 }
 
-SurveyPart WeightsBenchmark::survey(const Machine& machine) const {
+SurveyPart survey(const Machine& machine) {
   const NodeSet nodes = machine.ordinary_memory_nodes();
   if (nodes.size() < 2)
     return {0, {}, only_one_node(machine) + ", so there is nothing to interleave", true};
@@ -381,8 +335,161 @@ SurveyPart WeightsBenchmark::survey(const Machine& machine) const {
   return part;
 }
 
+std::string gb(double rate) { return fmt::format("{:.2f}", rate * 1e-9); }
+
+bool is_less(const Estimate& times) { return times.high && *times.high < 1; }
+
+/// "equal weights: +12.3 % (11.8 to 12.9 %)".
+std::string against(const std::string& what, const RunReport& report, const ScenarioResult& best,
+                    const ScenarioResult* other) {
+  const auto times = other != nullptr && other != &best ? gain_of(report, best, *other)
+                                                        : std::optional<Estimate>();
+  if (!times) return "";
+  const auto percent = [](double ratio) { return (ratio - 1) * 100; };
+  const std::string range = times->low ? fmt::format(" ({:+.1f} to {:+.1f} %)",
+                                                     percent(*times->low), percent(*times->high))
+                                       : " (too few samples for an interval)";
+  const std::string figures = fmt::format("{:+.1f} %", percent(times->value)) + range;
+  if (times->low && *times->low > 1) return fmt::format("  against {}: {}\n", what, figures);
+  if (is_less(*times)) return fmt::format("  against {}: less, {}\n", what, figures);
+  return fmt::format("  against {}: no significant difference, {}\n", what, figures);
+}
+
+std::string confirmed_text(const RunReport& report, const ScenarioResult& best, bool kept) {
+  const ScenarioResult& last = report.scenarios.back();
+  if (label_of(last, round_label) != confirm_round) return "";
+  const auto rate = rate_of(last);
+  if (!rate || last.flows.empty()) return "";
+  return fmt::format("Set system-wide by --apply: {} GB/s (memory placed by: {}); {}\n{}",
+                     gb(rate->value), last.flows.front().policy.mechanism,
+                     kept ? "they stay" : "the old weights are restored",
+                     against("the search", report, last, &best));
+}
+
+std::string verdict(const RunReport& report, const ScenarioResult& best, bool kept) {
+  const Weights weights = weights_of(best);
+  if (weights.size() < 2) {
+    return fmt::format("Only node {} takes part, so there is nothing to weight.\n",
+                       weights.front().first.value);
+  }
+  Weights equal = weights;
+  for (auto& [node, weight] : equal) weight = 1;
+  const ScenarioResult* nearest = point_of(report, nearest_alone);
+  const ScenarioResult* even = point_of(report, text_of(equal));
+  std::string text =
+      fmt::format("Best: {} with {} GB/s\n", text_of(weights), gb(rate_of(best)->value));
+  text +=
+      even == &best ? "  these are equal weights\n" : against("equal weights", report, best, even);
+  text += against("the nearest node alone", report, best, nearest);
+  if (report.ranks > 1) text += "With several ranks only the coarse grid is measured.\n";
+  text += confirmed_text(report, best, kept);
+  const auto times = nearest != nullptr ? gain_of(report, best, *nearest) : std::nullopt;
+  if (times && is_less(*times)) return text + "No weights are as fast as the nearest node alone.\n";
+  return text + fmt::format(
+                    "For all programs under weighted interleave (numactl --weighted-interleave), "
+                    "as root:\n  {}\n",
+                    fmt::join(system_weight_lines(weights), "\n  "));
+}
+
+/// All weights that were tried, what the best are worth, and how to set them.
+std::vector<View> views(const Options& own, const RunReport& report) {
+  const ScenarioResult* best = best_point(report);
+  const ScenarioResult& any = report.scenarios.front();
+  View view;
+  view.title = fmt::format(
+      "Interleave weights: bandwidth in GB/s of {}{} ({} a worker, {} workers, pages: {}, kernels: "
+      "{})",
+      any.kernel, any.stores.empty() ? "" : ", " + any.stores + " stores", to_text(any.size),
+      report.workers.size(), any.pages, report.isa);
+  view.notes = {"sum: all workers over their common time, bytes counted as STREAM does"};
+  view.cells = {label_column("weights", weights_label), label_column("round", round_label),
+                figure_column("sum", "bandwidth_sum", in_gb_per_s),
+                figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width)};
+  if (best != nullptr) {
+    std::istringstream lines(verdict(report, *best, own.keep));
+    for (std::string line; std::getline(lines, line);) view.verdict.push_back(line);
+  }
+  return {view};
+}
+
+/// What the best weights give, and that against the nearest node alone.
+std::vector<Fact> facts(const RunReport& report) {
+  const ScenarioResult* const best = best_point(report);
+  const auto rate = best != nullptr ? rate_of(*best) : std::nullopt;
+  if (!rate) return {};
+  const std::string weights = text_of(weights_of(*best));
+  NodeSet nodes;
+  for (const WorkerRow& worker : report.workers) {
+    if (worker.cpu_node.value >= 0) nodes.insert(worker.cpu_node);
+  }
+  const std::string cpu_nodes =
+      nodes.empty() ? "" : (nodes.size() > 1 ? "nodes " : "node ") + to_list(nodes);
+  const ScenarioResult* const nearest = point_of(report, nearest_alone);
+  const auto times = nearest != nullptr ? gain_of(report, *best, *nearest) : std::nullopt;
+  const std::string cache = cache_text(*best).empty() ? "" : " in " + cache_text(*best);
+  const std::string how = best->kernel + (cpu_nodes.empty() ? "" : ", CPUs of " + cpu_nodes);
+  const bool several = weights_of(*best).size() > 1;
+  std::vector<Fact> facts{
+      {"weights_bandwidth",
+       {{"weights", weights}, {"kernel", best->kernel}, {"cpu_nodes", to_list(nodes)}},
+       fmt::format("{} of {} CPUs{} over memory interleaved by the best weights found ({})",
+                   best->kernel, report.workers.size(),
+                   cpu_nodes.empty() ? "" : " (" + cpu_nodes + ")", weights),
+       "B/s",
+       *rate,
+       "Interleave",
+       several ? fmt::format("{{}} with weights {}{} ({})", weights, cache, how)
+               : fmt::format("{{}} on node {} alone{} ({})",
+                             to_list(NodeSet{weights_of(*best).front().first}), cache, how)}};
+  if (times && several) {
+    facts.push_back({"weights_times",
+                     {{"weights", weights}},
+                     "that against each CPU's nearest node alone",
+                     "1",
+                     *times,
+                     "Interleave",
+                     "{} that of the nearest node alone"});
+  }
+  return facts;
+}
+
 }  // namespace
 
-std::unique_ptr<Benchmark> make_weights_benchmark() { return std::make_unique<WeightsBenchmark>(); }
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "weights",
+      .summary = "find the interleave weights with the highest bandwidth",
+      .listing = {Topic::memory, true},
+      .description =
+          "Tries weights of nodes, first on a coarse grid and then in smaller steps around the "
+          "best. "
+          "Then measures the best few again, in turn with equal weights and with the nearest node "
+          "alone, and compares them by these new figures. Prints the commands that set them for "
+          "the "
+          "whole system; --apply sets them to confirm the result, and restores the old ones.",
+      .examples = {{"Interleave the memory of a socket and that of a CXL node",
+                    "numatlas weights --nodes 0,2 --cpus node:0"},
+                   {"The best weights for reads, applied system-wide and kept (root)",
+                    "numatlas weights --kernel read --apply --keep"}},
+      .refused_options = {"--memory", "--serial", "--csv"},
+      .usual_cpus = "",
+      .usual_pages = "base",
+      // The grid, three rounds round its best, and the best few again.
+      .time_parts = {0.35, 0.5, 0.65, 0.8, 0.95},
+      // The search lays weights out page by page.
+      .expected_warnings = {"placement-method"},
+      .is_of_memory = true,
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .workers = with(workers),
+      .before_plan = with(before_plan),
+      .plan = with(plan),
+      .refine = with(refine),
+      .views = with(views),
+      .facts = facts,
+      .survey = survey,
+  };
+}
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_weights

@@ -15,7 +15,6 @@
 #include "base/test_data.h"
 #include "benchmarks/test_plan.h"
 #include "benchmarks/weights/search.h"
-#include "benchmarks/weights/views.h"
 #include "report/view_text.h"
 
 namespace numatlas::weights_test {
@@ -119,7 +118,7 @@ testing::Prepared prepare(const testing::Words& words) {
 
 TEST(WeightsPlan, TheNearestAloneAndTheGridByAllWorkers) {
   const testing::Prepared planned = prepare({"--size", "8"});
-  const auto plan = planned.run.benchmark->plan(planned.input());
+  const auto plan = planned.run.benchmark.plan(planned.input());
   ASSERT_TRUE(plan) << full_text(plan.error());
   ASSERT_EQ(plan->size(), 6U);
   const auto& nearest = plan->at(0).scenario.flows;
@@ -137,13 +136,13 @@ TEST(WeightsPlan, TheNearestAloneAndTheGridByAllWorkers) {
 
 TEST(WeightsPlan, OneNodeIsOnePoint) {
   const testing::Prepared planned = prepare({"--nodes", "1", "--kernel", "read"});
-  const auto plan = planned.run.benchmark->plan(planned.input());
+  const auto plan = planned.run.benchmark.plan(planned.input());
   ASSERT_TRUE(plan);
   ASSERT_EQ(plan->size(), 1U);
   EXPECT_EQ(plan->at(0).head.name, "1=1");
   EXPECT_EQ(plan->at(0).head.stores, "");
   const auto more =
-      planned.run.benchmark->refine(planned.input(), report_of({measured("1=1", "0", 5)}));
+      planned.run.benchmark.refine(planned.input(), report_of({measured("1=1", "0", 5)}));
   ASSERT_TRUE(more);
   EXPECT_TRUE(more->empty());
 }
@@ -151,7 +150,7 @@ TEST(WeightsPlan, OneNodeIsOnePoint) {
 TEST(WeightsRefine, NeighboursOfTheBest) {
   const testing::Prepared planned = prepare({});
   const RunReport report = report_of({measured("nearest", "0", 50), measured("0=2,1=1", "0", 60)});
-  const auto more = planned.run.benchmark->refine(planned.input(), report);
+  const auto more = planned.run.benchmark.refine(planned.input(), report);
   ASSERT_TRUE(more);
   ASSERT_EQ(more->size(), 2U);
   EXPECT_EQ(more->at(1).head.name, "0=3,1=1");
@@ -164,7 +163,7 @@ TEST(WeightsRefine, NeighboursOfTheBest) {
 std::vector<std::string> survey_ways(const Machine& machine) {
   std::vector<std::string> found;
   const auto parsed = parse_run("weights", {});
-  for (const SurveyWay& way : parsed->benchmark->survey(machine).ways) {
+  for (const SurveyWay& way : parsed->benchmark.survey(machine).ways) {
     const auto value = [&](const char* option) {
       const auto at = std::find(way.words.begin(), way.words.end(), option);
       return at == way.words.end() ? std::string("all") : *(at + 1);
@@ -200,7 +199,7 @@ TEST(WeightsSurvey, NodesWithCpusByTheirOwnCpus) {
 TEST(WeightsSurvey, TheSameCpusMeasureTheWeightsAndTheirOwnMemoryAlone) {
   const Machine machine = recorded("cxl-tiers.json");
   const auto parsed = parse_run("weights", {});
-  const SurveyPart part = parsed->benchmark->survey(machine);
+  const SurveyPart part = parsed->benchmark.survey(machine);
   for (const SurveyWay& way : part.ways) {
     const testing::Plan plan = testing::sure_plan("weights", way.words, machine);
     ASSERT_FALSE(plan.empty());
@@ -228,7 +227,7 @@ RunReport searched() {
 TEST(WeightsRefine, MeasuresTheBestFewAgainBesideEqualOnesAndTheNearest) {
   const testing::Prepared planned = prepare({});
   RunReport report = searched();
-  const auto more = planned.run.benchmark->refine(planned.input(), report);
+  const auto more = planned.run.benchmark.refine(planned.input(), report);
   ASSERT_TRUE(more);
   EXPECT_THAT(names_of(*more), ElementsAre("0=2,1=1 again", "0=3,1=1 again", "0=7,1=5 again",
                                            "0=1,1=1 again", "nearest again"));
@@ -305,11 +304,11 @@ TEST(WeightsGain, OfFewRoundsIsWhatBothIntervalsLeaveOpen) {
 
 TEST(WeightsGain, IsWhatTablesAndFactsTell) {
   const RunReport report = of_two_speeds();
-  const std::string text = views_text(report, weights_views(report, false));
+  const std::string text = views_text(report, parse_run("weights", {})->benchmark.views(report));
   EXPECT_THAT(text, HasSubstr("against equal weights: +2.0 % (+"));
   EXPECT_THAT(text, HasSubstr("against the nearest node alone: less, -3."));
   EXPECT_THAT(text, HasSubstr("No weights are as fast as the nearest node alone."));
-  const std::vector<Fact> facts = weights_facts(report);
+  const std::vector<Fact> facts = parse_run("weights", {})->benchmark.facts(report);
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_EQ(facts[1].estimate, gain_of(report, report.scenarios[0], report.scenarios[2]));
 }
@@ -319,29 +318,31 @@ TEST(WeightsRefine, ConfirmsOnlyWhenToldTo) {
   RunReport report = searched();
   report.scenarios.push_back(measured("0=2,1=1", "final", 60));
   const testing::Prepared silent = prepare({});
-  EXPECT_TRUE(silent.run.benchmark->refine(silent.input(), report)->empty());
+  EXPECT_TRUE(silent.run.benchmark.refine(silent.input(), report)->empty());
   std::string pattern = ::testing::TempDir() + "/weights-XXXXXX";
   const std::string folder = mkdtemp(pattern.data());
   setenv("NUMATLAS_TEST_WEIGHTS", folder.c_str(), 1);
   const auto parsed = parse_run("weights", {"--apply"});
   ASSERT_TRUE(parsed);
-  EXPECT_FALSE(parsed->benchmark->before_plan(parsed->options)) << "a folder without weights";
+  EXPECT_FALSE(parsed->benchmark.before_plan(parsed->options)) << "a folder without weights";
   fclose(fopen((folder + "/node0").c_str(), "w"));
   const testing::Prepared told = prepare({"--apply", "--keep"});
-  const auto more = told.run.benchmark->refine(told.input(), report);
+  const auto more = told.run.benchmark.refine(told.input(), report);
   ASSERT_TRUE(more);
   ASSERT_EQ(more->size(), 1U);
   EXPECT_EQ(more->at(0).system_weights, (Weights{{NodeId{0}, 2}, {NodeId{1}, 1}}));
   EXPECT_TRUE(more->at(0).keep_weights);
   EXPECT_EQ(more->at(0).scenario.flows.at(0).region.placement.text(), "weighted:0=2,1=1");
   report.scenarios.push_back(measured("0=2,1=1", "confirm", 59));
-  EXPECT_TRUE(told.run.benchmark->refine(told.input(), report)->empty());
+  EXPECT_TRUE(told.run.benchmark.refine(told.input(), report)->empty());
   unsetenv("NUMATLAS_TEST_WEIGHTS");
   std::filesystem::remove_all(folder);
 }
 
 std::string table_of(const RunReport& report, bool kept) {
-  return views_text(report, weights_views(report, kept));
+  return views_text(
+      report,
+      parse_run("weights", kept ? Words{"--apply", "--keep"} : Words{})->benchmark.views(report));
 }
 
 TEST(WeightsTable, SaysWhatTheBestIsWorth) {
