@@ -68,16 +68,16 @@ def report(command, cases, views, workers, warnings=(), engine="real", facts=())
     }
 
 
-def latency_of(one, other, nodes_a_package):
+def latency_of(one, other, nodes_per_package):
     """120 ns at home, 140 ns in the socket, 330 ns in another; 250 ns of memory without CPUs."""
     if other is None:
         return 250e-9
     if one == other:
         return (120 + one % 3) * 1e-9
-    return (140 if one // nodes_a_package == other // nodes_a_package else 330) * 1e-9
+    return (140 if one // nodes_per_package == other // nodes_per_package else 330) * 1e-9
 
 
-def matrix(machine, nodes_a_package, part, engine):
+def matrix(machine, nodes_per_package, part, engine):
     nodes = machine["nodes"]
     with_cpus = [node["id"] for node in nodes if node["cpus"]]
     workers = [
@@ -89,7 +89,7 @@ def matrix(machine, nodes_a_package, part, engine):
         for node in nodes:
             other, labels = node["id"], {"cpu_node": str(one), "memory_node": str(node["id"])}
             home = other if other in with_cpus else None
-            seconds, memory = latency_of(one, home, nodes_a_package), f"bind:{other}"
+            seconds, memory = latency_of(one, home, nodes_per_package), f"bind:{other}"
             unsteady = 0.2 if (one, other) == (0, len(with_cpus) - 1) else part
             chased = flow(one, [figure("latency", seconds, part=unsteady)], memory)
             cases.append(case(f"latency node {one} to {other}", labels, [chased]))

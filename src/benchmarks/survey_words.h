@@ -18,7 +18,7 @@ inline const char* base_and_best_pages(const Machine& machine) {
 
 /// Of a large machine, where all CPUs take longer than there is time for: the first `most` usable
 /// CPUs of each node.
-inline CpuSet few_cpus_a_node(const Machine& machine, std::size_t most) {
+inline CpuSet few_cpus_per_node(const Machine& machine, std::size_t most) {
   CpuSet chosen;
   for (NodeId node : machine.nodes_of(machine.usable_cpus())) {
     std::size_t taken = 0;

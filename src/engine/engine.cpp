@@ -304,7 +304,7 @@ Expected<void> RealEngine::make_ready(TeamRun& run, const Flow& flow, Job& job) 
       ready = [&kernel = *job.kernel](std::uint64_t steps) { kernel.ready(steps); };
     const std::uint64_t first_steps = ready ? 1 : job.kernel->steps_per_pass();
     job.sampler = std::make_unique<Sampler>(clock_, stop, paced(flow, *job.kernel, clock_),
-                                            first_steps, workers_a_cpu_, std::move(ready));
+                                            first_steps, workers_per_cpu_, std::move(ready));
   }
   job.trace.address = reinterpret_cast<std::uintptr_t>(memory.data);
   return {};

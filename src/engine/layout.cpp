@@ -48,7 +48,7 @@ std::vector<int> Layout::workers_of(int rank) const {
   return indices;
 }
 
-double Layout::workers_a_cpu() const {
+double Layout::workers_per_cpu() const {
   std::map<int, std::pair<double, CpuSet>> by_host;
   for (const Worker& worker : workers) {
     auto& [count, cpus] = by_host[worker.host];

@@ -33,7 +33,7 @@ struct Layout {
   /// Workers of a rank, as indices.
   std::vector<int> workers_of(int rank) const;
   /// Workers for each distinct CPU, on the host where they are most: over 1 they share CPUs.
-  double workers_a_cpu() const;
+  double workers_per_cpu() const;
 };
 
 /// Gathers every rank's workers. Collective.

@@ -78,12 +78,12 @@ TEST(Layout, OversubscribedIsPerHost) {
     worker.placement.cpus = {cpu};
     layout.workers.push_back(worker);
   };
-  EXPECT_LE(layout.workers_a_cpu(), 1);
+  EXPECT_LE(layout.workers_per_cpu(), 1);
   add(0, CpuId{0});
   add(1, CpuId{0});  // the same number on another host is another CPU
-  EXPECT_LE(layout.workers_a_cpu(), 1);
+  EXPECT_LE(layout.workers_per_cpu(), 1);
   add(1, CpuId{0});
-  EXPECT_GT(layout.workers_a_cpu(), 1);
+  EXPECT_GT(layout.workers_per_cpu(), 1);
 }
 
 TEST(Agree, NoErrorIsNone) {

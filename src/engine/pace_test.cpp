@@ -15,7 +15,7 @@ class Lines final : public Kernel {
   Expected<void> prepare(const KernelMemory&) override { return {}; }
   void run(std::uint64_t steps) override { done += steps; }
   std::uint64_t steps_per_pass() const override { return 1; }
-  Traffic traffic_a_step() const override { return {64, 0}; }
+  Traffic traffic_per_step() const override { return {64, 0}; }
   Expected<void> verify() const override { return {}; }
   std::uint64_t done = 0;
 };

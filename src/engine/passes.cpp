@@ -58,7 +58,7 @@ void RealEngine::between_passes(TeamRun& run, int pass) {
 void RealEngine::take_pass(Job& job, std::int64_t start_ns, int pass) {
   Kernel& kernel = *job.kernel;
   Trace& trace = job.trace;
-  const std::int64_t before_ns = workers_a_cpu_ > 1 ? awake_ns : warm_ns;
+  const std::int64_t before_ns = workers_per_cpu_ > 1 ? awake_ns : warm_ns;
   if (start_ns - clock_.now_ns() > before_ns) clock_.sleep_until(start_ns - before_ns);
   while (clock_.now_ns() < start_ns && !stop_requested()) {
   }

@@ -97,7 +97,7 @@ class RealEngine final : public Engine {
         windows_(reinterpret_cast<Window*>(block + 1)),
         clocks_(std::move(clocks)),
         threads_(static_cast<int>(layout.workers_of(layout.own_rank(comm)).size())),
-        workers_a_cpu_(layout.workers_a_cpu()),
+        workers_per_cpu_(layout.workers_per_cpu()),
         kept_(static_cast<std::size_t>(threads_)) {}
 
   Expected<std::vector<Trace>> run(const Scenario& scenario) override;
@@ -189,7 +189,7 @@ class RealEngine final : public Engine {
   Window* windows_;
   HostClocks clocks_;
   int threads_;
-  double workers_a_cpu_;  ///< over 1: they share CPUs
+  double workers_per_cpu_;  ///< over 1: they share CPUs
   MonotonicClock clock_;
   std::vector<std::optional<Kept>> kept_;  ///< by thread; a thread has one flow at a time
   bool kept_for_next_ = false;             ///< the scenario before said so, on all ranks

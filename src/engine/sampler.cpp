@@ -27,7 +27,7 @@ constexpr std::uint64_t most_first_steps = 64;
 // Stopped, and not slow: longer than any turn of a scheduler, and than many samples; of a short run
 // a part that would change its figures.
 constexpr std::int64_t longest_turn_ns = 100'000'000, shortest_pause_ns = 10'000'000;
-constexpr std::int64_t pauses_a_time = 5, samples_a_pause = 20;
+constexpr std::int64_t pauses_per_time = 5, samples_per_pause = 20;
 // Loads are unrolled by 16.
 constexpr std::uint64_t step_unit = 16;
 
@@ -44,9 +44,10 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
       target_ns_(
           std::max({shortest_sample_ns, 110 * overhead_ns_, rule.time.count() / most_samples})),
       pause_ns_(static_cast<std::int64_t>(
-          std::max(1.0, turns) * static_cast<double>(std::clamp(
-                                     std::max(rule.time, rule.time_of_case).count() / pauses_a_time,
-                                     shortest_pause_ns, longest_turn_ns)))),
+          std::max(1.0, turns) *
+          static_cast<double>(
+              std::clamp(std::max(rule.time, rule.time_of_case).count() / pauses_per_time,
+                         shortest_pause_ns, longest_turn_ns)))),
       steps_(rule.steps ? 1 : std::clamp<std::uint64_t>(steps_per_pass, 1, most_first_steps)),
       next_check_(rule.least_samples) {
   // Touched now, so that recording takes no page fault; it grows where samples come out shorter
@@ -61,7 +62,7 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
 bool Sampler::look_for_pause(std::int64_t now_ns) {
   const std::int64_t time = now_ns - last_end_ns_;
   const bool paused =
-      time >= std::max(pause_ns_, samples_a_pause * run_ns_) && pauses_.size() < most_pauses;
+      time >= std::max(pause_ns_, samples_per_pause * run_ns_) && pauses_.size() < most_pauses;
   if (paused) {
     pauses_.push_back({last_end_ns_, now_ns});
     paused_ns_ += time;

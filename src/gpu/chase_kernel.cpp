@@ -33,7 +33,7 @@ class DeviceChase final : public DeviceKernel {
   void detach() override;
   DeviceReport take_report() override { return std::move(queue_.report()); }
   std::uint64_t steps_per_pass() const override { return 1; }
-  Traffic traffic_a_step() const override { return {}; }
+  Traffic traffic_per_step() const override { return {}; }
   Expected<void> verify() const override;
 
  private:

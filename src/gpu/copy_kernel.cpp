@@ -70,7 +70,7 @@ class DeviceCopy final : public DeviceKernel {
   void detach() override;
   DeviceReport take_report() override { return std::move(queue_.report()); }
   std::uint64_t steps_per_pass() const override { return 1; }
-  Traffic traffic_a_step() const override { return numatlas::traffic_a_step(spec_); }
+  Traffic traffic_per_step() const override { return numatlas::traffic_per_step(spec_); }
   Expected<void> verify() const override;
 
  private:

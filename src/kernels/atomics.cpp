@@ -52,7 +52,7 @@ class AtomicsKernel final : public Kernel {
     at(work_.worker * apart).store(done_, std::memory_order_release);
   }
   std::uint64_t steps_per_pass() const override { return 1; }
-  Traffic traffic_a_step() const override { return {}; }
+  Traffic traffic_per_step() const override { return {}; }
   std::vector<StepCount> counts() const override {
     if (done_ == 0) return {};
     return {{"attempts", static_cast<double>(attempts_) / static_cast<double>(done_)}};

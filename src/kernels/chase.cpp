@@ -43,7 +43,7 @@ class ChaseKernel final : public Kernel {
       position = touch_ahead(data_, *layout_, position, steps);
   }
   std::uint64_t steps_per_pass() const override { return lines_ / spec_.chain.chains; }
-  Traffic traffic_a_step() const override { return {sizeof(void*) * spec_.chain.chains, 0, 0}; }
+  Traffic traffic_per_step() const override { return {sizeof(void*) * spec_.chain.chains, 0, 0}; }
   Expected<void> verify() const override { return {}; }  // the chain was proven, and is only read
 
  private:

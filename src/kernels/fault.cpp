@@ -54,10 +54,10 @@ class WithoutHugePages {
 /// The policy of a range, which a new mapping in its place would not have.
 std::optional<kernel::TaskPolicy> policy_at(void* address) {
   constexpr unsigned long of_address = 1UL << 1;  // MPOL_F_ADDR
-  constexpr std::size_t most_bits = 32768, bits_a_word = 8 * sizeof(unsigned long);
+  constexpr std::size_t most_bits = 32768, bits_per_word = 8 * sizeof(unsigned long);
   for (std::size_t bits = 1024; bits <= most_bits; bits *= 2) {
     kernel::TaskPolicy policy;
-    policy.mask.assign(bits / bits_a_word, 0);
+    policy.mask.assign(bits / bits_per_word, 0);
     if (kernel::calls().get_mempolicy(&policy.mode, policy.mask.data(), bits, address,
                                       of_address) == 0)
       return policy;
@@ -123,10 +123,10 @@ class FaultKernel final : public Kernel {
   }
 
   std::uint64_t steps_per_pass() const override { return bytes_ / step_; }
-  Traffic traffic_a_step() const override { return {}; }
+  Traffic traffic_per_step() const override { return {}; }
   std::vector<StepCount> counts() const override {
     if (pages_ == 0) return {};
-    return {{"faults_a_page", static_cast<double>(faults_) / static_cast<double>(pages_)}};
+    return {{"faults_per_page", static_cast<double>(faults_) / static_cast<double>(pages_)}};
   }
 
   Expected<void> verify() const override {

@@ -165,12 +165,12 @@ std::vector<std::string> kernel_names() {
   return names;
 }
 
-Traffic traffic_a_step(const KernelSpec& spec) {
+Traffic traffic_per_step(const KernelSpec& spec) {
   // A copy's bytes count once, as they cross the link; those of a chase are no bandwidth.
   if (traits_of(spec.name).copies_on_gpu())
     return {spec.device.bytes.value * spec.device.copies, 0, 0};
   const auto kernel = make_kernel(spec);
-  return kernel ? (*kernel)->traffic_a_step() : Traffic{};
+  return kernel ? (*kernel)->traffic_per_step() : Traffic{};
 }
 
 }  // namespace numatlas

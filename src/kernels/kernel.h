@@ -155,7 +155,7 @@ class Kernel {
   virtual void persist() {}
   /// Steps that touch each line of the memory once.
   virtual std::uint64_t steps_per_pass() const = 0;
-  virtual Traffic traffic_a_step() const = 0;
+  virtual Traffic traffic_per_step() const = 0;
   /// Of the vector loops that it runs, one a pass and in turn; none for other kernels.
   virtual std::vector<Operation> loops() const { return {}; }
   /// From now on vectors of so many bytes for one of these (LoopCall::width).
@@ -188,7 +188,7 @@ Expected<std::pair<unsigned, unsigned>> parse_mix(std::string_view text);
 std::string mix_text(const KernelSpec& spec);
 std::string full_name(const KernelSpec& spec);
 /// Of the kernel that make_kernel gives; nothing for an unknown name.
-Traffic traffic_a_step(const KernelSpec& spec);
+Traffic traffic_per_step(const KernelSpec& spec);
 /// The pointer chase: a step is one dependent load, with several chains one of each.
 std::unique_ptr<Kernel> make_chase_kernel(const KernelSpec& spec);
 /// One operation of STREAM (or a plain read, write, update) over the region: as many arrays as it
@@ -202,7 +202,7 @@ Traffic traffic_of_line(Operation operation, Stores stores);
 const char* name_of(Operation operation);  ///< "copy"
 /// STREAM itself: arrays a, b and c; each pass does one of `passes` to all of them, in turn:
 /// c = a, b = s c, c = a + b, a = b + s c; a = value (write), sum of a (read: alone only). A step
-/// is a line of each array; traffic_a_step is that of the first of `passes`.
+/// is a line of each array; traffic_per_step is that of the first of `passes`.
 std::unique_ptr<Kernel> make_passes_kernel(const KernelSpec& spec);
 /// Reads and writes in a given proportion, in arrays of that proportion.
 std::unique_ptr<Kernel> make_mix_kernel(const KernelSpec& spec);

@@ -61,7 +61,7 @@ class MigrateKernel final : public Kernel {
   }
 
   std::uint64_t steps_per_pass() const override { return pages_.size() / pages_a_step_; }
-  Traffic traffic_a_step() const override { return {}; }
+  Traffic traffic_per_step() const override { return {}; }
   std::vector<StepCount> counts() const override {
     if (seen_ == 0) return {};
     return {{"left_behind", static_cast<double>(left_behind_) / static_cast<double>(seen_)}};

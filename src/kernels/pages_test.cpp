@@ -86,7 +86,7 @@ TEST_P(EveryFaulting, TakesAFaultForEachPageAgainAndAgain) {
   EXPECT_TRUE(kernel->verify());
   const auto counts = kernel->counts();
   ASSERT_EQ(counts.size(), 1U);
-  EXPECT_EQ(counts[0].key, "faults_a_page");
+  EXPECT_EQ(counts[0].key, "faults_per_page");
   // A kernel with large folios brings several pages in one fault; a few are of the test itself.
   EXPECT_GT(counts[0].each, 0);
   EXPECT_LT(counts[0].each, 1.1);

@@ -143,7 +143,7 @@ class PassesKernel final : public Kernel {
   }
 
   std::uint64_t steps_per_pass() const override { return lines_; }
-  Traffic traffic_a_step() const override { return traffic_of_line(passes_.front(), stores_); }
+  Traffic traffic_per_step() const override { return traffic_of_line(passes_.front(), stores_); }
   std::vector<Operation> loops() const override { return passes_; }
   void use_width(Operation operation, unsigned bytes) override {
     widths_[static_cast<std::size_t>(operation)] = bytes;
@@ -169,9 +169,10 @@ class PassesKernel final : public Kernel {
  private:
   std::size_t words() const { return lines_ * words_per_line; }
   static std::uint64_t lines_in(std::uint64_t bytes) {
-    const std::uint64_t a_array = bytes / stream_line / 3;
-    return a_array < page_lines + shift_lines ? 0
-                                              : (a_array - shift_lines) / page_lines * page_lines;
+    const std::uint64_t lines_per_array = bytes / stream_line / 3;
+    return lines_per_array < page_lines + shift_lines
+               ? 0
+               : (lines_per_array - shift_lines) / page_lines * page_lines;
   }
 
   LoopCall call_of(Operation operation, std::size_t word, std::uint64_t lines) const {
@@ -207,10 +208,10 @@ class PassesKernel final : public Kernel {
     const bool reads = std::all_of(passes_.begin(), passes_.end(),
                                    [](Operation o) { return o == Operation::read; });
     if (!reads || position_ != 0) return {};
-    std::uint64_t a_pass = 0;
+    std::uint64_t sum_per_pass = 0;
     for (std::size_t word = 0; word < words(); ++word)
-      a_pass += std::bit_cast<std::uint64_t>(arrays_[0][word]);
-    if (a_pass * done_ == sum_) return {};
+      sum_per_pass += std::bit_cast<std::uint64_t>(arrays_[0][word]);
+    if (sum_per_pass * done_ == sum_) return {};
     return fail(ErrorKind::internal,
                 "kernel stream: the sum of what was read is not that of the memory");
   }

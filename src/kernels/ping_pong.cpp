@@ -76,7 +76,7 @@ class PingPongKernel final : public Kernel {
 
   void run(std::uint64_t steps) override { answers_ ? answer(steps) : ask(steps); }
   std::uint64_t steps_per_pass() const override { return 1; }
-  Traffic traffic_a_step() const override { return {}; }
+  Traffic traffic_per_step() const override { return {}; }
 
   /// Every turn was taken once: the asking side's last word was answered, or still waits for it.
   Expected<void> verify() const override {

@@ -51,7 +51,7 @@ class ScatterKernel final : public Kernel {
   }
 
   std::uint64_t steps_per_pass() const override { return lines_; }
-  Traffic traffic_a_step() const override { return {scatter_line, scatter_line, 0}; }
+  Traffic traffic_per_step() const override { return {scatter_line, scatter_line, 0}; }
 
   /// Every line has counted its updates in its first word, and the others are as they were.
   Expected<void> verify() const override {

@@ -227,7 +227,7 @@ class StreamKernel final : public Kernel {
   }
 
   std::uint64_t steps_per_pass() const override { return cursor_.lines(); }
-  Traffic traffic_a_step() const override { return traffic_of_line(kind_.operation, stores_); }
+  Traffic traffic_per_step() const override { return traffic_of_line(kind_.operation, stores_); }
   std::vector<Operation> loops() const override { return {kind_.operation}; }
   void use_width(Operation, unsigned bytes) override { width_ = bytes; }
 
@@ -349,7 +349,7 @@ class MixKernel final : public Kernel {
   }
 
   std::uint64_t steps_per_pass() const override { return cursor_.lines(); }
-  Traffic traffic_a_step() const override {
+  Traffic traffic_per_step() const override {
     return {reads_ * line_bytes, writes_ * line_bytes,
             stores_ == Stores::regular ? writes_ * line_bytes : 0};
   }

@@ -56,7 +56,7 @@ TEST(FilledMemory, IsOnlyRead) {
     ASSERT_EQ(mprotect(mapped, bytes, PROT_READ), 0);
     memory.filled = true;
     // A part of it for the read; a chain is walked whole.
-    if (owner->traffic_a_step().read == 64) memory.bytes = bytes / 2;
+    if (owner->traffic_per_step().read == 64) memory.bytes = bytes / 2;
     const auto kernel = *make_kernel(spec_of(name));
     ASSERT_TRUE(kernel->prepare(memory)) << name;
     EXPECT_EQ(kernel->steps_per_pass(), memory.bytes / 64);
@@ -130,8 +130,9 @@ TEST_P(OnInstructionSet, AWrongWordOfTheTargetOfAMixIsFound) {
   const Memory memory = memory_of(beyond_the_pattern);
   ASSERT_TRUE(kernel->prepare({memory.get(), beyond_the_pattern}));
   const std::size_t lines = kernel->steps_per_pass();
-  double* const target = words_of(memory) + lines * kernel->traffic_a_step().read / sizeof(double);
-  const std::size_t words = lines * kernel->traffic_a_step().written / sizeof(double);
+  double* const target =
+      words_of(memory) + lines * kernel->traffic_per_step().read / sizeof(double);
+  const std::size_t words = lines * kernel->traffic_per_step().written / sizeof(double);
   for (std::uint64_t steps : {std::uint64_t{3}, std::uint64_t{lines}}) {
     kernel->run(steps);
     for (std::size_t word : {std::size_t{11}, words - 1}) {
@@ -193,7 +194,7 @@ TEST(InstructionSet, UnknownAndAbsent) {
 
 TEST(Traffic, IsCountedAsStreamDoes) {
   const auto traffic = [](const char* name, Stores stores) {
-    return (*make_kernel(spec_of(name, stores)))->traffic_a_step();
+    return (*make_kernel(spec_of(name, stores)))->traffic_per_step();
   };
   EXPECT_EQ(traffic("read", Stores::regular).counted(), 64u);
   EXPECT_EQ(traffic("copy", Stores::regular).counted(), 128u);

@@ -153,7 +153,7 @@ std::string persistent_tables(const RunReport& run, int repeats) {
 
 }  // namespace
 
-std::uint64_t elements_a_process(std::uint64_t cache_elements, int fewest_processes) {
+std::uint64_t elements_per_process(std::uint64_t cache_elements, int fewest_processes) {
   return std::max<std::uint64_t>(
       1, 4 * cache_elements / static_cast<std::uint64_t>(std::max(1, fewest_processes)));
 }
@@ -241,7 +241,7 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
     }
     const std::vector<std::string> common{
         "-q", "--repeats", arguments.repeats, "--elements",
-        std::to_string(elements_a_process(*cache, fewest_processes(comm)))};
+        std::to_string(elements_per_process(*cache, fewest_processes(comm)))};
     // What is not a number is refused before any table.
     const int repeats = std::atoi(arguments.repeats.c_str());
     std::vector<std::string> memory = common;

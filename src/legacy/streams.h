@@ -18,7 +18,7 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
 
 /// Elements of each array of a process: four times what the cache holds, among the processes of the
 /// host that has fewest, as the original's source has it (its README speaks of each process).
-std::uint64_t elements_a_process(std::uint64_t cache_elements, int fewest_processes);
+std::uint64_t elements_per_process(std::uint64_t cache_elements, int fewest_processes);
 
 /// The lines before the table; `task` as in "Stream Memory Task", `repeats`: rounds asked for.
 std::string streams_banner(const RunReport& run, const std::string& task, int repeats);

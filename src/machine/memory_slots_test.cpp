@@ -73,10 +73,10 @@ TEST(Smbios, NamesThatCountSlotsTellNoChannel) {
 
 /// Dell's DIMM_A1 to DIMM_A12 are all of one processor.
 TEST(Smbios, ALetterWithManySlotsIsAProcessor) {
-  const auto channels = [](int slots_a_letter) {
+  const auto channels = [](int slots_per_letter) {
     std::vector<MemorySlot> slots;
     for (const char* letter : {"A", "B"})
-      for (int i = 1; i <= slots_a_letter; ++i)
+      for (int i = 1; i <= slots_per_letter; ++i)
         slots.push_back(placed("", std::string("DIMM_") + letter + std::to_string(i)));
     check_channels(slots);
     std::set<std::string> all;

@@ -78,8 +78,8 @@ std::string speed_and_width(const std::optional<double>& speed, const std::optio
 std::optional<double> link_rate(double speed, int width) {
   const Generation* generation = generation_of(speed);
   if (generation == nullptr || width < 1) return std::nullopt;
-  constexpr double bits_a_byte = 8;
-  return speed * width * generation->coding / bits_a_byte;
+  constexpr double bits_per_byte = 8;
+  return speed * width * generation->coding / bits_per_byte;
 }
 
 std::optional<double> path_limit(const Gpu& gpu) {

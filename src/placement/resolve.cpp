@@ -24,14 +24,14 @@ namespace {
 /// threads of all cores come after all (n-1)-th ones. The given order is kept otherwise. Counted
 /// among the CPUs given, so a set that holds only second hardware threads has no gap.
 std::vector<CpuId> cores_before_siblings(const std::vector<CpuId>& cpus, const Machine& machine,
-                                         bool one_a_core) {
+                                         bool one_per_core) {
   std::map<int, int> seen_of_core;
   std::vector<std::pair<int, CpuId>> ranked;
   for (CpuId id : cpus) {
     const Cpu* cpu = machine.find_cpu(id);
     // A CPU whose core is unknown counts as a core of its own.
     const int sibling = cpu != nullptr && cpu->core >= 0 ? seen_of_core[cpu->core]++ : 0;
-    if (!one_a_core || sibling == 0) ranked.emplace_back(sibling, id);
+    if (!one_per_core || sibling == 0) ranked.emplace_back(sibling, id);
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

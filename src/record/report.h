@@ -42,9 +42,9 @@ struct GpuResult {
   std::string name, pci_address;
   /// "pinned", "driver", "pageable", "zero-copy", "managed"; "" between GPUs.
   std::string pinning;
-  std::string caches;               ///< of the chase: what the CPUs had of a line, "warm", "cold"
-  std::uint64_t copies_a_step = 1;  ///< timed together
-  std::uint64_t loads_a_step = 0;   ///< of the chase
+  std::string caches;                 ///< of the chase: what the CPUs had of a line, "warm", "cold"
+  std::uint64_t copies_per_step = 1;  ///< timed together
+  std::uint64_t loads_per_step = 0;   ///< of the chase
   /// Start and duration of each step in ns, on its host's CLOCK_MONOTONIC.
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
   double clock_error = 0;  ///< seconds that their starts may be off

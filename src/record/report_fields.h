@@ -152,8 +152,8 @@ void list_fields(auto& f, Of<GpuResult> auto& g) {
   f("pci_address", g.pci_address, "domain:bus:device.function");
   f("pinning", g.pinning, "pinned, driver, pageable, zero-copy, managed");
   f("caches", g.caches, "of the chase: warm, cold");
-  f("copies_a_step", g.copies_a_step, "copies timed together");
-  f("loads_a_step", g.loads_a_step, "loads timed together");
+  f("copies_per_step", g.copies_per_step, "copies timed together");
+  f("loads_per_step", g.loads_per_step, "loads timed together");
   f("clock_error", g.clock_error, "seconds that start times may be off");
   f("residency_before_pinning", g.before_pinning, "of the host's memory");
   f("residency_after", g.after, "after the last step");

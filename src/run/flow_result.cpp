@@ -23,7 +23,7 @@ FlowAsk ask_of(const Flow& flow) {
   ask.load = flow.role == Role::load;
   ask.kernel = kernel.name;
   ask.mix = mix_text(kernel);
-  if (!on_gpu(kernel) && traffic_a_step(kernel).written > 0) ask.stores = name_of(kernel.stores);
+  if (!on_gpu(kernel) && traffic_per_step(kernel).written > 0) ask.stores = name_of(kernel.stores);
   if (traits_of(kernel.name).chases_on_cpu()) {
     ask.order = name_of(kernel.chain.order);
     ask.stride = kernel.chain.stride;
@@ -49,8 +49,8 @@ GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
   }
   if (result.direction != "p2p") result.pinning = name_of(work.pinning);
   if (traits_of(flow.kernel.name).chases_on_gpu()) result.caches = name_of(work.caches);
-  result.copies_a_step = work.copies;
-  result.loads_a_step = work.loads;
+  result.copies_per_step = work.copies;
+  result.loads_per_step = work.loads;
   result.before_pinning = std::move(trace.before_pinning);
   result.after = std::move(trace.after);
   const DeviceReport& report = *trace.device;
@@ -100,7 +100,7 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
     result.stopped += static_cast<double>(trace.samples[i].duration_ns) * 1e-9;
   result.wrong = std::move(trace.wrong);
   result.stretch_bytes = steps_by_stretch(trace, stretches);
-  const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());
+  const auto bytes = static_cast<double>(traffic_per_step(flow.kernel).counted());
   for (double& part : result.stretch_bytes) part *= bytes;
   result.steps_per_sample = trace.steps_per_sample;
   result.warm_up_steps = trace.warm_up_steps;

@@ -21,7 +21,7 @@ namespace {
 bool moves_memory(const FlowResult& flow) { return !traits_of(flow.kernel).chases(); }
 
 double bytes_per_step(const Flow& flow) {
-  return static_cast<double>(traffic_a_step(flow.kernel).counted());
+  return static_cast<double>(traffic_per_step(flow.kernel).counted());
 }
 
 /// Factor from bytes counted to bytes moved.
@@ -191,7 +191,7 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
 }
 
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector<double> sorted) {
-  const Traffic traffic = traffic_a_step(flow.kernel);
+  const Traffic traffic = traffic_per_step(flow.kernel);
   if (traits_of(flow.kernel.name).chases_on_gpu())
     return {median_of("latency", "s", std::move(sorted), trace.half_width)};
   const bool is_timed = traffic.counted() == 0;

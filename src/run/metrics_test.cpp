@@ -127,7 +127,7 @@ TEST(Stops, OfWhatMovesMemoryArePartOfItsRate) {
   const auto figures = figures_of(flow_of("read"), trace);
   const Figure& rate = *figure_named(figures, "bandwidth");
   EXPECT_EQ(rate.summary->n, 202U);
-  const auto a_step = static_cast<double>(traffic_a_step(flow_of("read").kernel).counted());
+  const auto a_step = static_cast<double>(traffic_per_step(flow_of("read").kernel).counted());
   const double bytes = a_step * 200 * 202;
   EXPECT_NEAR(*rate.value(), bytes / (201 * 20e-6 + 4e-3), bytes * 1e-3);
 }

@@ -48,7 +48,7 @@ std::optional<PilotKind> kind_for(const Flow& flow) {
   const KernelSpec& kernel = flow.kernel;
   if (!on_gpu(kernel)) {
     if (is_chase(flow)) return PilotKind{{}, true};
-    return traffic_a_step(kernel).counted() > 0 ? std::optional(PilotKind{}) : std::nullopt;
+    return traffic_per_step(kernel).counted() > 0 ? std::optional(PilotKind{}) : std::nullopt;
   }
   if (traits_of(kernel.name).chases_on_gpu()) return PilotKind{kernel.device.gpu, true};
   // Copies that are each waited for include the time of the call, and those between GPUs may go
@@ -68,14 +68,14 @@ std::set<PilotKind> kinds_for(const Setup& setup) {
   return kinds;
 }
 
-/// Workers on CPUs of their own; only the first of each host where `one_a_host`.
-std::vector<int> pilot_workers(const Layout& layout, bool one_a_host) {
+/// Workers on CPUs of their own; only the first of each host where `one_per_host`.
+std::vector<int> pilot_workers(const Layout& layout, bool one_per_host) {
   std::vector<int> workers;
   std::set<std::pair<int, CpuId>> seen;
   for (std::size_t i = 0; i < layout.workers.size(); ++i) {
     const Worker& worker = layout.workers[i];
-    const CpuId cpu = one_a_host ? CpuId{} : worker.placement.cpu.value_or(CpuId{});
-    const bool any_cpu = !one_a_host && !worker.placement.cpu;
+    const CpuId cpu = one_per_host ? CpuId{} : worker.placement.cpu.value_or(CpuId{});
+    const bool any_cpu = !one_per_host && !worker.placement.cpu;
     if (seen.insert({worker.host, cpu}).second || any_cpu) workers.push_back(static_cast<int>(i));
   }
   return workers;

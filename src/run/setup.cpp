@@ -255,7 +255,7 @@ void add_warnings(Setup& setup) {
   for (std::size_t host = 0; host < setup.machines.size(); ++host) {
     warn_of_local(setup, static_cast<int>(host));
   }
-  if (setup.layout.workers_a_cpu() > 1) {
+  if (setup.layout.workers_per_cpu() > 1) {
     setup.warnings.push_back({"oversubscribed", "",
                               "more workers than CPUs: samples include time spent waiting for a "
                               "CPU, and workers run in turns"});
@@ -385,11 +385,11 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
   // All must have run before anybody records: with more than this many in turn on a CPU, at some
   // milliseconds a turn, that takes longer than any user waits.
-  constexpr double most_workers_a_cpu = 64;
-  if (!options.serial && setup.layout.workers_a_cpu() > most_workers_a_cpu) {
+  constexpr double most_workers_per_cpu = 64;
+  if (!options.serial && setup.layout.workers_per_cpu() > most_workers_per_cpu) {
     return fail_usage("--threads",
                       fmt::format("{:.0f} workers per CPU cannot run concurrently (at most {})",
-                                  setup.layout.workers_a_cpu(), most_workers_a_cpu),
+                                  setup.layout.workers_per_cpu(), most_workers_per_cpu),
                       "ask for fewer", ", or for more --cpus");
   }
   setup.machines = TRY(gather_machines(comm, setup.machine));

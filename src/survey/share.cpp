@@ -7,7 +7,7 @@ namespace numatlas {
 namespace {
 
 // Below this not even the shortest ways have a sample a point that says something.
-constexpr double least_a_benchmark = 0.5;
+constexpr double least_per_benchmark = 0.5;
 constexpr double least_share = 0.1;
 // The estimate is wrong by a factor now and then; with less than this part of it the time
 // would not be kept at all.
@@ -41,7 +41,7 @@ std::size_t way_within(double share, const std::vector<double>& least_times) {
 }
 
 double least_survey_time(std::size_t benchmarks) {
-  return least_a_benchmark * static_cast<double>(benchmarks);
+  return least_per_benchmark * static_cast<double>(benchmarks);
 }
 
 }  // namespace numatlas

@@ -261,7 +261,7 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
 SurveyPart survey(const Machine& machine) {
   SurveyPart part{2, {SurveyWay{{"--skip-too-large"}, ""}}, ""};
   constexpr std::size_t few = 4;
-  const CpuSet chosen = few_cpus_a_node(machine, few);
+  const CpuSet chosen = few_cpus_per_node(machine, few);
   if (chosen.size() < machine.usable_cpus().size()) {
     part.ways.push_back(SurveyWay{{"--skip-too-large", "--cpus", to_list(chosen)},
                                   fmt::format("all but {} CPUs of each node", few)});

@@ -136,7 +136,7 @@ std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& v
   const auto bytes = static_cast<double>(page->value);
   std::vector<Figure> figures{
       {"touch_rate", "B/s", as_sure_as(bytes * pages->value, *pages), std::nullopt}};
-  const Figure* const faults = find_figure(flow.figures, "faults_a_page");
+  const Figure* const faults = find_figure(flow.figures, "faults_per_page");
   if (faults != nullptr && faults->estimate) {
     figures.push_back({"faults", "1/s", as_sure_as(pages->value * faults->estimate->value, *pages),
                        std::nullopt});
@@ -206,7 +206,7 @@ std::vector<View> views(const RunReport& report) {
                 label_column("threads", "threads"),
                 figure_column("us/page", "fault_time", in_us, Part::value, 3),
                 figure_column(plus_minus(), "fault_time", in_us, Part::half_width),
-                figure_column("faults/page", "faults_a_page", 1, Part::value, 3),
+                figure_column("faults/page", "faults_per_page", 1, Part::value, 3),
                 figure_column("M faults/s", "faults_sum", in_millions, Part::value, 3),
                 figure_column("GB/s", "touch_rate_sum", in_gb_per_s)};
   views.push_back(std::move(view));

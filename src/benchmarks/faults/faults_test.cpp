@@ -96,7 +96,7 @@ ScenarioResult faults_of(const Benchmark& benchmark, std::vector<double> seconds
     flow.worker = static_cast<int>(i);
     flow.stop = "converged";
     flow.figures = {{"fault_time", "s", seconds[i], summarize(std::vector<double>{seconds[i]})},
-                    {"faults_a_page", "cost", 0.5, std::nullopt}};
+                    {"faults_per_page", "cost", 0.5, std::nullopt}};
     for (Figure& figure : benchmark.flow_figures(flow, point)) flow.figures.push_back(figure);
     point.flows.push_back(flow);
   }

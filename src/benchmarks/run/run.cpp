@@ -169,7 +169,7 @@ ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
   if (traits_of(measured->kernel.name).chases()) {
     head.order = name_of(measured->kernel.chain.order);
     head.stride = measured->kernel.chain.stride;
-  } else if (!on_gpu(measured->kernel) && traffic_a_step(measured->kernel).written > 0) {
+  } else if (!on_gpu(measured->kernel) && traffic_per_step(measured->kernel).written > 0) {
     head.stores = name_of(measured->kernel.stores);
   }
   if (scenario.stop.precision != usual.precision) head.precision = scenario.stop.precision;

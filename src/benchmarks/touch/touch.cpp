@@ -57,7 +57,7 @@ std::optional<Estimate> seconds_per_line(const FlowResult& flow) {
   if (bandwidth == nullptr || !(bandwidth->value().value_or(0) > 0)) return std::nullopt;
   KernelSpec spec;
   spec.name = flow.kernel;
-  const auto bytes = static_cast<double>(traffic_a_step(spec).counted());
+  const auto bytes = static_cast<double>(traffic_per_step(spec).counted());
   // An update reads and writes the same line; the others' bytes are each of a line of their own.
   const bool in_place = traits_of(flow.kernel).in_place;
   return divided_into(in_place ? bytes : touch_line, *bandwidth->estimate);

@@ -329,7 +329,7 @@ SurveyPart survey(const Machine& machine) {
     left_out += "; ";
   }
   constexpr std::size_t few = 4;
-  const CpuSet some = few_cpus_a_node(machine, few) & cpus;
+  const CpuSet some = few_cpus_per_node(machine, few) & cpus;
   if (some.size() < cpus.size())
     add_pair(some, fmt::format("{}all but {} CPUs of each node", left_out, few));
   return part;

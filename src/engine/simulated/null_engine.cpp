@@ -181,7 +181,7 @@ double NullEngine::step_ns(const Scenario& scenario, const Flow& flow, const Wor
   const CpuId cpu = cpu_of(flow.worker);
   const double traffic = traits_of(flow.kernel.name).chases_on_cpu()
                              ? 0
-                             : static_cast<double>(traffic_a_step(flow.kernel).with_allocate());
+                             : static_cast<double>(traffic_per_step(flow.kernel).with_allocate());
   for (int level = 1; level <= 3; ++level) {
     const Cache* cache = machine_.cache_of(cpu, level);
     if (cache == nullptr || bytes > cache->size.value ||
@@ -219,7 +219,7 @@ double NullEngine::queueing(const Scenario& scenario, const Flow& flow) const {
   double asked = 0;
   double most = 0;
   for (const Flow& other : scenario.flows) {
-    if (other.role != Role::load || traffic_a_step(other.kernel).counted() == 0) continue;
+    if (other.role != Role::load || traffic_per_step(other.kernel).counted() == 0) continue;
     asked += std::min(memory_rate, other.rate.value_or(memory_rate * 1e9) * 1e-9);
     most += memory_rate;
   }
@@ -264,7 +264,7 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
     const auto source = TRY(place(*flow.source, flow));
     trace.source_residency = gpu_of(flow.source->placement) < 0 ? source->residency() : Residency{};
   }
-  const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());
+  const auto bytes = static_cast<double>(traffic_per_step(flow.kernel).counted());
   double mean_ns =
       bytes > 0 ? step_ns(scenario, flow, worker, trace.residency) : round_trip_ns(scenario, flow);
   const double hop_ns = round_trip_ns(scenario, owner) / 2;

@@ -12,7 +12,7 @@ constexpr double own_addition_ns = 4.6;
 // By compare-and-swap it is a load more.
 constexpr double exchange_factor = 1.2;
 // Attempts that each further CPU makes vain.
-constexpr double vain_a_cpu = 0.35;
+constexpr double vain_per_cpu = 0.35;
 // Of the CPUs that add to words of one line.
 constexpr std::size_t words_per_line = 8;
 
@@ -29,12 +29,12 @@ double contenders(const Scenario& scenario, const Flow& flow) {
 
 double attempts(const Scenario& scenario, const Flow& flow) {
   if (!kernel_of(flow).retries || flow.kernel.counter.sharing != Sharing::same) return 1;
-  return 1 + vain_a_cpu * (contenders(scenario, flow) - 1);
+  return 1 + vain_per_cpu * (contenders(scenario, flow) - 1);
 }
 
 // Until a page is found, and what each further thread adds to it by the kernel's locks; a part of
 // it where the kernel is asked for many at once.
-constexpr double fault_ns = 280, lock_a_thread = 0.12, asked_together = 0.55;
+constexpr double fault_ns = 280, lock_per_thread = 0.12, asked_together = 0.55;
 // Bytes a nanosecond that the kernel clears, and that it copies.
 constexpr double clear_rate = 11, move_rate = 4.5;
 // To move a page without its bytes; by mbind it is looked for first.
@@ -46,7 +46,7 @@ double fault_step_ns(const Scenario& scenario, const Flow& flow, double farther)
   const PageWork& work = flow.kernel.page;
   const auto page = static_cast<double>(work.page.value);
   const auto threads = static_cast<double>(scenario.flows.size());
-  double each = fault_ns * (1 + lock_a_thread * (threads - 1));
+  double each = fault_ns * (1 + lock_per_thread * (threads - 1));
   if (work.faulting != Faulting::touch) each *= asked_together;
   return (each + page / clear_rate * farther) * static_cast<double>(work.step_bytes()) / page;
 }
@@ -83,7 +83,7 @@ double null_wait_for_pages(const Scenario& scenario, const Flow& flow) {
 
 std::vector<StepCount> null_counts(const Scenario& scenario, const Flow& flow) {
   const StepKind step = kernel_of(flow).step;
-  if (step == StepKind::fault) return {{"faults_a_page", 1}};
+  if (step == StepKind::fault) return {{"faults_per_page", 1}};
   if (step == StepKind::migration) return {{"left_behind", 0}};
   if (!adds(flow)) return {};
   return {{"attempts", attempts(scenario, flow)}};

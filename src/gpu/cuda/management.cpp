@@ -10,7 +10,7 @@ namespace numatlas::cuda {
 namespace {
 
 constexpr unsigned clock_of_processors = 1;
-constexpr double hz_a_mhz = 1e6;
+constexpr double hz_per_mhz = 1e6;
 
 /// Bits of the reasons for lower clocks, as the library's documents have them.
 constexpr std::pair<unsigned long long, const char*> reasons_in_words[] = {
@@ -57,7 +57,7 @@ std::optional<DeviceState> Management::state(const std::string& pci_address) {
   DeviceState state;
   unsigned mhz = 0;
   if (api_->clock.function(*handle, clock_of_processors, &mhz) == 0 && mhz > 0)
-    state.frequency = mhz * hz_a_mhz;
+    state.frequency = mhz * hz_per_mhz;
   unsigned long long reasons = 0;
   const auto ask = api_->throttle_reasons.function;
   if (ask != nullptr && ask(*handle, &reasons) == 0) state.slowed_by = slowdown_text(reasons);
