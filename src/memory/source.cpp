@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstddef>
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -13,11 +14,13 @@
 namespace numatlas {
 namespace {
 
-std::vector<SourceForm> all_source_forms() {
+std::vector<SourceForm> all_source_forms(HintsOf hints) {
   std::vector<SourceForm> forms;
   for (const MemorySource* source : memory_sources()) {
     if (!source->is_option()) continue;
-    forms.push_back({source->word(), source->forms(), source->paths(),
+    const bool listed = hints == HintsOf::nodes_and_sources;
+    forms.push_back({source->word(), listed ? source->forms() : std::vector<std::string>{},
+                     source->paths(),
                      [source](std::string_view value) { return source->parse(value); }});
   }
   return forms;
@@ -47,9 +50,10 @@ std::string source_value(const MemoryPlacement& placement) {
   return colon == std::string::npos ? "" : placement.source.substr(colon + 1);
 }
 
-Expected<MemorySpec> parse_memory_spec(std::string_view text) {
-  static const std::vector<SourceForm> forms = all_source_forms();
-  return parse_memory_spec(text, forms);
+Expected<MemorySpec> parse_memory_spec(std::string_view text, HintsOf hints) {
+  static const std::vector<SourceForm> forms[] = {all_source_forms(HintsOf::nodes_and_sources),
+                                                  all_source_forms(HintsOf::nodes)};
+  return parse_memory_spec(text, forms[static_cast<std::size_t>(hints)]);
 }
 
 std::vector<std::string> memory_words() {

@@ -33,11 +33,12 @@ Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words) {
   return spec;
 }
 
-Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words) {
+Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words,
+                                                 HintsOf hints) {
   const auto word = TRY(parse_placement_word(text, "--memory"));
   words.memory = word;
   if (text.empty() || word) return std::nullopt;
-  auto spec = parse_memory_spec(text);
+  auto spec = parse_memory_spec(text, hints);
   if (!spec) return fail(with_word_meant(std::move(spec).error(), text));
   return spec;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "comm/comm.h"
+#include "memory/source.h"
 #include "run/options.h"
 
 namespace numatlas {
@@ -13,7 +14,8 @@ namespace numatlas {
 /// then).
 Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words);
 /// The same of --memory; nullopt for a word and for "".
-Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words);
+Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words,
+                                                 HintsOf hints = HintsOf::nodes_and_sources);
 /// The figures of --atlas; nullopt for "". Error (usage): no word asks for them.
 Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path, const WordSpec& words);
 

@@ -158,8 +158,7 @@ int code_with_ranks(const RankWork& ranks, const std::function<Expected<int>(Com
 }
 
 int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options) {
-  // A recorded machine is planned by one process.
-  const bool alone = !options.machine.empty() && !options.null_engine;
+  const bool alone = *is_alone(options.machine, options.null_engine, true);
   return code_with_ranks({task_of(options), options.mpi, alone}, [&](Comm& comm) -> Expected<int> {
     const auto report = TRY(run_benchmark(benchmark, options, comm));
     // Rank 0 knows; the others have nothing to judge.

@@ -19,9 +19,9 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/whole.h"
-#include "cli/alternate.h"
-#include "cli/commands.h"
 #include "comm/launcher.h"
+#include "commands/alternate.h"
+#include "commands/command.h"
 #include "compare/comparison.h"
 #include "compare/results.h"
 #include "report/file.h"
@@ -207,9 +207,7 @@ void add_files(CLI::App& app, const std::string& name, std::vector<std::string>&
   app.add_option(name, files, text)->type_name("FILE...");
 }
 
-}  // namespace
-
-Command add_compare_command(CLI::App& app) {
+Start declare_compare(CLI::App& app, const CommandLine&) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("FILE", options->files,
                  "BASE and NEW: JSON of any measuring command, or folders of `numatlas survey`; "
@@ -256,9 +254,21 @@ Command add_compare_command(CLI::App& app) {
              "The table leaves out cases without a difference if there are more than 40");
   app.add_flag("--no-fail", options->no_fail,
                "end with exit code 0 even if a case is slower, or none could be compared");
-  app.footer("Exit code 1: a case is slower. Exit code 9: no case could be compared.");
-  app.allow_extras();
   return [options] { return run_compare(*options); };
+}
+
+}  // namespace
+
+Command compare_command() {
+  return {
+      .name = "compare",
+      .summary = "compare results and report significant changes",
+      .listing = {Topic::judge},
+      .description = "Exit code 1: a case is slower. Exit code 9: no case could be compared.",
+      .examples = {{"Did anything change?", "numatlas compare before.json after.json"},
+                   {"Are huge pages faster? Both are measured in turn",
+                    "numatlas compare --run 'latency --pages base' --run 'latency --pages thp'"}},
+      .declare = declare_compare};
 }
 
 }  // namespace numatlas

@@ -10,7 +10,7 @@
 #include "audit/formats.h"
 #include "base/units.h"
 #include "benchmarks/parse.h"
-#include "cli/commands.h"
+#include "commands/command.h"
 #include "run/declare.h"
 #include "run/runner.h"
 
@@ -35,9 +35,7 @@ Expected<void> read_audit_words(const AuditWords& words, AuditOptions& options) 
   return {};
 }
 
-}  // namespace
-
-Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
+Start declare_audit(CLI::App& app, const CommandLine& line) {
   auto options = std::make_shared<AuditOptions>();
   auto words = std::make_shared<AuditWords>();
   add_value(app, "--time", words->time, "TIME",
@@ -69,22 +67,33 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
   rare(add_machine_option(app, options->measuring.machine));
   add_mpi_option(app, words->mpi);
   app.add_option("--engine", words->engine)->envname("NUMATLAS_ENGINE")->group("");
-  app.footer(
-      "Ends with exit code 0 when no claim is contradicted, 1 when one is (the first line of "
-      "standard output says which), and 3 when none could be judged.");
-  app.allow_extras();
   return [options, words, &line]() -> Expected<int> {
-    options->measuring.arguments = line;
+    options->measuring.arguments = line.words;
     TRY(read_audit_words(*words, *options));
-    const bool alone = !options->measuring.machine.empty() && !options->measuring.null_engine;
-    if (alone && !options->measuring.dry_run) {
-      return fail_usage("--machine", "a recorded machine cannot be measured",
-                        "add --dry-run to see what would be done there");
-    }
-    const char* const task = options->measuring.dry_run ? "audit --dry-run" : "audit";
+    const SurveyOptions& run = options->measuring;
+    const bool alone = TRY(is_alone(run.machine, run.null_engine, run.dry_run));
+    const char* const task = run.dry_run ? "audit --dry-run" : "audit";
     return code_with_ranks({task, words->mpi, alone},
                            [&](Comm& comm) { return run_audit(*options, comm); });
   };
+}
+
+}  // namespace
+
+Command audit_command() {
+  return {
+      .name = "audit",
+      .summary = "check claims of firmware and kernel by measurements",
+      .listing = {Topic::machine},
+      .description =
+          "Ends with exit code 0 when no claim is contradicted, 1 when one is (the first line of "
+          "standard output says which), and 3 when none could be judged.",
+      .examples = {{"Before a job: is this host what it says it is?",
+                    "numatlas audit --time 15s --format nhc"},
+                   {"Against its own past, with settings for low latency",
+                    "numatlas audit --baseline survey.json --for latency"}},
+      .measures = true,
+      .declare = declare_audit};
 }
 
 }  // namespace numatlas

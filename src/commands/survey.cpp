@@ -7,8 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include "benchmarks/parse.h"
-#include "cli/commands.h"
-#include "cli/external.h"
+#include "commands/command.h"
+#include "commands/external.h"
 #include "run/declare.h"
 #include "run/runner.h"
 #include "survey/survey.h"
@@ -47,9 +47,7 @@ std::string make_html(const std::string& survey_file, const std::string& html_fi
                                                 : full_text(code.error()));
 }
 
-}  // namespace
-
-Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) {
+Start declare_survey(CLI::App& app, const CommandLine& line) {
   auto options = std::make_shared<SurveyOptions>();
   auto words = std::make_shared<SurveyWords>();
   add_value(app, "-o,--output", options->folder, "FOLDER",
@@ -73,18 +71,26 @@ Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) 
   rare(add_machine_option(app, options->machine));
   add_mpi_option(app, words->mpi);
   app.add_option("--engine", words->engine)->envname("NUMATLAS_ENGINE")->group("");
-  app.allow_extras();
   return [options, words, &line]() -> Expected<int> {
-    options->arguments = line;
+    options->arguments = line.words;
     TRY(read_words(*words, *options));
-    const bool alone = !options->machine.empty() && !options->null_engine;
-    if (alone && !options->dry_run) {
-      return fail_usage("--machine", "a recorded machine cannot be measured",
-                        "add --dry-run to see what would be done there");
-    }
+    const bool alone = TRY(is_alone(options->machine, options->null_engine, options->dry_run));
     return code_with_ranks({options->dry_run ? "survey --dry-run" : "survey", words->mpi, alone},
                            [&](Comm& comm) { return run_survey(*options, comm, {make_html}); });
   };
+}
+
+}  // namespace
+
+Command survey_command() {
+  return {.name = "survey",
+          .summary = "run all applicable benchmarks within a time limit",
+          .listing = {Topic::machine},
+          .examples = {{"All applicable benchmarks, within a minute", "numatlas survey"},
+                       {"Only the memory, in ten minutes",
+                        "numatlas survey --time 10m --only matrix,latency,loaded"}},
+          .measures = true,
+          .declare = declare_survey};
 }
 
 }  // namespace numatlas

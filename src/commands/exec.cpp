@@ -21,11 +21,12 @@
 #include "base/environment.h"
 #include "base/fill.h"
 #include "base/say.h"
+#include "base/start_program.h"
 #include "base/text.h"
 #include "base/whole.h"
 #include "benchmarks/parse.h"
-#include "cli/commands.h"
 #include "comm/launcher.h"
+#include "commands/command.h"
 #include "compare/places.h"
 #include "machine/source.h"
 #include "memory/pools.h"
@@ -120,14 +121,9 @@ Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live
                          std::vector<Error>& left_out) {
   Asked asked;
   WordSpec words;
-  auto memory = parse_memory(options.memory, words);
-  if (!memory) {  // forms that a program's own memory cannot have
-    const std::string sources = ", " + source_forms();
-    std::string& hint = memory.error().hint;
-    if (hint.ends_with(sources)) hint.erase(hint.size() - sources.size());
-  }
-  const auto filled = first_error({fill(asked.spec.cpus, parse_cpus(options.cpus, words)),
-                                   fill(asked.spec.memory, std::move(memory))});
+  const auto filled =
+      first_error({fill(asked.spec.cpus, parse_cpus(options.cpus, words)),
+                   fill(asked.spec.memory, parse_memory(options.memory, words, HintsOf::nodes))});
   if (!filled) return fail(filled.error());
   const auto atlas = TRY(parse_atlas(options.atlas, words));
   if (!words.any()) return asked;
@@ -298,10 +294,7 @@ Expected<void> lay_out(const ProgramLayout& resolved, bool best_effort) {
 }
 
 int become(const std::vector<std::string>& program) {
-  std::vector<char*> words;
-  words.reserve(program.size() + 1);
-  for (const std::string& word : program) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
+  const std::vector<char*> words = as_argv(program);
   (void)std::signal(SIGPIPE, SIG_DFL);  // ignored here, but not in the program
   execvp(words[0], words.data());
   const int code = errno;
@@ -347,9 +340,7 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
   return become(program);
 }
 
-}  // namespace
-
-Command add_exec_command(CLI::App& app, const std::vector<std::string>& program) {
+Start declare_exec(CLI::App& app, const CommandLine& line) {
   auto options = std::make_shared<ExecOptions>();
   add_value(
       app, "--cpus", options->cpus, "CPUS",
@@ -386,12 +377,26 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
                "print the placement on standard error before the start");
   app.add_flag("--dry-run", options->dry_run, "print the placement and the program, and stop");
   rare(add_machine_option(app, options->machine));
-  app.footer("The program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]");
-  app.prefix_command();
-  return [options, &app, &program]() -> Expected<int> {
-    const auto words = TRY(program_of(app, program));
+  return [options, &app, &line]() -> Expected<int> {
+    const auto words = TRY(program_of(app, line));
     return run(*options, words);
   };
+}
+
+}  // namespace
+
+Command exec_command() {
+  return {
+      .name = "exec",
+      .summary = "run a program with a given CPU and memory placement",
+      .listing = {Topic::place},
+      .description = "The program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]",
+      .examples = {{"All threads and all memory on node 1",
+                    "numatlas exec --cpus node:1 --memory bind:1 -- ./program"},
+                   {"Four ranks, two on the memory of each node",
+                    "mpirun -n 4 numatlas exec --memory each:0,0,1,1 -- ./program"}},
+      .has_program = true,
+      .declare = declare_exec};
 }
 
 }  // namespace numatlas

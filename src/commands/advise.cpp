@@ -23,7 +23,7 @@
 #include "base/units.h"
 #include "base/whole.h"
 #include "benchmarks/parse.h"
-#include "cli/commands.h"
+#include "commands/command.h"
 #include "machine/source.h"
 #include "record/report_json.h"
 #include "report/file.h"
@@ -262,19 +262,31 @@ void add_output(CLI::App& app, AdviseWords& words) {
   rare(add_machine_option(app, words.machine));
 }
 
-}  // namespace
-
-Command add_advise_command(CLI::App& app, const std::vector<std::string>& program) {
+Start declare_advise(CLI::App& app, const CommandLine& line) {
   auto words = std::make_shared<AdviseWords>();
   add_measurement(app, *words);
   add_program(app, *words);
   add_output(app, *words);
-  app.footer("The program follows: numatlas advise --time 10m -- PROGRAM [ARGUMENTS...]");
-  app.prefix_command();
-  return [words, &app, &program]() -> Expected<int> {
-    const auto line = TRY(program_of(app, program));
-    return run_advise(*words, line);
+  return [words, &app, &line]() -> Expected<int> {
+    const auto program = TRY(program_of(app, line));
+    return run_advise(*words, program);
   };
+}
+
+}  // namespace
+
+Command advise_command() {
+  return {
+      .name = "advise",
+      .summary = "find a program's fastest placement by running it",
+      .listing = {Topic::place},
+      .description = "The program follows: numatlas advise --time 10m -- PROGRAM [ARGUMENTS...]",
+      .examples = {{"What the survey of this machine suggests, within ten minutes",
+                    "numatlas advise --atlas report/survey.json --time 10m -- ./program input.dat"},
+                   {"By a rate that the program prints",
+                    "numatlas advise --metric 'Triad: *([0-9.]+)' --higher -- ./stream"}},
+      .has_program = true,
+      .declare = declare_advise};
 }
 
 }  // namespace numatlas
