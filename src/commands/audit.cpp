@@ -17,33 +17,21 @@
 namespace numatlas {
 namespace {
 
-/// As typed.
-struct AuditWords {
-  std::string time = "30s", share = "60%", use, mpi = "auto", engine;
-};
-
-Expected<void> read_audit_words(const AuditWords& words, AuditOptions& options) {
-  const auto time = parse_duration(words.time);
-  if (!time) return fail(about("--time", time.error()));
-  options.measuring.time = *time;
-  const auto share = parse_part(words.share);
-  if (!share) return fail(about("--peak-share", share.error()));
-  options.peak_share = *share;
-  options.measuring.null_engine = words.engine == "null";
-  for (const MachineUse use : {MachineUse::throughput, MachineUse::latency, MachineUse::hpc})
-    if (words.use == name_of(use)) options.use = use;
-  return {};
-}
-
 Start declare_audit(CLI::App& app, const CommandLine& line) {
   auto options = std::make_shared<AuditOptions>();
-  auto words = std::make_shared<AuditWords>();
-  add_value(app, "--time", words->time, "TIME",
-            "time for all measurements, in seconds or with a unit\n"
-            "Preparation is included; cases that it does not suffice for are skipped");
+  auto mpi = std::make_shared<std::string>("auto");
+  auto engine = std::make_shared<std::string>();
+  add_parsed(app, "--time", options->measuring.time, "30s", "TIME",
+             "time for all measurements, in seconds or with a unit\n"
+             "Preparation is included; cases that it does not suffice for are skipped",
+             parse_duration);
   add_choices(app, "--only", options->only, named(names_of_claims()), "judge only these claims");
-  add_choice(app, "--for", words->use, named({"throughput", "latency", "hpc"}),
-             "also judge the settings of the system, for a machine used like that");
+  add_choice<std::optional<MachineUse>>(
+      app, "--for", options->use,
+      {{"throughput", MachineUse::throughput},
+       {"latency", MachineUse::latency},
+       {"hpc", MachineUse::hpc}},
+      "also judge the settings of the system, for a machine used like that");
   add_value(app, "--baseline", options->baseline, "FILE",
             "also compare with an earlier result of this machine: survey.json, or JSON of audit");
   add_value(
@@ -54,8 +42,8 @@ Start declare_audit(CLI::App& app, const CommandLine& line) {
   add_value(app, "--smbios", options->smbios, "FILE",
             "take the memory modules from a file of `dmidecode --dump-bin`\n"
             "That takes root once instead of each time");
-  add_value(app, "--peak-share", words->share, "FRACTION",
-            "share of the peak of memory modules and PCIe links to be reached");
+  add_parsed(app, "--peak-share", options->peak_share, "60%", "FRACTION",
+             "share of the peak of memory modules and PCIe links to be reached", parse_part);
   add_choice(app, "--format", options->format, named(audit_formats()),
              "format of standard output; nhc is one line");
   add_value(app, "--json", options->json_file, "FILE", "also write the whole result as JSON");
@@ -65,15 +53,15 @@ Start declare_audit(CLI::App& app, const CommandLine& line) {
   app.add_flag("--dry-run", options->measuring.dry_run,
                "print the claims, and the benchmarks that they take, and stop");
   rare(add_machine_option(app, options->measuring.machine));
-  add_mpi_option(app, words->mpi);
-  app.add_option("--engine", words->engine)->envname("NUMATLAS_ENGINE")->group("");
-  return [options, words, &line]() -> Expected<int> {
+  add_mpi_option(app, *mpi);
+  app.add_option("--engine", *engine)->envname("NUMATLAS_ENGINE")->group("");
+  return [options, mpi, engine, &line]() -> Expected<int> {
     options->measuring.arguments = line.words;
-    TRY(read_audit_words(*words, *options));
+    options->measuring.null_engine = *engine == "null";
     const SurveyOptions& run = options->measuring;
     const bool alone = TRY(is_alone(run.machine, run.null_engine, run.dry_run));
     const char* const task = run.dry_run ? "audit --dry-run" : "audit";
-    return code_with_ranks({task, words->mpi, alone},
+    return code_with_ranks({task, *mpi, alone},
                            [&](Comm& comm) { return run_audit(*options, comm); });
   };
 }

@@ -40,7 +40,8 @@ namespace numatlas {
 namespace {
 
 struct ExecOptions {
-  std::string cpus, memory, threads, machine, atlas;
+  std::string cpus, memory, machine, atlas;
+  std::optional<int> threads;
   std::optional<PageKind> pages;
   bool dry_run = false, verbose = false, exact = false, best_effort = false;
 };
@@ -100,11 +101,6 @@ Expected<int> index_in(const MemorySpec& spec, const LauncherTask& task, bool ex
                                     : "start it with mpirun or srun, a task for each node named");
 }
 
-Expected<int> threads_of(const ExecOptions& options) {
-  if (options.threads.empty()) return read_task_context().omp_num_threads.value_or(1);
-  return parse_whole(options.threads, 1, 65536, "--threads");
-}
-
 /// What --cpus and --memory ask for, with nodes in place of words such as gpu:0, and why these.
 struct Asked {
   PlacementSpec spec;
@@ -147,7 +143,8 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const CpuSpec& spec
   task.local_size = launcher.local_size.value_or(1);
   task.launched = launcher.launched();
   const auto cpus = TRY(resolve_cpus(spec, machine, task));
-  const auto threads = TRY(threads_of(options));
+  const int threads =
+      options.threads ? *options.threads : read_task_context().omp_num_threads.value_or(1);
   const auto number = static_cast<std::size_t>(threads);
   // A mask is a rank's own, so this is an error that each rank tells for itself.
   if (options.cpus.empty() && number > cpus.size()) {
@@ -162,7 +159,7 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const CpuSpec& spec
   CpuSet set;
   const bool in_turn = spec.form == CpuSpec::Form::list && spec.lists.size() == 1 &&
                        task.launched && task.local_size > 1;
-  const bool in_part = in_turn || !options.threads.empty();
+  const bool in_part = in_turn || options.threads;
   const std::size_t count = in_part ? number : cpus.size();
   // Each of several lists is a rank's own.
   const std::size_t first =
@@ -190,7 +187,7 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
                                 std::vector<Error>& left_out) {
   ProgramLayout resolved;
   resolved.pages = options.pages;
-  const bool binds = !options.cpus.empty() || !options.threads.empty();
+  const bool binds = !options.cpus.empty() || options.threads;
   if (!binds && options.memory.empty() && options.atlas.empty()) return resolved;
   const std::string recorded = options.machine.empty() ? test_machine() : options.machine;
   auto machine = TRY(recorded.empty() ? read_live_machine() : read_recorded_machine(recorded));
@@ -348,10 +345,11 @@ Start declare_exec(CLI::App& app, const CommandLine& line) {
       "launcher one list is dealt out by local rank\n"
       "The other forms give each rank all CPUs that they name: also allowed (the same as all), "
       "isolated, kind:performance, and the CPUs of the node that gpu:0, fastest or largest names");
-  add_value(app, "--threads", options->threads, "N",
-            "CPUs per rank, in turn by local rank, of --cpus or of all\n"
-            "Fewer are an error. The default for one list under a launcher is OMP_NUM_THREADS, "
-            "else 1");
+  add_parsed(app, "--threads", options->threads, "", "N",
+             "CPUs per rank, in turn by local rank, of --cpus or of all\n"
+             "Fewer are an error. The default for one list under a launcher is OMP_NUM_THREADS, "
+             "else 1",
+             whole(1, 65536));
   add_value(app, "--memory", options->memory, "PLACEMENT",
             "memory to bind to: local, bind:0, prefer:0, interleave:all, weighted:0=3,2=1, "
             "each:0,0,1,1 (by local rank), auto, nearest:gpu:0\n"
