@@ -23,6 +23,7 @@
 #include <fmt/format.h>
 
 #include "base/forbidden_calls.h"
+#include "base/start_program.h"
 #include "base/text.h"
 
 namespace numatlas {
@@ -174,9 +175,7 @@ void Child::become(const RunRequest& request) const {
     tell_start({});
     give_up(laid_out.error());
   }
-  std::vector<char*> words;
-  for (const std::string& word : request.words) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
+  const std::vector<char*> words = as_argv(request.words);
   tell_start(Clock::now());
   execvp(words[0], words.data());
   give_up({errno == ENOENT ? ErrorKind::unavailable : ErrorKind::permission, errno_text(errno),

@@ -10,34 +10,14 @@
 #include <nlohmann/json.hpp>
 
 namespace numatlas {
+namespace {
 
-std::string error_to_send(const Error& error) {
-  return nlohmann::json{static_cast<int>(error.kind),
-                        error.message,
-                        error.hint,
-                        error.subject,
-                        error.option_hint,
-                        error.where}
-      // File names are bytes; what is no UTF-8 in them must not end the program here.
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+constexpr char error_mark = '!';  // no JSON begins with it
 
-Error error_received(const std::string& text) {
-  const auto parts = nlohmann::json::parse(text);
-  return {static_cast<ErrorKind>(parts[0].get<int>()),
-          parts[1],
-          parts[2],
-          parts[3],
-          parts[4],
-          parts[5]};
-}
-
-Expected<void> agree(Comm& comm, const std::optional<Error>& mine) {
-  // Nearly always there is none, and then no rank holds anything of the others.
-  if (!TRY(comm.any(mine.has_value()))) return {};
-  const auto all = TRY(comm.all_gather(mine ? error_to_send(*mine) : ""));
-  const auto first =
-      std::find_if(all.begin(), all.end(), [](const std::string& t) { return !t.empty(); });
+/// The error of the lowest rank that has one.
+Expected<void> error_among(const Comm& comm, const std::vector<std::string>& all) {
+  const auto first = std::find_if(
+      all.begin(), all.end(), [](const std::string& text) { return text.starts_with(error_mark); });
   if (first == all.end()) return {};
   Error error = error_received(*first);
   // An error of all ranks is the command line's, not a rank's.
@@ -53,14 +33,51 @@ Expected<void> agree(Comm& comm, const std::optional<Error>& mine) {
   return fail(std::move(error));
 }
 
-Expected<std::optional<int>> first_unlike(Comm& comm, const std::string& mine) {
-  const auto first = TRY(comm.broadcast(mine));
+}  // namespace
+
+std::string error_to_send(const Error& error) {
+  const nlohmann::json words{static_cast<int>(error.kind),
+                             error.message,
+                             error.hint,
+                             error.subject,
+                             error.option_hint,
+                             error.where};
+  // File names are bytes; what is no UTF-8 in them must not end the program here.
+  return error_mark + words.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Error error_received(const std::string& text) {
+  const auto parts = nlohmann::json::parse(text.substr(1));
+  return {static_cast<ErrorKind>(parts[0].get<int>()),
+          parts[1],
+          parts[2],
+          parts[3],
+          parts[4],
+          parts[5]};
+}
+
+Expected<void> agree(Comm& comm, const std::optional<Error>& mine) {
+  // Nearly always there is none, and then no rank holds anything of the others.
+  if (!TRY(comm.any(mine.has_value()))) return {};
+  return error_among(comm, TRY(comm.all_gather(mine ? error_to_send(*mine) : "")));
+}
+
+Expected<std::vector<std::string>> all_gather(Comm& comm, const Expected<std::string>& mine) {
+  auto all = TRY(comm.all_gather(mine ? *mine : error_to_send(mine.error())));
+  TRY(error_among(comm, all));
+  return all;
+}
+
+Expected<std::optional<int>> first_unlike(Comm& comm, const Expected<std::string>& mine) {
+  const auto first = TRY(comm.broadcast(mine.value_or("")));
   const int size = comm.size();
-  const bool differs = first != mine;
-  const auto found =
-      TRY(comm.largest(static_cast<std::uint64_t>(differs ? size - comm.rank() : 0)));
+  const int differs = mine && *mine == first ? 0 : size - comm.rank();
+  const int code = mine ? differs : size + 1;  // an error is above all
+  const auto found = static_cast<int>(TRY(comm.largest(static_cast<std::uint64_t>(code))));
   if (found == 0) return std::nullopt;
-  return size - static_cast<int>(found);
+  if (found <= size) return size - found;
+  TRY(error_among(comm, TRY(comm.all_gather(mine ? "" : error_to_send(mine.error())))));
+  return std::nullopt;
 }
 
 }  // namespace numatlas

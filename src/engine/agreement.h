@@ -3,12 +3,13 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "comm/comm.h"
 
 namespace numatlas {
 
-/// Errors as ranks send them to each other.
+/// Errors as ranks send them to each other: texts that begin with '!'.
 std::string error_to_send(const Error& error);
 Error error_received(const std::string& text);
 
@@ -16,9 +17,13 @@ Error error_received(const std::string& text);
 /// are several ranks, the same on every rank; nothing when no rank has one.
 Expected<void> agree(Comm& comm, const std::optional<Error>& mine);
 
+/// Collective: every rank's text, on every rank; or the error as of agree. Texts of no error do not
+/// begin with '!'.
+Expected<std::vector<std::string>> all_gather(Comm& comm, const Expected<std::string>& mine);
+
 /// Collective: the lowest rank whose text is not that of rank 0, the same on every rank; nothing
-/// when all ranks have the same text.
-Expected<std::optional<int>> first_unlike(Comm& comm, const std::string& mine);
+/// when all ranks have the same text; or the error as of agree, where a rank has one in its place.
+Expected<std::optional<int>> first_unlike(Comm& comm, const Expected<std::string>& mine);
 
 /// The error of an Expected, if any, as agree takes it.
 template <class T>

@@ -1,5 +1,4 @@
 #include "engine/layout.h"
-#include "memory/source.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,6 +6,9 @@
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "engine/agreement.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {
@@ -62,10 +64,13 @@ double Layout::workers_per_cpu() const {
   return most;
 }
 
-Expected<Layout> gather_layout(Comm& comm, const std::vector<WorkerPlacement>& mine) {
-  json text = json::array();
-  for (const WorkerPlacement& worker : mine) text.push_back(to_json(worker));
-  const auto all = TRY(comm.all_gather(text.dump()));
+Expected<Layout> gather_layout(Comm& comm, const Expected<std::vector<WorkerPlacement>>& mine) {
+  const auto text_of = [](const std::vector<WorkerPlacement>& workers) {
+    json text = json::array();
+    for (const WorkerPlacement& worker : workers) text.push_back(to_json(worker));
+    return text.dump();
+  };
+  const auto all = TRY(all_gather(comm, mine.map(text_of)));
   Layout layout;
   layout.hosts = comm.layout().hosts;
   for (int rank = 0; rank < comm.size(); ++rank) {
@@ -78,22 +83,22 @@ Expected<Layout> gather_layout(Comm& comm, const std::vector<WorkerPlacement>& m
   return layout;
 }
 
-Expected<TaskContext> gather_task_context(Comm& comm, const Machine& machine) {
+TaskContext task_context(const Comm& comm, const std::vector<std::string>& cpus) {
   TaskContext task = read_task_context();
   task.rank = comm.rank();
   task.size = comm.size();
   task.local_rank = comm.local_rank();
   task.local_size = comm.local_size();
   task.launched = detect_launcher().launched();
-  const std::string mine = to_list(machine.usable_cpus());
-  const auto all = TRY(comm.all_gather(mine));
   const auto& host_of = comm.layout().host_of;
-  const int host = host_of[static_cast<std::size_t>(comm.rank())];
-  for (int rank = 0; rank < comm.rank(); ++rank) {
-    const auto i = static_cast<std::size_t>(rank);
-    if (host_of[i] == host && all[i] == mine) ++task.peers_before;
-  }
+  const auto own = static_cast<std::size_t>(comm.rank());
+  for (std::size_t rank = 0; rank < own; ++rank)
+    if (host_of[rank] == host_of[own] && cpus[rank] == cpus[own]) ++task.peers_before;
   return task;
+}
+
+Expected<TaskContext> gather_task_context(Comm& comm, const Machine& machine) {
+  return task_context(comm, TRY(comm.all_gather(to_list(machine.usable_cpus()))));
 }
 
 }  // namespace numatlas

@@ -36,11 +36,13 @@ struct Layout {
   double workers_per_cpu() const;
 };
 
-/// Gathers every rank's workers. Collective.
-Expected<Layout> gather_layout(Comm& comm, const std::vector<WorkerPlacement>& mine);
+/// Gathers every rank's workers. Collective; an error of one is everyone's.
+Expected<Layout> gather_layout(Comm& comm, const Expected<std::vector<WorkerPlacement>>& mine);
 
-/// The task's place and its peers: fills rank, local rank and `peers_before` of a context.
-/// Collective: compares the CPUs that the local ranks may use.
+/// The task's place and its peers: fills rank, local rank and `peers_before` of a context. `cpus`:
+/// by rank, the list of those that it may use.
+TaskContext task_context(const Comm& comm, const std::vector<std::string>& cpus);
+/// The same, with what the ranks may use gathered. Collective.
 Expected<TaskContext> gather_task_context(Comm& comm, const Machine& machine);
 
 }  // namespace numatlas

@@ -116,6 +116,25 @@ TEST(Agree, ErrorOfOneIsNamedByRankAndHost) {
   EXPECT_EQ(full_text(agreed.error()), "rank 2 on beta: late");
 }
 
+TEST(Agree, WhatIsGatheredMayBeAnError) {
+  ToldComm comm({"MINE", "theirs"});
+  EXPECT_THAT(*all_gather(comm, "mine"), ::testing::ElementsAre("mine", "theirs"));
+  const std::string wrong = error_to_send({ErrorKind::usage, "no such node", ""});
+  ToldComm other({"MINE", wrong}, 3);  // above the number of ranks: an error
+  EXPECT_EQ(full_text(all_gather(other, "mine").error()), "rank 1 on beta: no such node");
+  EXPECT_EQ(full_text(first_unlike(other, "mine").error()), "rank 1 on beta: no such node");
+  EXPECT_EQ(full_text(first_unlike(comm, fail(ErrorKind::io, "no disk")).error()),
+            "rank 0 on alpha: no disk");
+}
+
+TEST(Agree, UnlikeTextsAreNamedByTheLowestRank) {
+  // The largest of what ranks say is two ranks before the end.
+  ToldComm comm({"MINE", "", "", ""}, 2);
+  EXPECT_EQ(*first_unlike(comm, "mine"), std::optional<int>(2));
+  ToldComm like({"MINE", ""});
+  EXPECT_EQ(*first_unlike(like, "mine"), std::nullopt);
+}
+
 TEST(Agree, MessagesMayHoldAnyBytes) {
   // File names are bytes, not text.
   ToldComm comm({"MINE"});

@@ -20,7 +20,9 @@ namespace numatlas::testing {
 /// Rank 0 of several that gathers what the test put there.
 class ToldComm final : public Comm {
  public:
-  explicit ToldComm(std::vector<std::string> answers) : answers_(std::move(answers)) {
+  /// `number`: the largest of the others'; 0: one where they have an answer.
+  explicit ToldComm(std::vector<std::string> answers, std::uint64_t number = 0)
+      : answers_(std::move(answers)), number_(number) {
     layout_.hosts = {"alpha", "beta"};
     // The second half of the ranks is on the other host.
     for (std::size_t rank = 0; rank < answers_.size(); ++rank) {
@@ -52,9 +54,9 @@ class ToldComm final : public Comm {
   /// Somebody has something to say where an answer is not empty.
   Expected<std::uint64_t> largest(std::uint64_t mine) override {
     for (const std::string& answer : answers_) {
-      if (!answer.empty() && answer != "MINE") return std::max<std::uint64_t>(mine, 1);
+      if (!answer.empty() && answer != "MINE") mine = std::max<std::uint64_t>(mine, 1);
     }
-    return mine;
+    return std::max(mine, number_);
   }
   Group& host() override { return *this; }
   Group* leaders() override { return this; }
@@ -67,6 +69,7 @@ class ToldComm final : public Comm {
 
  private:
   std::vector<std::string> answers_;
+  std::uint64_t number_;
   HostLayout layout_;
   std::vector<int> pids_;
 };

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,37 +13,13 @@
 #include <fmt/format.h>
 
 #include "base/signals.h"
+#include "base/start_program.h"
 
 namespace numatlas::legacy {
 namespace {
 
 // Between two looks at whether a stop was asked for, or the command has ended.
 constexpr int look_again_ms = 50;
-
-/// Starts it with both its outputs going to `out`; an errno value where it cannot be.
-int start_child(const std::vector<std::string>& words, int out, pid_t& child) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
-  // What we ignore would stay ignored there.
-  sigset_t ignored;
-  sigemptyset(&ignored);
-  sigaddset(&ignored, SIGPIPE);
-  sigaddset(&ignored, SIGXFSZ);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setsigdefault(&attributes, &ignored);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  const int error =
-      posix_spawnp(&child, arguments[0], &files, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  return error;
-}
 
 std::string read_until_end_or_stop(int in) {
   std::string text;
@@ -72,7 +47,7 @@ Expected<CommandOutput> output_of(const std::vector<std::string>& words) {
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
     return fail(ErrorKind::resource, "pipe2: " + errno_text(errno));
   pid_t child = 0;
-  const int error = start_child(words, ends[1], child);
+  const int error = start_program(words, {.output = ends[1]}, child);
   close(ends[1]);
   CommandOutput output;
   if (error == 0) output.text = read_until_end_or_stop(ends[0]);

@@ -43,8 +43,20 @@ using Seconds = std::chrono::duration<double>;
 
 struct XferOptions {
   bool matrix = false, injection = false;
-  std::string nodes, engine = "native", time = "20s";
+  std::vector<std::optional<int>> nodes{std::nullopt};  ///< nullopt: each CPU's own
+  std::string engine = "native";
+  Nanoseconds time{};
 };
+
+Expected<std::vector<std::optional<int>>> nodes_in(const std::string& text) {
+  const auto list = parse_list<NodeId>(text);
+  if (!list || list->empty())
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a list of nodes", text),
+                "for example 0,1");
+  std::vector<std::optional<int>> nodes;
+  for (const NodeId node : *list) nodes.emplace_back(node.value);
+  return nodes;
+}
 
 void declare_options(CLI::App& app, XferOptions& options) {
   app.name("numa_cpu_xfer_bench");
@@ -52,15 +64,18 @@ void declare_options(CLI::App& app, XferOptions& options) {
                "measure reads of every node's CPUs from every node's memory");
   app.add_flag("--peak_injection_bandwidth", options.injection,
                "measure all CPUs together, in MLC's mixes of reads and writes");
-  add_value(app, "--membind", options.nodes, "NODES",
-            "memory nodes of the peak injection, one after the other, such as 0,1 (default: each "
-            "CPU's own)");
+  add_parsed(app, "--membind", options.nodes, "", "NODES",
+             "memory nodes of the peak injection, one after the other, such as 0,1 (default: each "
+             "CPU's own)",
+             nodes_in);
   add_choice(app, "--engine", options.engine, named({"native", "mlc"}),
              "what to measure with; mlc also runs Intel MLC from the PATH and prints its figures "
              "beside ours. If it fails, ours are printed, and the error says how it ended");
-  add_value(app, "--time", options.time, "TIME",
-            "time for all bandwidths together, preparation of memory included; what MLC takes does "
-            "not count");
+  add_parsed(
+      app, "--time", options.time, "20s", "TIME",
+      "time for all bandwidths together, preparation of memory included; what MLC takes does "
+      "not count",
+      parse_duration);
   app.footer(
       "Without a flag both are measured. `numatlas matrix` and `numatlas bandwidth` measure the "
       "same "
@@ -102,7 +117,7 @@ std::optional<double> sum_of(const ScenarioResult& point) {
 OwnWords own_words_of(const XferOptions& options) {
   OwnWords own{{{"--engine", "--engine"}},
                "name nodes that have more of it with --membind, or fewer CPUs with taskset"};
-  if (!options.nodes.empty()) own.options["--memory"] = "--membind";
+  if (options.nodes.front()) own.options["--memory"] = "--membind";
   return own;
 }
 
@@ -136,10 +151,9 @@ PeakInjection injection_of(const RunReport& report, std::optional<int> node) {
 
 class Run {
  public:
-  Run(XferOptions options, std::vector<std::optional<int>> nodes, double seconds)
+  explicit Run(XferOptions options)
       : options_(std::move(options)),
-        nodes_(std::move(nodes)),
-        seconds_left_(seconds),
+        seconds_left_(Seconds(options_.time).count()),
         parts_left_((options_.injection ? 1 : 0) + (options_.matrix ? 1 : 0)) {}
 
   Expected<void> operator()(Comm& comm) {
@@ -150,7 +164,7 @@ class Run {
     }
     TRY(agree(comm, problem));
     if (options_.injection) {
-      for (const std::optional<int>& node : nodes_) {
+      for (const std::optional<int>& node : options_.nodes) {
         TRY(injection(comm, node));
       }
     }
@@ -165,7 +179,7 @@ class Run {
       words.insert(words.end(), {"--memory", fmt::format("bind:{}", *node)});
       mlc.insert(mlc.begin(), {"numactl", fmt::format("--membind={}", *node)});
     }
-    return part(comm, "bandwidth", words, 1.0 / static_cast<double>(nodes_.size()),
+    return part(comm, "bandwidth", words, 1.0 / static_cast<double>(options_.nodes.size()),
                 [&](const RunReport& report) {
                   return show(report, injection_of(report, node), mlc, parse_peak_injection,
                               peak_injection_text);
@@ -252,7 +266,6 @@ class Run {
   }
 
   XferOptions options_;
-  std::vector<std::optional<int>> nodes_;
   double seconds_left_;  ///< of --time
   double parts_left_;    ///< one for the injection, one for the matrix
 };
@@ -368,20 +381,7 @@ int cpu_xfer(const std::vector<std::string>& words) {
   declare_options(app, options);
   if (const auto ended = parse_program(app, words)) return *ended;
   if (!options.matrix && !options.injection) options.matrix = options.injection = true;
-  std::vector<std::optional<int>> nodes{std::nullopt};
-  if (!options.nodes.empty()) {
-    const auto list = parse_list<NodeId>(options.nodes);
-    if (!list || list->empty()) {
-      return end_with_error({ErrorKind::usage,
-                             fmt::format("'{}' is not a list of nodes", options.nodes),
-                             "for example 0,1", "--membind"});
-    }
-    nodes.clear();
-    for (NodeId node : *list) nodes.push_back(node.value);
-  }
-  const auto time = parse_duration(options.time);
-  if (!time) return end_with_error(about("--time", time.error()));
-  Run run(options, nodes, Seconds(*time).count());
+  Run run(options);
   return run_on_ranks(own_words_of(options), run);
 }
 

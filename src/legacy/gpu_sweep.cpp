@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <limits>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,14 +14,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/environment.h"
-#include "base/fill.h"
 #include "base/pretty_json.h"
 #include "base/say.h"
 #include "base/signals.h"
 #include "base/size_list.h"
-#include "base/text.h"
 #include "base/version.h"
-#include "base/whole.h"
 #include "engine/agreement.h"
 #include "gpu/runtime.h"
 #include "placement/system_weights.h"
@@ -52,8 +48,9 @@ const OwnWords sweep_words{{{"--apply", "--kernel-weights"},
 
 struct SweepOptions {
   SweepLists lists{"1,2", "", "", ""};
-  std::string iterations = "100", time, json;
-  bool pinned = true, weighted = false, kernel_weights = false, strict = false, quiet = false;
+  GpuXfer common;  ///< what is alike in all rows
+  std::string json;
+  bool weighted = false, kernel_weights = false;
 };
 
 void declare_gpu_sweep(CLI::App& app, SweepOptions& options) {
@@ -76,33 +73,25 @@ void declare_gpu_sweep(CLI::App& app, SweepOptions& options) {
   app.add_flag("--kernel-weights", options.kernel_weights,
                "with weights, also set them system-wide for their rows, and restore the old ones, "
                "however the program ends. Requires root and Linux 6.9");
-  text("--iterations", options.iterations, "N",
-       "number of timed copies per GPU and direction, after a warm-up of at least 2 copies");
-  add_choice(app, "--pin_memory", options.pinned, zero_or_one,
+  add_parsed(app, "--iterations", options.common.iterations, "100", "N",
+             "number of timed copies per GPU and direction, after a warm-up of at least 2 copies",
+             whole(1, std::numeric_limits<int>::max()));
+  add_choice(app, "--pin_memory", options.common.pinned, zero_or_one,
              "whether the host's memory is pinned");
-  text("--time", options.time, "TIME",
-       "limit on measuring each direction of a row (default: what its copies would take one after "
-       "the other at 1 GB/s, at least 2 s)");
+  add_parsed(
+      app, "--time", options.common.time, "", "TIME",
+      "limit on measuring each direction of a row (default: what its copies would take one after "
+      "the other at 1 GB/s, at least 2 s)",
+      parse_duration);
   text("--json", options.json, "FILE",
        "also write an object whose rows have the report of each row, as `numatlas transfer` writes "
        "it, or its error; at the end or at a stop");
-  app.add_flag("--strict", options.strict,
+  app.add_flag("--strict", options.common.strict,
                "make memory that does not lie where it was asked for a failure of its row");
-  app.add_flag("-q,--quiet", options.quiet, "show no progress on standard error");
+  app.add_flag("-q,--quiet", options.common.quiet, "show no progress on standard error");
   app.footer(
       "Prints CSV on standard output, each row as soon as it is measured. A row that this machine "
       "cannot measure says why; the exit code is then that of the first such row.");
-}
-
-/// Texts apart by semicolons, trimmed.
-std::vector<std::string> lists_in(const std::string& text) {
-  std::vector<std::string> lists;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(';', at), text.size());
-    lists.emplace_back(trim(std::string_view(text).substr(at, end - at)));
-    at = end + 1;
-  }
-  return lists;
 }
 
 Expected<std::vector<int>> numbers_in(const std::string& text, const char* option) {
@@ -147,20 +136,21 @@ Expected<SweepOptions> completed(SweepOptions options) {
   if (lists.sizes.empty()) lists.sizes = options.weighted ? usual_weighted_sizes : usual_sizes;
   if (options.kernel_weights && !options.weighted)
     return fail_usage("--kernel-weights", "there are no weights to set", "add --weights");
+  options.common.directions = {"h2d", "d2h"};
+  // On a terminal the rows are the progress, and a bar would stand among them.
+  if (isatty(STDOUT_FILENO) == 1) options.common.quiet = true;
   return options;
 }
 
 /// Scripted runs leave the system's weights alone, but for tests.
 bool sets_nothing() {
-  const char* engine = environment_variable("NUMATLAS_ENGINE");
-  return engine != nullptr && std::string(engine) == "null" &&
-         environment_variable("NUMATLAS_TEST_WEIGHTS") == nullptr;
+  return is_scripted() && environment_variable("NUMATLAS_TEST_WEIGHTS") == nullptr;
 }
 
 class Sweep {
  public:
-  Sweep(const SweepOptions& options, std::vector<SweepRow> rows, GpuXfer common)
-      : options_(options), rows_(std::move(rows)), common_(std::move(common)) {}
+  Sweep(const SweepOptions& options, std::vector<SweepRow> rows)
+      : options_(options), rows_(std::move(rows)) {}
 
   Expected<void> operator()(Comm& comm);
 
@@ -176,7 +166,6 @@ class Sweep {
 
   const SweepOptions& options_;
   std::vector<SweepRow> rows_;
-  GpuXfer common_;  ///< what is alike in all rows
   std::optional<SystemWeights> weights_;
   std::optional<Error> weights_problem_;  ///< why they are not set for these rows
   std::string weights_of_;                ///< nodes and weights that weights_ is for
@@ -192,11 +181,7 @@ Expected<void> Sweep::get_ready(Comm& comm) const {
   if (!options_.json.empty()) {
     TRY(check_writable(options_.json, "--json"));
   }
-  const char* engine = environment_variable("NUMATLAS_ENGINE");
-  const bool scripted = engine != nullptr && std::string(engine) == "null";
-  if (!scripted) {
-    TRY(find_device(0));
-  }
+  if (!is_scripted()) TRY(find_device(0));
   if (!options_.kernel_weights) return {};
   if (sets_nothing()) {
     return fail_usage("--kernel-weights", "nothing is measured, so nothing is set", "leave it out");
@@ -254,7 +239,7 @@ Expected<void> Sweep::operator()(Comm& comm) {
 
 /// Prints the row, whatever became of it. Errors end the sweep: a stop, or nowhere to write.
 Expected<void> Sweep::measure(const SweepRow& row, Comm& comm) {
-  GpuXfer asked = common_;
+  GpuXfer asked = options_.common;
   asked.gpus = row.gpus;
   asked.bytes = row.size;
   asked.memory = memory_of_row(row);
@@ -326,21 +311,6 @@ Expected<void> Sweep::save(const std::string& incomplete) const {
   return write_whole(options_.json, pretty(all), "--json");
 }
 
-Expected<GpuXfer> common_of(const SweepOptions& options) {
-  GpuXfer common;
-  constexpr int most = std::numeric_limits<int>::max();
-  const auto filled = first_error(
-      {fill(common.iterations, parse_whole(options.iterations, 1, most, "--iterations")),
-       fill(common.time, parse_limit(options.time))});
-  if (!filled) return fail(filled.error());
-  common.pinned = options.pinned;
-  common.directions = {"h2d", "d2h"};
-  if (options.strict) common.words.emplace_back("--strict");
-  // On a terminal the rows are the progress, and a bar would stand among them.
-  if (options.quiet || isatty(STDOUT_FILENO) == 1) common.words.emplace_back("--quiet");
-  return common;
-}
-
 std::string cells_text(const GpuXferFigures& figures) {
   if (figures.problem.empty()) return ms_text(figures.copy_ms) + "," + gib_text(figures.gib_second);
   return csv_field("failed: " + figures.problem) + ",failed";
@@ -356,8 +326,8 @@ Expected<std::vector<SweepRow>> sweep_rows(const SweepLists& lists) {
   const auto sizes = TRY(sizes_in(lists.sizes));
   std::vector<SweepRow> rows;
   for (int number : gpus) {
-    for (const std::string& nodes : lists_in(lists.nodes)) {
-      for (const std::string& weights : lists_in(lists.weights)) {
+    for (const std::string& nodes : words_of(lists.nodes, ';')) {
+      for (const std::string& weights : words_of(lists.weights, ';')) {
         TRY(check_nodes_and_weights(nodes, weights));
         for (Bytes size : sizes) rows.push_back({number, nodes, weights, size});
       }
@@ -406,9 +376,7 @@ int gpu_sweep(const std::vector<std::string>& words) {
   if (!options) return end_with_error(options.error());
   auto rows = sweep_rows(options->lists);
   if (!rows) return end_with_error(rows.error());
-  auto common = common_of(*options);
-  if (!common) return end_with_error(common.error());
-  Sweep sweep(*options, *std::move(rows), *std::move(common));
+  Sweep sweep(*options, *std::move(rows));
   return run_on_ranks(sweep_words, [&](Comm& comm) { return sweep(comm); });
 }
 

@@ -14,8 +14,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/fill.h"
-#include "base/whole.h"
 #include "run/declare.h"
 
 namespace numatlas::legacy {
@@ -30,66 +28,43 @@ constexpr std::uint64_t page = 4096;
 // More than any machine has, and little enough that sums over GPUs are right.
 constexpr std::uint64_t most_gpu_bytes = std::uint64_t{1} << 50;
 
-struct GpuWords {
-  std::string gpus, bytes, iterations, time, json;
-  std::vector<std::string> directions;
-  bool pinned = false, strict = false, quiet = false;
-};
-
-void declare_gpu_xfer(CLI::App& app, GpuWords& words) {
+void declare_gpu_xfer(CLI::App& app, GpuXfer& asked) {
+  constexpr int most = std::numeric_limits<int>::max();
   app.name("numa_gpu_xfer_bench");
-  const auto needed = [&](const char* name, std::string& value, const char* type,
-                          const char* what) {
-    add_value(app, name, value, type, what)->required();
-  };
-  needed(
-      "--ngpus", words.gpus, "N",
-      "number of GPUs, the first ones of those that the driver counts; all copy at the same time");
-  needed("--benchmark_bytes", words.bytes, "BYTES",
-         "bytes per copy, rounded up to whole pages of 4096");
-  needed("--iterations_per_bench", words.iterations, "N",
-         "number of timed copies per GPU and direction, after a warm-up of at least 2 copies");
-  add_choices<std::string>(app, "--operation_type", words.directions, {{"R", "h2d"}, {"W", "d2h"}},
+  add_parsed(
+      app, "--ngpus", asked.gpus, "", "N",
+      "number of GPUs, the first ones of those that the driver counts; all copy at the same time",
+      whole(1, most))
+      ->required();
+  add_parsed(app, "--benchmark_bytes", asked.bytes.value, "", "BYTES",
+             "bytes per copy, rounded up to whole pages of 4096",
+             whole<std::uint64_t>(1, most_gpu_bytes))
+      ->required();
+  add_parsed(app, "--iterations_per_bench", asked.iterations, "", "N",
+             "number of timed copies per GPU and direction, after a warm-up of at least 2 copies",
+             whole(1, most))
+      ->required();
+  add_choices<std::string>(app, "--operation_type", asked.directions, {{"R", "h2d"}, {"W", "d2h"}},
                            "copies from host to device (R), from device to host (W), or one, then "
                            "the other")
       ->required();
-  add_choice(app, "--pin_memory", words.pinned, zero_or_one, "whether the host's memory is pinned")
+  add_choice(app, "--pin_memory", asked.pinned, zero_or_one, "whether the host's memory is pinned")
       ->required()
       ->default_str("");
-  add_value(
-      app, "--time", words.time, "TIME",
+  add_parsed(
+      app, "--time", asked.time, "", "TIME",
       "limit on measuring each direction; a warning says where it ended one before its copies "
       "were done (default: what the copies would take one after the other at 1 GB/s, at least "
-      "2 s)");
-  add_value(app, "--json", words.json, "FILE",
+      "2 s)",
+      parse_duration);
+  add_value(app, "--json", asked.json, "FILE",
             "also write everything, as `numatlas transfer` does");
-  app.add_flag("--strict", words.strict,
+  app.add_flag("--strict", asked.strict,
                "make memory that does not lie where numactl asked for it an error");
-  app.add_flag("-q,--quiet", words.quiet, "show no progress on standard error");
+  app.add_flag("-q,--quiet", asked.quiet, "show no progress on standard error");
   app.footer(
       "The host's memory lies where numactl says. `numatlas transfer` measures the same with more "
       "options, `numa_gpu_xfer_sweep` whole tables.");
-}
-
-Expected<GpuXfer> read_gpu_xfer(const GpuWords& words) {
-  GpuXfer asked;
-  constexpr int most = std::numeric_limits<int>::max();
-  const auto filled = first_error(
-      {fill(asked.gpus, parse_whole(words.gpus, 1, most, "--ngpus")),
-       fill(asked.bytes.value,
-            parse_whole<std::uint64_t>(words.bytes, 1, most_gpu_bytes, "--benchmark_bytes")),
-       fill(asked.iterations, parse_whole(words.iterations, 1, most, "--iterations_per_bench")),
-       fill(asked.time, parse_limit(words.time))});
-  if (!filled) return fail(filled.error());
-  // Each once, host to device first.
-  const std::set<std::string, std::greater<>> directions(words.directions.begin(),
-                                                         words.directions.end());
-  asked.directions.assign(directions.begin(), directions.end());
-  asked.pinned = words.pinned;
-  if (words.strict) asked.words.emplace_back("--strict");
-  if (words.quiet) asked.words.emplace_back("--quiet");
-  if (!words.json.empty()) asked.words.insert(asked.words.end(), {"--json", words.json});
-  return asked;
 }
 
 Bytes copied_bytes(const GpuXfer& asked) {
@@ -136,13 +111,6 @@ std::optional<Warning> cut_off_note(const ScenarioResult& point, const GpuXfer& 
 
 }  // namespace
 
-Expected<std::optional<Nanoseconds>> parse_limit(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const auto time = parse_duration(text);
-  if (!time) return fail(about("--time", time.error()));
-  return *time;
-}
-
 Nanoseconds longest_time(const GpuXfer& asked) {
   if (asked.time) return *asked.time;
   // Below any link, and for a copy that is waited for; GPUs that take turns take as many times
@@ -177,7 +145,9 @@ Expected<ParsedRun> transfer_run(const GpuXfer& asked) {
     if (test[i] == "--memory" && asked.memory != "inherit") continue;
     words.insert(words.end(), {test[i], test[i + 1]});
   }
-  words.insert(words.end(), asked.words.begin(), asked.words.end());
+  if (asked.strict) words.emplace_back("--strict");
+  if (asked.quiet) words.emplace_back("--quiet");
+  if (!asked.json.empty()) words.insert(words.end(), {"--json", asked.json});
   auto parsed = parse_run("transfer", words);
   if (!parsed) return parsed;
   StopRule& stop = parsed->options.stop;
@@ -238,16 +208,18 @@ std::string note_line(const Warning& note) {
 
 int gpu_xfer(const std::vector<std::string>& words) {
   CLI::App app("Copies between memory of the host and GPUs, under numactl's policy.");
-  GpuWords given;
-  declare_gpu_xfer(app, given);
+  GpuXfer asked;
+  declare_gpu_xfer(app, asked);
   if (const auto ended = parse_program(app, words)) return *ended;
-  const auto asked = read_gpu_xfer(given);
-  if (!asked) return end_with_error(asked.error());
+  // Each once, host to device first.
+  const std::set<std::string, std::greater<>> once(asked.directions.begin(),
+                                                   asked.directions.end());
+  asked.directions.assign(once.begin(), once.end());
   RunHooks hooks;
-  hooks.table = [&](const RunReport& report) { return gpu_xfer_text(*asked, report); };
-  return run_alone(transfer_run(*asked), gpu_xfer_words, hooks, [&](const RunReport& report) {
+  hooks.table = [&](const RunReport& report) { return gpu_xfer_text(asked, report); };
+  return run_alone(transfer_run(asked), gpu_xfer_words, hooks, [&](const RunReport& report) {
     std::string notes;
-    for (const Warning& note : gpu_xfer_notes(report, *asked)) notes += note_line(note);
+    for (const Warning& note : gpu_xfer_notes(report, asked)) notes += note_line(note);
     return notes;
   });
 }

@@ -18,17 +18,14 @@ struct GpuXfer {
   Bytes bytes;  ///< as asked for; whole pages of 4096 bytes are copied
   int iterations = 0;
   std::vector<std::string> directions;  ///< "h2d", "d2h"
-  bool pinned = true;
+  bool pinned = true, strict = false, quiet = false;
   std::string memory = "inherit";        ///< of the host, in the placement's words
   std::optional<Nanoseconds> time = {};  ///< cap for each direction; absent: by what is copied
-  std::vector<std::string> words = {};   ///< more words of numatlas: --strict
+  std::string json = {};                 ///< file for the whole report
 };
 
 /// The whole program: words after its name -> exit code.
 int gpu_xfer(const std::vector<std::string>& words);
-
-/// --time; absent where it is empty. The error names the option.
-Expected<std::optional<Nanoseconds>> parse_limit(const std::string& text);
 
 /// The run of `numatlas transfer` that measures it: each direction by itself, in each iteration a
 /// copy on every GPU at the same time, all waited for before the next one.

@@ -12,6 +12,7 @@
 #include "report/file.h"
 #include "report/notes.h"
 #include "run/declared.h"
+#include "run/value_error.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -41,6 +42,8 @@ std::optional<int> parse_program(CLI::App& app, const std::vector<std::string>& 
     return app.exit(success);  // --help
   } catch (const CLI::ExtrasError&) {
     return end_with_error(unknown_word(app, app.remaining()));
+  } catch (const ValueError& wrong) {
+    return end_with_error(wrong.error());
   } catch (const CLI::ParseError& error) {
     return end_with_error(of_program(app, parse_error(app, error)));
   }
@@ -123,10 +126,14 @@ Expected<void> check_one_task(const Comm& comm) {
       "start one, without mpirun or with srun -n 1 -c CPUS");
 }
 
+bool is_scripted() {
+  const char* engine = environment_variable("NUMATLAS_ENGINE");
+  return engine != nullptr && std::string_view(engine) == "null";
+}
+
 std::vector<std::string> test_words() {
   std::vector<std::string> words;
-  const char* engine = environment_variable("NUMATLAS_ENGINE");
-  if (engine == nullptr || std::string(engine) != "null") return words;
+  if (!is_scripted()) return words;
   for (const auto& [option, variable] :
        {std::pair("--machine", "NUMATLAS_TEST_MACHINE"), std::pair("--cpus", "NUMATLAS_TEST_CPUS"),
         std::pair("--memory", "NUMATLAS_TEST_MEMORY")}) {

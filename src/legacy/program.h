@@ -61,6 +61,8 @@ int run_alone(const Expected<ParsedRun>& parsed, const OwnWords& own, const RunH
 /// measure without ranks, and would do so beside each other.
 Expected<void> check_one_task(const Comm& comm);
 
+/// For tests: whether the null engine is asked for.
+bool is_scripted();
 /// For tests: the placement of a recorded machine, as `numatlas exec` hands it on there
 /// (NUMATLAS_TEST_MACHINE, _CPUS, _MEMORY); empty unless the null engine is asked for.
 std::vector<std::string> test_words();

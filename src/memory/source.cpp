@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <map>
@@ -13,12 +14,13 @@
 namespace numatlas {
 namespace {
 
-std::vector<SourceForm> all_source_forms() {
+std::vector<SourceForm> all_source_forms(HintsOf hints) {
   std::vector<SourceForm> forms;
   for (const MemorySource* source : memory_sources()) {
     const SourceTraits& traits = source->traits();
     if (!traits.is_option) continue;
-    forms.push_back({traits.word, traits.forms, traits.paths,
+    const bool listed = hints == HintsOf::nodes_and_sources;
+    forms.push_back({traits.word, listed ? traits.forms : std::vector<std::string>{}, traits.paths,
                      [source](std::string_view value) { return source->parse(value); }});
   }
   return forms;
@@ -49,9 +51,10 @@ std::string source_value(const MemoryPlacement& placement) {
   return colon == std::string::npos ? "" : placement.source.substr(colon + 1);
 }
 
-Expected<MemorySpec> parse_memory_spec(std::string_view text) {
-  static const std::vector<SourceForm> forms = all_source_forms();
-  return parse_memory_spec(text, forms);
+Expected<MemorySpec> parse_memory_spec(std::string_view text, HintsOf hints) {
+  static const std::vector<SourceForm> forms[] = {all_source_forms(HintsOf::nodes_and_sources),
+                                                  all_source_forms(HintsOf::nodes)};
+  return parse_memory_spec(text, forms[static_cast<std::size_t>(hints)]);
 }
 
 std::vector<std::string> memory_words() {

@@ -88,8 +88,11 @@ const MemorySource& source_of(const MemoryPlacement& placement);
 /// What stands after the colon of its text: a folder, a device, a kind.
 std::string source_value(const MemoryPlacement& placement);
 
+/// Which forms of --memory an error's hint lists.
+enum class HintsOf { nodes_and_sources, nodes };
 /// Parses --memory with the forms of all sources; see placement.h.
-Expected<MemorySpec> parse_memory_spec(std::string_view text);
+Expected<MemorySpec> parse_memory_spec(std::string_view text,
+                                       HintsOf hints = HintsOf::nodes_and_sources);
 /// "local", "bind:", "pmem:": how the forms of --memory begin, for completion.
 std::vector<std::string> memory_words();
 /// The sources' forms for help: "dax:/dev/dax0.0, memkind:KIND".

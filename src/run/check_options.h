@@ -7,8 +7,8 @@
 namespace numatlas {
 
 /// What can be known to be wrong before any work: files that cannot be written, formats that have
-/// no place for what is asked, ranks that are not there. Collective; the error is the same on every
-/// rank.
-Expected<void> check_options(const Benchmark& benchmark, const RunOptions& options, Comm& comm);
+/// no place for what is asked, ranks that are not there.
+Expected<void> check_options(const Benchmark& benchmark, const RunOptions& options,
+                             const Comm& comm);
 
 }  // namespace numatlas

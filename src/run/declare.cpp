@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "run/value_error.h"
 
 namespace numatlas {
 
@@ -21,6 +22,22 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, std::string& valu
   CLI::Option* option = refuse_empty(app.add_option(name, value, text))->type_name(type);
   if (!value.empty()) option->capture_default_str();
   return option;
+}
+
+CLI::Option* add_read(CLI::App& app, const std::string& name, const std::string& usual,
+                      const std::string& type, const std::string& text,
+                      const std::function<Expected<void>(const std::string&)>& read) {
+  const std::string option = name.substr(name.rfind(',') + 1);
+  if (!usual.empty()) (void)read(usual);
+  const auto take = [read, option](const std::string& words) {
+    const auto done = read(words);
+    if (done) return;
+    const bool named = !done.error().subject.empty();
+    throw ValueError(named ? done.error() : about(option, done.error()));
+  };
+  return refuse_empty(app.add_option_function<std::string>(name, take, text))
+      ->type_name(type)
+      ->default_str(usual);
 }
 
 // numatlas reads no configuration files: CLI11's mark of what may stand in one is free for this.
@@ -41,10 +58,10 @@ void add_examples(CLI::App& app, const std::vector<Example>& examples) {
   app.footer(text);
 }
 
-std::vector<std::string> words_of(const std::string& list) {
+std::vector<std::string> words_of(const std::string& list, char separator) {
   std::vector<std::string> words;
   for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
+    const std::size_t end = std::min(list.find(separator, at), list.size());
     words.emplace_back(trim(std::string_view(list).substr(at, end - at)));
     at = end + 1;
   }

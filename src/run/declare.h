@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "base/cli_forward.h"
+#include "base/fill.h"
+#include "base/whole.h"
 #include "run/example.h"
 
 namespace numatlas {
@@ -29,6 +31,26 @@ CLI::Option* refuse_empty(CLI::Option* option);
 /// An option with a value that is not empty. What `value` holds is its default.
 CLI::Option* add_value(CLI::App& app, const std::string& name, std::string& value,
                        const std::string& type, const std::string& text);
+
+/// An option whose text `read` takes; where that is an error, it names the option. `usual`: the
+/// default's text, which is read as well; "" where there is none.
+CLI::Option* add_read(CLI::App& app, const std::string& name, const std::string& usual,
+                      const std::string& type, const std::string& text,
+                      const std::function<Expected<void>(const std::string&)>& read);
+
+/// The same, where a function reads its value: `parse(text)`.
+template <class T, class Parse>
+CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& value, const std::string& usual,
+                        const std::string& type, const std::string& text, const Parse& parse) {
+  return add_read(app, name, usual, type, text,
+                  [&value, parse](const std::string& words) { return fill(value, parse(words)); });
+}
+
+/// Reads a whole number in [low, high], for add_parsed.
+template <class T>
+auto whole(T low, T high) {
+  return [low, high](const std::string& text) { return parse_whole<T>(text, low, high, ""); };
+}
 
 /// --help only names it: --help-all and the manual page say what it does. Returns the option.
 CLI::Option* rare(CLI::Option* option);
@@ -51,7 +73,7 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
 void add_examples(CLI::App& app, const std::vector<Example>& examples);
 
 /// "read,copy" -> its words, trimmed.
-std::vector<std::string> words_of(const std::string& list);
+std::vector<std::string> words_of(const std::string& list, char separator = ',');
 /// "read|copy", with `several` "read|copy,...": the type name of an option that takes these words.
 std::string type_of_words(const std::vector<std::string>& words, bool several);
 

@@ -56,6 +56,13 @@ Expected<Bytes> parse_one_size(const std::string& text, const std::string& comma
   return fail_usage("--size", fmt::format("{} accepts one size", command), "run it once for each");
 }
 
+Expected<bool> is_alone(const std::string& machine, bool null_engine, bool only_plans) {
+  if (machine.empty() || null_engine) return false;
+  if (only_plans) return true;
+  return fail_usage("--machine", "a recorded machine cannot be measured",
+                    "add --dry-run to see what would be done there");
+}
+
 CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
   return add_value(
       app, "--machine", machine, "FILE|SPEC",
@@ -292,10 +299,7 @@ Expected<RunOptions> CommonOptions::parse() const {
       *options.process_memory != "all") {
     TRY(parse_whole<int>(*options.process_memory, 0, 1 << 30, "--process-memory"));
   }
-  if (!options.machine.empty() && !options.only_plans() && !options.null_engine) {
-    return fail_usage("--machine", "a recorded machine cannot be measured",
-                      "add --dry-run to see what would be done there");
-  }
+  TRY(is_alone(options.machine, options.null_engine, options.only_plans()));
   return options;
 }
 

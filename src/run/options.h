@@ -99,6 +99,10 @@ Expected<std::vector<int>> parse_counts(const std::string& text, int most,
 /// The --size of a command that takes only one; errors name both.
 Expected<Bytes> parse_one_size(const std::string& text, const std::string& command);
 
+/// Whether one process does the work without ranks, which is so of a recorded machine. Error
+/// (usage): it would be measured there.
+Expected<bool> is_alone(const std::string& machine, bool null_engine, bool only_plans);
+
 /// The --machine and --mpi options, shared with commands that are no benchmarks.
 CLI::Option* add_machine_option(CLI::App& app, std::string& machine);
 CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi);

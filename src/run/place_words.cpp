@@ -7,23 +7,11 @@
 
 #include "base/say.h"
 #include "compare/places.h"
-#include "engine/agreement.h"
 #include "gpu/machine_gpus.h"
 #include "machine/source.h"
 #include "memory/source.h"
 
 namespace numatlas {
-namespace {
-
-Expected<void> put_in_place(RunOptions& options) {
-  auto machine =
-      TRY(options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine));
-  if (options.words.has_gpu()) number_gpus(machine, options.machine.empty());
-  const MeasuredPlaces* measured = options.atlas ? &*options.atlas : nullptr;
-  return put_in_place(options.words, machine, measured, options.placement, options.placement_notes);
-}
-
-}  // namespace
 
 Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words) {
   const auto word = TRY(parse_placement_word(text, "--cpus"));
@@ -33,11 +21,12 @@ Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words) {
   return spec;
 }
 
-Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words) {
+Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words,
+                                                 HintsOf hints) {
   const auto word = TRY(parse_placement_word(text, "--memory"));
   words.memory = word;
   if (text.empty() || word) return std::nullopt;
-  auto spec = parse_memory_spec(text);
+  auto spec = parse_memory_spec(text, hints);
   if (!spec) return fail(with_word_meant(std::move(spec).error(), text));
   return spec;
 }
@@ -57,15 +46,18 @@ void number_gpus(Machine& machine, bool live) {
   (void)added;
 }
 
-Expected<RunOptions> with_words_in_place(RunOptions options, Comm& comm) {
-  const auto put = put_in_place(options);
-  TRY(agree(comm, error_of(put)));
+Expected<void> put_words_in_place(RunOptions& options, const Comm& comm) {
+  if (!options.words.any()) return {};
+  auto machine =
+      TRY(options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine));
+  if (options.words.has_gpu()) number_gpus(machine, options.machine.empty());
+  const MeasuredPlaces* measured = options.atlas ? &*options.atlas : nullptr;
+  TRY(put_in_place(options.words, machine, measured, options.placement, options.placement_notes));
   options.words = {};
-  if (comm.rank() == 0 && !options.quiet && !options.only_plans()) {
-    for (const std::string& note : options.placement_notes)
-      say(fmt::format("numatlas: note: {}\n", note));
-  }
-  return options;
+  if (comm.rank() != 0 || options.quiet || options.only_plans()) return {};
+  for (const std::string& note : options.placement_notes)
+    say(fmt::format("numatlas: note: {}\n", note));
+  return {};
 }
 
 }  // namespace numatlas

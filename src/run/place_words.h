@@ -5,6 +5,7 @@
 #include <string>
 
 #include "comm/comm.h"
+#include "memory/source.h"
 #include "run/options.h"
 
 namespace numatlas {
@@ -13,7 +14,8 @@ namespace numatlas {
 /// then).
 Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words);
 /// The same of --memory; nullopt for a word and for "".
-Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words);
+Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words,
+                                                 HintsOf hints = HintsOf::nodes_and_sources);
 /// The figures of --atlas; nullopt for "". Error (usage): no word asks for them.
 Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path, const WordSpec& words);
 
@@ -21,8 +23,8 @@ Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path, con
 /// order of their addresses. `live`: drivers are asked.
 void number_gpus(Machine& machine, bool live);
 
-/// The same options with node:N and bind:N in place of such words, by the machine of this host, and
-/// with notes that say why. Collective; an error is the same on every rank.
-Expected<RunOptions> with_words_in_place(RunOptions options, Comm& comm);
+/// Puts node:N and bind:N in place of such words, by the machine of this host, with notes that say
+/// why; rank 0 says them.
+Expected<void> put_words_in_place(RunOptions& options, const Comm& comm);
 
 }  // namespace numatlas

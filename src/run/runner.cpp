@@ -155,14 +155,12 @@ Expected<RunReport> Run::go(Setup setup) {
 
 }  // namespace
 
-Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& asked, Comm& comm,
                                   const RunHooks& hooks) {
-  if (options.words.any()) {
-    const auto placed = TRY(with_words_in_place(options, comm));
-    return run_benchmark(benchmark, placed, comm, hooks);
-  }
-  TRY(check_options(benchmark, options, comm));
-  auto setup = TRY(set_up(benchmark, options, comm));
+  RunOptions options = asked;
+  auto checked = put_words_in_place(options, comm);
+  if (checked) checked = check_options(benchmark, options, comm);
+  auto setup = TRY(set_up(benchmark, options, comm, nullptr, checked));
   if (options.only_plans()) {
     auto text = TRY(options.print_scenario ? scenario_text(setup, options)
                                            : Expected<std::string>(plan_text(setup, options)));

@@ -26,19 +26,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Machines of all hosts on every rank: one rank a host sends its own.
-Expected<std::vector<Machine>> gather_machines(Comm& comm, const Machine& mine) {
-  const auto all = TRY(comm.all_gather(comm.local_rank() == 0 ? to_json(mine).dump() : ""));
-  std::vector<Machine> machines(comm.layout().hosts.size());
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    const auto i = static_cast<std::size_t>(rank);
-    if (all[i].empty()) continue;
-    auto machine = TRY(machine_from_json(json::parse(all[i])));
-    machines[static_cast<std::size_t>(comm.layout().host_of[i])] = std::move(machine);
-  }
-  return machines;
-}
-
 /// Regions on the same device lie side by side. Each rank asks its own host's devices, and no other
 /// host's offsets matter to it.
 void place_on_devices(Setup& setup, int own_host) {
@@ -119,27 +106,44 @@ Error of_its_size(Error error, const Benchmark& benchmark) {
   return error;
 }
 
-/// Every host looks at its own part of every scenario; all hosts hear of all problems.
-Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
-                          const Benchmark& benchmark) {
-  json mine = json::object();
-  if (comm.local_rank() == 0) {
-    const int host = comm.layout().host_of[static_cast<std::size_t>(comm.rank())];
-    for (std::size_t i = 0; i < setup.plan.size(); ++i) {
-      if (setup.plan[i].skip) continue;
-      if (const auto problem = host_problem(setup, setup.plan[i].scenario, host))
-        mine[std::to_string(i)] = error_to_send(*problem);
-    }
+/// What a rank says of its plan: a figure that is the same of the same plan, and by scenario what
+/// is wrong on its host, which its first rank looks at.
+std::string plan_words(const Setup& setup, const RunOptions& options, const Comm& comm) {
+  json words = comm.size() > 1 ? plan_json(setup)["scenarios"] : json::array();
+  words.push_back({{"serial", options.serial},
+                   {"time", options.stop.time.count()},
+                   {"precision", options.stop.precision}});
+  json problems = json::object();
+  const int host = comm.layout().host_of[static_cast<std::size_t>(comm.rank())];
+  for (std::size_t i = 0; comm.local_rank() == 0 && i < setup.plan.size(); ++i) {
+    if (setup.plan[i].skip) continue;
+    if (const auto problem = host_problem(setup, setup.plan[i].scenario, host))
+      problems[std::to_string(i)] = error_to_send(*problem);
   }
-  const auto all = TRY(comm.all_gather(mine.dump()));
+  return json::array({std::hash<std::string>{}(words.dump()), problems}).dump();
+}
+
+/// Every rank computed its plan from its own words: with others it would wait for what never comes,
+/// or its figures would stand under rank 0's names. Every host looked at its own part of every
+/// scenario; all hosts hear of all problems.
+Expected<void> agree_on_plan(const Expected<void>& made, Setup& setup, const RunOptions& options,
+                             Comm& comm, const Benchmark& benchmark) {
+  const auto all =
+      TRY(all_gather(comm, made.map([&] { return plan_words(setup, options, comm); })));
+  std::vector<json> said;
+  for (const std::string& words : all) said.push_back(json::parse(words));
   const bool several_kinds = setup.pages.size() > 1;
   std::optional<Error> first;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].size() <= 2) continue;  // "{}"
+  for (std::size_t rank = 0; rank < said.size(); ++rank) {
+    if (said[rank][0] != said[0][0])
+      return fail({ErrorKind::usage, fmt::format("rank {} has different options from rank 0", rank),
+                   "give all ranks the same options", "",
+                   "; --memory each:... and --cpus LIST/LIST differ by rank in the same words"});
+  }
+  for (std::size_t rank = 0; rank < said.size(); ++rank) {
     const std::string& host =
         setup.layout.hosts[static_cast<std::size_t>(comm.layout().host_of[rank])];
-    const json problems = json::parse(all[rank]);  // named: items() only refers to it
-    for (const auto& [index, sent] : problems.items()) {
+    for (const auto& [index, sent] : said[rank][1].items()) {
       const std::size_t place = std::stoul(index);
       Error problem =
           renamed(error_received(sent), "--size", size_option_of(setup.plan[place], benchmark));
@@ -290,10 +294,6 @@ void warn_of_caches(Setup& setup) {
   }
 }
 
-Expected<Machine> read_machine(const RunOptions& options) {
-  return options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
-}
-
 /// A recorded machine keeps its own name, wherever it is looked at.
 void name_recorded_hosts(Layout& layout, const Machine& machine) {
   const std::string name = machine.host.empty() ? "recorded" : machine.host;
@@ -302,35 +302,61 @@ void name_recorded_hosts(Layout& layout, const Machine& machine) {
   }
 }
 
-/// Every rank computed its plan from its own words: with others it would wait for what never comes,
-/// or its figures would stand under rank 0's names.
-Expected<void> check_same_plan(const Setup& setup, const RunOptions& options, Comm& comm) {
-  if (comm.size() == 1) return {};
-  json words = plan_json(setup)["scenarios"];
-  words.push_back({{"serial", options.serial},
-                   {"time", options.stop.time.count()},
-                   {"precision", options.stop.precision}});
-  const auto unlike = first_unlike(comm, std::to_string(std::hash<std::string>{}(words.dump())));
-  if (!unlike) return fail(unlike.error());
-  if (!*unlike) return {};
-  return fail({ErrorKind::usage, fmt::format("rank {} has different options from rank 0", **unlike),
-               "give all ranks the same options", "",
-               "; --memory each:... and --cpus LIST/LIST differ by rank in the same words"});
+/// What a rank knows by itself: the machine of its host, and the best pages there.
+struct Begun {
+  Machine machine;
+  BestPages best;
+};
+
+Expected<Begun> begin(const Benchmark& benchmark, const RunOptions& options, const Machine* known) {
+  Begun begun;
+  begun.machine = TRY(known != nullptr          ? Expected<Machine>(*known)
+                      : options.machine.empty() ? read_live_machine()
+                                                : read_recorded_machine(options.machine));
+  begun.best = best_pages(begun.machine);
+  TRY(benchmark.complete(options, begun.machine));
+  return begun;
 }
 
-/// The machine of this rank, and the pages that all hosts give.
-Expected<Setup> machine_and_pages(const RunOptions& options, Comm& comm, const Machine* known) {
-  Setup setup;
-  auto machine = known != nullptr ? Expected<Machine>(*known) : read_machine(options);
-  TRY(agree(comm, error_of(machine)));
-  setup.machine = *std::move(machine);
+/// Words of a rank for the others: what it may use, whether it has base pages only, and of the
+/// first rank of a host the machine.
+std::string words_of(const Begun& begun, const Comm& comm) {
+  return json::array({to_list(begun.machine.usable_cpus()), begun.best.kind == PageKind::base,
+                      comm.local_rank() == 0 ? to_json(begun.machine) : json()})
+      .dump();
+}
+
+/// Machines of all hosts, pages that all of them give, and this task's place among the others.
+struct Told {
+  std::vector<Machine> machines;
+  bool base = false;
+  TaskContext task;
+};
+
+Expected<Told> tell(const Expected<Begun>& begun, Comm& comm) {
+  const auto all =
+      TRY(all_gather(comm, begun.map([&](const Begun& mine) { return words_of(mine, comm); })));
+  Told told;
+  told.machines.resize(comm.layout().hosts.size());
+  std::vector<std::string> cpus;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const json words = json::parse(all[rank]);
+    cpus.push_back(words[0]);
+    told.base = told.base || words[1].get<bool>();
+    if (words[2].is_null()) continue;
+    const auto host = static_cast<std::size_t>(comm.layout().host_of[rank]);
+    told.machines[host] = TRY(machine_from_json(words[2]));
+  }
+  told.task = task_context(comm, cpus);
+  return told;
+}
+
+/// `base`: another host has no others.
+void choose_pages(const RunOptions& options, const BestPages& best, bool base, Setup& setup) {
   setup.pages = options.pages;
-  if (!setup.pages.empty()) return setup;
-  const BestPages best = best_pages(setup.machine);
-  const bool base = TRY(comm.any(best.kind == PageKind::base));
+  if (!setup.pages.empty()) return;
   setup.pages = {base ? PageKind::base : best.kind};
   if (base) setup.why_base = best.why_base.empty() ? "another host has no other" : best.why_base;
-  return setup;
 }
 
 constexpr const char* why_base_where_spread = "memory is spread over nodes page by page";
@@ -358,8 +384,18 @@ std::string why_base_of(const std::vector<PlannedScenario>& plan) {
   return "";
 }
 
+/// The plan of the layout. All that is wrong here is wrong of every rank's words.
 Expected<void> make_plan(const Benchmark& benchmark, const RunOptions& options,
                          const std::vector<std::uint64_t>& largest, Setup& setup) {
+  // All must have run before anybody records: with more than this many in turn on a CPU, at some
+  // milliseconds a turn, that takes longer than any user waits.
+  constexpr double most_workers_per_cpu = 64;
+  if (!options.serial && setup.layout.workers_per_cpu() > most_workers_per_cpu) {
+    return fail_usage("--threads",
+                      fmt::format("{:.0f} workers per CPU cannot run concurrently (at most {})",
+                                  setup.layout.workers_per_cpu(), most_workers_per_cpu),
+                      "ask for fewer", ", or for more --cpus");
+  }
   const auto input = [&] {
     return PlanInput{options, setup.layout, setup.machines, setup.pages, largest};
   };
@@ -373,85 +409,77 @@ Expected<void> make_plan(const Benchmark& benchmark, const RunOptions& options,
   return {};
 }
 
-/// As set_up, for the ranks of `comm`, as if there were no others.
+/// The workers of this rank, on a host where all is in order.
+Expected<std::vector<WorkerPlacement>> own_workers(const Benchmark& benchmark,
+                                                   const RunOptions& options, const Comm& comm,
+                                                   const Machine& machine,
+                                                   const TaskContext& task) {
+  auto workers = benchmark.workers(options, machine, task);
+  if (workers && comm.local_rank() == 0 && !options.only_plans())
+    TRY(benchmark.before_plan(options));
+  return workers;
+}
+
+/// As set_up, for the ranks of `comm`, as if there were no others but for `base` pages, which
+/// others have. What a rank finds wrong goes with what it tells the others next, and is then
+/// everyone's.
 Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
-                             Setup setup, const std::vector<std::uint64_t>& largest) {
-  const auto complete = benchmark.complete(options, setup.machine);
-  TRY(agree(comm, error_of(complete)));
-  const auto task = TRY(gather_task_context(comm, setup.machine));
-  const auto workers = benchmark.workers(options, setup.machine, task);
-  TRY(agree(comm, error_of(workers)));
-  setup.layout = TRY(gather_layout(comm, *workers));
+                             const Expected<Begun>& begun, bool base,
+                             const std::vector<std::uint64_t>& largest) {
+  auto told = TRY(tell(begun, comm));
+  Setup setup;
+  setup.machine = begun->machine;
+  setup.machines = std::move(told.machines);
+  choose_pages(options, begun->best, base || told.base, setup);
+  setup.layout =
+      TRY(gather_layout(comm, own_workers(benchmark, options, comm, setup.machine, told.task)));
   if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
-  // All must have run before anybody records: with more than this many in turn on a CPU, at some
-  // milliseconds a turn, that takes longer than any user waits.
-  constexpr double most_workers_per_cpu = 64;
-  if (!options.serial && setup.layout.workers_per_cpu() > most_workers_per_cpu) {
-    return fail_usage("--threads",
-                      fmt::format("{:.0f} workers per CPU cannot run concurrently (at most {})",
-                                  setup.layout.workers_per_cpu(), most_workers_per_cpu),
-                      "ask for fewer", ", or for more --cpus");
-  }
-  setup.machines = TRY(gather_machines(comm, setup.machine));
-  const bool mine = comm.local_rank() == 0 && !options.only_plans();
-  const auto ready = mine ? benchmark.before_plan(options) : Expected<void>{};
-  TRY(agree(comm, error_of(ready)));
-  TRY(make_plan(benchmark, options, largest, setup));
-  place_on_devices(setup, comm.layout().host_of[static_cast<std::size_t>(comm.rank())]);
+  const auto made = make_plan(benchmark, options, largest, setup);
+  if (made) place_on_devices(setup, comm.layout().host_of[static_cast<std::size_t>(comm.rank())]);
   for (const PlannedScenario& planned : setup.plan) setup.skips.push_back(planned.skip);
-  TRY(check_same_plan(setup, options, comm));
-  TRY(check_plan(setup, options, comm, benchmark));
+  TRY(agree_on_plan(made, setup, options, comm, benchmark));
   add_warnings(setup);
   if (options.only_plans() && benchmark.is_of_memory) warn_of_caches(setup);
   return setup;
 }
 
-/// Ranks with unlike words would wait for each other for ever: the first that differs is named.
-Expected<void> check_all_say(Comm& comm, const std::string& mine) {
+/// Ranks with unlike words would wait for each other for ever: the first that differs is named. A
+/// rank without words has an error.
+Expected<void> check_all_say(Comm& comm, const Expected<std::string>& mine) {
   const auto unlike = TRY(first_unlike(comm, mine));
   if (!unlike) return {};
   return fail(ErrorKind::usage, fmt::format("rank {} has different options from rank 0", *unlike),
               "give all ranks the same options");
 }
 
-/// The largest of each of this host's numbers over all hosts.
-Expected<std::vector<std::uint64_t>> largest_of_hosts(Comm& comm,
-                                                      const std::vector<std::uint64_t>& mine) {
-  std::vector<std::uint64_t> largest;
-  for (const std::uint64_t number : mine) {
-    const auto most = TRY(comm.largest(number));
-    largest.push_back(most);
-  }
-  return largest;
-}
-
 /// Each host by itself: it knows nothing of the others' CPUs and needs nothing of them, but for a
 /// few numbers.
 Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
-                             const Setup& begun) {
+                             const Expected<Begun>& begun) {
   const ReducedToHosts& hosts = *benchmark.reduced_to_hosts;
   const json words = {hosts.same_on_all(), options.dry_run, options.null_engine};
-  TRY(check_all_say(comm, words.dump()));
+  TRY(check_all_say(comm, begun.map([&](const Begun&) { return words.dump(); })));
+  const bool base = TRY(comm.any(begun->best.kind == PageKind::base));
   const std::shared_ptr<Comm> host = make_host_comm(comm);
-  const auto on_this_host = [&](const std::vector<std::uint64_t>& largest) -> Expected<Setup> {
-    auto setup = set_up_ranks(benchmark, options, *host, begun, largest);
+  const auto on_this_host = [&](const std::vector<std::uint64_t>& largest) {
+    auto setup = set_up_ranks(benchmark, options, *host, begun, base, largest);
     if (!setup && setup.error().kind == ErrorKind::resource)
       setup = fail(of_its_size(setup.error(), benchmark));
-    TRY(agree(comm, error_of(setup)));
     return setup;
   };
   auto setup = on_this_host({});
-  if (!setup) return setup;
+  TRY(agree(comm, error_of(setup)));
   const auto mine = hosts.numbers({options, setup->layout, setup->machines, setup->pages});
-  const auto largest = TRY(largest_of_hosts(comm, mine));
-  if (TRY(comm.any(largest != mine))) {
-    setup = on_this_host(largest);
-    if (!setup) return setup;
-  }
+  auto largest = mine;
+  for (std::uint64_t& number : largest) number = TRY(comm.largest(number));
+  if (TRY(comm.any(largest != mine))) setup = on_this_host(largest);
   // Every host made its plan of its own words; its ranks compared theirs already.
-  json names = json::array();
-  for (const PlannedScenario& planned : setup->plan) names.push_back(planned.scenario.name);
-  TRY(check_all_say(comm, names.dump()));
+  const auto names = setup.map([](const Setup& made) {
+    json all = json::array();
+    for (const PlannedScenario& planned : made.plan) all.push_back(planned.scenario.name);
+    return all.dump();
+  });
+  TRY(check_all_say(comm, names));
   setup->layout.of_this_host = true;
   setup->host = host;
   return setup;
@@ -460,10 +488,11 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 }  // namespace
 
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
-                       const Machine* known) {
-  auto begun = TRY(machine_and_pages(options, comm, known));
+                       const Machine* known, const Expected<void>& before) {
+  auto begun = begin(benchmark, options, known);
+  if (!before) begun = fail(before.error());
   return benchmark.reduced_to_hosts ? set_up_hosts(benchmark, options, comm, begun)
-                                    : set_up_ranks(benchmark, options, comm, std::move(begun), {});
+                                    : set_up_ranks(benchmark, options, comm, begun, false, {});
 }
 
 }  // namespace numatlas

@@ -32,9 +32,10 @@ struct Setup {
 /// Reads the machine, resolves the placement, plans, and checks memory and page kinds of every
 /// host. Collective; an error is the same on every rank. Scenarios that cannot be done are an
 /// error, or a skip with its reason where that was asked for (--skip-too-large) or where other page
-/// kinds of the same run can be had. `known`: the machine, where it was read before.
+/// kinds of the same run can be had. `known`: the machine, where it was read before. `before`: what
+/// this rank found wrong already, an error of all ranks like those found here.
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
-                       const Machine* known = nullptr);
+                       const Machine* known = nullptr, const Expected<void>& before = {});
 
 /// Why a scenario is skipped, for people. What to do about --pages is said there, as nothing else
 /// of the run says it.

@@ -76,11 +76,10 @@ Expected<std::unique_ptr<Comm>> connect(const std::string& mpi, bool alone) {
 }
 
 /// A rank that does something else is waited for in vain: it ends early, or waits for others
-/// itself. The first that differs from rank 0, in words; nothing where all ranks do the same.
+/// itself. The first that differs from rank 0, in words; nothing where all ranks do the same. This
+/// is the first agreement of all runs: a rank whose words are wrong says so in it (end_with_error).
 Expected<std::optional<Error>> find_other_task(Comm& comm, const std::string& task) {
   if (comm.size() == 1) return std::nullopt;
-  // A rank whose words are wrong says so in end_with_error, and the first agreement is this one.
-  TRY(agree(comm, std::nullopt));
   const std::string mine = program_invocation_short_name + (task.empty() ? "" : " " + task);
   const auto unlike = TRY(first_unlike(comm, mine));
   if (!unlike) return std::nullopt;
@@ -122,9 +121,9 @@ int with_ranks(const RankWork& ranks, const std::function<Expected<void>(Comm&)>
 int end_with_error(const Error& error) {
   const LauncherTask task = detect_launcher();
   if (task.launched() && task.size.value_or(2) > 1) {
-    // The others may have other words and be well: they wait in the first agreement of a run.
+    // The others may have other words and be well: they wait in find_other_task.
     if (auto comm = connect("auto", false)) {
-      const auto agreed = agree(**comm, error);
+      const auto agreed = first_unlike(**comm, fail(error));
       return end_together(**comm, agreed ? error : agreed.error());
     }
   }
@@ -158,8 +157,7 @@ int code_with_ranks(const RankWork& ranks, const std::function<Expected<int>(Com
 }
 
 int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options) {
-  // A recorded machine is planned by one process.
-  const bool alone = !options.machine.empty() && !options.null_engine;
+  const bool alone = *is_alone(options.machine, options.null_engine, true);
   return code_with_ranks({task_of(options), options.mpi, alone}, [&](Comm& comm) -> Expected<int> {
     const auto report = TRY(run_benchmark(benchmark, options, comm));
     // Rank 0 knows; the others have nothing to judge.

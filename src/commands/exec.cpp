@@ -21,11 +21,12 @@
 #include "base/environment.h"
 #include "base/fill.h"
 #include "base/say.h"
+#include "base/start_program.h"
 #include "base/text.h"
 #include "base/whole.h"
 #include "benchmarks/parse.h"
-#include "cli/commands.h"
 #include "comm/launcher.h"
+#include "commands/command.h"
 #include "compare/places.h"
 #include "machine/source.h"
 #include "memory/pools.h"
@@ -39,7 +40,8 @@ namespace numatlas {
 namespace {
 
 struct ExecOptions {
-  std::string cpus, memory, threads, machine, atlas;
+  std::string cpus, memory, machine, atlas;
+  std::optional<int> threads;
   std::optional<PageKind> pages;
   bool dry_run = false, verbose = false, exact = false, best_effort = false;
 };
@@ -99,11 +101,6 @@ Expected<int> index_in(const MemorySpec& spec, const LauncherTask& task, bool ex
                                     : "start it with mpirun or srun, a task for each node named");
 }
 
-Expected<int> threads_of(const ExecOptions& options) {
-  if (options.threads.empty()) return read_task_context().omp_num_threads.value_or(1);
-  return parse_whole(options.threads, 1, 65536, "--threads");
-}
-
 /// What --cpus and --memory ask for, with nodes in place of words such as gpu:0, and why these.
 struct Asked {
   PlacementSpec spec;
@@ -120,14 +117,9 @@ Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live
                          std::vector<Error>& left_out) {
   Asked asked;
   WordSpec words;
-  auto memory = parse_memory(options.memory, words);
-  if (!memory) {  // forms that a program's own memory cannot have
-    const std::string sources = ", " + source_forms();
-    std::string& hint = memory.error().hint;
-    if (hint.ends_with(sources)) hint.erase(hint.size() - sources.size());
-  }
-  const auto filled = first_error({fill(asked.spec.cpus, parse_cpus(options.cpus, words)),
-                                   fill(asked.spec.memory, std::move(memory))});
+  const auto filled =
+      first_error({fill(asked.spec.cpus, parse_cpus(options.cpus, words)),
+                   fill(asked.spec.memory, parse_memory(options.memory, words, HintsOf::nodes))});
   if (!filled) return fail(filled.error());
   const auto atlas = TRY(parse_atlas(options.atlas, words));
   if (!words.any()) return asked;
@@ -151,7 +143,8 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const CpuSpec& spec
   task.local_size = launcher.local_size.value_or(1);
   task.launched = launcher.launched();
   const auto cpus = TRY(resolve_cpus(spec, machine, task));
-  const auto threads = TRY(threads_of(options));
+  const int threads =
+      options.threads ? *options.threads : read_task_context().omp_num_threads.value_or(1);
   const auto number = static_cast<std::size_t>(threads);
   // A mask is a rank's own, so this is an error that each rank tells for itself.
   if (options.cpus.empty() && number > cpus.size()) {
@@ -166,7 +159,7 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const CpuSpec& spec
   CpuSet set;
   const bool in_turn = spec.form == CpuSpec::Form::list && spec.lists.size() == 1 &&
                        task.launched && task.local_size > 1;
-  const bool in_part = in_turn || !options.threads.empty();
+  const bool in_part = in_turn || options.threads;
   const std::size_t count = in_part ? number : cpus.size();
   // Each of several lists is a rank's own.
   const std::size_t first =
@@ -194,7 +187,7 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
                                 std::vector<Error>& left_out) {
   ProgramLayout resolved;
   resolved.pages = options.pages;
-  const bool binds = !options.cpus.empty() || !options.threads.empty();
+  const bool binds = !options.cpus.empty() || options.threads;
   if (!binds && options.memory.empty() && options.atlas.empty()) return resolved;
   const std::string recorded = options.machine.empty() ? test_machine() : options.machine;
   auto machine = TRY(recorded.empty() ? read_live_machine() : read_recorded_machine(recorded));
@@ -298,10 +291,7 @@ Expected<void> lay_out(const ProgramLayout& resolved, bool best_effort) {
 }
 
 int become(const std::vector<std::string>& program) {
-  std::vector<char*> words;
-  words.reserve(program.size() + 1);
-  for (const std::string& word : program) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
+  const std::vector<char*> words = as_argv(program);
   (void)std::signal(SIGPIPE, SIG_DFL);  // ignored here, but not in the program
   execvp(words[0], words.data());
   const int code = errno;
@@ -347,9 +337,7 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
   return become(program);
 }
 
-}  // namespace
-
-Command add_exec_command(CLI::App& app, const std::vector<std::string>& program) {
+Start declare_exec(CLI::App& app, const CommandLine& line) {
   auto options = std::make_shared<ExecOptions>();
   add_value(
       app, "--cpus", options->cpus, "CPUS",
@@ -357,10 +345,11 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
       "launcher one list is dealt out by local rank\n"
       "The other forms give each rank all CPUs that they name: also allowed (the same as all), "
       "isolated, kind:performance, and the CPUs of the node that gpu:0, fastest or largest names");
-  add_value(app, "--threads", options->threads, "N",
-            "CPUs per rank, in turn by local rank, of --cpus or of all\n"
-            "Fewer are an error. The default for one list under a launcher is OMP_NUM_THREADS, "
-            "else 1");
+  add_parsed(app, "--threads", options->threads, "", "N",
+             "CPUs per rank, in turn by local rank, of --cpus or of all\n"
+             "Fewer are an error. The default for one list under a launcher is OMP_NUM_THREADS, "
+             "else 1",
+             whole(1, 65536));
   add_value(app, "--memory", options->memory, "PLACEMENT",
             "memory to bind to: local, bind:0, prefer:0, interleave:all, weighted:0=3,2=1, "
             "each:0,0,1,1 (by local rank), auto, nearest:gpu:0\n"
@@ -386,12 +375,26 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
                "print the placement on standard error before the start");
   app.add_flag("--dry-run", options->dry_run, "print the placement and the program, and stop");
   rare(add_machine_option(app, options->machine));
-  app.footer("The program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]");
-  app.prefix_command();
-  return [options, &app, &program]() -> Expected<int> {
-    const auto words = TRY(program_of(app, program));
+  return [options, &app, &line]() -> Expected<int> {
+    const auto words = TRY(program_of(app, line));
     return run(*options, words);
   };
+}
+
+}  // namespace
+
+Command exec_command() {
+  return {
+      .name = "exec",
+      .summary = "run a program with a given CPU and memory placement",
+      .listing = {Topic::place},
+      .description = "The program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]",
+      .examples = {{"All threads and all memory on node 1",
+                    "numatlas exec --cpus node:1 --memory bind:1 -- ./program"},
+                   {"Four ranks, two on the memory of each node",
+                    "mpirun -n 4 numatlas exec --memory each:0,0,1,1 -- ./program"}},
+      .has_program = true,
+      .declare = declare_exec};
 }
 
 }  // namespace numatlas

@@ -7,8 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include "benchmarks/parse.h"
-#include "cli/commands.h"
-#include "cli/external.h"
+#include "commands/command.h"
+#include "commands/external.h"
 #include "run/declare.h"
 #include "run/runner.h"
 #include "survey/survey.h"
@@ -16,24 +16,10 @@
 namespace numatlas {
 namespace {
 
-/// As typed.
 struct SurveyWords {
-  std::string time = "60s", mpi = "auto", engine;
+  std::string mpi = "auto", engine;
   bool quick = false, no_report = false;
-  const CLI::Option* time_option = nullptr;  ///< the app's
 };
-
-Expected<void> read_words(const SurveyWords& words, SurveyOptions& options) {
-  if (words.quick && words.time_option->count() > 0)
-    return fail_usage("--quick", "means --time 10s and cannot be given with --time",
-                      "leave one of them out");
-  const auto time = parse_duration(words.quick ? "10s" : words.time);
-  if (!time) return fail(about("--time", time.error()));
-  options.time = *time;
-  options.null_engine = words.engine == "null";
-  options.html = !words.no_report;
-  return {};
-}
 
 /// Writes report.html, or says how it can be had.
 std::string make_html(const std::string& survey_file, const std::string& html_file) {
@@ -47,18 +33,16 @@ std::string make_html(const std::string& survey_file, const std::string& html_fi
                                                 : full_text(code.error()));
 }
 
-}  // namespace
-
-Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) {
+Start declare_survey(CLI::App& app, const CommandLine& line) {
   auto options = std::make_shared<SurveyOptions>();
   auto words = std::make_shared<SurveyWords>();
   add_value(app, "-o,--output", options->folder, "FOLDER",
             "folder for the results; it is created if missing");
-  words->time_option =
-      add_value(app, "--time", words->time, "TIME",
-                "time for the whole survey, in seconds or with a unit\n"
-                "Preparation is included. It is at least half a second for each benchmark that "
-                "applies");
+  const CLI::Option* time = add_parsed(
+      app, "--time", options->time, "60s", "TIME",
+      "time for the whole survey, in seconds or with a unit\n"
+      "Preparation is included. It is at least half a second for each benchmark that applies",
+      parse_duration);
   app.add_flag("--quick", words->quick, "the same as --time 10s");
   const Choices<std::string> benchmarks = named(names_of_survey());
   add_choices(app, "--only", options->only, benchmarks, "run only these benchmarks");
@@ -73,18 +57,31 @@ Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) 
   rare(add_machine_option(app, options->machine));
   add_mpi_option(app, words->mpi);
   app.add_option("--engine", words->engine)->envname("NUMATLAS_ENGINE")->group("");
-  app.allow_extras();
-  return [options, words, &line]() -> Expected<int> {
-    options->arguments = line;
-    TRY(read_words(*words, *options));
-    const bool alone = !options->machine.empty() && !options->null_engine;
-    if (alone && !options->dry_run) {
-      return fail_usage("--machine", "a recorded machine cannot be measured",
-                        "add --dry-run to see what would be done there");
-    }
+  return [options, words, time, &line]() -> Expected<int> {
+    options->arguments = line.words;
+    options->null_engine = words->engine == "null";
+    options->html = !words->no_report;
+    if (words->quick && time->count() > 0)
+      return fail_usage("--quick", "means --time 10s and cannot be given with --time",
+                        "leave one of them out");
+    if (words->quick) options->time = *parse_duration("10s");
+    const bool alone = TRY(is_alone(options->machine, options->null_engine, options->dry_run));
     return code_with_ranks({options->dry_run ? "survey --dry-run" : "survey", words->mpi, alone},
                            [&](Comm& comm) { return run_survey(*options, comm, {make_html}); });
   };
+}
+
+}  // namespace
+
+Command survey_command() {
+  return {.name = "survey",
+          .summary = "run all applicable benchmarks within a time limit",
+          .listing = {Topic::machine},
+          .examples = {{"All applicable benchmarks, within a minute", "numatlas survey"},
+                       {"Only the memory, in ten minutes",
+                        "numatlas survey --time 10m --only matrix,latency,loaded"}},
+          .measures = true,
+          .declare = declare_survey};
 }
 
 }  // namespace numatlas

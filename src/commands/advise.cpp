@@ -23,7 +23,7 @@
 #include "base/units.h"
 #include "base/whole.h"
 #include "benchmarks/parse.h"
-#include "cli/commands.h"
+#include "commands/command.h"
 #include "machine/source.h"
 #include "record/report_json.h"
 #include "report/file.h"
@@ -34,29 +34,18 @@
 namespace numatlas {
 namespace {
 
-/// As typed.
+/// What of the words is not yet in the options.
 struct AdviseWords {
-  std::string atlas, time = "5m", runs, metric = "time", prepare, warmup = "0", timeout, input,
-                     launcher = "none", ranks, seed = "1", machine, assume;
+  AdviseOptions options;
+  std::string metric = "time", input, launcher = "none", machine, atlas, assume, format = "table";
+  int ranks = 0;
   std::vector<std::string> exports;
   std::vector<Axis> axes{Axis::memory, Axis::pages, Axis::cpus, Axis::threads, Axis::weights};
-  std::string format = "table";
-  bool higher = false, show_output = false, dry_run = false, quiet = false;
+  bool higher = false, dry_run = false, quiet = false;
 };
 
-template <class T>
-Expected<std::optional<T>> optional_whole(const std::string& text, T low, T high,
-                                          const std::string& option) {
-  if (text.empty()) return std::optional<T>();
-  return parse_whole<T>(text, low, high, option).map([](T number) {
-    return std::optional(number);
-  });
-}
-
-Expected<double> seconds_in(const std::string& text, const std::string& option) {
-  const auto time = parse_duration(text);
-  if (!time) return fail(about(option, time.error()));
-  return std::chrono::duration<double>(*time).count();
+Expected<double> seconds_in(const std::string& text) {
+  return std::chrono::duration<double>(TRY(parse_duration(text))).count();
 }
 
 /// A file on standard input is read anew by each run; what can be read only once, by none.
@@ -65,17 +54,6 @@ std::string input_of(const AdviseWords& words) {
   struct stat status {};
   const bool is_file = fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode);
   return is_file ? "/proc/self/fd/0" : "";
-}
-
-Expected<void> read_numbers(const AdviseWords& words, AdviseOptions& options) {
-  constexpr std::size_t least_runs = 5, most_runs = 10000, most_warmup = 1000;
-  return first_error(
-      {fill(options.runs, optional_whole(words.runs, least_runs, most_runs, "--runs")),
-       fill(options.warmup, parse_whole<std::size_t>(words.warmup, 0, most_warmup, "--warmup")),
-       fill(options.seed, parse_whole<std::uint64_t>(words.seed, 0, UINT64_MAX, "--seed")),
-       fill(options.seconds, seconds_in(words.time, "--time")),
-       words.timeout.empty() ? Expected<void>{}
-                             : fill(options.timeout, seconds_in(words.timeout, "--timeout"))});
 }
 
 /// "threads=8,memory=40GiB,openmp": what --dry-run takes the program to be. Errors name --assume.
@@ -109,21 +87,15 @@ Expected<ProgramTraits> traits_from(const std::string& text, int ranks) {
 /// Errors name the option.
 Expected<AdviseOptions> options_of(const AdviseWords& words,
                                    const std::vector<std::string>& program) {
-  AdviseOptions options;
+  AdviseOptions options = words.options;
   options.program = program;
   options.arguments = {"advise"};
   options.arguments.insert(options.arguments.end(), program.begin(), program.end());
-  TRY(read_numbers(words, options));
-  TRY(fill(options.metric, Metric::parse(words.metric, words.higher)));
-  const auto ranks = TRY(optional_whole<int>(words.ranks, 1, 65536, "--ranks"));
-  TRY(fill(options.launch, parse_launch(words.launcher, ranks.value_or(0))));
+  options.metric = TRY(Metric::parse(words.metric, words.higher));
+  options.launch = TRY(parse_launch(words.launcher, words.ranks));
   options.input = input_of(words);
   options.axes = {words.axes.begin(), words.axes.end()};
-  options.prepare = words.prepare;
-  options.show_output = words.show_output;
-  if (!words.atlas.empty()) {
-    TRY(fill(options.atlas, read_atlas(words.atlas)));
-  }
+  if (!words.atlas.empty()) options.atlas = TRY(read_atlas(words.atlas));
   return options;
 }
 
@@ -136,7 +108,7 @@ Expected<void> check_words(const AdviseWords& words, const std::vector<std::stri
                       "add --dry-run to see what would be tried there");
   if (!words.assume.empty() && !words.dry_run)
     return fail_usage("--assume", "needs --dry-run", "without it the program is observed instead");
-  if (words.show_output && words.metric != "time")
+  if (words.options.show_output && words.metric != "time")
     return fail_usage("--show-output", "a metric is searched in what the program prints",
                       "leave one of them out");
   std::vector<OutputFile> files;
@@ -217,9 +189,13 @@ Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string
 void add_measurement(CLI::App& app, AdviseWords& words) {
   add_value(app, "--atlas", words.atlas, "FILE",
             "survey.json or another result of this machine, for better candidates");
-  add_value(app, "--time", words.time, "TIME", "time for all runs together");
-  add_value(app, "--runs", words.runs, "N",
-            "instead of --time: most rounds of the screening, and rounds of the final (at least 5)")
+  constexpr std::size_t least_runs = 5, most_runs = 10000, most_warmup = 1000;
+  add_parsed(app, "--time", words.options.seconds, "5m", "TIME", "time for all runs together",
+             seconds_in);
+  add_parsed(
+      app, "--runs", words.options.runs, "", "N",
+      "instead of --time: most rounds of the screening, and rounds of the final (at least 5)",
+      whole(least_runs, most_runs))
       ->excludes("--time");
   add_value(app, "--metric", words.metric, "time|REGEX",
             "metric to compare: the run time, or a number that the program prints, by a regular "
@@ -229,22 +205,26 @@ void add_measurement(CLI::App& app, AdviseWords& words) {
   for (const Axis axis : words.axes) axes.emplace_back(name_of(axis), axis);
   add_choices<Axis>(app, "--try", words.axes, axes,
                     "what candidates may change, separated by commas");
-  add_value(app, "--prepare", words.prepare, "COMMAND", "shell command to run before each run");
-  add_value(app, "--warmup", words.warmup, "N", "warm-up runs, which are not counted");
-  add_value(app, "--timeout", words.timeout, "TIME",
-            "end a run after this time (default: ten times the first run and 10 s)");
-  rare(add_value(app, "--seed", words.seed, "N", "of the order of the runs"));
+  add_value(app, "--prepare", words.options.prepare, "COMMAND",
+            "shell command to run before each run");
+  add_parsed(app, "--warmup", words.options.warmup, "0", "N", "warm-up runs, which are not counted",
+             whole(std::size_t{0}, most_warmup));
+  add_parsed(app, "--timeout", words.options.timeout, "", "TIME",
+             "end a run after this time (default: ten times the first run and 10 s)", seconds_in);
+  rare(add_parsed(app, "--seed", words.options.seed, "1", "N", "of the order of the runs",
+                  whole<std::uint64_t>(0, UINT64_MAX)));
 }
 
 void add_program(CLI::App& app, AdviseWords& words) {
   add_value(app, "--input", words.input, "FILE",
             "standard input of each run\n"
             "Without it, the file that is standard input here, else nothing");
-  rare(app.add_flag("--show-output", words.show_output,
+  rare(app.add_flag("--show-output", words.options.show_output,
                     "show what the program prints, on standard error; not with --metric REGEX"));
   add_value(app, "--launcher", words.launcher, "none|LINE",
             "start the program as ranks: srun, mpirun or mpiexec, with options");
-  add_value(app, "--ranks", words.ranks, "N", "number of ranks on this host, with --launcher");
+  add_parsed(app, "--ranks", words.ranks, "", "N", "number of ranks on this host, with --launcher",
+             whole(1, 65536));
 }
 
 void add_output(CLI::App& app, AdviseWords& words) {
@@ -262,19 +242,31 @@ void add_output(CLI::App& app, AdviseWords& words) {
   rare(add_machine_option(app, words.machine));
 }
 
-}  // namespace
-
-Command add_advise_command(CLI::App& app, const std::vector<std::string>& program) {
+Start declare_advise(CLI::App& app, const CommandLine& line) {
   auto words = std::make_shared<AdviseWords>();
   add_measurement(app, *words);
   add_program(app, *words);
   add_output(app, *words);
-  app.footer("The program follows: numatlas advise --time 10m -- PROGRAM [ARGUMENTS...]");
-  app.prefix_command();
-  return [words, &app, &program]() -> Expected<int> {
-    const auto line = TRY(program_of(app, program));
-    return run_advise(*words, line);
+  return [words, &app, &line]() -> Expected<int> {
+    const auto program = TRY(program_of(app, line));
+    return run_advise(*words, program);
   };
+}
+
+}  // namespace
+
+Command advise_command() {
+  return {
+      .name = "advise",
+      .summary = "find a program's fastest placement by running it",
+      .listing = {Topic::place},
+      .description = "The program follows: numatlas advise --time 10m -- PROGRAM [ARGUMENTS...]",
+      .examples = {{"What the survey of this machine suggests, within ten minutes",
+                    "numatlas advise --atlas report/survey.json --time 10m -- ./program input.dat"},
+                   {"By a rate that the program prints",
+                    "numatlas advise --metric 'Triad: *([0-9.]+)' --higher -- ./stream"}},
+      .has_program = true,
+      .declare = declare_advise};
 }
 
 }  // namespace numatlas

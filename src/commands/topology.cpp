@@ -6,8 +6,8 @@
 
 #include "base/pretty_json.h"
 #include "base/signals.h"
-#include "cli/commands.h"
 #include "comm/launcher.h"
+#include "commands/command.h"
 #include "machine/source.h"
 #include "report/topology_table.h"
 #include "run/declare.h"
@@ -30,17 +30,26 @@ Expected<int> run(const TopologyOptions& options) {
                                          : topology_table(machine, options.per_cpu));
 }
 
-}  // namespace
-
-Command add_topology_command(CLI::App& app) {
+Start declare_topology(CLI::App& app, const CommandLine&) {
   auto options = std::make_shared<TopologyOptions>();
   add_choice(app, "--format", options->format, named({"table", "json"}),
              "format of standard output; json is a snapshot that --machine reads");
   app.add_flag("--per-cpu", options->per_cpu, "also print the core, socket and node of each CPU");
   app.add_flag("--dry-run", options->dry_run, "accepted for consistency; nothing is measured");
   add_machine_option(app, options->machine);
-  app.allow_extras();
   return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Command topology_command() {
+  return {.name = "topology",
+          .summary = "show nodes, CPUs, caches, memory, kernel settings",
+          .listing = {Topic::machine},
+          .examples = {{"This machine", "numatlas topology"},
+                       {"A machine recorded elsewhere by topology --format json",
+                        "numatlas topology --machine node.json"}},
+          .declare = declare_topology};
 }
 
 }  // namespace numatlas

@@ -1,6 +1,5 @@
-#include "cli/external.h"
+#include "commands/external.h"
 
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,8 +15,7 @@
 
 #include "base/environment.h"
 #include "base/own_files.h"
-
-extern char** environ;  // POSIX has it in no header
+#include "base/start_program.h"
 
 namespace numatlas {
 namespace {
@@ -53,15 +51,6 @@ std::vector<SearchFolder> search_path() {
   const std::vector<SearchFolder> path = folders_of("PATH");
   folders.insert(folders.end(), path.begin(), path.end());
   return folders;
-}
-
-/// Words as execv takes them; valid as long as `words`.
-std::vector<char*> as_argv(const std::vector<std::string>& words) {
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  return argv;
 }
 
 std::vector<std::string> whole_line(const std::string& program,
@@ -134,8 +123,7 @@ Expected<int> run_external(const std::string& program, const std::vector<std::st
   const std::vector<std::string> words = whole_line(program, arguments);
   name_this_program();
   pid_t child = 0;
-  const int code =
-      posix_spawn(&child, program.c_str(), nullptr, nullptr, as_argv(words).data(), environ);
+  const int code = start_program(words, {}, child);
   if (code != 0) return fail(start_error(program, code));
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {

@@ -11,8 +11,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/say.h"
-#include "cli/commands.h"
 #include "comm/launcher.h"
+#include "commands/command.h"
 #include "export/export.h"
 #include "machine/source.h"
 #include "report/file.h"
@@ -102,9 +102,7 @@ std::string forms_text() {
   return text;
 }
 
-}  // namespace
-
-Command add_export_command(CLI::App& app) {
+Start declare_export(CLI::App& app, const CommandLine&) {
   auto options = std::make_shared<ExportOptions>();
   add_choice(app, "FORM", options->form, named(export_form_names()), forms_text())->required();
   add_value(app, "FILE", options->file, "",
@@ -119,8 +117,21 @@ Command add_export_command(CLI::App& app) {
       "hwloc: the topology that gets the attributes, as `lstopo FILE.xml` writes it (default: "
       "one made of the machine in the result); gpu-nodes: the machine whose GPUs are shown");
   app.add_flag("-q,--quiet", options->quiet, "no notes on standard error");
-  app.allow_extras();
   return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Command export_command() {
+  return {
+      .name = "export",
+      .summary = "write stored figures for hwloc, Prometheus, spreadsheets, issues",
+      .listing = {Topic::other, true},
+      .examples = {{"Measured memory attributes for programs that use hwloc",
+                    "numatlas export hwloc survey.json -o machine.xml"},
+                   {"Figures for a node exporter's textfile collector",
+                    "numatlas export openmetrics survey.json -o /var/lib/node_exporter/numa.prom"}},
+      .declare = declare_export};
 }
 
 }  // namespace numatlas

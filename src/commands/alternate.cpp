@@ -1,7 +1,6 @@
-#include "cli/alternate.h"
+#include "commands/alternate.h"
 
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,9 +21,10 @@
 #include "base/group_guard.h"
 #include "base/say.h"
 #include "base/signals.h"
+#include "base/start_program.h"
 #include "base/text.h"
 #include "benchmarks/all.h"
-#include "cli/external.h"
+#include "commands/external.h"
 #include "compare/match.h"
 #include "report/file.h"
 #include "run/benchmark.h"
@@ -93,20 +93,8 @@ std::string line_of(const std::string& command, const std::string& file) {
 Expected<int> run_line(const std::string& line, const ResultFolder& folder) {
   const bool apart = isatty(STDIN_FILENO) == 0;
   install_signal_handlers();
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t ignored;  // by the handlers here
-  sigemptyset(&ignored);
-  sigaddset(&ignored, SIGPIPE);
-  sigaddset(&ignored, SIGXFSZ);
-  posix_spawnattr_setsigdefault(&attributes, &ignored);
-  posix_spawnattr_setflags(
-      &attributes, static_cast<short>(POSIX_SPAWN_SETSIGDEF | (apart ? POSIX_SPAWN_SETPGROUP : 0)));
-  std::string words[] = {"sh", "-c", line};
-  char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
   pid_t child = 0;
-  const int code = posix_spawn(&child, "/bin/sh", nullptr, &attributes, arguments, environ);
-  posix_spawnattr_destroy(&attributes);
+  const int code = start_program({"/bin/sh", "-c", line}, {.own_group = apart}, child);
   if (code != 0) return fail(ErrorKind::resource, errno_text(code));
   const pid_t all = apart ? -child : child;
   const GroupGuard guard(all, folder.temporary());

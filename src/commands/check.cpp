@@ -14,8 +14,8 @@
 
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/commands.h"
 #include "comm/launcher.h"
+#include "commands/command.h"
 #include "compare/check.h"
 #include "compare/results.h"
 #include "record/report_json.h"
@@ -84,9 +84,7 @@ Expected<int> run_check(const CheckOptions& options) {
   return !all ? exit_code_of_unjudged_nodes : 0;
 }
 
-}  // namespace
-
-Command add_check_command(CLI::App& app) {
+Start declare_check(CLI::App& app, const CommandLine&) {
   auto options = std::make_shared<CheckOptions>();
   app.add_option("FILE", options->paths,
                  "results of any command (JSON), and folders of these: the newest run of each host "
@@ -113,11 +111,25 @@ Command add_check_command(CLI::App& app) {
             "Prometheus' node exporter (.prom)");
   app.add_flag("--no-fail", options->no_fail,
                "end with exit code 0 even if a host is slow, or not judged");
-  app.footer(
-      "Exit code 1: the newest run of a host is slow, slower than its earlier ones, or misses what "
-      "is expected. Exit code 9: none is, but a host could not be judged.");
-  app.allow_extras();
   return [options] { return run_check(*options); };
+}
+
+}  // namespace
+
+Command check_command() {
+  return {
+      .name = "check",
+      .summary = "find slow hosts in stored results of any command",
+      .listing = {Topic::judge},
+      .description =
+          "Exit code 1: the newest run of a host is slow, slower than its earlier ones, or misses "
+          "what "
+          "is expected. Exit code 9: none is, but a host could not be judged.",
+      .examples = {{"Each host measured itself every night: which is slow, which became slower?",
+                    "numatlas check results"},
+                   {"Is this host what was bought?",
+                    "numatlas check --expect triad=350GB/s,latency=120ns survey.json"}},
+      .declare = declare_check};
 }
 
 }  // namespace numatlas

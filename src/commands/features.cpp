@@ -21,8 +21,8 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "benchmarks/all.h"
-#include "cli/commands.h"
 #include "comm/comm.h"
+#include "commands/command.h"
 #include "engine/team.h"
 #include "gpu/runtime.h"
 #include "machine/source.h"
@@ -239,17 +239,25 @@ Expected<int> run(const Options& options) {
   return answer(pretty(list));
 }
 
-}  // namespace
-
-Command add_features_command(CLI::App& app) {
+Start declare_features(CLI::App& app, const CommandLine&) {
   auto options = std::make_shared<Options>();
   add_choice(app, "--format", options->format, named({"table", "json"}),
              "format of standard output; json is an array of objects with group, name, available "
              "and detail");
   app.add_flag("--dry-run", options->dry_run, "accepted for consistency; nothing is measured");
   add_machine_option(app, options->machine);
-  app.allow_extras();
   return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Command features_command() {
+  return {.name = "features",
+          .summary = "list available features, and why others are missing",
+          .listing = {Topic::machine, true},
+          .examples = {{"What can be measured here, and why not the rest", "numatlas features"},
+                       {"The same for scripts", "numatlas features --format json"}},
+          .declare = declare_features};
 }
 
 }  // namespace numatlas

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -19,9 +20,9 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/whole.h"
-#include "cli/alternate.h"
-#include "cli/commands.h"
 #include "comm/launcher.h"
+#include "commands/alternate.h"
+#include "commands/command.h"
 #include "compare/comparison.h"
 #include "compare/results.h"
 #include "report/file.h"
@@ -40,17 +41,17 @@ constexpr int exit_code_of_slower = 1;
 
 struct CompareOptions {
   std::vector<std::string> files, base, now, runs;
-  std::string format = "table", min_effect = "2%", launch_spread, pairs, keep, metric, history;
+  std::string format = "table", launch_spread, keep, metric, history;
+  double min_effect = 0;
+  std::optional<int> pairs;
   std::vector<CaseVerdict> only;
   bool all = false, no_fail = false;
 };
 
 /// A part of something, or none of it.
-Expected<double> part_or_none(const std::string& option, const std::string& text) {
+Expected<double> part_or_none(const std::string& text) {
   if (text == "0" || text == "0%") return 0.0;
-  const auto part = parse_part(text);
-  if (!part) return fail(about(option, part.error()));
-  return *part;
+  return parse_part(text);
 }
 
 bool is_folder(const std::string& name) {
@@ -60,9 +61,9 @@ bool is_folder(const std::string& name) {
 
 Expected<CompareView> view_of(const CompareOptions& options) {
   CompareView view;
-  TRY(fill(view.rule.min_effect, part_or_none("--min-effect", options.min_effect)));
+  view.rule.min_effect = options.min_effect;
   if (!options.launch_spread.empty() && !is_folder(options.launch_spread)) {
-    const auto spread = part_or_none("--launch-spread", options.launch_spread);
+    const auto spread = part_or_none(options.launch_spread);
     if (!spread)
       return fail_usage("--launch-spread",
                         fmt::format("'{}' is neither a fraction between 0 and 1 nor a folder",
@@ -95,7 +96,7 @@ Expected<void> check_sides(const CompareOptions& options) {
                         "often equal runs are called different");
     return {};
   }
-  if (!options.pairs.empty()) return fail_usage("--pairs", "needs --run", "");
+  if (options.pairs) return fail_usage("--pairs", "needs --run", "");
   if (!options.keep.empty()) return fail_usage("--keep", "needs --run", "");
   if (sides) {
     if (!options.files.empty()) return alone("--base", "files without an option");
@@ -127,13 +128,10 @@ Expected<std::vector<StoredFile>> read_files(const std::vector<std::string>& pat
 }
 
 Expected<Launches> launches_of(const CompareOptions& options) {
-  constexpr const char* default_pairs = "5";
-  constexpr int least_pairs = 3, most_pairs = 1000;
-  if (!options.runs.empty()) {
-    const auto pairs = TRY(parse_whole(options.pairs.empty() ? default_pairs : options.pairs,
-                                       least_pairs, most_pairs, "--pairs"));
-    return measure_in_turn({options.runs[0], options.runs[1]}, pairs, options.keep);
-  }
+  constexpr int usual_pairs = 5;
+  if (!options.runs.empty())
+    return measure_in_turn({options.runs[0], options.runs[1]}, options.pairs.value_or(usual_pairs),
+                           options.keep);
   Launches launches;
   const bool named = !options.base.empty();
   const std::vector<std::string> sides[] = {named ? options.base : std::vector{options.files[0]},
@@ -207,16 +205,14 @@ void add_files(CLI::App& app, const std::string& name, std::vector<std::string>&
   app.add_option(name, files, text)->type_name("FILE...");
 }
 
-}  // namespace
-
-Command add_compare_command(CLI::App& app) {
+Start declare_compare(CLI::App& app, const CommandLine&) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("FILE", options->files,
                  "BASE and NEW: JSON of any measuring command, or folders of `numatlas survey`; "
                  "`numatlas check` judges more than two")
       ->type_name("");
-  add_value(app, "--min-effect", options->min_effect, "FRACTION",
-            "smallest change that counts; 0 relies on the intervals alone");
+  add_parsed(app, "--min-effect", options->min_effect, "2%", "FRACTION",
+             "smallest change that counts; 0 relies on the intervals alone", part_or_none);
   add_files(app, "--base", options->base,
             "results of several launches of one side; --new has the other's");
   add_files(app, "--new", options->now, "results of several launches of the other side");
@@ -227,8 +223,8 @@ Command add_compare_command(CLI::App& app) {
                      "twice"))
       ->type_name("COMMAND")
       ->allow_extra_args(false);
-  add_value(app, "--pairs", options->pairs, "N",
-            "number of times --run measures each side (default 5, at least 3)");
+  add_parsed(app, "--pairs", options->pairs, "", "N",
+             "number of times --run measures each side (default 5, at least 3)", whole(3, 1000));
   add_value(app, "--keep", options->keep, "FOLDER", "keep the results of --run here");
   rare(add_value(
       app, "--launch-spread", options->launch_spread, "FRACTION|FOLDER",
@@ -256,9 +252,21 @@ Command add_compare_command(CLI::App& app) {
              "The table leaves out cases without a difference if there are more than 40");
   app.add_flag("--no-fail", options->no_fail,
                "end with exit code 0 even if a case is slower, or none could be compared");
-  app.footer("Exit code 1: a case is slower. Exit code 9: no case could be compared.");
-  app.allow_extras();
   return [options] { return run_compare(*options); };
+}
+
+}  // namespace
+
+Command compare_command() {
+  return {
+      .name = "compare",
+      .summary = "compare results and report significant changes",
+      .listing = {Topic::judge},
+      .description = "Exit code 1: a case is slower. Exit code 9: no case could be compared.",
+      .examples = {{"Did anything change?", "numatlas compare before.json after.json"},
+                   {"Are huge pages faster? Both are measured in turn",
+                    "numatlas compare --run 'latency --pages base' --run 'latency --pages thp'"}},
+      .declare = declare_compare};
 }
 
 }  // namespace numatlas

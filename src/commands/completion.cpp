@@ -1,0 +1,32 @@
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "commands/command.h"
+#include "run/declare.h"
+#include "run/declared.h"
+
+namespace numatlas {
+
+namespace {
+
+Start declare_completion(CLI::App& app, const CommandLine&) {
+  auto shell = std::make_shared<std::string>();
+  add_choice(app, "SHELL", *shell, named({"bash", "zsh", "fish"}), "shell to print the script for")
+      ->required();
+  return [shell, program = app.get_parent()] { return answer(completion(*program, *shell)); };
+}
+
+}  // namespace
+
+Command completion_command() {
+  return {.name = "completion",
+          .summary = "print a completion script for a shell",
+          .listing = {Topic::other, true},
+          .examples = {{"In the running shell", "source <(numatlas completion bash)"},
+                       {"For zsh", "source <(numatlas completion zsh)"}},
+          .declare = declare_completion};
+}
+
+}  // namespace numatlas
