@@ -1,7 +1,7 @@
 // Whether the intervals of results hold, on machines whose true speed is known.
 //   bench_truth [--replicates 2000] [--only TEXT] [--wide]
 // Each row runs a whole benchmark that many times on the null engine, with noise of another seed
-// each time (engine/noise.h), and counts how often the interval in the record encloses the truth.
+// each time (simulated/noise.h), and counts how often the interval in the record encloses the truth.
 // Exit code 1 when a row is outside its gate. --wide: gates for few replicates, for tests.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -125,7 +125,7 @@ Outcome run_once(const Experiment& experiment, const std::string& noise) {
   RunHooks hooks;
   hooks.table = [](const RunReport&) { return std::string(); };
   const auto comm = make_single_comm();
-  const auto report = run_benchmark(*parsed->benchmark, parsed->options, *comm, hooks);
+  const auto report = run_benchmark(parsed->benchmark, parsed->options, *comm, hooks);
   must(report);
   const ScenarioResult& result = report->scenarios.front();
   const Figure* const figure = experiment.figure.ends_with("_sum")
