@@ -1,10 +1,10 @@
 // STREAM over all ranks of all hosts: rounds of Copy, Scale, Add and Triad that everybody begins
 // together.
-#include <optional>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
