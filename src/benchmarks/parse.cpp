@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "benchmarks/all.h"
-#include "run/value_error.h"
+#include "run/declare.h"
 
 namespace numatlas {
 namespace {
@@ -34,7 +34,7 @@ std::string command_of(const CLI::App& app) {
 }  // namespace
 
 Error parse_error(const CLI::App& app, const CLI::ParseError& error) {
-  if (const auto* value = dynamic_cast<const ValueError*>(&error)) return value->error();
+  if (const Error* value = value_error(error)) return *value;
   // A misspelt option that must be given is more than that one which is missing.
   const std::vector<std::string> leftover = app.remaining();
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !leftover.empty())

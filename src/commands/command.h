@@ -30,8 +30,10 @@ struct Command {
   std::vector<Example> examples = {};
   bool measures = false;     ///< it has ranks, which end together
   bool has_program = false;  ///< words after `--`, and its own words left over, are its own
-  /// Declares its options, whose words are in the line. Empty: it is started otherwise.
+  /// Declares its options, whose words are in the line. Gives nothing where it is started
+  /// otherwise.
   std::function<Start(CLI::App&, const CommandLine&)> declare = {};
+  Start start = {};  ///< what it gave; has what its options fill
 };
 
 // A file each.

@@ -1,7 +1,6 @@
 #include "commands/command_line.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -111,33 +110,29 @@ CommandLine split(const std::vector<std::string>& all, const std::vector<Command
   return line;
 }
 
-Start declare_options(CLI::App& app, const std::vector<Command>& commands,
-                      const CommandLine& line) {
+void declare_options(CLI::App& app, std::vector<Command>& commands, const CommandLine& line) {
   const bool all = (line.command != nullptr && line.command->name == "completion") ||
                    (!line.words.empty() && line.words.front() == declared_word);
-  Start named;
-  for (const Command& command : commands) {
+  for (Command& command : commands) {
     if (!all && &command != line.command) continue;
     CLI::App& sub = *app.get_subcommand(command.name);
     command.has_program ? sub.prefix_command() : sub.allow_extras();
     sub.footer(command.description);
     add_examples(sub, command.examples);
-    Start start = command.declare(sub, line);
-    if (&command == line.command) named = std::move(start);
+    command.start = command.declare(sub, line);
   }
-  return named;
 }
 
-Expected<int> start_command(const CLI::App& app, const CommandLine& line, const Start& start) {
+Expected<int> start_command(const CLI::App& app, const CommandLine& line) {
   if (!app.remaining().empty()) return fail(leftover_error(app, app.remaining()));
-  if (!start) {
+  if (line.command == nullptr || !line.command->start) {
     say(app.help());
     return exit_code(ErrorKind::usage);
   }
   const CLI::App& sub = *app.get_subcommand(line.command->name);
   if (!line.command->has_program && !sub.remaining().empty())
     return fail(leftover_error(sub, sub.remaining()));
-  return start();
+  return line.command->start();
 }
 
 }  // namespace numatlas

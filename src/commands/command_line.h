@@ -25,11 +25,10 @@ std::optional<Error> become_external_command(const CLI::App& app,
 /// begins with a dash is written as no option is.
 CommandLine split(const std::vector<std::string>& all, const std::vector<Command>& commands);
 
-/// Declares the options of the line's command, and returns what starts it; where the options of all
-/// are asked for, of all.
-Start declare_options(CLI::App& app, const std::vector<Command>& commands, const CommandLine& line);
+/// Declares the options of the line's command; where the options of all are asked for, of all.
+void declare_options(CLI::App& app, std::vector<Command>& commands, const CommandLine& line);
 
 /// Runs the command once the app has parsed its words. Whatever was left over is an error.
-Expected<int> start_command(const CLI::App& app, const CommandLine& line, const Start& start);
+Expected<int> start_command(const CLI::App& app, const CommandLine& line);
 
 }  // namespace numatlas

@@ -34,14 +34,14 @@ int show(const std::string& text) {
 }
 
 int run(std::vector<std::string> words) {
-  const std::vector<Command> commands = all_commands();
+  std::vector<Command> commands = all_commands();
   CLI::App app("Measure memory latency and bandwidth: NUMA nodes, CXL, persistent memory, GPUs.");
   declare_commands(app, commands);
   if (const auto completed = complete_command(app, words); !completed)
     return end_with(completed.error());
   if (const auto error = become_external_command(app, words)) return end_with(*error);
   const CommandLine line = split(words, commands);
-  const Start start = declare_options(app, commands, line);
+  declare_options(app, commands, line);
   if (const auto text = declared_text(app, line.words)) return show(*text);
   try {
     app.parse(std::vector<std::string>(line.words.rbegin(), line.words.rend()));
@@ -53,7 +53,7 @@ int run(std::vector<std::string> words) {
     const auto parsed = app.get_subcommands();
     return end_with(parse_error(parsed.empty() ? app : *parsed.front(), error), line.command);
   }
-  const auto code = start_command(app, line, start);
+  const auto code = start_command(app, line);
   return code ? *code : end_with(code.error(), line.command);
 }
 

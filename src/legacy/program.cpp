@@ -12,7 +12,6 @@
 #include "report/file.h"
 #include "report/notes.h"
 #include "run/declared.h"
-#include "run/value_error.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -42,10 +41,9 @@ std::optional<int> parse_program(CLI::App& app, const std::vector<std::string>& 
     return app.exit(success);  // --help
   } catch (const CLI::ExtrasError&) {
     return end_with_error(unknown_word(app, app.remaining()));
-  } catch (const ValueError& wrong) {
-    return end_with_error(wrong.error());
   } catch (const CLI::ParseError& error) {
-    return end_with_error(of_program(app, parse_error(app, error)));
+    const Error* value = value_error(error);
+    return end_with_error(value != nullptr ? *value : of_program(app, parse_error(app, error)));
   }
 }
 

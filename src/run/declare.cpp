@@ -7,9 +7,23 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "run/value_error.h"
 
 namespace numatlas {
+namespace {
+
+/// What is wrong with a value, on its way through the parser.
+struct ValueError : CLI::ValidationError {
+  explicit ValueError(numatlas::Error found)
+      : CLI::ValidationError(found.subject, found.message), error(std::move(found)) {}
+  numatlas::Error error;
+};
+
+}  // namespace
+
+const Error* value_error(const CLI::ParseError& error) {
+  const auto* value = dynamic_cast<const ValueError*>(&error);
+  return value == nullptr ? nullptr : &value->error;
+}
 
 CLI::Option* refuse_empty(CLI::Option* option) {
   return option->check(CLI::Validator(

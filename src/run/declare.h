@@ -52,6 +52,9 @@ auto whole(T low, T high) {
   return [low, high](const std::string& text) { return parse_whole<T>(text, low, high, ""); };
 }
 
+/// What add_read's reading found wrong, of an error of the parser; nullptr where it is another's.
+const Error* value_error(const CLI::ParseError& error);
+
 /// --help only names it: --help-all and the manual page say what it does. Returns the option.
 CLI::Option* rare(CLI::Option* option);
 

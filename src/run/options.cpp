@@ -28,6 +28,19 @@ constexpr int most_threads = 65536;
 
 const std::vector<std::string> all_units{"GB/s", "GiB/s", "ns", "cycles"};
 
+Expected<void> read_cpus(const std::string& text, RunOptions& options) {
+  options.placement.cpus = TRY(parse_cpus(text, options.words));
+  options.placement.cpus.is_default = false;
+  return {};
+}
+
+Expected<Nanoseconds> parse_time(const std::string& text) {
+  const auto time = TRY(parse_duration(text));
+  if (time >= std::chrono::milliseconds(1)) return time;
+  return fail(ErrorKind::usage, fmt::format("'{}' is less than 1 ms", text),
+              "caches and clocks take longer than that to settle");
+}
+
 }  // namespace
 
 std::vector<OutputFile> output_files(const RunOptions& options) {
@@ -88,11 +101,8 @@ CLI::Option* add_order_option(CLI::App& app, ChainOrder& order) {
 
 void CommonOptions::add_to(CLI::App& app, const Benchmark& benchmark,
                            const std::vector<std::string>& without) {
-  time_ = benchmark.time.text;
-  time_of_all_ = benchmark.time.of_all;
-  pages_ = benchmark.usual_pages;
   add_placement(app, benchmark);
-  add_measurement(app);
+  add_measurement(app, benchmark.time);
   add_output(app);
   // For tests: "null" touches no memory and has a scripted clock.
   app.add_option("--engine", engine_)->envname("NUMATLAS_ENGINE")->group("");
@@ -100,7 +110,7 @@ void CommonOptions::add_to(CLI::App& app, const Benchmark& benchmark,
   for (const std::string& name : without) {
     CLI::Option* const option = app.get_option(name);
     if (option == process_memory_option_) process_memory_option_ = nullptr;
-    if (name == "--stats") plain_.style.all_notes = true;  // which no option would show
+    if (name == "--stats") options_.style.all_notes = true;  // which no option would show
     app.remove_option(option);
   }
   for (const std::string& name : benchmark.shown_options) app.get_option(name)->configurable();
@@ -109,91 +119,110 @@ void CommonOptions::add_to(CLI::App& app, const Benchmark& benchmark,
 void CommonOptions::add_placement(CLI::App& app, const Benchmark& benchmark) {
   const auto place = [](CLI::Option* option) { option->group("Placement"); };
   const std::string usual_cpus = benchmark.usual_cpus;
-  place(add_value(
-      app, "--cpus", cpus_, "CPUS",
+  place(add_read(
+      app, "--cpus", "", "CPUS",
       fmt::format("CPUs of the workers: all, cores (one per core), a list (0-7,16), node:0, "
                   "socket:0{}\n"
                   "With all (or allowed), workers use the CPUs that this process may use. Other "
                   "forms: isolated (isolcpus), kind:performance, lists separated by /, one per "
                   "local rank, and the CPUs of the node that gpu:0, nearest:gpu:0, fastest or "
                   "largest names",
-                  usual_cpus.empty() ? "" : fmt::format(" (default: {})", usual_cpus))));
+                  usual_cpus.empty() ? "" : fmt::format(" (default: {})", usual_cpus)),
+      [this](const std::string& text) { return read_cpus(text, options_); }));
   const std::string usual_threads = benchmark.usual_threads;
-  place(add_value(
-      app, "--threads", threads_, "N",
+  place(add_read(
+      app, "--threads", "", "N",
       usual_threads.empty()
           ? "workers per rank\n"
             "The default is OMP_NUM_THREADS, or what the command needs; one under a launcher"
           : "workers per rank, or several numbers in turn: 1-8, 1,4\nThe default is " +
-                usual_threads));
-  place(add_value(app, "--memory", memory_, "PLACEMENT",
-                  fmt::format("where the memory is: local, bind:0, interleave:0,1, gpu:0 (default: "
-                              "the inherited policy, else local)\n"
-                              "Other forms: prefer:0, interleave:all, weighted:0=3,2=1, "
-                              "each:0,0,1,1 (by rank), auto, nearest:gpu:0, fastest, largest, {} "
-                              "and inherit",
-                              source_forms())));
+                usual_threads,
+      [this](const std::string& text) -> Expected<void> {
+        auto counts = TRY(parse_counts(text, most_threads, "--threads"));
+        options_.placement.threads = counts.back();
+        if (counts.size() > 1) options_.thread_counts = std::move(counts);
+        return {};
+      }));
+  place(
+      add_parsed(app, "--memory", options_.placement.memory, "", "PLACEMENT",
+                 fmt::format("where the memory is: local, bind:0, interleave:0,1, gpu:0 (default: "
+                             "the inherited policy, else local)\n"
+                             "Other forms: prefer:0, interleave:all, weighted:0=3,2=1, "
+                             "each:0,0,1,1 (by rank), auto, nearest:gpu:0, fastest, largest, {} "
+                             "and inherit",
+                             source_forms()),
+                 [this](const std::string& text) { return parse_memory(text, options_.words); }));
   place(rare(add_value(app, "--atlas", atlas_, "FILE",
                        "a survey.json, or JSON of matrix or transfer, of this machine: its figures "
                        "decide which node gpu:0, nearest:gpu:0 and fastest are")));
   std::vector<std::string> kinds;
   for (const PageKind kind : usual_page_kinds) kinds.emplace_back(name_of(kind));
-  place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
-                  std::string("page sizes") +
-                      (pages_.empty() ? " (default: thp where available, else base)\n"
-                                        "Interleaved memory has base pages by default"
-                                      : "") +
-                      "\nSeveral are measured in turn. Other sizes of the system's pools: 64K, "
-                      "1M, 16M, 32M, 512M, 2G, 16G"));
-  place(rare(app.add_flag("--strict", plain_.strict,
+  const std::string usual_pages = benchmark.usual_pages;
+  place(add_parsed(app, "--pages", options_.pages, usual_pages, type_of_words(kinds, true),
+                   std::string("page sizes") +
+                       (usual_pages.empty() ? " (default: thp where available, else base)\n"
+                                              "Interleaved memory has base pages by default"
+                                            : "") +
+                       "\nSeveral are measured in turn. Other sizes of the system's pools: 64K, "
+                       "1M, 16M, 32M, 512M, 2G, 16G",
+                   parse_page_kinds));
+  place(rare(app.add_flag("--strict", options_.strict,
                           "fail if memory is misplaced or figures are UNRELIABLE\n"
                           "Memory is misplaced if its nodes or pages are not those that were asked "
                           "for. The exit code is 1 where figures are UNRELIABLE")));
-  place(rare(add_machine_option(app, plain_.machine)));
-  place(add_mpi_option(app, plain_.mpi));
+  place(rare(add_machine_option(app, options_.machine)));
+  place(add_mpi_option(app, options_.mpi));
 }
 
-void CommonOptions::add_measurement(CLI::App& app) {
+void CommonOptions::add_measurement(CLI::App& app, const TimeOption& time) {
   const auto measure = [](CLI::Option* option) { option->group("Measurement"); };
-  measure(app.add_flag("--serial", plain_.serial,
+  measure(app.add_flag("--serial", options_.serial,
                        "measure one worker at a time while the others sleep"));
-  measure(rare(add_value(app, "--precision", precision_, "FRACTION",
-                         "stop a case once it is known this precisely\n"
-                         "That is when half of its 95 % interval is at most this fraction of the "
-                         "value")));
-  measure(add_value(app, "--time", time_, "TIME",
-                    fmt::format("time limit of {}\nIn seconds, or with a unit",
-                                time_of_all_ ? "all cases together" : "each case")));
-  measure(rare(add_value(app, "--visits", visits_, "N",
-                         "measure each case N times, each in new memory (default: 5 to 10)\n"
-                         "By default, a case ends once --precision is met; on a virtual machine, "
-                         "when the time is used up")));
+  measure(rare(add_parsed(app, "--precision", options_.stop.precision, "1%", "FRACTION",
+                          "stop a case once it is known this precisely\n"
+                          "That is when half of its 95 % interval is at most this fraction of the "
+                          "value",
+                          parse_part)));
+  options_.time_of_all = time.of_all;
+  measure(add_parsed(app, "--time", options_.stop.time, time.text, "TIME",
+                     fmt::format("time limit of {}\nIn seconds, or with a unit",
+                                 time.of_all ? "all cases together" : "each case"),
+                     parse_time));
+  measure(rare(add_parsed(app, "--visits", options_.visits, "", "N",
+                          "measure each case N times, each in new memory (default: 5 to 10)\n"
+                          "By default, a case ends once --precision is met; on a virtual machine, "
+                          "when the time is used up",
+                          whole(1, 1000))));
   measure(rare(
-      add_value(app, "--spread", spread_, "TIME",
-                "take the visits to each case over at least this time, ten visits unless "
-                "--visits names another number; in seconds unless a unit is given (default: 0)")));
-  measure(rare(add_value(app, "--seed", seed_, "N", "seed of all random choices")));
-  measure(rare(add_choice<Verify>(app, "--verify", plain_.verify,
+      add_parsed(app, "--spread", options_.spread, "", "TIME",
+                 "take the visits to each case over at least this time, ten visits unless "
+                 "--visits names another number; in seconds unless a unit is given (default: 0)",
+                 [](const std::string& text) {
+                   return text == "0" ? Nanoseconds{0} : parse_duration(text);
+                 })));
+  measure(rare(add_parsed(app, "--seed", options_.seed, "1", "N", "seed of all random choices",
+                          whole<std::uint64_t>(0, UINT64_MAX))));
+  measure(rare(add_choice<Verify>(app, "--verify", options_.verify,
                                   {{"proof", Verify::proof}, {"full", Verify::full}},
                                   "how to verify a chain before use: prove that it is one cycle, "
                                   "or also walk it completely (full)")));
-  measure(rare(app.add_flag("--skip-too-large", plain_.skip_too_large,
+  measure(rare(app.add_flag("--skip-too-large", options_.skip_too_large,
                             "skip sizes that do not fit into memory instead of refusing to start; "
                             "it is an error if none is left")));
-  measure(rare(app.add_flag("--ignore-side-caches", plain_.ignore_side_caches,
+  measure(rare(app.add_flag("--ignore-side-caches", options_.ignore_side_caches,
                             "choose sizes that are past the caches of CPUs, but not past "
                             "memory-side caches, which takes long where these have many GiB")));
 }
 
 void CommonOptions::add_output(CLI::App& app) {
   const auto output = [](CLI::Option* option) { option->group("Output"); };
-  output(add_choice(app, "--format", plain_.format, named(reporter_names()), "output format"));
+  output(add_choice(app, "--format", options_.format, named(reporter_names()), "output format"));
   output(rare(add_choices(
       app, "--units", units_, named(all_units),
       "units of tables: rates in GB/s (10^9 bytes) or GiB/s (2^30 bytes), times in ns or "
       "in cycles of the CPU's clock, where it is known")));
   output(rare(add_choice<RowOrder>(
-      app, "--sort", plain_.style.order,
+      app, "--sort", options_.style.order,
       {{"plan", RowOrder::plan}, {"best", RowOrder::best}, {"worst", RowOrder::worst}},
       "order of the rows of tables with one case per row: as planned, or by the first figure")));
   output(
@@ -201,27 +230,27 @@ void CommonOptions::add_output(CLI::App& app) {
                       "mark remote cells, intervals wider than 10 % and slow hosts with colors: on "
                       "terminals unless NO_COLOR is set (auto), always or never")));
   output(add_value(
-      app, "--csv", plain_.csv_file, "FILE",
+      app, "--csv", options_.csv_file, "FILE",
       "also write a CSV file, in ns or GB/s\n"
       "It has one row per size and one column per worker; for stream one row per host, kernel "
       "and round; for bandwidth with several kernels, stores or numbers of threads, and latency "
       "with several chains or a control stride, the rows of --format csv"));
-  output(add_value(app, "--json", plain_.json_file, "FILE",
+  output(add_value(app, "--json", options_.json_file, "FILE",
                    "also write the whole result as JSON\n"
                    "It has figures with intervals, the environment and the observed placement"));
-  output(rare(add_value(app, "--openmetrics", plain_.openmetrics_file, "FILE",
+  output(rare(add_value(app, "--openmetrics", options_.openmetrics_file, "FILE",
                         "also write the figures for Prometheus' node exporter\n"
                         "Its textfile collector reads this file")));
   // STREAM has one of its own: its samples are rounds, and stand in its JSON.
   if (app.get_option_no_throw("--samples") == nullptr) {
-    output(rare(add_value(app, "--samples", plain_.samples_file, "FILE",
+    output(rare(add_value(app, "--samples", options_.samples_file, "FILE",
                           "also write all raw samples, in a binary file that Python's "
                           "`numatlas.load` reads")));
   }
   // JSON has had none since version 2; scripts may still say so.
   app.add_flag("--no-samples", no_samples_)->group("");
   output(
-      app.add_flag("--stats", plain_.style.stats,
+      app.add_flag("--stats", options_.style.stats,
                    "also print intervals and percentiles\nThey are those of each worker and case"));
   process_memory_option_ =
       rare(app.add_option("--process-memory", process_memory_,
@@ -230,24 +259,15 @@ void CommonOptions::add_output(CLI::App& app) {
           ->type_name("RANK|all")
           ->expected(0, 1);
   output(process_memory_option_);
-  output(app.add_flag("-q,--quiet", plain_.quiet, "show no progress on standard error"));
-  output(app.add_flag("--dry-run", plain_.dry_run, "print the plan and stop"));
-  output(rare(app.add_flag("--print-scenario", plain_.print_scenario,
+  output(app.add_flag("-q,--quiet", options_.quiet, "show no progress on standard error"));
+  output(app.add_flag("--dry-run", options_.dry_run, "print the plan and stop"));
+  output(rare(app.add_flag("--print-scenario", options_.print_scenario,
                            "print the plan as a scenario file for `numatlas run` and stop")));
 }
 
 Expected<RunOptions> CommonOptions::parse() const {
-  RunOptions options = plain_;
-  options.placement.cpus = TRY(parse_cpus(cpus_, options.words));
-  options.placement.cpus.is_default = cpus_.empty();
-  if (!threads_.empty()) {
-    auto counts = TRY(parse_counts(threads_, most_threads, "--threads"));
-    options.placement.threads = counts.back();
-    if (counts.size() > 1) options.thread_counts = std::move(counts);
-  }
-  options.placement.memory = TRY(parse_memory(memory_, options.words));
+  RunOptions options = options_;
   options.atlas = TRY(parse_atlas(atlas_, options.words));
-  if (!pages_.empty()) options.pages = TRY(parse_page_kinds(pages_));
   const auto wants = [&](const char* unit) {
     return std::find(units_.begin(), units_.end(), unit) != units_.end();
   };
@@ -261,30 +281,7 @@ Expected<RunOptions> CommonOptions::parse() const {
   // mpirun gives tasks a terminal of its own, whatever their output goes to.
   options.style.color =
       wants_color(color_) && (color_ == "always" || !detect_launcher().launched());
-  const auto precision = parse_part(precision_);
-  if (!precision) {
-    return fail(about("--precision", precision.error()));
-  }
-  options.stop.precision = *precision;
-  const auto time = parse_duration(time_);
-  if (!time) return fail(about("--time", time.error()));
-  if (*time < std::chrono::milliseconds(1))
-    return fail_usage("--time", fmt::format("'{}' is less than 1 ms", time_),
-                      "caches and clocks take longer than that to settle");
-  options.stop.time = *time;
-  options.time_of_all = time_of_all_;
-  options.stop.least_time = std::min(options.stop.least_time, *time);
-  if (!visits_.empty()) {
-    options.visits = TRY(parse_whole<int>(visits_, 1, 1000, "--visits"));
-  }
-  if (!spread_.empty() && spread_ != "0") {
-    const auto spread = parse_duration(spread_);
-    if (!spread) return fail(about("--spread", spread.error()));
-    options.spread = *spread;
-  }
-  const auto seed = parse_whole<std::uint64_t>(seed_, 0, ~std::uint64_t{0}, "--seed");
-  if (!seed) return fail(seed.error());
-  options.seed = *seed;
+  options.stop.least_time = std::min(options.stop.least_time, options.stop.time);
   if (engine_ != "real" && engine_ != "null")
     return fail_usage("--engine", fmt::format("'{}' is not one of real, null", engine_));
   options.null_engine = engine_ == "null";

@@ -9,11 +9,11 @@
 
 #include "base/cli_forward.h"
 #include "engine/layout.h"
-#include "simulated/noise.h"
 #include "engine/scenario.h"
 #include "placement/words.h"
 #include "report/file.h"
 #include "report/style.h"
+#include "simulated/noise.h"
 
 namespace numatlas {
 
@@ -69,7 +69,7 @@ struct RunOptions {
 /// The files that a run writes, each with its option.
 std::vector<OutputFile> output_files(const RunOptions& options);
 
-/// As typed; strings until all of them are checked, so that every error names its option.
+/// Declares them, and reads what depends on others once all have been parsed.
 class CommonOptions {
  public:
   /// All but those that `without` names.
@@ -79,15 +79,13 @@ class CommonOptions {
 
  private:
   void add_placement(CLI::App& app, const Benchmark& benchmark);
-  void add_measurement(CLI::App& app);
+  void add_measurement(CLI::App& app, const TimeOption& time);
   void add_output(CLI::App& app);
 
-  std::string cpus_, threads_, memory_, atlas_, pages_, precision_ = "1%", time_;
-  bool time_of_all_ = false;
-  std::string visits_, spread_, seed_ = "1", process_memory_, engine_ = "real", noise_;
+  std::string atlas_, process_memory_, engine_ = "real", noise_;
   std::vector<std::string> units_;
   std::string color_ = "auto";
-  RunOptions plain_;                              ///< what needs no further reading
+  RunOptions options_;                            ///< of what is read one by one
   bool no_samples_ = false;                       ///< accepted, and without effect
   CLI::Option* process_memory_option_ = nullptr;  ///< the app's; its value may be left out
 };

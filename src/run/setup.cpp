@@ -302,61 +302,47 @@ void name_recorded_hosts(Layout& layout, const Machine& machine) {
   }
 }
 
-/// What a rank knows by itself: the machine of its host, and the best pages there.
-struct Begun {
-  Machine machine;
-  BestPages best;
-};
-
-Expected<Begun> begin(const Benchmark& benchmark, const RunOptions& options, const Machine* known) {
-  Begun begun;
-  begun.machine = TRY(known != nullptr          ? Expected<Machine>(*known)
-                      : options.machine.empty() ? read_live_machine()
-                                                : read_recorded_machine(options.machine));
-  begun.best = best_pages(begun.machine);
-  TRY(benchmark.complete(options, begun.machine));
-  return begun;
+/// The machine of this host, with what the benchmark has to know of it.
+Expected<Machine> own_machine(const Benchmark& benchmark, const RunOptions& options,
+                              const Machine* known) {
+  auto machine = TRY(known != nullptr          ? Expected<Machine>(*known)
+                     : options.machine.empty() ? read_live_machine()
+                                               : read_recorded_machine(options.machine));
+  TRY(benchmark.complete(options, machine));
+  return machine;
 }
 
-/// Words of a rank for the others: what it may use, whether it has base pages only, and of the
-/// first rank of a host the machine.
-std::string words_of(const Begun& begun, const Comm& comm) {
-  return json::array({to_list(begun.machine.usable_cpus()), begun.best.kind == PageKind::base,
-                      comm.local_rank() == 0 ? to_json(begun.machine) : json()})
-      .dump();
-}
+bool has_only_base(const Machine& machine) { return best_pages(machine).kind == PageKind::base; }
 
-/// Machines of all hosts, pages that all of them give, and this task's place among the others.
-struct Told {
-  std::vector<Machine> machines;
-  bool base = false;
-  TaskContext task;
-};
-
-Expected<Told> tell(const Expected<Begun>& begun, Comm& comm) {
-  const auto all =
-      TRY(all_gather(comm, begun.map([&](const Begun& mine) { return words_of(mine, comm); })));
-  Told told;
-  told.machines.resize(comm.layout().hosts.size());
+/// Tells the others of this rank's machine, and fills in the machines of all hosts and the pages
+/// that all of them give. `base`: one that is not among them gives base pages only. Returns the
+/// task's place among the others.
+Expected<TaskContext> exchange_machines(const Expected<Machine>& mine, const RunOptions& options,
+                                        Comm& comm, bool base, Setup& setup) {
+  const auto words_of = [&](const Machine& machine) {
+    return json::array({to_list(machine.usable_cpus()), has_only_base(machine),
+                        comm.local_rank() == 0 ? to_json(machine) : json()})
+        .dump();
+  };
+  const auto all = TRY(all_gather(comm, mine.map(words_of)));
+  setup.machine = *mine;
+  setup.machines.resize(comm.layout().hosts.size());
   std::vector<std::string> cpus;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const json words = json::parse(all[rank]);
     cpus.push_back(words[0]);
-    told.base = told.base || words[1].get<bool>();
+    base = base || words[1].get<bool>();
     if (words[2].is_null()) continue;
     const auto host = static_cast<std::size_t>(comm.layout().host_of[rank]);
-    told.machines[host] = TRY(machine_from_json(words[2]));
+    setup.machines[host] = TRY(machine_from_json(words[2]));
   }
-  told.task = task_context(comm, cpus);
-  return told;
-}
-
-/// `base`: another host has no others.
-void choose_pages(const RunOptions& options, const BestPages& best, bool base, Setup& setup) {
+  const BestPages best = best_pages(setup.machine);
   setup.pages = options.pages;
-  if (!setup.pages.empty()) return;
-  setup.pages = {base ? PageKind::base : best.kind};
-  if (base) setup.why_base = best.why_base.empty() ? "another host has no other" : best.why_base;
+  if (setup.pages.empty()) {
+    setup.pages = {base ? PageKind::base : best.kind};
+    if (base) setup.why_base = best.why_base.empty() ? "another host has no other" : best.why_base;
+  }
+  return task_context(comm, cpus);
 }
 
 constexpr const char* why_base_where_spread = "memory is spread over nodes page by page";
@@ -424,15 +410,12 @@ Expected<std::vector<WorkerPlacement>> own_workers(const Benchmark& benchmark,
 /// others have. What a rank finds wrong goes with what it tells the others next, and is then
 /// everyone's.
 Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
-                             const Expected<Begun>& begun, bool base,
+                             const Expected<Machine>& machine, bool base,
                              const std::vector<std::uint64_t>& largest) {
-  auto told = TRY(tell(begun, comm));
   Setup setup;
-  setup.machine = begun->machine;
-  setup.machines = std::move(told.machines);
-  choose_pages(options, begun->best, base || told.base, setup);
+  const auto task = TRY(exchange_machines(machine, options, comm, base, setup));
   setup.layout =
-      TRY(gather_layout(comm, own_workers(benchmark, options, comm, setup.machine, told.task)));
+      TRY(gather_layout(comm, own_workers(benchmark, options, comm, setup.machine, task)));
   if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
   const auto made = make_plan(benchmark, options, largest, setup);
   if (made) place_on_devices(setup, comm.layout().host_of[static_cast<std::size_t>(comm.rank())]);
@@ -455,14 +438,14 @@ Expected<void> check_all_say(Comm& comm, const Expected<std::string>& mine) {
 /// Each host by itself: it knows nothing of the others' CPUs and needs nothing of them, but for a
 /// few numbers.
 Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
-                             const Expected<Begun>& begun) {
+                             const Expected<Machine>& machine) {
   const ReducedToHosts& hosts = *benchmark.reduced_to_hosts;
   const json words = {hosts.same_on_all(), options.dry_run, options.null_engine};
-  TRY(check_all_say(comm, begun.map([&](const Begun&) { return words.dump(); })));
-  const bool base = TRY(comm.any(begun->best.kind == PageKind::base));
+  TRY(check_all_say(comm, machine.map([&](const Machine&) { return words.dump(); })));
+  const bool base = TRY(comm.any(has_only_base(*machine)));
   const std::shared_ptr<Comm> host = make_host_comm(comm);
   const auto on_this_host = [&](const std::vector<std::uint64_t>& largest) {
-    auto setup = set_up_ranks(benchmark, options, *host, begun, base, largest);
+    auto setup = set_up_ranks(benchmark, options, *host, machine, base, largest);
     if (!setup && setup.error().kind == ErrorKind::resource)
       setup = fail(of_its_size(setup.error(), benchmark));
     return setup;
@@ -489,10 +472,10 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                        const Machine* known, const Expected<void>& before) {
-  auto begun = begin(benchmark, options, known);
-  if (!before) begun = fail(before.error());
-  return benchmark.reduced_to_hosts ? set_up_hosts(benchmark, options, comm, begun)
-                                    : set_up_ranks(benchmark, options, comm, begun, false, {});
+  auto machine = own_machine(benchmark, options, known);
+  if (!before) machine = fail(before.error());
+  return benchmark.reduced_to_hosts ? set_up_hosts(benchmark, options, comm, machine)
+                                    : set_up_ranks(benchmark, options, comm, machine, false, {});
 }
 
 }  // namespace numatlas
