@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -34,12 +34,15 @@ std::optional<ProcessStat> read_process_stat(const Tree& tree, pid_t process) {
 std::optional<std::vector<pid_t>> children_of(pid_t process) {
   const std::string tasks = fmt::format("/proc/{}/task/", process);
   std::vector<pid_t> children;
+  bool listed = false;
   for (const std::string& task : running_system().names(tasks)) {
     const auto text = running_system().text(tasks + task + "/children");
-    if (!text) return std::nullopt;
+    if (!text) continue;  // a thread that has just ended
+    listed = true;
     std::istringstream numbers(*text);
     for (pid_t child = 0; numbers >> child;) children.push_back(child);
   }
+  if (!listed) return std::nullopt;
   return children;
 }
 

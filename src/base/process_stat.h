@@ -23,7 +23,8 @@ struct ProcessStat {
 std::optional<ProcessStat> parse_process_stat(std::string_view text);
 std::optional<ProcessStat> read_process_stat(const Tree& tree, pid_t process);
 
-/// Its children, those of all of its threads; nullopt where the kernel does not list them.
+/// Its children, those of all of its threads; nullopt where nothing lists them: the kernel has no
+/// such files, hides this process (hidepid), or it has ended.
 std::optional<std::vector<pid_t>> children_of(pid_t process);
 
 }  // namespace numatlas

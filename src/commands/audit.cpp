@@ -60,8 +60,7 @@ Start declare_audit(CLI::App& app, const CommandLine& line) {
     options->measuring.null_engine = *engine == "null";
     const SurveyOptions& run = options->measuring;
     const bool alone = TRY(is_alone(run.machine, run.null_engine, run.dry_run));
-    const char* const task = run.dry_run ? "audit --dry-run" : "audit";
-    return code_with_ranks({task, *mpi, alone},
+    return code_with_ranks({task_text("audit", run, options->only), *mpi, alone},
                            [&](Comm& comm) { return run_audit(*options, comm); });
   };
 }

@@ -66,7 +66,7 @@ Start declare_survey(CLI::App& app, const CommandLine& line) {
                         "leave one of them out");
     if (words->quick) options->time = *parse_duration("10s");
     const bool alone = TRY(is_alone(options->machine, options->null_engine, options->dry_run));
-    return code_with_ranks({options->dry_run ? "survey --dry-run" : "survey", words->mpi, alone},
+    return code_with_ranks({task_text("survey", *options, options->only), words->mpi, alone},
                            [&](Comm& comm) { return run_survey(*options, comm, {make_html}); });
   };
 }

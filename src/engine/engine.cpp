@@ -187,7 +187,7 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
   return {};
 }
 
-/// First goes what is not wanted any more, to make room.
+/// Takes over memory kept from the scenario before, and frees what this one does not want.
 void RealEngine::take_kept(TeamRun& run, int thread) {
   std::optional<Kept>& kept = kept_[static_cast<std::size_t>(thread)];
   for_own(run, thread, [&](const Flow& flow, Job& job) {
@@ -336,7 +336,7 @@ Expected<void> RealEngine::attach(TeamRun& run, const Flow& flow, Job& job) {
   return job.device->attach();
 }
 
-/// Recorded; by the flow's own thread.
+/// Measures the thread's flows, by samples or by passes.
 void RealEngine::measure(TeamRun& run, int thread) {
   find_widths(run, thread);
   if (!run.start) return;

@@ -1,4 +1,5 @@
-// Internal: the real engine's parts. engine.cpp prepares and samples, passes.cpp takes passes.
+// Internal: the real engine's parts. engine.cpp prepares, recording.cpp takes samples,
+// passes.cpp takes passes.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// What the program wants of GPUs: one implementation for each driver, in a
-// folder of its own (cuda/, hip/), loaded at run time. No toolkit is needed to build or to run.
+// What the program wants of GPUs: one class over the calls of CUDA's or HIP's driver, which is
+// loaded at run time; cuda/ and hip/ say what differs. No toolkit is needed to build or to run.
 #pragma once
 
 #include <cstddef>

@@ -6,11 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <climits>
-#include <fstream>
 #include <string_view>
-#include <system_error>
 
 #include "base/forbidden_calls.h"
 #include "base/tree.h"

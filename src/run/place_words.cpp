@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/say.h"
 #include "compare/places.h"
 #include "gpu/machine_gpus.h"
 #include "machine/source.h"
@@ -46,7 +45,7 @@ void number_gpus(Machine& machine, bool live) {
   (void)added;
 }
 
-Expected<void> put_words_in_place(RunOptions& options, const Comm& comm) {
+Expected<void> put_words_in_place(RunOptions& options) {
   if (!options.words.any()) return {};
   auto machine =
       TRY(options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine));
@@ -54,9 +53,6 @@ Expected<void> put_words_in_place(RunOptions& options, const Comm& comm) {
   const MeasuredPlaces* measured = options.atlas ? &*options.atlas : nullptr;
   TRY(put_in_place(options.words, machine, measured, options.placement, options.placement_notes));
   options.words = {};
-  if (comm.rank() != 0 || options.quiet || options.only_plans()) return {};
-  for (const std::string& note : options.placement_notes)
-    say(fmt::format("numatlas: note: {}\n", note));
   return {};
 }
 

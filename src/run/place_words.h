@@ -25,6 +25,6 @@ void number_gpus(Machine& machine, bool live);
 
 /// Puts node:N and bind:N in place of such words, by the machine of this host, with notes that say
 /// why; rank 0 says them.
-Expected<void> put_words_in_place(RunOptions& options, const Comm& comm);
+Expected<void> put_words_in_place(RunOptions& options);
 
 }  // namespace numatlas

@@ -158,7 +158,7 @@ Expected<RunReport> Run::go(Setup setup) {
 Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& asked, Comm& comm,
                                   const RunHooks& hooks) {
   RunOptions options = asked;
-  auto checked = put_words_in_place(options, comm);
+  auto checked = put_words_in_place(options);
   if (checked) checked = check_options(benchmark, options, comm);
   auto setup = TRY(set_up(benchmark, options, comm, nullptr, checked));
   if (options.only_plans()) {
@@ -175,6 +175,10 @@ Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& 
                           printable(file.path)));
     }
     return RunReport{};
+  }
+  if (comm.rank() == 0 && !options.quiet) {
+    for (const std::string& note : options.placement_notes)
+      say(fmt::format("numatlas: note: {}\n", note));
   }
   return Run(benchmark, options, comm, hooks).go(std::move(setup));
 }

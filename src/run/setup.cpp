@@ -446,8 +446,7 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
   const std::shared_ptr<Comm> host = make_host_comm(comm);
   const auto on_this_host = [&](const std::vector<std::uint64_t>& largest) {
     auto setup = set_up_ranks(benchmark, options, *host, machine, base, largest);
-    if (!setup && setup.error().kind == ErrorKind::resource)
-      setup = fail(of_its_size(setup.error(), benchmark));
+    if (!setup && is_of_size(setup.error())) setup = fail(of_its_size(setup.error(), benchmark));
     return setup;
   };
   auto setup = on_this_host({});
@@ -472,8 +471,8 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                        const Machine* known, const Expected<void>& before) {
-  auto machine = own_machine(benchmark, options, known);
-  if (!before) machine = fail(before.error());
+  const auto machine =
+      before ? own_machine(benchmark, options, known) : Expected<Machine>(fail(before.error()));
   return benchmark.reduced_to_hosts ? set_up_hosts(benchmark, options, comm, machine)
                                     : set_up_ranks(benchmark, options, comm, machine, false, {});
 }

@@ -106,6 +106,15 @@ void share_out(std::vector<SurveyItem>& all, double seconds) {
 
 }  // namespace
 
+std::string task_text(const std::string& command, const SurveyOptions& options,
+                      const std::vector<std::string>& only) {
+  std::string text = fmt::format("{} --time {}", command, to_text(options.time));
+  if (!only.empty()) text += fmt::format(" --only {}", fmt::join(only, ","));
+  if (!options.without.empty())
+    text += fmt::format(" --without {}", fmt::join(options.without, ","));
+  return text + (options.dry_run ? " --dry-run" : "");
+}
+
 std::vector<std::string> names_of_survey() {
   std::vector<std::string> names;
   for (const auto& benchmark : all_benchmarks()) {

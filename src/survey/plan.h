@@ -24,6 +24,11 @@ struct SurveyOptions {
   std::vector<std::string> arguments;
 };
 
+/// The command with the options that all ranks must have in common: "survey --time 60 s".
+/// `only`: what --only says of that command.
+std::string task_text(const std::string& command, const SurveyOptions& options,
+                      const std::vector<std::string>& only);
+
 /// One benchmark of a survey.
 struct SurveyItem {
   std::string benchmark;

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstring>
 #include <new>
-#include <sstream>
 #include <utility>
 
 #include "base/process_stat.h"

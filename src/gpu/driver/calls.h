@@ -1,5 +1,5 @@
-// Internal: what the drivers of all vendors share: entry points looked up by name, errors in words,
-// the calling thread's current device. CUDA's and HIP's error numbers mean the same.
+// Internal: what the drivers of all vendors share: entry points looked up by name, errors in words.
+// CUDA's and HIP's error numbers mean the same.
 #pragma once
 
 #include <string>

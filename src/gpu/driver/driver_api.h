@@ -1,5 +1,5 @@
 // Internal: the calls of a GPU's driver that are used here, in declarations of our own:
-// libcuda.so.1 exports its ones since CUDA 6.0 at the latest, libamdhip64.so.5, .6 and .7 theirs.
+// libcuda.so.1 exports those of CUDA since 6.0 at the latest, libamdhip64.so.5, .6 and .7 theirs.
 // The calls of the two differ in little but their names.
 #pragma once
 
@@ -36,12 +36,12 @@ struct DriverApi {
 
  public:
   Entry<unsigned> init{symbols, name("cuInit", "hipInit")};
-  Entry<int*> version{symbols, name("cuDriverGetVersion", "hipRuntimeGetVersion")};
+  Entry<int*> version{symbols, name("cuDriverGetVersion", "hipRuntimeGetVersion"), Need::feature};
   Entry<int*> device_count{symbols, name("cuDeviceGetCount", "hipGetDeviceCount")};
   Entry<Device*, int> device_get{symbols, name("cuDeviceGet", "hipDeviceGet")};
   Entry<char*, int, Device> device_name{symbols, name("cuDeviceGetName", "hipDeviceGetName")};
-  Entry<std::size_t*, Device> device_memory{symbols,
-                                            name("cuDeviceTotalMem_v2", "hipDeviceTotalMem")};
+  Entry<std::size_t*, Device> device_memory{
+      symbols, name("cuDeviceTotalMem_v2", "hipDeviceTotalMem"), Need::feature};
   Entry<int*, int, Device> device_attribute{symbols,
                                             name("cuDeviceGetAttribute", "hipDeviceGetAttribute")};
   Entry<char*, int, Device> device_pci{symbols,
@@ -50,8 +50,9 @@ struct DriverApi {
   Entry<void*, std::size_t, unsigned> host_register{
       symbols, name("cuMemHostRegister_v2", "hipHostRegister")};
   Entry<void*> host_unregister{symbols, name("cuMemHostUnregister", "hipHostUnregister")};
-  Entry<void**, std::size_t, unsigned> host_alloc{symbols, name("cuMemHostAlloc", "hipHostMalloc")};
-  Entry<void*> host_free{symbols, name("cuMemFreeHost", "hipHostFree")};
+  Entry<void**, std::size_t, unsigned> host_alloc{symbols, name("cuMemHostAlloc", "hipHostMalloc"),
+                                                  Need::feature};
+  Entry<void*> host_free{symbols, name("cuMemFreeHost", "hipHostFree"), Need::feature};
   Entry<Address*, void*, unsigned> host_address{
       symbols, name("cuMemHostGetDevicePointer_v2", "hipHostGetDevicePointer"), Need::feature};
   Entry<Address*, std::size_t, unsigned> managed_alloc{

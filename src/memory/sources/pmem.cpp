@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
