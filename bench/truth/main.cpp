@@ -1,8 +1,8 @@
 // Whether the intervals of results hold, on machines whose true speed is known.
 //   bench_truth [--replicates 2000] [--only TEXT] [--wide]
 // Each row runs a whole benchmark that many times on the null engine, with noise of another seed
-// each time (simulated/noise.h), and counts how often the interval in the record encloses the truth.
-// Exit code 1 when a row is outside its gate. --wide: gates for few replicates, for tests.
+// each time (simulated/noise.h), and counts how often the interval in the record encloses the
+// truth. Exit code 1 when a row is outside its gate. --wide: gates for few replicates, for tests.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -22,13 +22,13 @@
 #include "benchmarks/parse.h"
 #include "clocks.h"
 #include "comparisons.h"
-#include "simulated/noise.h"
 #include "fleets.h"
 #include "gains.h"
 #include "moods.h"
 #include "races.h"
 #include "record/report.h"
 #include "run/runner.h"
+#include "simulated/noise.h"
 
 namespace numatlas::truth {
 namespace {

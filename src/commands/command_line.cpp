@@ -135,4 +135,13 @@ Expected<int> start_command(const CLI::App& app, const CommandLine& line) {
   return line.command->start();
 }
 
+std::vector<std::string> words_to_parse(const CommandLine& line) {
+  const auto help = std::ranges::find_if(line.words, [](const std::string& word) {
+    return word == "-h" || word == "--help" || word == "--help-all";
+  });
+  const bool helps = help != line.words.end() && line.command != nullptr;
+  if (!helps || line.command->has_program) return {line.words.rbegin(), line.words.rend()};
+  return {*help, line.command->name};
+}
+
 }  // namespace numatlas

@@ -31,4 +31,7 @@ void declare_options(CLI::App& app, std::vector<Command>& commands, const Comman
 /// Runs the command once the app has parsed its words. Whatever was left over is an error.
 Expected<int> start_command(const CLI::App& app, const CommandLine& line);
 
+/// What the parser gets, the last word first; help comes before errors in other words.
+std::vector<std::string> words_to_parse(const CommandLine& line);
+
 }  // namespace numatlas

@@ -33,16 +33,6 @@ int show(const std::string& text) {
   return shown ? 0 : end_with(shown.error());
 }
 
-/// Help comes before errors in other words.
-std::vector<std::string> words_to_parse(const CommandLine& line) {
-  const auto help = std::ranges::find_if(line.words, [](const std::string& word) {
-    return word == "-h" || word == "--help" || word == "--help-all";
-  });
-  const bool helps = help != line.words.end() && line.command != nullptr;
-  if (!helps || line.command->has_program) return {line.words.rbegin(), line.words.rend()};
-  return {*help, line.command->name};
-}
-
 int run(std::vector<std::string> words) {
   std::vector<Command> commands = all_commands();
   CLI::App app("Measure memory latency and bandwidth: NUMA nodes, CXL, persistent memory, GPUs.");

@@ -17,7 +17,6 @@
 #include "base/size_list.h"
 #include "base/units.h"
 #include "compare/stored.h"
-#include "simulated/noise.h"
 #include "kernels/chain.h"
 #include "kernels/kernel.h"
 #include "machine/memory_slots.h"
@@ -26,6 +25,7 @@
 #include "memory/source.h"
 #include "placement/placement.h"
 #include "scenario/scenario_file.h"
+#include "simulated/noise.h"
 
 namespace numatlas::testing {
 namespace {

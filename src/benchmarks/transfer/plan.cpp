@@ -1,14 +1,14 @@
 #include "benchmarks/transfer/transfer.h"
 
-#include <set>
-#include <vector>
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

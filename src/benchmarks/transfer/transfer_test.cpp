@@ -19,13 +19,13 @@ namespace numatlas::transfer_test {
 using namespace numatlas::testing;
 namespace {
 
+using benchmark_transfer::Caller;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using benchmark_transfer::Caller;
 
 /// Nodes 0 and 1 with 8 CPUs and two GPUs each, node 2 without CPUs.
 const std::string four_gpus = test_data() + "/topologies/two-sockets-four-gpus.json";
