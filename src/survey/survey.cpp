@@ -58,11 +58,12 @@ std::vector<std::string> only_there(const fs::path& folder, const std::vector<Su
   const auto earlier = nlohmann::json::parse(file, nullptr, false);
   if (!earlier.is_object() || !earlier.contains("results")) return names;
   for (const nlohmann::json& report : earlier["results"]) {
-    const auto name = report.find("command");
-    if (name == report.end() || !name->is_string()) continue;
+    const auto found = report.find("command");
+    if (found == report.end() || !found->is_string()) continue;
+    const auto name = found->get<std::string>();
     const bool mine = std::any_of(items.begin(), items.end(),
-                                  [&](const SurveyItem& item) { return item.benchmark == *name; });
-    if (!mine) add_once(names, name->get<std::string>());
+                                  [&](const SurveyItem& item) { return item.benchmark == name; });
+    if (!mine) add_once(names, name);
   }
   return names;
 }
