@@ -197,7 +197,7 @@ void list_fields(auto& f, Of<FlowResult> auto& flow) {
   f("policy", flow.policy, "how its memory was placed");
   f("wrong", flow.wrong, "what the check of its output found; null when all was right");
   f("gpu", flow.gpu, "of a GPU's flow");
-  f("steps_a_sample", flow.steps_per_sample, "steps of the kernel in a sample");
+  f("steps_per_sample", flow.steps_per_sample, "steps of the kernel in a sample");
   f("warm_up_steps", flow.warm_up_steps, "steps before the first sample");
   f("involuntary_switches", flow.involuntary_switches, "times it lost its CPU");
   f.later("pages_moved", flow.pages_moved, "pages that moved to another node in the last visit");
