@@ -19,7 +19,6 @@
 #include "advise/child.h"
 #include "advise/process_tree.h"
 #include "base/group_guard.h"
-#include "base/process_stat.h"
 #include "base/signals.h"
 #include "base/text.h"
 
@@ -94,19 +93,16 @@ class Group {
     constexpr std::chrono::milliseconds nap{10};
     for (int i = 0; i < naps; ++i) {
       reap_orphans();
-      if (kill(-child_.pid(), 0) != 0 &&
-          children_of(getpid()).value_or(std::vector<pid_t>{}).empty())
-        return false;
+      if (kill(-child_.pid(), 0) != 0 && known_children_of(getpid()).empty()) return false;
       std::this_thread::sleep_for(nap);
     }
     // What is ended leaves its own children to this process.
     for (int i = 0; i < naps; ++i) {
       kill(-child_.pid(), SIGKILL);
-      for (const pid_t orphan : children_of(getpid()).value_or(std::vector<pid_t>{}))
-        kill(orphan, SIGKILL);
+      for (const pid_t orphan : known_children_of(getpid())) kill(orphan, SIGKILL);
       std::this_thread::sleep_for(nap);
       reap_orphans();
-      if (children_of(getpid()).value_or(std::vector<pid_t>{}).empty()) break;
+      if (known_children_of(getpid()).empty()) break;
     }
     return true;
   }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+
 #include "base/tree.h"
 
 namespace numatlas {

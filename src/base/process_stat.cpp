@@ -5,6 +5,7 @@
 #include <string>
 
 #include <fmt/format.h>
+
 #include "base/tree.h"
 
 namespace numatlas {

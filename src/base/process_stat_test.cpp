@@ -1,40 +1,22 @@
 #include "base/process_stat.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "base/test_tree.h"
 
 namespace numatlas {
 namespace {
 
 /// A system of its own for the time of a test.
-class System {
+class System : public testing::RecordedTree {
  public:
-  System() {
-    char name[] = "/tmp/numatlas-test-XXXXXX";
-    root_ = mkdtemp(name);
-    running_system() = Tree(root_);
-  }
-  ~System() {
-    running_system() = before_;
-    std::filesystem::remove_all(root_);
-  }
-  System(const System&) = delete;
-  System& operator=(const System&) = delete;
-  void write(const std::string& path, const std::string& text) {
-    const std::filesystem::path file = root_ + path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
+  System() { running_system() = Tree(root()); }
+  ~System() { running_system() = before_; }
 
  private:
-  std::string root_;
   Tree before_ = running_system();
 };
 
@@ -52,19 +34,19 @@ TEST(ProcessStat, NameMayHoldAnything) {
 
 TEST(ProcessStat, ChildrenOfAllThreads) {
   System system;
-  system.write("/proc/5/task/5/children", "6 7 ");
-  system.write("/proc/5/task/8/children", "9\n");
+  system.file("/proc/5/task/5/children", "6 7 ");
+  system.file("/proc/5/task/8/children", "9\n");
   // Ended while it was looked at.
-  std::filesystem::create_directories(running_system().root() + "/proc/5/task/10");
+  std::filesystem::create_directories(system.root() + "/proc/5/task/10");
   EXPECT_EQ(children_of(5), (std::vector<pid_t>{6, 7, 9}));
 }
 
 TEST(ProcessStat, ChildrenThatNobodyListsAreUnknown) {
   System system;
   EXPECT_FALSE(children_of(5));  // hidden, or gone
-  std::filesystem::create_directories(running_system().root() + "/proc/5/task/5");
+  std::filesystem::create_directories(system.root() + "/proc/5/task/5");
   EXPECT_FALSE(children_of(5));  // a kernel without such files
-  system.write("/proc/5/task/5/children", "");
+  system.file("/proc/5/task/5/children", "");
   EXPECT_EQ(children_of(5), std::vector<pid_t>{});
 }
 

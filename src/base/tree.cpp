@@ -9,19 +9,12 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/text.h"
+
 namespace numatlas {
 namespace {
-
 namespace fs = std::filesystem;
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view white = " \t\r\n";
-  const auto first = text.find_first_not_of(white);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(white) - first + 1);
 }
-
-}  // namespace
 
 std::optional<std::string> Tree::text(const std::string& path, std::size_t limit) const {
   const int file = ::open((root_ + path).c_str(), O_RDONLY | O_CLOEXEC);
@@ -55,7 +48,7 @@ std::optional<std::string> Tree::line(const std::string& path) const {
 std::optional<std::int64_t> Tree::number(const std::string& path) const {
   const auto content = text(path);
   if (!content) return std::nullopt;
-  std::string_view digits = trimmed(*content);
+  std::string_view digits = trim(*content);
   int base = 10;
   if (digits.starts_with("0x")) {
     digits.remove_prefix(2);
@@ -117,8 +110,8 @@ std::optional<std::string> value_of(std::string_view text, std::string_view key)
   for (const std::string& line : split_lines(text)) {
     const auto colon = line.find(':');
     if (colon == std::string::npos) continue;
-    if (trimmed(std::string_view(line).substr(0, colon)) != key) continue;
-    return std::string(trimmed(std::string_view(line).substr(colon + 1)));
+    if (trim(std::string_view(line).substr(0, colon)) != key) continue;
+    return std::string(trim(std::string_view(line).substr(colon + 1)));
   }
   return std::nullopt;
 }
@@ -127,7 +120,7 @@ std::string selected_word(std::string_view text) {
   const auto open = text.find('[');
   const auto close = text.find(']', open == std::string_view::npos ? 0 : open);
   if (open == std::string_view::npos || close == std::string_view::npos) {
-    return std::string(trimmed(text));
+    return std::string(trim(text));
   }
   return std::string(text.substr(open + 1, close - open - 1));
 }

@@ -123,8 +123,7 @@ Command check_command() {
       .listing = {Topic::judge},
       .description =
           "Exit code 1: the newest run of a host is slow, slower than its earlier ones, or misses "
-          "what "
-          "is expected. Exit code 9: none is, but a host could not be judged.",
+          "what is expected. Exit code 9: none is, but a host could not be judged.",
       .examples = {{"Each host measured itself every night: which is slow, which became slower?",
                     "numatlas check results"},
                    {"Is this host what was bought?",

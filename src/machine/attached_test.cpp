@@ -10,9 +10,9 @@
 #include <optional>
 #include <string>
 
+#include "base/test_tree.h"
 #include "machine/hwloc_messages.h"
 #include "machine/source.h"
-#include "machine/test_tree.h"
 
 namespace numatlas {
 namespace {

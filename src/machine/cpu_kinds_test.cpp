@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/test_tree.h"
 #include "machine/source.h"
-#include "machine/test_tree.h"
 
 namespace numatlas {
 namespace {

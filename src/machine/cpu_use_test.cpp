@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "machine/test_tree.h"
+#include "base/test_tree.h"
 
 namespace numatlas {
 namespace {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "base/test_tree.h"
 #include "machine/identity.h"
 #include "machine/sysfs_nodes.h"
-#include "machine/test_tree.h"
 
 namespace numatlas {
 namespace {

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "base/test_tree.h"
 #include "base/tree.h"
 #include "machine/identity.h"
 #include "machine/source.h"
-#include "machine/test_tree.h"
 
 namespace numatlas {
 namespace {

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/test_tree.h"
 #include "machine/source.h"
 #include "machine/sysfs_nodes.h"
-#include "machine/test_tree.h"
 
 namespace numatlas {
 namespace {

@@ -13,8 +13,8 @@
 #include <sstream>
 
 #include "base/test_data.h"
+#include "base/test_tree.h"
 #include "machine/source.h"
-#include "machine/test_tree.h"
 
 namespace numatlas {
 namespace {

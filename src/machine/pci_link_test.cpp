@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_tree.h"
 #include "machine/pci.h"
 #include "machine/source.h"
-#include "machine/test_tree.h"
 
 namespace numatlas {
 namespace {

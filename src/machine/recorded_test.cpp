@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/test_data.h"
+#include "base/test_tree.h"
 #include "machine/source.h"
-#include "machine/test_tree.h"
 
 namespace numatlas {
 namespace {

@@ -207,8 +207,7 @@ Benchmark make() {
       .description =
           "One CPU, then more of them add to counters in memory at the same time: to one counter "
           "(same), to words of their own in the same cache lines (neighbours: false sharing), or "
-          "to "
-          "words in lines of their own (own). The counters' final values are compared with the "
+          "to words in lines of their own (own). The counters' final values are compared with the "
           "number of additions. Without --cpus there is one CPU per core, in the order of the "
           "nodes.",
       .examples = {{"Fetch-add by 1, 2, 4, ... and all cores, contended and uncontended",

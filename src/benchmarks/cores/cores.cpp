@@ -402,10 +402,9 @@ Benchmark make() {
       .listing = {Topic::caches},
       .description =
           "Two CPUs pass a cache line back and forth, one pair after the other, each with a line "
-          "of "
-          "its own. The figure is half of a round trip. Without --cpus, one CPU per core and both "
-          "hardware threads of one core are measured, as many cores as --time allows; --cpus cores "
-          "measures all cores regardless of --time.",
+          "of its own. The figure is half of a round trip. Without --cpus, one CPU per core and "
+          "both hardware threads of one core are measured, as many cores as --time allows; --cpus "
+          "cores measures all cores regardless of --time.",
       .examples = {{"Core-to-core latency between all cores, by compare-and-swap",
                     "numatlas cores --cpus cores --method cas"},
                    {"Both directions of each pair, over 16 lines that lie on node 1",

@@ -331,8 +331,7 @@ Benchmark make() {
           "Each worker chases pointers in a random cycle through all lines of its own buffer, one "
           "dependent load per step. All workers run concurrently unless --serial is given. Sizes "
           "that fit in a cache show its latency; larger sizes show memory and, with base pages, "
-          "TLB "
-          "misses.",
+          "TLB misses.",
       .examples = {{"Latency by working-set size, from cache to memory",
                     "numatlas latency --size 16KiB,256KiB,8MiB,1GiB"},
                    {"How many misses one CPU keeps open at once",

@@ -403,10 +403,8 @@ Benchmark make() {
       .description =
           "Measures, from every node with CPUs to every node with memory (including nodes without "
           "CPUs), the idle latency of one CPU and the bandwidth of all workers of the node "
-          "together. "
-          "Bytes are counted as STREAM does. A cell that cannot be measured gives the reason. "
-          "--time "
-          "covers all cells together.",
+          "together. Bytes are counted as STREAM does. A cell that cannot be measured gives the "
+          "reason. --time covers all cells together.",
       .examples = {{"Latency and bandwidth between all nodes, within 20 s",
                     "numatlas matrix --time 20s --pages base"},
                    {"Only the latencies, also as multiples of the local one",

@@ -385,11 +385,10 @@ Benchmark make() {
       .listing = {Topic::pages, true},
       .description =
           "Threads move their own pages from one NUMA node to another, 2 MiB, or one page if "
-          "larger, "
-          "at a time, and back; moving back is not part of the figures. Then a reader on the "
-          "source "
-          "node chases pointers through the pages, or reads them, while one thread moves them, and "
-          "before and after the move. The command verifies on which node the pages arrived.",
+          "larger, at a time, and back; moving back is not part of the figures. Then a reader on "
+          "the source node chases pointers through the pages, or reads them, while one thread "
+          "moves them, and before and after the move. The command verifies on which node the "
+          "pages arrived.",
       .examples = {{"Between all nodes, base and transparent huge pages",
                     "numatlas migrate --pages base,thp"},
                    {"From node 0 to node 2 by one thread and by four, without a reader",

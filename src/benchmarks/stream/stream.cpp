@@ -459,11 +459,10 @@ Benchmark make() {
       .summary = "run STREAM on all ranks and hosts, name slow hosts",
       .listing = {Topic::hosts},
       .description =
-          "Each process (rank) has three arrays, divided among its threads. A round is one pass of "
-          "each kernel; all ranks of all hosts begin each pass together. A host's time is that of "
-          "its slowest process. Hosts of a kind are compared: one is slow if it lies far below "
-          "their "
-          "median (--slow, --mads), and its interval does too.",
+          "Each process (rank) has three arrays, divided among its threads. A round is one pass "
+          "of each kernel; all ranks of all hosts begin each pass together. A host's time is that "
+          "of its slowest process. Hosts of a kind are compared: one is slow if it lies far below "
+          "their median (--slow, --mads), and its interval does too.",
       .examples =
           {{"STREAM on this host, one thread per CPU", "numatlas stream"},
            {"Find the slow hosts of a job, 8 processes per host with 16 threads each",

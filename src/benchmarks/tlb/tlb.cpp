@@ -343,8 +343,7 @@ Benchmark make() {
           "A worker follows a random cycle through one cache line of each of n pages, and one "
           "through n packed lines. Both need the same cache space; what the first takes longer is "
           "the cost of TLB misses. Where it rises with n, a TLB level ends. Page sizes that are "
-          "not "
-          "available are skipped, with the reason. --time covers all page counts together.",
+          "not available are skipped, with the reason. --time covers all page counts together.",
       .examples = {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
                    {"Around the end of a level, finer than the default steps",
                     "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}},

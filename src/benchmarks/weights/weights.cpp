@@ -463,11 +463,10 @@ Benchmark make() {
       .listing = {Topic::memory, true},
       .description =
           "Tries weights of nodes, first on a coarse grid and then in smaller steps around the "
-          "best. "
-          "Then measures the best few again, in turn with equal weights and with the nearest node "
-          "alone, and compares them by these new figures. Prints the commands that set them for "
-          "the "
-          "whole system; --apply sets them to confirm the result, and restores the old ones.",
+          "best. Then measures the best few again, in turn with equal weights and with the "
+          "nearest node alone, and compares them by these new figures. Prints the commands that "
+          "set them for the whole system; --apply sets them to confirm the result, and restores "
+          "the old ones.",
       .examples = {{"Interleave the memory of a socket and that of a CXL node",
                     "numatlas weights --nodes 0,2 --cpus node:0"},
                    {"The best weights for reads, applied system-wide and kept (root)",
