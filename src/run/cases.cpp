@@ -103,7 +103,8 @@ ScenarioResult read_visit(const CaseInput& input, const PointRun& point, const V
     if (point.count == 1 && same != planned.scenario.flows.end())
       flow.memory = same->region.placement.text();
   }
-  std::ranges::sort(result.flows, {}, &FlowResult::worker);
+  if (!std::ranges::is_sorted(result.flows, {}, &FlowResult::worker))
+    std::ranges::sort(result.flows, {}, &FlowResult::worker);
   add_figures(input, result);
   return result;
 }
@@ -190,6 +191,7 @@ ScenarioResult case_of(const CaseInput& input, const PointRun& point) {
   const auto visits = counted(point);
   if (visits.empty()) return result;
   std::vector<ScenarioResult> each;
+  each.reserve(visits.size());
   std::vector<std::pair<double, double>> times;
   for (const Visit* visit : visits) {
     each.push_back(read_visit(input, point, *visit));

@@ -81,14 +81,17 @@ Expected<void> Run::visited() {
 /// Devices and pipes get the whole once, at the end; files are rewritten as results come.
 Expected<void> Run::save(bool last) {
   const auto begun = std::chrono::steady_clock::now();
-  const bool write = last || begun >= next_save_;
+  const auto asked = output_files(options_);
+  const bool any = hooks_.save || benchmark_.own_files ||
+                   std::ranges::any_of(asked, [](const auto& file) { return !file.path.empty(); });
+  const bool write = last || (any && begun >= next_save_);
   if (write && !last) {
     part().update(session_.pilots());
     if (benchmark_.reduced_to_hosts) benchmark_.conclude(report());
     part().describe();
   }
   if (own_files_.empty()) own_files_ = benchmark_.own_files(report());
-  std::vector<OutputFile> files = output_files(options_);
+  std::vector<OutputFile> files = asked;
   files.insert(files.end(), own_files_.begin(), own_files_.end());
   for (const OutputFile& file : files) {
     const bool at_end = file.option == "--samples" || is_special_file(file.path);

@@ -1,12 +1,12 @@
 // A visit to a point of a session: measured, gathered, and added to what is known of the point.
-#include <cmath>
-#include <limits>
-#include <memory>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -87,6 +87,7 @@ Expected<void> SessionPart::take_failure(const PlannedScenario& planned, Error e
 Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vector<Trace> traces,
                                         Visit& visit) {
   std::vector<FlowResult> mine;
+  mine.reserve(traces.size());
   bool stopped = stop_requested();
   const bool with_samples = !options_.samples_file.empty();
   for (Trace& trace : traces) {
@@ -114,7 +115,10 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
     progress_.end(planned.scenario, stopped ? "interrupted" : "first visit done");
     if (stopped) cut = interrupted;
   }
-  std::move(mine.begin(), mine.end(), std::back_inserter(visit.flows));
+  if (visit.flows.empty())
+    visit.flows = std::move(mine);
+  else
+    std::ranges::move(mine, std::back_inserter(visit.flows));
   if (!cut) return {};
   visit.status = Status::incomplete;
   visit.error = cut;
@@ -236,8 +240,10 @@ Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool found_me
                                   bool keep_memory) {
   point.done->round = state_.round;
   if (point.skipped) {
-    for (std::size_t i = point.first; i < point.first + point.count; ++i)
+    for (std::size_t i = point.first; i < point.first + point.count; ++i) {
+      progress_.begin(i);
       progress_.end(setup_.plan[i].scenario, "skipped: " + skip_text(in_words(*setup_.skips[i])));
+    }
     point.ended = true;
     return {};
   }
@@ -269,7 +275,8 @@ void SessionPart::append(PointRun& point, Visit visit) {
     if (flow.first_touch)
       flow.first_touch = session_workers_[static_cast<std::size_t>(*flow.first_touch)];
   }
-  std::ranges::sort(visit.flows, {}, &FlowResult::worker);
+  if (!std::ranges::is_sorted(visit.flows, {}, &FlowResult::worker))
+    std::ranges::sort(visit.flows, {}, &FlowResult::worker);
   const bool whole = visit.status == Status::ok;
   if (!whole) point.done = std::make_shared<VisitList>(*point.done);
   point.ended = point.ended || visit.status == Status::skipped || (whole && point.once);

@@ -27,19 +27,30 @@ double median_of(std::vector<double> values) {
   return percentile_sorted(values, 50);
 }
 
+/// The samples of all.
+Distribution merged(const std::vector<const Distribution*>& parts) {
+  Distribution all;
+  for (const Distribution* part : parts) all = merged(all, *part);
+  return all;
+}
+
 /// One figure over the visits that have it.
 Figure figure_over(const std::vector<const Figure*>& visits) {
   Figure all{visits.front()->key, visits.front()->unit, std::nullopt, std::nullopt};
   std::vector<Estimate> estimates;
-  Distribution distribution;
+  std::vector<const Distribution*> distributions;
+  const Figure* last = nullptr;  // that has samples
   for (const Figure* one : visits) {
     if (!one->estimate) continue;
     estimates.push_back(*one->estimate);
-    distribution = merged(distribution, one->distribution);
-    if (all.summary && one->summary)
-      all.summary = combined(*all.summary, *one->summary, distribution);
-    else if (one->summary)
-      all.summary = one->summary;
+    distributions.push_back(&one->distribution);
+    if (one->summary) last = one;
+  }
+  for (const Figure* one : visits) {
+    if (!one->estimate || !one->summary) continue;
+    // Percentiles of all are wanted once.
+    const Distribution seen = one == last ? merged(distributions) : Distribution{};
+    all.summary = all.summary ? combined(*all.summary, *one->summary, seen) : *one->summary;
   }
   all.estimate = over_visits(estimates);
   return all;
@@ -64,27 +75,49 @@ std::vector<Figure> figures_over(const std::vector<const std::vector<Figure>*>& 
 }
 
 /// The part of a flow that no figure holds: sums of what adds up, the last of what is observed.
-void add_facts(FlowResult& all, FlowResult&& visit) {
-  const double weight = all.together, other = visit.together;
-  if (all.overlap && visit.overlap && weight + other > 0)
-    visit.overlap = (*all.overlap * weight + *visit.overlap * other) / (weight + other);
-  visit.together += all.together;
-  visit.pauses.insert(visit.pauses.begin(), all.pauses.begin(), all.pauses.end());
-  visit.samples.insert(visit.samples.begin(), all.samples.begin(), all.samples.end());
-  visit.distribution = merged(all.distribution, visit.distribution);
-  visit.stopped += all.stopped;
-  visit.involuntary_switches += all.involuntary_switches;
-  visit.prepare_time += all.prepare_time;
-  visit.start_lateness = std::max(visit.start_lateness, all.start_lateness);
-  visit.cpu_before = all.cpu_before;
-  if (all.wrong) visit.wrong = all.wrong;
-  if (all.gpu && visit.gpu && visit.gpu->slowed_by.empty())
-    visit.gpu->slowed_by = all.gpu->slowed_by;
-  for (Warning& warning : visit.warnings)
-    if (std::ranges::find(all.warnings, warning.code, &Warning::code) == all.warnings.end())
-      all.warnings.push_back(std::move(warning));
-  visit.warnings = std::move(all.warnings);
-  all = std::move(visit);
+/// Takes the last of `visits`.
+FlowResult facts_over(const std::vector<FlowResult*>& visits) {
+  FlowResult all = std::move(*visits.back());
+  if (visits.size() == 1) return all;
+  std::vector<const Distribution*> distributions;
+  std::vector<double> pauses, samples;
+  std::vector<Warning> warnings;
+  std::optional<Error> wrong;
+  std::string slowed_by;
+  double together = 0, overlap = 0;
+  const auto add = [](std::vector<double>& list, const std::vector<double>& more) {
+    list.insert(list.end(), more.begin(), more.end());
+  };
+  for (const FlowResult* one : visits) {
+    const bool is_last = one == visits.back();
+    const FlowResult& flow = is_last ? all : *one;
+    distributions.push_back(&flow.distribution);
+    add(pauses, flow.pauses);
+    add(samples, flow.samples);
+    for (const Warning& warning : flow.warnings)
+      if (std::ranges::find(warnings, warning.code, &Warning::code) == warnings.end())
+        warnings.push_back(warning);
+    if (!wrong) wrong = flow.wrong;
+    together += flow.together;
+    overlap += flow.overlap.value_or(0) * flow.together;
+    if (is_last) break;
+    if (!flow.overlap) all.overlap.reset();
+    all.stopped += flow.stopped;
+    all.involuntary_switches += flow.involuntary_switches;
+    all.prepare_time += flow.prepare_time;
+    all.start_lateness = std::max(all.start_lateness, flow.start_lateness);
+    if (flow.gpu && !flow.gpu->slowed_by.empty()) slowed_by = flow.gpu->slowed_by;
+  }
+  if (all.gpu && all.gpu->slowed_by.empty()) all.gpu->slowed_by = slowed_by;
+  if (all.overlap && together > 0) all.overlap = overlap / together;
+  all.together = together;
+  all.cpu_before = visits.front()->cpu_before;
+  all.distribution = merged(distributions);
+  all.pauses = std::move(pauses);
+  all.samples = std::move(samples);
+  all.warnings = std::move(warnings);
+  all.wrong = std::move(wrong);
+  return all;
 }
 
 /// A rate of operations is the inverse of their time, over all visits as in each: the mean of the
@@ -173,14 +206,13 @@ std::vector<FlowResult> flows_over(std::vector<ScenarioResult>& each) {
   for (ScenarioResult& visit : each)
     for (FlowResult& flow : visit.flows) by_worker[flow.worker].push_back(&flow);
   std::vector<FlowResult> flows;
+  flows.reserve(by_worker.size());
   for (const auto& [worker, visits] : by_worker) {
     std::vector<const std::vector<Figure>*> figures;
     for (const FlowResult* flow : visits) figures.push_back(&flow->figures);
     std::vector<Figure> over = figures_over(figures);
-    FlowResult all = std::move(*visits.front());
-    for (std::size_t i = 1; i < visits.size(); ++i) add_facts(all, std::move(*visits[i]));
-    all.figures = std::move(over);
-    flows.push_back(std::move(all));
+    flows.push_back(facts_over(visits));
+    flows.back().figures = std::move(over);
   }
   return flows;
 }
