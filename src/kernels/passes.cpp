@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 
 #include "kernels/filling.h"
-#include "kernels/kernel.h"
+#include "kernels/kind.h"
 
 namespace numatlas {
 namespace {
@@ -35,8 +35,22 @@ constexpr double written_value = 3;
 constexpr double least_tolerance = 1e-13;
 
 /// Lines from the start of one array to the start of the next.
-std::uint64_t stride_of(std::uint64_t lines) {
+std::uint64_t array_stride(std::uint64_t lines) {
   return (lines + page_lines - 1) / page_lines * page_lines + shift_lines;
+}
+
+/// Lines of an array, of three in so many bytes.
+std::uint64_t lines_in(std::uint64_t bytes) {
+  const std::uint64_t lines = bytes / stream_line / 3;
+  return lines < page_lines + shift_lines ? 0 : (lines - shift_lines) / page_lines * page_lines;
+}
+
+/// `lines`: of an array; 0: as many as fit.
+Expected<void> check_passes_size(std::uint64_t lines, Bytes size) {
+  if (lines > 0 ? stream_region_bytes(lines) <= size : lines_in(size.value) > 0) return {};
+  return fail_usage(
+      "--size", fmt::format("{} are too small for one cache line of each of the 3 arrays of STREAM",
+                            to_text(size)));
 }
 
 /// Different in every word of 512 KiB, so that what went to a wrong place shows; below 2, and
@@ -76,25 +90,14 @@ struct Multiples {
 class PassesKernel final : public Kernel {
  public:
   explicit PassesKernel(const KernelSpec& spec)
-      : passes_(spec.passes),
+      : passes_(spec.as<PassesParameters>().passes),
+        scalar_(scalar_of(passes_)),
         stores_(spec.stores),
-        persist_(spec.persist),
-        lines_(spec.array_lines) {
-    if (passes_.empty())
-      passes_ = {Operation::copy, Operation::scale, Operation::add, Operation::triad};
-    scalar_ = scalar_of(passes_);
-  }
-
-  Expected<void> check_size(Bytes size) const override {
-    if (lines_ > 0 ? stream_region_bytes(lines_) <= size : lines_in(size.value) > 0) return {};
-    return fail_usage(
-        "--size",
-        fmt::format("{} are too small for one cache line of each of the 3 arrays of STREAM",
-                    to_text(size)));
-  }
+        persist_(spec.as<PassesParameters>().persist),
+        lines_(spec.as<PassesParameters>().array_lines) {}
 
   Expected<void> prepare(const KernelMemory& memory) override {
-    TRY(check_size(Bytes{memory.bytes}));
+    TRY(check_passes_size(lines_, Bytes{memory.bytes}));
     if (stores_ == Stores::non_temporal && !has_non_temporal_stores()) {
       return fail(ErrorKind::unavailable,
                   fmt::format("kernel stream: {} has no non-temporal stores", instruction_set()),
@@ -103,10 +106,11 @@ class PassesKernel final : public Kernel {
     make_last_ = memory.persist;
     if (lines_ == 0) lines_ = lines_in(memory.bytes);
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
-      arrays_[i] = reinterpret_cast<double*>(memory.data) + i * stride_of(lines_) * words_per_line;
+      arrays_[i] =
+          reinterpret_cast<double*>(memory.data) + i * array_stride(lines_) * words_per_line;
     }
     // What lies between arrays too, so that no page is left that is nowhere.
-    const std::uint64_t stride = stride_of(lines_) * words_per_line;
+    const std::uint64_t stride = array_stride(lines_) * words_per_line;
     for (double* const array : arrays_) std::fill(array + words(), array + stride, 0.0);
     return fill_in_pieces(words(), [&](std::size_t word, std::size_t end) {
       for (; word < end; ++word) {
@@ -143,7 +147,6 @@ class PassesKernel final : public Kernel {
   }
 
   std::uint64_t steps_per_pass() const override { return lines_; }
-  Traffic traffic_per_step() const override { return traffic_of_line(passes_.front(), stores_); }
   std::vector<Operation> loops() const override { return passes_; }
   void use_width(Operation operation, unsigned bytes) override {
     widths_[static_cast<std::size_t>(operation)] = bytes;
@@ -168,13 +171,6 @@ class PassesKernel final : public Kernel {
 
  private:
   std::size_t words() const { return lines_ * words_per_line; }
-  static std::uint64_t lines_in(std::uint64_t bytes) {
-    const std::uint64_t lines_per_array = bytes / stream_line / 3;
-    return lines_per_array < page_lines + shift_lines
-               ? 0
-               : (lines_per_array - shift_lines) / page_lines * page_lines;
-  }
-
   LoopCall call_of(Operation operation, std::size_t word, std::uint64_t lines) const {
     double* const a = arrays_[0] + word;
     double* const b = arrays_[1] + word;
@@ -217,7 +213,7 @@ class PassesKernel final : public Kernel {
   }
 
   std::vector<Operation> passes_;
-  double scalar_ = 0;
+  double scalar_;
   Stores stores_;
   std::array<unsigned, 8> widths_{};  ///< by operation
   Persist persist_;
@@ -232,10 +228,32 @@ class PassesKernel final : public Kernel {
 
 }  // namespace
 
-Bytes stream_region_bytes(std::uint64_t lines) { return Bytes{3 * stride_of(lines) * stream_line}; }
+Bytes stream_region_bytes(std::uint64_t lines) {
+  return Bytes{3 * array_stride(lines) * stream_line};
+}
 
-std::unique_ptr<Kernel> make_passes_kernel(const KernelSpec& spec) {
-  return std::make_unique<PassesKernel>(spec);
+std::vector<KernelKind> PassesParameters::kinds() {
+  return {{.usual = PassesParameters{},
+           .traits = {.in_files = false},
+           .make = made<PassesKernel>,
+           .check_size =
+               [](const KernelSpec& spec, Bytes size) {
+                 return check_passes_size(spec.as<PassesParameters>().array_lines, size);
+               },
+           .traffic =
+               [](const KernelSpec& spec) {
+                 return traffic_of_line(spec.as<PassesParameters>().passes.front(), spec.stores);
+               }}};
+}
+
+const char* name_of(Persist persist) {
+  switch (persist) {
+    case Persist::none: return "none";
+    case Persist::individual: return "individual";
+    case Persist::collective: return "collective";
+    case Persist::per_block: return "per-block";
+  }
+  return "none";
 }
 
 }  // namespace numatlas

@@ -4,18 +4,20 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "kernels/filling.h"
-#include "kernels/kernel.h"
+#include "kernels/kind.h"
 
 namespace numatlas {
 namespace {
@@ -45,9 +47,27 @@ constexpr std::array<Kind, 7> kinds{{{"read", Operation::read, 1, 1, false, fals
                                      {"triad", Operation::triad, 3, 2, true, true},
                                      {"update", Operation::update, 1, 1, true, false}}};
 
-const Kind& kind_of(std::string_view name) {
-  return *std::find_if(kinds.begin(), kinds.end(),
-                       [&](const Kind& kind) { return name == kind.name; });
+const Kind& loop_kind(Operation operation) {
+  return *std::ranges::find_if(kinds,
+                               [&](const Kind& kind) { return operation == kind.operation; });
+}
+
+Expected<void> check_loop_size(const KernelSpec& spec, Bytes size) {
+  const Kind& kind = loop_kind(spec.as<LoopParameters>().operation);
+  if (size.value >= kind.arrays * line_bytes) return {};
+  return fail_usage(
+      "--size",
+      kind.arrays == 1
+          ? fmt::format("{} are less than a cache line", to_text(size))
+          : fmt::format("{} are too small for one cache line of each of the {} arrays of {}",
+                        to_text(size), kind.arrays, kind.name));
+}
+
+Expected<void> check_mix_size(const KernelSpec& spec, Bytes size) {
+  const auto [reads, writes] = spec.as<MixParameters>();
+  if (size.value >= std::size_t{reads + writes} * line_bytes) return {};
+  return fail_usage("--size", fmt::format("{} are too small for one step of {}:{} lines",
+                                          to_text(size), reads, writes));
 }
 
 /// Lines of each of `arrays` arrays within this many lines.
@@ -179,17 +199,8 @@ Expected<void> check_stores(const char* kernel, Stores stores) {
 
 class StreamKernel final : public Kernel {
  public:
-  explicit StreamKernel(const KernelSpec& spec) : kind_(kind_of(spec.name)), stores_(spec.stores) {}
-
-  Expected<void> check_size(Bytes size) const override {
-    if (size.value >= kind_.arrays * line_bytes) return {};
-    return fail_usage(
-        "--size",
-        kind_.arrays == 1
-            ? fmt::format("{} are less than a cache line", to_text(size))
-            : fmt::format("{} are too small for one cache line of each of the {} arrays of {}",
-                          to_text(size), kind_.arrays, kind_.name));
-  }
+  explicit StreamKernel(const KernelSpec& spec)
+      : kind_(loop_kind(spec.as<LoopParameters>().operation)), stores_(spec.stores) {}
 
   Expected<void> prepare(const KernelMemory& memory) override {
     if (kind_.writes) {
@@ -227,7 +238,6 @@ class StreamKernel final : public Kernel {
   }
 
   std::uint64_t steps_per_pass() const override { return cursor_.lines(); }
-  Traffic traffic_per_step() const override { return traffic_of_line(kind_.operation, stores_); }
   std::vector<Operation> loops() const override { return {kind_.operation}; }
   void use_width(Operation, unsigned bytes) override { width_ = bytes; }
 
@@ -277,7 +287,7 @@ class StreamKernel final : public Kernel {
     auto* const target = reinterpret_cast<double*>(memory.data);
     auto* const source = reinterpret_cast<double*>(memory.source);
     if (source == nullptr) {
-      TRY(check_size(Bytes{memory.bytes}));
+      TRY(check_loop_size({LoopParameters{kind_.operation}}, Bytes{memory.bytes}));
       const std::size_t lines = lines_per_array(memory.bytes / line_bytes, kind_.arrays);
       for (std::size_t i = 0; i < kind_.arrays; ++i) arrays_[i] = target + i * lines * line_words;
       return lines;
@@ -306,16 +316,13 @@ class StreamKernel final : public Kernel {
 class MixKernel final : public Kernel {
  public:
   explicit MixKernel(const KernelSpec& spec)
-      : reads_(spec.mix_reads), writes_(spec.mix_writes), stores_(spec.stores) {}
-
-  Expected<void> check_size(Bytes size) const override {
-    if (size.value >= std::size_t{reads_ + writes_} * line_bytes) return {};
-    return fail_usage("--size", fmt::format("{} are too small for one step of {}:{} lines",
-                                            to_text(size), reads_, writes_));
-  }
+      : spec_(spec),
+        reads_(spec.as<MixParameters>().reads),
+        writes_(spec.as<MixParameters>().writes),
+        stores_(spec.stores) {}
 
   Expected<void> prepare(const KernelMemory& memory) override {
-    TRY(check_size(Bytes{memory.bytes}));
+    TRY(check_mix_size(spec_, Bytes{memory.bytes}));
     TRY(check_stores("mix", stores_));
     // So many turns that both parts end together.
     cursor_ = Cursor(memory.bytes / line_bytes / (reads_ + writes_));
@@ -349,10 +356,6 @@ class MixKernel final : public Kernel {
   }
 
   std::uint64_t steps_per_pass() const override { return cursor_.lines(); }
-  Traffic traffic_per_step() const override {
-    return {reads_ * line_bytes, writes_ * line_bytes,
-            stores_ == Stores::regular ? writes_ * line_bytes : 0};
-  }
   std::vector<Operation> loops() const override { return {Operation::mix}; }
   void use_width(Operation, unsigned bytes) override { width_ = bytes; }
 
@@ -376,6 +379,7 @@ class MixKernel final : public Kernel {
   std::size_t read_words() const { return cursor_.lines() * reads_ * line_words; }
   std::size_t written_words() const { return cursor_.lines() * writes_ * line_words; }
 
+  KernelSpec spec_;
   unsigned reads_, writes_;
   Stores stores_;
   unsigned width_ = 0;
@@ -395,17 +399,55 @@ const char* name_of(Operation operation) {
 }
 
 Traffic traffic_of_line(Operation operation, Stores stores) {
-  const Kind& kind = kind_of(name_of(operation));
+  const Kind& kind = loop_kind(operation);
   const bool fetches = kind.allocates && stores == Stores::regular;
   return {kind.reads * line_bytes, kind.writes ? line_bytes : 0, fetches ? line_bytes : 0};
 }
 
-std::unique_ptr<Kernel> make_stream_kernel(const KernelSpec& spec) {
-  return std::make_unique<StreamKernel>(spec);
+Expected<MixParameters> parse_mix(std::string_view text) {
+  // Beyond this a step is longer than a page, and the two streams hardly meet.
+  constexpr unsigned most = 64;
+  const auto part = [](std::string_view digits) {
+    unsigned value = 0;
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return code == std::errc{} && end == digits.data() + digits.size() && value <= most ? value : 0;
+  };
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const unsigned reads = part(text.substr(0, colon));
+  const unsigned writes = colon < text.size() ? part(text.substr(colon + 1)) : 0;
+  if (reads == 0 || writes == 0) {
+    return fail_usage("--mix", fmt::format("'{}' is not READS:WRITES", text),
+                      fmt::format("such as 2:1, each from 1 to {}", most));
+  }
+  return MixParameters{reads, writes};
 }
 
-std::unique_ptr<Kernel> make_mix_kernel(const KernelSpec& spec) {
-  return std::make_unique<MixKernel>(spec);
+std::vector<KernelKind> LoopParameters::kinds() {
+  std::vector<KernelKind> all;
+  for (const Kind& kind : numatlas::kinds) {
+    all.push_back({.usual = LoopParameters{kind.operation},
+                   .traits = {.reads = kind.reads > 0,
+                              .writes = kind.writes,
+                              .in_place = kind.writes && !kind.allocates,
+                              .takes_source = kind.arrays > 1},
+                   .make = made<StreamKernel>,
+                   .check_size = check_loop_size,
+                   .traffic = [](const KernelSpec& spec) {
+                     return traffic_of_line(spec.as<LoopParameters>().operation, spec.stores);
+                   }});
+  }
+  return all;
+}
+
+std::vector<KernelKind> MixParameters::kinds() {
+  return {{.usual = MixParameters{},
+           .make = made<MixKernel>,
+           .check_size = check_mix_size,
+           .traffic = [](const KernelSpec& spec) -> Traffic {
+             const auto [reads, writes] = spec.as<MixParameters>();
+             const bool fetches = spec.stores == Stores::regular;
+             return {reads * line_bytes, writes * line_bytes, fetches ? writes * line_bytes : 0};
+           }}};
 }
 
 }  // namespace numatlas

@@ -71,7 +71,7 @@ std::optional<std::vector<Flow>> Twins::work_of(const SessionPart& part, std::si
     flow.worker = number(flow.worker);
     if (flow.first_touch) flow.first_touch = number(*flow.first_touch);
     // Another one at each visit.
-    flow.kernel.chain.seed = 0;
+    flow.kernel.seed = 0;
     flow.region = plain(flow.region, local);
     if (flow.source) flow.source = plain(*flow.source, local);
   }
@@ -84,7 +84,7 @@ void Twins::add(SessionPart& part, std::size_t first) {
     auto work = work_of(part, i);
     if (!work) continue;
     const std::tuple kind{work->size(), work->front().region.bytes.value,
-                          work->front().kernel.name};
+                          name_of(work->front().kernel)};
     const auto [begin, end] = alike_.equal_range(kind);
     const auto twin = std::find_if(begin, end, [&](const auto& one) {
       const Group& group = groups_[one.second];
