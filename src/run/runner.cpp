@@ -98,7 +98,7 @@ Expected<void> Run::save(bool last) {
   // All points are written each time: that may take a twentieth of the run, not its square.
   const auto ended = std::chrono::steady_clock::now();
   if (write) next_save_ = ended + 20 * (ended - begun);
-  if (hooks_.save) return hooks_.save(report());
+  if (write && hooks_.save) return hooks_.save(report());
   return {};
 }
 
@@ -135,7 +135,7 @@ Expected<RunReport> Run::go(Setup setup) {
   if (ran) ran = session_.finish();
   ran = session_.conclude(ran);
   std::optional<Error> problem = error_of(ran);
-  const auto& wrong = part().wrong();
+  const auto wrong = part().wrong();
   // A device that failed fails again at the next point: the first time says more.
   if (problem && wrong && problem->kind == wrong->kind) problem = wrong;
   if (root()) {
