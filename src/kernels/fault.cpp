@@ -223,8 +223,7 @@ std::vector<KernelKind> FaultParameters::kinds() {
   return {{.usual = FaultParameters{},
            .traits = {.step = StepKind::fault, .in_files = false, .time = "fault_time"},
            .make = made<FaultKernel>,
-           .check_size = [](const KernelSpec& spec,
-                            Bytes size) { return spec.as<FaultParameters>().check_size(size); },
+           .check_size = checked<FaultParameters>,
            .part = [](const KernelSpec& spec) { return 1 / spec.as<FaultParameters>().pages(); },
            .simulated = simulated_fault}};
 }

@@ -49,6 +49,12 @@ std::unique_ptr<Kernel> made(const KernelSpec& spec) {
   return std::make_unique<K>(spec);
 }
 
+/// `KernelKind::check_size` of parameters that have it themselves.
+template <class P>
+Expected<void> checked(const KernelSpec& spec, Bytes size) {
+  return spec.as<P>().check_size(size);
+}
+
 const KernelKind& kind_of(const KernelSpec& spec);
 SimulatedStep simulated_step(const KernelSpec& spec, std::size_t flows);
 

@@ -159,8 +159,7 @@ std::vector<KernelKind> MigrateParameters::kinds() {
   return {{.usual = MigrateParameters{},
            .traits = {.step = StepKind::migration, .in_files = false, .time = "move_time"},
            .make = made<MigrateKernel>,
-           .check_size = [](const KernelSpec& spec,
-                            Bytes size) { return spec.as<MigrateParameters>().check_size(size); },
+           .check_size = checked<MigrateParameters>,
            .part = [](const KernelSpec& spec) { return 1 / spec.as<MigrateParameters>().pages(); },
            .simulated = simulated_migration}};
 }

@@ -1,11 +1,11 @@
 // Updates scattered over memory: what first-touch measurements take, since a prefetcher that runs
 // ahead of a plain loop hides much of what the memory's distance costs.
-#include <vector>
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <vector>
 
 #include <fmt/format.h>
 

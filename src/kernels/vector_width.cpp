@@ -1,10 +1,10 @@
 #include "kernels/vector_width.h"
 
-#include <string_view>
 #include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <string_view>
 
 namespace numatlas {
 
@@ -16,7 +16,7 @@ bool VectorWidth::same_loop(const VectorWidth& other) const {
 VectorWidth loop_of(const KernelSpec& spec, Operation operation, PageKind pages,
                     std::uint64_t workers) {
   const std::string kernel = operation == Operation::mix ? full_name(spec) : name_of(operation);
-  const bool writes = operation == Operation::mix || traits_of(std::string_view(kernel)).writes;
+  const bool writes = operation == Operation::mix || traits_of(kernel).writes;
   return {kernel, writes ? name_of(spec.stores) : "", name_of(pages), workers};
 }
 
