@@ -289,10 +289,11 @@ void SessionPart::note_widths() {
         std::any_of(setup_.plan.begin(), setup_.plan.end(), [&](const PlannedScenario& planned) {
           const auto& flows = planned.scenario.flows;
           return std::any_of(flows.begin(), flows.end(), [&](const Flow& flow) {
-            const auto& passes = flow.kernel.passes;
+            const auto* const work = flow.kernel.find<PassesParameters>();
             return full_name(flow.kernel) == width.kernel ||
-                   std::any_of(passes.begin(), passes.end(),
-                               [&](Operation one) { return name_of(one) == width.kernel; });
+                   (work != nullptr && std::ranges::any_of(work->passes, [&](Operation one) {
+                      return name_of(one) == width.kernel;
+                    }));
           });
         });
     if (own && !width.tried.empty()) report_.widths.push_back(width);

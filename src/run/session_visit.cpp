@@ -131,7 +131,7 @@ void SessionPart::mark_in_memory(Scenario& scenario) const {
   for (Flow& flow : scenario.flows) {
     const Worker& worker = layout.workers[static_cast<std::size_t>(flow.worker)];
     flow.in_memory = worker.rank == layout.own_rank(state_.comm) &&
-                     traits_of(flow.kernel.name).streams() &&
+                     traits_of(flow.kernel).streams() &&
                      level_of_flow(setup_.machine, layout, scenario, flow) == "memory";
   }
 }
@@ -199,7 +199,7 @@ Expected<void> SessionPart::run_scenario(const PointRun& point, std::size_t inde
   scenario.keep_memory = keep_memory;
   mark_in_memory(scenario);
   for (Flow& flow : scenario.flows)
-    flow.kernel.chain.seed += static_cast<std::uint64_t>(state_.memory_number);
+    flow.kernel.seed += static_cast<std::uint64_t>(state_.memory_number);
   auto traces = run_weighted(*engine_, planned, scenario);
   if (!traces) return take_failure(planned, traces.error(), visit);
   for (const Trace& trace : *traces) {

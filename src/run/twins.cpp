@@ -30,7 +30,7 @@ std::optional<std::vector<Flow>> work_of(const SessionPart& part, const PointRun
     flow.worker = part.worker_of_session(flow.worker);
     if (flow.first_touch) flow.first_touch = part.worker_of_session(*flow.first_touch);
     // Another one at each visit.
-    flow.kernel.chain.seed = 0;
+    flow.kernel.seed = 0;
     flow.region = plain(flow.region, local);
     if (flow.source) flow.source = plain(*flow.source, local);
   }
@@ -45,7 +45,7 @@ void Twins::add(SessionPart& part, std::size_t first) {
     auto flows = work_of(part, point);
     if (!flows) continue;
     const std::tuple kind{flows->size(), flows->front().region.bytes.value,
-                          flows->front().kernel.name};
+                          name_of(flows->front().kernel)};
     const auto [begin, end] = works_.equal_range(kind);
     const auto twin = std::find_if(begin, end, [&](const auto& one) {
       return one.second.flows == *flows && one.second.last != &part;
