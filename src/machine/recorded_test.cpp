@@ -340,6 +340,14 @@ struct BadField {
   const char* message;
 };
 
+TEST(Snapshot, ResultsAreNoMachine) {
+  json result = to_json(recorded(data + "cxl-two-sockets.xml"));
+  result["cases"] = json::array();
+  const auto read = machine_from_json(result);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "it has results, and is no machine");
+}
+
 TEST(Snapshot, ErrorsNameTheField) {
   const json good = to_json(recorded(data + "cxl-two-sockets.xml"));
   const std::vector<BadField> cases{

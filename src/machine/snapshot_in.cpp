@@ -266,6 +266,10 @@ void check_references(FieldReader& fields, const Machine& machine) {
 }  // namespace
 
 Expected<Machine> machine_from_json(const json& snapshot) {
+  if (snapshot.is_object() && (snapshot.contains("cases") || snapshot.contains("results")))
+    return fail(ErrorKind::usage, "it has results, and is no machine",
+                "use topology.json of the survey's folder, or what numatlas topology --format json "
+                "prints");
   Failure failure;
   Machine machine;
   FieldReader fields(snapshot, "", failure);

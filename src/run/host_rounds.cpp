@@ -118,6 +118,7 @@ Expected<void> HostRounds::gather_rest(const std::optional<CpuWatch>& watch) {
 
 Expected<void> HostRounds::retest(const std::vector<std::size_t>& chosen,
                                   const std::function<Expected<void>(bool)>& run) {
+  retested_ = true;
   const auto again = TRY(comm_.broadcast_values<std::size_t>(chosen));
   if (again.empty()) return {};
   const auto here =

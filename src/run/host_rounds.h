@@ -43,6 +43,8 @@ class HostRounds {
   /// while the others wait; its argument is whether this host takes part. Collective.
   Expected<void> retest(const std::vector<std::size_t>& chosen,
                         const std::function<Expected<void>(bool takes_part)>& run);
+  /// Whether that was asked for, if only for no host.
+  bool retested() const { return retested_; }
   /// What the hosts said of themselves, on rank 0.
   std::vector<Warning> warnings() const;
 
@@ -63,7 +65,7 @@ class HostRounds {
   std::vector<std::vector<ProcessPasses>> processes_;    ///< of this host by case, where kept
   std::vector<Warning> said_warnings_, later_warnings_;  ///< of this host
   std::string placement_;                                ///< of this host, in the first scenario
-  bool met_ = false, retesting_ = false;
+  bool met_ = false, retesting_ = false, retested_ = false;
 };
 
 }  // namespace numatlas

@@ -168,13 +168,13 @@ CaseInput SessionPart::case_input() const {
 }
 
 void SessionPart::plan_points(Seconds time) {
-  stage_points_ = points_.size();
-  stage_spent_ = spent_;
-  stage_recorded_ = recorded_;
+  stage_.first_point = points_.size();
+  stage_.spent = spent_;
+  stage_.recorded = recorded_;
   const std::size_t from = points_.empty() ? 0 : points_.back().first + points_.back().count;
   for (PointRun& point : points_of(setup_.plan, setup_.skips, from, time, options_)) {
     // Neighbours are numbered from 0 by stage.
-    point.neighbours += stage_points_;
+    point.neighbours += stage_.first_point;
     points_.push_back(std::move(point));
   }
 }
@@ -187,18 +187,18 @@ Expected<bool> SessionPart::refine() {
   if (state_.comm.size() > 1 || !benchmark_.refine) return false;
   report_.scenarios = cases_of(case_input(), points_);
   // The points of a refinement are those that it gave the last time: it would ask for them again.
-  if (report_.scenarios.size() == refined_cases_) return false;
+  if (report_.scenarios.size() == stage_.cases) return false;
   auto more = benchmark_.refine({options_, setup_.layout, setup_.machines, setup_.pages}, report_);
   if (!more) return fail(more.error());
   if (more->empty()) return false;
-  refined_cases_ = report_.scenarios.size();
+  stage_.cases = report_.scenarios.size();
   const int last_point = setup_.plan.empty() ? -1 : setup_.plan.back().point;
   for (PlannedScenario& planned : *more) {
     planned.point += last_point + 1;
     setup_.skips.push_back(planned.skip);
     setup_.plan.push_back(std::move(planned));
   }
-  ++stage_;
+  ++stage_.number;
   ++state_.memory_number;
   progress_.expect(weights());
   return true;
@@ -208,12 +208,12 @@ double SessionPart::slower() const {
   if (timeless()) return 0;
   // The estimate is right on no machine, but wrong alike for what is to come.
   double estimated = 0;
-  for (std::size_t i = stage_points_; i < points_.size(); ++i) {
+  for (std::size_t i = stage_.first_point; i < points_.size(); ++i) {
     const PointRun& point = points_[i];
     const auto own = static_cast<int>(std::ranges::count(point.done->visits, number_, &Visit::by));
     if (own > 0) estimated += point.preparation * made_anew(point, own);
   }
-  const Seconds preparing = spent_ - stage_spent_ - (recorded_ - stage_recorded_);
+  const Seconds preparing = spent_ - stage_.spent - (recorded_ - stage_.recorded);
   return estimated > 0 ? std::max(0.0, preparing.count() / estimated) : 1;
 }
 

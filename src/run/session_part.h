@@ -45,6 +45,14 @@ struct SessionState {
   std::function<void()> after_round = {};
 };
 
+/// The plan, or what refined it: points that were planned together.
+struct Stage {
+  int number = 0;  ///< 0: the plan
+  std::size_t first_point = 0;
+  std::chrono::duration<double> spent{0}, recorded{0};  ///< before it
+  std::size_t cases = 0;                                ///< known when it was asked for
+};
+
 class SessionPart {
  public:
   using Seconds = std::chrono::duration<double>;
@@ -79,9 +87,9 @@ class SessionPart {
   void give_up(const Error& error);
 
   /// The first point of the plan, or of what refined it last.
-  std::size_t stage_begin() const { return stage_points_; }
+  std::size_t stage_begin() const { return stage_.first_point; }
   /// Part of the share that is spent when the stage at hand is done: 1 for the last one.
-  double part_of_share() const { return std::min(1.0, benchmark_.time_until(stage_)); }
+  double part_of_share() const { return std::min(1.0, benchmark_.time_until(stage_.number)); }
   Seconds share() const { return share_; }
   /// Of the session's time, without waiting.
   Seconds spent() const { return timeless() ? recorded_ : spent_; }
@@ -172,20 +180,16 @@ class SessionPart {
   RunReport report_;
   /// Where the run is reduced to these.
   std::unique_ptr<HostRounds> rounds_of_hosts_;
-  bool retested_ = false;
   std::unique_ptr<Engine> engine_;
   std::vector<PointRun> points_;  ///< of the plan, then of what refines it
-  int stage_ = 0;                 ///< of `refine`; 0: the plan
-  std::size_t stage_points_ = 0;  ///< before the stage
-  Seconds stage_spent_{0}, stage_recorded_{0};
+  Stage stage_;
   Seconds begun_{0};
-  std::optional<std::size_t> refined_cases_;  ///< when the benchmark was asked for more last time
   std::optional<Error> given_up_;
   std::vector<int> session_workers_;  ///< by worker, the session's number of it
   std::vector<int> own_workers_;      ///< by the session's number, this part's; -1: none
   std::string my_process_memory_;
-  std::pair<int, std::size_t> measured_now_;  ///< stage and case
-  std::pair<int, std::size_t> memory_of_;     ///< the case that my_process_memory_ is of
+  std::size_t measured_now_ = 0;  ///< scenario of the plan
+  std::size_t memory_of_ = 0;     ///< the one that my_process_memory_ is of
 };
 
 }  // namespace numatlas

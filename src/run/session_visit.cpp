@@ -161,7 +161,7 @@ Expected<void> SessionPart::run_rounds(std::size_t index, bool takes_part) {
 
 /// What each host still has to say, and the slow ones once more.
 Expected<void> SessionPart::retest() {
-  if (std::exchange(retested_, true)) return {};
+  if (rounds_of_hosts_->retested()) return {};
   TRY(rounds_of_hosts_->gather_rest(state_.cpu_watch));
   return rounds_of_hosts_->retest(
       root() ? benchmark_.reduced_to_hosts->to_retest(report_) : std::vector<std::size_t>{},
@@ -178,7 +178,7 @@ Expected<void> SessionPart::run_scenario(const PointRun& point, std::size_t inde
                                          bool keep_memory, Visit& visit) {
   const PlannedScenario& planned = setup_.plan[index];
   progress_.begin(index);
-  measured_now_ = {stage_, index};
+  measured_now_ = index;
   if (const auto& why = setup_.skips[index]) {
     progress_.end(planned.scenario, "skipped: " + skip_text(in_words(*why)));
     return {};

@@ -255,6 +255,7 @@ Expected<void> Survey::write_tables() {
       [&](const Benchmark& benchmark, const RunOptions& options, const RunReport& report) {
         RunOptions whole = options;
         whole.style.all_notes = true;
+        whole.style.color = false;  // a file is no terminal
         if (wrote) wrote = write((report.command + ".txt").c_str(), benchmark.text(report, whole));
       });
   return wrote;

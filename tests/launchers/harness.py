@@ -31,6 +31,8 @@ LIMIT_SECONDS = 60
 #: A rank of Open MPI 4.1.4 under Slurm's PMIx that got a message within MPI_Init, before it was ready
 #: for any, and called nothing: about one start of a hundred on busy CPUs (see slurm.sh). No frame of ours.
 CRASH_IN_MPI_INIT = re.compile(r"Failing at address: \(nil\)\n\S+ \[ 0\] .*libc.*\n\S+ \*\*\* End of error message")
+#: So often a launcher is started for that reason; twice in a row it crashes where ten others want the CPUs.
+STARTS = 4
 #: The deliberate break of LAUNCHERS_BREAK=local-rank: the programs are told the global rank where they
 #: ask for the one on their node. Cases of layouts have to fail then.
 BREAK = """export SLURM_LOCALID=$SLURM_PROCID
@@ -226,12 +228,29 @@ class Trial:
         return self.run(*self.launcher.command, *words, env=env)
 
     def run(self, *words: str | Path, env: dict[str, str] | None = None) -> Run:
-        for _ in range(4):  # twice in a row on CPUs that five others want, too
+        for _ in range(STARTS):
             run = self.finish(self.start(*words, env=env))
-            if self.launcher is not SLURM_PMIX or run.out or not CRASH_IN_MPI_INIT.search(run.err):
+            if not self.crashed_in_init(run):
                 break
-            print("Open MPI crashed in MPI_Init; started again", flush=True)
         return run
+
+    def start_until(self, what: str, ready: Callable[[], bool], *words: str | Path) -> subprocess.Popen[str]:
+        """A process that has come as far as `ready` says."""
+        for _ in range(STARTS):
+            process = self.start(*words)
+            self.wait_for(what, lambda: ready() or process.poll() is not None)
+            if ready():
+                return process
+            run = self.finish(process)
+            if not self.crashed_in_init(run):
+                run.fail(f"ended before this: {what}")
+        raise Failed(f"Open MPI crashed in MPI_Init {STARTS} times")
+
+    def crashed_in_init(self, run: Run) -> bool:
+        crashed = self.launcher is SLURM_PMIX and not run.out and CRASH_IN_MPI_INIT.search(run.err) is not None
+        if crashed:
+            print("Open MPI crashed in MPI_Init; started again", flush=True)
+        return crashed
 
     def start(self, *words: str | Path, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
         command = [str(word) for word in words]

@@ -87,11 +87,10 @@ def stopped(t: Trial, stop: Callable[[subprocess.Popen[str]], object]) -> Run:
     csv = t.folder / "report.csv"
     csv.unlink(missing_ok=True)
     # Left to itself, srun waits for the others when a rank dies.
-    process = t.start(*t.launcher.command, "--kill-on-bad-exit=1", "-N2", "-n4", "--overcommit", t.numatlas, "latency",
-                      "--size", "1,2,3,4,5,6", "--time", "2s", "--precision", "0.000001%", "--json", "report.json",
-                      "--csv", csv)
     # The JSON is there before the CSV; both are replaced in one step.
-    t.wait_for("the first size is on disk", lambda: csv.exists() or process.poll() is not None)
+    process = t.start_until("the first size is on disk", csv.exists, *t.launcher.command, "--kill-on-bad-exit=1", "-N2",
+                            "-n4", "--overcommit", t.numatlas, "latency", "--size", "1,2,3,4,5,6", "--time", "2s",
+                            "--precision", "0.000001%", "--json", "report.json", "--csv", csv)
     stop(process)
     run = t.finish(process, 25)
     t.none_left()
