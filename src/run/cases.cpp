@@ -201,9 +201,8 @@ ScenarioResult case_of(const CaseInput& input, const PointRun& point) {
   result.groups = medians_of(result, input.head);
   for (const FlowResult& flow : result.flows)
     result.distribution = merged(result.distribution, flow.distribution);
-  const bool ended = point.ended && !input.given_up;
   if (!at_once(input.options, point))
-    set_stop(result, precision_of(input, point), ended ? "time_cap" : "interrupted");
+    set_stop(result, precision_of(input, point), point.ended ? "time_cap" : "interrupted");
   relate_to_pilots(result, times, input.head.pilots);
   return result;
 }

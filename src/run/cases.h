@@ -21,7 +21,6 @@ struct CaseInput {
   const Setup& setup;
   std::span<const int> workers;  ///< of this benchmark, by the session's numbers; -1: not its own
   const RunReport& head;         ///< hosts, machines and workers, and the pilots so far
-  bool given_up = false;         ///< points that have not ended will have no more visits
 };
 
 /// The case of a point that has visits or ended without any.

@@ -60,7 +60,8 @@ Seconds Session::time_left(const SessionPart& part) const {
 TimeLeft Session::divide(const SessionPart& part, const PointRun& next) const {
   std::vector<PlanPoints> plans;
   for (const auto& one : parts_) {
-    if (round_ > 0 || one.get() == &part) plans.push_back({one->points(), one->slower()});
+    const bool counts = round_ > 0 ? !one->ended() : one.get() == &part;
+    if (counts) plans.push_back({one->points(), one->slower()});
   }
   const Seconds left = round_ > 0 ? options_.time - spent() : time_left(part);
   return divide_time(plans, next, part.slower(), left.count());
@@ -86,7 +87,7 @@ bool Session::can_wait(const SessionPart& part, const PointRun& point) const {
       part.now().count() - visits.back().end >= options_.time.count() / most_visits)
     return false;
   return std::any_of(parts_.begin(), parts_.end(), [](const auto& one) {
-    return std::any_of(one->points().begin(), one->points().end(), [](const PointRun& other) {
+    return !one->ended() && std::ranges::any_of(one->points(), [](const PointRun& other) {
       return !other.ended && !other.converged && !other.skipped;
     });
   });

@@ -164,7 +164,7 @@ void SessionPart::number_workers() {
 }
 
 CaseInput SessionPart::case_input() const {
-  return {benchmark_, options_, hooks_, setup_, own_workers_, report_, given_up_.has_value()};
+  return {benchmark_, options_, hooks_, setup_, own_workers_, report_};
 }
 
 void SessionPart::plan_points(Seconds time) {
@@ -184,14 +184,14 @@ Expected<bool> SessionPart::refine() {
     TRY(retest());
     return false;
   }
-  if (state_.comm.size() > 1 || !benchmark_.refine) return false;
+  if (state_.comm.size() > 1 || !benchmark_.refine || given_up_) return false;
+  // It has been asked about these.
+  const auto known = static_cast<std::size_t>(std::ranges::count_if(points_, is_known));
+  if (std::exchange(stage_.cases, known) == known) return false;
   report_.scenarios = cases_of(case_input(), points_);
-  // The points of a refinement are those that it gave the last time: it would ask for them again.
-  if (report_.scenarios.size() == stage_.cases) return false;
   auto more = benchmark_.refine({options_, setup_.layout, setup_.machines, setup_.pages}, report_);
   if (!more) return fail(more.error());
   if (more->empty()) return false;
-  stage_.cases = report_.scenarios.size();
   const int last_point = setup_.plan.empty() ? -1 : setup_.plan.back().point;
   for (PlannedScenario& planned : *more) {
     planned.point += last_point + 1;
@@ -210,7 +210,10 @@ double SessionPart::slower() const {
   double estimated = 0;
   for (std::size_t i = stage_.first_point; i < points_.size(); ++i) {
     const PointRun& point = points_[i];
-    const auto own = static_cast<int>(std::ranges::count(point.done->visits, number_, &Visit::by));
+    const auto own =
+        static_cast<int>(std::ranges::count_if(point.done->visits, [&](const Visit& visit) {
+          return visit.by == number_ && visit.status == Status::ok;
+        }));
     if (own > 0) estimated += point.preparation * made_anew(point, own);
   }
   const Seconds preparing = spent_ - stage_.spent - (recorded_ - stage_.recorded);

@@ -50,7 +50,7 @@ struct Stage {
   int number = 0;  ///< 0: the plan
   std::size_t first_point = 0;
   std::chrono::duration<double> spent{0}, recorded{0};  ///< before it
-  std::size_t cases = 0;                                ///< known when it was asked for
+  std::size_t cases = 0;  ///< known when the benchmark was asked for more
 };
 
 class SessionPart {

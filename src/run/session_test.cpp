@@ -99,6 +99,32 @@ ScenarioResult two_seconds(const char* hypervisor, const Words& more = {}) {
   return session.parts().front()->report().scenarios.front();
 }
 
+TEST(Session, OneThatGaveUpLeavesItsTimeToTheOthers) {
+  const auto comm = make_single_comm();
+  const auto parsed = [&](const char* sizes) {
+    auto run = parse_run("latency", {"--size", sizes, "--pages", "base", "--cpus", "0", "--engine",
+                                     "null", "--time", "2s", "-q", "--machine", "numa:1 core:2"});
+    EXPECT_TRUE(run) << full_text(run.error());
+    run->options.time_of_all = true;
+    return run;
+  };
+  const auto one = parsed("4KiB"), other = parsed("8KiB,12KiB,16KiB,20KiB,24KiB,28KiB");
+  const RunHooks hooks;
+  Session session(*comm, {.time = std::chrono::seconds(2), .keeps_time = true, .null_engine = true},
+                  [](SessionPart&) { return Expected<void>(); });
+  for (const auto* run : {&one, &other}) {
+    auto setup = set_up((*run)->benchmark, (*run)->options, *comm);
+    ASSERT_TRUE(setup) << full_text(setup.error());
+    ASSERT_TRUE(session.add((*run)->benchmark, (*run)->options, hooks, *std::move(setup),
+                            std::chrono::milliseconds(200)));
+  }
+  session.parts().back()->give_up({ErrorKind::resource, "no memory", ""});
+  ASSERT_TRUE(session.conclude(session.finish()));
+  EXPECT_TRUE(session.parts().front()->points().front().ended);
+  EXPECT_EQ(session.parts().back()->points().front().visits(), 1);
+  EXPECT_EQ(session.parts().back()->report().scenarios.front().flows.front().stop, "interrupted");
+}
+
 TEST(Session, VisitsTakeAllOfTheTimeOfAVirtualMachine) {
   const ScenarioResult bare = two_seconds(""), guest = two_seconds("KVM");
   EXPECT_LT(bare.visits->seconds, 1);

@@ -71,8 +71,8 @@ Expected<void> SessionPart::take_failure(const PlannedScenario& planned, Error e
                       (planned.optional && error.kind == ErrorKind::permission);
   // Drivers of GPUs do not know what they were asked for.
   if (error.kind == ErrorKind::io) error = about(planned.scenario.name, std::move(error));
-  visit.error = error;
-  visit.optional = planned.optional;
+  visit.optional = planned.optional && (!visit.error || visit.optional);
+  if (!visit.error) visit.error = error;
   if (!cannot) {
     const bool cut = error.kind == ErrorKind::interrupted || error.kind == ErrorKind::peer;
     visit.status = cut ? Status::incomplete : Status::failed;
@@ -238,7 +238,6 @@ std::pair<Visit, Expected<void>> SessionPart::try_visit(const PointRun& point, S
 
 Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool found_memory,
                                   bool keep_memory) {
-  point.done->round = state_.round;
   if (point.skipped) {
     for (std::size_t i = point.first; i < point.first + point.count; ++i) {
       progress_.begin(i);
@@ -265,7 +264,8 @@ Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool found_me
     return flow.wrong && flow.wrong->kind == ErrorKind::io;
   });
   append(point, std::move(visit));
-  return ran && lost ? fail(*wrong()) : ran;
+  if (const auto error = wrong(); ran && lost && error) return fail(*error);
+  return ran;
 }
 
 /// A visit that failed is its point's alone: others that are the same work go on without it.
@@ -279,6 +279,7 @@ void SessionPart::append(PointRun& point, Visit visit) {
     std::ranges::sort(visit.flows, {}, &FlowResult::worker);
   const bool whole = visit.status == Status::ok;
   if (!whole) point.done = std::make_shared<VisitList>(*point.done);
+  point.done->round = state_.round;
   point.ended = point.ended || visit.status == Status::skipped || (whole && point.once);
   point.done->visits.push_back(std::move(visit));
 }

@@ -84,7 +84,7 @@ FlowResult facts_over(const std::vector<FlowResult*>& visits) {
   std::vector<Warning> warnings;
   std::optional<Error> wrong;
   std::string slowed_by;
-  double together = 0, overlap = 0;
+  double together = 0, overlap = 0, overlapped = 0;
   const auto add = [](std::vector<double>& list, const std::vector<double>& more) {
     list.insert(list.end(), more.begin(), more.end());
   };
@@ -94,14 +94,18 @@ FlowResult facts_over(const std::vector<FlowResult*>& visits) {
     distributions.push_back(&flow.distribution);
     add(pauses, flow.pauses);
     add(samples, flow.samples);
+    // A visit may have several of a code; what an earlier one said is not said again.
+    const std::vector<Warning> before = warnings;
     for (const Warning& warning : flow.warnings)
-      if (std::ranges::find(warnings, warning.code, &Warning::code) == warnings.end())
+      if (std::ranges::find(before, warning.code, &Warning::code) == before.end())
         warnings.push_back(warning);
     if (!wrong) wrong = flow.wrong;
     together += flow.together;
-    overlap += flow.overlap.value_or(0) * flow.together;
+    if (flow.overlap) {
+      overlap += *flow.overlap * flow.together;
+      overlapped += flow.together;
+    }
     if (is_last) break;
-    if (!flow.overlap) all.overlap.reset();
     all.stopped += flow.stopped;
     all.involuntary_switches += flow.involuntary_switches;
     all.prepare_time += flow.prepare_time;
@@ -109,7 +113,7 @@ FlowResult facts_over(const std::vector<FlowResult*>& visits) {
     if (flow.gpu && !flow.gpu->slowed_by.empty()) slowed_by = flow.gpu->slowed_by;
   }
   if (all.gpu && all.gpu->slowed_by.empty()) all.gpu->slowed_by = slowed_by;
-  if (all.overlap && together > 0) all.overlap = overlap / together;
+  if (overlapped > 0) all.overlap = overlap / overlapped;
   all.together = together;
   all.cpu_before = visits.front()->cpu_before;
   all.distribution = merged(distributions);

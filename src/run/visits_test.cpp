@@ -178,6 +178,19 @@ TEST(CaseVisits, TheirValuesAndTheBestAreKept) {
   EXPECT_EQ(result.visits->figures[1].best, 100) << "a rate";
 }
 
+TEST(CaseVisits, WarningsOfAVisitAreAllKept) {
+  CaseVisits visits;
+  ScenarioResult visit = visit_of(4, 1);
+  visit.flows[0].warnings = {{"placement", "", "region"}, {"placement", "", "source"}};
+  visits.add(visit, 0, 1);
+  visit.flows[0].warnings.push_back({"page-size", "", "other"});
+  visits.add(visit, 1, 2);
+  const ScenarioResult result = visits.result();
+  std::vector<std::string> texts;
+  for (const Warning& warning : result.flows[0].warnings) texts.push_back(warning.text);
+  EXPECT_THAT(texts, ElementsAre("region", "source", "other"));
+}
+
 TEST(CaseVisits, FactsOfAllVisitsAreKept) {
   CaseVisits visits;
   visits.add(visit_of(4, 1), 0, 1);
