@@ -10,7 +10,7 @@ from numatlas.figures.tables import Table, words_of
 from numatlas.figures.told import joined, label_shown
 
 #: Fields of a matrix, and the columns that they are made of.
-CELLS = {"values": "value", "low": "low", "high": "high", "texts": "text", "details": "detail"}
+CELLS = {"values": "value", "low": "low", "high": "high", "texts": "text"}
 
 
 def matrices(table: Table) -> list[Figure]:
@@ -28,7 +28,6 @@ def matrices(table: Table) -> list[Figure]:
             mine.texts(cell) for cell in view["cells"] if cell is not mine.main and cell["label"] not in rows
         ]
         frame["text"] = joined(beside, len(frame))
-        frame["detail"] = _details(mine, [*rows, columns])
         if view["symmetric"]:
             frame = _both_sides(frame)
         names = [_ordered(frame[name]) for name in ("row", "column")]
@@ -61,18 +60,6 @@ def _told(table: Table, labels: dict[str, Any], note: str) -> dict[str, Any]:
     """With one more note."""
     told = table.told(labels)
     return {**told, "notes": [*told["notes"], note] if note else told["notes"]}
-
-
-def _details(table: Table, shown: list[str]) -> list[str]:
-    """Of each cell what the map does not show: the buffer's size, and other labels that differ."""
-    names = [name for name in ("size", "pages", "stores") if name in table.frame and name not in shown]
-    texts = {name: [label_shown(value, name) for value in table.frame[name]] for name in names}
-    rows = zip(*texts.values(), strict=True)
-    told = [
-        ", ".join(f"{name} {text}" for name, text in zip(names, row, strict=True) if text != "-")
-        for row in rows
-    ]
-    return told or [""] * len(table.frame)
 
 
 def row_labels(table: Table) -> list[str]:

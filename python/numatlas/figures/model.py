@@ -174,7 +174,6 @@ class Matrix(Figure):
     low: list[Values] = field(default_factory=list)
     high: list[Values] = field(default_factory=list)
     texts: list[list[str]] = field(default_factory=list)  #: beside the numbers; of an empty cell: why; or []
-    details: list[list[str]] = field(default_factory=list)  #: of each cell, what a reader may ask for; or []
     breaks: dict[int, int] = field(default_factory=dict)  #: before which rows (and columns) a line is drawn,
     #: and its weight: 1 between caches, 2 between nodes, 3 between sockets
 
@@ -183,9 +182,8 @@ class Matrix(Figure):
         for name in ("values", "low", "high"):
             grid = getattr(self, name) or [[None] * shape[1] for _ in shape[0]]
             setattr(self, name, [absent_as_none(line) for line in grid])
-        for name in ("texts", "details"):
-            grid = getattr(self, name) or [[""] * shape[1] for _ in shape[0]]
-            setattr(self, name, [[text if isinstance(text, str) else "" for text in line] for line in grid])
+        texts = self.texts or [[""] * shape[1] for _ in shape[0]]
+        self.texts = [[text if isinstance(text, str) else "" for text in line] for line in texts]
 
     def ends(self) -> list[float]:
         """All numbers that a scale has to reach."""
@@ -206,9 +204,8 @@ class Matrix(Figure):
             for at, column in enumerate(self.columns):
                 value, ends = self.values[row][at], self.spread_of(row, at)
                 shown = number_or_range(value, self.low[row][at], self.high[row][at])
-                more = ", ".join(filter(None, [self.texts[row][at], self.details[row][at]]))
-                if shown or more:
-                    rows.append([name, column, shown, "" if value is None else ends, more])
+                if shown or self.texts[row][at]:
+                    rows.append([name, column, shown, ends * (value is not None), self.texts[row][at]])
         return [self.row_label, self.column_label, self.unit, "from, to", ""], rows
 
     def widest(self) -> str | None:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from numatlas.file_error import FileError
 from numatlas.readers.csv_files import SWEEP_VIEWS
-from numatlas.readers.placement import Residency
+from numatlas.readers.placement import OF_SOURCE, residency
 from numatlas.readers.stream_json import with_hosts
 from numatlas.result import NODES, Result, Warning, label_order
 from numatlas.units import half_width, ranges_of
@@ -201,9 +201,9 @@ def _flow(flow: Json, workers: list[Json], hosts: list[str]) -> Json:
     gpu = flow.get("gpu") or {}
     # A copy to a GPU: what lies somewhere on the host is its source, which is not told once more.
     to_gpu = str(flow.get("memory")).startswith("gpu:") and flow.get("source_memory")
-    first, second = ("source_", None) if to_gpu else ("", "source_")
-    memory = Residency(flow, first)
-    source = Residency(flow, second)
+    memory = residency(flow, "source_" if to_gpu else "")
+    source = {} if to_gpu else residency(flow, "source_")
+    seen = ranges_of(memory.pop("seen"))
     codes = [warning["code"] for warning in flow.get("warnings", [])]
     past_caches = (flow.get("kernel"), flow.get("stores")) == ("write", "non-temporal")
     return {
@@ -215,14 +215,10 @@ def _flow(flow: Json, workers: list[Json], hosts: list[str]) -> Json:
         "worker": flow["worker"],
         "cpu": flow.get("cpu_after"),
         "cpu_node": node,
-        "nodes": f"{'-' if node is None else node} -> {ranges_of(memory.nodes()) or '-'}",
-        "memory": memory.asked,
-        "memory_node": memory.main_node(),
-        "observed_memory_node": memory.main_node(),
-        **memory.columns(""),
-        "page_size": memory.told.get("page_text"),
-        "source_memory": source.asked,
-        **source.columns("source_"),
+        "nodes": f"{'-' if node is None else node} -> {seen or '-'}",
+        **memory,
+        "observed_memory_node": memory["memory_node"],
+        **{f"source_{name}": source.get(name) for name in OF_SOURCE},
         "first_touch": flow["worker"] if flow.get("first_touch") is None else flow["first_touch"],
         "level": flow.get("level"),
         "cache": flow.get("level") if str(flow.get("level"))[0] == "L" and not past_caches else None,

@@ -9,7 +9,6 @@ function bytesOf(base64) {
 }
 async function unpacked(id) {
   const element = document.getElementById(id);
-  if (!("packed" in element.dataset)) return element.textContent;
   const stream = new Blob([bytesOf(element.textContent)]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).text();
 }
