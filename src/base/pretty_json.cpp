@@ -19,8 +19,9 @@ bool is_plain(const json& value) {
 }
 
 /// One member per line at the top; below, lines are filled with what is short.
-void write(const json& value, std::size_t depth, std::string& text) {
-  if (is_plain(value)) {
+void write(const json& value, std::size_t depth, const std::vector<LongMember>& long_members,
+           std::string& text) {
+  if (long_members.empty() && is_plain(value)) {
     text += json_line(value);
     return;
   }
@@ -31,9 +32,12 @@ void write(const json& value, std::size_t depth, std::string& text) {
   std::size_t line_start = 0;
   for (auto item = value.begin(); item != value.end(); ++item) {
     std::string part = object ? json_line(item.key()) + ": " : "";
-    write(*item, depth + 1, part);
-    const bool is_short =
-        depth > 0 && part.size() <= most_in_a_filled_line && part.find('\n') == std::string::npos;
+    const auto is_item = [&](const LongMember& member) { return member.name == item.key(); };
+    const auto longer = object ? std::ranges::find_if(long_members, is_item) : long_members.end();
+    if (longer == long_members.end()) write(*item, depth + 1, {}, part);
+    const bool is_short = depth > 0 && longer == long_members.end() &&
+                          part.size() <= most_in_a_filled_line &&
+                          part.find('\n') == std::string::npos;
     if (is_short && last_was_short && text.size() - line_start + 2 + part.size() < columns) {
       text += ", ";
     } else {
@@ -42,6 +46,7 @@ void write(const json& value, std::size_t depth, std::string& text) {
       text.append(depth + 1, ' ');
     }
     text += part;
+    if (longer != long_members.end()) longer->write(text);
     first = false;
     last_was_short = is_short;
   }
@@ -58,9 +63,10 @@ std::string json_line(const json& value) {
 
 std::string pretty(const json& value) { return pretty_part(value, 0) + '\n'; }
 
-std::string pretty_part(const json& value, std::size_t depth) {
+std::string pretty_part(const json& value, std::size_t depth,
+                        const std::vector<LongMember>& long_members) {
   std::string text;
-  write(value, depth, text);
+  write(value, depth, long_members, text);
   return text;
 }
 

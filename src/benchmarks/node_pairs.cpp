@@ -23,7 +23,7 @@ Expected<void> NodePairOptions::parse(const std::string& command) {
   choices = TRY(kernels.parse());
   for (const Choice& choice : choices) {
     if (!size.given()) break;
-    TRY((*make_kernel(choice.spec))->check_size(*size.given()));
+    TRY(check_size(choice.spec, *size.given()));
   }
   return {};
 }

@@ -58,9 +58,9 @@ const Job& owner_of(const Flow& flow, const std::vector<Job>& jobs) {
 /// pages have few faults, and leave the cache before they are filled. A long stride writes few
 /// pages.
 void populate_base_pages(const Flow& flow, const KernelMemory& memory) {
-  const KernelTraits& traits = traits_of(flow.kernel.name);
+  const KernelTraits& traits = traits_of(flow.kernel);
   const bool fills =
-      traits.chases() ? flow.kernel.chain.stride.value <= kernel::page_size() : traits.streams();
+      (traits.chases() || traits.streams()) && stride_of(flow.kernel).value <= kernel::page_size();
   if (!fills || memory.filled) return;
   if (flow.region.pages == PageKind::base) (void)populate(memory.data, memory.bytes);
   if (flow.source && flow.source->pages == PageKind::base)
@@ -257,7 +257,8 @@ Expected<void> RealEngine::allocate_for(const Flow& flow, Job& job) const {
     TRY(bind_thread({*place.cpu}));
   }
   const auto memory_for = [&](const Region& region) {
-    return on_gpu(flow.kernel) ? allocate_for_gpu(region, flow.kernel.device) : allocate(region);
+    const auto* const device = flow.kernel.find<DeviceWork>();
+    return device != nullptr ? allocate_for_gpu(region, *device) : allocate(region);
   };
   job.buffer = TRY(memory_for(flow.region));
   if (flow.source) {
@@ -315,9 +316,8 @@ Expected<std::unique_ptr<Kernel>> RealEngine::kernel_of(const Flow& flow, Job& j
                                                         const KernelMemory& memory) {
   if (!on_gpu(flow.kernel)) {
     auto kernel = make_kernel(flow.kernel);
-    if (!kernel) return fail(kernel.error());
     populate_base_pages(flow, memory);
-    TRY((*kernel)->prepare(memory));
+    TRY(kernel->prepare(memory));
     return kernel;
   }
   auto kernel =

@@ -27,9 +27,7 @@ Scenario passes_of(int passes) {
   for (int worker : {0, 1}) {
     Flow flow;
     flow.worker = worker;
-    flow.kernel.name = "stream";
-    flow.kernel.passes = {Operation::copy, Operation::triad};
-    flow.kernel.array_lines = 500;
+    flow.kernel.parameters = PassesParameters{{Operation::copy, Operation::triad}, 500};
     flow.region.bytes = stream_region_bytes(500);
     scenario.flows.push_back(flow);
   }

@@ -52,7 +52,7 @@ class Phases final : public ProgressListener {
 TEST_F(RealEngine, KernelsAreCheckedAndRecordToTheEnd) {
   Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, milliseconds(100));
   scenario.stop.to_the_end = true;
-  for (Flow& flow : scenario.flows) flow.kernel.name = "triad";
+  for (Flow& flow : scenario.flows) flow.kernel.parameters = LoopParameters{Operation::triad};
   // One flow has enough at once, and goes on while the other needs all its time.
   scenario.stop.precision = 1e-9;
   const auto traces = engine_->run(scenario);
@@ -151,7 +151,7 @@ TEST_F(RealEngine, LoadFlowsRunUntilTheMeasuredOnesHaveEnough) {
 
 TEST_F(RealEngine, ALoadIsNotFasterThanItsRate) {
   Flow load = flow_of(1);
-  load.kernel.name = "read";
+  load.kernel.parameters = LoopParameters{Operation::read};
   load.role = Role::load;
   load.rate = 50e6;
   const auto traces = engine_->run(scenario_of({flow_of(0), load}));
@@ -170,10 +170,10 @@ TEST_F(RealEngine, TwoFlowsHandALineToEachOther) {
   for (const std::string kind : {"cas", "store"}) {
     Flow asks = flow_of(0);
     asks.region.bytes = Bytes{4096};
-    asks.kernel.name = kind;
+    asks.kernel = kernel_named(kind);
     Flow answers = asks;
     answers.worker = 1;
-    answers.kernel.name += " answer";
+    answers.kernel.as<PingPongParameters>().answers = true;
     answers.role = Role::load;
     answers.shares = 0;
     // Twice: nothing of the first time is in the way of the second.
@@ -191,8 +191,7 @@ TEST_F(RealEngine, WhoSharesMemoryFindsItFilledAndKnowsWhereItLies) {
   for (const std::string kernel : {"read", "chase"}) {
     // In the file before its owner, whose memory is there first all the same.
     Flow shares = flow_of(0);
-    shares.kernel.name = kernel;
-    shares.kernel.verify_full = false;
+    shares.kernel = kernel_named(kernel);
     Flow owner = shares;
     owner.worker = 1;
     shares.shares = 1;
@@ -224,7 +223,7 @@ TEST_F(RealEngine, WhatIsWrongWithSharedMemoryIsToldAsItsOwnersError) {
 
 TEST_F(RealEngine, AnotherTouchesFirstAndAnotherRegionIsRead) {
   Flow copy = flow_of(0);
-  copy.kernel.name = "copy";
+  copy.kernel.parameters = LoopParameters{Operation::copy};
   copy.source = copy.region;
   copy.first_touch = 1;
   const auto traces = engine_->run(scenario_of({copy}));
@@ -239,7 +238,7 @@ TEST_F(RealEngine, AnotherTouchesFirstAndAnotherRegionIsRead) {
 TEST_F(RealEngine, PagesThatALongStridePassesByStayAbsent) {
   Flow flow = flow_of(0, Bytes{8 * mib});
   const std::size_t page = kernel::page_size();
-  flow.kernel.chain.stride = Bytes{16 * page};
+  flow.kernel.as<ChaseParameters>().stride = Bytes{16 * page};
   const auto traces = engine_->run(scenario_of({flow}));
   ASSERT_TRUE(traces) << full_text(traces.error());
   const Residency& residency = traces->front().residency;
@@ -291,7 +290,7 @@ TEST_F(RealEngine, MemoryIsKeptForTheSameWork) {
   again.rate = 1e9;
   const auto second = engine_->run(scenario_of({again}));
   Flow other = flow_of(0);
-  other.kernel.chain.seed += 1;
+  other.kernel.seed += 1;
   const auto third = engine_->run(scenario_of({other}));
   ASSERT_TRUE(first && second && third);
   EXPECT_EQ(first->front().address, second->front().address);
@@ -371,11 +370,9 @@ TEST_F(RealEngine, ErrorsOfAWorkerAreReturnedAndLeaveItReady) {
   ASSERT_FALSE(traces);
   EXPECT_EQ(traces.error().kind, ErrorKind::resource);
 
-  Flow unknown = flow_of(0);
-  unknown.kernel.name = "dance";
-  traces = engine_->run(scenario_of({unknown}));
+  traces = engine_->run(scenario_of({flow_of(0, Bytes{64})}));
   ASSERT_FALSE(traces);
-  EXPECT_THAT(full_text(traces.error()), HasSubstr("'dance'"));
+  EXPECT_THAT(full_text(traces.error()), HasSubstr("fewer than two nodes"));
 
   EXPECT_TRUE(engine_->run(scenario_of({flow_of(0), flow_of(1)}, milliseconds(10))));
 }

@@ -18,7 +18,7 @@ constexpr std::int64_t longest_delay_ns = 100'000;
 }  // namespace
 
 std::function<void(std::uint64_t)> paced(const Flow& flow, Kernel& kernel, Clock& clock) {
-  const auto bytes = static_cast<double>(kernel.traffic_per_step().counted());
+  const auto bytes = static_cast<double>(traffic_per_step(flow.kernel).counted());
   if (!flow.rate || !(*flow.rate > 0) || !(bytes > 0)) {
     return [&kernel](std::uint64_t steps) { kernel.run(steps); };
   }

@@ -11,11 +11,9 @@ namespace {
 /// Steps of a line each that take no time.
 class Lines final : public Kernel {
  public:
-  Expected<void> check_size(Bytes) const override { return {}; }
   Expected<void> prepare(const KernelMemory&) override { return {}; }
   void run(std::uint64_t steps) override { done += steps; }
   std::uint64_t steps_per_pass() const override { return 1; }
-  Traffic traffic_per_step() const override { return {64, 0}; }
   Expected<void> verify() const override { return {}; }
   std::uint64_t done = 0;
 };
@@ -29,6 +27,7 @@ TEST(Pace, IsThatOfTheRateHoweverLongTheClockHasRun) {
     clock.sleep_until(begin);
     Lines kernel;
     Flow flow;
+    flow.kernel = {LoopParameters{Operation::read}};
     flow.rate = 64 / (step_ns * 1e-9);
     const auto run = paced(flow, kernel, clock);
     run(1);

@@ -43,7 +43,7 @@ class RealEngine : public ::testing::Test {
   Flow flow_of(int worker, Bytes size = Bytes{256 * kib}) const {
     Flow flow;
     flow.worker = worker;
-    flow.kernel.verify_full = true;
+    flow.kernel.as<ChaseParameters>().verify_full = true;
     flow.region.bytes = size;
     flow.region.placement = layout_.workers[static_cast<std::size_t>(worker)].placement.memory;
     flow.warm_up = Bytes{2 * size.value};

@@ -28,9 +28,10 @@ constexpr std::uint64_t most_steps = 1 << 17;
 /// A flow's loops, as it names them. Of a run that is reduced to its hosts these have different
 /// numbers of workers, and one choice.
 VectorWidth loop_in(const Scenario& scenario, const Flow& flow, Operation operation) {
+  const std::string kernel = name_of(flow.kernel);
   const auto alike =
       std::count_if(scenario.flows.begin(), scenario.flows.end(),
-                    [&](const Flow& other) { return other.kernel.name == flow.kernel.name; });
+                    [&](const Flow& other) { return name_of(other.kernel) == kernel; });
   return loop_of(flow.kernel, operation, flow.region.pages,
                  scenario.stop.passes ? 0 : static_cast<std::uint64_t>(alike));
 }

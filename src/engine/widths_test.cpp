@@ -33,13 +33,12 @@ class Widths : public ::testing::Test {
     for (int worker = 0; worker < 2; ++worker) {
       Flow flow;
       flow.worker = worker;
-      flow.kernel.name = kernel;
+      flow.kernel = kernel_named(kernel);
       flow.region.bytes = Bytes{mib};
       flow.region.placement = layout_.workers.front().placement.memory;
       flow.in_memory = in_memory;
       if (!passes.empty()) {
-        flow.kernel.passes = passes;
-        flow.kernel.array_lines = 3000;
+        flow.kernel.parameters = PassesParameters{passes, 3000};
         flow.region.bytes = stream_region_bytes(3000);
         scenario.stop.passes = 3 * static_cast<int>(passes.size());
       }

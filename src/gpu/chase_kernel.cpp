@@ -19,13 +19,12 @@ namespace {
 class DeviceChase final : public DeviceKernel {
  public:
   DeviceChase(const KernelSpec& spec, const DeviceRef& device)
-      : spec_(spec), device_(device), queue_(device, 1, false) {}
+      : work_(spec.as<DeviceChaseParameters>()),
+        seed_(spec.seed),
+        device_(device),
+        queue_(device, 1, false) {}
   ~DeviceChase() override { detach(); }
 
-  Expected<void> check_size(Bytes size) const override {
-    TRY(ChainLayout::make(size, spec_.chain));
-    return {};
-  }
   Expected<void> prepare(const KernelMemory& memory) override;
   Expected<void> attach() override;
   void run(std::uint64_t steps) override;
@@ -33,13 +32,13 @@ class DeviceChase final : public DeviceKernel {
   void detach() override;
   DeviceReport take_report() override { return std::move(queue_.report()); }
   std::uint64_t steps_per_pass() const override { return 1; }
-  Traffic traffic_per_step() const override { return {}; }
   Expected<void> verify() const override;
 
  private:
   const void* next_lines();
 
-  KernelSpec spec_;
+  DeviceChaseParameters work_;
+  std::uint64_t seed_;
   DeviceRef device_;
   StepQueue queue_;
   std::byte* host_ = nullptr;
@@ -55,12 +54,12 @@ class DeviceChase final : public DeviceKernel {
 };
 
 Expected<void> DeviceChase::prepare(const KernelMemory& memory) {
-  const auto layout = ChainLayout::make(Bytes{memory.bytes}, spec_.chain);
+  const auto layout = ChainLayout::make(Bytes{memory.bytes}, ChainSpec{}, seed_);
   if (!layout) return fail(layout.error());
   host_ = memory.data;
   bytes_ = memory.bytes;
   position_ = host_;
-  lines_.resize(spec_.device.loads);
+  lines_.resize(work_.loads);
   build_chain(host_, *layout);
   return prove_chain(host_, *layout);
 }
@@ -81,7 +80,7 @@ Expected<void> DeviceChase::attach() {
 
 /// Brings the lines of the next step into the CPU's caches, or out of all of them; where they end.
 const void* DeviceChase::next_lines() {
-  if (spec_.device.caches == HostCaches::warm) return chase(position_, spec_.device.loads);
+  if (work_.caches == HostCaches::warm) return chase(position_, work_.loads);
   const void* line = position_;
   // No load between two flushes: it would bring back the line beside its own.
   for (const void*& one : lines_) {
@@ -98,7 +97,7 @@ void DeviceChase::run(std::uint64_t steps) {
     const void* const end = next_lines();
     queue_.run(1, [&](StreamHandle stream) {
       auto address = reinterpret_cast<std::uint64_t>(position_);
-      std::uint64_t loads = spec_.device.loads;
+      std::uint64_t loads = work_.loads;
       std::array<void*, 4> arguments{&delta_, &address, &loads, &result_};
       return device_.runtime->launch(device_.device, stream, function_, 1, 1, arguments.data());
     });

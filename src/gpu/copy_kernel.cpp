@@ -30,7 +30,7 @@ constexpr unsigned most_blocks = 128, block_threads = 256;
 // Pinning is timed so often; the last time is the one that the copies have.
 constexpr int pin_times = 3;
 
-int depth_of(const DeviceWork& work) {
+int depth_of(const DeviceCopyParameters& work) {
   if (work.depth > 0) return work.depth;
   const std::uint64_t step = std::max<std::uint64_t>(1, work.bytes.value * work.copies);
   return static_cast<int>(std::clamp(bytes_ahead / step, fewest_ahead, most_ahead));
@@ -45,22 +45,17 @@ class DeviceCopy final : public DeviceKernel {
  public:
   DeviceCopy(const KernelSpec& spec, const DeviceRef& device, const DeviceRef& other, int from,
              int to)
-      : spec_(spec),
+      : work_(spec.as<DeviceCopyParameters>()),
+        seed_(spec.seed),
         device_(device),
         other_(other),
         from_(from),
         to_(to),
         // A thread that slept queues the next copy later, between that copy's events.
-        queue_(device, depth_of(spec.device),
-               spec.device.depth != 1 &&
-                   spec.device.bytes.value * spec.device.copies >= sleeps_from) {}
+        queue_(device, depth_of(work_),
+               work_.depth != 1 && work_.bytes.value * work_.copies >= sleeps_from) {}
   ~DeviceCopy() override { detach(); }
 
-  Expected<void> check_size(Bytes size) const override {
-    if (size.value > 0 && size.value % 16 == 0) return {};
-    return fail_usage("--size",
-                      fmt::format("a GPU copies whole words of 16 bytes, not {}", to_text(size)));
-  }
   Expected<void> prepare(const KernelMemory& memory) override;
   Expected<void> attach() override;
   void run(std::uint64_t steps) override {
@@ -70,12 +65,11 @@ class DeviceCopy final : public DeviceKernel {
   void detach() override;
   DeviceReport take_report() override { return std::move(queue_.report()); }
   std::uint64_t steps_per_pass() const override { return 1; }
-  Traffic traffic_per_step() const override { return numatlas::traffic_per_step(spec_); }
   Expected<void> verify() const override;
 
  private:
-  bool zero_copy() const { return spec_.device.pinning == Pinning::zero_copy; }
-  std::uint64_t words() const { return spec_.device.bytes.value / sizeof(std::uint64_t); }
+  bool zero_copy() const { return work_.pinning == Pinning::zero_copy; }
+  std::uint64_t words() const { return work_.bytes.value / sizeof(std::uint64_t); }
   Expected<void> step(StreamHandle stream);
   Expected<void> copy_once(StreamHandle stream);
   Expected<void> through(const DeviceRef& device, CopyWay way, DeviceAddress address,
@@ -84,7 +78,8 @@ class DeviceCopy final : public DeviceKernel {
   Expected<void> check(const std::uint64_t* words, std::uint64_t first, std::size_t count) const;
   Expected<void> check_gpu(const DeviceRef& device, DeviceAddress address) const;
 
-  KernelSpec spec_;
+  DeviceCopyParameters work_;
+  std::uint64_t seed_;
   DeviceRef device_;  ///< whose stream it is
   DeviceRef other_;   ///< of a copy between two GPUs: the one copied to
   int from_, to_;
@@ -108,8 +103,7 @@ Expected<void> DeviceCopy::prepare(const KernelMemory& memory) {
   if (host_ != nullptr) {
     const bool is_source = from_ < 0;
     auto filled = fill_in_pieces(words(), [&](std::size_t first, std::size_t end) {
-      for (std::size_t i = first; i < end; ++i)
-        host_[i] = is_source ? word_at(i, spec_.chain.seed) : 0;
+      for (std::size_t i = first; i < end; ++i) host_[i] = is_source ? word_at(i, seed_) : 0;
     });
     if (!filled) return filled;
   }
@@ -117,8 +111,7 @@ Expected<void> DeviceCopy::prepare(const KernelMemory& memory) {
   const DeviceRef& target = from_ < 0 ? device_ : other_;
   // In its own stream and waited for: what stands there at the end came over the link.
   auto stream = TRY(target.runtime->create_stream(target.device));
-  auto done =
-      target.runtime->fill(target.device, stream, destination_, 0, spec_.device.bytes.value);
+  auto done = target.runtime->fill(target.device, stream, destination_, 0, work_.bytes.value);
   if (done) done = target.runtime->wait_for_stream(target.device, stream);
   (void)target.runtime->destroy_stream(target.device, stream);
   return done;
@@ -136,11 +129,11 @@ Expected<void> DeviceCopy::attach() {
     const auto back = gpu.can_reach_peer(other_.device, device_.device);
     return back && *back ? gpu.reach_peer(other_.device, device_.device) : Expected<void>{};
   }
-  if (spec_.device.pinning == Pinning::pinned || zero_copy()) {
+  if (work_.pinning == Pinning::pinned || zero_copy()) {
     for (int i = 0; i < pin_times && !stop_requested(); ++i) {
       detach();
       const std::int64_t start = monotonic_ns();
-      auto done = gpu.pin(device_.device, host_, spec_.device.bytes.value, zero_copy());
+      auto done = gpu.pin(device_.device, host_, work_.bytes.value, zero_copy());
       if (!done) return done;
       pinned_ = true;
       report.pin_seconds.push_back(static_cast<double>(monotonic_ns() - start) * 1e-9);
@@ -164,7 +157,7 @@ void DeviceCopy::detach() {
 
 Expected<void> DeviceCopy::copy_once(StreamHandle stream) {
   DeviceRuntime& gpu = *device_.runtime;
-  const std::size_t bytes = spec_.device.bytes.value;
+  const std::size_t bytes = work_.bytes.value;
   if (host_ == nullptr) {
     return gpu.copy_between(device_.device, stream, other_.device, destination_, device_.device,
                             source_, bytes);
@@ -186,7 +179,7 @@ Expected<void> DeviceCopy::copy_once(StreamHandle stream) {
 }
 
 Expected<void> DeviceCopy::step(StreamHandle stream) {
-  for (std::uint64_t i = 0; i < spec_.device.copies; ++i) {
+  for (std::uint64_t i = 0; i < work_.copies; ++i) {
     TRY(copy_once(stream));
   }
   return {};
@@ -208,7 +201,7 @@ Expected<void> DeviceCopy::fill_gpu(const DeviceRef& device, DeviceAddress addre
   for (std::uint64_t first = 0; first < words(); first += chunk.size()) {
     if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
     const std::size_t count = std::min<std::uint64_t>(chunk.size(), words() - first);
-    for (std::size_t i = 0; i < count; ++i) chunk[i] = word_at(first + i, spec_.chain.seed);
+    for (std::size_t i = 0; i < count; ++i) chunk[i] = word_at(first + i, seed_);
     auto done = through(device, CopyWay::host_to_device, address + first * sizeof(std::uint64_t),
                         chunk, count);
     if (!done) return done;
@@ -219,7 +212,7 @@ Expected<void> DeviceCopy::fill_gpu(const DeviceRef& device, DeviceAddress addre
 Expected<void> DeviceCopy::check(const std::uint64_t* words, std::uint64_t first,
                                  std::size_t count) const {
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t wanted = word_at(first + i, spec_.chain.seed);
+    const std::uint64_t wanted = word_at(first + i, seed_);
     if (words[i] == wanted) continue;
     return fail(ErrorKind::internal,
                 fmt::format("the copy is wrong from byte {} on: {:#018x} instead of {:#018x}",

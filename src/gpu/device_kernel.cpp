@@ -4,21 +4,21 @@
 
 #include "gpu/device_kernels.h"
 #include "gpu/flush.h"
-#include "kernels/traits.h"
 
 namespace numatlas {
 
 Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spec, int from,
                                                            int to) {
-  const auto device = TRY(find_device(spec.device.gpu));
-  const bool chases = traits_of(spec.name).chases_on_gpu();
-  const bool maps = chases || spec.device.pinning == Pinning::zero_copy;
+  const auto& work = *spec.find<DeviceWork>();
+  const auto* const chase = spec.find<DeviceChaseParameters>();
+  const auto device = TRY(find_device(work.gpu));
+  const bool maps = chase != nullptr || work.pinning == Pinning::zero_copy;
   if (maps && !device.info().maps_host_memory) {
     return fail(ErrorKind::unavailable,
-                fmt::format("GPU {} cannot read the host's memory itself", spec.device.gpu));
+                fmt::format("GPU {} cannot read the host's memory itself", work.gpu));
   }
-  if (chases) {
-    if (spec.device.caches == HostCaches::cold && !can_flush())
+  if (chase != nullptr) {
+    if (chase->caches == HostCaches::cold && !can_flush())
       return fail_about(ErrorKind::unavailable, "--caches cold",
                         "programs cannot flush caches here");
     return make_device_chase(spec, device);

@@ -32,10 +32,8 @@ Team added(const std::string& operation, Sharing sharing) {
   const auto address = reinterpret_cast<std::uintptr_t>(team.bytes.data());
   team.start = team.bytes.data() + (64 - address % 64) % 64;
   for (std::uint64_t worker = 0; worker < adders; ++worker) {
-    KernelSpec spec;
-    spec.name = operation;
-    spec.counter = {sharing, worker, adders};
-    team.kernels.push_back(*make_kernel(spec));
+    const CounterParameters counter{operation == "compare-exchange", sharing, worker, adders};
+    team.kernels.push_back(make_kernel({counter}));
     KernelMemory memory{team.start, counter_bytes(adders).value};
     memory.filled = worker > 0;
     EXPECT_TRUE(team.kernels.back()->prepare(memory));
@@ -93,23 +91,16 @@ TEST(Counters, LieWhereTheySay) {
 }
 
 TEST(Counters, NeedRoomForAllWorkers) {
-  KernelSpec spec;
-  spec.name = "fetch-add";
-  spec.counter = {Sharing::own, 0, 100};
-  const auto small = (*make_kernel(spec))->check_size(Bytes{4096});
+  const auto small = check_size({CounterParameters{false, Sharing::own, 0, 100}}, Bytes{4096});
   ASSERT_FALSE(small);
   EXPECT_THAT(small.error().message, HasSubstr("do not hold the counters of 100 workers"));
 }
 
 TEST(StepTimes, HaveTheNameOfTheirFigure) {
-  KernelSpec spec;
-  spec.name = "cas";
-  EXPECT_EQ(step_time(spec).key, "core_to_core");
-  EXPECT_EQ(step_time(spec).part, 0.5);
-  spec.name = "fetch-add";
-  EXPECT_EQ(step_time(spec).key, "operation_time");
-  spec.name = "triad";
-  EXPECT_EQ(step_time(spec).key, "");
+  EXPECT_EQ(step_time(kernel_named("cas")).key, "core_to_core");
+  EXPECT_EQ(step_time(kernel_named("cas")).part, 0.5);
+  EXPECT_EQ(step_time(kernel_named("fetch-add")).key, "operation_time");
+  EXPECT_EQ(step_time(kernel_named("triad")).key, "");
 }
 
 }  // namespace

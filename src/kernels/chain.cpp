@@ -116,7 +116,7 @@ Expected<ChainOrder> parse_chain_order(std::string_view text) {
                     "use random, page-local or sequential");
 }
 
-Expected<ChainLayout> ChainLayout::make(Bytes bytes, const ChainSpec& spec) {
+Expected<ChainLayout> ChainLayout::make(Bytes bytes, const ChainSpec& spec, std::uint64_t seed) {
   if (spec.stride.value < sizeof(void*) || spec.stride.value % sizeof(void*) != 0) {
     return fail_usage("--stride",
                       fmt::format("{} is not a multiple of {} bytes (a node is a pointer)",
@@ -131,18 +131,18 @@ Expected<ChainLayout> ChainLayout::make(Bytes bytes, const ChainSpec& spec) {
   }
   const std::uint64_t window = std::max<std::uint64_t>(1, spec.page.value / spec.stride.value);
   TRY(check_chains(lines, window, spec));
-  return ChainLayout(lines, std::min(window, lines), spec);
+  return ChainLayout(lines, std::min(window, lines), spec, seed);
 }
 
-ChainLayout::ChainLayout(std::uint64_t lines, std::uint64_t window, const ChainSpec& spec)
+ChainLayout::ChainLayout(std::uint64_t lines, std::uint64_t window, const ChainSpec& spec,
+                         std::uint64_t seed)
     : order_(spec.order),
       lines_(lines),
       stride_(spec.stride.value),
       window_(window),
       span_(std::bit_ceil(window)),
-      outer_(spec.order == ChainOrder::page_local ? (lines + window - 1) / window : lines,
-             spec.seed) {
-  std::uint64_t state = spec.seed;
+      outer_(spec.order == ChainOrder::page_local ? (lines + window - 1) / window : lines, seed) {
+  std::uint64_t state = seed;
   inner_seed_ = split_mix(state);  // far from the small numbers that seeds are
 }
 

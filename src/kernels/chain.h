@@ -30,9 +30,8 @@ inline constexpr unsigned most_chains = 64;
 
 struct ChainSpec {
   ChainOrder order = ChainOrder::random;
-  Bytes stride{64};  ///< distance of the nodes; a multiple of 8 bytes
-  Bytes page{4096};  ///< window of `page_local`
-  std::uint64_t seed = 1;
+  Bytes stride{64};     ///< distance of the nodes; a multiple of 8 bytes
+  Bytes page{4096};     ///< window of `page_local`
   unsigned chains = 1;  ///< cursors that walk the cycle at the same time, far from each other
   friend bool operator==(const ChainSpec&, const ChainSpec&) = default;
 };
@@ -45,7 +44,7 @@ class ChainLayout {
  public:
   /// Errors (usage, naming --stride, --size or --chains): fewer than two nodes, a stride that is
   /// not a multiple of 8, fewer than two nodes (page-local: pages) a cursor.
-  static Expected<ChainLayout> make(Bytes bytes, const ChainSpec& spec);
+  static Expected<ChainLayout> make(Bytes bytes, const ChainSpec& spec, std::uint64_t seed = 1);
 
   std::uint64_t lines() const { return lines_; }
   std::size_t stride() const { return stride_; }
@@ -66,7 +65,7 @@ class ChainLayout {
   }
 
  private:
-  ChainLayout(std::uint64_t lines, std::uint64_t window, const ChainSpec& spec);
+  ChainLayout(std::uint64_t lines, std::uint64_t window, const ChainSpec& spec, std::uint64_t seed);
   /// Order of the lines within a window (page), another one for each. All windows but the last one
   /// are full.
   Permutation inner(std::uint64_t window) const {

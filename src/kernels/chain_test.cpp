@@ -37,7 +37,7 @@ TEST(Chain, OfAnyFewLinesIsOneCycle) {
     for (std::uint64_t lines = 2; lines <= 70; ++lines) {
       for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const auto layout =
-            ChainLayout::make(Bytes{lines * 1024}, {order, Bytes{1024}, Bytes{4096}, seed});
+            ChainLayout::make(Bytes{lines * 1024}, {order, Bytes{1024}, Bytes{4096}}, seed);
         EXPECT_EQ(cycle_length(*layout), lines) << name_of(order) << " seed " << seed;
       }
     }
@@ -49,7 +49,7 @@ class EveryChain : public testing::TestWithParam<Case> {};
 TEST_P(EveryChain, IsOneCycleThroughAllLinesInMemoryToo) {
   const auto& [order, bytes, stride] = GetParam();
   for (std::uint64_t seed : {1u, 2u, 77u}) {
-    const auto layout = ChainLayout::make(Bytes{bytes}, {order, Bytes{stride}, Bytes{4096}, seed});
+    const auto layout = ChainLayout::make(Bytes{bytes}, {order, Bytes{stride}, Bytes{4096}}, seed);
     ASSERT_TRUE(layout) << full_text(layout.error());
     EXPECT_EQ(cycle_length(*layout), layout->lines());
     // Both on a line's boundary (streamed whole lines) and off it (single stores), with a guard.
@@ -82,9 +82,9 @@ INSTANTIATE_TEST_SUITE_P(Chain, EveryChain, testing::ValuesIn(all_cases()));
 TEST(Chain, CursorsStartFarApartAndTogetherWalkWhatOneWouldWalk) {
   for (ChainOrder order : all_chain_orders) {
     for (unsigned chains : {2U, 3U, 8U, 17U, most_chains}) {
-      const ChainSpec spec{order, Bytes{64}, Bytes{4096}, 3, chains};
+      const ChainSpec spec{order, Bytes{64}, Bytes{4096}, chains};
       const std::uint64_t bytes = 1'000'000;
-      const auto layout = ChainLayout::make(Bytes{bytes}, spec);
+      const auto layout = ChainLayout::make(Bytes{bytes}, spec, 3);
       ASSERT_TRUE(layout) << full_text(layout.error());
       std::vector<std::uint64_t> memory(bytes / 8);
       auto* base = reinterpret_cast<std::byte*>(memory.data());
@@ -122,7 +122,7 @@ TEST(Chain, CursorsStartFarApartAndTogetherWalkWhatOneWouldWalk) {
 
 TEST(Chain, MoreChainsThanTheCycleHasRoomForNameTheOption) {
   const auto error = [](ChainOrder order, std::uint64_t bytes, unsigned chains) {
-    const auto layout = ChainLayout::make(Bytes{bytes}, {order, Bytes{64}, Bytes{4096}, 1, chains});
+    const auto layout = ChainLayout::make(Bytes{bytes}, {order, Bytes{64}, Bytes{4096}, chains});
     return layout ? "" : full_text(layout.error());
   };
   EXPECT_EQ(error(ChainOrder::random, 64 * 16, 8), "");
@@ -137,7 +137,7 @@ TEST(Chain, MoreChainsThanTheCycleHasRoomForNameTheOption) {
 
 TEST(Chain, ProofFindsAnyCorruptedNode) {
   for (ChainOrder order : {ChainOrder::random, ChainOrder::page_local, ChainOrder::sequential}) {
-    const auto layout = ChainLayout::make(Bytes{200'000}, {order, Bytes{64}, Bytes{4096}, 5});
+    const auto layout = ChainLayout::make(Bytes{200'000}, {order, Bytes{64}, Bytes{4096}}, 5);
     std::vector<std::uint64_t> memory(200'000 / 8, 0);
     auto* base = reinterpret_cast<std::byte*>(memory.data());
     build_chain(base, *layout);
@@ -171,7 +171,7 @@ TEST(Chain, ProofFindsTwoCyclesOfTheRightTotalLength) {
 
 TEST(Chain, PageLocalFinishesAPageBeforeTheNext) {
   const auto layout =
-      ChainLayout::make(Bytes{64 * 4096}, {ChainOrder::page_local, Bytes{64}, Bytes{4096}, 9});
+      ChainLayout::make(Bytes{64 * 4096}, {ChainOrder::page_local, Bytes{64}, Bytes{4096}}, 9);
   std::uint64_t line = 0;
   std::uint64_t changes = 0;
   std::set<std::vector<std::uint64_t>> orders;
@@ -223,7 +223,7 @@ TEST(Chain, VectorAndScalarSuccessorsAgree) {
 TEST(Chain, BadStrideAndTinySizeNameTheOption) {
   EXPECT_NE(
       full_text(
-          ChainLayout::make(Bytes{4096}, {ChainOrder::random, Bytes{12}, Bytes{4096}, 1}).error())
+          ChainLayout::make(Bytes{4096}, {ChainOrder::random, Bytes{12}, Bytes{4096}}).error())
           .find("--stride"),
       std::string::npos);
   EXPECT_NE(full_text(ChainLayout::make(Bytes{64}, {}).error()).find("--size"), std::string::npos);

@@ -9,13 +9,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "kernels/kernel.h"
+#include "kernels/kind.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -68,17 +67,12 @@ std::optional<kernel::TaskPolicy> policy_at(void* address) {
 
 class FaultKernel final : public Kernel {
  public:
-  explicit FaultKernel(const KernelSpec& spec) : work_(spec.page), step_(work_.step_bytes()) {}
-
-  Expected<void> check_size(Bytes size) const override {
-    if (size.value >= step_) return {};
-    return fail_usage("--size", fmt::format("{} are less than a step of {}", to_text(size),
-                                            to_text(Bytes{step_})));
-  }
+  explicit FaultKernel(const KernelSpec& spec)
+      : work_(spec.as<FaultParameters>()), step_(work_.step_bytes()) {}
 
   /// All pages are there once, so that where they lie can be looked at; then they are given back.
   Expected<void> prepare(const KernelMemory& memory) override {
-    TRY(check_size(Bytes{memory.bytes}));
+    TRY(work_.check_size(Bytes{memory.bytes}));
     start_ = memory.data;
     bytes_ = memory.bytes / step_ * step_;
     if (work_.faulting == Faulting::mmap) {
@@ -123,7 +117,6 @@ class FaultKernel final : public Kernel {
   }
 
   std::uint64_t steps_per_pass() const override { return bytes_ / step_; }
-  Traffic traffic_per_step() const override { return {}; }
   std::vector<StepCount> counts() const override {
     if (pages_ == 0) return {};
     return {{"faults_per_page", static_cast<double>(faults_) / static_cast<double>(pages_)}};
@@ -182,7 +175,7 @@ class FaultKernel final : public Kernel {
                    work_.pool ? "pages of a pool are given back this way since Linux 5.18" : ""};
   }
 
-  PageWork work_;
+  FaultParameters work_;
   std::uint64_t step_;
   std::optional<WithoutHugePages> without_huge_;           ///< from ready() to the end of run()
   std::optional<kernel::TaskPolicy> policy_, own_policy_;  ///< of the memory, of the thread
@@ -192,10 +185,47 @@ class FaultKernel final : public Kernel {
   std::optional<Error> error_;
 };
 
+// Until a page is found, and what each further thread adds to it by the kernel's locks; a part of
+// it where the kernel is asked for many at once.
+constexpr double fault_ns = 280, lock_per_thread = 0.12, asked_together = 0.55;
+// Bytes a nanosecond that the kernel clears.
+constexpr double clear_rate = 11;
+
+SimulatedStep simulated_fault(const KernelSpec& spec, std::size_t flows) {
+  const auto& work = spec.as<FaultParameters>();
+  SimulatedStep step;
+  step.times = work.pages();
+  step.own_ns = fault_ns * (1 + lock_per_thread * (static_cast<double>(flows) - 1));
+  if (work.faulting != Faulting::touch) step.own_ns *= asked_together;
+  step.memory_ns = static_cast<double>(work.page.value) / clear_rate;
+  step.counts = {{"faults_per_page", 1}};
+  return step;
+}
+
 }  // namespace
 
-std::unique_ptr<Kernel> make_fault_kernel(const KernelSpec& spec) {
-  return std::make_unique<FaultKernel>(spec);
+const char* name_of(Faulting faulting) {
+  switch (faulting) {
+    case Faulting::touch: return "touch";
+    case Faulting::madvise: return "madvise";
+    case Faulting::mmap: return "mmap";
+  }
+  return "touch";
+}
+
+Expected<void> PageWork::check_size(Bytes size) const {
+  if (size.value >= step_bytes()) return {};
+  return fail_usage("--size", fmt::format("{} are less than a step of {}", to_text(size),
+                                          to_text(Bytes{step_bytes()})));
+}
+
+std::vector<KernelKind> FaultParameters::kinds() {
+  return {{.usual = FaultParameters{},
+           .traits = {.step = StepKind::fault, .in_files = false, .time = "fault_time"},
+           .make = made<FaultKernel>,
+           .check_size = checked<FaultParameters>,
+           .part = [](const KernelSpec& spec) { return 1 / spec.as<FaultParameters>().pages(); },
+           .simulated = simulated_fault}};
 }
 
 }  // namespace numatlas

@@ -5,13 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "kernels/kernel.h"
+#include "kernels/kind.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -21,17 +20,12 @@ constexpr int move_own = 1 << 1;  // MPOL_MF_MOVE: pages that no other process m
 
 class MigrateKernel final : public Kernel {
  public:
-  explicit MigrateKernel(const KernelSpec& spec) : work_(spec.page), step_(work_.step_bytes()) {}
-
-  Expected<void> check_size(Bytes size) const override {
-    if (size.value >= step_) return {};
-    return fail_usage("--size", fmt::format("{} are less than a step of {}", to_text(size),
-                                            to_text(Bytes{step_})));
-  }
+  explicit MigrateKernel(const KernelSpec& spec)
+      : work_(spec.as<MigrateParameters>()), step_(work_.step_bytes()) {}
 
   /// Every page is there. Whether pages can be moved is found out with the first of them.
   Expected<void> prepare(const KernelMemory& memory) override {
-    TRY(check_size(Bytes{memory.bytes}));
+    TRY(work_.check_size(Bytes{memory.bytes}));
     const std::size_t pages = memory.bytes / step_ * step_ / work_.page.value;
     pages_.resize(pages);
     for (std::size_t i = 0; i < pages; ++i) pages_[i] = memory.data + i * work_.page.value;
@@ -61,7 +55,6 @@ class MigrateKernel final : public Kernel {
   }
 
   std::uint64_t steps_per_pass() const override { return pages_.size() / pages_a_step_; }
-  Traffic traffic_per_step() const override { return {}; }
   std::vector<StepCount> counts() const override {
     if (seen_ == 0) return {};
     return {{"left_behind", static_cast<double>(left_behind_) / static_cast<double>(seen_)}};
@@ -133,7 +126,7 @@ class MigrateKernel final : public Kernel {
     seen_ += count;
   }
 
-  PageWork work_;
+  MigrateParameters work_;
   std::uint64_t step_;
   std::vector<void*> pages_;
   std::vector<int> to_, back_, status_;
@@ -142,10 +135,33 @@ class MigrateKernel final : public Kernel {
   std::optional<Error> error_;
 };
 
+// To move a page without its bytes; by mbind it is looked for first.
+constexpr double move_ns = 900, look_ns = 60;
+// Bytes a nanosecond that the kernel copies.
+constexpr double move_rate = 4.5;
+// A load that comes upon a page on its way waits for its end.
+constexpr double wait_for_pages = 1.35;
+
+SimulatedStep simulated_migration(const KernelSpec& spec, std::size_t) {
+  const auto& work = spec.as<MigrateParameters>();
+  return {.times = work.pages(),
+          .own_ns = move_ns + (work.moving == Moving::mbind ? look_ns : 0),
+          .memory_ns = static_cast<double>(work.page.value) / move_rate,
+          .disturbs = wait_for_pages,
+          .counts = {{"left_behind", 0}}};
+}
+
 }  // namespace
 
-std::unique_ptr<Kernel> make_migrate_kernel(const KernelSpec& spec) {
-  return std::make_unique<MigrateKernel>(spec);
+const char* name_of(Moving moving) { return moving == Moving::mbind ? "mbind" : "move_pages"; }
+
+std::vector<KernelKind> MigrateParameters::kinds() {
+  return {{.usual = MigrateParameters{},
+           .traits = {.step = StepKind::migration, .in_files = false, .time = "move_time"},
+           .make = made<MigrateKernel>,
+           .check_size = checked<MigrateParameters>,
+           .part = [](const KernelSpec& spec) { return 1 / spec.as<MigrateParameters>().pages(); },
+           .simulated = simulated_migration}};
 }
 
 }  // namespace numatlas

@@ -48,11 +48,10 @@ struct Fresh {
 };
 
 KernelSpec fault_spec(Faulting how) {
-  KernelSpec spec;
-  spec.name = "fault";
-  spec.page.page = Bytes{kernel::page_size()};
-  spec.page.faulting = how;
-  return spec;
+  FaultParameters parameters;
+  parameters.page = Bytes{kernel::page_size()};
+  parameters.faulting = how;
+  return {parameters};
 }
 
 std::uint64_t faults_of_thread() {
@@ -67,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, EveryFaulting, ::testing::ValuesIn(all_faulting
 TEST_P(EveryFaulting, TakesAFaultForEachPageAgainAndAgain) {
   Fresh fresh;
   const int without_huge = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
-  const auto kernel = *make_kernel(fault_spec(GetParam()));
+  const auto kernel = make_kernel(fault_spec(GetParam()));
   if (const auto ready = kernel->prepare(fresh.memory()); !ready) {
     ASSERT_EQ(ready.error().kind, ErrorKind::unavailable);
     GTEST_SKIP() << ready.error().message;
@@ -94,7 +93,7 @@ TEST_P(EveryFaulting, TakesAFaultForEachPageAgainAndAgain) {
 
 TEST(Faults, PagesThatAreThereAreNoFirstTouch) {
   Fresh fresh;
-  const auto kernel = *make_kernel(fault_spec(Faulting::touch));
+  const auto kernel = make_kernel(fault_spec(Faulting::touch));
   ASSERT_TRUE(kernel->prepare(fresh.memory()));
   // Somebody else, whose faults are not this thread's, was there before.
   std::atomic<int> stage{0};
@@ -121,9 +120,9 @@ TEST(Faults, PagesThatAreThereAreNoFirstTouch) {
 
 TEST(Faults, AStepNeedsRoom) {
   KernelSpec spec = fault_spec(Faulting::touch);
-  EXPECT_FALSE((*make_kernel(spec))->check_size(Bytes{mib}));
-  spec.page.page = Bytes{gib};
-  EXPECT_FALSE((*make_kernel(spec))->check_size(Bytes{512 * mib})) << "a page of 1 GiB";
+  EXPECT_FALSE(check_size(spec, Bytes{mib}));
+  spec.as<FaultParameters>().page = Bytes{gib};
+  EXPECT_FALSE(check_size(spec, Bytes{512 * mib})) << "a page of 1 GiB";
   EXPECT_EQ(step_time(spec).part, 1);
   EXPECT_EQ(step_time(fault_spec(Faulting::touch)).part,
             static_cast<double>(kernel::page_size()) / (2 * mib));
@@ -152,10 +151,11 @@ class Migration : public ::testing::Test {
     where.clear();
     pages_that_stay = 0;
     kernel::calls().move_pages = scripted_move_pages;
-    spec_.name = "migrate";
-    spec_.page.page = Bytes{kernel::page_size()};
-    spec_.page.from = 0;
-    spec_.page.to = 1;
+    MigrateParameters parameters;
+    parameters.page = Bytes{kernel::page_size()};
+    parameters.from = 0;
+    parameters.to = 1;
+    spec_.parameters = parameters;
   }
   void TearDown() override { kernel::calls() = kernel::real_calls(); }
   std::size_t pages_on(int node) const {
@@ -168,7 +168,7 @@ class Migration : public ::testing::Test {
 };
 
 TEST_F(Migration, MovesAStepAtATimeAndBringsAllBack) {
-  const auto kernel = *make_kernel(spec_);
+  const auto kernel = make_kernel(spec_);
   ASSERT_TRUE(kernel->prepare(fresh_.memory()));
   const std::size_t step = 2 * mib / kernel::page_size();
   EXPECT_EQ(pages_on(1), 0U) << "what was tried went back";
@@ -187,7 +187,7 @@ TEST_F(Migration, MovesAStepAtATimeAndBringsAllBack) {
 }
 
 TEST_F(Migration, PagesThatStayAreCounted) {
-  const auto kernel = *make_kernel(spec_);
+  const auto kernel = make_kernel(spec_);
   ASSERT_TRUE(kernel->prepare(fresh_.memory()));
   const int step = static_cast<int>(2 * mib / kernel::page_size());
   pages_that_stay = step / 4;
@@ -199,7 +199,7 @@ TEST_F(Migration, PagesThatStayAreCounted) {
 }
 
 TEST_F(Migration, NoneThatArrivesIsAnError) {
-  const auto kernel = *make_kernel(spec_);
+  const auto kernel = make_kernel(spec_);
   ASSERT_TRUE(kernel->prepare(fresh_.memory()));
   pages_that_stay = 1 << 20;
   kernel->ready(1);
@@ -212,7 +212,7 @@ TEST_F(Migration, NoneThatArrivesIsAnError) {
 
 TEST_F(Migration, RefusedCallsSayWhatWouldAllowThem) {
   kernel::calls().move_pages = refused_move_pages;
-  const auto kernel = *make_kernel(spec_);
+  const auto kernel = make_kernel(spec_);
   const auto refused = kernel->prepare(fresh_.memory());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::permission);

@@ -39,11 +39,7 @@ class Arrays {
 };
 
 KernelSpec passes_spec(std::vector<Operation> passes) {
-  KernelSpec spec;
-  spec.name = "stream";
-  spec.passes = std::move(passes);
-  spec.array_lines = lines;
-  return spec;
+  return {PassesParameters{std::move(passes), lines}};
 }
 
 TEST(Passes, AreRightWithEachWidth) {
@@ -51,7 +47,7 @@ TEST(Passes, AreRightWithEachWidth) {
                                    Operation::triad};
   for (const unsigned width : vector_widths()) {
     const Arrays arrays;
-    const auto kernel = *make_kernel(passes_spec(all));
+    const auto kernel = make_kernel(passes_spec(all));
     ASSERT_TRUE(kernel->prepare(arrays.memory()));
     EXPECT_EQ(kernel->loops(), all);
     for (const Operation one : all) kernel->use_width(one, width);
@@ -62,7 +58,7 @@ TEST(Passes, AreRightWithEachWidth) {
 
 TEST(Passes, DoWhatStreamSaysInTurn) {
   const Arrays arrays;
-  const auto kernel = *make_kernel(
+  const auto kernel = make_kernel(
       passes_spec({Operation::copy, Operation::scale, Operation::add, Operation::triad}));
   ASSERT_TRUE(kernel->prepare(arrays.memory()));
   EXPECT_EQ(kernel->steps_per_pass(), lines);
@@ -91,7 +87,7 @@ TEST(Passes, DoWhatStreamSaysInTurn) {
 
 TEST(Passes, ManyRoundsStayWithinBoundsAndVerify) {
   const Arrays arrays;
-  const auto kernel = *make_kernel(
+  const auto kernel = make_kernel(
       passes_spec({Operation::copy, Operation::scale, Operation::add, Operation::triad}));
   ASSERT_TRUE(kernel->prepare(arrays.memory()));
   kernel->run(4 * lines * 2000);
@@ -103,7 +99,7 @@ TEST(Passes, ManyRoundsStayWithinBoundsAndVerify) {
 TEST(Passes, AWrongWordOfAnyArrayIsFound) {
   for (std::size_t array = 0; array < 3; ++array) {
     const Arrays arrays;
-    const auto kernel = *make_kernel(
+    const auto kernel = make_kernel(
         passes_spec({Operation::copy, Operation::scale, Operation::add, Operation::triad}));
     ASSERT_TRUE(kernel->prepare(arrays.memory()));
     kernel->run(4 * lines);
@@ -118,7 +114,7 @@ TEST(Passes, AWrongWordOfAnyArrayIsFound) {
 
 TEST(Passes, WordsOfTwoPlacesAreNotTakenForEachOther) {
   const Arrays arrays;
-  const auto kernel = *make_kernel(passes_spec({Operation::copy}));
+  const auto kernel = make_kernel(passes_spec({Operation::copy}));
   ASSERT_TRUE(kernel->prepare(arrays.memory()));
   kernel->run(lines);
   std::swap(arrays.array(2)[3], arrays.array(2)[64]);
@@ -128,7 +124,7 @@ TEST(Passes, WordsOfTwoPlacesAreNotTakenForEachOther) {
 TEST(Passes, ReadsAndWritesAloneAreChecked) {
   const Arrays arrays;
   for (const Operation operation : {Operation::read, Operation::write}) {
-    const auto kernel = *make_kernel(passes_spec({operation}));
+    const auto kernel = make_kernel(passes_spec({operation}));
     ASSERT_TRUE(kernel->prepare(arrays.memory()));
     kernel->run(3 * lines);
     EXPECT_TRUE(kernel->verify()) << name_of(operation);
@@ -154,8 +150,8 @@ TEST(Passes, PersistWhatWasWrittenWhenTheModeSays) {
        {Persist::none, Persist::individual, Persist::collective, Persist::per_block}) {
     Lasting lasting;
     KernelSpec spec = passes_spec({Operation::triad});
-    spec.persist = persist;
-    const auto kernel = *make_kernel(spec);
+    spec.as<PassesParameters>().persist = persist;
+    const auto kernel = make_kernel(spec);
     KernelMemory memory = arrays.memory();
     memory.persist = [&](const void* start, std::size_t bytes) -> Expected<void> {
       lasting.ranges.emplace_back(start, bytes);
@@ -186,7 +182,7 @@ TEST(Passes, AnySelectionStaysWithinBounds) {
                              std::vector{copy, add, triad}, std::vector{add, triad},
                              std::vector{scale, add}, std::vector{triad}}) {
     const Arrays arrays;
-    const auto kernel = *make_kernel(passes_spec(passes));
+    const auto kernel = make_kernel(passes_spec(passes));
     ASSERT_TRUE(kernel->prepare(arrays.memory()));
     kernel->run(passes.size() * lines * 5000);
     const auto right = kernel->verify();
@@ -199,8 +195,8 @@ TEST(Passes, AnySelectionStaysWithinBounds) {
 TEST(Passes, MemoryThatCannotBeMadeToLastIsFoundWrong) {
   const Arrays arrays;
   KernelSpec spec = passes_spec({Operation::triad});
-  spec.persist = Persist::individual;
-  const auto kernel = *make_kernel(spec);
+  spec.as<PassesParameters>().persist = Persist::individual;
+  const auto kernel = make_kernel(spec);
   KernelMemory memory = arrays.memory();
   memory.persist = [](const void*, std::size_t) -> Expected<void> {
     return fail(ErrorKind::io, "no");
@@ -212,9 +208,9 @@ TEST(Passes, MemoryThatCannotBeMadeToLastIsFoundWrong) {
 }
 
 TEST(Passes, TooLittleMemoryIsRefused) {
-  const auto kernel = *make_kernel(passes_spec({Operation::copy}));
-  EXPECT_FALSE(kernel->check_size(Bytes{stream_region_bytes(lines).value - 1}));
-  EXPECT_TRUE(kernel->check_size(stream_region_bytes(lines)));
+  const KernelSpec spec = passes_spec({Operation::copy});
+  EXPECT_FALSE(check_size(spec, Bytes{stream_region_bytes(lines).value - 1}));
+  EXPECT_TRUE(check_size(spec, stream_region_bytes(lines)));
 }
 
 }  // namespace

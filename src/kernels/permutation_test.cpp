@@ -46,7 +46,7 @@ struct Walked {
 void PrintTo(const Walked& walked, std::ostream* out) { *out << walked.name; }
 
 ChainSpec spec_of(ChainOrder order, std::uint64_t stride, unsigned chains = 1) {
-  return {order, Bytes{stride}, Bytes{4096}, 1, chains};
+  return {order, Bytes{stride}, Bytes{4096}, chains};
 }
 
 const Walked walked_chains[] = {
@@ -67,9 +67,8 @@ const Walked walked_chains[] = {
 
 /// The lines in the order in which the cursors load them.
 Lines walk(const Walked& walked, std::uint64_t seed) {
-  ChainSpec spec = walked.spec;
-  spec.seed = seed;
-  const auto layout = ChainLayout::make(Bytes{walked.bytes()}, spec);
+  const ChainSpec& spec = walked.spec;
+  const auto layout = ChainLayout::make(Bytes{walked.bytes()}, spec, seed);
   std::vector<std::uint64_t> ranks;
   Lines lines;
   for (unsigned part = 0; part < spec.chains; ++part) {

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/signals.h"
-#include "kernels/kernel.h"
+#include "kernels/kind.h"
 
 namespace numatlas {
 namespace {
@@ -48,25 +48,24 @@ bool hand_on(Line& line, Turn seen, bool by_exchange) {
                                       std::memory_order_acquire);
 }
 
+Expected<void> check_line_size(unsigned lines, Bytes size) {
+  if (size >= ping_pong_bytes(lines)) return {};
+  return fail_usage("--size", lines == 1
+                                  ? fmt::format("{} are less than a cache line", to_text(size))
+                                  : fmt::format("{} do not hold {} lines, {} B apart",
+                                                to_text(size), lines, line_spacing));
+}
+
 class PingPongKernel final : public Kernel {
  public:
   explicit PingPongKernel(const KernelSpec& spec)
-      : name_(spec.name),
-        by_exchange_(spec.name.starts_with("cas")),
-        answers_(spec.name.ends_with("answer")),
-        lines_(std::max(1U, spec.lines)) {}
-
-  Expected<void> check_size(Bytes size) const override {
-    if (size >= ping_pong_bytes(lines_)) return {};
-    return fail_usage("--size", lines_ == 1
-                                    ? fmt::format("{} are less than a cache line", to_text(size))
-                                    : fmt::format("{} do not hold {} lines, {} B apart",
-                                                  to_text(size), lines_, line_spacing));
-  }
+      : spec_(spec.as<PingPongParameters>()),
+        answers_(spec_.answers),
+        lines_(std::max(1U, spec_.lines)) {}
 
   /// The asking side makes the line; the other side finds it there.
   Expected<void> prepare(const KernelMemory& memory) override {
-    TRY(check_size(Bytes{memory.bytes}));
+    TRY(check_line_size(lines_, Bytes{memory.bytes}));
     data_ = memory.data;
     for (std::uint64_t i = 0; !answers_ && i < lines_; ++i) new (data_ + i * line_spacing) Line{0};
     line_ = asked_ = line_at(data_, 0);
@@ -76,21 +75,21 @@ class PingPongKernel final : public Kernel {
 
   void run(std::uint64_t steps) override { answers_ ? answer(steps) : ask(steps); }
   std::uint64_t steps_per_pass() const override { return 1; }
-  Traffic traffic_per_step() const override { return {}; }
 
   /// Every turn was taken once: the asking side's last word was answered, or still waits for it.
   Expected<void> verify() const override {
     if (answers_ || stop_requested()) return {};  // the line is the asking side's, which tells
     const Turn found = asked_->load(std::memory_order_acquire);
     if (found == turn_ || found + 1 == turn_) return {};
-    return fail(ErrorKind::internal,
-                fmt::format("kernel {}: turn {} stands in the line after {}", name_, found, turn_));
+    return fail(ErrorKind::internal, fmt::format("kernel {}: turn {} stands in the line after {}",
+                                                 spec_.name(), found, turn_));
   }
 
  private:
   void ask(std::uint64_t steps) {
     for (std::uint64_t step = 0; step < steps; ++step) {
-      for (int looks = 0; !(asked_ == line_ ? hand_on(*line_, turn_, by_exchange_) : move_on());) {
+      for (int looks = 0;
+           !(asked_ == line_ ? hand_on(*line_, turn_, spec_.by_exchange) : move_on());) {
         // The other side may have ended, after a stop; this one must not wait for it then.
         if (++looks == looks_between_questions) {
           if (stop_requested()) return;
@@ -104,7 +103,7 @@ class PingPongKernel final : public Kernel {
 
   void answer(std::uint64_t steps) {
     for (std::uint64_t step = 0; step < steps; ++step) {
-      if (hand_on(*line_, turn_, by_exchange_)) next_turn();
+      if (hand_on(*line_, turn_, spec_.by_exchange)) next_turn();
     }
   }
 
@@ -123,8 +122,8 @@ class PingPongKernel final : public Kernel {
     return true;
   }
 
-  std::string name_;
-  bool by_exchange_, answers_;
+  PingPongParameters spec_;
+  bool answers_;
   unsigned lines_;
   std::byte* data_ = nullptr;
   Line* line_ = nullptr;   ///< of this side's next turn
@@ -132,12 +131,29 @@ class PingPongKernel final : public Kernel {
   Turn turn_ = 0;          ///< the next one that this side takes
 };
 
+/// A step of the asking side is two transfers.
+KernelKind kind_of_side(bool by_exchange, bool answers) {
+  const PingPongParameters asks{.by_exchange = by_exchange};
+  return {.usual = PingPongParameters{.by_exchange = by_exchange, .answers = answers},
+          .traits = {.step = answers ? StepKind::answer : StepKind::ping_pong,
+                     .answers = answers ? asks.name() : "",
+                     .time = "core_to_core"},
+          .make = made<PingPongKernel>,
+          .check_size =
+              [](const KernelSpec& spec, Bytes size) {
+                return check_line_size(std::max(1U, spec.as<PingPongParameters>().lines), size);
+              },
+          .part = [](const KernelSpec&) { return 0.5; },
+          .simulated = [](const KernelSpec&, std::size_t) { return SimulatedStep{.hops = 2}; }};
+}
+
 }  // namespace
 
 Bytes ping_pong_bytes(unsigned lines) { return Bytes{(lines - 1) * line_spacing + sizeof(Line)}; }
 
-std::unique_ptr<Kernel> make_ping_pong_kernel(const KernelSpec& spec) {
-  return std::make_unique<PingPongKernel>(spec);
+std::vector<KernelKind> PingPongParameters::kinds() {
+  return {kind_of_side(true, false), kind_of_side(true, true), kind_of_side(false, false),
+          kind_of_side(false, true)};
 }
 
 }  // namespace numatlas

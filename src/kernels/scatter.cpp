@@ -5,11 +5,12 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "kernels/filling.h"
-#include "kernels/kernel.h"
+#include "kernels/kind.h"
 
 namespace numatlas {
 namespace {
@@ -20,15 +21,17 @@ constexpr std::size_t scatter_words = scatter_line / sizeof(std::uint64_t);
 // a base page by little, so that nearly every update is on another page than the one before.
 constexpr std::size_t least_stride = 57;
 
+Expected<void> check_scatter_size(const KernelSpec&, Bytes size) {
+  if (size.value >= scatter_line) return {};
+  return fail_usage("--size", fmt::format("{} are less than a cache line", to_text(size)));
+}
+
 class ScatterKernel final : public Kernel {
  public:
-  Expected<void> check_size(Bytes size) const override {
-    if (size.value >= scatter_line) return {};
-    return fail_usage("--size", fmt::format("{} are less than a cache line", to_text(size)));
-  }
+  explicit ScatterKernel(const KernelSpec&) {}
 
   Expected<void> prepare(const KernelMemory& memory) override {
-    TRY(check_size(Bytes{memory.bytes}));
+    TRY(check_scatter_size({}, Bytes{memory.bytes}));
     words_ = reinterpret_cast<std::uint64_t*>(memory.data);
     lines_ = memory.bytes / scatter_line;
     // Without a common divisor the strides come by every line once before they start over.
@@ -51,7 +54,6 @@ class ScatterKernel final : public Kernel {
   }
 
   std::uint64_t steps_per_pass() const override { return lines_; }
-  Traffic traffic_per_step() const override { return {scatter_line, scatter_line, 0}; }
 
   /// Every line has counted its updates in its first word, and the others are as they were.
   Expected<void> verify() const override {
@@ -86,8 +88,14 @@ class ScatterKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_scatter_kernel(const KernelSpec&) {
-  return std::make_unique<ScatterKernel>();
+std::vector<KernelKind> ScatterParameters::kinds() {
+  return {{.usual = ScatterParameters{},
+           .traits = {.in_place = true},
+           .make = made<ScatterKernel>,
+           .check_size = check_scatter_size,
+           .traffic = [](const KernelSpec&) -> Traffic {
+             return {scatter_line, scatter_line, 0};
+           }}};
 }
 
 }  // namespace numatlas

@@ -27,8 +27,7 @@ Memory memory_of(std::size_t bytes) {
 }
 
 KernelSpec spec_of(const std::string& name, Stores stores = Stores::regular) {
-  KernelSpec spec;
-  spec.name = name;
+  KernelSpec spec = kernel_named(name);
   spec.stores = stores;
   return spec;
 }
@@ -49,15 +48,15 @@ TEST(FilledMemory, IsOnlyRead) {
   ASSERT_NE(mapped, MAP_FAILED);
   for (const char* name : {"read", "chase"}) {
     KernelMemory memory{static_cast<std::byte*>(mapped), bytes};
-    const auto owner = *make_kernel(spec_of(name));
+    const auto owner = make_kernel(spec_of(name));
     ASSERT_EQ(mprotect(mapped, bytes, PROT_READ | PROT_WRITE), 0);
     ASSERT_TRUE(owner->prepare(memory));
     // A write would end the test here.
     ASSERT_EQ(mprotect(mapped, bytes, PROT_READ), 0);
     memory.filled = true;
     // A part of it for the read; a chain is walked whole.
-    if (owner->traffic_per_step().read == 64) memory.bytes = bytes / 2;
-    const auto kernel = *make_kernel(spec_of(name));
+    if (std::string(name) == "read") memory.bytes = bytes / 2;
+    const auto kernel = make_kernel(spec_of(name));
     ASSERT_TRUE(kernel->prepare(memory)) << name;
     EXPECT_EQ(kernel->steps_per_pass(), memory.bytes / 64);
     kernel->run(1001);
@@ -76,7 +75,7 @@ TEST_P(OnInstructionSet, StopsAnywhereAndVerifies) {
       if (stores == Stores::non_temporal && !has_non_temporal_stores()) continue;
       // A line an array, odd numbers of lines, and arrays that are skewed.
       for (std::size_t bytes : {std::size_t{192}, std::size_t{64 * 101}, std::size_t{1 << 20}}) {
-        const auto kernel = *make_kernel(spec_of(name, stores));
+        const auto kernel = make_kernel(spec_of(name, stores));
         const Memory memory = memory_of(bytes);
         ASSERT_TRUE(kernel->prepare({memory.get(), bytes})) << name;
         ASSERT_TRUE(kernel->verify()) << name << " before the first step";
@@ -100,7 +99,7 @@ constexpr std::size_t beyond_the_pattern = 3 * 640 * 1024;
 
 TEST_P(OnInstructionSet, AWrongWordIsFound) {
   for (const char* name : stream_kernels) {
-    const auto kernel = *make_kernel(spec_of(name));
+    const auto kernel = make_kernel(spec_of(name));
     const Memory memory = memory_of(beyond_the_pattern);
     ASSERT_TRUE(kernel->prepare({memory.get(), beyond_the_pattern}));
     const std::size_t words = kernel->steps_per_pass() * 8;
@@ -126,13 +125,13 @@ TEST_P(OnInstructionSet, AWrongWordIsFound) {
 }
 
 TEST_P(OnInstructionSet, AWrongWordOfTheTargetOfAMixIsFound) {
-  const auto kernel = *make_kernel(spec_of("mix"));
+  const auto kernel = make_kernel(spec_of("mix"));
   const Memory memory = memory_of(beyond_the_pattern);
   ASSERT_TRUE(kernel->prepare({memory.get(), beyond_the_pattern}));
   const std::size_t lines = kernel->steps_per_pass();
-  double* const target =
-      words_of(memory) + lines * kernel->traffic_per_step().read / sizeof(double);
-  const std::size_t words = lines * kernel->traffic_per_step().written / sizeof(double);
+  const Traffic traffic = traffic_per_step(spec_of("mix"));
+  double* const target = words_of(memory) + lines * traffic.read / sizeof(double);
+  const std::size_t words = lines * traffic.written / sizeof(double);
   for (std::uint64_t steps : {std::uint64_t{3}, std::uint64_t{lines}}) {
     kernel->run(steps);
     for (std::size_t word : {std::size_t{11}, words - 1}) {
@@ -147,7 +146,7 @@ TEST_P(OnInstructionSet, AWrongWordOfTheTargetOfAMixIsFound) {
 
 TEST_P(OnInstructionSet, AWrongWordThatWasReadAndIsRightAgainIsFound) {
   for (const char* name : {"read", "mix"}) {
-    const auto kernel = *make_kernel(spec_of(name));
+    const auto kernel = make_kernel(spec_of(name));
     const Memory memory = memory_of(beyond_the_pattern);
     ASSERT_TRUE(kernel->prepare({memory.get(), beyond_the_pattern}));
     double& damaged = words_of(memory)[11];
@@ -163,7 +162,7 @@ TEST_P(OnInstructionSet, AWrongWordThatWasReadAndIsRightAgainIsFound) {
 
 TEST_P(OnInstructionSet, TheTargetIsWhatStreamSays) {
   constexpr std::size_t bytes = 64 * 30;
-  const auto kernel = *make_kernel(spec_of("triad"));
+  const auto kernel = make_kernel(spec_of("triad"));
   const Memory memory = memory_of(bytes);
   ASSERT_TRUE(kernel->prepare({memory.get(), bytes}));
   kernel->run(10);
@@ -194,7 +193,7 @@ TEST(InstructionSet, UnknownAndAbsent) {
 
 TEST(Traffic, IsCountedAsStreamDoes) {
   const auto traffic = [](const char* name, Stores stores) {
-    return (*make_kernel(spec_of(name, stores)))->traffic_per_step();
+    return traffic_per_step(spec_of(name, stores));
   };
   EXPECT_EQ(traffic("read", Stores::regular).counted(), 64u);
   EXPECT_EQ(traffic("copy", Stores::regular).counted(), 128u);
@@ -211,7 +210,7 @@ TEST(StreamKernel, NonTemporalStoresAreNeverFeigned) {
   ASSERT_TRUE(use_instruction_set(instruction_sets().back()));
   const Memory memory = memory_of(1024);
   const auto done =
-      (*make_kernel(spec_of("copy", Stores::non_temporal)))->prepare({memory.get(), 1024});
+      make_kernel(spec_of("copy", Stores::non_temporal))->prepare({memory.get(), 1024});
   EXPECT_EQ(done.has_value(), has_non_temporal_stores());
   if (!done) {
     EXPECT_EQ(done.error().kind, ErrorKind::unavailable);
@@ -220,7 +219,7 @@ TEST(StreamKernel, NonTemporalStoresAreNeverFeigned) {
 }
 
 TEST(StreamKernel, TooLittleMemoryIsRefused) {
-  const auto kernel = *make_kernel(spec_of("triad"));
+  const auto kernel = make_kernel(spec_of("triad"));
   const Memory memory = memory_of(128);
   const auto done = kernel->prepare({memory.get(), 128});
   ASSERT_FALSE(done);

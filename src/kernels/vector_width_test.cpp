@@ -28,13 +28,12 @@ TEST(FastestWidth, IsOfTurnsWhateverTheMachinesSpeedInEach) {
 TEST(FastestWidth, OfNothingIsNone) { EXPECT_EQ(fastest_width({}), 0u); }
 
 TEST(Loop, IsNamedByWhatMatters) {
-  KernelSpec spec;
-  spec.name = "stream";
+  KernelSpec spec{PassesParameters{}};
   spec.stores = Stores::non_temporal;
   const VectorWidth triad = loop_of(spec, Operation::triad, PageKind::thp, 2);
   EXPECT_EQ(triad, (VectorWidth{"triad", "non-temporal", "thp", 2}));
   EXPECT_EQ(loop_of(spec, Operation::read, PageKind::thp, 2).stores, "");
-  spec.name = "mix";
+  spec.parameters = MixParameters{};
   EXPECT_EQ(loop_of(spec, Operation::mix, PageKind::base, 1).kernel, "mix 2:1");
   VectorWidth found = triad;
   found.width = 16;

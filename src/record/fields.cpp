@@ -22,10 +22,14 @@ double rounded(double value) {
 
 namespace {
 thread_local int exact_numbers = 0;
+thread_local int in_transit = 0;
 }  // namespace
 
 ExactNumbers::ExactNumbers() { ++exact_numbers; }
 ExactNumbers::~ExactNumbers() { --exact_numbers; }
+InTransit::InTransit() { ++in_transit; }
+InTransit::~InTransit() { --in_transit; }
+bool InTransit::now() { return in_transit > 0; }
 
 json to_json(double value) {
   if (!std::isfinite(value)) return nullptr;

@@ -50,6 +50,20 @@ class ExactNumbers {
   ExactNumbers& operator=(const ExactNumbers&) = delete;
 };
 
+/// While one lives, what this thread writes is for another rank: numbers have all their digits, and
+/// fields are there that no file has (`inner`), of which sums and samples are made.
+class InTransit {
+ public:
+  InTransit();
+  ~InTransit();
+  InTransit(const InTransit&) = delete;
+  InTransit& operator=(const InTransit&) = delete;
+  static bool now();
+
+ private:
+  ExactNumbers exact_;
+};
+
 /// The first problem of a document: the path of its field and why it cannot be used.
 struct Problem {
   std::string path, why;
@@ -129,6 +143,11 @@ class Writer {
   template <class T>
   void later(const char* name, const T& value, const char* help) {
     (*this)(name, value, help);
+  }
+  /// A field that only ranks send each other.
+  template <class T>
+  void inner(const char* name, const T& value) {
+    if (InTransit::now()) (*this)(name, value, "");
   }
   json take() { return std::move(object_); }
 
@@ -212,6 +231,10 @@ class Reader {
   template <class T>
   void later(const char* name, T& value, const char* help) {
     if (object_.contains(name)) (*this)(name, value, help);
+  }
+  template <class T>
+  void inner(const char* name, T& value) {
+    later(name, value, "");
   }
 
  private:
@@ -312,6 +335,8 @@ class SchemaWriter {
     (*this)(name, value, help);
     required_.erase(required_.size() - 1);
   }
+  template <class T>
+  void inner(const char* /*name*/, T& /*value*/) {}
   json take() {
     return {{"type", "object"},
             {"properties", std::move(properties_)},

@@ -105,18 +105,19 @@ void list_fields(auto& f, Of<Summary> auto& s) {
   f("outliers", s.outliers, "samples beyond Tukey's fences of 1.5 IQR; none is removed");
 }
 
-void list_fields(auto& f, Of<Figure> auto& figure) {
-  f("key", figure.key, "name of the quantity");
-  f("unit", figure.unit, "SI: s, B/s; 1 for shares");
-  f("estimate", figure.estimate, "null when it could not be measured");
-  f("summary", figure.summary, "of the samples; null for what has none");
-}
-
 void list_fields(auto& f, Of<Distribution> auto& d) {
   f("bins", d.bins, "i: samples from 1.02^i to 1.02^(i+1) in the figure's unit");
   f("counts", d.counts, "samples in each of the bins");
 }
 std::string problem_of(const Distribution& distribution);
+
+void list_fields(auto& f, Of<Figure> auto& figure) {
+  f("key", figure.key, "name of the quantity");
+  f("unit", figure.unit, "SI: s, B/s; 1 for shares");
+  f("estimate", figure.estimate, "null when it could not be measured");
+  f("summary", figure.summary, "of the samples; null for what has none");
+  f.inner("distribution", figure.distribution);
+}
 
 template <class Fields>
 void list_fields(Fields& f, Of<Residency> auto& r) {
@@ -163,6 +164,7 @@ void list_fields(auto& f, Of<GpuResult> auto& g) {
   f.later("slowed_by", g.slowed_by,
           "what held its clocks down at the end of any visit: heat, power limit");
   f("route", g.route, "between GPUs: direct, through the host");
+  f.inner("steps", g.steps);
 }
 
 void list_fields(auto& f, Of<FlowAsk> auto& flow) {
@@ -206,21 +208,9 @@ void list_fields(auto& f, Of<FlowResult> auto& flow) {
   f("start_lateness", flow.start_lateness, "seconds after the common start");
   f("prepare_time", flow.prepare_time, "seconds to allocate, touch and build");
   f("warnings", flow.warnings, "what its figures have to be read with");
-}
-
-/// A flow as ranks send it to rank 0: with what sums and samples are made of.
-struct FlowInTransit {
-  FlowResult flow;
-  std::vector<Distribution> distributions{};  ///< of its figures
-};
-void list_fields(auto& f, Of<FlowInTransit> auto& transit) {
-  list_fields(f, transit.flow);
-  f("distribution", transit.flow.distribution, "of the samples");
-  f("figure_distributions", transit.distributions, "of its figures, in fine bins");
-  f("samples", transit.flow.samples, "raw");
-  f("stretch_bytes", transit.flow.stretch_bytes, "moved in each part of the common time");
-  if (!transit.flow.gpu) return;
-  f("gpu_steps", transit.flow.gpu->steps, "start and duration of each step in ns");
+  f.inner("distribution", flow.distribution);
+  f.inner("samples", flow.samples);
+  f.inner("stretch_bytes", flow.stretch_bytes);
 }
 
 void list_fields(auto& f, Of<ProcessPasses> auto& p) {

@@ -38,22 +38,16 @@ Expected<void> check_views(const RunReport& report) {
   return {};
 }
 
-// Stand for lists that may be long; no member of a document has such a value.
-constexpr const char* place_of_cases =
-    "\x01"
-    "cases";
-constexpr const char* place_of_hosts = "\x01hosts";
-
-/// Writes a report, or a case, with places for its cases and hosts, so that the values of all never
-/// stand in memory together.
+/// Writes a report, or a case, without its cases and hosts: the values of all of them never stand
+/// in memory together.
 class HeadWriter : public record::Writer {
  public:
   using Writer::operator();
   void operator()(const char* name, const std::vector<ScenarioResult>&, const char* /*help*/) {
-    object_[name] = place_of_cases;
+    object_[name] = nullptr;
   }
   void operator()(const char* name, const std::vector<HostTotals>&, const char* /*help*/) {
-    object_[name] = place_of_hosts;
+    object_[name] = nullptr;
   }
 };
 
@@ -83,13 +77,6 @@ void add_list(std::string& text, const std::vector<T>& items, std::size_t depth,
   text += items.empty() ? "]" : "\n" + std::string(depth - 1, ' ') + ']';
 }
 
-/// What stands before and after a place.
-std::pair<std::string, std::string> around(const std::string& text, const char* place) {
-  const std::string quoted = json(place).dump();
-  const std::size_t at = text.find(quoted);
-  return {text.substr(0, at), text.substr(at + quoted.size())};
-}
-
 template <class Writer>
 json written_case(const ScenarioResult& one) {
   Writer writer;
@@ -113,11 +100,12 @@ json written_case(const ScenarioResult& one) {
 
 /// A case of many hosts, each on a line of its own.
 std::string text_by_hosts(const ScenarioResult& one) {
-  auto [text, rest] = around(pretty_part(written_case<HeadWriter>(one), 2), place_of_hosts);
-  add_list(text, one.host_totals, 4,
-           [](const HostTotals& host) { return json_line(record::to_json(host)); });
-  text.append(rest);
-  return std::move(text);  // of a pair: it would be copied
+  return pretty_part(written_case<HeadWriter>(one), 2,
+                     {{"host_figures", [&](std::string& text) {
+                         add_list(text, one.host_totals, 4, [](const HostTotals& host) {
+                           return json_line(record::to_json(host));
+                         });
+                       }}});
 }
 
 }  // namespace
@@ -203,12 +191,14 @@ std::string json_text(const RunReport& report) {
   const bool by_hosts = !report.host_rows.empty();
   std::optional<record::ExactNumbers> exact;
   if (by_hosts) exact.emplace();  // what is computed from a file is what was computed here
-  auto [text, rest] = around(pretty(written<HeadWriter>(report)), place_of_cases);
-  add_list(text, report.scenarios, 2, [&](const ScenarioResult& one) {
-    return by_hosts ? text_by_hosts(one) : pretty_part(to_json(one), 2);
-  });
-  text.append(rest);
-  return std::move(text);  // of a pair: it would be copied
+  return pretty_part(written<HeadWriter>(report), 0,
+                     {{"cases",
+                       [&](std::string& text) {
+                         add_list(text, report.scenarios, 2, [&](const ScenarioResult& one) {
+                           return by_hosts ? text_by_hosts(one) : pretty_part(to_json(one), 2);
+                         });
+                       }}}) +
+         '\n';
 }
 
 Expected<RunReport> report_from_json(const json& value) {
@@ -258,30 +248,17 @@ json report_schema() {
 }
 
 std::string flows_to_send(const std::vector<FlowResult>& flows) {
-  const record::ExactNumbers exact;  // sums and samples are made of them
-  json array = json::array();
-  for (const FlowResult& flow : flows) {
-    FlowInTransit transit{flow};
-    for (const Figure& figure : flow.figures) transit.distributions.push_back(figure.distribution);
-    array.push_back(record::to_json(transit));
-  }
-  return json_line(array);
+  const record::InTransit whole;
+  return json_line(record::to_json(flows));
 }
 
 Expected<std::vector<FlowResult>> flows_received(const std::string& text) {
   std::vector<FlowResult> flows;
   std::optional<record::Problem> problem;
-  for (const json& value : json::parse(text)) {
-    FlowInTransit transit;
-    record::from_json(value, Place("flow", problem), transit);
-    if (problem)
-      return fail(ErrorKind::internal, fmt::format("a rank sent a flow whose field '{}' {}",
-                                                   problem->path, problem->why));
-    const std::size_t known = std::min(transit.distributions.size(), transit.flow.figures.size());
-    for (std::size_t i = 0; i < known; ++i)
-      transit.flow.figures[i].distribution = std::move(transit.distributions[i]);
-    flows.push_back(std::move(transit.flow));
-  }
+  record::from_json(json::parse(text), Place("flows", problem), flows);
+  if (problem)
+    return fail(ErrorKind::internal,
+                fmt::format("a rank sent a flow: field '{}' {}", problem->path, problem->why));
   return flows;
 }
 

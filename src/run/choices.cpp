@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "kernels/traits.h"
 #include "run/declare.h"
 #include "run/options.h"
 
@@ -78,15 +76,11 @@ Expected<std::vector<Choice>> KernelOptions::parse() const {
   TRY(check_stores(stores_));
   std::vector<Choice> wanted;
   for (const std::string& kernel : kernels_) {
-    wanted.push_back({kernel, {}, traits_of(kernel).writes});
-    wanted.back().spec.name = kernel;
+    wanted.push_back({kernel, kernel_named(kernel), traits_of(kernel).writes});
   }
   if (!mix_text_.empty() && mix_text_ != no_mix) {
     for (const std::string& text : words_of(mix_text_)) {
-      const auto mix = TRY(parse_mix(text));
-      KernelSpec spec;
-      spec.name = "mix";
-      std::tie(spec.mix_reads, spec.mix_writes) = mix;
+      const KernelSpec spec{TRY(parse_mix(text))};
       wanted.push_back({full_name(spec), spec, true});
     }
   }

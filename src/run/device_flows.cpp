@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "gpu/buffers.h"
-#include "kernels/traits.h"
 #include "memory/source.h"
 #include "run/flows.h"
 
@@ -38,14 +37,15 @@ std::uint64_t usual_loads(Bytes size) {
 
 Bytes device_warm_up(const Flow& flow) {
   const std::uint64_t size = flow.region.bytes.value;
-  if (traits_of(flow.kernel.name).chases_on_gpu()) return Bytes{size};
+  const auto* const copy = flow.kernel.find<DeviceCopyParameters>();
+  if (copy == nullptr) return Bytes{size};
   // As the engine counts: so many times the region is so many steps.
-  const std::uint64_t step = size * flow.kernel.device.copies;
+  const std::uint64_t step = size * copy->copies;
   return Bytes{size * std::clamp(warm_up_least / step, warm_up_steps, most_warm_up_steps)};
 }
 
 std::string direction_of(const Flow& flow) {
-  if (!traits_of(flow.kernel.name).copies_on_gpu() || !flow.source) return "";
+  if (!traits_of(flow.kernel).copies_on_gpu() || !flow.source) return "";
   const bool from_gpu = gpu_of(flow.source->placement) >= 0;
   const bool to_gpu = gpu_of(flow.region.placement) >= 0;
   return from_gpu && to_gpu ? "p2p" : to_gpu ? "h2d" : "d2h";

@@ -1,27 +1,25 @@
 #include "run/estimate_time.h"
-#include "kernels/traits.h"
 
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/kind.h"
+
 namespace numatlas {
 
 double preparation_of(const Scenario& scenario) {
-  // Of a usual server of these years: first touch and a pass of stores; the same, a chain, and the
-  // proof of it. Flows are prepared together, until the memory has no more to give.
-  constexpr double touch_per_gib = 0.4, chain_per_gib = 1.2, shared_per_gib = 0.06;
-  // Touched before the first sample: a line each in a random order, or as bandwidth goes.
-  constexpr double walk_per_gib = 0.5, pass_per_gib = 0.1;
+  // Of a usual server of these years. Flows are prepared together, until the memory has no more to
+  // give.
+  constexpr double shared_per_gib = 0.06;
   constexpr double whatever_the_size = 0.005;
   double slowest = 0, all = 0;
   for (const Flow& flow : scenario.flows) {
     if (flow.shares) continue;
     const double bytes = static_cast<double>(flow.region.bytes.value) +
                          (flow.source ? static_cast<double>(flow.source->bytes.value) : 0);
-    const bool chained = traits_of(flow.kernel.name).chases();
-    const double ready = bytes * (chained ? chain_per_gib : touch_per_gib);
+    const Preparation each = kind_of(flow.kernel).preparation;
     const double warm = static_cast<double>(flow.warm_up.value);
-    slowest = std::max(slowest, (ready + warm * (chained ? walk_per_gib : pass_per_gib)) / gib);
+    slowest = std::max(slowest, (bytes * each.fill + warm * each.warm) / gib);
     all += bytes / gib * shared_per_gib;
   }
   return whatever_the_size + std::max(slowest, all);

@@ -9,7 +9,6 @@ namespace {
 
 Flow chase_over(std::uint64_t bytes) {
   Flow flow;
-  flow.kernel.name = "chase";
   flow.region.bytes = Bytes{bytes};
   return flow;
 }

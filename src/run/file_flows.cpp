@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "gpu/buffers.h"
-#include "kernels/traits.h"
 #include "memory/source.h"
 #include "run/device_flows.h"
 #include "run/flows.h"
@@ -44,41 +43,46 @@ std::set<std::string> fill_in(const FlowEntry& entry, const PlanInput& input, Fl
   };
   const Machine& machine = machine_of(input, flow.worker);
   const CpuSet& cpus = worker_of(input, flow.worker).placement.cpus;
-  const KernelTraits& is = traits_of(flow.kernel.name);
-  const KernelSpec usual;
+  const KernelTraits& is = traits_of(flow.kernel);
   KernelSpec& kernel = flow.kernel;
-  ChainSpec& chain = kernel.chain;
-  DeviceWork& work = kernel.device;
-  fill("role", flow.role, default_role(kernel.name));
-  fill("stores", kernel.stores, usual.stores);
-  fill("gpu", work.gpu, gpus_of_copy(entry).worker());
-  fill("pin", work.pinning, usual.device.pinning);
-  fill("depth", work.depth, usual.device.depth);
-  fill("caches", work.caches, usual.device.caches);
-  if (is.on_gpu) work.bytes = flow.region.bytes;
-  if (is.chases_on_gpu()) fill("loads", work.loads, usual_loads(work.bytes));
-  if (is.copies_on_gpu()) fill("copies", work.copies, usual_copies(work.bytes, work.depth));
+  auto* const chain = kernel.find<ChaseParameters>();
+  fill("role", flow.role, default_role(name_of(kernel)));
+  fill("stores", kernel.stores, KernelSpec{}.stores);
+  if (auto* const work = kernel.find<DeviceWork>()) {
+    fill("gpu", work->gpu, gpus_of_copy(entry).worker());
+    fill("pin", work->pinning, DeviceWork{}.pinning);
+  }
+  if (auto* const copy = kernel.find<DeviceCopyParameters>()) {
+    copy->bytes = flow.region.bytes;
+    fill("depth", copy->depth, DeviceCopyParameters{}.depth);
+    fill("copies", copy->copies, usual_copies(copy->bytes, copy->depth));
+  }
+  if (auto* const chase = kernel.find<DeviceChaseParameters>()) {
+    fill("loads", chase->loads, usual_loads(flow.region.bytes));
+    fill("caches", chase->caches, DeviceChaseParameters{}.caches);
+  }
   // The rest of a flow that shares memory is its owner's.
   const bool owns = !entry.has("shares");
   if (owns) {
     fill("pages", flow.region.pages, pages_on(flow.region, input.pages.front()));
-    fill("lines", kernel.lines, usual.lines);
-    fill("order", chain.order, usual.chain.order);
-    fill("chains", chain.chains, usual.chain.chains);
+    if (auto* const line = kernel.find<PingPongParameters>())
+      fill("lines", line->lines, PingPongParameters{}.lines);
+  }
+  if (owns && chain != nullptr) {
+    fill("order", chain->order, ChainSpec{}.order);
+    fill("chains", chain->chains, ChainSpec{}.chains);
+    fill("stride", chain->stride, line_bytes(machine, cpus));
+    fill("window", chain->page, page_bytes(machine, flow.region.pages));
+    fill("verify", chain->verify_full,
+         input.options.verify == Verify::full || is_walked_whole(flow));
   }
   if (flow.source) {
     if (!entry.has("source.size")) flow.source->bytes = flow.region.bytes;
     fill("source.pages", flow.source->pages,
          pages_on(*flow.source, is.on_gpu ? input.pages.front() : flow.region.pages));
   }
-  if (owns && is.chases_on_cpu()) {
-    fill("stride", chain.stride, line_bytes(machine, cpus));
-    fill("window", chain.page, page_bytes(machine, flow.region.pages));
-    fill("verify", kernel.verify_full,
-         input.options.verify == Verify::full || is_walked_whole(flow));
-  }
   if (owns && (is.chases() || is.on_gpu))
-    fill("seed", chain.seed, input.options.seed + static_cast<std::uint64_t>(flow.worker));
+    fill("seed", kernel.seed, input.options.seed + static_cast<std::uint64_t>(flow.worker));
   fill("warm_up", flow.warm_up,
        is.on_gpu ? device_warm_up(flow) : warm_up_bytes(machine, cpus, flow));
   return needless;
@@ -99,7 +103,7 @@ Expected<Flow> own_flow(const FlowEntry& entry, std::size_t index, int worker,
                         const WorkerOfCpu& workers, const PlanInput& input) {
   const WorkerPlacement& place = worker_of(input, worker).placement;
   const Machine& machine = machine_of(input, worker);
-  const KernelTraits& is = traits_of(entry.kernel());
+  const KernelTraits& is = traits_of(entry.flow.kernel);
   Flow flow = entry.flow;
   flow.worker = worker;
   TRY(check_gpus(entry, machine));
@@ -111,7 +115,7 @@ Expected<Flow> own_flow(const FlowEntry& entry, std::size_t index, int worker,
         TRY(memory_of(entry, "source.memory", index, usual, machine, place.cpus));
   }
   if (entry.has("first_touch")) flow.first_touch = workers.at(entry.first_touch);
-  if (entry.has("seed")) flow.kernel.chain.seed += index;
+  if (entry.has("seed")) flow.kernel.seed += index;
   fill_in(entry, input, flow);
   return flow;
 }
@@ -122,8 +126,15 @@ void share(const std::vector<Flow>& flows, std::size_t owner, const FlowEntry& e
   flow.shares = static_cast<int>(owner);
   flow.region = flows[owner].region;
   if (entry.has("size")) flow.region.bytes = entry.flow.region.bytes;
-  if (traits_of(flow.kernel.name).chases()) flow.kernel.chain = flows[owner].kernel.chain;
-  flow.kernel.lines = flows[owner].kernel.lines;
+  const KernelSpec& its = flows[owner].kernel;
+  auto* const chain = flow.kernel.find<ChainSpec>();
+  if (const auto* const same = its.find<ChainSpec>(); chain != nullptr && same != nullptr) {
+    *chain = *same;
+    flow.kernel.seed = its.seed;
+  }
+  auto* const line = flow.kernel.find<PingPongParameters>();
+  if (const auto* const same = its.find<PingPongParameters>(); line != nullptr && same != nullptr)
+    line->lines = same->lines;
   fill_in(entry, input, flow);
 }
 
@@ -146,7 +157,8 @@ FlowEntry entry_of(const Scenario& scenario, const Flow& flow, const PlanInput& 
   // Both sides of such a copy have the same.
   if (on_gpu(flow.kernel)) entry.keys.erase("source.size");
   // The order of any other has no windows: what they would be is of no account.
-  if (flow.kernel.chain.order != ChainOrder::page_local) entry.keys.erase("window");
+  const auto* const chase = flow.kernel.find<ChaseParameters>();
+  if (chase != nullptr && chase->order != ChainOrder::page_local) entry.keys.erase("window");
   if (!flow.shares) {
     entry.keys.erase("shares");
   } else {
@@ -166,7 +178,7 @@ FlowEntry entry_of(const Scenario& scenario, const Flow& flow, const PlanInput& 
 bool joins(const FlowEntry& flow, const FlowEntry& entry) {
   FlowEntry like = flow;
   like.cpus = entry.cpus;
-  like.flow.kernel.chain.seed -= entry.cpus.size();
+  like.flow.kernel.seed -= entry.cpus.size();
   if (!flow.memory.each.empty() && !entry.memory.each.empty()) like.memory = entry.memory;
   return like == entry;
 }

@@ -74,29 +74,28 @@ Region some_region() {
 Flow some_flow_of(int worker, int workers) {
   Flow flow;
   flow.worker = worker;
-  flow.kernel.name =
+  const auto kernel =
       *rc::gen::element<std::string>("chase", "chase", "read", "copy", "triad", "update", "mix");
+  flow.kernel = kernel_named(kernel);
   flow.region = some_region();
-  const bool chases = flow.kernel.name == "chase";
   const CpuSet cpus{CpuId{worker}};
-  if (chases) {
-    ChainSpec& chain = flow.kernel.chain;
+  if (kernel == "chase") {
+    auto& chain = flow.kernel.as<ChaseParameters>();
     chain.order = *rc::gen::element(ChainOrder::random, ChainOrder::page_local);
     chain.stride = Bytes{64 * *rc::gen::inRange<std::uint64_t>(1, 4)};
     chain.page = page_size_of(flow.region.pages, Bytes{4096});
     if (chain.order == ChainOrder::page_local && by_chance()) chain.page = Bytes{16384};
-    chain.seed =
+    flow.kernel.seed =
         by_chance() ? 1 + static_cast<std::uint64_t>(worker) : *rc::gen::arbitrary<std::uint64_t>();
-    flow.kernel.verify_full = by_chance();
-  } else if (flow.kernel.name != "read" && by_chance()) {
+    chain.verify_full = by_chance();
+  } else if (kernel != "read" && by_chance()) {
     flow.kernel.stores = Stores::non_temporal;
   }
-  if (flow.kernel.name == "mix") {
-    flow.kernel.mix_reads = *rc::gen::inRange(1u, 5u);
-    flow.kernel.mix_writes = *rc::gen::inRange(1u, 5u);
+  if (auto* const mix = flow.kernel.find<MixParameters>()) {
+    mix->reads = *rc::gen::inRange(1u, 5u);
+    mix->writes = *rc::gen::inRange(1u, 5u);
   }
-  if ((flow.kernel.name == "copy" || flow.kernel.name == "triad") && by_chance())
-    flow.source = some_region();
+  if ((kernel == "copy" || kernel == "triad") && by_chance()) flow.source = some_region();
   if (by_chance()) flow.first_touch = *rc::gen::inRange(0, workers);
   if (by_chance()) flow.rate = 1e6 * *rc::gen::inRange(7, 100'000) / 7;
   flow.warm_up = by_chance() ? warm_up_bytes(four_nodes(), cpus, flow)
@@ -116,17 +115,16 @@ Flow some_device_flow(int worker) {
   flow.worker = worker;
   flow.region = some_region();
   const Bytes size = flow.region.bytes;
-  DeviceWork& work = flow.kernel.device;
-  work.gpu = *rc::gen::inRange(0, 3);
-  work.bytes = size;
-  flow.kernel.chain.seed =
+  const DeviceWork of_gpu{*rc::gen::inRange(0, 3), Pinning::pinned};
+  flow.kernel.seed =
       by_chance() ? 1 + static_cast<std::uint64_t>(worker) : *rc::gen::arbitrary<std::uint64_t>();
   if (by_chance()) {
-    flow.kernel.name = device_chase;
+    DeviceChaseParameters work{of_gpu};
     work.loads = by_chance() ? usual_loads(size) : *rc::gen::inRange<std::uint64_t>(1, 9000);
     work.caches = *rc::gen::element(HostCaches::cold, HostCaches::warm);
+    flow.kernel.parameters = work;
   } else {
-    flow.kernel.name = device_copy;
+    DeviceCopyParameters work{of_gpu, 0, 1, size};
     work.depth = *rc::gen::inRange(0, 3);
     work.copies =
         by_chance() ? usual_copies(size, work.depth) : *rc::gen::inRange<std::uint64_t>(1, 1 << 10);
@@ -138,6 +136,7 @@ Flow some_device_flow(int worker) {
       work.pinning =
           *rc::gen::elementOf(std::vector<Pinning>(all_pinnings.begin(), all_pinnings.end()));
     }
+    flow.kernel.parameters = work;
     if (by_chance()) flow.rate = 1e6 * *rc::gen::inRange(7, 100'000) / 7;
   }
   flow.warm_up =
@@ -151,8 +150,8 @@ Flow sharing(const Scenario& scenario, int owner, int worker) {
   flow.worker = worker;
   const Flow& other = scenario.flows[static_cast<std::size_t>(owner)];
   flow.kernel = other.kernel;
-  if (other.kernel.name == "cas") {
-    flow.kernel.name = "cas answer";
+  if (auto* const line = flow.kernel.find<PingPongParameters>()) {
+    line->answers = true;
     flow.role = Role::load;
   }
   flow.region = other.region;
@@ -178,10 +177,10 @@ PlannedScenario some_point(const Layout& layout) {
     if (!scenario.flows.empty() && by_chance()) {
       flow = scenario.flows.back();
       flow.worker = worker;
-      if (by_chance()) ++flow.kernel.chain.seed;
+      if (by_chance()) ++flow.kernel.seed;
       const bool of_gpu = gpu_of(flow.region.placement) >= 0;
       if (by_chance() && !of_gpu) flow.region.placement = some_placement();
-      if (flow.kernel.name != "chase" && !on_gpu(flow.kernel)) flow.kernel.chain.seed = 1;
+      if (!traits_of(flow.kernel).chases() && !on_gpu(flow.kernel)) flow.kernel.seed = 1;
     }
     flow.shares.reset();
     if (!scenario.flows.empty()) flow.role = by_chance() ? Role::load : Role::measured;
@@ -203,7 +202,7 @@ void add_pair(PlannedScenario& planned, const Layout& layout) {
   if (idle.size() < 2) return;
   Flow owner;
   owner.worker = idle[0];
-  owner.kernel.name = by_chance() ? "cas" : "read";
+  owner.kernel = kernel_named(by_chance() ? "cas" : "read");
   owner.region.bytes = Bytes{4096};
   planned.scenario.flows.push_back(owner);
   const int index = static_cast<int>(planned.scenario.flows.size()) - 1;

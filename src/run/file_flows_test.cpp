@@ -51,8 +51,8 @@ class FileFlows : public ::testing::Test {
     Flow flow;
     flow.worker = worker;
     flow.region.bytes = Bytes{mib};
-    flow.kernel.chain.seed = 1 + static_cast<std::uint64_t>(worker);
-    flow.kernel.verify_full = true;
+    flow.kernel.seed = 1 + static_cast<std::uint64_t>(worker);
+    flow.kernel.as<ChaseParameters>().verify_full = true;
     flow.warm_up = Bytes{2 * mib};
     return flow;
   }
@@ -70,14 +70,14 @@ TEST_F(FileFlows, LeftOutKeysAreThoseOfTheOptionsAndTheMachine) {
   const auto made = scenario("cpus = \"1,3\"\nkernel = \"chase\"\nsize = \"1MiB\"\n");
   ASSERT_TRUE(made) << full_text(made.error());
   Flow flow = chase(1);
-  flow.kernel.chain.seed = 6;
-  flow.kernel.chain.page = Bytes{2 * mib};
+  flow.kernel.seed = 6;
+  flow.kernel.as<ChaseParameters>().page = Bytes{2 * mib};
   flow.region.pages = PageKind::thp;
   flow.region.placement = layout_.workers[1].placement.memory;
   ASSERT_EQ(made->flows.size(), 2u);
   EXPECT_EQ(made->flows[0], flow);
   flow.worker = 3;
-  flow.kernel.chain.seed = 8;
+  flow.kernel.seed = 8;
   flow.region.placement = {};
   EXPECT_EQ(made->flows[1], flow);
   EXPECT_EQ(made->stop.time, std::chrono::milliseconds(50));
@@ -97,10 +97,10 @@ TEST_F(FileFlows, NodesAndSeedsGoByTheCpu) {
   ASSERT_TRUE(made) << full_text(made.error());
   EXPECT_EQ(made->flows[0].worker, 2);
   EXPECT_EQ(made->flows[0].region.placement.text(), "bind:1");
-  EXPECT_EQ(made->flows[0].kernel.chain.seed, 40u);
+  EXPECT_EQ(made->flows[0].kernel.seed, 40u);
   EXPECT_EQ(made->flows[1].worker, 0);
   EXPECT_EQ(made->flows[1].region.placement.text(), "bind:0");
-  EXPECT_EQ(made->flows[1].kernel.chain.seed, 41u);
+  EXPECT_EQ(made->flows[1].kernel.seed, 41u);
 }
 
 TEST_F(FileFlows, CopiesOfGpusAreFilledInAsTransferHasThem) {
@@ -120,19 +120,20 @@ TEST_F(FileFlows, CopiesOfGpusAreFilledInAsTransferHasThem) {
   EXPECT_EQ(in.source->placement.text(), "bind:1");
   EXPECT_EQ(in.source->bytes, Bytes{64 * kib});
   EXPECT_EQ(in.source->pages, PageKind::thp);
-  EXPECT_EQ(in.kernel.device, (DeviceWork{3, Pinning::pinned, 0, 64, Bytes{64 * kib}}));
-  EXPECT_EQ(in.kernel.chain.seed, 2u);
+  EXPECT_EQ(in.kernel.as<DeviceCopyParameters>(),
+            (DeviceCopyParameters{{3, Pinning::pinned}, 0, 64, Bytes{64 * kib}}));
+  EXPECT_EQ(in.kernel.seed, 2u);
   EXPECT_EQ(in.warm_up, Bytes{1 * mib});
   const Flow& out = made->flows[1];
   EXPECT_EQ(out.region.placement.text(), "bind:0");
   EXPECT_EQ(out.region.pages, PageKind::base);
   EXPECT_EQ(out.source->placement.text(), "gpu:3");
   EXPECT_EQ(out.source->pages, PageKind::base);
-  EXPECT_EQ(out.kernel.device.copies, 1u);
+  EXPECT_EQ(out.kernel.as<DeviceCopyParameters>().copies, 1u);
   EXPECT_EQ(out.warm_up, Bytes{2 * gib});
   const Flow& chase = made->flows[2];
-  EXPECT_EQ(chase.kernel.device.gpu, 3);
-  EXPECT_EQ(chase.kernel.device.loads, 4096u);
+  EXPECT_EQ(chase.kernel.as<DeviceChaseParameters>().gpu, 3);
+  EXPECT_EQ(chase.kernel.as<DeviceChaseParameters>().loads, 4096u);
   EXPECT_EQ(chase.region.pages, PageKind::thp);
   EXPECT_EQ(chase.warm_up, Bytes{mib});
   EXPECT_FALSE(chase.source);
@@ -169,10 +170,10 @@ TEST_F(FileFlows, SharedMemoryAndItsChainAreTheOwners) {
   const Flow& owner = made->flows[1];
   EXPECT_EQ(shares.shares, 1);
   EXPECT_EQ(shares.region, owner.region);
-  EXPECT_EQ(shares.kernel.chain, owner.kernel.chain);
+  EXPECT_EQ(*shares.kernel.find<ChainSpec>(), *owner.kernel.find<ChainSpec>());
   EXPECT_EQ(shares.warm_up, Bytes{0});
-  EXPECT_FALSE(shares.kernel.verify_full);  // the owner's proof is for both
-  EXPECT_TRUE(owner.kernel.verify_full);
+  EXPECT_FALSE(shares.kernel.as<ChaseParameters>().verify_full);  // the owner's proof is for both
+  EXPECT_TRUE(owner.kernel.as<ChaseParameters>().verify_full);
   EXPECT_EQ(owner.first_touch, 1);
   EXPECT_EQ(owner.region.bytes, Bytes{4 * mib});
 }
@@ -205,7 +206,7 @@ TEST_F(FileFlows, NodesInTurnAreOneFlow) {
   std::vector<Flow> flows;
   for (int worker = 0; worker < 4; ++worker) {
     flows.push_back(chase(worker));
-    flows.back().kernel.chain.seed = 90 + static_cast<std::uint64_t>(worker);
+    flows.back().kernel.seed = 90 + static_cast<std::uint64_t>(worker);
     flows.back().region.placement = parse_memory_spec(worker < 2 ? "bind:0" : "bind:1")->single;
   }
   const std::string text = printed(flows);
@@ -230,8 +231,7 @@ TEST_F(FileFlows, WhatAFileCannotSayIsRefused) {
   layout_.hosts.pop_back();
   layout_.workers.pop_back();
   Flow update = chase(1);
-  update.kernel = {};
-  update.kernel.name = "update";
+  update.kernel = {LoopParameters{Operation::update}};
   update.shares = 0;
   EXPECT_THAT(printed({chase(0), update}),
               HasSubstr("no scenario file names 'one': scenario: shares: the kernel 'update' "

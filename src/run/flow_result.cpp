@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/traits.h"
 #include "machine/pci_link.h"
 #include "run/device_flows.h"
 #include "run/levels.h"
@@ -21,12 +20,12 @@ FlowAsk ask_of(const Flow& flow) {
   const KernelSpec& kernel = flow.kernel;
   FlowAsk ask;
   ask.load = flow.role == Role::load;
-  ask.kernel = kernel.name;
+  ask.kernel = name_of(kernel);
   ask.mix = mix_text(kernel);
   if (!on_gpu(kernel) && traffic_per_step(kernel).written > 0) ask.stores = name_of(kernel.stores);
-  if (traits_of(kernel.name).chases_on_cpu()) {
-    ask.order = name_of(kernel.chain.order);
-    ask.stride = kernel.chain.stride;
+  if (const auto* const chase = kernel.find<ChaseParameters>()) {
+    ask.order = name_of(chase->order);
+    ask.stride = chase->stride;
   }
   ask.size = flow.region.bytes;
   ask.memory = flow.region.placement.text();
@@ -37,7 +36,7 @@ FlowAsk ask_of(const Flow& flow) {
 }
 
 GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
-  const DeviceWork& work = flow.kernel.device;
+  const auto& work = *flow.kernel.find<DeviceWork>();
   GpuResult result;
   result.gpu = work.gpu;
   result.direction = direction_of(flow);
@@ -48,9 +47,13 @@ GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
     if (result.direction != "p2p") result.link_limit = path_limit(*gpu);
   }
   if (result.direction != "p2p") result.pinning = name_of(work.pinning);
-  if (traits_of(flow.kernel.name).chases_on_gpu()) result.caches = name_of(work.caches);
-  result.copies_per_step = work.copies;
-  result.loads_per_step = work.loads;
+  result.copies_per_step = 1;
+  if (const auto* const copy = flow.kernel.find<DeviceCopyParameters>())
+    result.copies_per_step = copy->copies;
+  if (const auto* const chase = flow.kernel.find<DeviceChaseParameters>()) {
+    result.caches = name_of(chase->caches);
+    result.loads_per_step = chase->loads;
+  }
   result.before_pinning = std::move(trace.before_pinning);
   result.after = std::move(trace.after);
   const DeviceReport& report = *trace.device;

@@ -17,11 +17,10 @@
 
 namespace numatlas {
 
-Flow plain_flow(const PlanInput& input, std::string kernel, int worker, Bytes size,
-                PageKind pages) {
+Flow plain_flow(const PlanInput& input, KernelSpec kernel, int worker, Bytes size, PageKind pages) {
   Flow flow;
   flow.worker = worker;
-  flow.kernel.name = std::move(kernel);
+  flow.kernel = std::move(kernel);
   flow.region.bytes = size;
   flow.region.placement = worker_of(input, worker).placement.memory;
   flow.region.pages = pages;
@@ -48,21 +47,21 @@ Flow chase_flow(const PlanInput& input, int worker, Bytes size, PageKind pages,
                 const ChaseWalk& walk) {
   const Machine& machine = machine_of(input, worker);
   const CpuSet& cpus = worker_of(input, worker).placement.cpus;
-  Flow flow = plain_flow(input, "chase", worker, size, pages);
+  const ChainSpec chain{walk.order, walk.stride.value_or(line_bytes(machine, cpus)),
+                        page_bytes(machine, pages)};
+  Flow flow = plain_flow(input, {ChaseParameters{chain}}, worker, size, pages);
   // Every worker its own order: equal ones would march through shared caches in step.
-  flow.kernel.chain = {walk.order, walk.stride.value_or(line_bytes(machine, cpus)),
-                       page_bytes(machine, pages),
-                       input.options.seed + static_cast<std::uint64_t>(worker)};
-  flow.kernel.verify_full = input.options.verify == Verify::full || is_walked_whole(flow);
+  flow.kernel.seed = input.options.seed + static_cast<std::uint64_t>(worker);
+  flow.kernel.as<ChaseParameters>().verify_full =
+      input.options.verify == Verify::full || is_walked_whole(flow);
   flow.warm_up = warm_up_bytes(machine, cpus, flow);
   return flow;
 }
 
 Flow stream_flow(const PlanInput& input, const Choice& choice, int worker, Bytes size,
                  PageKind pages) {
-  Flow flow = plain_flow(input, choice.name, worker, size, pages);
-  flow.kernel = choice.spec;
-  flow.kernel.chain.seed = input.options.seed;
+  Flow flow = plain_flow(input, choice.spec, worker, size, pages);
+  flow.kernel.seed = input.options.seed;
   flow.warm_up =
       warm_up_bytes(machine_of(input, worker), worker_of(input, worker).placement.cpus, flow);
   return flow;
@@ -71,9 +70,7 @@ Flow stream_flow(const PlanInput& input, const Choice& choice, int worker, Bytes
 Flow access_flow(const PlanInput& input, const std::string& kernel, int worker, Bytes size,
                  PageKind pages) {
   if (traits_of(kernel).chases()) return chase_flow(input, worker, size, pages);
-  Choice choice;
-  choice.spec.name = kernel;
-  return stream_flow(input, choice, worker, size, pages);
+  return stream_flow(input, {kernel, kernel_named(kernel)}, worker, size, pages);
 }
 
 CpuSet cpus_of(const PlanInput& input, const std::vector<int>& workers, std::size_t host) {
@@ -328,12 +325,9 @@ Expected<std::vector<NodeChoice>> node_choices(const PlanInput& input, const std
   return choices;
 }
 
-Expected<void> check_page_steps(const PlanInput& input, const std::string& kernel, Bytes size) {
+Expected<void> check_page_steps(const PlanInput& input, Bytes size) {
   for (PageKind pages : input.pages) {
-    KernelSpec spec;
-    spec.name = kernel;
-    spec.page.page = page_bytes(input.machines.front(), pages);
-    TRY((*make_kernel(spec))->check_size(size));
+    TRY(PageWork{page_bytes(input.machines.front(), pages)}.check_size(size));
   }
   return {};
 }

@@ -21,7 +21,7 @@ struct ChaseWalk {
 constexpr Bytes usual_line{64};
 
 /// A measured flow of one worker in its own memory, which does no more than to run this kernel.
-Flow plain_flow(const PlanInput& input, std::string kernel, int worker, Bytes size, PageKind pages);
+Flow plain_flow(const PlanInput& input, KernelSpec kernel, int worker, Bytes size, PageKind pages);
 
 /// A measured chase of one worker, in its own memory, in an order that no other worker has.
 Flow chase_flow(const PlanInput& input, int worker, Bytes size, PageKind pages,
@@ -141,9 +141,9 @@ struct NodeChoice {
 /// One choice without a node where `text` is `usual`, else one for each of `chosen_nodes`.
 Expected<std::vector<NodeChoice>> node_choices(const PlanInput& input, const std::string& option,
                                                const std::string& text, const std::string& usual);
-/// Error (usage): `size` is too small for the steps of this kernel ("fault", "migrate") with one of
-/// the kinds of pages asked for.
-Expected<void> check_page_steps(const PlanInput& input, const std::string& kernel, Bytes size);
+/// Error (usage): `size` is too small for the steps of such work with one of the kinds of pages
+/// asked for.
+Expected<void> check_page_steps(const PlanInput& input, Bytes size);
 /// Memory in whole steps, one at least.
 Bytes whole_steps(Bytes size, const PageWork& work);
 /// Steps a second while the worker ran. `key`: the figure that is the time of a step. Absent where

@@ -39,14 +39,17 @@ std::size_t HostRounds::first_case_of(std::size_t scenario) {
   if (report_.scenarios.empty()) report_.scenarios = setup_.by_hosts->cases;
   std::size_t first = 0;
   for (std::size_t i = 0; i < scenario; ++i)
-    first += setup_.plan[i].scenario.flows.front().kernel.passes.size();
+    first += setup_.plan[i].scenario.flows.front().kernel.as<PassesParameters>().passes.size();
   return first;
 }
 
 void HostRounds::begin(std::size_t index, const Scenario& scenario) {
   scenario_ = &scenario;
   first_case_ = first_case_of(index);
-  round_.assign(scenario.flows.empty() ? 0 : scenario.flows.front().kernel.passes.size(), {});
+  round_.assign(scenario.flows.empty()
+                    ? 0
+                    : scenario.flows.front().kernel.as<PassesParameters>().passes.size(),
+                {});
 }
 
 /// Before the first pass: an error here is one of the ranks' talk, which the engine meets next.

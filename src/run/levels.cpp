@@ -125,7 +125,7 @@ std::string level_of_flow(const Machine& machine, const Layout& layout, const Sc
 
 Bytes touched_bytes(const Flow& flow) {
   constexpr std::uint64_t line = 64;
-  const std::uint64_t stride = std::max(line, flow.kernel.chain.stride.value);
+  const std::uint64_t stride = std::max(line, stride_of(flow.kernel).value);
   if (flow.shares) return Bytes{0};
   const std::uint64_t source = flow.source ? flow.source->bytes.value : 0;
   return Bytes{flow.region.bytes.value / stride * line + source};

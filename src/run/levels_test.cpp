@@ -25,7 +25,7 @@ Machine machine() {
 Flow flow_of(std::uint64_t bytes, std::uint64_t stride = 64) {
   Flow flow;
   flow.region.bytes = Bytes{bytes};
-  flow.kernel.chain.stride = Bytes{stride};
+  flow.kernel.as<ChaseParameters>().stride = Bytes{stride};
   return flow;
 }
 

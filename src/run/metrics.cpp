@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kernels/traits.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -78,7 +77,7 @@ std::vector<double> stretch_rates(const Flow& flow, const Trace& trace) {
 /// Of a GPU's copies: the time of one, of queued ones the rate that it stands for, and what pinning
 /// took.
 std::vector<Figure> copy_figures(const Flow& flow, const Trace& trace) {
-  const DeviceWork& work = flow.kernel.device;
+  const auto& work = flow.kernel.as<DeviceCopyParameters>();
   const bool waited = work.depth == 1;
   std::vector<Figure> figures{median_of(waited ? "copy_latency" : "copy_time", "s",
                                         ascending(step_times(trace, work.copies)))};
@@ -132,11 +131,11 @@ bool has_sums(const RunReport& report) { return !report.serial || report.workers
 
 }  // namespace
 
-bool is_chase(const Flow& flow) { return traits_of(flow.kernel.name).chases_on_cpu(); }
+bool is_chase(const Flow& flow) { return traits_of(flow.kernel).chases_on_cpu(); }
 
 std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
-  if (traits_of(flow.kernel.name).chases_on_gpu())
-    return step_times(trace, flow.kernel.device.loads);
+  if (const auto* const chase = flow.kernel.find<DeviceChaseParameters>())
+    return step_times(trace, chase->loads);
   std::vector<double> values = nanoseconds_per_step(trace);
   const bool chases = is_chase(flow);
   const double bytes = bytes_per_step(flow);
@@ -150,14 +149,15 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
 }
 
 std::vector<std::size_t> stopped_samples(const Flow& flow, const Trace& trace) {
-  const StepKind step = traits_of(flow.kernel.name).step;
+  const StepKind step = traits_of(flow.kernel).step;
   if (on_gpu(flow.kernel) || trace.samples.empty()) return {};
   // The kernel's own work, such as clearing a huge page, and bursts of a crowded memory may take
   // far longer than usual: with these only what the system tells counts.
   if (step == StepKind::fault || step == StepKind::migration || step == StepKind::lines)
     return trace.stopped;
   // Who waits for a counter that others have runs all the while.
-  if (step == StepKind::addition && flow.kernel.counter.workers > 1) return trace.stopped;
+  const auto* const counter = flow.kernel.find<CounterParameters>();
+  if (counter != nullptr && counter->workers > 1) return trace.stopped;
   // Nothing else makes a block of some hundred loads so much slower than the others.
   constexpr std::int64_t far_longer = 20;
   std::vector<std::int64_t> times;
@@ -178,7 +178,7 @@ std::vector<double> running_samples_of(const Flow& flow, const Trace& trace) {
   std::vector<double> samples = samples_of(flow, trace);
   const std::vector<std::size_t> stopped = stopped_samples(flow, trace);
   // Rates of what moves memory are over all of the time.
-  const bool all = traits_of(flow.kernel.name).step == StepKind::lines;
+  const bool all = traits_of(flow.kernel).step == StepKind::lines;
   if (all || stopped.size() == samples.size()) return ascending(std::move(samples));
   std::vector<double> running;
   for (std::size_t i = 0; i < samples.size(); ++i)
@@ -192,7 +192,7 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
 
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector<double> sorted) {
   const Traffic traffic = traffic_per_step(flow.kernel);
-  if (traits_of(flow.kernel.name).chases_on_gpu())
+  if (traits_of(flow.kernel).chases_on_gpu())
     return {median_of("latency", "s", std::move(sorted), trace.half_width)};
   const bool is_timed = traffic.counted() == 0;
   if (is_timed && flow.role == Role::load) return {};
@@ -216,7 +216,7 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector
     const auto steps = static_cast<double>(trace.steps_per_sample * trace.samples.size());
     summary->mean = steps * static_cast<double>(traffic.counted()) / (time * 1e-9);
   }
-  if (traits_of(flow.kernel.name).copies_on_gpu()) {
+  if (traits_of(flow.kernel).copies_on_gpu()) {
     // Its thread hears of several steps at once now and then: the mean is what passed. What failed
     // has no samples, and its stretches say nothing.
     std::vector<double> rates = stretch_rates(flow, trace);

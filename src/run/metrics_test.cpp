@@ -101,7 +101,7 @@ const Figure* figure_named(const std::vector<Figure>& figures, const char* key) 
 
 Flow flow_of(const char* kernel) {
   Flow flow;
-  flow.kernel.name = kernel;
+  flow.kernel = kernel_named(kernel);
   return flow;
 }
 

@@ -16,7 +16,6 @@
 
 #include "base/signals.h"
 #include "engine/agreement.h"
-#include "kernels/traits.h"
 #include "memory/source.h"
 #include "record/cache_level.h"
 #include "record/estimate.h"
@@ -50,11 +49,13 @@ std::optional<PilotKind> kind_for(const Flow& flow) {
     if (is_chase(flow)) return PilotKind{{}, true};
     return traffic_per_step(kernel).counted() > 0 ? std::optional(PilotKind{}) : std::nullopt;
   }
-  if (traits_of(kernel.name).chases_on_gpu()) return PilotKind{kernel.device.gpu, true};
+  const auto* const copy = kernel.find<DeviceCopyParameters>();
+  const int gpu = kernel.find<DeviceWork>()->gpu;
+  if (copy == nullptr) return PilotKind{gpu, true};
   // Copies that are each waited for include the time of the call, and those between GPUs may go
   // another way.
-  const bool streams = kernel.device.depth != 1 && direction_of(flow) != "p2p";
-  return streams ? std::optional(PilotKind{kernel.device.gpu, false}) : std::nullopt;
+  const bool streams = copy->depth != 1 && direction_of(flow) != "p2p";
+  return streams ? std::optional(PilotKind{gpu, false}) : std::nullopt;
 }
 
 /// Those of the flows measured: of CPUs first, reads before chases.
@@ -123,15 +124,17 @@ std::optional<PlannedPilot> plan_on_gpu(const Setup& setup, const PilotKind& kin
         pilot.head.memory = memory.text();
       }
       flow.rate.reset();
-      flow.kernel.verify_full = false;
-      DeviceWork& work = flow.kernel.device;
-      work.pinning = Pinning::pinned;
-      work.bytes = flow.region.bytes = size;
+      flow.kernel.find<DeviceWork>()->pinning = Pinning::pinned;
+      flow.region.bytes = size;
       if (flow.source) flow.source->bytes = size;
       for (Region* side : {&flow.region, flow.source ? &*flow.source : nullptr})
         if (side != nullptr && gpu_of(side->placement) < 0) side->pages = PageKind::base;
-      if (kind.chase) work.loads = usual_loads(size);
-      if (!kind.chase) work.copies = usual_copies(size, work.depth);
+      if (auto* const chase = flow.kernel.find<DeviceChaseParameters>())
+        chase->loads = usual_loads(size);
+      if (auto* const copy = flow.kernel.find<DeviceCopyParameters>()) {
+        copy->bytes = size;
+        copy->copies = usual_copies(size, copy->depth);
+      }
       flow.warm_up = {};
       pilot.scenario.flows.push_back(std::move(flow));
     }
@@ -156,12 +159,11 @@ std::optional<PlannedPilot> plan_on_cpus(const PlanInput& input, const PilotKind
   const Bytes least{(chase ? 64 : 16) * mib};
   const Bytes size{std::max(least.value, size_past_caches(input, workers, least).value / part)};
   PlannedPilot pilot;
-  Choice read{"read", {}, false};
-  read.spec.name = read.name;
+  const Choice read{"read", {LoopParameters{Operation::read}}, false};
   for (const int worker : workers) {
     Flow flow = chase ? chase_flow(input, worker, size, PageKind::base)
                       : stream_flow(input, read, worker, size, PageKind::base);
-    flow.kernel.verify_full = false;
+    if (auto* const its = flow.kernel.find<ChaseParameters>()) its->verify_full = false;
     flow.warm_up = {};
     pilot.scenario.flows.push_back(std::move(flow));
   }

@@ -96,8 +96,8 @@ TEST(PilotPlan, OfAGpuIsOfOneSizeAndPinned) {
   EXPECT_EQ(copies.workers, 1U);
   ASSERT_THAT(pilots[0].scenario.flows, SizeIs(1));
   const Flow& flow = pilots[0].scenario.flows[0];
-  EXPECT_EQ(flow.kernel.device.pinning, Pinning::pinned);
-  EXPECT_EQ(flow.kernel.device.bytes, Bytes{64 * mib});
+  EXPECT_EQ(flow.kernel.as<DeviceCopyParameters>().pinning, Pinning::pinned);
+  EXPECT_EQ(flow.kernel.as<DeviceCopyParameters>().bytes, Bytes{64 * mib});
   EXPECT_EQ(flow.region.bytes, Bytes{64 * mib});
   EXPECT_EQ(flow.source->bytes, Bytes{64 * mib});
   EXPECT_EQ(flow.source->pages, PageKind::base);

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/traits.h"
 #include "run/benchmark.h"
 
 namespace numatlas {
@@ -23,11 +22,11 @@ PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, 
 namespace {
 
 void describe(ScenarioResult& head, const KernelSpec& kernel) {
-  const KernelTraits& traits = traits_of(kernel.name);
+  const KernelTraits& traits = traits_of(kernel);
   head.kernel = full_name(kernel);
-  if (traits.chases()) {
-    head.order = name_of(kernel.chain.order);
-    head.stride = kernel.chain.stride;
+  if (const auto* const chase = kernel.find<ChaseParameters>()) {
+    head.order = name_of(chase->order);
+    head.stride = chase->stride;
   } else if (traits.streams() && traits.writes) {
     head.stores = name_of(kernel.stores);
   }

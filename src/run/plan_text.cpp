@@ -22,13 +22,14 @@ namespace {
 using nlohmann::json;
 
 json device_json(const KernelSpec& kernel) {
-  const DeviceWork& work = kernel.device;
-  json value = {{"kernel", kernel.name}, {"gpu", work.gpu}, {"seed", kernel.chain.seed}};
-  if (traits_of(kernel.name).chases_on_gpu()) {
-    value["loads"] = work.loads;
-    value["caches"] = name_of(work.caches);
+  json value = {
+      {"kernel", name_of(kernel)}, {"gpu", kernel.find<DeviceWork>()->gpu}, {"seed", kernel.seed}};
+  if (const auto* const chase = kernel.find<DeviceChaseParameters>()) {
+    value["loads"] = chase->loads;
+    value["caches"] = name_of(chase->caches);
     return value;
   }
+  const auto& work = kernel.as<DeviceCopyParameters>();
   value["pinning"] = name_of(work.pinning);
   value["depth"] = work.depth > 0 ? json(work.depth) : json(nullptr);  // as the copies need
   value["copies"] = work.copies;
@@ -37,22 +38,23 @@ json device_json(const KernelSpec& kernel) {
 
 /// What a kernel is told, as far as it heeds it.
 json kernel_json(const KernelSpec& kernel) {
-  const KernelTraits& is = traits_of(kernel.name);
-  if (is.chases_on_cpu()) {
-    json value = {{"kernel", kernel.name},
-                  {"order", name_of(kernel.chain.order)},
-                  {"stride", kernel.chain.stride.value},
-                  {"seed", kernel.chain.seed}};
-    if (kernel.chain.chains > 1) value["chains"] = kernel.chain.chains;
+  const KernelTraits& is = traits_of(kernel);
+  if (const auto* const chase = kernel.find<ChaseParameters>()) {
+    json value = {{"kernel", name_of(kernel)},
+                  {"order", name_of(chase->order)},
+                  {"stride", chase->stride.value},
+                  {"seed", kernel.seed}};
+    if (chase->chains > 1) value["chains"] = chase->chains;
     return value;
   }
   if (on_gpu(kernel)) return device_json(kernel);
-  json value = {{"kernel", kernel.name}};
+  json value = {{"kernel", name_of(kernel)}};
   if (is.writes) {
     value["stores"] = name_of(kernel.stores);
   }
-  if (kernel.lines > 1) value["lines"] = kernel.lines;
-  if (is.mixes) value["mix"] = mix_text(kernel);
+  const auto* const line = kernel.find<PingPongParameters>();
+  if (line != nullptr && line->lines > 1) value["lines"] = line->lines;
+  if (const std::string mix = mix_text(kernel); !mix.empty()) value["mix"] = mix;
   return value;
 }
 

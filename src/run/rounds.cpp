@@ -54,7 +54,7 @@ void plan_sittings(PointRun& point, bool keep_memory) {
 int sittings_for(const PointRun& point, int visits) {
   const int anew = visits - std::min(visits, point.ready);
   if (anew == 0) return 0;
-  const bool first = point.visits.count() == 0 && point.ready == 0;
+  const bool first = point.visits() == 0 && point.ready == 0;
   const int rest = first ? std::max(0, anew - point.first_sitting) : anew;
   return (first ? 1 : 0) + (rest + point.later_sitting - 1) / point.later_sitting;
 }
@@ -70,7 +70,7 @@ Needs needs_of(std::span<const PlanPoints> plans, int target) {
   Needs needs;
   for (const PlanPoints& plan : plans) {
     for (const PointRun& point : plan.points) {
-      const int more = target - point.visits.count();
+      const int more = target - point.visits();
       if (point.ended || point.skipped || more <= 0) continue;
       needs.visits += more * static_cast<double>(point.count);
       needs.time = std::max(needs.time, point.time.count());

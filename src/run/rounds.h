@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -26,13 +27,13 @@ struct PointRun {
   bool once = false;     ///< it changes the machine for a while: visited once, for all of its time
   bool in_turn = false;  ///< one visit a round
   bool ended = false;
-  bool converged = false;  ///< known as well as was asked for; on rank 0
-  int taken = 0;           ///< whole visits, on every rank
-  int by_twins = 0;        ///< of these, visits to the same work of another benchmark
-  int visited = -1;        ///< the number of the round in which the last one was
-  int ready = 0;           ///< visits to come for which the memory stands
-  int result = -1;         ///< index among the report's cases
-  CaseVisits visits;
+  bool out_of_time = false;  ///< ended before it had as many visits as it should have
+  bool converged = false;    ///< known as well as was asked for; on rank 0
+  int ready = 0;             ///< visits to come for which the memory stands
+  /// Its visits; a list that several benchmarks' points share where they are the same work.
+  std::shared_ptr<VisitList> done = std::make_shared<VisitList>();
+
+  int visits() const { return done->whole(); }
 };
 
 /// Visits of a point, unless --visits names another number: the least that an interval takes, and

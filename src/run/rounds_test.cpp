@@ -163,8 +163,7 @@ TEST(TimeForAll, MemoryThatStandsIsNotPreparedAgain) {
   points[0].time = std::chrono::seconds(15);
   points[0].preparation = 10;
   points[0].first_sitting = points[0].later_sitting = 5;
-  ScenarioResult result;
-  points[0].visits.add(result, {}, 0, 0);
+  points[0].done->visits.emplace_back();
   EXPECT_EQ(divide(points, 4, 1).window.count(), 0) << "no time to prepare it";
   points[0].ready = 4;
   EXPECT_EQ(divide(points, 4, 1).window.count(), 0.75);
@@ -188,8 +187,7 @@ TEST(TimeForAll, EndsWhenNoVisitFits) {
   std::vector<PointRun> points(1);
   points[0].count = 1;
   points[0].time = std::chrono::seconds(1);
-  ScenarioResult result;
-  for (int i = 0; i < 5; ++i) points[0].visits.add(result, {}, 0, 0);
+  points[0].done->visits.resize(5);
   EXPECT_EQ(divide(points, 0.06, 1).window.count(), 0.05);
   EXPECT_EQ(divide(points, 0.04, 1).window.count(), 0);
 }

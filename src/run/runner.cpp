@@ -81,14 +81,17 @@ Expected<void> Run::visited() {
 /// Devices and pipes get the whole once, at the end; files are rewritten as results come.
 Expected<void> Run::save(bool last) {
   const auto begun = std::chrono::steady_clock::now();
-  const bool write = last || begun >= next_save_;
+  const auto asked = output_files(options_);
+  const bool any = hooks_.save || benchmark_.own_files ||
+                   std::ranges::any_of(asked, [](const auto& file) { return !file.path.empty(); });
+  const bool write = last || (any && begun >= next_save_);
   if (write && !last) {
     part().update(session_.pilots());
     if (benchmark_.reduced_to_hosts) benchmark_.conclude(report());
     part().describe();
   }
   if (own_files_.empty()) own_files_ = benchmark_.own_files(report());
-  std::vector<OutputFile> files = output_files(options_);
+  std::vector<OutputFile> files = asked;
   files.insert(files.end(), own_files_.begin(), own_files_.end());
   for (const OutputFile& file : files) {
     const bool at_end = file.option == "--samples" || is_special_file(file.path);
@@ -98,7 +101,7 @@ Expected<void> Run::save(bool last) {
   // All points are written each time: that may take a twentieth of the run, not its square.
   const auto ended = std::chrono::steady_clock::now();
   if (write) next_save_ = ended + 20 * (ended - begun);
-  if (hooks_.save) return hooks_.save(report());
+  if (write && hooks_.save) return hooks_.save(report());
   return {};
 }
 
@@ -135,7 +138,7 @@ Expected<RunReport> Run::go(Setup setup) {
   if (ran) ran = session_.finish();
   ran = session_.conclude(ran);
   std::optional<Error> problem = error_of(ran);
-  const auto& wrong = part().wrong();
+  const auto wrong = part().wrong();
   // A device that failed fails again at the next point: the first time says more.
   if (problem && wrong && problem->kind == wrong->kind) problem = wrong;
   if (root()) {

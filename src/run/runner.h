@@ -17,7 +17,7 @@ namespace numatlas {
 struct RunHooks {
   /// Replaces the benchmark's table when set.
   std::function<std::string(const RunReport&)> table;
-  /// Called on rank 0 after every visit to a point, with the report so far (files that must not be
+  /// Called on rank 0 with the report so far, now and then after a visit (files that must not be
   /// lost are written here), and once at the end.
   std::function<Expected<void>(const RunReport&)> save;
   /// Told what goes on, on rank 0, instead of the lines and the bar on standard error: points done,

@@ -19,7 +19,6 @@ Session::Session(Comm& comm, const SessionOptions& options, AfterVisit after_vis
       after_visit_(std::move(after_visit)),
       state_{comm, options.null_engine ? 0 : MonotonicClock().now_ns()} {
   state_.after_round = options.after_round;
-  state_.shares_visits = options.twins;
   if (!options.null_engine && comm.local_rank() == 0)
     state_.cpu_watch.emplace(running_system(), comm.local_pids());
   if (options_.pilots && !timeless()) pilots_.emplace(comm);
@@ -82,9 +81,9 @@ bool Session::is_over_before(const SessionPart& part, const PointRun& point) con
 
 /// Whether a point is known well enough while others are not, and was visited lately.
 bool Session::can_wait(const SessionPart& part, const PointRun& point) const {
-  const auto& times = point.visits.times();
-  if (!point.converged || point.ready > 0 || times.empty() ||
-      part.now().count() - times.back().second >= options_.time.count() / most_visits)
+  const auto& visits = point.done->visits;
+  if (!point.converged || point.ready > 0 || visits.empty() ||
+      part.now().count() - visits.back().end >= options_.time.count() / most_visits)
     return false;
   return std::any_of(parts_.begin(), parts_.end(), [](const auto& one) {
     return std::any_of(one->points().begin(), one->points().end(), [](const PointRun& other) {
@@ -105,7 +104,7 @@ Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const P
   const TimeLeft left = divide(part, point);
   const bool ahead =
       round_ > 0 && point.ready == 0 &&
-      ((left.visits < static_cast<int>(least_visits) && point.visits.count() > left.visits) ||
+      ((left.visits < static_cast<int>(least_visits) && point.visits() > left.visits) ||
        can_wait(part, point));
   const bool over = is_over_before(part, point);
   const auto window = state_.comm.broadcast_value(over    ? Seconds{0}
@@ -122,12 +121,12 @@ void Session::switch_to(SessionPart& part) {
   measuring_ = &part;
 }
 
-/// The visits that follow each other with the same memory. None where a twin had one this round.
+/// The visits that follow each other with the same memory. None where another benchmark's point had
+/// one to the same work this round.
 Expected<void> Session::run_sitting(SessionPart& part, std::size_t index) {
   PointRun& point = part.point(index);
-  if (point.visited == state_.round || point.ended) return {};
-  if (point.visited < 0 && twins_.take_earlier({&part, index})) return part.decide(point);
-  const int sitting = point.taken == 0 ? point.first_sitting : point.later_sitting;
+  if (point.done->round == state_.round || point.ended) return {};
+  const int sitting = point.visits() == 0 ? point.first_sitting : point.later_sitting;
   if (sitting > 1) ++state_.memory_number;
   switch_to(part);
   // Not between visits that go on with the same memory, as warm as it is.
@@ -141,21 +140,30 @@ Expected<void> Session::run_sitting(SessionPart& part, std::size_t index) {
       part.end_for_lack_of_time(point);
       break;
     }
-    const bool keeps = i + 1 < sitting;
-    if (i > 0) point.visits.memory_kept();
     const Seconds begun = part.now();
-    auto done = part.visit(point, *window, keeps);
+    auto done = part.visit(point, *window, i > 0, i + 1 < sitting);
     part.add_spent(timeless() ? Seconds{0} : part.now() - begun);
     if (!done) return done;
-    TRY(part.decide(point));
-    for (const Twins::Member& twin : twins_.take({&part, index}, adding_)) {
-      TRY(twin.part->decide(twin.part->point(twin.point)));
-    }
+    TRY(decide_all(part, point));
     TRY(after_visit_(part));
   }
   point.ready = 0;
   // The last visit may have left memory for a next one that does not come.
   if (sitting > 1) ++state_.memory_number;
+  return {};
+}
+
+/// Whether a point has enough, and with it those of other benchmarks that are the same work.
+Expected<void> Session::decide_all(SessionPart& part, PointRun& point) {
+  TRY(part.decide(point));
+  if (!options_.twins) return {};
+  for (const auto& other : parts_) {
+    for (std::size_t i = 0; i < other->points().size(); ++i) {
+      PointRun& twin = other->point(i);
+      if (&twin == &point || twin.done != point.done || twin.ended) continue;
+      TRY(other->decide(twin));
+    }
+  }
   return {};
 }
 
@@ -245,7 +253,10 @@ Expected<void> Session::run_stage(SessionPart& part) {
     for (const Turn& turn : round_of_part) {
       // Those of earlier stages have their values.
       if (turn.point < part.stage_begin()) continue;
-      TRY(run_sitting(part, turn.point));
+      PointRun& point = part.point(turn.point);
+      // Other benchmarks have measured the same.
+      const bool known = round == 0 && !point.done->visits.empty();
+      TRY(known ? part.decide(point) : run_sitting(part, turn.point));
     }
   }
   return {};
@@ -284,7 +295,6 @@ Expected<void> Session::refine(SessionPart& part) {
 
 Expected<void> Session::finish() {
   adding_ = false;
-  twins_.forget_visits();
   for (round_ = 1;; ++round_) {
     ++state_.round;
     for (const auto& part : parts_) {

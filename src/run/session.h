@@ -82,6 +82,7 @@ class Session {
   Expected<void> run_stage(SessionPart& part);
   Expected<void> refine(SessionPart& part);
   Expected<void> run_sitting(SessionPart& part, std::size_t index);
+  Expected<void> decide_all(SessionPart& part, PointRun& point);
   std::vector<Turn> turns(int round, SessionPart* only);
   bool is_over_before(const SessionPart& part, const PointRun& point) const;
   bool can_wait(const SessionPart& part, const PointRun& point) const;

@@ -57,19 +57,10 @@ RunReport new_report(const Setup& setup, const RunOptions& options, const Comm& 
   return report;
 }
 
-/// How often its memory was made so far.
-int made_anew(const PointRun& point) {
-  const int more = point.visits.count() - point.by_twins - point.first_sitting;
+/// How often its memory was made so far for so many visits.
+int made_anew(const PointRun& point, int visits) {
+  const int more = visits - point.first_sitting;
   return 1 + std::max(0, (more + point.later_sitting - 1) / point.later_sitting);
-}
-
-/// Of the first figure whose visits fall into two groups; "" where none do.
-std::string two_speeds_of(const ScenarioResult& point) {
-  if (!point.visits) return "";
-  for (const VisitValues& figure : point.visits->figures) {
-    if (std::string text = modes_text(figure); !text.empty()) return text;
-  }
-  return "";
 }
 
 /// NUMATLAS_TEST_SLOW_HOST=NAME:FACTOR (for tests): passes on that host take so many times as long.
@@ -85,15 +76,12 @@ void add_all(std::vector<Warning>& warnings, std::vector<Warning> more) {
   std::move(more.begin(), more.end(), std::back_inserter(warnings));
 }
 
-std::string pause_text(double seconds) {
-  return seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1e3) : fmt::format("{:.1f} s", seconds);
-}
-
 }  // namespace
 
 SessionPart::SessionPart(SessionState& state, const Benchmark& benchmark, const RunOptions& options,
                          const RunHooks& hooks, Setup setup, Seconds share)
     : state_(state),
+      number_(state.parts++),
       benchmark_(benchmark),
       options_(options),
       hooks_(hooks),
@@ -144,14 +132,39 @@ Expected<void> SessionPart::start() {
   TRY(agree(state_.comm, error_of(engine)));
   engine_ = *std::move(engine);
   report_ = new_report(setup_, options_, state_.comm, *engine_);
-  own_warnings_ = report_.warnings;
+  number_workers();
   if (setup_.by_hosts) {
-    own_warnings_.clear();  // they are of this host, and go with it
     rounds_of_hosts_ =
         std::make_unique<HostRounds>(state_.comm, setup_, report_, progress_, state_.after_round);
   }
   begun_ = now();
   return {};
+}
+
+/// Finds its workers among those of the session, each once: several may share a CPU.
+void SessionPart::number_workers() {
+  const auto same = [](const Worker& a, const Worker& b) {
+    return a.rank == b.rank && a.host == b.host && a.placement.cpus == b.placement.cpus &&
+           a.placement.cpu == b.placement.cpu;
+  };
+  auto& all = state_.workers;
+  own_workers_.assign(all.size(), -1);
+  const std::size_t known = all.size();
+  for (const Worker& worker : setup_.layout.workers) {
+    std::size_t number = 0;
+    while (number < known && (own_workers_[number] >= 0 || !same(all[number], worker))) ++number;
+    if (number == known) {
+      number = all.size();
+      all.push_back(worker);
+      own_workers_.push_back(-1);
+    }
+    own_workers_[number] = static_cast<int>(session_workers_.size());
+    session_workers_.push_back(static_cast<int>(number));
+  }
+}
+
+CaseInput SessionPart::case_input() const {
+  return {benchmark_, options_, hooks_, setup_, own_workers_, report_, given_up_.has_value()};
 }
 
 void SessionPart::plan_points(Seconds time) {
@@ -171,9 +184,10 @@ Expected<bool> SessionPart::refine() {
     TRY(retest());
     return false;
   }
+  if (state_.comm.size() > 1 || !benchmark_.refine) return false;
+  report_.scenarios = cases_of(case_input(), points_);
   // The points of a refinement are those that it gave the last time: it would ask for them again.
-  const bool in_vain = report_.scenarios.size() == refined_cases_;
-  if (state_.comm.size() > 1 || in_vain) return false;
+  if (report_.scenarios.size() == refined_cases_) return false;
   auto more = benchmark_.refine({options_, setup_.layout, setup_.machines, setup_.pages}, report_);
   if (!more) return fail(more.error());
   if (more->empty()) return false;
@@ -196,7 +210,8 @@ double SessionPart::slower() const {
   double estimated = 0;
   for (std::size_t i = stage_points_; i < points_.size(); ++i) {
     const PointRun& point = points_[i];
-    if (point.visits.count() > point.by_twins) estimated += point.preparation * made_anew(point);
+    const auto own = static_cast<int>(std::ranges::count(point.done->visits, number_, &Visit::by));
+    if (own > 0) estimated += point.preparation * made_anew(point, own);
   }
   const Seconds preparing = spent_ - stage_spent_ - (recorded_ - stage_recorded_);
   return estimated > 0 ? std::max(0.0, preparing.count() / estimated) : 1;
@@ -208,42 +223,51 @@ bool SessionPart::uses_all_time() const {
 }
 
 bool SessionPart::ended() const {
-  return std::all_of(points_.begin(), points_.end(),
-                     [](const PointRun& point) { return point.ended; });
+  return given_up_ || std::ranges::all_of(points_, &PointRun::ended);
 }
 
-void SessionPart::give_up(const Error& error) {
-  given_up_ = error;
-  for (PointRun& point : points_) point.ended = true;
-}
+void SessionPart::give_up(const Error& error) { given_up_ = error; }
 
 bool SessionPart::has_results() const {
+  const auto has_flows = [](const Visit& visit) { return !visit.flows.empty(); };
   const auto has_passes = [](const HostTotals& host) { return !host.passes.empty(); };
-  return std::ranges::any_of(report_.scenarios, [&](const ScenarioResult& point) {
-    return !point.flows.empty() || std::ranges::any_of(point.host_totals, has_passes);
+  return std::ranges::any_of(points_,
+                             [&](const PointRun& point) {
+                               return std::ranges::any_of(point.done->visits, has_flows);
+                             }) ||
+         std::ranges::any_of(report_.scenarios, [&](const ScenarioResult& one) {
+           return std::ranges::any_of(one.host_totals, has_passes);
+         });
+}
+
+bool SessionPart::skipped() const {
+  return std::ranges::any_of(points_, [](const PointRun& point) {
+    const auto& visits = point.done->visits;
+    return visits.empty() ? point.out_of_time : visits.front().status == Status::skipped;
   });
 }
 
 Expected<void> SessionPart::decide(PointRun& point) {
-  const int count = point.visits.count();
+  const int count = point.visits();
   bool ended = point.ended;
   if (root()) {
-    ScenarioResult& result = result_of_point(point);
-    const double precision = precision_of(result);
-    const int visits = fixed_visits(options_);
-    if (visits > 0) {
-      ended = ended || count >= visits;
+    const auto& visits = point.done->visits;
+    const int fixed = fixed_visits(options_);
+    if (fixed > 0) {
+      ended = ended || count >= fixed;
     } else {
-      point.converged = has_converged(result, precision);
+      point.converged = has_converged(*point.done, precision_of(case_input(), point));
       ended = ended || (point.converged && !uses_all_time()) ||
               (!options_.time_of_all && count >= most_visits);
     }
-    ended = ended || result.status == Status::failed;
-    if (ended && !at_once(point)) set_stop(result, precision, "time_cap");
+    const auto is_wrong = [](const FlowResult& flow) { return flow.wrong.has_value(); };
+    ended = ended || std::ranges::any_of(visits, [&](const Visit& visit) {
+              return std::ranges::any_of(visit.flows, is_wrong);
+            });
     const double part = ended ? 1
                         : uses_all_time() && options_.time_of_all
                             ? spent() / share_
-                            : count / static_cast<double>(visits > 0 ? visits : most_visits);
+                            : count / static_cast<double>(fixed > 0 ? fixed : most_visits);
     for (std::size_t i = point.first; i < point.first + point.count; ++i)
       progress_.advance(i, std::min(1.0, part));
   }
@@ -252,51 +276,9 @@ Expected<void> SessionPart::decide(PointRun& point) {
 }
 
 void SessionPart::end_for_lack_of_time(PointRun& point) {
-  point.ended = true;
-  if (point.result < 0) {
-    const Error problem{ErrorKind::resource, "no time left", ""};
-    if (!first_problem_) first_problem_ = problem;
-    point.visited = state_.round;
-    add(point, {Status::skipped, problem.message, {}, {}, {}}, now().count(), now().count());
-  } else if (root()) {
-    ScenarioResult& result = result_of_point(point);
-    set_stop(result, precision_of(result), "time_cap");
-  }
+  point.ended = point.out_of_time = true;
   if (!root()) return;
   for (std::size_t i = point.first; i < point.first + point.count; ++i) progress_.advance(i, 1);
-}
-
-/// Words for what makes a flow's figure less than it seems.
-void SessionPart::judge(const ScenarioResult& point, const FlowResult& flow) {
-  const auto expected = benchmark_.expected_warnings;
-  const auto warn = [&](const std::string& code, const std::string& text) {
-    if (std::find(expected.begin(), expected.end(), code) != expected.end()) return;
-    report_.warnings.push_back({code, fmt::format("{}, worker {}", point.name, flow.worker), text});
-  };
-  for (const Warning& warning : flow.warnings) warn(warning.code, warning.text);
-  if (!flow.policy.note.empty()) warn("placement-method", flow.policy.note);
-  if (!flow.pauses.empty()) {
-    const double paused = std::accumulate(flow.pauses.begin(), flow.pauses.end(), 0.0);
-    warn("stopped", fmt::format("was stopped for {} while measuring (by a signal, or without a "
-                                "CPU); its rates and time exclude this",
-                                pause_text(paused)));
-  } else if (was_stopped(flow)) {
-    warn("stopped", fmt::format("lost its CPU for {} while measuring: {}", pause_text(flow.stopped),
-                                traits_of(flow.kernel).step == StepKind::lines
-                                    ? "its bandwidth is that of all the time"
-                                    : "its figures are of the time in which it ran"));
-  }
-  // Below this the word "together" would mislead.
-  constexpr double least_overlap = 0.9;
-  if (flow.overlap && *flow.overlap < least_overlap) {
-    warn("low-overlap",
-         fmt::format("workers ran concurrently only {:.0f} % of the time", *flow.overlap * 100));
-  }
-  const Worker& worker = setup_.layout.workers[static_cast<std::size_t>(flow.worker)];
-  if (flow.cpu_after && !worker.placement.cpus.contains(*flow.cpu_after)) {
-    warn("cpu-outside", fmt::format("ended on CPU {}, outside {}", flow.cpu_after->value,
-                                    to_list(worker.placement.cpus)));
-  }
 }
 
 /// Those of the benchmark's own kernels.
@@ -307,10 +289,11 @@ void SessionPart::note_widths() {
         std::any_of(setup_.plan.begin(), setup_.plan.end(), [&](const PlannedScenario& planned) {
           const auto& flows = planned.scenario.flows;
           return std::any_of(flows.begin(), flows.end(), [&](const Flow& flow) {
-            const auto& passes = flow.kernel.passes;
+            const auto* const work = flow.kernel.find<PassesParameters>();
             return full_name(flow.kernel) == width.kernel ||
-                   std::any_of(passes.begin(), passes.end(),
-                               [&](Operation one) { return name_of(one) == width.kernel; });
+                   (work != nullptr && std::ranges::any_of(work->passes, [&](Operation one) {
+                      return name_of(one) == width.kernel;
+                    }));
           });
         });
     if (own && !width.tried.empty()) report_.widths.push_back(width);
@@ -319,25 +302,16 @@ void SessionPart::note_widths() {
 
 void SessionPart::update(const Pilots* pilots) {
   note_widths();
-  if (root() && pilots != nullptr) {
-    report_.pilots = pilots->series();
-    for (const PointRun& point : points_) {
-      if (point.result >= 0)
-        relate_to_pilots(result_of_point(point), point.visits.times(), report_.pilots);
-    }
-  }
+  if (root() && pilots != nullptr) report_.pilots = pilots->series();
+  if (!rounds_of_hosts_) report_.scenarios = cases_of(case_input(), points_);
+  for (const PointRun& point : points_)
+    if (rounds_of_hosts_ && is_known(point))
+      set_status(case_input(), point,
+                 report_.scenarios[rounds_of_hosts_->first_case_of(point.first)]);
   report_.seconds = (now() - begun_).count();
-  report_.warnings = own_warnings_;
-  if (rounds_of_hosts_) add_all(report_.warnings, rounds_of_hosts_->warnings());
-  for (const ScenarioResult& point : report_.scenarios) {
-    for (const FlowResult& flow : point.flows) judge(point, flow);
-    if (const std::string text = two_speeds_of(point); !text.empty())
-      report_.warnings.push_back({"two-speeds", point.name, text});
-  }
-  for (const PilotSeries& pilot : report_.pilots) {
-    if (const std::string text = modes_text(pilot); !text.empty())
-      report_.warnings.push_back({"two-speeds", "the machine as a whole", text});
-  }
+  // Those of a run that is reduced to its hosts are told by each.
+  report_.warnings = rounds_of_hosts_ ? rounds_of_hosts_->warnings() : setup_.warnings;
+  add_all(report_.warnings, warnings_of(case_input(), points_, report_.scenarios));
 }
 
 void SessionPart::describe() {
@@ -379,13 +353,6 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
   report_.trust = trust.grade;
   report_.doubt = trust.doubt;
   return ended;
-}
-
-std::optional<Error> SessionPart::skip_that_counts() const {
-  const bool nothing = std::none_of(report_.scenarios.begin(), report_.scenarios.end(),
-                                    [](const auto& one) { return one.status == Status::ok; });
-  const bool may_skip = all_optional_ || options_.skip_too_large || options_.pages.size() > 1;
-  return nothing || !may_skip ? first_problem_ : std::nullopt;
 }
 
 void SessionPart::capture_process_memory() {

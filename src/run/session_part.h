@@ -15,6 +15,7 @@
 #include "comm/comm.h"
 #include "engine/engine.h"
 #include "run/benchmark.h"
+#include "run/cases.h"
 #include "run/cpu_use.h"
 #include "run/host_rounds.h"
 #include "run/pilots.h"
@@ -31,30 +32,17 @@ struct SessionState {
   std::int64_t start_ns = 0;
   /// Grows when memory is to be made anew.
   int memory_number = 0;
-  int round = 0;               ///< number of the round under way, of all stages of all parts
-  bool shares_visits = false;  ///< whether a visit may count for a point of another part, too
+  int parts = 0;  ///< that were made so far
+  int round = 0;  ///< number of the round under way, of all stages of all parts
+  /// Of all parts: those of several that are the same (a thread of a rank on a CPU) once. Visits
+  /// number workers so.
+  std::vector<Worker> workers = {};
   Repeats repeats = {};
   std::vector<VectorWidth> widths = {};  ///< found so far, of all parts
   /// Of this host, by one of its ranks; absent with the null engine.
   std::optional<CpuWatch> cpu_watch = {};
   /// Told on rank 0 after each round of a run that is reduced to the rounds of its hosts.
   std::function<void()> after_round = {};
-};
-
-/// What became of a visit.
-struct VisitOutcome {
-  Status status = Status::ok;
-  std::string reason;
-  std::string left_out;  ///< why a part of the point cannot be measured here; "" for none
-  std::optional<std::chrono::duration<double>> start;  ///< of the first sample
-  std::vector<FlowResult> flows;
-};
-
-/// A visit that counts. Seconds of the session.
-struct Visited {
-  VisitOutcome outcome;
-  VisitUse use;
-  double start = 0, end = 0;
 };
 
 class SessionPart {
@@ -73,20 +61,16 @@ class SessionPart {
   /// one.
   void plan_points(Seconds time);
 
-  /// One visit. An error ends the session.
-  Expected<void> visit(PointRun& point, Seconds window, bool keep_memory);
-  /// Adds a visit to a point; `twin`: it was made for the same work of another part.
-  void take(PointRun& point, Visited visited, bool twin);
-  /// The last one that measured its point, where parts share visits; absent before, and after one
-  /// that did not.
-  const std::optional<Visited>& last_visit() const { return last_visit_; }
+  /// One visit, which is added to the point's list. `found_memory`: that of the visit before is
+  /// there. An error ends the session.
+  Expected<void> visit(PointRun& point, Seconds window, bool found_memory, bool keep_memory);
   /// Whether a point has enough; rank 0 knows.
   Expected<void> decide(PointRun& point);
   void end_for_lack_of_time(PointRun& point);
 
   /// Indices of points that have not ended, in the order of a round.
   std::vector<std::size_t> order(int round) const {
-    return order_of(points_, round, options_.seed);
+    return given_up_ ? std::vector<std::size_t>{} : order_of(points_, round, options_.seed);
   }
   PointRun& point(std::size_t index) { return points_[index]; }
   const std::vector<PointRun>& points() const { return points_; }
@@ -117,8 +101,7 @@ class SessionPart {
   /// virtual machine changes its speed within seconds and more, when its CPUs are moved.
   bool uses_all_time() const;
 
-  /// Puts into the report what is known so far beside the figures: warnings, pilots (may be null),
-  /// and what visits gave relative to these.
+  /// Makes the report of what is known so far. `pilots` may be null.
   void update(const Pilots* pilots);
   /// Completes the report, after an error with what there is. Returns `ran`, or what failed here.
   Expected<void> conclude(const Expected<void>& ran, const Pilots* pilots);
@@ -134,51 +117,52 @@ class SessionPart {
   RunReport& report() { return report_; }
   const RunReport& report() const { return report_; }
   /// The kernel's output that was not what it should be, the first time.
-  const std::optional<Error>& wrong() const { return wrong_; }
+  std::optional<Error> wrong() const { return wrong_output(case_input(), points_); }
   /// Why points were skipped while running; nothing where other points stand for them.
-  std::optional<Error> skip_that_counts() const;
+  std::optional<Error> skip_that_counts() const {
+    return numatlas::skip_that_counts(case_input(), points_);
+  }
   /// Whether any point was skipped while running.
-  bool skipped() const { return first_problem_.has_value(); }
+  bool skipped() const;
   /// Whether a point was measured, if only in part.
   bool has_results() const;
+  /// Whether one was measured to its end.
+  bool has_figures() const {
+    return std::ranges::any_of(points_, [](const PointRun& point) { return point.visits() > 0; });
+  }
   /// What --process-memory shows. Collective; on rank 0.
   Expected<std::string> process_memory_text();
   Error in_words(const Error& error) const {
     return hooks_.in_words ? hooks_.in_words(error) : error;
   }
+  /// The worker of the session that is this one.
+  int worker_of_session(int worker) const {
+    return session_workers_[static_cast<std::size_t>(worker)];
+  }
 
  private:
-  using Outcome = VisitOutcome;
-
+  CaseInput case_input() const;
+  void number_workers();
   std::vector<double> weights() const;
   EngineOptions engine_options();
   void mark_in_memory(Scenario& scenario) const;
   void note_widths();
   Expected<void> run_rounds(std::size_t index, bool takes_part);
   Expected<void> retest();
-  Expected<void> try_visit(const PointRun& point, Seconds window, bool keep_memory,
-                           Outcome& outcome, VisitUse& use);
+  std::pair<Visit, Expected<void>> try_visit(const PointRun& point, Seconds window,
+                                             bool keep_memory);
   Expected<void> run_scenario(const PointRun& point, std::size_t index, Seconds window,
-                              bool keep_memory, Outcome& outcome);
-  Expected<void> take_failure(const PointRun& point, const PlannedScenario& planned, Error error,
-                              Outcome& outcome);
+                              bool keep_memory, Visit& visit);
+  Expected<void> take_failure(const PlannedScenario& planned, Error error, Visit& visit);
   Expected<void> take_traces(const PlannedScenario& planned, std::vector<Trace> traces,
-                             Outcome& outcome);
+                             Visit& visit);
   Expected<void> gather(std::vector<FlowResult>& flows, bool stopped);
-  void add(PointRun& point, Outcome outcome, double start, double end);
-  void add_figures(ScenarioResult& visit) const;
-  void judge(const ScenarioResult& point, const FlowResult& flow);
+  void append(PointRun& point, Visit visit);
   void capture_process_memory();
-  bool at_once(const PointRun& point) const { return options_.visits == 1 || point.once; }
-  double precision_of(const ScenarioResult& result) const {
-    return result.precision.value_or(options_.stop.precision);
-  }
-  ScenarioResult& result_of_point(const PointRun& point) {
-    return report_.scenarios[static_cast<std::size_t>(point.result)];
-  }
   bool root() const { return state_.comm.rank() == 0; }
 
   SessionState& state_;
+  const int number_;  ///< of the session's parts
   const Benchmark& benchmark_;
   const RunOptions& options_;
   const RunHooks& hooks_;
@@ -190,17 +174,15 @@ class SessionPart {
   std::unique_ptr<HostRounds> rounds_of_hosts_;
   bool retested_ = false;
   std::unique_ptr<Engine> engine_;
-  std::optional<Visited> last_visit_;
   std::vector<PointRun> points_;  ///< of the plan, then of what refines it
   int stage_ = 0;                 ///< of `refine`; 0: the plan
   std::size_t stage_points_ = 0;  ///< before the stage
   Seconds stage_spent_{0}, stage_recorded_{0};
   Seconds begun_{0};
   std::optional<std::size_t> refined_cases_;  ///< when the benchmark was asked for more last time
-  std::optional<Error> first_problem_;        ///< why scenarios were skipped while running
-  bool all_optional_ = true;                  ///< these scenarios
-  std::optional<Error> wrong_, given_up_;
-  std::vector<Warning> own_warnings_;  ///< of the set-up and of visits
+  std::optional<Error> given_up_;
+  std::vector<int> session_workers_;  ///< by worker, the session's number of it
+  std::vector<int> own_workers_;      ///< by the session's number, this part's; -1: none
   std::string my_process_memory_;
   std::pair<int, std::size_t> measured_now_;  ///< stage and case
   std::pair<int, std::size_t> memory_of_;     ///< the case that my_process_memory_ is of

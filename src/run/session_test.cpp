@@ -46,7 +46,7 @@ std::vector<ScenarioResult> sixteen_cases(bool keeps_time) {
       [](SessionPart&) { return Expected<void>(); });
   EXPECT_TRUE(session.add(run->benchmark, run->options, hooks, *std::move(setup),
                           std::chrono::milliseconds(100)));
-  EXPECT_TRUE(session.finish());
+  EXPECT_TRUE(session.conclude(session.finish()));
   return session.parts().front()->report().scenarios;
 }
 
@@ -95,7 +95,7 @@ ScenarioResult two_seconds(const char* hypervisor, const Words& more = {}) {
                   [](SessionPart&) { return Expected<void>(); });
   EXPECT_TRUE(
       session.add(run->benchmark, run->options, hooks, *std::move(setup), std::chrono::seconds(2)));
-  EXPECT_TRUE(session.finish());
+  EXPECT_TRUE(session.conclude(session.finish()));
   return session.parts().front()->report().scenarios.front();
 }
 

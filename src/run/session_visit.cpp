@@ -1,9 +1,12 @@
 // A visit to a point of a session: measured, gathered, and added to what is known of the point.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -45,14 +48,6 @@ bool any_slowed(const std::vector<FlowResult>& flows) {
   });
 }
 
-std::string repeated_text(double paused) {
-  const std::string time =
-      paused < 1 ? fmt::format("{:.0f} ms", paused * 1e3) : fmt::format("{:.1f} s", paused);
-  return fmt::format(
-      "was stopped for {} while measuring (by a signal, or without a CPU): the visit was repeated",
-      time);
-}
-
 }  // namespace
 
 /// Makes of own flows those of all ranks, by worker, on rank 0. After a stop nobody can be counted
@@ -69,32 +64,30 @@ Expected<void> SessionPart::gather(std::vector<FlowResult>& flows, bool stopped)
 }
 
 /// What this machine cannot give now is a skip; everything else ends the session.
-Expected<void> SessionPart::take_failure(const PointRun& point, const PlannedScenario& planned,
-                                         Error error, Outcome& outcome) {
+Expected<void> SessionPart::take_failure(const PlannedScenario& planned, Error error,
+                                         Visit& visit) {
   error = renamed(std::move(error), "--size", size_option_of(planned, benchmark_));
   const bool cannot = error.kind == ErrorKind::resource || error.kind == ErrorKind::unavailable ||
                       (planned.optional && error.kind == ErrorKind::permission);
   // Drivers of GPUs do not know what they were asked for.
   if (error.kind == ErrorKind::io) error = about(planned.scenario.name, std::move(error));
-  outcome.reason = full_text(in_words(error));
+  visit.error = error;
+  visit.optional = planned.optional;
   if (!cannot) {
     const bool cut = error.kind == ErrorKind::interrupted || error.kind == ErrorKind::peer;
-    outcome.status = cut ? Status::incomplete : Status::failed;
+    visit.status = cut ? Status::incomplete : Status::failed;
     return fail(std::move(error));
   }
-  if (point.taken == 0) {
-    if (!first_problem_) first_problem_ = error;
-    all_optional_ = all_optional_ && planned.optional;
-  }
-  outcome.status = Status::skipped;
-  progress_.end(planned.scenario, "skipped: " + outcome.reason);
+  visit.status = Status::skipped;
+  progress_.end(planned.scenario, "skipped: " + full_text(in_words(error)));
   return {};
 }
 
 /// The flows of all ranks, from what the engine brought on this one.
 Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vector<Trace> traces,
-                                        Outcome& outcome) {
+                                        Visit& visit) {
   std::vector<FlowResult> mine;
+  mine.reserve(traces.size());
   bool stopped = stop_requested();
   const bool with_samples = !options_.samples_file.empty();
   for (Trace& trace : traces) {
@@ -122,10 +115,13 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
     progress_.end(planned.scenario, stopped ? "interrupted" : "first visit done");
     if (stopped) cut = interrupted;
   }
-  std::move(mine.begin(), mine.end(), std::back_inserter(outcome.flows));
+  if (visit.flows.empty())
+    visit.flows = std::move(mine);
+  else
+    std::ranges::move(mine, std::back_inserter(visit.flows));
   if (!cut) return {};
-  outcome.status = Status::incomplete;
-  outcome.reason = full_text(*cut);
+  visit.status = Status::incomplete;
+  visit.error = cut;
   return fail(*std::move(cut));
 }
 
@@ -135,7 +131,7 @@ void SessionPart::mark_in_memory(Scenario& scenario) const {
   for (Flow& flow : scenario.flows) {
     const Worker& worker = layout.workers[static_cast<std::size_t>(flow.worker)];
     flow.in_memory = worker.rank == layout.own_rank(state_.comm) &&
-                     traits_of(flow.kernel.name).streams() &&
+                     traits_of(flow.kernel).streams() &&
                      level_of_flow(setup_.machine, layout, scenario, flow) == "memory";
   }
 }
@@ -179,24 +175,23 @@ Expected<void> SessionPart::retest() {
 
 /// One scenario of a visit: its flows, or why there are none. An error ends the session.
 Expected<void> SessionPart::run_scenario(const PointRun& point, std::size_t index, Seconds window,
-                                         bool keep_memory, Outcome& outcome) {
+                                         bool keep_memory, Visit& visit) {
   const PlannedScenario& planned = setup_.plan[index];
   progress_.begin(index);
   measured_now_ = {stage_, index};
   if (const auto& why = setup_.skips[index]) {
-    outcome.left_out = skip_text(in_words(*why));
-    progress_.end(planned.scenario, "skipped: " + outcome.left_out);
+    progress_.end(planned.scenario, "skipped: " + skip_text(in_words(*why)));
     return {};
   }
   if (rounds_of_hosts_) {
     auto ran = run_rounds(index, true);
-    return ran ? ran : take_failure(point, planned, ran.error(), outcome);
+    return ran ? ran : take_failure(planned, ran.error(), visit);
   }
   Scenario scenario = planned.scenario;
   scenario.stop.time_of_case = scenario.stop.time;
   scenario.stop.time = std::chrono::duration_cast<Nanoseconds>(window);
   // Whether it is enough is seen from all visits; a single one sees it by itself.
-  if (!at_once(point)) {
+  if (!at_once(options_, point)) {
     scenario.stop.precision = -1;
     scenario.stop.least_time = scenario.stop.time;
   }
@@ -204,152 +199,88 @@ Expected<void> SessionPart::run_scenario(const PointRun& point, std::size_t inde
   scenario.keep_memory = keep_memory;
   mark_in_memory(scenario);
   for (Flow& flow : scenario.flows)
-    flow.kernel.chain.seed += static_cast<std::uint64_t>(state_.memory_number);
+    flow.kernel.seed += static_cast<std::uint64_t>(state_.memory_number);
   auto traces = run_weighted(*engine_, planned, scenario);
-  if (!traces) return take_failure(point, planned, traces.error(), outcome);
+  if (!traces) return take_failure(planned, traces.error(), visit);
   for (const Trace& trace : *traces) {
     if (timeless() || trace.samples.empty()) continue;
     const Seconds start = Nanoseconds(trace.samples.front().start_ns - state_.start_ns);
-    outcome.start = std::min(outcome.start.value_or(start), start);
+    visit.start = std::min(visit.start, start.count());
   }
   recorded_ += timeless() ? Seconds(scenario.stop.time) : time_used(*traces, scenario.stop);
-  return take_traces(planned, *std::move(traces), outcome);
+  return take_traces(planned, *std::move(traces), visit);
 }
 
-/// Whether or not it will count. `use`: what else happened meanwhile.
-Expected<void> SessionPart::try_visit(const PointRun& point, Seconds window, bool keep_memory,
-                                      Outcome& outcome, VisitUse& use) {
+/// Runs a point once, whether or not that will count: what it gave, and what ends the session.
+std::pair<Visit, Expected<void>> SessionPart::try_visit(const PointRun& point, Seconds window,
+                                                        bool keep_memory) {
   Comm& comm = state_.comm;
   const std::optional<CpuWatch> watch =
       state_.cpu_watch ? std::optional<CpuWatch>(std::in_place, running_system(), comm.local_pids())
                        : std::nullopt;
+  const double begun = now().count();
+  Visit visit{.start = std::numeric_limits<double>::infinity(), .by = number_};
   Expected<void> ran;
   for (std::size_t i = point.first; ran && i < point.first + point.count; ++i)
-    ran = run_scenario(point, i, window, keep_memory, outcome);
-  if (!ran || options_.null_engine || rounds_of_hosts_ || outcome.status != Status::ok ||
-      point.skipped)
-    return ran;
-  const bool wrong = std::any_of(outcome.flows.begin(), outcome.flows.end(),
-                                 [](const FlowResult& flow) { return flow.wrong.has_value(); });
-  const bool disturbed = std::ranges::any_of(outcome.flows, was_stopped) ||
-                         paused_for(outcome.flows) > 0 || any_slowed(outcome.flows);
-  use = TRY(use_of_visit(watch, comm, disturbed, wrong));
-  return {};
+    ran = run_scenario(point, i, window, keep_memory, visit);
+  visit.start = std::isfinite(visit.start) ? std::max(begun, visit.start) : begun;
+  visit.end = now().count();
+  if (!ran || options_.null_engine || rounds_of_hosts_ || visit.status != Status::ok)
+    return {std::move(visit), ran};
+  const bool disturbed = std::ranges::any_of(visit.flows, was_stopped) ||
+                         paused_for(visit.flows) > 0 || any_slowed(visit.flows);
+  const bool wrong = std::ranges::any_of(
+      visit.flows, [](const FlowResult& flow) { return flow.wrong.has_value(); });
+  const auto use = use_of_visit(watch, comm, disturbed, wrong);
+  if (use) visit.use = *use;
+  return {std::move(visit), use ? Expected<void>{} : fail(use.error())};
 }
 
-Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool keep_memory) {
-  const Seconds begun = now();
-  Outcome outcome;
-  VisitUse use;
-  auto ran = try_visit(point, window, keep_memory, outcome, use);
-  const auto measured = [&] { return outcome.status == Status::ok && !point.skipped; };
-  if (ran && measured() && !at_once(point) && state_.repeats.again(use)) {
-    const Outcome first = std::exchange(outcome, {});
-    const VisitUse before = use;
-    const auto problem = first_problem_;
-    const bool all_optional = all_optional_;
-    ran = try_visit(point, window, keep_memory, outcome, use);
-    use.repeated = true;
-    state_.repeats.again(use);
-    if (!measured()) {
-      outcome = first;
-      use = before;
-      first_problem_ = problem;
-      all_optional_ = all_optional;
-    } else if (const double paused = paused_for(first.flows); paused > 0) {
-      own_warnings_.push_back(
-          {"stopped", setup_.plan[point.first].head.name, repeated_text(paused)});
+Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool found_memory,
+                                  bool keep_memory) {
+  point.done->round = state_.round;
+  if (point.skipped) {
+    for (std::size_t i = point.first; i < point.first + point.count; ++i) {
+      progress_.begin(i);
+      progress_.end(setup_.plan[i].scenario, "skipped: " + skip_text(in_words(*setup_.skips[i])));
+    }
+    point.ended = true;
+    return {};
+  }
+  auto [visit, ran] = try_visit(point, window, keep_memory);
+  if (ran && visit.status == Status::ok && !at_once(options_, point) &&
+      state_.repeats.again(visit.use)) {
+    auto [again, ran_again] = try_visit(point, window, keep_memory);
+    ran = ran_again;
+    again.use.repeated = true;
+    state_.repeats.again(again.use);
+    if (again.status == Status::ok) {
+      again.paused_before = paused_for(visit.flows);
+      visit = std::move(again);
     }
   }
-  const double start = std::max(begun, outcome.start.value_or(begun)).count();
-  last_visit_.reset();
-  Visited visited{std::move(outcome), use, start, now().count()};
-  if (state_.shares_visits && ran && visited.outcome.status == Status::ok && !point.skipped)
-    last_visit_ = visited;
-  take(point, std::move(visited), false);
+  visit.memory_kept = found_memory;
   // A device that is lost does no more for this process, and may leave its memory pinned.
-  if (ran && wrong_ && wrong_->kind == ErrorKind::io) return fail(*wrong_);
-  return ran;
+  const bool lost = std::ranges::any_of(visit.flows, [](const FlowResult& flow) {
+    return flow.wrong && flow.wrong->kind == ErrorKind::io;
+  });
+  append(point, std::move(visit));
+  return ran && lost ? fail(*wrong()) : ran;
 }
 
-void SessionPart::take(PointRun& point, Visited visited, bool twin) {
-  const bool whole = visited.outcome.status == Status::ok && !point.skipped;
-  if (twin) ++point.by_twins;
-  point.visited = state_.round;
-  add(point, std::move(visited.outcome), visited.start, visited.end);
-  if (whole) ++point.taken;
-  if (whole && root() && !rounds_of_hosts_)
-    point.visits.note_use(result_of_point(point), visited.use);
-  if (!whole || point.once) point.ended = true;
-}
-
-/// The figures of a visit, over its flows and of each host.
-void SessionPart::add_figures(ScenarioResult& visit) const {
+/// A visit that failed is its point's alone: others that are the same work go on without it.
+void SessionPart::append(PointRun& point, Visit visit) {
   for (FlowResult& flow : visit.flows) {
-    for (Figure& figure : benchmark_.flow_figures(flow, visit))
-      flow.figures.push_back(std::move(figure));
+    flow.worker = session_workers_[static_cast<std::size_t>(flow.worker)];
+    if (flow.first_touch)
+      flow.first_touch = session_workers_[static_cast<std::size_t>(*flow.first_touch)];
   }
-  visit.figures = sums_of(visit, report_);
-  visit.host_totals = host_sums_of(visit, report_);
-  for (Figure& figure : benchmark_.totals(visit, report_))
-    visit.figures.push_back(std::move(figure));
-  for (HostTotals& totals : visit.host_totals) {
-    ScenarioResult part = visit;
-    std::erase_if(part.flows,
-                  [&](const FlowResult& flow) { return host_of(report_, flow) != totals.host; });
-    part.figures = totals.figures;
-    for (Figure& figure : benchmark_.totals(part, report_))
-      totals.figures.push_back(std::move(figure));
-  }
-  // They were wanted for the totals.
-  for (FlowResult& flow : visit.flows) {
-    flow.stretch_bytes.clear();
-    if (flow.gpu) flow.gpu->steps.clear();
-  }
-}
-
-/// Adds a visit to its point. One that was cut short counts only where there is no other.
-void SessionPart::add(PointRun& point, Outcome outcome, double start, double end) {
-  if (point.result < 0 && rounds_of_hosts_) {
-    point.result = static_cast<int>(rounds_of_hosts_->first_case_of(point.first));
-  } else if (point.result < 0) {
-    point.result = static_cast<int>(report_.scenarios.size());
-    report_.scenarios.push_back(setup_.plan[point.first].head);
-  }
-  ScenarioResult& result = result_of_point(point);
-  const bool first = point.taken == 0;
-  if (!outcome.left_out.empty()) {
-    result.status = Status::skipped;
-    result.reason = outcome.left_out;
-  }
-  if (outcome.status != Status::ok && (first || outcome.status == Status::failed)) {
-    result.status = outcome.status;
-    result.reason = outcome.reason;
-  } else if (outcome.status == Status::skipped) {
-    own_warnings_.push_back({"visit-failed", result.name,
-                             fmt::format("visit {} failed, the earlier ones are kept: {}",
-                                         point.taken + 1, outcome.reason)});
-  }
-  // Part of a visit is no visit: earlier ones have all workers.
-  if (outcome.flows.empty() || (outcome.status != Status::ok && !first)) return;
-  ScenarioResult visit = setup_.plan[point.first].head;
-  visit.flows = std::move(outcome.flows);
-  std::sort(visit.flows.begin(), visit.flows.end(),
-            [](const FlowResult& a, const FlowResult& b) { return a.worker < b.worker; });
-  for (const FlowResult& flow : visit.flows) {
-    if (!flow.wrong || result.status != Status::ok) continue;
-    result.status = Status::failed;
-    result.reason = fmt::format("worker {}: {}", flow.worker, full_text(*flow.wrong));
-    if (!wrong_)
-      wrong_ = Error{flow.wrong->kind, result.name + ", " + result.reason, flow.wrong->hint};
-  }
-  add_figures(visit);
-  point.visits.add(result, std::move(visit), start, end);
-  result.groups = medians_of(result, report_);
-  result.distribution = {};
-  for (const FlowResult& flow : result.flows)
-    result.distribution = merged(result.distribution, flow.distribution);
-  if (!at_once(point)) set_stop(result, precision_of(result), "interrupted");
+  if (!std::ranges::is_sorted(visit.flows, {}, &FlowResult::worker))
+    std::ranges::sort(visit.flows, {}, &FlowResult::worker);
+  const bool whole = visit.status == Status::ok;
+  if (!whole) point.done = std::make_shared<VisitList>(*point.done);
+  point.ended = point.ended || visit.status == Status::skipped || (whole && point.once);
+  point.done->visits.push_back(std::move(visit));
 }
 
 }  // namespace numatlas

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <chrono>
 #include <deque>
 #include <memory>
@@ -45,7 +46,7 @@ class TwinSession {
                                      *std::move(setup), std::chrono::seconds(1));
     ASSERT_TRUE(added) << full_text(added.error());
   }
-  void finish() { ASSERT_TRUE(session_->finish()); }
+  void finish() { ASSERT_TRUE(session_->conclude(session_->finish())); }
   /// What each visit to a case gave; empty where there is no such case.
   std::vector<double> values(const std::string& command, const std::string& name) const {
     for (const auto& part : session_->parts()) {

@@ -1,42 +1,16 @@
 #include "run/visits.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <numeric>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "record/figure.h"
 
 namespace numatlas {
 namespace {
-
-/// The part of a flow that no figure holds: sums of what adds up, the last of what is observed.
-void merge_facts(FlowResult& into, FlowResult& visit) {
-  const double weight = into.together, other = visit.together;
-  if (into.overlap && visit.overlap && weight + other > 0)
-    visit.overlap = (*into.overlap * weight + *visit.overlap * other) / (weight + other);
-  visit.together += into.together;
-  visit.pauses.insert(visit.pauses.begin(), into.pauses.begin(), into.pauses.end());
-  visit.samples.insert(visit.samples.begin(), into.samples.begin(), into.samples.end());
-  visit.distribution = merged(into.distribution, visit.distribution);
-  visit.stopped += into.stopped;
-  visit.involuntary_switches += into.involuntary_switches;
-  visit.prepare_time += into.prepare_time;
-  visit.start_lateness = std::max(visit.start_lateness, into.start_lateness);
-  visit.cpu_before = into.cpu_before;
-  if (into.wrong) visit.wrong = into.wrong;
-  if (into.gpu && visit.gpu && visit.gpu->slowed_by.empty())
-    visit.gpu->slowed_by = into.gpu->slowed_by;
-  for (Warning& warning : visit.warnings) {
-    const bool known = std::any_of(into.warnings.begin(), into.warnings.end(),
-                                   [&](const Warning& w) { return w.code == warning.code; });
-    if (!known) into.warnings.push_back(std::move(warning));
-  }
-  visit.warnings = std::move(into.warnings);
-}
 
 std::optional<double> mean_of(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
@@ -53,41 +27,97 @@ double median_of(std::vector<double> values) {
   return percentile_sorted(values, 50);
 }
 
-}  // namespace
+/// The samples of all.
+Distribution merged(const std::vector<const Distribution*>& parts) {
+  Distribution all;
+  for (const Distribution* part : parts) all = merged(all, *part);
+  return all;
+}
 
-void CaseVisits::merge(std::vector<Figure>& figures, std::vector<Figure>&& visit, int host,
-                       int flow) {
-  for (Figure& one : visit) {
-    auto found = std::find_if(figures.begin(), figures.end(),
-                              [&](const Figure& figure) { return figure.key == one.key; });
-    if (found == figures.end()) {
-      figures.push_back({one.key, one.unit, std::nullopt, std::nullopt});
-      found = figures.end() - 1;
-    }
-    if (!one.estimate) continue;
-    VisitSeries& series = series_[{{host, flow}, one.key}];
-    const bool first = series.values.empty();
-    series.values.push_back(one.estimate->value);
-    if (!one.estimate->low || (!first && !series.low)) {
-      series.low = series.high = std::nullopt;
-    } else {
-      series.low = first ? *one.estimate->low : std::min(*series.low, *one.estimate->low);
-      series.high = first ? *one.estimate->high : std::max(*series.high, *one.estimate->high);
-    }
-    series.distribution = merged(series.distribution, one.distribution);
-    if (series.summary && one.summary)
-      series.summary = combined(*series.summary, *one.summary, series.distribution);
-    else if (one.summary)
-      series.summary = one.summary;
-    // A single visit says all that is known, and what never differs was not measured.
-    const bool constant =
-        !series.low && std::all_of(series.values.begin(), series.values.end(),
-                                   [&](double value) { return value == series.values.front(); });
-    found->estimate = first || constant
-                          ? one.estimate
-                          : estimate_of_visits(series.values, series.low, series.high);
-    found->summary = series.summary;
+/// One figure over the visits that have it.
+Figure figure_over(const std::vector<const Figure*>& visits) {
+  Figure all{visits.front()->key, visits.front()->unit, std::nullopt, std::nullopt};
+  std::vector<Estimate> estimates;
+  std::vector<const Distribution*> distributions;
+  const Figure* last = nullptr;  // that has samples
+  for (const Figure* one : visits) {
+    if (!one->estimate) continue;
+    estimates.push_back(*one->estimate);
+    distributions.push_back(&one->distribution);
+    if (one->summary) last = one;
   }
+  for (const Figure* one : visits) {
+    if (!one->estimate || !one->summary) continue;
+    // Percentiles of all are wanted once.
+    const Distribution seen = one == last ? merged(distributions) : Distribution{};
+    all.summary = all.summary ? combined(*all.summary, *one->summary, seen) : *one->summary;
+  }
+  all.estimate = over_visits(estimates);
+  return all;
+}
+
+/// The figures of all visits, each over those that have it, in the order in which they appear.
+std::vector<Figure> figures_over(const std::vector<const std::vector<Figure>*>& visits) {
+  std::vector<std::vector<const Figure*>> by_key;
+  for (const std::vector<Figure>* figures : visits) {
+    for (const Figure& one : *figures) {
+      const auto found = std::ranges::find_if(
+          by_key, [&](const auto& same) { return same.front()->key == one.key; });
+      if (found == by_key.end())
+        by_key.push_back({&one});
+      else
+        found->push_back(&one);
+    }
+  }
+  std::vector<Figure> all;
+  for (const auto& same : by_key) all.push_back(figure_over(same));
+  return all;
+}
+
+/// The part of a flow that no figure holds: sums of what adds up, the last of what is observed.
+/// Takes the last of `visits`.
+FlowResult facts_over(const std::vector<FlowResult*>& visits) {
+  FlowResult all = std::move(*visits.back());
+  if (visits.size() == 1) return all;
+  std::vector<const Distribution*> distributions;
+  std::vector<double> pauses, samples;
+  std::vector<Warning> warnings;
+  std::optional<Error> wrong;
+  std::string slowed_by;
+  double together = 0, overlap = 0;
+  const auto add = [](std::vector<double>& list, const std::vector<double>& more) {
+    list.insert(list.end(), more.begin(), more.end());
+  };
+  for (const FlowResult* one : visits) {
+    const bool is_last = one == visits.back();
+    const FlowResult& flow = is_last ? all : *one;
+    distributions.push_back(&flow.distribution);
+    add(pauses, flow.pauses);
+    add(samples, flow.samples);
+    for (const Warning& warning : flow.warnings)
+      if (std::ranges::find(warnings, warning.code, &Warning::code) == warnings.end())
+        warnings.push_back(warning);
+    if (!wrong) wrong = flow.wrong;
+    together += flow.together;
+    overlap += flow.overlap.value_or(0) * flow.together;
+    if (is_last) break;
+    if (!flow.overlap) all.overlap.reset();
+    all.stopped += flow.stopped;
+    all.involuntary_switches += flow.involuntary_switches;
+    all.prepare_time += flow.prepare_time;
+    all.start_lateness = std::max(all.start_lateness, flow.start_lateness);
+    if (flow.gpu && !flow.gpu->slowed_by.empty()) slowed_by = flow.gpu->slowed_by;
+  }
+  if (all.gpu && all.gpu->slowed_by.empty()) all.gpu->slowed_by = slowed_by;
+  if (all.overlap && together > 0) all.overlap = overlap / together;
+  all.together = together;
+  all.cpu_before = visits.front()->cpu_before;
+  all.distribution = merged(distributions);
+  all.pauses = std::move(pauses);
+  all.samples = std::move(samples);
+  all.warnings = std::move(warnings);
+  all.wrong = std::move(wrong);
+  return all;
 }
 
 /// A rate of operations is the inverse of their time, over all visits as in each: the mean of the
@@ -107,11 +137,10 @@ void invert_rates(ScenarioResult& result) {
       sum.estimate = as_sure_as(all, *sum.estimate);
 }
 
-void CaseVisits::note_values(ScenarioResult& result, const ScenarioResult& visit) {
+/// Notes the values of a visit: the median of the flows' first figures, and each sum.
+void note_values(std::vector<VisitValues>& figures, const ScenarioResult& visit) {
   const auto note = [&](const std::string& key, Unit unit, double value) {
-    auto& figures = result.visits->figures;
-    auto found = std::find_if(figures.begin(), figures.end(),
-                              [&](const VisitValues& figure) { return figure.key == key; });
+    auto found = std::ranges::find(figures, key, &VisitValues::key);
     if (found == figures.end()) {
       figures.push_back({key, unit, {}, value});
       found = figures.end() - 1;
@@ -135,24 +164,16 @@ void CaseVisits::note_values(ScenarioResult& result, const ScenarioResult& visit
   }
 }
 
-/// Lists stay empty until something is known, and have then an entry for each visit.
+/// Adds the value of visit number `index`. Lists stay empty until something is known, and have then
+/// an entry for each visit.
 template <class T>
-void CaseVisits::append(std::vector<std::optional<T>>& list, std::optional<T> value) const {
+void put(std::vector<std::optional<T>>& list, std::size_t index, const std::optional<T>& value) {
   if (!value && list.empty()) return;
-  list.resize(static_cast<std::size_t>(count_) - 1);
+  list.resize(index);
   list.push_back(value);
 }
 
-void CaseVisits::note_use(ScenarioResult& result, const VisitUse& use) {
-  Visits& visits = *result.visits;
-  append(visits.others, use.others);
-  append(visits.stolen, use.stolen);
-  append(visits.throttled, use.throttled);
-  visits.repeated += use.repeated ? 1 : 0;
-  visits.disturbed += use.disturbed ? 1 : 0;
-}
-
-void CaseVisits::note_conditions(Visits& visits, const std::vector<FlowResult>& flows) const {
+void note_conditions(Visits& visits, std::size_t index, const std::vector<FlowResult>& flows) {
   std::optional<std::uint64_t> moved, switches;
   std::optional<double> stopped;
   std::vector<double> cpus, gpus;
@@ -164,52 +185,112 @@ void CaseVisits::note_conditions(Visits& visits, const std::vector<FlowResult>& 
     switches = switches.value_or(0) + flow.involuntary_switches;
     stopped = std::max(stopped.value_or(0), flow.stopped);
   }
-  append(visits.pages_moved, moved);
-  append(visits.switches, switches);
-  append(visits.stopped, stopped);
-  append(visits.frequency, mean_of(cpus));
-  append(visits.gpu_frequency, least_of(gpus));
+  put(visits.pages_moved, index, moved);
+  put(visits.switches, index, switches);
+  put(visits.stopped, index, stopped);
+  put(visits.frequency, index, mean_of(cpus));
+  put(visits.gpu_frequency, index, least_of(gpus));
 }
 
-void CaseVisits::add(ScenarioResult& result, ScenarioResult visit, double start, double end) {
-  if (count_++ == 0) result.visits.emplace();
-  times_.emplace_back(start, end);
-  result.visits->count = count_;
-  result.visits->seconds = end - times_.front().first;
-  result.visits->memory_kept = kept_;
-  note_values(result, visit);
-  note_conditions(*result.visits, visit.flows);
-  std::vector<FlowResult> before = std::exchange(result.flows, std::move(visit.flows));
-  for (FlowResult& flow : result.flows) {
-    std::vector<Figure> mine = std::exchange(flow.figures, {});
-    const auto earlier = std::find_if(before.begin(), before.end(), [&](const FlowResult& other) {
-      return other.worker == flow.worker;
-    });
-    if (earlier != before.end()) {
-      merge_facts(*earlier, flow);
-      flow.figures = std::move(earlier->figures);
+void note_use(Visits& visits, std::size_t index, const VisitUse& use) {
+  put(visits.others, index, use.others);
+  put(visits.stolen, index, use.stolen);
+  put(visits.throttled, index, use.throttled);
+  visits.repeated += use.repeated ? 1 : 0;
+  visits.disturbed += use.disturbed ? 1 : 0;
+}
+
+/// The flows of all visits, by worker, each over its visits.
+std::vector<FlowResult> flows_over(std::vector<ScenarioResult>& each) {
+  std::map<int, std::vector<FlowResult*>> by_worker;
+  for (ScenarioResult& visit : each)
+    for (FlowResult& flow : visit.flows) by_worker[flow.worker].push_back(&flow);
+  std::vector<FlowResult> flows;
+  flows.reserve(by_worker.size());
+  for (const auto& [worker, visits] : by_worker) {
+    std::vector<const std::vector<Figure>*> figures;
+    for (const FlowResult* flow : visits) figures.push_back(&flow->figures);
+    std::vector<Figure> over = figures_over(figures);
+    flows.push_back(facts_over(visits));
+    flows.back().figures = std::move(over);
+  }
+  return flows;
+}
+
+std::vector<HostTotals> host_totals_over(const std::vector<ScenarioResult>& each) {
+  std::map<int, std::vector<const std::vector<Figure>*>> by_host;
+  for (const ScenarioResult& visit : each)
+    for (const HostTotals& totals : visit.host_totals)
+      by_host[totals.host].push_back(&totals.figures);
+  std::vector<HostTotals> all;
+  for (const auto& [host, figures] : by_host) all.push_back({host, figures_over(figures)});
+  return all;
+}
+
+}  // namespace
+
+int VisitList::whole() const {
+  return static_cast<int>(std::ranges::count(visits, Status::ok, &Visit::status));
+}
+
+std::optional<Estimate> over_visits(std::span<const Estimate> visits) {
+  if (visits.empty()) return std::nullopt;
+  const Estimate& last = visits.back();
+  if (visits.size() == 1) return last;
+  std::vector<double> values;
+  std::optional<double> low = last.low, high = last.high;
+  for (const Estimate& one : visits) {
+    values.push_back(one.value);
+    if (low && one.low) {
+      low = std::min(*low, *one.low);
+      high = std::max(*high, *one.high);
+    } else {
+      low = high = std::nullopt;
     }
-    merge(flow.figures, std::move(mine), -1, flow.worker);
   }
-  merge(result.figures, std::move(visit.figures), -1, -1);
-  invert_rates(result);
-  for (HostTotals& totals : visit.host_totals) {
-    auto mine = std::find_if(result.host_totals.begin(), result.host_totals.end(),
-                             [&](const HostTotals& other) { return other.host == totals.host; });
-    if (mine == result.host_totals.end())
-      mine = result.host_totals.insert(mine, HostTotals{totals.host, {}});
-    merge(mine->figures, std::move(totals.figures), totals.host, -1);
-  }
+  const bool constant =
+      !low && std::ranges::all_of(values, [&](double value) { return value == values.front(); });
+  return constant ? last : estimate_of_visits(values, low, high);
 }
 
-bool has_converged(const ScenarioResult& result, double precision) {
-  return std::all_of(result.flows.begin(), result.flows.end(), [&](const FlowResult& flow) {
-    if (flow.load || flow.figures.empty()) return true;
-    const auto& estimate = flow.figures.front().estimate;
+void join_visits(ScenarioResult& result, std::vector<ScenarioResult> each,
+                 std::span<const Visit* const> visits) {
+  Visits& all = result.visits.emplace();
+  all.count = static_cast<int>(visits.size());
+  all.seconds = visits.back()->end - visits.front()->start;
+  std::vector<const std::vector<Figure>*> sums;
+  for (std::size_t i = 0; i < visits.size(); ++i) {
+    all.memory_kept += visits[i]->memory_kept ? 1 : 0;
+    note_values(all.figures, each[i]);
+    note_conditions(all, i, each[i].flows);
+    note_use(all, i, visits[i]->use);
+    sums.push_back(&each[i].figures);
+  }
+  result.figures = figures_over(sums);
+  result.host_totals = host_totals_over(each);
+  result.flows = flows_over(each);
+  invert_rates(result);
+}
+
+bool has_converged(const VisitList& list, double precision) {
+  if (list.visits.empty()) return false;
+  for (std::size_t i = 0; i < list.visits.front().flows.size(); ++i) {
+    std::vector<Estimate> estimates;
+    bool watched = true;
+    for (const Visit& visit : list.visits) {
+      if (visit.status != Status::ok || i >= visit.flows.size()) continue;
+      const FlowResult& flow = visit.flows[i];
+      watched = !flow.load && !flow.figures.empty();
+      if (watched && flow.figures.front().estimate)
+        estimates.push_back(*flow.figures.front().estimate);
+    }
+    if (!watched) continue;
+    const auto estimate = over_visits(estimates);
     if (!estimate || estimate->method != Method::visits) return false;
     const auto width = half_width(*estimate);
-    return width && *width <= precision;
-  });
+    if (!width || *width > precision) return false;
+  }
+  return true;
 }
 
 void set_stop(ScenarioResult& result, double precision, const std::string& otherwise) {

@@ -1,26 +1,15 @@
-// A case over its visits: each visit gives one value for every figure, and the figure of the case
-// is an estimate over these.
+// The list of visits: what each realisation of a case gave. It is only ever appended to; what a
+// case is over its visits is computed from it whenever a report is wanted.
 #pragma once
 
-#include <cstddef>
-#include <map>
 #include <optional>
+#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "record/report.h"
 
 namespace numatlas {
-
-/// One figure over the visits so far.
-struct VisitSeries {
-  std::vector<double> values;
-  /// The least interval that has those within each visit; absent where a visit has none.
-  std::optional<double> low, high;
-  std::optional<Summary> summary;  ///< of the samples of all visits
-  Distribution distribution;       ///< of the same
-};
 
 /// What happened on the hosts of a run during a visit.
 struct VisitUse {
@@ -31,37 +20,44 @@ struct VisitUse {
   std::optional<double> throttled = {};  ///< CPUs that a quota withheld
 };
 
-/// What a case needs to keep between its visits, beside its result.
-class CaseVisits {
- public:
-  /// Adds what else happened during the visit that was added last: Visits says how.
-  void note_use(ScenarioResult& result, const VisitUse& use);
-  /// Adds the next visit to the case's result, whose figures become estimates over all visits.
-  /// `result` has no flows before the first. `start`, `end`: seconds, from any time.
-  void add(ScenarioResult& result, ScenarioResult visit, double start, double end);
-  /// The next visit will find the memory of the one before.
-  void memory_kept() { ++kept_; }
-  int count() const { return count_; }
-  /// Start and end of each visit.
-  const std::vector<std::pair<double, double>>& times() const { return times_; }
-
- private:
-  /// Host (-1: all), flow (-1: over all flows of it) and key.
-  using Name = std::pair<std::pair<int, int>, std::string>;
-  void merge(std::vector<Figure>& figures, std::vector<Figure>&& visit, int host, int flow);
-  void note_conditions(Visits& visits, const std::vector<FlowResult>& flows) const;
-  template <class T>
-  void append(std::vector<std::optional<T>>& list, std::optional<T> value) const;
-  void note_values(ScenarioResult& result, const ScenarioResult& visit);
-
-  std::map<Name, VisitSeries> series_;
-  int count_ = 0, kept_ = 0;
-  std::vector<std::pair<double, double>> times_;
+/// One realisation of a case: its memory made, or found as the visit before left it, and its flows
+/// run once. Times are seconds of the session.
+struct Visit {
+  double start = 0, end = 0;
+  int by = 0;  ///< the benchmark of the session that made it
+  Status status = Status::ok;
+  std::optional<Error> error = {};  ///< why it is not ok
+  bool optional = false;            ///< what failed was planned as something that may fail
+  /// By their workers, as the session numbers them (SessionState::workers). Of a visit that was cut
+  /// short those of this rank.
+  std::vector<FlowResult> flows = {};
+  VisitUse use = {};
+  bool memory_kept = false;  ///< it found the memory of the visit before
+  double paused_before = 0;  ///< seconds for which a flow of the first try was stopped
 };
 
-/// Whether all measured flows' first figures are known as well as was asked for, over enough
+/// The visits to a piece of work, which cases of several benchmarks may have in common.
+struct VisitList {
+  std::vector<Visit> visits;
+  int round = -1;  ///< number of the round in which the last one was
+
+  /// Visits that came to their end.
+  int whole() const;
+};
+
+/// The estimate of a quantity over visits, from what each visit estimated. A single visit says all
+/// that is known, and what never differs was not measured: of these the last one. Absent without
+/// any.
+std::optional<Estimate> over_visits(std::span<const Estimate> visits);
+
+/// Sets what a case is over its visits: flows, figures, host totals, `visits`. `each`: what each of
+/// `visits` gave, with its figures; neither is empty. Pure.
+void join_visits(ScenarioResult& result, std::vector<ScenarioResult> each,
+                 std::span<const Visit* const> visits);
+
+/// Whether the first figures of all measured flows are known as well as was asked for, over enough
 /// visits.
-bool has_converged(const ScenarioResult& result, double precision);
+bool has_converged(const VisitList& list, double precision);
 
 /// Says of each flow how it ended: "converged", or what ended the visits.
 void set_stop(ScenarioResult& result, double precision, const std::string& otherwise);

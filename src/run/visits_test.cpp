@@ -41,11 +41,32 @@ ScenarioResult visit_of(double latency, double sum) {
   return visit;
 }
 
+/// A list of visits, and what each gave.
+class CaseVisits {
+ public:
+  void add(ScenarioResult visit, double start, double end, const VisitUse& use = {}) {
+    list_.visits.push_back({.start = start, .end = end, .flows = visit.flows, .use = use});
+    each_.push_back(std::move(visit));
+  }
+  void keep_memory() { list_.visits.back().memory_kept = true; }
+  ScenarioResult result() const {
+    std::vector<const Visit*> visits;
+    for (const Visit& visit : list_.visits) visits.push_back(&visit);
+    ScenarioResult result;
+    join_visits(result, each_, visits);
+    return result;
+  }
+  const VisitList& list() const { return list_; }
+
+ private:
+  VisitList list_;
+  std::vector<ScenarioResult> each_;
+};
+
 TEST(CaseVisits, SayWhatElseHappened) {
-  ScenarioResult result;
   CaseVisits visits;
-  visits.add(result, visit_of(4, 100), 0, 1);
-  visits.note_use(result, {});
+  visits.add(visit_of(4, 100), 0, 1);
+  ScenarioResult result = visits.result();
   EXPECT_TRUE(result.visits->others.empty()) << "nothing is known";
   EXPECT_TRUE(result.visits->pages_moved.empty());
   EXPECT_TRUE(result.visits->frequency.empty());
@@ -55,8 +76,8 @@ TEST(CaseVisits, SayWhatElseHappened) {
   second.flows.push_back(second.flows[0]);
   second.flows[1].worker = 1;
   second.flows[1].frequency = 4e9;
-  visits.add(result, second, 1, 2);
-  visits.note_use(result, {0.5, 0.25, true, true});
+  visits.add(second, 1, 2, {0.5, 0.25, true, true});
+  result = visits.result();
   using Numbers = std::vector<std::optional<double>>;
   using Counts = std::vector<std::optional<std::uint64_t>>;
   EXPECT_EQ(result.visits->others, (Numbers{std::nullopt, 0.5}));
@@ -100,24 +121,23 @@ TEST(Repeats, AreFewBesideTheVisits) {
 }
 
 TEST(CaseVisits, FewAreKnownAsWellAsEachIsWithin) {
-  ScenarioResult result;
   CaseVisits visits;
-  visits.add(result, visit_of(4, 100), 10, 11);
-  EXPECT_EQ(result.flows[0].figures[0].estimate->method, Method::samples) << "one says all";
-  visits.add(result, visit_of(6, 90), 12, 13);
-  const Estimate& latency = *result.flows[0].figures[0].estimate;
+  visits.add(visit_of(4, 100), 10, 11);
+  EXPECT_EQ(visits.result().flows[0].figures[0].estimate->method, Method::samples)
+      << "one says all";
+  visits.add(visit_of(6, 90), 12, 13);
+  const Estimate latency = *visits.result().flows[0].figures[0].estimate;
   EXPECT_EQ(latency.value, 5);
   EXPECT_EQ(latency.method, Method::within);
   EXPECT_EQ(*latency.low, 4 * 0.99);
   EXPECT_EQ(*latency.high, 6 * 1.01);
-  EXPECT_FALSE(has_converged(result, 100)) << "too few for that";
+  EXPECT_FALSE(has_converged(visits.list(), 100)) << "too few for that";
 }
 
 TEST(CaseVisits, FiveGiveStudentsInterval) {
-  ScenarioResult result;
   CaseVisits visits;
-  for (const double latency : {1, 2, 3, 4, 5}) visits.add(result, visit_of(latency, 7), 0, latency);
-  visits.memory_kept();
+  for (const double latency : {1, 2, 3, 4, 5}) visits.add(visit_of(latency, 7), 0, latency);
+  ScenarioResult result = visits.result();
   const Estimate& estimate = *result.flows[0].figures[0].estimate;
   EXPECT_EQ(estimate.value, 3);
   EXPECT_EQ(estimate.n, 5U);
@@ -125,8 +145,8 @@ TEST(CaseVisits, FiveGiveStudentsInterval) {
   // 2.776: 0.975 quantile of Student's t with 4 degrees of freedom; deviation sqrt(2.5).
   EXPECT_NEAR(*estimate.high, 3 + 2.7764451 * std::sqrt(2.5 / 5), 1e-6);
   EXPECT_NEAR(*estimate.low, 3 - 2.7764451 * std::sqrt(2.5 / 5), 1e-6);
-  EXPECT_TRUE(has_converged(result, 0.7));
-  EXPECT_FALSE(has_converged(result, 0.6));
+  EXPECT_TRUE(has_converged(visits.list(), 0.7));
+  EXPECT_FALSE(has_converged(visits.list(), 0.6));
   set_stop(result, 0.6, "time_cap");
   EXPECT_EQ(result.flows[0].stop, "time_cap");
   set_stop(result, 0.7, "time_cap");
@@ -134,19 +154,19 @@ TEST(CaseVisits, FiveGiveStudentsInterval) {
 }
 
 TEST(CaseVisits, WhatNeverDiffersWasNotMeasured) {
-  ScenarioResult result;
   CaseVisits visits;
-  for (int i = 0; i < 6; ++i) visits.add(result, visit_of(1, 7), 0, 1);
+  for (int i = 0; i < 6; ++i) visits.add(visit_of(1, 7), 0, 1);
+  const ScenarioResult result = visits.result();
   EXPECT_EQ(result.figures[0].value(), 7);
   EXPECT_FALSE(result.figures[0].estimate->low);
 }
 
 TEST(CaseVisits, TheirValuesAndTheBestAreKept) {
-  ScenarioResult result;
   CaseVisits visits;
-  visits.add(result, visit_of(4, 100), 10, 11);
-  visits.memory_kept();
-  visits.add(result, visit_of(3, 90), 15, 17.5);
+  visits.add(visit_of(4, 100), 10, 11);
+  visits.add(visit_of(3, 90), 15, 17.5);
+  visits.keep_memory();
+  const ScenarioResult result = visits.result();
   ASSERT_TRUE(result.visits);
   EXPECT_EQ(result.visits->count, 2);
   EXPECT_EQ(result.visits->seconds, 7.5);
@@ -159,10 +179,10 @@ TEST(CaseVisits, TheirValuesAndTheBestAreKept) {
 }
 
 TEST(CaseVisits, FactsOfAllVisitsAreKept) {
-  ScenarioResult result;
   CaseVisits visits;
-  visits.add(result, visit_of(4, 1), 0, 1);
-  visits.add(result, visit_of(6, 1), 0, 1);
+  visits.add(visit_of(4, 1), 0, 1);
+  visits.add(visit_of(6, 1), 0, 1);
+  const ScenarioResult result = visits.result();
   const FlowResult& flow = result.flows[0];
   EXPECT_EQ(flow.involuntary_switches, 4U);
   EXPECT_EQ(flow.together, 2);
@@ -197,7 +217,6 @@ TEST(CaseVisits, PercentilesAreThoseOfAllSamples) {
   // A quiet visit, a short one of another speed, and one with a long tail.
   std::mt19937_64 random(11);
   std::vector<double> all;
-  ScenarioResult result;
   CaseVisits visits;
   for (const auto& [count, centre, spread] :
        {std::tuple(5000, 100e-9, 0.01), {500, 300e-9, 0.02}, {2000, 110e-9, 0.8}}) {
@@ -205,9 +224,9 @@ TEST(CaseVisits, PercentilesAreThoseOfAllSamples) {
     std::vector<double> samples(static_cast<std::size_t>(count));
     for (double& one : samples) one = centre * factor(random);
     all.insert(all.end(), samples.begin(), samples.end());
-    visits.add(result, visit_with(std::move(samples)), 0, 1);
+    visits.add(visit_with(std::move(samples)), 0, 1);
   }
-  const Summary truth = *summarize(all), found = *result.flows[0].figures[0].summary;
+  const Summary truth = *summarize(all), found = *visits.result().flows[0].figures[0].summary;
   EXPECT_EQ(found.n, truth.n);
   for (const auto member :
        {&Summary::median, &Summary::p5, &Summary::p25, &Summary::p75, &Summary::p95, &Summary::p99,
@@ -219,27 +238,26 @@ TEST(CaseVisits, PercentilesAreThoseOfAllSamples) {
 }
 
 TEST(CaseVisits, PercentilesOfEqualVisitsAreThoseOfEach) {
-  ScenarioResult result;
   CaseVisits visits;
   for (int visit = 0; visit < 3; ++visit)
-    visits.add(result, visit_with(std::vector<double>(100, 5e-9)), 0, 1);
-  const Summary& summary = *result.flows[0].figures[0].summary;
+    visits.add(visit_with(std::vector<double>(100, 5e-9)), 0, 1);
+  const Summary summary = *visits.result().flows[0].figures[0].summary;
   EXPECT_DOUBLE_EQ(summary.p5, 5e-9);
   EXPECT_DOUBLE_EQ(summary.p99, 5e-9);
   EXPECT_EQ(summary.n, 300U);
 }
 
 TEST(CaseVisits, StopsAreCounted) {
-  ScenarioResult result;
   CaseVisits visits;
   ScenarioResult visit = visit_of(4, 100);
   visit.flows[0].stopped = 0.25;
   visit.flows.push_back(visit.flows[0]);
   visit.flows[1].worker = 1;
   visit.flows[1].stopped = 0.5;
-  visits.add(result, visit, 0, 1);
+  visits.add(visit, 0, 1);
   visit.flows[1].stopped = 0;
-  visits.add(result, visit, 1, 2);
+  visits.add(visit, 1, 2);
+  const ScenarioResult result = visits.result();
   EXPECT_THAT(result.visits->stopped,
               ElementsAre(std::optional<double>(0.5), std::optional<double>(0.25)));
   EXPECT_EQ(result.flows[0].stopped, 0.5);

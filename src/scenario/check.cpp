@@ -30,7 +30,7 @@ Expected<void> check_flow(const FlowEntry& flow) {
   if (!flow.has("shares") && !flow.has("size")) return wrong_key(flow, "", "key 'size' is missing");
   TRY(check_device_flow(flow));
   if (flow.has("size") && !flow.has("source") && !traits_of(flow.kernel()).on_gpu) {
-    const auto held = (*make_kernel(flow.flow.kernel))->check_size(flow.flow.region.bytes);
+    const auto held = check_size(flow.flow.kernel, flow.flow.region.bytes);
     if (!held) {
       const char* const key = is_about(held.error(), "--stride")   ? "stride"
                               : is_about(held.error(), "--chains") ? "chains"

@@ -54,7 +54,8 @@ Expected<void> check_size_of_copy(const FlowEntry& flow) {
                     "leave it out");
   }
   // As in all counts of bytes: a step is still a number.
-  if (flow.has("copies") && size.value > (std::uint64_t{1} << 62) / flow.flow.kernel.device.copies)
+  const auto& work = flow.flow.kernel.as<DeviceCopyParameters>();
+  if (flow.has("copies") && size.value > (std::uint64_t{1} << 62) / work.copies)
     return wrong_at(flow, "copies", "this many copies of this size exceed the bytes per step");
   return {};
 }
@@ -73,7 +74,7 @@ Expected<void> check_device_copy(const FlowEntry& flow) {
   if (gpus.from == gpus.to)
     return wrong_at(flow, "memory", "a copy within a GPU crosses no link",
                     "name another GPU, or memory of the host");
-  const DeviceWork& work = flow.flow.kernel.device;
+  const auto& work = flow.flow.kernel.as<DeviceCopyParameters>();
   if (flow.has("gpu") && work.gpu != gpus.worker()) {
     return wrong_at(flow, "gpu",
                     fmt::format("the copy is the work of GPU {}, which it is {}", gpus.worker(),
@@ -110,7 +111,8 @@ GpusOfCopy gpus_of_copy(const FlowEntry& flow) {
 int gpu_of_flow(const FlowEntry& flow) {
   const KernelTraits& is = traits_of(flow.kernel());
   if (is.copies_on_gpu()) return gpus_of_copy(flow).worker();
-  return is.chases_on_gpu() ? flow.flow.kernel.device.gpu : -1;
+  const auto* const chase = flow.flow.kernel.find<DeviceChaseParameters>();
+  return chase != nullptr ? chase->gpu : -1;
 }
 
 Error error_at_gpu(const FlowEntry& flow, int gpu, const Error& error) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
+#include <type_traits>
 
 #include "kernels/traits.h"
 #include "scenario/scenario_file.h"
@@ -12,6 +12,14 @@ namespace numatlas {
 /// No machine has more.
 inline constexpr int most_cpu = 1 << 20;
 
+/// What a kernel is told, where it is of this kind; else `none`, which no kernel heeds.
+template <class P>
+auto& parameters_or(auto& kernel, P& none) {
+  auto* const its = kernel.template find<P>();
+  using Found = std::remove_reference_t<decltype(*its)>;
+  return its != nullptr ? *its : static_cast<Found&>(none);
+}
+
 /// Calls f(key, value, applies, limits...) in the order in which keys are written. `applies`:
 /// whether the kernel heeds the key. Limits are those of a whole number; bytes with a limit may
 /// stand without a unit. `entry`: a FlowEntry, constant where it is written.
@@ -20,31 +28,39 @@ void list_keys(auto& f, auto& entry) {
   constexpr int most_gpu = 1 << 16, most_depth = 4096, most_count = 1 << 20;
   auto& flow = entry.flow;
   auto& kernel = flow.kernel;
-  auto& chain = kernel.chain;
-  auto& device = kernel.device;
-  const KernelTraits& is = traits_of(kernel.name);
+  ChaseParameters no_chase;
+  MixParameters no_mix;
+  PingPongParameters no_ping_pong;
+  DeviceWork no_device;
+  DeviceCopyParameters no_copy;
+  DeviceChaseParameters no_device_chase;
+  auto& chain = parameters_or(kernel, no_chase);
+  auto& device = parameters_or(kernel, no_device);
+  auto& copy = parameters_or(kernel, no_copy);
+  auto& device_chase = parameters_or(kernel, no_device_chase);
+  const KernelTraits& is = traits_of(kernel);
   const bool chases = is.chases_on_cpu(), copies = is.copies_on_gpu();
-  f("mix", std::tie(kernel.mix_reads, kernel.mix_writes), is.mixes);
+  f("mix", parameters_or(kernel, no_mix), kernel.template find<MixParameters>() != nullptr);
   f("size", flow.region.bytes, true);
   f("memory", entry.memory, true);
   f("pages", flow.region.pages, true);
   f("source", flow.source, is.takes_source);
   f("gpu", device.gpu, is.on_gpu, 0, most_gpu);
   f("pin", device.pinning, copies);
-  f("depth", device.depth, copies, 1, most_depth);
-  f("copies", device.copies, copies, 1, most_count);
-  f("loads", device.loads, is.chases_on_gpu(), 1, most_count);
-  f("caches", device.caches, is.chases_on_gpu());
+  f("depth", copy.depth, copies, 1, most_depth);
+  f("copies", copy.copies, copies, 1, most_count);
+  f("loads", device_chase.loads, is.chases_on_gpu(), 1, most_count);
+  f("caches", device_chase.caches, is.chases_on_gpu());
   f("shares", entry.shares, !is.on_gpu, 0, most_cpu);
   f("first_touch", entry.first_touch, !is.on_gpu, 0, most_cpu);
   f("stores", kernel.stores, is.streams() && is.writes);
   f("order", chain.order, chases);
   f("stride", chain.stride, chases, 1);
   f("window", chain.page, chases, 1);
-  f("seed", chain.seed, chases || is.on_gpu, 0, INT64_MAX);
-  f("verify", kernel.verify_full, chases);
+  f("seed", kernel.seed, chases || is.on_gpu, 0, INT64_MAX);
+  f("verify", chain.verify_full, chases);
   f("chains", chain.chains, chases, 1, most_chains);
-  f("lines", kernel.lines, is.is_ping_pong(), 1, most_ping_pong_lines);
+  f("lines", parameters_or(kernel, no_ping_pong).lines, is.is_ping_pong(), 1, most_ping_pong_lines);
   f("role", flow.role, true);
   f("rate", flow.rate, !is.is_ping_pong() && !is.chases_on_gpu());
   f("warm_up", flow.warm_up, true, 0);

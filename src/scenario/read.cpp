@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,9 +40,9 @@ Expected<T> one_of(const std::string& word, const std::vector<T>& values) {
               meant_text(word, names));
 }
 
-Expected<std::string> parse_kernel_name(const std::string& word) {
+Expected<KernelSpec> parse_kernel(const std::string& word) {
   const std::vector<std::string> names = kernel_names();
-  if (std::find(names.begin(), names.end(), word) != names.end()) return word;
+  if (std::find(names.begin(), names.end(), word) != names.end()) return kernel_named(word);
   return fail(ErrorKind::usage, fmt::format("unknown kernel '{}'", word),
               meant_text(word, names, fmt::format("they are {}", fmt::join(names, ", "))));
 }
@@ -140,8 +139,7 @@ Expected<bool> parse(const std::string& word, bool) {
   if (word == "full" || word == "proof") return word == "full";
   return fail(ErrorKind::usage, fmt::format("'{}' is not one of proof, full", word));
 }
-Expected<std::pair<unsigned, unsigned>> parse(const std::string& word,
-                                              const std::tuple<unsigned&, unsigned&>&) {
+Expected<MixParameters> parse(const std::string& word, const MixParameters&) {
   return parse_mix(word);
 }
 
@@ -226,7 +224,7 @@ Expected<FlowEntry> read_flow(const toml::table& table, const std::string& file)
   KeyReader keys{reader, file, entry};
   if (const auto number = reader.whole<int>("cpu", 0, most_cpu)) entry.cpus = {CpuId{*number}};
   if (auto cpus = reader.read("cpus", parse_cpus)) entry.cpus = *std::move(cpus);
-  entry.flow.kernel.name = reader.read("kernel", parse_kernel_name).value_or("");
+  if (auto kernel = reader.read("kernel", parse_kernel)) entry.flow.kernel = *std::move(kernel);
   list_keys(keys, entry);
   if (reader.error()) return fail(*reader.error());
   if (!entry.has("role")) entry.flow.role = default_role(entry.kernel());

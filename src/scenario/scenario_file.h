@@ -37,7 +37,7 @@ struct FlowEntry {
   CpuId shares;                      ///< of the flow whose memory it works on
   std::set<std::string> keys;  ///< that it has, but for CPUs and kernel; "source.size" of a source
   Places places;
-  const std::string& kernel() const { return flow.kernel.name; }
+  std::string kernel() const { return name_of(flow.kernel); }
   bool has(const std::string& key) const { return keys.contains(key); }
   /// Whether they have the same keys, with the same values.
   friend bool operator==(const FlowEntry& a, const FlowEntry& b);

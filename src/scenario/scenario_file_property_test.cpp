@@ -51,17 +51,18 @@ void perhaps_give(FlowEntry& entry, const char* key, T& member, const Value& val
 
 /// Copies to a GPU, from one and between two, and chases.
 void add_device_keys(FlowEntry& entry) {
-  DeviceWork& work = entry.flow.kernel.device;
-  perhaps_give(entry, "seed", entry.flow.kernel.chain.seed, *rc::gen::arbitrary<std::uint64_t>());
-  if (entry.kernel() == "device chase") {
+  KernelSpec& kernel = entry.flow.kernel;
+  perhaps_give(entry, "seed", kernel.seed, *rc::gen::arbitrary<std::uint64_t>());
+  if (auto* const chase = kernel.find<DeviceChaseParameters>()) {
     perhaps_give(entry, "memory", entry.memory, some_memory());
     perhaps_give(entry, "pages", entry.flow.region.pages, some_pages());
-    give(entry, "gpu", work.gpu, *rc::gen::inRange(0, 100));
-    perhaps_give(entry, "loads", work.loads, *rc::gen::inRange<std::uint64_t>(1, 1 << 20));
-    perhaps_give(entry, "caches", work.caches,
+    give(entry, "gpu", chase->gpu, *rc::gen::inRange(0, 100));
+    perhaps_give(entry, "loads", chase->loads, *rc::gen::inRange<std::uint64_t>(1, 1 << 20));
+    perhaps_give(entry, "caches", chase->caches,
                  *rc::gen::element(HostCaches::cold, HostCaches::warm));
     return;
   }
+  auto& work = kernel.as<DeviceCopyParameters>();
   const bool to_gpu = yes(), from_gpu = !to_gpu || yes();
   if (to_gpu || yes()) give(entry, "memory", entry.memory, to_gpu ? some_gpu(1) : some_memory());
   if (!to_gpu) perhaps_give(entry, "pages", entry.flow.region.pages, some_pages());
@@ -91,10 +92,10 @@ FlowEntry some_flow(int& next_cpu) {
     next_cpu += *rc::gen::inRange(1, 3);
   }
   if (yes()) std::reverse(entry.cpus.begin(), entry.cpus.end());
-  flow.kernel.name =
+  const auto kernel =
       *rc::gen::element<std::string>("chase", "read", "write", "copy", "scale", "add", "triad",
                                      "update", "mix", "device copy", "device chase");
-  const std::string& kernel = entry.kernel();
+  flow.kernel = kernel_named(kernel);
   give(entry, "size", flow.region.bytes, some_size());
   perhaps_give(entry, "role", flow.role, Role::measured);
   perhaps_give(entry, "warm_up", flow.warm_up, yes() ? Bytes{0} : some_bytes());
@@ -114,15 +115,15 @@ FlowEntry some_flow(int& next_cpu) {
     perhaps_give(entry, "source.pages", flow.source->pages, some_pages());
   }
   if (kernel == "chase") {
-    ChainSpec& chain = flow.kernel.chain;
+    auto& chain = flow.kernel.as<ChaseParameters>();
     perhaps_give(
         entry, "order", chain.order,
         *rc::gen::element(ChainOrder::random, ChainOrder::page_local, ChainOrder::sequential));
     perhaps_give(entry, "stride", chain.stride,
                  Bytes{8 * *rc::gen::inRange<std::uint64_t>(1, 1000)});
     perhaps_give(entry, "window", chain.page, some_bytes());
-    perhaps_give(entry, "seed", chain.seed, *rc::gen::arbitrary<std::uint64_t>());
-    perhaps_give(entry, "verify", flow.kernel.verify_full, yes());
+    perhaps_give(entry, "seed", flow.kernel.seed, *rc::gen::arbitrary<std::uint64_t>());
+    perhaps_give(entry, "verify", chain.verify_full, yes());
     if (chain.order != ChainOrder::page_local)  // each needs two windows
       perhaps_give(entry, "chains", chain.chains, *rc::gen::inRange(1U, most_chains + 1));
   } else if (kernel != "read") {
@@ -130,8 +131,9 @@ FlowEntry some_flow(int& next_cpu) {
                  *rc::gen::element(Stores::regular, Stores::non_temporal));
   }
   if (kernel == "mix") {
-    perhaps_give(entry, "mix", flow.kernel.mix_reads, *rc::gen::inRange<unsigned>(1, 65));
-    if (entry.has("mix")) flow.kernel.mix_writes = *rc::gen::inRange<unsigned>(1, 65);
+    auto& mix = flow.kernel.as<MixParameters>();
+    perhaps_give(entry, "mix", mix.reads, *rc::gen::inRange<unsigned>(1, 65));
+    if (entry.has("mix")) mix.writes = *rc::gen::inRange<unsigned>(1, 65);
   }
   if (kernel == "read" && entry.cpus.size() > 1)
     perhaps_give(entry, "first_touch", entry.first_touch, CpuId{next_cpu++});

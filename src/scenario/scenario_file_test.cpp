@@ -49,8 +49,9 @@ FlowEntry chase_of_all_keys() {
   chase.cpus = {CpuId{0}};
   chase.flow.region.bytes = Bytes{3 * mib / 2};
   chase.flow.region.pages = PageKind::thp;
-  chase.flow.kernel.chain = {ChainOrder::page_local, Bytes{128}, Bytes{8192}, 7, 3};
-  chase.flow.kernel.verify_full = true;
+  chase.flow.kernel.parameters =
+      ChaseParameters{{ChainOrder::page_local, Bytes{128}, Bytes{8192}, 3}, true};
+  chase.flow.kernel.seed = 7;
   chase.flow.warm_up = Bytes{0};
   chase.memory = *parse_memory_spec("bind:1");
   chase.first_touch = CpuId{9};
@@ -62,7 +63,7 @@ FlowEntry chase_of_all_keys() {
 FlowEntry triad_of_all_keys() {
   FlowEntry triad;
   triad.cpus = {CpuId{3}, CpuId{1}, CpuId{2}};
-  triad.flow.kernel.name = "triad";
+  triad.flow.kernel.parameters = LoopParameters{Operation::triad};
   triad.flow.region.bytes = Bytes{64'000'000};
   triad.flow.source = Region{Bytes{gib}, {}, PageKind::huge_2m};
   triad.flow.kernel.stores = Stores::non_temporal;
@@ -147,12 +148,8 @@ caches = "warm"
   ASSERT_TRUE(file) << full_text(file.error());
   FlowEntry copy;
   copy.cpus = {CpuId{1}, CpuId{2}};
-  copy.flow.kernel.name = "device copy";
-  copy.flow.kernel.device.gpu = 2;
-  copy.flow.kernel.device.pinning = Pinning::zero_copy;
-  copy.flow.kernel.device.depth = 1;
-  copy.flow.kernel.device.copies = 3;
-  copy.flow.kernel.chain.seed = 7;
+  copy.flow.kernel.parameters = DeviceCopyParameters{{2, Pinning::zero_copy}, 1, 3, {}};
+  copy.flow.kernel.seed = 7;
   copy.flow.region.bytes = Bytes{mib};
   copy.flow.source = Region{{}, {}, PageKind::thp};
   copy.flow.rate = 2e9;
@@ -164,10 +161,7 @@ caches = "warm"
   expect_same(file->scenarios[0].flows[0], copy);
   FlowEntry chase;
   chase.cpus = {CpuId{0}};
-  chase.flow.kernel.name = "device chase";
-  chase.flow.kernel.device.gpu = 1;
-  chase.flow.kernel.device.loads = 12;
-  chase.flow.kernel.device.caches = HostCaches::warm;
+  chase.flow.kernel.parameters = DeviceChaseParameters{{1, Pinning::pinned}, 12, HostCaches::warm};
   chase.flow.region.bytes = Bytes{64 * kib};
   chase.memory = *parse_memory_spec("bind:0");
   chase.keys = {"size", "memory", "gpu", "loads", "caches"};
@@ -180,9 +174,9 @@ caches = "warm"
 
 TEST(ScenarioFile, CopiesOfGpusHaveASumAndTheirChaseHasNone) {
   FlowEntry flow;
-  flow.flow.kernel.name = "device copy";
+  flow.flow.kernel.parameters = DeviceCopyParameters{};
   EXPECT_TRUE(default_to_the_end({flow}));
-  flow.flow.kernel.name = "device chase";
+  flow.flow.kernel.parameters = DeviceChaseParameters{};
   EXPECT_FALSE(default_to_the_end({flow}));
 }
 
@@ -437,8 +431,7 @@ TEST(ScenarioFile, SharedMemoryThatSuitsBothIsTaken) {
 TEST(ScenarioFile, IsWrittenAsItIsRead) {
   FlowEntry flow;
   flow.cpus = {CpuId{7}, CpuId{1}, CpuId{2}, CpuId{3}, CpuId{3 + 2}};
-  flow.flow.kernel.name = "mix";
-  flow.flow.kernel.mix_reads = 3;
+  flow.flow.kernel.parameters = MixParameters{3, 1};
   flow.flow.region.bytes = Bytes{1536 * kib};
   flow.flow.rate = 1.5e9;
   flow.memory = *parse_memory_spec("local");

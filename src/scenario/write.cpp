@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -122,8 +121,8 @@ std::string value_text(std::uint64_t number) {
 }
 std::string value_text(bool full) { return in_quotes(full ? "full" : "proof"); }
 std::string value_text(const std::optional<double>& rate) { return rate_text(*rate); }
-std::string value_text(const std::tuple<const unsigned&, const unsigned&>& mix) {
-  return fmt::format("\"{}:{}\"", std::get<0>(mix), std::get<1>(mix));
+std::string value_text(const MixParameters& mix) {
+  return fmt::format("\"{}:{}\"", mix.reads, mix.writes);
 }
 template <class E>
 requires(std::is_enum_v<E>) std::string value_text(E value) { return in_quotes(name_of(value)); }

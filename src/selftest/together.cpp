@@ -24,7 +24,7 @@ Expected<std::vector<Trace>> read_together(const CheckInput& input,
   for (std::size_t i = 0; i < workers.size(); ++i) {
     Flow flow;
     flow.worker = static_cast<int>(i);
-    flow.kernel.name = "read";
+    flow.kernel = {LoopParameters{Operation::read}};
     flow.region.bytes = size;
     flow.region.placement = {MemoryMode::inherit, {}};
     flow.warm_up = size;

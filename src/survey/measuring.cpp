@@ -53,7 +53,7 @@ Expected<void> Measuring::measure(std::size_t index) {
   if (const auto skip = taken.part->skip_that_counts()) return fail(*skip);
   const auto& points = taken.part->points();
   const auto measured = std::count_if(points.begin(), points.end(),
-                                      [](const PointRun& point) { return point.taken > 0; });
+                                      [](const PointRun& point) { return point.visits() > 0; });
   const auto skipped = static_cast<std::ptrdiff_t>(points.size()) - measured;
   hooks_.ended(item.benchmark,
                fmt::format("{} case{} measured once{}", measured, measured == 1 ? "" : "s",
@@ -145,13 +145,8 @@ void Measuring::each_report(
 }
 
 bool Measuring::has_figures() const {
-  const auto measured = [](const ScenarioResult& one) {
-    return one.status == Status::ok && !one.flows.empty();
-  };
-  return std::any_of(taken_.begin(), taken_.end(), [&](const Taken& taken) {
-    if (taken.part == nullptr) return false;
-    const auto& cases = taken.part->report().scenarios;
-    return std::any_of(cases.begin(), cases.end(), measured);
+  return std::ranges::any_of(taken_, [](const Taken& taken) {
+    return taken.part != nullptr && taken.part->has_figures();
   });
 }
 

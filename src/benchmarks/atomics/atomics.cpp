@@ -69,8 +69,12 @@ PlannedScenario point(const PlanInput& input, const std::string& operation, Shar
       {"sharing", name_of(sharing)}, {"threads", std::to_string(cpus)}, {"home", home.label}};
   planned.scenario.stop.to_the_end = true;
   for (int worker = 0; worker < cpus; ++worker) {
-    Flow flow = plain_flow(input, operation, worker, planned.head.size, pages);
-    flow.kernel.counter = {sharing, static_cast<std::uint64_t>(worker), count};
+    KernelSpec kernel = kernel_named(operation);
+    auto& counter = kernel.as<CounterParameters>();
+    counter.sharing = sharing;
+    counter.worker = static_cast<std::uint64_t>(worker);
+    counter.workers = count;
+    Flow flow = plain_flow(input, std::move(kernel), worker, planned.head.size, pages);
     flow.region.placement = home.node ? bound_to(*home.node) : worker_of(input, 0).placement.memory;
     if (worker > 0) flow.shares = 0;
     planned.scenario.flows.push_back(std::move(flow));

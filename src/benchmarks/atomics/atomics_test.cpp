@@ -34,8 +34,8 @@ TEST(AtomicsPlan, PowersOfTwoAndAllCores) {
   EXPECT_TRUE(plan[2].scenario.stop.to_the_end);
   for (std::size_t i = 0; i < flows.size(); ++i) {
     EXPECT_EQ(flows[i].shares.has_value(), i > 0);
-    EXPECT_EQ(flows[i].kernel.counter.worker, i);
-    EXPECT_EQ(flows[i].kernel.counter.workers, 4U);
+    EXPECT_EQ(flows[i].kernel.as<CounterParameters>().worker, i);
+    EXPECT_EQ(flows[i].kernel.as<CounterParameters>().workers, 4U);
     EXPECT_EQ(flows[i].role, Role::measured);
   }
 }

@@ -128,7 +128,7 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
   }
   for (Bytes size : own.sizes.given()) {
     for (const Choice& choice : own.choices) {
-      TRY((*make_kernel(choice.spec))->check_size(size));
+      TRY(check_size(choice.spec, size));
     }
   }
   Plan plan;

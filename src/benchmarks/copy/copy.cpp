@@ -148,9 +148,8 @@ Expected<std::vector<Pair>> pairs_of(const Options& own, const PlanInput& input)
 
 Flow flow_of(const PlanInput& input, const Pair& pair, const Case& now, int worker) {
   const Worker& who = worker_of(input, worker);
-  Flow flow = plain_flow(input, "copy", worker, now.size, now.pages);
-  flow.kernel.stores = now.stores;
-  flow.kernel.chain.seed = input.options.seed;
+  const KernelSpec kernel{LoopParameters{Operation::copy}, now.stores, input.options.seed};
+  Flow flow = plain_flow(input, kernel, worker, now.size, now.pages);
   flow.region.placement = placed(pair.to, input, who);
   flow.source = flow.region;
   flow.source->placement = placed(pair.from, input, who);
@@ -248,10 +247,8 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
   const auto pairs = TRY(pairs_of(own, input));
   std::vector<Bytes> sizes = own.sizes.given();
   if (sizes.empty()) sizes = {size_past_caches(input)};
-  KernelSpec copy;
-  copy.name = "copy";
   for (Bytes size : sizes) {
-    TRY((*make_kernel(copy))->check_size(size));
+    TRY(check_size({LoopParameters{Operation::copy}}, size));
   }
   return plan_of(own, input, pairs, sizes);
 }

@@ -114,7 +114,7 @@ TEST(CopyPlan, AllPairsOfNodesWithMemory) {
   ASSERT_EQ(last.scenario.flows.size(), 2U);
   const Flow& flow = last.scenario.flows[0];
   EXPECT_EQ(flow.worker, 2);
-  EXPECT_EQ(flow.kernel.name, "copy");
+  EXPECT_EQ(name_of(flow.kernel), "copy");
   EXPECT_EQ(flow.region.placement.text(), "bind:1");
   EXPECT_EQ(flow.region.bytes, Bytes{4 * mib});
   ASSERT_TRUE(flow.source);

@@ -143,13 +143,13 @@ PlannedScenario pair(const Options& own, const PlanInput& input, const std::stri
   const PageKind pages = input.pages.front();
   const std::uint64_t page = page_bytes(machine, pages).value;
   const Bytes size{(ping_pong_bytes(own.lines).value + page - 1) / page * page};
-  Flow asks = plain_flow(input, method, first, size, pages);
-  asks.kernel.lines = own.lines;
+  Flow asks = plain_flow(input, kernel_named(method), first, size, pages);
+  asks.kernel.as<PingPongParameters>().lines = own.lines;
   asks.region.placement = worker_of(input, own.home == "second" ? second : first).placement.memory;
   if (own.home == "second") asks.first_touch = second;
   Flow answers = asks;
   answers.worker = second;
-  answers.kernel.name = method + " answer";
+  answers.kernel.as<PingPongParameters>().answers = true;
   answers.first_touch.reset();
   answers.shares = 0;
   answers.role = Role::load;

@@ -40,11 +40,11 @@ TEST(CoresPlan, EachPairOnceAndTheAnswerSharesTheLine) {
     ASSERT_EQ(point.scenario.flows.size(), 2u);
     const Flow& asks = point.scenario.flows[0];
     const Flow& answers = point.scenario.flows[1];
-    EXPECT_EQ(asks.kernel.name, "cas");
+    EXPECT_EQ(name_of(asks.kernel), "cas");
     EXPECT_EQ(asks.role, Role::measured);
     EXPECT_EQ(asks.region.bytes, Bytes{4096}) << "a page of its own";
     EXPECT_FALSE(asks.first_touch);
-    EXPECT_EQ(answers.kernel.name, "cas answer");
+    EXPECT_EQ(name_of(answers.kernel), "cas answer");
     EXPECT_EQ(answers.role, Role::load);
     EXPECT_EQ(answers.shares, 0);
   }
@@ -117,8 +117,8 @@ TEST(CoresPlan, LinesHaveRoomAndBothSidesKnowThem) {
   const auto plan = cores_plan({"--cpus", "0,8", "--method", "cas", "--lines", "40"});
   ASSERT_TRUE(plan);
   const Scenario& scenario = plan->front().scenario;
-  EXPECT_EQ(scenario.flows[0].kernel.lines, 40U);
-  EXPECT_EQ(scenario.flows[1].kernel.lines, 40U);
+  EXPECT_EQ(scenario.flows[0].kernel.as<PingPongParameters>().lines, 40U);
+  EXPECT_EQ(scenario.flows[1].kernel.as<PingPongParameters>().lines, 40U);
   EXPECT_EQ(scenario.flows[0].region.bytes, Bytes{3 * 4096}) << "40 lines, 256 bytes apart";
   EXPECT_EQ(label_of(plan->front().head, "lines"), "40");
   EXPECT_EQ(label_of(cores_plan({})->front().head, "lines"), "");

@@ -61,7 +61,7 @@ Expected<void> check(const Options& own, const PlanInput& input) {
     return fail(ErrorKind::usage, "--nodes and --memory both place the memory",
                 "leave one of them out");
   }
-  return own.size.given() ? check_page_steps(input, "fault", *own.size.given()) : Expected<void>{};
+  return own.size.given() ? check_page_steps(input, *own.size.given()) : Expected<void>{};
 }
 
 /// Why these pages cannot come to be there in this way; nullopt where they can.
@@ -80,7 +80,7 @@ std::optional<Error> problem_of(PageKind pages, Faulting how, const MemoryPlacem
 PlannedScenario point(const PlanInput& input, Bytes size, PageKind pages, Faulting how,
                       const NodeChoice& place, int threads) {
   const Machine& machine = input.machines.front();
-  PageWork work;
+  FaultParameters work;
   work.page = page_bytes(machine, pages);
   work.pool = is_from_pool(pages);
   work.faulting = how;
@@ -96,8 +96,7 @@ PlannedScenario point(const PlanInput& input, Bytes size, PageKind pages, Faulti
                          {"page", compact_text(work.page)}};
   planned.scenario.stop.to_the_end = true;
   for (int worker = 0; worker < threads; ++worker) {
-    Flow flow = plain_flow(input, "fault", worker, planned.head.size, pages);
-    flow.kernel.page = work;
+    Flow flow = plain_flow(input, {work}, worker, planned.head.size, pages);
     if (place.node) flow.region.placement = bound_to(*place.node);
     planned.scenario.flows.push_back(std::move(flow));
   }

@@ -105,7 +105,7 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes
                                                                            point.size, least_chase)
                                                     : point.size;
         flows.push_back(chase_flow(input, worker, its, pages, {own.order, point.stride}));
-        flows.back().kernel.chain.chains = static_cast<unsigned>(point.chains);
+        flows.back().kernel.as<ChaseParameters>().chains = static_cast<unsigned>(point.chains);
       }
       const Bytes size =
           own.sizes.given().empty() ? fit_to_room(input, point.size, flows) : point.size;
@@ -133,14 +133,14 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
   const Plan plan = plan_of(own, input, sizes);
   for (const PlannedScenario& point : plan) {
     for (const Flow& flow : point.scenario.flows) {
-      const auto layout = ChainLayout::make(flow.region.bytes, flow.kernel.chain);
+      const auto layout = check_size(flow.kernel, flow.region.bytes);
       const bool of_control = point.head.labels == control_label;
       if (!layout && of_control && !is_about(layout.error(), "--stride"))
         return fail(about("--control-stride", layout.error()));
       if (!layout)
         return fail(of_control ? renamed(layout.error(), "--stride", "--control-stride")
                                : layout.error());
-      const Bytes stride = flow.kernel.chain.stride;
+      const Bytes stride = stride_of(flow.kernel);
       if (!own.control || of_control || *own.control > stride) continue;
       return fail_usage("--control-stride",
                         fmt::format("{} is not wider than the stride of the chain, {}",

@@ -58,7 +58,7 @@ TEST(LatencyPlan, OneScenarioAPointWithAFlowAWorker) {
       const Flow& flow = planned[i].scenario.flows[static_cast<std::size_t>(worker)];
       EXPECT_EQ(flow.worker, worker);
       EXPECT_EQ(flow.role, Role::measured);
-      EXPECT_EQ(flow.kernel.name, "chase");
+      EXPECT_EQ(name_of(flow.kernel), "chase");
       EXPECT_EQ(flow.region.bytes, planned[i].head.size);
       EXPECT_EQ(flow.region.pages, i < 2 ? PageKind::base : PageKind::thp);
       EXPECT_EQ(flow.region.placement.text(), "local");
@@ -82,7 +82,7 @@ TEST(LatencyPlan, SamePlanEveryTimeAndEveryWorkerItsOwnOrder) {
   const auto seeds = [](const Words& words) {
     std::vector<std::uint64_t> found;
     for (const auto& planned : plan(words)) {
-      for (const Flow& flow : planned.scenario.flows) found.push_back(flow.kernel.chain.seed);
+      for (const Flow& flow : planned.scenario.flows) found.push_back(flow.kernel.seed);
     }
     return found;
   };
@@ -98,9 +98,12 @@ TEST(LatencyPlan, WarmUpFollowsTheCachesAndProofTheSize) {
   EXPECT_EQ(flow(0).warm_up, Bytes{2 * mib});
   EXPECT_EQ(flow(1).warm_up, Bytes{32 * mib});
   EXPECT_EQ(flow(2).warm_up, Bytes{32 * mib});
-  EXPECT_TRUE(flow(0).kernel.verify_full);
-  EXPECT_FALSE(flow(1).kernel.verify_full);
-  EXPECT_TRUE(plan({"--size", "64", "--verify", "full"})[0].scenario.flows[0].kernel.verify_full);
+  EXPECT_TRUE(flow(0).kernel.as<ChaseParameters>().verify_full);
+  EXPECT_FALSE(flow(1).kernel.as<ChaseParameters>().verify_full);
+  EXPECT_TRUE(plan({"--size", "64", "--verify", "full"})[0]
+                  .scenario.flows[0]
+                  .kernel.as<ChaseParameters>()
+                  .verify_full);
 }
 
 TEST(LatencyPlan, OptionsReachTheFlows) {
@@ -108,8 +111,8 @@ TEST(LatencyPlan, OptionsReachTheFlows) {
                              "bind:1", "--time", "3s", "--precision", "5%"});
   const PlannedScenario& point = planned.at(0);
   const Flow& flow = point.scenario.flows.at(0);
-  EXPECT_EQ(flow.kernel.chain.order, ChainOrder::page_local);
-  EXPECT_EQ(flow.kernel.chain.stride, Bytes{128});
+  EXPECT_EQ(flow.kernel.as<ChaseParameters>().order, ChainOrder::page_local);
+  EXPECT_EQ(flow.kernel.as<ChaseParameters>().stride, Bytes{128});
   EXPECT_EQ(flow.region.placement.text(), "bind:1");
   EXPECT_EQ(point.head.order, "page-local");
   EXPECT_EQ(point.head.stride, Bytes{128});
@@ -123,9 +126,8 @@ TEST(LatencyPlan, ChainsAreCursorsOfTheSameChain) {
   EXPECT_EQ(planned[0].head.name, "1MiB base 1 chain");
   EXPECT_EQ(planned[3].head.name, "1MiB base 8 chains");
   EXPECT_EQ(label_of(planned[7].head, "chains"), "8");
-  EXPECT_EQ(planned[7].scenario.flows[1].kernel.chain.chains, 8U);
-  EXPECT_EQ(planned[7].scenario.flows[1].kernel.chain.seed,
-            planned[4].scenario.flows[1].kernel.chain.seed);
+  EXPECT_EQ(planned[7].scenario.flows[1].kernel.as<ChaseParameters>().chains, 8U);
+  EXPECT_EQ(planned[7].scenario.flows[1].kernel.seed, planned[4].scenario.flows[1].kernel.seed);
   EXPECT_TRUE(plan({"--size", "64"})[0].head.labels.empty());
 }
 
@@ -142,7 +144,7 @@ TEST(LatencyPlan, ControlIsTheLargestSizeAtAWiderStride) {
   ASSERT_EQ(planned.size(), 6U);
   EXPECT_EQ(planned[2].scenario.name, "64MiB base stride 256B");
   EXPECT_EQ(planned[2].head.stride, Bytes{256});
-  EXPECT_EQ(planned[2].scenario.flows[1].kernel.chain.stride, Bytes{256});
+  EXPECT_EQ(planned[2].scenario.flows[1].kernel.as<ChaseParameters>().stride, Bytes{256});
   EXPECT_EQ(planned[5].scenario.name, "64MiB thp stride 256B");
   EXPECT_EQ(planned[0].head.stride, Bytes{64});
 }

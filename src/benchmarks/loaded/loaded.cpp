@@ -190,7 +190,7 @@ PlannedScenario point(const Options& own, const PlanInput& input, const Setting&
   for (Flow& flow : flows) flow.region.placement = bound_to(setting.memory);
   ScenarioResult& head = planned.head;
   head.order = name_of(own.common.order);
-  head.stride = flows.front().kernel.chain.stride;
+  head.stride = stride_of(flows.front().kernel);
   head.labels = {{"cpu_node", std::to_string(setting.cpus.value)},
                  {"memory_node", std::to_string(setting.memory.value)},
                  {"load", load}};

@@ -165,10 +165,10 @@ TEST(Loaded, IdleAndPeakComeFirst) {
   EXPECT_THAT(names_of(plan), ElementsAre("idle node 1 to 0 base", "read peak node 1 to 0 base"));
   const std::vector<Flow>& flows = plan[1].scenario.flows;
   ASSERT_EQ(flows.size(), 3U);
-  EXPECT_EQ(flows[0].kernel.name, "chase");
+  EXPECT_EQ(name_of(flows[0].kernel), "chase");
   EXPECT_EQ(flows[0].role, Role::measured);
   for (std::size_t i = 1; i < 3; ++i) {
-    EXPECT_EQ(flows[i].kernel.name, "read");
+    EXPECT_EQ(name_of(flows[i].kernel), "read");
     EXPECT_EQ(flows[i].role, Role::load);
     EXPECT_FALSE(flows[i].rate);
     EXPECT_EQ(flows[i].region.placement.text(), "bind:0");

@@ -82,8 +82,7 @@ Expected<void> check(const Options& own, const PlanInput& input) {
                       "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
                       "clusters in the firmware's settings)");
   }
-  return own.size.given() ? check_page_steps(input, "migrate", *own.size.given())
-                          : Expected<void>{};
+  return own.size.given() ? check_page_steps(input, *own.size.given()) : Expected<void>{};
 }
 
 PlannedScenario point(const PlanInput& input, const Pair& pair, PageKind pages,
@@ -109,11 +108,9 @@ PlannedScenario point(const PlanInput& input, const Pair& pair, PageKind pages,
 }
 
 Flow moving_flow(const Pair& pair, const PlanInput& input, PageKind pages, Moving how, int worker) {
-  Flow flow = plain_flow(input, "migrate", worker, pair.size, pages);
-  flow.kernel.page.page = page_bytes(input.machines.front(), pages);
-  flow.kernel.page.moving = how;
-  flow.kernel.page.from = pair.from.value;
-  flow.kernel.page.to = pair.to.value;
+  const PageWork work{page_bytes(input.machines.front(), pages)};
+  const MigrateParameters moves{work, how, pair.from.value, pair.to.value};
+  Flow flow = plain_flow(input, {moves}, worker, pair.size, pages);
   flow.region.placement = bound_to(pair.from);
   return flow;
 }

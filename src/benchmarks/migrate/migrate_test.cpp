@@ -33,10 +33,10 @@ TEST(MigratePlan, EachPairThereAndBack) {
                           "move move_pages base 1 -> 0", "move mbind base 1 -> 0"));
   const Flow& flow = plan[2].scenario.flows.front();
   EXPECT_EQ(flow.region.placement.text(), "bind:1");
-  EXPECT_EQ(flow.kernel.page.from, 1);
-  EXPECT_EQ(flow.kernel.page.to, 0);
+  EXPECT_EQ(flow.kernel.as<MigrateParameters>().from, 1);
+  EXPECT_EQ(flow.kernel.as<MigrateParameters>().to, 0);
   EXPECT_EQ(flow.worker, 2) << "a CPU of the node that the pages leave";
-  EXPECT_EQ(plan[1].scenario.flows.front().kernel.page.moving, Moving::mbind);
+  EXPECT_EQ(plan[1].scenario.flows.front().kernel.as<MigrateParameters>().moving, Moving::mbind);
 }
 
 TEST(MigratePlan, PagesComeFromMemoryAndNotFromALargeCache) {
@@ -55,8 +55,8 @@ TEST(MigratePlan, AReaderOfTheSamePages) {
   EXPECT_EQ(plan[1].scenario.flows.front().region.placement.text(), "bind:1");
   const std::vector<Flow>& flows = plan[2].scenario.flows;
   ASSERT_EQ(flows.size(), 2U);
-  EXPECT_EQ(flows[0].kernel.name, "chase");
-  EXPECT_EQ(flows[1].kernel.name, "migrate");
+  EXPECT_EQ(name_of(flows[0].kernel), "chase");
+  EXPECT_EQ(name_of(flows[1].kernel), "migrate");
   EXPECT_EQ(flows[1].shares, 0);
   EXPECT_NE(flows[0].worker, flows[1].worker);
 }

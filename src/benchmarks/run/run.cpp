@@ -166,9 +166,10 @@ ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
       kernels.push_back(kernel);
   }
   head.kernel = fmt::format("{}", fmt::join(kernels, "+"));
-  if (traits_of(measured->kernel.name).chases()) {
-    head.order = name_of(measured->kernel.chain.order);
-    head.stride = measured->kernel.chain.stride;
+  if (traits_of(measured->kernel).chases()) {
+    const auto* const chain = measured->kernel.find<ChainSpec>();
+    head.order = name_of(chain != nullptr ? chain->order : ChainOrder::random);
+    head.stride = stride_of(measured->kernel);
   } else if (!on_gpu(measured->kernel) && traffic_per_step(measured->kernel).written > 0) {
     head.stores = name_of(measured->kernel.stores);
   }

@@ -48,13 +48,13 @@ constexpr std::uint64_t lines_of(std::uint64_t elements) {
 bool lasts(const MemoryPlacement& placement) { return source_of(placement).traits().persistent; }
 
 /// What hosts will have measured of a kernel.
-ScenarioResult case_of(Operation operation, const KernelSpec& spec, std::uint64_t lines,
+ScenarioResult case_of(Operation operation, Stores stores, std::uint64_t lines,
                        const std::string& mode, const std::string& memory) {
-  const Traffic traffic = traffic_of_line(operation, spec.stores);
+  const Traffic traffic = traffic_of_line(operation, stores);
   ScenarioResult one;
   one.kernel = one.name = name_of(operation);
   if (mode != "memory") one.name += fmt::format(" (persist {})", mode);
-  one.stores = traffic.written > 0 ? name_of(spec.stores) : "";
+  one.stores = traffic.written > 0 ? name_of(stores) : "";
   one.labels = {{mode_label, mode},
                 {memory_label, memory},
                 {elements_label, std::to_string(lines * elements_per_line)}};
@@ -295,19 +295,16 @@ Expected<std::vector<Flow>> flows_of(const Options& own, const PlanInput& input,
     const auto thread = static_cast<std::uint64_t>(worker.placement.thread);
     Flow flow;
     flow.worker = static_cast<int>(i);
-    flow.kernel.name = "stream";
-    flow.kernel.passes = point.operations;
-    flow.kernel.stores = own.stores;
-    flow.kernel.persist = point.persist;
-    flow.kernel.array_lines = lines / threads + (thread < lines % threads ? 1 : 0);
-    if (flow.kernel.array_lines == 0) {
+    const std::uint64_t its = lines / threads + (thread < lines % threads ? 1 : 0);
+    flow.kernel = {PassesParameters{point.operations, its, point.persist}, own.stores};
+    if (its == 0) {
       return fail_usage(own.size_text.empty() ? "--elements" : "--size",
                         fmt::format("arrays of {} leave some of the {} threads of a process "
                                     "without a cache line",
                                     elements, threads),
                         "use more --elements", ", or for fewer --threads");
     }
-    flow.region.bytes = stream_region_bytes(flow.kernel.array_lines);
+    flow.region.bytes = stream_region_bytes(its);
     flow.region.placement = worker.placement.memory;
     flow.region.pages = input.pages.front();
     flows.push_back(std::move(flow));
@@ -353,10 +350,8 @@ HostsPlan hosts_plan(Options& own, const PlanInput& input) {
   const auto& workers = input.layout.workers;
   const bool lasting = !workers.empty() && lasts(workers.front().placement.memory);
   for (const StreamPoint& point : points(own, lasting)) {
-    KernelSpec spec;
-    spec.stores = own.stores;
     for (const Operation operation : point.operations) {
-      plan.cases.push_back(case_of(operation, spec, lines,
+      plan.cases.push_back(case_of(operation, own.stores, lines,
                                    lasting ? name_of(point.persist) : "memory",
                                    memory_text(input.layout)));
       const auto threads =

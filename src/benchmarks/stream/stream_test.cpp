@@ -62,14 +62,16 @@ TEST(StreamPlan, ArraysAreDividedAmongThreadsInWholeLines) {
   const Scenario& scenario = plan[0].scenario;
   EXPECT_EQ(scenario.stop.passes, 5 * 4);
   std::vector<std::uint64_t> lines;
-  for (const Flow& flow : scenario.flows) lines.push_back(flow.kernel.array_lines);
+  for (const Flow& flow : scenario.flows)
+    lines.push_back(flow.kernel.as<PassesParameters>().array_lines);
   EXPECT_THAT(lines, ElementsAre(42, 42, 42));  // 1001 elements are 126 lines
 }
 
 TEST(StreamPlan, ArraysAreFourTimesTheCachesByDefault) {
   const auto plan = sure_plan("stream", {"--threads", "2"}, one_node);
   std::uint64_t lines = 0;
-  for (const Flow& flow : plan[0].scenario.flows) lines += flow.kernel.array_lines;
+  for (const Flow& flow : plan[0].scenario.flows)
+    lines += flow.kernel.as<PassesParameters>().array_lines;
   EXPECT_EQ(lines * 64, 4u * 16 * mib);
 }
 
@@ -79,7 +81,7 @@ TEST(StreamPlan, ReadsAndWritesRunInRoundsOfTheirOwn) {
   std::vector<std::string> names;
   for (const PlannedScenario& planned : plan) names.push_back(planned.scenario.name);
   EXPECT_THAT(names, ElementsAre("stream", "write", "read"));
-  EXPECT_THAT(plan[0].scenario.flows[0].kernel.passes,
+  EXPECT_THAT(plan[0].scenario.flows[0].kernel.as<PassesParameters>().passes,
               ElementsAre(Operation::copy, Operation::triad));
 }
 
@@ -98,7 +100,7 @@ TEST(StreamPlan, EveryModeOfWritesAndOneOfReads) {
   for (const PlannedScenario& planned : plan) names.push_back(planned.scenario.name);
   EXPECT_THAT(names,
               ElementsAre("stream (persist individual)", "stream (persist collective)", "read"));
-  EXPECT_EQ(plan[2].scenario.flows[0].kernel.persist, Persist::none);
+  EXPECT_EQ(plan[2].scenario.flows[0].kernel.as<PassesParameters>().persist, Persist::none);
 }
 
 }  // namespace

@@ -82,12 +82,13 @@ TEST(TlbPlan, OneLineAPageAndAsManyPackedLines) {
                                  "8 packed lines", "12 packed lines", "16 packed lines",
                                  "64 packed lines"));
   const Flow& spread = plan[3].scenario.flows.at(0);
-  EXPECT_EQ(spread.kernel.chain.stride, Bytes{4096 + 64}) << "another line of each page";
+  EXPECT_EQ(spread.kernel.as<ChaseParameters>().stride, Bytes{4096 + 64})
+      << "another line of each page";
   EXPECT_EQ(spread.region.bytes, Bytes{64 * 4160});
   EXPECT_EQ(label_of(plan[3].head, "reach"), "256KiB");
   const Flow& packed = plan[7].scenario.flows.at(0);
   EXPECT_EQ(packed.region.bytes, Bytes{64 * 64});
-  EXPECT_EQ(packed.kernel.chain.stride, Bytes{64});
+  EXPECT_EQ(packed.kernel.as<ChaseParameters>().stride, Bytes{64});
   EXPECT_TRUE(plan[7].reference);
   EXPECT_FALSE(plan[3].reference);
 }

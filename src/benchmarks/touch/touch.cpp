@@ -55,9 +55,7 @@ std::optional<Estimate> seconds_per_line(const FlowResult& flow) {
   if (const Figure* latency = find_figure(flow, "latency")) return latency->estimate;
   const Figure* const bandwidth = find_figure(flow, "bandwidth");
   if (bandwidth == nullptr || !(bandwidth->value().value_or(0) > 0)) return std::nullopt;
-  KernelSpec spec;
-  spec.name = flow.kernel;
-  const auto bytes = static_cast<double>(traffic_per_step(spec).counted());
+  const auto bytes = static_cast<double>(traffic_per_step(kernel_named(flow.kernel)).counted());
   // An update reads and writes the same line; the others' bytes are each of a line of their own.
   const bool in_place = traits_of(flow.kernel).in_place;
   return divided_into(in_place ? bytes : touch_line, *bandwidth->estimate);
@@ -203,10 +201,8 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
   const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(own, input, sizes); };
   const std::vector<Bytes> sizes = own.sizes.sizes(input, chase_size_past_caches(input), with);
   for (const std::string& kernel : own.kernels) {
-    KernelSpec spec;
-    spec.name = kernel;
     for (Bytes size : sizes) {
-      TRY((*make_kernel(spec))->check_size(size));
+      TRY(check_size(kernel_named(kernel), size));
     }
   }
   return with(sizes);

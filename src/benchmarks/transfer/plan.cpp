@@ -107,7 +107,8 @@ PlannedScenario head(const Options& own, const PlanInput& input, const Case& now
   const std::string memory = now.memory.text(), gpus = list_of(now.gpus);
   const std::string size = compact_text(now.size), pages = name_of(now.pages);
   ScenarioResult& head = planned.head;
-  head.kernel = now.measure == "chase" ? device_chase : device_copy;
+  head.kernel =
+      now.measure == "chase" ? DeviceChaseParameters::name() : DeviceCopyParameters::name();
   head.labels = {{"measure", now.measure}, {"gpus", gpus}};
   if (now.measure == "peer") {
     head.name = fmt::format("gpu {} -> gpu {} {}", now.gpus[0], now.gpus[1], size);
@@ -136,14 +137,14 @@ PlannedScenario head(const Options& own, const PlanInput& input, const Case& now
 
 Flow copy_flow(const PlanInput& input, int worker, int from, int to, const Case& now,
                const MemoryPlacement& memory) {
-  Flow flow = plain_flow(input, device_copy, worker, now.size, now.pages);
-  flow.kernel.chain.seed = input.options.seed + static_cast<std::uint64_t>(worker);
-  DeviceWork& work = flow.kernel.device;
+  DeviceCopyParameters work;
   work.gpu = from >= 0 ? from : to;
   work.pinning = now.pinning;
   if (now.measure == "latency") work.depth = 1;  // each is waited for
   work.bytes = now.size;
   work.copies = usual_copies(now.size, work.depth);
+  Flow flow = plain_flow(input, {work}, worker, now.size, now.pages);
+  flow.kernel.seed = input.options.seed + static_cast<std::uint64_t>(worker);
   const auto region = [&](int gpu) {
     Region side;
     side.bytes = now.size;
@@ -189,12 +190,10 @@ std::optional<Flow> flow_at(const Options& own, const PlanInput& input, int host
   Flow flow =
       copy_flow(input, *worker, to_gpu ? -1 : gpu, to_gpu ? gpu : -1, now, *std::move(memory));
   if (now.measure != "chase") return flow;
-  flow.kernel.name = device_chase;
+  flow.kernel.parameters =
+      DeviceChaseParameters{*flow.kernel.find<DeviceWork>(), usual_loads(now.size), now.caches};
   flow.region = *flow.source;
   flow.source.reset();
-  flow.kernel.device.copies = 1;
-  flow.kernel.device.caches = now.caches;
-  flow.kernel.device.loads = usual_loads(now.size);
   flow.warm_up = device_warm_up(flow);
   return flow;
 }

@@ -47,8 +47,8 @@ TEST(TransferPlan, EveryNodeWithMemoryAndEveryGpu) {
   EXPECT_EQ(plan[0].head.name, "h2d bind:0 gpu 0 pinned 128MiB base");
   EXPECT_EQ(plan[11].head.name, "h2d bind:2 gpu 3 pinned 128MiB base");
   const Flow& flow = plan[11].scenario.flows.at(0);
-  EXPECT_EQ(flow.kernel.name, device_copy);
-  EXPECT_EQ(flow.kernel.device.gpu, 3);
+  EXPECT_EQ(name_of(flow.kernel), "device copy");
+  EXPECT_EQ(flow.kernel.find<DeviceWork>()->gpu, 3);
   EXPECT_EQ(flow.region.placement.text(), "gpu:3");
   EXPECT_EQ(flow.source->placement.text(), "bind:2");
   EXPECT_EQ(flow.region.bytes, Bytes{128 * mib});
@@ -89,12 +89,12 @@ TEST(TransferPlan, SmallCopiesAreTimedTogetherOnlyWhereTheyAreQueued) {
   Words words = common;
   words.insert(words.end(), {"--measure", "copies", "--size", "4KiB"});
   const auto queued = sure_plan("transfer", words, four_gpus);
-  EXPECT_EQ(queued.at(0).scenario.flows.at(0).kernel.device.copies, 1024U);
+  EXPECT_EQ(queued.at(0).scenario.flows.at(0).kernel.as<DeviceCopyParameters>().copies, 1024U);
   words = common;
   words.insert(words.end(), {"--measure", "latency", "--latency-size", "4KiB"});
   const auto alone = sure_plan("transfer", words, four_gpus);
-  EXPECT_EQ(alone.at(0).scenario.flows.at(0).kernel.device.copies, 1U);
-  EXPECT_EQ(alone.at(0).scenario.flows.at(0).kernel.device.depth, 1);
+  EXPECT_EQ(alone.at(0).scenario.flows.at(0).kernel.as<DeviceCopyParameters>().copies, 1U);
+  EXPECT_EQ(alone.at(0).scenario.flows.at(0).kernel.as<DeviceCopyParameters>().depth, 1);
 }
 
 TEST(TransferPlan, ChaseIsInTheHostsMemory) {
@@ -104,11 +104,11 @@ TEST(TransferPlan, ChaseIsInTheHostsMemory) {
       four_gpus);
   ASSERT_EQ(plan.size(), 2U * 3U);
   const Flow& flow = plan[0].scenario.flows.at(0);
-  EXPECT_EQ(flow.kernel.name, device_chase);
+  EXPECT_EQ(name_of(flow.kernel), "device chase");
   EXPECT_EQ(flow.region.placement.text(), "bind:0");
   EXPECT_FALSE(flow.source);
-  EXPECT_EQ(flow.kernel.device.loads, 4096U);
-  EXPECT_EQ(flow.kernel.device.caches, HostCaches::warm);
+  EXPECT_EQ(flow.kernel.as<DeviceChaseParameters>().loads, 4096U);
+  EXPECT_EQ(flow.kernel.as<DeviceChaseParameters>().caches, HostCaches::warm);
 }
 
 TEST(TransferPlan, ErrorsOfSizeNameTheOptionOfTheMeasurement) {
@@ -250,7 +250,7 @@ RunReport report_of(const Steps& a, const Steps& b, double aggregate) {
   for (const Steps* steps : {&a, &b}) {
     FlowResult flow;
     flow.worker = static_cast<int>(point.flows.size());
-    flow.kernel = device_copy;
+    flow.kernel = DeviceCopyParameters::name();
     flow.figures = {{"event_bandwidth", "B/s", 1e9, {}}};
     flow.gpu = GpuResult{};
     flow.gpu->direction = "h2d";

@@ -149,15 +149,13 @@ Expected<void> parse(Options& own, Benchmark&) {
   TRY(own.size.parse("weights"));
   TRY(use_instruction_set(own.isa));
   if (own.kernel_name.empty()) {
-    const auto mix = TRY(parse_mix(own.mix_text));
-    own.kernel.name = "mix";
-    std::tie(own.kernel.mix_reads, own.kernel.mix_writes) = mix;
+    own.kernel.parameters = TRY(parse_mix(own.mix_text));
     own.kernel_name = full_name(own.kernel);
   } else {
-    own.kernel.name = own.kernel_name;
+    own.kernel.parameters = kernel_named(own.kernel_name).parameters;
   }
   if (own.size.given()) {
-    TRY((*make_kernel(own.kernel))->check_size(*own.size.given()));
+    TRY(check_size(own.kernel, *own.size.given()));
   }
   if (!own.nodes_text.empty()) {
     auto nodes = parse_list<NodeId>(own.nodes_text);

@@ -129,8 +129,7 @@ TEST(WeightsPlan, TheNearestAloneAndTheGridByAllWorkers) {
                                          {"weights", "0=1,1=5"}, {"round", "0"}}));
   const Flow& flow = plan->at(2).scenario.flows.at(1);
   EXPECT_EQ(flow.region.placement.text(), "weighted:0=1,1=5");
-  EXPECT_EQ(flow.kernel.name, "mix");
-  EXPECT_EQ(flow.kernel.mix_reads, 2U);
+  EXPECT_EQ(flow.kernel.as<MixParameters>().reads, 2U);
   EXPECT_EQ(flow.region.bytes, Bytes{8 * mib});
 }
 

@@ -15,10 +15,10 @@
 #include "engine/sampler.h"
 #include "engine/sharing.h"
 #include "gpu/buffers.h"
+#include "kernels/kind.h"
 #include "kernels/permutation.h"
 #include "memory/source.h"
 #include "simulated/null_gpu.h"
-#include "simulated/null_steps.h"
 
 namespace numatlas {
 namespace {
@@ -46,11 +46,10 @@ constexpr std::int64_t clock_cost_ns = 1000;
 // Where truth is at stake, it is as little as that of a real one.
 constexpr std::int64_t true_clock_cost_ns = 10;
 
-/// Lines that a chase has in pages of their own; 0 of any other flow.
+/// Lines of a flow that lie in pages of their own; 0 where pages have several.
 std::uint64_t lines_in_own_pages(const Flow& flow) {
-  const bool apart =
-      traits_of(flow.kernel.name).chases_on_cpu() && flow.kernel.chain.stride >= Bytes{4096};
-  return apart ? flow.region.bytes.value / flow.kernel.chain.stride.value : 0;
+  const std::uint64_t stride = stride_of(flow.kernel).value;
+  return stride >= 4096 ? flow.region.bytes.value / stride : 0;
 }
 
 /// What a flow has in the caches.
@@ -67,10 +66,17 @@ double tlb_ns(const Flow& flow) {
                                                                                     : 0;
 }
 
-/// How much longer a step takes with several chains: a core keeps so many misses open.
-double crowding(const Flow& flow) {
-  constexpr double most_misses = 12;
-  return std::max(1.0, flow.kernel.chain.chains / most_misses);
+// Misses that a core keeps open.
+constexpr double most_misses = 12;
+
+/// How many times as long a flow takes because of those that use its memory.
+double disturbance(const Scenario& scenario, const Flow& flow) {
+  double times = 1;
+  for (const Flow& other : scenario.flows) {
+    if (other.shares && &memory_owner(scenario, other) == &flow)
+      times = std::max(times, simulated_step(other.kernel, scenario.flows.size()).disturbs);
+  }
+  return times;
 }
 
 class NullEngine final : public Engine {
@@ -126,7 +132,7 @@ class NullEngine final : public Engine {
   double distance_of(const Worker& worker, const Residency& residency) const;
   std::uint64_t bytes_under(const Cache& cache, const Scenario& scenario, int host) const;
   double queueing(const Scenario& scenario, const Flow& flow) const;
-  double round_trip_ns(const Scenario& scenario, const Flow& flow) const;
+  double hop_ns(const Scenario& scenario, const Flow& flow) const;
   CpuId cpu_of(int worker) const;
   /// Where the pages of a region would lie, by `local` as the first toucher means it.
   Expected<std::unique_ptr<Buffer>> place(Region region, const Flow& flow) const;
@@ -179,7 +185,7 @@ double NullEngine::step_ns(const Scenario& scenario, const Flow& flow, const Wor
   const std::uint64_t bytes = cached_bytes(flow) - (flow.source ? flow.source->bytes.value : 0);
   const double tlb = tlb_ns(flow);
   const CpuId cpu = cpu_of(flow.worker);
-  const double traffic = traits_of(flow.kernel.name).chases_on_cpu()
+  const double traffic = traits_of(flow.kernel).chases_on_cpu()
                              ? 0
                              : static_cast<double>(traffic_per_step(flow.kernel).with_allocate());
   for (int level = 1; level <= 3; ++level) {
@@ -214,8 +220,9 @@ CpuId NullEngine::cpu_of(int worker) const {
 
 /// How much longer a load takes among the scenario's other flows.
 double NullEngine::queueing(const Scenario& scenario, const Flow& flow) const {
-  if (!traits_of(flow.kernel.name).chases_on_cpu()) return 1;
-  if (flow.kernel.chain.chains > 1) return crowding(flow);
+  if (!traits_of(flow.kernel).chases_on_cpu()) return 1;
+  const double under_way = simulated_step(flow.kernel, scenario.flows.size()).under_way;
+  if (under_way > 1) return std::max(1.0, under_way / most_misses);
   double asked = 0;
   double most = 0;
   for (const Flow& other : scenario.flows) {
@@ -227,8 +234,8 @@ double NullEngine::queueing(const Scenario& scenario, const Flow& flow) const {
   return most > 0 ? 1 + 1.5 * std::pow(asked / most, 4) : 1;
 }
 
-/// Of the asking side: there and back.
-double NullEngine::round_trip_ns(const Scenario& scenario, const Flow& flow) const {
+/// Of a line from the flow's CPU to that of one that shares its memory.
+double NullEngine::hop_ns(const Scenario& scenario, const Flow& flow) const {
   const CpuId mine = cpu_of(flow.worker);
   for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
     const Flow& other = scenario.flows[i];
@@ -237,11 +244,11 @@ double NullEngine::round_trip_ns(const Scenario& scenario, const Flow& flow) con
     const CpuId its = cpu_of(other.worker);
     const Cpu* const a = machine_.find_cpu(mine);
     const Cpu* const b = machine_.find_cpu(its);
-    if (a != nullptr && b != nullptr && a->core == b->core) return 2 * same_core_ns;
+    if (a != nullptr && b != nullptr && a->core == b->core) return same_core_ns;
     const Cache* const cache = machine_.last_level_cache_of(mine);
-    if (cache != nullptr && cache->cpus.contains(its)) return 2 * same_cache_ns;
+    if (cache != nullptr && cache->cpus.contains(its)) return same_cache_ns;
   }
-  return 2 * other_cache_ns;
+  return other_cache_ns;
 }
 
 Expected<std::unique_ptr<Buffer>> NullEngine::place(Region region, const Flow& flow) const {
@@ -265,13 +272,12 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
     trace.source_residency = gpu_of(flow.source->placement) < 0 ? source->residency() : Residency{};
   }
   const auto bytes = static_cast<double>(traffic_per_step(flow.kernel).counted());
-  double mean_ns =
-      bytes > 0 ? step_ns(scenario, flow, worker, trace.residency) : round_trip_ns(scenario, flow);
-  const double hop_ns = round_trip_ns(scenario, owner) / 2;
-  const double farther = distance_of(worker, trace.residency);
-  if (const auto known = null_step_ns(scenario, flow, hop_ns, farther)) mean_ns = *known;
-  mean_ns *= null_wait_for_pages(scenario, flow);
-  trace.counts = null_counts(scenario, flow);
+  const SimulatedStep step = simulated_step(flow.kernel, scenario.flows.size());
+  double mean_ns = bytes > 0 ? step_ns(scenario, flow, worker, trace.residency)
+                             : step.times * (step.own_ns + step.hops * hop_ns(scenario, owner) +
+                                             step.memory_ns * distance_of(worker, trace.residency));
+  mean_ns *= disturbance(scenario, flow);
+  trace.counts = step.counts;
   // A copy from farther away than to waits for what it reads.
   if (trace.source_residency)
     mean_ns = std::max(mean_ns, step_ns(scenario, flow, worker, *trace.source_residency));
@@ -290,7 +296,7 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   ScriptedClock clock(speed_ ? true_clock_cost_ns : clock_cost_ns);
   // Noise of a few per cent, skewed upwards as real latencies are; a function of seed, worker,
   // size.
-  std::uint64_t state = flow.kernel.chain.seed * 1000003 +
+  std::uint64_t state = flow.kernel.seed * 1000003 +
                         static_cast<std::uint64_t>(flow.worker) * 7919 + flow.region.bytes.value;
   const auto uniform = [&] { return static_cast<double>(split_mix(state) >> 11) * 0x1p-53; };
   const auto take = [&](double work_ns) {
@@ -339,7 +345,7 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
 /// All begin at the same time, and each takes its own.
 std::vector<Sample> NullEngine::passes_of(const Scenario& scenario, const Flow& flow,
                                           const Worker& worker, const Residency& residency) const {
-  const std::vector<Operation>& operations = flow.kernel.passes;
+  const auto& work = flow.kernel.as<PassesParameters>();
   const auto here =
       static_cast<std::uint64_t>(comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())]);
   std::uint64_t state = 7919 * (static_cast<std::uint64_t>(flow.worker) + 1) + 104729 * here;
@@ -347,9 +353,10 @@ std::vector<Sample> NullEngine::passes_of(const Scenario& scenario, const Flow& 
   std::int64_t start = 0;
   for (int pass = 0; pass < *scenario.stop.passes; ++pass) {
     Flow one = flow;
-    one.kernel.name = name_of(operations[static_cast<std::size_t>(pass) % operations.size()]);
+    one.kernel.parameters =
+        LoopParameters{work.passes[static_cast<std::size_t>(pass) % work.passes.size()]};
     const double unit = static_cast<double>(split_mix(state) >> 11) * 0x1p-53;
-    const double ns = static_cast<double>(flow.kernel.array_lines) *
+    const double ns = static_cast<double>(work.array_lines) *
                       step_ns(scenario, one, worker, residency) * (1 + 0.01 * unit) *
                       options_.slow_down;
     samples.push_back({start, static_cast<std::int64_t>(ns)});

@@ -25,7 +25,7 @@ class NullEngine : public ::testing::Test {
     for (int worker = 0; worker < 2; ++worker) {
       Flow flow;
       flow.worker = worker;
-      flow.kernel.chain.seed = seed;
+      flow.kernel.seed = seed;
       flow.region.bytes = size;
       flow.region.pages = pages;
       flow.region.placement = (*workers)[static_cast<std::size_t>(worker)].memory;
@@ -93,7 +93,7 @@ TEST_F(NullEngine, SharedMemoryLiesWhereItsOwnerPutIt) {
   (*workers)[1].cpu_node = NodeId{2};
   const auto layout = gather_layout(*comm_, *workers);
   Flow shares;
-  shares.kernel.name = "read";
+  shares.kernel.parameters = LoopParameters{Operation::read};
   shares.region.bytes = Bytes{mib};
   shares.region.placement = workers->front().memory;
   Flow owner = shares;

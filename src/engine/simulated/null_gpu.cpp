@@ -6,7 +6,6 @@
 
 #include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"
-#include "kernels/traits.h"
 #include "machine/pci_link.h"
 #include "memory/source.h"
 
@@ -45,19 +44,21 @@ double remote_pages(const Gpu* gpu, const Residency& host) {
 
 double null_gpu_step_ns(const Machine& machine, const Scenario& scenario, const Flow& flow,
                         const Residency& host) {
-  const DeviceWork& work = flow.kernel.device;
-  const Gpu* gpu = find_gpu(machine, flow.kernel.device.gpu);
+  const int number = flow.kernel.find<DeviceWork>()->gpu;
+  const Gpu* gpu = find_gpu(machine, number);
   const double remote = remote_pages(gpu, host);
-  if (traits_of(flow.kernel.name).chases_on_gpu()) {
-    const double gain = work.caches == HostCaches::warm ? warm_gain_ns : 0;
-    return static_cast<double>(work.loads) * (load_ns - gain + remote * remote_load_ns);
+  if (const auto* const chase = flow.kernel.find<DeviceChaseParameters>()) {
+    const double gain = chase->caches == HostCaches::warm ? warm_gain_ns : 0;
+    return static_cast<double>(chase->loads) * (load_ns - gain + remote * remote_load_ns);
   }
+  const auto& work = flow.kernel.as<DeviceCopyParameters>();
   const auto limit = gpu != nullptr ? path_limit(*gpu) : std::nullopt;
   double rate = limit ? *limit * 1e-9 * link_part : usual_link;
   rate *= part_of(work.pinning) * (1 - remote * (1 - remote_part));
-  const auto same_gpu =
-      std::count_if(scenario.flows.begin(), scenario.flows.end(),
-                    [&](const Flow& other) { return other.kernel.device.gpu == work.gpu; });
+  const auto same_gpu = std::ranges::count_if(scenario.flows, [&](const Flow& other) {
+    const auto* const its = other.kernel.find<DeviceWork>();
+    return its != nullptr && its->gpu == number;
+  });
   if (same_gpu > 1) rate *= both_part;
   const double copy_ns =
       static_cast<double>(work.bytes.value) / rate + (work.depth == 1 ? waited_ns : queued_ns);
@@ -65,7 +66,7 @@ double null_gpu_step_ns(const Machine& machine, const Scenario& scenario, const 
 }
 
 DeviceReport null_gpu_report(const Machine& machine, const Flow& flow, const Trace& trace) {
-  const DeviceWork& work = flow.kernel.device;
+  const auto& work = *flow.kernel.find<DeviceWork>();
   DeviceReport report;
   for (const Sample& sample : trace.samples) {
     const auto steps = static_cast<std::int64_t>(trace.steps_per_sample);
@@ -82,7 +83,7 @@ DeviceReport null_gpu_report(const Machine& machine, const Flow& flow, const Tra
     report.pin_seconds = {bytes / pin_rate * 1e-9};
     report.unpin_seconds = {bytes / unpin_rate * 1e-9};
   }
-  const Gpu* gpu = find_gpu(machine, flow.kernel.device.gpu);
+  const Gpu* gpu = find_gpu(machine, work.gpu);
   if (gpu != nullptr && !gpu->path.empty()) {
     report.link = gpu->path.front().link;
     report.link->speed = report.link->max_speed;

@@ -27,18 +27,17 @@ class ChainCheck final : public Check {
 CheckResult ChainCheck::run(const CheckInput&) const {
   const auto memory = allocate({chain_memory, {MemoryMode::inherit, {}}});
   if (!memory) return failed(full_text(memory.error()), memory.error().hint);
-  KernelSpec spec;
-  spec.verify_full = true;  // `prepare` walks it
-  auto kernel = make_kernel(spec);
-  Expected<void> right = kernel ? Expected<void>{} : fail(kernel.error());
-  if (right) right = (*kernel)->prepare({(*memory)->data(), (*memory)->bytes()});
+  ChaseParameters chase;
+  chase.verify_full = true;  // `prepare` walks it
+  const auto kernel = make_kernel({chase});
+  Expected<void> right = kernel->prepare({(*memory)->data(), (*memory)->bytes()});
   if (right) {
-    (*kernel)->run((*kernel)->steps_per_pass());
-    right = (*kernel)->verify();
+    kernel->run(kernel->steps_per_pass());
+    right = kernel->verify();
   }
   if (!right)
     return failed(full_text(right.error()), "report this line; memory that loses bits does it too");
-  return passed(fmt::format("{} lines of {} form one cycle", (*kernel)->steps_per_pass(),
+  return passed(fmt::format("{} lines of {} form one cycle", kernel->steps_per_pass(),
                             to_rounded_text(chain_memory)));
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr Bytes kernels_memory{1 << 20};
 
 Expected<void> verified(const KernelSpec& spec, const Buffer& memory) {
-  auto kernel = TRY(make_kernel(spec));
+  const auto kernel = make_kernel(spec);
   TRY(kernel->prepare({memory.data(), memory.bytes()}));
   // Two passes and a part of a third.
   kernel->run(kernel->steps_per_pass() * 2 + 3);
@@ -31,8 +31,7 @@ std::vector<KernelSpec> specs() {
   for (const std::string& name : kernel_names()) {
     const KernelTraits& traits = traits_of(name);
     if (!traits.streams()) continue;
-    KernelSpec spec;
-    spec.name = name;
+    KernelSpec spec = kernel_named(name);
     all.push_back(spec);
     if (!traits.writes || !has_non_temporal_stores()) continue;
     spec.stores = Stores::non_temporal;
@@ -65,7 +64,7 @@ CheckResult KernelsCheck::run(const CheckInput&) const {
       ++runs;
       const auto right = verified(spec, **memory);
       if (!right && result.outcome != CheckOutcome::failed)
-        result = failed(fmt::format("{} with {} and {} stores: {}", spec.name, set,
+        result = failed(fmt::format("{} with {} and {} stores: {}", name_of(spec), set,
                                     name_of(spec.stores), full_text(right.error())),
                         "report this line: the CPU, its emulator or this build computes wrongly");
     }

@@ -1,0 +1,18 @@
+// The pointer chase: a step is one dependent load, with several chains one of each.
+#pragma once
+
+#include <vector>
+
+#include "kernels/chain.h"
+#include "kernels/traits.h"
+
+namespace numatlas {
+
+struct ChaseParameters : ChainSpec {
+  bool verify_full = false;  ///< walk the whole chain before use, besides the proof
+  static const char* name() { return "chase"; }
+  static std::vector<KernelKind> kinds();
+  friend bool operator==(const ChaseParameters&, const ChaseParameters&) = default;
+};
+
+}  // namespace numatlas

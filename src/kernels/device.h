@@ -1,0 +1,51 @@
+// What a GPU does: its parameters. The kernels themselves are those of src/gpu.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.h"
+#include "kernels/traits.h"
+
+namespace numatlas {
+
+/// How a GPU gets at memory of the host: copies of memory that was pinned for them, of memory that
+/// its driver allocated pinned, of memory as it is (which the driver copies by way of its own),
+/// reads and writes of its kernels over the link, copies of memory that the driver may move.
+enum class Pinning { pinned, driver, pageable, zero_copy, managed };
+inline constexpr std::array all_pinnings{Pinning::pinned, Pinning::driver, Pinning::pageable,
+                                         Pinning::zero_copy, Pinning::managed};
+const char* name_of(Pinning pinning);  ///< "pinned", "driver", "pageable", "zero-copy", "managed"
+
+/// What CPUs have of a line when a GPU loads it: fetched a moment ago, or flushed from all caches.
+enum class HostCaches { warm, cold };
+const char* name_of(HostCaches caches);  ///< "warm", "cold"
+
+/// What any kernel of a GPU is told.
+struct DeviceWork {
+  int gpu = -1;  ///< whose work it is, as `gpu:N` names it
+  Pinning pinning = Pinning::pinned;
+  friend bool operator==(const DeviceWork&, const DeviceWork&) = default;
+};
+
+/// Copies between the host's memory and a GPU's, or between two GPUs.
+struct DeviceCopyParameters : DeviceWork {
+  int depth = 0;             ///< steps queued at a time; 1: each is waited for before the next
+  std::uint64_t copies = 1;  ///< of all the bytes in a step
+  Bytes bytes;               ///< of one copy
+  static const char* name() { return "device copy"; }
+  static std::vector<KernelKind> kinds();
+  friend bool operator==(const DeviceCopyParameters&, const DeviceCopyParameters&) = default;
+};
+
+/// One thread of a GPU follows a chain in the host's memory.
+struct DeviceChaseParameters : DeviceWork {
+  std::uint64_t loads = 0;  ///< a step: one launch
+  HostCaches caches = HostCaches::cold;
+  static const char* name() { return "device chase"; }
+  static std::vector<KernelKind> kinds();
+  friend bool operator==(const DeviceChaseParameters&, const DeviceChaseParameters&) = default;
+};
+
+}  // namespace numatlas

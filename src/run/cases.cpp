@@ -1,0 +1,284 @@
+#include "run/cases.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/traits.h"
+#include "record/modes.h"
+#include "run/flow_result.h"
+#include "run/metrics.h"
+#include "run/pilots.h"
+
+namespace numatlas {
+namespace {
+
+constexpr const char* no_time_left = "no time left";
+
+const PlannedScenario& planned_of(const CaseInput& input, const PointRun& point) {
+  return input.setup.plan[point.first];
+}
+
+std::string reason_of(const CaseInput& input, const Error& error) {
+  return full_text(input.hooks.in_words ? input.hooks.in_words(error) : error);
+}
+
+/// The visits that count: those that came to their end, or a single one that did not.
+std::vector<const Visit*> counted(const PointRun& point) {
+  std::vector<const Visit*> visits;
+  for (const Visit& visit : point.done->visits)
+    if (!visit.flows.empty() && (visit.status == Status::ok || visits.empty()))
+      visits.push_back(&visit);
+  return visits;
+}
+
+/// Why a part of a point cannot be measured here; "" where all of it can.
+std::string left_out_of(const CaseInput& input, const PointRun& point) {
+  std::string text;
+  for (std::size_t i = point.first; i < point.first + point.count; ++i) {
+    const auto& why = input.setup.skips[i];
+    if (why) text = skip_text(input.hooks.in_words ? input.hooks.in_words(*why) : *why);
+  }
+  return text;
+}
+
+int own_worker(const CaseInput& input, int worker) {
+  return input.workers[static_cast<std::size_t>(worker)];
+}
+
+/// What a flow of any visit had wrong.
+struct WrongFlow {
+  const FlowResult* flow = nullptr;
+  double start = 0;
+};
+std::optional<WrongFlow> find_wrong(const PointRun& point) {
+  for (const Visit* visit : counted(point))
+    for (const FlowResult& flow : visit->flows)
+      if (flow.wrong) return WrongFlow{&flow, visit->start};
+  return std::nullopt;
+}
+
+std::string wrong_text(const CaseInput& input, const FlowResult& flow) {
+  return fmt::format("worker {}: {}", own_worker(input, flow.worker), full_text(*flow.wrong));
+}
+
+/// The figures of a visit, over its flows and of each host.
+void add_figures(const CaseInput& input, ScenarioResult& visit) {
+  const Benchmark& benchmark = input.benchmark;
+  for (FlowResult& flow : visit.flows)
+    for (Figure& figure : benchmark.flow_figures(flow, visit))
+      flow.figures.push_back(std::move(figure));
+  visit.figures = sums_of(visit, input.head);
+  visit.host_totals = host_sums_of(visit, input.head);
+  for (Figure& figure : benchmark.totals(visit, input.head))
+    visit.figures.push_back(std::move(figure));
+  for (HostTotals& totals : visit.host_totals) {
+    ScenarioResult part = visit;
+    std::erase_if(part.flows,
+                  [&](const FlowResult& flow) { return host_of(input.head, flow) != totals.host; });
+    part.figures = totals.figures;
+    for (Figure& figure : benchmark.totals(part, input.head))
+      totals.figures.push_back(std::move(figure));
+  }
+  // They were wanted for the totals.
+  for (FlowResult& flow : visit.flows) {
+    flow.stretch_bytes.clear();
+    if (flow.gpu) flow.gpu->steps.clear();
+  }
+}
+
+/// What a visit gave, as one to this point: another benchmark may have made it.
+ScenarioResult read_visit(const CaseInput& input, const PointRun& point, const Visit& visit) {
+  const PlannedScenario& planned = planned_of(input, point);
+  ScenarioResult result = planned.head;
+  result.flows = visit.flows;
+  for (FlowResult& flow : result.flows) {
+    flow.worker = own_worker(input, flow.worker);
+    if (flow.first_touch) flow.first_touch = own_worker(input, *flow.first_touch);
+    const auto same = std::ranges::find(planned.scenario.flows, flow.worker, &Flow::worker);
+    if (point.count == 1 && same != planned.scenario.flows.end())
+      flow.memory = same->region.placement.text();
+  }
+  if (!std::ranges::is_sorted(result.flows, {}, &FlowResult::worker))
+    std::ranges::sort(result.flows, {}, &FlowResult::worker);
+  add_figures(input, result);
+  return result;
+}
+
+std::string pause_text(double seconds) {
+  return seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1e3) : fmt::format("{:.1f} s", seconds);
+}
+
+/// Of the first figure whose visits fall into two groups; "" where none do.
+std::string two_speeds_of(const ScenarioResult& point) {
+  if (!point.visits) return "";
+  for (const VisitValues& figure : point.visits->figures) {
+    if (std::string text = modes_text(figure); !text.empty()) return text;
+  }
+  return "";
+}
+
+/// Words for what makes a flow's figure less than it seems.
+void warn_of_flow(const CaseInput& input, const ScenarioResult& point, const FlowResult& flow,
+                  std::vector<Warning>& warnings) {
+  const auto& expected = input.benchmark.expected_warnings;
+  const auto warn = [&](const std::string& code, const std::string& text) {
+    if (std::ranges::find(expected, code) != expected.end()) return;
+    warnings.push_back({code, fmt::format("{}, worker {}", point.name, flow.worker), text});
+  };
+  for (const Warning& warning : flow.warnings) warn(warning.code, warning.text);
+  if (!flow.policy.note.empty()) warn("placement-method", flow.policy.note);
+  if (!flow.pauses.empty()) {
+    const double paused = std::accumulate(flow.pauses.begin(), flow.pauses.end(), 0.0);
+    warn("stopped", fmt::format("was stopped for {} while measuring (by a signal, or without a "
+                                "CPU); its rates and time exclude this",
+                                pause_text(paused)));
+  } else if (was_stopped(flow)) {
+    warn("stopped", fmt::format("lost its CPU for {} while measuring: {}", pause_text(flow.stopped),
+                                traits_of(flow.kernel).step == StepKind::lines
+                                    ? "its bandwidth is that of all the time"
+                                    : "its figures are of the time in which it ran"));
+  }
+  // Below this the word "together" would mislead.
+  constexpr double least_overlap = 0.9;
+  if (flow.overlap && *flow.overlap < least_overlap) {
+    warn("low-overlap",
+         fmt::format("workers ran concurrently only {:.0f} % of the time", *flow.overlap * 100));
+  }
+  const Worker& worker = input.setup.layout.workers[static_cast<std::size_t>(flow.worker)];
+  if (flow.cpu_after && !worker.placement.cpus.contains(*flow.cpu_after)) {
+    warn("cpu-outside", fmt::format("ended on CPU {}, outside {}", flow.cpu_after->value,
+                                    to_list(worker.placement.cpus)));
+  }
+}
+
+}  // namespace
+
+void set_status(const CaseInput& input, const PointRun& point, ScenarioResult& result) {
+  const auto set = [&](Status status, std::string reason) {
+    result.status = status;
+    result.reason = std::move(reason);
+  };
+  if (std::string left_out = left_out_of(input, point); !left_out.empty())
+    set(Status::skipped, std::move(left_out));
+  if (point.out_of_time && point.done->visits.empty()) set(Status::skipped, no_time_left);
+  for (const Visit& visit : point.done->visits) {
+    const bool only = &visit == &point.done->visits.front();
+    if (visit.status != Status::ok && (only || visit.status == Status::failed))
+      set(visit.status, reason_of(input, *visit.error));
+  }
+  if (const auto wrong = find_wrong(point); wrong && result.status != Status::incomplete)
+    set(Status::failed, wrong_text(input, *wrong->flow));
+}
+
+bool is_known(const PointRun& point) { return !point.done->visits.empty() || point.ended; }
+
+bool at_once(const RunOptions& options, const PointRun& point) {
+  return options.visits == 1 || point.once;
+}
+
+double precision_of(const CaseInput& input, const PointRun& point) {
+  return planned_of(input, point).head.precision.value_or(input.options.stop.precision);
+}
+
+ScenarioResult case_of(const CaseInput& input, const PointRun& point) {
+  ScenarioResult result = planned_of(input, point).head;
+  set_status(input, point, result);
+  const auto visits = counted(point);
+  if (visits.empty()) return result;
+  std::vector<ScenarioResult> each;
+  each.reserve(visits.size());
+  std::vector<std::pair<double, double>> times;
+  for (const Visit* visit : visits) {
+    each.push_back(read_visit(input, point, *visit));
+    times.emplace_back(visit->start, visit->end);
+  }
+  join_visits(result, std::move(each), visits);
+  result.groups = medians_of(result, input.head);
+  for (const FlowResult& flow : result.flows)
+    result.distribution = merged(result.distribution, flow.distribution);
+  const bool ended = point.ended && !input.given_up;
+  if (!at_once(input.options, point))
+    set_stop(result, precision_of(input, point), ended ? "time_cap" : "interrupted");
+  relate_to_pilots(result, times, input.head.pilots);
+  return result;
+}
+
+std::vector<ScenarioResult> cases_of(const CaseInput& input, std::span<const PointRun> points) {
+  std::vector<ScenarioResult> cases;
+  for (const PointRun& point : points)
+    if (is_known(point)) cases.push_back(case_of(input, point));
+  return cases;
+}
+
+std::vector<Warning> warnings_of(const CaseInput& input, std::span<const PointRun> points,
+                                 std::span<const ScenarioResult> cases) {
+  std::vector<Warning> warnings;
+  for (const PointRun& point : points) {
+    const std::string& name = planned_of(input, point).head.name;
+    const auto& visits = point.done->visits;
+    for (std::size_t i = 0; i < visits.size(); ++i) {
+      if (const double paused = visits[i].paused_before; paused > 0)
+        warnings.push_back({"stopped", name,
+                            fmt::format("was stopped for {} while measuring (by a signal, or "
+                                        "without a CPU): the visit was repeated",
+                                        pause_text(paused))});
+      if (i > 0 && visits[i].status == Status::skipped)
+        warnings.push_back({"visit-failed", name,
+                            fmt::format("visit {} failed, the earlier ones are kept: {}", i + 1,
+                                        reason_of(input, *visits[i].error))});
+    }
+  }
+  for (const ScenarioResult& one : cases) {
+    for (const FlowResult& flow : one.flows) warn_of_flow(input, one, flow, warnings);
+    if (const std::string text = two_speeds_of(one); !text.empty())
+      warnings.push_back({"two-speeds", one.name, text});
+  }
+  for (const PilotSeries& pilot : input.head.pilots)
+    if (const std::string text = modes_text(pilot); !text.empty())
+      warnings.push_back({"two-speeds", "the machine as a whole", text});
+  return warnings;
+}
+
+std::optional<Error> wrong_output(const CaseInput& input, std::span<const PointRun> points) {
+  std::optional<WrongFlow> first;
+  const PointRun* of = nullptr;
+  for (const PointRun& point : points) {
+    const auto wrong = find_wrong(point);
+    if (!wrong || (first && first->start <= wrong->start)) continue;
+    first = wrong;
+    of = &point;
+  }
+  if (!first) return std::nullopt;
+  const Error& error = *first->flow->wrong;
+  return Error{error.kind,
+               planned_of(input, *of).head.name + ", " + wrong_text(input, *first->flow),
+               error.hint};
+}
+
+std::optional<Error> skip_that_counts(const CaseInput& input, std::span<const PointRun> points) {
+  std::optional<Error> first;
+  bool all_optional = true, nothing = true;
+  for (const PointRun& point : points) {
+    const auto& visits = point.done->visits;
+    if (visits.empty()) {
+      if (point.out_of_time && !first) first = Error{ErrorKind::resource, no_time_left, ""};
+      continue;
+    }
+    const Visit& visit = visits.front();
+    const bool skipped = visit.status == Status::skipped;
+    if (skipped && !first) first = visit.error;
+    all_optional = all_optional && (!skipped || visit.optional);
+    nothing = nothing && !(visit.status == Status::ok && left_out_of(input, point).empty() &&
+                           !find_wrong(point));
+  }
+  const bool may_skip =
+      all_optional || input.options.skip_too_large || input.options.pages.size() > 1;
+  return nothing || !may_skip ? first : std::nullopt;
+}
+
+}  // namespace numatlas
