@@ -24,8 +24,6 @@ IDLE = ("loaded_latency_idle",)
 #: Who tells what the memory can carry.
 DIMMS = "theoretical peak"
 KNEE, LOAD_PEAK = "loaded_latency_80", "loaded_bandwidth_peak"
-#: A figure that takes the place of a fact which older files have not.
-OLD_KNEE = "latency_at_80_percent"
 #: Methods of estimates (docs/results.md) whose interval lies within a visit, or a few of them.
 FEW_VISITS = ("within", "samples", "stretches")
 QUANTITIES = {"s": "latency", "B/s": "bandwidth"}
@@ -148,7 +146,6 @@ def metrics(result: Any) -> list[Metric]:
     if len(result.hosts):
         return _fleet(result)
     every, cells, levels = facts(result), pairs(result), cache_levels(result)
-    every = _with_knee(result, every)
     found = _latencies(result, cells)
     # The latencies of caches stand in the atlas.
     commands = {*cells["command"], *levels["command"]}
@@ -171,26 +168,8 @@ def metrics(result: Any) -> list[Metric]:
 
 def loads(result: Any) -> pd.DataFrame:
     """The facts of a loaded machine: those that cards show stand in its pictures too."""
-    every = _with_knee(result, facts(result))
+    every = facts(result)
     return every[every["key"].str.startswith("loaded_")]
-
-
-def _with_knee(result: Any, every: pd.DataFrame) -> pd.DataFrame:
-    """With the latency at 80 % of the peak, which older files have as a figure only: of the first load."""
-    if "loaded_latency_80" in set(every["key"]):
-        return every
-    frames = [frame.assign(command=part.kind) for part in result.all() for frame in (part.totals, part.flows)]
-    frames = [frame[frame["metric"] == OLD_KNEE] for frame in frames if "metric" in frame]
-    knees = pd.concat(frames).dropna(subset=["value"]) if frames else pd.DataFrame()
-    if knees.empty:
-        return every
-    row, idle = knees.iloc[0], every[every["key"].isin(IDLE)]
-    names = {name: idle.iloc[0][name] if len(idle) else None for name in ("cpu_node", "memory_node")}
-    of = f": {row['name']}" if "name" in row else ""  # CSV has no names of cases
-    words = f"latency at 80 % of the peak{of}"
-    told = {"key": "loaded_latency_80", "words": words, **names}
-    told |= {name: row[name] for name in ("command", "unit", "value", "low", "high")}
-    return pd.concat([every, pd.DataFrame([told])], ignore_index=True)
 
 
 def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:

@@ -10,7 +10,7 @@ from typing import Any
 
 from numatlas import exit_codes
 from numatlas.file_error import FileError, intact
-from numatlas.readers import csv_files, dat_file, report_json, samples_file, stream_json
+from numatlas.readers import csv_files, dat_file, report_json, samples_file
 from numatlas.result import Result
 
 #: The newest schema that this package reads (docs/results.md of the program).
@@ -73,10 +73,7 @@ def _load(path: Path) -> Result:
         return dat_file.read(path, text)
     if start != "{":
         return csv_files.read(path, text)
-    value = _json(path, text)
-    if value.get("command") == "stream":
-        return stream_json.read(path, value)
-    return report_json.read(path, value)
+    return report_json.read(path, _json(path, text))
 
 
 def _text(path: Path, data: bytes) -> str:

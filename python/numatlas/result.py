@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from numatlas.facts import summary
+from numatlas.text import signs
 
 #: Columns of `flows` and `totals` that are in the unit of the row's metric.
 IN_UNIT = ("value", "low", "high", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad")
@@ -58,7 +59,7 @@ class Warning:
     where: str | None = None  #: case and worker; None: the whole run
 
     def __str__(self) -> str:
-        text = self.text.replace("+-", "±")
+        text = signs(self.text)
         return f"{self.where}: {text}" if self.where else text
 
 
@@ -92,6 +93,7 @@ class Result:
     skipped: pd.DataFrame = field(default_factory=pd.DataFrame)  #: what was not measured: name, reason
     machines: list[dict[str, Any]] = field(default_factory=list)  #: snapshots, one a host
     warnings: list[Warning] = field(default_factory=list)
+    of_flows: dict[tuple[int, int], list[Warning]] = field(default_factory=dict)  #: by point and flow
     labels: list[str] = field(default_factory=list)  #: columns that tell the command's points apart
     views: list[View] = field(default_factory=list)  #: how the figures are to be shown
     parts: list["Result"] = field(default_factory=list)  #: a survey's benchmarks

@@ -17,6 +17,8 @@ from numatlas.figures.model import (
     Matrix,
     Series,
 )
+from numatlas.figures.told import NOTHING
+from numatlas.result import Warning
 
 FLEET = Path(__file__).parents[2] / "tests" / "golden" / "fleet"
 
@@ -25,10 +27,10 @@ PRINT = {
     "placement": "observed: all pages on the node asked for; pages of 4 KiB",
     "notes": ["first note", "second note", "third note", "fourth note"],
     "warnings": [
-        "a warning of the machine",
-        "no measurement: numbers of the null engine, which touches no memory",
-        "another warning",
-        "one more warning",
+        Warning("a warning of the machine"),
+        NOTHING,
+        Warning("another warning"),
+        Warning("one more warning"),
     ],
 }
 

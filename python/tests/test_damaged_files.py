@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import ROOT, SCALING, SURVEYS, command, one_line, program
-from report_pages import FLEETS, Tree, fact, measured, with_verdicts
+from report_pages import FLEETS, Tree, measured, with_verdicts
 from results import load
 
 import numatlas
@@ -235,35 +235,6 @@ def test_of_a_matrix_the_lowest_and_highest_are_told(measure, plain):
     assert len(told) == 2 * len(many) + len(few)
     for one in few:
         assert [card for card in told if card.startswith(one["words"])]
-
-
-def test_facts_stand_side_by_side_where_they_are_of_one_place(tmp_path):
-    names = []
-    for number, node in enumerate((0, 1)):
-        where = {"cpu_node": "0", "memory_node": str(node)}
-        data = json.loads((SURVEYS / "tiers.json").read_text())
-        data["results"][0]["facts"] = [
-            fact("a", "same", 1 + number, {"memory_node": "0", "cpu_node": "0"}),
-            fact("b", f"node {node}", 3 + number, where),
-        ]
-        data["results"][1]["facts"] = [
-            fact("c", "L1", 5, {"level": "L1"}),
-            fact("c", "L2", 6, {"level": "L2"}),
-        ]
-        for part in data["results"][2:]:
-            part["facts"] = []
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        names.append(folder / "survey.json")
-        names[-1].write_text(json.dumps(data))
-    told = cards(*map(numatlas.load, names))
-    assert [(card[:2], card.count("guest")) for card in told] == [
-        ("sa", 2),
-        ("no", 1),
-        ("no", 1),
-        ("L1", 2),
-        ("L2", 2),
-    ]
 
 
 # ---- Hosts that nobody could judge

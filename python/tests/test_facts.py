@@ -124,21 +124,6 @@ def test_numbers_of_workers_are_shown_by_powers_of_two(tmp_path):
     assert not scaling.x.log2
 
 
-def test_the_latency_under_load_is_never_that_of_an_idle_machine(tmp_path):
-    """Of a file that is older than the fact: its figure, which the chart marks too."""
-    data = json.loads((SURVEYS / "two-cpus.json").read_text())
-    (part,) = [one for one in data["results"] if one["command"] == "loaded"]
-    (fact_there,) = [one for one in part["facts"] if one["key"] == "loaded_latency_80"]
-    part["facts"].remove(fact_there)
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps(data))
-    told = {one.key: one for one in metrics(numatlas.load(path))}
-    knee = told["loaded_latency_80"]
-    assert knee.words == "at 80 % of the peak" and knee.beside.endswith("x idle")
-    assert knee.value == pytest.approx(fact_there["estimate"]["value"])
-    assert not {one.words for one in told.values()} & {"under load"}
-
-
 def test_an_idle_latency_alone_makes_no_card(tmp_path):
     path = survey(tmp_path / "a.json", 1, 1, 4)
     data = json.loads(path.read_text())
@@ -149,13 +134,6 @@ def test_an_idle_latency_alone_makes_no_card(tmp_path):
         one["figures"] = one["figures"][:1]
     path.write_text(json.dumps(data))
     assert "under load" not in {one.words for one in metrics(numatlas.load(path))}
-
-
-def test_the_latency_at_80_percent_of_csv_which_has_no_names_of_cases(measure):
-    result = numatlas.load(measure("loaded", "guest-tiers.json", output="--format"))
-    (knee,) = [one for one in metrics(result) if one.key == "loaded_latency_80"]
-    assert knee.where == "latency at 80 % of the peak"
-    assert "at 80 % of the peak" in page([result])
 
 
 def test_latencies_of_other_nodes_have_the_span_that_the_terminal_has():

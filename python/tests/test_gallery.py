@@ -26,7 +26,7 @@ def test_each_result_has_a_row_a_page_and_its_numbers(tmp_path):
         page, file = (out / link["href"] for link in tree.find("a", within=row))
         assert page.stem == file.stem and Tree(page.read_text()).find("section", id="first")
         assert numatlas.load(file).kind == "survey"
-    curves = ["Pointer-chase latency", "Loaded latency"]
+    curves = ["Pointer-chase latency in ns", "Loaded latency in ns"]
     assert [one["text"] for one in tree.find("h4")] == [
         f"{one} (emulated machines left out)" for one in curves
     ]

@@ -216,7 +216,7 @@ BAD = {
         '{"program": "numatlas", "schema_version": 2, "command": "matrix", "cases": 5}',
         "damaged",
     ),
-    "no fields": ('{"program": "numatlas", "schema_version": 2, "command": "stream"}', "it has no 'cases'"),
+    "no fields": ('{"program": "numatlas", "schema_version": 2, "command": "stream"}', "neither results nor"),
     "of 0.1": ('{"program": "numatlas", "schema_version": 1, "command": "stream"}', "of an older numatlas"),
     "syntax": ('{"program": "numatlas",, "a": 1}', "is not valid JSON: line 1, column 24: Expecting"),
     "words after it": ('{"program": "numatlas"}\nxyz', "is not valid JSON: line 2, column 1: Extra data"),

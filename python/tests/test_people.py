@@ -11,7 +11,7 @@ from report_pages import Tree, fleet_of
 
 import numatlas
 from numatlas.figures import figures_of, people
-from numatlas.figures.convergence import Convergence, stops_of
+from numatlas.figures.convergence import convergence, stops_of
 from numatlas.figures.model import Atlas
 from numatlas.figures.placement import placement_of
 from numatlas.figures.tables import label_words
@@ -20,7 +20,6 @@ from numatlas.plot import build
 from numatlas.plot.style import Frame
 from numatlas.report.page import page
 from numatlas.report.pictures import MOST_PRINTED, fleet_in_sum
-from numatlas.result import cell_of, view_of
 from numatlas.units import number_text, quantity_text, size_text
 
 STYLE = (ROOT / "python" / "numatlas" / "report" / "style.css").read_text()
@@ -62,33 +61,9 @@ def test_sizes_and_rates():
     assert number_text(1e200, 3) == "1.00e+200" and number_text(123456.0) == "123456"
 
 
-def test_core_to_core_is_told_in_the_unit_of_its_map():
-    (cores,) = figures_of(numatlas.load(SURVEYS / "tiers.json"), "cores")
-    assert cores.unit == "ms" and cores.verdict[-1] == "in ms"
-    numbers = [float(one) for one in re.findall(r"\d+\.\d+", "\n".join(cores.verdict))]
-    assert numbers and max(numbers) < 10
-    ends = {len(line.rstrip("-% 0123456789.")) for line in cores.verdict[1:3]}
-    assert len(ends) >= 1 and "same L3" in cores.verdict[1]
-
-
-def test_notes_tell_nothing_of_tables_that_are_not_there():
-    notes = [
-        "one row per size, one column per kind of pages; medians of all workers",
-        "sum: all workers together; +-: half of its interval; best: of the visits",
-        "moved: with write-allocate reads; less if the CPU avoids them; -: in a cache",
-    ]
-    cells = [cell_of(head=head) for head in ("sum", "best", "moved")]
-    view = view_of("", "table", cells) | {"notes": notes}
-    assert people.notes(view, "sum", False, False) == ["medians of all workers", "sum: all workers together"]
-    assert people.notes(view, "sum", False, True) == ["medians of all workers", *notes[1:]]
-    assert people.notes(view, "sum", True, False) == notes
-    for one in figures_of(numatlas.load(SURVEYS / "two-cpus.json")):
-        assert not [note for note in one.notes if "one row per" in note or "columns: " in note]
-
-
 def test_what_converged_is_counted_in_cases(tmp_path):
     def told(count, *widths):
-        return Convergence(stops_of(figures_flows(count)), widths).lines()
+        return convergence(stops_of(figures_flows(count)), widths)
 
     assert told(2) == ["none of 2 cases converged; all stopped at the time cap"]
     assert told(1) == ["did not converge: stopped at the time cap"]
@@ -108,17 +83,11 @@ def test_pages_whose_node_nobody_told():
     assert "the node of 6 pages is not known" in placement_of(flows)
 
 
-def test_only_several_surveys_are_told_in_sum(tmp_path):
-    paths = [survey(tmp_path / f"{name}.json", 1, 1, 4) for name in "ab"]
-    for count, words in ((1, "Runs"), (2, "What the surveys say in sum")):
-        tree = Tree(page([numatlas.load(path) for path in paths[:count]]))
-        assert words in [title["text"] for title in tree.find("h2")]
-
-
 def test_sockets_have_one_name(tmp_path):
     path = survey(tmp_path / "a.json", 2, 1, 4)
     tree = Tree(page([numatlas.load(path)]))
-    assert tree.find("h5", within=tree.find(class_="machine")[0])[0]["text"] == "socket 0"
+    (machine,) = tree.find("article", data_kind="MachinePicture")
+    assert [one["text"] for one in tree.find("text", within=machine)].count("socket 0") == 1
     assert "package" not in " ".join(one["text"] for one in tree.find("section"))
 
 
@@ -130,8 +99,9 @@ def test_of_many_hosts_the_slowest_are_printed(tmp_path):
     (fleet,) = figures_of(result, "stream")
     printed = fleet_in_sum(fleet)["printed"]
     assert "cn00003" in printed and len(printed) == MOST_PRINTED
-    values = fleet.grid("value").loc["triad"]
-    assert max(values[list(printed)]) <= min(values[[host for host in values.index if host not in printed]])
+    triad = fleet.hosts[fleet.hosts["kernel"] == "triad"]
+    seen = triad["host"].isin(printed)
+    assert triad["value"][seen].max() <= triad["value"][~seen].min()
     tree = Tree(page([result]))
     assert len(tree.find("tr", class_="rest")) == 400 - MOST_PRINTED
     (words,) = tree.find("p", class_="printed")

@@ -2,13 +2,11 @@
 
 import made
 import pytest
-from matplotlib.colors import to_hex
 
-from numatlas.figures.scales import DECADE, LEAST_RANGE, colour_range, value_scale
+from numatlas.figures.scales import DECADE, colour_range, value_scale
 from numatlas.plot import build
 from numatlas.plot.style import Frame
 from numatlas.report.drawing import inline
-from numatlas.report.pictures import common_scale
 from numatlas.units import plus_minus, poorly_known, quantity_text, short_size
 
 
@@ -53,21 +51,11 @@ def test_a_point_with_a_warning_is_hollow():
 
 def test_logarithmic_only_over_sizes_and_a_decade():
     figure = ladder()
-    assert value_scale(figure).log and not value_scale(figure, ratios=False).log
+    assert value_scale(figure).log
     figure.series[0].y = [10 + place * (10 * DECADE - 10.5) / 18 for place in range(19)]
     assert not value_scale(figure).log or max(figure.series[0].y) > DECADE * 10
     figure.series[0].y = [10.0 + place for place in range(19)]
     assert value_scale(figure).low == 0 and not value_scale(figure).log
-
-
-def test_the_page_and_the_plots_have_the_same_colours():
-    figure = made.matrix()
-    figure.values = [[100.0, 100.1, 100.2], [100.0, 100.1, 100.3]]
-    scale = common_scale([figure])
-    (image,) = build(figure).axes[0].images
-    assert (scale.low, scale.high) == pytest.approx((image.norm.vmin, image.norm.vmax))
-    assert scale.high - scale.low == pytest.approx(LEAST_RANGE * 100.15)
-    assert scale.colour(100.3).startswith(f"background:{to_hex(image.cmap(image.norm(100.3)))};")
 
 
 def test_colours_of_nothing_and_of_absent_values():

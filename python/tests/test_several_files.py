@@ -54,14 +54,6 @@ def test_bars_and_maps_of_one_key_stand_side_by_side(order):
     assert {Bars, Matrix} <= {type(one) for result in results for one in figures_of(result)}
 
 
-def test_figures_in_different_units_share_no_axis(tmp_path):
-    """Of one machine in ns, of another in ms."""
-    paths = [survey(tmp_path / "a.json", 1, 1, 4), survey(tmp_path / "b.json", 1, 1, 4, day=2, slower=1e5)]
-    tree = Tree(page([numatlas.load(path) for path in paths]))
-    ladders = [one for one in tree.find("article") if one["id"].startswith("latency-latency-base")]
-    assert len(ladders) == 2
-
-
 def test_sums_of_a_fleet_are_in_their_own_rows(tmp_path):
     """Of two kinds of hosts: pandas tells sums and groups in different orders."""
     (fleet,) = figures_of(numatlas.load(FLEETS / "run1.json"), "stream")
@@ -72,7 +64,6 @@ def test_sums_of_a_fleet_are_in_their_own_rows(tmp_path):
     rows = summaries(fleet)
     assert len(rows) == 2 * len(fleet.kernels())
     for row in rows.itertuples():
-        assert sum(row.counts) == row.count
         mine = fleet.hosts[(fleet.hosts["kernel"] == row.kernel) & (fleet.hosts["kind"] == row.kind)]
         assert row.count == mine["value"].notna().sum() and row.suspects == mine["slow"].sum()
 

@@ -1,56 +1,37 @@
 """How many cases came to be known as precisely as was asked for, in a sentence."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import pandas as pd
 
 from numatlas.units import POORLY_KNOWN, width_text
 
-#: Why a flow stopped before its figure was known well enough.
-STOPS = {"time_cap": "stopped at the time cap", "interrupted": "were interrupted"}
-ONE_STOPS = {"time_cap": "stopped at the time cap", "interrupted": "was interrupted"}
+#: Why a flow stopped before its figure was known well enough; of one case, and of several.
+STOPS = {"time_cap": ("stopped at the time cap",) * 2, "interrupted": ("was interrupted", "were interrupted")}
 
 
-@dataclass(frozen=True)
-class Convergence:
-    """Of what a panel shows. `stops`: how each case ended. `widths`: half of each interval that the
-    panel shows, over its value. `of`: the figure that these are of, where the panel shows intervals of
-    others too."""
+def convergence(stops: Iterable[str], widths: Iterable[float] = (), of: str = "") -> list[str]:
+    """A sentence, or nothing where all converged. `stops`: how each case ended. `widths`: half of each
+    interval that is shown, over its value. `of`: the figure that these are of, where intervals of others are
+    shown too."""
+    every, widths = list(stops), list(widths)
+    others = pd.Series([stop for stop in every if stop != "converged"], dtype=object).value_counts()
+    if others.empty:
+        return []
+    known = [width for width in widths if width <= POORLY_KNOWN]  # without those of unknown values
+    which = "interval" if len(widths) == 1 else "widest interval"
+    shown = f" of the {of}" if of else " shown"
+    worst = f" (the {which}{shown} is {width_text(max(known))})" if known else ""
 
-    stops: tuple[str, ...] = ()
-    widths: tuple[float, ...] = ()
-    of: str = ""
+    def words(stop: str) -> str:
+        return STOPS.get(stop, (f"ended by {stop}",) * 2)[len(every) > 1]
 
-    def __add__(self, other: "Convergence") -> "Convergence":
-        """Of both in one panel."""
-        of = self.of if self.of == other.of else ""
-        return Convergence(self.stops + other.stops, self.widths + other.widths, of)
-
-    def lines(self) -> list[str]:
-        """A sentence, or nothing where all converged."""
-        count = len(self.stops)
-        others = pd.Series([stop for stop in self.stops if stop != "converged"], dtype=object).value_counts()
-        if others.empty:
-            return []
-        if count == 1:
-            stop = str(others.index[0])
-            return [f"did not converge: {ONE_STOPS.get(stop, f'ended by {stop}')}{self._worst()}"]
-        done = count - others.sum()
-        rest = "all" if not done else "the other" if count - done == 1 else "the others"
-        words = [
-            f"{rest if len(others) == 1 else number} {STOPS.get(stop, f'ended by {stop}')}"
-            for stop, number in others.items()
-        ]
-        return [f"{done or 'none'} of {count} cases converged; {', '.join(words)}{self._worst()}"]
-
-    def _worst(self) -> str:
-        """Without those of unknown values."""
-        known = [width for width in self.widths if width <= POORLY_KNOWN]
-        if not known:
-            return ""
-        which = "interval" if len(self.widths) == 1 else "widest interval"
-        of = f" of the {self.of}" if self.of else " shown"
-        return f" (the {which}{of} is {width_text(max(known))})"
+    if len(every) == 1:
+        return [f"did not converge: {words(every[0])}{worst}"]
+    done = len(every) - others.sum()
+    rest = "all" if not done else "the other" if len(every) - done == 1 else "the others"
+    told = [f"{rest if len(others) == 1 else count} {words(stop)}" for stop, count in others.items()]
+    return [f"{done or 'none'} of {len(every)} cases converged; {', '.join(told)}{worst}"]
 
 
 def stops_of(flows: pd.DataFrame) -> tuple[str, ...]:

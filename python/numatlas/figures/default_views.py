@@ -1,16 +1,21 @@
-"""A view of a result that holds none: a file of numatlas 0.1, or CSV. It is made of the cases' labels."""
-
-from itertools import combinations
+"""A view of a result that holds none (CSV). It is made of the cases' labels."""
 
 import pandas as pd
 
-from numatlas.figures.tables import CASE_LABELS, words_of
+from numatlas.figures.tables import CASE_LABELS, label_words, words_of
 from numatlas.figures.told import column, label_text
 from numatlas.result import Result, View, cell_of, view_of
 from numatlas.units import shown
 
-#: A matrix has at least so many times the cells of its longer side.
-LEAST_FILLED = 1.5
+#: Labels that are the rows and columns of a matrix, and whether a cell stands for both orders of them.
+PLACES = {
+    ("cpu_node", "memory_node"): False,
+    ("first_cpu", "second_cpu"): True,
+    ("from", "to"): False,
+    ("memory", "gpus"): False,
+}
+#: What a title tells, where all cases have it alike.
+CONDITIONS = ("kernel", "size", "stores", "pages")
 
 
 def default_views(result: Result) -> list[View]:
@@ -28,9 +33,8 @@ def default_views(result: Result) -> list[View]:
     for (metric, unit), mine in main.groupby(figures, sort=False):
         several = measured[measured["metric"] == metric].groupby("point")["flow"].nunique().max() > 1
         load = totals["metric"].iloc[0] if loaded and len(totals) else None
-        level = "flows" if several and not len(totals) else "cases"
-        for view in _views(result, cases.loc[mine.index], metric, unit, load):
-            views.append({**view, "level": level, "points": list(mine.index)})
+        told = {"level": "flows" if several and not len(totals) else "cases", "points": list(mine.index)}
+        views += [{**view, **told} for view in _views(result, cases.loc[mine.index], metric, unit, load)]
     return views
 
 
@@ -39,15 +43,9 @@ def _views(result: Result, cases: pd.DataFrame, metric: str, unit: str, load: st
     varying = [name for name in known if cases[name].nunique(dropna=False) > 1]
     own = [name for name in varying if name in result.labels]
     texts = {name: label_text(cases[name].iloc[0], name) for name in known if name not in varying}
-    same = [
-        texts.get("kernel"),
-        texts.get("size"),
-        *(f"{texts[name]} {name}" for name in ("stores", "pages") if name in texts),
-    ]
-    words = ", ".join(text for text in same if text and text[0] != "-")
-    title = f"{words_of(metric).capitalize()} in {shown(unit)[0] or 'parts'}" + (
-        f" ({words})" if words else ""
-    )
+    told = [(name, texts[name]) for name in CONDITIONS if texts.get(name, "-") != "-"]
+    same = ", ".join(label_words(*one) for one in told)
+    title = f"{words_of(metric).capitalize()}" + (f" ({same})" if same else "")
     figure = cell_of(figure=metric, scale=shown(unit)[1], part="with_interval")
     labels = [cell_of(head=words_of(name), label=name) for name in varying]
     if load:  # what was measured while others loaded the memory, over what these achieved
@@ -64,23 +62,7 @@ def _views(result: Result, cases: pd.DataFrame, metric: str, unit: str, load: st
     sizes = cases.groupby(others, dropna=False)["size"] if others else cases["size"]
     if "size" in varying and pd.Series(sizes.nunique()).max() > 1:
         return [view_of(title, "curve", [*labels, figure], rows="size")]
-    pair = _pair(cases, own)
-    if pair:
-        rows, columns = pair
-        turned = pd.merge(cases[[rows, columns]], cases[[columns, rows]].set_axis([rows, columns], axis=1))
-        alike = set(cases[rows]) & set(cases[columns])
-        symmetric = bool(alike) and turned.empty
-        return [view_of(title, "matrix", [figure], rows=rows, columns=columns, symmetric=symmetric)]
+    for (rows, columns), symmetric in PLACES.items():
+        if {rows, columns} <= set(own):
+            return [view_of(title, "matrix", [figure], rows=rows, columns=columns, symmetric=symmetric)]
     return [view_of(title, "table", [*labels, figure])]
-
-
-def _pair(cases: pd.DataFrame, own: list[str]) -> tuple[str, str] | None:
-    """Two labels that name places (with a number) and whose values make a matrix: the one of most cells."""
-    places = [name for name in own if cases[name].astype(str).str.contains(r"\d").all()]
-    found = {}
-    for rows, columns in combinations(places, 2):
-        count = len(cases[[rows, columns]].drop_duplicates())
-        sides = (cases[rows].nunique(), cases[columns].nunique())
-        if min(sides) > 1 and count >= LEAST_FILLED * max(sides):
-            found[rows, columns] = count
-    return max(found, key=lambda pair: found[pair], default=None)

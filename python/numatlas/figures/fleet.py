@@ -1,6 +1,5 @@
 """STREAM over hosts: how even they are, and which are slow."""
 
-import numpy as np
 import pandas as pd
 
 from numatlas.figures.model import Figure, Fleet
@@ -8,8 +7,6 @@ from numatlas.figures.told import column, warnings_of
 from numatlas.result import Result
 from numatlas.units import percent_text
 
-#: Bins of a histogram of hosts; fewer where there are few hosts.
-MOST_BINS = 48
 #: The program compares hosts of one kind from this many on.
 LEAST_HOSTS = 3
 NONE_JUDGED = f"no host could be judged: {LEAST_HOSTS} and more of one kind, with rounds, can be compared"
@@ -98,15 +95,7 @@ def judged_hosts(figure: Fleet) -> int:
 
 def summaries(fleet: Fleet) -> pd.DataFrame:
     """A row for each kernel and kind of hosts that have values: count, min, 25%, 50%, 75% and max of these;
-    suspects; a histogram from the slowest to the fastest."""
+    suspects."""
     groups = fleet.hosts.dropna(subset=["value"]).groupby(["kernel", "kind"], sort=False)
-    found = groups["value"].describe()
-
-    def counts(values: pd.Series) -> list[int]:
-        return np.histogram(values, bins=int(min(MOST_BINS, max(5, round(2 * len(values) ** 0.5)))))[
-            0
-        ].tolist()
-
     # By their index: pandas tells sums and groups in different orders.
-    bars = pd.Series({place: counts(values) for place, values in groups["value"]}, dtype=object)
-    return found.assign(suspects=groups["slow"].sum(), counts=bars).reset_index()
+    return groups["value"].describe().assign(suspects=groups["slow"].sum()).reset_index()

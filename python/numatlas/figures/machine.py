@@ -31,7 +31,7 @@ def figures(result: Result) -> list[Figure]:
             data=_nodes(machine),
             machine=machine,
             facts=_facts(machine),
-            warnings=[str(warning) for warning in settings_that_disturb(machine)],
+            warnings=settings_that_disturb(machine),
         )
         for index, machine in enumerate(result.machines[:MOST_MACHINES])
     ]
@@ -59,6 +59,7 @@ def _facts(machine: Json) -> list[tuple[str, str]]:
     cpus, allowance = machine.get("cpus", []), machine.get("allowance") or {}
     cores = len({(cpu.get("package"), cpu.get("core")) for cpu in cpus})
     packages = _count(len({cpu.get("package") for cpu in cpus}), "socket")
+    barred = barred_cpus(machine)
     allowed = f"CPUs {allowance.get('cpuset')}, nodes {allowance.get('memory_nodes')}"
     names = {"CPU": "cpu_model", "architecture": "arch", "system": "os", "virtual machine": "hypervisor"}
     facts = {name: machine.get(field) for name, field in names.items()}
@@ -67,6 +68,7 @@ def _facts(machine: Json) -> list[tuple[str, str]]:
         "memory": memory and size_text(memory),
     }
     facts |= {"this process may use": allowance and allowed}
+    facts |= {"not for this process": barred and f"CPUs {barred}"}
     return [(name, str(value)) for name, value in facts.items() if value]
 
 

@@ -6,18 +6,24 @@ values are None. Quantities are in the unit that the figure names.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pandas as pd
 
-from numatlas.figures.convergence import Convergence
-from numatlas.units import plus_minus, spread_text
+from numatlas.result import Warning
+from numatlas.units import number_text, plus_minus, size_text, spread_text
 
 Values = list[float | None]
 
 
 def absent_as_none(values: Iterable[Any]) -> Values:
     return [None if value is None or pd.isna(value) else float(value) for value in values]
+
+
+def number_or_range(value: float | None, low: float | None, high: float | None) -> str:
+    """ "12.50", or where only the interval is known "unknown: 9.500 to 20.10"; "" where neither is."""
+    ends = spread_text(low, high)
+    return number_text(value) if value is not None else ends and f"unknown: {ends}"
 
 
 def _known(values: Iterable[float | None]) -> list[float]:
@@ -34,13 +40,17 @@ class Figure:
     placement: str = ""  #: where the memory was seen to lie
     notes: list[str] = field(default_factory=list)  #: how it was measured, what was skipped
     verdict: list[str] = field(default_factory=list)  #: what follows from it, in lines of text
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Warning] = field(default_factory=list)
     data: pd.DataFrame = field(default_factory=pd.DataFrame)  #: the numbers shown, and more, to be copied
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)  #: for other programs, by name of a file
     kind: str = ""  #: of figures: the command, "machine" or "stream"
     family: str = ""  #: as `key`, without what the figure is of (`where`); "": no other figure is like this
     where: dict[str, str] = field(default_factory=dict)  #: labels that all of the figure has, as texts
-    convergence: Convergence = field(default_factory=Convergence)  #: as the notes tell it
+    shown: ClassVar[int] = 0  #: rows of its table that a page shows unfolded
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Heads and rows of what is shown, in words; empty where a picture has all of it."""
+        return [], []
 
 
 class Special(NamedTuple):
@@ -100,6 +110,12 @@ class Axis:
         unit = "" if self.unit == "bytes" else self.unit
         return f"{self.label} ({unit})" if self.label and unit else self.label or unit
 
+    def text(self, value: float) -> str:
+        """A value of the axis in words."""
+        if self.names:
+            return self.names[round(value) - 1]
+        return size_text(value) if self.unit == "bytes" else f"{value:.4g}"
+
 
 @dataclass
 class Mark:
@@ -125,6 +141,24 @@ class Curves(Figure):
         """All numbers that a scale has to reach."""
         return _known(end for line in self.series for end in (*line.y, *line.low, *line.high))
 
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """A row for each point."""
+        columns = ("x", "x_low", "x_high", "y", "low", "high", "texts")
+        rows = [
+            [
+                line.name,
+                number_or_range(x, x_low, x_high) if x is None else self.x.text(x),
+                number_or_range(y, low, high),
+                "" if y is None else spread_text(low, high),
+                text,
+            ]
+            for line in self.series
+            for x, x_low, x_high, y, low, high, text in zip(
+                *(getattr(line, name) for name in columns), strict=True
+            )
+        ]
+        return ["line", self.x.words, self.y.words, "from, to", ""], rows
+
 
 @dataclass
 class Matrix(Figure):
@@ -140,7 +174,6 @@ class Matrix(Figure):
     low: list[Values] = field(default_factory=list)
     high: list[Values] = field(default_factory=list)
     texts: list[list[str]] = field(default_factory=list)  #: beside the numbers; of an empty cell: why; or []
-    details: list[list[str]] = field(default_factory=list)  #: of each cell, what a reader may ask for; or []
     breaks: dict[int, int] = field(default_factory=dict)  #: before which rows (and columns) a line is drawn,
     #: and its weight: 1 between caches, 2 between nodes, 3 between sockets
 
@@ -149,9 +182,8 @@ class Matrix(Figure):
         for name in ("values", "low", "high"):
             grid = getattr(self, name) or [[None] * shape[1] for _ in shape[0]]
             setattr(self, name, [absent_as_none(line) for line in grid])
-        for name in ("texts", "details"):
-            grid = getattr(self, name) or [[""] * shape[1] for _ in shape[0]]
-            setattr(self, name, [[text if isinstance(text, str) else "" for text in line] for line in grid])
+        texts = self.texts or [[""] * shape[1] for _ in shape[0]]
+        self.texts = [[text if isinstance(text, str) else "" for text in line] for line in texts]
 
     def ends(self) -> list[float]:
         """All numbers that a scale has to reach."""
@@ -164,6 +196,17 @@ class Matrix(Figure):
     def half_width(self, row: int, column: int) -> str:
         """ "±1.3 %", or ""."""
         return plus_minus(*(grid[row][column] for grid in (self.values, self.low, self.high)))
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """A row for each cell that has a value, or a reason why not."""
+        rows = []
+        for row, name in enumerate(self.rows):
+            for at, column in enumerate(self.columns):
+                value, ends = self.values[row][at], self.spread_of(row, at)
+                shown = number_or_range(value, self.low[row][at], self.high[row][at])
+                if shown or self.texts[row][at]:
+                    rows.append([name, column, shown, ends * (value is not None), self.texts[row][at]])
+        return [self.row_label, self.column_label, self.unit, "from, to", ""], rows
 
     def widest(self) -> str | None:
         """The widest spread of a cell in words, for pictures without room for each: "1.2 to 1.9 (row 0,
@@ -208,6 +251,7 @@ class Bars(Figure):
     rows: list[Bar] = field(default_factory=list)
     heads: list[str] = field(default_factory=list)  #: of the columns of a table
     column: int = 0  #: the one that has the value
+    shown: ClassVar[int] = 40
 
     def ends(self) -> list[float]:
         """All numbers that a scale has to reach."""
@@ -218,9 +262,18 @@ class Bars(Figure):
         most = max(self.ends(), default=0.0)
         return min(most, 1.25 * max(_known(row.value for row in self.rows), default=most))
 
-    def groups(self) -> list[str]:
-        """Each once."""
-        return list(dict.fromkeys(row.group for row in self.rows))
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """The rows, with the value and its interval in their column."""
+        rows = []
+        for row in self.rows:
+            value = number_or_range(row.value, row.low, row.high) or "no value"
+            ends = "" if row.value is None else spread_text(row.low, row.high)
+            told = f"{value} ({ends})" if ends else value
+            rows.append([*row.cells[: self.column], told, *row.cells[self.column + 1 :]])
+        heads = list(self.heads)
+        if self.unit not in heads[self.column]:
+            heads[self.column] += f", {self.unit}"
+        return heads, rows
 
 
 @dataclass
@@ -232,11 +285,15 @@ class Beside(Figure):
 
 @dataclass
 class Listing(Figure):
-    """Rows of text, of which the first `shown` are seen at once."""
+    """Rows of text."""
 
     heads: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
-    shown: int = 0
+    shown: ClassVar[int] = 12
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """As it is."""
+        return self.heads, self.rows
 
 
 @dataclass
@@ -262,12 +319,6 @@ class Fleet(Figure):
     def suspects(self) -> pd.DataFrame:
         """Rows of slow hosts, the worst first."""
         return self.hosts[self.hosts["slow"]].sort_values("drop", ascending=False, kind="stable")
-
-    def grid(self, column: str) -> pd.DataFrame:
-        """A row a kernel, a column a host."""
-        return self.hosts.pivot(index="kernel", columns="host", values=column).loc[
-            self.kernels(), self.names()
-        ]
 
 
 @dataclass

@@ -29,9 +29,9 @@ class Scale:
     log: bool = False
 
 
-def value_scale(figure: Curves, ratios: bool = True) -> Scale:
+def value_scale(figure: Curves) -> Scale:
     """Of the vertical axis. From 0, but for values of more than a decade over sizes or numbers of workers,
-    which are shown by ratio (`ratios`: where the caller allows it), and for trends. Intervals stretch it by a
+    which are shown by ratio, and for trends. Intervals stretch it by a
     quarter at most."""
     values = [y for line in figure.series for y in line.y if y is not None]
     low, high = min(values, default=0), max(values, default=0)
@@ -39,7 +39,7 @@ def value_scale(figure: Curves, ratios: bool = True) -> Scale:
     top = min(max([high, *ends]), STRETCH * high)
     bottom = max(min([low, *(end for end in ends if end > 0)]), low / STRETCH)
     # On an axis from 0 the lowest steps of a ladder would not be seen.
-    if ratios and figure.x.log2 and low > 0 and high > DECADE * low:
+    if figure.x.log2 and low > 0 and high > DECADE * low:
         return Scale(0.9 * bottom, 1.15 * top, True)
     if not figure.y.from_zero:
         return Scale(*around(bottom, top))

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from numatlas.figures import people
-from numatlas.figures.convergence import Convergence, stops_of
+from numatlas.figures.convergence import convergence, stops_of
 from numatlas.figures.loaded import load_words
 from numatlas.figures.placement import placement_of
 from numatlas.figures.told import column, half_widths, key_of, label_shown, label_text, skips_of, warnings_of
@@ -17,7 +17,6 @@ from numatlas.units import (
     LESS_IS_BETTER,
     POORLY_KNOWN,
     VERY_LARGE,
-    fitting_unit,
     number_text,
     percent_text,
     scaled_unit,
@@ -37,20 +36,11 @@ NO_SPREAD = "the file has no interval of these figures"
 #: Labels that say nothing without their name: "4", "bind:0".
 NUMBERED = re.compile(r"\W*(\w+:)?\d")
 
-#: CPUs and memory of one node.
-SAME_NODE = re.compile(r"\bCPU node (\S+), memory node \1(?!\S*\w)")
-
 #: Labels that are numbers of something.
 COUNTED = {"workers": "worker", "threads": "thread", "page_count": "page"}
 
-#: The unit of a view's title: of a figure the axes tell it, as it may be another.
-UNIT_IN_TITLE = re.compile(r",? in (ns|us|ms|GB/s|GiB/s)\b")
-
 #: Texts of a case's flows that stand in one cell.
 MOST_OF_A_CASE = 3
-
-#: The scale of a cell in ns.
-NANOSECONDS = 1e9
 
 #: Parts of a figure that tell its interval.
 WITH_INTERVAL = ("half_width", "with_interval", "spread")
@@ -67,13 +57,18 @@ def words_for(view: View, labels: dict[str, Any]) -> str:
     """ "read, regular, 4 workers"."""
     heads = {cell["label"]: cell["head"] for cell in view["cells"] if cell["label"] and cell["head"]}
     texts = {name: label_text(value, name) for name, value in labels.items()}
+    if texts.get("cpu_node") == texts.get("memory_node"):  # one name for both
+        texts = {"node" if name == "cpu_node" else name: text for name, text in texts.items()}
+        texts.pop("memory_node", None)
     words = [label_words(name, text, heads.get(name, "")) for name, text in texts.items() if text != "-"]
-    return SAME_NODE.sub(r"node \1", ", ".join(words))
+    return ", ".join(words)
 
 
 def label_words(name: str, text: str, head: str = "") -> str:
     """A label for people: "read", "4 workers", "node 0", "size 32 KiB"."""
-    if name in ("line", "load_kernel"):  # a line has its words
+    if name == "line":  # it has its words
+        return text
+    if name == "load_kernel":
         return load_words(text)
     text = people.spaced(text)
     if name in COUNTED and text.isdigit():
@@ -205,13 +200,9 @@ class Table:
         spread = WORKERS if self.main["part"] == "spread" and self.of_workers(self.main).any() else INTERVAL
         of_totals = len(result.totals) > 0 and self.main["figure"] in set(result.totals["metric"])
         hosts = column(flows, "host").nunique() if of_totals and self.by == ["point"] else 1
-        title = UNIT_IN_TITLE.sub("", view["title"], count=1)
-        convergence = self._convergence(flows)
-        titles = [title, words_for(view, labels), f"sum over {hosts} hosts" if hosts > 1 else ""]
+        titles = [view["title"], words_for(view, labels), f"sum over {hosts} hosts" if hosts > 1 else ""]
         family = [result.command, self.main["figure"], *more]
         texts = {**view["where"], **{name: label_text(value, name) for name, value in labels.items()}}
-        as_map = view["kind"] == "matrix"
-        as_table = view["kind"] == "table" and not more
         return {
             "key": key_of([*family, *texts.values()]),
             "family": key_of(family),
@@ -220,17 +211,16 @@ class Table:
             "spread": spread if self.part(self.main, "low").notna().any() else NO_SPREAD,
             "placement": placement_of(flows),
             "notes": [
-                *map(people.words, people.notes(view, self.main["head"], as_map, as_table)),
-                *convergence.lines(),
+                *map(people.words, view["notes"]),
+                *self._convergence(flows),
                 *skips_of(result),
             ],
             "verdict": [people.words(line) for line in view["verdict"]],
             "warnings": warnings_of(result, flows),
             "data": self._data(),
-            "convergence": convergence,
         }
 
-    def _convergence(self, flows: pd.DataFrame) -> Convergence:
+    def _convergence(self, flows: pd.DataFrame) -> list[str]:
         """Of these flows, with the intervals of the main figure: those of a case's flows, each alone, may be
         much narrower."""
         several = self.of_workers(self.main) & (self.main["part"] == "spread")  # from worker to worker
@@ -240,7 +230,7 @@ class Table:
                 shown = cell["part"] in WITH_INTERVAL or cell["figure"] == self.view["rows"]
                 others = others or (shown and self.widths(cell).notna().any())
         of = words_of(self.main["figure"]).removesuffix(" sum") if others else ""
-        return Convergence(stops_of(flows), tuple(width), of)
+        return convergence(stops_of(flows), width, of)
 
     def _mine(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows that are of this table."""
@@ -290,8 +280,7 @@ class Tables:
             absent = rows[name].isna() if name in self.result.labels else False
             texts = [label_text(one, name) for one in column(rows, name)]
             rows = rows[absent | (pd.Series(texts, rows.index, dtype=object) == value)]
-        table = Table(self.result, _fitting(view, long), rows.reset_index(drop=True), long, by, {})
-        view = table.view
+        table = Table(self.result, view, rows.reset_index(drop=True), long, by, {})
         measured = [cell for cell in table.figures() if table.part(cell).notna().any()]
         x_unit = table.units.get(view["rows"])
         if x_unit:  # over a figure: what is of another kind
@@ -337,23 +326,3 @@ class Tables:
 def _few(texts: list[str]) -> str:
     """Those of a case's flows: all, or the first and the last of many."""
     return "/".join(texts) if len(texts) <= MOST_OF_A_CASE else f"{texts[0]} ... {texts[-1]}"
-
-
-def _fitting(view: View, long: pd.DataFrame) -> View:
-    """With nanoseconds as microseconds or milliseconds where all times of a figure are that long."""
-
-    def fit(cell: Cell) -> Cell:
-        values = pd.to_numeric(long["value"][long["metric"] == cell["figure"]]).abs()
-        if cell["scale"] != NANOSECONDS or values.empty or not values.min() > 0:
-            return cell
-        return {**cell, "scale": fitting_unit(values.min(), "s")[1]}
-
-    cells = [fit(cell) for cell in view["cells"]]
-    scales = {
-        cell["scale"] for cell, old in zip(cells, view["cells"], strict=True) if old["scale"] == NANOSECONDS
-    }
-    verdict = view["verdict"]
-    if len(scales) == 1 and scales != {NANOSECONDS}:
-        scale = scales.pop()
-        verdict = people.rescaled(verdict, scale / NANOSECONDS, scaled_unit("s", scale)) if verdict else []
-    return {**view, "cells": cells, "verdict": verdict}

@@ -5,11 +5,11 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.figures.people import signs, spaced
-from numatlas.result import Result
+from numatlas.figures.people import spaced
+from numatlas.result import Result, Warning
 from numatlas.units import size_text
 
-NOTHING = "no measurement: numbers of the null engine, which touches no memory"
+NOTHING = Warning("no measurement: numbers of the null engine, which touches no memory", "null engine")
 MOST_REASONS = 5
 
 
@@ -57,12 +57,12 @@ def is_of_the_null_engine(result: Result) -> bool:
     return any(str(part.meta.get("engine", "")).startswith("null") for part in [result, *result.parts])
 
 
-def warnings_of(result: Result, flows: pd.DataFrame) -> list[str]:
+def warnings_of(result: Result, flows: pd.DataFrame) -> list[Warning]:
     """Those of the run, and those of the flows shown, each once."""
     nothing = [NOTHING] if is_of_the_null_engine(result) else []
-    own = "; ".join(column(flows, "flow_warnings").dropna().unique()).split("; ")
-    every = [*nothing, *map(str, result.warnings), *map(signs, filter(None, own))]
-    return list(dict.fromkeys(every))
+    places = zip(column(flows, "point"), column(flows, "flow"), strict=True) if result.of_flows else []
+    own = [one for place in dict.fromkeys(places) for one in result.of_flows.get(place, [])]
+    return list(dict.fromkeys([*nothing, *result.warnings, *own]))
 
 
 def skips_of(result: Result) -> list[str]:

@@ -11,8 +11,6 @@ from numatlas.figures.told import key_of, warnings_of
 from numatlas.result import Result
 from numatlas.units import quantity_text
 
-#: Rows seen at once at least.
-LEAST_SHOWN = 12
 MARKS = {"slower": "▼ slower", "faster": "▲ faster", "slow": "▼ slow", "fell": "▼ fell", "below": "▼ below"}
 
 
@@ -39,7 +37,6 @@ def figures(result: Result) -> list[Figure]:
                 data=rows,
                 heads=[heads[at] for at in told],
                 rows=[[row[at] for at in told] for row in cells],
-                shown=LEAST_SHOWN,
             )
         )
     return found

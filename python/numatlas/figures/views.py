@@ -17,7 +17,7 @@ from numatlas.figures.loaded import (
     peak_marks,
     special_points,
 )
-from numatlas.figures.matrices import matrices, single_cells
+from numatlas.figures.matrices import matrices, row_labels
 from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Series
 from numatlas.figures.scales import DECADE
 from numatlas.figures.tables import QUANTITIES, Table, Tables, words_for, words_of
@@ -31,6 +31,7 @@ MOST_GROUPS = 8
 AXES = {
     "size": "buffer size",
     "latency": "latency per load",
+    "value": "latency per load",
     "tlb_cost": "TLB misses, per load",
     "stride_cost": "hidden by adjacent-line prefetch, per load",
     "page_count": "pages",
@@ -49,22 +50,31 @@ def figures(result: Result) -> list[Figure]:
     views = (result.views or default_views(result)) if len(result.flows) else []
     tables = Tables(result, views)
     found: list[Figure] = []
-    for table in (_united(tables, same) for same in _alike(views)):
+    for table in (_united(tables, same) for same in _alike(tables, views)):
         found += _drawer(table)(table) if table.main else []
-    found = single_cells(found)
     for index, one in enumerate(found):
         again = sum(other.key == one.key for other in found[:index])
         one.key += f"-{again + 1}" if again else ""
     return found
 
 
-def _alike(views: list[View]) -> Iterable[list[View]]:
-    """Curves of the same shape share a picture."""
+def _alike(tables: Tables, views: list[View]) -> Iterable[list[View]]:
+    """Curves of the same shape share a picture, and maps of one cell."""
     found: dict[str, list[View]] = {}
     for at, view in enumerate(views):
         shape = [view[name] for name in ("level", "rows", "columns", "cells")]
-        found.setdefault(repr(shape) if view["kind"] == "curve" else str(at), []).append(view)
+        share = view["kind"] == "curve" or _is_one_cell(tables.of(view))
+        found.setdefault(repr(shape) if share else str(at), []).append(view)
     return found.values()
+
+
+def _is_one_cell(table: Table) -> bool:
+    """Whether a map has nothing to compare."""
+    view = table.view
+    if view["kind"] == "curve" or not view["columns"]:
+        return False
+    labels = [name for name in (*row_labels(table), view["columns"]) if name in table.frame]
+    return len(table.frame[labels].drop_duplicates()) == 1
 
 
 def _united(tables: Tables, views: list[View]) -> Table:
@@ -77,12 +87,16 @@ def _united(tables: Tables, views: list[View]) -> Table:
     common = {name: value for name, value in views[0]["where"].items() if (name, value) in same}
     parts, verdict = [], []
     for view in views:
-        own = {name: value for name, value in view["where"].items() if name not in common}
-        words = _with_kinds(words_for(view, own), tables.result)
+        where = {name: value for name, value in view["where"].items() if name not in common}
+        own = {name: _with_kind(name, value, tables.result) for name, value in where.items()}
+        words = words_for(view, own)
         parts.append(tables.of(view).frame.assign(line=words))
         verdict += [f"{words}: {line}" for line in view["verdict"]]
     notes = list(dict.fromkeys(note for view in views for note in view["notes"]))
     title = short_title(views[0]["title"])
+    if views[0]["kind"] != "curve":
+        words = AXES.get(first.main["figure"], words_of(first.main["figure"]))
+        title = f"{words.capitalize()}, {_cell_words(first)}"
     told = {"where": common, "title": title, "notes": notes, "verdict": verdict}
     view = {**views[0], "cells": first.view["cells"], **told}  # the main figure is one of these cells
     return replace(first, frame=pd.concat(parts, ignore_index=True), view=view)
@@ -93,22 +107,18 @@ def short_title(title: str) -> str:
     return re.split(r" *[:(]", title)[0]
 
 
-def _with_kinds(words: str, result: Result) -> str:
-    """ "memory node 2 (CXL)"."""
-    nodes = result.machine.get("nodes", [])
-    kinds = {str(node["id"]): (node.get("kind") or "").upper() for node in nodes}
-
-    def kind(found: re.Match) -> str:
-        return (
-            f"{found[0]} ({kinds[found[1]]})" if kinds.get(found[1], "DRAM") not in ("", "DRAM") else found[0]
-        )
-
-    return re.sub(r"\bmemory node (\d+)", kind, words)
+def _with_kind(name: str, value: str, result: Result) -> str:
+    """Of the node of a memory: "2 (CXL)"."""
+    nodes = result.machine.get("nodes", []) if name == "memory_node" else []
+    kind = next((node.get("kind") or "" for node in nodes if str(node["id"]) == value), "")
+    return f"{value} ({kind.upper()})" if kind not in ("", "dram") else value
 
 
 def _drawer(table: Table):  # noqa: ANN202
     """A curve without a quantity on its axis, and a table with columns, are drawn as what they are."""
     view = table.view
+    if _is_one_cell(table):
+        return _bars
     axis = view["rows"] if view["kind"] == "curve" else view["columns"]
     numeric = axis in table.units or (axis in table.frame and axis in QUANTITIES)
     if view["kind"] == "curve" or not axis:
@@ -188,11 +198,16 @@ def _curves(table: Table) -> list[Figure]:
         Curves(
             **told,
             x=Axis(words, unit, log2=_by_powers(name, unit, frame["x"])),
-            y=Axis(AXES.get(figure, table.main["head"] or words_of(figure)), table.unit),
+            y=Axis(figure_words(table.main), table.unit),
             series=series,
             marks=marks,
         )
     ]
+
+
+def figure_words(cell: Cell) -> str:
+    """Of a figure, for people."""
+    return AXES.get(cell["figure"], cell["head"] or words_of(cell["figure"]))
 
 
 def _by_powers(name: str, unit: str, values: pd.Series) -> bool:
@@ -225,7 +240,8 @@ def cache_marks(result: Result) -> list[Mark]:
 def _bars(table: Table) -> list[Figure]:
     view, main = table.view, table.main
     table = replace(table, frame=table.frame[table.part(main).notna()])
-    telling = table.telling([], table.labels)
+    alone = _is_one_cell(table)
+    telling = ["line"] if alone and "line" in table.frame else table.telling([], table.labels)
     follows = "size" in telling and "workers" in table.frame and _follows(table.frame, "size", "workers")
     if follows:
         telling = list(dict.fromkeys("workers" if name == "size" else name for name in telling))
@@ -233,13 +249,19 @@ def _bars(table: Table) -> list[Figure]:
     cells = [(cell, texts) for cell, texts in cells if cell is main or set(texts) != {"-"}]
     names, spreads = _names(table, telling), zip(*table.spreads().values(), strict=True)
     texts = [list(words) for words in zip(*(texts for _, texts in cells), strict=True)]
+    words = [words_of(cell["label"]) if cell["label"] else figure_words(cell) for cell, _ in cells]
+    heads = [people.words(cell["head"] or word) for (cell, _), word in zip(cells, words, strict=True)]
+    column = [cell for cell, _ in cells].index(main)
+    if alone:
+        texts = [[name, *words] for (name, _), words in zip(names, texts, strict=True)]
+        heads, column = ["", *heads], column + 1
     bars = Bars(
         **table.told(),
         unit=table.unit,
         less_is_better=table.less_is_better,
         rows=[Bar(*name, *spread, row) for name, spread, row in zip(names, spreads, texts, strict=True)],
-        heads=[people.words(cell["head"]) or words_of(cell["label"] or cell["figure"]) for cell, _ in cells],
-        column=[cell for cell, _ in cells].index(main),
+        heads=heads,
+        column=column,
     )
     found: list[Figure] = [bars]
     told = [name for name in QUANTITIES if name in telling] if view["level"] == "cases" else []
@@ -248,6 +270,12 @@ def _bars(table: Table) -> list[Figure]:
             by = {**view, "rows": None, "columns": name, "title": f"{view['title']}, by {words_of(name)}"}
             found += _curves(replace(table, view=by))
     return found
+
+
+def _cell_words(table: Table) -> str:
+    """The place of the only cell of a map: "node 0", "CPU node 0, memory node 2"."""
+    names = [name for name in (*row_labels(table), table.view["columns"]) if name in table.frame]
+    return words_for(table.view, {name: table.frame[name].iloc[0] for name in names})
 
 
 def _told_by(cell: Cell, main: Cell) -> bool:
@@ -265,6 +293,8 @@ def _names(table: Table, telling: list[str]) -> list[tuple[str, str]]:
         first, rest = telling, []
     rows = table.frame.to_dict("records")
     if not telling:
+        if _is_one_cell(table):
+            return [(_cell_words(table), "")]
         return [(str(row.get("name") or words_of(table.main["figure"])), "") for row in rows]
     return [
         tuple(words_for(table.view, {name: row[name] for name in names}) for names in (first, rest))

@@ -17,8 +17,8 @@ from numatlas.figures.scales import colour_range
 from numatlas.file_error import FileError, intact
 from numatlas.legacy.command import path_argument, read, script
 from numatlas.output import write_whole
-from numatlas.plot import save, styled
-from numatlas.plot.matrix import build as heat_map
+from numatlas.plot import build as draw_figure
+from numatlas.plot import save
 from numatlas.units import number_text
 
 #: End of the file's name, column of the frame, what it is.
@@ -60,7 +60,6 @@ def grid_shape(count: int) -> tuple[int, int]:
     return -(-count // columns), columns
 
 
-@styled
 def build(names: pd.Series, values: pd.Series, title: str, scale: Normalize) -> Picture:
     """A cell a node in the file's order. Values in GB/s of the whole node."""
     rows, columns = grid_shape(len(values))
@@ -81,4 +80,4 @@ def build(names: pd.Series, values: pd.Series, title: str, scale: Normalize) -> 
         values=np.append(values, [np.nan] * beyond).reshape(rows, columns).tolist(),
         texts=np.append(names, ["no node"] * beyond).reshape(rows, columns).tolist(),
     )
-    return heat_map(figure, norm=scale)
+    return draw_figure(figure, norm=scale)

@@ -1,6 +1,7 @@
 """plot_scaling.py: latencies of numa_mem_bench's ranks, their mean and deviation by NUMA node."""
 
 import argparse
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -8,20 +9,17 @@ import pandas as pd
 from matplotlib.figure import Figure as Picture
 
 from numatlas.figures import figures_of
-from numatlas.figures.model import Axis, Curves, Series
+from numatlas.figures.model import Beside, Curves, Series
 from numatlas.file_error import FileError, intact
 from numatlas.files import check_output
 from numatlas.legacy.command import path_argument, read, script
 from numatlas.output import write_whole
-from numatlas.plot import check_form, save, styled
-from numatlas.plot.curves import panel
-from numatlas.plot.style import MARGIN, WIDTH, legend_height, page
+from numatlas.plot import build as draw_figure
+from numatlas.plot import check_form, save
 from numatlas.readers.csv_files import RANK_VIEWS
 from numatlas.result import Result
 from numatlas.units import number_text, numbers_of
 
-#: Inches of a panel, of its words below and at its left.
-PANEL, BELOW, LEFT = 2.3, 0.45, 0.55
 #: Fewer values have no quartiles to speak of.
 LEAST_FOR_OUTLIERS = 4
 ONE_GROUP = "all ranks"
@@ -132,28 +130,27 @@ def text(table: pd.DataFrame) -> str:
     return "\n".join([*lines, ""])
 
 
-@styled
 def build(rows: pd.DataFrame, table: pd.DataFrame, name: str, mapped: bool) -> Picture:
-    """Above a line a rank, below a line a group with its standard deviation as a band."""
+    """Above a line a rank, below a line a group with its standard deviation."""
     ranks = rows[["size", "rank", "value"]].reset_index(drop=True)
     (above,) = figures_of(Result(Path(name), "numa_mem_bench", rows=ranks, views=RANK_VIEWS))
     assert isinstance(above, Curves)
-    below = Curves("groups", "", x=above.x, y=Axis("mean, standard deviation", "ns"), series=_means(table))
-    above.title = f"Latency by size of the memory: {name}"
-    deviation = "from mean - to mean + standard deviation of the ranks"
-    above.spread = f"above one number a rank and size; below {deviation}"
-    above.placement = "no mapping: all ranks are one group"
-    if mapped:
-        above.placement = "by NUMA node of the memory, as the mapping tells"
-    names = [[series.name for series in part.series] for part in (above, below)]
-    each = [legend_height(names_of) + PANEL + BELOW for names_of in names]
-    made = page(above, sum(each))
-    top = made.top
-    for part, names_of, height in zip((above, below), names, each, strict=True):
-        axes = made.axes(LEFT, top - height + BELOW, WIDTH - LEFT - MARGIN, PANEL - 0.08)
-        made.legend(panel(axes, part, ratios=False), names_of, top - legend_height(names_of))
-        top -= height
-    return made.picture
+    told = {
+        "title": f"Latency by size of the memory: {name}",
+        "spread": "one number a rank and size",
+        "placement": "by NUMA node of the memory, as the mapping tells"
+        if mapped
+        else "no mapping: all ranks are one group",
+    }
+    below = Curves(
+        "groups",
+        "Mean and standard deviation of the ranks",
+        spread="from mean - to mean + standard deviation of the ranks",
+        x=above.x,
+        y=above.y,
+        series=_means(table),
+    )
+    return draw_figure(Beside("scaling", "", figures=[replace(above, **told), below]))
 
 
 def _means(table: pd.DataFrame) -> list[Series]:

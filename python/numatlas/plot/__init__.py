@@ -43,10 +43,6 @@ def our_style(more: str = "") -> Iterator[None]:
         yield
 
 
-#: Of a function that draws.
-styled = our_style()
-
-
 def in_style(name: str) -> str:
     """The name of a style that can be used. Raises FileError for others."""
     try:
@@ -63,13 +59,15 @@ def check_form(path: Path, hint: str = "") -> None:
         raise FileError("--output", f"{path}: ends in none of {', '.join(FORMATS)}", hint=hint)
 
 
-def build(figure: Figure, frame: Frame = PAPER, mode: str = "", style: str = "") -> Picture:
+def build(
+    figure: Figure, frame: Frame = PAPER, mode: str = "", style: str = "", norm: Normalize | None = None
+) -> Picture:
     """The picture, to be looked at or changed before it is saved. `mode`: what an atlas shows; `style`: see
-    our_style."""
+    our_style; `norm`: of the colours of a map, where several have one scale."""
     with our_style(style):
         if isinstance(figure, Beside):
             return _beside(figure, frame, mode)
-        return _drawn(figure, frame, mode)
+        return _drawn(figure, frame, mode, norm)
 
 
 def _drawn(figure: Figure, frame: Frame, mode: str, norm: Normalize | None = None) -> Picture:
@@ -78,6 +76,11 @@ def _drawn(figure: Figure, frame: Frame, mode: str, norm: Normalize | None = Non
     if isinstance(figure, Matrix):
         return matrix.build(figure, frame, norm)
     return _DRAWERS[type(figure)](figure, frame)
+
+
+def common_norm(maps: list[Matrix]) -> Normalize:
+    """One scale of colours."""
+    return Normalize(*colour_range(end for one in maps for end in one.ends()))
 
 
 def _beside(figure: Beside, frame: Frame, mode: str) -> Picture:
@@ -89,7 +92,7 @@ def _beside(figure: Beside, frame: Frame, mode: str) -> Picture:
     part = Frame(frame.width / columns, frame.title, frame.footer)
     maps = [one for one in figures if isinstance(one, Matrix)]
     one_scale = len(maps) == len(figures) and len({one.unit for one in maps}) == 1
-    norm = Normalize(*colour_range(end for one in maps for end in one.ends())) if one_scale else None
+    norm = common_norm(maps) if one_scale else None
     heights = [max(_drawn(one, part, mode).get_size_inches()[1] for one in row) for row in rows]
     below = Figure("", "", notes=figure.notes)
     made = page(below, sum(heights), frame=replace(frame, title=False))

@@ -17,8 +17,6 @@ OTHER = {"latency": "bandwidth", "bandwidth": "latency"}
 #: Points of a link's line.
 THIN, THICK = 2.0, 9.0
 SOCKET, EMPTY, EDGE = "#F2F2F2", "#FFFFFF", "#777777"
-#: Inks on colours; on a page these stay as they are, light or dark.
-INKS = {"black": "#010101", "white": "#FEFEFE"}
 DASHED = (0, (3, 1.5))
 NAME, VALUE, LABEL = 7.5, 10.0, 8.0
 #: Points: smaller words nobody reads.
@@ -46,8 +44,7 @@ class _Paint:
         """A colour, and an ink to be read on it. Light is better."""
         if value is None or self.alone:
             return EMPTY, "black"
-        colour, ink = colour_of(value, self.low, self.high, self.mode == "latency")
-        return colour, INKS[ink]
+        return colour_of(value, self.low, self.high, self.mode == "latency")
 
     def width(self, link: Spot) -> float:
         """Points, by the bandwidth."""

@@ -9,10 +9,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from numatlas.figures.loaded import AT_80, BEND, legend_words
-from numatlas.figures.model import Axis, Curves, Mark, Series
+from numatlas.figures.model import Curves, Mark, Series
 from numatlas.figures.scales import Scale, value_scale
 from numatlas.plot.style import COLOURS, MARKERS, PAPER, QUIET, WIDTH, Frame, describe, numbers, page
-from numatlas.units import POORLY_KNOWN, number_text, plus_minus, size_text, spread_text
+from numatlas.units import POORLY_KNOWN, number_text, plus_minus, spread_text
 
 BODY = 3.3
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
@@ -51,28 +51,22 @@ def build(figure: Curves, frame: Frame = PAPER) -> Picture:
     if any(series.unknown() for series in figure.series):
         small.append(f"an interval without a point: known to no better than ±{100 * POORLY_KNOWN:.0f} %")
     named = [*named, *marked] if named else []
-    made = page(figure, BODY * frame.flat * min(1, frame.width / WIDTH + 0.15), named, small, frame)
+    made = page(figure, BODY * min(1, frame.width / WIDTH + 0.15), named, small, frame)
     axes = made.picture.add_subplot()
-    lines = panel(axes, figure)
+    looks = LOOKS
+    if len(names) > len(LOOKS):
+        looks = cycler(
+            color=colormaps["viridis"](np.linspace(0, DARK, len(names))), linewidth=[0.7] * len(names)
+        )
+    lines = [_line(axes, figure, series, look) for series, look in zip(figure.series, looks, strict=False)]
+    _x_axis(axes, figure)
+    _y_axis(axes, figure, value_scale(figure))
+    _marks(axes, figure.marks)
     if named:
         marks = [Line2D([], [], color=QUIET, **SPECIAL, **SHAPES[what]) for what in marked]
         made.legend([*lines, *marks], named)
     made.fill()
     return made.picture
-
-
-def panel(axes: Axes, figure: Curves, ratios: bool = True) -> list[Line2D]:
-    """The lines in axes of the caller's. `ratios`: values of more than a decade may have a logarithmic
-    axis."""
-    count = len(figure.series)
-    looks = LOOKS
-    if count > len(LOOKS):
-        looks = cycler(color=colormaps["viridis"](np.linspace(0, DARK, count)), linewidth=[0.7] * count)
-    lines = [_line(axes, figure, series, look) for series, look in zip(figure.series, looks, strict=False)]
-    _x_axis(axes, figure)
-    _y_axis(axes, figure, value_scale(figure, ratios))
-    _marks(axes, figure.marks)
-    return lines
 
 
 def _line(axes: Axes, figure: Curves, series: Series, look: dict) -> Line2D:
@@ -103,17 +97,10 @@ def _told(figure: Curves, series: Series, at: int) -> str:
     """Of a point: its line, place, value, interval, and what else is known."""
     values = series.y[at], series.low[at], series.high[at]
     unit = "" if figure.x.unit == "bytes" else figure.x.unit
-    text = f"{_step(figure.x, series.x[at])} {unit}".strip() + f": {number_text(values[0])} {figure.y.unit}"
+    text = f"{figure.x.text(series.x[at])} {unit}".strip() + f": {number_text(values[0])} {figure.y.unit}"
     words = plus_minus(*values)
     text += f" ({spread_text(*values[1:])}, {words})" if words else ""
     return "\n".join(filter(None, [series.name, text, series.texts[at]]))
-
-
-def _step(axis: Axis, value: float) -> str:
-    """A value of the horizontal axis in words."""
-    if axis.names:
-        return axis.names[round(value) - 1]
-    return size_text(value) if axis.unit == "bytes" else f"{value:.4g}"
 
 
 def _x_axis(axes: Axes, figure: Curves) -> None:
@@ -131,7 +118,7 @@ def _x_axis(axes: Axes, figure: Curves) -> None:
         most = 3 * most if axis.names else most  # letters are narrow
         axes.xaxis.set_major_locator(FixedLocator(_apart(steps, most, axis.log2)))
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _step(axis, value)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: axis.text(value)))
         return
     axes.set_xlim(0, 1.03 * _reach(steps[-1], figure.marks, level=False) or 1)
     whole = axis.unit == "" and all(float(step).is_integer() for step in steps)

@@ -4,7 +4,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from matplotlib.patches import Rectangle
 
-from numatlas.figures.machine import Box, barred_cpus, boxes_of
+from numatlas.figures.machine import Box, boxes_of
 from numatlas.figures.model import MachinePicture
 from numatlas.plot.style import MARGIN, PAPER, QUIET, SMALL, Frame, page, wrap
 
@@ -18,9 +18,8 @@ def build(figure: MachinePicture, frame: Frame = PAPER) -> Picture:
     across = frame.free
     facts = wrap("; ".join(f"{name}: {value}" for name, value in figure.facts), across, SMALL)
     rows = [row for name, nodes in boxes_of(figure.machine).items() for row in _rows(name, nodes, across)]
-    barred = barred_cpus(figure.machine)
     body = LINE * len(facts) + sum(height + 2 * PAD for *_, height in rows) + 0.08
-    made = page(figure, body, extra=[f"not for this process: CPUs {barred}"] if barred else [], frame=frame)
+    made = page(figure, body, frame=frame)
     axes = made.axes(MARGIN, made.bottom, across, made.top - made.bottom)
     axes.set(xlim=(0, across), ylim=(body, 0))
     axes.axis("off")

@@ -22,6 +22,8 @@ LARGEST_WORDS, SMALLEST, INTERVAL = 8.0, 4.5, 5.5
 #: Inches: in smaller cells white lines would be most of what is seen.
 LEAST_SEPARATE = 0.15
 MOST_TICKS = 24
+#: Inks on colours; on a page these stay as they are, light or dark.
+INKS = {"black": "#010101", "white": "#FEFEFE"}
 #: Points of lines between caches, nodes and sockets.
 BREAKS = {1: 0.5, 2: 1.2, 3: 2.4}
 #: Inches of an axis' words, of a column's name that lies, of space, and of the colour bar at least.
@@ -35,7 +37,7 @@ def colour_of(value: float, low: float, high: float, less_is_better: bool) -> tu
     that can be read on it."""
     part = min(max((value - low) / (high - low), 0.0), 1.0)
     colour = colormaps[COLOURS](1 - part if less_is_better else part)
-    return to_hex(colour), ink_on(*colour[:3])
+    return to_hex(colour), INKS[ink_on(*colour[:3])]
 
 
 def build(figure: Matrix, frame: Frame = PAPER, norm: Normalize | None = None) -> Picture:
@@ -140,7 +142,7 @@ def _cells(axes: Axes, image: AxesImage, texts: Texts) -> None:
             if (row, column) not in words:
                 axes.add_patch(Rectangle(corner, 1, 1, fill=False, hatch="////", edgecolor="#BBBBBB", lw=0))
         if (row, column) in words:
-            ink = "black" if np.isnan(value) else ink_on(*image.cmap(image.norm(value))[:3])
+            ink = "black" if np.isnan(value) else INKS[ink_on(*image.cmap(image.norm(value))[:3])]
             look = {"ha": "center", "va": "center", "size": size, "gid": "cell", "color": ink}
             axes.text(column, row, words[row, column], **look)
 

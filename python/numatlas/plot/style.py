@@ -16,6 +16,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.transforms import Bbox
 
 from numatlas.figures.model import Figure
+from numatlas.figures.told import NOTHING
 
 #: For png; a page's width of 7 inches is then 1400 pixels.
 DPI = 200
@@ -68,7 +69,6 @@ class Frame:
     width: float = WIDTH
     title: bool = True
     footer: bool = True
-    flat: float = 1.0  #: part of their usual height that curves have
     within: SubFigure | None = None  #: a part of a picture, to draw in
     tall: float = 0.0  #: inches of that part
 
@@ -115,16 +115,15 @@ class Page:
             ends = place.get_points() + free.get_points() - taken.get_points()
             axes.set_position(Bbox(ends))
 
-    def legend(self, handles: list[Any], names: list[str], top: float | None = None) -> None:
-        """Names of lines or bars above `top` inches, where nothing else is: it never covers data."""
-        top = self.top if top is None else top
+    def legend(self, handles: list[Any], names: list[str]) -> None:
+        """Names of lines or bars above what is free, where nothing else is: it never covers data."""
         _, columns = _legend_shape(names, self.frame.free)
         width = self.frame.free / columns - HANDLE
         self.picture.legend(
             handles,
             [shorten(name, width, LEGEND) for name in names],
             loc="upper left",
-            bbox_to_anchor=(0, (top + legend_height(names, self.frame)) / self.tall),
+            bbox_to_anchor=(0, (self.top + _legend_height(names, self.frame)) / self.tall),
             ncols=columns,
             fontsize=LEGEND,
             frameon=False,
@@ -142,7 +141,7 @@ def _legend_shape(names: list[str], free: float) -> tuple[int, int]:
     return -(-len(names) // columns), columns
 
 
-def legend_height(names: list[str], frame: Frame = PAPER) -> float:
+def _legend_height(names: list[str], frame: Frame) -> float:
     """Inches."""
     return _legend_shape(names, frame.free)[0] * LEGEND_LINE + 0.08 if names else 0.0
 
@@ -163,7 +162,7 @@ def page(
         for text, colour, weight in printed
         for line in _few(wrap(text, frame.free, SMALL, weight == "bold"))
     ]
-    head = legend_height(list(names), frame)
+    head = _legend_height(list(names), frame)
     above, below = MARGIN + TITLE_LINE * len(title), MARGIN + SMALL_LINE * len(small)
     height = above + head + body + below
     picture, tall = frame.within, frame.tall
@@ -185,8 +184,8 @@ def small_print(figure: Figure, extra: Iterable[str]) -> list[tuple[str, str, st
     """Text, colour and weight. That nothing was measured is never among those left out."""
     told = "; ".join(filter(None, (figure.spread and f"spread: {figure.spread}", figure.placement)))
     notes = _first(figure.notes, MOST_NOTES)
-    nothing = [text for text in figure.warnings if text.startswith("no measurement")]
-    others = [text for text in figure.warnings if text not in nothing]
+    nothing = [str(one) for one in figure.warnings if one == NOTHING]
+    others = [str(one) for one in figure.warnings if one != NOTHING]
     warnings = _first(others, MOST_WARNINGS)
     lines = [(text, QUIET, "normal") for text in [*extra, told, *notes] if text]
     lines += [(f"! {text}", ALARM, "bold") for text in nothing]

@@ -1,4 +1,4 @@
-"""JSON of every command but `stream` (docs/results.md of the program), topology, surveys, GPU sweeps."""
+"""JSON of every command (docs/results.md of the program), topology, surveys, GPU sweeps."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,8 @@ import pandas as pd
 
 from numatlas.file_error import FileError
 from numatlas.readers.csv_files import SWEEP_VIEWS
-from numatlas.readers.placement import Residency
+from numatlas.readers.placement import OF_SOURCE, residency
+from numatlas.readers.stream_json import with_hosts
 from numatlas.result import NODES, Result, Warning, label_order
 from numatlas.units import half_width, ranges_of
 
@@ -34,7 +35,9 @@ def read(path: Path, data: Json) -> Result:
     if data.get("program") == "numa_gpu_xfer_sweep":
         return _sweep(path, data)
     if "cases" in data:
-        return _report(path, data)
+        result = _report(path, data)
+        found = [_verdict(case) for case in data["cases"] if "finding" in case.get("labels", {})]
+        return with_hosts(result, data, found) if data["command"] == "stream" else result
     if "nodes" in data:
         meta = {key: data[key] for key in ("schema_version", "source") if key in data}
         return Result(path, "topology", meta, machines=[data], warnings=settings_that_disturb(data))
@@ -92,6 +95,7 @@ def _report(path: Path, data: Json, place: str = "") -> Result:
     rows: dict[str, list[Json]] = {"flows": [], "totals": [], "host_totals": [], "groups": [], "skipped": []}
     workers, hosts = data.get("workers", []), data.get("hosts", [])
     labels: dict[str, None] = {}
+    of_flows: dict[tuple[int, int], list[Warning]] = {}
     for index, case in enumerate(data["cases"]):
         # What all flows of a case have alike stands there once.
         whole = [{**case["flow_common"], **flow} for flow in case["flows"]]
@@ -117,6 +121,9 @@ def _report(path: Path, data: Json, place: str = "") -> Result:
             asked = {name: label for name, label in case.get("labels", {}).items() if name in NODES}
             half = _half_width(flow["figures"])
             told = {**point, "flow": number, **row, **asked, "half_width": half}
+            of_flows[index, number] = [
+                Warning(one["text"], one["code"]) for one in whole[number].get("warnings", [])
+            ]
             rows["flows"] += [{**told, **_figure(figure)} for figure in flow["figures"]]
     if "answer" in data:
         rows = {"rows": [_verdict(case) for case in data["cases"]], "skipped": []}
@@ -128,6 +135,7 @@ def _report(path: Path, data: Json, place: str = "") -> Result:
         **{name: pd.DataFrame(of_frame) for name, of_frame in rows.items()},
         machines=data.get("machines", []),
         warnings=[Warning(told["text"], told["code"], told["where"]) for told in data["warnings"]],
+        of_flows=of_flows,
         labels=label_order(labels),
         views=[{**view, "where": _in_order(view["where"])} for view in data.get("views", [])],
     )
@@ -193,9 +201,9 @@ def _flow(flow: Json, workers: list[Json], hosts: list[str]) -> Json:
     gpu = flow.get("gpu") or {}
     # A copy to a GPU: what lies somewhere on the host is its source, which is not told once more.
     to_gpu = str(flow.get("memory")).startswith("gpu:") and flow.get("source_memory")
-    first, second = ("source_", None) if to_gpu else ("", "source_")
-    memory = Residency(flow, first)
-    source = Residency(flow, second)
+    memory = residency(flow, "source_" if to_gpu else "")
+    source = {} if to_gpu else residency(flow, "source_")
+    seen = ranges_of(memory.pop("seen"))
     codes = [warning["code"] for warning in flow.get("warnings", [])]
     past_caches = (flow.get("kernel"), flow.get("stores")) == ("write", "non-temporal")
     return {
@@ -207,14 +215,10 @@ def _flow(flow: Json, workers: list[Json], hosts: list[str]) -> Json:
         "worker": flow["worker"],
         "cpu": flow.get("cpu_after"),
         "cpu_node": node,
-        "nodes": f"{'-' if node is None else node} -> {ranges_of(memory.nodes()) or '-'}",
-        "memory": memory.asked,
-        "memory_node": memory.main_node(),
-        "observed_memory_node": memory.main_node(),
-        **memory.columns(""),
-        "page_size": memory.told.get("page_text"),
-        "source_memory": source.asked,
-        **source.columns("source_"),
+        "nodes": f"{'-' if node is None else node} -> {seen or '-'}",
+        **memory,
+        "observed_memory_node": memory["memory_node"],
+        **{f"source_{name}": source.get(name) for name in OF_SOURCE},
         "first_touch": flow["worker"] if flow.get("first_touch") is None else flow["first_touch"],
         "level": flow.get("level"),
         "cache": flow.get("level") if str(flow.get("level"))[0] == "L" and not past_caches else None,

@@ -9,6 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure as Picture
 
 from numatlas.plot import write_svg
+from numatlas.plot.machine import NODE, SPECIAL
 from numatlas.plot.style import ALARM, COLOURS, GRID, QUIET, texts_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -19,6 +20,8 @@ _NAMES = {colour.lower(): f"var(--c{index})" for index, colour in enumerate(COLO
     "#ffffff": "var(--card)",
     "#f2f2f2": "var(--soft)",
     "#777777": "var(--edge)",
+    NODE.lower(): "var(--node)",
+    SPECIAL.lower(): "var(--special)",
     ALARM.lower(): "var(--bad)",
     QUIET.lower(): "var(--quiet)",
     GRID.lower(): "var(--grid)",
@@ -34,17 +37,14 @@ def inline(picture: Picture, identity: str, words: str) -> Markup:
     root = ElementTree.fromstring(_svg(picture))
     for element in root.findall(f"{SVG}metadata"):
         root.remove(element)
+    defined = {one.get("id") for place in root.iter(f"{SVG}defs") for one in place.iter()} - {None}
     for element in list(root.iter()):
+        name = element.attrib.pop("id", None)
+        if name in told:
+            _explain(element, told[name])
         _restyle(element, identity)
-        if element.get("id") in told:
-            _explain(element, told[element.get("id")])
-    used = _used(root)
-    for element in root.iter():
-        name = element.get("id")
-        if name is not None and f"{identity}-{name}" in used:
+        if name in defined:
             element.set("id", f"{identity}-{name}")
-        elif name is not None:
-            del element.attrib["id"]
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
     root.set("role", "img")
@@ -90,13 +90,3 @@ def _explain(group: ElementTree.Element, texts: list[str]) -> None:
         title = ElementTree.Element(f"{SVG}title")
         title.text = text
         place.insert(0, title)
-
-
-def _used(root: ElementTree.Element) -> set[str]:
-    """Names that something refers to."""
-    found = {
-        element.get("href", "")[1:] for element in root.iter() if element.get("href", "").startswith("#")
-    }
-    for element in root.iter():
-        found |= {name for value in element.attrib.values() for name in _REFERENCE.findall(value)}
-    return found

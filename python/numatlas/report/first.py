@@ -102,7 +102,7 @@ def badges(results: list[Result]) -> list[tuple[str, str]]:
     cut = {name for result in results for name in cut_short(result)}
     found = [
         (len(disturbing), f"setting{'s disturb' if len(disturbing) > 1 else ' disturbs'}", "warnings"),
-        (len(cut), "cut short", "summary"),
+        (len(cut), "cut short", "runs"),
         (len(missing), "not measured", "skipped"),
     ]
     return [(f"{count} {words}", place) for count, words, place in found if count]
@@ -132,6 +132,14 @@ class Several:
     compact: bool  #: too many runs for all words
 
 
+def headlines(results: list[Result]) -> dict[str, list[Metric | None]]:
+    """By key, those of each run."""
+    told = [{one.key: one for one in metrics(result)} for result in results]
+    return {
+        key: [mine.get(key) for mine in told] for key in dict.fromkeys(key for mine in told for key in mine)
+    }
+
+
 def several_of(results: list[Result], names: list[str]) -> Several:
     """Their headline figures side by side; the change is from the first to the last run, and judged
     by `numatlas compare`."""
@@ -142,10 +150,8 @@ def several_of(results: list[Result], names: list[str]) -> Several:
     if len(set(map(tuple, words))) < len(words):  # runs of one day
         words = [[*mine, result.path.name] for mine, result in zip(words, results, strict=True)]
     alike = [len(set(column)) == 1 for column in zip(*words, strict=True)]
-    told = [{one.key: one for one in metrics(result)} for result in results]
     judged, rows = verdicts(results[0], results[-1]), []
-    for key in dict.fromkeys(key for mine in told for key in mine):
-        cells = [mine.get(key) for mine in told]
+    for cells in headlines(results).values():
         words_of_key = next(cell.words for cell in cells if cell)
         verdict_of_key = verdict_on(judged, cells[0], cells[-1])
         rows.append(Row(words_of_key, cells, _change(cells[0], cells[-1]), verdict_of_key))

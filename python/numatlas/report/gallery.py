@@ -3,23 +3,22 @@ each machine's own page behind its row."""
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from numatlas.facts import CARDS, Metric, metrics
+from numatlas.facts import CARDS
 from numatlas.figures import figures_of
 from numatlas.figures.model import Curves, Figure
 from numatlas.figures.overlay import can_overlay, letters, overlaid
 from numatlas.figures.views import short_title
 from numatlas.file_error import FileError
 from numatlas.files import load
-from numatlas.report.first import machine_words, when
+from numatlas.report.first import headlines, machine_words, when
 from numatlas.report.page import page, render
 from numatlas.report.pictures import drawing_of
-from numatlas.report.verdict import GRADES, Verdict, verdict
+from numatlas.report.verdict import GRADES, verdict
 from numatlas.result import Result
 
 #: Columns, by the keys of headline figures.
@@ -31,19 +30,6 @@ COLUMNS = {
 }
 #: Whose curves stand in a picture of all machines.
 OVERLAID = ("latency", "loaded")
-
-
-@dataclass
-class Row:
-    """A machine."""
-
-    letter: str
-    name: str  #: of its files, without what their names end in
-    words: str
-    host: str
-    when: str
-    cells: list[Metric | None]
-    verdict: Verdict | None
 
 
 def results_of(folder: Path) -> list[Path]:
@@ -80,19 +66,20 @@ def _index(results: list[Result], names: list[str], title: str) -> str:
     order = sorted(range(len(results)), key=lambda at: (machine_words(results[at].machine), names[at]))
     results, names = [results[at] for at in order], [names[at] for at in order]
     short = letters(len(results))
-    told = [{one.key: one for one in metrics(result)} for result in results]
-    columns = {key: words for key, words in COLUMNS.items() if any(key in mine for mine in told)}
+    told = headlines(results)
+    columns = {words: told[key] for key, words in COLUMNS.items() if key in told}
     rows = [
-        Row(
-            *(letter, name, machine_words(result.machine), str(result.machine.get("host") or "")),
-            *(when(result), [mine.get(key) for key in columns], verdict(result)),
-        )
-        for letter, name, result, mine in zip(short, names, results, told, strict=True)
+        {
+            **{"letter": letter, "name": name, "words": machine_words(result.machine)},
+            **{"host": result.machine.get("host") or "", "when": when(result)},
+            **{"verdict": verdict(result), "cells": [cells[at] for cells in columns.values()]},
+        }
+        for at, (letter, name, result) in enumerate(zip(short, names, results, strict=True))
     ]
     title = title or f"{len(results)} machines"
     grades = {shown: told for told, shown in GRADES.items()}
-    told = {"rows": rows, "heads": columns.values(), "grades": grades, "curves": _curves(results, short)}
-    return render("gallery.html", title=title, **told)
+    curves = _curves(results, short)
+    return render("gallery.html", title=title, rows=rows, heads=list(columns), grades=grades, curves=curves)
 
 
 def is_emulated(result: Result) -> bool:

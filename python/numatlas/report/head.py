@@ -1,21 +1,14 @@
-"""What surrounds the figures: which runs, when, what was asked, what they say in sum, what they did not
-measure."""
+"""What surrounds the figures: which runs, when, what was asked, what they did not measure."""
 
-import json
 from typing import Any
 
 import pandas as pd
 
-from numatlas.facts import facts
 from numatlas.result import NO_TIME, Result
-from numatlas.units import estimate_text, number_text, poorly_known, quantity_text
+from numatlas.units import number_text
 
 #: Reasons told one by one; the rest is counted.
 MOST_SKIPS = 12
-#: Facts of one key (the cells of a matrix) that are told one by one; of more the lowest and the highest.
-MOST_OF_A_KEY = 4
-
-Json = dict[str, Any]
 
 
 def distinct_names(results: list[Result]) -> list[str]:
@@ -55,46 +48,6 @@ def _hosts(result: Result) -> str:
 
 def _several(names: list[Any]) -> str:
     return ", ".join(map(str, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-
-
-def cards(results: list[Result], names: list[str]) -> list[Json]:
-    """What surveys say in sum: `words`, and of each file its `values`. Several surveys stand beside one
-    another where they have the same fact of the same place."""
-    told = [
-        facts(result).assign(file=name) for result, name in zip(results, names, strict=True) if result.parts
-    ]
-    every = pd.concat(told, ignore_index=True) if told else pd.DataFrame()
-    if every.empty:
-        return []
-    of_key = every.groupby(["file", "key"])["value"]
-    every = every.assign(count=of_key.transform("size"), rank=of_key.rank("first"), end="")
-    many = every.groupby("key")["count"].transform("max") > MOST_OF_A_KEY
-    every.loc[many & (every["rank"] == every["count"]), "end"] = "highest"
-    every.loc[many & (every["rank"] == 1), "end"] = "lowest"
-    every = every[~many | (every["end"] != "")]
-    every = every.iloc[pd.Series(pd.factorize(every["key"])[0]).sort_values(kind="stable").index]
-    place = every["key"] + every["end"] + every["where"].map(lambda where: json.dumps(where, sort_keys=True))
-    place += every.groupby([every["file"], place]).cumcount().astype(str)  # a survey that says the same twice
-    return [
-        {
-            "words": rows["words"].iloc[0],
-            "values": [_value(row, len(results) > 1) for row in rows.itertuples()],
-        }
-        for _, rows in every.groupby(place, sort=False)
-    ]
-
-
-def _value(row: Any, named: bool) -> dict[str, str]:
-    told = poorly_known(row.value, row.low, row.high)  # the text has the interval
-    low, high = (
-        "" if told or pd.isna(end) else quantity_text(end, row.unit, 4) for end in (row.low, row.high)
-    )
-    return {
-        "file": row.file if named else "",
-        "end": f"{row.end} of {row.count}" if row.end and row.count > 1 else "",
-        "text": estimate_text(row, 4),
-        "spread": f"{low} to {high}" if low and high else "",
-    }
 
 
 def notes(result: Result) -> list[str]:

@@ -1,4 +1,4 @@
-"""Numbers that travel in the page: JSON in script elements, the large ones deflated."""
+"""Numbers that travel in the page: in script elements, deflated."""
 
 import base64
 import csv
@@ -10,22 +10,14 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-#: Characters of JSON from which on it is deflated: below, the page stays readable as text.
-PACKED_FROM = 20_000
-
 
 def embed(identity: str, value: Any) -> Markup:
-    """A script element of JSON. `data-packed`: zlib, base64."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    if len(text) >= PACKED_FROM:
-        return packed(identity, text)
-    # "</script>" and "<!--" within a string would end the element.
-    text = Markup(text.replace("<", "\\u003c"))
-    return Markup('<script type="application/json" id="{}">{}</script>').format(identity, text)
+    """A script element of JSON."""
+    return packed(identity, json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
 def packed(identity: str, text: str) -> Markup:
-    """A script element that `unpacked` of page.js reads."""
+    """A script element that `unpacked` of page.js reads: zlib, base64."""
     body = base64.b64encode(zlib.compress(text.encode(), 6)).decode()
     return Markup('<script type="text/plain" id="{}" data-packed>{}</script>').format(identity, body)
 

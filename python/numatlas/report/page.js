@@ -1,4 +1,4 @@
-// Reading embedded numbers, raw numbers, cells of large maps, light and dark.
+// Reading embedded numbers, raw numbers, cells of maps, light and dark.
 const root = document.documentElement;
 const say = (error) => { root.dataset.error = String((error && error.stack) || error); };
 window.addEventListener("error", (event) => say(event.error || event.message));
@@ -9,7 +9,6 @@ function bytesOf(base64) {
 }
 async function unpacked(id) {
   const element = document.getElementById(id);
-  if (!("packed" in element.dataset)) return element.textContent;
   const stream = new Blob([bytesOf(element.textContent)]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).text();
 }
@@ -89,7 +88,7 @@ async function followHash() {
 }
 window.addEventListener("hashchange", () => followHash().catch(say));
 
-// ---- Large heat maps: the value of the cell that is pointed at
+// ---- Heat maps: the value of the cell that is pointed at
 function cellAt(map, image, event) {
   const { left, top, width, height } = image.getBoundingClientRect();
   const column = Math.floor(((event.clientX - left) / width) * map.columns.length);
@@ -111,6 +110,14 @@ for (const table of document.querySelectorAll("table.sortable")) {
 }
 function row_text(row, column) { return row.cells[column].textContent; }
 
+// ---- Many hosts: those whose name has the words that are looked for
+for (const search of document.querySelectorAll("input[type=search]")) {
+  search.addEventListener("input", () => {
+    const wanted = search.value.toLowerCase();
+    for (const row of document.querySelectorAll(".hosts tbody tr")) row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
+  });
+}
+
 async function startMaps() {
   for (const box of document.querySelectorAll("[data-cells]")) {
     const map = await numbersOf(box.dataset.cells), words = box.parentElement.querySelector(".cell-words");
@@ -120,7 +127,8 @@ async function startMaps() {
       const [row, column] = cell, of = (grid) => map[grid][row]?.[column] ?? null;
       const ends = of("low") === null ? "" : ` (${numberText(of("low"))} to ${numberText(of("high"))})`;
       const value = of("values") === null ? "no value" : `${numberText(of("values"))} ${map.unit}${ends}`;
-      words.textContent = `${map.row} ${map.rows[row]}, ${map.column} ${map.columns[column]}: ${value}`;
+      const more = of("texts") ? `; ${of("texts")}` : "";
+      words.textContent = `${map.row} ${map.rows[row]}, ${map.column} ${map.columns[column]}: ${value}${more}`;
     });
   }
 }
@@ -143,7 +151,6 @@ window.addEventListener("DOMContentLoaded", async () => {
   try {
     await followHash();
     await startMaps();
-    await startFleets();
     root.dataset.ready = "yes";
   } catch (error) {
     say(error);

@@ -10,26 +10,19 @@ from typing import Any
 import jinja2
 import pandas as pd
 from markupsafe import Markup
+from matplotlib.colors import Normalize
 
 from numatlas.figures import figures_of, trend
 from numatlas.figures.fleet import NONE_JUDGED
-from numatlas.figures.machine import barred_cpus, boxes_of
-from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, MachinePicture, Matrix
+from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, MachinePicture, Matrix
 from numatlas.figures.overlay import can_overlay, form_of, group_keys, letters, overlaid
-from numatlas.figures.people import signs
+from numatlas.figures.told import NOTHING
 from numatlas.figures.verdicts import MARKS
 from numatlas.file_error import intact
+from numatlas.plot import common_norm
 from numatlas.report import first, head, pack, pictures
 from numatlas.result import Result
-from numatlas.units import number_text, percent_text, ranges_of, size_text, spread_text
-
-#: Columns of a matrix or table that fit half of a page.
-NARROW = 8
-
-#: More warnings of a code than this are folded.
-MOST_UNFOLDED = 2
-
-SCRIPTS = ("page.js", "fleet.js")
+from numatlas.units import number_text, percent_text, spread_text
 
 #: Kinds in the order in which they are read; others follow, the machine is the last.
 ORDER = ("compare", "check", "stream", "trend", "matrix", "cores", "latency", "loaded", "bandwidth")
@@ -47,7 +40,7 @@ class Panel:
     file: str  #: how the page calls the file
     identity: str  #: of its element
     others: list[str] = field(default_factory=list)  #: files that hold the very same
-    scale: pictures.Scale | None = None  #: that of its group
+    norm: Normalize | None = None  #: the colours of its group
 
     @property
     def sort(self) -> str:
@@ -67,10 +60,8 @@ def _page(results: list[Result], title: str) -> str:
     sections = _sections(results, names)
     panels = [panel for groups in sections.values() for group in groups for panel in group]
     shown = _of_first_screen(sections)
-    warnings = _shared_warnings(results, names, panels)
+    warnings = _warnings(results, names, panels)
     alone = len(results) == 1
-    numbers = {text: index + 1 for index, text in enumerate(warnings["text"])}
-    codes = codes_of(results)
     return render(
         "page.html",
         title=title or first.title_of(results),
@@ -80,13 +71,11 @@ def _page(results: list[Result], title: str) -> str:
         first=first.first_of(results[0]) if alone else None,
         several=None if alone else first.several_of(results, names),
         columns=[shown[0::2], shown[1::2]],
-        cards=[] if alone else head.cards(results, names),
         notes=[note for result in results for note in head.notes(result)],
         runs=[head.run(result, name) for result, name in zip(results, names, strict=True)],
         skipped=head.skipped(results, names),
         warnings=[(code, list(of.itertuples())) for code, of in warnings.groupby("code", sort=False)],
-        numbers=numbers,
-        own_warnings=lambda figure: _own_warnings(figure, numbers, codes),
+        numbers={text: index + 1 for index, text in enumerate(warnings["text"])},
         names=names,
         sections=sections,
     )
@@ -94,8 +83,7 @@ def _page(results: list[Result], title: str) -> str:
 
 def render(template: str, **values: Any) -> str:
     """A page of this template, with its style and the one script that may run."""
-    script = "\n".join(_resource(name) for name in SCRIPTS)
-    script = f'\n"use strict";\n{script}\n'
+    script = f'\n"use strict";\n{_resource("page.js")}\n'
     values["script_hash"] = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     values |= {"style": Markup(_resource("style.css")), "script": Markup(script)}
     try:
@@ -113,11 +101,9 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"number": number_text, "percent": percent_text, "size": size_text, "ranges": ranges_of}
+    made.filters |= {"number": number_text, "percent": percent_text}
     functions = (
         *(
-            barred_cpus,
-            boxes_of,
             spread_text,
             width_of,
             first.claim,
@@ -125,11 +111,11 @@ def _environment() -> jinja2.Environment:
             pack.embed,
             pack.packed,
         ),
-        *(pack.table, pictures.common_scale, pictures.drawing_of, pictures.fleet_in_sum, pictures.is_drawn),
-        *(pictures.maps_of, pictures.spec_of),
+        *(pack.table, pictures.drawing_of, pictures.fleet_in_sum, pictures.is_drawn),
+        *(pictures.cells_of, pictures.maps_of, pictures.told_of),
     )
     made.globals |= {one.__name__: one for one in functions}
-    made.globals |= {"gradient": pictures.GRADIENT, "none_judged": NONE_JUDGED, "verdict_marks": MARKS}
+    made.globals |= {"none_judged": NONE_JUDGED, "verdict_marks": MARKS}
     return made
 
 
@@ -190,8 +176,9 @@ def _on_common_scales(group: list[Panel], short: dict[str, str]) -> list[Panel]:
         named = len(short) > 1 and isinstance(alike[0].figure, Curves) and alike[0].figure.kind != trend.KIND
         if named or (len(alike) > 1 and can_overlay([panel.figure for panel in alike])):
             alike = [_overlaid(alike, short)]
-        scale = pictures.common_scale([panel.figure for panel in alike])
-        found += [replace(panel, scale=scale) for panel in alike]
+        maps = [panel.figure for panel in alike if isinstance(panel.figure, Matrix)]
+        norm = common_norm(maps) if maps else None
+        found += [replace(panel, norm=norm) for panel in alike]
     return found
 
 
@@ -210,51 +197,24 @@ def _same_machine(one: Figure, other: Figure) -> bool:
     return first_data.equals(second_data)
 
 
-def _shared_warnings(results: list[Result], names: list[str], panels: list[Panel]) -> pd.DataFrame:
-    """Warnings of two figures and more, and of runs, once each: text, code, the files they are of."""
+def _warnings(results: list[Result], names: list[str], panels: list[Panel]) -> pd.DataFrame:
+    """Those of figures and of runs, once each: text, code, the files they are of."""
     told = [
-        (text, 1, file)
+        (one, file)
         for panel in panels
-        for text in panel.figure.warnings
+        for one in panel.figure.warnings
         for file in (panel.file, *panel.others)
     ]
-    told += [(str(one), 2, name) for run, name in zip(results, names, strict=True) for one in run.warnings]
-    every = pd.DataFrame(told, columns=["text", "weight", "files"]).groupby("text", sort=False)
-    shared = every.agg({"weight": "sum", "files": lambda files: list(dict.fromkeys(files))}).reset_index()
-    shared = shared[shared["weight"] > 1]
-    codes = codes_of(results)
-    nothing = shared["text"].str.startswith("no measurement")
-    shared = shared.assign(nothing=~nothing, code=[codes.get(text, "of figures") for text in shared["text"]])
-    shared.loc[nothing, "code"] = "null engine"
+    told += [(one, name) for run, name in zip(results, names, strict=True) for one in run.warnings]
+    rows = [(str(one), one.code, one == NOTHING, file) for one, file in told]
+    every = pd.DataFrame(rows, columns=["text", "code", "nothing", "files"]).groupby("text", sort=False)
+    found = every.agg({"code": "max", "nothing": "max", "files": list}).reset_index()
+    found = found.assign(weight=found["files"].map(len), code=found["code"].replace("", "of figures"))
     # That nothing was measured comes first, then what most figures have; those of a code together.
-    shared = shared.sort_values(["nothing", "weight"], ascending=[True, False], kind="stable")
-    order = pd.Series(pd.factorize(shared["code"])[0], shared.index).sort_values(kind="stable")
-    return shared.loc[order.index].reset_index(drop=True)
-
-
-def codes_of(results: list[Result]) -> dict[str, str]:
-    """The codes of warnings by their texts."""
-    found: dict[str, str] = {}
-    for part in [one for result in results for one in [result, *result.parts]]:
-        found |= {str(one): one.code for one in part.warnings if one.code}
-        names = ("flow_warnings", "flow_warning_codes")
-        if set(names) <= set(part.flows):
-            for texts, codes in part.flows[list(names)].dropna().drop_duplicates().itertuples(index=False):
-                pairs = texts.split("; "), codes.split("; ")
-                if len(pairs[0]) == len(pairs[1]):
-                    found |= {signs(text): code for text, code in zip(*pairs, strict=True) if text and code}
-    return found
-
-
-def _own_warnings(figure: Figure, shared: dict[str, int], codes: dict[str, str]) -> dict[str, list[str]]:
-    """Those that no other figure has, by code; a few of a code stand under "" and are not folded."""
-    groups: dict[str, list[str]] = {}
-    for text in figure.warnings:
-        if text not in shared:
-            groups.setdefault(codes.get(text, "others"), []).append(text)
-    few = [text for texts in groups.values() if len(texts) <= MOST_UNFOLDED for text in texts]
-    many = {code: texts for code, texts in groups.items() if len(texts) > MOST_UNFOLDED}
-    return {**({"": few} if few else {}), **many}
+    found = found.sort_values(["nothing", "weight"], ascending=False, kind="stable")
+    order = pd.Series(pd.factorize(found["code"])[0], found.index).sort_values(kind="stable")
+    found["files"] = found["files"].map(lambda files: list(dict.fromkeys(files)))
+    return found.loc[order.index].reset_index(drop=True)
 
 
 def width_of(group: list[Panel], groups: int) -> str:
@@ -262,10 +222,4 @@ def width_of(group: list[Panel], groups: int) -> str:
     figure = group[0].figure
     if len(group) > 1 and not isinstance(figure, Fleet | MachinePicture):
         return "panels several"
-    if isinstance(figure, Fleet | MachinePicture | Atlas | Listing):
-        return "panels"
-    columns = (
-        figure.columns if isinstance(figure, Matrix) else figure.heads if isinstance(figure, Bars) else ""
-    )
-    narrow = len(columns) <= NARROW
-    return "panels half" if narrow and groups > 1 else "panels"
+    return "panels half" if pictures.is_narrow(figure) and groups > 1 else "panels"

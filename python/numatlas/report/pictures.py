@@ -1,29 +1,20 @@
-"""What figures look like on the page: scales that several files share, drawings, numbers for the scripts."""
+"""What figures look like on the page: drawings, and numbers for the scripts."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
-from matplotlib import colormaps
-from matplotlib.colors import to_hex
+from matplotlib.colors import Normalize
 
 from numatlas.figures.fleet import judged_hosts, summaries
-from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Matrix
-from numatlas.figures.scales import colour_range
+from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, Matrix
 from numatlas.plot import build
-from numatlas.plot.matrix import COLOURS, colour_of
 from numatlas.plot.style import Frame
 from numatlas.report.drawing import inline
 from numatlas.report.pack import rounded
-from numatlas.units import percent_text
+from numatlas.units import number_text, percent_text, spread_text
 
-#: The scale as CSS writes it: from dark blue (worse) to yellow (better). Lightness rises all along it, for
-#: readers with any kind of colour vision and printers without colours.
-GRADIENT = (
-    f"linear-gradient(to right, {', '.join(to_hex(colormaps[COLOURS](step / 8)) for step in range(9))})"
-)
-#: More rows or columns than this nobody reads as a table.
-MOST_IN_TABLE = 32
+#: Columns of a map or table that fit half of a page.
+NARROW = 8
 #: Hosts that are printed, besides suspects.
 MOST_PRINTED = 50
 #: Inches of a picture that stands beside another, and of one alone.
@@ -34,46 +25,21 @@ PHONE = 3.6
 Spec = dict[str, Any]
 
 
-@dataclass
-class Scale:
-    """What figures that are looked at side by side have in common."""
-
-    low: float
-    high: float
-    several: bool = False  #: files
-    less_is_better: bool = True
-
-    def colour(self, value: float) -> str:
-        """As CSS writes it, with an ink that can be read on it."""
-        colour, ink = colour_of(value, self.low, self.high, self.less_is_better)
-        return f"background:{colour};color:{ink}"
-
-    def percent(self, value: float) -> str:
-        """Of a bar, from 0 to the highest value; intervals that reach further are cut."""
-        return f"{100 * min(max(value, 0) / self.high, 1):.2f}%"
-
-
-def common_scale(figures: list[Figure]) -> Scale:
-    """Of figures of one key, one a file."""
-    first, several = figures[0], len(figures) > 1
-    if isinstance(first, Matrix):
-        ends = colour_range(end for one in figures for end in one.ends())
-        return Scale(*ends, several, first.less_is_better)
-    if isinstance(first, Bars):
-        return Scale(0, max((one.most() for one in figures), default=1.0) or 1.0, several)
-    return Scale(0, 1, several)
+def is_narrow(figure: Figure) -> bool:
+    """Whether half of a page has room for it."""
+    columns = {Matrix: "columns", Bars: "heads"}.get(type(figure))
+    return isinstance(figure, Curves) or (columns is not None and len(getattr(figure, columns)) <= NARROW)
 
 
 def is_drawn(figure: Figure) -> bool:
-    """Whether it is a picture; others are tables."""
-    large = isinstance(figure, Matrix) and max(len(figure.rows), len(figure.columns)) > MOST_IN_TABLE
-    return large or isinstance(figure, Curves | Fleet)
+    """Whether a picture says more than its table: of words, and of a single bar, it does not."""
+    return not isinstance(figure, Listing) and not (isinstance(figure, Bars) and len(figure.rows) < 2)
 
 
-def drawing_of(figure: Figure, identity: str, flat: float = 1.0) -> Markup:
-    """An svg element. `flat`: part of its usual height."""
-    width = HALF if isinstance(figure, Curves) else WHOLE
-    return inline(build(figure, Frame(width, title=False, footer=False, flat=flat)), identity, figure.title)
+def drawing_of(figure: Figure, identity: str, norm: Normalize | None = None) -> Markup:
+    """An svg element. `norm`: of the colours of maps that stand side by side."""
+    frame = Frame(HALF if is_narrow(figure) else WHOLE, title=False, footer=False)
+    return inline(build(figure, frame, norm=norm), identity, figure.title)
 
 
 def maps_of(figure: Atlas, identity: str) -> dict[str, list[Markup]]:
@@ -91,40 +57,26 @@ def maps_of(figure: Atlas, identity: str) -> dict[str, list[Markup]]:
     }
 
 
-def spec_of(figure: Figure) -> Spec | None:
-    """The numbers that the scripts need of a picture; None where they need none."""
-    if isinstance(figure, Fleet):
-        return _fleet(figure)
-    return _cells(figure) if isinstance(figure, Matrix) and is_drawn(figure) else None
-
-
-def _cells(figure: Matrix) -> Spec:
+def cells_of(figure: Matrix) -> Spec:
     """What page.js tells of the cell that is pointed at."""
     grids = {"values": figure.values, "low": figure.low, "high": figure.high}
     return {
         **{"rows": figure.rows, "columns": figure.columns, "unit": figure.unit},
         **{"row": figure.row_label, "column": figure.column_label},
         **{name: [rounded(row, 5) for row in grid] for name, grid in grids.items()},
+        "texts": figure.texts,
     }
 
 
-def _fleet(figure: Fleet) -> Spec:
-    """What fleet.js makes the tables of."""
-    grids = {"values": "value", "low": "low", "high": "high", "least": "min", "most": "max"}
-    lists = {
-        name: [rounded(line) for line in figure.grid(column).to_numpy()] for name, column in grids.items()
+def told_of(row: Any, unit: str) -> str:
+    """Of a host and a kernel, for those who point at its value."""
+    parts = {
+        "95 % interval": spread_text(row.low, row.high),
+        "worst to best round": spread_text(row.min, row.max),
+        "rounds": " ".join(number_text(one) for one in row.rounds),
     }
-    first, suspects = figure.hosts.drop_duplicates("host"), figure.suspects()
-    place = {host: at for at, host in enumerate(figure.names())}
-    return {
-        **{"unit": figure.unit, "kernels": figure.kernels(), "hosts": list(place), **lists},
-        "rounds": [[rounded(rounds, 5) for rounds in line] for line in figure.grid("rounds").to_numpy()],
-        "kinds": first["kind"].tolist(),
-        "kind_names": figure.kind_names,
-        "judged": figure.judged,
-        "facts": first["facts"].tolist(),
-        "suspects": [[place[one.host], one.words] for one in suspects.itertuples()],
-    }
+    told = [f"{name} {text}" for name, text in parts.items() if text]
+    return "; ".join([*told, f"in {unit}", *filter(None, [row.words, row.facts])])
 
 
 def _slowest(figure: Fleet) -> list[str]:
@@ -141,6 +93,9 @@ def fleet_in_sum(figure: Fleet) -> Spec:
     for _, rows in by_host:
         others = [f"{one.kernel} {percent_text(one.drop)}" for one in rows[1:].itertuples()]
         words.append(rows["words"].iloc[0] + (f"; also {', '.join(others)}" if others else ""))
+    hosts: dict[str, dict[str, Any]] = {}
+    for one in figure.hosts.itertuples():
+        hosts.setdefault(one.host, {})[one.kernel] = one
     return {
         "summaries": summaries(figure).to_dict("records"),
         "judged": judged_hosts(figure),
@@ -148,6 +103,5 @@ def fleet_in_sum(figure: Fleet) -> Spec:
         "drops": by_host["drop"].max().to_dict(),
         "printed": {*_slowest(figure), *by_host.groups},
         "printed_slowest": MOST_PRINTED,
-        "values": figure.grid("value").T,
-        "kinds": figure.hosts.drop_duplicates("host").set_index("host")["kind"],
+        "hosts": hosts,
     }
