@@ -102,8 +102,9 @@ ScenarioResult two_seconds(const char* hypervisor, const Words& more = {}) {
 TEST(Session, OneThatGaveUpLeavesItsTimeToTheOthers) {
   const auto comm = make_single_comm();
   const auto parsed = [&](const char* sizes) {
-    auto run = parse_run("latency", {"--size", sizes, "--pages", "base", "--cpus", "0", "--engine",
-                                     "null", "--time", "2s", "-q", "--machine", "numa:1 core:2"});
+    auto run =
+        parse_run("latency", {"--size", sizes, "--pages", "base", "--cpus", "0", "--engine", "null",
+                              "--time", "2s", "-q", "--machine", "numa:1 core:2 pu:1"});
     EXPECT_TRUE(run) << full_text(run.error());
     run->options.time_of_all = true;
     return run;
