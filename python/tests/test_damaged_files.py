@@ -211,32 +211,6 @@ def test_a_byte_order_mark_is_no_damage(tmp_path, text):
     assert numatlas.load(path).kind in ("topology", "numa_mem_bench")
 
 
-# ---- In short
-
-
-def cards(*results):
-    return [card["text"] for card in Tree(page(list(results))).find(class_="fact")]
-
-
-@pytest.mark.slow
-def test_of_a_matrix_the_lowest_and_highest_are_told(measure, plain):
-    path = measure("survey", "guest-four-nodes.json", "--no-report", output="--output")
-    facts = [one for part in plain(path / "survey.json")["results"] for one in part["facts"]]
-    cells = [one for one in facts if one["key"] == "matrix_latency"]
-    assert len(cells) == 16
-    told = cards(*[numatlas.load(path)] * 2)  # of one survey the figures tell them
-    for end, choose in (("lowest", min), ("highest", max)):
-        (card,) = [one for one in told if f"{end} of 16" in one and one.startswith("latency of one CPU")]
-        value = choose(cell["estimate"]["value"] for cell in cells)
-        words = [cell["words"] for cell in cells if cell["estimate"]["value"] == value]
-        assert card.startswith(tuple(words)) and f"{value * 1e9:.4g}"[:5] in card
-    many = {one["key"] for one in facts if sum(other["key"] == one["key"] for other in facts) > 4}
-    few = [one for one in facts if one["key"] not in many]
-    assert len(told) == 2 * len(many) + len(few)
-    for one in few:
-        assert [card for card in told if card.startswith(one["words"])]
-
-
 # ---- Hosts that nobody could judge
 
 
