@@ -72,7 +72,7 @@ class Step:
     only_saved: bool = False  # for what it saves alone, and run only then: it shows little and takes long
     nightly: bool | list[str] = False  # slow, on these kernels or on all: not in `run all`, which CI runs
     slow: bool = False  # left out with --quick, as in `scripts/test` without an option
-    timeout: int = 120
+    timeout: int = 300
 
     def by_day(self, series: str) -> bool:
         """Part of `run all` on this kernel."""
