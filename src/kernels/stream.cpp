@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/contents.h"
 #include "kernels/filling.h"
 #include "kernels/kind.h"
 
@@ -72,103 +73,8 @@ std::size_t lines_apart(std::uint64_t lines) {
   return (lines + lines_per_page - 1) / lines_per_page * lines_per_page + skew_lines;
 }
 
-/// What stands in each word of an array: a multiple of a pattern, and a constant. Words differ
-/// within 512 KiB, so that what went to a wrong place shows; they are short enough for small
-/// multiples of them to be exact.
-struct Content {
-  double multiple = 0, constant = 0;
-  /// Calls `use(word)` with the function that gives words by their number modulo the length of the
-  /// pattern: the simplest, as emulated machines take their time for each operation.
-  template <class Use>
-  void with_words(const Use& use) const {
-    const auto pattern = [](std::uint32_t phase) {
-      return 1 + static_cast<std::int32_t>(phase) * 0x1p-16;
-    };
-    if (multiple == 1 && constant == 0)
-      use(pattern);
-    else if (multiple == 0)
-      use([this](std::uint32_t) { return constant; });
-    else
-      use([this, pattern](std::uint32_t phase) { return multiple * pattern(phase) + constant; });
-  }
-};
-constexpr std::uint32_t pattern_length =
-    65'521;  // a prime: no power of two hides a shift by itself
-constexpr Content untouched{0, -1};
 constexpr double factor = 3;         // of scale and triad that are repeated
 constexpr double written_value = 3;  // by write and mix
-
-/// Calls `stretch(first word, words, phase of the first)` for stretches of [word, end) in which the
-/// pattern does not begin anew: no division, so that compilers vectorise their loops.
-template <class Stretch>
-void by_pattern(std::size_t word, std::size_t end, const Stretch& stretch) {
-  while (word < end) {
-    const auto phase = static_cast<std::uint32_t>(word % pattern_length);
-    const std::size_t words = std::min<std::size_t>(end - word, pattern_length - phase);
-    stretch(word, words, phase);
-    word += words;
-  }
-}
-
-void fill(double* array, std::size_t word, std::size_t end, const Content& content) {
-  content.with_words([&](const auto& word_at) {
-    by_pattern(word, end, [&](std::size_t first, std::size_t words, std::uint32_t phase) {
-      for (std::uint32_t i = 0; i < words; ++i) array[first + i] = word_at(phase + i);
-    });
-  });
-}
-
-/// A look at what stands in memory.
-struct Look {
-  const char* kernel;
-  double tolerance = 0;  ///< relative
-  std::optional<Error> wrong{};
-
-  /// Sum of the words' bits in [word, end) of array a, b or c. Notes the first of all words that
-  /// is not that of `content`.
-  std::uint64_t at(char name, const double* array, std::size_t word, std::size_t end,
-                   const Content& content) {
-    std::uint64_t sum = 0;
-    const auto is_near = [&](double found, double expected) {
-      return std::abs(found - expected) <= tolerance * std::abs(expected);
-    };
-    const auto is_same = [](double found, double expected) {
-      return std::bit_cast<std::uint64_t>(found) == std::bit_cast<std::uint64_t>(expected);
-    };
-    const auto look = [&](const auto& is_right, const auto& word_at) {
-      by_pattern(word, end, [&](std::size_t first, std::size_t words, std::uint32_t phase) {
-        std::uint64_t differ = 0;
-        const double* const found = array + first;
-        for (std::uint32_t i = 0; i < words; ++i) {
-          differ |= is_right(found[i], word_at(phase + i)) ? 0U : 1U;
-          sum += std::bit_cast<std::uint64_t>(found[i]);
-        }
-        if (differ == 0 || wrong) return;
-        std::uint32_t i = 0;
-        while (is_right(found[i], word_at(phase + i))) ++i;
-        wrong = Error{ErrorKind::internal,
-                      fmt::format("kernel {}: {}[{}] is {} instead of {}", kernel, name, first + i,
-                                  found[i], word_at(phase + i)),
-                      ""};
-      });
-    };
-    content.with_words([&](const auto& word_at) {
-      if (tolerance == 0)
-        look(is_same, word_at);
-      else
-        look(is_near, word_at);
-    });
-    return sum;
-  }
-  /// `right`: whether the sum of what was read is that of the memory.
-  Expected<void> result(bool right) const {
-    if (wrong) return fail(*wrong);
-    if (right) return {};
-    return fail(
-        ErrorKind::internal,
-        fmt::format("kernel {}: the sum of what was read is not that of the memory", kernel));
-  }
-};
 
 /// A walk round the lines of some arrays, in pieces.
 class Cursor {

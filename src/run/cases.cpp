@@ -23,8 +23,12 @@ const PlannedScenario& planned_of(const CaseInput& input, const PointRun& point)
   return input.setup.plan[point.first];
 }
 
+Error in_words(const CaseInput& input, const Error& error) {
+  return input.hooks.in_words ? input.hooks.in_words(error) : error;
+}
+
 std::string reason_of(const CaseInput& input, const Error& error) {
-  return full_text(input.hooks.in_words ? input.hooks.in_words(error) : error);
+  return full_text(in_words(input, error));
 }
 
 /// The visits that count: those that came to their end, or a single one that did not.
@@ -41,7 +45,7 @@ std::string left_out_of(const CaseInput& input, const PointRun& point) {
   std::string text;
   for (std::size_t i = point.first; i < point.first + point.count; ++i) {
     const auto& why = input.setup.skips[i];
-    if (why) text = skip_text(input.hooks.in_words ? input.hooks.in_words(*why) : *why);
+    if (why) text = skip_text(in_words(input, *why));
   }
   return text;
 }
@@ -99,9 +103,10 @@ ScenarioResult read_visit(const CaseInput& input, const PointRun& point, const V
   for (FlowResult& flow : result.flows) {
     flow.worker = own_worker(input, flow.worker);
     if (flow.first_touch) flow.first_touch = own_worker(input, *flow.first_touch);
+    if (visit.by == input.number) continue;
+    // The same memory may be asked for in other words.
     const auto same = std::ranges::find(planned.scenario.flows, flow.worker, &Flow::worker);
-    if (point.count == 1 && same != planned.scenario.flows.end())
-      flow.memory = same->region.placement.text();
+    if (same != planned.scenario.flows.end()) flow.memory = same->region.placement.text();
   }
   if (!std::ranges::is_sorted(result.flows, {}, &FlowResult::worker))
     std::ranges::sort(result.flows, {}, &FlowResult::worker);

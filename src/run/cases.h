@@ -21,6 +21,7 @@ struct CaseInput {
   const Setup& setup;
   std::span<const int> workers;  ///< of this benchmark, by the session's numbers; -1: not its own
   const RunReport& head;         ///< hosts, machines and workers, and the pilots so far
+  int number = 0;                ///< Visit::by of its own visits
 };
 
 /// The case of a point that has visits or ended without any.

@@ -164,7 +164,7 @@ void SessionPart::number_workers() {
 }
 
 CaseInput SessionPart::case_input() const {
-  return {benchmark_, options_, hooks_, setup_, own_workers_, report_};
+  return {benchmark_, options_, hooks_, setup_, own_workers_, report_, number_};
 }
 
 void SessionPart::plan_points(Seconds time) {
@@ -263,10 +263,7 @@ Expected<void> SessionPart::decide(PointRun& point) {
       ended = ended || (point.converged && !uses_all_time()) ||
               (!options_.time_of_all && count >= most_visits);
     }
-    const auto is_wrong = [](const FlowResult& flow) { return flow.wrong.has_value(); };
-    ended = ended || std::ranges::any_of(visits, [&](const Visit& visit) {
-              return std::ranges::any_of(visit.flows, is_wrong);
-            });
+    ended = ended || std::ranges::any_of(visits, &Visit::has_wrong_output);
     const double part = ended ? 1
                         : uses_all_time() && options_.time_of_all
                             ? spent() / share_

@@ -229,9 +229,7 @@ std::pair<Visit, Expected<void>> SessionPart::try_visit(const PointRun& point, S
     return {std::move(visit), ran};
   const bool disturbed = std::ranges::any_of(visit.flows, was_stopped) ||
                          paused_for(visit.flows) > 0 || any_slowed(visit.flows);
-  const bool wrong = std::ranges::any_of(
-      visit.flows, [](const FlowResult& flow) { return flow.wrong.has_value(); });
-  const auto use = use_of_visit(watch, comm, disturbed, wrong);
+  const auto use = use_of_visit(watch, comm, disturbed, visit.has_wrong_output());
   if (use) visit.use = *use;
   return {std::move(visit), use ? Expected<void>{} : fail(use.error())};
 }

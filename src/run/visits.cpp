@@ -233,6 +233,10 @@ std::vector<HostTotals> host_totals_over(const std::vector<ScenarioResult>& each
 
 }  // namespace
 
+bool Visit::has_wrong_output() const {
+  return std::ranges::any_of(flows, [](const FlowResult& flow) { return flow.wrong.has_value(); });
+}
+
 int VisitList::whole() const {
   return static_cast<int>(std::ranges::count(visits, Status::ok, &Visit::status));
 }

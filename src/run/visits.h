@@ -34,6 +34,9 @@ struct Visit {
   VisitUse use = {};
   bool memory_kept = false;  ///< it found the memory of the visit before
   double paused_before = 0;  ///< seconds for which a flow of the first try was stopped
+
+  /// Whether a kernel's output was not what it should be.
+  bool has_wrong_output() const;
 };
 
 /// The visits to a piece of work, which cases of several benchmarks may have in common.
