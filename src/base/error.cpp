@@ -30,6 +30,11 @@ Error about(std::string subject, Error error) {
   return error;
 }
 
+Error of_option(const std::string& option, Error error) {
+  error.subject = error.subject.empty() ? option : option + " " + error.subject;
+  return error;
+}
+
 Error renamed(Error error, std::string_view ours, std::string_view theirs) {
   if (is_about(error, ours)) error.subject.replace(0, ours.size(), theirs);
   return error;

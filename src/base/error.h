@@ -51,11 +51,20 @@ std::string with_hint(const std::string& text, const Error& error);
 bool is_about(const Error& error, std::string_view option);
 /// The same error with `subject`; a subject that it had goes into the message.
 Error about(std::string subject, Error error);
+/// The same error of what an option was given: its subject is the option, with the value where the
+/// error is about that.
+Error of_option(const std::string& option, Error error);
 /// The same error about the option `theirs`, where it is about `ours`.
 Error renamed(Error error, std::string_view ours, std::string_view theirs);
 
 template <class T>
 using Expected = tl::expected<T, Error>;
+
+template <class T>
+Expected<T> of_option(const std::string& option, Expected<T> value) {
+  if (!value) value.error() = of_option(option, std::move(value).error());
+  return value;
+}
 
 /// Shorthand: `return fail(ErrorKind::resource, "not enough memory", "start fewer ranks");`
 inline tl::unexpected<Error> fail(ErrorKind kind, std::string message, std::string hint = {}) {

@@ -117,9 +117,10 @@ Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live
                          std::vector<Error>& left_out) {
   Asked asked;
   WordSpec words;
-  const auto filled =
-      first_error({fill(asked.spec.cpus, parse_cpus(options.cpus, words)),
-                   fill(asked.spec.memory, parse_memory(options.memory, words, HintsOf::nodes))});
+  const auto filled = first_error(
+      {fill(asked.spec.cpus, of_option("--cpus", parse_cpus(options.cpus, words))),
+       fill(asked.spec.memory,
+            of_option("--memory", parse_memory(options.memory, words, HintsOf::nodes)))});
   if (!filled) return fail(filled.error());
   const auto atlas = TRY(parse_atlas(options.atlas, words));
   if (!words.any()) return asked;
@@ -142,7 +143,7 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const CpuSpec& spec
   task.local_rank = rank;
   task.local_size = launcher.local_size.value_or(1);
   task.launched = launcher.launched();
-  const auto cpus = TRY(resolve_cpus(spec, machine, task));
+  const auto cpus = TRY(of_option("--cpus", resolve_cpus(spec, machine, task)));
   const int threads =
       options.threads ? *options.threads : read_task_context().omp_num_threads.value_or(1);
   const auto number = static_cast<std::size_t>(threads);
@@ -218,7 +219,9 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
     const bool by_rank = spec.form != MemorySpec::Form::single;
     const auto index = by_rank ? index_in(spec, launcher, options.exact) : Expected<int>(0);
     const auto memory =
-        index ? resolve_memory(near_cpus(spec, resolved.cpus, machine, launcher), machine, *index)
+        index ? of_option("--memory",
+                          resolve_memory(near_cpus(spec, resolved.cpus, machine, launcher), machine,
+                                         *index))
               : fail(index.error());
     if (memory)
       resolved.memory = *memory;

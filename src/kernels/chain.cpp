@@ -112,8 +112,8 @@ Expected<ChainOrder> parse_chain_order(std::string_view text) {
   for (ChainOrder order : all_chain_orders) {
     if (text == name_of(order)) return order;
   }
-  return fail_usage("--order", fmt::format("'{}' is not an order", text),
-                    "use random, page-local or sequential");
+  return fail(ErrorKind::usage, fmt::format("'{}' is not an order", text),
+              "use random, page-local or sequential");
 }
 
 Expected<ChainLayout> ChainLayout::make(Bytes bytes, const ChainSpec& spec, std::uint64_t seed) {

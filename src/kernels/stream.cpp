@@ -424,8 +424,8 @@ Expected<MixParameters> parse_mix(std::string_view text) {
   const unsigned reads = part(text.substr(0, colon));
   const unsigned writes = colon < text.size() ? part(text.substr(colon + 1)) : 0;
   if (reads == 0 || writes == 0) {
-    return fail_usage("--mix", fmt::format("'{}' is not READS:WRITES", text),
-                      fmt::format("such as 2:1, each from 1 to {}", most));
+    return fail(ErrorKind::usage, fmt::format("'{}' is not READS:WRITES", text),
+                fmt::format("such as 2:1, each from 1 to {}", most));
   }
   return MixParameters{reads, writes};
 }

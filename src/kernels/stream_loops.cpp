@@ -271,11 +271,10 @@ Expected<void> use_instruction_set(const std::string& name) {
   }
   const std::string hint = fmt::format("this CPU has {}", fmt::join(instruction_sets(), ", "));
   if (known == 0) {
-    return fail_usage("--isa", fmt::format("unknown instruction set '{}'", name), hint);
+    return fail(ErrorKind::usage, fmt::format("unknown instruction set '{}'", name), hint);
   }
   if ((hwy::SupportedTargets() & known) == 0) {
-    return fail_about(ErrorKind::unavailable, "--isa", fmt::format("this CPU has no {}", name),
-                      hint);
+    return fail(ErrorKind::unavailable, fmt::format("this CPU has no {}", name), hint);
   }
   disabled = ~known;
   hwy::DisableTargets(disabled);

@@ -56,7 +56,7 @@ std::vector<unsigned> vector_widths();
 /// Whether it has stores that go past the caches. Elsewhere Stores::non_temporal would be regular.
 bool has_non_temporal_stores();
 /// From now on this one (in any case of letters), or the widest for "". Not while loops run. Error
-/// kinds: usage (no such set), unavailable (not on this CPU); the message names --isa.
+/// kinds: usage (no such set), unavailable (not on this CPU).
 Expected<void> use_instruction_set(const std::string& name);
 
 }  // namespace numatlas

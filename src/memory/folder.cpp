@@ -105,12 +105,12 @@ bool is_printable(std::string_view text) {
 Expected<std::string> parse_path(std::string_view value, const std::string& word, const char* what,
                                  const char* example) {
   if (trim(value).empty()) {
-    return fail_usage("--memory", fmt::format("'{}:' names no {}", word, what),
-                      fmt::format("write {}", example));
+    return fail(ErrorKind::usage, fmt::format("'{}:' names no {}", word, what),
+                fmt::format("write {}", example));
   }
   if (!is_printable(value)) {
-    return fail_usage(
-        "--memory",
+    return fail(
+        ErrorKind::usage,
         fmt::format("'{}:' names a path that is not UTF-8 text or has control characters", word),
         "results are text: make a link with a plain name");
   }

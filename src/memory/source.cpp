@@ -29,7 +29,7 @@ std::vector<SourceForm> all_source_forms(HintsOf hints) {
 }  // namespace
 
 Expected<std::string> MemorySource::parse(std::string_view value) const {
-  return fail_usage("--memory", fmt::format("'{}:{}' is not a placement", traits_.word, value));
+  return fail(ErrorKind::usage, fmt::format("'{}:{}' is not a placement", traits_.word, value));
 }
 
 std::uint64_t MemorySource::taken(std::uint64_t bytes, const Room& room) const {

@@ -93,8 +93,8 @@ std::string list_problem(const Error& error, std::string_view list, const char* 
 
 /// The hint is added at the end, where the sources are known.
 tl::unexpected<Error> memory_error(const std::string& what, std::string_view suggestion = {}) {
-  return fail_usage("--memory", what,
-                    suggestion.empty() ? "" : fmt::format("did you mean '{}'? ", suggestion));
+  return fail(ErrorKind::usage, what,
+              suggestion.empty() ? "" : fmt::format("did you mean '{}'? ", suggestion));
 }
 
 std::string all_forms(const std::vector<SourceForm>& sources) {
@@ -227,10 +227,11 @@ const CpuListKind& kind_of_list(std::string_view part) {
 Expected<std::vector<int>> parse_cpu_list(std::string_view part, const CpuListKind& kind) {
   const std::string_view list = part.substr(kind.prefix.size());
   const auto ids = parse_ordered_list(list);
-  if (!ids) return fail_usage("--cpus", list_problem(ids.error(), list, kind.noun), cpu_hint(part));
+  if (!ids)
+    return fail(ErrorKind::usage, list_problem(ids.error(), list, kind.noun), cpu_hint(part));
   if (ids->empty()) {
-    return fail_usage("--cpus", fmt::format("the list is empty: no {} named", kind.noun),
-                      cpu_forms);
+    return fail(ErrorKind::usage, fmt::format("the list is empty: no {} named", kind.noun),
+                cpu_forms);
   }
   return *ids;
 }
@@ -270,9 +271,8 @@ Expected<PageKind> parse_page_kind(std::string_view text) {
   for (const std::string_view size : {"4", "16"}) {  // 64K is a kind
     if (text.starts_with(size) && ends_as_kib(text.substr(size.size()))) meant = "base";
   }
-  return fail_usage(
-      "--pages", fmt::format("{} is not a page kind", quoted(text)),
-      meant.empty() ? page_forms : fmt::format("did you mean '{}'? {}", meant, page_forms));
+  return fail(ErrorKind::usage, fmt::format("{} is not a page kind", quoted(text)),
+              meant.empty() ? page_forms : fmt::format("did you mean '{}'? {}", meant, page_forms));
 }
 
 }  // namespace
@@ -439,12 +439,12 @@ Expected<CpuSpec> parse_cpu_spec(std::string_view text) {
     return spec;
   }
   if (whole.empty()) {
-    return fail_usage("--cpus", "the list is empty: no CPU named", cpu_forms);
+    return fail(ErrorKind::usage, "the list is empty: no CPU named", cpu_forms);
   }
   if (whole.starts_with("kind:")) {
     spec.form = CpuSpec::Form::kind;
     spec.kind = trim(whole.substr(whole.find(':') + 1));
-    if (spec.kind.empty()) return fail_usage("--cpus", "no kind of cores named", cpu_forms);
+    if (spec.kind.empty()) return fail(ErrorKind::usage, "no kind of cores named", cpu_forms);
     return spec;
   }
   const std::vector<std::string_view> parts = split(whole, '/');
@@ -453,8 +453,8 @@ Expected<CpuSpec> parse_cpu_spec(std::string_view text) {
   for (std::string_view part : parts) {
     const CpuListKind& own = kind_of_list(part);
     if (own.form != kind.form && !part.empty()) {
-      return fail_usage(
-          "--cpus",
+      return fail(
+          ErrorKind::usage,
           fmt::format("{} mixes lists of {}s and of {}s", quoted(whole), kind.noun, own.noun),
           cpu_hint(part));
     }
@@ -469,7 +469,7 @@ Expected<std::vector<PageKind>> parse_page_kinds(std::string_view text) {
   for (std::string_view item : split(text, ',')) {
     const auto kind = TRY(parse_page_kind(item));
     if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) {
-      return fail_usage("--pages", fmt::format("'{}' is named twice", item), page_forms);
+      return fail(ErrorKind::usage, fmt::format("'{}' is named twice", item), page_forms);
     }
     kinds.push_back(kind);
   }

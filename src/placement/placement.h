@@ -95,7 +95,8 @@ struct SourceForm {
   /// The value as it was written -> as MemoryPlacement::source has it after the colon.
   std::function<Expected<std::string>(std::string_view value)> parse;
 };
-/// Errors name --memory. memory/source.h has the same with the forms of all sources.
+/// Errors name no option, here and below: of_option does. memory/source.h has the same with the
+/// forms of all sources.
 Expected<MemorySpec> parse_memory_spec(std::string_view text,
                                        const std::vector<SourceForm>& sources);
 /// How the forms of --memory without a source begin: "local", "bind:".
@@ -109,10 +110,10 @@ struct CpuSpec {
   bool is_default = true;  ///< not given on the command line
   std::string kind = {};   ///< of cores (kind): "performance"
 };
-Expected<CpuSpec> parse_cpu_spec(std::string_view text);  // errors name --cpus
+Expected<CpuSpec> parse_cpu_spec(std::string_view text);
 /// How the forms of --cpus begin, but for lists of CPUs: "allowed", "node:".
 const std::vector<std::string>& cpu_words();
-Expected<std::vector<PageKind>> parse_page_kinds(std::string_view text);  // errors name --pages
+Expected<std::vector<PageKind>> parse_page_kinds(std::string_view text);
 
 /// What the task inherited, and its place among the tasks of its host.
 struct TaskContext {

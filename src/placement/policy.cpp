@@ -159,7 +159,7 @@ Expected<PolicyOutcome> ask_kernel(void* address, std::size_t bytes, std::size_t
   if (auto problem = node_problem(placement)) return fail(*problem);
   if (placement.mode == MemoryMode::weighted) {
     if (placement.nodes.empty()) {
-      return fail_usage("--memory", "'weighted' names no node");
+      return fail(ErrorKind::usage, "'weighted' names no node");
     }
     return weighted_range(
         address, bytes, page_size, placement,

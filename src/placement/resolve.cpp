@@ -63,20 +63,19 @@ CpuSet nameable_cpus(const Machine& machine) {
 /// Why this process may not use a CPU that exists.
 tl::unexpected<Error> excluded(const std::string& cpus, bool by_cpuset, const Machine& machine) {
   if (by_cpuset) {
-    return fail_about(
-        ErrorKind::permission, "--cpus",
+    return fail(
+        ErrorKind::permission,
         fmt::format("CPU {} is outside the cpuset of this process's control group "
                     "({}); {}",
                     cpus, list_or_none(to_list(machine.allowance.cpuset)), may_use(machine)),
-        "ask the batch system or the container for more CPUs", ", or leave --cpus out");
+        "ask the batch system or the container for more CPUs");
   }
-  return fail_about(
-      ErrorKind::permission, "--cpus",
+  return fail(
+      ErrorKind::permission,
       fmt::format("CPU {} is outside the affinity this process was started with by "
                   "its launcher, batch system or taskset ({}); {}",
                   cpus, list_or_none(to_list(machine.allowance.affinity)), may_use(machine)),
-      "start it with a wider CPU mask (e.g. mpirun --bind-to none, srun --cpu-bind=none)",
-      ", or leave --cpus out");
+      "start it with a wider CPU mask (e.g. mpirun --bind-to none, srun --cpu-bind=none)");
 }
 
 Expected<std::vector<CpuId>> check_cpu_list(const std::vector<int>& list, const Machine& machine) {
@@ -95,31 +94,31 @@ Expected<std::vector<CpuId>> check_cpu_list(const std::vector<int>& list, const 
     }
   }
   if (!missing.empty()) {
-    return fail_about(ErrorKind::unavailable, "--cpus",
-                      fmt::format("this machine has no CPU {}; its CPUs are {}", to_list(missing),
-                                  list_or_none(to_list(machine.all_cpus()))),
-                      may_use(machine));
+    return fail(ErrorKind::unavailable,
+                fmt::format("this machine has no CPU {}; its CPUs are {}", to_list(missing),
+                            list_or_none(to_list(machine.all_cpus()))),
+                may_use(machine));
   }
   if (!outside_cpuset.empty()) return excluded(to_list(outside_cpuset), true, machine);
   if (!outside_affinity.empty()) return excluded(to_list(outside_affinity), false, machine);
-  if (cpus.empty()) return fail_usage("--cpus", "the list is empty: no CPU named");
+  if (cpus.empty()) return fail(ErrorKind::usage, "the list is empty: no CPU named");
   return cpus;
 }
 
-tl::unexpected<Error> missing_node(const char* option, int node, const Machine& machine) {
-  return fail_about(ErrorKind::unavailable, option,
-                    fmt::format("this machine has no NUMA node {}; its nodes are {}", node,
-                                list_or_none(to_list(all_nodes(machine)))));
+tl::unexpected<Error> missing_node(int node, const Machine& machine) {
+  return fail(ErrorKind::unavailable,
+              fmt::format("this machine has no NUMA node {}; its nodes are {}", node,
+                          list_or_none(to_list(all_nodes(machine)))));
 }
 
 /// CPUs of a node, or why it has none; all of them, whatever may be used.
 Expected<CpuSet> cpus_of_node(int number, const Machine& machine) {
   const NumaNode* node = machine.find_node(NodeId{number});
-  if (node == nullptr) return missing_node("--cpus", number, machine);
+  if (node == nullptr) return missing_node(number, machine);
   if (!node->cpus.empty()) return node->cpus;
-  return fail_about(ErrorKind::unavailable, "--cpus",
-                    fmt::format("NUMA node {} has no CPUs (memory only); nodes with CPUs: {}",
-                                number, to_list(machine.nodes_of(machine.all_cpus()))));
+  return fail(ErrorKind::unavailable,
+              fmt::format("NUMA node {} has no CPUs (memory only); nodes with CPUs: {}", number,
+                          to_list(machine.nodes_of(machine.all_cpus()))));
 }
 
 /// The same of a socket, by the number that `numatlas topology` gives its package.
@@ -131,11 +130,10 @@ Expected<CpuSet> cpus_of_socket(int number, const Machine& machine) {
     if (cpu.package == number) cpus.insert(cpu.id);
   }
   if (!cpus.empty()) return cpus;
-  return fail_about(ErrorKind::unavailable, "--cpus",
-                    sockets.empty()
-                        ? "the system does not say which sockets the CPUs are in"
-                        : fmt::format("this machine has no socket {}; its sockets are {}", number,
-                                      fmt::join(sockets, ", ")));
+  return fail(ErrorKind::unavailable,
+              sockets.empty() ? "the system does not say which sockets the CPUs are in"
+                              : fmt::format("this machine has no socket {}; its sockets are {}",
+                                            number, fmt::join(sockets, ", ")));
 }
 
 Expected<std::vector<CpuId>> cpus_of_groups(CpuSpec::Form form, const std::vector<int>& numbers,
@@ -157,7 +155,7 @@ Expected<std::vector<CpuId>> cpus_of_groups(CpuSpec::Form form, const std::vecto
       if (std::find(cpus.begin(), cpus.end(), id) == cpus.end()) cpus.push_back(id);
     }
   }
-  if (cpus.empty()) return fail_usage("--cpus", "the list is empty");
+  if (cpus.empty()) return fail(ErrorKind::usage, "the list is empty");
   return cpus;
 }
 
@@ -168,10 +166,9 @@ Expected<std::vector<CpuId>> resolve_isolated(const Machine& machine) {
     return excluded(fmt::format("{} (all that are isolated)", to_list(machine.isolated_cpus)), true,
                     machine);
   if (const auto why = machine.unread.find("isolated_cpus"); why != machine.unread.end())
-    return fail_about(ErrorKind::unavailable, "--cpus",
-                      "whether CPUs are isolated is not known: " + why->second);
-  return fail_about(ErrorKind::unavailable, "--cpus", "this machine has no isolated CPUs",
-                    "the kernel's parameter isolcpus= isolates them");
+    return fail(ErrorKind::unavailable, "whether CPUs are isolated is not known: " + why->second);
+  return fail(ErrorKind::unavailable, "this machine has no isolated CPUs",
+              "the kernel's parameter isolcpus= isolates them");
 }
 
 Expected<std::vector<CpuId>> cpus_of_one_kind(const std::string& name, const Machine& machine) {
@@ -191,11 +188,11 @@ Expected<std::vector<CpuId>> cpus_of_one_kind(const std::string& name, const Mac
                       (kind.cpus & machine.allowance.cpuset).empty(), machine);
     return cores_before_siblings(in_order(here), machine, false);
   }
-  return fail_about(ErrorKind::unavailable, "--cpus",
-                    names.empty()
-                        ? "all cores of this machine are of one kind, as far as the system says"
-                        : fmt::format("this machine has no kind of cores '{}'; its kinds are {}",
-                                      name, fmt::join(names, ", ")));
+  return fail(ErrorKind::unavailable,
+              names.empty()
+                  ? "all cores of this machine are of one kind, as far as the system says"
+                  : fmt::format("this machine has no kind of cores '{}'; its kinds are {}", name,
+                                fmt::join(names, ", ")));
 }
 
 /// Of one kind after the other: "performance,efficiency".
@@ -206,7 +203,7 @@ Expected<std::vector<CpuId>> cpus_of_kinds(const std::string& names, const Machi
     for (CpuId id : TRY(cpus_of_one_kind(std::string(trim(name)), machine)))
       if (std::find(cpus.begin(), cpus.end(), id) == cpus.end()) cpus.push_back(id);
   }
-  if (cpus.empty()) return fail_usage("--cpus", "no kind of cores named");
+  if (cpus.empty()) return fail(ErrorKind::usage, "no kind of cores named");
   return cpus;
 }
 
@@ -277,24 +274,23 @@ NodeId node_of(const CpuSet& cpus, const Machine& machine) {
 /// Missing, without memory, outside Mems_allowed: three different mistakes, three messages.
 Expected<void> check_memory_node(NodeId id, const Machine& machine) {
   const NumaNode* node = machine.find_node(id);
-  if (node == nullptr) return missing_node("--memory", id.value, machine);
+  if (node == nullptr) return missing_node(id.value, machine);
   NodeSet with_memory;
   for (const NumaNode& other : machine.nodes) {
     if (other.may_have_memory()) with_memory.insert(other.id);
   }
   if (!node->may_have_memory()) {
-    return fail_about(ErrorKind::unavailable, "--memory",
-                      fmt::format("NUMA node {} has no memory; nodes with memory: {}", id.value,
-                                  list_or_none(to_list(with_memory))));
+    return fail(ErrorKind::unavailable,
+                fmt::format("NUMA node {} has no memory; nodes with memory: {}", id.value,
+                            list_or_none(to_list(with_memory))));
   }
   if (!machine.allowance.memory_nodes.contains(id)) {
-    return fail_about(
-        ErrorKind::permission, "--memory",
-        fmt::format("NUMA node {} exists but is outside the memory nodes that "
-                    "this process may use (Mems_allowed: {})",
-                    id.value, list_or_none(to_list(machine.allowance.memory_nodes))),
-        "the cpuset of the batch job or container decides this; ask it for more, or name "
-        "one of these nodes");
+    return fail(ErrorKind::permission,
+                fmt::format("NUMA node {} exists but is outside the memory nodes that "
+                            "this process may use (Mems_allowed: {})",
+                            id.value, list_or_none(to_list(machine.allowance.memory_nodes))),
+                "the cpuset of the batch job or container decides this; ask it for more, or name "
+                "one of these nodes");
   }
   return {};
 }
@@ -320,17 +316,17 @@ Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& ma
     auto cpus =
         cores_before_siblings(main_cpus_first(machine.usable_cpus(), machine), machine, cores);
     if (cpus.empty()) {
-      return fail_about(ErrorKind::unavailable, "--cpus",
-                        fmt::format("no CPU is allowed for this process: affinity {}, cpuset {}",
-                                    list_or_none(to_list(machine.allowance.affinity)),
-                                    list_or_none(to_list(machine.allowance.cpuset))));
+      return fail(ErrorKind::unavailable,
+                  fmt::format("no CPU is allowed for this process: affinity {}, cpuset {}",
+                              list_or_none(to_list(machine.allowance.affinity)),
+                              list_or_none(to_list(machine.allowance.cpuset))));
     }
     return cpus;
   }
   if (spec.form == CpuSpec::Form::isolated) return resolve_isolated(machine);
   if (spec.form == CpuSpec::Form::kind) return cpus_of_kinds(spec.kind, machine);
   if (spec.lists.empty()) {
-    return fail_usage("--cpus", "the list is empty: no CPU named");
+    return fail(ErrorKind::usage, "the list is empty: no CPU named");
   }
   // Every list is checked, so that a mistake in one of them is found on all ranks and not on one.
   Expected<std::vector<CpuId>> mine;
@@ -363,22 +359,22 @@ Expected<MemoryPlacement> resolve_memory(const MemorySpec& asked, const Machine&
                                          int local_worker, const CpuSet& cpus) {
   const MemorySpec spec = with_all_nodes(asked, machine);
   if (spec.single.all_nodes)
-    return fail_about(ErrorKind::unavailable, "--memory",
-                      "'all' finds no node with memory that this process may use");
+    return fail(ErrorKind::unavailable,
+                "'all' finds no node with memory that this process may use");
   const auto worker = static_cast<std::size_t>(std::max(local_worker, 0));
   if (spec.form == MemorySpec::Form::round_robin) {
     const NodeSet nodes = nodes_for_auto(machine);
     if (nodes.empty()) {
-      return fail_about(ErrorKind::unavailable, "--memory",
-                        fmt::format("'auto' finds no node with memory that this process may use "
-                                    "(nodes: {}, Mems_allowed: {})",
-                                    list_or_none(to_list(all_nodes(machine))),
-                                    list_or_none(to_list(machine.allowance.memory_nodes))));
+      return fail(ErrorKind::unavailable,
+                  fmt::format("'auto' finds no node with memory that this process may use "
+                              "(nodes: {}, Mems_allowed: {})",
+                              list_or_none(to_list(all_nodes(machine))),
+                              list_or_none(to_list(machine.allowance.memory_nodes))));
     }
     return MemoryPlacement{MemoryMode::bind, {{nodes[worker % nodes.size()], 1}}};
   }
   if (spec.form == MemorySpec::Form::each) {
-    if (spec.each.empty()) return fail_usage("--memory", "'each' names no node");
+    if (spec.each.empty()) return fail(ErrorKind::usage, "'each' names no node");
     for (NodeId node : spec.each) {
       TRY(check_memory_node(node, machine));
     }
@@ -395,7 +391,10 @@ Expected<std::vector<WorkerPlacement>> resolve_placement(const PlacementSpec& sp
                                                          const Machine& machine,
                                                          const TaskContext& task,
                                                          int default_threads) {
-  const auto cpus = TRY(resolve_cpus(spec.cpus, machine, task));
+  auto found = of_option("--cpus", resolve_cpus(spec.cpus, machine, task));
+  if (!found && found.error().kind == ErrorKind::permission)
+    found.error().option_hint = ", or leave --cpus out";
+  const auto cpus = TRY(std::move(found));
   const auto threads = TRY(worker_count(spec, task, default_threads, cpus.size()));
 
   MemorySpec memory_spec;
@@ -420,7 +419,8 @@ Expected<std::vector<WorkerPlacement>> resolve_placement(const PlacementSpec& sp
     }
     worker.cpu_node = node_of(worker.cpus, machine);
     worker.memory =
-        TRY(resolve_memory(memory_spec, machine, static_cast<int>(first_local + k), worker.cpus));
+        TRY(of_option("--memory", resolve_memory(memory_spec, machine,
+                                                 static_cast<int>(first_local + k), worker.cpus)));
     const bool inherits = worker.memory.mode == MemoryMode::inherit && worker.memory.source.empty();
     if (inherits && task.inherited && machine.is_live()) {
       worker.memory.inherited = task.inherited->mode;

@@ -22,7 +22,7 @@ std::string replaced(std::string text, std::string_view word, const std::string&
 tl::unexpected<Error> no_one_number(const MemoryPlacement& placement, std::string_view word,
                                     const CpuSet& cpus, const std::string& which) {
   return fail_about(
-      ErrorKind::unavailable, option_text(placement),
+      ErrorKind::unavailable, value_text(placement),
       fmt::format("a worker on CPU {} has no one number for {}: {}", to_list(cpus), word, which),
       "", "pin each worker with --cpus, or name one folder for all");
 }
@@ -57,14 +57,18 @@ Expected<MemoryPlacement> at_place(const MemoryPlacement& placement, const CpuSe
   return placed;
 }
 
-std::string option_text(const MemoryPlacement& placement) {
+std::string value_text(const MemoryPlacement& placement) {
   constexpr std::size_t shown = 300;
   std::string text = placement.text();
-  if (text.size() <= shown) return "--memory " + text;
+  if (text.size() <= shown) return text;
   std::size_t end = shown;
   // Not in the middle of a letter.
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return "--memory " + text.substr(0, end) + "...";
+  return text.substr(0, end) + "...";
+}
+
+std::string option_text(const MemoryPlacement& placement) {
+  return "--memory " + value_text(placement);
 }
 
 }  // namespace numatlas

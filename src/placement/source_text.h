@@ -9,8 +9,8 @@
 namespace numatlas {
 
 /// Puts the OS number of the CPUs' node for {node}, of their package for {socket}. Error
-/// (unavailable, naming --memory) where they have no single one. Without CPUs, and without braces,
-/// the placement as it is.
+/// (unavailable, about the placement) where they have no single one. Without CPUs, and without
+/// braces, the placement as it is.
 Expected<MemoryPlacement> at_place(const MemoryPlacement& placement, const CpuSet& cpus,
                                    const Machine& machine);
 

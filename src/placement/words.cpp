@@ -62,18 +62,17 @@ int distance(const Machine& machine, const NodeSet& from, NodeId to) {
   return least;
 }
 
-tl::unexpected<Error> unknown(const char* option, const PlacementWord& word, const std::string& why,
+tl::unexpected<Error> unknown(const PlacementWord& word, const std::string& why,
                               const char* hint = how_to_measure) {
-  return fail_about(ErrorKind::unavailable, fmt::format("{} {}", option, word.text()), why, hint);
+  return fail_about(ErrorKind::unavailable, word.text(), why, hint);
 }
 
-Expected<const Gpu*> find_gpu(const char* option, const PlacementWord& word,
-                              const Machine& machine) {
+Expected<const Gpu*> find_gpu(const PlacementWord& word, const Machine& machine) {
   const auto gpus = numbered_gpus(machine);
   if (const auto found = gpus.find(word.gpu); found != gpus.end()) return found->second;
   std::vector<int> numbers;
   for (const auto& [number, gpu] : gpus) numbers.push_back(number);
-  return unknown(option, word,
+  return unknown(word,
                  numbers.empty() ? no_gpu(machine)
                                  : fmt::format("this machine has no GPU {}; its GPUs are {}",
                                                word.gpu, fmt::join(numbers, ", ")),
@@ -124,9 +123,9 @@ std::string others_text(
   return others.empty() ? "" : fmt::format(" ({})", fmt::join(others, "; "));
 }
 
-Expected<ChosenNode> near_gpu(const char* option, const PlacementWord& word, const Machine& machine,
+Expected<ChosenNode> near_gpu(const PlacementWord& word, const Machine& machine,
                               const MeasuredPlaces* measured, const Nodes& usable) {
-  const auto gpu = find_gpu(option, word, machine);
+  const auto gpu = find_gpu(word, machine);
   if (!gpu) return fail(gpu.error());
   const std::optional<NodeId> own = (*gpu)->node;
   const auto by_distance = [&](const NumaNode& node) {
@@ -155,7 +154,7 @@ Expected<ChosenNode> near_gpu(const char* option, const PlacementWord& word, con
   if (usable.size() == 1 && machine.nodes.size() == 1)
     return ChosenNode{usable.front()->id, "the only node"};
   if (!own)
-    return unknown(option, word,
+    return unknown(word,
                    fmt::format("the system does not say which node this GPU is near{}", no_copies));
   if (own_only)
     return ChosenNode{
@@ -163,7 +162,7 @@ Expected<ChosenNode> near_gpu(const char* option, const PlacementWord& word, con
   const auto best = std::min_element(usable.begin(), usable.end(), [&](auto* a, auto* b) {
     return by_distance(*a) < by_distance(*b);
   });
-  if (best == usable.end()) return unknown(option, word, "this process may use no node", "");
+  if (best == usable.end()) return unknown(word, "this process may use no node", "");
   const bool is_own = (*best)->id == *own;
   return ChosenNode{
       (*best)->id,
@@ -210,7 +209,7 @@ Expected<ChosenNode> fastest_measured(const PlacementWord& word, const Machine& 
   };
   const NumaNode* best = best_by_rate(candidates, rate_of, order);
   if (best == nullptr)
-    return unknown("--memory", word,
+    return unknown(word,
                    fmt::format("{} has no bandwidth from CPUs of node{} {} to a usable node",
                                measured.file, from.size() == 1 ? "" : "s", to_list(from)),
                    "measure it: numatlas matrix --json FILE");
@@ -267,7 +266,7 @@ Expected<ChosenNode> fastest_claimed(const PlacementWord& word, const Machine& m
     return ChosenNode{best->id,
                       fmt::format("the nearest {} by distance, not measured", best->kind)};
   }
-  return unknown("--memory", word, "neither the firmware nor the kernel says which node is faster");
+  return unknown(word, "neither the firmware nor the kernel says which node is faster");
 }
 
 Expected<ChosenNode> largest_memory(const PlacementWord& word, const Machine& machine,
@@ -279,13 +278,12 @@ Expected<ChosenNode> largest_memory(const PlacementWord& word, const Machine& ma
   if (candidates.size() == 1) return ChosenNode{candidates.front()->id, "the only usable node"};
   for (const NumaNode* node : candidates) {
     if (!node->memory_total)
-      return unknown("--memory", word,
-                     fmt::format("the size of node {}'s memory is not known", node->id.value), "");
+      return unknown(word, fmt::format("the size of node {}'s memory is not known", node->id.value),
+                     "");
   }
   const auto best = std::min_element(candidates.begin(), candidates.end(),
                                      [&](auto* a, auto* b) { return order(*a) < order(*b); });
-  if (best == candidates.end())
-    return unknown("--memory", word, "this process may use no node's memory", "");
+  if (best == candidates.end()) return unknown(word, "this process may use no node's memory", "");
   return ChosenNode{(*best)->id,
                     fmt::format("{}, the most of the usable nodes",
                                 to_rounded_text((*best)->memory_total.value_or(Bytes{0})))};
@@ -310,7 +308,7 @@ Expected<ChosenNode> cpus_with_fastest(const PlacementWord& word, const Machine&
                                     }))};
   }
   const auto memory = choose_memory(word, machine, nullptr, {});
-  if (!memory) return fail(renamed(memory.error(), "--memory", "--cpus"));
+  if (!memory) return fail(memory.error());
   const NumaNode* const target = machine.find_node(memory->node);
   const auto near = std::min_element(candidates.begin(), candidates.end(), [&](auto* a, auto* b) {
     return std::tuple(distance(*target, a->id), a->id) <
@@ -364,8 +362,7 @@ std::map<int, const Gpu*> numbered_gpus(const Machine& machine) {
   return gpus;
 }
 
-Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view text,
-                                                            const std::string& option) {
+Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view text) {
   const std::string_view whole = trim(text);
   if (whole == "fastest") return PlacementWord{Kind::fastest};
   if (whole == "largest") return PlacementWord{Kind::largest};
@@ -375,13 +372,13 @@ Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view tex
   if (is_nearest) rest.remove_prefix(nearest.size());
   if (!rest.starts_with(gpu)) {
     if (!is_nearest && whole != "nearest" && whole != "gpu") return std::nullopt;
-    return fail_usage(option, fmt::format("'{}' does not name a GPU", whole),
-                      "write nearest:gpu:0 or gpu:0");
+    return fail(ErrorKind::usage, fmt::format("'{}' does not name a GPU", whole),
+                "write nearest:gpu:0 or gpu:0");
   }
   const auto number = parse_ordered_list(rest.substr(gpu.size()));
   if (!number || number->size() != 1)
-    return fail_usage(option, fmt::format("'{}' does not name one GPU", whole),
-                      fmt::format("write {}gpu:0", is_nearest ? nearest : ""));
+    return fail(ErrorKind::usage, fmt::format("'{}' does not name one GPU", whole),
+                fmt::format("write {}gpu:0", is_nearest ? nearest : ""));
   return PlacementWord{is_nearest ? Kind::nearest_gpu : Kind::gpu, number->front()};
 }
 
@@ -391,7 +388,7 @@ Error with_word_meant(Error error, std::string_view text) {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   constexpr std::size_t least_alike = 2, longest = 20;
   std::string meant;
-  if (const auto word = parse_placement_word(lower, ""); word && *word) meant = (*word)->text();
+  if (const auto word = parse_placement_word(lower); word && *word) meant = (*word)->text();
   for (const char* word : {"fastest", "largest"})
     if (meant.empty() && lower.size() <= longest && edit_distance(lower, word) <= least_alike)
       meant = word;
@@ -405,12 +402,11 @@ Expected<ChosenNode> choose_memory(const PlacementWord& word, const Machine& mac
   const NodeSet from = users_of(machine, cpus);
   switch (word.kind) {
     case Kind::gpu:
-    case Kind::nearest_gpu: return near_gpu("--memory", word, machine, measured, candidates);
+    case Kind::nearest_gpu: return near_gpu(word, machine, measured, candidates);
     case Kind::largest: return largest_memory(word, machine, from, candidates);
     case Kind::fastest: break;
   }
-  if (candidates.empty())
-    return unknown("--memory", word, "this process may use no node's memory", "");
+  if (candidates.empty()) return unknown(word, "this process may use no node's memory", "");
   return measured != nullptr ? fastest_measured(word, machine, *measured, from, candidates)
                              : fastest_claimed(word, machine, from, candidates);
 }
@@ -418,10 +414,10 @@ Expected<ChosenNode> choose_memory(const PlacementWord& word, const Machine& mac
 Expected<ChosenNode> choose_cpus(const PlacementWord& word, const Machine& machine,
                                  const MeasuredPlaces* measured) {
   const Nodes candidates = cpu_nodes(machine);
-  if (candidates.empty()) return unknown("--cpus", word, "this process may use no CPU", "");
+  if (candidates.empty()) return unknown(word, "this process may use no CPU", "");
   switch (word.kind) {
     case Kind::gpu:
-    case Kind::nearest_gpu: return near_gpu("--cpus", word, machine, measured, candidates);
+    case Kind::nearest_gpu: return near_gpu(word, machine, measured, candidates);
     case Kind::fastest: return cpus_with_fastest(word, machine, measured, candidates);
     case Kind::largest: break;
   }
@@ -441,7 +437,7 @@ Expected<void> put_in_place(const WordSpec& words, const Machine& machine,
       notes.push_back(other);
   }
   if (words.cpus) {
-    const auto chosen = TRY(choose_cpus(*words.cpus, machine, measured));
+    const auto chosen = TRY(of_option("--cpus", choose_cpus(*words.cpus, machine, measured)));
     spec.cpus = {CpuSpec::Form::nodes, {{chosen.node.value}}, false};
     notes.push_back(
         fmt::format("--cpus {} is node:{}: {}", words.cpus->text(), chosen.node.value, chosen.why));
@@ -455,7 +451,8 @@ Expected<void> put_in_place(const WordSpec& words, const Machine& machine,
       for (const CpuId cpu : *named) cpus.insert(cpu);
     }
   }
-  const auto chosen = TRY(choose_memory(*words.memory, machine, measured, cpus));
+  const auto chosen =
+      TRY(of_option("--memory", choose_memory(*words.memory, machine, measured, cpus)));
   spec.memory = MemorySpec{};
   spec.memory->single = {MemoryMode::bind, {{chosen.node, 1}}};
   notes.push_back(fmt::format("--memory {} is bind:{}: {}", words.memory->text(), chosen.node.value,

@@ -35,10 +35,9 @@ std::map<int, const Gpu*> numbered_gpus(const Machine& machine);
 /// How these words are written, for help and completion: "gpu:0", ...
 inline constexpr const char* placement_words = "gpu:0, nearest:gpu:0, fastest, largest";
 
-/// nullopt: `text` is none of these words. Error (usage, naming `option`): what stands for the GPU
-/// is no number.
-Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view text,
-                                                            const std::string& option);
+/// nullopt: `text` is none of these words. Error (usage): what stands for the GPU is no
+/// number.
+Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view text);
 
 /// An error about a text that is neither one of these words nor anything else; its hint names the
 /// word that is nearly this text.
@@ -66,11 +65,11 @@ struct ChosenNode {
 };
 
 /// `measured`: decides where it has figures of that; else the machine's locality and the firmware
-/// do. `cpus`: those that will use the memory; empty for unknown. Errors (unavailable) name
-/// --memory: no such GPU, or nothing known that would decide. Pure.
+/// do. `cpus`: those that will use the memory; empty for unknown. Errors (unavailable) are about
+/// the word: no such GPU, or nothing known that would decide. Pure.
 Expected<ChosenNode> choose_memory(const PlacementWord& word, const Machine& machine,
                                    const MeasuredPlaces* measured, const CpuSet& cpus);
-/// The same of the node whose CPUs are taken; errors name --cpus.
+/// The same of the node whose CPUs are taken.
 Expected<ChosenNode> choose_cpus(const PlacementWord& word, const Machine& machine,
                                  const MeasuredPlaces* measured);
 

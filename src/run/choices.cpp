@@ -72,7 +72,7 @@ std::string KernelOptions::given() const {
 }
 
 Expected<std::vector<Choice>> KernelOptions::parse() const {
-  TRY(use_instruction_set(isa_));
+  TRY(of_option("--isa", use_instruction_set(isa_)));
   TRY(check_stores(stores_));
   std::vector<Choice> wanted;
   for (const std::string& kernel : kernels_) {
@@ -80,7 +80,7 @@ Expected<std::vector<Choice>> KernelOptions::parse() const {
   }
   if (!mix_text_.empty() && mix_text_ != no_mix) {
     for (const std::string& text : words_of(mix_text_)) {
-      const KernelSpec spec{TRY(parse_mix(text))};
+      const KernelSpec spec{TRY(of_option("--mix", parse_mix(text)))};
       wanted.push_back({full_name(spec), spec, true});
     }
   }

@@ -288,7 +288,7 @@ Expected<RunOptions> CommonOptions::parse() const {
   if (!noise_.empty()) {
     if (!options.null_engine)
       return fail_usage("--noise", "works only with the null engine", "add --engine null");
-    options.noise = TRY(parse_noise(noise_));
+    options.noise = TRY(of_option("--noise", parse_noise(noise_)));
   }
   if (process_memory_option_ != nullptr && process_memory_option_->count() > 0)
     options.process_memory = process_memory_;

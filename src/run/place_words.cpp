@@ -13,7 +13,7 @@
 namespace numatlas {
 
 Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words) {
-  const auto word = TRY(parse_placement_word(text, "--cpus"));
+  const auto word = TRY(parse_placement_word(text));
   words.cpus = word;
   auto spec = parse_cpu_spec(text.empty() || word ? "allowed" : text);
   if (!spec) return fail(with_word_meant(std::move(spec).error(), text));
@@ -22,7 +22,7 @@ Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words) {
 
 Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words,
                                                  HintsOf hints) {
-  const auto word = TRY(parse_placement_word(text, "--memory"));
+  const auto word = TRY(parse_placement_word(text));
   words.memory = word;
   if (text.empty() || word) return std::nullopt;
   auto spec = parse_memory_spec(text, hints);

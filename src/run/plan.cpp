@@ -67,8 +67,8 @@ Expected<Workers> worker_on_every_cpu(const RunOptions& options, const Machine& 
   PlacementSpec spec = options.placement;
   spec.cpus.is_default = false;  // pinned one by one, whatever OpenMP was told
   if (!task.launched) {
-    const auto cpus = TRY(resolve_cpus(spec.cpus, machine, task));
-    spec.threads = std::max(spec.threads.value_or(1), static_cast<int>(cpus.size()));
+    const auto cpus = resolve_cpus(spec.cpus, machine, task);
+    if (cpus) spec.threads = std::max(spec.threads.value_or(1), static_cast<int>(cpus->size()));
   }
   return resolve_placement(spec, machine, task, 0);
 }

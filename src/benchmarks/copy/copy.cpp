@@ -44,7 +44,7 @@ MemorySpec on_node(NodeId node) {
 
 Expected<MemorySpec> parse_end(const std::string& text, const char* option) {
   auto spec = parse_memory_spec(text);
-  if (!spec) return fail(renamed(spec.error(), "--memory", option));
+  if (!spec) return fail(of_option(option, spec.error()));
   if (spec->form == MemorySpec::Form::single) return spec;
   return fail_usage(
       option, fmt::format("'{}' differs from worker to worker", text),
@@ -92,7 +92,7 @@ void add_options(Options& own, CLI::App& app) {
 
 Expected<void> parse(Options& own, Benchmark&) {
   TRY(own.sizes.parse());
-  TRY(use_instruction_set(own.isa));
+  TRY(of_option("--isa", use_instruction_set(own.isa)));
   TRY(check_stores(own.stores));
   if (own.from_text.empty() && own.to_text.empty()) return {};
   auto from = TRY(parse_end(own.from_text.empty() ? "local" : own.from_text, "--from"));
@@ -114,7 +114,7 @@ Expected<void> check_places(const MemorySpec& end, const PlanInput& input, const
   for (const Worker& worker : input.layout.workers) {
     const Machine& machine = input.machines[static_cast<std::size_t>(worker.host)];
     const auto there = resolve_memory(end, machine, 0, worker.placement.cpus);
-    if (!there) return fail(renamed(there.error(), "--memory", option));
+    if (!there) return fail(of_option(option, there.error()));
   }
   return {};
 }
@@ -126,9 +126,9 @@ Expected<std::vector<Pair>> pairs_of(const Options& own, const PlanInput& input)
     nodes = nodes | machine.ordinary_memory_nodes();
     if (!own.from) continue;
     if (auto there = resolve_memory(*own.from, machine, 0); !there)
-      return fail(renamed(there.error(), "--memory", "--from"));
+      return fail(of_option("--from", there.error()));
     if (auto there = resolve_memory(*own.to, machine, 0); !there)
-      return fail(renamed(there.error(), "--memory", "--to"));
+      return fail(of_option("--to", there.error()));
   }
   if (own.from) {
     TRY(check_places(*own.from, input, "--from"));
@@ -193,9 +193,9 @@ PlannedScenario point(const Options& own, const PlanInput& input, const Pair& pa
   }
   for (const Machine& machine : input.machines) {
     if (const auto there = resolve_memory(pair.from, machine, 0); !there)
-      planned.skip = renamed(there.error(), "--memory", "--from");
+      planned.skip = of_option("--from", there.error());
     if (const auto there = resolve_memory(pair.to, machine, 0); !there)
-      planned.skip = renamed(there.error(), "--memory", "--to");
+      planned.skip = of_option("--to", there.error());
   }
   return planned;
 }

@@ -178,7 +178,7 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
   std::optional<MemoryPlacement> home;
   if (own.home_node) {
     auto node = resolve_memory(*own.home_node, input.machines.front(), 0);
-    if (!node) return fail(renamed(node.error(), "--memory", "--home"));
+    if (!node) return fail(of_option("--home", node.error()));
     home = *std::move(node);
   }
   Plan plan;

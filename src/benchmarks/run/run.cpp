@@ -36,7 +36,7 @@ void add_options(Options& own, CLI::App& app) {
 }
 
 Expected<void> parse(Options& own, Benchmark&) {
-  TRY(use_instruction_set(own.isa));
+  TRY(of_option("--isa", use_instruction_set(own.isa)));
   own.file = TRY(read_scenarios(own.path));
   return {};
 }
@@ -108,10 +108,8 @@ Expected<void> check_cpu(const ScenarioFile& file, CpuId cpu, const Machine& mac
   alone.is_default = false;
   const auto found = resolve_cpus(alone, machine, task);
   if (found) return {};
-  // Its hints are of the option.
   Error error = found.error();
   error.hint = "name other CPUs, or request this one from the launcher or batch system";
-  error.option_hint.clear();
   for (const FileScenario& scenario : file.scenarios) {
     for (const FlowEntry& flow : scenario.flows) {
       const bool runs = std::find(flow.cpus.begin(), flow.cpus.end(), cpu) != flow.cpus.end();

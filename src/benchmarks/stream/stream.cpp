@@ -168,7 +168,7 @@ Expected<void> parse_arrays(Options& own) {
 }
 
 Expected<void> parse_kernels(Options& own) {
-  TRY(use_instruction_set(own.isa));
+  TRY(of_option("--isa", use_instruction_set(own.isa)));
   TRY(check_stores({own.stores}));
   // In STREAM's order, whatever theirs: what one writes the next one reads.
   std::sort(own.operations.begin(), own.operations.end());

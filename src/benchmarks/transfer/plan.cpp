@@ -97,7 +97,7 @@ Expected<std::vector<MemoryPlacement>> find_memories(const PlanInput& input) {
                       "name one: bind:0, interleave:0,1, weighted:0=3,2=1, local");
   }
   for (const Machine& machine : input.machines) {
-    TRY(resolve_memory(*asked, machine, 0));
+    TRY(of_option("--memory", resolve_memory(*asked, machine, 0)));
   }
   return std::vector{with_all_nodes(*asked, input.machines.front()).single};
 }
@@ -183,7 +183,7 @@ std::optional<Flow> flow_at(const Options& own, const PlanInput& input, int host
   auto memory = inherits ? Expected<MemoryPlacement>(place.memory)
                          : resolve_memory(spec, machine, 0, place.cpus);
   if (!memory) {
-    skip = memory.error();
+    skip = of_option("--memory", memory.error());
     return std::nullopt;
   }
   const bool to_gpu = now.direction == "h2d";

@@ -147,9 +147,9 @@ void add_options(Options& own, CLI::App& app) {
 
 Expected<void> parse(Options& own, Benchmark&) {
   TRY(own.size.parse("weights"));
-  TRY(use_instruction_set(own.isa));
+  TRY(of_option("--isa", use_instruction_set(own.isa)));
   if (own.kernel_name.empty()) {
-    own.kernel.parameters = TRY(parse_mix(own.mix_text));
+    own.kernel.parameters = TRY(of_option("--mix", parse_mix(own.mix_text)));
     own.kernel_name = full_name(own.kernel);
   } else {
     own.kernel.parameters = kernel_named(own.kernel_name).parameters;
@@ -221,7 +221,7 @@ Expected<NodeSet> nodes_of(const Options& own, const PlanInput& input) {
   for (NodeId node : nodes) all.single.nodes.emplace_back(node, 1);
   for (const Machine& host : input.machines) {
     if (auto there = resolve_memory(all, host, 0); !there)
-      return fail(renamed(there.error(), "--memory", "--nodes"));
+      return fail(of_option("--nodes", there.error()));
   }
   return nodes;
 }

@@ -31,18 +31,6 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-Expected<double> read_part(std::string_view text) {
-  const auto part = parse_part(text);
-  if (!part) return fail(about("--noise", part.error()));
-  return *part;
-}
-
-Expected<Nanoseconds> read_time(std::string_view text) {
-  const auto time = parse_duration(text);
-  if (!time) return fail(about("--noise", time.error()));
-  return *time;
-}
-
 using Settings = std::map<std::string_view, std::string_view>;
 
 /// The settings of a component, all of which must be there.
@@ -54,13 +42,13 @@ Expected<Settings> settings_of(std::string_view name, std::string_view text,
     const std::string_view key = part.substr(0, equals);
     if (equals == std::string_view::npos ||
         std::find(keys.begin(), keys.end(), key) == keys.end() || settings.contains(key))
-      return fail_usage("--noise", fmt::format("{} accepts {}, each once, not '{}'", name,
-                                               fmt::join(keys, ", "), part));
+      return fail(ErrorKind::usage, fmt::format("{} accepts {}, each once, not '{}'", name,
+                                                fmt::join(keys, ", "), part));
     settings[key] = part.substr(equals + 1);
   }
   for (const std::string_view key : keys) {
     if (!settings.contains(key))
-      return fail_usage("--noise", fmt::format("{} needs {}=", name, key));
+      return fail(ErrorKind::usage, fmt::format("{} needs {}=", name, key));
   }
   return settings;
 }
@@ -73,11 +61,11 @@ struct NoiseSetting {
 
 Expected<void> set(const NoiseSetting& setting, std::string_view text) {
   if (auto* const* const part = std::get_if<double*>(&setting.field)) {
-    const auto value = TRY(read_part(text));
+    const auto value = TRY(parse_part(text));
     **part = value;
     return {};
   }
-  const auto value = TRY(read_time(text));
+  const auto value = TRY(parse_duration(text));
   *std::get<Nanoseconds*>(setting.field) = value;
   return {};
 }
@@ -101,9 +89,9 @@ Expected<std::vector<NoiseSetting>> settings_named(NoiseSpec& spec, std::string_
     return std::vector<NoiseSetting>{
         {"every", &spikes.every}, {"last", &spikes.last}, {"low", &spikes.low}};
   }
-  return fail_usage("--noise", fmt::format("'{}' is not one of ar1, telegraph, drift, spikes, "
-                                           "lognormal, launch, seed",
-                                           name));
+  return fail(ErrorKind::usage, fmt::format("'{}' is not one of ar1, telegraph, drift, spikes, "
+                                            "lognormal, launch, seed",
+                                            name));
 }
 
 Expected<void> add_component(NoiseSpec& spec, std::string_view name, std::string_view text) {

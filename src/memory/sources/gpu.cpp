@@ -21,8 +21,8 @@ class GpuSource final : public MemorySource {
   Expected<std::string> parse(std::string_view value) const override {
     const auto number = parse_ordered_list(trim(value));
     if (number && number->size() == 1) return std::to_string(number->front());
-    return fail_usage("--memory", fmt::format("'gpu:{}' does not name one GPU", trim(value)),
-                      "write gpu:0");
+    return fail(ErrorKind::usage, fmt::format("'gpu:{}' does not name one GPU", trim(value)),
+                "write gpu:0");
   }
   Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
     return fail_usage(fmt::format("--memory {}", region.placement.text()),

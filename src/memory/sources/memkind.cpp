@@ -283,9 +283,9 @@ class MemkindSource final : public MemorySource {
     const std::string kind = folder ? "" : kind_name(value);
     if (!kind.empty()) return kind;
     if (!folder && !trim(value).empty()) {
-      return fail_usage("--memory",
-                        "'memkind:' takes the name of a kind, or a folder with a slash in it",
-                        "write memkind:DAX_KMEM or memkind:./FOLDER");
+      return fail(ErrorKind::usage,
+                  "'memkind:' takes the name of a kind, or a folder with a slash in it",
+                  "write memkind:DAX_KMEM or memkind:./FOLDER");
     }
     return parse_path(value, "memkind", "kind and no folder",
                       "memkind:DAX_KMEM or memkind:/mnt/pmem0");
