@@ -21,16 +21,16 @@
 
 namespace numatlas {
 
-namespace record {
+namespace fields {
 template <>
 struct EnumNames<ClaimOutcome> {
   using enum ClaimOutcome;
   static constexpr EnumName<ClaimOutcome> values[] = {
       {confirmed, "confirmed"}, {contradicted, "contradicted"}, {not_measurable, "not_measurable"}};
 };
-}  // namespace record
+}  // namespace fields
 
-void list_fields(auto& f, record::Of<ClaimVerdict> auto& v) {
+void list_fields(auto& f, fields::Of<ClaimVerdict> auto& v) {
   f("claim", v.claim, "as --only names it");
   f("about", v.about, "which of these");
   f("outcome", v.outcome, "confirmed, contradicted, not_measurable");
@@ -107,7 +107,7 @@ std::string json_text_of(const AuditReport& report) {
                  {"incomplete_reason", report.stopped},
                  {"machine", to_json(report.machine)},
                  {"summary", summary_line(report)},
-                 {"verdicts", record::to_json(report.verdicts)},
+                 {"verdicts", fields::to_json(report.verdicts)},
                  {"results", std::move(results)},
                  {"skipped", std::move(skipped)}});
 }
@@ -115,7 +115,7 @@ std::string json_text_of(const AuditReport& report) {
 std::string metrics_text(const AuditReport& report) {
   Gauge claims("numatlas_audit_claims", "", "Claims of the last audit by outcome.");
   for (const ClaimOutcome outcome : outcomes)
-    claims.add({{"outcome", record::name_in_record(outcome)}},
+    claims.add({{"outcome", fields::name_in_record(outcome)}},
                static_cast<double>(report.count(outcome)));
   Gauge contradicted("numatlas_audit_contradicted", "",
                      "1 where a claim was contradicted, 0 where it was confirmed.");

@@ -131,7 +131,7 @@ class ReportReader {
     add_residency(flow.residency, "", read.observed);
     if (flow.source_residency) add_residency(*flow.source_residency, "from ", read.observed);
     if (flow.gpu && !flow.gpu->name.empty()) read.observed.gpus[flow.gpu->name] = 1;
-    json asked = record::to_json(flow.ask());
+    json asked = fields::to_json(flow.ask());
     // Of other commands it follows from what was measured: `loaded` takes parts of its peak.
     if (report_.command != "run") asked.erase("rate");
     if (flow.gpu)

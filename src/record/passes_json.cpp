@@ -34,17 +34,17 @@ json to_json(const std::vector<PassTimes>& passes) {
   json value = json::object();
   for (const PassColumn& column : pass_columns) {
     json& numbers = value[column.name] = json::array();
-    for (const PassTimes& pass : passes) numbers.push_back(record::to_json(pass.*column.member));
+    for (const PassTimes& pass : passes) numbers.push_back(fields::to_json(pass.*column.member));
   }
   json& ranks = value["slowest_rank"] = json::array();
   for (const PassTimes& pass : passes) ranks.push_back(pass.slowest_rank);
   return value;
 }
 
-void from_json(const json& value, const record::Place& place, std::vector<PassTimes>& out) {
+void from_json(const json& value, const fields::Place& place, std::vector<PassTimes>& out) {
   out.clear();
   std::vector<int> ranks;
-  record::Reader reader(value, place);
+  fields::Reader reader(value, place);
   if (!value.is_object()) return place.reject("must be an object");
   reader("slowest_rank", ranks, "");
   out.resize(ranks.size());
@@ -63,7 +63,7 @@ void from_json(const json& value, const record::Place& place, std::vector<PassTi
   for (std::size_t i = 0; i < ranks.size(); ++i) out[i].slowest_rank = ranks[i];
 }
 
-json schema_of(record::Tag<std::vector<PassTimes>>) {
+json schema_of(fields::Tag<std::vector<PassTimes>>) {
   const json numbers{{"type", "array"}, {"items", {{"type", "number"}}}};
   json properties{{"slowest_rank", {{"type", "array"}, {"items", {{"type", "integer"}}}}}};
   json required{"slowest_rank"};

@@ -12,7 +12,7 @@
 
 namespace numatlas {
 
-const char* name_of(Status status) { return record::name_in_record(status); }
+const char* name_of(Status status) { return fields::name_in_record(status); }
 
 NodeSet nodes_of(const Residency& residency) {
   NodeSet nodes;

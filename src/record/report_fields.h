@@ -1,4 +1,4 @@
-// The fields of the record, each listed once (record/fields.h says what follows from that).
+// The fields of the record, each listed once (base/fields.h says what follows from that).
 #pragma once
 
 #include <array>
@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/fields.h"
 #include "machine/source.h"
-#include "record/fields.h"
 #include "record/report.h"
 
 namespace numatlas {
 
-namespace record {
+namespace fields {
 template <>
 struct EnumNames<Status> {
   using enum Status;
@@ -64,9 +64,14 @@ struct EnumNames<Part> {
                                               {p99, "p99"},
                                               {best, "best"}};
 };
-}  // namespace record
+}  // namespace fields
 
-using record::Of;
+using fields::Of;
+
+/// Its symbol; null for "".
+nlohmann::json to_json(Unit unit);
+void from_json(const nlohmann::json& value, const fields::Place& place, Unit& out);
+nlohmann::json schema_of(fields::Tag<Unit>);
 
 void list_fields(auto& f, Of<Warning> auto& w) {
   f("code", w.code, "what is meant, in kebab-case; programs decide by this");
@@ -420,21 +425,21 @@ void list_fields(Fields& f, Of<RunReport> auto& r) {
 }
 
 // These have a reader and writer of their own (machine/source.h, machine/cpu_use.h).
-void from_json(const nlohmann::json& value, const record::Place& place, CpuUse& out);
-nlohmann::json schema_of(record::Tag<CpuUse>);
-void from_json(const nlohmann::json& value, const record::Place& place, Machine& out);
-nlohmann::json schema_of(record::Tag<Machine>);
+void from_json(const nlohmann::json& value, const fields::Place& place, CpuUse& out);
+nlohmann::json schema_of(fields::Tag<CpuUse>);
+void from_json(const nlohmann::json& value, const fields::Place& place, Machine& out);
+nlohmann::json schema_of(fields::Tag<Machine>);
 
 // Passes stand by quantity: short to write, and what plots want.
 nlohmann::json to_json(const std::vector<PassTimes>& passes);
-void from_json(const nlohmann::json& value, const record::Place& place,
+void from_json(const nlohmann::json& value, const fields::Place& place,
                std::vector<PassTimes>& out);
-nlohmann::json schema_of(record::Tag<std::vector<PassTimes>>);
+nlohmann::json schema_of(fields::Tag<std::vector<PassTimes>>);
 
 // What all flows of a case have alike stands once, in its "flow_common"; figures and workers stay
 // with the flows. With a thousand workers that is a tenth.
 nlohmann::json to_json(const ScenarioResult& one);
-void from_json(const nlohmann::json& value, const record::Place& place, ScenarioResult& out);
-nlohmann::json schema_of(record::Tag<ScenarioResult>);
+void from_json(const nlohmann::json& value, const fields::Place& place, ScenarioResult& out);
+nlohmann::json schema_of(fields::Tag<ScenarioResult>);
 
 }  // namespace numatlas

@@ -17,8 +17,8 @@
 namespace numatlas {
 namespace {
 
+using fields::Place;
 using nlohmann::json;
-using record::Place;
 
 Expected<void> check_views(const RunReport& report) {
   for (std::size_t i = 0; i < report.views.size(); ++i) {
@@ -40,7 +40,7 @@ Expected<void> check_views(const RunReport& report) {
 
 /// Writes a report, or a case, without its cases and hosts: the values of all of them never stand
 /// in memory together.
-class HeadWriter : public record::Writer {
+class HeadWriter : public fields::Writer {
  public:
   using Writer::operator();
   void operator()(const char* name, const std::vector<ScenarioResult>&, const char* /*help*/) {
@@ -103,7 +103,7 @@ std::string text_by_hosts(const ScenarioResult& one) {
   return pretty_part(written_case<HeadWriter>(one), 2,
                      {{"host_figures", [&](std::string& text) {
                          add_list(text, one.host_totals, 4, [](const HostTotals& host) {
-                           return json_line(record::to_json(host));
+                           return json_line(fields::to_json(host));
                          });
                        }}});
 }
@@ -132,6 +132,19 @@ std::string problem_of(const PilotSeries& pilot) {
              : "has no values, or not as many starts and ends";
 }
 
+json to_json(Unit unit) { return fields::to_json(std::string(unit.symbol())); }
+
+void from_json(const json& value, const Place& place, Unit& out) {
+  std::string symbol;
+  fields::from_json(value, place, symbol);
+  if (place.failed()) return;
+  const auto unit = Unit::named(symbol);
+  if (!unit) return place.reject(fmt::format("'{}' is not a unit of this version", symbol));
+  out = *unit;
+}
+
+json schema_of(fields::Tag<Unit>) { return schema_of(fields::Tag<std::string>()); }
+
 void from_json(const json& value, const Place& place, Machine& out) {
   auto machine = machine_from_json(value);
   if (!machine) return place.reject("is no machine: " + full_text(machine.error()));
@@ -143,7 +156,7 @@ void from_json(const json& value, const Place& place, CpuUse& out) {
   out = cpu_use_from_json(value);
 }
 
-json schema_of(record::Tag<CpuUse>) {
+json schema_of(fields::Tag<CpuUse>) {
   json properties = json::object();
   for (const char* name : {"seconds", "cpus", "own", "other_processes", "stolen", "throttled"})
     properties[name] = {{"type", json::array({"number", "null"})}};
@@ -151,9 +164,9 @@ json schema_of(record::Tag<CpuUse>) {
   return {{"type", "object"}, {"properties", std::move(properties)}};
 }
 
-json schema_of(record::Tag<Machine>) { return {{"type", "object"}}; }
+json schema_of(fields::Tag<Machine>) { return {{"type", "object"}}; }
 
-json to_json(const ScenarioResult& one) { return written_case<record::Writer>(one); }
+json to_json(const ScenarioResult& one) { return written_case<fields::Writer>(one); }
 
 void from_json(const json& value, const Place& place, ScenarioResult& out) {
   if (!value.is_object()) return place.reject("must be an object");
@@ -167,12 +180,12 @@ void from_json(const json& value, const Place& place, ScenarioResult& out) {
       for (const auto& [name, item] : common->items()) flow.emplace(name, item);
     }
   }
-  record::Reader reader(whole, place);
+  fields::Reader reader(whole, place);
   list_fields(reader, out);
 }
 
-json schema_of(record::Tag<ScenarioResult>) {
-  record::SchemaWriter writer;
+json schema_of(fields::Tag<ScenarioResult>) {
+  fields::SchemaWriter writer;
   ScenarioResult one;
   list_fields(writer, one);
   json schema = writer.take();
@@ -185,11 +198,11 @@ json schema_of(record::Tag<ScenarioResult>) {
   return schema;
 }
 
-json to_json(const RunReport& report) { return written<record::Writer>(report); }
+json to_json(const RunReport& report) { return written<fields::Writer>(report); }
 
 std::string json_text(const RunReport& report) {
   const bool by_hosts = !report.host_rows.empty();
-  std::optional<record::ExactNumbers> exact;
+  std::optional<fields::ExactNumbers> exact;
   if (by_hosts) exact.emplace();  // what is computed from a file is what was computed here
   return pretty_part(written<HeadWriter>(report), 0,
                      {{"cases",
@@ -203,8 +216,8 @@ std::string json_text(const RunReport& report) {
 
 Expected<RunReport> report_from_json(const json& value) {
   RunReport report;
-  std::optional<record::Problem> problem;
-  record::from_json(value, Place("", problem), report);
+  std::optional<fields::Problem> problem;
+  fields::from_json(value, Place("", problem), report);
   if (problem)
     return fail(ErrorKind::usage, fmt::format("field '{}' {}", problem->path, problem->why));
   const int workers = static_cast<int>(report.workers.size());
@@ -237,7 +250,7 @@ Expected<RunReport> report_from_json(const json& value) {
 }
 
 json report_schema() {
-  json schema = record::schema_of(record::Tag<RunReport>{});
+  json schema = fields::schema_of(fields::Tag<RunReport>{});
   schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
   schema["title"] = "Result of a numatlas command";
   schema["properties"]["schema_version"] = {{"const", schema_version}};
@@ -248,14 +261,15 @@ json report_schema() {
 }
 
 std::string flows_to_send(const std::vector<FlowResult>& flows) {
-  const record::InTransit whole;
-  return json_line(record::to_json(flows));
+  const fields::InTransit whole;
+  return json_line(fields::to_json(flows));
 }
 
 Expected<std::vector<FlowResult>> flows_received(const std::string& text) {
+  const fields::InTransit whole;
   std::vector<FlowResult> flows;
-  std::optional<record::Problem> problem;
-  record::from_json(json::parse(text), Place("flows", problem), flows);
+  std::optional<fields::Problem> problem;
+  fields::from_json(json::parse(text), Place("flows", problem), flows);
   if (problem)
     return fail(ErrorKind::internal,
                 fmt::format("a rank sent a flow: field '{}' {}", problem->path, problem->why));

@@ -23,9 +23,9 @@ namespace numatlas {
 namespace {
 
 TEST(Numbers, HaveSevenDigitsButWholeSizesAll) {
-  EXPECT_EQ(record::rounded(123456789.5), 123456800);
-  EXPECT_EQ(record::rounded(33554432), 33554432);
-  EXPECT_EQ(record::rounded(2147483648.0), 2147483648.0);
+  EXPECT_EQ(fields::rounded(123456789.5), 123456800);
+  EXPECT_EQ(fields::rounded(33554432), 33554432);
+  EXPECT_EQ(fields::rounded(2147483648.0), 2147483648.0);
 }
 
 using nlohmann::json;
@@ -57,16 +57,16 @@ class Filler {
   void fill(CpuId& value) { value.value = ++count_; }
   void fill(NodeId& value) { value.value = ++count_; }
   void fill(CpuSet& value) { value = {CpuId{++count_}, CpuId{++count_}}; }
-  void fill(record::Labels& value) { value = {{"label " + std::to_string(++count_), "x"}}; }
+  void fill(fields::Labels& value) { value = {{"label " + std::to_string(++count_), "x"}}; }
   void fill(Unit& value) { value = "B/s"; }
   void fill(CpuUse& value) { value = {1.5, 2, 0.5, 0.25, 0.125, "a reason", 0.0625}; }
   void fill(PassTimes& value) { value = {1, 0.5, 0.75, 0.25, 2, 0.875, ++count_}; }
   void fill(std::vector<Machine>&) {}  // these have tests of their own, in machine/
   template <class T>
   requires(std::is_integral_v<T>) void fill(T& value) { value = static_cast<T>(++count_); }
-  template <record::Enumeration E>
+  template <fields::Enumeration E>
   void fill(E& value) {
-    value = std::rbegin(record::EnumNames<E>::values)->first;
+    value = std::rbegin(fields::EnumNames<E>::values)->first;
   }
   template <class T>
   void fill(std::optional<T>& value) {
@@ -92,7 +92,7 @@ class Filler {
     value.n = static_cast<std::size_t>(++count_);
     value.method = Method::derived;
   }
-  template <record::HasFields T>
+  template <fields::HasFields T>
   void fill(T& value) {
     list_fields(*this, value);
   }
@@ -115,13 +115,13 @@ void expect_round_trip() {
   T filled{};
   Filler filler;
   list_fields(filler, filled);
-  const json written = record::to_json(filled);
+  const json written = fields::to_json(filled);
   expect_no_default(written, "");
   T read{};
-  std::optional<record::Problem> problem;
-  record::from_json(json::parse(written.dump()), record::Place("", problem), read);
+  std::optional<fields::Problem> problem;
+  fields::from_json(json::parse(written.dump()), fields::Place("", problem), read);
   ASSERT_FALSE(problem) << problem->path << " " << problem->why;
-  EXPECT_EQ(record::to_json(read), written);
+  EXPECT_EQ(fields::to_json(read), written);
 }
 
 std::string error_of_reading(const json& value) {
@@ -157,7 +157,7 @@ TEST(ReportJson, FlowsSurviveTheWayToRankZero) {
   EXPECT_EQ(flows_to_send({received->at(1)}), flows_to_send({filled}));
   EXPECT_EQ(received->at(0).stretch_bytes, filled.stretch_bytes);
   EXPECT_EQ(received->at(0).gpu->steps, filled.gpu->steps);
-  EXPECT_FALSE(record::to_json(filled).contains("stretch_bytes")) << "for files";
+  EXPECT_FALSE(fields::to_json(filled).contains("stretch_bytes")) << "for files";
   FlowResult high = testing::flow(0, 1e-9);
   high.address = ~std::uint64_t{0};
   high.stretch_bytes = {1.0 / 3};
@@ -182,7 +182,7 @@ TEST(ReportJson, WhatAllFlowsHaveAlikeStandsOnce) {
 }
 
 TEST(ReportJson, AbsentIsNull) {
-  const json flow = record::to_json(testing::bare_flow(0));
+  const json flow = fields::to_json(testing::bare_flow(0));
   for (const char* key : {"overlap", "cpu_before", "cpu_after", "mix", "gpu", "wrong"})
     EXPECT_TRUE(flow.at(key).is_null()) << key;
   EXPECT_TRUE(flow["figures"][0]["estimate"].is_null());

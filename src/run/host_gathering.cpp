@@ -63,16 +63,16 @@ void list_fields(auto& f, Of<Meeting> auto& m) {
 
 template <class T>
 std::string sent(const T& value) {
-  using record::to_json;
-  const record::ExactNumbers exact;
+  using fields::to_json;
+  const fields::ExactNumbers exact;
   return json_line(to_json(value));
 }
 template <class T>
 Expected<T> received(const std::string& text) {
-  using record::from_json;
+  using fields::from_json;
   T value{};
-  std::optional<record::Problem> problem;
-  from_json(nlohmann::json::parse(text), record::Place("host", problem), value);
+  std::optional<fields::Problem> problem;
+  from_json(nlohmann::json::parse(text), fields::Place("host", problem), value);
   if (!problem) return value;
   return fail(ErrorKind::internal,
               fmt::format("a host sent a field '{}' that {}", problem->path, problem->why));

@@ -51,7 +51,7 @@ std::string placement_of_rank(const std::vector<const Trace*>& traces) {
               {"unknown", unknown},
               {"sampled", sampled},
               {"pages", pages},
-              {"warnings", record::to_json(warnings)}}
+              {"warnings", fields::to_json(warnings)}}
       .dump();
 }
 
@@ -68,8 +68,8 @@ HostPlacement placement_of_host(const std::vector<std::string>& ranks) {
     sampled = sampled || value["sampled"].get<bool>();
     for (const json& text : value["pages"]) pages.insert(text.get<std::string>());
     std::vector<Warning> its;
-    std::optional<record::Problem> problem;  // a rank of this run wrote it
-    record::from_json(value["warnings"], record::Place("warnings", problem), its);
+    std::optional<fields::Problem> problem;  // a rank of this run wrote it
+    fields::from_json(value["warnings"], fields::Place("warnings", problem), its);
     for (const Warning& warning : its) add_once(placement.warnings, warning);
   }
   std::vector<std::string> parts;

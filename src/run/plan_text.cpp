@@ -117,7 +117,7 @@ json plan_json(const Setup& setup) {
   }
   return {{"workers", workers},
           {"scenarios", scenarios},
-          {"warnings", record::to_json(setup.warnings)}};
+          {"warnings", fields::to_json(setup.warnings)}};
 }
 
 std::string skip_text(const Error& skip) {

@@ -1,4 +1,4 @@
-#include "record/fields.h"
+#include "base/fields.h"
 
 #include <array>
 #include <charconv>
@@ -7,7 +7,15 @@
 
 #include <fmt/format.h>
 
-namespace numatlas::record {
+namespace numatlas::fields {
+
+json printable(const std::string& text) {
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x80) continue;
+    return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
+  }
+  return text;
+}
 
 double rounded(double value) {
   // Sizes in whole KiB stay exact.
@@ -35,7 +43,7 @@ json to_json(double value) {
   if (!std::isfinite(value)) return nullptr;
   return exact_numbers > 0 ? value : rounded(value);
 }
-json to_json(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+json to_json(const std::string& text) { return text.empty() ? json(nullptr) : printable(text); }
 json to_json(const Bytes& bytes) { return bytes.value == 0 ? json(nullptr) : json(bytes.value); }
 json to_json(const Labels& labels) {
   json object = json::object();
@@ -44,8 +52,6 @@ json to_json(const Labels& labels) {
 }
 json to_json(const CpuId& cpu) { return cpu.value; }
 json to_json(const NodeId& node) { return node.value < 0 ? json(nullptr) : json(node.value); }
-json to_json(const CpuSet& cpus) { return to_list(cpus); }
-json to_json(Unit unit) { return to_json(std::string(unit.symbol())); }
 
 void from_json(const json& value, const Place& place, bool& out) {
   if (!value.is_boolean()) return place.reject("must be true or false");
@@ -114,22 +120,59 @@ void from_json(const json& value, const Place& place, Labels& out) {
   }
 }
 
-void from_json(const json& value, const Place& place, CpuSet& out) {
-  std::string text;
-  from_json(value, place, text);
-  if (place.failed()) return;
-  auto set = parse_list<CpuId>(text);
-  if (!set) return place.reject(full_text(set.error()));
-  out = *std::move(set);
+const json* Reader::found(const char* name) {
+  if (place_.failed()) return nullptr;
+  const auto found = object_.find(name);
+  if (found == object_.end()) place_.at(name).reject("is missing");
+  return found == object_.end() || found->is_null() ? nullptr : &*found;
 }
 
-void from_json(const json& value, const Place& place, Unit& out) {
-  std::string symbol;
-  from_json(value, place, symbol);
-  if (place.failed()) return;
-  const auto unit = Unit::named(symbol);
-  if (!unit) return place.reject(fmt::format("'{}' is not a unit of this version", symbol));
-  out = *unit;
+void Reader::text(const char* name, std::optional<std::string>& value) {
+  const json* const it = found(name);
+  if (it == nullptr) return;
+  if (!it->is_string()) return place_.at(name).reject("must be a string");
+  value = it->get<std::string>();
 }
 
-}  // namespace numatlas::record
+void Reader::text(const char* name, std::string& value) {
+  std::optional<std::string> read;
+  text(name, read);
+  if (!read) return place_.at(name).reject("must not be null");
+  value = *std::move(read);
+}
+
+void Reader::whole(const char* name, std::optional<int>& value, int least, int most) {
+  const json* const it = found(name);
+  if (it == nullptr) return;
+  if (const auto read = whole_from(*it, place_.at(name), least, most))
+    value = static_cast<int>(*read);
+}
+
+void Reader::whole(const char* name, int& value, int least, int most) {
+  std::optional<int> read;
+  whole(name, read, least, most);
+  if (!read) return place_.at(name).reject("must not be null");
+  value = *read;
+}
+
+void Reader::whole_or_none(const char* name, int& value, int least, int most) {
+  std::optional<int> read;
+  whole(name, read, least, most);
+  value = read.value_or(-1);
+}
+
+void Reader::bytes(const char* name, std::optional<Bytes>& value) {
+  const json* const it = found(name);
+  if (it == nullptr) return;
+  if (const auto read = count_from(*it, place_.at(name))) value = Bytes{*read};
+}
+
+void Reader::amount(const char* name, std::optional<double>& value) {
+  const json* const it = found(name);
+  if (it == nullptr) return;
+  if (!it->is_number() || !std::isfinite(it->get<double>()) || it->get<double>() < 0)
+    return place_.at(name).reject("must be a number of 0 or more");
+  value = it->get<double>();
+}
+
+}  // namespace numatlas::fields

@@ -1,6 +1,6 @@
-// One list of fields for each type of the record. From this list come the JSON writer, the reader
-// (whose errors name the field by its path) and the JSON Schema, so that a field cannot be written
-// and not read.
+// One list of fields for each type that JSON files have. From this list come the JSON writer, the
+// reader (whose errors name the field by its path) and the JSON Schema, so that a field cannot be
+// written and not read.
 //
 // A type takes part by a function beside it, found by its argument:
 //   void list_fields(auto& f, Of<Point> auto& p) { f("x", p.x, "position in metres"); }
@@ -22,9 +22,8 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/units.h"
-#include "record/unit.h"
 
-namespace numatlas::record {
+namespace numatlas::fields {
 
 using nlohmann::json;
 
@@ -37,6 +36,9 @@ template <class E>
 struct EnumNames;
 template <class E>
 using EnumName = std::pair<E, const char*>;
+
+/// Files and command lines may have bytes that are not UTF-8: these cannot stand in JSON.
+json printable(const std::string& text);
 
 /// A number without digits that nobody measured: seven significant ones.
 double rounded(double value);
@@ -110,8 +112,10 @@ json to_json(const std::string& text);  ///< null for ""
 json to_json(const Bytes& bytes);       ///< null for 0: no memory is that small
 json to_json(const CpuId& cpu);
 json to_json(const NodeId& node);  ///< null where the node is not known (-1)
-json to_json(const CpuSet& cpus);  ///< the kernel's list format
-json to_json(Unit unit);           ///< its symbol; null for ""
+template <class I>
+json to_json(const IdSet<I>& ids) {
+  return to_list(ids);  // the kernel's format
+}
 template <class T>
 requires(std::is_integral_v<T>) json to_json(const T& value) { return value; }
 /// Names with texts, as an object.
@@ -136,7 +140,7 @@ class Writer {
  public:
   static constexpr bool writes = true;
   template <class T>
-  void operator()(const char* name, const T& value, const char* /*help*/) {
+  void operator()(const char* name, const T& value, const char* /*help*/ = "") {
     object_[name] = to_json(value);
   }
   /// A field that results of earlier versions lack.
@@ -149,10 +153,42 @@ class Writer {
   void inner(const char* name, const T& value) {
     if (InTransit::now()) (*this)(name, value, "");
   }
+  // Of machines, where 0 bytes and no text are facts, and absent is null.
+  void text(const char* name, const std::string& value) { object_[name] = printable(value); }
+  void text(const char* name, const std::optional<std::string>& value) {
+    object_[name] = value ? printable(*value) : json(nullptr);
+  }
+  /// A whole number in a range; null for what is absent (of numbers that may be: -1).
+  template <class T>
+  void whole(const char* name, const T& value, int /*least*/, int /*most*/) {
+    object_[name] = number(value);
+  }
+  void whole_or_none(const char* name, int value, int /*least*/, int /*most*/) {
+    object_[name] = value < 0 ? json(nullptr) : json(value);
+  }
+  void bytes(const char* name, const std::optional<Bytes>& value) {
+    object_[name] = value ? json(value->value) : json(nullptr);
+  }
+  void amount(const char* name, const std::optional<double>& value) {
+    object_[name] = number(value);
+  }
+  /// A field that is there only where there is something.
+  template <class T>
+  void sparse(const char* name, const T& value) {
+    if (!(value == T{})) object_[name] = to_json(value);
+  }
+  bool has(const char* /*name*/) const { return true; }
   json take() { return std::move(object_); }
 
  protected:
   json object_ = json::object();
+
+ private:
+  static json number(int value) { return value; }
+  template <class T>
+  static json number(const std::optional<T>& value) {
+    return value ? json(*value) : json(nullptr);
+  }
 };
 
 /// As the record writes an enumeration's value.
@@ -207,8 +243,8 @@ void from_json(const json& value, const Place& place, std::string& out);
 void from_json(const json& value, const Place& place, Bytes& out);
 void from_json(const json& value, const Place& place, CpuId& out);
 void from_json(const json& value, const Place& place, NodeId& out);
-void from_json(const json& value, const Place& place, CpuSet& out);
-void from_json(const json& value, const Place& place, Unit& out);
+template <class I>
+void from_json(const json& value, const Place& place, IdSet<I>& out);
 void from_json(const json& value, const Place& place, Labels& out);
 /// Whole numbers from `least` to `most`.
 std::optional<std::int64_t> whole_from(const json& value, const Place& place, std::int64_t least,
@@ -221,7 +257,7 @@ class Reader {
   static constexpr bool writes = false;
   Reader(const json& object, const Place& place) : object_(object), place_(place) {}
   template <class T>
-  void operator()(const char* name, T& value, const char* /*help*/) {
+  void operator()(const char* name, T& value, const char* /*help*/ = "") {
     if (place_.failed()) return;
     const auto found = object_.find(name);
     if (found == object_.end()) return place_.at(name).reject("is missing");
@@ -234,10 +270,26 @@ class Reader {
   }
   template <class T>
   void inner(const char* name, T& value) {
+    if (InTransit::now()) (*this)(name, value, "");
+  }
+  void text(const char* name, std::string& value);
+  void text(const char* name, std::optional<std::string>& value);
+  void whole(const char* name, int& value, int least, int most);
+  void whole(const char* name, std::optional<int>& value, int least, int most);
+  void whole_or_none(const char* name, int& value, int least, int most);
+  void bytes(const char* name, std::optional<Bytes>& value);
+  /// A number of 0 or more.
+  void amount(const char* name, std::optional<double>& value);
+  template <class T>
+  void sparse(const char* name, T& value) {
     later(name, value, "");
   }
+  bool has(const char* name) const { return object_.contains(name); }
 
  private:
+  /// Nothing where it is missing, which is an error, or null.
+  const json* found(const char* name);
+
   const json& object_;
   const Place& place_;
 };
@@ -308,6 +360,13 @@ void from_json(const json& value, const Place& place, std::map<int, T>& out) {
     from_json(item, place.at(name), out[static_cast<int>(*number)]);
   }
 }
+template <class I>
+void from_json(const json& value, const Place& place, IdSet<I>& out) {
+  if (!value.is_string()) return place.reject("must be a string");
+  auto set = parse_list<I>(value.get<std::string>());
+  if (!set) return place.reject(full_text(set.error()));
+  out = *std::move(set);
+}
 template <class A, class B>
 void from_json(const json& value, const Place& place, std::pair<A, B>& out) {
   if (!value.is_array() || value.size() != 2) return place.reject("must be an array of two");
@@ -363,8 +422,10 @@ inline json schema_of(Tag<Labels>) {
 }
 inline json schema_of(Tag<CpuId>) { return {{"type", "integer"}}; }
 inline json schema_of(Tag<NodeId>) { return {{"type", json::array({"integer", "null"})}}; }
-inline json schema_of(Tag<CpuSet>) { return {{"type", "string"}, {"pattern", "^[0-9,-]*$"}}; }
-inline json schema_of(Tag<Unit>) { return schema_of(Tag<std::string>()); }
+template <class I>
+json schema_of(Tag<IdSet<I>>) {
+  return {{"type", "string"}, {"pattern", "^[0-9,-]*$"}};
+}
 template <class T>
 requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) json schema_of(Tag<T>) {
   json schema{{"type", "integer"}};
@@ -410,4 +471,4 @@ json schema_of(Tag<std::map<int, T>>) {
           {"additionalProperties", schema_of(Tag<T>{})}};
 }
 
-}  // namespace numatlas::record
+}  // namespace numatlas::fields
