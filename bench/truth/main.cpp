@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-#include "base/say.h"
+#include "base/terminal.h"
 #include "benchmarks/parse.h"
 #include "clocks.h"
 #include "comparisons.h"

@@ -22,8 +22,8 @@
 
 #include <fmt/format.h>
 
+#include "base/child_process.h"
 #include "base/forbidden_calls.h"
-#include "base/start_program.h"
 #include "base/text.h"
 
 namespace numatlas {

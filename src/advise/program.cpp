@@ -18,7 +18,7 @@
 
 #include "advise/child.h"
 #include "advise/process_tree.h"
-#include "base/group_guard.h"
+#include "base/child_process.h"
 #include "base/signals.h"
 #include "base/text.h"
 

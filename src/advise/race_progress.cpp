@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "advise/advice.h"
-#include "base/say.h"
+#include "base/terminal.h"
 #include "base/text.h"
 
 namespace numatlas {

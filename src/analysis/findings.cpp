@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/count_text.h"
+#include "base/text.h"
 #include "record/figure.h"
 
 namespace numatlas {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/count_text.h"
+#include "base/text.h"
 
 namespace numatlas {
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "analysis/peers.h"
-#include "base/count_text.h"
 #include "base/text.h"
 #include "record/unit.h"
 

@@ -9,8 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/rules.h"
-#include "base/count_text.h"
-#include "base/pretty_json.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "machine/source.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "record/told.h"
+#include "record/estimate.h"
 #include "report/fact_text.h"
 
 namespace numatlas {

@@ -2,6 +2,7 @@
 // Expected<T>; the program exits in main only, with the code that belongs to the kind.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -115,5 +116,22 @@ std::string errno_text(int errno_value);
 /// Of a file that could not be opened, read or written: permission where the system forbids it
 /// (EACCES, EPERM, EROFS), io otherwise.
 ErrorKind file_error_kind(int errno_value);
+
+// Fields that parsers fill, a line each.
+
+/// Puts what was read into `field`; its error where it could not be read.
+template <class T, class Read>
+Expected<void> fill(T& field, Expected<Read> read) {
+  if (!read) return fail(std::move(read).error());
+  field = *std::move(read);
+  return {};
+}
+
+/// The first error of several readings. All of them are done, so none may rely on one before.
+inline Expected<void> first_error(std::initializer_list<Expected<void>> readings) {
+  for (const Expected<void>& reading : readings)
+    if (!reading) return reading;
+  return {};
+}
 
 }  // namespace numatlas

@@ -1,4 +1,4 @@
-#include "base/group_guard.h"
+#include "base/child_process.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -1,11 +1,13 @@
-#include "base/in_child.h"
+#include "base/child_process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "base/signals.h"

@@ -1,4 +1,7 @@
-#include "base/json_document.h"
+#include <cstddef>
+#include <string>
+
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

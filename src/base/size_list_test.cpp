@@ -1,4 +1,4 @@
-#include "base/size_list.h"
+#include "base/units.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

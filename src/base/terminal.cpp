@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 
 namespace numatlas {
@@ -55,6 +56,11 @@ bool locale_is_utf8() {
   }
   std::ranges::transform(locale, locale.begin(), [](unsigned char c) { return std::tolower(c); });
   return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+}
+
+void say(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
 }
 
 }  // namespace numatlas

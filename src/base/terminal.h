@@ -29,4 +29,9 @@ void set_ascii();
 /// not the locales that are installed: a minimal system has none and its terminal UTF-8.
 bool locale_is_utf8();
 
+// Words for people on standard error.
+
+/// Writes to standard error as it is; a closed or full one is nobody's error to hear of.
+void say(const std::string& text);
+
 }  // namespace numatlas

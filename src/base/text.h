@@ -1,6 +1,7 @@
 // Small work on words that several parsers share.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -38,5 +39,13 @@ std::string names_text(const std::vector<std::string>& names);
 
 /// A word as it must be typed in a shell: quoted where it has to be.
 std::string shell_word(const std::string& word);
+
+// Numbers of things in words.
+
+/// "1 CPU", "2 CPUs"; `many` where that is not the word with an s.
+template <std::integral Count>
+std::string count_text(Count count, const std::string& one, const std::string& many = "") {
+  return std::to_string(count) + " " + (count == 1 ? one : many.empty() ? one + "s" : many);
+}
 
 }  // namespace numatlas

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
+#include "base/units.h"
 #include "run/declare.h"
 
 namespace numatlas {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/environment.h"
-#include "base/say.h"
+#include "base/terminal.h"
 #include "comm/comm.h"
+#include "comm/launcher.h"
 #include "comm/mpi/mpi_comm.h"
 #include "comm/mpi/plugin.h"
-#include "comm/singletons.h"
 #include "comm/start_watch.h"
 
 namespace numatlas {

@@ -1,8 +1,10 @@
 #include "comm/host_layout.h"
 
+#include <unistd.h>
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include "base/text.h"
 
 namespace numatlas {
 
@@ -32,6 +34,12 @@ HostLayout make_host_layout(std::span<const HostClaim> claims) {
     layout.local_rank_of.push_back(ranks_so_far[static_cast<std::size_t>(entry->second)]++);
   }
   return layout;
+}
+
+std::string host_name() {
+  char name[256] = "";  // Linux: at most 64 characters
+  if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "localhost";
+  return printable(name);
 }
 
 }  // namespace numatlas

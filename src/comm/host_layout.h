@@ -31,4 +31,9 @@ struct HostClaim {
 /// it and the others become "name#2", "name#3".
 HostLayout make_host_layout(std::span<const HostClaim> claims);
 
+// The name of this host.
+
+/// As gethostname says it; "localhost" if that fails.
+std::string host_name();
+
 }  // namespace numatlas

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "comm/mpi/plugin.h"
-#include "comm/singletons.h"
 
 namespace numatlas {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "comm/comm.h"
-#include "comm/host_name.h"
+#include "comm/host_layout.h"
 
 namespace numatlas {
 namespace {

@@ -1,4 +1,6 @@
-#include "comm/singletons.h"
+#include <string>
+
+#include "comm/launcher.h"
 
 #include <gtest/gtest.h>
 

@@ -14,8 +14,8 @@
 
 #include "base/error.h"
 #include "base/process_stat.h"
-#include "base/say.h"
-#include "comm/host_name.h"
+#include "base/terminal.h"
+#include "comm/host_layout.h"
 #include "comm/mpi/host_watch.h"
 
 namespace numatlas {

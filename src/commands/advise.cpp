@@ -16,9 +16,9 @@
 
 #include "advise/advise.h"
 #include "advise/race_progress.h"
-#include "base/fill.h"
-#include "base/say.h"
+#include "base/error.h"
 #include "base/signals.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/whole.h"

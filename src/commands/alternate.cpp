@@ -18,10 +18,9 @@
 
 #include <fmt/format.h>
 
-#include "base/group_guard.h"
-#include "base/say.h"
+#include "base/child_process.h"
 #include "base/signals.h"
-#include "base/start_program.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "benchmarks/all.h"
 #include "commands/external.h"

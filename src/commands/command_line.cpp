@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "base/say.h"
+#include "base/terminal.h"
 #include "base/version.h"
 #include "benchmarks/parse.h"
 #include "commands/external.h"

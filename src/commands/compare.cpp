@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/fill.h"
+#include "base/error.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/whole.h"

@@ -18,10 +18,10 @@
 #include <CLI/CLI.hpp>
 
 #include "advise/layout.h"
+#include "base/child_process.h"
 #include "base/environment.h"
-#include "base/fill.h"
-#include "base/say.h"
-#include "base/start_program.h"
+#include "base/error.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "base/whole.h"
 #include "benchmarks/parse.h"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/say.h"
+#include "base/terminal.h"
 #include "comm/launcher.h"
 #include "commands/command.h"
 #include "export/export.h"

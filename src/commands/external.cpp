@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
+#include "base/child_process.h"
 #include "base/environment.h"
 #include "base/own_files.h"
-#include "base/start_program.h"
 
 namespace numatlas {
 namespace {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/pretty_json.h"
+#include "base/json.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/version.h"

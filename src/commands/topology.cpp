@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/pretty_json.h"
+#include "base/json.h"
 #include "base/signals.h"
 #include "comm/launcher.h"
 #include "commands/command.h"

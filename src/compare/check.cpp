@@ -16,7 +16,6 @@
 #include "analysis/peers.h"
 #include "analysis/sides.h"
 #include "base/add_once.h"
-#include "base/count_text.h"
 #include "base/text.h"
 #include "record/figure.h"
 #include "report/openmetrics.h"

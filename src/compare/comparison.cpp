@@ -12,7 +12,6 @@
 #include <fmt/ranges.h>
 
 #include "base/add_once.h"
-#include "base/count_text.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "compare/comparison.h"

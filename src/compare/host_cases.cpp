@@ -9,7 +9,7 @@
 
 #include "analysis/findings.h"
 #include "analysis/passes.h"
-#include "base/pretty_json.h"
+#include "base/json.h"
 #include "compare/stored.h"
 
 namespace numatlas {

@@ -17,7 +17,7 @@
 #include "analysis/findings.h"
 #include "analysis/judge.h"
 #include "base/add_once.h"
-#include "base/pretty_json.h"
+#include "base/json.h"
 #include "compare/stored.h"
 #include "machine/identity.h"
 #include "record/report_fields.h"

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "base/count_text.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "compare/match.h"

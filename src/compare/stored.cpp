@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/json_document.h"
+#include "base/json.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "machine/source.h"

@@ -12,7 +12,7 @@
 #include <hwloc.h>
 #include <nlohmann/json.hpp>
 
-#include "base/in_child.h"
+#include "base/child_process.h"
 #include "base/test_data.h"
 #include "export/hwloc_xml.h"
 #include "machine/hwloc_reader.h"

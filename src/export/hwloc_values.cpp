@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 
-#include "base/in_child.h"
+#include "base/child_process.h"
 #include "export/hwloc_xml.h"
 #include "machine/hwloc_reader.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/device_kernels.h"
+#include "gpu/device_kernel.h"
 #include "gpu/flush.h"
 #include "gpu/step_queue.h"
 #include "kernels/chain.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/device_kernels.h"
+#include "gpu/device_kernel.h"
 #include "gpu/step_queue.h"
 #include "kernels/filling.h"
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "gpu/device_kernels.h"
 #include "gpu/flush.h"
 
 namespace numatlas {

@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "base/child_process.h"
 #include "base/signals.h"
-#include "base/start_program.h"
 
 namespace numatlas::legacy {
 namespace {

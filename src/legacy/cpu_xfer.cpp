@@ -15,7 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "base/environment.h"
-#include "base/say.h"
+#include "base/terminal.h"
 #include "benchmarks/parse.h"
 #include "engine/agreement.h"
 #include "legacy/command_output.h"

@@ -14,10 +14,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/environment.h"
-#include "base/pretty_json.h"
-#include "base/say.h"
+#include "base/json.h"
 #include "base/signals.h"
-#include "base/size_list.h"
+#include "base/terminal.h"
+#include "base/units.h"
 #include "base/version.h"
 #include "engine/agreement.h"
 #include "gpu/runtime.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/say.h"
+#include "base/terminal.h"
 #include "comm/launcher.h"
 #include "placement/policy.h"
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
+#include "base/units.h"
 #include "benchmarks/parse.h"
 #include "legacy/grouped_table.h"
 #include "report/file.h"

@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/environment.h"
-#include "base/say.h"
+#include "base/terminal.h"
 #include "report/file.h"
 #include "report/notes.h"
 #include "run/declared.h"

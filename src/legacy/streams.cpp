@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/say.h"
+#include "base/terminal.h"
 #include "base/whole.h"
 #include "benchmarks/stream/summary.h"
 #include "engine/agreement.h"

@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include "base/in_child.h"
-#include "base/json_document.h"
+#include "base/child_process.h"
+#include "base/json.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "base/tree.h"

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <string>
 #include "base/statistics.h"
 
 namespace numatlas {
@@ -104,5 +105,22 @@ bool surely_more(const Estimate& one, const Estimate& other);
 
 /// `value`, known relatively as well as `from` is.
 Estimate as_sure_as(double value, const Estimate& from);
+
+// A figure as people read it.
+
+/// Whether so much is left open that the value says nothing: more than half of it.
+inline bool is_unknown(const Estimate& estimate) {
+  constexpr double widest = 0.5;
+  return half_width(estimate).value_or(0) > widest;
+}
+
+/// The value by `number`, or "unknown: 20 to 150" where it says nothing. A difference that may be
+/// none is its interval, "-0.4 to 0.4": that says how small it is.
+template <class Number>
+std::string told(const Estimate& estimate, const Number& number) {
+  if (!is_unknown(estimate)) return number(estimate.value);
+  const std::string range = number(*estimate.low) + " to " + number(*estimate.high);
+  return *estimate.low < 0 ? range : "unknown: " + range;
+}
 
 }  // namespace numatlas

@@ -30,6 +30,11 @@ struct Fact {
 };
 
 /// The label of a fact, "" when it has none.
-std::string where_of(const Fact& fact, const std::string& name);
+inline std::string where_of(const Fact& fact, const std::string& name) {
+  for (const auto& [label, text] : fact.where) {
+    if (label == name) return text;
+  }
+  return "";
+}
 
 }  // namespace numatlas

@@ -1,6 +1,7 @@
 // One quantity of a case or a flow.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,9 +25,14 @@ struct Figure {
 };
 
 /// Half width of its interval over its value; absent without an interval.
-std::optional<double> half_width(const Figure& figure);
+inline std::optional<double> half_width(const Figure& figure) {
+  return figure.estimate ? half_width(*figure.estimate) : std::nullopt;
+}
 
 /// The figure of that key; nullptr where there is none.
-const Figure* find_figure(const std::vector<Figure>& figures, const std::string& key);
+inline const Figure* find_figure(const std::vector<Figure>& figures, const std::string& key) {
+  const auto found = std::ranges::find(figures, key, &Figure::key);
+  return found == figures.end() ? nullptr : &*found;
+}
 
 }  // namespace numatlas

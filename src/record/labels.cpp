@@ -12,7 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "base/add_once.h"
-#include "base/size_list.h"
+#include "base/units.h"
 #include "machine/pci_link.h"
 #include "record/cache_level.h"
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/pretty_json.h"
+#include "base/json.h"
 #include "record/labels.h"
 #include "record/report_fields.h"
 

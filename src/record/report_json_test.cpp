@@ -1,5 +1,5 @@
 #include "record/report_json.h"
-#include "base/pretty_json.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 
 #include "base/terminal.h"
 #include "base/units.h"
-#include "record/told.h"
+#include "record/estimate.h"
 
 namespace numatlas {
 namespace {

@@ -12,7 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "base/add_once.h"
-#include "base/count_text.h"
+#include "base/text.h"
 #include "machine/cpu_use.h"
 #include "record/labels.h"
 #include "report/fact_text.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "record/told.h"
+#include "record/estimate.h"
 
 namespace numatlas {
 

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/count_text.h"
 #include "base/text.h"
 #include "machine/identity.h"
 #include "record/labels.h"

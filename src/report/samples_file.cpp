@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/pretty_json.h"
+#include "base/json.h"
 
 namespace numatlas {
 namespace {

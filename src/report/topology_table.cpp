@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "base/count_text.h"
+#include "base/text.h"
 #include "machine/memory_slots.h"
 #include "machine/pci_link.h"
 

@@ -15,8 +15,8 @@
 
 #include "base/terminal.h"
 #include "base/text.h"
+#include "record/estimate.h"
 #include "record/labels.h"
-#include "record/told.h"
 #include "record/unit.h"
 #include "report/text_table.h"
 

@@ -16,7 +16,6 @@
 #include "record/report.h"
 #include "report/csv.h"
 #include "run/declare.h"
-#include "run/example.h"
 #include "run/metrics.h"
 #include "run/options.h"
 

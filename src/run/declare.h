@@ -18,9 +18,8 @@
 #include <vector>
 
 #include "base/cli_forward.h"
-#include "base/fill.h"
+#include "base/error.h"
 #include "base/whole.h"
-#include "run/example.h"
 
 namespace numatlas {
 
@@ -72,6 +71,10 @@ struct Listing {
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& summary,
                       const Listing& listing);
 
+/// What a command line does, and the command line.
+struct Example {
+  std::string what, command;
+};
 /// Adds examples to the end of a command's help, below its footer.
 void add_examples(CLI::App& app, const std::vector<Example>& examples);
 

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/pretty_json.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "machine/source.h"
 #include "record/report_fields.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/size_list.h"
+#include "base/units.h"
 #include "base/whole.h"
 #include "comm/launcher.h"
 #include "compare/places.h"

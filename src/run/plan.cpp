@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "report/reporter.h"
 #include "run/benchmark.h"
 
 namespace numatlas {
@@ -80,6 +81,12 @@ Expected<void> check_one_process(const PlanInput& input, const std::string& comm
                       "start one task, without mpirun or with srun -n 1 -c CPUS, and name --cpus");
   }
   return {};
+}
+
+std::string Benchmark::text(const RunReport& report, const RunOptions& options) const {
+  const bool for_people = options.format == "table" || options.format == "markdown";
+  return text_in(options.format, report, options.style) +
+         (for_people ? remarks(report, options) : "");
 }
 
 }  // namespace numatlas

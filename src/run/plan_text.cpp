@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/count_text.h"
-#include "base/pretty_json.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "engine/sharing.h"
 #include "kernels/stream_loops.h"

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "base/say.h"
 #include "base/terminal.h"
 
 namespace numatlas {

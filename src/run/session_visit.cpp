@@ -16,20 +16,38 @@
 #include <fmt/format.h>
 
 #include "base/signals.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "base/tree.h"
 #include "engine/agreement.h"
 #include "kernels/clock_rate.h"
 #include "kernels/traits.h"
+#include "placement/system_weights.h"
 #include "record/report_json.h"
 #include "run/flow_result.h"
 #include "run/levels.h"
 #include "run/metrics.h"
 #include "run/session_part.h"
-#include "run/weighted_run.h"
 
 namespace numatlas {
 namespace {
+
+/// Runs `scenario`, which is `planned`'s, under the system-wide weights that it asks for, if any.
+/// An error in setting them or in putting the old ones back is one of the run. Collective only
+/// where no weights are asked for.
+Expected<std::vector<Trace>> run_weighted(Engine& engine, const PlannedScenario& planned,
+                                          const Scenario& scenario) {
+  if (planned.system_weights.empty()) return engine.run(scenario);
+  auto weights = TRY(SystemWeights::set(planned.system_weights));
+  auto traces = engine.run(scenario);
+  if (traces && planned.keep_weights && !stop_requested()) {
+    weights.keep();
+    return traces;
+  }
+  const auto restored = TRY(weights.restore());
+  if (!restored.empty()) say("numatlas: " + restored + "\n");
+  return traces;
+}
 
 using Seconds = SessionPart::Seconds;
 

@@ -14,7 +14,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "base/count_text.h"
+#include "base/text.h"
 #include "engine/agreement.h"
 #include "machine/source.h"
 #include "memory/source.h"

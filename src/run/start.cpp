@@ -15,7 +15,6 @@
 
 #include <fmt/format.h>
 
-#include "base/say.h"
 #include "base/signals.h"
 #include "base/terminal.h"
 #include "base/text.h"

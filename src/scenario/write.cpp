@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/size_list.h"
+#include "base/units.h"
 #include "scenario/flow_keys.h"
 
 namespace numatlas {

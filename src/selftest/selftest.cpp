@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/pretty_json.h"
+#include "base/json.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/version.h"

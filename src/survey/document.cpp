@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/pretty_json.h"
+#include "base/json.h"
 #include "base/version.h"
 #include "machine/source.h"
 #include "record/report_json.h"

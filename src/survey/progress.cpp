@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/say.h"
 #include "base/terminal.h"
 
 namespace numatlas {

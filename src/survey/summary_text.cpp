@@ -10,11 +10,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/count_text.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "machine/identity.h"
-#include "record/told.h"
+#include "record/estimate.h"
 #include "record/unit.h"
 #include "report/answer.h"
 #include "report/fact_text.h"

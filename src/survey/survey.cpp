@@ -14,8 +14,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/add_once.h"
-#include "base/pretty_json.h"
-#include "base/say.h"
+#include "base/json.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "engine/agreement.h"
 #include "gpu/machine_gpus.h"
@@ -24,7 +24,6 @@
 #include "report/file.h"
 #include "report/notes.h"
 #include "report/topology_table.h"
-#include "run/check_options.h"
 #include "run/runner.h"
 #include "selftest/selftest.h"
 #include "survey/document.h"

@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ids.h"
-#include "base/size_list.h"
 #include "base/test_tree.h"
 #include "base/units.h"
 #include "compare/stored.h"

@@ -10,7 +10,7 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
-#include "base/count_text.h"
+#include "base/text.h"
 #include "compare/match.h"
 
 namespace numatlas {

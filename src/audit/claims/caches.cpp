@@ -13,7 +13,6 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
-#include "base/size_list.h"
 #include "base/units.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"

@@ -17,7 +17,7 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
-#include "base/count_text.h"
+#include "base/text.h"
 
 namespace numatlas {
 namespace {

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "base/count_text.h"
+#include "base/text.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/extremes.h"
 #include "kernels/traits.h"

@@ -14,8 +14,8 @@
 #include <fmt/ranges.h>
 
 #include "base/add_once.h"
-#include "base/count_text.h"
-#include "base/size_list.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"

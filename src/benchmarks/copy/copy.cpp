@@ -13,8 +13,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/count_text.h"
-#include "base/size_list.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/copy/team.h"
 #include "benchmarks/sizes_option.h"

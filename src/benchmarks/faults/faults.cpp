@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "base/count_text.h"
-#include "base/size_list.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"

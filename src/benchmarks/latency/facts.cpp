@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
+#include "base/units.h"
 #include "benchmarks/extremes.h"
 #include "record/cache_level.h"
 #include "record/labels.h"

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/count_text.h"
-#include "base/size_list.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "benchmarks/latency/facts.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"

@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/loaded/facts.h"
 #include "benchmarks/node_pairs.h"

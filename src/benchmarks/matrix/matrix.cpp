@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/size_list.h"
+#include "base/units.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"

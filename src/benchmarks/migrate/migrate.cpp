@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
+#include "base/units.h"
 #include "benchmarks/extremes.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"

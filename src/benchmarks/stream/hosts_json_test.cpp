@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/test_hosts.h"
-#include "base/json_document.h"
+#include "base/json.h"
 #include "benchmarks/parse.h"
 #include "record/report_json.h"
 

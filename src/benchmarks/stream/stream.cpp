@@ -18,7 +18,7 @@
 #include "analysis/passes.h"
 #include "analysis/peers.h"
 #include "base/add_once.h"
-#include "base/size_list.h"
+#include "base/units.h"
 #include "base/whole.h"
 #include "benchmarks/stream/summary.h"
 #include "kernels/stream_loops.h"

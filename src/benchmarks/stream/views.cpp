@@ -12,7 +12,6 @@
 #include "analysis/findings.h"
 #include "analysis/host_kind.h"
 #include "base/add_once.h"
-#include "base/count_text.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "benchmarks/stream/summary.h"

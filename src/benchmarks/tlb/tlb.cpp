@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/size_list.h"
+#include "base/units.h"
 #include "base/whole.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/tlb/levels.h"

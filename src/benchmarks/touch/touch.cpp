@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/size_list.h"
+#include "base/units.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"

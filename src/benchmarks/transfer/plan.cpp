@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/size_list.h"
+#include "base/units.h"
 #include "benchmarks/axes.h"
 #include "gpu/buffers.h"
 #include "memory/source.h"

@@ -11,7 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/ids.h"
-#include "base/size_list.h"
+#include "base/units.h"
 #include "benchmarks/device_totals.h"
 #include "gpu/machine_gpus.h"
 #include "run/benchmark.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
+#include "base/units.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/transfer/transfer.h"
 #include "record/labels.h"

@@ -14,8 +14,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/environment.h"
-#include "base/say.h"
-#include "base/size_list.h"
+#include "base/terminal.h"
+#include "base/units.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/weights/search.h"

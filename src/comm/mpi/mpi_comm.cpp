@@ -14,7 +14,7 @@
 
 #include "base/signals.h"
 #include "comm/clock_offset.h"
-#include "comm/host_name.h"
+#include "comm/host_layout.h"
 #include "comm/mpi/plugin.h"
 
 namespace numatlas {

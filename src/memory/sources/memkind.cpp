@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/in_child.h"
+#include "base/child_process.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "memory/check_sources.h"
