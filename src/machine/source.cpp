@@ -36,7 +36,7 @@ constexpr const char* written_by =
     "write one with 'numatlas topology --format json' or 'lstopo file.xml'";
 
 /// Says whose error it is: the message of a part becomes that of the option.
-Error of_option(const std::string& spec, const Error& error) {
+Error of_spec(const std::string& spec, const Error& error) {
   return about("--machine", about(fmt::format("'{}'", spec), error));
 }
 
@@ -111,7 +111,7 @@ Expected<Machine> from_topology(const std::string& spec,
                                 const std::function<Expected<Machine>()>& load) {
   const auto answer = in_child([&] { return answer_of(load()); });
   if (!answer) {
-    Error error = of_option(spec, answer.error());
+    Error error = of_spec(spec, answer.error());
     if (error.kind != ErrorKind::usage) return fail(error);
     return fail_about(
         error.kind, "--machine",
@@ -120,9 +120,9 @@ Expected<Machine> from_topology(const std::string& spec,
   }
   const auto read = nlohmann::json::parse(*answer);
   if (!read.contains("machine"))
-    return fail(of_option(spec, {ErrorKind::usage, read["message"], read["hint"]}));
+    return fail(of_spec(spec, {ErrorKind::usage, read["message"], read["hint"]}));
   auto machine = machine_from_json(read["machine"]);
-  if (!machine) return fail(of_option(spec, machine.error()));
+  if (!machine) return fail(of_spec(spec, machine.error()));
   if (machine->cpus.empty()) {
     return fail_usage("--machine", fmt::format("'{}' describes no CPU", spec));
   }
@@ -183,12 +183,12 @@ Expected<Machine> from_file(const std::string& spec) {
   const char first = start == std::string::npos ? '\0' : (*content)[start];
   if (first == '{') {
     auto machine = within_memory("", *content, [&] { return from_snapshot(*content); });
-    if (!machine) return fail(of_option(spec, machine.error()));
+    if (!machine) return fail(of_spec(spec, machine.error()));
     return machine;
   }
   if (first == '<') return from_topology(spec, [&] { return from_xml(*content); });
   auto text = within_memory("", *content, [&] { return read_text_form(*content); });
-  if (!text) return fail(of_option(spec, text.error()));
+  if (!text) return fail(of_spec(spec, text.error()));
   if (*text) return **std::move(text);
   return fail_usage("--machine",
                     fmt::format("'{}' is neither a JSON snapshot nor hwloc XML, nor a text of "

@@ -60,7 +60,7 @@ TEST(MemoryGrammar, Auto) {
 TEST(MemoryGrammar, MisspeltFormSuggestsTheRightOne) {
   const Error error = memory_error("bin:0");
   EXPECT_EQ(error.kind, ErrorKind::usage);
-  EXPECT_THAT(full_text(error), HasSubstr("--memory: 'bin:0'"));
+  EXPECT_THAT(full_text(error), HasSubstr("'bin:0'"));
   EXPECT_THAT(full_hint(error), HasSubstr("did you mean 'bind:0'?"));
   EXPECT_THAT(full_hint(error), HasSubstr("weighted:0=3,2=1"));
   EXPECT_THAT(full_hint(memory_error("interleaved:0,1")), HasSubstr("'interleave:0,1'?"));
@@ -86,7 +86,7 @@ TEST(MemoryGrammar, Refusals) {
   EXPECT_THAT(full_text(memory_error("weighted:0")), HasSubstr("has no weight"));
   EXPECT_THAT(full_text(memory_error("weighted:0=1,")), HasSubstr("has no weight"));
   EXPECT_THAT(full_text(memory_error("weighted:0-1=2")), HasSubstr("is not NODE=WEIGHT"));
-  EXPECT_THAT(full_text(memory_error("bind:-1")), HasSubstr("--memory: "));
+  EXPECT_THAT(full_text(memory_error("bind:-1")), HasSubstr("'-1'"));
   EXPECT_THAT(full_text(memory_error("bind:x")), HasSubstr("'x'"));
 }
 
@@ -138,7 +138,7 @@ TEST(CpuGrammar, Refusals) {
   EXPECT_THAT(full_text(cpu_error("1/node:0")), HasSubstr("mixes"));
   EXPECT_THAT(full_hint(cpu_error("core")), HasSubstr("did you mean 'cores'?"));
   EXPECT_THAT(full_hint(cpu_error("nodes:0")), HasSubstr("did you mean 'node:0'?"));
-  EXPECT_THAT(full_text(cpu_error("3-1")), HasSubstr("--cpus: the range '3-1'"));
+  EXPECT_THAT(full_text(cpu_error("3-1")), HasSubstr("the range '3-1'"));
   EXPECT_EQ(cpu_error("a").kind, ErrorKind::usage);
 }
 
@@ -158,7 +158,7 @@ TEST(PageGrammar, Kinds) {
   }
   EXPECT_THAT(full_hint(parse_page_kinds("2MiB").error()), HasSubstr("did you mean '2M'?"));
   EXPECT_THAT(full_text(parse_page_kinds("base,base").error()), HasSubstr("'base' is named twice"));
-  EXPECT_THAT(full_text(parse_page_kinds("").error()), HasSubstr("--pages: '' is not"));
+  EXPECT_THAT(full_text(parse_page_kinds("").error()), HasSubstr("'' is not"));
 }
 
 #ifdef NUMATLAS_HAVE_RAPIDCHECK
@@ -189,7 +189,7 @@ TEST(GrammarProperty, TextParsesBackToTheSamePlacement) {
   }));
 }
 
-TEST(GrammarProperty, AnyTextGivesAValueOrAnErrorThatNamesTheOption) {
+TEST(GrammarProperty, AnyTextGivesAValueOrAnError) {
   const auto letters = rc::gen::container<std::string>(rc::gen::elementOf(
       std::string("bindpreferinterleaveweightedeachautolocalcoresnode0123456789:,=-/ \t\xff")));
   EXPECT_TRUE(rc::check("never a crash", [&] {
@@ -198,13 +198,13 @@ TEST(GrammarProperty, AnyTextGivesAValueOrAnErrorThatNamesTheOption) {
     const std::string text = head + *letters;
     if (const auto spec = parse_memory_spec(text, {}); !spec) {
       RC_ASSERT(spec.error().kind == ErrorKind::usage);
-      RC_ASSERT(full_text(spec.error()).starts_with("--memory: "));
+      RC_ASSERT(spec.error().subject.empty() && !spec.error().message.empty());
     }
     if (const auto spec = parse_cpu_spec(text); !spec) {
-      RC_ASSERT(full_text(spec.error()).starts_with("--cpus: "));
+      RC_ASSERT(spec.error().subject.empty() && !spec.error().message.empty());
     }
     if (const auto kinds = parse_page_kinds(text); !kinds) {
-      RC_ASSERT(full_text(kinds.error()).starts_with("--pages: "));
+      RC_ASSERT(kinds.error().subject.empty() && !kinds.error().message.empty());
     }
   }));
 }

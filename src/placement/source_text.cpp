@@ -19,6 +19,17 @@ std::string replaced(std::string text, std::string_view word, const std::string&
   return text;
 }
 
+/// Its text, cut where that is a very long path.
+std::string value_text(const MemoryPlacement& placement) {
+  constexpr std::size_t shown = 300;
+  std::string text = placement.text();
+  if (text.size() <= shown) return text;
+  std::size_t end = shown;
+  // Not in the middle of a letter.
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
 tl::unexpected<Error> no_one_number(const MemoryPlacement& placement, std::string_view word,
                                     const CpuSet& cpus, const std::string& which) {
   return fail_about(
@@ -55,16 +66,6 @@ Expected<MemoryPlacement> at_place(const MemoryPlacement& placement, const CpuSe
     placed.source = replaced(placed.source, socket_word, std::to_string(*packages.begin()));
   }
   return placed;
-}
-
-std::string value_text(const MemoryPlacement& placement) {
-  constexpr std::size_t shown = 300;
-  std::string text = placement.text();
-  if (text.size() <= shown) return text;
-  std::size_t end = shown;
-  // Not in the middle of a letter.
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "...";
 }
 
 std::string option_text(const MemoryPlacement& placement) {

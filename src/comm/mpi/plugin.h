@@ -45,4 +45,15 @@ std::vector<MpiPlugin> by_preference(std::vector<MpiPlugin> plugins, Wiring wiri
 /// "Open MPI 4.1.4" from what MPI_Get_library_version says.
 std::string short_library_name(const std::string& version_text);
 
+// A launcher and an MPI library that do not know each other: N tasks that each think themselves
+// alone, the silent mistake, or a library that ends the process.
+
+/// The error, kind unavailable, with the remedy. `plugin_names` as a person reads them.
+Error singleton_error(const LauncherTask& task, const std::string& plugin_names);
+
+/// What is to be said before an MPI library is started that may end the process by itself: Open MPI
+/// does so where srun offers only PMI-1 or PMI-2 and it was not built for that, with a message of
+/// its own that leaves out the simple remedy. Empty where there is no such danger.
+std::string warning_of_start(const LauncherTask& task, const std::string& plugin, Wiring wiring);
+
 }  // namespace numatlas

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "comm/launcher.h"
+#include "comm/mpi/plugin.h"
 
 #include <gtest/gtest.h>
 
