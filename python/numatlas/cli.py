@@ -101,10 +101,12 @@ def _gallery(options: argparse.Namespace) -> None:
 
     output = options.output or Path("gallery")
     try:
-        write_gallery(options.gallery, output, options.title, options.anonymous)
+        left_out = write_gallery(options.gallery, output, options.title, options.anonymous)
     except OSError as error:
         why = error.strerror or str(error)
         raise FileError("--output", f"{output}: {why}", exit_codes.of_file(error)) from error
+    for error in left_out:
+        print(f"numatlas: warning: left out: {printable(str(error))}", file=sys.stderr)
     if not options.quiet:
         print(printable(str(output / "index.html")))
 

@@ -70,6 +70,25 @@ def test_an_anonymous_gallery_names_nobody(tmp_path):
     assert told["results"][0]["cases"] == data["results"][0]["cases"]
 
 
+def test_files_that_are_no_results_are_left_out_and_named(tmp_path):
+    source = tmp_path / "in"
+    source.mkdir()
+    survey(source / "b.json")
+    (source / "a.json").write_text('{"program": "numatlas", "command": "audit", "schema_version": 1}')
+    cut = (source / "b.json").read_text()[:1000]
+    (source / "c.json").write_text(cut)
+    done = command("report", "--gallery", source, "-o", "out", folder=tmp_path)
+    told = done.stderr.splitlines()
+    assert done.returncode == 0 and len(told) == 2, done.stderr
+    for line, name in zip(told, ("a.json: ", "c.json: "), strict=True):
+        assert line.startswith("numatlas: warning: left out: ") and f"{source}/{name}" in line
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["b.html", "b.json", "index.html"]
+    (source / "b.json").write_text(cut)
+    done = command("report", "--gallery", source, "-o", "out", folder=tmp_path)
+    one_line(done, 2, "a.json: ")
+    assert "b.html" in [path.name for path in (tmp_path / "out").iterdir()], "what was there stays"
+
+
 def test_longer_names_are_replaced_first():
     told = without_names({"hosts": ["cn1", "cn1-ib"], "text": "cn1-ib and cn1, not cn12"})
     assert told == {"hosts": ["host-1", "host-2"], "text": "host-2 and host-1, not cn12"}

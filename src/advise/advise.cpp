@@ -219,7 +219,7 @@ class Adviser {
       advice_.lacks_time = true;
       --advice_.tried;
       advice_.candidates[advice_.tried].not_tried =
-          fmt::format("no time: --time {:.0f}s has room for it", std::ceil(needed * 1.1));
+          fmt::format("not enough time: it takes --time {:.0f}s", std::ceil(needed * 1.1));
     }
   }
 

@@ -145,10 +145,12 @@ std::vector<std::size_t> hosts_to_retest(const PeerInput& input, const SlowRepor
 /// "over 5 % and 6 MAD below the median of its kind, or over 1.5 % in all kernels together".
 std::string to_text(const SlowRule& rule);
 /// "SLOW 2 of 7: cn2 (triad -20 %, copy -20 %), cn5 (copy -12 %); 1 not judged"; "OK: none of 6
-/// hosts is slow; 1 not judged".
+/// hosts is slow; 0 not judged"; "NOT JUDGED: 1 host; none of 6 hosts is slow".
 std::string answer_of(const PeerInput& input, const SlowReport& slow);
-/// The same of what stands before "; 1 not judged"; `found`: "SLOW 2 of 7: ...", "" for none.
-std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged);
+/// The same; `found`: "SLOW 2 of 7: ...", "" for none. OK only where nothing leaves it open:
+/// neither a host, nor one that is UNRELIABLE, nor a broken file.
+std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged,
+                         std::size_t unreliable = 0, std::size_t broken = 0);
 /// "every round", "in each of 4 rounds, which are too few to be certain".
 std::string rounds_text(const SlowKernel& slow);
 /// The largest of its drops.

@@ -56,13 +56,23 @@ std::string rounds_text(const SlowKernel& slow) {
   return of_rounds_text(slow.slow_rounds, slow.rounds);
 }
 
-std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged) {
-  if (found.empty() && judged == 0)
-    return fmt::format("NOT JUDGED: {}", count_text(unjudged, "host"));
-  const std::string ok = judged == 1
-                             ? "OK: 1 host, not slow"
-                             : fmt::format("OK: none of {} is slow", count_text(judged, "host"));
-  return fmt::format("{}; {} not judged", found.empty() ? ok : found, unjudged);
+std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged,
+                         std::size_t unreliable, std::size_t broken) {
+  const std::string files = broken > 0 ? count_text(broken, "file") + " not readable" : "";
+  const std::string doubt = unreliable > 0 ? fmt::format("; {} UNRELIABLE", unreliable) : "";
+  if (!found.empty())
+    return fmt::format("{}; {} not judged{}{}{}", found, unjudged, doubt, broken > 0 ? "; " : "",
+                       files);
+  const std::string none = judged == 1
+                               ? "1 host, not slow"
+                               : fmt::format("none of {} is slow", count_text(judged, "host"));
+  if (unjudged + broken > 0)
+    return fmt::format("NOT JUDGED: {}{}{}{}{}", unjudged > 0 ? count_text(unjudged, "host") : "",
+                       unjudged > 0 && broken > 0 ? ", " : "", files, judged > 0 ? "; " + none : "",
+                       doubt);
+  return unreliable > 0 ? fmt::format("UNRELIABLE: {} of {}; none is slow", unreliable,
+                                      count_text(judged, "host"))
+                        : fmt::format("OK: {}; 0 not judged", none);
 }
 
 std::string answer_of(const PeerInput& input, const SlowReport& slow) {

@@ -98,7 +98,23 @@ TEST(CachesClaim, TheSizesBeginAtTwiceTheCacheBefore) {
     const std::string sizes = "," + way.words[1] + ",";
     EXPECT_THAT(sizes, HasSubstr(",4MiB,")) << way.left_out;
     EXPECT_THAT(sizes, HasSubstr(",300MiB,"));
+    EXPECT_THAT(sizes, HasSubstr(",960MiB,1920MiB,")) << "just past the last one";
   }
+}
+
+// Its misses of the TLB make 1 GiB slower than what lies just past a cache, of which a guest has
+// little.
+TEST(CachesClaim, ItsLargestSizeIsAsSlowAsWhatLiesJustPastIt) {
+  Figures figures = short_ladder();
+  figures.size("L3", 64 * mib, 80);
+  figures.reports.back().scenarios[1] = figures.reports.back().scenarios.back();
+  figures.reports.back().scenarios[1].size = Bytes{96 * mib};
+  EXPECT_EQ(figures.judge(make_caches_claim(), "L3").outcome, confirmed);
+  figures.size("memory", 320 * mib, 82);
+  const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
+  EXPECT_EQ(verdict.outcome, not_measurable);
+  EXPECT_THAT(verdict.reason, HasSubstr("at 96 MiB it takes 80.0 ns"));
+  EXPECT_THAT(verdict.reason, HasSubstr("about as long as 320 MiB, which lies beyond it (82.0 ns"));
 }
 
 TEST(CachesClaim, ACacheAsSlowAsWhatLiesBeyondIt) {

@@ -59,6 +59,9 @@ Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftov
   const bool has_commands = !names_of(app, false).empty();
   const char* what = option ? "option" : has_commands ? "command" : "argument";
   const std::string of = app.get_name().empty() ? "numatlas" : app.get_name();
+  if (word == "--time" && app.get_option_no_throw("--repeats") != nullptr)
+    return {ErrorKind::usage, "unknown option '--time'", "--repeats says how many rounds it runs",
+            of};
   return {ErrorKind::usage, fmt::format("unknown {} '{}'", what, word),
           close.empty() ? "" : fmt::format("did you mean {}?", close), of,
           close.empty() ? fmt::format("see `{} --help`", command_of(app)) : ""};

@@ -174,6 +174,8 @@ TEST(LeftoverError, NamesTheNearestOption) {
   const auto run = parse_run("latency", {"--precison", "1%"});
   ASSERT_FALSE(run);
   EXPECT_EQ(full_text(run.error()), "latency: unknown option '--precison'");
+  EXPECT_EQ(full_hint(parse_run("stream", {"--time", "2s"}).error()),
+            "--repeats says how many rounds it runs");
   EXPECT_EQ(full_hint(run.error()), "did you mean --precision?");
 }
 

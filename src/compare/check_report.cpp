@@ -155,10 +155,8 @@ std::string answer_of(const Checked& checked) {
   add("BELOW", Finding::below, nullptr);
   const auto unreliable = std::ranges::count_if(
       checked.hosts, [](const CheckedHost& host) { return !host.distrust.empty(); });
-  return hosts_answer(found, all - unknown, unknown) +
-         (unreliable > 0 ? fmt::format("; {} UNRELIABLE", unreliable) : "") +
-         (checked.broken > 0 ? fmt::format("; {} not readable", count_text(checked.broken, "file"))
-                             : "");
+  return hosts_answer(found, all - unknown, unknown, static_cast<std::size_t>(unreliable),
+                      checked.broken);
 }
 
 RunReport report_of(const Checked& checked) {

@@ -123,6 +123,16 @@ TEST(Check, AmongManyCasesOneUnlikelyFigureIsChance) {
             1U);
 }
 
+TEST(Check, OnlyWhatLeavesNothingOpenIsOk) {
+  Checked found = checked(beside_three(run_on("n1", {1e10})));
+  EXPECT_EQ(answer_of(found), "OK: none of 4 hosts is slow; 0 not judged");
+  found.hosts[0].distrust = "other programs used 1.4 of 2 CPUs";
+  EXPECT_EQ(answer_of(found), "UNRELIABLE: 1 of 4 hosts; none is slow");
+  found.broken = 1;
+  EXPECT_EQ(answer_of(found),
+            "NOT JUDGED: 1 file not readable; none of 4 hosts is slow; 1 UNRELIABLE");
+}
+
 TEST(Check, TooFewOfAKindAreNotJudged) {
   std::vector<StoredRun> runs = beside_three(run_on("n1", {1e10}));
   runs.push_back(run_on("n2", {0.5e10}));
@@ -133,7 +143,7 @@ TEST(Check, TooFewOfAKindAreNotJudged) {
       of(found, "n2").unjudged[0],
       (Unjudged{"bandwidth",
                 "only 2 of this kind (Another CPU); at least 3 are required, and no earlier run"}));
-  EXPECT_EQ(answer_of(found), "OK: none of 3 hosts is slow; 2 not judged");
+  EXPECT_EQ(answer_of(found), "NOT JUDGED: 2 hosts; none of 3 hosts is slow");
   const RunReport report = report_of(found);
   EXPECT_THAT(report.warnings.at(0).text, HasSubstr("not judged: n1, n2: only 2 of this kind"));
 }

@@ -110,6 +110,17 @@ TEST(ExportHwloc, HwlocReadsEveryFigureBack) {
     EXPECT_THAT(xml, HasSubstr(text));
 }
 
+TEST(ExportHwloc, AFigureThatIsUnknownIsLeftOut) {
+  ExportInput input = input_of("guest-four-nodes.json");
+  Fact& latency = input.stored.runs[0].facts[0];
+  ASSERT_EQ(latency.key, "matrix_latency");
+  latency.estimate.low = latency.estimate.value / 10;
+  const auto exported = form("hwloc").write(input);
+  ASSERT_TRUE(exported);
+  EXPECT_EQ(memory_values_of(exported->text, {"MeasuredLatency"}).size(), 1U);
+  EXPECT_THAT(exported->notes.at(0), HasSubstr("from node 0 to node 0 is left out: unknown: "));
+}
+
 TEST(ExportHwloc, StandardAttributesOnlyWhereTheyAreAskedFor) {
   ExportInput input = input_of("guest-four-nodes.json");
   EXPECT_TRUE(memory_values_of(text_of("hwloc", input), {"Latency", "Bandwidth"}).empty());

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/count_text.h"
 #include "engine/sharing.h"
 #include "kernels/permutation.h"
 #include "run/estimate_time.h"
@@ -131,6 +134,32 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
     if (point.later_sitting > 1) point.preparation = alone;  // each makes its own
   }
   return points;
+}
+
+std::string time_text(std::span<const PointRun> points, const RunOptions& options) {
+  constexpr double is_long = 10;
+  const int fixed = fixed_visits(options);
+  const double asked = Seconds(options.stop.time).count();
+  std::size_t cases = 0;
+  double measuring = 0, preparing = 0;
+  for (const PointRun& point : points) {
+    if (point.once) return "";  // it takes as many passes as it takes
+    if (point.skipped) continue;
+    const double count = static_cast<double>(point.count);
+    cases += point.count;
+    measuring += options.time_of_all ? shortest_window.count() * count : point.time.count() * count;
+    const int visits = fixed > 0 ? fixed : options.time_of_all ? 1 : most_visits;
+    preparing += sittings_for(point, visits) * point.preparation;
+  }
+  const double all = std::max(measuring + preparing, options.time_of_all ? asked : 0);
+  if (cases == 0 || options.spread.count() > 0 || all < is_long) return "";
+  const std::string text = fmt::format("about {:.0f} s: {}", all, count_text(cases, "case"));
+  if (!options.time_of_all)
+    return text + fmt::format(" of {:g} s, and {:.0f} s to prepare memory",
+                              measuring / static_cast<double>(cases), preparing);
+  return preparing < asked / 2
+             ? text
+             : text + fmt::format(", {:.0f} s of it to prepare memory", preparing);
 }
 
 std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "run/benchmark.h"
@@ -51,6 +52,10 @@ int fixed_visits(const RunOptions& options);
 std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
                                 const std::vector<std::optional<Error>>& skips, std::size_t from,
                                 std::chrono::duration<double> time, const RunOptions& options);
+
+/// How long a plan of these points takes, as estimated: "about 40 s: 12 cases of 1 s, and 28 s to
+/// prepare memory"; "" where that is short, or cannot be told.
+std::string time_text(std::span<const PointRun> points, const RunOptions& options);
 
 /// The points that have not ended, as indices, in the order of a round: that of the plan in the
 /// first, so that what is left of a stopped run is its beginning; shuffled by the seed in the later

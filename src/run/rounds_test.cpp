@@ -46,6 +46,20 @@ TEST(Points, MemoryThatIsDearIsMadeLessOften) {
   EXPECT_EQ(points[1].later_sitting, 5) << "once for the first, once for the others";
 }
 
+TEST(Points, ALongPlanSaysHowLongItTakes) {
+  const auto text = [](const testing::Words& words, const std::string& command = "latency") {
+    const auto prepared = testing::prepare(command, words, "numa:2 core:2 pu:1");
+    return time_text(points_on(words, command), prepared->run.options);
+  };
+  EXPECT_EQ(text({"--size", "16KiB,32KiB", "--time", "1s", "--cpus", "0"}), "");
+  EXPECT_EQ(text({"--size", "16KiB,32KiB", "--time", "8s", "--cpus", "0"}),
+            "about 16 s: 2 cases of 8 s, and 0 s to prepare memory");
+  EXPECT_EQ(text({"--size", "4GiB", "--visits", "7", "--time", "1s", "--cpus", "0"}),
+            "about 35 s: 1 case of 1 s, and 34 s to prepare memory");
+  EXPECT_EQ(text({"--pages", "base", "--page-counts", "8,16", "--time", "20s"}, "tlb"),
+            "about 20 s: 4 cases");
+}
+
 TEST(Points, MemoryIsMadeAnewForEachVisitThatWasAskedFor) {
   const auto points = points_on({"--size", "1GiB", "--visits", "7", "--cpus", "0"});
   EXPECT_EQ(points[0].first_sitting, 1);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/read_file.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "engine/agreement.h"
@@ -43,6 +45,13 @@ Expected<void> check_options(const Benchmark& benchmark, const RunOptions& optio
   return {};
 }
 
+/// Whether a file holds a run that ended.
+bool has_whole_run(const std::string& path) {
+  if (path.empty() || is_special_file(path)) return false;
+  const auto text = read_file(path, "", "");
+  return text && text->find(R"("complete": true)") != std::string::npos;
+}
+
 /// One benchmark in a session of its own.
 class Run {
  public:
@@ -73,6 +82,11 @@ class Run {
   SessionPart& part() { return *session_.parts().front(); }
   RunReport& report() { return part().report(); }
   bool root() const { return comm_.rank() == 0; }
+  /// Beside a run that ended as long as this one has not.
+  std::string place_of(const OutputFile& file) {
+    const bool beside = file.option == "--json" && keeps_whole_ && !report().complete;
+    return file.path + (beside ? ".partial" : "");
+  }
   Expected<void> visited();
   Expected<void> save(bool last);
   std::string text_of(const std::string& option);
@@ -87,6 +101,7 @@ class Run {
   Session session_;
   std::chrono::steady_clock::time_point next_save_;
   std::vector<OwnFile> own_files_;  ///< of the benchmark, once their names are known
+  bool keeps_whole_ = false;        ///< the file of --json holds an earlier run that ended
 };
 
 /// Only rank 0 writes; all must hear of it when it cannot.
@@ -113,7 +128,7 @@ Expected<void> Run::save(bool last) {
   for (const OutputFile& file : files) {
     const bool at_end = file.option == "--samples" || is_special_file(file.path);
     if (!write || file.path.empty() || (at_end && !last)) continue;
-    TRY(write_whole(file.path, text_of(file.option), file.option));
+    TRY(write_whole(place_of(file), text_of(file.option), file.option));
   }
   // All points are written each time: that may take a twentieth of the run, not its square.
   const auto ended = std::chrono::steady_clock::now();
@@ -143,6 +158,13 @@ Expected<void> Run::show() {
 Expected<void> Run::output(const Expected<void>& ran) {
   if (report().scenarios.empty()) return {};
   const auto saved = save(true);
+  if (keeps_whole_ && report().complete && saved)
+    std::remove((options_.json_file + ".partial").c_str());
+  if (keeps_whole_ && !report().complete)
+    say(
+        fmt::format("numatlas: note: {0} keeps the earlier run, which ended; this one is in "
+                    "{0}.partial\n",
+                    printable(options_.json_file)));
   // A table without a single figure would only hide the error that follows.
   const auto shown = part().has_results() || (ran && !part().skipped()) ? show() : Expected<void>{};
   return saved ? shown : saved;
@@ -150,6 +172,7 @@ Expected<void> Run::output(const Expected<void>& ran) {
 
 Expected<RunReport> Run::go(Setup setup) {
   const std::chrono::duration<double> time(options_.stop.time);
+  keeps_whole_ = root() && has_whole_run(options_.json_file);
   auto ran = session_.add(benchmark_, options_, hooks_, std::move(setup), time);
   if (session_.parts().empty()) return fail(ran.error());
   if (ran) ran = session_.finish();

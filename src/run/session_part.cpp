@@ -177,6 +177,7 @@ void SessionPart::plan_points(Seconds time) {
     point.neighbours += stage_.first_point;
     points_.push_back(std::move(point));
   }
+  if (from == 0 && !timeless()) progress_.announce(time_text(points_, options_));
 }
 
 Expected<bool> SessionPart::refine() {

@@ -277,6 +277,13 @@ Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string&
     const UnsafePlace& place = safe.error();
     return fail_usage(fmt::format("{}:{}:{}", name, place.line, place.column), place.what, hint);
   }
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && text[first] == '{')
+    return fail_usage(
+        name, "JSON, as results are, and no file of scenarios",
+        fmt::format("`numatlas report {}` shows results; --print-scenario of a command "
+                    "writes a file of scenarios",
+                    name));
   const toml::parse_result parsed = toml::parse(*safe);
   if (!parsed) {
     const toml::parse_error& error = parsed.error();

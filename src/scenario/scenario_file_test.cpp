@@ -366,6 +366,9 @@ TEST(ScenarioFile, WhatIsWrongAroundTheFlows) {
   EXPECT_EQ(full_text(error_in("scenario = 3")),
             "f.toml:1:1: scenario: expected one or more tables");
   EXPECT_EQ(full_hint(error_in("[[scenarios]]\nname = 1")), "did you mean scenario?");
+  EXPECT_EQ(full_text(error_in("{\"program\": \"numatlas\"}")),
+            "f.toml: JSON, as results are, and no file of scenarios");
+  EXPECT_THAT(full_hint(error_in("{}")), HasSubstr("`numatlas report f.toml` shows results"));
   EXPECT_EQ(full_text(error_in("[[scenario]]\nname = \"a\"")),
             "f.toml:1:1: a scenario: key 'flow' is missing");
   EXPECT_EQ(full_hint(error_in("[[scenario]]\nname = \"a\"\nflow = []")),

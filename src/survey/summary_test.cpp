@@ -174,16 +174,22 @@ TEST(SurveySummary, TextFitsAScreen) {
   EXPECT_THAT(text, HasSubstr("Not measured    transfer\n"));
 }
 
-TEST(SurveySummary, WhatIsNotKnownHasNoLine) {
+TEST(SurveySummary, WhatIsNotKnownIsSaidToBeWhereNothingElseIs) {
   const auto machine = read_recorded_machine("numa:1 core:1 pu:1");
   RunReport report;
   Estimate vague = 1e-9;
   vague.low = 0.2e-9;
   vague.high = 3e-9;
   report.facts = {{"a", {}, "words", "s", vague, "Atomics", "one CPU {}"},
-                  {"b", {}, "words", "s", Estimate(2e-9), "TLB", "a miss {}"}};
+                  {"a", {}, "words", "s", vague, "Atomics", "all CPUs {}"},
+                  {"c", {}, "words", "s", vague, "Memory latency, one CPU alone", ""},
+                  {"b", {}, "words", "s", vague, "TLB", "a reach {}"},
+                  {"b", {}, "words", "s", Estimate(2e-9), "TLB", "a miss {}"},
+                  {"b", {}, "words", "s", vague, "TLB", "another miss {}"}};
   const std::string text = summary_text(*machine, summary_of({report}), {});
-  EXPECT_THAT(text, Not(HasSubstr("Atomics")));
+  EXPECT_THAT(text, HasSubstr("Atomics         one CPU unknown: 0.20 to 3.00 ns; its visits differ "
+                              "too much, or\n                are too few\n"));
+  EXPECT_THAT(text, HasSubstr("Memory latency  unknown: 0.20 to 3.00 ns; its visits"));
   EXPECT_THAT(text, HasSubstr("TLB             a miss 2.00 ns\n"));
 }
 

@@ -96,6 +96,12 @@ std::string label_of_heading(const std::string& heading) {
 std::string heading_text(const Machine& machine, const std::string& heading, const FactList& facts,
                          std::size_t lines, bool in_brackets) {
   const std::string label = label_of_heading(heading);
+  if (is_unknown(facts.front()->estimate)) {
+    std::string words = facts.front()->line.empty() ? "{}" : facts.front()->line;
+    words.replace(words.find("{}"), 2, figure_text(*facts.front()));
+    return paragraph(label, cut_to(words + "; its visits differ too much, or are too few",
+                                   lines * words_width - 8));
+  }
   const auto shown = [&](const std::vector<std::string>& parts) {
     const std::string words = fmt::format("{}", fmt::join(parts, "; "));
     return paragraph(label, in_brackets ? "(" + words + ")" : words);
@@ -132,13 +138,16 @@ std::string facts_text(const Machine& machine, const std::vector<Fact>& facts, s
                        bool in_brackets) {
   std::vector<std::pair<std::string, FactList>> headings;
   for (const Fact& fact : facts) {
-    // A value that may be twice or half of it answers nothing.
     const bool is_cell = fact.line.empty(), is_line = fact.line.find("{}") != std::string::npos;
-    if (fact.heading.empty() || is_unknown(fact.estimate) || (!is_cell && !is_line)) continue;
+    const bool unknown = is_unknown(fact.estimate);
+    if (fact.heading.empty() || (!is_cell && !is_line) || (unknown && fact.unit == "B")) continue;
     auto found =
         std::ranges::find(headings, fact.heading, &std::pair<std::string, FactList>::first);
     if (found == headings.end()) found = headings.insert(headings.end(), {fact.heading, {}});
-    found->second.push_back(&fact);
+    FactList& its = found->second;
+    // A value that may be twice or half of it answers nothing: it stands only where no other does.
+    if (its.size() == 1 && is_unknown(its.front()->estimate) && !unknown) its.clear();
+    if (!unknown || its.empty()) its.push_back(&fact);
   }
   if (headings.empty()) return "No results to summarize.\n";
   std::vector<std::string> texts;

@@ -87,6 +87,29 @@ case $case in
   sigint) signalled INT 2 ;;
   sigterm) signalled TERM 15 ;;
   sighup) signalled HUP 1 ;;
+  rerun-stopped) # an earlier run that ended stays, and the new one's cases are beside it
+    for signal in KILL INT none; do
+      run "$numatlas" latency --size 1 --time 50ms --json "$folder/report.json"
+      ends_with 0
+      cp "$folder/report.json" "$folder/whole"
+      words=("${slow[@]}")
+      [ $signal = none ] && words=(latency --size 1 --time 50ms --json "$folder/report.json")
+      "$numatlas" "${words[@]}" >"$folder/out" 2>"$folder/err" </dev/null &
+      pid=$!
+      if [ $signal != none ]; then
+        for _ in $(seq 600); do
+          [ ! -e "$folder/report.json.partial" ] || break
+          sleep 0.05
+        done
+        kill -$signal "$pid"
+      fi
+      wait "$pid"
+      [ $signal = none ] || cmp "$folder/whole" "$folder/report.json" || fail 'the earlier run is not as it was'
+      [ $signal = INT ] && err_says 'keeps the earlier run, which ended; this one is in .*report.json.partial$'
+      [ $signal = none ] || { mv "$folder/report.json.partial" "$folder/report.json" && report_is incomplete 1; }
+    done
+    report_is complete 1
+    no_leftovers ;;
   nohup) # the hangup that nohup(1) ignores ends nothing
     (
       trap '' HUP

@@ -3,6 +3,7 @@ each machine's own page behind its row."""
 
 import json
 import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -41,25 +42,47 @@ def results_of(folder: Path) -> list[Path]:
     return found
 
 
-def write_gallery(folder: Path, output: Path, title: str = "", anonymous: bool = False) -> None:
-    """To `output`: index.html, and of each machine its page and its result; `anonymous`: no host names."""
+def write_gallery(folder: Path, output: Path, title: str = "", anonymous: bool = False) -> list[FileError]:
+    """To `output`: index.html, and of each machine its page and its result; `anonymous`: no host names.
+
+    All of it appears at the end. Returns what is left out because it is no result, and why; where that is
+    all, it is raised.
+    """
     if output.resolve() == folder.resolve():
         raise FileError("--output", f"{output}: has the files to read", hint="name another folder")
     paths = results_of(folder)
     output.mkdir(parents=True, exist_ok=True)
-    results, names = [], []
-    for at, path in enumerate(paths):
-        load(path)  # a file that is none is told by its own name
-        name = path.parent.name if path.name == "survey.json" and path.parent != folder else path.stem
-        text = path.read_text(encoding="utf-8")
-        if anonymous:
-            name, text = f"machine-{at + 1}", json.dumps(without_names(json.loads(text)))
-        names.append(name + f"-{at + 1}" * (name in names or name == "index"))
-        copy = output / f"{names[-1]}.json"
-        copy.write_text(text, encoding="utf-8")
-        results.append(load(copy))
-        copy.with_suffix(".html").write_text(page([results[-1]]), encoding="utf-8")
-    (output / "index.html").write_text(_index(results, names, title), encoding="utf-8")
+    results: list[Result] = []
+    names: list[str] = []
+    left_out = []
+    with tempfile.TemporaryDirectory(dir=output, prefix=".part-") as made:
+        for path in paths:
+            name = path.parent.name if path.name == "survey.json" and path.parent != folder else path.stem
+            copy = path
+            try:
+                load(path)  # a file that is none is told by its own name
+                text = path.read_text(encoding="utf-8")
+                if anonymous:
+                    name, text = f"machine-{len(names) + 1}", json.dumps(without_names(json.loads(text)))
+                name += f"-{len(names) + 1}" * (name in names or name == "index")
+                copy = Path(made) / f"{name}.json"
+                copy.write_text(text, encoding="utf-8")
+                result = load(copy)
+                copy.with_suffix(".html").write_text(page([result]), encoding="utf-8")
+            except FileError as error:
+                left_out.append(FileError(path, str(error).removeprefix(f"{copy}: "), error.code))
+                if copy != path:
+                    copy.unlink()
+                continue
+            names.append(name)
+            results.append(result)
+        if not results:
+            raise left_out[0]
+        index = Path(made) / "index.html"
+        index.write_text(_index(results, names, title), encoding="utf-8")
+        for file in sorted(Path(made).iterdir(), key=lambda file: file == index):
+            file.replace(output / file.name)
+    return left_out
 
 
 def _index(results: list[Result], names: list[str], title: str) -> str:

@@ -80,6 +80,29 @@ Ladder ladder_of(const std::string& level, const std::string& pages, Bytes large
   return ladder;
 }
 
+/// Why a size that a level is said to hold may be beyond it: the first sizes past the level, up to
+/// four times it, take about as long. Larger ones take longer by misses of the TLB too. "" where it
+/// is faster, or nothing there was measured.
+std::string doubt_text(const std::string& level, const std::string& pages, Bytes shown, Bytes held,
+                       const AuditInput& input) {
+  std::optional<Measured> at, beyond;
+  for (const Measured& one : measured_points(input)) {
+    if (one.point->pages != pages) continue;
+    const Bytes size = one.point->size;
+    if (one.level == level && size == held) at = one;
+    if (one.level > level && size <= Bytes{4 * shown.value} &&
+        (!beyond || beyond->latency.value < one.latency.value))
+      beyond = one;
+  }
+  if (!at || !beyond || at->latency.value < as_slow_as_beyond * beyond->latency.value) return "";
+  return fmt::format(
+      "at {} it takes {}, about as long as {}, which lies beyond it ({}): its end was not seen; a "
+      "guest often has a part of a cache, and neighbours share it: measure more sizes with "
+      "`numatlas latency --size`, when it is quiet",
+      to_rounded_text(held), estimate_text(at->latency, "s"), to_rounded_text(beyond->point->size),
+      estimate_text(beyond->latency, "s"));
+}
+
 /// Why a level has no latency of its own where it is about as slow as what lies beyond it; "" where
 /// that is not the reason.
 std::string unseen_text(const std::string& level, const AuditInput& input) {
@@ -124,7 +147,8 @@ class Caches final : public Claim {
 
 /// For each cache that a CPU sees: twice the size of the cache before it, which times hits even
 /// where the machine gives far less of the cache than it shows, then these sixteenths of the cache.
-/// Last, one size in memory, which takes longest.
+/// Past the last cache twice and four times it, whose misses of the TLB are like its own, and one
+/// size in memory, which takes longest.
 std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& sixteenths,
                      Bytes last) {
   constexpr std::uint64_t step = kib;
@@ -143,6 +167,8 @@ std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& 
     }
     before = cache->size.value;
   }
+  for (const std::uint64_t times : {2, 4})
+    if (times * before < last.value) sizes += compact_text(Bytes{times * before}) + ",";
   return sizes + compact_text(last);
 }
 
@@ -163,7 +189,7 @@ std::vector<SurveyWay> Caches::ways(const std::string& benchmark, const Machine&
   add({1, 2, 4, 6, 8, 10, 12}, cpus, "");
   add({2, 6, 10}, cpus, "half of the sizes");
   add({6, 10}, std::to_string(first->value),
-      "sizes other than three per cache and one of memory; " + firsts.others);
+      "sizes other than three per cache and three of memory; " + firsts.others);
   return ways;
 }
 
@@ -216,6 +242,8 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
                                  ladder.reaches_beyond ? "" : ", and none beyond it measured");
     return verdict;
   }
+  verdict.reason = doubt_text(level, pages, shown, *ladder.held.rbegin(), input);
+  if (!verdict.reason.empty()) return verdict;
   verdict.outcome = ClaimOutcome::confirmed;
   if (end == nullptr)
     verdict.found = fmt::format("it holds all {} sizes measured, up to {} ({}, {} pages)",

@@ -356,7 +356,11 @@ std::vector<View> views(const RunReport& report) {
     view.where = {{"kernel", method}};
     view.rows = "first_cpu";
     view.columns = "second_cpu";
-    view.cells = {figure_column("", "core_to_core", in_ns, Part::value, 1)};
+    // Four CPUs fit 80 columns with their intervals.
+    const auto pairs = std::ranges::count(cells, method, &PairCell::method);
+    const bool room = pairs <= (both ? 12 : 6);
+    view.cells = {
+        figure_column("", "core_to_core", in_ns, room ? Part::with_interval : Part::value, 1)};
     views.push_back(std::move(view));
   }
   if (!views.empty()) views.back().verdict = summary_lines(cells);

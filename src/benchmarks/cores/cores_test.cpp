@@ -222,10 +222,9 @@ std::string table_of(const RunReport& report) {
 
 TEST(CoresTable, IsSymmetricalAndSummedUpByNearness) {
   const std::string text = table_of(report_of_pairs(3));
-  EXPECT_THAT(text, HasSubstr("      0     1     2\n"
-                              "0     -  10.0  20.0\n"
-                              "1  10.0     -  21.0\n"
-                              "2  20.0  21.0     -\n"));
+  EXPECT_THAT(text, HasSubstr("0            -  10.0 ±0.1 %  20.0 ±0.2 %\n"
+                              "1  10.0 ±0.1 %            -  21.0 ±0.2 %\n"
+                              "2  20.0 ±0.2 %  21.0 ±0.2 %            -\n"));
   EXPECT_THAT(text, HasSubstr("cas     same core        2    15.5     10.0 (0-1)      21.0 (1-2)  "
                               "   0.2 %\n"));
 }
@@ -246,7 +245,8 @@ TEST(CoresCsv, IsTheSquareBelowTheDiagonalOrWhole) {
   }
   EXPECT_EQ(csv_of(report), ",10.00,20.00\n11.00,,21.00\n21.00,22.00,\n");
   const std::string text = table_of(report);
-  EXPECT_THAT(text, HasSubstr("0     -  10.0  20.0\n1  11.0     -  21.0\n"));
+  EXPECT_THAT(text, HasSubstr("0     -  10.0 ±0.1 %  20.0 ±0.2 %\n"
+                              "1  11.0            -  21.0 ±0.2 %\n"));
   EXPECT_THAT(text, HasSubstr("the line lies where the CPU of the row touched it first"));
 }
 

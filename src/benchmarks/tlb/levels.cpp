@@ -29,6 +29,10 @@ class Runs {
     for (std::size_t i = begin; i < end; ++i) sum += logs_[i];
     return sum / static_cast<double>(end - begin);
   }
+  /// In seconds.
+  double cost(std::size_t begin, std::size_t end) const {
+    return (std::exp(mean(begin, end)) - 1) * floor_s;
+  }
   double squares(std::size_t begin, std::size_t end) const {
     const double middle = mean(begin, end);
     double sum = 0;
@@ -79,7 +83,24 @@ std::optional<Cut> two_cuts(const Runs& runs) {
   return best;
 }
 
-/// The point of a run whose cost is the middle one.
+/// The step within a first run that begins without a cost and does not stay so, whatever an outlier
+/// leaves of it.
+std::optional<Cut> step_within(const std::vector<TlbPoint>& points, const Runs& runs,
+                               std::size_t end) {
+  std::optional<Cut> best;
+  if (std::none_of(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(end),
+                   [](const TlbPoint& point) { return point.cost < least_step_s / 2; }))
+    return best;
+  for (std::size_t at = least_at_ends; at + least_at_ends <= end; ++at) {
+    const double squares = runs.squares(0, at) + runs.squares(at, end);
+    if (runs.cost(at, end) - runs.cost(0, at) >= least_step_s && (!best || squares < best->squares))
+      best = Cut{at, end, squares};
+  }
+  return best;
+}
+
+}  // namespace
+
 std::size_t typical_of(const std::vector<TlbPoint>& points, std::size_t begin, std::size_t end) {
   std::vector<std::size_t> order;
   for (std::size_t i = begin; i < end; ++i) order.push_back(i);
@@ -89,8 +110,6 @@ std::size_t typical_of(const std::vector<TlbPoint>& points, std::size_t begin, s
   return *middle;
 }
 
-}  // namespace
-
 std::vector<TlbLevel> tlb_levels(const std::vector<TlbPoint>& points) {
   const Runs runs(points);
   if (runs.size() < 2 * least_at_ends) return {};
@@ -98,9 +117,11 @@ std::vector<TlbLevel> tlb_levels(const std::vector<TlbPoint>& points) {
   const auto two = two_cuts(runs);
   if (two && (!cut || two->squares <= (1 - explained) * cut->squares)) cut = two;
   if (!cut) return {};
-  const double first_cost = (std::exp(runs.mean(0, cut->first)) - 1) * floor_s;
-  if (first_cost > least_step_s)
-    return {{2, cut->first - 1, typical_of(points, cut->first, cut->second)}};
+  if (runs.cost(0, cut->first) > least_step_s) {
+    const auto within = step_within(points, runs, cut->first);
+    if (!within) return {{2, cut->first - 1, typical_of(points, cut->first, cut->second)}};
+    cut = within;
+  }
   std::vector<TlbLevel> levels{{1, cut->first - 1, typical_of(points, cut->first, cut->second)}};
   if (cut->second < runs.size())
     levels.push_back({2, cut->second - 1, typical_of(points, cut->second, runs.size())});

@@ -24,8 +24,11 @@ struct TlbLevel {
 /// pages. The costs are taken as steps: of all ways to cut the points into up to three runs the one
 /// with the least squares around each run's mean, on the logarithm of the cost, since a walk's
 /// grows with the page tables. A step counts where it is sure to be no noise: 0.8 ns and 40 % at
-/// least. Where the first run costs as much already, the first level holds fewer pages than were
-/// measured, and what ends is the second.
+/// least. Where all of the first run costs as much already, the first level holds fewer pages than
+/// were measured, and what ends is the second.
 std::vector<TlbLevel> tlb_levels(const std::vector<TlbPoint>& points);
+
+/// The point whose cost is the middle one of those from `begin` on, before `end`.
+std::size_t typical_of(const std::vector<TlbPoint>& points, std::size_t begin, std::size_t end);
 
 }  // namespace numatlas

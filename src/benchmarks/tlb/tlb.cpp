@@ -220,7 +220,10 @@ std::vector<Sweep> sweeps_of(const RunReport& report) {
   std::vector<Sweep> sweeps;
   for (const ScenarioResult& one : report.scenarios) {
     const std::string kind = label_of(one, "page_kind");
-    if (kind.empty() || !host_estimate_of(one, "tlb_miss_cost")) continue;
+    const auto cost = host_estimate_of(one, "tlb_miss_cost");
+    // What may be far less than nothing says nothing of a step.
+    constexpr double least_cost = -1e-9;
+    if (kind.empty() || !cost || cost->low.value_or(cost->value) < least_cost) continue;
     if (sweeps.empty() || sweeps.back().kind != kind)
       sweeps.push_back({kind, Bytes{one.stride.value - one.stride.value % 4096}, {}, {}});
     sweeps.back().cases.push_back(&one);
@@ -242,8 +245,9 @@ std::vector<std::string> verdict_of(const Sweep& sweep) {
   std::vector<std::string> lines;
   const std::vector<TlbLevel> levels = tlb_levels(sweep.points);
   if (!levels.empty() && levels.front().number > 1)
-    lines.push_back(fmt::format("L1 TLB: fewer than {} pages, which cost {:.1f} ns already",
-                                sweep.points.front().pages, sweep.points.front().cost * 1e9));
+    lines.push_back(fmt::format(
+        "L1 TLB: fewer than {} pages, which cost {:.1f} ns already", sweep.points.front().pages,
+        sweep.points[typical_of(sweep.points, 0, levels.front().last + 1)].cost * 1e9));
   for (const TlbLevel& level : levels) {
     lines.push_back(fmt::format(
         "L{} TLB: {} to {} pages ({} to {}); a miss costs {:.1f} ns ({} pages)", level.number,

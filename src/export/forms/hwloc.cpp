@@ -16,6 +16,7 @@
 #include "base/tree.h"
 #include "export/export.h"
 #include "export/hwloc_xml.h"
+#include "record/told.h"
 
 namespace numatlas {
 namespace {
@@ -95,6 +96,12 @@ void add_fact(const Fact& fact, const Machine& machine, bool standard, Attribute
   const auto cpus = node_in(fact, "cpu_node"), memory = node_in(fact, "memory_node");
   const auto value = value_of(fact);
   if (!cpus || !memory || !value) return;
+  if (is_unknown(fact.estimate)) {  // hwloc has no intervals
+    attributes.notes.push_back(fmt::format("{} from node {} to node {} is left out: {}", fact.key,
+                                           cpus->value, memory->value,
+                                           estimate_text(fact.estimate, fact.unit)));
+    return;
+  }
   const NumaNode* from = machine.find_node(*cpus);
   if (from == nullptr || from->cpus.empty()) {
     attributes.notes.push_back(
@@ -158,7 +165,9 @@ Expected<Exported> export_hwloc(const ExportInput& input) {
     add_fact(*one.fact, *machine, input.standard, attributes);
   if (attributes.values.empty())
     return fail_about(ErrorKind::unavailable, file,
-                      "has no latency or bandwidth from CPUs of a node to memory of a node",
+                      attributes.notes.empty()
+                          ? "has no latency or bandwidth from CPUs of a node to memory of a node"
+                          : attributes.notes.front(),
                       "measure them with `numatlas survey`, or with `numatlas matrix --json FILE`");
   add_provenance(input, *machine, attributes.infos);
   const auto topology = TRY(topology_of(input, *machine));
