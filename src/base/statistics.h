@@ -34,8 +34,8 @@ std::optional<Summary> summarize_sorted(std::vector<double> sorted);
 /// Percentile (0..100) of sorted samples, linear between ranks (type 7 of Hyndman & Fan).
 double percentile_sorted(std::span<const double> sorted, double percent);
 
-/// Half width of the median's 95 % interval over the median (the larger side): what the stop rule
-/// compares with its target. nullopt below 6 samples or for a median of zero.
+/// Half width of the median's 95 % interval over the median (the larger side). nullopt below 6
+/// samples or for a median of zero.
 std::optional<double> relative_half_width(std::vector<double> samples);
 
 /// Medians of `blocks` equal stretches of consecutive samples (the last may be longer). Samples
@@ -54,8 +54,9 @@ struct Interval {
 Interval hull(const Interval& a, const Interval& b);
 bool overlap(const Interval& a, const Interval& b);
 
-/// The wider of the interval over all samples and of the stop rule's (`half_width`, relative),
-/// which knows of slow moods; it has the value and nothing below 0. Absent below 6 samples.
+/// The wider of the interval over all samples and of that over their blocks (`half_width`,
+/// relative), which knows of slow moods; it has the value and nothing below 0. Absent below 6
+/// samples.
 std::optional<Interval> interval_of(double value, const Summary& summary,
                                     const std::optional<double>& half_width);
 

@@ -49,12 +49,9 @@ class Phases final : public ProgressListener {
   std::string text;
 };
 
-TEST_F(RealEngine, KernelsAreCheckedAndRecordToTheEnd) {
+TEST_F(RealEngine, KernelsAreCheckedAndRecordTogether) {
   Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, milliseconds(100));
-  scenario.stop.to_the_end = true;
   for (Flow& flow : scenario.flows) flow.kernel.parameters = LoopParameters{Operation::triad};
-  // One flow has enough at once, and goes on while the other needs all its time.
-  scenario.stop.precision = 1e-9;
   const auto traces = engine_->run(scenario);
   ASSERT_TRUE(traces) << full_text(traces.error());
   for (const Trace& trace : *traces) {
@@ -94,7 +91,7 @@ TEST_F(RealEngine, FlowsRunTogetherWhereTheyWerePlaced) {
     }
     ASSERT_TRUE(trace.overlap);
     EXPECT_LE(*trace.overlap, 1);
-    // Nobody records before everybody runs. On a busy machine a flow may have enough while another
+    // Nobody records before everybody runs. On a busy machine a flow's time may pass while another
     // waits for its CPU: 0 is true then, and told.
     EXPECT_GE(*trace.overlap, 0);
     EXPECT_EQ(trace.residency.pages_total * trace.residency.page_size.value_or(Bytes{0}).value,
@@ -121,9 +118,7 @@ TEST_F(RealEngine, SerialLeavesTheOthersAsleep) {
   ASSERT_TRUE(engine_->run(scenario_of({flow_of(0)}, milliseconds(10))));
   const std::int64_t mine = cpu_time_ns(CLOCK_THREAD_CPUTIME_ID);
   const std::int64_t all = cpu_time_ns(CLOCK_PROCESS_CPUTIME_ID);
-  Scenario scenario = scenario_of({flow_of(0)}, milliseconds(500));
-  scenario.stop.least_time = scenario.stop.time;
-  const auto traces = engine_->run(scenario);
+  const auto traces = engine_->run(scenario_of({flow_of(0)}, milliseconds(500)));
   const std::int64_t worker = cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) - mine;
   const std::int64_t others = cpu_time_ns(CLOCK_PROCESS_CPUTIME_ID) - all - worker;
   ASSERT_TRUE(traces);
@@ -134,7 +129,7 @@ TEST_F(RealEngine, SerialLeavesTheOthersAsleep) {
   EXPECT_LT(others, worker / 4);
 }
 
-TEST_F(RealEngine, LoadFlowsRunUntilTheMeasuredOnesHaveEnough) {
+TEST_F(RealEngine, LoadFlowsRunUntilTheMeasuredOnesHadTheirTime) {
   Flow load = flow_of(1);
   load.role = Role::load;
   const auto traces = engine_->run(scenario_of({flow_of(0), load}));
@@ -315,9 +310,7 @@ pid_t stop_me_for(milliseconds length) {
 }
 
 TEST_F(RealEngine, AStopInTheMiddleIsToldAndLeftOut) {
-  Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, std::chrono::seconds(1));
-  scenario.stop.least_time = scenario.stop.time;
-  scenario.stop.to_the_end = true;
+  const Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, std::chrono::seconds(1));
   const auto start = std::chrono::steady_clock::now();
   const pid_t child = stop_me_for(milliseconds(800));
   ASSERT_GT(child, 0);
@@ -339,9 +332,7 @@ TEST_F(RealEngine, StopIsSeenWhileSampling) {
     std::this_thread::sleep_for(milliseconds(1500));
     request_stop(0);
   });
-  Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, std::chrono::minutes(2));
-  scenario.stop.least_time = scenario.stop.time;
-  const auto traces = engine_->run(scenario);
+  const auto traces = engine_->run(scenario_of({flow_of(0), flow_of(1)}, std::chrono::minutes(2)));
   stopper.join();
   ASSERT_TRUE(traces) << full_text(traces.error());
   for (const Trace& trace : *traces) {

@@ -82,8 +82,7 @@ Trace sample(const StopRule& rule, std::vector<Stalled> stalls, double turns = 1
 
 StopRule rule_of(Nanoseconds time) {
   StopRule rule;
-  rule.time = rule.least_time = time;  // it ends by time
-  rule.to_the_end = true;
+  rule.time = time;
   return rule;
 }
 

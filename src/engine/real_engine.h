@@ -23,7 +23,7 @@
 
 namespace numatlas {
 
-/// A flow's window as its host sees it: when every flow was running, and when it had enough.
+/// The time in which a flow recorded, as its host sees it.
 struct Window {
   std::int64_t start_ns, end_ns;
   std::array<Pause, most_pauses> pauses;  ///< those without length are none
@@ -34,7 +34,7 @@ struct Window {
 struct HostBlock {
   alignas(64) std::atomic<std::uint64_t> running;  ///< flows past their warm-up
   alignas(64) std::atomic<std::uint64_t> steps;    ///< of StopRule::steps, that flows want to begin
-  alignas(64) std::atomic<std::uint64_t> finished;  ///< measured flows that have enough
+  alignas(64) std::atomic<std::uint64_t> finished;  ///< measured flows that had their time
   alignas(64) std::atomic<std::uint64_t> left;      ///< flows whose windows are complete
   alignas(64) std::atomic<std::uint32_t> stop;      ///< some rank was interrupted
 };

@@ -83,35 +83,26 @@ void RealEngine::record_steps(std::uint64_t steps, Sampler& sampler) {
   block_->steps.fetch_add(steps - begun, std::memory_order_acq_rel);
 }
 
-/// Until all flows of the host have enough.
+/// Until all measured flows of the host had their time.
 void RealEngine::record(const Scenario& scenario, const Flow& flow, Job& job) {
   Sampler& sampler = *job.sampler;
   Window& window = windows_[job.window];
   const std::uint64_t switches = clock_.switches();
-  // A load never has enough, and records all the while.
-  bool has_enough = flow.role == Role::load;
-  const bool records_on = has_enough || scenario.stop.to_the_end;
+  const bool load = flow.role == Role::load;
   window.start_ns = clock_.now_ns();
   if (scenario.stop.steps) {
     record_steps(*scenario.stop.steps, sampler);
-    block_->finished.fetch_add(has_enough ? 0 : 1, std::memory_order_acq_rel);
+    block_->finished.fetch_add(load ? 0 : 1, std::memory_order_acq_rel);
   }
   while (!scenario.stop.steps && waiting(block_->finished, finished_target_)) {
-    if (has_enough) {
-      records_on ? sampler.record_more() : sampler.run_unrecorded();
-      continue;
-    }
+    const bool counts = !load && !sampler.done();
     sampler.record();
     // Started over: what was recorded before does not count.
     if (sampler.empty()) window.start_ns = clock_.now_ns();
-    if (!sampler.done()) continue;
-    window.end_ns = clock_.now_ns();
-    job.trace.involuntary_switches = clock_.switches() - switches;
-    has_enough = true;
-    block_->finished.fetch_add(1, std::memory_order_acq_rel);
+    if (counts && sampler.done()) block_->finished.fetch_add(1, std::memory_order_acq_rel);
   }
-  if (!has_enough || records_on) window.end_ns = clock_.now_ns();
-  if (!has_enough || records_on) job.trace.involuntary_switches = clock_.switches() - switches;
+  window.end_ns = clock_.now_ns();
+  job.trace.involuntary_switches = clock_.switches() - switches;
 }
 
 void RealEngine::sample(const TeamRun& run, const Flow& flow, Job& job) {
@@ -145,7 +136,7 @@ void RealEngine::sample(const TeamRun& run, const Flow& flow, Job& job) {
   sampler.calibrate();
   Window& window = windows_[job.window];
   window.start_ns = clock_.now_ns();
-  // Nobody records until everybody runs, and everybody runs until all have enough.
+  // Nobody records until everybody runs, and everybody runs until all had their time.
   block_->running.fetch_add(1, std::memory_order_acq_rel);
   while (waiting(block_->running, running_target_)) {
     if (!scenario.stop.steps) sampler.run_unrecorded();
@@ -163,10 +154,9 @@ void RealEngine::sample(const TeamRun& run, const Flow& flow, Job& job) {
   window.pauses = {};
   std::copy(job.trace.pauses.begin(), job.trace.pauses.end(), window.pauses.begin());
   block_->left.fetch_add(1, std::memory_order_acq_rel);
-  // A load has no samples of its own to converge: it ended as it should when the measured ones did.
-  if (flow.role == Role::load && block_->stop.load(std::memory_order_acquire) == 0) {
-    job.trace.stop = StopReason::converged;
-  }
+  // A load has no time of its own: it ended as it should when the measured ones did.
+  if (flow.role == Role::load && block_->stop.load(std::memory_order_acquire) == 0)
+    job.trace.stop = StopReason::time_cap;
 }
 
 }  // namespace numatlas

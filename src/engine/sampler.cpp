@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/signals.h"
-#include "base/statistics.h"
 
 namespace numatlas {
 namespace {
@@ -18,9 +17,8 @@ constexpr std::int64_t most_samples = 60'000;
 constexpr std::size_t most_room = most_samples + most_samples / 4;
 // Short samples show more of the spread; under 20 us the 1 % rule would bind on slow timers anyway.
 constexpr std::int64_t shortest_sample_ns = 20'000;
-// Stretches whose medians are compared: enough for an interval, and at the least recorded time of
-// 100 ms each still spans a timer tick or more.
-constexpr std::size_t blocks = 20;
+// Enough to see whether they come out as calibrated.
+constexpr std::size_t first_samples = 100;
 // Of the first run: next to nothing for loads. A pass may be less: a round trip of a line takes
 // milliseconds where CPUs are emulated by turns.
 constexpr std::uint64_t most_first_steps = 64;
@@ -48,8 +46,7 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
           static_cast<double>(
               std::clamp(std::max(rule.time, rule.time_of_case).count() / pauses_per_time,
                          shortest_pause_ns, longest_turn_ns)))),
-      steps_(rule.steps ? 1 : std::clamp<std::uint64_t>(steps_per_pass, 1, most_first_steps)),
-      next_check_(rule.least_samples) {
+      steps_(rule.steps ? 1 : std::clamp<std::uint64_t>(steps_per_pass, 1, most_first_steps)) {
   // Touched now, so that recording takes no page fault; it grows where samples come out shorter
   // yet.
   constexpr std::int64_t least_room = 1000, shorter = 3;
@@ -121,35 +118,17 @@ void Sampler::calibrate() {
 }
 
 void Sampler::record() {
+  if (done_ && samples_.size() >= most_room) return run_unrecorded();
   const std::int64_t end = take_sample();
-  if (rule_.steps) {
-    const bool all = samples_.size() >= *rule_.steps;
-    done_ = all || end - samples_.front().start_ns - paused_ns_ >= rule_.time.count();
-    reason_ = all ? StopReason::passes : StopReason::time_cap;
-    return;
-  }
-  if (samples_.size() == rule_.least_samples) {
+  if (done_) return;
+  if (!rule_.steps && samples_.size() == first_samples) {
     recalibrate_if_short();
     if (samples_.empty()) return;
   }
+  const bool all = samples_.size() >= rule_.steps.value_or(most_room);
   // A pause takes nothing of the time for recording: what is left of it may be a few samples.
-  const std::int64_t elapsed = end - samples_.front().start_ns - paused_ns_;
-  if (elapsed >= rule_.time.count() || samples_.size() >= most_room) {
-    check();
-    done_ = true;
-    if (reason_ != StopReason::converged) reason_ = StopReason::time_cap;
-  } else if (samples_.size() >= next_check_ && elapsed >= rule_.least_time.count()) {
-    check();
-    // Every half as many again: looking costs sorting, and sorting disturbs the caches.
-    next_check_ = samples_.size() + samples_.size() / 2;
-    // Looking has disturbed the caches; where all that moves is summed, that is part of it.
-    if (!done_ && !rule_.to_the_end) run_unrecorded();
-  }
-}
-
-void Sampler::record_more() {
-  if (samples_.size() >= most_room) return run_unrecorded();
-  take_sample();
+  done_ = all || end - samples_.front().start_ns - paused_ns_ >= rule_.time.count();
+  if (done_) reason_ = all && rule_.steps ? StopReason::passes : StopReason::time_cap;
 }
 
 std::int64_t Sampler::take_sample() {
@@ -184,25 +163,8 @@ void Sampler::recalibrate_if_short() {
   calibrate();
 }
 
-void Sampler::check() {
-  if (samples_.size() == checked_) return;  // `finish` asks again
-  checked_ = samples_.size();
-  std::vector<double> times(samples_.size());
-  std::transform(samples_.begin(), samples_.end(), times.begin(),
-                 [](const Sample& s) { return static_cast<double>(s.duration_ns); });
-  half_width_ = relative_half_width(block_medians(times, blocks));
-  if (samples_.size() >= rule_.least_samples && half_width_ && *half_width_ <= rule_.precision) {
-    done_ = true;
-    reason_ = StopReason::converged;
-  }
-}
-
 void Sampler::finish(Trace& trace) && {
-  // Cut off in the middle, a flow may look converged; it is not, but its width can be told.
-  const bool done = done_;
-  if (!rule_.steps && (!done || rule_.to_the_end)) check();
-  trace.stop = done ? reason_ : StopReason::interrupted;
-  trace.half_width = half_width_;
+  trace.stop = reason_;
   trace.steps_per_sample = steps_;
   trace.timer_overhead_ns = overhead_ns_;
   trace.pauses = std::move(pauses_);

@@ -1,5 +1,5 @@
-// Takes samples of one kernel until the stop rule is met. The same code under the real clock and
-// under the scripted one.
+// Takes samples of one kernel for as long as the stop rule says. The same code under the real clock
+// and under the scripted one.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,8 @@ class Sampler {
   /// Finds the steps of a sample: long against the timer (overhead under 1 %). Ends early
   /// where three runs take half of the rule's time, or all of them the whole.
   void calibrate();
-  /// Takes one sample and, now and then, looks whether it is enough.
+  /// Takes one sample; also once it is done, while there is room.
   void record();
-  /// Takes one more sample after it is done, while there is room.
-  void record_more();
   /// Runs as long as a sample, unrecorded. Once it is done, pauses are noted here as well: others
   /// may still record.
   void run_unrecorded();
@@ -50,7 +48,6 @@ class Sampler {
   /// Notes the last sample where the thread lost its CPU in it. Asking after each would disturb:
   /// only one that took much longer than those before can be such.
   void look_for_stop();
-  void check();
   /// Notes a pause where the run that ended now took far too long since the one before, and says
   /// whether it did.
   bool look_for_pause(std::int64_t now_ns);
@@ -73,13 +70,11 @@ class Sampler {
   std::int64_t calibrating_ns_ = 0;
   std::uint64_t steps_;
   std::vector<Sample> samples_;
-  std::vector<std::size_t> stopped_;      ///< as Trace's
-  std::int64_t last_running_ns_ = 0;      ///< duration of the last sample in which it was not
-  std::uint64_t switches_ = 0;            ///< the clock's, when last asked
-  std::size_t next_check_, checked_ = 0;  ///< samples at the next and at the last look
+  std::vector<std::size_t> stopped_;  ///< as Trace's
+  std::int64_t last_running_ns_ = 0;  ///< duration of the last sample in which it was not
+  std::uint64_t switches_ = 0;        ///< the clock's, when last asked
   bool done_ = false;
   StopReason reason_ = StopReason::interrupted;
-  std::optional<double> half_width_;
 };
 
 }  // namespace numatlas

@@ -17,8 +17,8 @@
 
 namespace numatlas {
 
-/// `measured` flows have samples and decide when the scenario ends; `load` flows keep the memory
-/// busy until then.
+/// The scenario ends when all `measured` flows had their time; `load` flows keep the memory busy
+/// until then.
 enum class Role { measured, load };
 
 /// One executor (a worker thread of a rank) applying a kernel to a region.
@@ -39,27 +39,17 @@ struct Flow {
   friend bool operator==(const Flow&, const Flow&) = default;
 };
 
-/// When a measured flow has enough.
+/// For how long a measured flow records.
 struct StopRule {
-  /// Target for the half width of the median's 95 % interval, over the median. The interval is that
-  /// of the medians of 20 consecutive stretches (block_medians says why).
-  double precision = 0.01;
-  Nanoseconds time{std::chrono::milliseconds(500)};  ///< cap on the recorded time of a flow
+  Nanoseconds time{std::chrono::milliseconds(500)};
   /// Of all visits to the case together, where `time` is that of one: says what is a pause. 0: the
   /// same as `time`.
   Nanoseconds time_of_case{0};
-  /// Recorded at least, so that a lucky few samples do not end a flow before the machine shows its
-  /// slower moods (timer ticks come every 1 to 10 ms).
-  Nanoseconds least_time{std::chrono::milliseconds(100)};
-  std::size_t least_samples = 100;
-  /// A flow that has enough goes on recording until all have: for sums over the flows, which are
-  /// taken over the time in which all of them recorded.
-  bool to_the_end = false;
-  /// Instead of all this: exactly so many samples, each a whole pass of the kernel, and each begun
+  /// Instead of a time: exactly so many samples, each a whole pass of the kernel, and each begun
   /// together by all flows of all ranks. There is no warm-up.
   std::optional<int> passes;
-  /// Instead of precision: exactly so many samples of one step each, which all flows of a host
-  /// begin together, unless the time ends them.
+  /// Exactly so many samples of one step each, which all flows of a host begin together, unless the
+  /// time ends them.
   std::optional<std::uint64_t> steps;
   friend bool operator==(const StopRule&, const StopRule&) = default;
 };
@@ -84,7 +74,7 @@ struct Sample {
   std::int64_t duration_ns = 0;  ///< timer overhead included (held under 1 %)
 };
 
-enum class StopReason { converged, time_cap, interrupted, passes };
+enum class StopReason { time_cap, interrupted, passes };
 const char* name_of(StopReason reason);
 
 /// What the engine brings back for one flow.
@@ -95,7 +85,6 @@ struct Trace {
   /// All recorded while every flow of the host ran; a load's as well.
   std::vector<Sample> samples;
   StopReason stop = StopReason::time_cap;
-  std::optional<double> half_width;  ///< reached (as StopRule::precision)
   std::int64_t timer_overhead_ns = 0;
   std::uint64_t warm_up_steps = 0;
   std::int64_t start_lateness_ns = 0;  ///< after the agreed common start

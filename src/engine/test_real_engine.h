@@ -53,7 +53,6 @@ class RealEngine : public ::testing::Test {
                        Nanoseconds time = std::chrono::milliseconds(100)) const {
     Scenario scenario{"test", std::move(flows), {}};
     scenario.stop.time = time;
-    scenario.stop.least_time = std::min<Nanoseconds>(time, std::chrono::milliseconds(20));
     return scenario;
   }
 

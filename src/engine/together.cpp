@@ -17,9 +17,8 @@ void RealEngine::wait_for_windows() {
   while (waiting(block_->left, left_target_)) std::this_thread::sleep_for(nap);
 }
 
-/// Part of the time that a flow ran in which every flow of its host was within its own window or
-/// had finished its samples and was running on: all run on until the last has enough, so only the
-/// starts matter, and the pauses.
+/// Part of the time that a flow ran in which every flow of its host ran: all run on until the last
+/// had its time, so only the starts matter, and the pauses.
 void RealEngine::note_overlap(const Scenario& scenario, Job& job) {
   Trace& trace = job.trace;
   if (trace.stop == StopReason::interrupted) return;
@@ -31,7 +30,7 @@ void RealEngine::note_overlap(const Scenario& scenario, Job& job) {
     pauses.insert(pauses.end(), windows_[i].pauses.begin(), windows_[i].pauses.end());
   }
   pauses = merged(std::move(pauses));
-  // The other flows end within a sample of this one's end when they go on to the end.
+  // The other flows end within a sample of this one's end.
   trace.together_start_ns = last_start;
   trace.together_end_ns = std::max(last_start, mine.end_ns);
   // Without room for more samples a flow runs on unrecorded.

@@ -11,7 +11,6 @@ namespace numatlas {
 
 const char* name_of(StopReason reason) {
   switch (reason) {
-    case StopReason::converged: return "converged";
     case StopReason::time_cap: return "time_cap";
     case StopReason::interrupted: return "interrupted";
     case StopReason::passes: return "passes";

@@ -29,7 +29,7 @@ class Widths : public ::testing::Test {
 
   void run(const std::string& kernel, bool in_memory, std::vector<Operation> passes = {}) {
     Scenario scenario{"test", {}, {}};
-    scenario.stop.time = scenario.stop.least_time = std::chrono::milliseconds(5);
+    scenario.stop.time = std::chrono::milliseconds(5);
     for (int worker = 0; worker < 2; ++worker) {
       Flow flow;
       flow.worker = worker;

@@ -48,10 +48,10 @@ std::optional<double> half_width(const Estimate& estimate) {
          std::abs(estimate.value);
 }
 
-Estimate estimate_of_median(const Summary& summary, const std::optional<double>& stop_half_width) {
+Estimate estimate_of_median(const Summary& summary, const std::optional<double>& block_half_width) {
   Estimate estimate = summary.median;
   estimate.n = summary.n;
-  const auto interval = interval_of(summary.median, summary, stop_half_width);
+  const auto interval = interval_of(summary.median, summary, block_half_width);
   if (!interval) return estimate;
   estimate.low = interval->low;
   estimate.high = interval->high;

@@ -15,7 +15,7 @@ namespace numatlas {
 enum class Method {
   none,       ///< no interval: too few samples, or a single reading
   samples,    ///< of samples of one visit: relatively as wide as that of their median, the wider of
-              ///< its order-statistic interval and, where it has one, the stop rule's over 20
+              ///< its order-statistic interval and, where it has one, that over the medians of 20
               ///< consecutive stretches
   stretches,  ///< the mean rate over the common window; Student's t over its 20 equal stretches
   derived,    ///< made from other estimates
@@ -41,9 +41,9 @@ struct Estimate {
 /// The larger side of the interval over the value; absent without an interval or for a value of 0.
 std::optional<double> half_width(const Estimate& estimate);
 
-/// The median of samples. `stop_half_width`: what the stop rule reached (relative), which knows of
-/// slow moods of the machine. No interval below 6 samples.
-Estimate estimate_of_median(const Summary& summary, const std::optional<double>& stop_half_width);
+/// The median of samples. `block_half_width`: that over medians of their blocks (relative), which
+/// knows of slow moods of the machine. No interval below 6 samples.
+Estimate estimate_of_median(const Summary& summary, const std::optional<double>& block_half_width);
 
 /// The median of independent values, such as one of each host. Its distribution-free interval lies
 /// between order statistics, interpolated so that it covers 95 % (Hettmansperger and Sheather,

@@ -189,7 +189,7 @@ void list_fields(auto& f, Of<FlowAsk> auto& flow) {
 void list_fields(auto& f, Of<FlowResult> auto& flow) {
   f("worker", flow.worker, "index into the report's workers");
   list_fields(f, flow.ask());
-  f("figures", flow.figures, "what it measured; the stop rule watches the first");
+  f("figures", flow.figures, "what it measured; --precision applies to the first");
   f("stop", flow.stop, "converged, time_cap, interrupted, passes");
   f("overlap", flow.overlap, "part of its time in which all flows of its host ran");
   f("together", flow.together, "seconds in which all flows of its host recorded");

@@ -182,12 +182,8 @@ void set_status(const CaseInput& input, const PointRun& point, ScenarioResult& r
 
 bool is_known(const PointRun& point) { return !point.done->visits.empty() || point.ended; }
 
-bool at_once(const RunOptions& options, const PointRun& point) {
-  return options.visits == 1 || point.once;
-}
-
 double precision_of(const CaseInput& input, const PointRun& point) {
-  return planned_of(input, point).head.precision.value_or(input.options.stop.precision);
+  return planned_of(input, point).head.precision.value_or(input.options.precision);
 }
 
 ScenarioResult case_of(const CaseInput& input, const PointRun& point) {
@@ -206,8 +202,7 @@ ScenarioResult case_of(const CaseInput& input, const PointRun& point) {
   result.groups = medians_of(result, input.head);
   for (const FlowResult& flow : result.flows)
     result.distribution = merged(result.distribution, flow.distribution);
-  if (!at_once(input.options, point))
-    set_stop(result, precision_of(input, point), point.ended ? "time_cap" : "interrupted");
+  set_stop(result, precision_of(input, point), point.ended);
   relate_to_pilots(result, times, input.head.pilots);
   return result;
 }

@@ -43,8 +43,6 @@ std::optional<Error> wrong_output(const CaseInput& input, std::span<const PointR
 /// other points stand for it.
 std::optional<Error> skip_that_counts(const CaseInput& input, std::span<const PointRun> points);
 
-/// Whether a visit to a point says by itself whether it is enough.
-bool at_once(const RunOptions& options, const PointRun& point);
 /// The half width of the interval that a point is to reach.
 double precision_of(const CaseInput& input, const PointRun& point);
 

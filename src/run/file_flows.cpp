@@ -206,16 +206,14 @@ std::vector<FlowEntry> entries_of(const Scenario& scenario, const PlanInput& inp
   return entries;
 }
 
-FileScenario file_scenario(const PlannedScenario& planned, const PlanInput& input,
-                           Nanoseconds time) {
+FileScenario file_scenario(const PlannedScenario& planned, const PlanInput& input, Nanoseconds time,
+                           double precision) {
   const RunOptions usual;
   FileScenario file;
   file.name = planned.scenario.name;
-  const StopRule& stop = planned.scenario.stop;
   if (time != usual.stop.time) file.time = time;
-  if (stop.precision != usual.stop.precision) file.precision = stop.precision;
+  if (precision != usual.precision) file.precision = precision;
   file.flows = entries_of(planned.scenario, input);
-  if (stop.to_the_end != default_to_the_end(file.flows)) file.to_the_end = stop.to_the_end;
   return file;
 }
 
@@ -262,11 +260,7 @@ Expected<MemoryPlacement> memory_of(const FlowEntry& entry, const std::string& k
 
 Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input) {
   Scenario scenario{file.name, {}, input.options.stop};
-  StopRule& stop = scenario.stop;
-  stop.time = file.time.value_or(stop.time);
-  stop.least_time = std::min(StopRule{}.least_time, stop.time);
-  stop.precision = file.precision.value_or(stop.precision);
-  stop.to_the_end = file.to_the_end.value_or(default_to_the_end(file.flows));
+  if (file.time) scenario.stop.time = *file.time;
   const WorkerOfCpu workers = workers_by_cpu(input.layout);
   std::map<CpuId, std::size_t> flow_of_cpu;
   std::vector<std::pair<std::size_t, const FlowEntry*>> sharing;
@@ -300,7 +294,8 @@ Expected<ScenarioFile> file_of(const std::vector<PlannedScenario>& plan, const P
     }
     Nanoseconds time = planned.scenario.stop.time;
     if (input.options.time_of_all) time /= points;
-    file.scenarios.push_back(file_scenario(planned, as_run, time));
+    const double precision = planned.head.precision.value_or(input.options.precision);
+    file.scenarios.push_back(file_scenario(planned, as_run, time, precision));
     if (auto good = check_scenario(file.scenarios.back()); !good) {
       return no_words(fmt::format("no scenario file names '{}': {}", planned.scenario.name,
                                   full_text(good.error())));

@@ -17,7 +17,7 @@ Expected<MemoryPlacement> memory_of(const FlowEntry& entry, const std::string& k
                                     std::size_t index, const MemoryPlacement& otherwise,
                                     const Machine& machine, const CpuSet& cpus);
 
-/// Flows and stop rule of a scenario. Its CPUs are workers of the layout. Pure.
+/// Flows of a scenario, and for how long they record. Its CPUs are workers of the layout. Pure.
 Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input);
 
 /// The plan as `numatlas run` reads it: a file with nothing in it that `run` would fill in by

@@ -165,9 +165,7 @@ PlannedScenario some_point(const Layout& layout) {
   Scenario& scenario = planned.scenario;
   scenario.name = "point";
   scenario.stop.time = Nanoseconds(*rc::gen::inRange<std::int64_t>(1, 1LL << 40));
-  scenario.stop.least_time = std::min(StopRule{}.least_time, scenario.stop.time);
-  scenario.stop.precision = by_chance() ? 0.01 : *rc::gen::inRange(1, 1000) / 1000.0;
-  scenario.stop.to_the_end = by_chance();
+  if (by_chance()) planned.head.precision = *rc::gen::inRange(1, 1000) / 1000.0;
   const auto workers = static_cast<int>(layout.workers.size());
   for (int worker = 0; worker < workers; ++worker) {
     if (!scenario.flows.empty() && *rc::gen::inRange(0, 4) == 0) continue;
@@ -237,6 +235,8 @@ RC_GTEST_PROP(FileFlowsProperty, PlansAreTheSameAfterAFile, ()) {
         RC_FAIL("flow " + std::to_string(flow) + " is another:\n" + text);
     }
     RC_ASSERT(*again == plan[i].scenario);
+    RC_ASSERT(read->scenarios[i].precision.value_or(options.precision) ==
+              plan[i].head.precision.value_or(options.precision));
   }
 }
 

@@ -81,14 +81,6 @@ TEST_F(FileFlows, LeftOutKeysAreThoseOfTheOptionsAndTheMachine) {
   flow.region.placement = {};
   EXPECT_EQ(made->flows[1], flow);
   EXPECT_EQ(made->stop.time, std::chrono::milliseconds(50));
-  EXPECT_EQ(made->stop.least_time, std::chrono::milliseconds(50));
-  EXPECT_FALSE(made->stop.to_the_end);
-}
-
-TEST_F(FileFlows, FlowsWithASumRecordToTheEnd) {
-  const auto made = scenario("cpu = 1\nkernel = \"read\"\nsize = \"1MiB\"\n");
-  ASSERT_TRUE(made);
-  EXPECT_TRUE(made->stop.to_the_end);
 }
 
 TEST_F(FileFlows, NodesAndSeedsGoByTheCpu) {

@@ -12,8 +12,7 @@
 namespace numatlas {
 namespace {
 
-// Parts of the common time whose sums over all flows give the sum's interval: as many as the stop
-// rule compares.
+// Parts of the common time whose sums over all flows give the sum's interval.
 constexpr std::size_t stretches = 20;
 
 FlowAsk ask_of(const Flow& flow) {

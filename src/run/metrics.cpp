@@ -32,8 +32,15 @@ double traffic_ratio(const FlowResult& flow) {
   return known ? moved->estimate->value / counted->estimate->value : 1;
 }
 
-/// Of ascending samples, by their median. `width`: what the stop rule reached, of the figure that
-/// it watches.
+/// Of samples in their order: the half width of their median's interval, over the median, with the
+/// machine's slow moods (block_medians says how).
+std::optional<double> width_of(const Trace& trace) {
+  // Enough for an interval; of 100 ms each still spans a timer tick or more.
+  constexpr std::size_t blocks = 20;
+  return relative_half_width(block_medians(nanoseconds_per_step(trace), blocks));
+}
+
+/// Of ascending samples, by their median. `width`: width_of those that the figure is made of.
 Figure median_of(const char* key, Unit unit, std::vector<double> sorted,
                  const std::optional<double>& width = {}) {
   Figure figure{key, unit, {}, {}, distribution_of(sorted, fine)};
@@ -193,18 +200,18 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector<double> sorted) {
   const Traffic traffic = traffic_per_step(flow.kernel);
   if (traits_of(flow.kernel).chases_on_gpu())
-    return {median_of("latency", "s", std::move(sorted), trace.half_width)};
+    return {median_of("latency", "s", std::move(sorted), width_of(trace))};
   const bool is_timed = traffic.counted() == 0;
   if (is_timed && flow.role == Role::load) return {};
-  if (is_chase(flow)) return {mean_of("latency", "s", std::move(sorted), trace.half_width)};
+  if (is_chase(flow)) return {mean_of("latency", "s", std::move(sorted), width_of(trace))};
   if (is_timed) {
     std::vector<Figure> figures{
-        mean_of(step_time(flow.kernel).key.c_str(), "s", std::move(sorted), trace.half_width)};
+        mean_of(step_time(flow.kernel).key.c_str(), "s", std::move(sorted), width_of(trace))};
     for (const StepCount& count : trace.counts)
       figures.push_back({count.key, "cost", count.each, std::nullopt});
     return figures;
   }
-  Figure bandwidth = median_of("bandwidth", "B/s", std::move(sorted), trace.half_width);
+  Figure bandwidth = median_of("bandwidth", "B/s", std::move(sorted), width_of(trace));
   if (auto& summary = bandwidth.summary) {
     // Samples have equal bytes. All of them over the time from the first start to the last end:
     // what passes between two samples, such as stores that drain, is part of it.

@@ -178,7 +178,7 @@ void CommonOptions::add_measurement(CLI::App& app, const TimeOption& time) {
   const auto measure = [](CLI::Option* option) { option->group("Measurement"); };
   measure(app.add_flag("--serial", options_.serial,
                        "measure one worker at a time while the others sleep"));
-  measure(rare(add_parsed(app, "--precision", options_.stop.precision, "1%", "FRACTION",
+  measure(rare(add_parsed(app, "--precision", options_.precision, "1%", "FRACTION",
                           "stop a case once it is known this precisely\n"
                           "That is when half of its 95 % interval is at most this fraction of the "
                           "value",
@@ -281,7 +281,6 @@ Expected<RunOptions> CommonOptions::parse() const {
   // mpirun gives tasks a terminal of its own, whatever their output goes to.
   options.style.color =
       wants_color(color_) && (color_ == "always" || !detect_launcher().launched());
-  options.stop.least_time = std::min(options.stop.least_time, options.stop.time);
   if (engine_ != "real" && engine_ != "null")
     return fail_usage("--engine", fmt::format("'{}' is not one of real, null", engine_));
   options.null_engine = engine_ == "null";

@@ -48,8 +48,9 @@ struct RunOptions {
   bool quiet = false;
   StopRule stop;  ///< of each point; its time is for all together where `time_of_all`
   bool time_of_all = false;
-  int visits = 0;            ///< of each point; 0: until it is known well enough
-  Nanoseconds spread{0};     ///< the visits of a point are spread over at least this long
+  double precision = 0.01;  ///< a point is known well enough with such a half width over its visits
+  int visits = 0;           ///< of each point; 0: until it is known well enough
+  Nanoseconds spread{0};    ///< the visits of a point are spread over at least this long
   bool keep_memory = false;  ///< for all visits of a point whose memory takes long to prepare
   std::uint64_t seed = 1;
   Verify verify = Verify::proof;

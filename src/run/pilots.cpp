@@ -91,10 +91,7 @@ void complete(PlannedPilot& pilot, const PilotKind& kind, Bytes size) {
   pilot.head.size = size;
   pilot.head.workers = pilot.scenario.flows.size();
   pilot.scenario.name = "pilot " + pilot.head.kernel;
-  StopRule& stop = pilot.scenario.stop;
-  stop.time = stop.least_time = window;
-  stop.precision = -1;
-  stop.to_the_end = true;
+  pilot.scenario.stop.time = window;
   pilot.scenario.keep_memory = true;
   pilot.scenario.checks = false;  // each would take longer than the window
 }

@@ -43,7 +43,7 @@ RunReport new_report(const Setup& setup, const RunOptions& options, const Comm& 
   report.ranks = comm.size();
   report.serial = options.serial;
   report.seed = options.seed;
-  report.precision = options.stop.precision;
+  report.precision = options.precision;
   report.time_cap = Seconds(options.stop.time).count();
   report.time_of_all = options.time_of_all;
   report.hosts = setup.layout.hosts;
@@ -94,7 +94,7 @@ SessionPart::SessionPart(SessionState& state, const Benchmark& benchmark, const 
 std::vector<double> SessionPart::weights() const {
   std::vector<double> weights;
   for (const PlannedScenario& planned : setup_.plan) {
-    // Building and proving 1 GiB of chain takes about as long as the least measuring time.
+    // Building and proving 1 GiB of chain takes longer than measuring.
     double most = 0;
     for (const Flow& flow : planned.scenario.flows)
       most = std::max(most, static_cast<double>(flow.region.bytes.value));

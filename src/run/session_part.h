@@ -159,8 +159,7 @@ class SessionPart {
   Expected<void> retest();
   std::pair<Visit, Expected<void>> try_visit(const PointRun& point, Seconds window,
                                              bool keep_memory);
-  Expected<void> run_scenario(const PointRun& point, std::size_t index, Seconds window,
-                              bool keep_memory, Visit& visit);
+  Expected<void> run_scenario(std::size_t index, Seconds window, bool keep_memory, Visit& visit);
   Expected<void> take_failure(const PlannedScenario& planned, Error error, Visit& visit);
   Expected<void> take_traces(const PlannedScenario& planned, std::vector<Trace> traces,
                              Visit& visit);

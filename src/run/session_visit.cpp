@@ -192,8 +192,8 @@ Expected<void> SessionPart::retest() {
 }
 
 /// One scenario of a visit: its flows, or why there are none. An error ends the session.
-Expected<void> SessionPart::run_scenario(const PointRun& point, std::size_t index, Seconds window,
-                                         bool keep_memory, Visit& visit) {
+Expected<void> SessionPart::run_scenario(std::size_t index, Seconds window, bool keep_memory,
+                                         Visit& visit) {
   const PlannedScenario& planned = setup_.plan[index];
   progress_.begin(index);
   measured_now_ = index;
@@ -208,11 +208,6 @@ Expected<void> SessionPart::run_scenario(const PointRun& point, std::size_t inde
   Scenario scenario = planned.scenario;
   scenario.stop.time_of_case = scenario.stop.time;
   scenario.stop.time = std::chrono::duration_cast<Nanoseconds>(window);
-  // Whether it is enough is seen from all visits; a single one sees it by itself.
-  if (!at_once(options_, point)) {
-    scenario.stop.precision = -1;
-    scenario.stop.least_time = scenario.stop.time;
-  }
   scenario.memory_number = state_.memory_number;
   scenario.keep_memory = keep_memory;
   mark_in_memory(scenario);
@@ -240,7 +235,7 @@ std::pair<Visit, Expected<void>> SessionPart::try_visit(const PointRun& point, S
   Visit visit{.start = std::numeric_limits<double>::infinity(), .by = number_};
   Expected<void> ran;
   for (std::size_t i = point.first; ran && i < point.first + point.count; ++i)
-    ran = run_scenario(point, i, window, keep_memory, visit);
+    ran = run_scenario(i, window, keep_memory, visit);
   visit.start = std::isfinite(visit.start) ? std::max(begun, visit.start) : begun;
   visit.end = now().count();
   if (!ran || options_.null_engine || rounds_of_hosts_ || visit.status != Status::ok)
@@ -263,8 +258,8 @@ Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool found_me
     return {};
   }
   auto [visit, ran] = try_visit(point, window, keep_memory);
-  if (ran && visit.status == Status::ok && !at_once(options_, point) &&
-      state_.repeats.again(visit.use)) {
+  const bool only_one = options_.visits == 1 || point.once;
+  if (ran && visit.status == Status::ok && !only_one && state_.repeats.again(visit.use)) {
     auto [again, ran_again] = try_visit(point, window, keep_memory);
     ran = ran_again;
     again.use.repeated = true;

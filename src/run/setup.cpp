@@ -112,7 +112,7 @@ std::string plan_words(const Setup& setup, const RunOptions& options, const Comm
   json words = comm.size() > 1 ? plan_json(setup)["scenarios"] : json::array();
   words.push_back({{"serial", options.serial},
                    {"time", options.stop.time.count()},
-                   {"precision", options.stop.precision}});
+                   {"precision", options.precision}});
   json problems = json::object();
   const int host = comm.layout().host_of[static_cast<std::size_t>(comm.rank())];
   for (std::size_t i = 0; comm.local_rank() == 0 && i < setup.plan.size(); ++i) {

@@ -301,14 +301,14 @@ bool has_converged(const VisitList& list, double precision) {
   return true;
 }
 
-void set_stop(ScenarioResult& result, double precision, const std::string& otherwise) {
+void set_stop(ScenarioResult& result, double precision, bool ended) {
   for (FlowResult& flow : result.flows) {
     // A load has nothing of its own to converge.
     if (flow.load || flow.figures.empty()) continue;
     const auto& estimate = flow.figures.front().estimate;
     const auto width = estimate ? half_width(*estimate) : std::nullopt;
     const bool converged = width && estimate->method == Method::visits && *width <= precision;
-    flow.stop = converged ? "converged" : otherwise;
+    if (converged || !ended) flow.stop = converged ? "converged" : "interrupted";
   }
 }
 

@@ -62,7 +62,8 @@ void join_visits(ScenarioResult& result, std::vector<ScenarioResult> each,
 /// visits.
 bool has_converged(const VisitList& list, double precision);
 
-/// Says of each flow how it ended: "converged", or what ended the visits.
-void set_stop(ScenarioResult& result, double precision, const std::string& otherwise);
+/// Says of each flow how it ended: "converged", or what ended its last visit; "interrupted" where
+/// visits to the case were still to come (not `ended`).
+void set_stop(ScenarioResult& result, double precision, bool ended);
 
 }  // namespace numatlas

@@ -34,6 +34,7 @@ ScenarioResult visit_of(double latency, double sum) {
   flow.figures = {{"latency", "s", estimate, summarize(std::vector<double>{latency, latency * 2})}};
   flow.together = 1;
   flow.overlap = latency / 10;
+  flow.stop = "time_cap";
   flow.involuntary_switches = 2;
   flow.warnings = {{"placement", "", "other node"}};
   visit.flows = {flow};
@@ -147,9 +148,11 @@ TEST(CaseVisits, FiveGiveStudentsInterval) {
   EXPECT_NEAR(*estimate.low, 3 - 2.7764451 * std::sqrt(2.5 / 5), 1e-6);
   EXPECT_TRUE(has_converged(visits.list(), 0.7));
   EXPECT_FALSE(has_converged(visits.list(), 0.6));
-  set_stop(result, 0.6, "time_cap");
-  EXPECT_EQ(result.flows[0].stop, "time_cap");
-  set_stop(result, 0.7, "time_cap");
+  set_stop(result, 0.6, true);
+  EXPECT_EQ(result.flows[0].stop, "time_cap") << "as the last of them";
+  set_stop(result, 0.6, false);
+  EXPECT_EQ(result.flows[0].stop, "interrupted");
+  set_stop(result, 0.7, false);
   EXPECT_EQ(result.flows[0].stop, "converged");
 }
 

@@ -128,12 +128,6 @@ Role default_role(const std::string& kernel) {
   return traits_of(kernel).step == StepKind::answer ? Role::load : Role::measured;
 }
 
-bool default_to_the_end(const std::vector<FlowEntry>& flows) {
-  return std::any_of(flows.begin(), flows.end(), [](const FlowEntry& flow) {
-    return traits_of(flow.kernel()).step == StepKind::lines;
-  });
-}
-
 std::set<std::string> keys_that_apply(const FlowEntry& entry) {
   std::set<std::string> keys;
   const auto add = [&](const char* key, auto&&, bool applies, auto...) {

@@ -234,7 +234,7 @@ Expected<FlowEntry> read_flow(const toml::table& table, const std::string& file)
 Expected<FileScenario> read_scenario(const toml::table& table, const std::string& file,
                                      std::size_t& flows_left) {
   FileScenario scenario;
-  TableReader reader(table, file, "a scenario", {"name", "time", "precision", "to_the_end", "flow"},
+  TableReader reader(table, file, "a scenario", {"name", "time", "precision", "flow"},
                      scenario.places);
   reader.need("name");
   reader.need("flow");
@@ -242,7 +242,6 @@ Expected<FileScenario> read_scenario(const toml::table& table, const std::string
   if (scenario.name.empty()) reader.wrong("name", "expected one line of text");
   scenario.time = reader.read("time", [](const auto& text) { return parse_duration(text); });
   scenario.precision = read_precision(reader);
-  scenario.to_the_end = reader.flag("to_the_end");
   const auto tables = reader.tables("flow");
   if (reader.error()) return fail(*reader.error());
   for (const toml::table* flow_table : tables) {

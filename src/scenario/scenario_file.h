@@ -49,7 +49,6 @@ struct FileScenario {
   std::string name;
   std::optional<Nanoseconds> time;
   std::optional<double> precision;
-  std::optional<bool> to_the_end;
   std::vector<FlowEntry> flows;  ///< none: when written, its comment is all there is of it
   std::string comment;           ///< a line before it, when written; not read
   Places places;
@@ -93,8 +92,6 @@ int gpu_of_flow(const FlowEntry& flow);
 Error error_at_gpu(const FlowEntry& flow, int gpu, const Error& error);
 /// The role of a flow that names none.
 Role default_role(const std::string& kernel);
-/// Where StopRule::to_the_end is not said: a scenario whose flows have a bandwidth to be summed.
-bool default_to_the_end(const std::vector<FlowEntry>& flows);
 /// The CPUs that flows run on, or whose threads touch memory, in the order of the file.
 std::vector<CpuId> cpus_named(const ScenarioFile& file);
 

@@ -146,7 +146,6 @@ FileScenario some_scenario() {
   if (yes()) scenario.name += "\u00e9\uffe5\U0001f600";
   scenario.time = perhaps(Nanoseconds(*rc::gen::inRange<std::int64_t>(1, 1LL << 53)));
   scenario.precision = perhaps(std::ldexp(*rc::gen::inRange(1, 1 << 30), -30));
-  scenario.to_the_end = perhaps(yes());
   int cpu = *rc::gen::inRange(0, 2000);
   for (int i = *rc::gen::inRange(1, 5); i > 0; --i) scenario.flows.push_back(some_flow(cpu));
   return scenario;

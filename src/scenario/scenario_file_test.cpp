@@ -83,7 +83,6 @@ cpus = "9,1-3,0"
 name = "all"
 time = "2s"
 precision = "3%"
-to_the_end = false
 [[scenario.flow]]
 cpu = 0
 kernel = "chase"
@@ -116,7 +115,6 @@ rate = "2GB/s"
   EXPECT_EQ(scenario.name, "all");
   EXPECT_EQ(scenario.time, std::chrono::seconds(2));
   EXPECT_EQ(scenario.precision, 0.03);
-  EXPECT_EQ(scenario.to_the_end, false);
   ASSERT_EQ(scenario.flows.size(), 2u);
   expect_same(scenario.flows[0], chase_of_all_keys());
   expect_same(scenario.flows[1], triad_of_all_keys());
@@ -170,14 +168,6 @@ caches = "warm"
   EXPECT_EQ(gpu_of_flow(chase), 1);
   copy.source_memory = *parse_memory_spec("gpu:5");
   EXPECT_EQ(gpu_of_flow(copy), 5);
-}
-
-TEST(ScenarioFile, CopiesOfGpusHaveASumAndTheirChaseHasNone) {
-  FlowEntry flow;
-  flow.flow.kernel.parameters = DeviceCopyParameters{};
-  EXPECT_TRUE(default_to_the_end({flow}));
-  flow.flow.kernel.parameters = DeviceChaseParameters{};
-  EXPECT_FALSE(default_to_the_end({flow}));
 }
 
 TEST(ScenarioFile, CpusComeInTheOrderOfTheFile) {
@@ -440,7 +430,7 @@ TEST(ScenarioFile, IsWrittenAsItIsRead) {
   flow.memory = *parse_memory_spec("local");
   flow.keys = {"mix", "size", "memory", "rate", "warm_up"};
   FileScenario scenario{
-      "say \"hello\\\"", std::chrono::milliseconds(20), 0.003, true, {flow}, "a\nb", {}};
+      "say \"hello\\\"", std::chrono::milliseconds(20), 0.003, {flow}, "a\nb", {}};
   EXPECT_EQ(text_of({{}, {scenario}, {}}, {"made\nby hand"}), R"(# made?by hand
 
 # a?b
@@ -448,7 +438,6 @@ TEST(ScenarioFile, IsWrittenAsItIsRead) {
 name = "say \"hello\\\""
 time = "20ms"
 precision = "0.3%"
-to_the_end = true
 [[scenario.flow]]
 cpus = "7,1-3,5"
 kernel = "mix"

@@ -185,7 +185,6 @@ std::string text_of(const ScenarioFile& file, const std::vector<std::string>& he
     if (scenario.time) text += fmt::format("time = \"{}\"\n", time_text(*scenario.time));
     if (scenario.precision)
       text += fmt::format("precision = {}\n", precision_text(*scenario.precision));
-    if (scenario.to_the_end) text += fmt::format("to_the_end = {}\n", *scenario.to_the_end);
     for (const FlowEntry& flow : scenario.flows) text += "[[scenario.flow]]\n" + flow_text(flow);
   }
   return text;

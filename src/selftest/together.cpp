@@ -18,9 +18,7 @@ Expected<std::vector<Trace>> read_together(const CheckInput& input,
   auto engine = make_engine(*alone, layout, input.machine, {});
   if (!engine) return fail(engine.error());
   Scenario scenario{"selftest", {}, {}};
-  scenario.stop.time = scenario.stop.least_time = time;
-  scenario.stop.precision = 1e-9;
-  scenario.stop.to_the_end = true;
+  scenario.stop.time = time;
   for (std::size_t i = 0; i < workers.size(); ++i) {
     Flow flow;
     flow.worker = static_cast<int>(i);

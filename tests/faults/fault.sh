@@ -39,9 +39,9 @@ no_leftovers() { # of files written beside the real one and renamed
   left=$(find "$folder" -name '*.json.*' -o -name '*.csv.*')
   [ -z "$left" ] || fail "left over: $left"
 }
-# Long enough for a signal to come in the middle, and never precise enough to end before. One visit each, so that
-# there is always one in progress, and no pilot between them.
-slow=(latency --size '1,2,3,4,5,6' --time 2s --visits 1 --precision 0.000001% --json "$folder/report.json")
+# Long enough for a signal to come in the middle. One visit each, so that there is always one in progress, and no pilot
+# between them.
+slow=(latency --size '1,2,3,4,5,6' --time 2s --visits 1 --json "$folder/report.json")
 
 # In the background, with the first point on disk already: $pid.
 start_slow() {

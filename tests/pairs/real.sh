@@ -48,7 +48,7 @@ for case in cases:
         assert ("times_as_long_as_own" in keys) == (not own), keys
         assert flow["residency"]["pages_untouched"] == 0' ;;
   stopped) # what was measured before is kept, and nothing hangs
-    "$numatlas" cores -q --time 60s --visits 1 --precision 0.0001% --json "$folder/run.json" \
+    "$numatlas" cores -q --time 60s --visits 1 --json "$folder/run.json" \
       >"$folder/out" 2>"$folder/err" &
     pid=$!
     sleep 4 # a start under a sanitizer takes a while

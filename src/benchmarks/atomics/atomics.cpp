@@ -67,7 +67,6 @@ PlannedScenario point(const PlanInput& input, const std::string& operation, Shar
                 Bytes{(counter_bytes(count).value + page - 1) / page * page}, pages);
   planned.head.labels = {
       {"sharing", name_of(sharing)}, {"threads", std::to_string(cpus)}, {"home", home.label}};
-  planned.scenario.stop.to_the_end = true;
   for (int worker = 0; worker < cpus; ++worker) {
     KernelSpec kernel = kernel_named(operation);
     auto& counter = kernel.as<CounterParameters>();

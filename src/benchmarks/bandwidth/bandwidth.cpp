@@ -106,7 +106,6 @@ PlannedScenario point(const Options& own, const PlanInput& input, const Choice& 
   if (!input.options.thread_counts.empty() && threads != all)
     name += " " + count_text(threads, "thread");
   PlannedScenario planned = new_point(input, std::move(name), size, pages);
-  planned.scenario.stop.to_the_end = true;
   planned.scenario.flows = std::move(flows);
   return planned;
 }

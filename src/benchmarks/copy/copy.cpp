@@ -179,7 +179,6 @@ PlannedScenario point(const Options& own, const PlanInput& input, const Pair& pa
                          {"side", team.side},
                          {"cpu_nodes", to_list(cpu_nodes)}};
   if (counts) planned.head.labels.emplace_back("threads", std::to_string(now.threads));
-  planned.scenario.stop.to_the_end = true;
   planned.optional = !own.from;
   const bool several_ranks = input.layout.workers.back().rank > input.layout.workers.front().rank;
   if (input.options.placement.threads && !several_ranks &&

@@ -110,7 +110,6 @@ TEST(CopyPlan, AllPairsOfNodesWithMemory) {
             (std::vector<std::pair<std::string, std::string>>{
                 {"from", "bind:2"}, {"to", "bind:1"}, {"side", "to"}, {"cpu_nodes", "1"}}));
   EXPECT_TRUE(last.optional);
-  EXPECT_TRUE(last.scenario.stop.to_the_end);
   ASSERT_EQ(last.scenario.flows.size(), 2U);
   const Flow& flow = last.scenario.flows[0];
   EXPECT_EQ(flow.worker, 2);

@@ -94,7 +94,6 @@ PlannedScenario point(const PlanInput& input, Bytes size, PageKind pages, Faulti
                          {"node", place.label},
                          {"threads", std::to_string(threads)},
                          {"page", compact_text(work.page)}};
-  planned.scenario.stop.to_the_end = true;
   for (int worker = 0; worker < threads; ++worker) {
     Flow flow = plain_flow(input, {work}, worker, planned.head.size, pages);
     if (place.node) flow.region.placement = bound_to(*place.node);

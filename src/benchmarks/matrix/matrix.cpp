@@ -117,7 +117,6 @@ PlannedScenario bandwidth_point(const Options& own, const PlanInput& input, cons
   const std::vector<int> workers = workers_on(input.layout, {cpus});
   const Bytes size = own.pairs.size.given().value_or(size_beyond_caches(input, workers, memory));
   PlannedScenario planned = cell_point(input, choice.short_name(), size, pages, cpus, memory);
-  planned.scenario.stop.to_the_end = true;
   for (int worker : workers)
     planned.scenario.flows.push_back(stream_flow(input, choice, worker, size, pages));
   keep_possible(input, memory, planned);

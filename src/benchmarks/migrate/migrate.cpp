@@ -99,7 +99,6 @@ PlannedScenario point(const PlanInput& input, const Pair& pair, PageKind pages,
                          {"to", std::to_string(pair.to.value)},
                          {"threads", std::to_string(threads)},
                          {"page", compact_text(page_bytes(input.machines.front(), pages))}};
-  planned.scenario.stop.to_the_end = true;
   for (NodeId node : {pair.from, pair.to}) {
     if (auto why = memory_node_problem(input.machines.front(), node); !why.empty())
       planned.skip = Error{ErrorKind::unavailable, std::move(why), "choose with --from and --to"};

@@ -171,7 +171,6 @@ ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
   } else if (!on_gpu(measured->kernel) && traffic_per_step(measured->kernel).written > 0) {
     head.stores = name_of(measured->kernel.stores);
   }
-  if (scenario.stop.precision != usual.precision) head.precision = scenario.stop.precision;
   if (scenario.stop.time != usual.time)
     head.time_cap = std::chrono::duration<double>(scenario.stop.time).count();
   return head;
@@ -183,6 +182,7 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
     auto scenario = TRY(scenario_of(file, input));
     PlannedScenario planned;
     planned.head = head_of(scenario, input.options.stop);
+    if (file.precision != input.options.precision) planned.head.precision = file.precision;
     planned.scenario = std::move(scenario);
     add_point(plan, std::move(planned));
   }

@@ -163,7 +163,6 @@ void add_pattern(Plan& plan, const PlanInput& input, const PlannedScenario& patt
     planned.head.labels.emplace_back("run", run);
     planned.head.name += " " + run;
     if (who.size() == 1 && all.size() > 1) planned.head.name += fmt::format(" worker {}", who[0]);
-    planned.scenario.stop.to_the_end = who.size() > 1;
     for (int worker : who)
       planned.scenario.flows.push_back(touched_flow(input, planned.head, worker, pages));
     add_point(plan, std::move(planned));

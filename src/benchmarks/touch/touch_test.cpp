@@ -37,7 +37,6 @@ TEST(TouchPlan, EachPatternAloneAndTogether) {
   for (int worker = 0; worker < 3; ++worker)
     EXPECT_EQ(together.scenario.flows[static_cast<std::size_t>(worker)].first_touch,
               (worker + 1) % 3);
-  EXPECT_TRUE(together.scenario.stop.to_the_end);
   EXPECT_FALSE((*plan)[0].scenario.flows[0].first_touch) << "its own";
 }
 

@@ -130,7 +130,6 @@ PlannedScenario head(const Options& own, const PlanInput& input, const Case& now
   }
   if (now.measure == "chase" || now.measure == "latency")
     planned.size_option = fmt::format("--{}-size", now.measure);
-  planned.scenario.stop.to_the_end = now.measure == "copies" || now.measure == "peer";
   planned.optional = !input.options.placement.memory || own.pinnings.size() > 1;
   return planned;
 }

@@ -244,7 +244,6 @@ PlannedScenario point(const Options& own, const PlanInput& input, const NodeSet&
   if (round == confirm_round) planned.head.name += " set system-wide";
   if (round == final_round) planned.head.name += " again";
   planned.head.labels = {{weights_label, label}, {round_label, round}};
-  planned.scenario.stop.to_the_end = true;
   planned.in_turn = round == final_round;
   Choice choice;
   choice.spec = own.kernel;

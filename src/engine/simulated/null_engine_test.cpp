@@ -58,7 +58,7 @@ TEST_F(NullEngine, SaysTheSameEveryTime) {
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(nanoseconds_per_step((*one)[i]), nanoseconds_per_step((*two)[i]));
     EXPECT_EQ((*one)[i].address, (*two)[i].address);
-    EXPECT_EQ((*one)[i].stop, StopReason::converged);
+    EXPECT_EQ((*one)[i].stop, StopReason::time_cap);
     EXPECT_EQ((*one)[i].flow, static_cast<int>(i));
   }
   EXPECT_NE(nanoseconds_per_step((*one)[0]), nanoseconds_per_step((*one)[1]));
