@@ -1,7 +1,7 @@
 // The snapshot format. Absent facts are null; CPU and node sets are kernel lists ("0-3,7"). Fields
 // that older snapshots lack, or that most machines have nothing for, may be missing.
-#include <cstdint>
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

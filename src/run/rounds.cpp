@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/count_text.h"
+#include "base/text.h"
 #include "engine/sharing.h"
 #include "kernels/permutation.h"
 #include "run/estimate_time.h"

@@ -16,7 +16,7 @@
 #include "base/tree.h"
 #include "export/export.h"
 #include "export/hwloc_xml.h"
-#include "record/told.h"
+#include "record/estimate.h"
 
 namespace numatlas {
 namespace {
