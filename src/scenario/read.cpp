@@ -234,7 +234,8 @@ Expected<FlowEntry> read_flow(const toml::table& table, const std::string& file)
 Expected<FileScenario> read_scenario(const toml::table& table, const std::string& file,
                                      std::size_t& flows_left) {
   FileScenario scenario;
-  TableReader reader(table, file, "a scenario", {"name", "time", "precision", "flow"},
+  // Files of earlier versions may say to_the_end: that is what all flows do.
+  TableReader reader(table, file, "a scenario", {"name", "time", "precision", "flow", "to_the_end"},
                      scenario.places);
   reader.need("name");
   reader.need("flow");

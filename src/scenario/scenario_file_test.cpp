@@ -396,6 +396,14 @@ TEST(ScenarioFile, LettersOfAnyKindAreTakenInCommentsAndEscaped) {
   EXPECT_EQ(*again, *file);
 }
 
+TEST(ScenarioFile, KeysOfEarlierVersionsAreTaken) {
+  const auto file = parse_scenarios(
+      "[[scenario]]\nname = \"a\"\nto_the_end = true\n[[scenario.flow]]\ncpu = 0\n"
+      "kernel = \"read\"\nsize = \"1MiB\"\n",
+      "file");
+  EXPECT_TRUE(file) << full_text(file.error());
+}
+
 TEST(ScenarioFile, TheFirstUnknownKeyOfTheFileIsTold) {
   EXPECT_THAT(full_text(error_in(with_flow(READ "zebra = 1\napple = 2\n"))), HasSubstr("'zebra'"));
 }
