@@ -121,8 +121,9 @@ class Result:
 
     @property
     def summary(self) -> pd.DataFrame:
-        """The headline figures: a row each, with `key`, `words`, `value`, `low` and `high` in SI units,
-        `unit`, and in words what it is compared with (`beside`) and where it was measured (`where`)."""
+        """The headline figures: a row for each heading of the program's summary, in its order, with the `key` of
+        its first fact, `words` (the heading), `value`, `low` and `high` in SI units, `unit`, its `line`, and in
+        words the heading's other figures (`beside`) and where it was measured (`where`)."""
         return summary(self)
 
     @property

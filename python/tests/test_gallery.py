@@ -26,7 +26,7 @@ def test_each_result_has_a_row_a_page_and_its_numbers(tmp_path):
         page, file = (out / link["href"] for link in tree.find("a", within=row))
         assert page.stem == file.stem and Tree(page.read_text()).find("section", id="first")
         assert numatlas.load(file).kind == "survey"
-    curves = ["Pointer-chase latency in ns", "Loaded latency in ns"]
+    curves = ["Latency per load by buffer size", "Latency per load by memory traffic of the loading CPUs"]
     assert [one["text"] for one in tree.find("h4")] == [
         f"{one} (emulated machines left out)" for one in curves
     ]
@@ -42,7 +42,7 @@ def test_rows_are_sorted_by_a_click(tmp_path):
     out = made(tmp_path, source=folder)
     path = out / "index.html"
     click = """for (const one of shown.querySelectorAll('.sortable button'))
-        if (one.textContent === 'local latency') one.click();"""
+        if (one.textContent === 'matrix latency') one.click();"""
     letters = """root.dataset.letters = [...shown.querySelectorAll('.sortable tbody td:first-child')]
         .map((one) => one.textContent).join('');"""
     assert browse(path, act=click + letters)["letters"] == "BCA"

@@ -11,9 +11,8 @@ from report_pages import Tree, table_of
 from results import value
 
 import numatlas
-from numatlas.facts import DIMMS, peak_of
 from numatlas.figures import figures_of
-from numatlas.figures.loaded import AT_80, knee_of, load_words
+from numatlas.figures.loaded import AT_80, knee_of, load_words, peak_of
 from numatlas.figures.model import Curves
 from numatlas.plot import build
 from numatlas.report.page import page
@@ -121,7 +120,7 @@ def test_the_theoretical_peak_is_of_memory_that_the_machine_has():
         machine = {"nodes": nodes, "hypervisor": hypervisor, "memory_slots": slots}
         return numatlas.Result("a", "loaded", machines=[machine])
 
-    assert peak_of(result("", peak_bandwidth=3e11)) == (3e11, DIMMS)
+    assert peak_of(result("", peak_bandwidth=3e11)) == (3e11, "theoretical peak")
     assert peak_of(result("KVM", peak_bandwidth=3e11)) == (2e11, "firmware's claim")
     assert peak_of(result(""), {1}) is None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.facts import IDLE, KNEE, LOAD_PEAK, loads, peak_of
+from numatlas.facts import facts, nodes_with_cpus
 from numatlas.figures.model import Mark, Series, Special
 from numatlas.figures.told import column
 from numatlas.result import Cell, Result, View
@@ -23,6 +23,8 @@ WELL_USED = 0.8
 LEAST_BEND = 0.1
 #: What is marked.
 AT_80 = "at 80 %: where a load of 80 % of the peak was asked for, or between its neighbours"
+#: Facts that are marked.
+IDLE, KNEE, LOAD_PEAK = "loaded_latency_idle", "loaded_latency_80", "loaded_bandwidth_peak"
 BEND = "knee: the point furthest below the line from the first point to the last"
 
 
@@ -90,20 +92,38 @@ def knee_of(known: pd.DataFrame) -> tuple[float, float] | None:
 def load_marks(result: Result, main: Cell, unit: str, scale: float) -> list[Mark]:
     """Of one curve, as the facts of the run have them: the latency when idle, and the highest load, which is
     shown in `scale`."""
-    every = loads(result)
+    every = facts(result)
+    every = every[every["key"].str.startswith("loaded_")]
     ends = every[["value", "low", "high"]].itertuples(index=False)
     every = every[[not poorly_known(*one) for one in ends]]
     own = every[every["key"] == KNEE]
     pair = (own if len(own) else every).head(1)[["cpu_node", "memory_node"]]
     found = {row.key: row.value for row in every.merge(pair).drop_duplicates("key").itertuples()}
     marks = []
-    for key in filter(found.get, IDLE):
-        idle = found[key] * main["scale"]
+    if IDLE in found:
+        idle = found[IDLE] * main["scale"]
         marks.append(Mark(idle, f"idle {number_text(idle, 3)} {unit}", level=True))
     if LOAD_PEAK in found:
         most = found[LOAD_PEAK] * scale
         marks.append(Mark(most, f"highest load {number_text(most, 3)} {scaled_unit('B/s', scale)}"))
     return marks
+
+
+def peak_of(result: Result, nodes: set[int] | None = None) -> tuple[float, str] | None:
+    """What the memory of these nodes can carry in theory, B/s, and who says so: the modules, of all nodes
+    with CPUs (`nodes` absent, or the only one), or the firmware, for reads. Not the modules of a virtual
+    machine's host, of which it gets a part."""
+    machine, every = result.machine, nodes_with_cpus(result)
+    peak = (machine.get("memory_slots") or {}).get("peak_bandwidth")
+    if peak and machine.get("hypervisor") == "" and nodes in (None, every) and every:
+        return peak, "theoretical peak"
+    asked = every if nodes is None else nodes
+    claims = [
+        (node.get("hmat") or {}).get("read_bandwidth")
+        for node in machine.get("nodes", [])
+        if node["id"] in asked
+    ]
+    return (sum(claims), "firmware's claim") if claims and all(claims) else None
 
 
 def peak_marks(

@@ -137,6 +137,10 @@ class Curves(Figure):
     series: list[Series] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
 
+    def words(self) -> str:
+        """ "Latency per load by buffer size"."""
+        return f"{self.y.label[:1].upper()}{self.y.label[1:]} by {self.x.label}"
+
     def ends(self) -> list[float]:
         """All numbers that a scale has to reach."""
         return _known(end for line in self.series for end in (*line.y, *line.low, *line.high))

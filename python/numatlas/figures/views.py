@@ -1,6 +1,5 @@
 """Views as figures: what a result says is to be shown, whatever measured it."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -93,18 +92,13 @@ def _united(tables: Tables, views: list[View]) -> Table:
         parts.append(tables.of(view).frame.assign(line=words))
         verdict += [f"{words}: {line}" for line in view["verdict"]]
     notes = list(dict.fromkeys(note for view in views for note in view["notes"]))
-    title = short_title(views[0]["title"])
+    title = ""  # that of its axes
     if views[0]["kind"] != "curve":
         words = AXES.get(first.main["figure"], words_of(first.main["figure"]))
         title = f"{words.capitalize()}, {_cell_words(first)}"
     told = {"where": common, "title": title, "notes": notes, "verdict": verdict}
     view = {**views[0], "cells": first.view["cells"], **told}  # the main figure is one of these cells
     return replace(first, frame=pd.concat(parts, ignore_index=True), view=view)
-
-
-def short_title(title: str) -> str:
-    """What several figures share: without what stands behind a colon or in brackets."""
-    return re.split(r" *[:(]", title)[0]
 
 
 def _with_kind(name: str, value: str, result: Result) -> str:
@@ -194,15 +188,16 @@ def _curves(table: Table) -> list[Figure]:
         told["tables"] = mess_tables(frame) if table.result.command == "loaded" else {}
     elif table.result.command == "bandwidth" and table.units[figure] == "B/s":
         marks += peak_marks(table.result, table.main["scale"], level=True)
-    return [
-        Curves(
-            **told,
-            x=Axis(words, unit, log2=_by_powers(name, unit, frame["x"])),
-            y=Axis(figure_words(table.main), table.unit),
-            series=series,
-            marks=marks,
-        )
-    ]
+    found = Curves(
+        **told,
+        x=Axis(words, unit, log2=_by_powers(name, unit, frame["x"])),
+        y=Axis(figure_words(table.main), table.unit),
+        series=series,
+        marks=marks,
+    )
+    if not view["title"]:
+        found.title = ", ".join(filter(None, [found.words(), words_for(view, view["where"])]))
+    return [found]
 
 
 def figure_words(cell: Cell) -> str:
