@@ -165,8 +165,8 @@ def test_the_same_atlas_gives_the_same_bytes(tmp_path, suffix):
 
 def test_a_mode_that_is_not_there(tmp_path):
     _, atlas = atlas_of(tmp_path)
-    with pytest.raises(FileError, match="nothing of claims"):
-        build(atlas, mode="claims")
+    with pytest.raises(FileError, match="nothing of weights"):
+        build(atlas, mode="weights")
 
 
 @pytest.mark.parametrize(("text", "width"), [("3.3in", 3.3), ("84mm", 84 / 25.4), ("8.4cm", 8.4 / 2.54)])

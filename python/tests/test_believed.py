@@ -198,55 +198,6 @@ def test_heads_of_runs_tell_each_date_once(tmp_path):
     assert "a.json" in mine[0] and "b.json" in mine[1]  # of one day, alike but for that
 
 
-# ---- How well the figures shown are known
-
-
-def notes_of(result, command):
-    return [[note for note in one.notes if "converge" in note] for one in figures_of(result, command)]
-
-
-def unsettled(data):
-    """No read converged; each worker is known to ±5 %, all of a node together to ±28 %."""
-    for one in part(data, "matrix")["cases"]:
-        if one["kernel"] == "read":
-            for flow in one["flows"]:
-                flow["stop"] = "time_cap"
-                flow["figures"][0]["estimate"] = estimate(4e9, 0.05)
-            one["figures"][0]["estimate"] = estimate(17.54e9, 0.28)
-
-
-def test_the_widest_interval_is_one_that_the_map_shows(tmp_path):
-    result = changed(survey(tmp_path / "a.json", 2, 1, 4), unsettled)
-    words = "none of 4 cases converged; all stopped at the time cap"
-    assert notes_of(result, "matrix") == [[], [f"{words} (the widest interval shown is ±28 %)"]]
-
-
-def test_bars_of_several_maps_have_one_count(tmp_path):
-    def two_kernels(data):
-        unsettled(data)
-        matrix = part(data, "matrix")
-        read = next(one for one in matrix["cases"] if one["kernel"] == "read")
-        copied = json.loads(json.dumps(read).replace('"read', '"copy'))
-        copied["figures"][0]["estimate"] = estimate(9e9, 0.4)
-        matrix["cases"].append(copied)
-        matrix["views"].append(json.loads(json.dumps(matrix["views"][1]).replace("read", "copy")))
-
-    result = changed(survey(tmp_path / "a.json", 1, 1, 4), two_kernels)
-    words = "none of 2 cases converged; all stopped at the time cap"
-    assert [words + " (the widest interval shown is ±40 %)"] in notes_of(result, "matrix")
-
-
-def test_an_interval_is_that_of_a_figure_where_there_are_several(tmp_path):
-    def load(data):
-        for one in part(data, "loaded")["cases"]:
-            one["flows"][0]["stop"] = "time_cap"
-            for each in one["figures"]:
-                each["estimate"] = estimate(each["estimate"]["value"], 0.3)
-
-    (told,) = notes_of(changed(survey(tmp_path / "a.json", 1, 1, 4), load), "loaded")
-    assert told[-1].endswith(" (the widest interval of the latency is ±1.0 %)")
-
-
 # ---- How well a value is known
 
 

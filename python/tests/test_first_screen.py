@@ -10,7 +10,7 @@ from made_results import survey
 from report_pages import EVIL, Tree, fleet_of
 
 import numatlas
-from numatlas.report.first import short_model, title_of
+from numatlas.report.first import title_of
 from numatlas.report.page import page
 
 
@@ -174,19 +174,6 @@ def test_warnings_are_grouped_by_code(tmp_path):
     assert {"⚠ stopped (3)", "⚠ two-speeds (3)"} <= set(summaries)
     listed = [item["id"] for item in tree.find("li", within=section)]
     assert listed == [f"warning-{number + 1}" for number in range(len(listed))]
-
-
-@pytest.mark.parametrize(
-    ("model", "short"),
-    [
-        ("AMD EPYC 7763 64-Core Processor", "EPYC 7763"),
-        ("Intel(R) Xeon(R) Platinum 8480+", "Xeon Platinum 8480+"),
-        ("Intel(R) Xeon(R) Gold 6230 CPU @ 2.10GHz", "Xeon Gold 6230"),
-        ("", ""),
-    ],
-)
-def test_models_of_cpus(model, short):
-    assert short_model(model) == short
 
 
 def test_a_title_without_a_machine(tmp_path):

@@ -125,5 +125,5 @@ def test_files_without_a_figure_in_common(tmp_path):
 
 
 def test_a_mode_is_of_an_atlas_only(tmp_path):
-    done = command("plot", "latency", SURVEYS / "tiers.json", "--mode", "claims", folder=tmp_path)
-    one_line(done, 2, "--mode: claims: of an atlas only")
+    done = command("plot", "latency", SURVEYS / "tiers.json", "--mode", "bandwidth", folder=tmp_path)
+    one_line(done, 2, "--mode: bandwidth: of an atlas only")

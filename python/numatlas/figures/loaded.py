@@ -9,7 +9,6 @@ import pandas as pd
 
 from numatlas.facts import facts, nodes_with_cpus
 from numatlas.figures.model import Mark, Series, Special
-from numatlas.figures.told import column
 from numatlas.result import Cell, Result, View
 from numatlas.units import number_text, plus_minus, poorly_known, scaled_unit
 
@@ -17,6 +16,7 @@ from numatlas.units import number_text, plus_minus, poorly_known, scaled_unit
 LINES = {"read": (1, 0), "write": (0, 1), "copy": (1, 1), "scale": (1, 1), "update": (1, 1)}
 LINES |= {"add": (2, 1), "triad": (2, 1)}
 COUNTED, MOVED = "bandwidth_sum", "traffic_sum"
+MOVED_WORDS = "memory traffic: with lines that are read before they are written"
 #: The part of the peak at which programs that use their memory well are.
 WELL_USED = 0.8
 #: A knee is at least this part of both axes below the line from the first point to the last.
@@ -143,21 +143,6 @@ def peak_marks(
 def _moved_reads(counted: float, moved: float, lines: tuple[int, int]) -> int:
     """Percent: lines that are read before they are written are reads of the memory."""
     return round(100 * (1 - counted / moved * lines[1] / sum(lines)))
-
-
-def moved_words(flows: pd.DataFrame) -> str:
-    """What the traffic of these points is, and where its share of reads is not that of the kernel."""
-    names = {name: f"{name}.value" for name in (MOVED, COUNTED)}
-    there = flows.assign(load_kernel=column(flows, "load_kernel")).dropna(subset=list(names.values()))
-    there = there[there[names[MOVED]] > 0].drop_duplicates("load_kernel")
-    shares = []
-    for one in there.to_dict("records"):
-        kernel, lines = str(one["load_kernel"]), lines_of(str(one["load_kernel"]))
-        read = _moved_reads(one[names[COUNTED]], one[names[MOVED]], lines) if lines else None
-        if lines and read != round(100 * lines[0] / sum(lines)):
-            shares.append(f"{read} % of {kernel if kernel != 'write' else 'writes alone'}")
-    reads = f"; in it reads are {', '.join(shares)}" if shares else ""
-    return f"memory traffic: with lines that are read before they are written{reads}"
 
 
 def mess_tables(flows: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -197,6 +197,14 @@ class Matrix(Figure):
         """ "1.2 to 1.9", or ""."""
         return spread_text(self.low[row][column], self.high[row][column], *form)
 
+    def words_of(self, row: int, column: int) -> str:
+        """Of a cell all that is known: "120.0 ns (118.0 to 122.0); node 2 has too little memory"."""
+        value, ends = self.values[row][column], self.spread_of(row, column)
+        shown = number_or_range(value, self.low[row][column], self.high[row][column])
+        shown = f"{shown} {self.unit}" if shown else "no value"
+        shown += f" ({ends})" if ends and value is not None else ""
+        return "; ".join(filter(None, [shown, self.texts[row][column]]))
+
     def half_width(self, row: int, column: int) -> str:
         """ "±1.3 %", or ""."""
         return plus_minus(*(grid[row][column] for grid in (self.values, self.low, self.high)))
@@ -359,7 +367,6 @@ class Spot:
     texts: dict[str, str] = field(default_factory=dict)
     spreads: dict[str, str] = field(default_factory=dict)
     unsteady: set[str] = field(default_factory=set)
-    claims: str = ""  #: what the firmware says of it
     far: bool = False  #: without CPUs: the figures are those of the CPUs that its note tells
     box: Box = field(default_factory=lambda: Box(0, 0, 0, 0))
     ends: tuple[str, str] = ("", "")  #: of a link, names of its sockets
@@ -368,7 +375,7 @@ class Spot:
 
 @dataclass
 class Atlas(Figure):
-    """The machine as a map. `modes`: what it can show: "latency", "bandwidth", "claims" (of the firmware)."""
+    """The machine as a map. `modes`: what it can show: "latency", "bandwidth"."""
 
     places: list[Spot] = field(default_factory=list)  #: nodes, and what is attached
     links: list[Spot] = field(default_factory=list)

@@ -5,13 +5,11 @@ from dataclasses import replace
 
 import pandas as pd
 
-from numatlas.figures import people
-from numatlas.figures.default_views import default_views
 from numatlas.figures.loaded import (
     MOVED,
+    MOVED_WORDS,
     load_marks,
     mess_tables,
-    moved_words,
     over_traffic,
     peak_marks,
     special_points,
@@ -46,7 +44,7 @@ def figures(result: Result) -> list[Figure]:
     """One for each view, and for each part of it that needs its own."""
     if result.flows.empty and not result.rows.empty:
         result = replace(result, flows=_tidy(result), labels=list(result.rows))
-    views = (result.views or default_views(result)) if len(result.flows) else []
+    views = result.views if len(result.flows) else []
     tables = Tables(result, views)
     found: list[Figure] = []
     for table in (_united(tables, same) for same in _alike(tables, views)):
@@ -184,7 +182,7 @@ def _curves(table: Table) -> list[Figure]:
             line.special = special_points(mine.frame, unit, table.main, table.unit)
         if any(line.special for line in series):
             told["verdict"] = []  # it stands at the lines
-        told["notes"] = [moved_words(frame), *told["notes"]] if name == MOVED else told["notes"]
+        told["notes"] = [MOVED_WORDS, *told["notes"]] if name == MOVED else told["notes"]
         told["tables"] = mess_tables(frame) if table.result.command == "loaded" else {}
     elif table.result.command == "bandwidth" and table.units[figure] == "B/s":
         marks += peak_marks(table.result, table.main["scale"], level=True)
@@ -245,7 +243,7 @@ def _bars(table: Table) -> list[Figure]:
     names, spreads = _names(table, telling), zip(*table.spreads().values(), strict=True)
     texts = [list(words) for words in zip(*(texts for _, texts in cells), strict=True)]
     words = [words_of(cell["label"]) if cell["label"] else figure_words(cell) for cell, _ in cells]
-    heads = [people.words(cell["head"] or word) for (cell, _), word in zip(cells, words, strict=True)]
+    heads = [cell["head"] or word for (cell, _), word in zip(cells, words, strict=True)]
     column = [cell for cell, _ in cells].index(main)
     if alone:
         texts = [[name, *words] for (name, _), words in zip(names, texts, strict=True)]

@@ -38,7 +38,7 @@ def first_of(result: Result) -> First:
 
 
 def title_of(results: list[Result]) -> str:
-    """ "cn042 · 2x EPYC 7763, 8 nodes, 1 TiB · 22 Nov 2026, 57 s"; "10 runs"; what a comparison is of."""
+    """ "cn042 · 2x AMD EPYC 7763, 8 nodes, 1 TiB · 22 Nov 2026, 57 s"; "10 runs"; what a comparison is of."""
     if len(results) > 1:
         return f"{len(results)} runs"
     result = results[0]
@@ -52,26 +52,15 @@ def title_of(results: list[Result]) -> str:
 
 
 def machine_words(machine: dict) -> str:
-    """ "2x EPYC 7763, 8 nodes, 1 TiB"."""
+    """ "2x AMD EPYC 7763, 8 nodes, 1 TiB"."""
     nodes, cpus = machine.get("nodes", []), machine.get("cpus", [])
     sockets = len({cpu.get("package") for cpu in cpus})
-    model = short_model(machine.get("cpu_model") or "")
+    model = machine.get("cpu_model") or ""
     if model and sockets > 1:
         model = f"{sockets}x {model}"
     memory = sum(node.get("memory_total") or 0 for node in nodes)
     count = f"{len(nodes)} node{'s' * (len(nodes) != 1)}" if nodes else ""
     return ", ".join(filter(None, [model, count, short_size(memory) if memory else ""]))
-
-
-def short_model(model: str) -> str:
-    """A CPU's name without what every name has."""
-    words = model.replace("(R)", "").replace("(TM)", "").replace("Processor", "").split()
-    kept = [
-        word
-        for word in words
-        if word not in ("AMD", "Intel", "CPU", "@") and not word.endswith(("-Core", "GHz"))
-    ]
-    return " ".join(kept) or model
 
 
 def when(result: Result) -> str:

@@ -1,26 +1,18 @@
-"""Many machines on static pages: a table of their headline figures, their curves in common pictures, and
-each machine's own page behind its row."""
+"""Many machines on static pages: a table of their headline figures, and each machine's own page behind its
+row."""
 
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
-from numatlas.figures import figures_of
-from numatlas.figures.model import Curves, Figure
-from numatlas.figures.overlay import can_overlay, letters, overlaid
+from numatlas.figures.overlay import letters
 from numatlas.file_error import FileError
 from numatlas.files import load
 from numatlas.report.first import headlines, machine_words, when
 from numatlas.report.page import page, render
-from numatlas.report.pictures import drawing_of
 from numatlas.report.verdict import GRADES, verdict
 from numatlas.result import Result
-
-#: Whose curves stand in a picture of all machines.
-OVERLAID = ("latency", "loaded")
 
 
 def results_of(folder: Path) -> list[Path]:
@@ -68,32 +60,7 @@ def _index(results: list[Result], names: list[str], title: str) -> str:
     ]
     title = title or f"{len(results)} machines"
     grades = {shown: told for told, shown in GRADES.items()}
-    curves = _curves(results, short)
-    return render("gallery.html", title=title, rows=rows, heads=list(columns), grades=grades, curves=curves)
-
-
-def is_emulated(result: Result) -> bool:
-    """Whether its instructions were translated: its times say nothing of a real machine."""
-    return "QEMU TCG" in str(result.machine.get("cpu_model") or "")
-
-
-def _curves(results: list[Result], short: list[str]) -> list[tuple[str, Markup]]:
-    """Titles and pictures. An emulated machine is a hundred times slower than a real one, so that it would
-    flatten the others' curves: it is drawn only among its like."""
-    real = [not is_emulated(result) for result in results]
-    kept = [at for at, one in enumerate(real) if one] or list(range(len(results)))
-    results, short = [results[at] for at in kept], [short[at] for at in kept]
-    found = []
-    for kind in OVERLAID:
-        firsts: dict[str, Figure] = {}
-        for letter, result in zip(short, results, strict=True):
-            mine = next((one for one in figures_of(result, kind) if isinstance(one, Curves)), None)
-            firsts |= {letter: mine} if mine else {}
-        if firsts and can_overlay(list(firsts.values())):
-            one = overlaid(list(firsts.values()), list(firsts))
-            one.title = one.words() + " (emulated machines left out)" * (len(kept) < len(real))
-            found.append((one.title, drawing_of(one, f"all-{kind}")))
-    return found
+    return render("gallery.html", title=title, rows=rows, heads=list(columns), grades=grades)
 
 
 def without_names(data: Any) -> Any:

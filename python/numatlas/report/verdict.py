@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from numatlas.facts import nodes_with_cpus, pairs
-from numatlas.figures.people import spaced
 from numatlas.figures.told import is_of_the_null_engine
 from numatlas.result import Result
 from numatlas.units import ranges_of
@@ -36,8 +35,7 @@ def verdict(result: Result) -> Verdict | None:
     if result.kind == "survey" and not result.parts:
         return Verdict("wary", "No benchmark had the time to measure.")
     grade = GRADES.get(str(result.meta.get("trust")), "")
-    doubt = spaced(str(result.meta.get("doubt") or ""))
-    return Verdict(grade, SENTENCES[grade].format(doubt))
+    return Verdict(grade, SENTENCES[grade].format(result.meta.get("doubt") or ""))
 
 
 def cut_short(result: Result) -> list[str]:
