@@ -13,6 +13,8 @@ import numatlas
 from numatlas.report.first import title_of
 from numatlas.report.page import page
 
+MACHINE = "2x AMD EPYC 7763 64-Core Processor, 8 nodes, 512 GiB"
+
 
 def tree_of(*paths, title=""):
     return Tree(page([numatlas.load(path) for path in paths], title))
@@ -24,7 +26,7 @@ def words(element):
 
 def test_one_run(tmp_path):
     tree = tree_of(survey(tmp_path / "a.json"))
-    assert tree.find("h1")[0]["text"] == "cn1 · 2x EPYC 7763, 8 nodes, 512 GiB · 1 Nov 2026, 57 s"
+    assert tree.find("h1")[0]["text"] == f"cn1 · {MACHINE} · 1 Nov 2026, 57 s"
     cards = [words(card) for card in tree.find(class_="metric")]
     assert cards[0] == "Latency local 121 ns ±1.0 % local 120 to 122 ns; remote 140 to 330 ns"
     assert [card.split(" ")[0] for card in cards] == ["Latency", "Reads", "Idle", "Under", "Bandwidth"]
@@ -87,7 +89,7 @@ def test_two_runs(tmp_path, monkeypatch):
     paths = [survey(tmp_path / "a.json"), survey(tmp_path / "b.json", day=2, slower=1.5)]
     tree = tree_of(*paths)
     (table,) = tree.find("table", class_="compare")
-    assert "All runs: cn1, 2x EPYC 7763, 8 nodes, 512 GiB." in words(tree.find(class_="card")[0])
+    assert f"All runs: cn1, {MACHINE}." in words(tree.find(class_="card")[0])
     rows = [words(row) for row in tree.find("tr", within=table)]
     assert rows[0].endswith("A1 Nov 2026, 57 sB2 Nov 2026, 57 s")
     assert rows[1] == "matrix latency +50.0 %▼ slower121 ns ±1.0 %182 ns ±1.0 %"

@@ -49,7 +49,8 @@ def check_form(path: Path, hint: str = "") -> None:
 
 
 def build(figure: Figure, frame: Frame = PAPER, mode: str = "", norm: Normalize | None = None) -> Picture:
-    """The picture, to be looked at or changed before it is saved. `mode`: what an atlas shows; `norm`: of the colours of a map, where several have one scale."""
+    """The picture, to be looked at or changed before it is saved. `mode`: what an atlas shows; `norm`: of the
+    colours of a map, where several have one scale."""
     with our_style():
         if isinstance(figure, Beside):
             return _beside(figure, frame, mode)

@@ -8,7 +8,7 @@ from numatlas.facts import Metric, metrics
 from numatlas.figures.overlay import letters
 from numatlas.figures.told import is_of_the_null_engine
 from numatlas.report.judge import verdict_on, verdicts
-from numatlas.report.verdict import Verdict, cut_short, nodes_left_out, verdict
+from numatlas.report.verdict import Verdict, cut_short, verdict
 from numatlas.result import Result
 from numatlas.units import poorly_known, quantity_text, short_size
 
@@ -32,9 +32,8 @@ class First:
 def first_of(result: Result) -> First:
     """Its verdict and headline figures."""
     found = metrics(result)
-    missing = nodes_left_out(result)
-    notes = [STAR] if any(one.spread.endswith("*") for one in found) else []
-    return First(verdict(result), found, notes + ([f"own memory not measured: {missing}"] if missing else []))
+    starred = any("*" in one.spread + one.beside for one in found)
+    return First(verdict(result), found, [STAR] if starred else [])
 
 
 def title_of(results: list[Result]) -> str:
