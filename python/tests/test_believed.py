@@ -48,8 +48,8 @@ def trusted(grade, *commands):
     ("trust", "grade", "sentence"),
     [
         ("trusted", "good", "These figures can be trusted: nothing disturbed the run."),
-        ("doubtful", "wary", "Read with care: two speeds of 64 MiB."),
-        ("unreliable", "bad", "Unreliable: two speeds of 64 MiB."),
+        ("doubtful", "wary", "Read with care: two speeds of 64MiB."),
+        ("unreliable", "bad", "Unreliable: two speeds of 64MiB."),
     ],
 )
 def test_the_verdict_is_the_programs(tmp_path, trust, grade, sentence):

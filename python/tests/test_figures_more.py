@@ -12,6 +12,7 @@ import numatlas
 from numatlas.figures import figures_of
 from numatlas.figures.model import Bars, Curves, Matrix
 from numatlas.figures.tables import Tables
+from numatlas.result import cell_of, view_of
 
 GPUS = "two-sockets-four-gpus.json"
 TIERS = "guest-tiers.json"
@@ -166,7 +167,10 @@ def test_sums_over_hosts_say_so(measure, plain, tmp_path):
 def test_nodes_of_two_hosts_are_two(measure, plain, tmp_path):
     path = tmp_path / "hosts.json"
     data = plain(measure("latency", TIERS, "--size", "32KiB,1MiB"))
-    path.write_text(json.dumps(two_hosts(data)))
+    cells = [cell_of(head="size", label="size"), cell_of(figure="latency", scale=1e9)]
+    path.write_text(
+        json.dumps({**two_hosts(data), "views": [view_of("Latency", "curve", cells, rows="size")]})
+    )
     (ladder,) = figures_of(numatlas.load(path), "latency")
     assert [line.name for line in ladder.series] == ["one", "two"]
     assert ladder.series[1].y == pytest.approx([0.5 * value for value in ladder.series[0].y])

@@ -30,9 +30,9 @@ def test_a_trend_of_runs_that_have_not_all_the_same_figures(tmp_path):
     results = [numatlas.load(path) for path in paths]
     (figure,) = trend.figures(results, list("ABCD"))
     lines = {line.name: line for line in figure.series}
-    assert lines["local latency"].y == pytest.approx([1, 1.2 / 1.1, 1.3 / 1.1, 1.4 / 1.1])
-    assert lines["best bandwidth"].x == [1, 3, 4]
-    assert lines["best bandwidth"].y == pytest.approx([1, 1.1 / 1.3, 1.1 / 1.4])
+    assert lines["matrix latency"].y == pytest.approx([1, 1.2 / 1.1, 1.3 / 1.1, 1.4 / 1.1])
+    assert lines["peak bandwidth"].x == [1, 3, 4]
+    assert lines["peak bandwidth"].y == pytest.approx([1, 1.1 / 1.3, 1.1 / 1.4])
     assert Tree(page(results)).find("article", id="trend")
 
 
