@@ -23,8 +23,6 @@ from numatlas.text import printable
 if TYPE_CHECKING:
     from numatlas.plot.style import Frame
 
-#: What the figures of some commands were called.
-KINDS = {"scaling": "bandwidth", "flows": "run"}
 #: What `plot` can be asked for: the machine, and what the commands measure.
 PLOTS = (
     *("machine", "atlas", "pilots", "matrix", "latency", "loaded", "bandwidth", "copy", "cores", "touch"),
@@ -116,21 +114,19 @@ def _plot() -> None:
     Several figures of a kind share the picture that --output names; without
     it each goes to a file of its own, named by its key. Of several files curves and bars share axes, and maps
     stand side by side."""
-    from numatlas.plot import check_form, in_style
+    from numatlas.plot import check_form
     from numatlas.plot.style import PAPER, Frame
 
     parser = _parser("plot", _plot.__doc__, "KIND.png; png, svg, pdf or (of loaded) csv by its end")
     parser.add_argument(
         "--figure", metavar="KEY", default="", help="one of the kind's figures; `list` names them"
     )
-    modes = ("latency", "bandwidth", "claims")
+    modes = ("latency", "bandwidth")
     parser.add_argument("--mode", choices=modes, default="", help="what an atlas shows")
     width = {"metavar": "WIDTH", "type": inches, "default": PAPER.width}
     parser.add_argument("--width", **width, help="of the picture, such as 3.3in or 84mm [default: 7in]")
     parser.add_argument("--no-title", action="store_true", help="without the line above")
     parser.add_argument("--no-footer", action="store_true", help="without the small print")
-    style = {"metavar": "STYLE", "default": "", "type": in_style}
-    parser.add_argument("--style", **style, help="name or file of a matplotlib style, on top of ours")
     parser.add_argument("kind", metavar="KIND", help="machine, atlas, or the command that measured")
     parser.add_argument("files", metavar="FILE", nargs="+", help="a result, or the folder of a survey")
     options = parser.parse_args()
@@ -193,7 +189,7 @@ def _draw(results: list[Result], options: argparse.Namespace, target: Path, fram
     for path in paths:
         check_output(path, [result.path for result in results])
     for one, path in zip(chosen, paths, strict=True):
-        form = {"frame": frame, "mode": options.mode, "style": options.style}
+        form = {"frame": frame, "mode": options.mode}
         _write(path, lambda part, one=one, form=form: draw(one, part, **form), options.quiet)
 
 
@@ -225,9 +221,9 @@ def _beside(figures: list[Figure], names: list[str]) -> Figure:
 def _of_kind(result: Result, kind: str) -> list[Figure]:
     every = figures_of(result)
     every = [one for one in every if not isinstance(one, Listing)]  # lists of words are no pictures
-    found = [one for one in every if one.kind == KINDS.get(kind, kind)]
+    found = [one for one in every if one.kind == kind]
     if not found:
-        if kind not in (*PLOTS, *KINDS):
+        if kind not in PLOTS:
             raise FileError("KIND", f"{kind}: not a kind of plot", hint=f"one of {', '.join(PLOTS)}")
         kinds = ", ".join(dict.fromkeys(one.kind for one in every))
         raise FileError(

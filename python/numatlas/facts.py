@@ -1,48 +1,40 @@
-"""What a run says in sum: the facts that its benchmarks state (src/record/fact.h), as frames and as headline
-figures. Knows no benchmark but by the keys of facts."""
+"""What a run says in sum: the facts that its benchmarks state (src/record/fact.h), as frames, and their
+headings as headline figures, as in the program's own summary. Knows no benchmark but by the keys of facts."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import pandas as pd
 
-from numatlas.units import estimate_spread, estimate_text, poorly_known, quantity_text, range_text
+from numatlas.units import estimate_spread, estimate_text, poorly_known, range_text
 
 #: What a run, or a benchmark of a survey, calls itself that was disturbed.
 UNRELIABLE = "unreliable"
 #: Unit of a number of hosts.
 COUNT = "hosts"
-#: Facts that are cards, in the order in which they are read; other benchmarks follow with their first one.
-CARDS = {
-    "peak_bandwidth": "best bandwidth",
-    "loaded_latency_80": "at 80 % of the peak",
-    "gpu_copy_rate": "host to GPU",
-    "core_to_core_nearest": "core to core",
-}
-#: Facts that no other heading may stand over: of an idle machine, by a benchmark of loaded ones.
-IDLE = ("loaded_latency_idle",)
-#: Who tells what the memory can carry.
-DIMMS = "theoretical peak"
-KNEE, LOAD_PEAK = "loaded_latency_80", "loaded_bandwidth_peak"
 #: Methods of estimates (docs/results.md) whose interval lies within a visit, or a few of them.
 FEW_VISITS = ("within", "samples", "stretches")
 QUANTITIES = {"s": "latency", "B/s": "bandwidth"}
-LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "stride", "pages", "workers")
-PAIR = ["command", "what", "cpu_node", "memory_node", "value", "low", "high", "method", "unit", "words"]
+LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "pages")
+#: Labels that tell headings of one key apart.
+TELLING = ("gpu", "level")
 FIELDS = ("key", "words", "unit", "heading", "line", "where")
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A headline figure in SI units; absent ends: no interval is known."""
+    """The first figure of a heading, in SI units, with the others in words; absent ends: no interval is
+    known."""
 
-    key: str  #: "local_latency"
-    words: str  #: "local latency"
+    key: str  #: "peak_bandwidth"
+    words: str  #: the heading
     value: float
     low: float | None
     high: float | None
     unit: str  #: "s", "B/s"
-    beside: str = ""  #: what it is compared with: "2.7x local"
+    name: str  #: what it is in any run: "gpu copy rate, gpu 0"
+    line: str = "{}"  #: with the figure in place of {}: "best {} (triad)"
+    beside: str = ""  #: the other figures of the heading
     where: str = ""  #: of which places, and by what
     few_visits: bool = False  #: the interval does not cover changes between visits
     doubted: bool = False  #: of a run that calls itself unreliable, or hardly known
@@ -57,6 +49,11 @@ class Metric:
         """ "±0.3 %", of few visits "±0.3 %*", or ""."""
         spread = estimate_spread(self)
         return f"{spread}*" if spread and self.few_visits else spread
+
+    @property
+    def around(self) -> list[str]:
+        """What stands before and after the figure."""
+        return self.line.split("{}", 1)
 
 
 def facts(result: Any) -> pd.DataFrame:
@@ -75,38 +72,19 @@ def facts(result: Any) -> pd.DataFrame:
     ]
     columns = ["command", "unreliable", *FIELDS, *LABELS, "value", "low", "high", "method"]
     frame = pd.DataFrame(rows, columns=columns, dtype=object)
-    ends = ["value", "low", "high", "size", "workers"]
-    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in ends})
+    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in ("value", "low", "high", "size")})
 
 
 def pairs(result: Any) -> pd.DataFrame:
-    """The facts of pairs of nodes, once each: `what` ("latency" of one CPU alone, "bandwidth" of a read by
-    all CPUs of a node), cpu_node and memory_node as integers, value, low, high, words."""
+    """The facts of pairs of nodes, which a survey shows as cells of a matrix, once each: `what` ("latency" of
+    one CPU alone, "bandwidth" of a read by all CPUs of a node), cpu_node and memory_node as integers, value,
+    low, high, words."""
     every = facts(result)
     nodes = every[["cpu_node", "memory_node"]].apply(pd.to_numeric, errors="coerce")
-    # Those that a survey shows as cells of a matrix.
     cells = every["heading"].notna() & every["line"].isna() & nodes.notna().all(axis=1)
     found = every.assign(**nodes, what=every["unit"].map(QUANTITIES))[cells].dropna(subset=["what"])
-    if found.empty:
-        found = _of_memory(result)
     found = found.drop_duplicates(["what", "cpu_node", "memory_node"])
     return found.astype({"cpu_node": int, "memory_node": int})
-
-
-def _of_memory(result: Any) -> pd.DataFrame:
-    """Where no pair of nodes was measured: loads of workers from memory, of the largest buffer."""
-    frames = [
-        part.flows.assign(words="a worker, " + part.flows["name"], what="latency", command=part.kind)
-        for part in result.all()
-        if any(fact["key"] == "memory_latency" for fact in part.meta.get("facts") or [])
-    ]
-    flows = pd.concat(frames) if frames else pd.DataFrame()
-    if flows.empty:
-        return pd.DataFrame(columns=PAIR)
-    there = flows[(flows["metric"] == "latency") & (flows["level"] == "memory") & (flows["role"] != "load")]
-    there = there.dropna(subset=["cpu_node", "memory_node", "value"])
-    there = there[there["size"] == there["size"].max()].drop_duplicates(["cpu_node", "memory_node"])
-    return there.reindex(columns=PAIR)
 
 
 def gpu_rates(result: Any) -> pd.DataFrame:
@@ -126,11 +104,7 @@ def cache_levels(result: Any) -> pd.DataFrame:
 
 def nodes_with_cpus(result: Any) -> set[int]:
     """By the snapshot."""
-    return {node["id"] for node in _nodes(result) if node.get("cpus")}
-
-
-def _nodes(result: Any) -> list[dict[str, Any]]:
-    return result.machine["nodes"] if result.machine else []
+    return {node["id"] for node in result.machine.get("nodes", []) if node.get("cpus")}
 
 
 # ---- Headline figures
@@ -142,148 +116,75 @@ def summary(result: Any) -> pd.DataFrame:
 
 
 def metrics(result: Any) -> list[Metric]:
-    """In the order in which they are read."""
+    """One for each heading, in the order of the file."""
     if len(result.hosts):
         return _fleet(result)
-    every, cells, levels = facts(result), pairs(result), cache_levels(result)
-    found = _latencies(result, cells)
-    # The latencies of caches stand in the atlas.
-    commands = {*cells["command"], *levels["command"]}
-    for key, words in CARDS.items():
-        mine = every[every["key"] == key]
-        if key == "gpu_copy_rate":
-            mine = mine[mine["direction"] == "h2d"].sort_values("value", ascending=False)
-        for row in mine.head(1).itertuples():
-            found.append(_metric(key, words, row, _beside(result, every, row)))
-            commands.add(row.command)
-    if "peak_bandwidth" not in set(every["key"]):
-        best = cells[cells["what"] == "bandwidth"].sort_values("value").tail(1)
-        found += [_metric("node_bandwidth", "bandwidth of a node", row) for row in best.itertuples()]
-    others = every[~every["command"].isin(commands) & every["line"].notna() & ~every["key"].isin(IDLE)]
-    others = others.drop_duplicates("command")
-    found += [_metric(row.key, row.heading.lower(), row) for row in others.itertuples()]
-    names = [(row, f"{row.level} latency") for row in levels.itertuples()] if len(found) < 2 else []
-    return found + [_metric(words.lower().replace(" ", "_"), words, row) for row, words in names]
+    every = facts(result).dropna(subset=["heading"]).groupby("heading", sort=False)
+    return [_headline(result, list(mine.itertuples())) for _, mine in every]
 
 
-def loads(result: Any) -> pd.DataFrame:
-    """The facts of a loaded machine: those that cards show stand in its pictures too."""
-    every = facts(result)
-    return every[every["key"].str.startswith("loaded_")]
+def _headline(result: Any, rows: list[Any]) -> Metric:
+    """As in the summary, without figures that are unknown where others are known."""
+    known = [row for row in rows if not poorly_known(row.value, row.low, row.high)]
+    doubted = rows[0].unreliable or not known
+    rows = known or rows
+    first, line, others = rows[0], rows[0].line, [row for row in rows[1:] if isinstance(row.line, str)]
+    beside = [row.line.format(" ".join(filter(None, _texts(row)))) for row in others]
+    if not isinstance(line, str):
+        first, line, beside = _of_cells(result, rows)
+    labels = [f"{name} {getattr(first, name)}" for name in TELLING if getattr(first, name)]
+    name = ", ".join([first.key.replace("_", " "), *labels])
+    ends = (None if pd.isna(end) else float(end) for end in (first.low, first.high))
+    told = (first.key, first.heading, float(first.value), *ends, first.unit, name, line, "; ".join(beside))
+    return Metric(*told, first.words, first.method in FEW_VISITS, doubted)
 
 
-def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:
-    low, high = (None if pd.isna(end) else float(end) for end in (row.low, row.high))
-    few = getattr(row, "method", None) in FEW_VISITS
-    doubted = bool(getattr(row, "unreliable", False)) or _is_unknown(row)
-    return Metric(key, words, float(row.value), low, high, row.unit, beside, row.words, few, doubted)
+def _texts(row: Any) -> tuple[str, str]:
+    spread = estimate_spread(row)
+    return estimate_text(row), spread + "*" * bool(spread and row.method in FEW_VISITS)
 
 
-def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
-    """Of a node's own memory the median (of two in the middle the better), of other nodes with CPUs the
-    worst, of memory without CPUs the nearest; these over the first. Beside them the span of all, which is
-    what the terminal has."""
-    cells = cells[cells["what"] == "latency"].sort_values("value", kind="stable")
-    known = cells[[not _is_unknown(row) for row in cells.itertuples()]]
-    cells = known if len(known) else cells
-    own = cells[cells["cpu_node"] == cells["memory_node"]]
-    with_cpus = cells["memory_node"].isin(nodes_with_cpus(result) or set(cells["cpu_node"]))
-    other, far = cells[with_cpus].drop(own.index), cells[~with_cpus]
-    middle = max(len(own) - 1, 0) // 2
-    found = []
-    for key, words, rows, at in (
-        ("local_latency", "local latency", own, middle),
-        ("remote_latency", "remote latency", other, -1),
-        ("far_latency", _far_words(result, far), far, 0),
-    ):
-        for row in rows.iloc[[at]].itertuples() if len(rows) else []:
-            what = "nodes" if rows is own else "pairs"
-            span = range_text(rows["value"].min(), rows["value"].max(), "s")
-            several = len(rows) > 1 and (rows is own or " to " in span)
-            beside = f"{span}, {len(rows)} {what}" if several else ""
-            if rows is not own and len(own):
-                times = f"{row.value / own['value'].iloc[middle]:.1f}x local" if len(known) else ""
-                beside = "; ".join(filter(None, [beside, times]))
-            elif not beside:
-                heading = getattr(row, "heading", None)
-                how = heading.partition(", ")[2] if isinstance(heading, str) else ""
-                beside = f"node {row.cpu_node}, {how or 'one CPU alone'}"
-            found.append(_metric(key, words, row, beside))
-    return found
-
-
-def _is_unknown(row: Any) -> bool:
-    return poorly_known(row.value, row.low, row.high)
-
-
-def _far_words(result: Any, cells: pd.DataFrame) -> str:
-    """Of memory without CPUs, by its kind."""
-    mine = [node.get("kind") for node in _nodes(result) if node["id"] in set(cells["memory_node"])]
-    kind = next((kind.upper() for kind in mine if kind and kind != "dram"), "")
-    return f"{kind} latency" if kind else "memory without CPUs"
-
-
-def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
-    if row.key == "peak_bandwidth":
-        return _part_of_claim(result, row)
-    if row.key == "loaded_latency_80":
-        same = (every["cpu_node"] == row.cpu_node) & (every["memory_node"] == row.memory_node)
-        idle = every[same & (every["key"] == "loaded_latency_idle")]
-        if idle.empty or _is_unknown(row) or _is_unknown(idle.iloc[0]):
-            return ""
-        high, low = (
-            end if pd.notna(end) else value
-            for end, value in ((row.high, row.value), (idle["low"].iloc[0], idle["value"].iloc[0]))
-        )
-        less = ": less than idle, which cannot be" if high < low else ""
-        return f"{row.value / idle['value'].iloc[0]:.2g}x idle{less}"
-    far = every[every["key"] == "core_to_core_farthest"] if row.key == "core_to_core_nearest" else every[:0]
-    return next((f"up to {estimate_text(one)}" for one in far.itertuples()), "")
-
-
-def _part_of_claim(result: Any, row: Any) -> str:
-    """Of what all memory modules can carry, where they tell it, else of what the firmware claims for reads of
-    all nodes with CPUs; "" where too few CPUs read for that."""
-    if not 2 * row.workers >= len(result.machine.get("cpus", [])):
-        return ""
-    peak = peak_of(result)
-    if not peak:
-        return ""
-    of = f"the DIMMs' {quantity_text(peak[0], 'B/s')}" if peak[1] == DIMMS else "the firmware's claim"
-    return f"{100 * row.value / peak[0]:.0f} % of {of}"
-
-
-def peak_of(result: Any, nodes: set[int] | None = None) -> tuple[float, str] | None:
-    """What the memory of these nodes can carry in theory, B/s, and who says so: the modules, of all nodes
-    with CPUs (`nodes` absent, or the only one), or the firmware, for reads. Not the modules of a virtual
-    machine's host, of which it gets a part."""
-    machine = result.machine
-    every = {node["id"] for node in machine.get("nodes", []) if node.get("cpus")}
-    peak = (machine.get("memory_slots") or {}).get("peak_bandwidth")
-    if peak and machine.get("hypervisor") == "" and nodes in (None, every) and every:
-        return peak, DIMMS
-    asked = every if nodes is None else nodes
-    claims = [
-        (node.get("hmat") or {}).get("read_bandwidth") for node in _nodes(result) if node["id"] in asked
+def _of_cells(result: Any, rows: list[Any]) -> tuple[Any, str, list[str]]:
+    """Of the nodes' own memory, or else of the first class, the middle cell; its line; the ends of each
+    class."""
+    classes: dict[str, list[Any]] = {"local": [], "remote": []}
+    for row in sorted(rows, key=lambda row: row.value):
+        classes.setdefault(_class_of(result, row), []).append(row)
+    classes = {name: mine for name, mine in classes.items() if mine}
+    name, mine = next(iter(classes.items()))
+    spans = [
+        f"{name} {range_text(mine[0].value, mine[-1].value, mine[0].unit)}" for name, mine in classes.items()
     ]
-    return (sum(claims), "firmware's claim") if claims and all(claims) else None
+    middle = mine[(len(mine) - 1) // 2]
+    return (middle, f"{name} {{}}", spans) if len(rows) > 1 else (middle, "{}", [middle.words])
+
+
+def _class_of(result: Any, row: Any) -> str:
+    """ "local", "remote" or, of memory without CPUs, its kind: "CXL"."""
+    if row.cpu_node == row.memory_node:
+        return "local"
+    nodes = [node for node in result.machine.get("nodes", []) if str(node["id"]) == row.memory_node]
+    if not nodes or nodes[0].get("cpus"):
+        return "remote"
+    kind = nodes[0].get("kind") or "dram"
+    return kind.upper() if kind != "dram" else "without CPUs"
 
 
 def _fleet(result: Any) -> list[Metric]:
-    """Of the kernel that was measured last: triad, mostly."""
+    """Hosts, and the median one of the kernel that was measured last: triad, mostly."""
     hosts = result.hosts
-    rows = hosts[hosts["kernel"] == hosts["kernel"].iloc[-1]].dropna(subset=["value"])
-    count = hosts["host"].nunique()
-    found = [Metric("hosts", "hosts", count, None, None, COUNT, f"{len(rows):,} with values")]
-    if len(rows):
-        kernel, middle = rows["kernel"].iloc[0], rows["value"].median()
-        quarters = [quantity_text(rows["value"].quantile(part), "B/s") for part in (0.25, 0.75)]
-        beside = f"half of the hosts: {quarters[0]} to {quarters[1]}"
-        found.append(Metric("median_host", f"median host, {kernel}", middle, None, None, "B/s", beside))
-        worst = next(rows.sort_values("value").assign(words="").head(1).itertuples())
-        beside = f"{worst.host}: {100 * (worst.value / middle - 1):+.1f} % of the median"
-        found.append(_metric("slowest_host", f"slowest host, {kernel}", worst, beside))
+    kernel = hosts["kernel"].iloc[-1]
+    values = pd.to_numeric(hosts["value"][hosts["kernel"] == kernel]).dropna()
+
+    def count(words: str, number: int, beside: str) -> Metric:
+        return Metric(words.replace(" ", "_"), words, number, None, None, COUNT, words, beside=beside)
+
+    found = [count("hosts", hosts["host"].nunique(), f"{len(values):,} with values")]
+    if len(values):
+        low, middle, high = values.quantile([0.25, 0.5, 0.75])
+        beside, name = f"half of the hosts: {range_text(low, high, 'B/s')}", f"median host, {kernel}"
+        found.append(Metric("median_host", name, middle, None, None, "B/s", name, beside=beside))
     if result.meta.get("judged"):
         slow = hosts["host"][hosts["slow"].astype(bool)].nunique()
-        found.append(Metric("slow_hosts", "slow hosts", slow, None, None, COUNT, "by the run's rule"))
+        found.append(count("slow hosts", slow, "by the run's rule"))
     return found

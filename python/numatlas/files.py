@@ -18,7 +18,7 @@ SCHEMA_VERSION = 2
 
 
 def load(path: str | Path) -> Result:
-    """Reads a result of numatlas (JSON, CSV of --format csv, samples of --samples), the folder of a survey,
+    """Reads a result of numatlas (JSON, samples of --samples), the folder of a survey,
     or a file of the earlier programs (CSV of numa_mem_bench and of the GPU sweeps, .dat of
     distributed_streams).
 

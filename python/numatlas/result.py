@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from numatlas.facts import summary
-from numatlas.text import signs
 
 #: Columns of `flows` and `totals` that are in the unit of the row's metric.
 IN_UNIT = ("value", "low", "high", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad")
@@ -59,8 +58,7 @@ class Warning:
     where: str | None = None  #: case and worker; None: the whole run
 
     def __str__(self) -> str:
-        text = signs(self.text)
-        return f"{self.where}: {text}" if self.where else text
+        return f"{self.where}: {self.text}" if self.where else self.text
 
 
 @dataclass(repr=False)
@@ -121,8 +119,9 @@ class Result:
 
     @property
     def summary(self) -> pd.DataFrame:
-        """The headline figures: a row each, with `key`, `words`, `value`, `low` and `high` in SI units,
-        `unit`, and in words what it is compared with (`beside`) and where it was measured (`where`)."""
+        """The headline figures: a row for each heading of the program's summary, in its order, with the `key`
+        of its first fact, `words` (the heading), `value`, `low` and `high` in SI units, `unit`, its `line`,
+        and in words the heading's other figures (`beside`) and where it was measured (`where`)."""
         return summary(self)
 
     @property

@@ -16,8 +16,3 @@ def printable(text: str) -> str:
 def _escaped(code: int) -> str:
     byte = code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code  # a byte of a file's name (PEP 383)
     return f"\\x{byte:02x}" if byte < 0x100 else f"\\u{byte:04x}"
-
-
-def signs(text: str) -> str:
-    """With "±" and "x", which the program has other signs for where a terminal may not have them."""
-    return re.sub(r"(\d) times( as long|,)", r"\1x\2", text.replace("+-", "±"))

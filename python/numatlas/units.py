@@ -67,7 +67,7 @@ def percent_text(part: float) -> str:
 
 def half_width(value: float | None, low: float | None, high: float | None) -> float | None:
     """The larger side of an interval over its value; None where there is no interval."""
-    if not value or low is None or high is None:
+    if not value or low is None or high is None or math.isnan(low + high):
         return None
     return max(value - low, high - value) / abs(value)
 
@@ -146,6 +146,8 @@ def quantity_text(value: float, unit: str, digits: int = 3) -> str:
     """A quantity in SI units as people read it: 0.0037 s -> "3.70 ms"; a ratio as "2.1x"."""
     if unit == "1":
         return f"{number_text(value, digits)}x"
+    if unit == "B":
+        return size_text(value)
     name, factor = fitting_unit(value, unit)
     return f"{number_text(value * factor, digits)} {name}".strip()
 
@@ -165,7 +167,9 @@ def unknown_text(low: float, ends: str) -> str:
 
 def estimate_text(row: Any, digits: int = 3) -> str:
     """The value of a row with `value`, `low`, `high` and `unit`; "unknown: 20.0 to 150 ns" where it is hardly
-    known."""
+    known. A size is its range."""
+    if row.unit == "B" and half_width(row.value, row.low, row.high) is not None:
+        return range_text(row.low, row.high, "B")
     if poorly_known(row.value, row.low, row.high):
         return unknown_text(row.low, range_text(row.low, row.high, row.unit, digits))
     return quantity_text(row.value, row.unit, digits)
@@ -173,6 +177,6 @@ def estimate_text(row: Any, digits: int = 3) -> str:
 
 def estimate_spread(row: Any) -> str:
     """ "±0.3 %"; "" where there is none, or where it stands in place of the value."""
-    if poorly_known(row.value, row.low, row.high):
+    if row.unit == "B" or poorly_known(row.value, row.low, row.high):
         return ""
     return plus_minus(row.value, row.low, row.high)

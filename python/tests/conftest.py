@@ -28,18 +28,17 @@ def measure(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     def of_machine(command: str, machine: str, *options: str, output: str = "--json") -> Path:
         key = (command, machine, *options, output)
         if key not in done:
-            suffix = {"--json": "json", "--samples": "samples", "--output": "folder"}.get(output, "csv")
+            suffix = {"--json": "json", "--samples": "samples", "--output": "folder"}[output]
             path = folder / f"{len(done)}-{command}.{suffix}"
-            where = [] if output == "--format" else [output, str(path)]
             words = [str(program()), command, "--machine", str(ROOT / "tests" / "topologies" / machine), "-q"]
-            if output == "--format":
-                words += ["--format", "csv"]
             run = subprocess.run(
-                [*words, *options, *where], env=environment, capture_output=True, text=True, check=False
+                [*words, *options, output, str(path)],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
             )
             assert run.returncode == 0, run.stderr
-            if output == "--format":
-                path.write_text(run.stdout)
             if output in ("--json", "--output"):
                 check(path / "survey.json" if output == "--output" else path)
             done[key] = path

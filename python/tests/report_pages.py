@@ -1,6 +1,8 @@
 """What the tests of the page read it with, and fleets for them."""
 
 import base64
+import csv
+import io
 import json
 import zlib
 from html.parser import HTMLParser
@@ -60,8 +62,7 @@ def table_of(tree: Tree, identity: str) -> list[dict]:
     """Rows of the raw numbers, read as page.js reads them; numbers as such."""
     (script,) = tree.find("script", id=identity)
     assert "data-packed" in script
-    lines = zlib.decompress(base64.b64decode(script["text"])).decode().removesuffix("\n").split("\n")
-    head, *rows = (line.split("\t") for line in lines)
+    head, *rows = csv.reader(io.StringIO(zlib.decompress(base64.b64decode(script["text"])).decode()))
     return [dict(zip(head, map(_value, row), strict=True)) for row in rows]
 
 

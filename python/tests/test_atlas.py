@@ -147,12 +147,9 @@ def test_nothing_measured_between_nodes_makes_no_atlas(tmp_path):
 def test_headline_figures(tmp_path):
     result, _ = atlas_of(tmp_path, 2, 1, far=True)
     told = {one.key: one for one in metrics(result)}
-    assert told["local_latency"].text == "120 ns" and told["local_latency"].spread == "±1.0 %"
-    assert told["remote_latency"].value == pytest.approx(330e-9) and told["remote_latency"].beside.endswith(
-        "x local"
-    )
-    assert (told["far_latency"].words, told["far_latency"].beside) == ("CXL latency", "2.1x local")
-    assert told["peak_bandwidth"].unit == "B/s" and told["loaded_latency_80"].beside == "1.4x idle"
+    assert told["matrix_latency"].text == "120 ns" and told["matrix_latency"].spread == "±1.0 %"
+    assert told["matrix_latency"].beside == "local 120 to 121 ns; remote 330 ns; CXL 250 ns"
+    assert told["peak_bandwidth"].unit == "B/s"
     frame = result.summary
     assert list(frame["key"]) == [one.key for one in metrics(result)] and frame["value"].notna().all()
 
@@ -168,8 +165,8 @@ def test_the_same_atlas_gives_the_same_bytes(tmp_path, suffix):
 
 def test_a_mode_that_is_not_there(tmp_path):
     _, atlas = atlas_of(tmp_path)
-    with pytest.raises(FileError, match="nothing of claims"):
-        build(atlas, mode="claims")
+    with pytest.raises(FileError, match="nothing of weights"):
+        build(atlas, mode="weights")
 
 
 @pytest.mark.parametrize(("text", "width"), [("3.3in", 3.3), ("84mm", 84 / 25.4), ("8.4cm", 8.4 / 2.54)])

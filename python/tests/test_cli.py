@@ -110,7 +110,7 @@ def test_plots_and_scripts_go_through_links_and_pipes(tmp_path):
     csv.write_text(CSV)
     link, target = tmp_path / "link.png", tmp_path / "picture"
     link.symlink_to(target)
-    for name, arguments in (("plot", ["flows", csv]), ("", [csv])):
+    for name, arguments in (("plot", ["run", csv]), ("", [csv])):
         target.unlink(missing_ok=True)
         done = command(name, *arguments, "-o", link, folder=tmp_path, script=None if name else SCALING)
         if name and done.returncode == 3:  # not of this kind: take the one that it has

@@ -78,11 +78,6 @@ def test_what_is_not_there_is_skipped(tmp_path, change):
     assert chases.startswith(wanted) and bool(chases) == bool(wanted)
 
 
-def test_of_csv(measure):
-    printed = walk(str(measure("matrix", "guest-tiers.json", output="--format")))
-    assert "0 of 6 chases had most of their pages elsewhere" in printed
-
-
 @pytest.mark.parametrize(
     ("file", "code", "words"),
     [("none.json", 6, "none.json: No such file or directory"), ("", 2, "FILE: the value is empty")],

@@ -45,13 +45,14 @@ def test_the_fact_of_a_new_benchmark_is_a_headline(tmp_path):
     result = of_a_new_benchmark(tmp_path / "a.json", [turned])
     (mine,) = [one for one in metrics(result) if one.key == "turn"]
     assert (mine.words, mine.text, mine.spread, mine.where) == (
-        "turns",
+        "Turns",
         "3.00 ns",
         "±1.0 %",
         "a turn to the left",
     )
+    assert mine.around == ["", " to the left"]
     tree = Tree(page([result]))
-    assert "turns" in [words["text"] for words in tree.find("p", class_="words")]
+    assert "Turns" in [words["text"] for words in tree.find("p", class_="words")]
 
 
 def test_the_views_of_a_new_benchmark_are_drawn(tmp_path):
@@ -75,28 +76,11 @@ def test_the_frames_of_facts(tmp_path):
     assert gpu_rates(result).empty
 
 
-@pytest.mark.parametrize(
-    ("hypervisor", "told"), [("", "50 % of the DIMMs' 196 GB/s"), ("kvm", ""), (None, "")]
-)
-def test_the_peak_is_told_as_a_part_of_what_the_modules_can_carry(tmp_path, hypervisor, told):
-    path = survey(tmp_path / "a.json", 2, 1, 4)
-    data = json.loads(path.read_text())
-    peak = next(one for one in metrics(numatlas.load(path)) if one.key == "peak_bandwidth")
-    snapshots = [data["machine"], *(one for part in data["results"] for one in part["machines"])]
-    for snapshot in snapshots:
-        snapshot["memory_slots"] = {"source": "DMI", "problem": "", "slots": []}
-        snapshot["memory_slots"]["peak_bandwidth"] = 2 * peak.value
-        snapshot["hypervisor"] = hypervisor
-    path.write_text(json.dumps(data))
-    peak = next(one for one in metrics(numatlas.load(path)) if one.key == "peak_bandwidth")
-    assert peak.beside == told
-
-
 def test_gpus_have_their_best_copies(tmp_path):
     path = survey(tmp_path / "a.json", 2, 1, 4, gpus=2)
     data = json.loads(path.read_text())
     copies = [
-        fact("gpu_copy_rate", f"GPU 1 {way}", rate, "B/s", gpu="1", direction=way)
+        fact("gpu_copy_rate", f"GPU 1 {way}", rate, "B/s", "GPU 1", f"{way} {{}}", gpu="1", direction=way)
         for way, rate in (("h2d", 50e9), ("h2d", 55e9), ("d2h", 52e9), ("both", 90e9))
     ]
     data["results"][0]["facts"] += copies
@@ -109,8 +93,10 @@ def test_gpus_have_their_best_copies(tmp_path):
     (atlas,) = figures_of(result, "atlas")
     gpu = next(place for place in atlas.places if place.name == "GPU1")
     assert gpu.texts["bandwidth"] == "55.0 GB/s h2d" and gpu.texts["other"] == "52.0 GB/s d2h ±1.0 %"
-    (card,) = [one for one in metrics(result) if one.words == "host to GPU"]
-    assert card.value == pytest.approx(55e9)
+    (card,) = [one for one in metrics(result) if one.name == "gpu copy rate, gpu 1"]
+    assert card.value == pytest.approx(50e9) and card.line == "h2d {}"
+    told = "h2d 55.0 GB/s ±1.0 %; d2h 52.0 GB/s ±1.0 %; both 90.0 GB/s ±1.0 %"
+    assert (card.words, card.beside) == ("GPU 1", told)
 
 
 def test_numbers_of_workers_are_shown_by_powers_of_two(tmp_path):
@@ -124,26 +110,44 @@ def test_numbers_of_workers_are_shown_by_powers_of_two(tmp_path):
     assert not scaling.x.log2
 
 
-def test_an_idle_latency_alone_makes_no_card(tmp_path):
-    path = survey(tmp_path / "a.json", 1, 1, 4)
-    data = json.loads(path.read_text())
-    (part,) = [one for one in data["results"] if one["command"] == "loaded"]
-    part["facts"] = [one for one in part["facts"] if one["key"] == "loaded_latency_idle"]
-    for one in part["cases"]:
-        one["flows"][0]["figures"] = one["flows"][0]["figures"][:1]
-        one["figures"] = one["figures"][:1]
-    path.write_text(json.dumps(data))
-    assert "under load" not in {one.words for one in metrics(numatlas.load(path))}
+def test_cards_are_the_headings_of_the_file_in_its_order():
+    path = SURVEYS / "h200.json"
+    every = [one for part in json.loads(path.read_text())["results"] for one in part["facts"]]
+    headings = list(dict.fromkeys(one["heading"] for one in every if one["heading"]))
+    assert [one.words for one in metrics(numatlas.load(path))] == headings
 
 
-def test_latencies_of_other_nodes_have_the_span_that_the_terminal_has():
-    told = {one.key: one for one in metrics(numatlas.load(SURVEYS / "tiers.json"))}
-    cells = pairs(numatlas.load(SURVEYS / "tiers.json"))
-    cells = cells[(cells["what"] == "latency") & (cells["cpu_node"] != cells["memory_node"])]
-    spans = [told[key].beside.split(", ")[0] for key in ("remote_latency", "far_latency") if key in told]
-    numbers = [float(word) for span in spans for word in span.split() if word.replace(".", "").isdigit()]
-    ends = [cells["value"].min() * 1e9, cells["value"].max() * 1e9]
-    assert [min(numbers), max(numbers)] == pytest.approx(ends, rel=0.01)
+def test_cells_have_the_middle_of_the_local_ones_and_the_spans_that_the_terminal_has():
+    told = {one.key: one for one in metrics(numatlas.load(SURVEYS / "tiers.json"))}["matrix_latency"]
+    assert (told.line, told.text, told.spread) == ("local {}", "338 ns", "±26 %")
+    assert told.beside == "local 338 to 488 ns; remote 318 to 369 ns; without CPUs 328 ns"
+
+
+def test_a_figure_that_is_unknown_stands_in_no_card_that_has_others(tmp_path):
+    vague = fact("turn", "a turn", 3e-9, "s", "Turns", "{} first", part=0.9)
+    known = fact("other_turn", "a turn", 4e-9, "s", "Turns", "{} second")
+    (mine,) = [
+        one
+        for one in metrics(of_a_new_benchmark(tmp_path / "a.json", [vague, known]))
+        if one.words == "Turns"
+    ]
+    assert (mine.key, mine.beside, mine.doubted) == ("other_turn", "", False)
+    (mine,) = [
+        one for one in metrics(of_a_new_benchmark(tmp_path / "b.json", [vague])) if one.words == "Turns"
+    ]
+    assert mine.text == "unknown: 0.300 to 5.70 ns" and mine.doubted
+
+
+def test_a_size_is_its_range_and_few_visits_have_a_star(tmp_path):
+    reach = fact("reach", "memory", 393216, "B", "TLB", "L1 {}") | {
+        "estimate": {"value": 393216, "low": 393216, "high": 524288, "n": 1, "method": "derived"}
+    }
+    cost = fact("cost", "a miss", 3e-9, "s", "TLB", "a miss {}")
+    cost["estimate"]["method"] = "within"
+    (mine,) = [
+        one for one in metrics(of_a_new_benchmark(tmp_path / "a.json", [reach, cost])) if one.words == "TLB"
+    ]
+    assert (mine.text, mine.spread, mine.beside) == ("384 to 512 KiB", "", "a miss 3.00 ns ±1.0 %*")
 
 
 def test_a_badge_counts_settings(tmp_path):

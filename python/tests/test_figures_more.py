@@ -1,40 +1,21 @@
-"""Figures where files are not the plainest: several kinds, hosts, absent values, CSV."""
+"""Figures where files are not the plainest: several kinds, hosts, absent values."""
 
 import copy
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from commands import SURVEYS
 from results import value
 
 import numatlas
 from numatlas.figures import figures_of
-from numatlas.figures.convergence import convergence, stops_of
 from numatlas.figures.model import Bars, Curves, Matrix
-from numatlas.figures.placement import placement_of
 from numatlas.figures.tables import Tables
+from numatlas.result import cell_of, view_of
 
 GPUS = "two-sockets-four-gpus.json"
 TIERS = "guest-tiers.json"
-
-#: Kind of figures, machine, options. Commands whose CSV must tell what their JSON tells without its views.
-CSV_CASES = [
-    ("matrix", TIERS, []),
-    ("matrix", TIERS, ["--pages", "base,thp"]),
-    ("loaded", TIERS, ["--kernels", "read,copy"]),
-    ("cores", TIERS, []),
-    ("copy", TIERS, []),
-    ("touch", TIERS, []),
-    ("weights", TIERS, []),
-    ("latency", "guest-four-nodes.json", ["--size", "32KiB,1MiB,64MiB", "--pages", "base,thp"]),
-    ("latency", TIERS, ["--size", "1MiB,2MiB", "--threads", "2"]),
-    ("bandwidth", GPUS, ["--threads", "1,2,4"]),
-    ("bandwidth", GPUS, ["--threads", "2", "--serial"]),
-    ("transfer", GPUS, ["--gpus", "0,2", "--size", "1MiB,2MiB", "--measure", "copies"]),
-    ("transfer", GPUS, ["--gpus", "0,2", "--measure", "chase"]),
-]
 
 
 def numbers(found) -> dict:
@@ -62,47 +43,6 @@ def numbers(found) -> dict:
     return told
 
 
-def is_text(part) -> bool:
-    return bool(part) and isinstance(part[0], str)
-
-
-@pytest.mark.parametrize("case", CSV_CASES, ids=lambda case: " ".join([case[0], *case[2]]))
-def test_csv_draws_what_the_json_draws(measure, case):
-    command, machine, options = case
-    by_csv = numatlas.load(measure(command, machine, *options, output="--format"))
-    by_json = numatlas.load(measure(command, machine, *options))
-    assert (by_csv.kind, by_csv.meta["form"]) == (command, "csv")
-    for name in ("point", "flow", "workers", "rank", "thread", "cpu", "cpu_node", "value", "low", "high"):
-        pd.testing.assert_series_equal(by_csv.flows[name], by_json.flows[name], rtol=1e-5)
-    drawn = figures_of(by_csv)
-    told = numbers(drawn)
-    by_json.views, by_json.groups = [], pd.DataFrame()
-    wanted = numbers(figures_of(by_json, command))
-    assert wanted and list(told) == list(wanted)
-    for key, part in wanted.items():
-        if is_text(part):
-            assert told[key] == part
-        else:
-            np.testing.assert_allclose(*(np.array(p, dtype=float) for p in (told[key], part)), rtol=1e-5)
-    for one in drawn:
-        assert "not its pages" in one.placement or "peer" in one.key
-        assert "no interval" not in one.spread
-
-
-def test_csv_tells_memory_that_lies_elsewhere():
-    flows = pd.DataFrame({"memory": ["bind:0", "bind:1"], "observed_memory_node": [0, 0]})
-    assert placement_of(flows).startswith("memory seen on node 0; asked bind:1, seen on node 0; the file")
-
-
-def test_csv_of_run_has_its_flows(measure, tmp_path):
-    text = measure("latency", TIERS, "--size", "1MiB", "--threads", "2", output="--format").read_text()
-    head, *lines = text.splitlines()
-    path = tmp_path / "run.csv"
-    path.write_text("\n".join([f"{head},scenario", *[f"{line},one" for line in lines], ""]))
-    (bars,) = figures_of(numatlas.load(path), "run")
-    assert [row.name for row in bars.rows] == ["rank 0, thread 0", "rank 0, thread 1"] or True
-
-
 @pytest.mark.parametrize("name", ["copies", "latency", "chase", "peer"])
 def test_every_measure_alone(measure, name):
     found = figures_of(
@@ -120,8 +60,7 @@ def test_a_cell_has_one_number(measure, plain, tmp_path):
     path.write_text(json.dumps({**data, "views": [view]}))
     found = figures_of(numatlas.load(path), "matrix")
     assert [one.key.split("-")[-1] for one in found] == ["base", "thp"]
-    title = view["title"].replace("64MiB", "64 MiB")
-    assert [one.title for one in found] == [f"{title}, {pages}" for pages in ("base", "thp")]
+    assert [one.title for one in found] == [f"{view['title']}, {pages}" for pages in ("base", "thp")]
     for one, pages in zip(found, ("base", "thp"), strict=True):
         wanted = [
             value(case["flows"][0], "latency") * 1e9
@@ -228,7 +167,10 @@ def test_sums_over_hosts_say_so(measure, plain, tmp_path):
 def test_nodes_of_two_hosts_are_two(measure, plain, tmp_path):
     path = tmp_path / "hosts.json"
     data = plain(measure("latency", TIERS, "--size", "32KiB,1MiB"))
-    path.write_text(json.dumps({**two_hosts(data), "views": []}))
+    cells = [cell_of(head="size", label="size"), cell_of(figure="latency", scale=1e9)]
+    path.write_text(
+        json.dumps({**two_hosts(data), "views": [view_of("Latency", "curve", cells, rows="size")]})
+    )
     (ladder,) = figures_of(numatlas.load(path), "latency")
     assert [line.name for line in ladder.series] == ["one", "two"]
     assert ladder.series[1].y == pytest.approx([0.5 * value for value in ladder.series[0].y])
@@ -312,52 +254,6 @@ def test_a_sample_of_pages_is_told(measure, plain, tmp_path):
 
     text = placement(measure, plain, tmp_path, change)
     assert "all pages seen on the node asked for (a sample of 600 of 6000 pages; the node of 60 pages" in text
-
-
-@pytest.mark.parametrize(
-    ("stops", "words"),
-    [
-        (["converged", "converged"], []),
-        (["converged", "time_cap"], ["1 of 2 cases converged; the other stopped at the time cap"]),
-        (["interrupted", "interrupted"], ["none of 2 cases converged; all were interrupted"]),
-        (
-            ["time_cap", "time_cap", "new"],
-            ["none of 3 cases converged; 2 stopped at the time cap, 1 ended by new"],
-        ),
-    ],
-)
-def test_why_medians_did_not_converge(stops, words):
-    flows = pd.DataFrame({"point": range(len(stops)), "flow": 0, "stop": stops})
-    assert convergence(stops_of(flows)) == words
-
-
-def test_a_case_converges_with_all_of_its_workers():
-    stops = ["converged", "time_cap", "converged", "converged"]
-    flows = pd.DataFrame({"point": [0, 0, 1, 1], "flow": [0, 1, 0, 1], "stop": stops})
-    assert stops_of(flows) == ("time_cap", "converged")
-
-
-def test_an_unknown_value_has_no_widest_interval():
-    (told,) = convergence(("time_cap", "time_cap"), (0.12, 10.9))
-    assert told.endswith("(the widest interval shown is ±12 %)")
-    (told,) = convergence(("time_cap", "time_cap"), (10.9, 0.7))
-    assert "interval" not in told
-    assert convergence(("time_cap",), (1e-5,))[0].endswith("±<0.1 %)")
-
-
-def test_loads_do_not_converge(measure, plain, tmp_path):
-    """They are not counted: as in the program's own text."""
-    data, path = plain(measure("loaded", TIERS)), tmp_path / "loaded.json"
-    measured = 0
-    for case in data["cases"]:
-        for flow in case["flows"]:
-            flow["stop"] = "converged" if flow["load"] else "time_cap"
-            measured += not flow["load"]
-    path.write_text(json.dumps(data))
-    notes = [note for one in figures_of(numatlas.load(path), "loaded") for note in one.notes]
-    counted = [note for note in notes if "cases converged" in note]
-    assert counted and sum(int(note.split(" ")[2]) for note in counted) >= measured
-    assert all(note.startswith("none of ") for note in counted)
 
 
 def test_keys_of_copies_tell_what_they_are_of(measure):

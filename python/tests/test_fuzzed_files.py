@@ -23,7 +23,6 @@ SWEEP = (
 MAPPING = "rank,host,cpu,node\n0,a,0,0\n1,a,4,1\n"
 SEEDS = {
     "ranks.csv": (ROOT / "examples" / "published" / "numa_mem_bench-lumig-domain0.csv").read_text(),
-    "tidy.csv": (ROOT / "python" / "tests" / "tidy.csv").read_text(),
     "sweep.csv": SWEEP,
     "mapping.csv": MAPPING,
     "stream.dat": (ROOT / "tests" / "golden" / "fleet" / "memory_results-48x1-100101042021.dat").read_text(),
@@ -65,11 +64,3 @@ def test_is_read_or_refused_in_one_line(name, tmp_path):
             assert "\n" not in told and len(told) < 500, told
 
     read()
-
-
-@pytest.mark.parametrize("column", ["unit", "metric", "size_bytes", "ci95_low", "memory_node"])
-def test_a_tidy_file_without_one_of_its_columns_is_refused(column, tmp_path):
-    path = tmp_path / "tidy.csv"
-    path.write_text(SEEDS["tidy.csv"].replace(f",{column},", f",'{column},", 1))
-    with pytest.raises(FileError, match=f"damaged: there is no column {column}$"):
-        numatlas.load(path)

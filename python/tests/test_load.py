@@ -121,15 +121,6 @@ def test_labels_and_places_are_columns(measure):
     assert set(flows["unit"]) == {"s", "B/s"}
 
 
-def test_csv_has_the_rows_of_the_json(measure):
-    options = ("--size", "1MiB,64MiB", "--cpus", "0-1", "--threads", "2")
-    by_json = numatlas.load(measure("latency", "guest-tiers.json", *options)).flows
-    by_csv = numatlas.load(measure("latency", "guest-tiers.json", *options, output="--format")).flows
-    assert len(by_csv) == len(by_json) == 4
-    for name in ("value", "low", "high", "p95"):
-        pd.testing.assert_series_equal(by_csv[name], by_json[name], rtol=1e-5)
-
-
 def test_ranks_of_numa_mem_bench(tmp_path):
     path = tmp_path / "ranks.csv"
     path.write_text("size (MB),0,1\n1,10.40,11.64\n2,13.26,13.28\n")
@@ -228,6 +219,7 @@ BAD = {
         "no nodes",
     ),
     "csv": ("a,b\n1,2\n", "neither a result"),
+    "csv of --format": ("host,rank,thread\na,0,0\n", "neither a result"),
     "header only": ("size (MB),0,1\n", "header without rows"),
     "words": ("size (MB),0\n1,abc\n", "damaged"),
     "short row": ("size (MB),0,1\n1,2\n2,3,4\n", "damaged: line 2 has fewer fields"),
@@ -273,22 +265,16 @@ SWEEP = (
     '1,"0,1",4096,0.005,0.76,0.004,0.95\n'
     '1,"0,1",8192,0.006,0.86,0.005,1.05\n'
 )
-ROUNDS = (
-    "host,kernel,mode,round,counted,node_seconds,slowest_seconds,overlap,node_bytes_per_second\n"
-    "a,triad,memory,0,no,0.25,0.26,0.99,1.5e+11\na,triad,memory,1,yes,0.25,0.26,0.99,1.5e+11\n"
-)
 
 
-@pytest.mark.parametrize("form", ["ranks", "mapping", "sweep", "rounds", "tidy"])
-def test_every_cut_of_a_csv_within_a_row_is_noticed(form, measure, tmp_path):
+@pytest.mark.parametrize("form", ["ranks", "mapping", "sweep"])
+def test_every_cut_of_a_csv_within_a_row_is_noticed(form, tmp_path):
     """What is left of a cut number is a number too, and pandas takes a row of fewer fields."""
     examples = ROOT / "examples" / "published"
     text = {
         "ranks": (examples / "numa_mem_bench-lumig-domain0.csv").read_text,
         "mapping": (examples / "numa_mem_bench-lumig-domain0-mapping_check.log").read_text,
         "sweep": lambda: SWEEP,
-        "rounds": lambda: ROUNDS,
-        "tidy": measure("latency", "guest-tiers.json", "--size", "1MiB,2MiB", output="--format").read_text,
     }[form]()
     path = tmp_path / "cut.csv"
     path.write_text(text)

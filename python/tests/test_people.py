@@ -10,8 +10,7 @@ from made_results import survey
 from report_pages import Tree, fleet_of
 
 import numatlas
-from numatlas.figures import figures_of, people
-from numatlas.figures.convergence import convergence, stops_of
+from numatlas.figures import figures_of
 from numatlas.figures.model import Atlas
 from numatlas.figures.placement import placement_of
 from numatlas.figures.tables import label_words
@@ -23,21 +22,6 @@ from numatlas.report.pictures import MOST_PRINTED, fleet_in_sum
 from numatlas.units import number_text, quantity_text, size_text
 
 STYLE = (ROOT / "python" / "numatlas" / "report" / "style.css").read_text()
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("us a page", "µs per page"),
-        ("faults a page", "faults per page"),
-        ("known to +-51.8 % only", "known to ±51.8 % only"),
-        ("alone 1.20 times as long (1.00 times, 1.00 to 1.00)", "alone 1.20x as long (1.00x, 1.00 to 1.00)"),
-        ("a chase over 64MiB", "a chase over 64 MiB"),
-        ("took longer: use --size 64MiB", "took longer: use --size 64MiB"),
-    ],
-)
-def test_words(text, told):
-    assert people.words(text) == told
 
 
 @pytest.mark.parametrize(
@@ -59,22 +43,6 @@ def test_sizes_and_rates():
     assert (size_text(32768), size_text(3 << 19, whole=True)) == ("32 KiB", "1536 KiB")
     assert quantity_text(2.972e12, "B/s") == "2.97 TB/s" and quantity_text(9.99e11, "B/s") == "999 GB/s"
     assert number_text(1e200, 3) == "1.00e+200" and number_text(123456.0) == "123456"
-
-
-def test_what_converged_is_counted_in_cases(tmp_path):
-    def told(count, *widths):
-        return convergence(stops_of(figures_flows(count)), widths)
-
-    assert told(2) == ["none of 2 cases converged; all stopped at the time cap"]
-    assert told(1) == ["did not converge: stopped at the time cap"]
-    assert told(1, 0.048) == ["did not converge: stopped at the time cap (the interval shown is ±4.8 %)"]
-    assert told(2, 0.1, 0.28)[0].endswith(" (the widest interval shown is ±28 %)")
-
-
-def figures_flows(count):
-    result = numatlas.load(SURVEYS / "tiers.json")["cores"]
-    flows = result.flows.drop_duplicates(["point", "flow"]).head(count)
-    return flows.assign(stop="time_cap")
 
 
 def test_pages_whose_node_nobody_told():

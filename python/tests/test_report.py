@@ -52,8 +52,8 @@ def test_every_figure_tells_spread_placement_warnings_and_numbers(made_survey):
         (placement,) = tree.find("dd", within=article, class_="placement")
         assert spread["text"] == figure.spread
         assert placement["text"] == figure.placement
-        for name in ("copy", "download"):
-            assert tree.find("button", within=article, class_=name, data_table=f"numbers-{article['id']}")
+        numbers = f"numbers-{article['id']}"
+        assert tree.find("button", within=article, class_="download", data_table=numbers)
         rows = table_of(tree, f"numbers-{article['id']}")
         assert [row["value"] for row in rows] == list(figure.data["value"])
 
@@ -165,7 +165,7 @@ def test_an_empty_cell_says_why(measure, monkeypatch):
     figure.texts[0][1] = "too little memory"
     tree = drawn(monkeypatch, figure)
     assert any(one["text"].startswith("too little memory") for one in tree.find("td"))
-    assert cells_of(figure)["texts"][0][1] == "too little memory"
+    assert cells_of(figure)["words"][0][1] == "no value; too little memory"
 
 
 def test_large_maps_are_drawn(monkeypatch):
@@ -179,7 +179,8 @@ def test_large_maps_are_drawn(monkeypatch):
     assert "<39>" not in place["text"] and "<32>" in place["text"]  # every other name has room
     assert "widest spread: 88.00 to 97.00 ns ( <39>,  <39>)" in tree.find("article")[0]["text"]
     spec = cells_of(figure)
-    assert spec["values"] == values and spec["high"][39][39] == 97 and spec["rows"] == names
+    assert spec["words"][39][39] == "88.00 ns (88.00 to 97.00)" and spec["rows"] == names
+    assert len(spec["words"]) == len(spec["words"][0]) == 40
 
 
 def test_small_differences_do_not_get_the_whole_scale():

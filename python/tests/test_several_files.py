@@ -30,9 +30,9 @@ def test_a_trend_of_runs_that_have_not_all_the_same_figures(tmp_path):
     results = [numatlas.load(path) for path in paths]
     (figure,) = trend.figures(results, list("ABCD"))
     lines = {line.name: line for line in figure.series}
-    assert lines["local latency"].y == pytest.approx([1, 1.2 / 1.1, 1.3 / 1.1, 1.4 / 1.1])
-    assert lines["best bandwidth"].x == [1, 3, 4]
-    assert lines["best bandwidth"].y == pytest.approx([1, 1.1 / 1.3, 1.1 / 1.4])
+    assert lines["matrix latency"].y == pytest.approx([1, 1.2 / 1.1, 1.3 / 1.1, 1.4 / 1.1])
+    assert lines["peak bandwidth"].x == [1, 3, 4]
+    assert lines["peak bandwidth"].y == pytest.approx([1, 1.1 / 1.3, 1.1 / 1.4])
     assert Tree(page(results)).find("article", id="trend")
 
 
@@ -125,5 +125,5 @@ def test_files_without_a_figure_in_common(tmp_path):
 
 
 def test_a_mode_is_of_an_atlas_only(tmp_path):
-    done = command("plot", "latency", SURVEYS / "tiers.json", "--mode", "claims", folder=tmp_path)
-    one_line(done, 2, "--mode: claims: of an atlas only")
+    done = command("plot", "latency", SURVEYS / "tiers.json", "--mode", "bandwidth", folder=tmp_path)
+    one_line(done, 2, "--mode: bandwidth: of an atlas only")

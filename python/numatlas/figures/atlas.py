@@ -56,9 +56,7 @@ def figures(result: Result) -> list[Figure]:
     nodes = {node["id"]: _node(machine, node, cells) for node in machine["nodes"] if node["id"] in home}
     names = list(sockets)
     links = [
-        _link(machine, (first, second), home, cells)
-        for at, first in enumerate(names)
-        for second in names[at + 1 :]
+        _link((first, second), home, cells) for at, first in enumerate(names) for second in names[at + 1 :]
     ]
     atlas = Atlas(
         "atlas",
@@ -73,8 +71,6 @@ def figures(result: Result) -> list[Figure]:
         chain=[_hop(machine, row) for row in cache_levels(result).itertuples()],
     )
     atlas.modes = [mode for mode in UNITS if cells[mode]] or ["bandwidth"]
-    if any(spot.claims for spot in (*atlas.places, *links)):
-        atlas.modes.append("claims")
     arrange(atlas, [[nodes[node] for node in sockets[name]] for name in sockets], list(attached.values()))
     return [atlas]
 
@@ -112,7 +108,6 @@ def _node(machine: Json, node: Json, cells: dict[str, Cells]) -> Spot:
         elif near is not None:  # in words only: it is no figure of the node's own
             spot.spreads[what] = f"{estimate_text(reached[near])} from N{near}"
             spot.detail += f"\n{_detail(reached[near])}"
-    spot.claims = _claims(node)
     return spot
 
 
@@ -121,7 +116,7 @@ def _far(node: Json, near: int, cells: dict[str, Cells]) -> Spot:
     kind = (node.get("kind") or "").upper()
     name = f"N{node['id']} {kind if kind != 'DRAM' else ''}".strip()
     note = f"from N{near}, {short_size(node['memory_total'])}"
-    spot = Spot(name, note, f"node {node['id']}, no CPUs", far=True, claims=_claims(node))
+    spot = Spot(name, note, f"node {node['id']}, no CPUs", far=True)
     for what, mine in cells.items():
         if (near, node["id"]) in mine:
             _fill(spot, what, mine[near, node["id"]])
@@ -176,12 +171,6 @@ def _detail(cell: Any) -> str:
     return f"{cell.words}: {estimate_text(cell, 4)}{ends}"
 
 
-def _claims(node: Json) -> str:
-    """By the firmware's HMAT."""
-    told, units = node.get("hmat") or {}, {"read_latency": "s", "read_bandwidth": "B/s"}
-    return ", ".join(quantity_text(told[name], unit) for name, unit in units.items() if told.get(name))
-
-
 def _nearest(node: Json, latency: Cells, home: dict[int, str]) -> int:
     """Node with CPUs from which this memory is nearest: as all sockets measured it, else by the firmware."""
     measured = {cpu: cell.value for (cpu, memory), cell in latency.items() if memory == node["id"]}
@@ -223,7 +212,7 @@ def _hop(machine: Json, row: Any) -> Spot:
 # ---- Between sockets
 
 
-def _link(machine: Json, names: tuple[str, str], home: dict[int, str], cells: dict[str, Cells]) -> Spot:
+def _link(names: tuple[str, str], home: dict[int, str], cells: dict[str, Cells]) -> Spot:
     """All pairs of nodes of two sockets, in both directions."""
     spot = Spot(" and ".join(names), detail=" and ".join(names), ends=names)
 
@@ -234,13 +223,6 @@ def _link(machine: Json, names: tuple[str, str], home: dict[int, str], cells: di
         mine = sorted((cell for pair, cell in every.items() if joins(pair)), key=lambda cell: cell.value)
         if mine:
             _fill_link(spot, what, mine, every)
-    distances = {
-        length
-        for node in machine["nodes"]
-        for other, length in (node.get("distance") or {}).items()
-        if joins((node["id"], int(other)))
-    }
-    spot.claims = f"distance {' to '.join(map(str, _ends(sorted(distances))))}" if distances else ""
     return spot
 
 

@@ -69,8 +69,8 @@ def _words(row: object) -> str:
 def _placement(texts: pd.Series) -> str:
     if texts.empty:
         return "the file does not tell where the memory lay"
-    nodes = texts.str.replace(r"\d+ pages", "pages", regex=True).value_counts()
-    return "observed: " + "; ".join(f"{text} ({count} hosts)" for text, count in nodes.head(3).items())
+    counts = texts.value_counts().head(3)
+    return "observed: " + "; ".join(f"{text} ({count} hosts)" for text, count in counts.items())
 
 
 def _notes(result: Result) -> list[str]:

@@ -7,9 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.facts import IDLE, KNEE, LOAD_PEAK, loads, peak_of
+from numatlas.facts import facts, nodes_with_cpus
 from numatlas.figures.model import Mark, Series, Special
-from numatlas.figures.told import column
 from numatlas.result import Cell, Result, View
 from numatlas.units import number_text, plus_minus, poorly_known, scaled_unit
 
@@ -17,12 +16,15 @@ from numatlas.units import number_text, plus_minus, poorly_known, scaled_unit
 LINES = {"read": (1, 0), "write": (0, 1), "copy": (1, 1), "scale": (1, 1), "update": (1, 1)}
 LINES |= {"add": (2, 1), "triad": (2, 1)}
 COUNTED, MOVED = "bandwidth_sum", "traffic_sum"
+MOVED_WORDS = "memory traffic: with lines that are read before they are written"
 #: The part of the peak at which programs that use their memory well are.
 WELL_USED = 0.8
 #: A knee is at least this part of both axes below the line from the first point to the last.
 LEAST_BEND = 0.1
 #: What is marked.
 AT_80 = "at 80 %: where a load of 80 % of the peak was asked for, or between its neighbours"
+#: Facts that are marked.
+IDLE, KNEE, LOAD_PEAK = "loaded_latency_idle", "loaded_latency_80", "loaded_bandwidth_peak"
 BEND = "knee: the point furthest below the line from the first point to the last"
 
 
@@ -90,20 +92,38 @@ def knee_of(known: pd.DataFrame) -> tuple[float, float] | None:
 def load_marks(result: Result, main: Cell, unit: str, scale: float) -> list[Mark]:
     """Of one curve, as the facts of the run have them: the latency when idle, and the highest load, which is
     shown in `scale`."""
-    every = loads(result)
+    every = facts(result)
+    every = every[every["key"].str.startswith("loaded_")]
     ends = every[["value", "low", "high"]].itertuples(index=False)
     every = every[[not poorly_known(*one) for one in ends]]
     own = every[every["key"] == KNEE]
     pair = (own if len(own) else every).head(1)[["cpu_node", "memory_node"]]
     found = {row.key: row.value for row in every.merge(pair).drop_duplicates("key").itertuples()}
     marks = []
-    for key in filter(found.get, IDLE):
-        idle = found[key] * main["scale"]
+    if IDLE in found:
+        idle = found[IDLE] * main["scale"]
         marks.append(Mark(idle, f"idle {number_text(idle, 3)} {unit}", level=True))
     if LOAD_PEAK in found:
         most = found[LOAD_PEAK] * scale
         marks.append(Mark(most, f"highest load {number_text(most, 3)} {scaled_unit('B/s', scale)}"))
     return marks
+
+
+def peak_of(result: Result, nodes: set[int] | None = None) -> tuple[float, str] | None:
+    """What the memory of these nodes can carry in theory, B/s, and who says so: the modules, of all nodes
+    with CPUs (`nodes` absent, or the only one), or the firmware, for reads. Not the modules of a virtual
+    machine's host, of which it gets a part."""
+    machine, every = result.machine, nodes_with_cpus(result)
+    peak = (machine.get("memory_slots") or {}).get("peak_bandwidth")
+    if peak and machine.get("hypervisor") == "" and nodes in (None, every) and every:
+        return peak, "theoretical peak"
+    asked = every if nodes is None else nodes
+    claims = [
+        (node.get("hmat") or {}).get("read_bandwidth")
+        for node in machine.get("nodes", [])
+        if node["id"] in asked
+    ]
+    return (sum(claims), "firmware's claim") if claims and all(claims) else None
 
 
 def peak_marks(
@@ -123,21 +143,6 @@ def peak_marks(
 def _moved_reads(counted: float, moved: float, lines: tuple[int, int]) -> int:
     """Percent: lines that are read before they are written are reads of the memory."""
     return round(100 * (1 - counted / moved * lines[1] / sum(lines)))
-
-
-def moved_words(flows: pd.DataFrame) -> str:
-    """What the traffic of these points is, and where its share of reads is not that of the kernel."""
-    names = {name: f"{name}.value" for name in (MOVED, COUNTED)}
-    there = flows.assign(load_kernel=column(flows, "load_kernel")).dropna(subset=list(names.values()))
-    there = there[there[names[MOVED]] > 0].drop_duplicates("load_kernel")
-    shares = []
-    for one in there.to_dict("records"):
-        kernel, lines = str(one["load_kernel"]), lines_of(str(one["load_kernel"]))
-        read = _moved_reads(one[names[COUNTED]], one[names[MOVED]], lines) if lines else None
-        if lines and read != round(100 * lines[0] / sum(lines)):
-            shares.append(f"{read} % of {kernel if kernel != 'write' else 'writes alone'}")
-    reads = f"; in it reads are {', '.join(shares)}" if shares else ""
-    return f"memory traffic: with lines that are read before they are written{reads}"
 
 
 def mess_tables(flows: pd.DataFrame) -> dict[str, pd.DataFrame]:

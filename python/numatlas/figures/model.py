@@ -137,6 +137,10 @@ class Curves(Figure):
     series: list[Series] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
 
+    def words(self) -> str:
+        """ "Latency per load by buffer size"."""
+        return f"{self.y.label[:1].upper()}{self.y.label[1:]} by {self.x.label}"
+
     def ends(self) -> list[float]:
         """All numbers that a scale has to reach."""
         return _known(end for line in self.series for end in (*line.y, *line.low, *line.high))
@@ -192,6 +196,14 @@ class Matrix(Figure):
     def spread_of(self, row: int, column: int, *form: Any) -> str:
         """ "1.2 to 1.9", or ""."""
         return spread_text(self.low[row][column], self.high[row][column], *form)
+
+    def words_of(self, row: int, column: int) -> str:
+        """Of a cell all that is known: "120.0 ns (118.0 to 122.0); node 2 has too little memory"."""
+        value, ends = self.values[row][column], self.spread_of(row, column)
+        shown = number_or_range(value, self.low[row][column], self.high[row][column])
+        shown = f"{shown} {self.unit}" if shown else "no value"
+        shown += f" ({ends})" if ends and value is not None else ""
+        return "; ".join(filter(None, [shown, self.texts[row][column]]))
 
     def half_width(self, row: int, column: int) -> str:
         """ "±1.3 %", or ""."""
@@ -355,7 +367,6 @@ class Spot:
     texts: dict[str, str] = field(default_factory=dict)
     spreads: dict[str, str] = field(default_factory=dict)
     unsteady: set[str] = field(default_factory=set)
-    claims: str = ""  #: what the firmware says of it
     far: bool = False  #: without CPUs: the figures are those of the CPUs that its note tells
     box: Box = field(default_factory=lambda: Box(0, 0, 0, 0))
     ends: tuple[str, str] = ("", "")  #: of a link, names of its sockets
@@ -364,7 +375,7 @@ class Spot:
 
 @dataclass
 class Atlas(Figure):
-    """The machine as a map. `modes`: what it can show: "latency", "bandwidth", "claims" (of the firmware)."""
+    """The machine as a map. `modes`: what it can show: "latency", "bandwidth"."""
 
     places: list[Spot] = field(default_factory=list)  #: nodes, and what is attached
     links: list[Spot] = field(default_factory=list)

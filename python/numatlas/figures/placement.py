@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from numatlas.figures.told import column, label_text
+from numatlas.figures.told import column
 
 #: More placements than these are counted only.
 MOST_PLACEMENTS = 4
@@ -17,7 +17,7 @@ def placement_of(flows: pd.DataFrame) -> str:
     if seen.empty:
         return ""
     if "placement" not in seen:
-        return _by_nodes(seen)
+        return "the file does not tell where the memory lay"
     memory = _memories(seen)
     if memory.empty:
         return ""
@@ -80,18 +80,3 @@ def _listed(observed: pd.DataFrame) -> str:
     if len(astray) > MOST_ASTRAY:
         words += f"; {len(astray)} in all with pages elsewhere"
     return words
-
-
-def _by_nodes(seen: pd.DataFrame) -> str:
-    """Of a CSV file, which has no pages."""
-    if "memory" not in seen:
-        return "the file does not tell where the memory lay"
-    nodes = column(seen, "observed_memory_node")
-    if nodes.dropna().empty:
-        return "where the pages lay was not observed"
-    words = f"memory seen on node {', '.join(sorted({label_text(node) for node in nodes.dropna()}))}"
-    pairs = {(str(m), label_text(n)) for m, n in zip(column(seen, "memory"), nodes, strict=True)}
-    for memory, node in sorted(pairs):
-        if memory.startswith("bind:") and memory[5:].isdigit() and node != memory[5:]:
-            words += f"; asked {memory}, seen on node {node.replace('-', '?')}"
-    return f"{words}; the file tells the node of each worker's memory, not its pages"

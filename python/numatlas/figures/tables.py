@@ -7,8 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.figures import people
-from numatlas.figures.convergence import convergence, stops_of
 from numatlas.figures.loaded import load_words
 from numatlas.figures.placement import placement_of
 from numatlas.figures.told import column, half_widths, key_of, label_shown, label_text, skips_of, warnings_of
@@ -56,7 +54,7 @@ def words_of(name: str) -> str:
 def words_for(view: View, labels: dict[str, Any]) -> str:
     """ "read, regular, 4 workers"."""
     heads = {cell["label"]: cell["head"] for cell in view["cells"] if cell["label"] and cell["head"]}
-    texts = {name: label_text(value, name) for name, value in labels.items()}
+    texts = {name: label_shown(value, name) for name, value in labels.items()}
     if texts.get("cpu_node") == texts.get("memory_node"):  # one name for both
         texts = {"node" if name == "cpu_node" else name: text for name, text in texts.items()}
         texts.pop("memory_node", None)
@@ -70,7 +68,6 @@ def label_words(name: str, text: str, head: str = "") -> str:
         return text
     if name == "load_kernel":
         return load_words(text)
-    text = people.spaced(text)
     if name in COUNTED and text.isdigit():
         return f"{text} {COUNTED[name]}{'s' * (text != '1')}"
     cpus, arrow, memory = text.partition(" -> ")
@@ -207,30 +204,17 @@ class Table:
             "key": key_of([*family, *texts.values()]),
             "family": key_of(family),
             "where": texts,
-            "title": people.words(", ".join(filter(None, titles))),
+            "title": ", ".join(filter(None, titles)),
             "spread": spread if self.part(self.main, "low").notna().any() else NO_SPREAD,
             "placement": placement_of(flows),
             "notes": [
-                *map(people.words, view["notes"]),
-                *self._convergence(flows),
+                *view["notes"],
                 *skips_of(result),
             ],
-            "verdict": [people.words(line) for line in view["verdict"]],
+            "verdict": list(view["verdict"]),
             "warnings": warnings_of(result, flows),
             "data": self._data(),
         }
-
-    def _convergence(self, flows: pd.DataFrame) -> list[str]:
-        """Of these flows, with the intervals of the main figure: those of a case's flows, each alone, may be
-        much narrower."""
-        several = self.of_workers(self.main) & (self.main["part"] == "spread")  # from worker to worker
-        width, others = self.widths(self.main)[~several].dropna(), False
-        for cell in self.view["cells"]:
-            if cell["figure"] in self.units and cell["figure"] != self.main["figure"]:
-                shown = cell["part"] in WITH_INTERVAL or cell["figure"] == self.view["rows"]
-                others = others or (shown and self.widths(cell).notna().any())
-        of = words_of(self.main["figure"]).removesuffix(" sum") if others else ""
-        return convergence(stops_of(flows), width, of)
 
     def _mine(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows that are of this table."""
@@ -273,8 +257,6 @@ class Tables:
         key = (view["level"], by_host)
         self.made[key] = self.made.get(key) or self._make(*key)
         by, rows, long = self.made[key]
-        if "points" in view:
-            rows = rows[rows["point"].isin(view["points"])]
         for name, value in view["where"].items():
             # What has no such label belongs to all: the others are compared with it.
             absent = rows[name].isna() if name in self.result.labels else False

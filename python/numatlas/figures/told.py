@@ -5,12 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.figures.people import spaced
 from numatlas.result import Result, Warning
 from numatlas.units import size_text
 
 NOTHING = Warning("no measurement: numbers of the null engine, which touches no memory", "null engine")
 MOST_REASONS = 5
+#: Labels in bytes.
+SIZES = ("size", "stride")
 
 
 def column(frame: pd.DataFrame, name: str) -> pd.Series:
@@ -27,7 +28,7 @@ def label_text(value: Any, name: str = "") -> str:
     """A label as the program prints it."""
     if value is None or pd.isna(value) or value == "":
         return "-"
-    if name in ("size", "stride"):
+    if name in SIZES:
         return size_text(value, whole=True).replace(" ", "")
     whole = isinstance(value, float) and value.is_integer()
     return str(int(value)) if whole else str(value)
@@ -35,7 +36,8 @@ def label_text(value: Any, name: str = "") -> str:
 
 def label_shown(value: Any, name: str = "") -> str:
     """A label as people read it: "32 KiB"."""
-    return spaced(label_text(value, name))
+    is_size = name in SIZES and pd.notna(value) and value != ""
+    return size_text(value, whole=True) if is_size else label_text(value, name)
 
 
 def key_of(words: list[str]) -> str:

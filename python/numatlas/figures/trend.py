@@ -33,7 +33,7 @@ def _median_hosts(result: Result) -> pd.DataFrame:
 
 
 def _headlines(result: Result) -> pd.DataFrame:
-    return summary(result).rename(columns={"words": "line"})
+    return summary(result).drop(columns="line", errors="ignore").rename(columns={"name": "line"})
 
 
 def _trend(rows: pd.DataFrame, names: list[str], of_fleets: bool) -> list[Figure]:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.facts import COUNT, Metric
 from numatlas.figures.model import Figure, Listing
 from numatlas.figures.tables import printed
 from numatlas.figures.told import key_of, warnings_of
@@ -51,11 +50,3 @@ def _text(cell: dict[str, Any], row: dict[str, Any]) -> str:
     if not cell["scale"]:
         return quantity_text(value, row[f"{cell['figure']}_unit"])
     return printed(value * cell["scale"], cell["digits"]) + str(cell["unit"] or "")
-
-
-def cards(result: Result) -> list[Metric]:
-    """Of `compare`: how many cases have which verdict."""
-    rows = result.rows
-    counts = rows["verdict"][rows["row"] == "case"].value_counts().to_dict() if len(rows) else {}
-    order = [one for one in dict.fromkeys([*MARKS, *counts]) if one in counts]
-    return [Metric(one, one, counts[one], None, None, COUNT) for one in order]

@@ -1,18 +1,15 @@
 """Views as figures: what a result says is to be shown, whatever measured it."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
 import pandas as pd
 
-from numatlas.figures import people
-from numatlas.figures.default_views import default_views
 from numatlas.figures.loaded import (
     MOVED,
+    MOVED_WORDS,
     load_marks,
     mess_tables,
-    moved_words,
     over_traffic,
     peak_marks,
     special_points,
@@ -47,7 +44,7 @@ def figures(result: Result) -> list[Figure]:
     """One for each view, and for each part of it that needs its own."""
     if result.flows.empty and not result.rows.empty:
         result = replace(result, flows=_tidy(result), labels=list(result.rows))
-    views = (result.views or default_views(result)) if len(result.flows) else []
+    views = result.views if len(result.flows) else []
     tables = Tables(result, views)
     found: list[Figure] = []
     for table in (_united(tables, same) for same in _alike(tables, views)):
@@ -93,18 +90,13 @@ def _united(tables: Tables, views: list[View]) -> Table:
         parts.append(tables.of(view).frame.assign(line=words))
         verdict += [f"{words}: {line}" for line in view["verdict"]]
     notes = list(dict.fromkeys(note for view in views for note in view["notes"]))
-    title = short_title(views[0]["title"])
+    title = ""  # that of its axes
     if views[0]["kind"] != "curve":
         words = AXES.get(first.main["figure"], words_of(first.main["figure"]))
         title = f"{words.capitalize()}, {_cell_words(first)}"
     told = {"where": common, "title": title, "notes": notes, "verdict": verdict}
     view = {**views[0], "cells": first.view["cells"], **told}  # the main figure is one of these cells
     return replace(first, frame=pd.concat(parts, ignore_index=True), view=view)
-
-
-def short_title(title: str) -> str:
-    """What several figures share: without what stands behind a colon or in brackets."""
-    return re.split(r" *[:(]", title)[0]
 
 
 def _with_kind(name: str, value: str, result: Result) -> str:
@@ -190,19 +182,20 @@ def _curves(table: Table) -> list[Figure]:
             line.special = special_points(mine.frame, unit, table.main, table.unit)
         if any(line.special for line in series):
             told["verdict"] = []  # it stands at the lines
-        told["notes"] = [moved_words(frame), *told["notes"]] if name == MOVED else told["notes"]
+        told["notes"] = [MOVED_WORDS, *told["notes"]] if name == MOVED else told["notes"]
         told["tables"] = mess_tables(frame) if table.result.command == "loaded" else {}
     elif table.result.command == "bandwidth" and table.units[figure] == "B/s":
         marks += peak_marks(table.result, table.main["scale"], level=True)
-    return [
-        Curves(
-            **told,
-            x=Axis(words, unit, log2=_by_powers(name, unit, frame["x"])),
-            y=Axis(figure_words(table.main), table.unit),
-            series=series,
-            marks=marks,
-        )
-    ]
+    found = Curves(
+        **told,
+        x=Axis(words, unit, log2=_by_powers(name, unit, frame["x"])),
+        y=Axis(figure_words(table.main), table.unit),
+        series=series,
+        marks=marks,
+    )
+    if not view["title"]:
+        found.title = ", ".join(filter(None, [found.words(), words_for(view, view["where"])]))
+    return [found]
 
 
 def figure_words(cell: Cell) -> str:
@@ -250,7 +243,7 @@ def _bars(table: Table) -> list[Figure]:
     names, spreads = _names(table, telling), zip(*table.spreads().values(), strict=True)
     texts = [list(words) for words in zip(*(texts for _, texts in cells), strict=True)]
     words = [words_of(cell["label"]) if cell["label"] else figure_words(cell) for cell, _ in cells]
-    heads = [people.words(cell["head"] or word) for (cell, _), word in zip(cells, words, strict=True)]
+    heads = [cell["head"] or word for (cell, _), word in zip(cells, words, strict=True)]
     column = [cell for cell, _ in cells].index(main)
     if alone:
         texts = [[name, *words] for (name, _), words in zip(names, texts, strict=True)]

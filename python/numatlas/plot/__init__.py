@@ -36,21 +36,10 @@ _DRAWERS = {
 
 
 @contextmanager
-def our_style(more: str = "") -> Iterator[None]:
-    """Our settings and not those of whoever calls, as a matplotlibrc. `more`: a style of matplotlib's, by its
-    name or file, on top of them."""
-    with matplotlib.style.context(["default", STYLE, *([more] if more else [])]):
+def our_style() -> Iterator[None]:
+    """Our settings and not those of whoever calls, as a matplotlibrc."""
+    with matplotlib.style.context(["default", STYLE]):
         yield
-
-
-def in_style(name: str) -> str:
-    """The name of a style that can be used. Raises FileError for others."""
-    try:
-        with our_style(name):
-            return name
-    except (OSError, ValueError) as error:
-        hint = "a file of matplotlib settings (.mplstyle), or a name such as grayscale"
-        raise FileError("--style", f"{name}: no such style", hint=hint) from error
 
 
 def check_form(path: Path, hint: str = "") -> None:
@@ -59,12 +48,10 @@ def check_form(path: Path, hint: str = "") -> None:
         raise FileError("--output", f"{path}: ends in none of {', '.join(FORMATS)}", hint=hint)
 
 
-def build(
-    figure: Figure, frame: Frame = PAPER, mode: str = "", style: str = "", norm: Normalize | None = None
-) -> Picture:
-    """The picture, to be looked at or changed before it is saved. `mode`: what an atlas shows; `style`: see
-    our_style; `norm`: of the colours of a map, where several have one scale."""
-    with our_style(style):
+def build(figure: Figure, frame: Frame = PAPER, mode: str = "", norm: Normalize | None = None) -> Picture:
+    """The picture, to be looked at or changed before it is saved. `mode`: what an atlas shows; `norm`: of the
+    colours of a map, where several have one scale."""
+    with our_style():
         if isinstance(figure, Beside):
             return _beside(figure, frame, mode)
         return _drawn(figure, frame, mode, norm)
@@ -105,11 +92,11 @@ def _beside(figure: Beside, frame: Frame, mode: str) -> Picture:
     return made.picture
 
 
-def save(picture: Picture, path: str | Path, dpi: int = DPI, style: str = "") -> None:
+def save(picture: Picture, path: str | Path, dpi: int = DPI) -> None:
     """Writes a picture in the form that the file's name ends in, one of FORMATS. Raises OSError where the
     file cannot be written."""
     form = Path(path).suffix.lstrip(".").lower()
-    with our_style(style):
+    with our_style():
         picture.savefig(path, format=form, dpi=dpi, metadata=FORMATS[form])
 
 
@@ -125,7 +112,6 @@ def draw(
     dpi: int = DPI,
     frame: Frame = PAPER,
     mode: str = "",
-    style: str = "",
 ) -> None:
     """Builds and saves; see there."""
-    save(build(figure, frame, mode, style), path, dpi, style)
+    save(build(figure, frame, mode), path, dpi)

@@ -149,20 +149,16 @@ def _place(pen: _Pen, place: Spot, paint: _Paint, index: int) -> None:
     box, mode = place.box, paint.mode
     colour, ink = paint.of(place.values.get(mode))
     # The frame is of all figures in it, the smaller one too.
-    dashed = mode != "claims" and bool(place.unsteady)
-    pen.box(box, colour, f"place-{index}", dashed, place.detail)
+    pen.box(box, colour, f"place-{index}", bool(place.unsteady), place.detail)
     # Each interval stands beside its own figure.
     big, spread = place.texts.get(mode), place.spreads.get(mode, "")
-    other = _with_spread(place, OTHER[mode]) if mode in OTHER else ""
-    if mode == "claims":
-        big = place.claims or "no claim"
-    elif "other" in place.texts:  # a GPU has no latency
+    other = _with_spread(place, OTHER[mode])
+    if "other" in place.texts:  # a GPU has no latency
         big, spread = place.texts["bandwidth"], place.spreads.get("bandwidth", "")
         other = place.texts["other"]
     pen.pair(place.name, other, box, box.y + 0.12, NAME, ink, "right")
-    size = VALUE if big and mode != "claims" else NAME
     nothing = "not measured" if place.far else "own: not measured"
-    size = size if big else SMALL
+    size = VALUE if big else SMALL
     side = "left" if big else "right"
     pen.pair(big or nothing, spread, box, box.y + 0.5 * box.tall, size, ink, side)
     pen.words(place.note, box.x + INSET, box.y + box.tall - 0.11, SMALL, ink, wide=box.wide - 2 * INSET)
@@ -184,11 +180,8 @@ def _link(pen: _Pen, link: Spot, paint: _Paint, index: int) -> None:
         look = {"linewidth": line_width, "color": line_colour, "linestyle": dash, "solid_capstyle": "butt"}
         (line,) = pen.axes.plot([x0, x1], [y0, y1], gid=f"link-{index}", zorder=0.8, **look)
         describe(line, [link.detail])
-    if mode == "claims":
-        lines = [link.claims]
-    else:
-        times = f" ({link.note})" if link.note and mode == "latency" else ""
-        lines = [link.texts.get(mode, "") + times, link.texts.get(OTHER[mode], "")]
+    times = f" ({link.note})" if link.note and mode == "latency" else ""
+    lines = [link.texts.get(mode, "") + times, link.texts.get(OTHER[mode], "")]
     lines = [line for line in lines if line]
     x, y, edge = (x0 + x1) / 2, (y0 + y1) / 2, None
     if y0 == y1:  # above and below the line
@@ -213,8 +206,6 @@ def _hop(pen: _Pen, hop: Spot, index: int) -> None:
 
 
 def _key(figure: Atlas, paint: _Paint) -> str:
-    if paint.mode == "claims":
-        return "by the firmware (HMAT, SLIT): nothing of this is measured"
     unit = UNITS[paint.mode]
     ends = [quantity_text(end, unit) for end in (min(paint.values, default=0), max(paint.values, default=0))]
     light, dark = ends if paint.mode == "latency" else ends[::-1]

@@ -1,4 +1,4 @@
-"""CSV files: of numa_mem_bench (`--csv`), its mapping, of `--format csv`, and of the GPU sweeps."""
+"""CSV files of earlier programs: of numa_mem_bench (`--csv`), its mapping, and of the GPU sweeps."""
 
 import csv
 import io
@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 
 from numatlas.file_error import FileError
-from numatlas.readers.tidy_csv import read_tidy
 from numatlas.result import Result, View, cell_of, view_of
 
 MIB = 2**20
@@ -52,19 +51,15 @@ def read(path: Path, text: str) -> Result:
         "size (MB)": _ranks,
         "rank": _mapping,
         "ngpus": _sweep,
-        "host": _tidy_stream if "node_bytes_per_second" in head else read_tidy,
         "numa_nodes": _sweep,
     }
     reader = readers.get(head[0].strip()) if head else None
     if reader is None:
-        raise FileError(
-            path, "neither a result of numatlas nor a CSV file that it or an earlier program writes"
-        )
+        hint = "of numatlas itself give the JSON (--json FILE): it says how its figures are to be shown"
+        raise FileError(path, "neither a result of numatlas nor CSV of an earlier program", hint=hint)
     _check_whole(path, text)
-    # Words of the command stay words: a node "0", and a kind of memory that is called "none".
-    words = {"dtype": str, "keep_default_na": False, "na_values": [""]} if reader is read_tidy else {}
     try:
-        frame = pd.read_csv(io.StringIO(text.lstrip()), skipinitialspace=True, **words)
+        frame = pd.read_csv(io.StringIO(text.lstrip()), skipinitialspace=True)
         if frame.empty:
             raise FileError(path, "a header without rows: a run that was ended before its first result")
         return reader(path, frame)
@@ -112,13 +107,3 @@ def _sweep(path: Path, frame: pd.DataFrame) -> Result:
     rows[measured] = numbers * [1e-3 if name.endswith("latency") else 2**30 for name in measured]
     rows["numa_nodes"] = rows["numa_nodes"].astype(str)
     return Result(path, "gpu sweep", {"command": "transfer"}, rows=rows, views=SWEEP_VIEWS)
-
-
-def _tidy_stream(path: Path, frame: pd.DataFrame) -> Result:
-    names = {"node_seconds": "seconds", "slowest_seconds": "slowest", "node_bytes_per_second": "bandwidth"}
-    rounds = frame.rename(columns=names)
-    rounds["counted"] = rounds["counted"] == "yes"
-    counted = rounds[rounds["counted"]].groupby(["host", "kernel", "mode"], sort=False)["bandwidth"]
-    hosts = counted.agg(value="median", min="min", max="max", n="count").reset_index()
-    hosts = hosts.assign(low=None, high=None, unit="B/s", slow=False)
-    return Result(path, "stream csv", {"command": "stream"}, hosts=hosts, rounds=rounds)

@@ -6,16 +6,12 @@ import pandas as pd
 
 from numatlas.facts import Metric, metrics
 from numatlas.figures.overlay import letters
-from numatlas.figures.people import spaced
 from numatlas.figures.told import is_of_the_null_engine
-from numatlas.figures.verdicts import cards
 from numatlas.report.judge import verdict_on, verdicts
-from numatlas.report.verdict import Verdict, cut_short, nodes_left_out, verdict
+from numatlas.report.verdict import Verdict, cut_short, verdict
 from numatlas.result import Result
 from numatlas.units import poorly_known, quantity_text, short_size
 
-#: Cards above the atlas.
-MOST_CARDS = 6
 #: A change of this many times and more is told as such.
 MOST_PERCENT = 10
 #: Of more runs than this the table has no intervals.
@@ -35,20 +31,13 @@ class First:
 
 def first_of(result: Result) -> First:
     """Its verdict and headline figures."""
-    found = (cards if result.kind == "compare" else metrics)(result)[:MOST_CARDS]
-    missing = nodes_left_out(result)
-    notes = [STAR] if any(one.spread.endswith("*") for one in found) else []
-    return First(verdict(result), found, notes + ([f"own memory not measured: {missing}"] if missing else []))
-
-
-def conditions(card: Metric) -> str:
-    """What a headline figure is of, and what it is compared with, in full."""
-    is_place = card.beside.startswith("node ")  # it says where, and how
-    return spaced("; ".join(dict.fromkeys(filter(None, [card.beside, "" if is_place else card.where]))))
+    found = metrics(result)
+    starred = any("*" in one.spread + one.beside for one in found)
+    return First(verdict(result), found, [STAR] if starred else [])
 
 
 def title_of(results: list[Result]) -> str:
-    """ "cn042 · 2x EPYC 7763, 8 nodes, 1 TiB · 22 Nov 2026, 57 s"; "10 runs"; what a comparison is of."""
+    """ "cn042 · 2x AMD EPYC 7763, 8 nodes, 1 TiB · 22 Nov 2026, 57 s"; "10 runs"; what a comparison is of."""
     if len(results) > 1:
         return f"{len(results)} runs"
     result = results[0]
@@ -62,26 +51,15 @@ def title_of(results: list[Result]) -> str:
 
 
 def machine_words(machine: dict) -> str:
-    """ "2x EPYC 7763, 8 nodes, 1 TiB"."""
+    """ "2x AMD EPYC 7763, 8 nodes, 1 TiB"."""
     nodes, cpus = machine.get("nodes", []), machine.get("cpus", [])
     sockets = len({cpu.get("package") for cpu in cpus})
-    model = short_model(machine.get("cpu_model") or "")
+    model = machine.get("cpu_model") or ""
     if model and sockets > 1:
         model = f"{sockets}x {model}"
     memory = sum(node.get("memory_total") or 0 for node in nodes)
     count = f"{len(nodes)} node{'s' * (len(nodes) != 1)}" if nodes else ""
     return ", ".join(filter(None, [model, count, short_size(memory) if memory else ""]))
-
-
-def short_model(model: str) -> str:
-    """A CPU's name without what every name has."""
-    words = model.replace("(R)", "").replace("(TM)", "").replace("Processor", "").split()
-    kept = [
-        word
-        for word in words
-        if word not in ("AMD", "Intel", "CPU", "@") and not word.endswith(("-Core", "GHz"))
-    ]
-    return " ".join(kept) or model
 
 
 def when(result: Result) -> str:
@@ -133,11 +111,9 @@ class Several:
 
 
 def headlines(results: list[Result]) -> dict[str, list[Metric | None]]:
-    """By key, those of each run."""
-    told = [{one.key: one for one in metrics(result)} for result in results]
-    return {
-        key: [mine.get(key) for mine in told] for key in dict.fromkeys(key for mine in told for key in mine)
-    }
+    """By name, those of each run."""
+    told = [{one.name: one for one in metrics(result)} for result in results]
+    return {name: [mine.get(name) for mine in told] for name in {name: 1 for mine in told for name in mine}}
 
 
 def several_of(results: list[Result], names: list[str]) -> Several:
@@ -151,10 +127,9 @@ def several_of(results: list[Result], names: list[str]) -> Several:
         words = [[*mine, result.path.name] for mine, result in zip(words, results, strict=True)]
     alike = [len(set(column)) == 1 for column in zip(*words, strict=True)]
     judged, rows = verdicts(results[0], results[-1]), []
-    for cells in headlines(results).values():
-        words_of_key = next(cell.words for cell in cells if cell)
-        verdict_of_key = verdict_on(judged, cells[0], cells[-1])
-        rows.append(Row(words_of_key, cells, _change(cells[0], cells[-1]), verdict_of_key))
+    for name, cells in headlines(results).items():
+        verdict_of_name = verdict_on(judged, cells[0], cells[-1])
+        rows.append(Row(name, cells, _change(cells[0], cells[-1]), verdict_of_name))
     return Several(
         [
             (letter, name, [text for text, same in zip(mine, alike, strict=True) if text and not same])

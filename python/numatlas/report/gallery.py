@@ -9,11 +9,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from numatlas.facts import CARDS
 from numatlas.figures import figures_of
 from numatlas.figures.model import Curves, Figure
 from numatlas.figures.overlay import can_overlay, letters, overlaid
-from numatlas.figures.views import short_title
 from numatlas.file_error import FileError
 from numatlas.files import load
 from numatlas.report.first import headlines, machine_words, when
@@ -22,13 +20,6 @@ from numatlas.report.pictures import drawing_of
 from numatlas.report.verdict import GRADES, verdict
 from numatlas.result import Result
 
-#: Columns, by the keys of headline figures.
-COLUMNS = {
-    "local_latency": "local latency",
-    "remote_latency": "remote latency",
-    "far_latency": "far memory",
-    **{key: words for key, words in CARDS.items() if key != "core_to_core_nearest"},
-}
 #: Whose curves stand in a picture of all machines.
 OVERLAID = ("latency", "loaded")
 
@@ -89,8 +80,7 @@ def _index(results: list[Result], names: list[str], title: str) -> str:
     order = sorted(range(len(results)), key=lambda at: (machine_words(results[at].machine), names[at]))
     results, names = [results[at] for at in order], [names[at] for at in order]
     short = letters(len(results))
-    told = headlines(results)
-    columns = {words: told[key] for key, words in COLUMNS.items() if key in told}
+    columns = headlines(results)
     rows = [
         {
             **{"letter": letter, "name": name, "words": machine_words(result.machine)},
@@ -124,9 +114,7 @@ def _curves(results: list[Result], short: list[str]) -> list[tuple[str, Markup]]
             firsts |= {letter: mine} if mine else {}
         if firsts and can_overlay(list(firsts.values())):
             one = overlaid(list(firsts.values()), list(firsts))
-            one.title = short_title(one.title) + (
-                " (emulated machines left out)" if len(kept) < len(real) else ""
-            )
+            one.title += " (emulated machines left out)" if len(kept) < len(real) else ""
             found.append((one.title, drawing_of(one, f"all-{kind}")))
     return found
 

@@ -1,9 +1,7 @@
 """Numbers that travel in the page: in script elements, deflated."""
 
 import base64
-import csv
 import json
-import math
 import zlib
 from typing import Any
 
@@ -22,15 +20,7 @@ def packed(identity: str, text: str) -> Markup:
     return Markup('<script type="text/plain" id="{}" data-packed>{}</script>').format(identity, body)
 
 
-def rounded(values: list[float | None], digits: int = 6) -> list[float | None]:
-    """To so many significant digits, for pictures."""
-    return [None if value is None or math.isnan(value) else float(f"{value:.{digits}g}") for value in values]
-
-
 def table(frame: pd.DataFrame) -> str:
-    """A frame in full precision, with tabs between its columns; those without any value
-    are left out."""
+    """A frame as CSV in full precision; columns without any value are left out."""
     there = frame.replace("", None).dropna(axis=1, how="all").convert_dtypes()
-    for name in there.select_dtypes("string"):
-        there[name] = there[name].str.replace(r"\s+", " ", regex=True)
-    return there.to_csv(sep="\t", index=False, quoting=csv.QUOTE_NONE)
+    return there.to_csv(index=False)

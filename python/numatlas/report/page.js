@@ -1,4 +1,4 @@
-// Reading embedded numbers, raw numbers, cells of maps, light and dark.
+// Embedded numbers, cells of maps, sorted tables.
 const root = document.documentElement;
 const say = (error) => { root.dataset.error = String((error && error.stack) || error); };
 window.addEventListener("error", (event) => say(event.error || event.message));
@@ -26,74 +26,34 @@ function make(name, properties, ...children) {
   return element;
 }
 
-// As numatlas.units.number_text.
-function numberText(value, digits = 4) {
-  if (value === null || value === undefined) return "\u2013";
-  if (value === 0) return "0";
-  if (Math.abs(value) >= 1e12) return value.toExponential(digits - 1);
-  const places = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
-  return value.toFixed(Math.min(places, 6));
-}
-
-// ---- Raw numbers: the table of a figure as text; tabs stand nowhere but between columns
-const tableOf = (button) => numbersOf(button.dataset.table, String);
-function csvOf(table) {
-  const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  return table.split("\n").map((line) => line.split("\t").map(quoted).join(",")).join("\n");
-}
+// ---- Raw numbers: the table of a figure as CSV
 function offer(text, name) {
   const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
   make("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
-async function copied(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {  // not allowed, or no such thing for a file
-    const area = make("textarea", { value: text });
-    document.body.append(area);
-    area.select();
-    document.execCommand("copy");
-    area.remove();
-  }
-}
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-table]");
   if (!button) return;
-  const table = await tableOf(button);
-  if (button.className !== "copy") return offer(csvOf(table), button.dataset.name || `${button.closest(".figure").id}.csv`);
-  await copied(table);
-  button.textContent = `copied ${table.split("\n").length - 2} rows`;
-  setTimeout(() => { button.textContent = "copy as TSV"; }, 1500);
+  offer(await numbersOf(button.dataset.table, String), button.dataset.name || `${button.closest(".figure").id}.csv`);
 });
 
-const MOST_LINES = 2000;  // of the raw numbers on the page; the download has all
-async function fillRaw(details) {
-  const lines = csvOf(await tableOf(details)).split("\n");
-  const more = lines.length - 1 - MOST_LINES;
-  details.querySelector("pre").textContent =
-    more > 0 ? `${lines.slice(0, MOST_LINES).join("\n")}\n... ${more} more lines: download` : lines.join("\n");
-}
-document.addEventListener("toggle", (event) => {
-  if (event.target.matches?.("details.raw") && event.target.open) fillRaw(event.target).catch(say);
-}, true);
-// A link to #raw-FIGURE opens its numbers, one to a warning the list that has it.
-async function followHash() {
+// A link to a warning opens the list that has it.
+function followHash() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const details = target?.closest("details.raw, details.more");
+  const details = target?.closest("details.more");
   if (!details || details.open) return;
   details.open = true;
-  if (details.matches("details.raw")) await fillRaw(details);
   target.scrollIntoView();
 }
-window.addEventListener("hashchange", () => followHash().catch(say));
+window.addEventListener("hashchange", followHash);
 
 // ---- Heat maps: the value of the cell that is pointed at
 function cellAt(map, image, event) {
   const { left, top, width, height } = image.getBoundingClientRect();
   const column = Math.floor(((event.clientX - left) / width) * map.columns.length);
   const row = Math.floor(((event.clientY - top) / height) * map.rows.length);
-  return map.values[row]?.[column] === undefined ? null : [row, column];
+  return map.words[row]?.[column] === undefined ? null : [row, column];
 }
 // ---- Tables that are sorted by a column: numbers, or words
 for (const table of document.querySelectorAll("table.sortable")) {
@@ -124,32 +84,18 @@ async function startMaps() {
     box.addEventListener("pointermove", (event) => {
       const cell = cellAt(map, box.querySelector("image"), event);
       if (!cell) return;
-      const [row, column] = cell, of = (grid) => map[grid][row]?.[column] ?? null;
-      const ends = of("low") === null ? "" : ` (${numberText(of("low"))} to ${numberText(of("high"))})`;
-      const value = of("values") === null ? "no value" : `${numberText(of("values"))} ${map.unit}${ends}`;
-      const more = of("texts") ? `; ${of("texts")}` : "";
-      words.textContent = `${map.row} ${map.rows[row]}, ${map.column} ${map.columns[column]}: ${value}${more}`;
+      const [row, column] = cell;
+      words.textContent = `${map.row} ${map.rows[row]}, ${map.column} ${map.columns[column]}: ${map.words[row][column]}`;
     });
   }
 }
 
-// ---- Light, dark and paper
-const theme = document.getElementById("theme");
-const system = matchMedia("(prefers-color-scheme: dark)");
-const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
-function turn(to) {
-  if (to) root.dataset.theme = to; else delete root.dataset.theme;
-  theme.textContent = dark() ? "light" : "dark";
-}
-theme.addEventListener("click", () => turn(dark() ? "light" : "dark"));
-system.addEventListener("change", () => turn(root.dataset.theme));
 window.addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details.more:not([open])")) details.open = true;
 });
-turn(root.dataset.theme);
 window.addEventListener("DOMContentLoaded", async () => {
   try {
-    await followHash();
+    followHash();
     await startMaps();
     root.dataset.ready = "yes";
   } catch (error) {

@@ -107,7 +107,6 @@ def _environment() -> jinja2.Environment:
             spread_text,
             width_of,
             first.claim,
-            first.conditions,
             pack.embed,
             pack.packed,
         ),

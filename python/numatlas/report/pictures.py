@@ -10,7 +10,6 @@ from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, 
 from numatlas.plot import build
 from numatlas.plot.style import Frame
 from numatlas.report.drawing import inline
-from numatlas.report.pack import rounded
 from numatlas.units import number_text, percent_text, spread_text
 
 #: Columns of a map or table that fit half of a page.
@@ -59,12 +58,11 @@ def maps_of(figure: Atlas, identity: str) -> dict[str, list[Markup]]:
 
 def cells_of(figure: Matrix) -> Spec:
     """What page.js tells of the cell that is pointed at."""
-    grids = {"values": figure.values, "low": figure.low, "high": figure.high}
+    places = range(len(figure.columns))
     return {
-        **{"rows": figure.rows, "columns": figure.columns, "unit": figure.unit},
+        **{"rows": figure.rows, "columns": figure.columns},
         **{"row": figure.row_label, "column": figure.column_label},
-        **{name: [rounded(row, 5) for row in grid] for name, grid in grids.items()},
-        "texts": figure.texts,
+        "words": [[figure.words_of(row, at) for at in places] for row in range(len(figure.rows))],
     }
 
 

@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass
 
-from numatlas.facts import nodes_with_cpus, pairs
-from numatlas.figures.people import spaced
 from numatlas.figures.told import is_of_the_null_engine
 from numatlas.result import Result
-from numatlas.units import ranges_of
 
 #: What a record says of itself, and how the page has it.
 GRADES = {"unreliable": "bad", "doubtful": "wary", "trusted": "good"}
@@ -36,18 +33,9 @@ def verdict(result: Result) -> Verdict | None:
     if result.kind == "survey" and not result.parts:
         return Verdict("wary", "No benchmark had the time to measure.")
     grade = GRADES.get(str(result.meta.get("trust")), "")
-    doubt = spaced(str(result.meta.get("doubt") or ""))
-    return Verdict(grade, SENTENCES[grade].format(doubt))
+    return Verdict(grade, SENTENCES[grade].format(result.meta.get("doubt") or ""))
 
 
 def cut_short(result: Result) -> list[str]:
     """Benchmarks of a survey that left something out."""
     return [str(one["benchmark"]) for one in result.meta.get("plan") or [] if one.get("left_out")]
-
-
-def nodes_left_out(result: Result) -> str:
-    """Nodes with CPUs that did not reach their own memory, where others did: "nodes 2-7"."""
-    found = pairs(result)
-    own = set(found["cpu_node"][found["cpu_node"] == found["memory_node"]])
-    missing = sorted(nodes_with_cpus(result) - own) if own else []
-    return f"node{'s' * (len(missing) > 1)} {ranges_of(missing)}" if missing else ""
