@@ -20,8 +20,8 @@ from numatlas.report.pictures import drawing_of
 from numatlas.report.verdict import GRADES, verdict
 from numatlas.result import Result
 
-#: Whose curves stand in a picture of all machines.
-OVERLAID = ("latency", "loaded")
+#: Whose curves stand in a picture of all machines, and its title.
+OVERLAID = {"latency": "Latency by buffer size", "loaded": "Loaded latency"}
 
 
 def results_of(folder: Path) -> list[Path]:
@@ -107,14 +107,14 @@ def _curves(results: list[Result], short: list[str]) -> list[tuple[str, Markup]]
     kept = [at for at, one in enumerate(real) if one] or list(range(len(results)))
     results, short = [results[at] for at in kept], [short[at] for at in kept]
     found = []
-    for kind in OVERLAID:
+    for kind, title in OVERLAID.items():
         firsts: dict[str, Figure] = {}
         for letter, result in zip(short, results, strict=True):
             mine = next((one for one in figures_of(result, kind) if isinstance(one, Curves)), None)
             firsts |= {letter: mine} if mine else {}
         if firsts and can_overlay(list(firsts.values())):
             one = overlaid(list(firsts.values()), list(firsts))
-            one.title += " (emulated machines left out)" if len(kept) < len(real) else ""
+            one.title = title + (" (emulated machines left out)" if len(kept) < len(real) else "")
             found.append((one.title, drawing_of(one, f"all-{kind}")))
     return found
 
