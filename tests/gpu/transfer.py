@@ -34,6 +34,7 @@ class Gpus:
 
     def run(self, *words: object, driver: str = "fake", time: str = "40ms", **settings: object) -> Run:
         self.log.unlink(missing_ok=True)
+        (self.trial.folder / "report.json").unlink(missing_ok=True)  # one that ended would be kept
         return self.trial.run(1, self.trial.numatlas, "transfer", "-q", "--time", time, "--json", "report.json",
                               *words, **self.environment(driver, settings))
 

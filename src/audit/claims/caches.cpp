@@ -167,7 +167,7 @@ std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& 
     }
     before = cache->size.value;
   }
-  for (const std::uint64_t times : {2, 4})
+  for (const std::uint64_t times : {std::uint64_t{2}, std::uint64_t{4}})
     if (times * before < last.value) sizes += compact_text(Bytes{times * before}) + ",";
   return sizes + compact_text(last);
 }
