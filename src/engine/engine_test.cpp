@@ -302,7 +302,8 @@ pid_t stop_me_for(milliseconds length) {
   const auto wait = [](milliseconds time) {
     ::usleep(static_cast<useconds_t>(std::chrono::microseconds(time).count()));
   };
-  wait(milliseconds(400));
+  // Later than the common start, also beside other tests.
+  wait(milliseconds(1200));
   ::kill(parent, SIGSTOP);
   wait(length);
   ::kill(parent, SIGCONT);
@@ -310,7 +311,7 @@ pid_t stop_me_for(milliseconds length) {
 }
 
 TEST_F(RealEngine, AStopInTheMiddleIsToldAndLeftOut) {
-  const Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, std::chrono::seconds(1));
+  const Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, std::chrono::seconds(2));
   const auto start = std::chrono::steady_clock::now();
   const pid_t child = stop_me_for(milliseconds(800));
   ASSERT_GT(child, 0);
