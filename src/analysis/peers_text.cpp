@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/peers.h"
 #include "base/text.h"
@@ -11,6 +12,12 @@
 
 namespace numatlas {
 namespace {
+
+/// Those that are not empty.
+std::string joined(std::vector<std::string> parts, const char* separator) {
+  std::erase(parts, "");
+  return fmt::format("{}", fmt::join(parts, separator));
+}
 
 std::string of_rounds_text(std::size_t slow, std::size_t all) {
   return slow == all ? "every round" : fmt::format("{} of {} rounds", slow, all);
@@ -59,20 +66,20 @@ std::string rounds_text(const SlowKernel& slow) {
 std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged,
                          std::size_t unreliable, std::size_t broken) {
   const std::string files = broken > 0 ? count_text(broken, "file") + " not readable" : "";
-  const std::string doubt = unreliable > 0 ? fmt::format("; {} UNRELIABLE", unreliable) : "";
-  if (!found.empty())
-    return fmt::format("{}; {} not judged{}{}{}", found, unjudged, doubt, broken > 0 ? "; " : "",
-                       files);
+  const std::string hosts = unjudged > 0 ? count_text(unjudged, "host") : "";
   const std::string none = judged == 1
                                ? "1 host, not slow"
                                : fmt::format("none of {} is slow", count_text(judged, "host"));
+  const std::string doubt = unreliable > 0 ? fmt::format("{} UNRELIABLE", unreliable) : "";
+  if (!found.empty())
+    return joined({found, fmt::format("{} not judged", unjudged), doubt, files}, "; ");
   if (unjudged + broken > 0)
-    return fmt::format("NOT JUDGED: {}{}{}{}{}", unjudged > 0 ? count_text(unjudged, "host") : "",
-                       unjudged > 0 && broken > 0 ? ", " : "", files, judged > 0 ? "; " + none : "",
-                       doubt);
-  return unreliable > 0 ? fmt::format("UNRELIABLE: {} of {}; none is slow", unreliable,
-                                      count_text(judged, "host"))
-                        : fmt::format("OK: {}; 0 not judged", none);
+    return joined({"NOT JUDGED: " + joined({hosts, files}, ", "), judged > 0 ? none : "", doubt},
+                  "; ");
+  if (unreliable > 0)
+    return fmt::format("UNRELIABLE: {} of {}; none is slow", unreliable,
+                       count_text(judged, "host"));
+  return fmt::format("OK: {}; 0 not judged", none);
 }
 
 std::string answer_of(const PeerInput& input, const SlowReport& slow) {

@@ -9,7 +9,7 @@
 
 namespace numatlas::fields {
 
-json printable(const std::string& text) {
+json as_utf8(const std::string& text) {
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x80) continue;
     return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
@@ -43,7 +43,7 @@ json to_json(double value) {
   if (!std::isfinite(value)) return nullptr;
   return exact_numbers > 0 ? value : rounded(value);
 }
-json to_json(const std::string& text) { return text.empty() ? json(nullptr) : printable(text); }
+json to_json(const std::string& text) { return text.empty() ? json(nullptr) : as_utf8(text); }
 json to_json(const Bytes& bytes) { return bytes.value == 0 ? json(nullptr) : json(bytes.value); }
 json to_json(const Labels& labels) {
   json object = json::object();
@@ -120,11 +120,17 @@ void from_json(const json& value, const Place& place, Labels& out) {
   }
 }
 
-const json* Reader::found(const char* name) {
+const json* Reader::member(const char* name) {
   if (place_.failed()) return nullptr;
   const auto found = object_.find(name);
-  if (found == object_.end()) place_.at(name).reject("is missing");
-  return found == object_.end() || found->is_null() ? nullptr : &*found;
+  if (found != object_.end()) return &*found;
+  place_.at(name).reject("is missing");
+  return nullptr;
+}
+
+const json* Reader::found(const char* name) {
+  const json* const it = member(name);
+  return it == nullptr || it->is_null() ? nullptr : it;
 }
 
 void Reader::text(const char* name, std::optional<std::string>& value) {

@@ -38,7 +38,7 @@ template <class E>
 using EnumName = std::pair<E, const char*>;
 
 /// Files and command lines may have bytes that are not UTF-8: these cannot stand in JSON.
-json printable(const std::string& text);
+json as_utf8(const std::string& text);
 
 /// A number without digits that nobody measured: seven significant ones.
 double rounded(double value);
@@ -154,9 +154,9 @@ class Writer {
     if (InTransit::now()) (*this)(name, value, "");
   }
   // Of machines, where 0 bytes and no text are facts, and absent is null.
-  void text(const char* name, const std::string& value) { object_[name] = printable(value); }
+  void text(const char* name, const std::string& value) { object_[name] = as_utf8(value); }
   void text(const char* name, const std::optional<std::string>& value) {
-    object_[name] = value ? printable(*value) : json(nullptr);
+    object_[name] = value ? as_utf8(*value) : json(nullptr);
   }
   /// A whole number in a range; null for what is absent (of numbers that may be: -1).
   template <class T>
@@ -258,10 +258,7 @@ class Reader {
   Reader(const json& object, const Place& place) : object_(object), place_(place) {}
   template <class T>
   void operator()(const char* name, T& value, const char* /*help*/ = "") {
-    if (place_.failed()) return;
-    const auto found = object_.find(name);
-    if (found == object_.end()) return place_.at(name).reject("is missing");
-    from_json(*found, place_.at(name), value);
+    if (const json* const it = member(name)) from_json(*it, place_.at(name), value);
   }
   /// Stays as it is where the result is of an earlier version.
   template <class T>
@@ -287,7 +284,9 @@ class Reader {
   bool has(const char* name) const { return object_.contains(name); }
 
  private:
-  /// Nothing where it is missing, which is an error, or null.
+  /// nullptr where it is missing, which is an error, and after any other error.
+  const json* member(const char* name);
+  /// The same where it is null.
   const json* found(const char* name);
 
   const json& object_;

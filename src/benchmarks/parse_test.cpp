@@ -112,7 +112,10 @@ TEST(ParseRun, BadValuesNameTheirOption) {
       {{"--threads", "2x"}, "--threads: '2x'"},
       {{"--threads", "99999999999"}, "--threads: '99999999999'"},
       {{"--cpus", "a"}, "--cpus: "},
+      {{"--cpus", "3-1"}, "--cpus: the range '3-1'"},
       {{"--memory", "nowhere"}, "--memory: "},
+      {{"--memory", "bin:0"}, "--memory: 'bin:0'"},
+      {{"--memory", "gpu:x"}, "--memory: 'gpu:x'"},
       {{"--memory", "bind:"}, "--memory: "},
       {{"--pages", "3M"}, "--pages: "},
       {{"--precision", "0"}, "--precision: '0' is not a fraction between 0 and 1"},
@@ -131,6 +134,8 @@ TEST(ParseRun, BadValuesNameTheirOption) {
       {{"--stride", "0"}, "--stride: "},
       {{"--machine", "numa:2"}, "--machine: a recorded machine cannot be measured"},
       {{"--engine", "steam"}, "--engine: 'steam'"},
+      {{"--engine", "null", "--noise", "rain"}, "--noise: 'rain'"},
+      {{"--engine", "null", "--noise", "seed=x"}, "--noise seed: 'x'"},
   };
   for (const auto& c : cases) EXPECT_THAT(problem(c.words), StartsWith(c.message)) << c.words[1];
 }

@@ -143,7 +143,7 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const CpuSpec& spec
   task.local_rank = rank;
   task.local_size = launcher.local_size.value_or(1);
   task.launched = launcher.launched();
-  const auto cpus = TRY(of_option("--cpus", resolve_cpus(spec, machine, task)));
+  const auto cpus = TRY(chosen_cpus(spec, machine, task));
   const int threads =
       options.threads ? *options.threads : read_task_context().omp_num_threads.value_or(1);
   const auto number = static_cast<std::size_t>(threads);

@@ -160,6 +160,9 @@ Expected<std::vector<WorkerPlacement>> resolve_placement(const PlacementSpec& sp
 /// `cores`, local_rank x threads for one explicit list, the head for one list per local rank.
 Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& machine,
                                           const TaskContext& task);
+/// The same of --cpus, which errors name.
+Expected<std::vector<CpuId>> chosen_cpus(const CpuSpec& spec, const Machine& machine,
+                                         const TaskContext& task);
 /// Placement of one worker by its local number (local rank x threads + thread). `cpus` are those
 /// that the worker runs on: they decide {node} and {socket} of a source, which stay as they are
 /// without (see at_place). Whether there is such a source is not looked at.

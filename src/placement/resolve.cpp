@@ -342,6 +342,14 @@ Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& ma
   return mine;
 }
 
+Expected<std::vector<CpuId>> chosen_cpus(const CpuSpec& spec, const Machine& machine,
+                                         const TaskContext& task) {
+  auto cpus = of_option("--cpus", resolve_cpus(spec, machine, task));
+  if (!cpus && cpus.error().kind == ErrorKind::permission)
+    cpus.error().option_hint = ", or leave --cpus out";
+  return cpus;
+}
+
 MemorySpec with_all_nodes(MemorySpec spec, const Machine& machine) {
   if (!spec.single.all_nodes) return spec;
   for (NodeId id : machine.usable_memory_nodes()) {
@@ -391,10 +399,7 @@ Expected<std::vector<WorkerPlacement>> resolve_placement(const PlacementSpec& sp
                                                          const Machine& machine,
                                                          const TaskContext& task,
                                                          int default_threads) {
-  auto found = of_option("--cpus", resolve_cpus(spec.cpus, machine, task));
-  if (!found && found.error().kind == ErrorKind::permission)
-    found.error().option_hint = ", or leave --cpus out";
-  const auto cpus = TRY(std::move(found));
+  const auto cpus = TRY(chosen_cpus(spec.cpus, machine, task));
   const auto threads = TRY(worker_count(spec, task, default_threads, cpus.size()));
 
   MemorySpec memory_spec;

@@ -107,8 +107,7 @@ Expected<void> add_value(NoiseSpec& spec, std::string_view name, std::string_vie
   if (name == "lognormal") return set({"lognormal", &spec.samples}, text);
   if (name == "launch") return set({"launch", &spec.launch}, text);
   if (name != "seed") return add_component(spec, name, "");
-  const auto seed =
-      parse_whole<std::uint64_t>(std::string(text), 0, ~std::uint64_t{0}, "--noise: seed");
+  const auto seed = parse_whole<std::uint64_t>(std::string(text), 0, ~std::uint64_t{0}, "seed");
   if (!seed) return fail(seed.error());
   spec.seed = *seed;
   return {};
