@@ -24,8 +24,8 @@ constexpr std::uint64_t most_copies = 1024;
 // Before the first sample at least: links come up, and pages are mapped.
 constexpr std::uint64_t warm_up_least = 64 * mib;
 constexpr std::uint64_t warm_up_steps = 2, most_warm_up_steps = 1000;
-// Clocks come up.
-constexpr std::uint64_t warm_up_launches = 16;
+// Clocks come up: for a tenth of a second or so.
+constexpr std::uint64_t warm_up_launches = 16, short_chases = 64, long_chases = 6;
 // What a launch of a stream moves at least: a millisecond or so.
 constexpr std::uint64_t launch_bytes = 2 * gib, launch_bytes_of_host = 64 * mib;
 // What fits the cache of one multiprocessor of any GPU, and what does not fit that of any.
@@ -70,6 +70,9 @@ Bytes device_warm_up(const Flow& flow) {
   const std::uint64_t size = flow.region.bytes.value;
   const auto* const copy = flow.kernel.find<DeviceCopyParameters>();
   if (flow.kernel.find<DeviceStreamParameters>() != nullptr) return Bytes{size * warm_up_launches};
+  const auto* const chase = flow.kernel.find<DeviceChaseParameters>();
+  if (chase != nullptr && gpu_of(flow.region.placement) >= 0)
+    return Bytes{size * (flow.region.bytes < past_own_cache ? short_chases : long_chases)};
   if (copy == nullptr) return Bytes{size};
   // As the engine counts: so many times the region is so many steps.
   const std::uint64_t step = size * copy->copies;

@@ -108,10 +108,8 @@ Expected<void> complete(const RunOptions& options, Machine& machine) {
 }
 
 SurveyPart survey(const Machine& machine) {
-  if (!machine.is_live() && machine.gpus.empty()) return {};
   if (machine.is_live()) {
-    // Why there is none is said once, of transfers.
-    if (const auto gpu = find_device(0); !gpu) return {0, {}, ""};
+    if (const auto gpu = find_device(0); !gpu) return {0, {}, full_text(gpu.error())};
   }
   return {
       3,

@@ -51,7 +51,7 @@ TEST(GpuPlan, LatencyByDoublingSizesAndAStreamOfEachLevel) {
   EXPECT_EQ(names.front(), "gpu 2 latency 16KiB memory own");
   EXPECT_EQ(names[16], "gpu 2 latency 1GiB memory own");
   EXPECT_THAT(std::vector(names.end() - 4, names.end()),
-              ElementsAre("gpu 2 read 12800KiB memory own", "gpu 2 triad 12.5MiB memory own",
+              ElementsAre("gpu 2 read 12800KiB memory own", "gpu 2 triad 12800KiB memory own",
                           "gpu 2 read 1GiB memory own", "gpu 2 triad 1GiB memory own"));
   const Flow& flow = plan->back().scenario.flows.at(0);
   EXPECT_EQ(name_of(flow.kernel), "gpu triad");

@@ -104,10 +104,13 @@ std::vector<View> views(const RunReport& report) {
                 label_column("address", "gpu_address"), label_column("node", "gpu_node"),
                 label_column("memory's bus", "memory_bandwidth")};
   std::vector<View> views{gpus};
-  for (const CaseGroup& group : groups_of(report, {"measure", "gpu_loads", "pages"})) {
-    const bool latency = label_of(*group.cases.front(), "measure") == "latency";
-    views.push_back(latency ? latency_view(group) : bandwidth_view(group));
-  }
+  const auto measure_of = [](const CaseGroup& group) {
+    return label_of(*group.cases.front(), "measure");
+  };
+  for (const CaseGroup& group : groups_of(report, {"measure", "gpu_loads", "pages"}))
+    if (measure_of(group) == "latency") views.push_back(latency_view(group));
+  for (const CaseGroup& group : groups_of(report, {"measure", "pages"}))
+    if (measure_of(group) == "bandwidth") views.push_back(bandwidth_view(group));
   return views;
 }
 
