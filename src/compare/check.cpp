@@ -379,13 +379,19 @@ Expected<void> judge_expected(const Expectation& expected,
   const auto found_on = figures_for(expected, newest);
   const bool lower = expected.unit.better() == Better::lower;
   for (const auto& [name, found] : found_on) {
+    const std::optional<double> limit = expected.limit_of(name);
+    if (!limit) {
+      hosts[name].unjudged.push_back(
+          {"", "nothing is published of its processor, or it is a virtual machine (--expect)"});
+      continue;
+    }
     const Estimate& its = *found.figure.figure.estimate;
     // Its whole interval has to miss the limit.
     const double best = (lower ? its.low : its.high).value_or(its.value);
-    if (lower ? best <= expected.limit : best >= expected.limit) continue;
+    if (lower ? best <= *limit : best >= *limit) continue;
     hosts[name].findings.push_back({Finding::below, found.run->command, found.figure.name,
-                                    expected.name, expected.unit, its.value, expected.limit,
-                                    its.value / expected.limit - 1, std::nullopt, "--expect", "",
+                                    expected.name, expected.unit, its.value, *limit,
+                                    its.value / *limit - 1, std::nullopt, "--expect", "",
                                     found.figure.figure.disturbed});
   }
   if (found_on.empty()) {
