@@ -278,6 +278,8 @@ Figures reading(double gb, const std::string& cpu_model = "Intel(R) Xeon(R) Plat
   StoredRun run;
   run.command = "bandwidth";
   run.hosts = {figures.machine.host};
+  run.machines = {figures.machine};
+  run.worker_cpus = {to_list(figures.machine.all_cpus())};
   run.cases = {reads};
   figures.now = StoredFile{};
   figures.now->runs = {run};

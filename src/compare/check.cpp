@@ -360,6 +360,7 @@ std::map<std::string, HostFigure> figures_for(const Expectation& expected,
                                               const std::vector<const StoredRun*>& newest) {
   std::map<std::string, HostFigure> found;
   for (const StoredRun* run : newest) {
+    if (!expected.command.empty() && run->command != expected.command) continue;
     for (std::size_t i = 0; i < run->hosts.size(); ++i) {
       const auto figure = figure_for(expected, *run, i);
       if (!figure) continue;
@@ -382,7 +383,8 @@ Expected<void> judge_expected(const Expectation& expected,
     const std::optional<double> limit = expected.limit_of(name);
     if (!limit) {
       hosts[name].unjudged.push_back(
-          {"", "nothing is published of its processor, or it is a virtual machine (--expect)"});
+          {"",
+           "--expect published: another processor, a virtual machine, or not all CPUs took part"});
       continue;
     }
     const Estimate& its = *found.figure.figure.estimate;

@@ -288,7 +288,7 @@ TEST(Check, TheMetricOfTheRuleAloneIsJudged) {
 
 TEST(Check, EachHostByALimitOfItsOwn) {
   CheckRule rule;
-  rule.expected = {{"read", 0, "B/s", {{"a", 9e9}, {"b", 4e9}}}};
+  rule.expected = {{"read", 0, "B/s", {{"a", 9e9}, {"b", 4e9}}, "bandwidth"}};
   const Checked found =
       checked({run_on("a", {0.5e10}), run_on("b", {0.5e10}), run_on("c", {0.5e10})}, rule);
   EXPECT_EQ(found.count("below"), 1U);

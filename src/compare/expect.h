@@ -20,6 +20,7 @@ struct Expectation {
   /// Of each host its own limit, as what was published of its processor; others are not judged.
   /// Empty: all have the one above.
   std::map<std::string, double> of_hosts{};
+  std::string command{};  ///< whose figures count; "": of any
 
   std::optional<double> limit_of(const std::string& host) const;
 };

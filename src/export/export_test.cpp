@@ -367,6 +367,7 @@ TEST(ExportPublished, ARowWithoutTheHost) {
   reads.figure.estimate = around(490e9);
   StoredRun run = input.stored.runs.front();
   run.command = "bandwidth";
+  run.worker_cpus = {to_list(run.machines.front().all_cpus())};
   run.cases = {reads};
   run.facts.clear();
   input.stored.runs.push_back(run);

@@ -74,6 +74,22 @@ std::optional<PeakRate> peak_of_modules(const MemorySlots& slots) {
   return peak;
 }
 
+constexpr const char* measures_reads = "bandwidth";
+
+Expectation reads_expected() { return {"read", 0, "B/s", {}, measures_reads}; }
+
+/// Whether each core of its one host had a worker.
+bool took_all_cores(const StoredRun& run) {
+  CpuSet used;
+  for (const std::string& list : run.worker_cpus)
+    if (const auto cpus = parse_list<CpuId>(list)) used = used | *cpus;
+  std::set<int> missing, taken;
+  for (const Cpu& cpu : run.machines.front().cpus)
+    (used.contains(cpu.id) ? taken : missing).insert(cpu.core);
+  return !taken.empty() &&
+         std::includes(taken.begin(), taken.end(), missing.begin(), missing.end());
+}
+
 }  // namespace
 
 std::string processor_name(const std::string& cpu_model) {
@@ -144,33 +160,34 @@ std::optional<PublishedRange> published_reads(const Machine& machine, bool in_vi
 }
 
 std::optional<Estimate> all_reads_of(const StoredRun& run) {
-  if (run.command != "bandwidth") return std::nullopt;
-  const auto found = figure_for({"read", 0, "B/s", {}}, run, 0);
+  if (run.command != measures_reads || run.hosts.size() != 1 || run.machines.size() != 1 ||
+      !took_all_cores(run))
+    return std::nullopt;
+  const auto found = figure_for(reads_expected(), run, 0);
   return found ? found->figure.estimate : std::nullopt;
 }
 
 Expected<std::vector<Expectation>> published_expectations(const std::vector<StoredRun>& runs) {
-  Expectation expected{"read", 0, "B/s", {}};
+  Expectation expected = reads_expected();
   std::set<std::string> others;
   for (const StoredRun& run : runs) {
-    if (run.machines.size() != run.hosts.size()) continue;
-    for (std::size_t i = 0; i < run.hosts.size(); ++i) {
-      const Machine& machine = run.machines[i];
-      const bool bare = machine.hypervisor && machine.hypervisor->empty();
-      const auto range = bare ? published_reads(machine, false) : std::nullopt;
-      if (range)
-        expected.of_hosts[run.hosts[i]] = range->low * published_share;
-      else
-        others.insert(bare ? processor_name(machine.cpu_model) : "a virtual machine");
-    }
+    if (!all_reads_of(run)) continue;
+    const Machine& machine = run.machines.front();
+    const bool bare = machine.hypervisor && machine.hypervisor->empty();
+    const auto range = bare ? published_reads(machine, false) : std::nullopt;
+    if (range)
+      expected.of_hosts[run.hosts.front()] = range->low * published_share;
+    else
+      others.insert(bare ? processor_name(machine.cpu_model) : "a virtual machine");
   }
-  if (expected.of_hosts.empty())
-    return fail_usage(
-        "--expect published",
-        fmt::format("no host has a processor with published figures: {}",
-                    others.empty() ? "none is known" : fmt::format("{}", fmt::join(others, ", "))),
-        how_to_add);
-  return std::vector<Expectation>{std::move(expected)};
+  if (!expected.of_hosts.empty()) return std::vector<Expectation>{std::move(expected)};
+  const char* const subject = "--expect published";
+  if (others.empty())
+    return fail_usage(subject, "no result has reads of all CPUs of one host",
+                      "`numatlas survey` and `numatlas bandwidth --kernels read` measure them");
+  return fail_usage(subject,
+                    fmt::format("nothing is published of these: {}", fmt::join(others, ", ")),
+                    how_to_add);
 }
 
 }  // namespace numatlas

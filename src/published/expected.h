@@ -45,11 +45,12 @@ std::optional<PublishedRange> published_reads(const Machine& machine, bool in_vi
 /// programs differ in their loops.
 inline constexpr double published_share = 0.85;
 
-/// The sum of all CPUs' reads in a run of `bandwidth`; nothing where it has none.
+/// The sum of all CPUs' reads in a run of `bandwidth` on one host; nothing where it has none, or
+/// where not each core took part.
 std::optional<Estimate> all_reads_of(const StoredRun& run);
 
-/// `check --expect published`: for each host the least that its reads have to reach. Errors (usage)
-/// where none has a processor with published figures.
+/// `check --expect published`: for each host whose CPUs all read, the least that these have to
+/// reach. Errors (usage) where there is none, or nothing is published of their processors.
 Expected<std::vector<Expectation>> published_expectations(const std::vector<StoredRun>& runs);
 
 }  // namespace numatlas

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <algorithm>
+#include <cstddef>
 #include <regex>
 #include <string>
 #include <utility>
@@ -185,6 +185,12 @@ StoredRun run_on(const std::string& host, const std::string& cpu_model, bool gue
   run.hosts = {host};
   run.machines = {recorded_as(cpu_model)};
   run.machines.front().hypervisor = guest ? "KVM" : "";
+  run.worker_cpus = {to_list(run.machines.front().all_cpus())};
+  StoredCase reads;
+  reads.kernel = "read";
+  reads.unit = "B/s";
+  reads.figure.estimate = 300e9;
+  run.cases = {reads};
   return run;
 }
 
@@ -200,6 +206,10 @@ TEST(Expected, LimitsOfHosts) {
   const auto none = published_expectations({run_on("c", "something else")});
   ASSERT_FALSE(none);
   EXPECT_THAT(full_text(none.error()), HasSubstr("something else"));
+  StoredRun some = run_on("a", "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz");
+  some.worker_cpus = {"0"};
+  EXPECT_FALSE(all_reads_of(some));
+  EXPECT_THAT(full_text(published_expectations({some}).error()), HasSubstr("all CPUs"));
 }
 
 }  // namespace

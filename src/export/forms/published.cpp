@@ -20,8 +20,7 @@ struct Reads {
 
 std::optional<Reads> reads_of(const StoredFile& stored) {
   for (const StoredRun& run : stored.runs)
-    if (const auto rate = run.hosts.size() == 1 ? all_reads_of(run) : std::nullopt)
-      return Reads{&run, *rate};
+    if (const auto rate = all_reads_of(run)) return Reads{&run, *rate};
   return std::nullopt;
 }
 
@@ -57,7 +56,7 @@ std::string modules_text(const MemorySlots& slots, int sockets) {
 
 Expected<Exported> export_published(const ExportInput& input) {
   const auto reads = reads_of(input.stored);
-  if (!reads || reads->run->machines.empty())
+  if (!reads)
     return fail_about(ErrorKind::unavailable, input.stored.file,
                       "has no reads of all CPUs of one host",
                       "`numatlas survey` and `numatlas bandwidth --kernels read` measure them");
