@@ -32,10 +32,18 @@ bool same_but_for_case(const std::string& a, const std::string& b) {
                     [&](char x, char y) { return small(x) == small(y); });
 }
 
+/// As much of a processor's name as any maker writes: files may have anything there, and
+/// expressions recurse over it.
+std::string bounded(const std::string& cpu_model) {
+  constexpr std::size_t longest = 128;
+  return cpu_model.substr(0, longest);
+}
+
 const ProcessorRow* spec_of(const Machine& machine) {
   const Sockets sockets = sockets_of(machine);
+  const std::string model = bounded(machine.cpu_model);
   for (const ProcessorRow& spec : shipped_cpus()) {
-    if (!std::regex_search(machine.cpu_model, spec.models)) continue;
+    if (!std::regex_search(model, spec.models)) continue;
     const bool fits =
         spec.cores.empty() || (sockets.cores && std::find(spec.cores.begin(), spec.cores.end(),
                                                           *sockets.cores) != spec.cores.end());
@@ -97,10 +105,10 @@ std::string processor_name(const std::string& cpu_model) {
       R"(\((R|TM)\)|\bIntel\b|\bAMD\b|\bArm\b|\bCPU\b|\bProcessor\b|\b[0-9]+-Core\b|@.*|\bwith .*)",
       std::regex::icase);
   static const std::regex blanks("  +");
-  std::string name = std::regex_replace(cpu_model, extra, "");
+  std::string name = std::regex_replace(bounded(cpu_model), extra, "");
   if (name.find("Neoverse-") != std::string::npos) std::replace(name.begin(), name.end(), '-', ' ');
   name = std::regex_replace(name, blanks, " ");
-  return std::string(trim(name));
+  return printable(trim(name));
 }
 
 Sockets sockets_of(const Machine& machine) {

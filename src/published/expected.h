@@ -12,7 +12,7 @@
 namespace numatlas {
 
 /// The processor's name without maker, cores and clock, as data/published.toml has it: "Xeon
-/// Platinum 8480+", "EPYC 7742", "Neoverse V2".
+/// Platinum 8480+", "EPYC 7742", "Neoverse V2". Printable.
 std::string processor_name(const std::string& cpu_model);
 
 struct Sockets {

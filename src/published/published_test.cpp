@@ -75,6 +75,8 @@ TEST(Tables, NamesAsTheTableHasThem) {
   EXPECT_EQ(processor_name("AMD EPYC 9354P 32-Core Processor"), "EPYC 9354P");
   EXPECT_EQ(processor_name("Arm Neoverse V2"), "Neoverse V2");
   EXPECT_EQ(processor_name("Neoverse-V2"), "Neoverse V2");
+  EXPECT_LE(processor_name(std::string(1 << 20, '@')).size(), 128U);
+  EXPECT_EQ(processor_name("\x1b[2J").find('\x1b'), std::string::npos);
 }
 
 constexpr const char* good_row = R"([[row]]

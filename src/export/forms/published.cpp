@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "export/export.h"
 #include "published/expected.h"
 
@@ -54,6 +55,13 @@ std::string modules_text(const MemorySlots& slots, int sockets) {
   return fmt::format("channels = {}\nmts = {:.0f}\n", count / sockets, *rate * 1e-6);
 }
 
+/// A text between quotes of TOML.
+std::string quoted(const std::string& words) {
+  std::string text = printable(words);
+  std::erase_if(text, [](char c) { return c == '"' || c == '\\'; });
+  return '"' + text + '"';
+}
+
 Expected<Exported> export_published(const ExportInput& input) {
   const auto reads = reads_of(input.stored);
   if (!reads)
@@ -63,18 +71,18 @@ Expected<Exported> export_published(const ExportInput& input) {
   const StoredRun& run = *reads->run;
   const Machine& machine = run.machines.front();
   const Sockets sockets = sockets_of(machine);
-  std::string text = fmt::format("[[row]]\nmodel = \"{}\"\nsockets = {}\n",
-                                 processor_name(machine.cpu_model), sockets.count);
+  std::string text = fmt::format("[[row]]\nmodel = {}\nsockets = {}\n",
+                                 quoted(processor_name(machine.cpu_model)), sockets.count);
   if (machine.arch == "aarch64" && sockets.cores)  // named by their core
     text += fmt::format("cores = {}\n", *sockets.cores);
   text += modules_text(machine.memory_slots, sockets.count);
   text += fmt::format("kernel = \"read\"\ngbs = {:.1f}\n", reads->rate.value * 1e-9);
   if (const auto latency = idle_latency(input))
     text += fmt::format("idle_ns = {:.1f}\n", *latency * 1e9);
-  text += fmt::format("conditions = \"numatlas {}, all CPUs\"\n", run.version);
+  text += fmt::format("conditions = {}\n", quoted("numatlas " + run.version + ", all CPUs"));
   if (!machine.hypervisor || !machine.hypervisor->empty()) text += "virtual = true\n";
-  text += fmt::format("source = \"https://example.org/survey.json\"\ndate = \"{}\"\n",
-                      run.started.substr(0, 7));
+  text += fmt::format("source = \"https://example.org/survey.json\"\ndate = {}\n",
+                      quoted(run.started.substr(0, 7)));
   Exported exported{text, caveats_of(input)};
   exported.notes.emplace_back(
       "source has to say where the figures can be seen; docs/published.md says where to send the "
