@@ -19,7 +19,8 @@ POINT_FIELDS = ("name", "size", "pages", "order", "stride", "kernel", "stores", 
 MADE_LABELS = (
     *("workers", "cache", "nodes", "copied_between", "worker", "rank", "thread", "host", "cpu", "cpu_node"),
     *("memory", "memory_node", "page_size", "role", "first_touch", "overlap", "stop", "level", "rate"),
-    *("gpu", "gpu_name", "gpu_address", "gpu_node", "gpu_direction", "gpu_how", "grid", "memory_bandwidth", "link", "link_limit"),
+    *("gpu", "gpu_name", "gpu_address", "gpu_node", "gpu_direction", "gpu_how", "link", "link_limit"),
+    *("grid", "memory_bandwidth"),
 )
 
 SUMMARY_FIELDS = ("n", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad", "outliers")
