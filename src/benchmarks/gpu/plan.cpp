@@ -108,7 +108,7 @@ std::vector<Bytes> stream_sizes(const Options& own, const PlanInput& input,
   if (!own.sizes.empty()) return own.sizes;
   if (of_host) return {largest_on(input, gpus, Bytes{usual_stream.value / 4})};
   std::vector<Bytes> sizes;
-  if (const auto cache = shared_cache_of(input, gpus)) sizes.emplace_back(cache->value / 4);
+  if (const auto cache = shared_cache_of(input, gpus)) sizes.push_back(Bytes{cache->value / 4});
   sizes.push_back(largest_on(input, gpus, usual_stream));
   return sizes;
 }
