@@ -18,14 +18,15 @@ namespace {
 
 class GpuMemory final : public Claim {
  public:
-  std::string name() const override { return "gpu-memory"; }
+  std::string name() const override { return "gpus"; }
   std::string summary() const override {
     return "a GPU's reads of its own memory against the width and clock of its bus";
   }
   std::vector<std::string> benchmarks(const Machine& machine) const override {
     return machine.gpus.empty() ? std::vector<std::string>{} : std::vector<std::string>{"gpu"};
   }
-  std::vector<SurveyWay> ways(const std::string&, const Machine&) const override {
+  std::vector<SurveyWay> ways(const std::string& benchmark, const Machine&) const override {
+    if (benchmark != "gpu") return {};
     return {SurveyWay{{"--measure", "bandwidth", "--kernels", "read", "--skip-too-large"},
                       "latency; kernels other than read"}};
   }
@@ -61,9 +62,9 @@ std::vector<ClaimVerdict> GpuMemory::judge(const AuditInput& input) const {
       continue;
     }
     verdict.unit = "1";
-    verdict.claimed = fmt::format("its memory's bus carries {}, of which {:.0f} % are expected",
-                                  quantity_text(*gpu.memory_bandwidth, "B/s"),
-                                  input.peak_share * 100);
+    verdict.claimed =
+        fmt::format("its memory's bus carries {}, of which {:.0f} % are expected",
+                    quantity_text(*gpu.memory_bandwidth, "B/s"), input.peak_share * 100);
     verdict.claimed_value = input.peak_share;
     const Fact* const reads = input.find("gpu_read", {{"gpu", number}});
     if (reads == nullptr) {
@@ -74,9 +75,10 @@ std::vector<ClaimVerdict> GpuMemory::judge(const AuditInput& input) const {
     const std::string slowed = measured != nullptr ? slowed_by(*measured, *gpu.index) : "";
     verdicts.push_back(judged_share(
         std::move(verdict), *reads, *gpu.memory_bandwidth,
-        slowed.empty() ? "other processes on the GPU, a part of it (MIG), its clocks: nvidia-smi -q "
-                         "-d CLOCK,PERFORMANCE"
-                       : "what held its clocks down: " + slowed));
+        slowed.empty()
+            ? "other processes on the GPU, a part of it (MIG), its clocks: nvidia-smi -q "
+              "-d CLOCK,PERFORMANCE"
+            : "what held its clocks down: " + slowed));
   }
   return verdicts;
 }
