@@ -73,6 +73,7 @@ std::unique_ptr<Claim> make_dimms_claim();
 std::unique_ptr<Claim> make_expected_claim();
 std::unique_ptr<Claim> make_caches_claim();
 std::unique_ptr<Claim> make_links_claim();
+std::unique_ptr<Claim> make_gpu_memory_claim();
 std::unique_ptr<Claim> make_settings_claim();
 std::unique_ptr<Claim> make_baseline_claim();
 std::unique_ptr<Claim> make_peers_claim();

@@ -286,6 +286,23 @@ Figures reading(double gb, const std::string& cpu_model = "Intel(R) Xeon(R) Plat
   return figures;
 }
 
+TEST(GpuMemoryClaim, ReadsAgainstTheBus) {
+  Figures figures;
+  figures.machine = recorded("two-sockets-four-gpus.json");
+  figures.machine.gpus.resize(2);
+  figures.machine.gpus[0].memory_bandwidth = 3.352e12;
+  EXPECT_THAT(figures.judge(make_gpu_memory_claim(), "gpu 1 memory").reason,
+              HasSubstr("does not tell the width"));
+  const auto reading_of = [&](double gb) {
+    Figures its = figures;
+    its.add("gpu", {"gpu_read", {{"gpu", "0"}}, "reads", "B/s", about_value(gb * 1e9)});
+    return its.judge(make_gpu_memory_claim(), "gpu 0 memory");
+  };
+  EXPECT_EQ(reading_of(3056).outcome, confirmed);
+  EXPECT_EQ(reading_of(1100).outcome, contradicted);
+  EXPECT_THAT(reading_of(1100).claimed, HasSubstr("carries 3352 GB/s"));
+}
+
 TEST(ExpectedClaim, AgainstWhatWasPublished) {
   const ClaimVerdict good = reading(490).judge(make_expected_claim(), "reads");
   EXPECT_EQ(good.outcome, confirmed);
