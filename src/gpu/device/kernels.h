@@ -92,12 +92,12 @@ DEVICE inline void stream(u64 to, u64 from, u64 other, u64 pairs, u64 passes, u6
     for (; i + 3 * step < pairs; i += 4 * step) {
       Pair a[4], b[4];
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
+      for (u64 k = 0; k < 4; ++k) {
         if (reads) a[k] = load_pair(from + 16 * (i + k * step));
         if (reads_two) b[k] = load_pair(other + 16 * (i + k * step));
       }
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
+      for (u64 k = 0; k < 4; ++k) {
         if (operation == op_read) {
           sum += a[k].x + a[k].y;
         } else {
