@@ -139,6 +139,8 @@ Expected<void> MemoryChase::step() {
 void MemoryChase::run(std::uint64_t steps) {
   for (std::uint64_t i = 0; i < steps && !queue_.problem(); ++i)
     if (auto done = step(); !done) queue_.set_problem(done.error());
+  // Of a device that failed the queue is asked for nothing, and waits.
+  if (queue_.problem()) queue_.run(0, {});
 }
 
 std::vector<StepCount> MemoryChase::counts() const {
