@@ -8,45 +8,16 @@ here.
 """
 import json
 import sys
+from pathlib import Path
 
-SKIPPED, WARM_UPS = 77, 4
-
-
-def skip(reason):
-    print(reason, file=sys.stderr)
-    sys.exit(SKIPPED)
-
-
-def measure(torch, work, moved, launches, rounds):
-    """`moved`: bytes of a launch."""
-    stream = torch.cuda.current_stream()
-    for _ in range(WARM_UPS):
-        work()
-    stream.synchronize()
-    rates = []
-    for _ in range(rounds):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record(stream)
-        for _ in range(launches):
-            work()
-        end.record(stream)
-        stream.synchronize()
-        rates.append(launches * moved / (start.elapsed_time(end) * 1e-3))
-    return rates
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from torch_reference import measure, open_gpu  # noqa: E402
 
 
 def main():
-    try:
-        import torch  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        skip(f"torch is not installed: {error}")
-    if not torch.cuda.is_available():
-        skip("torch finds no GPU")
-    gpu, mib, launches, rounds = [int(word) for word in sys.argv[1:]] + [0, 1024, 20, 3][len(sys.argv) - 1:]
-    if gpu >= torch.cuda.device_count():
-        skip(f"torch finds no GPU {gpu}")
-    torch.cuda.set_device(gpu)
+    torch, gpu, mib, launches, rounds = open_gpu([0, 1024, 20, 3])
     a, b, c = (torch.rand(mib << 18, device="cuda") for _ in range(3))
+    torch.cuda.synchronize()
     array = mib << 20
     works = {
         "read": (lambda: torch.sum(a), array),

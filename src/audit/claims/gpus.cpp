@@ -45,10 +45,8 @@ std::string slowed_by(const RunReport& report, int gpu) {
 }
 
 std::vector<ClaimVerdict> GpuMemory::judge(const AuditInput& input) const {
-  const RunReport* measured = nullptr;
-  for (const RunReport& report : input.reports)
-    if (report.command == "gpu" && !report.machines.empty()) measured = &report;
-  const Machine& machine = measured != nullptr ? measured->machines.front() : input.machine;
+  const RunReport* const measured = input.report_of("gpu");
+  const Machine& machine = input.machine_of(measured);
   std::vector<ClaimVerdict> verdicts;
   for (const Gpu& gpu : machine.gpus) {
     if (!gpu.index) continue;
