@@ -48,7 +48,7 @@ class DeviceChase final : public DeviceKernel {
   std::uint64_t delta_ = 0;         ///< from the host's addresses to the GPU's
   FunctionHandle function_ = nullptr;
   DeviceAddress result_ = 0;
-  bool pinned_ = false;
+  HostMapping mapping_;
   bool ran_ = false;
   std::uint64_t ended_ = 0;  ///< where the GPU's last step ended, as it says
 };
@@ -68,9 +68,7 @@ Expected<void> DeviceChase::attach() {
   DeviceRuntime& gpu = *device_.runtime;
   TRY(queue_.open());
   function_ = TRY(gpu.kernel(device_.device, "chase"));
-  TRY(gpu.pin(device_.device, host_, bytes_, true));
-  pinned_ = true;
-  const auto mapped = TRY(gpu.mapped_address(device_.device, host_));
+  const auto mapped = TRY(mapping_.map(device_, host_, bytes_, work_.pinning));
   delta_ = mapped - reinterpret_cast<DeviceAddress>(host_);
   const auto result = gpu.allocate(device_.device, Bytes{sizeof(std::uint64_t)});
   if (!result) return fail(result.error());
@@ -127,8 +125,7 @@ Expected<void> DeviceChase::verify() const {
 void DeviceChase::detach() {
   if (result_ != 0) (void)device_.runtime->free(device_.device, result_);
   result_ = 0;
-  if (pinned_) (void)device_.runtime->unpin(device_.device, host_);
-  pinned_ = false;
+  mapping_.unmap();
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "gpu/device_kernel.h"
 
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +25,20 @@ Expected<void> check_reach(const DeviceRef& device, int gpu, const DeviceRef& ow
 
 }  // namespace
 
+Expected<DeviceAddress> HostMapping::map(const DeviceRef& device, std::byte* host,
+                                         std::size_t bytes, Pinning pinning) {
+  if (pinning == Pinning::managed) return reinterpret_cast<DeviceAddress>(host);
+  device_ = device;
+  TRY(device.runtime->pin(device.device, host, bytes, true));
+  pinned_ = host;
+  return device.runtime->mapped_address(device.device, host);
+}
+
+void HostMapping::unmap() {
+  if (pinned_ != nullptr) (void)device_.runtime->unpin(device_.device, pinned_);
+  pinned_ = nullptr;
+}
+
 tl::unexpected<Error> wrong_result(std::string message) {
   return fail(ErrorKind::internal, std::move(message),
               "a defect of this machine's memory, link, GPU or driver, or of numatlas");
@@ -35,7 +50,8 @@ Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spe
   const auto* const chase = spec.find<DeviceChaseParameters>();
   const auto device = TRY(find_device(work.gpu));
   const bool streams = spec.find<DeviceStreamParameters>() != nullptr;
-  const bool in_place = streams || chase != nullptr;
+  const bool counts = spec.find<DeviceCounterParameters>() != nullptr;
+  const bool in_place = streams || counts || chase != nullptr;
   const bool maps = in_place ? to < 0 : work.pinning == Pinning::zero_copy;
   if (maps && !device.info().maps_host_memory) {
     return fail(ErrorKind::unavailable,
@@ -44,10 +60,15 @@ Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spe
   if (in_place && to >= 0) {
     const auto owner = TRY(find_device(to));
     TRY(check_reach(device, work.gpu, owner, to));
+    if (counts) return make_device_counters(spec, device, owner, false);
     return streams ? make_device_stream(spec, device, owner, false)
                    : make_memory_chase(spec, device, owner);
   }
   if (streams) return make_device_stream(spec, device, device, true);
+  if (counts) return make_device_counters(spec, device, device, true);
+  // What the host reads of managed memory would come back to it.
+  if (chase != nullptr && work.pinning == Pinning::managed)
+    return make_memory_chase(spec, device, device);
   if (chase != nullptr) {
     if (chase->caches == HostCaches::cold && !can_flush())
       return fail_about(ErrorKind::unavailable, "--caches cold",

@@ -2,6 +2,7 @@
 // launch of the chase); the thread that calls queues them, and is never far ahead.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -57,6 +58,23 @@ Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spe
 
 // Internal: the kernels behind make_device_kernel.
 
+/// Memory of the host as kernels of a GPU find it: pinned while this stands; managed memory as it
+/// is, as the driver moves its pages to whoever uses them.
+class HostMapping {
+ public:
+  HostMapping() = default;
+  HostMapping(const HostMapping&) = delete;
+  HostMapping& operator=(const HostMapping&) = delete;
+  ~HostMapping() { unmap(); }
+  Expected<DeviceAddress> map(const DeviceRef& device, std::byte* host, std::size_t bytes,
+                              Pinning pinning);
+  void unmap();
+
+ private:
+  DeviceRef device_;
+  std::byte* pinned_ = nullptr;
+};
+
 /// The error of a kernel whose output is wrong.
 tl::unexpected<Error> wrong_result(std::string message);
 
@@ -72,5 +90,9 @@ std::unique_ptr<DeviceKernel> make_memory_chase(const KernelSpec& spec, const De
 /// All multiprocessors of the GPU in memory of `owner`, or (of_host) of the host.
 std::unique_ptr<DeviceKernel> make_device_stream(const KernelSpec& spec, const DeviceRef& device,
                                                  const DeviceRef& owner, bool of_host);
+
+/// Threads of the GPU that add to counters in memory of `owner`, or (of_host) of the host.
+std::unique_ptr<DeviceKernel> make_device_counters(const KernelSpec& spec, const DeviceRef& device,
+                                                   const DeviceRef& owner, bool of_host);
 
 }  // namespace numatlas

@@ -49,8 +49,10 @@ Expected<void> add_devices(Machine& machine, bool live) {
       gpu.index = index++;
       gpu.name = device.name;
       gpu.memory = device.memory;
+      gpu.multiprocessors = device.multiprocessors;
       gpu.shared_cache = device.shared_cache;
       gpu.memory_bandwidth = device.peak_bandwidth;
+      gpu.modes = device.modes;
     }
   }
   if (index > 0) return {};

@@ -107,7 +107,7 @@ class DeviceStream final : public DeviceKernel {
   LaunchGrid grid_;
   std::uint64_t launches_ = 0;
   std::uint64_t sum_ = 0;  ///< of all that was read, once it is over
-  bool pinned_ = false;
+  HostMapping mapping_;
 };
 
 /// An array of what is read, in its memory: a period by way of the host, the rest from that.
@@ -152,9 +152,7 @@ Expected<void> DeviceStream::prepare(const KernelMemory& memory) {
 Expected<void> DeviceStream::attach() {
   DeviceRuntime& gpu = *device_.runtime;
   if (of_host_) {
-    TRY(gpu.pin(device_.device, host_, work_.bytes.value, true));
-    pinned_ = true;
-    start_ = TRY(gpu.mapped_address(device_.device, host_));
+    start_ = TRY(mapping_.map(device_, host_, work_.bytes.value, work_.pinning));
   } else if (owner_.device != device_.device) {
     queue_.report().route = "direct";
     TRY(gpu.reach_peer(device_.device, owner_.device));
@@ -307,8 +305,7 @@ Expected<void> DeviceStream::verify() const {
 void DeviceStream::detach() {
   if (sums_ != 0) (void)device_.runtime->free(device_.device, sums_);
   sums_ = 0;
-  if (pinned_) (void)device_.runtime->unpin(device_.device, host_);
-  pinned_ = false;
+  mapping_.unmap();
 }
 
 }  // namespace

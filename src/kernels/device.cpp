@@ -1,8 +1,10 @@
 #include "kernels/device.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+
+#include <fmt/format.h>
 
 #include "kernels/kind.h"
 #include "kernels/stream.h"
@@ -101,6 +103,40 @@ std::vector<KernelKind> DeviceChaseParameters::kinds() {
                                fmt::format("{} is less than two lines of 64 bytes", to_text(size)));
            },
            .preparation = of_chain}};
+}
+
+std::uint64_t DeviceCounterParameters::apart() const {
+  constexpr std::uint64_t line = 128, word = 8;
+  switch (sharing) {
+    case Sharing::same: return 0;
+    case Sharing::neighbours: return word;
+    case Sharing::own: return line;
+  }
+  return 0;
+}
+
+Bytes DeviceCounterParameters::bytes() const {
+  return Bytes{std::max<std::uint64_t>(sizeof(std::uint64_t), threads * apart())};
+}
+
+std::vector<KernelKind> DeviceCounterParameters::kinds() {
+  return {{.usual = DeviceCounterParameters{},
+           .traits = {.step = StepKind::addition,
+                      .on_gpu = true,
+                      .in_files = false,
+                      .time = "operation_time"},
+           .check_size = [](const KernelSpec& spec, Bytes size) -> Expected<void> {
+             const auto& work = spec.as<DeviceCounterParameters>();
+             if (size >= work.bytes()) return {};
+             return fail_usage("--size", fmt::format("{} do not hold the counters of {} threads",
+                                                     to_text(size), work.threads));
+           },
+           .part =
+               [](const KernelSpec& spec) {
+                 const auto& work = spec.as<DeviceCounterParameters>();
+                 return 1 / (static_cast<double>(work.threads) * static_cast<double>(work.adds));
+               },
+           .preparation = of_device}};
 }
 
 }  // namespace numatlas

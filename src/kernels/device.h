@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "kernels/atomics.h"
 #include "kernels/stream_loops.h"
 #include "kernels/traits.h"
 
@@ -71,6 +72,18 @@ struct DeviceStreamParameters : DeviceWork {
   const char* name() const;  ///< "gpu read"
   static std::vector<KernelKind> kinds();
   friend bool operator==(const DeviceStreamParameters&, const DeviceStreamParameters&) = default;
+};
+
+/// Threads of a GPU add to counters: a step is a launch.
+struct DeviceCounterParameters : DeviceWork {
+  Sharing sharing = Sharing::same;
+  std::uint64_t threads = 1;    ///< up to 256, or a multiple of that
+  std::uint64_t adds = 1;       ///< of each of them in a launch
+  std::uint64_t apart() const;  ///< bytes from one thread's counter to the next one's
+  Bytes bytes() const;          ///< of all counters
+  static const char* name() { return "gpu fetch-add"; }
+  static std::vector<KernelKind> kinds();
+  friend bool operator==(const DeviceCounterParameters&, const DeviceCounterParameters&) = default;
 };
 
 }  // namespace numatlas

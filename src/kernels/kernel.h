@@ -30,7 +30,7 @@ using KernelParameters =
     std::variant<ChaseParameters, LoopParameters, MixParameters, PassesParameters,
                  ScatterParameters, PingPongParameters, CounterParameters, FaultParameters,
                  MigrateParameters, DeviceCopyParameters, DeviceChaseParameters,
-                 DeviceStreamParameters>;
+                 DeviceStreamParameters, DeviceCounterParameters>;
 
 /// A kernel as data: enough to make the same one on every rank.
 struct KernelSpec {

@@ -182,6 +182,18 @@ std::optional<AllReads> first_reads(const std::vector<StoredRun>& runs) {
   return std::nullopt;
 }
 
+std::string reads_text(const Machine& machine, const Estimate& reads) {
+  const auto peak = peak_rate_of(machine);
+  const auto range = published_reads(machine, false);
+  if (!peak && !range) return "";
+  std::string text = "read " + estimate_text(reads, "B/s");
+  if (peak) text += fmt::format(": {:.0f} % of {}", reads.value / peak->rate * 100, peak->text);
+  if (peak && !peak->empty.empty())
+    text += fmt::format(", without modules: {}", fmt::join(peak->empty, ", "));
+  if (range) text += "; published for this model: " + range->text;
+  return text;
+}
+
 Expected<std::vector<Expectation>> published_expectations(const std::vector<StoredRun>& runs) {
   Expectation expected = reads_expected();
   std::set<std::string> others;

@@ -56,6 +56,10 @@ struct AllReads {
 };
 std::optional<AllReads> first_reads(const std::vector<StoredRun>& runs);
 
+/// "read 244 GB/s ±1.0 %: 79 % of 307 GB/s (8 x DDR5-4800); published for this model: 240 to 264
+/// GB/s"; of a machine that is not virtual. "" where neither peak nor published figures are known.
+std::string reads_text(const Machine& machine, const Estimate& reads);
+
 /// `check --expect published`: for each host whose CPUs all read, the least that these have to
 /// reach. Errors (usage) where there is none, or nothing is published of their processors.
 Expected<std::vector<Expectation>> published_expectations(const std::vector<StoredRun>& runs);

@@ -148,6 +148,8 @@ bool is_chase(const Flow& flow) { return traits_of(flow.kernel).chases_on_cpu();
 std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
   if (const auto* const chase = flow.kernel.find<DeviceChaseParameters>())
     return step_times(trace, chase->loads);
+  if (const auto* const counters = flow.kernel.find<DeviceCounterParameters>())
+    return step_times(trace, counters->threads * counters->adds);
   std::vector<double> values = nanoseconds_per_step(trace);
   const bool chases = is_chase(flow);
   const double bytes = bytes_per_step(flow);

@@ -33,6 +33,12 @@ json device_json(const KernelSpec& kernel) {
     value["blocks"] = stream->blocks > 0 ? json(stream->blocks) : json(nullptr);
     return value;
   }
+  if (const auto* const counters = kernel.find<DeviceCounterParameters>()) {
+    value["sharing"] = name_of(counters->sharing);
+    value["threads"] = counters->threads;
+    value["adds"] = counters->adds;
+    return value;
+  }
   const auto& work = kernel.as<DeviceCopyParameters>();
   value["pinning"] = name_of(work.pinning);
   value["depth"] = work.depth > 0 ? json(work.depth) : json(nullptr);  // as the copies need

@@ -5,6 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "compare/stored.h"
+#include "machine/identity.h"
+#include "published/expected.h"
 #include "report/answer.h"
 
 namespace numatlas {
@@ -40,6 +43,15 @@ std::vector<std::string> warnings_of(const std::vector<RunReport>& reports) {
   return counted(all);
 }
 
+std::string expected_text(const std::vector<RunReport>& reports) {
+  for (const RunReport& report : reports) {
+    if (report.machines.size() != 1 || !is_bare_metal(report.machines.front())) continue;
+    if (const auto reads = all_reads_of(stored_run(report)))
+      return reads_text(report.machines.front(), *reads);
+  }
+  return "";
+}
+
 }  // namespace
 
 SurveySummary summary_of(const std::vector<RunReport>& reports) {
@@ -48,6 +60,7 @@ SurveySummary summary_of(const std::vector<RunReport>& reports) {
     summary.facts.insert(summary.facts.end(), report.facts.begin(), report.facts.end());
   summary.warnings = warnings_of(reports);
   summary.distrust = distrust_of(reports);
+  summary.expected = expected_text(reports);
   return summary;
 }
 

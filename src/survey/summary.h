@@ -12,6 +12,9 @@ struct SurveySummary {
   std::vector<Fact> facts;  ///< of all benchmarks
   /// Each matter once: of placement first, then of what disturbed, then the others.
   std::vector<std::string> warnings;
+  /// What all CPUs read, against the memory's peak and what others published; "" where neither is
+  /// known, or in a virtual machine.
+  std::string expected;
   std::string distrust;  ///< why the figures cannot be trusted (report/answer.h); "" where they can
 };
 

@@ -194,6 +194,8 @@ std::string summary_text(const Machine& machine, const SurveySummary& summary,
   doubts.insert(doubts.end(), summary.warnings.begin(), summary.warnings.end());
   if (std::ranges::any_of(summary.facts, has_star)) doubts.push_back(star_note().substr(2));
   std::string tail = "\n" + doubts_text(doubts);
+  if (!summary.expected.empty())
+    tail = paragraph("Expected", cut_to(summary.expected, 2 * words_width - 8)) + tail;
   if (!frame.skipped.empty()) {
     std::vector<std::string> names;
     for (const SkippedBenchmark& one : frame.skipped) names.push_back(one.benchmark);

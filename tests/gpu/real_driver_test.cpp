@@ -162,6 +162,21 @@ TEST_F(Real, StreamsInItsOwnMemory) {
   EXPECT_EQ(report->grid->blocks, 5U);
 }
 
+TEST_F(Real, AtomicAdditions) {
+  for (const Sharing sharing : all_sharings) {
+    for (const std::uint64_t threads : {1U, 32U, 1024U}) {
+      DeviceCounterParameters work;
+      work.gpu = 0;
+      work.sharing = sharing;
+      work.threads = threads;
+      work.adds = 100;
+      const auto report = ran({work}, work.bytes(), 3);
+      ASSERT_TRUE(report) << name_of(sharing) << ", " << full_text(report.error());
+      EXPECT_EQ(report->steps.size(), 3U);
+    }
+  }
+}
+
 TEST_F(Real, ChaseThroughItsOwnMemory) {
   for (const GpuLoads loads_by : all_gpu_loads) {
     for (const Bytes bytes : {Bytes{256}, Bytes{16 << 10}, Bytes{9 << 20}}) {

@@ -34,18 +34,6 @@ class ExpectedReads final : public Claim {
   ClaimVerdict judged_reads(const AuditInput& input, const Estimate& reads) const;
 };
 
-/// "read 244 GB/s ±1.0 %: 79 % of 307 GB/s (8 x DDR5-4800); published for this model: 240 to 264
-/// GB/s".
-std::string found_text(const Estimate& reads, const std::optional<PeakRate>& peak,
-                       const std::optional<PublishedRange>& range) {
-  std::string text = "read " + estimate_text(reads, "B/s");
-  if (peak) text += fmt::format(": {:.0f} % of {}", reads.value / peak->rate * 100, peak->text);
-  if (peak && !peak->empty.empty())
-    text += fmt::format(", without modules: {}", fmt::join(peak->empty, ", "));
-  if (range) text += "; published for this model: " + range->text;
-  return text;
-}
-
 /// Why nothing is expected of this machine; "" where something is.
 std::string why_nothing(const Machine& machine) {
   if (!machine.hypervisor) return "whether this is a virtual machine is unknown";
@@ -76,7 +64,7 @@ ClaimVerdict ExpectedReads::judged_reads(const AuditInput& input, const Estimate
                                         published_share * 100)
                           : fmt::format("at least {:.0f} % of the peak", input.peak_share * 100);
   verdict.measured = reads;
-  verdict.found = found_text(reads, peak, range);
+  verdict.found = reads_text(input.machine, reads);
   verdict.short_found = fmt::format("{}, expected {}", quantity_text(reads.value, "B/s"),
                                     quantity_text(limit, "B/s"));
   std::optional<bool> is_less;

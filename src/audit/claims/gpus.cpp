@@ -63,6 +63,7 @@ std::vector<ClaimVerdict> GpuMemory::judge(const AuditInput& input) const {
     verdict.claimed =
         fmt::format("its memory's bus carries {}, of which {:.0f} % are expected",
                     quantity_text(*gpu.memory_bandwidth, "B/s"), input.peak_share * 100);
+    if (!gpu.modes.empty()) verdict.claimed += fmt::format(" ({})", gpu.modes);
     verdict.claimed_value = input.peak_share;
     const Fact* const reads = input.find("gpu_read", {{"gpu", number}});
     if (reads == nullptr) {

@@ -12,12 +12,15 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "benchmarks/atomics/on_gpus.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/extremes.h"
+#include "benchmarks/gpu/gpu.h"
 #include "kernels/traits.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
+#include "run/device_flows.h"
 #include "run/flows.h"
 
 namespace numatlas::benchmark_atomics {
@@ -27,9 +30,11 @@ struct Options {
   std::vector<std::string> operations{"fetch-add", "compare-exchange"};
   std::vector<Sharing> sharings{all_sharings.begin(), all_sharings.end()};
   std::string home = "first";
+  benchmark_gpu::OnOption on = {};
 };
 
 void add_options(Options& own, CLI::App& app) {
+  own.on.add_to(app);
   add_choices(
       app, "--operation", own.operations, named(own.operations),
       "how a CPU adds: by an atomic addition, or by a compare-and-swap that is retried until "
@@ -42,7 +47,37 @@ void add_options(Options& own, CLI::App& app) {
       "node of the counters: that of the first CPU, each in turn (all), or these (0,2) in turn");
 }
 
-Expected<void> parse(Options& own, Benchmark&) { return check_nodes("--home", own.home, "first"); }
+std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult&) {
+  const auto rate = mean_rate(flow, "operation_time");
+  if (!rate) return {};
+  return {{"operations", "1/s", *rate, std::nullopt}};
+}
+
+std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
+  const auto sum = sum_over_flows(visit, "operations", "operations_sum");
+  return sum ? std::vector<Figure>{*sum} : std::vector<Figure>{};
+}
+
+Expected<void> parse(Options& own, Benchmark& benchmark) {
+  TRY(check_nodes("--home", own.home, "first"));
+  TRY(own.on.parse());
+  if (!own.on.on_gpus()) return {};
+  if (own.home != "first")
+    return fail_usage("--home", "is of counters of CPUs", "--memory places those of GPUs");
+  const std::vector<std::string> usual = Options{}.operations;
+  if (own.operations != usual && own.operations != std::vector{usual.front()})
+    return fail_usage("--operation", "GPUs add by fetch-add", "leave it or --on out");
+  const GpuCounters counters{own.on.gpus(), own.sharings};
+  own.on.prepare(benchmark);
+  benchmark.workers = [](const RunOptions& options, const Machine& machine,
+                         const TaskContext& task) { return callers(options, machine, task, 1); };
+  benchmark.plan = [counters](const PlanInput& input) { return plan_on_gpus(counters, input); };
+  benchmark.flow_figures = flow_figures;
+  benchmark.totals = totals;
+  benchmark.views = views_on_gpus;
+  benchmark.facts = facts_on_gpus;
+  return {};
+}
 
 Expected<void> check(const Options& own, const PlanInput& input) {
   TRY(check_run_together(input, "atomics"));
@@ -92,17 +127,6 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
                   int cpus) { add_point(plan, point(input, operation, sharing, home, cpus)); },
               own.operations, places, own.sharings, counts_of_cpus(input));
   return plan;
-}
-
-std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult&) {
-  const auto rate = mean_rate(flow, "operation_time");
-  if (!rate) return {};
-  return {{"operations", "1/s", *rate, std::nullopt}};
-}
-
-std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
-  const auto sum = sum_over_flows(visit, "operations", "operations_sum");
-  return sum ? std::vector<Figure>{*sum} : std::vector<Figure>{};
 }
 
 SurveyPart survey(const Machine& machine) {

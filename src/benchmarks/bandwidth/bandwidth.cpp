@@ -49,16 +49,8 @@ Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
   benchmark_gpu::Options its;
   its.bandwidth = true;
   its.sizes = own.sizes.given();
-  its.kernels.clear();
-  for (const Choice& choice : own.choices) {
-    const auto* const loop = choice.spec.find<LoopParameters>();
-    const bool usual = loop != nullptr && choice.spec.stores == Stores::regular;
-    if (!usual)
-      return fail_usage(own.kernels.given(),
-                        fmt::format("'{}' is a kernel of CPUs", choice.short_name()),
-                        "GPUs run read, write, copy, scale, add and triad");
-    its.kernels.push_back(loop->operation);
-  }
+  const std::string option = own.kernels.given();
+  its.kernels = TRY(benchmark_gpu::kernels_of(own.choices, option.c_str()));
   own.on.take_over(benchmark, std::move(its));
   return {};
 }

@@ -1,6 +1,7 @@
 // A GPU's own memory, as its kernels see it: latency by size, bandwidth by kernel.
 #include "benchmarks/gpu/gpu.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -58,6 +59,10 @@ void add_options(Options& own, CLI::App& app) {
                    "which caches of the GPU may answer a load of the chase\n"
                    "cached: all of them; l2: those that its multiprocessors share, past the one "
                    "that each has"));
+  rare(add_choice(app, "--pin", own.pinning, named(std::array{Pinning::pinned, Pinning::managed}),
+                  "how a GPU gets at the host's memory (--memory bind:0)\n"
+                  "pinned: over the link, where it is; managed: the driver may move its pages to "
+                  "the GPU (default: pinned)"));
   rare(add_value(app, "--blocks", own.blocks_text, "N",
                  "blocks of threads of a launch (default: the fastest of several numbers, which is "
                  "shown)"));
@@ -120,16 +125,22 @@ Expected<void> OnOption::parse() {
                     "write cpus or gpu:0");
 }
 
+void OnOption::prepare(Benchmark& benchmark) const {
+  benchmark.is_of_memory = false;
+  benchmark.on_gpus = true;
+  benchmark.complete = complete_gpus;
+  benchmark.totals = totals;
+  benchmark.flow_figures = {};
+}
+
 void OnOption::take_over(Benchmark& benchmark, Options own) const {
+  prepare(benchmark);
   own.gpus = gpus_;
   const auto with = [own](auto function) {
     return [function, own](auto&&... rest) {
       return function(own, std::forward<decltype(rest)>(rest)...);
     };
   };
-  benchmark.is_of_memory = false;
-  benchmark.on_gpus = true;
-  benchmark.complete = complete_gpus;
   benchmark.workers = with(workers);
   benchmark.plan = with([](const Options& its, const PlanInput& input) {
     auto plan = benchmark_gpu::plan(its, input);
@@ -140,8 +151,6 @@ void OnOption::take_over(Benchmark& benchmark, Options own) const {
       for (PlannedScenario& planned : *plan) planned.size_option = "--size";
     return plan;
   });
-  benchmark.totals = totals;
-  benchmark.flow_figures = {};
   benchmark.conclude = {};
   benchmark.remarks = {};
   benchmark.views = views;

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -9,7 +11,9 @@
 #include "base/test_data.h"
 #include "benchmarks/gpu/gpu.h"
 #include "benchmarks/test_plan.h"
+#include "record/labels.h"
 #include "run/flows.h"
+#include "run/runner.h"
 
 namespace numatlas::gpu_test {
 using namespace numatlas::testing;
@@ -25,6 +29,7 @@ Machine four_gpus() {
   EXPECT_TRUE(machine);
   for (Gpu& gpu : machine->gpus) {
     gpu.memory = Bytes{80 * gib};
+    gpu.multiprocessors = 132;
     gpu.shared_cache = Bytes{50 * mib};
     gpu.memory_bandwidth = 3.352e12;
   }
@@ -86,6 +91,16 @@ TEST(GpuPlan, MemoryOfAnotherGpuAndOfTheHost) {
                                            "gpu 0 copy 256MiB memory bind:1 base"));
 }
 
+TEST(GpuPlan, ManagedMemory) {
+  const auto plan =
+      plan_on("gpu", {"--gpus", "0", "--memory", "bind:1", "--pin", "managed"}, four_gpus());
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->front().head.name, "gpu 0 latency 64MiB memory bind:1 managed base");
+  const Flow& flow = plan->back().scenario.flows.at(0);
+  EXPECT_EQ(flow.kernel.find<DeviceWork>()->pinning, Pinning::managed);
+  EXPECT_EQ(plan_error("gpu", {"--pin", "managed"}).subject, "--pin");
+}
+
 TEST(GpuPlan, LatencyAndBandwidthOnGpus) {
   const auto latency = plan_on("latency", {"--on", "gpu:1", "--size", "2MiB"}, four_gpus());
   ASSERT_TRUE(latency);
@@ -97,14 +112,122 @@ TEST(GpuPlan, LatencyAndBandwidthOnGpus) {
               ElementsAre("gpu 0 add 2MiB memory own", "gpu 1 add 2MiB memory own"));
 }
 
+TEST(GpuPlan, LoadsFromOneMultiprocessorToAllButOne) {
+  const auto plan = plan_on("loaded", {"--on", "gpu:2", "--kernels", "write"}, four_gpus());
+  ASSERT_TRUE(plan);
+  const std::vector<std::string> names = names_of(*plan);
+  EXPECT_THAT(std::vector(names.begin(), names.begin() + 3),
+              ElementsAre("idle gpu 2 memory own", "gpu write 1 SMs gpu 2 memory own",
+                          "gpu write 2 SMs gpu 2 memory own"));
+  // The mix of two reads to a write is triad.
+  EXPECT_EQ(names.back(), "gpu triad peak gpu 2 memory own");
+  EXPECT_EQ(plan->front().scenario.flows.size(), 1U);
+  const std::vector<Flow>& flows = plan->back().scenario.flows;
+  ASSERT_EQ(flows.size(), 2U);
+  EXPECT_EQ(flows[0].role, Role::measured);
+  EXPECT_EQ(name_of(flows[0].kernel), "device chase");
+  EXPECT_EQ(flows[1].role, Role::load);
+  EXPECT_EQ(flows[1].kernel.as<DeviceStreamParameters>().blocks, 131U);
+  EXPECT_NE(flows[0].worker, flows[1].worker);
+}
+
+TEST(GpuPlan, MatrixOfGpusAndAllMemories) {
+  const auto plan =
+      plan_on("matrix", {"--on", "gpu:0,3", "--kernels", "read", "--mix", "none"}, four_gpus());
+  ASSERT_TRUE(plan);
+  std::vector<std::string> cells;
+  for (const PlannedScenario& planned : *plan) {
+    EXPECT_TRUE(planned.optional);
+    if (label_of(planned.head, "measure") == "latency")
+      cells.push_back(label_of(planned.head, "gpus") + " " + label_of(planned.head, "memory"));
+  }
+  EXPECT_THAT(cells, ElementsAre("0 bind:0", "3 bind:0", "0 bind:1", "3 bind:1", "0 bind:2",
+                                 "3 bind:2", "0 gpu:0", "3 gpu:0", "0 gpu:1", "3 gpu:1", "0 gpu:2",
+                                 "3 gpu:2", "0 gpu:3", "3 gpu:3"));
+  EXPECT_EQ(plan->size(), 2 * cells.size());
+}
+
+TEST(GpuPlan, AtomicAdditionsByNumbersOfThreads) {
+  const auto plan = plan_on("atomics", {"--on", "gpu:1", "--sharing", "own"}, four_gpus());
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(names_of(*plan), ElementsAre("gpu 1 fetch-add own 1 thread memory own",
+                                           "gpu 1 fetch-add own 32 threads memory own",
+                                           "gpu 1 fetch-add own 256 threads memory own",
+                                           "gpu 1 fetch-add own 135168 threads memory own"));
+  const Flow& flow = plan->back().scenario.flows.at(0);
+  EXPECT_EQ(flow.region.bytes, Bytes{135168 * 128});
+  EXPECT_DOUBLE_EQ(1 / step_time(flow.kernel).part, 135168.0 * 64);
+}
+
+/// What a machine that is simulated does.
+RunReport simulated(const std::string& command, Words words) {
+  for (const std::string& word :
+       {std::string("--machine"), test_data() + "/topologies/two-sockets-four-gpus.json",
+        std::string("--engine"), std::string("null"), std::string("--quiet")})
+    words.push_back(word);
+  const auto parsed = parse_run(command, words);
+  EXPECT_TRUE(parsed) << full_text(parsed.error());
+  if (!parsed) return {};
+  RunHooks hooks;
+  hooks.table = [](const RunReport&) { return std::string(); };
+  const auto comm = make_single_comm();
+  auto report = run_benchmark(parsed->benchmark, parsed->options, *comm, hooks);
+  EXPECT_TRUE(report) << full_text(report.error());
+  return report ? *std::move(report) : RunReport{};
+}
+
+TEST(GpuCurve, LatencyRisesWithTheLoad) {
+  const RunReport report =
+      simulated("loaded", {"--on", "gpu:0", "--kernels", "read", "--mix", "none"});
+  ASSERT_GT(report.scenarios.size(), 5U);
+  const auto latency = [](const ScenarioResult& point) {
+    return estimate_of(point, "latency").value_or(Estimate(0)).value;
+  };
+  const ScenarioResult &idle = report.scenarios.front(), &peak = report.scenarios.back();
+  EXPECT_EQ(label_of(idle, "load"), "idle");
+  EXPECT_NEAR(latency(idle), 346e-9, 20e-9);
+  EXPECT_NEAR(latency(peak) / latency(idle), 2.5, 0.2);
+  double rate = 0;
+  for (const ScenarioResult& point : report.scenarios) {
+    const double now = estimate_of(point, "bandwidth_sum").value_or(Estimate(0)).value;
+    EXPECT_GE(now, 0.95 * rate) << point.name;
+    rate = now;
+  }
+  std::vector<std::string> keys;
+  const auto parsed = parse_run("loaded", {"--on", "gpu:0", "--dry-run"});
+  ASSERT_TRUE(parsed);
+  for (const Fact& fact : parsed->benchmark.facts(report)) keys.push_back(fact.key);
+  EXPECT_THAT(keys, ElementsAre("loaded_latency_idle", "loaded_latency_80", "loaded_latency_peak",
+                                "loaded_bandwidth_peak"));
+}
+
+TEST(GpuCurve, OneCounterIsSlowerThanLinesOfTheirOwn) {
+  const RunReport report = simulated("atomics", {"--on", "gpu:0", "--sharing", "same,own"});
+  ASSERT_EQ(report.scenarios.size(), 8U);
+  const auto rate = [&](std::size_t at) {
+    return estimate_of(report.scenarios[at], "operations_sum").value_or(Estimate(0)).value;
+  };
+  EXPECT_NEAR(rate(3), 1.7e9, 0.1e9);
+  EXPECT_NEAR(rate(7), 50e9, 3e9);
+  EXPECT_NEAR(rate(0), rate(4), 0.1 * rate(0)) << "one thread alone";
+}
+
 TEST(GpuPlan, WhatIsRefused) {
+  EXPECT_EQ(plan_error("loaded", {"--on", "gpu:0", "--rates", "5"}).subject, "--rates");
+  EXPECT_EQ(plan_error("loaded", {"--on", "gpu:0", "--pairs", "0:0"}).subject, "--pairs");
+  EXPECT_EQ(plan_error("loaded", {"--on", "gpu:0", "--mix", "3:1"}).subject, "--mix");
+  EXPECT_EQ(plan_error("matrix", {"--on", "gpu:0", "--nodes", "0"}).subject, "--nodes");
+  EXPECT_EQ(plan_error("matrix", {"--on", "gpu:0", "--memory", "bind:0"}).subject, "--memory");
+  EXPECT_EQ(plan_error("atomics", {"--on", "gpu:0", "--home", "0"}).subject, "--home");
+  EXPECT_EQ(plan_error("atomics", {"--on", "gpu:0", "--operation", "compare-exchange"}).subject,
+            "--operation");
   EXPECT_EQ(plan_error("gpu", {"--gpus", "4"}).subject, "--gpus");
   EXPECT_EQ(plan_error("latency", {"--on", "gpu:4"}).subject, "--on");
   EXPECT_EQ(plan_error("latency", {"--on", "gpu:x"}).subject, "--on");
   EXPECT_THAT(plan_error("latency", {"--on", "gpu:0", "--chains", "4"}).message,
               HasSubstr("chases by CPUs"));
-  EXPECT_THAT(plan_error("bandwidth", {"--on", "gpu:0", "--mix", "2:1"}).message,
-              HasSubstr("'mix 2:1' is a kernel of CPUs"));
+  EXPECT_THAT(plan_error("bandwidth", {"--on", "gpu:0", "--mix", "3:1"}).message,
+              HasSubstr("'mix 3:1' is a kernel of CPUs"));
   EXPECT_EQ(
       plan_error("bandwidth", {"--on", "gpu:0", "--stores", "nt", "--kernels", "copy"}).subject,
       "--kernels");

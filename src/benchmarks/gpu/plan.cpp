@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/add_once.h"
 #include "base/units.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/gpu/gpu.h"
@@ -39,7 +40,32 @@ struct Case {
   std::vector<int> gpus = {};
 };
 
-/// The memory asked for; nullopt: of each GPU its own.
+bool is_of_host(const std::optional<MemorySpec>& memory) {
+  return memory && gpu_of(memory->single) < 0;
+}
+
+}  // namespace
+
+Expected<std::vector<Operation>> kernels_of(const std::vector<Choice>& choices,
+                                            const char* option) {
+  std::vector<Operation> kernels;
+  for (const Choice& choice : choices) {
+    const auto* const loop = choice.spec.find<LoopParameters>();
+    const auto* const mix = choice.spec.find<MixParameters>();
+    if (mix != nullptr && *mix == MixParameters{2, 1}) {
+      add_once(kernels, Operation::triad);
+    } else if (mix != nullptr && *mix == MixParameters{1, 1}) {
+      add_once(kernels, Operation::copy);
+    } else if (loop != nullptr && choice.spec.stores == Stores::regular) {
+      add_once(kernels, loop->operation);
+    } else {
+      return fail_usage(option, fmt::format("'{}' is a kernel of CPUs", choice.short_name()),
+                        "GPUs run read, write, copy, scale, add and triad, and mix 2:1 or 1:1");
+    }
+  }
+  return kernels;
+}
+
 Expected<std::optional<MemorySpec>> memory_of(const PlanInput& input) {
   const auto& asked = input.options.placement.memory;
   if (!asked || gpu_of(asked->single) >= 0) {
@@ -64,11 +90,6 @@ Expected<std::optional<MemorySpec>> memory_of(const PlanInput& input) {
   return asked;
 }
 
-bool is_of_host(const std::optional<MemorySpec>& memory) {
-  return memory && gpu_of(memory->single) < 0;
-}
-
-/// The largest that all of these GPUs have room for: two such flows may be in memory at a time.
 Bytes largest_on(const PlanInput& input, const std::vector<int>& gpus, Bytes most) {
   for (const Machine& machine : input.machines) {
     for (const int index : gpus) {
@@ -78,6 +99,8 @@ Bytes largest_on(const PlanInput& input, const std::vector<int>& gpus, Bytes mos
   }
   return most;
 }
+
+namespace {
 
 /// The smallest cache that the multiprocessors of one of them share.
 std::optional<Bytes> shared_cache_of(const PlanInput& input, const std::vector<int>& gpus) {
@@ -97,6 +120,7 @@ std::vector<Bytes> chase_sizes(const Options& own, const PlanInput& input,
   if (!own.latency_sizes.empty()) return own.latency_sizes;
   if (of_host) return {usual_chase_of_host};
   const Bytes last = largest_on(input, gpus, largest_chase);
+  if (own.every_memory) return {last};
   std::vector<Bytes> sizes;
   for (Bytes size = smallest_chase; size <= last; size.value *= 2) sizes.push_back(size);
   return sizes;
@@ -118,7 +142,8 @@ std::vector<Bytes> stream_sizes(const Options& own, const PlanInput& input,
   if (!own.sizes.empty()) return own.sizes;
   if (of_host) return {largest_on(input, gpus, Bytes{usual_stream.value / 4})};
   std::vector<Bytes> sizes;
-  if (const auto cache = shared_cache_of(input, gpus)) sizes.push_back(Bytes{cache->value / 4});
+  const auto cache = own.every_memory ? std::nullopt : shared_cache_of(input, gpus);
+  if (cache) sizes.push_back(Bytes{cache->value / 4});
   sizes.push_back(largest_on(input, gpus, usual_stream));
   return sizes;
 }
@@ -149,12 +174,15 @@ KernelSpec kernel_of(const Options& own, const Case& now, int gpu, bool of_gpu) 
   if (now.measure == "latency") {
     DeviceChaseParameters chase;
     chase.gpu = gpu;
-    chase.loads = of_gpu ? usual_gpu_loads : usual_loads(now.size);
+    chase.pinning = own.pinning;
+    chase.loads =
+        of_gpu || own.pinning == Pinning::managed ? usual_gpu_loads : usual_loads(now.size);
     chase.loads_by = now.loads;
     return {chase};
   }
   DeviceStreamParameters stream;
   stream.gpu = gpu;
+  stream.pinning = own.pinning;
   stream.operation = now.kernel;
   stream.bytes = now.size;
   stream.passes = usual_passes(now.size, of_gpu);
@@ -162,11 +190,13 @@ KernelSpec kernel_of(const Options& own, const Case& now, int gpu, bool of_gpu) 
   return {stream};
 }
 
-/// The flow of a GPU on a host; nullopt, and why, where it cannot be.
-std::optional<Flow> flow_at(const Options& own, const PlanInput& input, int host, int gpu,
-                            const Case& now, const std::optional<MemorySpec>& memory,
+}  // namespace
+
+std::optional<Flow> flow_at(const PlanInput& input, int host, const KernelSpec& kernel, Bytes size,
+                            PageKind pages, const std::optional<MemorySpec>& memory,
                             std::set<int>& taken, std::optional<Error>& skip) {
   const Machine& machine = input.machines[static_cast<std::size_t>(host)];
+  const int gpu = kernel.find<DeviceWork>()->gpu;
   const bool of_host = is_of_host(memory);
   const auto worker = caller_for(input, host, *find_gpu(machine, gpu),
                                  of_host ? memory->single : MemoryPlacement{}, Caller::near, taken);
@@ -186,21 +216,38 @@ std::optional<Flow> flow_at(const Options& own, const PlanInput& input, int host
     }
     placement = *std::move(resolved);
   }
-  Flow flow = plain_flow(input, kernel_of(own, now, gpu, !of_host), *worker, now.size, now.pages);
+  Flow flow = plain_flow(input, kernel, *worker, size, pages);
   flow.kernel.seed = input.options.seed + static_cast<std::uint64_t>(*worker);
   flow.region.placement = std::move(placement);
   flow.warm_up = device_warm_up(flow);
   return flow;
 }
 
-}  // namespace
+namespace {
 
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  const auto gpus = TRY(of_option("--gpus", chosen_gpus(input, own.gpus)));
-  const auto memory = TRY(memory_of(input));
+/// That of each node with memory, then that of each GPU.
+std::vector<std::optional<MemorySpec>> memories_of_all(const PlanInput& input) {
+  std::vector<std::optional<MemorySpec>> all;
+  const auto add = [&](MemoryPlacement placement) {
+    MemorySpec spec;
+    spec.single = std::move(placement);
+    all.emplace_back(std::move(spec));
+  };
+  for (const NodeId node : ordinary_memory_nodes(input)) add(bound_to(node));
+  for (const int gpu : usable_gpus(input.machines)) add(gpu_memory(gpu));
+  return all;
+}
+
+/// The points of one memory.
+Expected<void> add_points(const Options& own, const PlanInput& input, const std::vector<int>& gpus,
+                          const std::optional<MemorySpec>& memory, Plan& plan) {
   const bool of_host = is_of_host(memory);
   const std::vector<PageKind> pages = of_host ? input.pages : std::vector{PageKind::base};
-  const std::string place = memory ? memory->single.text() : "own";
+  std::string place = memory ? memory->single.text() : "own";
+  if (own.pinning == Pinning::managed) {
+    if (!of_host) return fail_usage("--pin", "is of memory of the host", "add --memory bind:0");
+    place += " managed";
+  }
   std::vector<std::vector<int>> groups{gpus};
   if (!own.together) {
     groups.clear();
@@ -209,16 +256,16 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
   const std::vector<Bytes> chased =
       own.latency ? chase_sizes(own, input, gpus, of_host) : std::vector<Bytes>{};
   TRY(check_chase_sizes(chased));
-  Plan plan;
   std::optional<Error> wrong;
   const auto add = [&](const Case& now) {
     PlannedScenario planned = head(input, now, place);
+    planned.optional = own.every_memory;
     for (std::size_t host = 0; host < input.machines.size(); ++host) {
       std::set<int> taken;
       for (const int gpu : now.gpus) {
         if (find_gpu(input.machines[host], gpu) == nullptr) continue;
-        auto flow =
-            flow_at(own, input, static_cast<int>(host), gpu, now, memory, taken, planned.skip);
+        auto flow = flow_at(input, static_cast<int>(host), kernel_of(own, now, gpu, !of_host),
+                            now.size, now.pages, memory, taken, planned.skip);
         if (!flow) continue;
         const auto holds = check_size(flow->kernel, now.size);
         if (!holds && !wrong) wrong = holds.error();
@@ -242,6 +289,24 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
         pages, stream_sizes(own, input, gpus, of_host), own.kernels, groups);
   }
   if (wrong) return fail(*wrong);
+  return {};
+}
+
+}  // namespace
+
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  const auto gpus = TRY(of_option("--gpus", chosen_gpus(input, own.gpus)));
+  Plan plan;
+  if (!own.every_memory) {
+    TRY(add_points(own, input, gpus, TRY(memory_of(input)), plan));
+    return plan;
+  }
+  TRY(check_one_kind_of_pages(input.options, "--on gpu:N"));
+  if (input.options.placement.memory)
+    return fail_usage("--memory", "the columns are all memories", "leave it out");
+  for (const auto& memory : memories_of_all(input)) {
+    TRY(add_points(own, input, gpus, memory, plan));
+  }
   return plan;
 }
 

@@ -16,15 +16,18 @@
 #include "record/labels.h"
 
 namespace numatlas::benchmark_gpu {
-namespace {
 
-/// "its own memory", "memory of GPU 1", "memory of node 0".
 std::string memory_words(const std::string& memory) {
   if (memory == "own") return "its own memory";
+  constexpr std::string_view managed = " managed";
+  if (memory.ends_with(managed))
+    return "managed " + memory_words(memory.substr(0, memory.size() - managed.size()));
   constexpr std::string_view gpu = "gpu:";
   if (memory.starts_with(gpu)) return "memory of GPU " + memory.substr(gpu.size());
   return "memory of " + place_words(memory);
 }
+
+namespace {
 
 View latency_view(const CaseGroup& group) {
   const ScenarioResult& first = *group.cases.front();
@@ -86,6 +89,7 @@ std::vector<Figure> totals(const ScenarioResult& point, const RunReport&) {
   const Figure* const sum = find_total(point, "bandwidth_sum");
   double peak = 0;
   for (const FlowResult& flow : point.flows) {
+    if (flow.kernel == DeviceChaseParameters::name()) continue;
     // Caches have no bus.
     if (flow.level != "memory" || !flow.gpu || !flow.gpu->memory_bandwidth) return {};
     peak += *flow.gpu->memory_bandwidth;
@@ -111,6 +115,29 @@ std::vector<View> views(const RunReport& report) {
     if (measure_of(group) == "latency") views.push_back(latency_view(group));
   for (const CaseGroup& group : groups_of(report, {"measure", "pages"}))
     if (measure_of(group) == "bandwidth") views.push_back(bandwidth_view(group));
+  return views;
+}
+
+std::vector<View> matrix_views(const RunReport& report) {
+  std::vector<View> views;
+  for (const CaseGroup& group : groups_of(report, {"kernel"})) {
+    const ScenarioResult& first = *group.cases.front();
+    const bool latency = label_of(first, "measure") == "latency";
+    View view;
+    view.kind = ViewKind::matrix;
+    view.where = group.labels;
+    view.rows = "gpus";
+    view.columns = "memory";
+    view.title = latency
+                     ? "Latency of a GPU's loads in ns (one thread, dependent loads)"
+                     : fmt::format("Bandwidth of {} in GB/s (all multiprocessors)", first.kernel);
+    view.notes = {
+        "one row per GPU, one column per memory: of nodes (bind:N) over the link, of GPUs "
+        "(gpu:N) by loads and stores, without copies"};
+    view.cells = {latency ? figure_column("", "latency", in_ns, Part::with_interval, 1)
+                          : figure_column("", "bandwidth_sum", in_gb_per_s, Part::with_interval)};
+    views.push_back(std::move(view));
+  }
   return views;
 }
 

@@ -88,6 +88,28 @@ std::optional<Estimate> latency_at(const FactLoad& load, const ScenarioResult& p
   return host_estimate_of(point, "latency");
 }
 
+/// Who loads which memory.
+struct Whereabouts {
+  std::vector<std::pair<std::string, std::string>> labels;
+  std::string heading, words, loaders;
+};
+
+Whereabouts whereabouts_of(const ScenarioResult& point) {
+  if (const std::string gpu = label_of(point, "gpus"); !gpu.empty()) {
+    Whereabouts place{{{"gpu", gpu}}, "GPU " + gpu, "GPU " + gpu, "multiprocessors"};
+    const std::string memory = label_of(point, "memory");
+    if (memory == "own") return place;
+    place.labels.emplace_back("memory", memory);
+    place.words = place.heading = fmt::format("GPU {}, memory {}", gpu, memory);
+    return place;
+  }
+  const std::string cpus = label_of(point, "cpu_node"), memory = label_of(point, "memory_node");
+  return {{{"cpu_node", cpus}, {"memory_node", memory}},
+          "node " + cpus,
+          fmt::format("CPUs of node {}, memory of node {}", cpus, memory),
+          "CPUs"};
+}
+
 /// One of the two is enough for a line.
 void show_no_half_beside_80(std::vector<Fact>& facts) {
   const auto is_shown_80 = [](const Fact& fact) {
@@ -110,29 +132,28 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
     const auto latency = latency_at(load, point);
     if (!latency || (!kernel.empty() && traits_of(kernel).writes) || !cache_text(point).empty())
       return;
-    const std::string cpus = label_of(point, "cpu_node"), memory = label_of(point, "memory_node");
-    const std::string nodes = fmt::format("CPUs of node {}, memory of node {}", cpus, memory);
+    const Whereabouts place = whereabouts_of(point);
+    const std::string& nodes = place.words;
     const auto add = [&](std::string_view key, const std::string& words, Unit unit,
-                         std::string_view line, const std::optional<Estimate>& estimate) {
+                         const std::string& line, const std::optional<Estimate>& estimate) {
       if (!estimate) return;
       const bool first = facts.empty();
-      facts.push_back({std::string(key),
-                       {{"cpu_node", cpus}, {"memory_node", memory}},
-                       words,
-                       unit,
-                       *estimate});
+      facts.push_back({std::string(key), place.labels, words, unit, *estimate});
       if (first) shown = nodes;
       if (shown != nodes) {
         others.insert(nodes);
         return;
       }
       facts.back().heading = "Under load";
-      facts.back().line = (first ? fmt::format("node {}: ", cpus) : "") + std::string(line);
+      facts.back().line = (first ? place.heading + ": " : "") + line;
     };
-    add(load.key, fmt::format("latency {}, {}", load.words, nodes), "s", load.line, latency);
+    add(load.key, fmt::format("latency {}, {}", load.words, nodes), "s", std::string(load.line),
+        latency);
     if (load.label == "peak")
-      add("loaded_bandwidth_peak", "bandwidth of the loading CPUs at that peak, " + nodes, "B/s",
-          "{} read by the loading CPUs", host_estimate_of(point, "bandwidth_sum"));
+      add("loaded_bandwidth_peak",
+          fmt::format("bandwidth of the loading {} at that peak, {}", place.loaders, nodes), "B/s",
+          fmt::format("{{}} read by the loading {}", place.loaders),
+          host_estimate_of(point, "bandwidth_sum"));
   };
   for (const FactLoad& load : fact_loads) {
     for (const ScenarioResult& point : report.scenarios) add_point(load, point);

@@ -8,6 +8,9 @@
 
 namespace numatlas {
 
+/// The label `load` of the points without a load, and with all that there is.
+inline constexpr const char *idle_load = "idle", *peak_load = "peak";
+
 /// What loads the memory at a point, in B/s; 0 where nothing does.
 double load_rate_of(const ScenarioResult& point);
 

@@ -17,11 +17,14 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "benchmarks/axes.h"
+#include "benchmarks/gpu/gpu.h"
 #include "benchmarks/loaded/facts.h"
+#include "benchmarks/loaded/on_gpus.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
 #include "run/declare.h"
+#include "run/device_flows.h"
 #include "run/flows.h"
 #include "run/room.h"
 
@@ -30,9 +33,6 @@ namespace {
 
 // Parts of the peak: closer where the latency rises.
 constexpr std::array<int, 11> percents{10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 95};
-
-constexpr const char* idle_load = "idle";
-constexpr const char* peak_load = "peak";
 
 /// Who chases, who loads, and where the memory is.
 struct Setting {
@@ -46,9 +46,11 @@ struct Options {
   NodePairOptions common{{{"read"}, "2:1"}};  ///< its size is a loader's
   std::string pairs_text = "all", rates_text;
   std::vector<double> rates;  ///< B/s; empty: parts of the peak
+  benchmark_gpu::OnOption on = {};
 };
 
 void add_options(Options& own, CLI::App& app) {
+  own.on.add_to(app);
   add_value(app, "--pairs", own.pairs_text, "all|local|PAIRS",
             "pairs of CPU node and memory node: all, each with its own (local), or some such as "
             "0:0,0:2\n"
@@ -83,7 +85,40 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
   return rates;
 }
 
+/// The rate that was asked for.
+std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
+  double asked = 0;
+  for (const FlowResult& flow : visit.flows) asked += flow.rate.value_or(0);
+  if (!(asked > 0)) return {};
+  return {{"rate_asked", "B/s", asked, std::nullopt}};
+}
+
+/// The load of a GPU is a number of multiprocessors, not a rate.
+Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
+  for (const auto& [option, given] :
+       {std::pair("--pairs", own.pairs_text != "all"),
+        std::pair("--rates", !own.rates_text.empty()),
+        std::pair("--order", own.common.order != ChainOrder::random)}) {
+    if (given) return fail_usage(option, "is of loads by CPUs", "leave it or --on out");
+  }
+  const std::string option = own.common.kernels.given();
+  GpuLoad load{own.on.gpus(), TRY(benchmark_gpu::kernels_of(own.common.choices, option.c_str())),
+               own.common.size.given().value_or(Bytes{})};
+  own.on.prepare(benchmark);
+  benchmark.workers = [](const RunOptions& options, const Machine& machine,
+                         const TaskContext& task) { return callers(options, machine, task, 2); };
+  benchmark.plan = [load](const PlanInput& input) { return plan_on_gpus(load, input); };
+  benchmark.refine = {};
+  benchmark.time_parts.clear();
+  return {};
+}
+
 Expected<void> parse(Options& own, Benchmark& benchmark) {
+  TRY(own.on.parse());
+  if (own.on.on_gpus()) {
+    TRY(own.common.parse("loaded"));
+    return run_on_gpus(own, benchmark);
+  }
   if (!own.rates_text.empty()) {
     own.rates = TRY(parse_rates(own.rates_text));
     benchmark.time_parts.clear();  // nothing is refined
@@ -258,19 +293,15 @@ Expected<Plan> refine(const Options& own, const PlanInput& input, const RunRepor
   return more;
 }
 
+/// What the points of a curve have alike.
+const std::vector<std::string> curve_labels{"pages", "cpu_node", "memory_node",
+                                            "gpus",  "memory",   "load_kernel"};
+
 std::string load_of(const ScenarioResult& point) { return label_of(point, "load"); }
 
 /// The points of each kernel between the same nodes, and the idle one that these start with.
 std::vector<CaseGroup> curves_of(const RunReport& report) {
-  return groups_of(report, {"pages", "cpu_node", "memory_node", "load_kernel"});
-}
-
-/// The rate that was asked for.
-std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
-  double asked = 0;
-  for (const FlowResult& flow : visit.flows) asked += flow.rate.value_or(0);
-  if (!(asked > 0)) return {};
-  return {{"rate_asked", "B/s", asked, std::nullopt}};
+  return groups_of(report, curve_labels);
 }
 
 /// What each load adds to the idle latency.
@@ -283,8 +314,8 @@ void add_latency_added(RunReport& report) {
       };
       const auto idle = estimate_of(other, "latency");
       if (load_of(other) == idle_load && load_of(point) != idle_load &&
-          other.pages == point.pages && alike("cpu_node") && alike("memory_node") && idle &&
-          latency)
+          other.pages == point.pages && alike("cpu_node") && alike("memory_node") &&
+          alike("gpus") && alike("memory") && idle && latency)
         point.figures.push_back(
             {"latency_added", "s", difference_of(*latency, *idle), std::nullopt});
     }
@@ -297,8 +328,7 @@ void order_by_load(RunReport& report) {
   std::vector<std::string> curves;  // in the order of the plan
   const auto place = [&](const ScenarioResult& point) {
     std::string curve = point.pages;
-    for (const char* label : {"cpu_node", "memory_node", "load_kernel"})
-      curve += " " + label_of(point, label);
+    for (const std::string& label : curve_labels) curve += " " + label_of(point, label);
     const auto found = std::ranges::find(curves, curve);
     const auto at = static_cast<std::size_t>(found - curves.begin());
     if (found == curves.end()) curves.push_back(std::move(curve));
@@ -358,7 +388,9 @@ std::vector<Warning> warnings(const RunReport& report) {
                load_rate_of(point) / asked->value * 100)});
     }
     const auto width = sum ? half_width(*sum) : std::nullopt;
-    if (load_of(point) != peak_load || (width && *width <= std::max(widest_peak, report.precision)))
+    // Loads of GPUs are no fractions of it.
+    if (load_of(point) != peak_load || !label_of(point, "gpus").empty() ||
+        (width && *width <= std::max(widest_peak, report.precision)))
       continue;
     warnings.push_back(
         {"peak-uncertain", point.name,
@@ -378,15 +410,23 @@ std::vector<View> views(const RunReport& report) {
     View view;
     view.kind = ViewKind::curve;
     view.where = curve.labels;
-    view.title = fmt::format(
-        "Loaded latency in ns: CPUs of node {} to memory of node {} (load: {} by {} CPU{}, {} "
-        "each{}, {} pages)",
-        label_of(any, "cpu_node"), label_of(any, "memory_node"), any.kernel, loaders,
-        loaders == 1 ? "" : "s", to_text(any.size),
-        any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
+    const bool on_gpu = !label_of(any, "gpus").empty();
+    view.title =
+        on_gpu ? fmt::format(
+                     "Loaded latency in ns: GPU {}, {} (load: {} by its multiprocessors, {})",
+                     label_of(any, "gpus"), benchmark_gpu::memory_words(label_of(any, "memory")),
+                     any.kernel, to_text(any.size))
+               : fmt::format(
+                     "Loaded latency in ns: CPUs of node {} to memory of node {} (load: {} by "
+                     "{} CPU{}, {} each{}, {} pages)",
+                     label_of(any, "cpu_node"), label_of(any, "memory_node"), any.kernel, loaders,
+                     loaders == 1 ? "" : "s", to_text(any.size),
+                     any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
     view.notes = {
         "bandwidth in GB/s as STREAM counts it, in the time in which the latency was measured; "
         "latency: the mean and the 95th percentile of blocks of loads"};
+    if (on_gpu)
+      view.notes.push_back("SMs: multiprocessors that load, a block each; peak: all but one");
     view.rows = "bandwidth_sum";
     view.cells = {label_column("load", "load"),
                   figure_column("asked", "rate_asked", in_gb_per_s),
@@ -396,6 +436,7 @@ std::vector<View> views(const RunReport& report) {
                   figure_column(plus_minus(), "latency", in_ns, Part::half_width),
                   figure_column("p95", "latency", in_ns, Part::p95, 1),
                   figure_column("above idle", "latency_added", in_ns, Part::value, 1),
+                  figure_column("of peak", "peak_share", in_percent, Part::value, 0, " %"),
                   label_column("in cache", "cache")};
     for (const ScenarioResult* point : curve.cases) {
       if (const auto knee = estimate_of(*point, "latency_at_80_percent")) {

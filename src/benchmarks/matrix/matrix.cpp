@@ -16,6 +16,7 @@
 #include "benchmarks/axes.h"
 #include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"
+#include "benchmarks/gpu/gpu.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/survey_words.h"
 #include "kernels/traits.h"
@@ -33,9 +34,11 @@ struct Options {
   std::string only, nodes = "all";
   bool relative = false;
   const CLI::Option* order_option = nullptr;  ///< the app's
+  benchmark_gpu::OnOption on = {};
 };
 
 void add_options(Options& own, CLI::App& app) {
+  own.on.add_to(app);
   add_choice(app, "--only", own.only, named({"latency", "bandwidth"}), "measure only this");
   add_value(app, "--nodes", own.nodes, "all|NODES",
             "nodes of the memory, such as 0,2; memories of GPUs only if named");
@@ -52,7 +55,27 @@ void add_options(Options& own, CLI::App& app) {
   own.order_option = app.get_option("--order");
 }
 
-Expected<void> parse(Options& own, Benchmark&) {
+/// Rows are GPUs then, and columns the memory of nodes and of GPUs.
+Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
+  for (const auto& [option, given] :
+       {std::pair("--nodes", own.nodes != "all"), std::pair("--relative", own.relative),
+        std::pair("--order", own.order_option->count() > 0)}) {
+    if (given) return fail_usage(option, "is of matrices of CPUs", "leave it or --on out");
+  }
+  const std::string option = own.pairs.kernels.given();
+  benchmark_gpu::Options its;
+  its.latency = own.only != "bandwidth";
+  its.bandwidth = own.only != "latency";
+  its.every_memory = true;
+  its.kernels = TRY(benchmark_gpu::kernels_of(own.pairs.choices, option.c_str()));
+  if (const auto& size = own.pairs.size.given()) its.latency_sizes = its.sizes = {*size};
+  own.on.take_over(benchmark, std::move(its));
+  benchmark.views = benchmark_gpu::matrix_views;
+  return {};
+}
+
+Expected<void> parse(Options& own, Benchmark& benchmark) {
+  TRY(own.on.parse());
   TRY(own.pairs.parse("matrix"));
   TRY(check_nodes("--nodes", own.nodes, ""));
   const std::string of_bandwidth = own.pairs.kernels.given();
@@ -64,6 +87,7 @@ Expected<void> parse(Options& own, Benchmark&) {
     return fail_usage("--order", "--only bandwidth does not measure latency",
                       "leave one of them out");
   }
+  if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
   return {};
 }
 

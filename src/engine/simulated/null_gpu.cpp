@@ -1,6 +1,7 @@
 #include "simulated/null_gpu.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -27,6 +28,7 @@ constexpr double load_ns = 800, remote_load_ns = 250, warm_gain_ns = 60;
 constexpr double own_cache_ns = 17, shared_cache_ns = 143, gpu_memory_ns = 346;
 constexpr double bus_part = 0.92, usual_bus = 2'000, cache_gain = 3;  // bytes a nanosecond
 constexpr Bytes usual_shared_cache{50 * mib}, usual_own_cache{192 * kib};
+constexpr double saturating_blocks = 40;  // of a launch: fewer do not take all of the bus
 constexpr double pin_rate = 8.0, unpin_rate = 40.0;  // bytes a nanosecond
 
 double part_of(Pinning pinning) {
@@ -60,7 +62,31 @@ double stream_rate(const Gpu* gpu, const Flow& flow, double link) {
   if (gpu_of(flow.region.placement) < 0) return link * zero_copy_part;
   const bool has_rate = gpu != nullptr && gpu->memory_bandwidth;
   const double bus = has_rate ? *gpu->memory_bandwidth * 1e-9 : usual_bus;
-  return flow.region.bytes <= shared_cache_of(gpu) ? bus * cache_gain : bus * bus_part;
+  const double most = flow.region.bytes <= shared_cache_of(gpu) ? bus * cache_gain : bus * bus_part;
+  const unsigned blocks = flow.kernel.as<DeviceStreamParameters>().blocks;
+  return blocks == 0 ? most : std::min(most, blocks * most / saturating_blocks);
+}
+
+/// Of a launch: a thread waits for the cache of all; that takes one addition to a counter at a
+/// time, and so many to all of them together.
+double addition_ns(const DeviceCounterParameters& work, bool of_host) {
+  constexpr double to_one_per_ns = 1.7, to_all_per_ns = 50;
+  const double waited = of_host ? load_ns : shared_cache_ns;
+  const double most = work.sharing == Sharing::same ? to_one_per_ns : to_all_per_ns;
+  const auto threads = static_cast<double>(work.threads);
+  const double each = std::max(waited / threads, of_host ? waited / 64 : 1 / most);
+  return queued_ns + threads * static_cast<double>(work.adds) * each;
+}
+
+/// How much longer a load takes under the streams of this GPU: flat at first, steep at the end.
+double queueing(const Scenario& scenario, int gpu) {
+  double busy = 0;
+  for (const Flow& other : scenario.flows) {
+    const auto* const stream = other.kernel.find<DeviceStreamParameters>();
+    if (stream == nullptr || stream->gpu != gpu) continue;
+    busy += stream->blocks == 0 ? 1 : std::min(1.0, stream->blocks / saturating_blocks);
+  }
+  return 1 + 1.5 * std::pow(std::min(1.0, busy), 4);
 }
 
 }  // namespace
@@ -72,10 +98,13 @@ double null_gpu_step_ns(const Machine& machine, const Scenario& scenario, const 
   const double remote = remote_pages(gpu, host);
   if (const auto* const chase = flow.kernel.find<DeviceChaseParameters>()) {
     if (gpu_of(flow.region.placement) >= 0)
-      return static_cast<double>(chase->loads) * memory_load_ns(gpu, *chase, flow.region.bytes);
+      return static_cast<double>(chase->loads) * memory_load_ns(gpu, *chase, flow.region.bytes) *
+             queueing(scenario, number);
     const double gain = chase->caches == HostCaches::warm ? warm_gain_ns : 0;
     return static_cast<double>(chase->loads) * (load_ns - gain + remote * remote_load_ns);
   }
+  if (const auto* const counters = flow.kernel.find<DeviceCounterParameters>())
+    return addition_ns(*counters, gpu_of(flow.region.placement) < 0);
   const auto limit = gpu != nullptr ? path_limit(*gpu) : std::nullopt;
   double rate = limit ? *limit * 1e-9 * link_part : usual_link;
   if (flow.kernel.find<DeviceStreamParameters>() != nullptr) {

@@ -47,6 +47,12 @@ DEVICE inline void store_pair(u64 address, Pair value) {
   asm volatile("st.global.v2.u64 [%0], {%1, %2};" : : "l"(address), "l"(value.x), "l"(value.y) : "memory");
 }
 
+// With what was there before, which is waited for: without it the compiler would take a reduction.
+DEVICE inline void fetch_add(u64 address) {
+  u64 before;
+  asm volatile("atom.global.add.u64 %0, [%1], 1;" : "=l"(before) : "l"(address) : "memory");
+}
+
 #define REGISTER(name, type, letter, source)                          \
   DEVICE inline type name() {                                         \
     type value;                                                       \

@@ -94,9 +94,9 @@ RuntimeState probe_cuda() {
     // The driver wants the text's end.
     return std::vector<char>(kernels_ptx, kernels_ptx + std::strlen(kernels_ptx) + 1);
   };
-  vendor.state = [management = std::make_shared<cuda::Management>()](const std::string& address) {
-    return management->state(address);
-  };
+  const auto management = std::make_shared<cuda::Management>();
+  vendor.state = [management](const std::string& address) { return management->state(address); };
+  vendor.modes = [management](const std::string& address) { return management->modes(address); };
   return start_driver(library, std::move(vendor));
 }
 

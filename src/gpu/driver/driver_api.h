@@ -151,6 +151,8 @@ struct Vendor {
   std::function<Expected<std::vector<char>>()> kernels;
   /// How the device at a PCI address runs now; nullopt where nobody says.
   std::function<std::optional<DeviceState>(const std::string& pci_address)> state;
+  /// DeviceInfo::modes of the device at a PCI address; none: nobody says.
+  std::function<std::string(const std::string& pci_address)> modes{};
 };
 
 /// Starts the driver that was loaded and counts its devices.

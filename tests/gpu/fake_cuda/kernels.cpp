@@ -41,6 +41,7 @@ void store(u64 address, u64 value) {
 void store_pair(u64 address, Pair value) {
   std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
 }
+void fetch_add(u64 address) { store(address, load_anew(address) + 1); }
 // Two cycles a nanosecond.
 u64 nanoseconds() { return static_cast<u64>(fake::now()); }
 u64 cycles() { return 2 * nanoseconds(); }
@@ -98,7 +99,7 @@ std::function<void()> stream_of(Kernel kernel, void** arguments, u64 threads) {
 namespace fake {
 
 const Function* function_named(const std::string& name) {
-  static const std::array<Function, 10> all{
+  static const std::array<Function, 11> all{
       Function{"numatlas_chase",
                [](void** arguments, u64 threads) -> std::function<void()> {
                  const u64 result = values_of<4>(arguments)[3];
@@ -144,8 +145,16 @@ const Function* function_named(const std::string& name) {
        [](void** arguments, u64 threads) {
          return stream_of(numatlas_stream_add, arguments, threads);
        }},
-      {"numatlas_stream_triad", [](void** arguments, u64 threads) {
+      {"numatlas_stream_triad",
+       [](void** arguments, u64 threads) {
          return stream_of(numatlas_stream_triad, arguments, threads);
+       }},
+      {"numatlas_fetch_add", [](void** arguments, u64 threads) -> std::function<void()> {
+         const u64 counters = values_of<3>(arguments)[0];
+         return [=, run = launch_of<3>(numatlas_fetch_add, arguments, threads)] {
+           run();
+           if (settings().corrupt) flip(counters, 2);
+         };
        }}};
   const auto found = std::ranges::find(all, name, [](const Function& one) { return one.name; });
   return found == all.end() ? nullptr : &*found;

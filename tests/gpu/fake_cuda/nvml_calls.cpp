@@ -4,6 +4,7 @@
 //   NUMATLAS_FAKE_CUDA_CLOCK=MHZ      of every device; without it the library does not start
 //   NUMATLAS_FAKE_CUDA_SLOWED=BITS    reasons for lower clocks, as NVML has them (0x20), or none
 //   NUMATLAS_FAKE_CUDA_SLOWED_CALLS=N only the first N answers have these reasons
+//   NUMATLAS_FAKE_CUDA_MODES=BITS     1: ECC, 2: MIG, 4: confidential computing
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +28,28 @@ extern "C" {
                                                           unsigned* mhz);
 [[gnu::visibility("default")]] int nvmlDeviceGetCurrentClocksThrottleReasons(
     void* handle, unsigned long long* reasons);
+
+[[gnu::visibility("default")]] int nvmlDeviceGetEccMode(void* handle, unsigned* now,
+                                                        unsigned* next);
+[[gnu::visibility("default")]] int nvmlDeviceGetMigMode(void* handle, unsigned* now,
+                                                        unsigned* next);
+[[gnu::visibility("default")]] int nvmlSystemGetConfComputeState(unsigned* state);
+
+int nvmlDeviceGetEccMode(void*, unsigned* now, unsigned* next) {
+  *now = *next = (number("NUMATLAS_FAKE_CUDA_MODES") & 1) != 0;
+  return success;
+}
+
+int nvmlDeviceGetMigMode(void*, unsigned* now, unsigned* next) {
+  *now = *next = (number("NUMATLAS_FAKE_CUDA_MODES") & 2) != 0;
+  return success;
+}
+
+int nvmlSystemGetConfComputeState(unsigned* state) {
+  state[0] = state[2] = 0;
+  state[1] = (number("NUMATLAS_FAKE_CUDA_MODES") & 4) != 0;
+  return success;
+}
 
 int nvmlInit_v2() { return number("NUMATLAS_FAKE_CUDA_CLOCK") == 0 ? driver_not_loaded : success; }
 
