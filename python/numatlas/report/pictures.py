@@ -18,8 +18,6 @@ NARROW = 8
 MOST_PRINTED = 50
 #: Inches of a picture that stands beside another, and of one alone.
 HALF, WHOLE = 4.8, 7.0
-#: Inches of a map for a phone.
-PHONE = 3.6
 
 Spec = dict[str, Any]
 
@@ -31,8 +29,9 @@ def is_narrow(figure: Figure) -> bool:
 
 
 def is_drawn(figure: Figure) -> bool:
-    """Whether a picture says more than its table: of words, and of a single bar, it does not."""
-    return not isinstance(figure, Listing) and not (isinstance(figure, Bars) and len(figure.rows) < 2)
+    """Whether a picture says more than its table: of words, and of a single value, it does not."""
+    alone = isinstance(figure, Bars | Matrix) and len(figure.table()[1]) < 2
+    return not alone and not isinstance(figure, Listing)
 
 
 def drawing_of(figure: Figure, identity: str, norm: Normalize | None = None) -> Markup:
@@ -41,17 +40,11 @@ def drawing_of(figure: Figure, identity: str, norm: Normalize | None = None) -> 
     return inline(build(figure, frame, norm=norm), identity, figure.title)
 
 
-def maps_of(figure: Atlas, identity: str) -> dict[str, list[Markup]]:
-    """Two svg elements for each of its modes: a wide one, and one for a phone."""
+def maps_of(figure: Atlas, identity: str) -> dict[str, Markup]:
+    """An svg element for each of its modes."""
+    frame = Frame(WHOLE, title=False, footer=False)
     return {
-        mode: [
-            inline(
-                build(figure, Frame(width, title=False, footer=False), mode),
-                f"{identity}-{mode}-{name}",
-                f"{figure.title}: {mode}",
-            )
-            for name, width in (("wide", WHOLE), ("narrow", PHONE))
-        ]
+        mode: inline(build(figure, frame, mode), f"{identity}-{mode}", f"{figure.title}: {mode}")
         for mode in figure.modes
     }
 
