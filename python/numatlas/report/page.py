@@ -108,13 +108,7 @@ def _environment() -> jinja2.Environment:
     )
     made.filters |= {"number": number_text, "percent": percent_text}
     functions = (
-        *(
-            spread_text,
-            width_of,
-            first.claim,
-            pack.embed,
-            pack.packed,
-        ),
+        *(spread_text, width_of, first.claim, pack.embed, pack.packed),
         *(pack.table, pictures.drawing_of, pictures.fleet_in_sum, pictures.is_drawn),
         *(pictures.cells_of, pictures.maps_of, pictures.told_of),
     )
