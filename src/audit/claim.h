@@ -70,6 +70,7 @@ std::unique_ptr<Claim> make_hmat_claim();
 std::unique_ptr<Claim> make_tiers_claim();
 std::unique_ptr<Claim> make_weights_claim();
 std::unique_ptr<Claim> make_dimms_claim();
+std::unique_ptr<Claim> make_expected_claim();
 std::unique_ptr<Claim> make_caches_claim();
 std::unique_ptr<Claim> make_links_claim();
 std::unique_ptr<Claim> make_settings_claim();

@@ -67,6 +67,7 @@ std::vector<std::unique_ptr<Claim>> all_claims() {
   all.push_back(make_tiers_claim());
   all.push_back(make_weights_claim());
   all.push_back(make_dimms_claim());
+  all.push_back(make_expected_claim());
   all.push_back(make_caches_claim());
   all.push_back(make_links_claim());
   all.push_back(make_settings_claim());

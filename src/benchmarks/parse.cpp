@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "benchmarks/all.h"
 #include "run/declare.h"
+#include "run/place_words.h"
 
 namespace numatlas {
 namespace {
@@ -80,6 +81,7 @@ void RunParser::add_to(CLI::App& app) {
 Expected<ParsedRun> RunParser::take(std::vector<std::string> arguments) && {
   auto options = TRY(common_.parse());
   TRY(benchmark_.parse_options(benchmark_));
+  if (benchmark_.on_gpus) take_gpu_memory(options);
   options.command = benchmark_.name;
   options.arguments = std::move(arguments);
   return ParsedRun{std::move(benchmark_), std::move(options)};

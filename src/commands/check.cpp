@@ -18,6 +18,7 @@
 #include "commands/command.h"
 #include "compare/check.h"
 #include "compare/results.h"
+#include "published/expected.h"
 #include "record/report_json.h"
 #include "report/file.h"
 #include "report/openmetrics.h"
@@ -62,13 +63,15 @@ Expected<void> check_is_no_input(const char* option, const std::string& file,
 
 Expected<int> run_check(const CheckOptions& options) {
   CheckRule rule{TRY(options.slow.parse()), options.metric, {}};
-  if (!options.expect.empty()) rule.expected = TRY(parse_expectations(options.expect));
+  const bool by_table = options.expect == "published";
+  if (!options.expect.empty() && !by_table) rule.expected = TRY(parse_expectations(options.expect));
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
   TRY(check_writable({{"--json", options.json}, {"--openmetrics", options.openmetrics}}));
   const Results results = TRY(read_results(options.paths));
   for (const auto& [option, file] :
        {std::pair("--json", options.json), std::pair("--openmetrics", options.openmetrics)})
     TRY(check_is_no_input(option, file, results));
+  if (by_table) rule.expected = TRY(published_expectations(results.runs));
   Checked checked = TRY(check_runs(results.runs, rule));
   checked.notes.insert(checked.notes.end(), results.notes.begin(), results.notes.end());
   checked.broken = results.broken.size();
@@ -93,10 +96,11 @@ Start declare_check(CLI::App& app, const CommandLine&) {
       ->type_name("")
       ->required();
   add_value(
-      app, "--expect", options->expect, "LIST|FILE",
+      app, "--expect", options->expect, "LIST|FILE|published",
       "limits that each host has to meet: triad=350GB/s,latency=120ns, or a file of such lines\n"
       "Each names a kernel, a figure, or a fact of a survey; rates are at least that, times at "
-      "most, with the whole interval");
+      "most, with the whole interval\n"
+      "published: 85 % of the least that others measured on the processor, for reads of all CPUs");
   options->slow.add_to(app);
   add_value(app, "--metric", options->metric, "NAME",
             "judge only this figure, such as latency or bandwidth_sum");

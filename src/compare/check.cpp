@@ -360,6 +360,7 @@ std::map<std::string, HostFigure> figures_for(const Expectation& expected,
                                               const std::vector<const StoredRun*>& newest) {
   std::map<std::string, HostFigure> found;
   for (const StoredRun* run : newest) {
+    if (!expected.command.empty() && run->command != expected.command) continue;
     for (std::size_t i = 0; i < run->hosts.size(); ++i) {
       const auto figure = figure_for(expected, *run, i);
       if (!figure) continue;
@@ -379,13 +380,20 @@ Expected<void> judge_expected(const Expectation& expected,
   const auto found_on = figures_for(expected, newest);
   const bool lower = expected.unit.better() == Better::lower;
   for (const auto& [name, found] : found_on) {
+    const std::optional<double> limit = expected.limit_of(name);
+    if (!limit) {
+      hosts[name].unjudged.push_back(
+          {"",
+           "--expect published: another processor, a virtual machine, or not all CPUs took part"});
+      continue;
+    }
     const Estimate& its = *found.figure.figure.estimate;
     // Its whole interval has to miss the limit.
     const double best = (lower ? its.low : its.high).value_or(its.value);
-    if (lower ? best <= expected.limit : best >= expected.limit) continue;
+    if (lower ? best <= *limit : best >= *limit) continue;
     hosts[name].findings.push_back({Finding::below, found.run->command, found.figure.name,
-                                    expected.name, expected.unit, its.value, expected.limit,
-                                    its.value / expected.limit - 1, std::nullopt, "--expect", "",
+                                    expected.name, expected.unit, its.value, *limit,
+                                    its.value / *limit - 1, std::nullopt, "--expect", "",
                                     found.figure.figure.disturbed});
   }
   if (found_on.empty()) {

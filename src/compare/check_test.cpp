@@ -286,6 +286,19 @@ TEST(Check, TheMetricOfTheRuleAloneIsJudged) {
   EXPECT_EQ(checked(beside_three(run_on("n", {0.5e10})), rule).count("slow"), 1U);
 }
 
+TEST(Check, EachHostByALimitOfItsOwn) {
+  CheckRule rule;
+  rule.expected = {{"read", 0, "B/s", {{"a", 9e9}, {"b", 4e9}}, "bandwidth"}};
+  const Checked found =
+      checked({run_on("a", {0.5e10}), run_on("b", {0.5e10}), run_on("c", {0.5e10})}, rule);
+  EXPECT_EQ(found.count("below"), 1U);
+  EXPECT_EQ(found.not_judged(), 1U);
+  for (const CheckedHost& host : found.hosts) {
+    EXPECT_EQ(host.has("below"), host.name == "a") << host.name;
+    EXPECT_EQ(host.judged, host.name != "c") << host.name;
+  }
+}
+
 TEST(Check, WhatIsExpectedJudgesAHostByItself) {
   CheckRule rule;
   rule.expected = *parse_expectations("read=9GB/s");

@@ -36,7 +36,7 @@ Expected<Expectation> expectation_of(const std::string& where, std::string_view 
   const Unit unit = *Unit::named(limit->unit);
   if (!unit.is_time_or_rate())
     return fail_usage(where, fmt::format("'{}' is neither a rate nor a time", value), units);
-  return Expectation{std::string(trim(word.substr(0, equals))), limit->value, unit};
+  return Expectation{std::string(trim(word.substr(0, equals))), limit->value, unit, {}, {}};
 }
 
 bool is_better(double one, double other, Unit unit) {
@@ -44,6 +44,12 @@ bool is_better(double one, double other, Unit unit) {
 }
 
 }  // namespace
+
+std::optional<double> Expectation::limit_of(const std::string& host) const {
+  if (of_hosts.empty()) return limit;
+  const auto found = of_hosts.find(host);
+  return found != of_hosts.end() ? std::optional(found->second) : std::nullopt;
+}
 
 bool is_preferred(const ExpectedFigure& one, const ExpectedFigure& other,
                   const Expectation& expected) {

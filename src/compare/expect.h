@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,12 @@ struct Expectation {
   std::string name;  ///< of a kernel, a metric or a fact
   double limit = 0;
   Unit unit;  ///< "s", "B/s", "1/s"
+  /// Of each host its own limit, as what was published of its processor; others are not judged.
+  /// Empty: all have the one above.
+  std::map<std::string, double> of_hosts{};
+  std::string command{};  ///< whose figures count; "": of any
+
+  std::optional<double> limit_of(const std::string& host) const;
 };
 
 /// `text`: NAME=VALUE, several separated by commas; without a "=" the name of a file of such lines.

@@ -17,6 +17,7 @@
 #include "export/hwloc_xml.h"
 #include "machine/hwloc_reader.h"
 #include "machine/source.h"
+#include "published/tables.h"
 
 namespace numatlas {
 namespace {
@@ -352,6 +353,52 @@ TEST(ExportGpuNodes, ErrorsNameWhatWasTyped) {
   input.machine->unread["gpus"] = "no devices";
   EXPECT_THAT(full_text(form("gpu-nodes").write(input).error()),
               HasSubstr("--machine 'node7.json': the GPUs of this machine are not known: no dev"));
+}
+
+TEST(ExportPublished, ARowWithoutTheHost) {
+  ExportInput input = input_of("two-sockets-four-gpus.json");
+  const auto none = form("published").write(input);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind, ErrorKind::unavailable);
+  StoredCase reads;
+  reads.kernel = "read";
+  reads.metric = "bandwidth_sum";
+  reads.unit = "B/s";
+  reads.figure.estimate = around(490e9);
+  StoredRun run = input.stored.runs.front();
+  run.command = "bandwidth";
+  run.worker_cpus = {to_list(run.machines.front().all_cpus())};
+  run.cases = {reads};
+  run.facts.clear();
+  input.stored.runs.push_back(run);
+  const auto exported = form("published").write(input);
+  ASSERT_TRUE(exported) << full_text(exported.error());
+  EXPECT_EQ(exported->text, R"([[row]]
+model = "Xeon Platinum 8480+"
+sockets = 2
+kernel = "read"
+gbs = 490.0
+idle_ns = 94.6
+conditions = "numatlas 9.8.7, all CPUs"
+source = "https://example.org/survey.json"
+date = "2026-11"
+)");
+  EXPECT_THAT(exported->text, Not(HasSubstr("node7")));
+  const auto rows = parse_published(exported->text, "row");
+  ASSERT_TRUE(rows) << full_text(rows.error());
+  // A guest, with modules that are all alike.
+  Machine& guest = input.stored.runs.back().machines.front();
+  guest.hypervisor = "KVM";
+  for (const char* channel : {"A", "B"}) {
+    MemorySlot slot;
+    slot.channel = channel;
+    slot.size = Bytes{gib};
+    slot.configured_speed = 4400e6;
+    guest.memory_slots.slots.push_back(slot);
+  }
+  EXPECT_THAT(
+      form("published").write(input)->text,
+      testing::AllOf(HasSubstr("channels = 1\nmts = 4400\n"), HasSubstr("virtual = true\n")));
 }
 
 }  // namespace

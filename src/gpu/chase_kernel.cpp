@@ -67,7 +67,7 @@ Expected<void> DeviceChase::prepare(const KernelMemory& memory) {
 Expected<void> DeviceChase::attach() {
   DeviceRuntime& gpu = *device_.runtime;
   TRY(queue_.open());
-  function_ = TRY(gpu.kernel(device_.device, kernel_name::chase));
+  function_ = TRY(gpu.kernel(device_.device, "chase"));
   TRY(gpu.pin(device_.device, host_, bytes_, true));
   pinned_ = true;
   const auto mapped = TRY(gpu.mapped_address(device_.device, host_));

@@ -141,7 +141,7 @@ Expected<void> DeviceCopy::attach() {
   }
   if (!zero_copy()) return {};
   mapped_ = TRY(gpu.mapped_address(device_.device, host_));
-  function_ = TRY(gpu.kernel(device_.device, kernel_name::copy));
+  function_ = TRY(gpu.kernel(device_.device, "copy"));
   return {};
 }
 

@@ -5,17 +5,42 @@
 #include "gpu/flush.h"
 
 namespace numatlas {
+namespace {
+
+/// Whether kernels of a GPU may work on another one's memory.
+Expected<void> check_reach(const DeviceRef& device, int gpu, const DeviceRef& owner, int peer) {
+  if (gpu == peer) return {};
+  bool can = owner.runtime == device.runtime;
+  if (can) {
+    can = TRY(device.runtime->can_reach_peer(device.device, owner.device));
+  }
+  if (can) return {};
+  return fail(ErrorKind::unavailable,
+              fmt::format("GPU {} cannot read the memory of GPU {} itself", gpu, peer),
+              "copies between them are those of numatlas transfer --measure peer");
+}
+
+}  // namespace
 
 Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spec, int from,
                                                            int to) {
   const auto& work = *spec.find<DeviceWork>();
   const auto* const chase = spec.find<DeviceChaseParameters>();
   const auto device = TRY(find_device(work.gpu));
-  const bool maps = chase != nullptr || work.pinning == Pinning::zero_copy;
+  const bool streams = spec.find<DeviceStreamParameters>() != nullptr;
+  const bool in_place = streams || chase != nullptr;
+  const bool maps = in_place ? to < 0 : work.pinning == Pinning::zero_copy;
   if (maps && !device.info().maps_host_memory) {
     return fail(ErrorKind::unavailable,
                 fmt::format("GPU {} cannot read the host's memory itself", work.gpu));
   }
+  if (in_place && to >= 0) {
+    const auto owner = TRY(find_device(to));
+    TRY(check_reach(device, work.gpu, owner, to));
+    return streams ? make_device_stream(spec, device, owner, false)
+                   : make_memory_chase(spec, device, owner);
+  }
+  if (streams) return make_device_stream(spec, device, device, true);
   if (chase != nullptr) {
     if (chase->caches == HostCaches::cold && !can_flush())
       return fail_about(ErrorKind::unavailable, "--caches cold",

@@ -19,6 +19,11 @@ struct DeviceStep {
   std::int64_t start_ns = 0, duration_ns = 0;
 };
 
+/// How many threads a launch has.
+struct LaunchGrid {
+  unsigned blocks = 0, threads = 0;  ///< threads of a block
+};
+
 /// What the GPU's side tells of a flow, beside the samples that the CPU takes.
 struct DeviceReport {
   /// By the GPU's own events, around each step in its stream. In order; the first ones may be
@@ -29,6 +34,7 @@ struct DeviceReport {
   std::optional<PciLink> link;       ///< of the GPU, at its fastest while steps were under way
   std::optional<DeviceState> state;  ///< just after the last step
   std::string route;                 ///< between GPUs: "direct", "through the host"; else ""
+  std::optional<LaunchGrid> grid;    ///< of streams
 };
 
 class DeviceKernel : public Kernel {
@@ -43,8 +49,9 @@ class DeviceKernel : public Kernel {
   virtual DeviceReport take_report() = 0;
 };
 
-/// "device copy" or "device chase". `from`, `to`: the GPUs whose memory is copied from and to, -1
-/// for the host's. Errors: unavailable (no such GPU; what its driver lacks).
+/// Of any kernel that is on_gpu. `from`, `to`: the GPUs whose memory is copied from and to, -1 for
+/// the host's; where nothing is copied `to` is where the memory is. Errors: unavailable (no such
+/// GPU; what its driver lacks).
 Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spec, int from,
                                                            int to);
 
@@ -56,5 +63,11 @@ std::unique_ptr<DeviceKernel> make_device_copy(const KernelSpec& spec, const Dev
                                                const DeviceRef& other, int from, int to);
 /// A chase of one thread of the GPU through a chain in the host's memory.
 std::unique_ptr<DeviceKernel> make_device_chase(const KernelSpec& spec, const DeviceRef& device);
+/// The same in memory of a GPU, `owner`, which may be another one.
+std::unique_ptr<DeviceKernel> make_memory_chase(const KernelSpec& spec, const DeviceRef& device,
+                                                const DeviceRef& owner);
+/// All multiprocessors of the GPU in memory of `owner`, or (of_host) of the host.
+std::unique_ptr<DeviceKernel> make_device_stream(const KernelSpec& spec, const DeviceRef& device,
+                                                 const DeviceRef& owner, bool of_host);
 
 }  // namespace numatlas

@@ -49,6 +49,8 @@ Expected<void> add_devices(Machine& machine, bool live) {
       gpu.index = index++;
       gpu.name = device.name;
       gpu.memory = device.memory;
+      gpu.shared_cache = device.shared_cache;
+      gpu.memory_bandwidth = device.peak_bandwidth;
     }
   }
   if (index > 0) return {};

@@ -29,6 +29,10 @@ struct DeviceInfo {
   std::optional<int> copy_engines;  ///< copies that it can do at the same time
   bool maps_host_memory = false;    ///< pinned memory of the host can be read by its kernels
   bool managed_memory = false;      ///< memory that moves between host and GPU
+  int multiprocessors = 1;
+  int threads = 1;                       ///< the most that a multiprocessor has at a time
+  std::optional<Bytes> shared_cache;     ///< of all multiprocessors together: the second level
+  std::optional<double> peak_bandwidth;  ///< bytes a second of its memory: bus width times clock
 };
 
 /// How a device runs at a moment.
@@ -41,16 +45,8 @@ struct DeviceState {
 
 enum class CopyWay { host_to_device, device_to_host, within_device };
 
-/// The kernels that every runtime has, each in the language that its driver compiles. There they
-/// are called numatlas_NAME.
-namespace kernel_name {
-/// (u64 delta, u64 address, u64 loads, u64 result): follows a chain of the host's addresses, each
-/// `delta` from where the GPU finds it, and writes where it ends. One thread. No load may be
-/// answered by what was loaded before.
-inline constexpr const char* chase = "chase";
-/// (u64 destination, u64 source, u64 words of 16 bytes), by all threads of the launch.
-inline constexpr const char* copy = "copy";
-}  // namespace kernel_name
+/// The kernels of device/kernels.h, which says what each does, are called by its names there
+/// without this.
 inline constexpr const char* kernel_prefix = "numatlas_";
 
 struct DriverApi;
@@ -118,8 +114,8 @@ class DeviceRuntime {
   /// time.
   std::optional<DeviceState> state(int device);
 
-  /// A kernel by its name (kernel_name above), compiled once a device from the vendor's source of
-  /// it; unavailable where this driver or what it compiles with does not have it.
+  /// A kernel by its name ("chase"), compiled once a device; unavailable where this driver or what
+  /// it compiles with does not have it.
   Expected<FunctionHandle> kernel(int device, const std::string& name);
   /// One launch; `arguments` are pointers to the values, as the drivers want them.
   Expected<void> launch(int device, StreamHandle stream, FunctionHandle function, unsigned blocks,

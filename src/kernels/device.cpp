@@ -1,8 +1,19 @@
 #include "kernels/device.h"
 
+#include <fmt/format.h>
+
+#include <cstddef>
+
 #include "kernels/kind.h"
+#include "kernels/stream.h"
 
 namespace numatlas {
+namespace {
+
+/// Of a GPU's memory: it fills it itself, and warms up with it.
+constexpr Preparation of_device{0.1, 0.005};
+
+}  // namespace
 
 const char* name_of(Pinning pinning) {
   switch (pinning) {
@@ -17,6 +28,59 @@ const char* name_of(Pinning pinning) {
 
 const char* name_of(HostCaches caches) { return caches == HostCaches::warm ? "warm" : "cold"; }
 
+const char* name_of(GpuLoads loads) { return loads == GpuLoads::l2 ? "l2" : "cached"; }
+
+const char* DeviceStreamParameters::name() const {
+  switch (operation) {
+    case Operation::write: return "gpu write";
+    case Operation::copy: return "gpu copy";
+    case Operation::scale: return "gpu scale";
+    case Operation::add: return "gpu add";
+    case Operation::triad: return "gpu triad";
+    default: return "gpu read";
+  }
+}
+
+int DeviceStreamParameters::arrays() const {
+  constexpr std::size_t line = 64;
+  return static_cast<int>(traffic_of_line(operation, Stores::regular).counted() / line);
+}
+
+Bytes DeviceStreamParameters::array_bytes() const {
+  constexpr std::uint64_t unit = 256;
+  return Bytes{bytes.value / static_cast<std::uint64_t>(arrays()) / unit * unit};
+}
+
+std::vector<KernelKind> DeviceStreamParameters::kinds() {
+  std::vector<KernelKind> all;
+  for (const Operation operation : {Operation::read, Operation::write, Operation::copy,
+                                    Operation::scale, Operation::add, Operation::triad}) {
+    DeviceStreamParameters usual;
+    usual.operation = operation;
+    all.push_back({.usual = usual,
+                   .traits = {.on_gpu = true,
+                              .reads = operation != Operation::write,
+                              .writes = operation != Operation::read},
+                   .check_size = [](const KernelSpec& spec, Bytes size) -> Expected<void> {
+                     auto work = spec.as<DeviceStreamParameters>();
+                     work.bytes = size;
+                     if (work.array_bytes().value > 0) return {};
+                     return fail_usage("--size",
+                                       fmt::format("{} is too small for {} arrays of 256 bytes",
+                                                   to_text(size), work.arrays()));
+                   },
+                   .traffic = [](const KernelSpec& spec) -> Traffic {
+                     const auto& work = spec.as<DeviceStreamParameters>();
+                     const std::size_t array = work.array_bytes().value * work.passes;
+                     const bool writes = work.operation != Operation::read;
+                     const auto read = static_cast<std::size_t>(work.arrays()) - (writes ? 1 : 0);
+                     return {read * array, writes ? array : 0, 0};
+                   },
+                   .preparation = of_device});
+  }
+  return all;
+}
+
 std::vector<KernelKind> DeviceCopyParameters::kinds() {
   return {{.usual = DeviceCopyParameters{},
            .traits = {.on_gpu = true, .takes_source = true},
@@ -30,6 +94,12 @@ std::vector<KernelKind> DeviceCopyParameters::kinds() {
 std::vector<KernelKind> DeviceChaseParameters::kinds() {
   return {{.usual = DeviceChaseParameters{},
            .traits = {.step = StepKind::chase, .on_gpu = true, .writes = false, .time = "latency"},
+           .check_size = [](const KernelSpec&, Bytes size) -> Expected<void> {
+             constexpr std::uint64_t two_lines = 128;
+             if (size.value >= two_lines) return {};
+             return fail_usage("--size",
+                               fmt::format("{} is less than two lines of 64 bytes", to_text(size)));
+           },
            .preparation = of_chain}};
 }
 

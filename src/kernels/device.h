@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "kernels/stream_loops.h"
 #include "kernels/traits.h"
 
 namespace numatlas {
@@ -21,6 +22,12 @@ const char* name_of(Pinning pinning);  ///< "pinned", "driver", "pageable", "zer
 /// What CPUs have of a line when a GPU loads it: fetched a moment ago, or flushed from all caches.
 enum class HostCaches { warm, cold };
 const char* name_of(HostCaches caches);  ///< "warm", "cold"
+
+/// Which caches of the GPU may answer a load of its chase through a GPU's memory: all, or those
+/// that its multiprocessors share, past the one that each has.
+enum class GpuLoads { cached, l2 };
+inline constexpr std::array all_gpu_loads{GpuLoads::cached, GpuLoads::l2};
+const char* name_of(GpuLoads loads);  ///< "cached", "l2"
 
 /// What any kernel of a GPU is told.
 struct DeviceWork {
@@ -39,13 +46,31 @@ struct DeviceCopyParameters : DeviceWork {
   friend bool operator==(const DeviceCopyParameters&, const DeviceCopyParameters&) = default;
 };
 
-/// One thread of a GPU follows a chain in the host's memory.
+/// One thread of a GPU follows a chain, in the host's memory or in that of a GPU.
 struct DeviceChaseParameters : DeviceWork {
-  std::uint64_t loads = 0;  ///< a step: one launch
-  HostCaches caches = HostCaches::cold;
+  std::uint64_t loads = 0;               ///< a step: one launch
+  HostCaches caches = HostCaches::cold;  ///< of the host's memory
+  GpuLoads loads_by = GpuLoads::cached;  ///< of a GPU's memory, as is the next
+  Bytes stride{128};                     ///< distance of the chain's nodes
   static const char* name() { return "device chase"; }
   static std::vector<KernelKind> kinds();
   friend bool operator==(const DeviceChaseParameters&, const DeviceChaseParameters&) = default;
+};
+
+/// One of STREAM's operations, a read or a write, by all multiprocessors of a GPU. The arrays lie
+/// one after the other: what is written, then what is read. A step is a launch, which goes over
+/// them several times.
+struct DeviceStreamParameters : DeviceWork {
+  Operation operation = Operation::read;  ///< not the mix
+  Bytes bytes;                            ///< of all arrays
+  std::uint64_t passes = 1;               ///< a launch
+  unsigned blocks = 0;                    ///< of a launch; 0: as many as are fastest
+  int arrays() const;
+  /// Of each: a multiple of 256 bytes; 0 where they do not hold that.
+  Bytes array_bytes() const;
+  const char* name() const;  ///< "gpu read"
+  static std::vector<KernelKind> kinds();
+  friend bool operator==(const DeviceStreamParameters&, const DeviceStreamParameters&) = default;
 };
 
 }  // namespace numatlas

@@ -29,7 +29,8 @@ namespace numatlas {
 using KernelParameters =
     std::variant<ChaseParameters, LoopParameters, MixParameters, PassesParameters,
                  ScatterParameters, PingPongParameters, CounterParameters, FaultParameters,
-                 MigrateParameters, DeviceCopyParameters, DeviceChaseParameters>;
+                 MigrateParameters, DeviceCopyParameters, DeviceChaseParameters,
+                 DeviceStreamParameters>;
 
 /// A kernel as data: enough to make the same one on every rank.
 struct KernelSpec {

@@ -33,7 +33,8 @@ struct KernelTraits {
   bool chases() const { return step == StepKind::chase; }
   bool chases_on_cpu() const { return chases() && !on_gpu; }
   bool chases_on_gpu() const { return chases() && on_gpu; }
-  bool copies_on_gpu() const { return step == StepKind::lines && on_gpu; }
+  bool copies_on_gpu() const { return step == StepKind::lines && on_gpu && takes_source; }
+  bool streams_on_gpu() const { return step == StepKind::lines && on_gpu && !takes_source; }
   bool streams() const { return step == StepKind::lines && !on_gpu; }
   bool is_ping_pong() const { return step == StepKind::ping_pong || step == StepKind::answer; }
 };

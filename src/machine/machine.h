@@ -124,6 +124,8 @@ struct Gpu {
   std::optional<int> index{};     ///< as `gpu:N` and --gpus name it
   std::string name{};             ///< "NVIDIA H200"
   std::optional<Bytes> memory{};  ///< of its own
+  std::optional<Bytes> shared_cache{};       ///< of all its multiprocessors: the second level
+  std::optional<double> memory_bandwidth{};  ///< bytes a second: bus width times clock
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 

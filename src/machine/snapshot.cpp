@@ -123,6 +123,8 @@ void list_fields(auto& f, Of<Gpu> auto& g) {
   f.whole("index", g.index, 0, most_id);
   f.text("name", g.name);
   f.bytes("memory", g.memory);
+  f.sparse("shared_cache", g.shared_cache);
+  f.sparse("memory_bandwidth", g.memory_bandwidth);
 }
 
 void list_fields(auto& f, Of<PersistentMemory> auto& m) {

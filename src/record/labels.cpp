@@ -35,11 +35,20 @@ std::string arrow_text(const NodeSet& from, const NodeSet& to) {
 /// "0,1 -> 2": nodes of the workers' CPUs and of their memory as observed.
 std::string nodes_text(const RunReport& report, std::span<const FlowResult> flows) {
   NodeSet cpus, memory;
+  std::vector<std::string> gpus, places;
   for (const FlowResult& flow : flows) {
     const NodeId node = worker_of(report, flow).cpu_node;
     if (node.value >= 0) cpus.insert(node);
     memory = memory | nodes_of(observed_memory(flow));
+    // A kernel of a GPU works on memory; copies are between two.
+    if (flow.gpu && flow.gpu->direction.empty()) {
+      add_once(gpus, fmt::format("gpu:{}", flow.gpu->gpu));
+      add_once(places, flow.memory.starts_with("gpu:")
+                           ? flow.memory
+                           : text_or_none(to_list(nodes_of(observed_memory(flow)))));
+    }
   }
+  if (!gpus.empty()) return fmt::format("{} -> {}", fmt::join(gpus, ","), fmt::join(places, ","));
   return arrow_text(cpus, memory);
 }
 
@@ -162,6 +171,14 @@ const std::map<std::string, GpuText>& gpu_texts() {
       {"gpu_how",
        [](auto& g) {
          return text_or_none(!g.caches.empty() ? g.caches : g.route.empty() ? g.pinning : g.route);
+       }},
+      {"grid",
+       [](auto& g) {
+         return g.blocks > 0 ? fmt::format("{} x {}", g.blocks, g.block_threads) : none;
+       }},
+      {"memory_bandwidth",
+       [](auto& g) {
+         return g.memory_bandwidth ? fmt::format("{:.0f} GB/s", *g.memory_bandwidth * 1e-9) : none;
        }},
       {"link", [](auto& g) { return g.link ? link_text(*g.link) : none; }},
       {"link_limit", [](auto& g) {

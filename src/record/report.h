@@ -42,7 +42,9 @@ struct GpuResult {
   std::string name, pci_address;
   /// "pinned", "driver", "pageable", "zero-copy", "managed"; "" between GPUs.
   std::string pinning;
-  std::string caches;                 ///< of the chase: what the CPUs had of a line, "warm", "cold"
+  /// Of the chase: what the CPUs had of a line, "warm", "cold"; in memory of a GPU which of its
+  /// caches may answer a load: "cached" (all), "l2".
+  std::string caches;
   std::uint64_t copies_per_step = 1;  ///< timed together
   std::uint64_t loads_per_step = 0;   ///< of the chase
   /// Start and duration of each step in ns, on its host's CLOCK_MONOTONIC.
@@ -55,6 +57,9 @@ struct GpuResult {
   std::optional<double> frequency;   ///< Hz of its processors after the visit
   std::string slowed_by;  ///< what held its clocks down after any visit: "heat"; "" nothing
   std::string route;      ///< between GPUs: "direct", "through the host"
+  /// Bytes a second of its memory's bus, where it works on that.
+  std::optional<double> memory_bandwidth;
+  unsigned blocks = 0, block_threads = 0;  ///< of a launch that streams; 0 of others
 };
 
 /// What was asked of a flow, whoever does it: flows that are alike in this can be compared.

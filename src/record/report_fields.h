@@ -157,7 +157,7 @@ void list_fields(auto& f, Of<GpuResult> auto& g) {
   f("name", g.name, "as its driver calls it");
   f("pci_address", g.pci_address, "domain:bus:device.function");
   f("pinning", g.pinning, "pinned, driver, pageable, zero-copy, managed");
-  f("caches", g.caches, "of the chase: warm, cold");
+  f("caches", g.caches, "of the chase: warm, cold (the CPUs'); cached, l2 (the GPU's)");
   f("copies_per_step", g.copies_per_step, "copies timed together");
   f("loads_per_step", g.loads_per_step, "loads timed together");
   f("clock_error", g.clock_error, "seconds that start times may be off");
@@ -169,6 +169,10 @@ void list_fields(auto& f, Of<GpuResult> auto& g) {
   f.later("slowed_by", g.slowed_by,
           "what held its clocks down at the end of any visit: heat, power limit");
   f("route", g.route, "between GPUs: direct, through the host");
+  f.later("memory_bandwidth", g.memory_bandwidth,
+          "B/s of its memory's bus, where it works on that");
+  f.later("blocks", g.blocks, "of a launch that streams");
+  f.later("block_threads", g.block_threads, "threads of each of them");
   f.inner("steps", g.steps);
 }
 

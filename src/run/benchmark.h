@@ -175,6 +175,7 @@ struct Benchmark {
   const char* size_option = "--size";
   /// Codes of warnings that say nothing here, as they tell how the benchmark works.
   std::vector<std::string> expected_warnings = {};
+  bool on_gpus = false;  ///< GPUs run it: gpu:N of --memory is the memory of that GPU
   bool by_host = false;  ///< views of several hosts are shown apart: those over nodes
   /// One visit to each point is enough for `refine` to choose more; else all points end first.
   bool refines_first_values = false;

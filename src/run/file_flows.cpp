@@ -49,7 +49,8 @@ std::set<std::string> fill_in(const FlowEntry& entry, const PlanInput& input, Fl
   fill("role", flow.role, default_role(name_of(kernel)));
   fill("stores", kernel.stores, KernelSpec{}.stores);
   if (auto* const work = kernel.find<DeviceWork>()) {
-    fill("gpu", work->gpu, gpus_of_copy(entry).worker());
+    fill("gpu", work->gpu,
+         is.copies_on_gpu() ? gpus_of_copy(entry).worker() : gpu_of(entry.memory.single));
     fill("pin", work->pinning, DeviceWork{}.pinning);
   }
   if (auto* const copy = kernel.find<DeviceCopyParameters>()) {
@@ -58,8 +59,16 @@ std::set<std::string> fill_in(const FlowEntry& entry, const PlanInput& input, Fl
     fill("copies", copy->copies, usual_copies(copy->bytes, copy->depth));
   }
   if (auto* const chase = kernel.find<DeviceChaseParameters>()) {
-    fill("loads", chase->loads, usual_loads(flow.region.bytes));
+    const bool of_gpu = gpu_of(flow.region.placement) >= 0;
+    fill("loads", chase->loads, of_gpu ? usual_gpu_loads : usual_loads(flow.region.bytes));
     fill("caches", chase->caches, DeviceChaseParameters{}.caches);
+    fill("gpu_loads", chase->loads_by, DeviceChaseParameters{}.loads_by);
+  }
+  if (auto* const stream = kernel.find<DeviceStreamParameters>()) {
+    stream->bytes = flow.region.bytes;
+    const bool of_gpu = gpu_of(flow.region.placement) >= 0;
+    fill("passes", stream->passes, usual_passes(flow.region.bytes, of_gpu));
+    fill("blocks", stream->blocks, DeviceStreamParameters{}.blocks);
   }
   // The rest of a flow that shares memory is its owner's.
   const bool owns = !entry.has("shares");

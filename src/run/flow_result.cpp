@@ -26,6 +26,9 @@ FlowAsk ask_of(const Flow& flow) {
     ask.order = name_of(chase->order);
     ask.stride = chase->stride;
   }
+  const auto* const device_chase = kernel.find<DeviceChaseParameters>();
+  if (device_chase != nullptr && gpu_of(flow.region.placement) >= 0)
+    ask.stride = device_chase->stride;
   ask.size = flow.region.bytes;
   ask.memory = flow.region.placement.text();
   if (flow.source) ask.source_memory = flow.source->placement.text();
@@ -39,18 +42,23 @@ GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
   GpuResult result;
   result.gpu = work.gpu;
   result.direction = direction_of(flow);
+  // Copies have a direction; chases and streams are where the memory is.
+  const bool in_place = result.direction.empty();
+  const int owner = gpu_of(flow.region.placement);
+  const bool uses_host = in_place ? owner < 0 : result.direction != "p2p";
   if (const Gpu* const gpu = find_gpu(machine, work.gpu); gpu != nullptr) {
     result.name = gpu->name;
     result.pci_address = gpu->pci_address;
     // Between GPUs the way is not known: a switch, the root, or a link of their own.
-    if (result.direction != "p2p") result.link_limit = path_limit(*gpu);
+    if (uses_host) result.link_limit = path_limit(*gpu);
+    if (in_place && owner == work.gpu) result.memory_bandwidth = gpu->memory_bandwidth;
   }
-  if (result.direction != "p2p") result.pinning = name_of(work.pinning);
+  if (uses_host) result.pinning = name_of(work.pinning);
   result.copies_per_step = 1;
   if (const auto* const copy = flow.kernel.find<DeviceCopyParameters>())
     result.copies_per_step = copy->copies;
   if (const auto* const chase = flow.kernel.find<DeviceChaseParameters>()) {
-    result.caches = name_of(chase->caches);
+    result.caches = owner < 0 ? name_of(chase->caches) : name_of(chase->loads_by);
     result.loads_per_step = chase->loads;
   }
   result.before_pinning = std::move(trace.before_pinning);
@@ -65,6 +73,10 @@ GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
     result.slowed_by = report.state->slowed_by;
   }
   result.route = report.route;
+  if (report.grid) {
+    result.blocks = report.grid->blocks;
+    result.block_threads = report.grid->threads;
+  }
   return result;
 }
 
@@ -90,7 +102,8 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.cpu_after = trace.cpu_after;
   const Worker& worker = setup.layout.workers[static_cast<std::size_t>(flow.worker)];
   const Machine& machine = setup.machines[static_cast<std::size_t>(worker.host)];
-  result.level = on_gpu(flow.kernel) ? "-" : level_of_flow(machine, setup.layout, scenario, flow);
+  result.level = on_gpu(flow.kernel) ? level_on_gpu(machine, flow)
+                                     : level_of_flow(machine, setup.layout, scenario, flow);
   if (trace.device) result.gpu = gpu_result(machine, flow, trace);
   result.residency = std::move(trace.residency);
   result.source_residency = std::move(trace.source_residency);

@@ -81,9 +81,14 @@ std::vector<double> stretch_rates(const Flow& flow, const Trace& trace) {
   return ascending(std::move(rates));
 }
 
-/// Of a GPU's copies: the time of one, of queued ones the rate that it stands for, and what pinning
-/// took.
+/// By the GPU's clock. Of copies: the time of one, of queued ones the rate that it stands for, and
+/// what pinning took; of streams the rate of a launch.
 std::vector<Figure> copy_figures(const Flow& flow, const Trace& trace) {
+  if (flow.kernel.find<DeviceStreamParameters>() != nullptr) {
+    const auto launch = median_of("launch_time", "s", ascending(step_times(trace, 1))).estimate;
+    if (!launch || !(launch->value > 0)) return {};
+    return {{"event_bandwidth", "B/s", divided_into(bytes_per_step(flow), *launch), std::nullopt}};
+  }
   const auto& work = flow.kernel.as<DeviceCopyParameters>();
   const bool waited = work.depth == 1;
   std::vector<Figure> figures{median_of(waited ? "copy_latency" : "copy_time", "s",
@@ -199,8 +204,12 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
 
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector<double> sorted) {
   const Traffic traffic = traffic_per_step(flow.kernel);
-  if (traits_of(flow.kernel).chases_on_gpu())
-    return {median_of("latency", "s", std::move(sorted), width_of(trace))};
+  if (traits_of(flow.kernel).chases_on_gpu()) {
+    std::vector<Figure> figures{median_of("latency", "s", std::move(sorted), width_of(trace))};
+    for (const StepCount& count : trace.counts)
+      figures.push_back({count.key, "cost", count.each, std::nullopt});
+    return figures;
+  }
   const bool is_timed = traffic.counted() == 0;
   if (is_timed && flow.role == Role::load) return {};
   if (is_chase(flow)) return {mean_of("latency", "s", std::move(sorted), width_of(trace))};
@@ -223,7 +232,7 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector
     const auto steps = static_cast<double>(trace.steps_per_sample * trace.samples.size());
     summary->mean = steps * static_cast<double>(traffic.counted()) / (time * 1e-9);
   }
-  if (traits_of(flow.kernel).copies_on_gpu()) {
+  if (on_gpu(flow.kernel)) {
     // Its thread hears of several steps at once now and then: the mean is what passed. What failed
     // has no samples, and its stretches say nothing.
     std::vector<double> rates = stretch_rates(flow, trace);

@@ -51,7 +51,9 @@ std::optional<PilotKind> kind_for(const Flow& flow) {
   }
   const auto* const copy = kernel.find<DeviceCopyParameters>();
   const int gpu = kernel.find<DeviceWork>()->gpu;
-  if (copy == nullptr) return PilotKind{gpu, true};
+  if (traits_of(kernel).streams_on_gpu()) return std::nullopt;
+  if (copy == nullptr)
+    return gpu_of(flow.region.placement) < 0 ? std::optional(PilotKind{gpu, true}) : std::nullopt;
   // Copies that are each waited for include the time of the call, and those between GPUs may go
   // another way.
   const bool streams = copy->depth != 1 && direction_of(flow) != "p2p";

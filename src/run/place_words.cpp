@@ -45,6 +45,14 @@ void number_gpus(Machine& machine, bool live) {
   (void)added;
 }
 
+void take_gpu_memory(RunOptions& options) {
+  const auto& word = options.words.memory;
+  if (!word || word->kind != PlacementWord::Kind::gpu) return;
+  options.placement.memory.emplace();
+  options.placement.memory->single = gpu_memory(word->gpu);
+  options.words.memory.reset();
+}
+
 Expected<void> put_words_in_place(RunOptions& options) {
   if (!options.words.any()) return {};
   auto machine =

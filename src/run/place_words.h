@@ -27,4 +27,7 @@ void number_gpus(Machine& machine, bool live);
 /// why; rank 0 says them.
 Expected<void> put_words_in_place(RunOptions& options);
 
+/// Of what GPUs run, --memory gpu:N is the memory of that GPU and no node.
+void take_gpu_memory(RunOptions& options);
+
 }  // namespace numatlas

@@ -28,6 +28,11 @@ json device_json(const KernelSpec& kernel) {
     value["caches"] = name_of(chase->caches);
     return value;
   }
+  if (const auto* const stream = kernel.find<DeviceStreamParameters>()) {
+    value["passes"] = stream->passes;
+    value["blocks"] = stream->blocks > 0 ? json(stream->blocks) : json(nullptr);
+    return value;
+  }
   const auto& work = kernel.as<DeviceCopyParameters>();
   value["pinning"] = name_of(work.pinning);
   value["depth"] = work.depth > 0 ? json(work.depth) : json(nullptr);  // as the copies need

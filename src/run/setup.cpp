@@ -69,7 +69,8 @@ std::optional<Error> host_problem(const Setup& setup, const Scenario& scenario, 
   if (std::any_of(regions.begin(), regions.end(), is_thp)) {
     if (auto problem = page_kind_problem(PageKind::thp, setup.machine, {}, Bytes{})) return problem;
   }
-  return error_of(check_fits(regions, setup.machine, workers));
+  if (auto problem = error_of(check_fits(regions, setup.machine, workers))) return problem;
+  return gpu_room_problem(regions, setup.machine);
 }
 
 /// Less memory would do.

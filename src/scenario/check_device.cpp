@@ -92,14 +92,29 @@ Expected<void> check_device_copy(const FlowEntry& flow) {
 }
 
 Expected<void> check_device_chase(const FlowEntry& flow) {
-  if (!flow.has("gpu")) return wrong_at(flow, "", "key 'gpu' is missing", "gpu = 0");
-  if (gpu_of(flow.memory.single) >= 0) {
-    return wrong_at(flow, "memory", "a GPU's chase goes through memory of the host",
-                    "such as memory = \"bind:0\"");
-  }
+  const bool of_gpu = gpu_of(flow.memory.single) >= 0;
+  if (of_gpu && flow.has("caches"))
+    return wrong_at(flow, "caches", "is of memory of the host, and this is a GPU's",
+                    "gpu_loads says which caches of the GPU may answer");
+  if (!of_gpu && flow.has("gpu_loads"))
+    return wrong_at(flow, "gpu_loads", "is of memory of a GPU, and this is the host's",
+                    "caches says where CPUs have the lines");
   if (!flow.has("size")) return {};
-  const auto layout = ChainLayout::make(flow.flow.region.bytes, ChainSpec{});
+  ChainSpec chain;
+  if (of_gpu) chain.stride = DeviceChaseParameters{}.stride;
+  const auto layout = ChainLayout::make(flow.flow.region.bytes, chain);
   return layout ? Expected<void>{} : fail(error_at(flow.places, "size", layout.error()));
+}
+
+/// A chase or a stream of a GPU.
+Expected<void> check_in_place(const FlowEntry& flow) {
+  if (gpu_of_flow(flow) < 0) return wrong_at(flow, "", "key 'gpu' is missing", "gpu = 0");
+  if (flow.has("pages") && gpu_of(flow.memory.single) >= 0)
+    return wrong_at(flow, "pages", "memory of a GPU has no choice of pages", "leave it out");
+  if (traits_of(flow.kernel()).chases_on_gpu()) return check_device_chase(flow);
+  if (!flow.has("size")) return {};
+  const auto holds = check_size(flow.flow.kernel, flow.flow.region.bytes);
+  return holds ? Expected<void>{} : fail(error_at(flow.places, "size", holds.error()));
 }
 
 }  // namespace
@@ -111,12 +126,16 @@ GpusOfCopy gpus_of_copy(const FlowEntry& flow) {
 int gpu_of_flow(const FlowEntry& flow) {
   const KernelTraits& is = traits_of(flow.kernel());
   if (is.copies_on_gpu()) return gpus_of_copy(flow).worker();
-  const auto* const chase = flow.flow.kernel.find<DeviceChaseParameters>();
-  return chase != nullptr ? chase->gpu : -1;
+  const auto* const work = flow.flow.kernel.find<DeviceWork>();
+  if (work == nullptr) return -1;
+  return flow.has("gpu") ? work->gpu : gpu_of(flow.memory.single);
 }
 
 Error error_at_gpu(const FlowEntry& flow, int gpu, const Error& error) {
-  if (traits_of(flow.kernel()).chases_on_gpu()) return error_at(flow.places, "gpu", error);
+  const KernelTraits& is = traits_of(flow.kernel());
+  if (is.on_gpu && !is.copies_on_gpu())
+    return error_at(flow.places, flow.has("gpu") && gpu_of_flow(flow) == gpu ? "gpu" : "memory",
+                    error);
   const bool is_source = gpu_of(flow.source_memory.single) == gpu;
   return error_at(flow.places, is_source ? "source.memory" : "memory", error);
 }
@@ -124,7 +143,7 @@ Error error_at_gpu(const FlowEntry& flow, int gpu, const Error& error) {
 Expected<void> check_device_flow(const FlowEntry& flow) {
   const KernelTraits& is = traits_of(flow.kernel());
   if (is.copies_on_gpu()) return check_device_copy(flow);
-  return is.chases_on_gpu() ? check_device_chase(flow) : check_memory_of_cpu(flow);
+  return is.on_gpu ? check_in_place(flow) : check_memory_of_cpu(flow);
 }
 
 }  // namespace numatlas

@@ -34,10 +34,12 @@ void list_keys(auto& f, auto& entry) {
   DeviceWork no_device;
   DeviceCopyParameters no_copy;
   DeviceChaseParameters no_device_chase;
+  DeviceStreamParameters no_device_stream;
   auto& chain = parameters_or(kernel, no_chase);
   auto& device = parameters_or(kernel, no_device);
   auto& copy = parameters_or(kernel, no_copy);
   auto& device_chase = parameters_or(kernel, no_device_chase);
+  auto& device_stream = parameters_or(kernel, no_device_stream);
   const KernelTraits& is = traits_of(kernel);
   const bool chases = is.chases_on_cpu(), copies = is.copies_on_gpu();
   f("mix", parameters_or(kernel, no_mix), kernel.template find<MixParameters>() != nullptr);
@@ -51,6 +53,9 @@ void list_keys(auto& f, auto& entry) {
   f("copies", copy.copies, copies, 1, most_count);
   f("loads", device_chase.loads, is.chases_on_gpu(), 1, most_count);
   f("caches", device_chase.caches, is.chases_on_gpu());
+  f("gpu_loads", device_chase.loads_by, is.chases_on_gpu());
+  f("passes", device_stream.passes, is.streams_on_gpu(), 1, most_count);
+  f("blocks", device_stream.blocks, is.streams_on_gpu(), 1, most_count);
   f("shares", entry.shares, !is.on_gpu, 0, most_cpu);
   f("first_touch", entry.first_touch, !is.on_gpu, 0, most_cpu);
   f("stores", kernel.stores, is.streams() && is.writes);

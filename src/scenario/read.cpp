@@ -127,6 +127,9 @@ Expected<Pinning> parse(const std::string& word, Pinning) {
 Expected<HostCaches> parse(const std::string& word, HostCaches) {
   return one_of<HostCaches>(word, {HostCaches::cold, HostCaches::warm});
 }
+Expected<GpuLoads> parse(const std::string& word, GpuLoads) {
+  return one_of<GpuLoads>(word, {all_gpu_loads.begin(), all_gpu_loads.end()});
+}
 Expected<Stores> parse(const std::string& word, Stores) {
   // "ordinary" in files for version 0.1.
   return one_of<Stores>(word == "ordinary" ? name_of(Stores::regular) : word,

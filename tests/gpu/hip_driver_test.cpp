@@ -117,9 +117,9 @@ TEST(Hip, LostDevice) {
 
 TEST(Hip, KernelsByName) {
   for (int device : {0, 1}) {
-    const FunctionHandle chase = must(gpu().kernel(device, kernel_name::chase));
-    EXPECT_EQ(must(gpu().kernel(device, kernel_name::chase)), chase);
-    const FunctionHandle copy = must(gpu().kernel(device, kernel_name::copy));
+    const FunctionHandle chase = must(gpu().kernel(device, "chase"));
+    EXPECT_EQ(must(gpu().kernel(device, "chase")), chase);
+    const FunctionHandle copy = must(gpu().kernel(device, "copy"));
     const StreamHandle stream = must(gpu().create_stream(device));
     std::uint64_t chain[] = {16, 0, 24, 8};  // 0 -> 16 -> 24 -> 8 -> 0
     std::uint64_t base = reinterpret_cast<std::uintptr_t>(chain), start = 0, loads = 6, end = 99;
@@ -140,7 +140,7 @@ TEST(Hip, KernelsByName) {
 }
 
 TEST(Hip, KernelsThatDoNotCompile) {
-  const Error error = refused(gpu().kernel(0, kernel_name::chase));
+  const Error error = refused(gpu().kernel(0, "chase"));
   EXPECT_EQ(error.kind, ErrorKind::unavailable);
   EXPECT_EQ(full_text(error),
             "hiprtcCompileProgram: HIPRTC_ERROR_COMPILATION (6): numatlas.hip:2:3: error: a test");
@@ -148,7 +148,7 @@ TEST(Hip, KernelsThatDoNotCompile) {
 }
 
 TEST(Hip, KernelsWithoutACompiler) {
-  const Error error = refused(gpu().kernel(0, kernel_name::chase));
+  const Error error = refused(gpu().kernel(0, "chase"));
   EXPECT_EQ(error.kind, ErrorKind::unavailable);
   EXPECT_THAT(full_text(error), HasSubstr("libhiprtc.so.7"));
   EXPECT_THAT(full_hint(error), HasSubstr("hiprtc, a part of ROCm"));

@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "driver_test.h"
+#include "gpu/device_kernel.h"
+#include "kernels/stream.h"
 
 namespace numatlas {
 namespace {
@@ -73,7 +75,7 @@ TEST_F(Real, Chase) {
       memory->words[i * words] =
           reinterpret_cast<std::uintptr_t>(&memory->words[(i + 5) % lines * words]);
     }
-    const FunctionHandle function = must(gpu().kernel(index, kernel_name::chase));
+    const FunctionHandle function = must(gpu().kernel(index, "chase"));
     const StreamHandle stream = must(gpu().create_stream(index));
     DeviceAddress result = must(gpu().allocate(index, Bytes{sizeof(std::uint64_t)}));
     auto start = reinterpret_cast<std::uintptr_t>(memory->words.data());
@@ -95,7 +97,7 @@ TEST_F(Real, ZeroCopy) {
   const auto from = std::make_unique<Mapped<std::uint32_t, count>>(0);
   const auto to = std::make_unique<Mapped<std::uint32_t, count>>(0);
   std::iota(from->words.begin(), from->words.end(), 1U);
-  const FunctionHandle function = must(gpu().kernel(0, kernel_name::copy));
+  const FunctionHandle function = must(gpu().kernel(0, "copy"));
   const StreamHandle stream = must(gpu().create_stream(0));
   DeviceAddress destination = to->address(), source = from->address();
   std::uint64_t words = count / 4 - 1;
@@ -105,6 +107,86 @@ TEST_F(Real, ZeroCopy) {
   for (std::size_t i = 0; i < count; ++i)
     ASSERT_EQ(to->words[i], i < count - 4 ? i + 1 : 0) << "word " << i;
   must(gpu().destroy_stream(0, stream));
+}
+
+/// The kernel of a spec in memory of GPU 0, after some launches and looks at what they left.
+Expected<DeviceReport> ran(const KernelSpec& spec, Bytes bytes, std::uint64_t launches) {
+  const DeviceAddress address = must(gpu().allocate(0, bytes));
+  auto made = make_device_kernel(spec, -1, 0);
+  Expected<DeviceReport> report = fail(ErrorKind::internal, "not run");
+  if (made) {
+    DeviceKernel& kernel = **made;
+    auto done = kernel.prepare({reinterpret_cast<std::byte*>(address), bytes.value});
+    if (done) done = kernel.attach();
+    if (done) kernel.run(launches);
+    if (done) kernel.finish();
+    kernel.detach();
+    if (done) done = kernel.verify();
+    report = done ? Expected<DeviceReport>(kernel.take_report()) : fail(done.error());
+    made->reset();
+  } else {
+    report = fail(made.error());
+  }
+  must(gpu().free(0, address));
+  return report;
+}
+
+KernelSpec stream_of(Operation operation, Bytes bytes, unsigned blocks) {
+  DeviceStreamParameters stream;
+  stream.gpu = 0;
+  stream.operation = operation;
+  stream.bytes = bytes;
+  stream.passes = 3;
+  stream.blocks = blocks;
+  return {stream};
+}
+
+constexpr std::array all_operations{Operation::read,  Operation::write, Operation::copy,
+                                    Operation::scale, Operation::add,   Operation::triad};
+
+TEST_F(Real, StreamsInItsOwnMemory) {
+  // Of one block's threads no multiple, of a period more than one, and one that is less than a line
+  // of threads.
+  for (const Bytes bytes : {Bytes{26'000'640}, Bytes{1 << 20}, Bytes{768}}) {
+    for (const Operation operation : all_operations) {
+      SCOPED_TRACE(name_of(operation));
+      const auto report = ran(stream_of(operation, bytes, 0), bytes, 2);
+      ASSERT_TRUE(report) << full_text(report.error());
+      EXPECT_GE(report->steps.size(), 2U);
+      ASSERT_TRUE(report->grid);
+      EXPECT_GT(report->grid->blocks * report->grid->threads, 0U);
+    }
+  }
+  const auto report = ran(stream_of(Operation::triad, Bytes{1 << 20}, 5), Bytes{1 << 20}, 1);
+  ASSERT_TRUE(report) << full_text(report.error());
+  EXPECT_EQ(report->grid->blocks, 5U);
+}
+
+TEST_F(Real, ChaseThroughItsOwnMemory) {
+  for (const GpuLoads loads_by : all_gpu_loads) {
+    for (const Bytes bytes : {Bytes{256}, Bytes{16 << 10}, Bytes{9 << 20}}) {
+      DeviceChaseParameters chase;
+      chase.gpu = 0;
+      chase.loads = 1 << 12;
+      chase.loads_by = loads_by;
+      const auto report = ran({chase}, bytes, 3);
+      ASSERT_TRUE(report) << full_text(report.error());
+      ASSERT_EQ(report->steps.size(), 3U);
+      // No GPU has an answer in less than a cycle.
+      for (const DeviceStep& step : report->steps) EXPECT_GT(step.duration_ns, 1 << 10);
+    }
+  }
+}
+
+/// Only of the fake driver: each of its kernels and copies flips a bit.
+TEST(Streams, Corrupted) {
+  for (const Operation operation : all_operations) {
+    const auto report = ran(stream_of(operation, Bytes{1 << 20}, 2), Bytes{1 << 20}, 1);
+    ASSERT_FALSE(report) << name_of(operation);
+    EXPECT_EQ(report.error().kind, ErrorKind::internal);
+    EXPECT_THAT(report.error().message,
+                operation == Operation::read ? HasSubstr("add up to") : HasSubstr("is wrong from"));
+  }
 }
 
 }  // namespace

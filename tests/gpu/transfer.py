@@ -32,10 +32,10 @@ class Gpus:
         names = {f"NUMATLAS_FAKE_CUDA_{name}": value for name, value in settings.items()}
         return {"NUMATLAS_TEST_QUIET": 1, "LD_LIBRARY_PATH": FAKES / driver, "NUMATLAS_FAKE_CUDA_LOG": self.log} | names
 
-    def run(self, *words: object, driver: str = "fake", time: str = "40ms", **settings: object) -> Run:
+    def run(self, *words: object, driver: str = "fake", time: str = "40ms", command: str = "transfer", **settings: object) -> Run:
         self.log.unlink(missing_ok=True)
         (self.trial.folder / "report.json").unlink(missing_ok=True)  # one that ended would be kept
-        return self.trial.run(1, self.trial.numatlas, "transfer", "-q", "--time", time, "--json", "report.json",
+        return self.trial.run(1, self.trial.numatlas, command, "-q", "--time", time, "--json", "report.json",
                               *words, **self.environment(driver, settings))
 
     def start(self, *words: object, **settings: object):
@@ -236,9 +236,65 @@ def case_pin_refused(trial: Trial) -> None:
 def case_no_room(trial: Trial) -> None:
     gpus = Gpus(trial)
     run = gpus.run("--measure", "copies", "--gpus", "0", "--size", "4", "--memory", "bind:0", MEMORY=1 << 20)
-    run.ends_with(5).says_once("^numatlas: error: --size: 4 MiB on GPU 0, which has .*: cuMemAlloc")
+    run.ends_with(5).says_once("^numatlas: error: --size: 4 MiB needed on GPU 0, which has 1 MiB")
     run = gpus.run("--measure", "latency", "--latency-size", "4MiB", "--gpus", "0", "--memory", "bind:0", MEMORY=1 << 20)
-    run.ends_with(5).says_once("^numatlas: error: --latency-size: 4 MiB on GPU 0, which has .*: cuMemAlloc")
+    run.ends_with(5).says_once("^numatlas: error: --latency-size: 4 MiB needed on GPU 0, which has 1 MiB")
+    # What another process uses is known when it is asked for.
+    run = gpus.run("--measure", "copies", "--gpus", "0", "--size", "4", "--memory", "bind:0", FAIL="cuMemAlloc:1:2")
+    run.ends_with(5).says_once("^numatlas: error: --size: 4 MiB on GPU 0, which has 1 GiB: cuMemAlloc")
+
+
+SMALL = ("--gpus", "0", "--size", "1", "--latency-size", "16KiB,1MiB", "--visits", "2")
+
+
+def case_own_memory(trial: Trial) -> None:
+    """Every kernel in a GPU's own memory, in another one's, in the host's; nothing stays allocated or pinned."""
+    gpus = Gpus(trial)
+    for memory in ((), ("--memory", "gpu:1"), ("--memory", "bind:0")):
+        # A host's chase is one size.
+        run = gpus.run(*SMALL, *memory, command="gpu", time="20ms")
+        run.ends_with(0).out_says(r"^0 +numatlas fake GPU 0 \(test only\) +0000:01:00\.0")
+        points = gpus.points()
+        kernels = Counter(point["kernel"] for point in points)
+        streams = ("read", "write", "copy", "scale", "add", "triad")
+        equal(kernels, Counter({"device chase": 2} | {f"gpu {name}": 1 for name in streams}), f"points {memory}")
+        for point, flow in flows(points):
+            equal(point["status"], "ok", point["name"])
+            gpu = flow["gpu"]
+            if point["kernel"] != "device chase":
+                true(gpu["blocks"] > 0 and gpu["block_threads"] > 0, f"grid: {gpu}")
+                true(value(flow, "event_bandwidth") > 0, "rate by the GPU's clock")
+            elif memory != ("--memory", "bind:0"):
+                true(value(flow, "cycles") > 0, "cycles of a load")
+            equal(gpu["route"], "direct" if memory == ("--memory", "gpu:1") else None, "route")
+        calls = Counter(gpus.calls())
+        equal(calls["cuMemAlloc"], calls["cuMemFree"], "allocations")
+        equal(calls["cuMemHostRegister"], calls["cuMemHostUnregister"], "pinned")
+    run = gpus.run("--on", "gpu:1", "--size", "1", "--kernels", "triad", command="bandwidth", time="20ms")
+    run.ends_with(0)
+    equal([point["name"] for point in gpus.points()], ["gpu 1 triad 1MiB memory own"], "bandwidth --on")
+
+
+def case_own_memory_wrong(trial: Trial) -> None:
+    gpus = Gpus(trial)
+    run = gpus.run("--gpus", "0", "--measure", "bandwidth", "--size", "1", "--kernels", "read,triad", command="gpu", CORRUPT=1)
+    run.ends_with(70).says_once("^numatlas: error: .*reads add up to 0x").out_lacks("GB/s ±")
+    run = gpus.run(*SMALL, command="gpu", FAIL="cuLaunchKernel:9")
+    true(run.code != 0 and "cuLaunchKernel" in run.err, f"a lost GPU: {run.err}")
+    run = gpus.run(*SMALL, "--memory", "gpu:1", command="gpu", FAIL="cuCtxEnablePeerAccess:1:217")
+    true("cuCtxEnablePeerAccess" in run.err, f"no peers: {run.err}")
+    gpus.run("--gpus", "0", "--size", "2GiB", command="gpu").ends_with(5).says_once(
+        "^numatlas: error: --size: 2 GiB needed on GPU 0, which has 1 GiB")
+    gpus.run(*SMALL, command="gpu", driver="fake_minimal").ends_with(3)
+
+
+def case_own_memory_file(trial: Trial) -> None:
+    """The plan as a file of scenarios, and that run."""
+    gpus = Gpus(trial)
+    text = gpus.run(*SMALL, "--print-scenario", command="gpu").ends_with(0).out
+    (trial.folder / "gpu.toml").write_text(text)
+    gpus.run("gpu.toml", command="run", time="20ms").ends_with(0)
+    equal(Counter(point["flows"][0]["kernel"] for point in gpus.points())["device chase"], 2, "chases")
 
 
 def case_drivers(trial: Trial) -> None:

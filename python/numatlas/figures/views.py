@@ -157,7 +157,7 @@ def _curves(table: Table) -> list[Figure]:
         for labels, mine in groups
     ]
     told = table.told(None, *([] if view["kind"] == "curve" else ["by", name]))
-    marks = cache_marks(table.result) if name == "size" else []
+    marks = cache_marks(table.result) if name == "size" and view["columns"] != "gpus" else []
     if view["kind"] == "curve" and name in table.units:
         marks = load_marks(table.result, table.main, table.unit, axis["scale"]) if len(series) == 1 else []
         nodes = set(pd.to_numeric(column(frame, "memory_node")).dropna().astype(int))

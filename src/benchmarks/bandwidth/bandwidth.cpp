@@ -19,6 +19,7 @@
 #include "benchmarks/axes.h"
 #include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"
+#include "benchmarks/gpu/gpu.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/cache_level.h"
@@ -32,19 +33,41 @@ namespace numatlas::benchmark_bandwidth {
 namespace {
 
 struct Options {
+  benchmark_gpu::OnOption on = {};
   KernelOptions kernels{{"read", "write", "copy", "scale", "add", "triad"}, ""};
   SizesOption sizes{past_caches_words};
   std::vector<Choice> choices = {};
 };
 
 void add_options(Options& own, CLI::App& app) {
+  own.on.add_to(app);
   own.sizes.add_to(app, "memory of each worker, all arrays together");
   own.kernels.add_to(app);
+}
+
+Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
+  benchmark_gpu::Options its;
+  its.bandwidth = true;
+  its.sizes = own.sizes.given();
+  its.kernels.clear();
+  for (const Choice& choice : own.choices) {
+    const auto* const loop = choice.spec.find<LoopParameters>();
+    const bool usual = loop != nullptr && choice.spec.stores == Stores::regular;
+    if (!usual)
+      return fail_usage(own.kernels.given(),
+                        fmt::format("'{}' is a kernel of CPUs", choice.short_name()),
+                        "GPUs run read, write, copy, scale, add and triad");
+    its.kernels.push_back(loop->operation);
+  }
+  own.on.take_over(benchmark, std::move(its));
+  return {};
 }
 
 Expected<void> parse(Options& own, Benchmark& benchmark) {
   TRY(own.sizes.parse());
   own.choices = TRY(own.kernels.parse());
+  TRY(own.on.parse());
+  if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
   benchmark.is_of_memory = own.sizes.given().empty();
   return {};
 }

@@ -253,7 +253,7 @@ Benchmark make() {
   return {
       .name = "faults",
       .summary = "page-fault cost by page size and number of threads",
-      .listing = {Topic::pages},
+      .listing = {Topic::pages, true},
       .description =
           "Threads touch memory of their own for the first time, or have the kernel populate it, "
           "one thread and then more of them at the same time. The kernel finds and clears each "

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "benchmarks/gpu/gpu.h"
 #include "benchmarks/latency/facts.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
@@ -26,6 +27,7 @@ namespace numatlas::benchmark_latency {
 namespace {
 
 struct Options {
+  benchmark_gpu::OnOption on = {};
   std::string stride_text, control_text, chains_text;
   SizesOption sizes{chase_past_caches_words};
   ChainOrder order = ChainOrder::random;
@@ -35,6 +37,7 @@ struct Options {
 };
 
 void add_options(Options& own, CLI::App& app) {
+  own.on.add_to(app);
   own.sizes.add_to(app, "memory of each worker");
   add_order_option(app, own.order);
   rare(add_value(app, "--stride", own.stride_text, "BYTES",
@@ -55,8 +58,25 @@ void add_options(Options& own, CLI::App& app) {
       ->group("Measurement");
 }
 
+/// Of the chase of a GPU the size is what there is to choose.
+Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
+  for (const auto& [option, given] : {std::pair("--stride", !own.stride_text.empty()),
+                                      std::pair("--control-stride", !own.control_text.empty()),
+                                      std::pair("--chains", !own.chains_text.empty()),
+                                      std::pair("--order", own.order != ChainOrder::random)}) {
+    if (given) return fail_usage(option, "is of chases by CPUs", "leave it or --on out");
+  }
+  benchmark_gpu::Options its;
+  its.latency = true;
+  its.latency_sizes = own.sizes.given();
+  own.on.take_over(benchmark, std::move(its));
+  return {};
+}
+
 Expected<void> parse(Options& own, Benchmark& benchmark) {
   TRY(own.sizes.parse());
+  TRY(own.on.parse());
+  if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
   benchmark.is_of_memory = own.sizes.given().empty();
   if (!own.stride_text.empty()) {
     const auto stride = parse_bytes(own.stride_text);

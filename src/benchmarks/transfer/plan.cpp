@@ -23,27 +23,6 @@
 
 namespace numatlas::benchmark_transfer {
 
-std::optional<int> caller_for(const PlanInput& input, int host, const Gpu& gpu,
-                              const MemoryPlacement& memory, Caller where,
-                              const std::set<int>& taken) {
-  const Machine& machine = input.machines[static_cast<std::size_t>(host)];
-  const NodeSet nodes = memory.in_force().node_set();
-  std::optional<NodeId> wanted = nodes.empty() ? std::nullopt : std::optional(nodes.front());
-  if (where != Caller::memory && gpu.node) wanted = gpu.node;
-  std::optional<int> best;
-  int best_distance = 0;
-  for (int index : all_workers(input.layout)) {
-    const Worker& worker = worker_of(input, index);
-    if (worker.host != host || taken.contains(index)) continue;
-    const int here = wanted ? distance_between(machine, worker.placement.cpu_node, *wanted) : 0;
-    const bool better = where == Caller::far ? here > best_distance : here < best_distance;
-    if (best && !better) continue;
-    best = index;
-    best_distance = here;
-  }
-  return best;
-}
-
 namespace {
 
 // Long against whatever happens once a copy, and short enough for many of them in a visit: on
@@ -65,17 +44,6 @@ struct Case {
   MemoryPlacement memory = {};
   std::vector<int> gpus = {};
 };
-
-Expected<std::vector<int>> find_gpus(const Options& own, const PlanInput& input) {
-  std::vector<int> gpus;
-  const std::set<int> there = usable_gpus(input.machines);
-  if (own.gpus.empty()) gpus.assign(there.begin(), there.end());
-  for (int gpu : own.gpus) {
-    if (!there.contains(gpu)) return fail(about("--gpus", no_such_gpu(gpu, there)));
-    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
-  }
-  return gpus;
-}
 
 /// The placement asked for; else each node with memory.
 Expected<std::vector<MemoryPlacement>> find_memories(const PlanInput& input) {
@@ -263,7 +231,7 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<int>&
 }  // namespace
 
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  const auto gpus = TRY(find_gpus(own, input));
+  const auto gpus = TRY(of_option("--gpus", chosen_gpus(input, own.gpus)));
   const auto memories = TRY(find_memories(input));
   if (own.peer && !own.all && gpus.size() < 2) {
     return fail_about(

@@ -122,19 +122,11 @@ SurveyPart survey(const Machine& machine) {
           ""};
 }
 
-/// A worker on every CPU, and as many more as there are copies to queue at the same time.
 Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,
                           const TaskContext& task) {
-  RunOptions more = options;
-  // Where memory is, is the plan's to say; only of what is inherited the workers know more.
-  const auto& memory = options.placement.memory;
-  if (memory && memory->single.mode != MemoryMode::inherit) more.placement.memory.reset();
-  if (!options.placement.threads) {
-    const std::size_t gpus = own.gpus.empty() ? usable_gpus({machine}).size() : own.gpus.size();
-    constexpr std::size_t directions = 2;
-    more.placement.threads = static_cast<int>(directions * (own.together ? gpus : 1));
-  }
-  return worker_on_every_cpu(more, machine, task);
+  const std::size_t gpus = own.gpus.empty() ? usable_gpus({machine}).size() : own.gpus.size();
+  constexpr std::size_t directions = 2;
+  return callers(options, machine, task, directions * (own.together ? gpus : 1));
 }
 
 }  // namespace

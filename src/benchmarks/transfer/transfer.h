@@ -1,19 +1,14 @@
 // What `numatlas transfer` is asked for, its points, and how they are shown. Pure.
 #pragma once
 
-#include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "run/benchmark.h"
+#include "run/device_flows.h"
 
 namespace numatlas::benchmark_transfer {
-
-/// Where the thread that queues a GPU's work runs: near the GPU, on the farthest node with CPUs, or
-/// near the memory.
-enum class Caller { near, far, memory };
 
 struct Options {
   bool copies = false, latency = false, chase = false, peer = false;
@@ -33,13 +28,6 @@ struct Options {
   std::string gpus_text, size_text, latency_size_text = "4KiB,64KiB",
                                     chase_size_text = "256KiB,64MiB";
 };
-
-/// A worker of `host` that is not in `taken`, on a CPU near the GPU (far from it; near the memory):
-/// of that node, else of the nearest to it that has one left. Where the GPU's node is not known,
-/// the memory's counts. nullopt: no worker is left.
-std::optional<int> caller_for(const PlanInput& input, int host, const Gpu& gpu,
-                              const MemoryPlacement& memory, Caller where,
-                              const std::set<int>& taken);
 
 Expected<Plan> plan(const Options& own, const PlanInput& input);
 

@@ -19,7 +19,6 @@ namespace numatlas::transfer_test {
 using namespace numatlas::testing;
 namespace {
 
-using benchmark_transfer::Caller;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
@@ -187,8 +186,8 @@ NodeId caller_node(const Words& words, int gpu, const std::string& memory, Calle
   const auto prepared = prepare("transfer", words, four_gpus);
   EXPECT_TRUE(prepared);
   const PlanInput input = prepared->input();
-  const auto worker = benchmark_transfer::caller_for(input, 0, *find_gpu(input.machines[0], gpu),
-                                                     parse_memory_spec(memory)->single, where, {});
+  const auto worker = caller_for(input, 0, *find_gpu(input.machines[0], gpu),
+                                 parse_memory_spec(memory)->single, where, {});
   EXPECT_TRUE(worker);
   return input.layout.workers[static_cast<std::size_t>(*worker)].placement.cpu_node;
 }

@@ -6,6 +6,7 @@
 
 #include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"
+#include "kernels/kernel.h"
 #include "machine/pci_link.h"
 #include "memory/source.h"
 
@@ -21,6 +22,12 @@ constexpr double pageable_part = 0.25, zero_copy_part = 0.8, managed_part = 0.2;
 constexpr double remote_part = 0.75, both_part = 0.85;
 constexpr double queued_ns = 1'500, waited_ns = 8'000;
 constexpr double load_ns = 800, remote_load_ns = 250, warm_gain_ns = 60;
+// A GPU's own memory: loads from the cache of a multiprocessor, from that of all, from memory; what
+// passes of its bus's rate, and the same of a GPU that does not tell it; the cache of all.
+constexpr double own_cache_ns = 17, shared_cache_ns = 143, gpu_memory_ns = 346;
+constexpr double bus_part = 0.92, usual_bus = 2'000, cache_gain = 3;  // bytes a nanosecond
+constexpr Bytes usual_shared_cache{50 * mib}, usual_own_cache{192 * kib};
+constexpr double clock_ghz = 1.98;
 constexpr double pin_rate = 8.0, unpin_rate = 40.0;  // bytes a nanosecond
 
 double part_of(Pinning pinning) {
@@ -42,18 +49,45 @@ double remote_pages(const Gpu* gpu, const Residency& host) {
 
 }  // namespace
 
+namespace {
+
+Bytes shared_cache_of(const Gpu* gpu) {
+  return gpu != nullptr && gpu->shared_cache ? *gpu->shared_cache : usual_shared_cache;
+}
+
+double memory_load_ns(const Gpu* gpu, const DeviceChaseParameters& chase, Bytes size) {
+  if (size <= usual_own_cache && chase.loads_by == GpuLoads::cached) return own_cache_ns;
+  return size <= shared_cache_of(gpu) ? shared_cache_ns : gpu_memory_ns;
+}
+
+/// Bytes a nanosecond that a GPU's kernels move, all together.
+double stream_rate(const Gpu* gpu, const Flow& flow, double link) {
+  if (gpu_of(flow.region.placement) < 0) return link * zero_copy_part;
+  const bool has_rate = gpu != nullptr && gpu->memory_bandwidth;
+  const double bus = has_rate ? *gpu->memory_bandwidth * 1e-9 : usual_bus;
+  return flow.region.bytes <= shared_cache_of(gpu) ? bus * cache_gain : bus * bus_part;
+}
+
+}  // namespace
+
 double null_gpu_step_ns(const Machine& machine, const Scenario& scenario, const Flow& flow,
                         const Residency& host) {
   const int number = flow.kernel.find<DeviceWork>()->gpu;
   const Gpu* gpu = find_gpu(machine, number);
   const double remote = remote_pages(gpu, host);
   if (const auto* const chase = flow.kernel.find<DeviceChaseParameters>()) {
+    if (gpu_of(flow.region.placement) >= 0)
+      return static_cast<double>(chase->loads) * memory_load_ns(gpu, *chase, flow.region.bytes);
     const double gain = chase->caches == HostCaches::warm ? warm_gain_ns : 0;
     return static_cast<double>(chase->loads) * (load_ns - gain + remote * remote_load_ns);
   }
-  const auto& work = flow.kernel.as<DeviceCopyParameters>();
   const auto limit = gpu != nullptr ? path_limit(*gpu) : std::nullopt;
   double rate = limit ? *limit * 1e-9 * link_part : usual_link;
+  if (flow.kernel.find<DeviceStreamParameters>() != nullptr) {
+    const auto bytes = static_cast<double>(traffic_per_step(flow.kernel).counted());
+    return queued_ns + bytes / stream_rate(gpu, flow, rate);
+  }
+  const auto& work = flow.kernel.as<DeviceCopyParameters>();
   rate *= part_of(work.pinning) * (1 - remote * (1 - remote_part));
   const auto same_gpu = std::ranges::count_if(scenario.flows, [&](const Flow& other) {
     const auto* const its = other.kernel.find<DeviceWork>();
@@ -77,6 +111,9 @@ DeviceReport null_gpu_report(const Machine& machine, const Flow& flow, const Tra
     }
   }
   const auto bytes = static_cast<double>(flow.region.bytes.value);
+  const bool in_place = flow.kernel.find<DeviceCopyParameters>() == nullptr;
+  if (flow.kernel.find<DeviceStreamParameters>() != nullptr) report.grid = LaunchGrid{528, 512};
+  if (in_place && gpu_of(flow.region.placement) >= 0) return report;
   if (gpu_of(flow.region.placement) >= 0 && flow.source && gpu_of(flow.source->placement) >= 0) {
     report.route = "direct";
   } else if (work.pinning == Pinning::pinned || work.pinning == Pinning::zero_copy) {

@@ -1,39 +1,69 @@
-// The kernels of kernels.cpp, for readers and for the test that compiles them
-// (tests/gpu/ptx). No header of a toolkit is needed: clang and nvcc both take this.
+// The kernels of device/kernels.h for NVIDIA's GPUs: clang makes numatlas.ptx of it (tests/gpu/ptx write), which the
+// driver compiles for the GPU at hand. No header of a toolkit is needed.
 #ifndef __CUDACC__
 #define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
 #endif
+#define KERNEL extern "C" __global__
+#define DEVICE __device__
 
 typedef unsigned long long u64;
-
-struct alignas(16) Word {
-  unsigned x, y, z, w;
+struct alignas(16) Pair {
+  u64 x, y;
 };
 
-// The loads are written as they have to come out: volatile, so that each one goes to memory whatever
-// was loaded before. Loops are not unrolled, so that they can be compared.
-
-extern "C" __global__ void numatlas_chase(u64 delta, u64 address, u64 loads, u64* result) {
-#pragma unroll 1
-  for (; loads != 0; --loads) {
-    asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(address) : "l"(address + delta));
+#define LOAD(name, instruction)                                             \
+  DEVICE inline u64 name(u64 address) {                                     \
+    u64 value;                                                              \
+    asm volatile(instruction " %0, [%1];" : "=l"(value) : "l"(address));    \
+    return value;                                                           \
   }
-  *result = address;
+LOAD(load_anew, "ld.volatile.global.u64")
+LOAD(load_cached, "ld.global.ca.u64")
+LOAD(load_shared, "ld.global.cg.u64")
+
+DEVICE inline Pair load_pair(u64 address) {
+  Pair value;
+  asm volatile("ld.global.cg.v2.u64 {%0, %1}, [%2];" : "=l"(value.x), "=l"(value.y) : "l"(address));
+  return value;
 }
 
-extern "C" __global__ void numatlas_copy(Word* destination, const Word* source, u64 words) {
-  unsigned block, blocks, thread, threads;
-  asm("mov.u32 %0, %%ctaid.x;" : "=r"(block));
-  asm("mov.u32 %0, %%nctaid.x;" : "=r"(blocks));
-  asm("mov.u32 %0, %%tid.x;" : "=r"(thread));
-  asm("mov.u32 %0, %%ntid.x;" : "=r"(threads));
-  const u64 step = static_cast<u64>(blocks) * threads;
-#pragma unroll 1
-  for (u64 i = static_cast<u64>(block) * threads + thread; i < words; i += step) {
-    Word word;
-    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
-                 : "l"(source + i));
-    destination[i] = word;
-  }
+// Four words: so it was measured (docs/gpu.md).
+DEVICE inline Pair load_pair_anew(u64 address) {
+  unsigned a, b, c, d;
+  asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+               : "l"(address));
+  Pair value;
+  value.x = static_cast<u64>(b) << 32 | a;
+  value.y = static_cast<u64>(d) << 32 | c;
+  return value;
 }
+
+DEVICE inline void store(u64 address, u64 value) {
+  asm volatile("st.global.u64 [%0], %1;" : : "l"(address), "l"(value) : "memory");
+}
+DEVICE inline void store_pair(u64 address, Pair value) {
+  asm volatile("st.global.v2.u64 [%0], {%1, %2};" : : "l"(address), "l"(value.x), "l"(value.y) : "memory");
+}
+
+#define REGISTER(name, type, letter, source)                          \
+  DEVICE inline type name() {                                         \
+    type value;                                                       \
+    asm volatile("mov." source ";" : "=" letter(value) : : "memory"); \
+    return value;                                                     \
+  }
+REGISTER(cycles, u64, "l", "u64 %0, %%clock64")
+REGISTER(nanoseconds, u64, "l", "u64 %0, %%globaltimer")
+REGISTER(block_number, unsigned, "r", "u32 %0, %%ctaid.x")
+REGISTER(number_of_blocks, unsigned, "r", "u32 %0, %%nctaid.x")
+REGISTER(thread_number, unsigned, "r", "u32 %0, %%tid.x")
+REGISTER(threads_of_block, unsigned, "r", "u32 %0, %%ntid.x")
+DEVICE inline u64 first_word() { return static_cast<u64>(block_number()) * threads_of_block() + thread_number(); }
+DEVICE inline u64 all_threads() { return static_cast<u64>(number_of_blocks()) * threads_of_block(); }
+
+DEVICE inline double number(u64 value) { return __builtin_bit_cast(double, value); }
+DEVICE inline u64 bits(double value) { return __builtin_bit_cast(u64, value); }
+DEVICE inline double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
+
+#include "../device/kernels.h"

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "gpu/cuda/kernels.h"
 #include "gpu/cuda/management.h"
 #include "gpu/driver/driver_api.h"
+#include "gpu/kernel_sources.h"
 
 namespace numatlas {
 namespace {
@@ -77,9 +77,14 @@ RuntimeState probe_cuda() {
   vendor.call_names = CallNames::cuda;
   vendor.words = cuda_words();
   vendor.later_version = "requires a later NVIDIA driver";
-  vendor.copy_engines = 40;
-  vendor.maps_host_memory = 19;
-  vendor.managed_memory = 83;
+  vendor.attributes = {.copy_engines = 40,
+                       .maps_host_memory = 19,
+                       .managed_memory = 83,
+                       .multiprocessors = 16,
+                       .threads = 39,
+                       .shared_cache = 38,
+                       .memory_clock = 36,
+                       .bus_width = 37};
   // 12040 is 12.4.
   vendor.version_text = [](int version) {
     return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
@@ -87,8 +92,7 @@ RuntimeState probe_cuda() {
   vendor.start_problem = init_words;
   vendor.kernels = [] {
     // The driver wants the text's end.
-    return std::vector<char>(cuda::kernels_ptx,
-                             cuda::kernels_ptx + std::strlen(cuda::kernels_ptx) + 1);
+    return std::vector<char>(kernels_ptx, kernels_ptx + std::strlen(kernels_ptx) + 1);
   };
   vendor.state = [management = std::make_shared<cuda::Management>()](const std::string& address) {
     return management->state(address);

@@ -137,7 +137,12 @@ struct Vendor {
   DriverWords words;
   std::string later_version;  ///< what to do where the library lacks a call
   /// Numbers of attributes of devices.
-  int copy_engines = 0, maps_host_memory = 0, managed_memory = 0;
+  struct Attributes {
+    int copy_engines = 0, maps_host_memory = 0, managed_memory = 0;
+    int multiprocessors = 0, threads = 0;  ///< the most threads of one of them
+    int shared_cache = 0;                  ///< bytes
+    int memory_clock = 0, bus_width = 0;   ///< kHz, bits
+  } attributes;
   unsigned pinned_flags = 0;           ///< of host_alloc, beside the common ones
   std::string (*version_text)(int){};  ///< "12.4" of 12040
   /// Why the driver does not start with an error of this number, and what to do.

@@ -203,11 +203,22 @@ void DeviceRuntime::Driver::read_device(int index) {
     int value = 0;
     return call(api.device_attribute, &value, which, *handle) ? value : 0;
   };
+  const Vendor::Attributes& number = vendor.attributes;
   // Releases of HIP that do not know the number of engines say 0.
-  const int engines = attribute(vendor.copy_engines);
+  const int engines = attribute(number.copy_engines);
   if (engines > 0) info.copy_engines = engines;
-  info.maps_host_memory = attribute(vendor.maps_host_memory) != 0;
-  info.managed_memory = attribute(vendor.managed_memory) != 0;
+  info.maps_host_memory = attribute(number.maps_host_memory) != 0;
+  info.managed_memory = attribute(number.managed_memory) != 0;
+  info.multiprocessors = std::max(1, attribute(number.multiprocessors));
+  info.threads = std::max(1, attribute(number.threads));
+  const int cache = attribute(number.shared_cache);
+  if (cache > 0) info.shared_cache = Bytes{static_cast<std::uint64_t>(cache)};
+  // Two transfers a clock. Of GDDR memory AMD's driver gives another clock, and of that no multiple
+  // holds; HBM has wide buses.
+  constexpr int least_of_hbm = 1024;
+  const int width = attribute(number.bus_width);
+  const double rate = 1e3 * attribute(number.memory_clock) * 2 * width / 8;
+  if (rate > 0 && (api.has_contexts() || width >= least_of_hbm)) info.peak_bandwidth = rate;
 }
 
 DeviceRuntime::DeviceRuntime(std::unique_ptr<DriverApi> api, Vendor vendor, int count)

@@ -9,7 +9,7 @@
 #include "base/tree.h"
 #include "gpu/driver/driver_api.h"
 #include "gpu/hip/compiler.h"
-#include "gpu/hip/kernels.h"
+#include "gpu/kernel_sources.h"
 #include "machine/pci_link.h"
 
 #ifdef NUMATLAS_ADDRESS_SANITIZER
@@ -84,9 +84,14 @@ RuntimeState probe_hip() {
   vendor.words = hip_words();
   vendor.later_version = "requires a later ROCm";
   // The same numbers in ROCm 5, 6 and 7.
-  vendor.copy_engines = 2;
-  vendor.maps_host_memory = 3;
-  vendor.managed_memory = 24;
+  vendor.attributes = {.copy_engines = 2,
+                       .maps_host_memory = 3,
+                       .managed_memory = 24,
+                       .multiprocessors = 63,
+                       .threads = 57,
+                       .shared_cache = 19,
+                       .memory_clock = 60,
+                       .bus_width = 59};
   vendor.pinned_flags = 0x20000000;  // hipHostMallocNumaUser: where the thread's memory policy says
   // 50221153 is 5.2.21153: major * 10^7 + minor * 10^5 + patch.
   vendor.version_text = [](int version) {
@@ -94,7 +99,7 @@ RuntimeState probe_hip() {
   };
   vendor.start_problem = start_problem;
   vendor.kernels = [compiler = hip::Compiler(library->first, library->second)] {
-    return compiler.compile(hip::kernels_source);
+    return compiler.compile(kernels_hip);
   };
   vendor.state = state_of;
   return start_driver(library->first, std::move(vendor));

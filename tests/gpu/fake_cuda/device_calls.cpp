@@ -123,8 +123,11 @@ FAKE_CUDA cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
   return about("cuDeviceTotalMem", device);
 }
 FAKE_CUDA cuDeviceGetAttribute(int* value, int attribute, int device) {
-  constexpr int can_map = 19, copy_engines = 40, managed = 83;
-  *value = attribute == copy_engines ? 2 : attribute == can_map || attribute == managed ? 1 : 0;
+  // Two multiprocessors of 256 threads, a cache of 1 MiB, 512 bits at 1 GHz: 128 GB/s.
+  static const std::map<int, int> values{{16, 2},           {19, 1},   {36, 1000000}, {37, 512},
+                                         {38, 1024 * 1024}, {39, 256}, {40, 2},       {83, 1}};
+  const auto found = values.find(attribute);
+  *value = found == values.end() ? 0 : found->second;
   return about("cuDeviceGetAttribute", device);
 }
 FAKE_CUDA cuDeviceGetPCIBusId(char* text, int room, int device) {

@@ -18,7 +18,8 @@
 //                                     is lost: all that is asked of it returns the same
 //   NUMATLAS_FAKE_CUDA_CORRUPT=1      each copy flips a bit in the middle of what it writes, each
 //   way
-//                                     another one; the chase ends 64 bytes off
+//                                     another one, each kernel one of what it writes or adds up;
+//                                     the chase through host memory ends 64 bytes off
 //   NUMATLAS_FAKE_CUDA_RTC=CODE       the fake libhiprtc.so.7 compiles nothing: CODE, 6 is an error
 //                                     in the source
 //   NUMATLAS_FAKE_CUDA_CLOCK, _SLOWED, _SLOWED_CALLS: see nvml_calls.cpp
@@ -132,9 +133,13 @@ class Link {
   std::int64_t busy_until_ = 0;
 };
 
+/// A kernel: what a launch of so many threads with these arguments does.
 struct Function {
-  enum class Kind { chase, copy } kind;
+  const char* name;
+  std::function<void()> (*work)(void** arguments, std::uint64_t threads);
 };
+/// nullptr where there is none of that name.
+const Function* function_named(const std::string& name);
 
 struct Device {
   int index = 0;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <string>
 
 #include <sched.h>
@@ -75,13 +76,12 @@ FAKE_CUDA hipDeviceTotalMem(std::size_t* bytes, int device) {
   return cuDeviceTotalMem_v2(bytes, device);
 }
 FAKE_CUDA hipDeviceGetAttribute(int* value, int attribute, int device) {
-  constexpr int async_engines = 2, can_map = 3, managed = 24;
-  switch (attribute) {
-    case async_engines: return cuDeviceGetAttribute(value, 40, device);
-    case can_map: return cuDeviceGetAttribute(value, 19, device);
-    case managed: return cuDeviceGetAttribute(value, 83, device);
-    default: return fake::invalid_value;
-  }
+  // HIP's numbers, and CUDA's.
+  static const std::map<int, int> numbers{{2, 40},  {3, 19},  {19, 38}, {24, 83},
+                                          {57, 39}, {59, 37}, {60, 36}, {63, 16}};
+  const auto found = numbers.find(attribute);
+  if (found == numbers.end()) return fake::invalid_value;
+  return cuDeviceGetAttribute(value, found->second, device);
 }
 FAKE_CUDA hipDeviceGetPCIBusId(char* text, int room, int device) {
   return cuDeviceGetPCIBusId(text, room, device);
@@ -154,7 +154,7 @@ FAKE_CUDA hipEventDestroy(void* event) { return cuEventDestroy_v2(event); }
 FAKE_CUDA hipDeviceCanAccessPeer(int* can, int device, int peer) {
   return cuDeviceCanAccessPeer(can, device, peer);
 }
-// Takes what the fake libhiprtc.so.7 made, and has the kernels that this names.
+// Takes what the fake libhiprtc.so.7 made, and has the kernels that this defines.
 FAKE_CUDA hipModuleLoadData(void** module, const void* image) {
   if (const int code = fake::begin("cuModuleLoadData", "", true)) return code;
   const char* const text = static_cast<const char*>(image);
@@ -164,7 +164,9 @@ FAKE_CUDA hipModuleLoadData(void** module, const void* image) {
 }
 FAKE_CUDA hipModuleGetFunction(void** function, void* module, const char* name) {
   const auto& image = *static_cast<std::string*>(module);
-  if (image.find(std::string(" ") + name) == std::string::npos) return fake::not_found;
+  if (image.find(std::string(name) + '(') == std::string::npos &&
+      image.find(std::string(name) + ',') == std::string::npos)
+    return fake::not_found;
   return cuModuleGetFunction(function, nullptr, name);
 }
 FAKE_CUDA hipModuleLaunchKernel(void* function, unsigned blocks_x, unsigned blocks_y,

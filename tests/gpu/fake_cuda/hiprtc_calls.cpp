@@ -1,5 +1,5 @@
-// A libhiprtc.so.7 of our own, for the fake libamdhip64.so.7: "compiles" a source by noting which
-// kernels it defines. NUMATLAS_FAKE_CUDA_RTC=CODE (fake.h) makes it fail.
+// A libhiprtc.so.7 of our own, for the fake libamdhip64.so.7: its "code" is the source itself.
+// NUMATLAS_FAKE_CUDA_RTC=CODE (fake.h) makes it fail.
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -41,13 +41,7 @@ FAKE_RTC hiprtcCompileProgram(void* handle, int options, const char**) {
     program.log = error_log;
     return code != nullptr ? std::atoi(code) : compilation_failed;
   }
-  const std::string head = "extern \"C\" __global__ void ";
-  program.image = "fake code object";
-  for (auto at = program.source.find(head); at != std::string::npos;
-       at = program.source.find(head, at + 1)) {
-    const auto name = at + head.size();
-    program.image += " " + program.source.substr(name, program.source.find('(', name) - name);
-  }
+  program.image = "fake code object " + program.source;
   return 0;
 }
 FAKE_RTC hiprtcGetCodeSize(void* handle, std::size_t* bytes) {

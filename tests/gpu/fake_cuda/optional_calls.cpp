@@ -63,71 +63,25 @@ FAKE_CUDA cuModuleLoadData(void** module, const void* image) {
 FAKE_CUDA cuModuleUnload(void*) { return fake::begin("cuModuleUnload", "", true); }
 
 FAKE_CUDA cuModuleGetFunction(void** function, void*, const char* name) {
-  static Function chase{Function::Kind::chase}, copy{Function::Kind::copy};
   const std::string text = std::string("name=") + name;
   if (const int code = fake::begin("cuModuleGetFunction", text, true)) return code;
-  const std::string wanted = name;
-  if (wanted != "numatlas_chase" && wanted != "numatlas_copy") return fake::not_found;
-  *function = wanted == "numatlas_chase" ? &chase : &copy;
+  const Function* const found = fake::function_named(name);
+  if (found == nullptr) return fake::not_found;
+  *function = const_cast<Function*>(found);
   return 0;
 }
-
-namespace {
-
-constexpr Address corrupted = 64;  // how far off a chase ends that is to be wrong
-
-std::uint64_t argument(void** arguments, int index) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, arguments[index], sizeof value);
-  return value;
-}
-
-std::uint64_t load(Address address) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
-  return value;
-}
-
-/// numatlas_chase(base, start_offset, loads, out_address)
-std::function<void()> chase_of(void** arguments) {
-  const Address base = argument(arguments, 0), start = argument(arguments, 1);
-  const std::uint64_t loads = argument(arguments, 2);
-  const Address out = argument(arguments, 3);
-  return [=] {
-    std::uint64_t offset = start;
-    for (std::uint64_t each = 0; each < loads; ++each) offset = load(base + offset);
-    if (fake::settings().corrupt) offset ^= corrupted;
-    std::memcpy(reinterpret_cast<void*>(out), &offset, sizeof offset);
-  };
-}
-
-/// numatlas_copy(destination, source, words_of_16_bytes)
-std::function<void()> copy_of(void** arguments) {
-  constexpr std::size_t word = 16;
-  constexpr unsigned char flip = 16;
-  const Address to = argument(arguments, 0), from = argument(arguments, 1);
-  const std::size_t bytes = argument(arguments, 2) * word;
-  return [=] {
-    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
-    if (fake::settings().corrupt && bytes > 0) {
-      reinterpret_cast<unsigned char*>(to)[bytes / 2] ^= flip;
-    }
-  };
-}
-
-}  // namespace
 
 FAKE_CUDA cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads,
                          unsigned, unsigned, unsigned, void* handle, void** arguments, void**) {
   Stream* stream = nullptr;
   if (const int code = fake::stream_of(handle, stream)) return code;
-  const bool chases = static_cast<Function*>(function)->kind == Function::Kind::chase;
+  const auto& kernel = *static_cast<const Function*>(function);
   const std::string text = "device=" + std::to_string(stream->device.index) +
-                           " stream=" + std::to_string(stream->number) +
-                           " name=" + (chases ? "numatlas_chase" : "numatlas_copy") +
+                           " stream=" + std::to_string(stream->number) + " name=" + kernel.name +
                            " blocks=" + std::to_string(blocks) +
                            " threads=" + std::to_string(threads);
   if (const int code = fake::begin("cuLaunchKernel", text, true)) return code;
-  stream->push({Operation::Kind::copy, chases ? chase_of(arguments) : copy_of(arguments), nullptr});
+  const std::uint64_t all = static_cast<std::uint64_t>(blocks) * threads;
+  stream->push({Operation::Kind::copy, kernel.work(arguments, all), nullptr});
   return 0;
 }

@@ -1,0 +1,201 @@
+#include "published/expected.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <regex>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "published/tables.h"
+
+namespace numatlas {
+namespace {
+
+constexpr const char* how_to_add = "docs/published.md lists them, and says how to add one";
+
+/// "DDR5-4800".
+std::string memory_text(const std::string& type, double rate) {
+  return fmt::format("{}-{:.0f}", type, rate * 1e-6);
+}
+
+bool same_but_for_case(const std::string& a, const std::string& b) {
+  const auto small = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return small(x) == small(y); });
+}
+
+/// As much of a processor's name as any maker writes: files may have anything there, and
+/// expressions recurse over it.
+std::string bounded(const std::string& cpu_model) {
+  constexpr std::size_t longest = 128;
+  return cpu_model.substr(0, longest);
+}
+
+const ProcessorRow* spec_of(const Machine& machine) {
+  const Sockets sockets = sockets_of(machine);
+  const std::string model = bounded(machine.cpu_model);
+  for (const ProcessorRow& spec : shipped_cpus()) {
+    if (!std::regex_search(model, spec.models)) continue;
+    const bool fits =
+        spec.cores.empty() || (sockets.cores && std::find(spec.cores.begin(), spec.cores.end(),
+                                                          *sockets.cores) != spec.cores.end());
+    if (fits) return &spec;
+  }
+  return nullptr;
+}
+
+/// "16 x DDR5-4800" where all modules are alike, else "16 channels".
+std::string modules_text(const MemorySlots& slots, std::size_t channels) {
+  std::set<std::string> kinds;
+  for (const MemorySlot& slot : slots.slots) {
+    if (!slot.has_dram()) continue;
+    const auto rate = slot.configured_speed ? slot.configured_speed : slot.rated_speed;
+    kinds.insert(slot.type.empty() || !rate ? "" : memory_text(slot.type, *rate));
+  }
+  if (kinds.size() == 1 && !kinds.begin()->empty())
+    return fmt::format("{} x {}", channels, *kinds.begin());
+  return count_text(channels, "channel");
+}
+
+std::optional<PeakRate> peak_of_modules(const MemorySlots& slots) {
+  std::string why;
+  const auto rate = peak_of(slots, why);
+  if (!rate) return std::nullopt;
+  std::map<std::string, bool> has_memory;
+  for (const MemorySlot& slot : slots.slots) {
+    const std::string socket = slot.socket.empty() ? "" : "socket " + slot.socket + " ";
+    has_memory[socket + "channel " + slot.channel] |= slot.has_dram();
+  }
+  PeakRate peak{*rate, "", {}, true};
+  for (const auto& [channel, filled] : has_memory)
+    if (!filled) peak.empty.push_back(channel);
+  peak.text = fmt::format("{} ({})", quantity_text(*rate, "B/s"),
+                          modules_text(slots, has_memory.size() - peak.empty.size()));
+  return peak;
+}
+
+constexpr const char* measures_reads = "bandwidth";
+
+Expectation reads_expected() { return {"read", 0, "B/s", {}, measures_reads}; }
+
+/// Whether each core of its one host had a worker.
+bool took_all_cores(const StoredRun& run) {
+  CpuSet used;
+  for (const std::string& list : run.worker_cpus)
+    if (const auto cpus = parse_list<CpuId>(list)) used = used | *cpus;
+  std::set<int> missing, taken;
+  for (const Cpu& cpu : run.machines.front().cpus)
+    (used.contains(cpu.id) ? taken : missing).insert(cpu.core);
+  return !taken.empty() &&
+         std::includes(taken.begin(), taken.end(), missing.begin(), missing.end());
+}
+
+}  // namespace
+
+std::string processor_name(const std::string& cpu_model) {
+  static const std::regex extra(
+      R"(\((R|TM)\)|\bIntel\b|\bAMD\b|\bArm\b|\bCPU\b|\bProcessor\b|\b[0-9]+-Core\b|@.*|\bwith .*)",
+      std::regex::icase);
+  static const std::regex blanks("  +");
+  std::string name = std::regex_replace(bounded(cpu_model), extra, "");
+  if (name.find("Neoverse-") != std::string::npos) std::replace(name.begin(), name.end(), '-', ' ');
+  name = std::regex_replace(name, blanks, " ");
+  return printable(trim(name));
+}
+
+Sockets sockets_of(const Machine& machine) {
+  std::map<int, std::set<int>> cores;
+  for (const Cpu& cpu : machine.cpus)
+    if (cpu.package >= 0) cores[cpu.package].insert(cpu.core);
+  if (cores.empty()) return {};
+  Sockets sockets{static_cast<int>(cores.size()), static_cast<int>(cores.begin()->second.size())};
+  for (const auto& [package, its] : cores)
+    if (static_cast<int>(its.size()) != *sockets.cores) return {sockets.count, std::nullopt};
+  return sockets;
+}
+
+std::optional<PeakRate> peak_rate_of(const Machine& machine) {
+  const ProcessorRow* const spec = spec_of(machine);
+  if (spec != nullptr && spec->hbm_peak) return std::nullopt;
+  if (auto peak = peak_of_modules(machine.memory_slots)) return peak;
+  if (spec == nullptr) return std::nullopt;
+  const int sockets = sockets_of(machine).count;
+  const double rate = spec->peak * sockets;
+  const std::string memory = spec->channels
+                                 ? fmt::format("{} x {}", *spec->channels * sockets,
+                                               memory_text(spec->memory, spec->rate.value_or(0)))
+                                 : spec->memory;
+  return PeakRate{rate, fmt::format("{} ({})", quantity_text(rate, "B/s"), memory)};
+}
+
+std::optional<PublishedRange> published_reads(const Machine& machine, bool in_virtual_machines) {
+  const Sockets sockets = sockets_of(machine);
+  const std::string model = processor_name(machine.cpu_model);
+  std::vector<const PublishedRow*> rows;
+  bool same_sockets = false;
+  for (const PublishedRow& row : shipped_published()) {
+    if (!same_but_for_case(row.model, model) || row.kernel != "read" ||
+        row.is_virtual != in_virtual_machines || (row.cores && row.cores != sockets.cores))
+      continue;
+    rows.push_back(&row);
+    same_sockets = same_sockets || row.sockets == sockets.count;
+  }
+  if (rows.empty()) return std::nullopt;
+  const int of_sockets = same_sockets ? sockets.count : rows.front()->sockets;
+  std::erase_if(rows, [&](const PublishedRow* row) { return row->sockets != of_sockets; });
+  PublishedRange range{rows.front()->low, rows.front()->high, ""};
+  for (const PublishedRow* row : rows) {
+    range.low = std::min(range.low, row->low);
+    range.high = std::max(range.high, row->high);
+  }
+  const double factor = static_cast<double>(sockets.count) / of_sockets;
+  range.low *= factor;
+  range.high *= factor;
+  const Reading reading = reading_of(range.high, "B/s");
+  if (range.low < range.high) range.text = three_digits(range.low * reading.scale) + " to ";
+  range.text += quantity_text(range.high, "B/s");
+  if (!same_sockets)
+    range.text += fmt::format(" ({}, times {:g})", count_text(of_sockets, "socket"), factor);
+  return range;
+}
+
+std::optional<Estimate> all_reads_of(const StoredRun& run) {
+  if (run.command != measures_reads || run.hosts.size() != 1 || run.machines.size() != 1 ||
+      !took_all_cores(run))
+    return std::nullopt;
+  const auto found = figure_for(reads_expected(), run, 0);
+  return found ? found->figure.estimate : std::nullopt;
+}
+
+Expected<std::vector<Expectation>> published_expectations(const std::vector<StoredRun>& runs) {
+  Expectation expected = reads_expected();
+  std::set<std::string> others;
+  for (const StoredRun& run : runs) {
+    if (!all_reads_of(run)) continue;
+    const Machine& machine = run.machines.front();
+    const bool bare = machine.hypervisor && machine.hypervisor->empty();
+    const auto range = bare ? published_reads(machine, false) : std::nullopt;
+    if (range)
+      expected.of_hosts[run.hosts.front()] = range->low * published_share;
+    else
+      others.insert(bare ? processor_name(machine.cpu_model) : "a virtual machine");
+  }
+  if (!expected.of_hosts.empty()) return std::vector<Expectation>{std::move(expected)};
+  const char* const subject = "--expect published";
+  if (others.empty())
+    return fail_usage(subject, "no result has reads of all CPUs of one host",
+                      "`numatlas survey` and `numatlas bandwidth --kernels read` measure them");
+  return fail_usage(subject,
+                    fmt::format("nothing is published of these: {}", fmt::join(others, ", ")),
+                    how_to_add);
+}
+
+}  // namespace numatlas
