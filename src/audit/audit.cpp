@@ -20,9 +20,9 @@
 #include "base/text.h"
 #include "engine/agreement.h"
 #include "machine/memory_slots.h"
-#include "machine/source.h"
 #include "report/answer.h"
 #include "report/file.h"
+#include "run/place_words.h"
 #include "run/runner.h"
 #include "survey/measuring.h"
 #include "survey/progress.h"
@@ -123,7 +123,7 @@ Expected<void> Audit::read_files() {
 
 Expected<void> Audit::prepare() {
   const std::string& recorded = measuring_options_.machine;
-  auto machine = recorded.empty() ? read_live_machine() : read_recorded_machine(recorded);
+  auto machine = machine_of_option(recorded);
   TRY(agree(comm_, error_of(machine)));
   report_.machine = *std::move(machine);
   report_.arguments = measuring_options_.arguments;

@@ -37,6 +37,12 @@ struct AuditInput {
                    const std::vector<std::pair<std::string, std::string>>& where = {}) const;
   /// All facts of a key.
   std::vector<const Fact*> all(const std::string& key) const;
+  /// Of a benchmark that ran; nullptr where it did not.
+  const RunReport* report_of(const std::string& benchmark) const;
+  /// The machine as such a benchmark knows it, with what drivers of GPUs say; this one without.
+  const Machine& machine_of(const RunReport* report) const {
+    return report != nullptr && !report->machines.empty() ? report->machines.front() : machine;
+  }
   /// Why a benchmark has no figure.
   std::string why_no(const std::string& benchmark) const;
   /// Idle latency of one CPU of a node to memory of a node; nullptr where it was not measured.
@@ -73,6 +79,7 @@ std::unique_ptr<Claim> make_dimms_claim();
 std::unique_ptr<Claim> make_expected_claim();
 std::unique_ptr<Claim> make_caches_claim();
 std::unique_ptr<Claim> make_links_claim();
+std::unique_ptr<Claim> make_gpu_memory_claim();
 std::unique_ptr<Claim> make_settings_claim();
 std::unique_ptr<Claim> make_baseline_claim();
 std::unique_ptr<Claim> make_peers_claim();

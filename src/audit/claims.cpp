@@ -37,12 +37,15 @@ std::vector<const Fact*> AuditInput::all(const std::string& key) const {
   return found;
 }
 
+const RunReport* AuditInput::report_of(const std::string& benchmark) const {
+  const auto found = std::ranges::find(reports, benchmark, &RunReport::command);
+  return found == reports.end() ? nullptr : &*found;
+}
+
 std::string AuditInput::why_no(const std::string& benchmark) const {
   const auto found = skipped.find(benchmark);
   if (found != skipped.end()) return benchmark + ": " + found->second;
-  const bool ran = std::any_of(reports.begin(), reports.end(), [&](const RunReport& report) {
-    return report.command == benchmark;
-  });
+  const bool ran = report_of(benchmark) != nullptr;
   return benchmark + (ran ? " has no figure of it: no time for it, or a size that fits a cache"
                           : " did not run");
 }
@@ -70,6 +73,7 @@ std::vector<std::unique_ptr<Claim>> all_claims() {
   all.push_back(make_expected_claim());
   all.push_back(make_caches_claim());
   all.push_back(make_links_claim());
+  all.push_back(make_gpu_memory_claim());
   all.push_back(make_settings_claim());
   all.push_back(make_baseline_claim());
   all.push_back(make_peers_claim());

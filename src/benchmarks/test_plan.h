@@ -15,6 +15,12 @@ namespace numatlas::testing {
 using Words = std::vector<std::string>;
 using numatlas::Plan;
 
+inline std::vector<std::string> names_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlannedScenario& planned : plan) names.push_back(planned.head.name);
+  return names;
+}
+
 /// Those asked for, else the machine's best.
 inline std::vector<PageKind> pages_of(const RunOptions& options, const Machine& machine) {
   return options.pages.empty() ? std::vector{best_pages(machine).kind} : options.pages;

@@ -24,11 +24,11 @@
 #include "base/whole.h"
 #include "benchmarks/parse.h"
 #include "commands/command.h"
-#include "machine/source.h"
 #include "record/report_json.h"
 #include "report/file.h"
 #include "run/declare.h"
 #include "run/options.h"
+#include "run/place_words.h"
 #include "run/runner.h"
 
 namespace numatlas {
@@ -151,8 +151,7 @@ Expected<void> write_exports(const std::vector<std::string>& files, const Advice
 Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string>& program) {
   TRY(check_words(words, program));
   auto options = TRY(options_of(words, program));
-  const auto machine =
-      TRY(words.machine.empty() ? read_live_machine() : read_recorded_machine(words.machine));
+  const auto machine = TRY(machine_of_option(words.machine));
   if (options.atlas && !options.atlas->host.empty() && options.atlas->host != machine.host)
     say(fmt::format("numatlas: warning: {} is from another host ({})\n", printable(words.atlas),
                     printable(options.atlas->host)));

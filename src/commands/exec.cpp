@@ -191,7 +191,7 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
   const bool binds = !options.cpus.empty() || options.threads;
   if (!binds && options.memory.empty() && options.atlas.empty()) return resolved;
   const std::string recorded = options.machine.empty() ? test_machine() : options.machine;
-  auto machine = TRY(recorded.empty() ? read_live_machine() : read_recorded_machine(recorded));
+  auto machine = TRY(machine_of_option(recorded));
   const auto asked = TRY(asked_of(options, machine, recorded.empty(), left_out));
   notes = asked.notes;
   const LauncherTask launcher = detect_launcher();

@@ -66,14 +66,9 @@ Expected<ExportInput> input_of(const ExportOptions& options, const ExportForm& f
   if (!options.file.empty()) {
     input.stored = TRY(read_stored(options.file));
   }
-  if (!options.machine.empty()) {
-    auto machine = TRY(read_recorded_machine(options.machine));
-    number_gpus(machine, false);
-    input.machine = std::move(machine);
-  } else if (options.file.empty()) {
-    auto machine = TRY(read_live_machine());
-    number_gpus(machine, true);
-    input.machine = std::move(machine);
+  if (!options.machine.empty() || options.file.empty()) {
+    input.machine = TRY(machine_of_option(options.machine));
+    number_gpus(*input.machine, options.machine.empty());
   }
   if (form.needs_facts && facts_of(input).empty())
     return fail_about(ErrorKind::unavailable, input.stored.file,

@@ -25,7 +25,6 @@
 #include "commands/command.h"
 #include "engine/team.h"
 #include "gpu/runtime.h"
-#include "machine/source.h"
 #include "memory/buffer.h"
 #include "memory/pools.h"
 #include "memory/source.h"
@@ -33,6 +32,7 @@
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/options.h"
+#include "run/place_words.h"
 
 namespace numatlas {
 namespace {
@@ -219,7 +219,7 @@ struct Options {
 Expected<int> run(const Options& options) {
   if (!should_report(detect_launcher())) return 0;  // of many ranks the first one prints
   const bool live = options.machine.empty();
-  const auto machine = TRY(live ? read_live_machine() : read_recorded_machine(options.machine));
+  const auto machine = TRY(machine_of_option(options.machine));
   std::vector<Feature> features;
   add_build(features);
   add_nodes(features, machine);

@@ -12,6 +12,7 @@
 #include "report/topology_table.h"
 #include "run/declare.h"
 #include "run/options.h"
+#include "run/place_words.h"
 
 namespace numatlas {
 namespace {
@@ -24,8 +25,7 @@ struct TopologyOptions {
 Expected<int> run(const TopologyOptions& options) {
   install_signal_handlers();
   if (!should_report(detect_launcher())) return 0;  // of many ranks the first one prints
-  const auto machine =
-      TRY(options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine));
+  const auto machine = TRY(machine_of_option(options.machine));
   return answer(options.format == "json" ? pretty(to_json(machine))
                                          : topology_table(machine, options.per_cpu));
 }

@@ -42,7 +42,7 @@ Expected<std::unique_ptr<Buffer>> allocate_on_gpu(const Region& region, int gpu)
             .residency = [](const ProcessMappings&) { return Residency{}; }});
   Error error = address.error();
   if (error.kind == ErrorKind::resource) {
-    error.subject = "--size";
+    error.subject = "size";
     error.message = fmt::format("{} on GPU {}, which has {}: {}", to_rounded_text(region.bytes),
                                 gpu, to_rounded_text(device.info().memory), error.message);
     error.hint = "request less; another process may be using its memory";

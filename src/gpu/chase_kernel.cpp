@@ -120,10 +120,8 @@ void DeviceChase::finish() {
 Expected<void> DeviceChase::verify() const {
   if (queue_.problem()) return fail(*queue_.problem());
   if (!ran_ || ended_ == reinterpret_cast<std::uint64_t>(position_)) return {};
-  return fail(ErrorKind::internal,
-              fmt::format("the chase of the GPU ended at {:#x} instead of {:#x}", ended_,
-                          reinterpret_cast<std::uint64_t>(position_)),
-              "a defect of this machine's memory, link, GPU or driver, or of numatlas");
+  return wrong_result(fmt::format("the chase of the GPU ended at {:#x} instead of {:#x}", ended_,
+                                  reinterpret_cast<std::uint64_t>(position_)));
 }
 
 void DeviceChase::detach() {

@@ -110,11 +110,9 @@ Expected<void> DeviceCopy::prepare(const KernelMemory& memory) {
   if (to_ < 0) return {};
   const DeviceRef& target = from_ < 0 ? device_ : other_;
   // In its own stream and waited for: what stands there at the end came over the link.
-  auto stream = TRY(target.runtime->create_stream(target.device));
-  auto done = target.runtime->fill(target.device, stream, destination_, 0, work_.bytes.value);
-  if (done) done = target.runtime->wait_for_stream(target.device, stream);
-  (void)target.runtime->destroy_stream(target.device, stream);
-  return done;
+  return in_own_stream(target, [&](StreamHandle stream) {
+    return target.runtime->fill(target.device, stream, destination_, 0, work_.bytes.value);
+  });
 }
 
 Expected<void> DeviceCopy::attach() {
@@ -188,12 +186,10 @@ Expected<void> DeviceCopy::step(StreamHandle stream) {
 /// Copies words of a chunk to or from a GPU, and waits.
 Expected<void> DeviceCopy::through(const DeviceRef& device, CopyWay way, DeviceAddress address,
                                    std::vector<std::uint64_t>& chunk, std::size_t count) const {
-  auto stream = TRY(device.runtime->create_stream(device.device));
-  auto done = device.runtime->copy(device.device, stream, way, address, chunk.data(),
-                                   count * sizeof(std::uint64_t));
-  if (done) done = device.runtime->wait_for_stream(device.device, stream);
-  (void)device.runtime->destroy_stream(device.device, stream);
-  return done;
+  return in_own_stream(device, [&](StreamHandle stream) {
+    return device.runtime->copy(device.device, stream, way, address, chunk.data(),
+                                count * sizeof(std::uint64_t));
+  });
 }
 
 Expected<void> DeviceCopy::fill_gpu(const DeviceRef& device, DeviceAddress address) {
@@ -214,10 +210,9 @@ Expected<void> DeviceCopy::check(const std::uint64_t* words, std::uint64_t first
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t wanted = word_at(first + i, seed_);
     if (words[i] == wanted) continue;
-    return fail(ErrorKind::internal,
-                fmt::format("the copy is wrong from byte {} on: {:#018x} instead of {:#018x}",
-                            (first + i) * sizeof(std::uint64_t), words[i], wanted),
-                "a defect of this machine's memory, link, GPU or driver, or of numatlas");
+    return wrong_result(
+        fmt::format("the copy is wrong from byte {} on: {:#018x} instead of {:#018x}",
+                    (first + i) * sizeof(std::uint64_t), words[i], wanted));
   }
   return {};
 }

@@ -1,5 +1,7 @@
 #include "gpu/device_kernel.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "gpu/flush.h"
@@ -21,6 +23,11 @@ Expected<void> check_reach(const DeviceRef& device, int gpu, const DeviceRef& ow
 }
 
 }  // namespace
+
+tl::unexpected<Error> wrong_result(std::string message) {
+  return fail(ErrorKind::internal, std::move(message),
+              "a defect of this machine's memory, link, GPU or driver, or of numatlas");
+}
 
 Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spec, int from,
                                                            int to) {

@@ -57,6 +57,9 @@ Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spe
 
 // Internal: the kernels behind make_device_kernel.
 
+/// The error of a kernel whose output is wrong.
+tl::unexpected<Error> wrong_result(std::string message);
+
 /// `device` drives the copy: the one copied from, where both sides are GPUs; `other` is then the
 /// one copied to.
 std::unique_ptr<DeviceKernel> make_device_copy(const KernelSpec& spec, const DeviceRef& device,

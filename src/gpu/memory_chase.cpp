@@ -77,23 +77,17 @@ Expected<void> MemoryChase::prepare(const KernelMemory& memory) {
   const std::uint64_t stride = layout_->stride();
   const std::uint64_t lines = std::max<std::uint64_t>(1, chunk_bytes / stride);
   std::vector<std::uint64_t> chunk(lines * stride / sizeof(std::uint64_t));
-  DeviceRuntime& gpu = *owner_.runtime;
-  auto stream = TRY(gpu.create_stream(owner_.device));
-  Expected<void> done;
-  for (std::uint64_t first = 0; done && first < layout_->lines(); first += lines) {
-    if (stop_requested()) done = fail(ErrorKind::interrupted, "interrupted");
+  for (std::uint64_t first = 0; first < layout_->lines(); first += lines) {
+    if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
     const std::uint64_t count = std::min(lines, layout_->lines() - first);
-    for (std::uint64_t i = 0; i < count; ++i) {
+    for (std::uint64_t i = 0; i < count; ++i)
       chunk[i * stride / sizeof(std::uint64_t)] = memory_ + layout_->successor(first + i) * stride;
-    }
-    if (done) {
-      done = gpu.copy(owner_.device, stream, CopyWay::host_to_device, memory_ + first * stride,
-                      chunk.data(), count * stride);
-    }
-    if (done) done = gpu.wait_for_stream(owner_.device, stream);
+    TRY(in_own_stream(owner_, [&](StreamHandle stream) {
+      return owner_.runtime->copy(owner_.device, stream, CopyWay::host_to_device,
+                                  memory_ + first * stride, chunk.data(), count * stride);
+    }));
   }
-  (void)gpu.destroy_stream(owner_.device, stream);
-  return done;
+  return {};
 }
 
 Expected<void> MemoryChase::attach() {
@@ -139,6 +133,8 @@ Expected<void> MemoryChase::step() {
 void MemoryChase::run(std::uint64_t steps) {
   for (std::uint64_t i = 0; i < steps && !queue_.problem(); ++i)
     if (auto done = step(); !done) queue_.set_problem(done.error());
+  // Of a device that failed the queue is asked for nothing, and waits.
+  if (queue_.problem()) queue_.run(0, {});
 }
 
 std::vector<StepCount> MemoryChase::counts() const {
@@ -153,11 +149,10 @@ Expected<void> MemoryChase::verify() const {
     line = layout_->next(rank);
   const DeviceAddress wanted = memory_ + line * layout_->stride();
   if (state_.position == wanted && state_.launches == launches_) return {};
-  return fail(ErrorKind::internal,
-              fmt::format("the chase of the GPU ended at {:#x} instead of {:#x}, after {} launches "
-                          "of {}",
-                          state_.position, wanted, state_.launches, launches_),
-              "a defect of this machine's memory, link, GPU or driver, or of numatlas");
+  return wrong_result(
+      fmt::format("the chase of the GPU ended at {:#x} instead of {:#x}, after {} launches "
+                  "of {}",
+                  state_.position, wanted, state_.launches, launches_));
 }
 
 void MemoryChase::detach() {

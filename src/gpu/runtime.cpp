@@ -55,4 +55,13 @@ Expected<DeviceRef> find_device(int index) {
       why != nullptr ? why->hint : "");
 }
 
+Expected<void> in_own_stream(const DeviceRef& device,
+                             const std::function<Expected<void>(StreamHandle)>& work) {
+  auto stream = TRY(device.runtime->create_stream(device.device));
+  auto done = work(stream);
+  if (done) done = device.runtime->wait_for_stream(device.device, stream);
+  (void)device.runtime->destroy_stream(device.device, stream);
+  return done;
+}
+
 }  // namespace numatlas

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -148,6 +149,9 @@ struct DeviceRef {
   const DeviceInfo& info() const { return runtime->devices()[static_cast<std::size_t>(device)]; }
 };
 int device_count();
+/// Whatever `work` queues in a stream of its own, waited for.
+Expected<void> in_own_stream(const DeviceRef& device,
+                             const std::function<Expected<void>(StreamHandle)>& work);
 /// Error (unavailable): there is no such GPU; says which there are, or why there is none.
 Expected<DeviceRef> find_device(int index);
 

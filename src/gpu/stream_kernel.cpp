@@ -18,6 +18,8 @@
 #include "base/signals.h"
 #include "gpu/device_kernel.h"
 #include "gpu/step_queue.h"
+#include "kernels/filling.h"
+#include "kernels/permutation.h"
 
 namespace numatlas {
 namespace {
@@ -39,13 +41,7 @@ Words words_of(std::uint64_t seed, std::uint64_t array) {
   constexpr std::uint64_t exponent_of_1 = std::uint64_t{0x3FF} << 52;
   std::uint64_t state = seed * 2 + array;
   Words words(period);
-  for (std::uint64_t& word : words) {
-    // SplitMix64 (Steele, Lea, Flood 2014).
-    state += 0x9E3779B97F4A7C15;
-    std::uint64_t x = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-    word = ((x ^ (x >> 31)) >> 12) | exponent_of_1;
-  }
+  for (std::uint64_t& word : words) word = (split_mix(state) >> 12) | exponent_of_1;
   return words;
 }
 
@@ -74,7 +70,7 @@ class DeviceStream final : public DeviceKernel {
   Expected<void> prepare(const KernelMemory& memory) override;
   Expected<void> attach() override;
   void run(std::uint64_t steps) override {
-    queue_.run(steps, [this](StreamHandle stream) { return launch(stream, work_.passes); });
+    queue_.run(steps, [this](StreamHandle stream) { return launch(stream); });
   }
   void finish() override;
   void detach() override;
@@ -88,11 +84,10 @@ class DeviceStream final : public DeviceKernel {
   DeviceAddress array(int number) const {
     return start_ + static_cast<std::uint64_t>(number) * array_bytes();
   }
-  Expected<void> fill(int array, std::uint64_t number);
-  Expected<void> launch(StreamHandle stream, std::uint64_t passes);
+  Expected<void> fill(int number);
+  Expected<void> launch(StreamHandle stream);
   std::vector<LaunchGrid> usual_grids() const;
   Expected<void> find_grid();
-  Expected<double> time_of_grid();
   Expected<void> clear_sums();
   Words wanted() const;
   Expected<std::uint64_t> read_sum() const;
@@ -105,42 +100,39 @@ class DeviceStream final : public DeviceKernel {
   bool of_host_;
   StepQueue queue_;
   std::byte* host_ = nullptr;
-  DeviceAddress start_ =
-      0;  ///< of the memory, as the owner has it; of the host's once it is mapped
+  /// Of the memory, as the owner has it; of the host's once it is mapped.
+  DeviceAddress start_ = 0;
   DeviceAddress sums_ = 0;
   FunctionHandle function_ = nullptr;
   LaunchGrid grid_;
-  std::uint64_t launches_ = 0, passes_done_ = 0;
+  std::uint64_t launches_ = 0;
   std::uint64_t sum_ = 0;  ///< of all that was read, once it is over
   bool pinned_ = false;
 };
 
 /// An array of what is read, in its memory: a period by way of the host, the rest from that.
-Expected<void> DeviceStream::fill(int number, std::uint64_t kind) {
-  const Words words = words_of(seed_, kind);
+Expected<void> DeviceStream::fill(int number) {
+  const Words words = words_of(seed_, static_cast<std::uint64_t>(number));
   const std::uint64_t bytes = array_bytes();
   if (of_host_) {
-    std::byte* const to = host_ + static_cast<std::uint64_t>(number) * bytes;
-    for (std::uint64_t at = 0; at < bytes; at += period_bytes) {
-      if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
-      const auto* const from = reinterpret_cast<const std::byte*>(words.data());
-      std::copy_n(from, std::min(period_bytes, bytes - at), to + at);
-    }
-    return {};
+    auto* const to =
+        reinterpret_cast<std::uint64_t*>(host_ + static_cast<std::uint64_t>(number) * bytes);
+    return fill_in_pieces(bytes / sizeof(std::uint64_t), [&](std::size_t first, std::size_t end) {
+      for (std::size_t i = first; i < end; ++i) to[i] = words[i % period];
+    });
   }
   DeviceRuntime& gpu = *owner_.runtime;
-  auto stream = TRY(gpu.create_stream(owner_.device));
-  const DeviceAddress to = array(number);
-  std::uint64_t there = std::min(period_bytes, bytes);
-  auto done = gpu.copy(owner_.device, stream, CopyWay::host_to_device, to,
-                       const_cast<std::uint64_t*>(words.data()), there);
-  for (; done && there < bytes; there *= 2) {
-    done = gpu.copy(owner_.device, stream, CopyWay::within_device, to + there,
-                    reinterpret_cast<void*>(to), std::min(there, bytes - there));
-  }
-  if (done) done = gpu.wait_for_stream(owner_.device, stream);
-  (void)gpu.destroy_stream(owner_.device, stream);
-  return done;
+  return in_own_stream(owner_, [&](StreamHandle stream) -> Expected<void> {
+    const DeviceAddress to = array(number);
+    std::uint64_t there = std::min(period_bytes, bytes);
+    TRY(gpu.copy(owner_.device, stream, CopyWay::host_to_device, to,
+                 const_cast<std::uint64_t*>(words.data()), there));
+    for (; there < bytes; there *= 2) {
+      TRY(gpu.copy(owner_.device, stream, CopyWay::within_device, to + there,
+                   reinterpret_cast<void*>(to), std::min(there, bytes - there)));
+    }
+    return {};
+  });
 }
 
 Expected<void> DeviceStream::prepare(const KernelMemory& memory) {
@@ -152,7 +144,7 @@ Expected<void> DeviceStream::prepare(const KernelMemory& memory) {
   const bool writes = !reads_only();
   if (of_host_ && writes) std::fill_n(host_, array_bytes(), std::byte{});
   for (int number = writes ? 1 : 0; number < arrays; ++number) {
-    TRY(fill(number, static_cast<std::uint64_t>(number)));
+    TRY(fill(number));
   }
   return {};
 }
@@ -184,29 +176,6 @@ Expected<void> DeviceStream::clear_sums() {
   return gpu.wait_for_stream(device_.device, queue_.stream());
 }
 
-/// Seconds of a launch, after one that is not timed.
-Expected<double> DeviceStream::time_of_grid() {
-  DeviceRuntime& gpu = *device_.runtime;
-  StreamHandle stream = queue_.stream();
-  TRY(clear_sums());
-  auto start = TRY(gpu.create_event(device_.device, false));
-  auto end = gpu.create_event(device_.device, false);
-  Expected<double> seconds = fail(ErrorKind::internal, "not timed");
-  if (end) {
-    auto done = launch(stream, work_.passes);
-    if (done) done = gpu.record(device_.device, start, stream);
-    if (done) done = launch(stream, work_.passes);
-    if (done) done = gpu.record(device_.device, *end, stream);
-    if (done) done = gpu.wait_for_event(device_.device, *end);
-    seconds = done ? gpu.elapsed(device_.device, start, *end) : fail(done.error());
-    (void)gpu.destroy_event(device_.device, *end);
-  } else {
-    seconds = fail(end.error());
-  }
-  (void)gpu.destroy_event(device_.device, start);
-  return seconds;
-}
-
 /// Those that may be the fastest: blocks of a launch by multiprocessor, and threads of a block.
 std::vector<LaunchGrid> DeviceStream::usual_grids() const {
   const DeviceInfo& info = device_.info();
@@ -222,28 +191,33 @@ std::vector<LaunchGrid> DeviceStream::usual_grids() const {
   return grids;
 }
 
+/// By a launch of each, after one that warms up.
 Expected<void> DeviceStream::find_grid() {
-  std::optional<double> best;
+  StepQueue trial(device_, 1, false);
+  TRY(trial.open());
+  std::optional<std::int64_t> best;
   LaunchGrid fastest;
   for (const LaunchGrid& grid : usual_grids()) {
-    if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
     grid_ = grid;
-    const double seconds = TRY(time_of_grid());
-    if (best && seconds >= *best) continue;
-    best = seconds;
+    TRY(clear_sums());
+    trial.run(2, [this](StreamHandle stream) { return launch(stream); });
+    if (trial.problem()) return fail(*trial.problem());
+    if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
+    const std::int64_t time = trial.report().steps.back().duration_ns;
+    if (best && time >= *best) continue;
+    best = time;
     fastest = grid;
   }
   grid_ = fastest;
-  launches_ = passes_done_ = 0;
+  launches_ = 0;
   return clear_sums();
 }
 
-Expected<void> DeviceStream::launch(StreamHandle stream, std::uint64_t passes) {
+Expected<void> DeviceStream::launch(StreamHandle stream) {
   const bool writes = !reads_only();
   DeviceAddress to = start_, from = writes ? array(1) : start_, other = array(2), sums = sums_;
-  std::uint64_t pairs = array_bytes() / pair_bytes;
+  std::uint64_t pairs = array_bytes() / pair_bytes, passes = work_.passes;
   ++launches_;
-  passes_done_ += passes;
   // Another one each time, so that it can be told whether the last one was written.
   std::uint64_t value = std::bit_cast<std::uint64_t>(static_cast<double>(launches_));
   std::array<void*, 7> arguments{&to, &from, &other, &pairs, &passes, &value, &sums};
@@ -289,11 +263,10 @@ void DeviceStream::finish() {
 
 Expected<void> DeviceStream::check_sum() const {
   const std::uint64_t once = sum_of(words_of(seed_, 0), array_bytes() / sizeof(std::uint64_t));
-  if (sum_ == once * passes_done_) return {};
-  return fail(ErrorKind::internal,
-              fmt::format("the GPU's reads add up to {:#018x} instead of {:#018x}", sum_,
-                          once * passes_done_),
-              "a defect of this machine's memory, link, GPU or driver, or of numatlas");
+  const std::uint64_t all = once * work_.passes * launches_;
+  if (sum_ == all) return {};
+  return wrong_result(
+      fmt::format("the GPU's reads add up to {:#018x} instead of {:#018x}", sum_, all));
 }
 
 Expected<void> DeviceStream::check_words() const {
@@ -308,24 +281,19 @@ Expected<void> DeviceStream::check_words() const {
     const std::uint64_t length = std::min(period_bytes, bytes - at);
     const auto* seen = reinterpret_cast<const std::uint64_t*>(of_host_ ? host_ + at : nullptr);
     if (!of_host_) {
-      DeviceRuntime& gpu = *owner_.runtime;
-      auto stream = TRY(gpu.create_stream(owner_.device));
-      auto done = gpu.copy(owner_.device, stream, CopyWay::device_to_host, start_ + at,
-                           found.data(), length);
-      if (done) done = gpu.wait_for_stream(owner_.device, stream);
-      (void)gpu.destroy_stream(owner_.device, stream);
-      if (!done) return done;
+      TRY(in_own_stream(owner_, [&](StreamHandle stream) {
+        return owner_.runtime->copy(owner_.device, stream, CopyWay::device_to_host, start_ + at,
+                                    found.data(), length);
+      }));
       seen = found.data();
     }
     const auto [wrong, right] =
         std::mismatch(seen, seen + length / sizeof(std::uint64_t), words.begin());
     if (wrong == seen + length / sizeof(std::uint64_t)) continue;
-    return fail(ErrorKind::internal,
-                fmt::format("the GPU's {} is wrong from byte {} on: {:#018x} instead of {:#018x}",
-                            name_of(work_.operation),
-                            at + static_cast<std::uint64_t>(wrong - seen) * sizeof(std::uint64_t),
-                            *wrong, *right),
-                "a defect of this machine's memory, link, GPU or driver, or of numatlas");
+    return wrong_result(fmt::format(
+        "the GPU's {} is wrong from byte {} on: {:#018x} instead of {:#018x}",
+        name_of(work_.operation),
+        at + static_cast<std::uint64_t>(wrong - seen) * sizeof(std::uint64_t), *wrong, *right));
   }
   return {};
 }

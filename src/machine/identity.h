@@ -17,6 +17,11 @@ inline bool is_virtual(const Machine& machine) {
   return machine.hypervisor && !machine.hypervisor->empty();
 }
 
+/// Whether it is known to be none.
+inline bool is_bare_metal(const Machine& machine) {
+  return machine.hypervisor && machine.hypervisor->empty();
+}
+
 /// The processor's name by the kernel's /proc/cpuinfo, whose words differ by architecture; "" where
 /// it has none (Arm).
 std::string model_name(const std::string& cpuinfo);

@@ -35,11 +35,6 @@ namespace {
 constexpr const char* written_by =
     "write one with 'numatlas topology --format json' or 'lstopo file.xml'";
 
-/// Says whose error it is: the message of a part becomes that of the option.
-Error of_spec(const std::string& spec, const Error& error) {
-  return about("--machine", about(fmt::format("'{}'", spec), error));
-}
-
 /// Names come from files of a recorded machine, from firmware, and from whoever named the host.
 void make_printable(Machine& machine) {
   const auto make = [](auto&... texts) { ((texts = printable(texts)), ...); };
@@ -107,25 +102,18 @@ Expected<Machine> from_xml(const std::string& content) {
 
 /// libhwloc takes what it is given on trust, and ends the process by an assertion where that does
 /// not fit together. So only a child process reads it, and tells of the machine as a snapshot does.
-Expected<Machine> from_topology(const std::string& spec,
-                                const std::function<Expected<Machine>()>& load) {
+Expected<Machine> from_topology(const std::function<Expected<Machine>()>& load) {
   const auto answer = in_child([&] { return answer_of(load()); });
   if (!answer) {
-    Error error = of_spec(spec, answer.error());
-    if (error.kind != ErrorKind::usage) return fail(error);
-    return fail_about(
-        error.kind, "--machine",
-        fmt::format("'{}': hwloc cannot read it: libhwloc {}", spec, answer.error().message),
-        "is the file damaged or not written by lstopo? Is the description too large?");
+    if (answer.error().kind != ErrorKind::usage) return fail(answer.error());
+    return fail(ErrorKind::usage,
+                fmt::format("hwloc cannot read it: libhwloc {}", answer.error().message),
+                "is the file damaged or not written by lstopo? Is the description too large?");
   }
   const auto read = nlohmann::json::parse(*answer);
-  if (!read.contains("machine"))
-    return fail(of_spec(spec, {ErrorKind::usage, read["message"], read["hint"]}));
-  auto machine = machine_from_json(read["machine"]);
-  if (!machine) return fail(of_spec(spec, machine.error()));
-  if (machine->cpus.empty()) {
-    return fail_usage("--machine", fmt::format("'{}' describes no CPU", spec));
-  }
+  if (!read.contains("machine")) return fail(ErrorKind::usage, read["message"], read["hint"]);
+  auto machine = TRY(machine_from_json(read["machine"]));
+  if (machine.cpus.empty()) return fail(ErrorKind::usage, "describes no CPU");
   return machine;
 }
 
@@ -158,43 +146,33 @@ bool is_archive(const std::string& content) {
 
 Expected<Machine> from_file(const std::string& spec) {
   if (const std::string root = root_in(spec); !root.empty())
-    return from_topology(spec, [&] { return read_live_machine(root); });
+    return from_topology([&] { return read_live_machine(root); });
   std::error_code error;
   if (std::filesystem::is_directory(spec, error))
-    return fail_usage(
-        "--machine",
-        fmt::format("the folder '{}' holds no gathered machine: it has no sys/devices/system/cpu",
-                    spec),
-        "name the folder that hwloc-gather-topology's archive unpacks to");
-  const auto content = read_file(spec, fmt::format("'{}'", spec), written_by);
-  if (!content) return fail(about("--machine", content.error()));
+    return fail(ErrorKind::usage,
+                "this folder holds no gathered machine: it has no sys/devices/system/cpu",
+                "name the folder that hwloc-gather-topology's archive unpacks to");
+  const auto content = TRY(read_file(spec, "", written_by));
   for (const char* end : {".xml.gz", ".xml.bz2", ".xml.xz", ".xml.zst", ".json.gz", ".txt.gz"}) {
-    if (spec.ends_with(end) && is_archive(*content))
-      return fail_usage("--machine", fmt::format("'{}' is compressed", spec),
-                        "unpack it (gunzip, bunzip2, unxz, unzstd) and name the file");
+    if (spec.ends_with(end) && is_archive(content))
+      return fail(ErrorKind::usage, "is compressed",
+                  "unpack it (gunzip, bunzip2, unxz, unzstd) and name the file");
   }
-  if (is_archive(*content)) {
-    return fail_usage("--machine", fmt::format("'{}' is an archive", spec),
-                      fmt::format("unpack it and name the folder: 'mkdir machine && tar -xf {} -C "
-                                  "machine', then --machine machine",
-                                  spec));
-  }
-  const auto start = content->find_first_not_of(" \t\r\n");
-  const char first = start == std::string::npos ? '\0' : (*content)[start];
-  if (first == '{') {
-    auto machine = within_memory("", *content, [&] { return from_snapshot(*content); });
-    if (!machine) return fail(of_spec(spec, machine.error()));
-    return machine;
-  }
-  if (first == '<') return from_topology(spec, [&] { return from_xml(*content); });
-  auto text = within_memory("", *content, [&] { return read_text_form(*content); });
-  if (!text) return fail(of_spec(spec, text.error()));
-  if (*text) return **std::move(text);
-  return fail_usage("--machine",
-                    fmt::format("'{}' is neither a JSON snapshot nor hwloc XML, nor a text of "
-                                "lstopo, 'numactl -H' or 'lscpu' (LC_ALL=C)",
-                                spec),
-                    written_by);
+  if (is_archive(content))
+    return fail(
+        ErrorKind::usage, "is an archive",
+        fmt::format("unpack it ('mkdir machine && tar -xf {} -C machine') and name the folder",
+                    spec));
+  const auto start = content.find_first_not_of(" \t\r\n");
+  const char first = start == std::string::npos ? '\0' : content[start];
+  if (first == '{') return within_memory("", content, [&] { return from_snapshot(content); });
+  if (first == '<') return from_topology([&] { return from_xml(content); });
+  auto text = TRY(within_memory("", content, [&] { return read_text_form(content); }));
+  if (text) return *std::move(text);
+  return fail(ErrorKind::usage,
+              "is neither a JSON snapshot nor hwloc XML, nor a text of lstopo, 'numactl -H' or "
+              "'lscpu' (LC_ALL=C)",
+              written_by);
 }
 
 }  // namespace
@@ -241,23 +219,20 @@ Expected<Machine> read_live_machine(const std::string& root) {
 }
 
 Expected<Machine> read_recorded_machine(const std::string& spec) {
-  if (spec.empty()) return fail_usage("--machine", "empty");
+  if (spec.empty()) return fail(ErrorKind::usage, "empty");
+  const std::string subject = fmt::format("'{}'", spec);
   std::error_code error;
   const bool is_file = std::filesystem::exists(spec, error);
   if (file_error_kind(error.value()) == ErrorKind::permission)
-    return fail_about(ErrorKind::permission, "--machine",
-                      fmt::format("'{}': {}", spec, error.message()));
-  auto machine =
-      is_file ? from_file(spec) : from_topology(spec, [&] { return from_synthetic(spec); });
+    return fail_about(ErrorKind::permission, subject, error.message());
+  auto machine = is_file ? from_file(spec) : from_topology([&] { return from_synthetic(spec); });
   if (!machine && !is_file && spec.find_first_of("/.") != std::string::npos) {
     // It looks like a path: a missing file is the likelier mistake than a bad description.
-    return fail_usage("--machine",
-                      fmt::format("no file '{}', and it is not a synthetic "
-                                  "description either",
-                                  spec),
+    return fail_usage(subject,
+                      "there is no such file, and it is not a synthetic description either",
                       machine.error().hint);
   }
-  if (!machine) return machine;
+  if (!machine) return fail(about(subject, machine.error()));
   machine->source = spec;
   make_printable(*machine);
   return machine;

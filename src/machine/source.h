@@ -14,7 +14,8 @@ namespace numatlas {
 Expected<Machine> read_live_machine(const std::string& root = "");
 
 /// A recorded machine. `spec` is a file (our JSON snapshot, or hwloc XML: told apart by content) or
-/// a synthetic hwloc description such as "package:2 l3:1 core:8 pu:2". Errors name --machine.
+/// a synthetic hwloc description such as "package:2 l3:1 core:8 pu:2". Errors
+/// are about the spec, and name no option: of_option does.
 Expected<Machine> read_recorded_machine(const std::string& spec);
 
 /// Snapshot format: the whole Machine, `schema_version` included; inverse of each other.

@@ -83,7 +83,7 @@ class Buffer {
   Functions functions_;
 };
 
-/// Errors: resource (address space, huge page pool: names --pages), permission (mbind refused:
+/// Errors: resource (address space, huge page pool: about "pages"), permission (mbind refused:
 /// names --memory), unavailable (page size or THP not offered by this kernel, no such source). Huge
 /// pages of a bound region are checked against the free pages of its nodes as they are at this
 /// moment; pages that another buffer was promised but has not touched yet count as free there, so
@@ -115,7 +115,7 @@ enum class Reserve { whole, small };
 /// nodes together, interleave and weighted share by share, the others anywhere. Facts that are
 /// absent are not checked. Sources other than anonymous memory are looked at on the live machine:
 /// library, folder or device, free space of the file system and size of the device, each for all
-/// regions on it together. Error kind resource, with all the figures; names --size (--pages for the
+/// regions on it together. Error kind resource, with all the figures; about "size" ("pages" for the
 /// pools) and `workers`, those that the regions are of (default: one each). `reserve`:
 /// `whole` for a plan; `small`, a quarter of it, for memory about to be touched.
 Expected<void> check_fits(const std::vector<Region>& regions, const Machine& machine,

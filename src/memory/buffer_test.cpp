@@ -129,7 +129,7 @@ TEST(Allocate, EmptyPoolOfTheBoundNode) {
   const Error error = error_of(region(Bytes{20 * mib}, "bind:1", PageKind::huge_2m));
   EXPECT_EQ(error.kind, ErrorKind::resource);
   EXPECT_THAT(full_text(error),
-              AllOf(HasSubstr("--pages 2M: 10 pages of 2 MiB are needed on node 1, 4 are free"),
+              AllOf(HasSubstr("pages 2M: 10 pages of 2 MiB are needed on node 1, 4 are free"),
                     HasSubstr("node 0: 100 total, 80 free"), HasSubstr("node 1: 10 total")));
   EXPECT_THAT(full_hint(error),
               HasSubstr("echo 16 > /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr"));
@@ -137,8 +137,7 @@ TEST(Allocate, EmptyPoolOfTheBoundNode) {
   EXPECT_THAT(full_hint(anywhere), HasSubstr("sysctl vm.nr_hugepages=538"));  // 110 + (512 - 84)
   const Error giant = error_of(region(Bytes{gib}, "local", PageKind::huge_1g));
   EXPECT_EQ(giant.kind, ErrorKind::unavailable);
-  EXPECT_THAT(full_text(giant),
-              HasSubstr("--pages 1G: this machine offers no huge pages of 1 GiB"));
+  EXPECT_THAT(full_text(giant), HasSubstr("pages 1G: this machine offers no huge pages of 1 GiB"));
 }
 
 TEST(Allocate, ThpSwitchedOff) {
@@ -166,7 +165,7 @@ TEST(Allocate, Refusals) {
   EXPECT_EQ(error_of(region(Bytes{0})).kind, ErrorKind::usage);
   const Error huge = error_of(region(Bytes{10 * 1024 * 1024 * gib}));
   EXPECT_EQ(huge.kind, ErrorKind::resource);
-  EXPECT_THAT(full_text(huge), HasSubstr("--size: mmap of 10 PiB failed"));
+  EXPECT_THAT(full_text(huge), HasSubstr("size: mmap of 10 PiB failed"));
   EXPECT_EQ(error_of(region(Bytes{~std::uint64_t{0}})).kind, ErrorKind::resource);
 }
 

@@ -49,11 +49,10 @@ Expected<void> check_rooms(const std::vector<Region>& regions) {
     const Room& room = demand.room;
     if (demand.bytes <= room.bytes) continue;
     return fail_about(
-        ErrorKind::resource, option_text(demand.first),
+        ErrorKind::resource, subject_of(demand.first),
         fmt::format("{} needed by {} region{}, {} {}", to_rounded_text(Bytes{demand.bytes}),
                     demand.regions, demand.regions == 1 ? "" : "s",
-                    to_rounded_text(Bytes{room.bytes}), room.text),
-        "", "use a smaller --size or fewer workers; --skip-too-large skips such sizes");
+                    to_rounded_text(Bytes{room.bytes}), room.text));
   }
   return {};
 }
@@ -65,10 +64,10 @@ Expected<void> check_sources(const std::vector<Region>& regions, const Machine& 
   for (const Region& region : regions) {
     const MemorySource& source = source_of(region.placement);
     if (region.pages != PageKind::base && !source.traits().takes_pages) {
-      return fail_usage(fmt::format("--pages {}", name_of(region.pages)),
-                        fmt::format("memory of {} has the pages that its source gives",
-                                    option_text(region.placement)),
-                        "leave --pages out");
+      return fail_usage(
+          subject_of(region.pages),
+          fmt::format("{} has the pages that its source gives", subject_of(region.placement)),
+          "leave the pages to the source");
     }
     if (!machine.is_live() || !seen.insert(region.placement.source).second) continue;
     TRY(source.probe(region.placement));

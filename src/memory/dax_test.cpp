@@ -86,7 +86,7 @@ TEST(Dax, RoomForAllRegionsTogether) {
   const Error error = fit_error({half, half, source_region(1, "dax:/dev/null")});
   EXPECT_EQ(error.kind, ErrorKind::resource);
   EXPECT_EQ(full_text(error),
-            "--memory dax:/dev/null: 66 MiB needed by 3 regions, 64 MiB is the size of dax9.0");
+            "memory dax:/dev/null: 66 MiB needed by 3 regions, 64 MiB is the size of dax9.0");
   Region late = half;
   late.offset = 34 * mib;
   const auto buffer = allocate(late);
@@ -117,7 +117,7 @@ TEST(Dax, WhatIsNoDevice) {
   const Error used = fit_error(mib, "dax:/dev/dax1.0");
   EXPECT_EQ(used.kind, ErrorKind::unavailable);
   EXPECT_THAT(full_text(used), HasSubstr("in use as system memory (system-ram), as node 3"));
-  EXPECT_THAT(full_hint(used), HasSubstr("use --memory bind:3"));
+  EXPECT_THAT(full_hint(used), HasSubstr("use bind:3"));
 }
 
 TEST(Dax, RegionsLieSideBySide) {

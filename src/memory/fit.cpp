@@ -210,17 +210,13 @@ struct Figures {
   tl::unexpected<Error> refuse(const std::string& where, uint64_t wanted,
                                uint64_t available) const {
     const bool all = rounded(wanted) == rounded(total);
-    return fail_about(
-        ErrorKind::resource, "--size",
-        fmt::format("{} worker{} {}{}, but {} is available {} ({} reserved){}{}", workers,
-                    workers == 1 ? " requests" : "s request", rounded(total),
-                    all ? "" : fmt::format(", {} of it {}", rounded(wanted), where),
-                    rounded(usable(available)), all ? where : "there",
-                    rounded(available - usable(available)), supply_text(supplies),
-                    group_text(group)),
-        "",
-        "use a smaller --size or fewer workers, or spread it with --memory; --skip-too-large skips "
-        "such sizes");
+    return fail_about(ErrorKind::resource, "size",
+                      fmt::format("{} worker{} {}{}, but {} is available {} ({} reserved){}{}",
+                                  workers, workers == 1 ? " requests" : "s request", rounded(total),
+                                  all ? "" : fmt::format(", {} of it {}", rounded(wanted), where),
+                                  rounded(usable(available)), all ? where : "there",
+                                  rounded(available - usable(available)), supply_text(supplies),
+                                  group_text(group)));
   }
 };
 
@@ -288,10 +284,9 @@ Expected<void> check_address_space(const std::vector<Region>& regions) {
   }
   for (const Region& region : regions) {
     if (region.bytes.value <= most) continue;
-    return fail_about(ErrorKind::resource, "--size",
+    return fail_about(ErrorKind::resource, "size",
                       fmt::format("a region of {} is larger than {}, {}",
-                                  rounded(region.bytes.value), source, rounded(most)),
-                      "", "use a smaller --size");
+                                  rounded(region.bytes.value), source, rounded(most)));
   }
   return {};
 }

@@ -42,7 +42,7 @@ TEST(CheckFits, TenPebibytes) {
   const std::uint64_t huge = 10 * 1024 * 1024 * gib;
   for (const char* memory : {"local", "bind:0", "interleave:0,1", "weighted:0=3,1=1", "prefer:2"}) {
     EXPECT_THAT(problem({region(huge / 2, memory), region(huge / 2, memory)}, three_nodes()),
-                AllOf(HasSubstr("--size: 2 workers request 10 PiB"),
+                AllOf(HasSubstr("size: 2 workers request 10 PiB"),
                       HasSubstr("free on node 0: 64 GiB"), HasSubstr("free on node 2: 8 GiB")))
         << memory;
   }
@@ -132,7 +132,7 @@ TEST(CheckFits, PoolsAreTheirOwnMemory) {
   EXPECT_THAT(problem({region(gib, "bind:0", PageKind::huge_2m),
                        region(2 * mib, "bind:0", PageKind::huge_2m)},
                       machine),
-              HasSubstr("--pages 2M: 513 pages of 2 MiB are needed on node 0, 512 are free"));
+              HasSubstr("pages 2M: 513 pages of 2 MiB are needed on node 0, 512 are free"));
   EXPECT_THAT(problem({region(2 * gib, "local", PageKind::huge_2m)}, machine),
               HasSubstr("1024 pages of 2 MiB are needed, 612 are free"));
   EXPECT_EQ(check_fits({region(gib, "local", PageKind::huge_1g)}, machine).error().kind,
@@ -158,7 +158,7 @@ TEST(CheckFits, NothingKnownNothingRefusedButTheAddressSpace) {
   machine.source = "test";
   EXPECT_EQ(problem({region(gib, "local")}, machine), "");
   EXPECT_THAT(problem({region(std::uint64_t{1} << 50, "local")}, machine),
-              HasSubstr("--size: a region of 1 PiB is larger than"));
+              HasSubstr("size: a region of 1 PiB is larger than"));
 }
 
 TEST(CheckFits, TransparentHugePagesAreTakenWhole) {

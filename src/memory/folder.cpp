@@ -130,10 +130,9 @@ Expected<void> check_room(const Region& region, std::uint64_t bytes) {
   const auto left = free_in(folder);
   if (!left || bytes <= *left) return {};
   return fail_about(
-      ErrorKind::resource, option_text(region.placement),
+      ErrorKind::resource, subject_of(region.placement),
       fmt::format("{} needed by 1 region, {} free on {}", to_rounded_text(Bytes{bytes}),
-                  to_rounded_text(Bytes{*left}), file_system_of(folder)),
-      "", "use a smaller --size or fewer workers; --skip-too-large skips such sizes");
+                  to_rounded_text(Bytes{*left}), file_system_of(folder)));
 }
 
 bool is_node_memory(const std::string& folder, const Machine& machine) {
@@ -152,23 +151,23 @@ std::optional<NodeId> node_of_device(const std::string& folder) {
 }
 
 Expected<void> check_folder(const MemoryPlacement& placement) {
-  const std::string folder = source_value(placement), option = option_text(placement);
+  const std::string folder = source_value(placement), subject = subject_of(placement);
   struct stat status {};
   if (stat(folder.c_str(), &status) != 0) {
     const int error = errno;
     const std::string text = errno_text(error);
-    if (error == ENAMETOOLONG) return fail_usage(option, text);
-    if (error == EACCES) return fail_about(ErrorKind::permission, option, text);
-    return fail_about(ErrorKind::io, option, text,
+    if (error == ENAMETOOLONG) return fail_usage(subject, text);
+    if (error == EACCES) return fail_about(ErrorKind::permission, subject, text);
+    return fail_about(ErrorKind::io, subject, text,
                       "name an existing folder on a file system mounted with -o dax");
   }
   if (!S_ISDIR(status.st_mode)) {
     const bool device = S_ISCHR(status.st_mode);
-    return fail_usage(option, "this is not a folder",
+    return fail_usage(subject, "this is not a folder",
                       device ? "a character device is used with dax:" : "name the folder it is in");
   }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    return fail_about(ErrorKind::permission, option,
+    return fail_about(ErrorKind::permission, subject,
                       fmt::format("cannot create a file there: {}", errno_text(errno)),
                       "name a folder that this user may write to");
   }
@@ -235,31 +234,31 @@ Residency file_residency(const void* start, std::size_t bytes, const std::string
 }
 
 tl::unexpected<Error> file_error(const Region& region, const std::string& call, int error) {
-  const std::string option = option_text(region.placement);
+  const std::string subject = subject_of(region.placement);
   const std::string what =
       fmt::format("{} of {} failed: {}", call, to_rounded_text(region.bytes), errno_text(error));
   switch (error) {
-    case EINTR: return fail_about(ErrorKind::interrupted, option, what);
+    case EINTR: return fail_about(ErrorKind::interrupted, subject, what);
     case EACCES:
     case EPERM:
-    case EROFS: return fail_about(ErrorKind::permission, option, what);
+    case EROFS: return fail_about(ErrorKind::permission, subject, what);
     case ENOSPC:
     case EDQUOT:
     case EFBIG: {
       const auto left = free_in(source_value(region.placement));
       return fail_about(
-          ErrorKind::resource, option,
-          left ? fmt::format("{}; {} free", what, to_rounded_text(Bytes{*left})) : what, "",
-          "use a smaller --size or fewer workers, or free space there");
+          ErrorKind::resource, subject,
+          left ? fmt::format("{}; {} free", what, to_rounded_text(Bytes{*left})) : what,
+          "ask for less, or free space there");
     }
-    case ENOMEM: return fail_about(ErrorKind::resource, option, what);
-    case ENAMETOOLONG: return fail_usage(option, what);
+    case ENOMEM: return fail_about(ErrorKind::resource, subject, what);
+    case ENAMETOOLONG: return fail_usage(subject, what);
     case EINVAL:
     case ENODEV:
     case ENOTSUP:
-      return fail_about(ErrorKind::io, option, what,
+      return fail_about(ErrorKind::io, subject, what,
                         "this file system may not support mapped files");
-    default: return fail_about(ErrorKind::io, option, what);
+    default: return fail_about(ErrorKind::io, subject, what);
   }
 }
 

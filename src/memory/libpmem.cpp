@@ -35,7 +35,7 @@ bool pmem_is_forced() {
 Expected<void> check_pmem() {
   const LibPmem& library = libpmem();
   if (library.problem.empty()) return {};
-  return fail_about(ErrorKind::unavailable, "--memory pmem", "needs libpmem: " + library.problem,
+  return fail_about(ErrorKind::unavailable, "memory pmem", "needs libpmem: " + library.problem,
                     library.hint);
 }
 

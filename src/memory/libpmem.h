@@ -27,7 +27,7 @@ struct LibPmem {
 /// The library's own, loaded at the first call, until a test changes it.
 LibPmem& libpmem();
 
-/// Whether it is there; error kind unavailable, naming --memory pmem.
+/// Whether it is there; error kind unavailable, about "memory pmem".
 Expected<void> check_pmem();
 
 /// Whether PMEM_IS_PMEM_FORCE=1 tells libpmem to take any file for persistent memory.

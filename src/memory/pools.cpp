@@ -9,6 +9,7 @@
 
 #include "base/tree.h"
 #include "placement/kernel_calls.h"
+#include "placement/source_text.h"
 
 namespace numatlas {
 namespace {
@@ -94,11 +95,11 @@ std::optional<std::vector<PoolState>> pools_of(PageKind kind, const Machine& mac
 std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector<PoolState>>& pools,
                                   const NodeSet& nodes, std::uint64_t pages) {
   const std::string size = to_text(huge_page_size(kind));
-  const std::string subject = fmt::format("--pages {}", name_of(kind));
+  const std::string subject = subject_of(kind);
   if (!pools) {
     return Error{ErrorKind::unavailable,
                  fmt::format("this machine offers no huge pages of {}", size),
-                 "use another kind of --pages", subject};
+                 "use another kind of pages", subject};
   }
   std::uint64_t total = 0, free = 0;
   for (const PoolState& pool : *pools) {
@@ -149,13 +150,14 @@ std::size_t thp_size() {
 
 std::optional<Error> thp_problem() {
   const auto problem = [](std::string message, std::string hint) {
-    return Error{ErrorKind::unavailable, std::move(message), std::move(hint), "--pages thp"};
+    return Error{ErrorKind::unavailable, std::move(message), std::move(hint),
+                 subject_of(PageKind::thp)};
   };
   const std::string global = std::string(thp_folder) + "enabled";
   const auto setting = running_system().line(global);
   if (!setting) {
     return problem(fmt::format("this kernel has no transparent huge pages ({} is missing)", global),
-                   "use --pages 2M or base");
+                   "use pages of 2M, or base pages");
   }
   // Linux 6.8 on: a setting a size, which may leave the decision to the one for all.
   const std::string by_size = fmt::format("{}hugepages-{}kB/enabled", thp_folder, thp_size() / kib);
@@ -163,8 +165,9 @@ std::optional<Error> thp_problem() {
   const bool inherits = own.empty() || own == "inherit";
   if ((inherits ? selected_word(*setting) : own) == "never") {
     const std::string& file = inherits ? global : by_size;
-    return problem(fmt::format("transparent huge pages are switched off: {} is 'never'", file),
-                   fmt::format("as root: echo madvise > {}; or use --pages base or 2M", file));
+    return problem(
+        fmt::format("transparent huge pages are switched off: {} is 'never'", file),
+        fmt::format("as root: echo madvise > {}; or use base pages, or pages of 2M", file));
   }
   if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1) {
     return problem(
@@ -186,7 +189,7 @@ std::optional<Error> page_kind_problem(PageKind kind, const Machine& machine, co
         return Error{
             ErrorKind::unavailable,
             fmt::format("transparent huge pages are switched off: {} is 'never'", setting.source),
-            "", "--pages thp"};
+            "", subject_of(PageKind::thp)};
       }
     }
     return {};

@@ -86,7 +86,7 @@ std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) {
 
 Expected<std::unique_ptr<Buffer>> allocate(const Region& region) {
   if (region.bytes.value == 0) {
-    return fail_usage("--size", "a region of 0 bytes cannot be measured");
+    return fail_usage("size", "a region of 0 bytes cannot be measured");
   }
   return source_of(region.placement).make(region);
 }

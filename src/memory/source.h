@@ -52,11 +52,11 @@ class MemorySource {
   explicit MemorySource(SourceTraits traits) : traits_(std::move(traits)) {}
   virtual ~MemorySource() = default;
   const SourceTraits& traits() const { return traits_; }
-  /// The value of --memory -> as MemoryPlacement::source has it. Errors: usage, naming --memory.
+  /// The value of --memory -> as MemoryPlacement::source has it. Errors: usage.
   /// The default: no value of --memory names this source.
   virtual Expected<std::string> parse(std::string_view value) const;
 
-  /// Whether there is such a source here: its library, folder, kind. Errors name the option.
+  /// Whether there is such a source here: its library, folder, kind. Errors are about "memory".
   virtual Expected<void> probe(const MemoryPlacement&) const { return {}; }
   /// What its regions share; nullopt: nothing that is limited, or nobody knows its size.
   virtual Expected<std::optional<Room>> room(const MemoryPlacement&) const { return std::nullopt; }

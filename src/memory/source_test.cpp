@@ -112,8 +112,8 @@ TEST(SourcePlace, WorkersGetTheirOwnAndNoPolicyIsInherited) {
 
 TEST(SourceText, LongPathsAreCutInMessages) {
   MemoryPlacement placement = source_placement("pmem:/" + std::string(5000, 'x'));
-  EXPECT_LT(option_text(placement).size(), 400u);
-  EXPECT_THAT(option_text(placement), ::testing::EndsWith("..."));
+  EXPECT_LT(subject_of(placement).size(), 400u);
+  EXPECT_THAT(subject_of(placement), ::testing::EndsWith("..."));
   EXPECT_EQ(placement.text().size(), 5006u);
 }
 

@@ -169,7 +169,7 @@ TEST(Pmem, AFullFileSystem) {
   EXPECT_TRUE(small) << full_text(small.error());
   EXPECT_EQ(alone.kind, ErrorKind::resource);
   EXPECT_EQ(full_text(alone),
-            "--memory " + memory + ": 5 MiB needed by 1 region, 3 MiB free on tmpfs");
+            "memory " + memory + ": 5 MiB needed by 1 region, 3 MiB free on tmpfs");
   EXPECT_THAT(full_text(together), HasSubstr("4 MiB needed by 2 regions, 3 MiB free on tmpfs"));
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().kind, ErrorKind::resource);
@@ -183,7 +183,7 @@ TEST(Pmem, FoldersThatWillNotDo) {
   EXPECT_EQ(full_text(fit_error(mib, memory)), "it fits");
   const Error missing = fit_error(mib, memory + "/none");
   EXPECT_EQ(missing.kind, ErrorKind::io);
-  EXPECT_EQ(full_text(missing), "--memory " + memory + "/none: No such file or directory");
+  EXPECT_EQ(full_text(missing), "memory " + memory + "/none: No such file or directory");
   std::ofstream(folder.path() / "file") << "x";
   EXPECT_EQ(fit_error(mib, memory + "/file").kind, ErrorKind::usage);
   EXPECT_THAT(full_text(fit_error(mib, memory + "/file")), HasSubstr("this is not a folder"));
@@ -217,8 +217,7 @@ TEST(Sources, PagesAreTheSourcesOwn) {
     const auto fits = check_fits({region}, testing::build({{0, {{0}}}}));
     ASSERT_FALSE(fits) << memory;
     EXPECT_EQ(fits.error().kind, ErrorKind::usage);
-    EXPECT_THAT(full_text(fits.error()),
-                StartsWith("--pages 2M: memory of --memory " + std::string(memory)));
+    EXPECT_THAT(full_text(fits.error()), StartsWith("pages 2M: memory " + std::string(memory)));
   }
 }
 
@@ -279,8 +278,7 @@ TEST(Memkind, UnknownAndUnavailableKinds) {
   if (states.front().detail.find("DAX_KMEM,") == std::string::npos) {
     const Error error = fit_error(mib, "memkind:DAX_KMEM");
     EXPECT_EQ(error.kind, ErrorKind::unavailable);
-    EXPECT_EQ(full_text(error),
-              "--memory memkind:DAX_KMEM: Requested memory kind is not available");
+    EXPECT_EQ(full_text(error), "memory memkind:DAX_KMEM: Requested memory kind is not available");
   }
 }
 

@@ -68,8 +68,10 @@ Expected<MemoryPlacement> at_place(const MemoryPlacement& placement, const CpuSe
   return placed;
 }
 
-std::string option_text(const MemoryPlacement& placement) {
-  return "--memory " + value_text(placement);
+std::string subject_of(const MemoryPlacement& placement) {
+  return "memory " + value_text(placement);
 }
+
+std::string subject_of(PageKind pages) { return std::string("pages ") + name_of(pages); }
 
 }  // namespace numatlas

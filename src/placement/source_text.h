@@ -14,7 +14,11 @@ namespace numatlas {
 Expected<MemoryPlacement> at_place(const MemoryPlacement& placement, const CpuSet& cpus,
                                    const Machine& machine);
 
-/// "--memory pmem:/mnt/x", a very long path cut, for error messages.
-std::string option_text(const MemoryPlacement& placement);
+/// What errors about memory name, beside "size": what of it cannot be had. The edge of the command
+/// line (in_options in run/setup.h) makes options of it. "memory pmem:/mnt/x", a very long path
+/// cut.
+std::string subject_of(const MemoryPlacement& placement);
+/// "pages 2M".
+std::string subject_of(PageKind pages);
 
 }  // namespace numatlas

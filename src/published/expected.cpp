@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "machine/identity.h"
 #include "published/tables.h"
 
 namespace numatlas {
@@ -175,13 +176,19 @@ std::optional<Estimate> all_reads_of(const StoredRun& run) {
   return found ? found->figure.estimate : std::nullopt;
 }
 
+std::optional<AllReads> first_reads(const std::vector<StoredRun>& runs) {
+  for (const StoredRun& run : runs)
+    if (const auto rate = all_reads_of(run)) return AllReads{&run, *rate};
+  return std::nullopt;
+}
+
 Expected<std::vector<Expectation>> published_expectations(const std::vector<StoredRun>& runs) {
   Expectation expected = reads_expected();
   std::set<std::string> others;
   for (const StoredRun& run : runs) {
     if (!all_reads_of(run)) continue;
     const Machine& machine = run.machines.front();
-    const bool bare = machine.hypervisor && machine.hypervisor->empty();
+    const bool bare = is_bare_metal(machine);
     const auto range = bare ? published_reads(machine, false) : std::nullopt;
     if (range)
       expected.of_hosts[run.hosts.front()] = range->low * published_share;

@@ -49,6 +49,13 @@ inline constexpr double published_share = 0.85;
 /// where not each core took part.
 std::optional<Estimate> all_reads_of(const StoredRun& run);
 
+/// The first run that has it, and it.
+struct AllReads {
+  const StoredRun* run = nullptr;
+  Estimate rate;
+};
+std::optional<AllReads> first_reads(const std::vector<StoredRun>& runs);
+
 /// `check --expect published`: for each host whose CPUs all read, the least that these have to
 /// reach. Errors (usage) where there is none, or nothing is published of their processors.
 Expected<std::vector<Expectation>> published_expectations(const std::vector<StoredRun>& runs);

@@ -9,7 +9,9 @@
 #include <fmt/ranges.h>
 
 #include "base/add_once.h"
+#include "base/ids.h"
 #include "gpu/buffers.h"
+#include "gpu/runtime.h"
 #include "memory/source.h"
 #include "run/flows.h"
 
@@ -107,13 +109,38 @@ std::optional<int> caller_for(const PlanInput& input, int host, const Gpu& gpu,
   return best;
 }
 
+Expected<MemoryPlacement> host_memory_of(const MemoryPlacement& asked, const Machine& machine,
+                                         const WorkerPlacement& caller) {
+  if (asked.mode == MemoryMode::inherit && asked.source.empty()) return caller.memory;
+  MemorySpec spec;
+  spec.single = asked;
+  return of_option("--memory", resolve_memory(spec, machine, 0, caller.cpus));
+}
+
+Expected<void> complete_gpus(const RunOptions& options, Machine& machine) {
+  return add_devices(machine, machine.is_live() && !options.null_engine);
+}
+
+std::string why_no_gpu(const Machine& machine) {
+  const auto gpu = machine.is_live() ? find_device(0) : DeviceRef{};
+  return gpu ? "" : full_text(gpu.error());
+}
+
+Expected<std::vector<int>> parse_gpus(const std::string& text, const char* option) {
+  if (text.empty()) return std::vector<int>{};
+  const auto numbers = parse_ordered_list(text);
+  if (numbers && !numbers->empty()) return *numbers;
+  return fail_usage(option, fmt::format("'{}' is not a list of numbers", text),
+                    "such as 0,1 or 0-3");
+}
+
 Expected<Workers> callers(const RunOptions& options, const Machine& machine,
                           const TaskContext& task, std::size_t flows) {
   RunOptions more = options;
   // Where memory is, is the plan's to say; only of what is inherited the workers know more.
   const auto& memory = options.placement.memory;
-  if (memory && memory->single.mode != MemoryMode::inherit) more.placement.memory.reset();
-  if (memory && gpu_of(memory->single) >= 0) more.placement.memory.reset();
+  const bool inherits = memory && memory->single.mode == MemoryMode::inherit;
+  if (!inherits || gpu_of(memory->single) >= 0) more.placement.memory.reset();
   if (!options.placement.threads) more.placement.threads = static_cast<int>(flows);
   return worker_on_every_cpu(more, machine, task);
 }

@@ -43,6 +43,16 @@ enum class Caller { near, far, memory };
 std::optional<int> caller_for(const PlanInput& input, int host, const Gpu& gpu,
                               const MemoryPlacement& memory, Caller where,
                               const std::set<int>& taken);
+/// Memory of the host for a flow that this worker calls: `asked`, or what the worker inherits.
+/// Errors name --memory.
+Expected<MemoryPlacement> host_memory_of(const MemoryPlacement& asked, const Machine& machine,
+                                         const WorkerPlacement& caller);
+/// Adds to a machine what the drivers say of its GPUs: Benchmark::complete.
+Expected<void> complete_gpus(const RunOptions& options, Machine& machine);
+/// Why no GPU of a live machine can be used; "" where one can, and of a recorded machine.
+std::string why_no_gpu(const Machine& machine);
+/// GPUs as an option lists them: "0,1", "0-3"; empty where it is not given. Errors name the option.
+Expected<std::vector<int>> parse_gpus(const std::string& text, const char* option);
 /// A worker on every CPU, and as many more as there are flows of GPUs that run at the same time.
 Expected<Workers> callers(const RunOptions& options, const Machine& machine,
                           const TaskContext& task, std::size_t flows);

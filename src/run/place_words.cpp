@@ -39,6 +39,10 @@ Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path,
   return read_places(path);
 }
 
+Expected<Machine> machine_of_option(const std::string& spec) {
+  return spec.empty() ? read_live_machine() : of_option("--machine", read_recorded_machine(spec));
+}
+
 void number_gpus(Machine& machine, bool live) {
   // Without a driver the GPUs count as they stand in the list, which is by their addresses.
   const auto added = add_devices(machine, live);
@@ -55,8 +59,7 @@ void take_gpu_memory(RunOptions& options) {
 
 Expected<void> put_words_in_place(RunOptions& options) {
   if (!options.words.any()) return {};
-  auto machine =
-      TRY(options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine));
+  auto machine = TRY(machine_of_option(options.machine));
   if (options.words.has_gpu()) number_gpus(machine, options.machine.empty());
   const MeasuredPlaces* measured = options.atlas ? &*options.atlas : nullptr;
   TRY(put_in_place(options.words, machine, measured, options.placement, options.placement_notes));

@@ -19,6 +19,9 @@ Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSp
 /// The figures of --atlas; nullopt for "". Error (usage): no word asks for them.
 Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path, const WordSpec& words);
 
+/// What --machine names; "": the machine that this process runs on.
+Expected<Machine> machine_of_option(const std::string& spec);
+
 /// Numbers the GPUs of a machine as their drivers do. Where no driver can be used they stay in the
 /// order of their addresses. `live`: drivers are asked.
 void number_gpus(Machine& machine, bool live);

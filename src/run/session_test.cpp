@@ -10,6 +10,7 @@
 
 #include "benchmarks/parse.h"
 #include "benchmarks/test_plan.h"
+#include "run/setup.h"
 
 namespace numatlas {
 namespace {
@@ -134,6 +135,27 @@ TEST(Session, VisitsTakeAllOfTheTimeOfAVirtualMachine) {
   EXPECT_GT(guest.visits->count, bare.visits->count);
   for (const ScenarioResult& one : {bare, guest}) EXPECT_EQ(one.flows.front().stop, "converged");
   EXPECT_EQ(two_seconds("KVM", {"--visits", "3"}).visits->count, 3) << "as it was asked for";
+}
+
+TEST(InOptions, NamesWhatWasAskedForAndSaysWhatToDo) {
+  Benchmark benchmark{.name = "tlb", .size_option = "--page-counts"};
+  PlannedScenario planned;
+  const auto told = [&](const char* subject, ErrorKind kind, const char* hint = "") {
+    const Error error = in_options({kind, "wrong", hint, subject}, planned, benchmark);
+    return with_hint(full_text(error), error);
+  };
+  const std::string less = "; ask for less, or add --skip-too-large to measure the sizes that fit";
+  EXPECT_EQ(told("size", ErrorKind::resource), "--page-counts: wrong" + less);
+  EXPECT_EQ(told("size", ErrorKind::resource, "see ulimit"), "--page-counts: wrong; see ulimit");
+  EXPECT_EQ(told("memory pmem:/a b", ErrorKind::resource), "--memory pmem:/a b: wrong" + less);
+  EXPECT_EQ(told("memory pmem:/a", ErrorKind::io), "--memory pmem:/a: wrong");
+  EXPECT_EQ(told("pages 2M", ErrorKind::resource), "--pages 2M: wrong");
+  EXPECT_EQ(told("/mnt/file", ErrorKind::io), "/mnt/file: wrong");
+  planned.size_option = "--control-size";
+  EXPECT_EQ(told("--size", ErrorKind::usage), "--control-size: wrong") << "of a kernel";
+  benchmark.reduced_to_hosts.emplace();
+  EXPECT_EQ(told("size", ErrorKind::resource),
+            "--control-size: wrong; use a smaller --size or fewer workers (--cpus)");
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ Expected<void> SessionPart::gather(std::vector<FlowResult>& flows, bool stopped)
 /// What this machine cannot give now is a skip; everything else ends the session.
 Expected<void> SessionPart::take_failure(const PlannedScenario& planned, Error error,
                                          Visit& visit) {
-  error = renamed(std::move(error), "--size", size_option_of(planned, benchmark_));
+  error = in_options(std::move(error), planned, benchmark_);
   const bool cannot = error.kind == ErrorKind::resource || error.kind == ErrorKind::unavailable ||
                       (planned.optional && error.kind == ErrorKind::permission);
   // Drivers of GPUs do not know what they were asked for.

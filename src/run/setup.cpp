@@ -20,6 +20,7 @@
 #include "memory/source.h"
 #include "record/cache_level.h"
 #include "run/levels.h"
+#include "run/place_words.h"
 
 namespace numatlas {
 namespace {
@@ -95,18 +96,6 @@ Expected<void> check_something_is_left(const Setup& setup, const std::optional<E
   return fail(*std::move(error));
 }
 
-/// With the words of the benchmark's own options.
-Error of_its_size(Error error, const Benchmark& benchmark) {
-  if (benchmark.reduced_to_hosts) {
-    error.hint.clear();
-    error.option_hint = benchmark.less_memory_hint;
-    return error;
-  }
-  error.hint = "ask for less";
-  error.option_hint = ", or add --skip-too-large to measure the sizes that fit";
-  return error;
-}
-
 /// What a rank says of its plan: a figure that is the same of the same plan, and by scenario what
 /// is wrong on its host, which its first rank looks at.
 std::string plan_words(const Setup& setup, const RunOptions& options, const Comm& comm) {
@@ -146,16 +135,12 @@ Expected<void> agree_on_plan(const Expected<void>& made, Setup& setup, const Run
         setup.layout.hosts[static_cast<std::size_t>(comm.layout().host_of[rank])];
     for (const auto& [index, sent] : said[rank][1].items()) {
       const std::size_t place = std::stoul(index);
-      Error problem =
-          renamed(error_received(sent), "--size", size_option_of(setup.plan[place], benchmark));
+      Error problem = in_options(error_received(sent), setup.plan[place], benchmark);
       if (setup.layout.hosts.size() > 1) problem.where = host;
       const bool skip = setup.plan[place].optional ||
                         (is_about(problem, "--pages") && several_kinds) ||
                         (problem.kind == ErrorKind::resource && options.skip_too_large);
       if (!first) first = problem;
-      if (!skip && is_of_size(problem)) {
-        problem = of_its_size(std::move(problem), benchmark);
-      }
       if (!skip) return fail(std::move(problem));
       setup.skips[place] = std::move(problem);
     }
@@ -306,9 +291,8 @@ void name_recorded_hosts(Layout& layout, const Machine& machine) {
 /// The machine of this host, with what the benchmark has to know of it.
 Expected<Machine> own_machine(const Benchmark& benchmark, const RunOptions& options,
                               const Machine* known) {
-  auto machine = TRY(known != nullptr          ? Expected<Machine>(*known)
-                     : options.machine.empty() ? read_live_machine()
-                                               : read_recorded_machine(options.machine));
+  auto machine =
+      TRY(known != nullptr ? Expected<Machine>(*known) : machine_of_option(options.machine));
   TRY(benchmark.complete(options, machine));
   return machine;
 }
@@ -446,9 +430,7 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
   const bool base = TRY(comm.any(has_only_base(*machine)));
   const std::shared_ptr<Comm> host = make_host_comm(comm);
   const auto on_this_host = [&](const std::vector<std::uint64_t>& largest) {
-    auto setup = set_up_ranks(benchmark, options, *host, machine, base, largest);
-    if (!setup && is_of_size(setup.error())) setup = fail(of_its_size(setup.error(), benchmark));
-    return setup;
+    return set_up_ranks(benchmark, options, *host, machine, base, largest);
   };
   auto setup = on_this_host({});
   TRY(agree(comm, error_of(setup)));
@@ -469,6 +451,20 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 }
 
 }  // namespace
+
+Error in_options(Error error, const PlannedScenario& planned, const Benchmark& benchmark) {
+  for (const char* part : {"size", "pages", "memory"})
+    error = renamed(std::move(error), part, std::string("--") + part);
+  error = renamed(std::move(error), "--size", size_option_of(planned, benchmark));
+  if (!is_of_size(error) || !full_hint(error).empty()) return error;
+  if (benchmark.reduced_to_hosts) {
+    error.option_hint = benchmark.less_memory_hint;
+  } else {
+    error.hint = "ask for less";
+    error.option_hint = ", or add --skip-too-large to measure the sizes that fit";
+  }
+  return error;
+}
 
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                        const Machine* known, const Expected<void>& before) {

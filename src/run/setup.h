@@ -37,6 +37,10 @@ struct Setup {
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                        const Machine* known = nullptr, const Expected<void>& before = {});
 
+/// What memory/ or a kernel says of a scenario's memory, in the options that asked for it, and what
+/// to do where it is too large.
+Error in_options(Error error, const PlannedScenario& planned, const Benchmark& benchmark);
+
 /// Why a scenario is skipped, for people. What to do about --pages is said there, as nothing else
 /// of the run says it.
 std::string skip_text(const Error& skip);

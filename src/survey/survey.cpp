@@ -24,6 +24,7 @@
 #include "report/file.h"
 #include "report/notes.h"
 #include "report/topology_table.h"
+#include "run/place_words.h"
 #include "run/runner.h"
 #include "selftest/selftest.h"
 #include "survey/document.h"
@@ -146,8 +147,7 @@ Expected<void> Survey::write(const char* file, const std::string& text) const {
 /// The machine, the folder, the plan. What is wrong is found out before anything is measured.
 Expected<void> Survey::prepare() {
   const SurveyOptions& options = record_.options;
-  auto machine =
-      options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
+  auto machine = machine_of_option(options.machine);
   TRY(agree(comm_, error_of(machine)));
   record_.machine = *std::move(machine);
   record_.items = TRY(plan_survey(options, record_.machine, comm_));

@@ -146,7 +146,7 @@ case $case in
     ends_with 2
     run "${bandwidth[@]}" --size 1MiB --memory "$pmem" --pages thp
     ends_with 2
-    err_says "--pages thp: memory of --memory $pmem"
+    err_says "--pages thp: memory $pmem has"
     run "${bandwidth[@]}" --size 1MiB --memory dax:/dev/null
     ends_with 3
     run "$numatlas" exec --memory "$pmem" -- true

@@ -11,14 +11,11 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
+#include "machine/identity.h"
 #include "published/expected.h"
 
 namespace numatlas {
 namespace {
-
-bool is_bare_metal(const Machine& machine) {
-  return machine.hypervisor && machine.hypervisor->empty();
-}
 
 class ExpectedReads final : public Claim {
  public:
@@ -36,12 +33,6 @@ class ExpectedReads final : public Claim {
  private:
   ClaimVerdict judged_reads(const AuditInput& input, const Estimate& reads) const;
 };
-
-std::optional<Estimate> reads_of(const AuditInput& input) {
-  for (const StoredRun& run : input.now)
-    if (auto reads = all_reads_of(run)) return reads;
-  return std::nullopt;
-}
 
 /// "read 244 GB/s ±1.0 %: 79 % of 307 GB/s (8 x DDR5-4800); published for this model: 240 to 264
 /// GB/s".
@@ -104,9 +95,9 @@ std::vector<ClaimVerdict> ExpectedReads::judge(const AuditInput& input) const {
   // Without published figures the modules' peak is all there is, and `dimms` judges that.
   const auto peak = peak_rate_of(machine);
   if (peak && peak->of_modules && !published_reads(machine, false)) return {};
-  const auto reads = reads_of(input);
+  const auto reads = first_reads(input.now);
   if (!reads) return {not_measurable(name(), "reads", input.why_no("bandwidth"))};
-  return {judged_reads(input, *reads)};
+  return {judged_reads(input, reads->rate)};
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
+#include "machine/identity.h"
 #include "report/fact_text.h"
 
 namespace numatlas {
@@ -85,7 +86,7 @@ class Hmat final : public Claim {
 void Hmat::judge_quantity(const Quantity& quantity, const AuditInput& input,
                           std::vector<ClaimVerdict>& verdicts) const {
   const std::vector<Target> all = targets_of(quantity, input);
-  const bool bare = input.machine.hypervisor && input.machine.hypervisor->empty();
+  const bool bare = is_bare_metal(input.machine);
   // The best one that was measured is baseline for the other candidates.
   const auto best = std::find_if(all.begin(), all.end(),
                                  [](const Target& one) { return one.measured != nullptr; });

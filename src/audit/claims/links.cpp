@@ -32,10 +32,8 @@ struct AuditedGpu {
 
 /// Numbers are the driver's; where it was not asked, the machine's order.
 std::vector<AuditedGpu> gpus_of(const AuditInput& input) {
-  const RunReport* transfer = nullptr;
-  for (const RunReport& report : input.reports)
-    if (report.command == "transfer" && !report.machines.empty()) transfer = &report;
-  const Machine& machine = transfer != nullptr ? transfer->machines.front() : input.machine;
+  const RunReport* const transfer = input.report_of("transfer");
+  const Machine& machine = input.machine_of(transfer);
   std::vector<AuditedGpu> all;
   for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
     AuditedGpu one{&machine.gpus[i], {}, {}};

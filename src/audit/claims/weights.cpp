@@ -94,9 +94,8 @@ std::vector<ClaimVerdict> InterleaveWeights::judge(const AuditInput& input) cons
   const bool computed = automatic != nullptr && automatic->value == "true";
   verdict.claimed = fmt::format("{} are the weights ({})", setting->value,
                                 computed ? "the kernel's own" : "set by hand, or the default");
-  const auto found = std::find_if(input.reports.begin(), input.reports.end(),
-                                  [](const RunReport& one) { return one.command == "weights"; });
-  const ScenarioResult* const best = found == input.reports.end() ? nullptr : best_point(*found);
+  const RunReport* const found = input.report_of("weights");
+  const ScenarioResult* const best = found == nullptr ? nullptr : best_point(*found);
   if (best == nullptr) {
     verdict.reason = input.why_no("weights");
     return {verdict};

@@ -26,8 +26,6 @@
 namespace numatlas::benchmark_gpu {
 namespace {
 
-constexpr Bytes least_chase_size{256};
-
 std::vector<Operation> all_kernels() { return Options{}.kernels; }
 
 Expected<std::vector<Bytes>> sizes_of(const std::string& text, const char* option) {
@@ -35,23 +33,6 @@ Expected<std::vector<Bytes>> sizes_of(const std::string& text, const char* optio
   auto sizes = parse_sizes(text);
   if (!sizes) return fail(renamed(sizes.error(), "--size", option));
   return sizes;
-}
-
-Expected<std::vector<int>> gpus_of(const std::string& text, const char* option) {
-  if (text.empty()) return std::vector<int>{};
-  const auto numbers = parse_ordered_list(text);
-  if (numbers && !numbers->empty()) return *numbers;
-  return fail_usage(option, fmt::format("'{}' is not a list of numbers", text),
-                    "such as 0,1 or 0-3");
-}
-
-Expected<void> check_chase_sizes(const std::vector<Bytes>& sizes, const char* option) {
-  for (const Bytes size : sizes) {
-    if (size < least_chase_size)
-      return fail_usage(option,
-                        fmt::format("{} is less than two lines of 128 bytes", to_text(size)));
-  }
-  return {};
 }
 
 void add_options(Options& own, CLI::App& app) {
@@ -91,10 +72,10 @@ Expected<void> parse(Options& own, Benchmark&) {
     if (blocks.size() != 1) return fail_usage("--blocks", "takes one number");
     own.blocks = static_cast<unsigned>(blocks.front());
   }
-  own.gpus = TRY(gpus_of(own.gpus_text, "--gpus"));
+  own.gpus = TRY(parse_gpus(own.gpus_text, "--gpus"));
   own.sizes = TRY(sizes_of(own.size_text, "--size"));
   own.latency_sizes = TRY(sizes_of(own.latency_size_text, "--latency-size"));
-  return check_chase_sizes(own.latency_sizes, "--latency-size");
+  return {};
 }
 
 Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,
@@ -103,14 +84,8 @@ Expected<Workers> workers(const Options& own, const RunOptions& options, const M
   return callers(options, machine, task, own.together ? gpus : 1);
 }
 
-Expected<void> complete(const RunOptions& options, Machine& machine) {
-  return add_devices(machine, machine.is_live() && !options.null_engine);
-}
-
 SurveyPart survey(const Machine& machine) {
-  if (machine.is_live()) {
-    if (const auto gpu = find_device(0); !gpu) return {0, {}, full_text(gpu.error())};
-  }
+  if (const std::string why = why_no_gpu(machine); !why.empty()) return {0, {}, why};
   return {
       3,
       {SurveyWay{{"--skip-too-large"}, ""},
@@ -130,8 +105,7 @@ void OnOption::add_to(CLI::App& app) {
   rare(add_value(app, "--on", text_, "WHERE",
                  "who runs it: cpus, or GPUs: gpu:0, gpu:0-3\n"
                  "The memory of GPUs is their own unless --memory says otherwise; gpu:1 is then "
-                 "the memory "
-                 "of GPU 1"))
+                 "the memory of GPU 1"))
       ->group("Measurement");
 }
 
@@ -139,7 +113,7 @@ Expected<void> OnOption::parse() {
   if (text_ == "cpus") return {};
   constexpr std::string_view word = "gpu:";
   if (text_.starts_with(word)) {
-    gpus_ = TRY(gpus_of(text_.substr(word.size()), "--on"));
+    gpus_ = TRY(parse_gpus(text_.substr(word.size()), "--on"));
     if (!gpus_.empty()) return {};
   }
   return fail_usage("--on", fmt::format("'{}' is neither CPUs nor GPUs", text_),
@@ -155,12 +129,13 @@ void OnOption::take_over(Benchmark& benchmark, Options own) const {
   };
   benchmark.is_of_memory = false;
   benchmark.on_gpus = true;
-  benchmark.complete = complete;
+  benchmark.complete = complete_gpus;
   benchmark.workers = with(workers);
   benchmark.plan = with([](const Options& its, const PlanInput& input) {
     auto plan = benchmark_gpu::plan(its, input);
     // It is --on that names the GPUs here, and --size the only size.
-    if (!plan) plan = fail(renamed(plan.error(), "--gpus", "--on"));
+    if (!plan)
+      plan = fail(renamed(renamed(plan.error(), "--gpus", "--on"), "--latency-size", "--size"));
     if (plan)
       for (PlannedScenario& planned : *plan) planned.size_option = "--size";
     return plan;
@@ -195,7 +170,7 @@ Benchmark make() {
       .by_host = true,
       .add_options = with(add_options),
       .parse_options = with(parse),
-      .complete = complete,
+      .complete = complete_gpus,
       .workers = with(workers),
       .plan = with(plan),
       .totals = totals,

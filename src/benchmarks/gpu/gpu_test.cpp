@@ -31,12 +31,6 @@ Machine four_gpus() {
   return *machine;
 }
 
-std::vector<std::string> names_of(const Plan& plan) {
-  std::vector<std::string> names;
-  for (const PlannedScenario& planned : plan) names.push_back(planned.head.name);
-  return names;
-}
-
 Error plan_error(const std::string& command, const Words& words) {
   const auto plan = plan_on(command, words, four_gpus());
   EXPECT_FALSE(plan);

@@ -102,13 +102,23 @@ std::vector<Bytes> chase_sizes(const Options& own, const PlanInput& input,
   return sizes;
 }
 
+Expected<void> check_chase_sizes(const std::vector<Bytes>& sizes) {
+  constexpr Bytes two_lines{256};
+  for (const Bytes size : sizes) {
+    if (size < two_lines)
+      return fail_usage("--latency-size",
+                        fmt::format("{} is less than two lines of 128 bytes", to_text(size)));
+  }
+  return {};
+}
+
 /// One that the shared cache holds, and one of memory.
 std::vector<Bytes> stream_sizes(const Options& own, const PlanInput& input,
                                 const std::vector<int>& gpus, bool of_host) {
   if (!own.sizes.empty()) return own.sizes;
   if (of_host) return {largest_on(input, gpus, Bytes{usual_stream.value / 4})};
   std::vector<Bytes> sizes;
-  if (const auto cache = shared_cache_of(input, gpus)) sizes.emplace_back(cache->value / 4);
+  if (const auto cache = shared_cache_of(input, gpus)) sizes.push_back(Bytes{cache->value / 4});
   sizes.push_back(largest_on(input, gpus, usual_stream));
   return sizes;
 }
@@ -169,12 +179,9 @@ std::optional<Flow> flow_at(const Options& own, const PlanInput& input, int host
   const WorkerPlacement& place = worker_of(input, *worker).placement;
   MemoryPlacement placement = gpu_memory(memory ? gpu_of(memory->single) : gpu);
   if (of_host) {
-    const bool inherits =
-        memory->single.mode == MemoryMode::inherit && memory->single.source.empty();
-    auto resolved = inherits ? Expected<MemoryPlacement>(place.memory)
-                             : resolve_memory(*memory, machine, 0, place.cpus);
+    auto resolved = host_memory_of(memory->single, machine, place);
     if (!resolved) {
-      skip = of_option("--memory", resolved.error());
+      skip = resolved.error();
       return std::nullopt;
     }
     placement = *std::move(resolved);
@@ -199,6 +206,9 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
     groups.clear();
     for (const int gpu : gpus) groups.push_back({gpu});
   }
+  const std::vector<Bytes> chased =
+      own.latency ? chase_sizes(own, input, gpus, of_host) : std::vector<Bytes>{};
+  TRY(check_chase_sizes(chased));
   Plan plan;
   std::optional<Error> wrong;
   const auto add = [&](const Case& now) {
@@ -222,8 +232,7 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
         [&](PageKind kind, Bytes size, GpuLoads loads, int gpu) {
           add({"latency", kind, size, Operation::read, loads, {gpu}});
         },
-        pages, chase_sizes(own, input, gpus, of_host),
-        of_host ? std::vector{GpuLoads::cached} : own.loads, gpus);
+        pages, chased, of_host ? std::vector{GpuLoads::cached} : own.loads, gpus);
   }
   if (own.bandwidth) {
     for_each_of(

@@ -139,7 +139,7 @@ void add_spread(Plan& plan, const PlanInput& input, PageKind kind, const std::ve
         "reach", compact_text(Bytes{static_cast<std::uint64_t>(count) * page.value}));
     if (problem) {
       planned.head.name = fmt::format("{} pages", name_of(kind));
-      planned.skip = problem;
+      planned.skip = renamed(*problem, "pages", "--pages");
       return add_point(plan, std::move(planned));
     }
     planned.scenario.flows =

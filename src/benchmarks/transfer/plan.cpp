@@ -143,14 +143,9 @@ std::optional<Flow> flow_at(const Options& own, const PlanInput& input, int host
     return std::nullopt;
   }
   taken.insert(*worker);
-  MemorySpec spec;
-  spec.single = now.memory;
-  const WorkerPlacement& place = worker_of(input, *worker).placement;
-  const bool inherits = now.memory.mode == MemoryMode::inherit && now.memory.source.empty();
-  auto memory = inherits ? Expected<MemoryPlacement>(place.memory)
-                         : resolve_memory(spec, machine, 0, place.cpus);
+  auto memory = host_memory_of(now.memory, machine, worker_of(input, *worker).placement);
   if (!memory) {
-    skip = of_option("--memory", memory.error());
+    skip = memory.error();
     return std::nullopt;
   }
   const bool to_gpu = now.direction == "h2d";

@@ -85,14 +85,7 @@ Expected<void> parse(Options& own, Benchmark&) {
         option->get_name(), "--measure leaves out the only measurement that uses it",
         measure == &Options::chase ? "add chase to --measure" : "add latency to --measure");
   }
-  if (!own.gpus_text.empty()) {
-    const auto numbers = parse_ordered_list(own.gpus_text);
-    if (!numbers || numbers->empty()) {
-      return fail_usage("--gpus", fmt::format("'{}' is not a list of numbers", own.gpus_text),
-                        "such as 0,1 or 0-3");
-    }
-    own.gpus = *numbers;
-  }
+  own.gpus = TRY(parse_gpus(own.gpus_text, "--gpus"));
   if (!own.size_text.empty()) {
     own.sizes = TRY(sizes_of(own.size_text, "--size"));
   }
@@ -109,9 +102,7 @@ Expected<void> parse(Options& own, Benchmark&) {
 }
 
 SurveyPart survey(const Machine& machine) {
-  if (machine.is_live()) {
-    if (const auto gpu = find_device(0); !gpu) return {0, {}, full_text(gpu.error())};
-  }
+  if (const std::string why = why_no_gpu(machine); !why.empty()) return {0, {}, why};
   return {3,
           {SurveyWay{{"--skip-too-large"}, ""},
            SurveyWay{{"--skip-too-large", "--size", "64"}, "copies of more than 64 MiB"},
@@ -151,10 +142,7 @@ Benchmark make() {
       .by_host = true,
       .add_options = with(add_options),
       .parse_options = with(parse),
-      .complete =
-          [](const RunOptions& options, Machine& machine) {
-            return add_devices(machine, machine.is_live() && !options.null_engine);
-          },
+      .complete = complete_gpus,
       .workers = with(workers),
       .plan = with(plan),
       .totals = device_totals,

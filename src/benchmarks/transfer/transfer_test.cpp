@@ -29,12 +29,6 @@ using ::testing::Not;
 /// Nodes 0 and 1 with 8 CPUs and two GPUs each, node 2 without CPUs.
 const std::string four_gpus = test_data() + "/topologies/two-sockets-four-gpus.json";
 
-std::vector<std::string> names_of(const Plan& plan) {
-  std::vector<std::string> names;
-  for (const PlannedScenario& planned : plan) names.push_back(planned.head.name);
-  return names;
-}
-
 Error plan_error(const Words& words) {
   const auto plan = plan_on("transfer", words, four_gpus);
   return plan ? Error{} : plan.error();

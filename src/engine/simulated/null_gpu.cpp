@@ -27,7 +27,6 @@ constexpr double load_ns = 800, remote_load_ns = 250, warm_gain_ns = 60;
 constexpr double own_cache_ns = 17, shared_cache_ns = 143, gpu_memory_ns = 346;
 constexpr double bus_part = 0.92, usual_bus = 2'000, cache_gain = 3;  // bytes a nanosecond
 constexpr Bytes usual_shared_cache{50 * mib}, usual_own_cache{192 * kib};
-constexpr double clock_ghz = 1.98;
 constexpr double pin_rate = 8.0, unpin_rate = 40.0;  // bytes a nanosecond
 
 double part_of(Pinning pinning) {
@@ -46,10 +45,6 @@ double remote_pages(const Gpu* gpu, const Residency& host) {
   if (gpu == nullptr || !gpu->node) return 0;
   return 1 - host.fraction_on({*gpu->node}).value_or(1);
 }
-
-}  // namespace
-
-namespace {
 
 Bytes shared_cache_of(const Gpu* gpu) {
   return gpu != nullptr && gpu->shared_cache ? *gpu->shared_cache : usual_shared_cache;

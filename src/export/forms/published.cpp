@@ -1,6 +1,7 @@
 // A row for data/published.toml, without anything that names the host.
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -8,22 +9,11 @@
 
 #include "base/text.h"
 #include "export/export.h"
+#include "machine/identity.h"
 #include "published/expected.h"
 
 namespace numatlas {
 namespace {
-
-/// A run's figure, and the run.
-struct Reads {
-  const StoredRun* run = nullptr;
-  Estimate rate;
-};
-
-std::optional<Reads> reads_of(const StoredFile& stored) {
-  for (const StoredRun& run : stored.runs)
-    if (const auto rate = all_reads_of(run)) return Reads{&run, *rate};
-  return std::nullopt;
-}
 
 /// Idle latency of a node's own memory: of several nodes the lowest.
 std::optional<double> idle_latency(const ExportInput& input) {
@@ -39,16 +29,14 @@ std::optional<double> idle_latency(const ExportInput& input) {
 
 /// Channels with modules of a socket, and their rate, where all are alike.
 std::string modules_text(const MemorySlots& slots, int sockets) {
-  std::vector<std::string> channels;
+  std::set<std::string> channels;
   std::optional<double> rate;
   for (const MemorySlot& slot : slots.slots) {
     if (!slot.has_dram()) continue;
     if (!slot.configured_speed || slot.channel.empty() || (rate && rate != slot.configured_speed))
       return "";
     rate = slot.configured_speed;
-    const std::string channel = slot.socket + " " + slot.channel;
-    if (std::find(channels.begin(), channels.end(), channel) == channels.end())
-      channels.push_back(channel);
+    channels.insert(slot.socket + " " + slot.channel);
   }
   const int count = static_cast<int>(channels.size());
   if (!rate || count % sockets != 0) return "";
@@ -63,7 +51,7 @@ std::string quoted(const std::string& words) {
 }
 
 Expected<Exported> export_published(const ExportInput& input) {
-  const auto reads = reads_of(input.stored);
+  const auto reads = first_reads(input.stored.runs);
   if (!reads)
     return fail_about(ErrorKind::unavailable, input.stored.file,
                       "has no reads of all CPUs of one host",
@@ -80,7 +68,7 @@ Expected<Exported> export_published(const ExportInput& input) {
   if (const auto latency = idle_latency(input))
     text += fmt::format("idle_ns = {:.1f}\n", *latency * 1e9);
   text += fmt::format("conditions = {}\n", quoted("numatlas " + run.version + ", all CPUs"));
-  if (!machine.hypervisor || !machine.hypervisor->empty()) text += "virtual = true\n";
+  if (!is_bare_metal(machine)) text += "virtual = true\n";
   text += fmt::format("source = \"https://example.org/survey.json\"\ndate = {}\n",
                       quoted(run.started.substr(0, 7)));
   Exported exported{text, caveats_of(input)};

@@ -15,6 +15,7 @@
 #include "memory/pools.h"
 #include "memory/source.h"
 #include "placement/kernel_calls.h"
+#include "placement/source_text.h"
 
 namespace numatlas {
 namespace {
@@ -51,7 +52,7 @@ class Mapped {
 
 tl::unexpected<Error> no_space(std::uint64_t bytes, int error) {
   return fail_about(
-      ErrorKind::resource, "--size",
+      ErrorKind::resource, "size",
       fmt::format("mmap of {} failed: {}", to_rounded_text(Bytes{bytes}), errno_text(error)),
       "see ulimit -v, /proc/sys/vm/overcommit_memory and /proc/sys/vm/max_map_count, or use less");
 }
@@ -100,12 +101,12 @@ Expected<Mapped> map_huge(std::uint64_t bytes, const Region& region) {
   const int error = errno;
   if (error == EINVAL) {
     return fail_about(
-        ErrorKind::unavailable, fmt::format("--pages {}", name_of(region.pages)),
+        ErrorKind::unavailable, subject_of(region.pages),
         fmt::format("this kernel does not map huge pages of {}", to_text(Bytes{page})),
-        "use another kind of --pages");
+        "use another kind of pages");
   }
   return fail_about(
-      ErrorKind::resource, fmt::format("--pages {}", name_of(region.pages)),
+      ErrorKind::resource, subject_of(region.pages),
       fmt::format("mmap of {} huge pages failed: {}; free pages may be reserved "
                   "by other processes, or a control group limits them",
                   pages, errno_text(error)),
@@ -122,9 +123,9 @@ Expected<void> advise(const Mapped& mapped, PageKind kind) {
   }
   if (kind != PageKind::thp) return {};
   if (kernel::calls().madvise(mapped.start(), mapped.bytes(), MADV_HUGEPAGE) == 0) return {};
-  return fail_about(ErrorKind::unavailable, "--pages thp",
+  return fail_about(ErrorKind::unavailable, subject_of(kind),
                     fmt::format("madvise(MADV_HUGEPAGE) failed: {}", errno_text(errno)),
-                    "use --pages base or 2M");
+                    "use base pages, or pages of 2M");
 }
 
 Expected<std::unique_ptr<Buffer>> make_anonymous(const Region& region) {

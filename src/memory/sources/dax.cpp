@@ -37,11 +37,11 @@ tl::unexpected<Error> in_use(const MemoryPlacement& placement, const std::string
                              const std::string& name) {
   const auto node = node_in(folder + "/target_node");
   return fail_about(
-      ErrorKind::unavailable, option_text(placement),
+      ErrorKind::unavailable, subject_of(placement),
       fmt::format("this memory is in use as system memory (system-ram){}",
                   node ? fmt::format(", as node {}", node->value) : ""),
       fmt::format("{}convert it to a device with daxctl reconfigure-device --mode=devdax {}",
-                  node ? fmt::format("use --memory bind:{}, or ", node->value) : "", name));
+                  node ? fmt::format("use bind:{}, or ", node->value) : "", name));
 }
 
 bool is_system_memory(const std::string& folder) {
@@ -51,14 +51,14 @@ bool is_system_memory(const std::string& folder) {
 /// There is no device file; it may be memory of the system instead.
 tl::unexpected<Error> no_device(const MemoryPlacement& placement, const std::string& path,
                                 int error) {
-  const std::string option = option_text(placement);
+  const std::string subject = subject_of(placement);
   const std::string name = std::filesystem::path(path).filename().string();
   const std::string folder = "/sys/bus/dax/devices/" + name;
   if (error == ENOENT && is_system_memory(folder)) return in_use(placement, folder, name);
   const std::string text = errno_text(error);
-  if (error == ENAMETOOLONG) return fail_usage(option, text);
-  if (error == EACCES) return fail_about(ErrorKind::permission, option, text);
-  return fail_about(ErrorKind::unavailable, option, text,
+  if (error == ENAMETOOLONG) return fail_usage(subject, text);
+  if (error == EACCES) return fail_about(ErrorKind::permission, subject, text);
+  return fail_about(ErrorKind::unavailable, subject, text,
                     "numatlas topology shows the devices of this machine");
 }
 
@@ -67,7 +67,7 @@ Expected<std::string> sysfs_folder(const MemoryPlacement& placement, const std::
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return no_device(placement, path, errno);
   if (!S_ISCHR(status.st_mode)) {
-    return fail_usage(option_text(placement), "this is not a character device",
+    return fail_usage(subject_of(placement), "this is not a character device",
                       S_ISDIR(status.st_mode) ? "a folder on a DAX file system is used with pmem:"
                                               : "name a device such as /dev/dax0.0");
   }
@@ -84,7 +84,7 @@ Expected<DaxDevice> find_dax(const MemoryPlacement& placement) {
   if (is_system_memory(folder)) return in_use(placement, folder, device.name);
   const auto size = running_system().number(folder + "/size");
   if (!device.name.starts_with("dax") || !size || *size <= 0) {
-    return fail_about(ErrorKind::unavailable, option_text(placement),
+    return fail_about(ErrorKind::unavailable, subject_of(placement),
                       fmt::format("this is not a DAX device ({} does not show one)", folder),
                       "numatlas topology shows the devices of this machine");
   }
@@ -94,7 +94,7 @@ Expected<DaxDevice> find_dax(const MemoryPlacement& placement) {
       alignment && *alignment > 0 ? static_cast<std::uint64_t>(*alignment) : usual_alignment;
   device.node = node_of_device(folder);
   if (access(path.c_str(), R_OK | W_OK) != 0) {
-    return fail_about(ErrorKind::permission, option_text(placement), errno_text(errno),
+    return fail_about(ErrorKind::permission, subject_of(placement), errno_text(errno),
                       "ask for read and write permission on the device, or run as root");
   }
   return device;
@@ -103,22 +103,21 @@ Expected<DaxDevice> find_dax(const MemoryPlacement& placement) {
 namespace {
 
 Expected<std::unique_ptr<Buffer>> make_dax(const Region& region) {
-  const std::string option = option_text(region.placement);
+  const std::string subject = subject_of(region.placement);
   const auto device = TRY(find_dax(region.placement));
   if (!libpmem().problem.empty()) {
     return fail_about(
-        ErrorKind::unavailable, option,
+        ErrorKind::unavailable, subject,
         fmt::format("libpmem is required to make stores persistent: {}", libpmem().problem),
         libpmem().hint);
   }
   const std::uint64_t bytes = rounded_up(region.bytes.value, device.alignment);
   if (region.offset > device.size || bytes > device.size - region.offset) {
     return fail_about(
-        ErrorKind::resource, option,
+        ErrorKind::resource, subject,
         fmt::format("{} from offset {} are required, the device has {}",
                     to_rounded_text(Bytes{bytes}), to_rounded_text(Bytes{region.offset}),
-                    to_rounded_text(Bytes{device.size})),
-        "", "use a smaller --size or fewer workers");
+                    to_rounded_text(Bytes{device.size})));
   }
   const int file = open(source_value(region.placement).c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return file_error(region, "open", errno);

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "memory/source.h"
+#include "placement/source_text.h"
 
 namespace numatlas {
 namespace {
@@ -25,8 +26,7 @@ class GpuSource final : public MemorySource {
                 "write gpu:0");
   }
   Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
-    return fail_usage(fmt::format("--memory {}", region.placement.text()),
-                      "only GPU copies can access its memory",
+    return fail_usage(subject_of(region.placement), "only GPU copies can access its memory",
                       "numatlas transfer copies to and from GPUs");
   }
 };

@@ -100,7 +100,7 @@ const std::vector<std::string>& kind_names() {
   return names;
 }
 
-/// The library's own numbers are negative.
+/// The library's own numbers are negative; it puts its name before what it says of them.
 std::string error_text(int error) {
   if (error > 0) return errno_text(error);
   char text[message_size] = "";
@@ -141,7 +141,7 @@ Expected<std::shared_ptr<FolderKind>> folder_kind(const Region& region) {
   if (auto kind = known.lock()) return kind;
   Kind kind = nullptr;
   if (const int error = libmemkind().create_pmem(folder.c_str(), 0, &kind); error != 0) {
-    return fail_about(ErrorKind::io, option_text(region.placement),
+    return fail_about(ErrorKind::io, subject_of(region.placement),
                       fmt::format("memkind_create_pmem: {}", error_text(error)));
   }
   auto made = std::make_shared<FolderKind>(kind);
@@ -166,7 +166,7 @@ bool is_folder(const MemoryPlacement& placement) {
 
 Expected<void> check_memkind(const MemoryPlacement& placement) {
   if (auto there = check_library(); !there) {
-    return fail_about(ErrorKind::unavailable, "--memory memkind",
+    return fail_about(ErrorKind::unavailable, "memory memkind",
                       "needs libmemkind: " + there.error().message, there.error().hint);
   }
   if (is_folder(placement)) return {};
@@ -174,17 +174,17 @@ Expected<void> check_memkind(const MemoryPlacement& placement) {
   const std::vector<std::string>& names = kind_names();
   const bool named = std::find(names.begin(), names.end(), name) != names.end();
   const Kind kind = named ? libmemkind().find_kind(name) : nullptr;
-  const std::string option = option_text(placement);
+  const std::string subject = subject_of(placement);
   if (kind == nullptr) {
     const std::string close = named ? "" : nearest_name(name, names);
     return fail_about(
-        named ? ErrorKind::unavailable : ErrorKind::usage, option, "libmemkind has no such kind",
+        named ? ErrorKind::unavailable : ErrorKind::usage, subject, "libmemkind has no such kind",
         close.empty() ? fmt::format("its kinds are {}; a folder has a slash in it: ./{}",
                                     fmt::join(names, ", "), name)
                       : fmt::format("did you mean memkind:{}?", close));
   }
   if (const int error = libmemkind().check_available(kind); error != 0) {
-    return fail_about(ErrorKind::unavailable, option, error_text(error),
+    return fail_about(ErrorKind::unavailable, subject, error_text(error),
                       "numatlas features lists the kinds that are available here");
   }
   return {};
@@ -228,10 +228,9 @@ Expected<std::unique_ptr<Buffer>> make_memkind(const Region& region) {
   void* start = nullptr;
   const int error = libmemkind().posix_memalign(kind, &start, alignment, region.bytes.value);
   if (error != 0 || start == nullptr) {
-    return fail_about(ErrorKind::resource, option_text(region.placement),
+    return fail_about(ErrorKind::resource, subject_of(region.placement),
                       fmt::format("memkind_posix_memalign of {} failed: {}",
-                                  to_rounded_text(region.bytes), error_text(error)),
-                      "", "use a smaller --size or fewer workers");
+                                  to_rounded_text(region.bytes), error_text(error)));
   }
   if (!in_folder && !huge) forget_pages(start, region.bytes.value);
   const std::size_t bytes = region.bytes.value;

@@ -1,0 +1,88 @@
+// A GPU's reads of its own memory, against what the memory's bus can carry: its width times its
+// clock, as the driver tells them.
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "audit/claim.h"
+#include "audit/rules.h"
+
+namespace numatlas {
+namespace {
+
+class GpuMemory final : public Claim {
+ public:
+  std::string name() const override { return "gpus"; }
+  std::string summary() const override {
+    return "a GPU's reads of its own memory against the width and clock of its bus";
+  }
+  std::vector<std::string> benchmarks(const Machine& machine) const override {
+    return machine.gpus.empty() ? std::vector<std::string>{} : std::vector<std::string>{"gpu"};
+  }
+  std::vector<SurveyWay> ways(const std::string& benchmark, const Machine&) const override {
+    if (benchmark != "gpu") return {};
+    return {SurveyWay{{"--measure", "bandwidth", "--kernels", "read", "--skip-too-large"},
+                      "latency; kernels other than read"}};
+  }
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
+};
+
+/// What held the clocks of a GPU down while it was measured: "heat"; "" for nothing.
+std::string slowed_by(const RunReport& report, int gpu) {
+  std::set<std::string> causes;
+  for (const ScenarioResult& point : report.scenarios) {
+    for (const FlowResult& flow : point.flows)
+      if (flow.gpu && flow.gpu->gpu == gpu && !flow.gpu->slowed_by.empty())
+        causes.insert(flow.gpu->slowed_by);
+  }
+  return fmt::format("{}", fmt::join(causes, ", "));
+}
+
+std::vector<ClaimVerdict> GpuMemory::judge(const AuditInput& input) const {
+  const RunReport* const measured = input.report_of("gpu");
+  const Machine& machine = input.machine_of(measured);
+  std::vector<ClaimVerdict> verdicts;
+  for (const Gpu& gpu : machine.gpus) {
+    if (!gpu.index) continue;
+    const std::string number = std::to_string(*gpu.index);
+    ClaimVerdict verdict;
+    verdict.claim = name();
+    verdict.about = fmt::format("gpu {} memory", number);
+    if (!gpu.memory_bandwidth) {
+      verdict.reason = "its driver does not tell the width and clock of its memory's bus";
+      verdicts.push_back(std::move(verdict));
+      continue;
+    }
+    verdict.unit = "1";
+    verdict.claimed =
+        fmt::format("its memory's bus carries {}, of which {:.0f} % are expected",
+                    quantity_text(*gpu.memory_bandwidth, "B/s"), input.peak_share * 100);
+    verdict.claimed_value = input.peak_share;
+    const Fact* const reads = input.find("gpu_read", {{"gpu", number}});
+    if (reads == nullptr) {
+      verdict.reason = input.why_no("gpu");
+      verdicts.push_back(std::move(verdict));
+      continue;
+    }
+    const std::string slowed = measured != nullptr ? slowed_by(*measured, *gpu.index) : "";
+    verdicts.push_back(judged_share(
+        std::move(verdict), *reads, *gpu.memory_bandwidth,
+        slowed.empty()
+            ? "other processes on the GPU, a part of it (MIG), its clocks: nvidia-smi -q "
+              "-d CLOCK,PERFORMANCE"
+            : "what held its clocks down: " + slowed));
+  }
+  return verdicts;
+}
+
+}  // namespace
+
+std::unique_ptr<Claim> make_gpu_memory_claim() { return std::make_unique<GpuMemory>(); }
+
+}  // namespace numatlas
