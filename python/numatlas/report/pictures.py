@@ -18,6 +18,8 @@ NARROW = 8
 MOST_PRINTED = 50
 #: Inches of a picture that stands beside another, and of one alone.
 HALF, WHOLE = 4.8, 7.0
+#: Inches of a map for a phone.
+PHONE = 3.6
 
 Spec = dict[str, Any]
 
@@ -40,11 +42,17 @@ def drawing_of(figure: Figure, identity: str, norm: Normalize | None = None) -> 
     return inline(build(figure, frame, norm=norm), identity, figure.title)
 
 
-def maps_of(figure: Atlas, identity: str) -> dict[str, Markup]:
-    """An svg element for each of its modes."""
-    frame = Frame(WHOLE, title=False, footer=False)
+def maps_of(figure: Atlas, identity: str) -> dict[str, list[Markup]]:
+    """Two svg elements for each of its modes: a wide one, and one for a phone."""
     return {
-        mode: inline(build(figure, frame, mode), f"{identity}-{mode}", f"{figure.title}: {mode}")
+        mode: [
+            inline(
+                build(figure, Frame(width, title=False, footer=False), mode),
+                f"{identity}-{mode}-{name}",
+                f"{figure.title}: {mode}",
+            )
+            for name, width in (("wide", WHOLE), ("narrow", PHONE))
+        ]
         for mode in figure.modes
     }
 
