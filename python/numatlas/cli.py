@@ -23,11 +23,6 @@ from numatlas.text import printable
 if TYPE_CHECKING:
     from numatlas.plot.style import Frame
 
-#: What `plot` can be asked for: the machine, and what the commands measure.
-PLOTS = (
-    *("machine", "atlas", "pilots", "matrix", "latency", "loaded", "bandwidth", "copy", "cores", "touch"),
-    *("faults", "migrate", "tlb", "atomics", "weights", "gpu", "transfer", "stream", "run", "advise"),
-)
 #: Inches that a picture may be wide.
 NARROWEST, WIDEST = 2.5, 30.0
 
@@ -141,7 +136,7 @@ def _plot() -> None:
         )
     frame = Frame(options.width, not options.no_title, not options.no_footer)
     results = [load(file) for file in options.files]
-    with intact(", ".join(str(result.path) for result in results)):
+    with intact(*(result.path for result in results)):
         _draw(results, options, target, frame)
 
 
@@ -223,12 +218,9 @@ def _of_kind(result: Result, kind: str) -> list[Figure]:
     every = [one for one in every if not isinstance(one, Listing)]  # lists of words are no pictures
     found = [one for one in every if one.kind == kind]
     if not found:
-        if kind not in PLOTS:
-            raise FileError("KIND", f"{kind}: not a kind of plot", hint=f"one of {', '.join(PLOTS)}")
         kinds = ", ".join(dict.fromkeys(one.kind for one in every))
-        raise FileError(
-            result.path, f"nothing to plot as {kind}", UNAVAILABLE, f"it has {kinds}" if kinds else ""
-        )
+        hint = f"it has {kinds}" if kinds else ""
+        raise FileError(result.path, f"nothing to plot as {kind}", UNAVAILABLE, hint)
     return found
 
 

@@ -102,11 +102,6 @@ def cache_levels(result: Any) -> pd.DataFrame:
     return levels.drop_duplicates("level").sort_values("value")
 
 
-def nodes_with_cpus(result: Any) -> set[int]:
-    """By the snapshot."""
-    return {node["id"] for node in result.machine.get("nodes", []) if node.get("cpus")}
-
-
 # ---- Headline figures
 
 

@@ -23,14 +23,15 @@ DAMAGE = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, c
 
 
 @contextmanager
-def intact(path: Path | str) -> Iterator[None]:
-    """Around whatever uses what this file holds: raises FileError where it cannot be used."""
+def intact(*paths: Path | str) -> Iterator[None]:
+    """Around whatever uses what these files hold: raises FileError where it cannot be used."""
+    path = ", ".join(map(str, paths))
     try:
         yield
     except KeyError as error:
         raise FileError(path, f"damaged, or changed by hand: it has no {error}") from error
     except DAMAGE as error:
-        words = wrong_field(path) or str(error).strip() or type(error).__name__
+        words = wrong_field(paths) or str(error).strip() or type(error).__name__
         raise FileError(path, f"damaged, or changed by hand: {words.splitlines()[0]}") from error
     except MemoryError as error:
         raise FileError(path, "takes more memory than there is") from error

@@ -2,8 +2,6 @@
 
 import io
 import json
-import os
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -110,11 +108,6 @@ def _json(path: Path, text: str) -> dict[str, Any]:
     if version == 1 and "command" in data:
         raise FileError(path, "schema_version 1: of an older numatlas; measure again")
     return data
-
-
-def program_path() -> str | None:
-    """The program that this is a part of, where it can be found."""
-    return os.environ.get("NUMATLAS") or shutil.which("numatlas")
 
 
 def _is_cut(text: str, error: json.JSONDecodeError) -> bool:

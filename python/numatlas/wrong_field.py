@@ -1,7 +1,7 @@
 """Which field of a damaged result holds something else than its writer wrote."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,11 @@ FREE = {"labels", "where", "settings", "meta"}
 MOST_TOLD = 40
 
 
-def wrong_field(path: Path | str) -> str:
-    """ "field 'cases[0].flows[0].figures[0].estimate.value': "x" is no number"; "" where the file, or one of
-    several with commas between them, has none such, or is no JSON."""
-    whole = Path(path)
-    for file in [whole] if whole.exists() else [Path(name) for name in str(path).split(", ")]:
-        file = file / "survey.json" if file.is_dir() else file
+def wrong_field(paths: Iterable[Path | str]) -> str:
+    """ "field 'cases[0].flows[0].figures[0].estimate.value': "x" is no number"; "" where these files have
+    none such, or are no JSON."""
+    for path in map(Path, paths):
+        file = path / "survey.json" if path.is_dir() else path
         try:
             data = json.loads(file.read_text(encoding="utf-8-sig")) if file.is_file() else {}
         except (OSError, ValueError, RecursionError):

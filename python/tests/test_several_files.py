@@ -13,7 +13,7 @@ from report_pages import FLEETS, Tree
 import numatlas
 from numatlas.figures import figures_of, trend
 from numatlas.figures.fleet import summaries
-from numatlas.figures.model import Bars, Beside, Matrix
+from numatlas.figures.model import Beside
 from numatlas.figures.overlay import group_keys, overlaid
 from numatlas.plot import build
 from numatlas.plot.style import Frame
@@ -42,16 +42,23 @@ def test_a_trend_of_different_machines():
     assert tree.find("article", id="trend")
 
 
+def in_microseconds(folder):
+    """A survey whose latencies are shown in another unit."""
+    data = json.loads((SURVEYS / "tiers.json").read_text())
+    for cell in (cell for part in data["results"] for view in part["views"] for cell in view["cells"]):
+        cell["scale"] = 1e6 if cell["scale"] == 1e9 else cell["scale"]
+    path = folder / "microseconds.json"
+    path.write_text(json.dumps(data))
+    return path
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_bars_and_maps_of_one_key_stand_side_by_side(order):
-    """Of one node the map is bars."""
-    results = [numatlas.load(SURVEYS / ("two-cpus.json", "tiers.json")[at]) for at in order]
-    tree = Tree(page(results))
-    kinds = {one["id"]: one["data-kind"] for one in tree.find("article")}
-    mine = [kind for name, kind in kinds.items() if name.startswith("cores-core-to-core")]
-    assert sorted(mine) == ["Bars", "Matrix"]
-    assert {Bars, Matrix} <= {type(one) for result in results for one in figures_of(result)}
+def test_curves_in_other_units_stand_side_by_side(tmp_path, order):
+    paths = (SURVEYS / "tiers.json", in_microseconds(tmp_path))
+    tree = Tree(page([numatlas.load(paths[at]) for at in order]))
+    mine = [one for one in tree.find("article") if one["id"].startswith("latency-")]
+    assert len(mine) == 2 and {one["data-kind"] for one in mine} == {"Curves"}
 
 
 def test_sums_of_a_fleet_are_in_their_own_rows(tmp_path):
@@ -119,9 +126,8 @@ def test_maps_side_by_side_have_one_scale_and_their_letters():
 
 
 def test_files_without_a_figure_in_common(tmp_path):
-    paths = [SURVEYS / "two-cpus.json", SURVEYS / "tiers.json"]
-    done = command("plot", "cores", *paths, folder=tmp_path)  # bars of one pair, and a map
-    one_line(done, 3, "these files have no cores figures that share a picture")
+    done = command("plot", "latency", SURVEYS / "tiers.json", in_microseconds(tmp_path), folder=tmp_path)
+    one_line(done, 3, "these files have no latency figures that share a picture")
 
 
 def test_a_mode_is_of_an_atlas_only(tmp_path):

@@ -100,7 +100,7 @@ def test_names_act_nowhere(tmp_path):
 def test_a_list_is_no_picture(measure, tmp_path):
     for kind in ("compare", "check"):
         done = command("plot", kind, compared(measure, tmp_path), folder=tmp_path)
-        one_line(done, 2, f"KIND: {kind}: not a kind of plot")
+        one_line(done, 3, f"nothing to plot as {kind}")
 
 
 def test_files_of_verdicts_and_of_results_share_a_page(measure, tmp_path):

@@ -6,6 +6,7 @@ import pandas as pd
 
 from numatlas.facts import QUANTITIES, cache_levels, gpu_rates, pairs
 from numatlas.figures.atlas_layout import MOST_LINKED, arrange
+from numatlas.figures.machine import cpus_of, sockets_of
 from numatlas.figures.model import Atlas, Figure, Spot
 from numatlas.figures.scales import UNSTEADY
 from numatlas.figures.told import is_of_the_null_engine, warnings_of
@@ -36,7 +37,7 @@ MOST_PAIRS = 4
 def figures(result: Result) -> list[Figure]:
     """One, where pairs of nodes, or of nodes and GPUs, were measured on a known machine."""
     machine = result.machine
-    sockets = _sockets(machine) if machine.get("nodes") else {}
+    sockets = sockets_of(machine)
     found, rates = pairs(result), gpu_rates(result)
     if not sockets or (found.empty and rates.empty):
         return []
@@ -75,26 +76,12 @@ def figures(result: Result) -> list[Figure]:
     return [atlas]
 
 
-def _sockets(machine: Json) -> dict[str, list[int]]:
-    """Nodes with CPUs by their packages."""
-    packages: dict[int, set[Any]] = {}
-    for cpu in machine.get("cpus", []):
-        if cpu.get("node") is not None:
-            packages.setdefault(cpu["node"], set()).add(cpu.get("package"))
-    found: dict[str, list[int]] = {}
-    for node in (node["id"] for node in machine["nodes"] if node["id"] in packages):
-        names = sorted(str(one) for one in packages[node] if one is not None)
-        name = f"socket{'s' * (len(names) > 1)} {', '.join(names)}" if names else "CPUs"
-        found.setdefault(name, []).append(node)
-    return found
-
-
 # ---- Places
 
 
 def _node(machine: Json, node: Json, cells: dict[str, Cells]) -> Spot:
     number = node["id"]
-    cpus = [cpu["id"] for cpu in machine["cpus"] if cpu.get("node") == number]
+    cpus = [cpu["id"] for cpu in cpus_of(machine, number)]
     size = short_size(node["memory_total"]) if node.get("memory_total") else ""
     words = [f"{len(cpus)} CPU{'s' * (len(cpus) != 1)}", size]
     spot = Spot(f"N{number}", ", ".join(filter(None, words)), f"node {number}: CPUs {ranges_of(cpus)}")

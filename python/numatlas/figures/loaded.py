@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.facts import facts, nodes_with_cpus
+from numatlas.facts import facts
 from numatlas.figures.model import Mark, Series, Special
 from numatlas.result import Cell, Result, View
 from numatlas.units import number_text, plus_minus, poorly_known, scaled_unit
@@ -113,7 +113,8 @@ def peak_of(result: Result, nodes: set[int] | None = None) -> tuple[float, str] 
     """What the memory of these nodes can carry in theory, B/s, and who says so: the modules, of all nodes
     with CPUs (`nodes` absent, or the only one), or the firmware, for reads. Not the modules of a virtual
     machine's host, of which it gets a part."""
-    machine, every = result.machine, nodes_with_cpus(result)
+    machine = result.machine
+    every = {node["id"] for node in machine.get("nodes", []) if node.get("cpus")}
     peak = (machine.get("memory_slots") or {}).get("peak_bandwidth")
     if peak and machine.get("hypervisor") == "" and nodes in (None, every) and every:
         return peak, "theoretical peak"

@@ -94,26 +94,37 @@ def barred_cpus(machine: Json) -> str:
     return ranges_of(sorted({cpu["id"] for cpu in machine.get("cpus", [])} - set(allowed))) if allowed else ""
 
 
+def cpus_of(machine: Json, node: int) -> list[Json]:
+    """Those of a node."""
+    return [cpu for cpu in machine.get("cpus", []) if cpu.get("node") == node]
+
+
+def sockets_of(machine: Json) -> dict[str, list[int]]:
+    """Nodes with CPUs by their packages: "socket 0", "sockets 0, 1", or "CPUs" where none is told."""
+    found: dict[str, list[int]] = {}
+    for node in (node["id"] for node in machine.get("nodes", [])):
+        cpus = cpus_of(machine, node)
+        packages = sorted({cpu["package"] for cpu in cpus if cpu.get("package") is not None})
+        name = f"socket{'s' * (len(packages) > 1)} {', '.join(map(str, packages))}" if packages else "CPUs"
+        if cpus:
+            found.setdefault(name, []).append(node)
+    return found
+
+
 def boxes_of(machine: Json) -> dict[str, list[Box]]:
     """By package, and after these what belongs to none: nodes without CPUs, devices without a node."""
-    nodes = {node["id"]: node for node in machine.get("nodes", [])}
-    cpus: dict[Any, list[Json]] = {}
-    for cpu in machine.get("cpus", []):
-        cpus.setdefault(cpu.get("node") if cpu.get("node") in nodes else None, []).append(cpu)
-    found: dict[str, list[Box]] = {}
-    for number, node in nodes.items():
-        packages = sorted({cpu["package"] for cpu in cpus.get(number, []) if cpu.get("package") is not None})
-        name = "CPUs" if number in cpus else "memory without CPUs"
-        if packages:
-            name = f"{'sockets' if len(packages) > 1 else 'socket'} {', '.join(map(str, packages))}"
-        found.setdefault(name, []).append(_node(machine, node, cpus.get(number, [])))
-    lost = _caches(machine, cpus.get(None, [])) + _devices(machine, lambda number: number not in nodes)
-    found["memory without CPUs"] = found.pop("memory without CPUs", [])  # the last
+    nodes, sockets = {node["id"]: node for node in machine.get("nodes", [])}, sockets_of(machine)
+    rest = set(nodes).difference(*sockets.values())
+    numbers = {**sockets, "memory without CPUs": [number for number in nodes if number in rest]}
+    found = {name: [_node(machine, nodes[number]) for number in mine] for name, mine in numbers.items()}
+    homeless = [cpu for cpu in machine.get("cpus", []) if cpu.get("node") not in nodes]
+    lost = _caches(machine, homeless) + _devices(machine, lambda number: number not in nodes)
     found["at no node"] = [Box(lost)] if lost else []
     return {name: boxes for name, boxes in found.items() if boxes}
 
 
-def _node(machine: Json, node: Json, cpus: list[Json]) -> Box:
+def _node(machine: Json, node: Json) -> Box:
+    cpus = cpus_of(machine, node["id"])
     total, firmware, pages = node.get("memory_total"), node.get("hmat") or {}, node.get("huge_pages", [])
     kind = (node.get("kind") or "").upper() or "memory"
     memory = [f"{size_text(total)} {kind}" if total else "no memory"]

@@ -20,10 +20,11 @@ def absent_as_none(values: Iterable[Any]) -> Values:
     return [None if value is None or pd.isna(value) else float(value) for value in values]
 
 
-def number_or_range(value: float | None, low: float | None, high: float | None) -> str:
-    """ "12.50", or where only the interval is known "unknown: 9.500 to 20.10"; "" where neither is."""
+def in_words(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
+    """ "12.50" and "11.20 to 13.10"; where only the interval is known "unknown: 9.500 to 20.10" alone; "" for
+    what is not known."""
     ends = spread_text(low, high)
-    return number_text(value) if value is not None else ends and f"unknown: {ends}"
+    return (number_text(value), ends) if value is not None else (ends and f"unknown: {ends}", "")
 
 
 def _known(values: Iterable[float | None]) -> list[float]:
@@ -151,9 +152,8 @@ class Curves(Figure):
         rows = [
             [
                 line.name,
-                number_or_range(x, x_low, x_high) if x is None else self.x.text(x),
-                number_or_range(y, low, high),
-                "" if y is None else spread_text(low, high),
+                in_words(x, x_low, x_high)[0] if x is None else self.x.text(x),
+                *in_words(y, low, high),
                 text,
             ]
             for line in self.series
@@ -199,25 +199,19 @@ class Matrix(Figure):
 
     def words_of(self, row: int, column: int) -> str:
         """Of a cell all that is known: "120.0 ns (118.0 to 122.0); node 2 has too little memory"."""
-        value, ends = self.values[row][column], self.spread_of(row, column)
-        shown = number_or_range(value, self.low[row][column], self.high[row][column])
+        shown, ends = in_words(*(grid[row][column] for grid in (self.values, self.low, self.high)))
         shown = f"{shown} {self.unit}" if shown else "no value"
-        shown += f" ({ends})" if ends and value is not None else ""
+        shown += f" ({ends})" if ends else ""
         return "; ".join(filter(None, [shown, self.texts[row][column]]))
-
-    def half_width(self, row: int, column: int) -> str:
-        """ "±1.3 %", or ""."""
-        return plus_minus(*(grid[row][column] for grid in (self.values, self.low, self.high)))
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """A row for each cell that has a value, or a reason why not."""
         rows = []
-        for row, name in enumerate(self.rows):
-            for at, column in enumerate(self.columns):
-                value, ends = self.values[row][at], self.spread_of(row, at)
-                shown = number_or_range(value, self.low[row][at], self.high[row][at])
-                if shown or self.texts[row][at]:
-                    rows.append([name, column, shown, ends * (value is not None), self.texts[row][at]])
+        for name, *lines in zip(self.rows, self.values, self.low, self.high, self.texts, strict=True):
+            for column, *numbers, text in zip(self.columns, *lines, strict=True):
+                shown, ends = in_words(*numbers)
+                if shown or text:
+                    rows.append([name, column, shown, ends, text])
         return [self.row_label, self.column_label, self.unit, "from, to", ""], rows
 
     def widest(self) -> str | None:
@@ -233,7 +227,7 @@ class Matrix(Figure):
             return None
         _, row, column = max(parts)
         where = f"{self.row_label} {self.rows[row]}, {self.column_label} {self.columns[column]}"
-        width = self.half_width(row, column)
+        width = plus_minus(*(grid[row][column] for grid in (self.values, self.low, self.high)))
         # Ends so close together look alike.
         spread = width if "<" in width else f"{self.spread_of(row, column)} {self.unit}"
         return f"{spread} ({where})"
@@ -278,9 +272,8 @@ class Bars(Figure):
         """The rows, with the value and its interval in their column."""
         rows = []
         for row in self.rows:
-            value = number_or_range(row.value, row.low, row.high) or "no value"
-            ends = "" if row.value is None else spread_text(row.low, row.high)
-            told = f"{value} ({ends})" if ends else value
+            value, ends = in_words(row.value, row.low, row.high)
+            told = f"{value} ({ends})" if ends else value or "no value"
             rows.append([*row.cells[: self.column], told, *row.cells[self.column + 1 :]])
         heads = list(self.heads)
         if self.unit not in heads[self.column]:

@@ -40,11 +40,6 @@ def figures(result: Result) -> list[Figure]:
                 figure.series[0].name = "survey"
                 continue
             figure.series.append(Series(command, pilot["start"], values))
-            figure.data = pd.concat(
-                [
-                    figure.data,
-                    pd.DataFrame({"command": command, "seconds": pilot["start"], unit: values}),
-                ],
-                ignore_index=True,
-            )
+            mine = pd.DataFrame({"command": command, "seconds": pilot["start"], unit: values})
+            figure.data = pd.concat([figure.data, mine], ignore_index=True)
     return list(found.values())

@@ -163,10 +163,6 @@ class Table:
         rows = self.frame[keys].itertuples(index=False)
         return [by_row.get(tuple(row) if len(keys) > 1 else row[0], "") for row in rows]
 
-    def flagged(self) -> list[bool]:
-        """Whether a warning is of the row."""
-        return [bool(text) for text in self.warnings()]
-
     def telling(self, known: list[str], first: list[str]) -> list[str]:
         """Labels that tell apart rows which are alike in `known`: these first, as few as do."""
         own = [*self.result.labels, *CASE_LABELS, *(FLOW_LABELS if "flow" in self.by else [])]

@@ -14,7 +14,7 @@ from numatlas.figures.loaded import (
     peak_marks,
     special_points,
 )
-from numatlas.figures.matrices import matrices, row_labels
+from numatlas.figures.matrices import matrices
 from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Series
 from numatlas.figures.scales import DECADE
 from numatlas.figures.tables import QUANTITIES, Table, Tables, words_for, words_of
@@ -47,7 +47,7 @@ def figures(result: Result) -> list[Figure]:
     views = result.views if len(result.flows) else []
     tables = Tables(result, views)
     found: list[Figure] = []
-    for table in (_united(tables, same) for same in _alike(tables, views)):
+    for table in (_united(tables, same) for same in _alike(views)):
         found += _drawer(table)(table) if table.main else []
     for index, one in enumerate(found):
         again = sum(other.key == one.key for other in found[:index])
@@ -55,23 +55,13 @@ def figures(result: Result) -> list[Figure]:
     return found
 
 
-def _alike(tables: Tables, views: list[View]) -> Iterable[list[View]]:
-    """Curves of the same shape share a picture, and maps of one cell."""
+def _alike(views: list[View]) -> Iterable[list[View]]:
+    """Curves of the same shape share a picture."""
     found: dict[str, list[View]] = {}
     for at, view in enumerate(views):
         shape = [view[name] for name in ("level", "rows", "columns", "cells")]
-        share = view["kind"] == "curve" or _is_one_cell(tables.of(view))
-        found.setdefault(repr(shape) if share else str(at), []).append(view)
+        found.setdefault(repr(shape) if view["kind"] == "curve" else str(at), []).append(view)
     return found.values()
-
-
-def _is_one_cell(table: Table) -> bool:
-    """Whether a map has nothing to compare."""
-    view = table.view
-    if view["kind"] == "curve" or not view["columns"]:
-        return False
-    labels = [name for name in (*row_labels(table), view["columns"]) if name in table.frame]
-    return len(table.frame[labels].drop_duplicates()) == 1
 
 
 def _united(tables: Tables, views: list[View]) -> Table:
@@ -90,11 +80,7 @@ def _united(tables: Tables, views: list[View]) -> Table:
         parts.append(tables.of(view).frame.assign(line=words))
         verdict += [f"{words}: {line}" for line in view["verdict"]]
     notes = list(dict.fromkeys(note for view in views for note in view["notes"]))
-    title = ""  # that of its axes
-    if views[0]["kind"] != "curve":
-        words = AXES.get(first.main["figure"], words_of(first.main["figure"]))
-        title = f"{words.capitalize()}, {_cell_words(first)}"
-    told = {"where": common, "title": title, "notes": notes, "verdict": verdict}
+    told = {"where": common, "title": "", "notes": notes, "verdict": verdict}  # its title is that of its axes
     view = {**views[0], "cells": first.view["cells"], **told}  # the main figure is one of these cells
     return replace(first, frame=pd.concat(parts, ignore_index=True), view=view)
 
@@ -109,8 +95,6 @@ def _with_kind(name: str, value: str, result: Result) -> str:
 def _drawer(table: Table):  # noqa: ANN202
     """A curve without a quantity on its axis, and a table with columns, are drawn as what they are."""
     view = table.view
-    if _is_one_cell(table):
-        return _bars
     axis = view["rows"] if view["kind"] == "curve" else view["columns"]
     numeric = axis in table.units or (axis in table.frame and axis in QUANTITIES)
     if view["kind"] == "curve" or not axis:
@@ -152,11 +136,11 @@ def _curves(table: Table) -> list[Figure]:
     else:
         xs, unit = pd.to_numeric(frame[name]), "bytes" if name in ("size", "access_size_bytes") else ""
         unknown = xs.isna() & False
-    frame = frame.assign(x=xs.fillna(0), flagged=table.flagged(), **table.spreads())
+    warnings = table.warnings()
+    frame = frame.assign(x=xs.fillna(0), flagged=[bool(text) for text in warnings], **table.spreads())
     lines = [line for line in _lines(replace(table, frame=frame), name) if not _follows(frame, line, name)]
     beside = [cell for cell in view["cells"] if cell["label"] and cell["label"] not in (*lines, name)]
-    told = replace(table, frame=frame).warnings()
-    frame["text"] = joined([*(table.texts(cell) for cell in beside), told], len(frame))
+    frame["text"] = joined([*(table.texts(cell) for cell in beside), warnings], len(frame))
     words = LOAD if name in table.units else AXES.get(name, head or words_of(name))
     frame = frame[frame["value"].notna() | frame["low"].notna()].sort_values("x", kind="stable")
     frame = frame.assign(x=frame["x"].mask(unknown))
@@ -233,8 +217,7 @@ def cache_marks(result: Result) -> list[Mark]:
 def _bars(table: Table) -> list[Figure]:
     view, main = table.view, table.main
     table = replace(table, frame=table.frame[table.part(main).notna()])
-    alone = _is_one_cell(table)
-    telling = ["line"] if alone and "line" in table.frame else table.telling([], table.labels)
+    telling = table.telling([], table.labels)
     follows = "size" in telling and "workers" in table.frame and _follows(table.frame, "size", "workers")
     if follows:
         telling = list(dict.fromkeys("workers" if name == "size" else name for name in telling))
@@ -245,9 +228,6 @@ def _bars(table: Table) -> list[Figure]:
     words = [words_of(cell["label"]) if cell["label"] else figure_words(cell) for cell, _ in cells]
     heads = [cell["head"] or word for (cell, _), word in zip(cells, words, strict=True)]
     column = [cell for cell, _ in cells].index(main)
-    if alone:
-        texts = [[name, *words] for (name, _), words in zip(names, texts, strict=True)]
-        heads, column = ["", *heads], column + 1
     bars = Bars(
         **table.told(),
         unit=table.unit,
@@ -265,12 +245,6 @@ def _bars(table: Table) -> list[Figure]:
     return found
 
 
-def _cell_words(table: Table) -> str:
-    """The place of the only cell of a map: "node 0", "CPU node 0, memory node 2"."""
-    names = [name for name in (*row_labels(table), table.view["columns"]) if name in table.frame]
-    return words_for(table.view, {name: table.frame[name].iloc[0] for name in names})
-
-
 def _told_by(cell: Cell, main: Cell) -> bool:
     """Whether the bar of the main figure tells it."""
     return cell["figure"] == main["figure"] and cell["part"] in ("half_width", "with_interval", "value")
@@ -286,8 +260,6 @@ def _names(table: Table, telling: list[str]) -> list[tuple[str, str]]:
         first, rest = telling, []
     rows = table.frame.to_dict("records")
     if not telling:
-        if _is_one_cell(table):
-            return [(_cell_words(table), "")]
         return [(str(row.get("name") or words_of(table.main["figure"])), "") for row in rows]
     return [
         tuple(words_for(table.view, {name: row[name] for name in names}) for names in (first, rest))

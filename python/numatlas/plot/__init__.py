@@ -100,9 +100,9 @@ def save(picture: Picture, path: str | Path, dpi: int = DPI) -> None:
         picture.savefig(path, format=form, dpi=dpi, metadata=FORMATS[form])
 
 
-def write_svg(picture: Picture, file: BinaryIO) -> None:
-    """As `save`, to a file that is open; without a background."""
-    with our_style():
+def write_svg(picture: Picture, file: BinaryIO, salt: str) -> None:
+    """As `save`, to a file that is open; without a background. Names of pieces differ by `salt`."""
+    with our_style(), matplotlib.rc_context({"svg.hashsalt": salt}):
         picture.savefig(file, format="svg", dpi=DPI, metadata=FORMATS["svg"], transparent=True)
 
 

@@ -15,14 +15,6 @@ from numatlas.units import half_width, ranges_of
 #: Columns of a case, in the order of a reader's interest.
 POINT_FIELDS = ("name", "size", "pages", "order", "stride", "kernel", "stores", "status", "reason")
 
-#: Labels that the program makes of a case and its flows (src/record/labels.h).
-MADE_LABELS = (
-    *("workers", "cache", "nodes", "copied_between", "worker", "rank", "thread", "host", "cpu", "cpu_node"),
-    *("memory", "memory_node", "page_size", "role", "first_touch", "overlap", "stop", "level", "rate"),
-    *("gpu", "gpu_name", "gpu_address", "gpu_node", "gpu_direction", "gpu_how", "link", "link_limit"),
-    *("grid", "memory_bandwidth"),
-)
-
 SUMMARY_FIELDS = ("n", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad", "outliers")
 GPU_FIELDS = ("gpu", "name", "direction", "pinning", "link_limit", "route")
 
@@ -176,13 +168,11 @@ def _check(result: Result, place: str) -> None:
                 f"the interval of {row.metric}, {row.low:g} to {row.high:g}, excludes its value {row.value:g}"
             )
             raise FileError(result.path, f"field '{field}': {words}")
-    known = {*result.labels, *POINT_FIELDS, *MADE_LABELS, None, ""}
-    for index, view in enumerate(result.views):
-        figures = {cell["figure"] for cell in view["cells"]}
-        rows = None if view["rows"] in figures else view["rows"]  # of a curve
-        named = [rows, view["columns"], *view["where"], *(cell["label"] for cell in view["cells"])]
-        for name in named:
-            if name not in known:
+    known = {None, "", *result.labels, *result.flows, *result.totals, *result.groups}
+    for index, view in enumerate(result.views if len(result.flows) else []):
+        figures = {cell["figure"] for cell in view["cells"]}  # of which a curve may be over one
+        for name in [view["rows"], view["columns"], *view["where"]]:
+            if name not in known | figures:
                 words = f"field '{place}views[{index}]' names the label '{name}', which no case has"
                 raise FileError(result.path, words)
 

@@ -27,14 +27,15 @@ _NAMES = {colour.lower(): f"var(--c{index})" for index, colour in enumerate(COLO
     GRID.lower(): "var(--grid)",
 }
 _COLOUR = re.compile("#[0-9a-fA-F]{6}")
-_REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
 def inline(picture: Picture, identity: str, words: str) -> Markup:
-    """An svg element; `identity` is part of the names of its pieces, `words` are for those who cannot see it.
-    What `describe` told of a part is its tooltip."""
+    """An svg element; the names of its pieces are made with `identity`, so that no other picture of the page
+    has them; `words` are for those who cannot see it. What `describe` told of a part is its tooltip."""
     told = _named_parts(picture)
-    root = ElementTree.fromstring(_svg(picture))
+    with io.BytesIO() as file:
+        write_svg(picture, file, identity)
+        root = ElementTree.fromstring(file.getvalue())
     for element in root.findall(f"{SVG}metadata"):
         root.remove(element)
     defined = {one.get("id") for place in root.iter(f"{SVG}defs") for one in place.iter()} - {None}
@@ -42,21 +43,15 @@ def inline(picture: Picture, identity: str, words: str) -> Markup:
         name = element.attrib.pop("id", None)
         if name in told:
             _explain(element, told[name])
-        _restyle(element, identity)
+        _restyle(element)
         if name in defined:
-            element.set("id", f"{identity}-{name}")
+            element.set("id", name)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
     root.set("role", "img")
     root.set("aria-label", words)
     text = ElementTree.tostring(root, encoding="unicode")
     return Markup(re.sub(r"<(/?)ns\d+:", r"<\1", re.sub(r' xmlns:ns\d+="[^"]*"', "", text)))
-
-
-def _svg(picture: Picture) -> bytes:
-    with io.BytesIO() as file:
-        write_svg(picture, file)
-        return file.getvalue()
 
 
 def _named_parts(picture: Picture) -> dict[str, list[str]]:
@@ -70,17 +65,14 @@ def _named_parts(picture: Picture) -> dict[str, list[str]]:
     return told
 
 
-def _restyle(element: ElementTree.Element, identity: str) -> None:
+def _restyle(element: ElementTree.Element) -> None:
     style = element.get("style")
     if style:
         style = _COLOUR.sub(lambda found: _NAMES.get(found[0].lower(), found[0]), style)
         element.set("style", style)
-    for name, value in list(element.attrib.items()):
-        if value.startswith("url(#"):
-            element.set(name, _REFERENCE.sub(rf"url(#{identity}-\1)", value))
     target = element.attrib.pop(LINK, None)
     if target is not None:
-        element.set("href", f"#{identity}-{target[1:]}" if target.startswith("#") else target)
+        element.set("href", target)
 
 
 def _explain(group: ElementTree.Element, texts: list[str]) -> None:

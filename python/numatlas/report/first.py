@@ -7,8 +7,8 @@ import pandas as pd
 from numatlas.facts import Metric, metrics
 from numatlas.figures.overlay import letters
 from numatlas.figures.told import is_of_the_null_engine
-from numatlas.report.judge import verdict_on, verdicts
-from numatlas.report.verdict import Verdict, cut_short, verdict
+from numatlas.report.judge import verdicts
+from numatlas.report.verdict import cut_short
 from numatlas.result import Result
 from numatlas.units import poorly_known, quantity_text, short_size
 
@@ -16,24 +16,6 @@ from numatlas.units import poorly_known, quantity_text, short_size
 MOST_PERCENT = 10
 #: Of more runs than this the table has no intervals.
 MOST_WORDY = 4
-#: What a star beside an interval means.
-STAR = "* of fewer than 5 visits: the interval does not cover changes between visits"
-
-
-@dataclass
-class First:
-    """What stands on the first screen of one run, above its pictures."""
-
-    verdict: Verdict | None
-    cards: list[Metric]
-    notes: list[str]  #: below the cards
-
-
-def first_of(result: Result) -> First:
-    """Its verdict and headline figures."""
-    found = metrics(result)
-    starred = any("*" in one.spread + one.beside for one in found)
-    return First(verdict(result), found, [STAR] if starred else [])
 
 
 def title_of(results: list[Result]) -> str:
@@ -128,8 +110,10 @@ def several_of(results: list[Result], names: list[str]) -> Several:
     alike = [len(set(column)) == 1 for column in zip(*words, strict=True)]
     judged, rows = verdicts(results[0], results[-1]), []
     for name, cells in headlines(results).items():
-        verdict_of_name = verdict_on(judged, cells[0], cells[-1])
-        rows.append(Row(name, cells, _change(cells[0], cells[-1]), verdict_of_name))
+        base, new = cells[0], cells[-1]
+        # None of figures of two cases, or made of several.
+        told = judged.get((base.unit, base.value, new.value), "") if base and new else ""
+        rows.append(Row(name, cells, _change(base, new), told))
     return Several(
         [
             (letter, name, [text for text, same in zip(mine, alike, strict=True) if text and not same])
@@ -144,9 +128,8 @@ def several_of(results: list[Result], names: list[str]) -> Several:
 
 def _change(first: Metric | None, last: Metric | None) -> str:
     """Of values that are known."""
-    if not first or not last or not first.value or poorly_known(first.value, first.low, first.high):
-        return ""
-    if poorly_known(last.value, last.low, last.high):
+    unknown = [not one or poorly_known(one.value, one.low, one.high) for one in (first, last)]
+    if any(unknown) or not first.value:
         return ""
     times = last.value / first.value
     return f"{100 * (times - 1):+.1f} %" if times < MOST_PERCENT else f"{times:,.0f}x"

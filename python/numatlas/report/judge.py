@@ -1,10 +1,10 @@
 """What `numatlas compare` says of two files: the page judges nothing itself."""
 
 import json
+import os
+import shutil
 import subprocess
 
-from numatlas.facts import Metric
-from numatlas.files import program_path
 from numatlas.result import Result
 
 #: Its verdict on a figure, by the unit and the values of both files.
@@ -15,7 +15,7 @@ PATIENCE = 120
 
 def verdicts(base: Result, new: Result) -> Verdicts:
     """Empty where the program is not there, or cannot compare the files."""
-    program = program_path()
+    program = os.environ.get("NUMATLAS") or shutil.which("numatlas")
     if not program:
         return {}
     line = [program, "compare", "--base", base.path.absolute(), "--new", new.path.absolute()]
@@ -40,8 +40,3 @@ def verdicts(base: Result, new: Result) -> Verdicts:
         return told
     except (OSError, subprocess.TimeoutExpired, ValueError, KeyError, TypeError, AttributeError):
         return {}  # or it is a program of another version
-
-
-def verdict_on(told: Verdicts, base: Metric | None, new: Metric | None) -> str:
-    """ "" where it judges none with these: they are of two cases, or made of several."""
-    return told.get((base.unit, base.value, new.value), "") if base and new else ""

@@ -12,15 +12,17 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.colors import Normalize
 
+from numatlas.facts import metrics
 from numatlas.figures import figures_of, trend
 from numatlas.figures.fleet import NONE_JUDGED
-from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, MachinePicture, Matrix
+from numatlas.figures.model import Atlas, Curves, Figure, Fleet, MachinePicture, Matrix
 from numatlas.figures.overlay import can_overlay, form_of, group_keys, letters, overlaid
 from numatlas.figures.told import NOTHING
 from numatlas.figures.verdicts import MARKS
 from numatlas.file_error import intact
 from numatlas.plot import common_norm
 from numatlas.report import first, head, pack, pictures
+from numatlas.report.verdict import verdict
 from numatlas.result import Result
 from numatlas.units import number_text, percent_text, spread_text
 
@@ -51,7 +53,7 @@ class Panel:
 def page(results: list[Result], title: str = "") -> str:
     """One self-contained page of all figures of the results, those of one key side by side. Nothing is
     loaded from elsewhere, and no folder of a file is told. Raises FileError where a file is damaged."""
-    with intact(", ".join(str(result.path) for result in results)):
+    with intact(*(result.path for result in results)):
         return _page(results, title)
 
 
@@ -62,13 +64,16 @@ def _page(results: list[Result], title: str) -> str:
     shown = _of_first_screen(sections)
     warnings = _warnings(results, names, panels)
     alone = len(results) == 1
+    cards = metrics(results[0]) if alone else []
     return render(
         "page.html",
         title=title or first.title_of(results),
         subtitle=first.title_of(results) if alone and title else "",
         badges=first.badges(results),
         nothing=first.nothing_measured(results),
-        first=first.first_of(results[0]) if alone else None,
+        verdict=verdict(results[0]) if alone else None,
+        cards=cards,
+        starred=any("*" in one.spread + one.beside for one in cards),
         several=None if alone else first.several_of(results, names),
         columns=[shown[0::2], shown[1::2]],
         notes=[note for result in results for note in head.notes(result)],
@@ -103,13 +108,7 @@ def _environment() -> jinja2.Environment:
     )
     made.filters |= {"number": number_text, "percent": percent_text}
     functions = (
-        *(
-            spread_text,
-            width_of,
-            first.claim,
-            pack.embed,
-            pack.packed,
-        ),
+        *(spread_text, width_of, first.claim, pack.embed, pack.packed),
         *(pack.table, pictures.drawing_of, pictures.fleet_in_sum, pictures.is_drawn),
         *(pictures.cells_of, pictures.maps_of, pictures.told_of),
     )
@@ -154,7 +153,7 @@ def _of_first_screen(sections: dict[str, list[list[Panel]]]) -> list[Panel]:
     for kind in FIRST:
         for group in sections.get(kind, []):
             figure = group[0].figure
-            alone = isinstance(figure, Bars) and len(figure.rows) < 2  # a headline figure already
+            alone = not pictures.is_drawn(figure)  # a headline figure already
             fits = isinstance(figure, Atlas | Curves) or width_of(group, 2) == "panels half"
             if len(group) == 1 and fits and not alone and len(found) < MOST_FIRST:
                 found.append(group[0])

@@ -31,8 +31,9 @@ def is_narrow(figure: Figure) -> bool:
 
 
 def is_drawn(figure: Figure) -> bool:
-    """Whether a picture says more than its table: of words, and of a single bar, it does not."""
-    return not isinstance(figure, Listing) and not (isinstance(figure, Bars) and len(figure.rows) < 2)
+    """Whether a picture says more than its table: of words, and of a single value, it does not."""
+    alone = isinstance(figure, Bars | Matrix) and len(figure.table()[1]) < 2
+    return not alone and not isinstance(figure, Listing)
 
 
 def drawing_of(figure: Figure, identity: str, norm: Normalize | None = None) -> Markup:
