@@ -172,7 +172,7 @@ TEST_F(Real, AtomicAdditions) {
       work.adds = 100;
       const auto report = ran({work}, work.bytes(), 3);
       ASSERT_TRUE(report) << name_of(sharing) << ", " << full_text(report.error());
-      EXPECT_EQ(report->steps.size(), 3U);
+      EXPECT_GE(report->steps.size(), 3U);
     }
   }
 }

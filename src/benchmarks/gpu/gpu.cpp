@@ -106,12 +106,14 @@ std::string csv_file(const RunReport& report, const RunOptions&) { return tidy_c
 
 }  // namespace
 
-void OnOption::add_to(CLI::App& app) {
-  rare(add_value(app, "--on", text_, "WHERE",
-                 "who runs it: cpus, or GPUs: gpu:0, gpu:0-3\n"
-                 "The memory of GPUs is their own unless --memory says otherwise; gpu:1 is then "
-                 "the memory of GPU 1"))
-      ->group("Measurement");
+void OnOption::add_to(CLI::App& app, bool has_memory) {
+  std::string text = "who runs it: cpus, or GPUs: gpu:0, gpu:0-3";
+  if (has_memory)
+    text +=
+        "\nThe memory of GPUs is their own unless --memory says otherwise; gpu:1 is then the "
+        "memory "
+        "of GPU 1";
+  rare(add_value(app, "--on", text_, "WHERE", text))->group("Measurement");
 }
 
 Expected<void> OnOption::parse() {

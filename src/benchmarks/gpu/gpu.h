@@ -66,7 +66,8 @@ std::string memory_words(const std::string& memory);
 /// --on of a benchmark that CPUs run, or GPUs.
 class OnOption {
  public:
-  void add_to(CLI::App& app);
+  /// `has_memory`: of a benchmark whose help has --memory.
+  void add_to(CLI::App& app, bool has_memory = true);
   bool on_gpus() const { return !gpus_.empty(); }
   /// Error (usage): it names neither CPUs nor GPUs.
   Expected<void> parse();

@@ -117,7 +117,7 @@ TEST(GpuPlan, LoadsFromOneMultiprocessorToAllButOne) {
   ASSERT_TRUE(plan);
   const std::vector<std::string> names = names_of(*plan);
   EXPECT_THAT(std::vector(names.begin(), names.begin() + 3),
-              ElementsAre("idle gpu 2 memory own", "gpu write 1 SMs gpu 2 memory own",
+              ElementsAre("idle gpu 2 memory own", "gpu write 1 SM gpu 2 memory own",
                           "gpu write 2 SMs gpu 2 memory own"));
   // The mix of two reads to a write is triad.
   EXPECT_EQ(names.back(), "gpu triad peak gpu 2 memory own");

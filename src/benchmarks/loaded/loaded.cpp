@@ -50,7 +50,7 @@ struct Options {
 };
 
 void add_options(Options& own, CLI::App& app) {
-  own.on.add_to(app);
+  own.on.add_to(app, false);
   add_value(app, "--pairs", own.pairs_text, "all|local|PAIRS",
             "pairs of CPU node and memory node: all, each with its own (local), or some such as "
             "0:0,0:2\n"

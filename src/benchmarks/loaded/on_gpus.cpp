@@ -138,9 +138,11 @@ Expected<Plan> plan_on_gpus(const GpuLoad& load, const PlanInput& input) {
       for (const int blocks : counts) {
         const bool all = blocks == counts.back();
         add_point(plan,
-                  planned_point(input, point,
-                                {kernel, blocks, all ? peak_load : fmt::format("{} SMs", blocks)},
-                                memory));
+                  planned_point(
+                      input, point,
+                      {kernel, blocks,
+                       all ? peak_load : fmt::format("{} SM{}", blocks, blocks == 1 ? "" : "s")},
+                      memory));
       }
     }
   };

@@ -38,7 +38,7 @@ struct Options {
 };
 
 void add_options(Options& own, CLI::App& app) {
-  own.on.add_to(app);
+  own.on.add_to(app, false);
   add_choice(app, "--only", own.only, named({"latency", "bandwidth"}), "measure only this");
   add_value(app, "--nodes", own.nodes, "all|NODES",
             "nodes of the memory, such as 0,2; memories of GPUs only if named");
