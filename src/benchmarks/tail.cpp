@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -12,7 +13,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/add_once.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "record/labels.h"
 #include "run/declare.h"
@@ -202,8 +203,11 @@ void conclude_tails(RunReport& report, unsigned loads) {
   std::ranges::move(steps, std::back_inserter(report.scenarios));
 }
 
+bool is_tail_step(const ScenarioResult& one) { return find_label(one, step_label) != nullptr; }
+
 std::vector<View> tail_views(const RunReport& report, unsigned loads,
-                             const std::vector<std::string>& labels) {
+                             const std::vector<std::string>& labels,
+                             const std::function<bool(const ScenarioResult&)>& shown) {
   const std::string of_loads = count_text(static_cast<int>(loads), "dependent load");
   View table;
   table.level = ViewLevel::groups;
@@ -223,21 +227,16 @@ std::vector<View> tail_views(const RunReport& report, unsigned loads,
   table.cells.push_back(figure_column("slow", "tail_slow", in_millionths, Part::value, 1));
   table.cells.push_back(figure_column("of", "tail_slow_time", in_ns, Part::value, 0));
   std::vector<View> views{table};
-  std::vector<std::string> apart = labels;
-  apart.insert(apart.begin(), "pages");
-  apart.emplace_back("nodes");
-  RunReport steps;
-  steps.hosts = report.hosts;
-  steps.workers = report.workers;
-  for (const ScenarioResult& one : report.scenarios)
-    if (find_label(one, step_label) != nullptr) steps.scenarios.push_back(one);
-  for (const CaseGroup& group : groups_of(steps, apart)) {
-    const ScenarioResult& any = *group.cases.front();
+  for (const ScenarioResult& one : report.scenarios) {
+    // The longest is the last step.
+    if (label_of(one, step_label) != "max" || !shown(one)) continue;
     View view;
     view.kind = ViewKind::curve;
-    view.where = group.labels;
+    view.where = {{"pages", one.pages}, {"size", compact_text(one.size)}};
+    std::ranges::copy_if(one.labels, std::back_inserter(view.where),
+                         [](const auto& label) { return label.first != step_label; });
     view.title = fmt::format("Distribution of the slowest load of {}: {}", of_loads,
-                             any.name.substr(0, any.name.rfind(' ')));
+                             one.name.substr(0, one.name.rfind(' ')));
     view.notes = {
         "per million: groups that were at least so slow",
         "load: the slowest of the group, if the others took the median; group: all of it"};

@@ -2,6 +2,7 @@
 // timed one by one (kernels/group_times.h).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,9 +37,13 @@ std::vector<Figure> tail_figures(const Distribution& groups, unsigned loads);
 /// s.
 void conclude_tails(RunReport& report, unsigned loads);
 
-/// A table of all cases, and the distribution of each case and pair of nodes. `labels` tell the
-/// cases apart, beside their pages and size.
-std::vector<View> tail_views(const RunReport& report, unsigned loads,
-                             const std::vector<std::string>& labels);
+/// Whether a case is such a step.
+bool is_tail_step(const ScenarioResult& one);
+
+/// A table of all cases, which these labels tell apart, and of those that are to be shown the
+/// distribution for each pair of nodes.
+std::vector<View> tail_views(
+    const RunReport& report, unsigned loads, const std::vector<std::string>& labels,
+    const std::function<bool(const ScenarioResult&)>& shown = [](const auto&) { return true; });
 
 }  // namespace numatlas
