@@ -50,9 +50,13 @@ bool has_tail(const FlowResult& flow) {
   return !flow.load && find_figure(flow, "tail_timer") != nullptr && !flow.distribution.empty();
 }
 
-/// With its interval over visits, widened where that does not hold the value.
+/// With its interval over visits, widened where that does not hold the value. The longest of all
+/// has none.
 void set_value(Figure& figure, double value) {
-  if (!figure.estimate) return;
+  if (!figure.estimate || figure.key == "tail_max") {
+    figure.estimate = value;
+    return;
+  }
   Estimate& estimate = *figure.estimate;
   estimate.value = value;
   if (estimate.low) estimate.low = std::min(*estimate.low, value);
@@ -224,8 +228,8 @@ std::vector<View> tail_views(const RunReport& report, unsigned loads,
                                   std::pair("p99", "tail_p99"), std::pair("p99.9", "tail_p999"),
                                   std::pair("p99.99", "tail_p9999"), std::pair("max", "tail_max")})
     table.cells.push_back(figure_column(head, key, in_ns, Part::with_interval, 1));
-  table.cells.push_back(figure_column("slow", "tail_slow", in_millionths, Part::value, 1));
-  table.cells.push_back(figure_column("of", "tail_slow_time", in_ns, Part::value, 0));
+  table.cells.push_back(figure_column("slow/million", "tail_slow", in_millionths, Part::value, 1));
+  table.cells.push_back(figure_column("slow ns", "tail_slow_time", in_ns, Part::value, 0));
   std::vector<View> views{table};
   for (const ScenarioResult& one : report.scenarios) {
     // The longest is the last step.
