@@ -23,7 +23,7 @@ namespace numatlas {
 namespace {
 
 constexpr const char* step_label = "slowest";
-constexpr double slow_times = 3, slow_by = 100e-9;
+constexpr double slow_times = 2, slow_by = 100e-9;
 
 /// The slowest load of a group that took so long, where the others took what is usual.
 class SlowestLoad {
@@ -222,8 +222,11 @@ std::vector<View> tail_views(const RunReport& report, unsigned loads,
                   "million loads, and the mean of their times",
                   slow_times, slow_by * in_ns),
       set_aside_text(report)};
-  for (const std::string& label : labels) table.cells.push_back(label_column(label, label));
-  table.cells.push_back(label_column("nodes", "nodes"));
+  for (const std::string& label : labels) {
+    std::string head = label;
+    std::ranges::replace(head, '_', ' ');
+    table.cells.push_back(label_column(std::move(head), label));
+  }
   for (const auto& [head, key] : {std::pair("p50", "tail_p50"), std::pair("p90", "tail_p90"),
                                   std::pair("p99", "tail_p99"), std::pair("p99.9", "tail_p999"),
                                   std::pair("p99.99", "tail_p9999"), std::pair("max", "tail_max")})

@@ -17,10 +17,10 @@
 namespace numatlas {
 namespace {
 
-constexpr double second_ns = 1e9;
+constexpr double time_ns = 3e8;
 
 Distribution simulated(unsigned loads, const std::optional<DelayNoise>& delays) {
-  return distribution_of_groups(simulated_groups(loads, 95, second_ns, delays, 3));
+  return distribution_of_groups(simulated_groups(loads, 95, time_ns, delays, 3));
 }
 
 double value_of(const std::vector<Figure>& figures, const std::string& key) {
@@ -110,7 +110,7 @@ TEST(Tail, StepsAreOfEachPairOfNodes) {
   EXPECT_LT(load_of("64MiB thp 0 -> - p99"), 200e-9);
   EXPECT_NEAR(load_of("64MiB thp 0 -> - p99.7"), 1095e-9, 110e-9);
   EXPECT_NEAR(load_of("64MiB thp 1 -> - p97"), 1095e-9, 110e-9);
-  const auto views = tail_views(report, 8, {"size"});
+  const auto views = tail_views(report, 8, {"size", "nodes"});
   ASSERT_EQ(views.size(), 3U);
   EXPECT_EQ(views[1].rows, "tail_load");
   EXPECT_EQ(items_of(report, views[1]).size(), items_of(report, views[2]).size());

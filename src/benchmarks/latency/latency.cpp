@@ -337,7 +337,8 @@ std::vector<View> views(const Options& own, const RunReport& report) {
     views.push_back(std::move(view));
   }
   if (own.tail.asked())
-    std::ranges::move(tail_views(report, own.tail.loads(), {"size"}), std::back_inserter(views));
+    std::ranges::move(tail_views(report, own.tail.loads(), {"size", "nodes"}),
+                      std::back_inserter(views));
   if (kinds.size() < 2) return views;
   View view;
   view.kind = ViewKind::curve;
