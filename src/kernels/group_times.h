@@ -18,7 +18,7 @@ inline constexpr unsigned most_tail_group = 64;
 struct GroupTimes {
   /// Bins are a tick wide at first, then at most 1/64 of their value.
   static constexpr unsigned bits = 6;
-  static constexpr std::size_t bin_count = std::size_t{64 - bits} << bits;
+  static constexpr std::size_t bin_count = std::size_t{64 - bits + 1} << bits;
   static std::size_t bin_of(std::uint64_t ticks) {
     const auto width = static_cast<unsigned>(std::bit_width(ticks));
     if (width <= bits + 1) return ticks;
