@@ -6,7 +6,14 @@ from typing import Any
 #: Unit of a result file -> (unit shown, factor).
 SHOWN = {"s": ("ns", 1e9), "B/s": ("GB/s", 1e-9), "1/s": ("M/s", 1e-6), "1": ("", 1.0), "cost": ("", 1.0)}
 #: Other factors that views have.
-SCALED = {("s", 1e3): "ms", ("s", 1e6): "µs", ("s", 1): "s", ("B/s", 2**-30): "GiB/s", ("1", 100): "%"}
+SCALED = {
+    ("s", 1e3): "ms",
+    ("s", 1e6): "µs",
+    ("s", 1): "s",
+    ("B/s", 2**-30): "GiB/s",
+    ("1", 100): "%",
+    ("cost", 1e6): "per million",
+}
 
 #: Units of quantities of which less is better; of all others more is.
 LESS_IS_BETTER = {"s", "cost"}

@@ -357,6 +357,7 @@ void RealEngine::check_results(TeamRun& run, int thread) {
     // After a stop nobody waits for the end of a long check.
     if (!run.start || block_->stop.load(std::memory_order_acquire) != 0) return;
     job.trace.counts = job.kernel->counts();
+    job.trace.groups = job.kernel->group_times();
     if (run.scenario.checks) note_wrong(job);
     // Memory that stays is looked at when it goes.
     if (run.scenario.checks && !run.scenario.keep_memory) note_moved(job, run.after);

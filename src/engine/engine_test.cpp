@@ -49,6 +49,24 @@ class Phases final : public ProgressListener {
   std::string text;
 };
 
+TEST_F(RealEngine, GroupsAreCountedWhileItRecords) {
+  Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, milliseconds(50));
+  for (Flow& flow : scenario.flows) flow.kernel.as<ChaseParameters>().tail_group = 8;
+  // The second run finds the memory and the kernels of the first.
+  for (int run = 0; run < 2; ++run) {
+    const auto traces = engine_->run(scenario);
+    ASSERT_TRUE(traces) << full_text(traces.error());
+    for (const Trace& trace : *traces) {
+      ASSERT_TRUE(trace.groups);
+      std::uint64_t groups = trace.groups->interrupted;
+      for (const std::uint64_t count : trace.groups->counts) groups += count;
+      const std::uint64_t recorded = trace.samples.size() * trace.steps_per_sample / 8;
+      EXPECT_GE(groups, recorded);
+      EXPECT_LE(groups, 2 * recorded + 1000) << "what came before does not count";
+    }
+  }
+}
+
 TEST_F(RealEngine, KernelsAreCheckedAndRecordTogether) {
   Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, milliseconds(100));
   for (Flow& flow : scenario.flows) flow.kernel.parameters = LoopParameters{Operation::triad};

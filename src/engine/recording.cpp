@@ -89,6 +89,7 @@ void RealEngine::record(const Scenario& scenario, const Flow& flow, Job& job) {
   Window& window = windows_[job.window];
   const std::uint64_t switches = clock_.switches();
   const bool load = flow.role == Role::load;
+  job.kernel->count_anew();
   window.start_ns = clock_.now_ns();
   if (scenario.stop.steps) {
     record_steps(*scenario.stop.steps, sampler);
@@ -98,7 +99,10 @@ void RealEngine::record(const Scenario& scenario, const Flow& flow, Job& job) {
     const bool counts = !load && !sampler.done();
     sampler.record();
     // Started over: what was recorded before does not count.
-    if (sampler.empty()) window.start_ns = clock_.now_ns();
+    if (sampler.empty()) {
+      job.kernel->count_anew();
+      window.start_ns = clock_.now_ns();
+    }
     if (counts && sampler.done()) block_->finished.fetch_add(1, std::memory_order_acq_rel);
   }
   window.end_ns = clock_.now_ns();

@@ -100,6 +100,7 @@ struct Trace {
   }
   std::optional<Error> wrong;              ///< what the kernel found when it checked its output
   std::vector<StepCount> counts;           ///< of the kernel, over all steps that it ran
+  std::optional<GroupTimes> groups;        ///< of its steps while recording, where it timed them
   std::uint64_t involuntary_switches = 0;  ///< times it lost its CPU while recording
   /// Indices of the samples, ascending, in which it lost its CPU or paused, as far as that is seen.
   std::vector<std::size_t> stopped;

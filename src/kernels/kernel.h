@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -16,6 +17,7 @@
 #include "kernels/chase.h"
 #include "kernels/device.h"
 #include "kernels/fault.h"
+#include "kernels/group_times.h"
 #include "kernels/migrate.h"
 #include "kernels/ping_pong.h"
 #include "kernels/scatter.h"
@@ -136,6 +138,9 @@ class Kernel {
   virtual void use_width(Operation operation, unsigned bytes) { (void)operation, (void)bytes; }
   /// Of what it did so far. Not while `run` is under way.
   virtual std::vector<StepCount> counts() const { return {}; }
+  /// From now on groups of steps are counted anew; and how long each took, where they are timed.
+  virtual void count_anew() {}
+  virtual std::optional<GroupTimes> group_times() const { return std::nullopt; }
   /// Looks at what it has written and read so far, so that no work can be left out unseen; error
   /// kind internal when that is wrong.
   virtual Expected<void> verify() const = 0;

@@ -43,10 +43,7 @@ Distribution merged(const Distribution& a, const Distribution& b) {
 
 namespace {
 
-const double bin_width = std::pow(Distribution::ratio, 1.0 / fine);
-
-/// Values with how many samples have each, ascending.
-using Weighted = std::vector<std::pair<double, std::uint64_t>>;
+double width_of(int fineness) { return std::pow(Distribution::ratio, 1.0 / fineness); }
 
 /// What so many per cent of the samples do not exceed, as ranks of sorted samples would have it;
 /// `width`: how far apart, relatively, samples of one value may lie.
@@ -65,15 +62,33 @@ double percentile_of(const Weighted& values, double percent, double width) {
   return values.back().first;
 }
 
-/// The middle of each fine bin.
-Weighted middles_of(const Distribution& distribution) {
+}  // namespace
+
+Distribution distribution_of(const Weighted& values) {
+  Distribution distribution;
+  for (const auto& [value, count] : values) {
+    const auto bin = static_cast<int>(std::floor(std::log(value) / std::log(Distribution::ratio)));
+    if (distribution.empty() || distribution.bins.back() != bin) {
+      distribution.bins.push_back(bin);
+      distribution.counts.push_back(0);
+    }
+    distribution.counts.back() += count;
+  }
+  return distribution;
+}
+
+Weighted middles_of(const Distribution& distribution, int fineness) {
   Weighted values;
   for (std::size_t i = 0; i < distribution.bins.size(); ++i)
-    values.emplace_back(std::pow(bin_width, distribution.bins[i] + 0.5), distribution.counts[i]);
+    values.emplace_back(std::pow(width_of(fineness), distribution.bins[i] + 0.5),
+                        distribution.counts[i]);
   return values;
 }
 
-}  // namespace
+double percentile_of(const Distribution& distribution, double percent) {
+  if (distribution.empty()) return 0;
+  return percentile_of(middles_of(distribution), percent, width_of(1));
+}
 
 Summary combined(const Summary& a, const Summary& b, const Distribution& both) {
   const auto n = static_cast<double>(a.n), m = static_cast<double>(b.n), all = n + m;
@@ -89,9 +104,9 @@ Summary combined(const Summary& a, const Summary& b, const Distribution& both) {
   };
   sum.stddev = std::sqrt((squares(a, n) + squares(b, m)) / (all - 1));
   if (both.empty()) return sum;
-  const Weighted values = middles_of(both);
+  const Weighted values = middles_of(both, fine);
   const auto at = [&](double percent) {
-    return std::clamp(percentile_of(values, percent, bin_width), sum.min, sum.max);
+    return std::clamp(percentile_of(values, percent, width_of(fine)), sum.min, sum.max);
   };
   sum.median = at(50);
   sum.p5 = at(5);

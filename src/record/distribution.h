@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/statistics.h"
@@ -24,6 +25,15 @@ struct Distribution {
 /// left out.
 inline constexpr int fine = 10;
 Distribution distribution_of(std::span<const double> sorted, int fineness = 1);
+
+/// The same of positive values, ascending, with how many samples have each.
+using Weighted = std::vector<std::pair<double, std::uint64_t>>;
+Distribution distribution_of(const Weighted& values);
+/// The middle of each bin.
+Weighted middles_of(const Distribution& distribution, int fineness = 1);
+/// What so many per cent of the samples do not exceed; of none 0. Within a bin samples lie as far
+/// apart as one another.
+double percentile_of(const Distribution& distribution, double percent);
 
 /// Counts of both.
 Distribution merged(const Distribution& a, const Distribution& b);

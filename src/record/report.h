@@ -84,8 +84,9 @@ struct FlowResult : FlowAsk {
   int worker = 0;               ///< index into RunReport::workers
   std::vector<Figure> figures;  ///< --precision applies to the first
   std::vector<double> samples;  ///< raw, in the unit of the first figure; only for --samples
-  Distribution distribution;    ///< of the samples, in the unit of the first figure
-  std::string stop;             ///< "converged" (over visits), "time_cap", "interrupted", "passes"
+  /// Of the samples, in the unit of the first figure; of groups of loads where these were timed.
+  Distribution distribution;
+  std::string stop;  ///< "converged" (over visits), "time_cap", "interrupted", "passes"
   std::optional<double> overlap;  ///< 0..1
   std::uint64_t address = 0;
   std::optional<CpuId> cpu_before, cpu_after;

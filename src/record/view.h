@@ -77,6 +77,6 @@ inline ViewColumn figure_column(std::string head, std::string figure, double sca
   return {std::move(head), "", std::move(figure), part, scale, digits, std::move(unit)};
 }
 inline constexpr double in_ns = 1e9, in_us = 1e6, in_ms = 1e3, in_gb_per_s = 1e-9, in_percent = 100,
-                        in_millions = 1e-6;
+                        in_millions = 1e-6, in_millionths = 1e6;
 
 }  // namespace numatlas

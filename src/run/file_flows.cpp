@@ -80,6 +80,7 @@ std::set<std::string> fill_in(const FlowEntry& entry, const PlanInput& input, Fl
   if (owns && chain != nullptr) {
     fill("order", chain->order, ChainSpec{}.order);
     fill("chains", chain->chains, ChainSpec{}.chains);
+    fill("tail_group", chain->tail_group, ChaseParameters{}.tail_group);
     fill("stride", chain->stride, line_bytes(machine, cpus));
     fill("window", chain->page, page_bytes(machine, flow.region.pages));
     fill("verify", chain->verify_full,

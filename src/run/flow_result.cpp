@@ -89,7 +89,8 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.worker = flow.worker;
   std::vector<double> sorted = running_samples_of(flow, trace), in_order;
   if (with_samples) in_order = samples_of(flow, trace);
-  Distribution distribution = distribution_of(sorted);
+  Distribution distribution =
+      trace.groups ? distribution_of_groups(*trace.groups) : distribution_of(sorted);
   result.figures = figures_of(flow, trace, std::move(sorted));
   if (!result.load && !result.figures.empty()) {
     result.distribution = std::move(distribution);

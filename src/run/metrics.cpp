@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -106,6 +107,23 @@ std::vector<Figure> copy_figures(const Flow& flow, const Trace& trace) {
   return figures;
 }
 
+/// What part of the groups is set aside, and what the timer takes of a group.
+std::vector<Figure> group_figures(const GroupTimes& times) {
+  double stopped = 0, all = static_cast<double>(times.interrupted);
+  for (const auto& [time_ns, count] : times.times()) {
+    all += static_cast<double>(count);
+    if (time_ns >= longest_group_ns) stopped += static_cast<double>(count);
+  }
+  std::vector<Figure> figures{
+      {"tail_timer", "s", times.timer_ticks * times.ns_per_tick * 1e-9, std::nullopt}};
+  if (!(all > 0)) return figures;
+  figures.push_back({"tail_stopped", "cost", stopped / all, std::nullopt});
+  if (times.sees_interrupts)
+    figures.push_back(
+        {"tail_interrupted", "cost", static_cast<double>(times.interrupted) / all, std::nullopt});
+  return figures;
+}
+
 /// Sums over the flows that `counts` names.
 template <class Counts>
 std::vector<Figure> sums_over(const ScenarioResult& point, const Counts& counts) {
@@ -143,6 +161,13 @@ bool has_sums(const RunReport& report) { return !report.serial || report.workers
 
 }  // namespace
 
+Distribution distribution_of_groups(const GroupTimes& times) {
+  Weighted seconds;
+  for (const auto& [time_ns, count] : times.times())
+    if (time_ns < longest_group_ns) seconds.emplace_back(time_ns * 1e-9, count);
+  return distribution_of(seconds);
+}
+
 bool is_chase(const Flow& flow) { return traits_of(flow.kernel).chases_on_cpu(); }
 
 std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
@@ -152,6 +177,11 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
     return step_times(trace, counters->threads * counters->adds);
   std::vector<double> values = nanoseconds_per_step(trace);
   const bool chases = is_chase(flow);
+  // The timing of groups is no part of their loads.
+  if (trace.groups) {
+    const double beside = trace.groups->overhead_ns / trace.groups->loads;
+    for (double& value : values) value = std::max(value - beside, 0.1 * value);
+  }
   const double bytes = bytes_per_step(flow);
   if (!chases && bytes > 0) {
     for (double& value : values) value = bytes / (value * 1e-9);
@@ -214,7 +244,11 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector
   }
   const bool is_timed = traffic.counted() == 0;
   if (is_timed && flow.role == Role::load) return {};
-  if (is_chase(flow)) return {mean_of("latency", "s", std::move(sorted), width_of(trace))};
+  if (is_chase(flow)) {
+    std::vector<Figure> figures{mean_of("latency", "s", std::move(sorted), width_of(trace))};
+    if (trace.groups) std::ranges::move(group_figures(*trace.groups), std::back_inserter(figures));
+    return figures;
+  }
   if (is_timed) {
     std::vector<Figure> figures{
         mean_of(step_time(flow.kernel).key.c_str(), "s", std::move(sorted), width_of(trace))};

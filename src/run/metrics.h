@@ -13,6 +13,11 @@ namespace numatlas {
 /// Whether it follows a chain of dependent loads, by a CPU.
 bool is_chase(const Flow& flow);
 
+/// A group of loads that took at least so long was stopped: by a scheduler or a hypervisor.
+inline constexpr double longest_group_ns = 100'000;
+/// Times in s of the groups that were neither stopped nor interrupted.
+Distribution distribution_of_groups(const GroupTimes& times);
+
 /// A trace's samples in the unit of its first metric, in the order of time. Pure.
 std::vector<double> samples_of(const Flow& flow, const Trace& trace);
 /// Indices of the samples, ascending, in which its thread was stopped: it lost its CPU, as the
@@ -22,7 +27,8 @@ std::vector<std::size_t> stopped_samples(const Flow& flow, const Trace& trace);
 /// what moves memory, and where it was stopped in each.
 std::vector<double> running_samples_of(const Flow& flow, const Trace& trace);
 
-/// The mean over the samples in which the thread ran: "latency" in s (a dependent load) of a chase;
+/// The mean over the samples in which the thread ran: "latency" in s (a dependent load) of a chase,
+/// and where it timed groups of loads "tail_timer" in s, "tail_stopped" and "tail_interrupted";
 /// "core_to_core" in s (one way: half a round trip) of a line handed between two CPUs; the time of
 /// a step of other kernels that move no bytes, by its name (step_time), and what they counted in
 /// each. Of a GPU's copies "bandwidth" by the CPU's clock (the mean) (a copy's bytes count once),

@@ -55,6 +55,7 @@ json kernel_json(const KernelSpec& kernel) {
                   {"stride", chase->stride.value},
                   {"seed", kernel.seed}};
     if (chase->chains > 1) value["chains"] = chase->chains;
+    if (chase->tail_group > 0) value["tail_group"] = chase->tail_group;
     return value;
   }
   if (on_gpu(kernel)) return device_json(kernel);

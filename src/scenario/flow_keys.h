@@ -65,6 +65,7 @@ void list_keys(auto& f, auto& entry) {
   f("seed", kernel.seed, chases || is.on_gpu, 0, INT64_MAX);
   f("verify", chain.verify_full, chases);
   f("chains", chain.chains, chases, 1, most_chains);
+  f("tail_group", chain.tail_group, chases, 0, most_tail_group);
   f("lines", parameters_or(kernel, no_ping_pong).lines, is.is_ping_pong(), 1, most_ping_pong_lines);
   f("role", flow.role, true);
   f("rate", flow.rate, !is.is_ping_pong() && !is.chases_on_gpu());

@@ -126,6 +126,9 @@ FlowEntry some_flow(int& next_cpu) {
     perhaps_give(entry, "verify", chain.verify_full, yes());
     if (chain.order != ChainOrder::page_local)  // each needs two windows
       perhaps_give(entry, "chains", chain.chains, *rc::gen::inRange(1U, most_chains + 1));
+    if (!entry.has("chains"))
+      perhaps_give(entry, "tail_group", chain.tail_group,
+                   *rc::gen::inRange(0U, most_tail_group + 1));
   } else if (kernel != "read") {
     perhaps_give(entry, "stores", flow.kernel.stores,
                  *rc::gen::element(Stores::regular, Stores::non_temporal));

@@ -28,7 +28,7 @@ def label_text(value: Any, name: str = "") -> str:
     """A label as the program prints it."""
     if value is None or pd.isna(value) or value == "":
         return "-"
-    if name in SIZES:
+    if name in SIZES and not isinstance(value, str):  # what a view is of stands there as text
         return size_text(value, whole=True).replace(" ", "")
     whole = isinstance(value, float) and value.is_integer()
     return str(int(value)) if whole else str(value)
@@ -36,7 +36,7 @@ def label_text(value: Any, name: str = "") -> str:
 
 def label_shown(value: Any, name: str = "") -> str:
     """A label as people read it: "32 KiB"."""
-    is_size = name in SIZES and pd.notna(value) and value != ""
+    is_size = name in SIZES and not isinstance(value, str) and pd.notna(value)
     return size_text(value, whole=True) if is_size else label_text(value, name)
 
 

@@ -34,6 +34,8 @@ AXES = {
     "page_count": "pages",
     "chains": "independent chains",
     "bandwidth_sum": "bandwidth",
+    "tail_load": "slowest load of a group",
+    "tail_share": "groups at least so slow",
 }
 LOAD = "memory traffic of the loading CPUs"
 #: A table over so many values of a number has a picture over that number too.
@@ -141,7 +143,8 @@ def _curves(table: Table) -> list[Figure]:
     lines = [line for line in _lines(replace(table, frame=frame), name) if not _follows(frame, line, name)]
     beside = [cell for cell in view["cells"] if cell["label"] and cell["label"] not in (*lines, name)]
     frame["text"] = joined([*(table.texts(cell) for cell in beside), warnings], len(frame))
-    words = LOAD if name in table.units else AXES.get(name, head or words_of(name))
+    over_load = table.units.get(name) == "B/s"
+    words = LOAD if over_load else AXES.get(name, head or words_of(name))
     frame = frame[frame["value"].notna() | frame["low"].notna()].sort_values("x", kind="stable")
     frame = frame.assign(x=frame["x"].mask(unknown))
     groups = list(replace(table, frame=frame).groups(lines))
@@ -158,7 +161,7 @@ def _curves(table: Table) -> list[Figure]:
     ]
     told = table.told(None, *([] if view["kind"] == "curve" else ["by", name]))
     marks = cache_marks(table.result) if name == "size" and view["columns"] != "gpus" else []
-    if view["kind"] == "curve" and name in table.units:
+    if view["kind"] == "curve" and over_load:
         marks = load_marks(table.result, table.main, table.unit, axis["scale"]) if len(series) == 1 else []
         nodes = set(pd.to_numeric(column(frame, "memory_node")).dropna().astype(int))
         marks += peak_marks(table.result, axis["scale"], nodes) if len(nodes) == 1 else []
@@ -188,8 +191,9 @@ def figure_words(cell: Cell) -> str:
 
 
 def _by_powers(name: str, unit: str, values: pd.Series) -> bool:
-    """Sizes, and numbers of workers that go from few to many, are shown by powers of two."""
-    return unit == "bytes" or (name in QUANTITIES and 0 < DECADE * values.min() <= values.max())
+    """Sizes, and numbers of workers and times that go from few to many, are shown by powers."""
+    by_ratio = name in QUANTITIES or unit == "ns"
+    return unit == "bytes" or (by_ratio and 0 < DECADE * values.min() <= values.max())
 
 
 def _lines(table: Table, axis: str) -> list[str]:

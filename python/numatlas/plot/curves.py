@@ -116,7 +116,8 @@ def _x_axis(axes: Axes, figure: Curves) -> None:
             axes.set_xscale("log", base=2)
             axes.set_xlim(steps[0] / margin, steps[-1] * margin)
         most = 3 * most if axis.names else most  # letters are narrow
-        axes.xaxis.set_major_locator(FixedLocator(_apart(steps, most, axis.log2)))
+        places = FixedLocator(_apart(steps, most, axis.log2))
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if axis.unit == "ns" else places)
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: axis.text(value)))
         return

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "benchmarks/latency/facts.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
+#include "benchmarks/tail.h"
 #include "record/labels.h"
 #include "report/csv.h"
 #include "run/declare.h"
@@ -30,6 +32,7 @@ struct Options {
   benchmark_gpu::OnOption on = {};
   std::string stride_text, control_text, chains_text;
   SizesOption sizes{chase_past_caches_words};
+  TailOption tail;
   ChainOrder order = ChainOrder::random;
   std::optional<Bytes> stride;   ///< absent: the machine's cache line
   std::optional<Bytes> control;  ///< of --control-stride
@@ -40,6 +43,7 @@ void add_options(Options& own, CLI::App& app) {
   own.on.add_to(app);
   own.sizes.add_to(app, "memory of each worker");
   add_order_option(app, own.order);
+  own.tail.add_to(app);
   rare(add_value(app, "--stride", own.stride_text, "BYTES",
                  "distance of the chain's nodes (default: a cache line)"))
       ->group("Measurement");
@@ -60,10 +64,11 @@ void add_options(Options& own, CLI::App& app) {
 
 /// Of the chase of a GPU the size is what there is to choose.
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  for (const auto& [option, given] : {std::pair("--stride", !own.stride_text.empty()),
-                                      std::pair("--control-stride", !own.control_text.empty()),
-                                      std::pair("--chains", !own.chains_text.empty()),
-                                      std::pair("--order", own.order != ChainOrder::random)}) {
+  for (const auto& [option, given] :
+       {std::pair("--stride", !own.stride_text.empty()),
+        std::pair("--control-stride", !own.control_text.empty()),
+        std::pair("--chains", !own.chains_text.empty()), std::pair("--tail", own.tail.asked()),
+        std::pair("--order", own.order != ChainOrder::random)}) {
     if (given) return fail_usage(option, "is of chases by CPUs", "leave it or --on out");
   }
   benchmark_gpu::Options its;
@@ -78,6 +83,12 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   TRY(own.on.parse());
   if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
   benchmark.is_of_memory = own.sizes.given().empty();
+  for (const auto& [option, given] : {std::pair("--chains", !own.chains_text.empty()),
+                                      std::pair("--control-stride", !own.control_text.empty())}) {
+    if (own.tail.asked() && given)
+      return fail_usage("--tail", fmt::format("does not go with {}", option),
+                        "leave one of them out");
+  }
   if (!own.stride_text.empty()) {
     const auto stride = parse_bytes(own.stride_text);
     if (!stride) return fail(about("--stride", stride.error()));
@@ -126,6 +137,7 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes
                                                     : point.size;
         flows.push_back(chase_flow(input, worker, its, pages, {own.order, point.stride}));
         flows.back().kernel.as<ChaseParameters>().chains = static_cast<unsigned>(point.chains);
+        own.tail.set(flows.back());
       }
       const Bytes size =
           own.sizes.given().empty() ? fit_to_room(input, point.size, flows) : point.size;
@@ -231,14 +243,15 @@ SurveyPart survey(const Machine& machine) {
   return part;
 }
 
-/// One row per size has no place for several numbers of chains, or a second stride.
+/// One row per size has no place for several numbers of chains, a second stride, or percentiles.
 std::string csv_file(const Options& own, const RunReport& report, const RunOptions&) {
-  return own.chains.size() > 1 || own.control ? tidy_csv(report)
-                                              : size_matrix_csv(report, "latency");
+  const bool tidy = own.chains.size() > 1 || own.control || own.tail.asked();
+  return tidy ? tidy_csv(report) : size_matrix_csv(report, "latency");
 }
 
 std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
                                  const ScenarioResult& visit) {
+  if (own.tail.asked()) return tail_figures(flow.distribution, own.tail.loads());
   // A stride below a line finds the rest of the line there.
   return chains_figures(flow, visit, own.stride ? std::min(*own.stride, usual_line) : flow.stride);
 }
@@ -247,6 +260,7 @@ std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
 /// the control how much more it takes than the usual stride.
 void conclude(const Options& own, RunReport& report) {
   if (!own.chains.empty()) return add_loads_in_flight(report);
+  if (own.tail.asked()) conclude_tails(report, own.tail.loads());
   for (ScenarioResult& one : report.scenarios) {
     for (const ScenarioResult& base : report.scenarios) {
       if (base.size != one.size || &base == &one || is_control(base)) continue;
@@ -322,6 +336,9 @@ std::vector<View> views(const Options& own, const RunReport& report) {
     view.cells.push_back(figure_column("", "latency", in_ns));
     views.push_back(std::move(view));
   }
+  if (own.tail.asked())
+    std::ranges::move(tail_views(report, own.tail.loads(), {"size", "nodes"}),
+                      std::back_inserter(views));
   if (kinds.size() < 2) return views;
   View view;
   view.kind = ViewKind::curve;

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include "benchmarks/loaded/on_gpus.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/survey_words.h"
+#include "benchmarks/tail.h"
 #include "record/labels.h"
 #include "run/declare.h"
 #include "run/device_flows.h"
@@ -47,6 +49,7 @@ struct Options {
   std::string pairs_text = "all", rates_text;
   std::vector<double> rates;  ///< B/s; empty: parts of the peak
   benchmark_gpu::OnOption on = {};
+  TailOption tail;
 };
 
 void add_options(Options& own, CLI::App& app) {
@@ -61,6 +64,7 @@ void add_options(Options& own, CLI::App& app) {
   own.common.add_to(
       app, "memory of each loader, in MiB or with a unit (default: as for `numatlas matrix`)",
       "kernels of the load");
+  own.tail.add_to(app);
 }
 
 Expected<std::vector<double>> parse_rates(const std::string& text) {
@@ -97,7 +101,7 @@ std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
   for (const auto& [option, given] :
        {std::pair("--pairs", own.pairs_text != "all"),
-        std::pair("--rates", !own.rates_text.empty()),
+        std::pair("--rates", !own.rates_text.empty()), std::pair("--tail", own.tail.asked()),
         std::pair("--order", own.common.order != ChainOrder::random)}) {
     if (given) return fail_usage(option, "is of loads by CPUs", "leave it or --on out");
   }
@@ -214,6 +218,7 @@ PlannedScenario point(const Options& own, const PlanInput& input, const Setting&
       size, pages);
   std::vector<Flow>& flows = planned.scenario.flows;
   flows = {chase_flow(input, setting.chaser, chase_size, pages, {own.common.order, {}})};
+  own.tail.set(flows.front());
   if (choice != nullptr) {
     for (int worker : setting.loaders) {
       Flow flow = stream_flow(input, *choice, worker, load_size, pages);
@@ -301,7 +306,10 @@ std::string load_of(const ScenarioResult& point) { return label_of(point, "load"
 
 /// The points of each kernel between the same nodes, and the idle one that these start with.
 std::vector<CaseGroup> curves_of(const RunReport& report) {
-  return groups_of(report, curve_labels);
+  auto curves = groups_of(report, curve_labels);
+  for (CaseGroup& curve : curves)
+    std::erase_if(curve.cases, [](const ScenarioResult* one) { return is_tail_step(*one); });
+  return curves;
 }
 
 /// What each load adds to the idle latency.
@@ -342,7 +350,7 @@ void order_by_load(RunReport& report) {
 /// The latency at 80 % of the peak: of the point that was asked for this load, where it reached it.
 /// Without such a point: where the load is 80 % of the largest of all, between the points next to
 /// it.
-void conclude(RunReport& report) {
+void conclude(const Options& own, RunReport& report) {
   constexpr double part = 0.8;
   constexpr const char* key = "latency_at_80_percent";
   order_by_load(report);
@@ -370,6 +378,13 @@ void conclude(RunReport& report) {
       break;
     }
   }
+  if (own.tail.asked()) conclude_tails(report, own.tail.loads());
+}
+
+std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
+                                 const ScenarioResult&) {
+  const bool times_groups = own.tail.asked() && !flow.load;
+  return times_groups ? tail_figures(flow.distribution, own.tail.loads()) : std::vector<Figure>{};
 }
 
 /// Rates that were not reached, and peaks whose parts are no better known than they are.
@@ -401,7 +416,14 @@ std::vector<Warning> warnings(const RunReport& report) {
   return warnings;
 }
 
-std::vector<View> views(const RunReport& report) {
+/// Of all loads the tails would be many: of some their distribution is shown.
+bool shows_distribution(const Options& own, const ScenarioResult& point) {
+  const std::string load = load_of(point);
+  return !own.rates.empty() || load == idle_load || load == "50%" || load == "80%" ||
+         load == peak_load;
+}
+
+std::vector<View> views(const Options& own, const RunReport& report) {
   std::vector<View> views;
   for (const CaseGroup& curve : curves_of(report)) {
     const ScenarioResult& any = *curve.cases.back();
@@ -449,6 +471,11 @@ std::vector<View> views(const RunReport& report) {
     }
     views.push_back(std::move(view));
   }
+  if (own.tail.asked())
+    std::ranges::move(
+        tail_views(report, own.tail.loads(), {"cpu_node", "memory_node", "load_kernel", "load"},
+                   [&](const ScenarioResult& point) { return shows_distribution(own, point); }),
+        std::back_inserter(views));
   return views;
 }
 
@@ -495,10 +522,11 @@ Benchmark make() {
       .workers = worker_on_first_cpus,
       .plan = with(plan),
       .refine = with(refine),
+      .flow_figures = with(flow_figures),
       .totals = totals,
-      .conclude = conclude,
+      .conclude = with(conclude),
       .warnings = warnings,
-      .views = views,
+      .views = with(views),
       .facts = loaded_facts,
       .survey = survey,
   };

@@ -89,8 +89,12 @@ Expected<std::vector<NoiseSetting>> settings_named(NoiseSpec& spec, std::string_
     return std::vector<NoiseSetting>{
         {"every", &spikes.every}, {"last", &spikes.last}, {"low", &spikes.low}};
   }
+  if (name == "delays") {
+    auto& delays = spec.delays.emplace();
+    return std::vector<NoiseSetting>{{"share", &delays.share}, {"by", &delays.by}};
+  }
   return fail(ErrorKind::usage, fmt::format("'{}' is not one of ar1, telegraph, drift, spikes, "
-                                            "lognormal, launch, seed",
+                                            "delays, lognormal, launch, seed",
                                             name));
 }
 

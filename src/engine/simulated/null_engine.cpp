@@ -19,6 +19,7 @@
 #include "kernels/permutation.h"
 #include "memory/source.h"
 #include "simulated/null_gpu.h"
+#include "simulated/null_groups.h"
 
 namespace numatlas {
 namespace {
@@ -285,6 +286,9 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   const Residency& host = from_host ? *trace.source_residency : trace.residency;
   if (on_gpu(flow.kernel)) mean_ns = null_gpu_step_ns(machine_, scenario, flow, host);
   mean_ns *= queueing(scenario, flow);
+  const double load_ns = mean_ns;
+  const bool delayed = noise_ && noise_->delays && traits_of(flow.kernel).chases_on_cpu();
+  if (delayed) mean_ns += noise_->delays->share * static_cast<double>(noise_->delays->by.count());
   if (flow.rate && bytes > 0) mean_ns = std::max(mean_ns, bytes / *flow.rate * 1e9);
   if (scenario.stop.passes) {
     trace.samples = passes_of(scenario, flow, worker, trace.residency);
@@ -328,6 +332,12 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   trace.together_start_ns = trace.samples.front().start_ns;
   trace.together_end_ns = trace.samples.back().start_ns + trace.samples.back().duration_ns;
   trace.cpu_before = trace.cpu_after = worker.placement.cpu;
+  const auto* const chase = flow.kernel.find<ChaseParameters>();
+  if (chase != nullptr && chase->tail_group > 0)
+    trace.groups =
+        simulated_groups(chase->tail_group, load_ns,
+                         static_cast<double>(trace.together_end_ns - trace.together_start_ns),
+                         delayed ? noise_->delays : std::nullopt, state);
   if (on_gpu(flow.kernel)) {
     trace.device = null_gpu_report(machine_, flow, trace);
     if (trace.device->route.empty()) trace.before_pinning = trace.after = host;

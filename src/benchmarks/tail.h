@@ -1,0 +1,49 @@
+// --tail of the benchmarks that chase: how slow single loads are, from groups of loads that are
+// timed one by one (kernels/group_times.h).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/cli_forward.h"
+#include "engine/scenario.h"
+#include "record/report.h"
+
+namespace numatlas {
+
+class TailOption {
+ public:
+  void add_to(CLI::App& app);
+  bool asked() const { return asked_; }
+  unsigned loads() const { return loads_; }
+  /// Has the chase of a flow time groups, where that was asked for.
+  void set(Flow& flow) const;
+
+ private:
+  bool asked_ = false;
+  unsigned loads_ = 8;
+};
+
+/// Of groups of so many loads, each with its slowest load, if its others took what is usual: the
+/// time of that load that 50, 90, 99, 99.9 and 99.99 per cent of the groups do not exceed and the
+/// longest ("tail_p50" ... "tail_p9999", "tail_max", in s); what part of all loads is slow, and how
+/// long these take on average ("tail_slow", "tail_slow_time"). Pure.
+std::vector<Figure> tail_figures(const Distribution& groups, unsigned loads);
+
+/// Sets the tail figures of flows to those of all visits together, with the intervals over visits.
+/// Adds a case for each step of the distribution, of each case and pair of nodes: label "slowest",
+/// figures "tail_share" (of the groups that are at least so slow), "tail_load" and "tail_group" in
+/// s.
+void conclude_tails(RunReport& report, unsigned loads);
+
+/// Whether a case is such a step.
+bool is_tail_step(const ScenarioResult& one);
+
+/// A table of all cases, which these labels tell apart, and of those that are to be shown the
+/// distribution for each pair of nodes.
+std::vector<View> tail_views(
+    const RunReport& report, unsigned loads, const std::vector<std::string>& labels,
+    const std::function<bool(const ScenarioResult&)>& shown = [](const auto&) { return true; });
+
+}  // namespace numatlas

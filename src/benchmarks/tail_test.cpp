@@ -1,0 +1,133 @@
+#include "benchmarks/tail.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "benchmarks/parse.h"
+#include "record/labels.h"
+#include "run/metrics.h"
+#include "simulated/null_groups.h"
+
+namespace numatlas {
+namespace {
+
+constexpr double time_ns = 3e8;
+
+Distribution simulated(unsigned loads, const std::optional<DelayNoise>& delays) {
+  return distribution_of_groups(simulated_groups(loads, 95, time_ns, delays, 3));
+}
+
+double value_of(const std::vector<Figure>& figures, const std::string& key) {
+  const Figure* const figure = find_figure(figures, key);
+  return figure != nullptr ? figure->value().value_or(-1) : -1;
+}
+
+TEST(Tail, DelaysAreFoundWithTheirRateAndTime) {
+  for (const unsigned loads : {1U, 8U, 16U}) {
+    for (const std::int64_t by : {500, 1000, 5000}) {
+      const DelayNoise delays{0.001, Nanoseconds(by)};
+      const auto figures = tail_figures(simulated(loads, delays), loads);
+      const double slow = (95 + static_cast<double>(by)) * 1e-9;
+      EXPECT_NEAR(value_of(figures, "tail_slow"), 0.001, 0.0001) << loads << " loads, " << by;
+      EXPECT_NEAR(value_of(figures, "tail_slow_time"), slow, 0.1 * slow) << loads << " loads";
+      EXPECT_NEAR(value_of(figures, "tail_p50"), 96.6e-9, 3e-9) << loads << " loads";
+      EXPECT_NEAR(value_of(figures, "tail_p9999"), slow, 0.1 * slow) << loads << " loads";
+      EXPECT_GE(value_of(figures, "tail_max"), value_of(figures, "tail_p9999"));
+    }
+  }
+}
+
+TEST(Tail, WithoutDelaysNoLoadIsSlow) {
+  const auto figures = tail_figures(simulated(8, {}), 8);
+  EXPECT_DOUBLE_EQ(value_of(figures, "tail_slow"), 0);
+  EXPECT_EQ(find_figure(figures, "tail_slow_time"), nullptr);
+  EXPECT_LT(value_of(figures, "tail_max"), 3 * value_of(figures, "tail_p50"));
+  EXPECT_TRUE(tail_figures({}, 8).empty());
+}
+
+TEST(Tail, WhatWasStoppedIsSetAsideAndCounted) {
+  GroupTimes times;
+  times.loads = 8;
+  times.sees_interrupts = true;
+  for (int i = 0; i < 96; ++i) times.add(800, false);
+  times.add(5'000, true);
+  for (int i = 0; i < 3; ++i) times.add(3'000'000, false);
+  Trace trace;
+  trace.steps_per_sample = 100;
+  trace.samples = {{0, 10'000}, {10'000, 10'000}};
+  trace.groups = times;
+  const auto figures = figures_of(Flow{}, trace);
+  EXPECT_DOUBLE_EQ(value_of(figures, "tail_stopped"), 0.03);
+  EXPECT_DOUBLE_EQ(value_of(figures, "tail_interrupted"), 0.01);
+  const Distribution groups = distribution_of_groups(times);
+  ASSERT_EQ(groups.counts.size(), 1U);
+  EXPECT_EQ(groups.counts[0], 96U);
+  times.sees_interrupts = false;
+  trace.groups = times;
+  EXPECT_EQ(find_figure(figures_of(Flow{}, trace), "tail_interrupted"), nullptr);
+}
+
+TEST(Tail, TheTimingIsNoPartOfTheLatency) {
+  Trace trace;
+  trace.steps_per_sample = 100;
+  trace.samples = {{0, 12'000}, {12'000, 12'000}};
+  trace.groups.emplace().loads = 8;
+  trace.groups->overhead_ns = 160;
+  EXPECT_DOUBLE_EQ(value_of(figures_of(Flow{}, trace), "latency"), 100e-9);
+}
+
+TEST(Tail, StepsAreOfEachPairOfNodes) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(2);
+  report.workers[0].cpu_node = NodeId{0};
+  report.workers[1].cpu_node = NodeId{1};
+  ScenarioResult& one = report.scenarios.emplace_back();
+  one.name = "64MiB thp";
+  one.pages = "thp";
+  for (const int worker : {0, 1}) {
+    FlowResult& flow = one.flows.emplace_back();
+    flow.worker = worker;
+    flow.kernel = "chase";
+    flow.distribution = simulated(8, DelayNoise{worker == 0 ? 0.001 : 0.01, Nanoseconds(1000)});
+    flow.figures = tail_figures(flow.distribution, 8);
+    flow.figures.push_back({"tail_timer", "s", Estimate(10e-9), std::nullopt});
+  }
+  conclude_tails(report, 8);
+  ASSERT_GT(report.scenarios.size(), 10U);
+  const auto load_of = [&](const std::string& name) {
+    for (const ScenarioResult& step : report.scenarios)
+      if (step.name == name) return estimate_of(step, "tail_load").value_or(0).value;
+    return 0.0;
+  };
+  // 0.8 and 8 % of the groups have a slow load.
+  EXPECT_LT(load_of("64MiB thp 0 -> - p99"), 200e-9);
+  EXPECT_NEAR(load_of("64MiB thp 0 -> - p99.7"), 1095e-9, 110e-9);
+  EXPECT_NEAR(load_of("64MiB thp 1 -> - p97"), 1095e-9, 110e-9);
+  const auto views = tail_views(report, 8, {"size", "nodes"});
+  ASSERT_EQ(views.size(), 3U);
+  EXPECT_EQ(views[1].rows, "tail_load");
+  EXPECT_EQ(items_of(report, views[1]).size(), items_of(report, views[2]).size());
+}
+
+TEST(Tail, BadOptionsAreNamed) {
+  using Words = std::vector<std::string>;
+  for (const Words& words :
+       {Words{"--tail", "--chains", "1-4"}, Words{"--tail", "--control-stride", "256"},
+        Words{"--tail", "--tail-group", "0"}, Words{"--tail", "--tail-group", "65"},
+        Words{"--tail-group", "4"}, Words{"--tail", "--on", "gpu:0"}}) {
+    const auto run = parse_run("latency", words);
+    ASSERT_FALSE(run) << words.back();
+    EXPECT_THAT(full_text(run.error()), ::testing::HasSubstr("--tail")) << words.back();
+  }
+  EXPECT_TRUE(parse_run("latency", {"--tail", "--tail-group", "64"}));
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,126 @@
+#include "kernels/group_times.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "kernels/chain.h"
+
+namespace numatlas {
+namespace {
+
+std::int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+#if defined(__x86_64__)
+
+inline std::uint64_t ticks_in_order() {
+  std::uint32_t low = 0, high = 0;
+  asm volatile("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high) : : "memory");
+  return std::uint64_t{high} << 32 | low;
+}
+
+/// On its return from an interrupt the CPU clears a segment register with a null selector other
+/// than 0. Nothing else uses this register in 64-bit programs of Linux.
+class InterruptFlag {
+ public:
+  InterruptFlag() { set(1); }
+  ~InterruptFlag() { set(0); }
+  InterruptFlag(const InterruptFlag&) = delete;
+  InterruptFlag& operator=(const InterruptFlag&) = delete;
+  static constexpr bool works = true;
+  /// Whether there was an interrupt since the last call.
+  bool take() {
+    std::uint32_t selector = 0;
+    asm volatile("mov %%gs, %0" : "=r"(selector) : : "memory");
+    if (selector != 0) return false;
+    set(1);
+    return true;
+  }
+
+ private:
+  static void set(std::uint32_t selector) { asm volatile("mov %0, %%gs" : : "r"(selector)); }
+};
+
+#else
+
+inline std::uint64_t ticks_in_order() {
+#if defined(__aarch64__)
+  std::uint64_t ticks = 0;
+  asm volatile("dsb ld\n\tisb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory");
+  return ticks;
+#else
+  return static_cast<std::uint64_t>(now_ns());
+#endif
+}
+
+struct InterruptFlag {
+  static constexpr bool works = false;
+  static bool take() { return false; }
+};
+
+#endif
+
+}  // namespace
+
+double GroupTimes::middle_of(std::size_t bin) {
+  const std::size_t octave = bin >> bits;
+  if (octave < 2) return static_cast<double>(bin);
+  const std::size_t shift = octave - 1;
+  const std::uint64_t first = (bin - (shift << bits)) << shift;
+  return static_cast<double>(first) + 0.5 * static_cast<double>((std::uint64_t{1} << shift) - 1);
+}
+
+void GroupTimes::clear() {
+  interrupted = 0;
+  std::ranges::fill(counts, 0);
+}
+
+std::vector<std::pair<double, std::uint64_t>> GroupTimes::times() const {
+  std::vector<std::pair<double, std::uint64_t>> found;
+  for (std::size_t bin = 0; bin < counts.size(); ++bin) {
+    // Below the usual cost of the timer lies what took no time that can be told.
+    const double ticks = std::max(1.0, middle_of(bin) - timer_ticks);
+    if (counts[bin] > 0) found.emplace_back(ticks * ns_per_tick, counts[bin]);
+  }
+  return found;
+}
+
+std::uint64_t ordered_ticks() { return ticks_in_order(); }
+
+const void* chase_in_groups(const void* position, std::uint64_t groups, GroupTimes& times) {
+  InterruptFlag interrupt;
+  for (; groups > 0; --groups) {
+    const std::uint64_t start = ticks_in_order();
+    position = chase(position, times.loads);
+    const std::uint64_t end = ticks_in_order();
+    times.add(end - start, interrupt.take());
+  }
+  return position;
+}
+
+void measure_timer(GroupTimes& times) {
+  constexpr std::uint64_t groups = 20'000;
+  GroupTimes empty;
+  empty.loads = 0;
+  const void* const nowhere = nullptr;
+  chase_in_groups(nowhere, groups / 10, empty);
+  empty.clear();
+  const std::int64_t start_ns = now_ns();
+  const std::uint64_t start = ticks_in_order();
+  chase_in_groups(nowhere, groups, empty);
+  const std::uint64_t end = ticks_in_order();
+  const std::int64_t end_ns = now_ns();
+  // Of half of them: what disturbs only makes some longer.
+  std::uint64_t before = 0;
+  std::size_t middle = 0;
+  while (middle + 1 < empty.counts.size() && (before += empty.counts[middle]) < groups / 2)
+    ++middle;
+  times.timer_ticks = GroupTimes::middle_of(middle);
+  times.ns_per_tick = static_cast<double>(std::max<std::int64_t>(1, end_ns - start_ns)) /
+                      static_cast<double>(std::max<std::uint64_t>(1, end - start));
+  times.overhead_ns = static_cast<double>(end_ns - start_ns) / static_cast<double>(groups);
+  times.sees_interrupts = InterruptFlag::works;
+}
+
+}  // namespace numatlas
