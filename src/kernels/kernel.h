@@ -18,6 +18,7 @@
 #include "kernels/fault.h"
 #include "kernels/migrate.h"
 #include "kernels/ping_pong.h"
+#include "kernels/random.h"
 #include "kernels/scatter.h"
 #include "kernels/stream.h"
 
@@ -28,9 +29,9 @@ namespace numatlas {
 /// order in which kernels are listed.
 using KernelParameters =
     std::variant<ChaseParameters, LoopParameters, MixParameters, PassesParameters,
-                 ScatterParameters, PingPongParameters, CounterParameters, FaultParameters,
-                 MigrateParameters, DeviceCopyParameters, DeviceChaseParameters,
-                 DeviceStreamParameters>;
+                 ScatterParameters, RandomParameters, PatternParameters, PingPongParameters,
+                 CounterParameters, FaultParameters, MigrateParameters, DeviceCopyParameters,
+                 DeviceChaseParameters, DeviceStreamParameters>;
 
 /// A kernel as data: enough to make the same one on every rank.
 struct KernelSpec {
