@@ -129,8 +129,10 @@ Expected<PatternParameters> parse_pattern(const std::string& text) {
   } else {
     pattern.indices = TRY(indices_of(form->second, fields));
   }
-  // A stencil moves on by a point, the others to what they have not read.
+  // A stencil moves on by a point, the others to what they have not moved yet.
   pattern.delta = fields.front() == "laplacian" ? 1 : pattern.largest_index() + 1;
+  if (fields.front() == "uniform" && pattern.indices.size() > 1)
+    pattern.delta = pattern.indices.size() * pattern.indices[1];
   return pattern;
 }
 
