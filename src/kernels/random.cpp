@@ -55,16 +55,17 @@ struct Call {
 /// One access to the words from `first` on; `value` is what it puts in. Returns what it has read.
 template <Access access, std::size_t words>
 Word touch(Word* memory, std::size_t first, [[maybe_unused]] Word value) {
+  Word* const at = memory + first;
   Word read = 0;
-  for (std::size_t i = first; i < first + words; ++i) {
-    if constexpr (access == Access::read) read += memory[i];
-    if constexpr (access == Access::write) memory[i] = written(i);
+  for (std::size_t i = 0; i < words; ++i) {
+    if constexpr (access == Access::read) read += at[i];
+    if constexpr (access == Access::write) at[i] = written(first + i);
     if constexpr (access == Access::update) {
-      read += memory[i];
-      memory[i] ^= value;
+      read += at[i];
+      at[i] ^= value;
     }
     if constexpr (access == Access::atomic)
-      read += __atomic_fetch_add(&memory[i], value, __ATOMIC_RELAXED);
+      read += __atomic_fetch_add(&at[i], value, __ATOMIC_RELAXED);
   }
   return read;
 }

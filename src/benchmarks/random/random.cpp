@@ -53,12 +53,11 @@ void add_options(Options& own, CLI::App& app) {
       "what is done at each place; an update reads, changes and writes\n"
       "Atomic updates are of memory that all workers share, the others of each worker's own. "
       "gather and scatter, the default with --pattern, read and write what its indices name");
-  add_value(app, "--access", own.access_text, "BYTES,...",
-            "bytes of an access: powers of two from 8 to 256");
+  add_value(app, "--access", own.access_text, "BYTES,...", "bytes of an access, 8 to 256");
   add_value(app, "--in-flight", own.in_flight_text, "N,...",
-            fmt::format("accesses that each worker has under way: 4, 1-8, 1,2,4,{0} (1 to {1})\n"
-                        "{0}: as many as the CPU can. Writes are always so, as nothing waits "
-                        "for them",
+            fmt::format("accesses under way: 4, 1-8, 1,2,4,{0}\n"
+                        "Of each worker, 1 to {1}; {0}: as many as the CPU can. Writes are always "
+                        "so, as nothing waits for them",
                         all_in_flight, most_chains));
   own.sizes.add_to(app, "memory of each worker");
   add_value(app, "--pattern", own.pattern_text, "PATTERN",
