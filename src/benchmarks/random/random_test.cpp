@@ -90,7 +90,7 @@ TEST(RandomPlan, RefusesWhatDoesNotGoTogether) {
               HasSubstr("--operation read: takes no --pattern"));
   EXPECT_THAT(refused({"--delta", "8"}), HasSubstr("--delta: is of a --pattern"));
   EXPECT_THAT(refused({"--pattern", "uniform:8:1", "--delta", "0"}), HasSubstr("--delta: '0'"));
-  EXPECT_THAT(refused({"--size", "64", "--access", "128"}), HasSubstr("--size"));
+  EXPECT_THAT(refused({"--size", "64B", "--access", "128"}), HasSubstr("--size"));
   EXPECT_THAT(refused({"--size", "4KiB", "--pattern", "uniform:2:1000"}),
               HasSubstr("--pattern: its largest index, 1000, is outside the memory of 4 KiB"));
 }
