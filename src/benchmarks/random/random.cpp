@@ -317,9 +317,9 @@ std::vector<View> views(const RunReport& report) {
           proof};
       view.cells =
           columns({label_column("bytes", "access"), label_column("in flight", "in_flight")},
-                  {figure_column("sum", "accesses_sum", in_billions, Part::value, 4),
+                  {figure_column("sum", "accesses_sum", in_billions, Part::value, 5),
                    figure_column(plus_minus(), "accesses_sum", in_billions, Part::half_width),
-                   figure_column("worker median", "accesses", in_billions, Part::value, 4),
+                   figure_column("worker median", "accesses", in_billions, Part::value, 5),
                    figure_column("GB/s", "bandwidth_sum", in_gb_per_s)});
     }
     views.push_back(std::move(view));
