@@ -363,6 +363,7 @@ Benchmark make() {
   return {
       .name = "random",
       .summary = "random accesses per second, gather and scatter",
+      .listing = {Topic::memory, true},
       .description =
           "Each worker accesses 8 to 256 bytes at independent random places of its memory: it "
           "reads, writes, updates them (as HPCC RandomAccess, in GUP/s) or updates them "
