@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 #: What `plot` can be asked for: the machine, and what the commands measure.
 PLOTS = (
     *("machine", "atlas", "pilots", "matrix", "latency", "loaded", "bandwidth", "copy", "cores", "touch"),
-    *("faults", "migrate", "tlb", "atomics", "random", "weights", "gpu", "transfer", "stream", "run", "advise"),
+    *("faults", "migrate", "tlb", "atomics", "random", "weights", "gpu", "transfer"),
+    *("stream", "run", "advise"),
 )
 #: Inches that a picture may be wide.
 NARROWEST, WIDEST = 2.5, 30.0
