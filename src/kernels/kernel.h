@@ -20,6 +20,7 @@
 #include "kernels/group_times.h"
 #include "kernels/migrate.h"
 #include "kernels/ping_pong.h"
+#include "kernels/random.h"
 #include "kernels/scatter.h"
 #include "kernels/stream.h"
 
@@ -30,9 +31,9 @@ namespace numatlas {
 /// order in which kernels are listed.
 using KernelParameters =
     std::variant<ChaseParameters, LoopParameters, MixParameters, PassesParameters,
-                 ScatterParameters, PingPongParameters, CounterParameters, FaultParameters,
-                 MigrateParameters, DeviceCopyParameters, DeviceChaseParameters,
-                 DeviceStreamParameters, DeviceCounterParameters>;
+                 ScatterParameters, RandomParameters, PatternParameters, PingPongParameters,
+                 CounterParameters, FaultParameters, MigrateParameters, DeviceCopyParameters,
+                 DeviceChaseParameters, DeviceStreamParameters, DeviceCounterParameters>;
 
 /// A kernel as data: enough to make the same one on every rank.
 struct KernelSpec {

@@ -12,12 +12,13 @@ namespace numatlas {
 /// What a step is to a simulated machine (src/engine/simulated), beside the bytes that it moves:
 /// times that a server of today has.
 struct SimulatedStep {
-  double times = 1;      ///< so many times in a step:
-  double own_ns = 0;     ///< whatever memory is concerned
-  double hops = 0;       ///< lines that come from another CPU, one after the other
-  double memory_ns = 0;  ///< with memory beside the CPU; longer where that is farther away
-  double under_way = 1;  ///< loads at a time that do not wait for each other
-  double disturbs = 1;   ///< how many times as long it takes whoever uses the same memory meanwhile
+  double times = 1;        ///< so many times in a step:
+  double own_ns = 0;       ///< whatever memory is concerned
+  double hops = 0;         ///< lines that come from another CPU, one after the other
+  double memory_ns = 0;    ///< with memory beside the CPU; longer where that is farther away
+  double under_way = 1;    ///< loads at a time that do not wait for each other
+  bool at_random = false;  ///< so many loads: no prefetcher knows where they go
+  double disturbs = 1;  ///< how many times as long it takes whoever uses the same memory meanwhile
   std::vector<StepCount> counts{};  ///< what the kernel would count
 };
 

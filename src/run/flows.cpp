@@ -35,6 +35,14 @@ std::vector<int> all_workers(const Layout& layout) {
   return all;
 }
 
+std::vector<int> workers_within(const Layout& layout, int threads) {
+  std::vector<int> workers = all_workers(layout);
+  std::erase_if(workers, [&](int worker) {
+    return layout.workers[static_cast<std::size_t>(worker)].placement.thread >= threads;
+  });
+  return workers;
+}
+
 const Worker& worker_of(const PlanInput& input, int worker) {
   return input.layout.workers[static_cast<std::size_t>(worker)];
 }

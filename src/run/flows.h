@@ -40,6 +40,8 @@ MemoryPlacement bound_to(NodeId node);
 
 /// Workers as indices into the layout.
 std::vector<int> all_workers(const Layout& layout);
+/// The first `threads` workers of each rank.
+std::vector<int> workers_within(const Layout& layout, int threads);
 const Worker& worker_of(const PlanInput& input, int worker);
 /// The machine of a worker's host.
 const Machine& machine_of(const PlanInput& input, int worker);

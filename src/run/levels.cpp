@@ -103,16 +103,17 @@ std::string level_of_flow(const Machine& machine, const Layout& layout, const Sc
     return layout.workers[static_cast<std::size_t>(f.worker)];
   };
   const Worker& mine = worker_of(flow);
+  const Flow& owner = memory_owner(scenario, flow);
   const CpuSet& cpus = mine.placement.cpus;
   if (cpus.empty() || machine.last_level_cache_of(cpus.front()) == nullptr) return "-";
   // No machine has more than four levels of data cache.
   for (int level = 1; level <= 4; ++level) {
     const Cache* cache = machine.cache_of(cpus.front(), level);
     if (cache == nullptr) continue;
-    std::uint64_t together = touched_bytes(flow).value;
+    std::uint64_t together = touched_bytes(owner).value;
     for (const Flow& other : scenario.flows) {
       if (Bytes{together} > cache->size) break;
-      if (&other == &flow) continue;
+      if (&other == &owner) continue;
       const Worker& worker = worker_of(other);
       if (worker.host != mine.host || worker.placement.cpus.empty()) continue;
       if (cache->cpus.contains(worker.placement.cpus.front()))

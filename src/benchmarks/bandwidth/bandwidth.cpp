@@ -70,15 +70,6 @@ std::string csv_file(const Options& own, const RunReport& report, const RunOptio
   return several ? tidy_csv(report) : size_matrix_csv(report, "bandwidth");
 }
 
-/// The first `threads` workers of each rank.
-std::vector<int> workers_within(const Layout& layout, int threads) {
-  std::vector<int> workers = all_workers(layout);
-  std::erase_if(workers, [&](int worker) {
-    return layout.workers[static_cast<std::size_t>(worker)].placement.thread >= threads;
-  });
-  return workers;
-}
-
 /// Where a node has so little room that its worker's memory fits a cache, and other nodes of its
 /// host have more: figures of memory are those of the others.
 void leave_out_cached(const PlanInput& input, std::vector<Flow>& flows) {

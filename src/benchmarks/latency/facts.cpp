@@ -352,4 +352,24 @@ std::vector<Fact> latency_facts(const RunReport& report) {
   return facts;
 }
 
+std::vector<Fact> threads_facts(const RunReport& report) {
+  RunReport least = report;
+  Bytes largest;
+  for (const ScenarioResult& point : report.scenarios) largest = std::max(largest, point.size);
+  const std::string first = label_of(report.scenarios.front(), "threads");
+  std::erase_if(least.scenarios,
+                [&](const auto& one) { return label_of(one, "threads") != first; });
+  std::vector<Fact> facts = latency_facts(least);
+  for (const ScenarioResult& point : report.scenarios) {
+    const std::string threads = label_of(point, "threads");
+    if (threads == first || point.size != largest || !host_estimate_of(point, "latency")) continue;
+    Fact fact = latency_fact("threads_latency", level_of(point), point,
+                             fmt::format("{{}} with {} threads", threads));
+    fact.where.emplace_back("threads", threads);
+    fact.words += fmt::format(", {} threads together", threads);
+    facts.push_back(std::move(fact));
+  }
+  return facts;
+}
+
 }  // namespace numatlas

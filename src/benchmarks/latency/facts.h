@@ -33,4 +33,8 @@ bool is_control(const ScenarioResult& one);
 /// memory with each kind of pages; and of the points of --control-stride.
 std::vector<Fact> latency_facts(const RunReport& report);
 
+/// Of a run that compares numbers of threads: the same of the least number, and of each larger one
+/// the latency of the largest size.
+std::vector<Fact> threads_facts(const RunReport& report);
+
 }  // namespace numatlas

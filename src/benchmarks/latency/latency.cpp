@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -120,10 +121,13 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes
     int chains = 1;
     std::optional<Bytes> stride = {};
     bool is_control = false;
+    int threads = std::numeric_limits<int>::max();
   };
   std::vector<Point> points;
   for (Bytes size : sizes) {
-    if (own.chains.empty()) points.push_back({size, 1, own.stride});
+    const std::vector<int>& counts = input.options.thread_counts;
+    if (own.chains.empty() && counts.empty()) points.push_back({size, 1, own.stride});
+    for (int threads : counts) points.push_back({size, 1, own.stride, false, threads});
     for (int chains : own.chains) points.push_back({size, chains, own.stride});
   }
   if (own.control)
@@ -131,7 +135,7 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes
   for (PageKind pages : input.pages) {
     for (const Point& point : points) {
       std::vector<Flow> flows;
-      for (int worker : all_workers(input.layout)) {
+      for (int worker : workers_within(input.layout, point.threads)) {
         const Bytes its = own.sizes.given().empty() ? size_past_own_caches(input, {worker}, worker,
                                                                            point.size, least_chase)
                                                     : point.size;
@@ -147,6 +151,10 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes
         planned.head.name += " " + count_text(point.chains, "chain");
         planned.head.labels = {{"chains", std::to_string(point.chains)}};
       }
+      if (!input.options.thread_counts.empty()) {
+        planned.head.name += " " + count_text(point.threads, "thread");
+        planned.head.labels = {{"threads", std::to_string(point.threads)}};
+      }
       if (point.is_control) {
         planned.head.name += " stride " + compact_text(*own.control);
         planned.head.labels = control_label;
@@ -159,7 +167,12 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes
 }
 
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  TRY(check_one_number_of_threads(input.options, "latency"));
+  if (!own.chains.empty()) {
+    TRY(check_one_number_of_threads(input.options, "latency --chains"));
+  }
+  if (own.control) {
+    TRY(check_one_number_of_threads(input.options, "latency --control-stride"));
+  }
   std::vector<Bytes> sizes = own.sizes.given();
   if (sizes.empty()) sizes = {chase_size_past_caches(input)};
   const Plan plan = plan_of(own, input, sizes);
@@ -243,9 +256,11 @@ SurveyPart survey(const Machine& machine) {
   return part;
 }
 
-/// One row per size has no place for several numbers of chains, a second stride, or percentiles.
-std::string csv_file(const Options& own, const RunReport& report, const RunOptions&) {
-  const bool tidy = own.chains.size() > 1 || own.control || own.tail.asked();
+/// One row per size has no place for several numbers of chains or threads, a second stride, or
+/// percentiles.
+std::string csv_file(const Options& own, const RunReport& report, const RunOptions& options) {
+  const bool tidy =
+      own.chains.size() > 1 || own.control || own.tail.asked() || !options.thread_counts.empty();
   return tidy ? tidy_csv(report) : size_matrix_csv(report, "latency");
 }
 
@@ -264,6 +279,7 @@ void conclude(const Options& own, RunReport& report) {
   for (ScenarioResult& one : report.scenarios) {
     for (const ScenarioResult& base : report.scenarios) {
       if (base.size != one.size || &base == &one || is_control(base)) continue;
+      if (label_of(base, "threads") != label_of(one, "threads")) continue;
       const auto usual = estimate_of(base, "latency"), other = estimate_of(one, "latency");
       if (!usual || !other) continue;
       if (is_control(one)) {
@@ -292,8 +308,39 @@ View control_view(const std::vector<std::pair<std::string, std::string>>& where)
   return view;
 }
 
+/// By the number of workers that chase at the same time.
+std::vector<View> threads_views(const RunReport& report) {
+  std::vector<View> views;
+  for (const CaseGroup& group : groups_of(report, {"pages", "size"})) {
+    const ScenarioResult& any = *group.cases.front();
+    View view;
+    view.kind = ViewKind::curve;
+    view.level = ViewLevel::groups;
+    view.where = group.labels;
+    view.title = fmt::format("Pointer-chase latency in ns by number of threads ({}, {} pages)",
+                             to_text(any.size), any.pages);
+    view.notes = {
+        "one row per number of workers that run together, one column per pair of nodes: those of "
+        "the CPUs -> those of the memory",
+        "median of the pair's workers (lowest-highest)"};
+    view.rows = "threads";
+    view.columns = "nodes";
+    view.cells = {label_column("threads", "threads"), label_column("fits", "level"),
+                  figure_column("", "latency", in_ns, Part::spread)};
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+/// Whether the run compares numbers of threads.
+bool compares_threads(const RunReport& report) {
+  return std::ranges::any_of(report.scenarios,
+                             [](const auto& one) { return !label_of(one, "threads").empty(); });
+}
+
 std::vector<View> views(const Options& own, const RunReport& report) {
   if (!own.chains.empty()) return chains_views(report);
+  if (compares_threads(report)) return threads_views(report);
   std::vector<View> views;
   const std::vector<CaseGroup> kinds = groups_of(report, {"pages"});
   const bool several = report.workers.size() > 1;
@@ -354,7 +401,8 @@ std::vector<View> views(const Options& own, const RunReport& report) {
 }
 
 std::vector<Fact> facts(const Options& own, const RunReport& report) {
-  return own.chains.empty() ? latency_facts(report) : chains_facts(report);
+  if (!own.chains.empty()) return chains_facts(report);
+  return compares_threads(report) ? threads_facts(report) : latency_facts(report);
 }
 
 }  // namespace
@@ -374,6 +422,7 @@ Benchmark make() {
                    {"How many misses one CPU keeps open at once",
                     "numatlas latency --chains 1-32"}},
       .usual_cpus = "one CPU",
+      .usual_threads = "OMP_NUM_THREADS, or one",
       .shown_options = {"--strict", "--openmetrics"},
       .is_of_memory = true,
       .add_options = with(add_options),

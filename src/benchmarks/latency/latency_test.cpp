@@ -130,6 +130,17 @@ TEST(LatencyPlan, ChainsAreCursorsOfTheSameChain) {
   EXPECT_TRUE(plan({"--size", "64"})[0].head.labels.empty());
 }
 
+TEST(LatencyPlan, SeveralNumbersOfThreadsAreCasesOfTheirOwn) {
+  const auto planned = plan({"--size", "1", "--threads", "1,3"});
+  ASSERT_EQ(planned.size(), 2U);
+  EXPECT_EQ(planned[0].head.name, "1MiB base 1 thread");
+  EXPECT_EQ(planned[0].scenario.flows.size(), 1U);
+  EXPECT_EQ(planned[1].head.name, "1MiB base 3 threads");
+  EXPECT_EQ(planned[1].scenario.flows.size(), 3U);
+  EXPECT_FALSE(try_plan({"--threads", "1,2", "--chains", "2"}));
+  EXPECT_FALSE(try_plan({"--threads", "1,2", "--control-stride", "256"}));
+}
+
 TEST(LatencyPlan, BadChainsNameTheOption) {
   for (const char* chains : {"0", "65", "1-65", "x", ""}) {
     const auto run = parse_run("latency", {"--chains", chains});
@@ -226,6 +237,34 @@ TEST(Chains, LoadsInFlightAreThoseOfLittlesLaw) {
   EXPECT_NEAR(facts[0].estimate.value, 8.2, 0.01);
   EXPECT_EQ(where_of(facts[1], "chains"), "8") << "the fewest that nearly reach it";
   EXPECT_DOUBLE_EQ(facts[1].estimate.value, 5.12e9);
+}
+
+/// As measured: a chase of memory among so many threads.
+ScenarioResult among_threads(int threads, double seconds) {
+  ScenarioResult point;
+  point.size = Bytes{gib};
+  point.pages = "thp";
+  point.labels = {{"threads", std::to_string(threads)}};
+  FlowResult flow;
+  flow.level = "memory";
+  flow.figures = {{"latency", "s", Estimate(seconds), std::nullopt}};
+  point.flows = {flow};
+  return point;
+}
+
+TEST(Threads, TheFewestAreIdleAndTheOthersAreSaidBeside) {
+  RunReport report;
+  report.complete = true;
+  report.hosts = {"alpha"};
+  report.workers.resize(1);
+  report.scenarios = {among_threads(1, 100e-9), among_threads(8, 140e-9)};
+  const auto facts = threads_facts(report);
+  ASSERT_EQ(facts.size(), 2U);
+  EXPECT_EQ(facts[0].key, "memory_latency");
+  EXPECT_DOUBLE_EQ(facts[0].estimate.value, 100e-9);
+  EXPECT_EQ(facts[1].key, "threads_latency");
+  EXPECT_DOUBLE_EQ(facts[1].estimate.value, 140e-9);
+  EXPECT_EQ(facts[1].line, "{} with 8 threads");
 }
 
 TEST(Chains, WithoutOneChainAloneNothingIsSaidOfLoadsInFlight) {

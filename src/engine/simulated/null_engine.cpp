@@ -189,15 +189,21 @@ double NullEngine::step_ns(const Scenario& scenario, const Flow& flow, const Wor
   const double traffic = traits_of(flow.kernel).chases_on_cpu()
                              ? 0
                              : static_cast<double>(traffic_per_step(flow.kernel).with_allocate());
+  const SimulatedStep its = simulated_step(flow.kernel, scenario.flows.size());
+  const double waits = its.times / std::min(its.under_way, most_misses);
+  const auto step_of = [&](double moving_ns, double latency_ns) {
+    if (traffic == 0) return latency_ns;
+    return its.at_random ? std::max(moving_ns, waits * latency_ns) : moving_ns;
+  };
   for (int level = 1; level <= 3; ++level) {
     const Cache* cache = machine_.cache_of(cpu, level);
     if (cache == nullptr || bytes > cache->size.value ||
         bytes_under(*cache, scenario, worker.host) > cache->size.value)
       continue;
-    return traffic > 0 ? traffic / level_rate[level - 1] : level_ns[level - 1] + tlb;
+    return step_of(traffic / level_rate[level - 1], level_ns[level - 1] + tlb);
   }
   const double farther = distance_of(worker, residency);
-  return traffic > 0 ? traffic / memory_rate * farther : tlb + memory_ns * farther;
+  return step_of(traffic / memory_rate * farther, tlb + memory_ns * farther);
 }
 
 /// Of the pages from the worker's CPU, against those of its own node.

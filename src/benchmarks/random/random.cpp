@@ -1,0 +1,390 @@
+// Random access: how many accesses a second go to places of the memory that nothing foretells, as
+// in hash tables and graphs; and gathers and scatters by a pattern of indices.
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "base/whole.h"
+#include "benchmarks/axes.h"
+#include "benchmarks/extremes.h"
+#include "benchmarks/random/pattern.h"
+#include "benchmarks/sizes_option.h"
+#include "record/cache_level.h"
+#include "record/labels.h"
+#include "report/csv.h"
+#include "run/benchmark.h"
+#include "run/declare.h"
+#include "run/flows.h"
+#include "run/room.h"
+
+namespace numatlas::benchmark_random {
+namespace {
+
+const Choices<Access> operations{{"read", Access::read},     {"write", Access::write},
+                                 {"update", Access::update}, {"atomic", Access::atomic},
+                                 {"gather", Access::gather}, {"scatter", Access::scatter}};
+// In place of a number of accesses in flight: none of them waits for another.
+constexpr const char* all_in_flight = "max";
+
+struct Options {
+  std::vector<Access> chosen{Access::read, Access::write, Access::update, Access::atomic};
+  std::string access_text = "8", in_flight_text = all_in_flight, pattern_text, delta_text;
+  SizesOption sizes{past_caches_words};
+  const CLI::Option* operation = nullptr;  ///< the app's
+  std::vector<KernelSpec> kernels = {};
+};
+
+void add_options(Options& own, CLI::App& app) {
+  own.operation = add_choices(
+      app, "--operation", own.chosen, operations,
+      "what is done at each place; an update reads, changes and writes\n"
+      "Atomic updates are of memory that all workers share, the others of each worker's own. "
+      "gather and scatter, the default with --pattern, read and write what its indices name");
+  add_value(app, "--access", own.access_text, "BYTES,...", "bytes of an access, 8 to 256");
+  add_value(app, "--in-flight", own.in_flight_text, "N,...",
+            fmt::format("accesses under way: 4, 1-8, 1,2,4,{0}\n"
+                        "Of each worker, 1 to {1}; {0}: as many as the CPU can. Writes are always "
+                        "so, as nothing waits for them",
+                        all_in_flight, most_chains));
+  own.sizes.add_to(app, "memory of each worker");
+  add_value(app, "--pattern", own.pattern_text, "PATTERN",
+            fmt::format("gather or scatter: {}", pattern_forms));
+  rare(add_value(app, "--delta", own.delta_text, "WORDS",
+                 "words of 8 bytes from one start of the pattern to the next (default: the "
+                 "pattern's length, of laplacian 1)"));
+}
+
+bool of_pattern(Access access) { return access == Access::gather || access == Access::scatter; }
+
+Expected<std::vector<unsigned>> parse_access(const std::string& text) {
+  std::vector<unsigned> sizes;
+  for (const std::string& word : words_of(text)) {
+    const auto bytes = parse_whole(word, 8U, longest_access, "--access");
+    if (!bytes || !std::has_single_bit(*bytes))
+      return fail_usage("--access", fmt::format("'{}' is not 8, 16, 32, 64, 128 or 256", word));
+    sizes.push_back(*bytes);
+  }
+  return sizes;
+}
+
+/// 0 stands for as many as the CPU can take.
+Expected<std::vector<unsigned>> parse_in_flight(const std::string& text) {
+  std::vector<unsigned> all;
+  for (const std::string& word : words_of(text)) {
+    if (word == all_in_flight) {
+      all.push_back(0);
+      continue;
+    }
+    const auto counts = parse_counts(word, static_cast<int>(most_chains), "--in-flight");
+    if (!counts)
+      return fail_usage(
+          "--in-flight", counts.error().message,
+          fmt::format("or several, or {}: 1-8, 1,2,4,{}", all_in_flight, all_in_flight));
+    for (const int count : *counts) all.push_back(static_cast<unsigned>(count));
+  }
+  return all;
+}
+
+Expected<void> parse_kernels_of_pattern(Options& own) {
+  PatternParameters pattern = TRY(parse_pattern(own.pattern_text));
+  if (!own.delta_text.empty())
+    pattern.delta =
+        TRY(parse_whole(own.delta_text, std::uint64_t{1}, std::uint64_t{1} << 40, "--delta"));
+  for (const Access access : own.chosen) {
+    pattern.access = access;
+    own.kernels.push_back({pattern});
+  }
+  return {};
+}
+
+Expected<void> parse(Options& own, Benchmark& benchmark) {
+  TRY(own.sizes.parse());
+  benchmark.is_of_memory = own.sizes.given().empty();
+  const bool patterned = !own.pattern_text.empty();
+  if (patterned && own.operation->count() == 0) own.chosen = {Access::gather, Access::scatter};
+  for (const Access access : own.chosen) {
+    if (of_pattern(access) == patterned) continue;
+    return fail_usage(
+        "--operation " + word_for(operations, access),
+        patterned ? "takes no --pattern" : "needs a --pattern",
+        patterned ? "use gather or scatter" : std::string("such as ") + pattern_forms);
+  }
+  if (patterned) return parse_kernels_of_pattern(own);
+  if (!own.delta_text.empty())
+    return fail_usage("--delta", "is of a --pattern", "leave it out, or add --pattern");
+  const auto accesses = TRY(parse_access(own.access_text));
+  const auto numbers = TRY(parse_in_flight(own.in_flight_text));
+  for_each_of(
+      [&](Access access, unsigned bytes, unsigned number) {
+        const KernelSpec kernel{
+            RandomParameters{access, bytes, access == Access::write ? 0 : number}};
+        if (std::ranges::find(own.kernels, kernel) == own.kernels.end())
+          own.kernels.push_back(kernel);
+      },
+      own.chosen, accesses, numbers);
+  return {};
+}
+
+/// Whether the workers of a rank work on the same memory.
+bool shares_memory(const PlanInput& input, const KernelSpec& kernel) {
+  const auto* const random = kernel.find<RandomParameters>();
+  return random != nullptr && random->access == Access::atomic && !input.options.serial;
+}
+
+/// Gives the flows of each rank the memory of all of them, which the first of them places.
+void share_memory(const PlanInput& input, std::vector<Flow>& flows) {
+  std::map<int, std::vector<std::size_t>> of_rank;
+  for (std::size_t i = 0; i < flows.size(); ++i)
+    of_rank[worker_of(input, flows[i].worker).rank].push_back(i);
+  for (const auto& [rank, mine] : of_rank) {
+    Flow& owner = flows[mine.front()];
+    Bytes together;
+    for (const std::size_t i : mine) together.value += flows[i].region.bytes.value;
+    owner.region.bytes = together;
+    for (const std::size_t i : mine) {
+      Flow& flow = flows[i];
+      flow.kernel.as<RandomParameters>().workers = mine.size();
+      flow.region = owner.region;
+      if (i != mine.front()) flow.shares = static_cast<int>(mine.front());
+    }
+  }
+}
+
+/// One access or start of a pattern, as the report names it.
+std::vector<std::pair<std::string, std::string>> labels_of(const Options& own,
+                                                           const KernelSpec& kernel) {
+  if (const auto* const pattern = kernel.find<PatternParameters>())
+    return {{"pattern", own.pattern_text}, {"delta", std::to_string(pattern->delta)}};
+  const auto& work = kernel.as<RandomParameters>();
+  return {{"access", std::to_string(work.bytes)},
+          {"in_flight", work.in_flight > 0 ? std::to_string(work.in_flight) : all_in_flight}};
+}
+
+PlannedScenario point(const Options& own, const PlanInput& input, const KernelSpec& kernel,
+                      Bytes size, PageKind pages, int threads) {
+  std::vector<Flow> flows;
+  for (const int worker : workers_within(input.layout, threads)) {
+    Flow flow = stream_flow(input, {name_of(kernel), kernel}, worker, size, pages);
+    // Other places than those of any other worker.
+    flow.kernel.seed += static_cast<std::uint64_t>(worker);
+    flows.push_back(std::move(flow));
+  }
+  if (own.sizes.given().empty()) size = fit_to_room(input, size, flows);
+  if (shares_memory(input, kernel)) share_memory(input, flows);
+  std::string name = fmt::format("{} {} {}", name_of(kernel), compact_text(size), name_of(pages));
+  const auto labels = labels_of(own, kernel);
+  for (const auto& [label, text] : labels) name += fmt::format(" {} {}", label, text);
+  if (!input.options.thread_counts.empty()) name += " " + count_text(threads, "thread");
+  PlannedScenario planned = new_point(input, std::move(name), size, pages);
+  planned.head.labels = labels;
+  planned.scenario.flows = std::move(flows);
+  return planned;
+}
+
+/// What no cache holds and, of few workers, no TLB.
+Bytes usual_size_of(const PlanInput& input, int threads) {
+  const std::vector<int> workers = workers_within(input.layout, threads);
+  const std::uint64_t each = least_chase.value / std::max<std::size_t>(1, workers.size());
+  return size_past_caches(input, workers, std::max(least_past_caches, Bytes{each}));
+}
+
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  std::vector<int> counts = input.options.thread_counts;
+  if (counts.empty()) counts = {std::numeric_limits<int>::max()};
+  std::vector<Bytes> sizes = own.sizes.given();
+  if (sizes.empty()) sizes.emplace_back();
+  for (const Bytes size : own.sizes.given()) {
+    for (const KernelSpec& kernel : own.kernels) {
+      TRY(check_size(kernel, size));
+    }
+  }
+  Plan plan;
+  for_each_of(
+      [&](PageKind pages, Bytes size, const KernelSpec& kernel, int threads) {
+        const Bytes its = own.sizes.given().empty() ? usual_size_of(input, threads) : size;
+        add_point(plan, point(own, input, kernel, its, pages, threads), input.options.serial);
+      },
+      input.pages, sizes, own.kernels, counts);
+  for (const PlannedScenario& planned : plan) {
+    for (const Flow& flow : planned.scenario.flows) {
+      TRY(check_size(flow.kernel, flow.region.bytes));
+    }
+  }
+  return plan;
+}
+
+/// The kernel of a case; absent of another's.
+std::optional<KernelSpec> kernel_of(const Options& own, const std::string& name,
+                                    const ScenarioResult& visit) {
+  for (const KernelSpec& kernel : own.kernels) {
+    const auto labels = labels_of(own, kernel);
+    const bool same = std::ranges::all_of(
+        labels, [&](const auto& label) { return label_of(visit, label.first) == label.second; });
+    if (same && name_of(kernel) == name) return kernel;
+  }
+  return std::nullopt;
+}
+
+/// Accesses a second, of the bytes that they move.
+std::optional<Figure> accesses_of(const KernelSpec& kernel, const Figure* moved, const char* key) {
+  const auto* const random = kernel.find<RandomParameters>();
+  if (random == nullptr || moved == nullptr || !moved->estimate) return std::nullopt;
+  const double accesses = random->streams();
+  const auto bytes = static_cast<double>(traffic_per_step(kernel).counted());
+  return Figure{key, "1/s", scaled(*moved->estimate, accesses / bytes), std::nullopt};
+}
+
+std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
+                                 const ScenarioResult& visit) {
+  const auto kernel = kernel_of(own, flow.kernel, visit);
+  if (!kernel) return {};
+  const auto accesses = accesses_of(*kernel, find_figure(flow, "bandwidth"), "accesses");
+  return accesses ? std::vector{*accesses} : std::vector<Figure>{};
+}
+
+std::vector<Figure> totals(const Options& own, const ScenarioResult& visit, const RunReport&) {
+  const auto kernel = kernel_of(own, visit.kernel, visit);
+  if (!kernel) return {};
+  std::vector<Figure> figures;
+  const auto accesses =
+      accesses_of(*kernel, find_figure(visit.figures, "bandwidth_sum"), "accesses_sum");
+  if (accesses) figures.push_back(*accesses);
+  const auto* const pattern = kernel->find<PatternParameters>();
+  const double line = static_cast<double>(usual_line.value);
+  const double used = pattern != nullptr
+                          ? used_share(*pattern)
+                          : std::min(1.0, kernel->as<RandomParameters>().bytes / line);
+  figures.push_back({"used_share", "1", Estimate(used), std::nullopt});
+  return figures;
+}
+
+/// What all tables of a case have.
+std::vector<ViewColumn> columns(std::vector<ViewColumn> labels, std::vector<ViewColumn> figures) {
+  std::vector<ViewColumn> all{label_column("operation", "kernel")};
+  std::ranges::move(labels, std::back_inserter(all));
+  for (const auto& [head, label] : {std::pair("size/worker", "size"), std::pair("fits", "level"),
+                                    std::pair("nodes", "nodes"), std::pair("workers", "workers")})
+    all.push_back(label_column(head, label));
+  std::ranges::move(figures, std::back_inserter(all));
+  all.push_back(figure_column("used", "used_share", in_percent, Part::value, 1, " %"));
+  return all;
+}
+
+std::vector<View> views(const RunReport& report) {
+  constexpr double in_billions = 1e-9;
+  std::vector<View> views;
+  for (const CaseGroup& group : groups_of(report, {"pages", "pattern"})) {
+    View view;
+    view.where = group.labels;
+    const ScenarioResult& any = *group.cases.front();
+    const std::string pattern = label_of(any, "pattern");
+    const std::string proof =
+        "checked: sums over what was read; writes by content; updates undone by a second pass, "
+        "which left no error (error rate 0)";
+    if (!pattern.empty()) {
+      view.title = fmt::format("Gather and scatter by {} in GB/s ({} pages)", pattern, any.pages);
+      view.notes = {
+          fmt::format("sum: the words moved by all workers in their common time; {}: half of its "
+                      "95 % interval; used: share of each line that the pattern moves",
+                      plus_minus()),
+          fmt::format("each start is {} words after the one before", label_of(any, "delta"))};
+      view.cells =
+          columns({}, {figure_column("sum", "bandwidth_sum", in_gb_per_s),
+                       figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
+                       figure_column("worker median", "bandwidth", in_gb_per_s)});
+    } else {
+      view.title = fmt::format("Random accesses: billions per second ({} pages)", any.pages);
+      view.notes = {
+          fmt::format("sum: all workers in their common time (of updates: GUP/s); {}: half of its "
+                      "95 % interval; GB/s: whole lines, read and written; used: share of a line "
+                      "that an access uses",
+                      plus_minus()),
+          "in flight: accesses of a worker that wait for none of the others; " +
+              std::string(all_in_flight) + ": as many as the CPU takes",
+          proof};
+      view.cells =
+          columns({label_column("bytes", "access"), label_column("in flight", "in_flight")},
+                  {figure_column("sum", "accesses_sum", in_billions, Part::value, 5),
+                   figure_column(plus_minus(), "accesses_sum", in_billions, Part::half_width),
+                   figure_column("worker median", "accesses", in_billions, Part::value, 5),
+                   figure_column("GB/s", "bandwidth_sum", in_gb_per_s)});
+    }
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+/// Of each operation the most accesses of memory a second.
+std::vector<Fact> facts(const RunReport& report) {
+  std::vector<Fact> facts;
+  for (const CaseGroup& group : groups_of(report, {"kernel", "access"})) {
+    const auto rate = [](const ScenarioResult* one) {
+      return cache_text(*one).empty() ? value_of(host_estimate_of(*one, "accesses_sum"))
+                                      : std::nullopt;
+    };
+    const auto* const found = highest_of(group.cases, rate);
+    if (found == nullptr) continue;
+    const ScenarioResult& most = **found;
+    const std::string workers = count_text(most.flows.size(), "worker");
+    const std::string what = fmt::format("{} of {} bytes", most.kernel, label_of(most, "access"));
+    facts.push_back({"random_accesses",
+                     {{"kernel", most.kernel},
+                      {"access", label_of(most, "access")},
+                      {"workers", std::to_string(most.flows.size())}},
+                     fmt::format("{}, {}, {} in flight, {} pages", what, workers,
+                                 label_of(most, "in_flight"), most.pages),
+                     "1/s",
+                     *host_estimate_of(most, "accesses_sum"),
+                     "Random access",
+                     fmt::format("{} {{}} ({})", what, workers)});
+  }
+  return facts;
+}
+
+std::string csv_file(const RunReport& report, const RunOptions&) { return tidy_csv(report); }
+
+}  // namespace
+
+Benchmark make() {
+  const Bound<Options> with;
+  return {
+      .name = "random",
+      .summary = "random accesses per second, gather and scatter",
+      .listing = {Topic::memory, true},
+      .description =
+          "Each worker accesses 8 to 256 bytes at independent random places of its memory: it "
+          "reads, writes, updates them (as HPCC RandomAccess, in GUP/s) or updates them "
+          "atomically. --in-flight sets how many of its accesses wait for none of the others. With "
+          "--pattern it gathers and scatters words by indices, as Spatter does.",
+      .examples = {{"Reads per second by the number in flight, of one CPU",
+                    "numatlas random --operation read --threads 1 --in-flight 1,2,4,8,16,max"},
+                   {"Gathers of every fourth word",
+                    "numatlas random --operation gather --pattern uniform:8:4"}},
+      .without_options = {"--print-scenario"},
+      .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
+      .is_of_memory = true,
+      .add_options = with(add_options),
+      .parse_options = with(parse),
+      .plan = with(plan),
+      .flow_figures = with(flow_figures),
+      .totals = with(totals),
+      .views = views,
+      .facts = facts,
+      .csv_file = csv_file,
+  };
+}
+
+}  // namespace numatlas::benchmark_random

@@ -1,0 +1,146 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "benchmarks/random/pattern.h"
+#include "benchmarks/test_plan.h"
+
+namespace numatlas::random_test {
+namespace {
+
+using benchmark_random::parse_pattern;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* random_machine = "numa:2(memory=34359738368) l3:1(size=16777216) core:3 pu:1";
+
+std::string refused(const testing::Words& words) {
+  const auto plan = testing::plan_on("random", words, random_machine);
+  return plan ? "" : full_text(plan.error());
+}
+
+TEST(RandomPlan, VariesOperationsBytesAndNumbersInFlight) {
+  const auto plan =
+      testing::sure_plan("random",
+                         {"--operation", "read,write", "--access", "8,64", "--in-flight", "4,max",
+                          "--size", "1MiB", "--threads", "1", "--pages", "base"},
+                         random_machine);
+  // Writes wait for nothing: once each.
+  EXPECT_THAT(testing::names_of(plan),
+              ElementsAre("random-read 1MiB base access 8 in_flight 4",
+                          "random-read 1MiB base access 8 in_flight max",
+                          "random-read 1MiB base access 64 in_flight 4",
+                          "random-read 1MiB base access 64 in_flight max",
+                          "random-write 1MiB base access 8 in_flight max",
+                          "random-write 1MiB base access 64 in_flight max"));
+  EXPECT_EQ(plan[2].scenario.flows[0].kernel.as<RandomParameters>().in_flight, 4U);
+}
+
+TEST(RandomPlan, OnlyAtomicUpdatesShareTheirMemory) {
+  const auto plan = testing::sure_plan(
+      "random", {"--operation", "update,atomic", "--size", "1MiB", "--threads", "3"},
+      random_machine);
+  ASSERT_EQ(plan.size(), 2U);
+  const std::vector<Flow>&own = plan[0].scenario.flows, &shared = plan[1].scenario.flows;
+  ASSERT_EQ(own.size(), 3U);
+  ASSERT_EQ(shared.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(own[i].shares, std::nullopt);
+    EXPECT_EQ(own[i].region.bytes, Bytes{mib});
+    EXPECT_EQ(own[i].kernel.seed, 1 + i) << "other places each";
+    EXPECT_EQ(shared[i].shares.has_value(), i > 0);
+    EXPECT_EQ(shared[i].region.bytes, Bytes{3 * mib});
+    EXPECT_EQ(shared[i].kernel.as<RandomParameters>().workers, 3U);
+    EXPECT_EQ(shared[i].kernel.seed, 1 + i);
+  }
+}
+
+TEST(RandomPlan, RunsAtSeveralNumbersOfThreads) {
+  const auto plan =
+      testing::sure_plan("random", {"--operation", "read", "--threads", "1,3"}, random_machine);
+  ASSERT_EQ(plan.size(), 2U);
+  EXPECT_EQ(plan[0].scenario.flows.size(), 1U);
+  EXPECT_EQ(plan[0].head.size, Bytes{256 * mib});
+  EXPECT_EQ(plan[1].scenario.flows.size(), 3U);
+  EXPECT_THAT(plan[1].head.name, HasSubstr("3 threads"));
+}
+
+TEST(RandomPlan, APatternGathersAndScatters) {
+  const auto plan = testing::sure_plan(
+      "random", {"--pattern", "uniform:4:2", "--delta", "3", "--size", "1MiB", "--pages", "base"},
+      random_machine);
+  EXPECT_THAT(testing::names_of(plan),
+              ElementsAre("random-gather 1MiB base pattern uniform:4:2 delta 3",
+                          "random-scatter 1MiB base pattern uniform:4:2 delta 3"));
+}
+
+TEST(RandomPlan, RefusesWhatDoesNotGoTogether) {
+  EXPECT_THAT(refused({"--access", "24"}), HasSubstr("--access: '24' is not 8, 16, 32"));
+  EXPECT_THAT(refused({"--access", "8,512"}), HasSubstr("'512' is not 8"));
+  EXPECT_THAT(refused({"--in-flight", "0"}), HasSubstr("--in-flight: '0'"));
+  EXPECT_THAT(refused({"--in-flight", "many"}), HasSubstr("--in-flight: 'many'"));
+  EXPECT_THAT(refused({"--operation", "gather"}), HasSubstr("--operation gather: needs a"));
+  EXPECT_THAT(refused({"--operation", "read", "--pattern", "uniform:8:1"}),
+              HasSubstr("--operation read: takes no --pattern"));
+  EXPECT_THAT(refused({"--delta", "8"}), HasSubstr("--delta: is of a --pattern"));
+  EXPECT_THAT(refused({"--pattern", "uniform:8:1", "--delta", "0"}), HasSubstr("--delta: '0'"));
+  EXPECT_THAT(refused({"--size", "64B", "--access", "128"}), HasSubstr("--size"));
+  EXPECT_THAT(refused({"--size", "4KiB", "--pattern", "uniform:2:1000"}),
+              HasSubstr("--pattern: its largest index, 1000, is outside the memory of 4 KiB"));
+}
+
+std::vector<std::uint64_t> indices(const std::string& text) {
+  const auto pattern = parse_pattern(text);
+  EXPECT_TRUE(pattern) << full_text(pattern.error());
+  return pattern ? pattern->indices : std::vector<std::uint64_t>{};
+}
+
+std::string wrong(const std::string& text) {
+  const auto pattern = parse_pattern(text);
+  if (pattern) return "";
+  EXPECT_EQ(pattern.error().kind, ErrorKind::usage);
+  return full_text(pattern.error());
+}
+
+TEST(Patterns, AreThoseOfSpatter) {
+  EXPECT_THAT(indices("uniform:4:3"), ElementsAre(0, 3, 6, 9));
+  EXPECT_THAT(indices("ms1:8:4:20"), ElementsAre(0, 1, 2, 3, 23, 24, 25, 26));
+  EXPECT_THAT(indices("ms1:8:2,3:20,22"), ElementsAre(0, 1, 21, 43, 44, 45, 46, 47));
+  EXPECT_THAT(indices("ms1:6:2,4:10"), ElementsAre(0, 1, 11, 12, 22, 23));
+  EXPECT_THAT(indices("laplacian:1:1:100"), ElementsAre(0, 1, 2));
+  EXPECT_THAT(indices("laplacian:2:1:100"), ElementsAre(0, 99, 100, 101, 200));
+  EXPECT_THAT(indices("laplacian:2:2:100"), ElementsAre(0, 100, 198, 199, 200, 201, 202, 300, 400));
+  EXPECT_EQ(parse_pattern("uniform:8:1")->delta, 8U);
+  EXPECT_EQ(parse_pattern("uniform:8:4")->delta, 32U);
+  EXPECT_EQ(parse_pattern("laplacian:2:1:100")->delta, 1U);
+}
+
+TEST(Patterns, OfAFile) {
+  const std::string file = ::testing::TempDir() + "/numatlas_indices";
+  std::ofstream(file) << "0, 7,3\n\n12\n";
+  EXPECT_THAT(indices(file), ElementsAre(0, 7, 3, 12));
+  EXPECT_EQ(parse_pattern(file)->delta, 13U);
+  std::ofstream(file) << "0\n7\n-3\n";
+  EXPECT_THAT(wrong(file), HasSubstr("line 3: '-3' is not a whole number"));
+  std::ofstream(file) << "\n";
+  EXPECT_THAT(wrong(file), HasSubstr("has 0 indices"));
+}
+
+TEST(Patterns, RefuseWhatTheyDoNotKnow) {
+  EXPECT_THAT(wrong("random:8"), HasSubstr("'random:8' is neither a pattern nor a file"));
+  EXPECT_THAT(wrong("uniform:8"), HasSubstr("'uniform:8' is not uniform:N:STRIDE"));
+  EXPECT_THAT(wrong("uniform:8:0"), HasSubstr("'0' is not a whole number from 1"));
+  EXPECT_THAT(wrong("uniform:8,9:1"), HasSubstr("'8,9' is not one number"));
+  EXPECT_THAT(wrong("uniform::1"), HasSubstr("'' is not one number"));
+  EXPECT_THAT(wrong("ms1:8:1,2,3:4,5"), HasSubstr("3 breaks have 2 gaps"));
+  EXPECT_THAT(wrong("laplacian:9:1:1048576"), HasSubstr("too large"));
+}
+
+}  // namespace
+}  // namespace numatlas::random_test
