@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -30,7 +31,6 @@ constexpr unsigned usual_streams = 8;
 /// (its multiplier: Steele & Vigna, 2021), two instructions a number.
 struct Stream {
   Word state = 0;
-  Word seen = 0;  ///< what its last access has read
   Word next() { return state = state * 0xD1342543DE82EF95 + 0x9E3779B97F4A7C15; }
 };
 
@@ -52,10 +52,10 @@ struct Call {
   Word factor = 1;  ///< of what atomic additions add: -1 undoes them
 };
 
-/// One access to the words from `first` on; `value` is what it puts in. Returns what it has read.
+/// One access to the words at `at`, of which the first has this index; `value` is what it puts in.
+/// Returns what it has read.
 template <Access access, std::size_t words>
-Word touch(Word* memory, std::size_t first, [[maybe_unused]] Word value) {
-  Word* const at = memory + first;
+Word touch(Word* at, [[maybe_unused]] std::size_t first, [[maybe_unused]] Word value) {
   Word read = 0;
   for (std::size_t i = 0; i < words; ++i) {
     if constexpr (access == Access::read) read += at[i];
@@ -70,23 +70,50 @@ Word touch(Word* memory, std::size_t first, [[maybe_unused]] Word value) {
   return read;
 }
 
-/// Returns the sum of what was read. `waits`: the address of an access needs what the stream's last
-/// one has read, as far as the core knows.
+// Accesses whose places are made before the first of them: a core looks ahead over more accesses
+// where no arithmetic lies between them. They take a small part of the first-level cache.
+constexpr std::size_t block_accesses = 512;
+struct Block {
+  std::array<Word, block_accesses> numbers;
+  std::array<Word*, block_accesses> places;
+};
+
+/// Returns the sum of what was read. `waits`: the address of an access needs what the stream has
+/// read before, as far as the core knows.
 template <Access access, std::size_t words, bool waits>
 Word go(const Call& call) {
-  Word zero = 0, sum = 0;
+  constexpr bool puts_in = access == Access::update || access == Access::atomic;
+  const std::size_t count = call.streams.size();
+  Block block;
+  std::array<Word, most_chains> sums{};  // of the streams
+  Word zero = 0;
   asm volatile("" : "+r"(zero));
-  for (std::uint64_t round = 0; round < call.rounds; ++round) {
-    for (Stream& stream : call.streams) {
-      const Word number = stream.next();
-      std::size_t place = place_of(number, call.places);
-      if constexpr (waits) place += stream.seen & zero;
-      const Word read = touch<access, words>(call.memory, place * words, number * call.factor);
-      if constexpr (waits) stream.seen = read;
-      sum += read;
+  for (std::uint64_t left = call.rounds; left > 0;) {
+    const std::size_t rounds = std::min<std::uint64_t>(left, block_accesses / count);
+    left -= rounds;
+    for (std::size_t i = 0; i < rounds * count; i += count) {
+      for (std::size_t j = 0; j < count; ++j) {
+        const Word number = call.streams[j].next();
+        if constexpr (puts_in) block.numbers[i + j] = number * call.factor;
+        block.places[i + j] = call.memory + place_of(number, call.places) * words;
+      }
+    }
+    const auto access_at = [&](std::size_t i, std::size_t more) {
+      Word* const place = block.places[i] + more;
+      return touch<access, words>(place, static_cast<std::size_t>(place - call.memory),
+                                  puts_in ? block.numbers[i] : 0);
+    };
+    if constexpr (!waits) {
+#pragma GCC unroll 4
+      for (std::size_t i = 0; i < rounds * count; ++i) sums[0] += access_at(i, 0);
+      continue;
+    }
+    for (std::size_t i = 0; i < rounds * count; i += count) {
+#pragma GCC unroll 4
+      for (std::size_t j = 0; j < count; ++j) sums[j] += access_at(i + j, sums[j] & zero);
     }
   }
-  return sum;
+  return std::accumulate(sums.begin(), sums.end(), Word{0});
 }
 
 template <Access access, std::size_t words>
@@ -305,16 +332,21 @@ class PatternKernel final : public Kernel {
   }
 
  private:
+  /// Adds up `steps` gathers from two places by turns: prefetchers stop at the end of a page.
   void gather(std::uint64_t steps) {
     const std::uint64_t* const indices = work_.indices.data();
-    const std::size_t count = work_.indices.size(), delta = work_.delta;
+    const std::size_t count = work_.indices.size(), delta = work_.delta, apart = steps / 2 * delta;
     const Word* base = words_.memory + next_ * delta;
     std::array<Word, 4> sums{};
-    for (std::uint64_t step = 0; step < steps; ++step, base += delta) {
-      std::size_t i = 0;
-      for (; i + 4 <= count; i += 4)
-        for (std::size_t j = 0; j < 4; ++j) sums[j] += base[indices[i + j]];
-      for (; i < count; ++i) sums[0] += base[indices[i]];
+    for (std::uint64_t step = 0; step < steps / 2; ++step, base += delta) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const Word* const at = base + indices[i];
+        sums[i % 2] += at[0];
+        sums[2 + i % 2] += at[apart];
+      }
+    }
+    if (steps % 2 == 1) {
+      for (std::size_t i = 0; i < count; ++i) sums[0] += base[apart + indices[i]];
     }
     for (const Word sum : sums) sum_ += sum;
   }

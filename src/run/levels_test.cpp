@@ -73,6 +73,21 @@ TEST(Levels, WorkersUnderOneCacheShareIt) {
   EXPECT_EQ(level_of({{0, 10 * mib}, {1, 10 * mib}}), "L3") << "CPU 1 has none of it";
 }
 
+TEST(Levels, OfSharedMemoryIsItsOwners) {
+  Layout layout;
+  Worker worker;
+  worker.placement.cpus = {CpuId{0}};
+  layout.workers = {worker, worker};
+  Scenario scenario{"shared", {flow_of(64 * mib), flow_of(64 * mib)}, {}};
+  scenario.flows[1].worker = 1;
+  scenario.flows[1].shares = 0;
+  for (const Flow& flow : scenario.flows)
+    EXPECT_EQ(level_of_flow(machine(), layout, scenario, flow), "memory");
+  for (Flow& flow : scenario.flows) flow.region.bytes = Bytes{16 * kib};
+  for (const Flow& flow : scenario.flows)
+    EXPECT_EQ(level_of_flow(machine(), layout, scenario, flow), "L1") << "it is there once";
+}
+
 TEST(Levels, UnknownIsSaid) {
   EXPECT_EQ(level_of({{-1, 64}}), "-");
   EXPECT_EQ(level_of({{9, 64}}), "-");
