@@ -140,7 +140,7 @@ std::string set_aside_text(const RunReport& report) {
 
 }  // namespace
 
-void TailOption::add_to(CLI::App& app) {
+void TailOption::add_to(CLI::App& app, bool is_rare) {
   CLI::Option* const tail =
       app.add_flag(
              "--tail", asked_,
@@ -148,6 +148,7 @@ void TailOption::add_to(CLI::App& app) {
              "Groups of loads are timed one by one. Groups in which the CPU was interrupted or "
              "ran something else are set aside and counted")
           ->group("Measurement");
+  if (is_rare) rare(tail);
   rare(add_parsed(app, "--tail-group", loads_, "8", "N",
                   fmt::format("loads of each group that --tail times (1 to {})\n"
                               "Fewer show single loads better, more disturb them less",

@@ -14,7 +14,7 @@ namespace numatlas {
 
 class TailOption {
  public:
-  void add_to(CLI::App& app);
+  void add_to(CLI::App& app, bool is_rare = false);
   bool asked() const { return asked_; }
   unsigned loads() const { return loads_; }
   /// Has the chase of a flow time groups, where that was asked for.

@@ -61,10 +61,9 @@ void add_options(Options& own, CLI::App& app) {
   add_value(app, "--rates", own.rates_text, "RATES",
             "total load in GB/s: 1,2,5 (default: parts of the peak)\n"
             "The peak is measured first. Required with several ranks");
-  own.common.add_to(
-      app, "memory of each loader, in MiB or with a unit (default: as for `numatlas matrix`)",
-      "kernels of the load");
-  own.tail.add_to(app);
+  own.common.add_to(app, "memory of each loader (default: as for `numatlas matrix`)",
+                    "kernels of the load");
+  own.tail.add_to(app, true);
 }
 
 Expected<std::vector<double>> parse_rates(const std::string& text) {
@@ -299,14 +298,17 @@ Expected<Plan> refine(const Options& own, const PlanInput& input, const RunRepor
 }
 
 /// What the points of a curve have alike.
-const std::vector<std::string> curve_labels{"pages", "cpu_node", "memory_node",
-                                            "gpus",  "memory",   "load_kernel"};
+std::vector<std::string> curve_labels(const RunReport& report) {
+  const bool on_gpus = !report.scenarios.empty() && find_label(report.scenarios.front(), "gpus");
+  if (on_gpus) return {"pages", "gpus", "memory", "load_kernel"};
+  return {"pages", "cpu_node", "memory_node", "load_kernel"};
+}
 
 std::string load_of(const ScenarioResult& point) { return label_of(point, "load"); }
 
 /// The points of each kernel between the same nodes, and the idle one that these start with.
 std::vector<CaseGroup> curves_of(const RunReport& report) {
-  auto curves = groups_of(report, curve_labels);
+  auto curves = groups_of(report, curve_labels(report));
   for (CaseGroup& curve : curves)
     std::erase_if(curve.cases, [](const ScenarioResult* one) { return is_tail_step(*one); });
   return curves;
@@ -336,7 +338,7 @@ void order_by_load(RunReport& report) {
   std::vector<std::string> curves;  // in the order of the plan
   const auto place = [&](const ScenarioResult& point) {
     std::string curve = point.pages;
-    for (const std::string& label : curve_labels) curve += " " + label_of(point, label);
+    for (const std::string& label : curve_labels(report)) curve += " " + label_of(point, label);
     const auto found = std::ranges::find(curves, curve);
     const auto at = static_cast<std::size_t>(found - curves.begin());
     if (found == curves.end()) curves.push_back(std::move(curve));
