@@ -122,8 +122,8 @@ Expected<void> DeviceCounters::verify() const {
     const bool is_counter = apart == 0 ? i == 0 : i % apart == 0;
     const std::uint64_t wanted = is_counter ? launches_ * work_.adds * adders : 0;
     if (found_[i] == wanted) continue;
-    return wrong_result(fmt::format("word {} of the GPU's counters is {} instead of {}", i,
-                                    found_[i], wanted));
+    return wrong_result(
+        fmt::format("word {} of the GPU's counters is {} instead of {}", i, found_[i], wanted));
   }
   return {};
 }

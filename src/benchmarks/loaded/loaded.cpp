@@ -61,8 +61,7 @@ void add_options(Options& own, CLI::App& app) {
   add_value(app, "--rates", own.rates_text, "RATES",
             "total load in GB/s: 1,2,5 (default: parts of the peak)\n"
             "The peak is measured first. Required with several ranks");
-  own.common.add_to(app, "memory of each loader (default: as for `numatlas matrix`)",
-                    "kernels of the load");
+  own.common.add_to(app, "memory of each loader (default: as for `matrix`)", "kernels of the load");
   own.tail.add_to(app, true);
 }
 
