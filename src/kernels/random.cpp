@@ -72,11 +72,36 @@ Word touch(Word* at, [[maybe_unused]] std::size_t first, [[maybe_unused]] Word v
 
 // Accesses whose places are made before the first of them: a core looks ahead over more accesses
 // where no arithmetic lies between them. They take a small part of the first-level cache.
-constexpr std::size_t block_accesses = 512;
+constexpr std::size_t block_accesses = 1024;
 struct Block {
   std::array<Word, block_accesses> numbers;
   std::array<Word*, block_accesses> places;
 };
+
+/// Reads the words at so many places, of several streams in turn, each of which waits for what it
+/// has read before. The sums are in registers, so that little lies between two reads.
+template <std::size_t count>
+void read_in_turn(Word* const* places, std::size_t accesses, Word zero, Word* sums) {
+  std::array<Word, count> mine{};
+  std::copy_n(sums, count, mine.begin());
+  for (std::size_t i = 0; i < accesses; i += count)
+#pragma GCC unroll 16
+    for (std::size_t j = 0; j < count; ++j) mine[j] += places[i + j][mine[j] & zero];
+  std::copy_n(mine.begin(), count, sums);
+}
+
+/// The same of a number of streams that has a loop of its own; false of others.
+bool read_in_turn(std::size_t count, Word* const* places, std::size_t accesses, Word zero,
+                  Word* sums) {
+  switch (count) {
+    case 1: return read_in_turn<1>(places, accesses, zero, sums), true;
+    case 2: return read_in_turn<2>(places, accesses, zero, sums), true;
+    case 4: return read_in_turn<4>(places, accesses, zero, sums), true;
+    case 8: return read_in_turn<8>(places, accesses, zero, sums), true;
+    case 16: return read_in_turn<16>(places, accesses, zero, sums), true;
+    default: return false;
+  }
+}
 
 /// Returns the sum of what was read. `waits`: the address of an access needs what the stream has
 /// read before, as far as the core knows.
@@ -107,6 +132,9 @@ Word go(const Call& call) {
 #pragma GCC unroll 4
       for (std::size_t i = 0; i < rounds * count; ++i) sums[0] += access_at(i, 0);
       continue;
+    }
+    if constexpr (access == Access::read && words == 1) {
+      if (read_in_turn(count, block.places.data(), rounds * count, zero, sums.data())) continue;
     }
     for (std::size_t i = 0; i < rounds * count; i += count) {
 #pragma GCC unroll 4
@@ -283,6 +311,23 @@ Expected<void> check_pattern_size(const PatternParameters& work, Bytes size) {
       "choose a larger --size");
 }
 
+/// Gathers by the usual number of indices, which then are in registers: at so many starts, and at
+/// as many behind them.
+constexpr std::size_t usual_indices = 8;
+void gather_usual(const Word* base, const std::uint64_t* indices, std::size_t delta,
+                  std::uint64_t starts, std::array<Word, 4>& sums) {
+  std::array<std::uint64_t, usual_indices> at{};
+  std::copy_n(indices, usual_indices, at.begin());
+  const Word* behind = base + starts * delta;
+  for (std::uint64_t start = 0; start < starts; ++start, base += delta, behind += delta) {
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < usual_indices; ++i) {
+      sums[i % 2] += base[at[i]];
+      sums[2 + i % 2] += behind[at[i]];
+    }
+  }
+}
+
 class PatternKernel final : public Kernel {
  public:
   explicit PatternKernel(const KernelSpec& spec) : work_(spec.as<PatternParameters>()) {}
@@ -338,7 +383,12 @@ class PatternKernel final : public Kernel {
     const std::size_t count = work_.indices.size(), delta = work_.delta, apart = steps / 2 * delta;
     const Word* base = words_.memory + next_ * delta;
     std::array<Word, 4> sums{};
-    for (std::uint64_t step = 0; step < steps / 2; ++step, base += delta) {
+    if (count == usual_indices) {
+      gather_usual(base, indices, delta, steps / 2, sums);
+      base += steps / 2 * delta;
+    }
+    for (std::uint64_t step = 0; count != usual_indices && step < steps / 2;
+         ++step, base += delta) {
       for (std::size_t i = 0; i < count; ++i) {
         const Word* const at = base + indices[i];
         sums[i % 2] += at[0];
