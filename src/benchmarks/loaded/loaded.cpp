@@ -104,8 +104,8 @@ Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
     if (given) return fail_usage(option, "is of loads by CPUs", "leave it or --on out");
   }
   const std::string option = own.common.kernels.given();
-  GpuLoad load{own.on.gpus(), TRY(benchmark_gpu::kernels_of(own.common.choices, option.c_str())),
-               own.common.size.given().value_or(Bytes{})};
+  GpuLoad load{own.on.gpus(), {}, own.common.size.given().value_or(Bytes{})};
+  load.kernels = TRY(benchmark_gpu::kernels_of(own.common.choices, option.c_str()));
   own.on.prepare(benchmark);
   benchmark.workers = [](const RunOptions& options, const Machine& machine,
                          const TaskContext& task) { return callers(options, machine, task, 2); };
