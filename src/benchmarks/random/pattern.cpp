@@ -43,6 +43,10 @@ Expected<Indices> ms1(std::uint64_t count, const Indices& breaks, Indices gaps) 
   if (gaps.size() != breaks.size())
     return wrong(fmt::format("{} breaks have {} gaps", breaks.size(), gaps.size()),
                  "give as many gaps as breaks, or one for all: ms1:8:2,3:20,22");
+  for (const std::uint64_t at : breaks)
+    if (at >= count)
+      return wrong(fmt::format("a break at {} is outside {} indices", at, count),
+                   "breaks are less than the number of indices: ms1:8:4:20");
   Indices indices{0};
   for (std::uint64_t i = 1; i < count; ++i) {
     const auto found = std::ranges::find(breaks, i);

@@ -122,6 +122,13 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
         patterned ? "takes no --pattern" : "needs a --pattern",
         patterned ? "use gather or scatter" : std::string("such as ") + pattern_forms);
   }
+  const Options usual;
+  for (const auto& [option, given] :
+       {std::pair("--access", own.access_text != usual.access_text),
+        std::pair("--in-flight", own.in_flight_text != usual.in_flight_text)}) {
+    if (patterned && given)
+      return fail_usage(option, "does not go with --pattern", "leave one of them out");
+  }
   if (patterned) return parse_kernels_of_pattern(own);
   if (!own.delta_text.empty())
     return fail_usage("--delta", "is of a --pattern", "leave it out, or add --pattern");
@@ -284,7 +291,6 @@ std::vector<ViewColumn> columns(std::vector<ViewColumn> labels, std::vector<View
 }
 
 std::vector<View> views(const RunReport& report) {
-  constexpr double in_billions = 1e-9;
   std::vector<View> views;
   for (const CaseGroup& group : groups_of(report, {"pages", "pattern"})) {
     View view;
@@ -306,9 +312,10 @@ std::vector<View> views(const RunReport& report) {
                        figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
                        figure_column("worker median", "bandwidth", in_gb_per_s)});
     } else {
-      view.title = fmt::format("Random accesses: billions per second ({} pages)", any.pages);
+      view.title = fmt::format("Random accesses: millions per second ({} pages)", any.pages);
       view.notes = {
-          fmt::format("sum: all workers in their common time (of updates: GUP/s); {}: half of its "
+          fmt::format("sum: all workers in their common time (of updates 1,000 are a GUP/s); {}: "
+                      "half of its "
                       "95 % interval; GB/s: whole lines, read and written; used: share of a line "
                       "that an access uses",
                       plus_minus()),
@@ -317,9 +324,9 @@ std::vector<View> views(const RunReport& report) {
           proof};
       view.cells =
           columns({label_column("bytes", "access"), label_column("in flight", "in_flight")},
-                  {figure_column("sum", "accesses_sum", in_billions, Part::value, 5),
-                   figure_column(plus_minus(), "accesses_sum", in_billions, Part::half_width),
-                   figure_column("worker median", "accesses", in_billions, Part::value, 5),
+                  {figure_column("sum", "accesses_sum", in_millions, Part::value, 2),
+                   figure_column(plus_minus(), "accesses_sum", in_millions, Part::half_width),
+                   figure_column("worker median", "accesses", in_millions, Part::value, 2),
                    figure_column("GB/s", "bandwidth_sum", in_gb_per_s)});
     }
     views.push_back(std::move(view));
