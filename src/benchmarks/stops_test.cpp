@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/parse.h"
+#include "benchmarks/test_plan.h"
 #include "record/labels.h"
 #include "run/runner.h"
 
@@ -20,18 +20,9 @@ using Words = std::vector<std::string>;
 const std::string busy = "lognormal=3%;spikes:every=36ms,last=4ms,low=0.001;seed=3";
 
 RunReport report_of(const std::string& command, Words words, const std::string& noise) {
-  for (const char* word : {"--machine", "numa:1 core:2 pu:1", "--engine", "null", "--quiet"})
-    words.emplace_back(word);
+  words.insert(words.end(), {"--machine", "numa:1 core:2 pu:1", "--engine", "null"});
   words.insert(words.end(), {"--noise", noise});
-  const auto parsed = parse_run(command, words);
-  EXPECT_TRUE(parsed) << full_text(parsed.error());
-  if (!parsed) return {};
-  RunHooks hooks;
-  hooks.table = [](const RunReport&) { return std::string(); };
-  const auto comm = make_single_comm();
-  auto report = run_benchmark(parsed->benchmark, parsed->options, *comm, hooks);
-  EXPECT_TRUE(report) << full_text(report.error());
-  return report ? *std::move(report) : RunReport{};
+  return testing::report_of_run(command, words);
 }
 
 /// Of the first case.

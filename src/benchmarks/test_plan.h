@@ -9,6 +9,7 @@
 
 #include "benchmarks/parse.h"
 #include "machine/source.h"
+#include "run/runner.h"
 
 namespace numatlas::testing {
 
@@ -76,6 +77,20 @@ inline std::string tables_of(const Benchmark& benchmark, RunReport report) {
   report.views = benchmark.views(report);
   for (View& view : report.views) view.by_host = benchmark.by_host;
   return benchmark.text(report, {});
+}
+
+/// What a command measures, by itself and without a word.
+inline RunReport report_of_run(const std::string& command, Words words) {
+  words.push_back("--quiet");
+  const auto parsed = parse_run(command, words);
+  EXPECT_TRUE(parsed) << full_text(parsed.error());
+  if (!parsed) return {};
+  RunHooks hooks;
+  hooks.table = [](const RunReport&) { return std::string(); };
+  const auto comm = make_single_comm();
+  auto report = run_benchmark(parsed->benchmark, parsed->options, *comm, hooks);
+  EXPECT_TRUE(report) << full_text(report.error());
+  return report ? *std::move(report) : RunReport{};
 }
 
 }  // namespace numatlas::testing

@@ -76,9 +76,8 @@ Expected<void> DeviceCounters::attach() {
   DeviceRuntime& gpu = *device_.runtime;
   if (of_host_) {
     counters_ = TRY(mapping_.map(device_, host_, bytes_, work_.pinning));
-  } else if (owner_.device != device_.device) {
-    queue_.report().route = "direct";
-    TRY(gpu.reach_peer(device_.device, owner_.device));
+  } else {
+    TRY(queue_.reach(owner_));
   }
   function_ = TRY(gpu.kernel(device_.device, "fetch_add"));
   return {};

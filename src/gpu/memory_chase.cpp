@@ -92,10 +92,7 @@ Expected<void> MemoryChase::prepare(const KernelMemory& memory) {
 
 Expected<void> MemoryChase::attach() {
   DeviceRuntime& gpu = *device_.runtime;
-  if (owner_.device != device_.device) {
-    queue_.report().route = "direct";
-    TRY(gpu.reach_peer(device_.device, owner_.device));
-  }
+  TRY(queue_.reach(owner_));
   const bool cached = work_.loads_by == GpuLoads::cached;
   function_ = TRY(gpu.kernel(device_.device, cached ? "chase_cached" : "chase_shared"));
   state_address_ = TRY(gpu.allocate(device_.device, Bytes{sizeof state_}));

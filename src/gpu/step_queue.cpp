@@ -35,6 +35,12 @@ std::int64_t monotonic_ns() {
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
+Expected<void> StepQueue::reach(const DeviceRef& owner) {
+  if (owner.device == device_.device) return {};
+  report_.route = "direct";
+  return device_.runtime->reach_peer(device_.device, owner.device);
+}
+
 Expected<void> StepQueue::open() {
   DeviceRuntime& gpu = *device_.runtime;
   stream_ = TRY(gpu.create_stream(device_.device));

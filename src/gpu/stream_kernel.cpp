@@ -153,9 +153,8 @@ Expected<void> DeviceStream::attach() {
   DeviceRuntime& gpu = *device_.runtime;
   if (of_host_) {
     start_ = TRY(mapping_.map(device_, host_, work_.bytes.value, work_.pinning));
-  } else if (owner_.device != device_.device) {
-    queue_.report().route = "direct";
-    TRY(gpu.reach_peer(device_.device, owner_.device));
+  } else {
+    TRY(queue_.reach(owner_));
   }
   function_ = TRY(gpu.kernel(device_.device, std::string("stream_") + name_of(work_.operation)));
   TRY(find_grid());

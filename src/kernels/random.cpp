@@ -385,18 +385,17 @@ class PatternKernel final : public Kernel {
     std::array<Word, 4> sums{};
     if (count == usual_indices) {
       gather_usual(base, indices, delta, steps / 2, sums);
-      base += steps / 2 * delta;
-    }
-    for (std::uint64_t step = 0; count != usual_indices && step < steps / 2;
-         ++step, base += delta) {
-      for (std::size_t i = 0; i < count; ++i) {
-        const Word* const at = base + indices[i];
-        sums[i % 2] += at[0];
-        sums[2 + i % 2] += at[apart];
+    } else {
+      for (std::uint64_t start = 0; start < apart; start += delta) {
+        for (std::size_t i = 0; i < count; ++i) {
+          const Word* const at = base + start + indices[i];
+          sums[i % 2] += at[0];
+          sums[2 + i % 2] += at[apart];
+        }
       }
     }
     if (steps % 2 == 1) {
-      for (std::size_t i = 0; i < count; ++i) sums[0] += base[apart + indices[i]];
+      for (std::size_t i = 0; i < count; ++i) sums[0] += base[2 * apart + indices[i]];
     }
     for (const Word sum : sums) sum_ += sum;
   }

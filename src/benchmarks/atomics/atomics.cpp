@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "benchmarks/atomics/on_gpus.h"
@@ -31,11 +32,12 @@ struct Options {
   std::vector<Sharing> sharings{all_sharings.begin(), all_sharings.end()};
   std::string home = "first";
   benchmark_gpu::OnOption on = {};
+  const CLI::Option* operation = nullptr;  ///< the app's
 };
 
 void add_options(Options& own, CLI::App& app) {
   own.on.add_to(app);
-  add_choices(
+  own.operation = add_choices(
       app, "--operation", own.operations, named(own.operations),
       "how a CPU adds: by an atomic addition, or by a compare-and-swap that is retried until "
       "it succeeds");
@@ -62,10 +64,8 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   TRY(check_nodes("--home", own.home, "first"));
   TRY(own.on.parse());
   if (!own.on.on_gpus()) return {};
-  if (own.home != "first")
-    return fail_usage("--home", "is of counters of CPUs", "--memory places those of GPUs");
-  const std::vector<std::string> usual = Options{}.operations;
-  if (own.operations != usual && own.operations != std::vector{usual.front()})
+  TRY(own.on.refuse("counters of CPUs", {{"--home", own.home != "first"}}));
+  if (own.operation->count() > 0 && own.operations != std::vector<std::string>{"fetch-add"})
     return fail_usage("--operation", "GPUs add by fetch-add", "leave it or --on out");
   const GpuCounters counters{own.on.gpus(), own.sharings};
   own.on.prepare(benchmark);

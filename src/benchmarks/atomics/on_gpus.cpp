@@ -25,25 +25,12 @@ namespace {
 
 // A thread, a warp, a block; of each multiprocessor so many at a time.
 constexpr std::uint64_t warp = 32, block = 256, threads_of_multiprocessor = 1024;
-constexpr int usual_multiprocessors = 64;
 // A launch takes a millisecond or so.
 constexpr std::uint64_t adds_of_launch = 1 << 22, fewest_adds = 64, most_adds = 4096;
 
-std::vector<std::uint64_t> thread_counts(const PlanInput& input, int gpu) {
-  int multiprocessors = 0;
-  for (const Machine& machine : input.machines) {
-    if (const Gpu* const its = find_gpu(machine, gpu))
-      multiprocessors =
-          std::max(multiprocessors, its->multiprocessors.value_or(usual_multiprocessors));
-  }
-  std::vector<std::uint64_t> counts{1, warp, block};
-  counts.push_back(static_cast<std::uint64_t>(multiprocessors) * threads_of_multiprocessor);
-  return counts;
-}
-
-PlannedScenario point(const PlanInput& input, const std::optional<MemorySpec>& memory,
-                      PageKind pages, const DeviceCounterParameters& work) {
-  const std::string place = memory ? memory->single.text() : "own";
+Expected<PlannedScenario> point(const PlanInput& input, const std::optional<MemorySpec>& memory,
+                                PageKind pages, const DeviceCounterParameters& work) {
+  const std::string place = benchmark_gpu::place_of(memory);
   const std::uint64_t page = page_bytes(input.machines.front(), pages).value;
   const Bytes size{(work.bytes().value + page - 1) / page * page};
   PlannedScenario planned = new_point(
@@ -55,13 +42,7 @@ PlannedScenario point(const PlanInput& input, const std::optional<MemorySpec>& m
                          {"memory", place},
                          {"sharing", name_of(work.sharing)},
                          {"threads", std::to_string(work.threads)}};
-  for (std::size_t host = 0; host < input.machines.size(); ++host) {
-    if (find_gpu(input.machines[host], work.gpu) == nullptr) continue;
-    std::set<int> taken;
-    auto flow = benchmark_gpu::flow_at(input, static_cast<int>(host), KernelSpec{work}, size, pages,
-                                       memory, taken, planned.skip);
-    if (flow) planned.scenario.flows.push_back(*std::move(flow));
-  }
+  TRY(benchmark_gpu::add_flows(input, {{work}}, size, pages, memory, planned));
   return planned;
 }
 
@@ -71,21 +52,23 @@ Expected<Plan> plan_on_gpus(const GpuCounters& own, const PlanInput& input) {
   TRY(check_one_kind_of_pages(input.options, "atomics"));
   const auto gpus = TRY(of_option("--on", chosen_gpus(input, own.gpus)));
   const auto memory = TRY(benchmark_gpu::memory_of(input));
-  const bool of_host = memory && gpu_of(memory->single) < 0;
+  const bool of_host = benchmark_gpu::is_of_host(memory);
   const PageKind pages = of_host ? input.pages.front() : PageKind::base;
   Plan plan;
-  for_each_of(
-      [&](int gpu, Sharing sharing) {
-        for (const std::uint64_t threads : thread_counts(input, gpu)) {
-          DeviceCounterParameters work;
-          work.gpu = gpu;
-          work.sharing = sharing;
-          work.threads = threads;
-          work.adds = std::clamp(adds_of_launch / threads, fewest_adds, most_adds);
-          add_point(plan, point(input, memory, pages, work));
-        }
-      },
-      gpus, own.sharings);
+  for (const int gpu : gpus) {
+    const auto all = static_cast<std::uint64_t>(benchmark_gpu::multiprocessors_of(input, gpu)) *
+                     threads_of_multiprocessor;
+    for (const Sharing sharing : own.sharings) {
+      for (const std::uint64_t threads : {std::uint64_t{1}, warp, block, all}) {
+        DeviceCounterParameters work;
+        work.gpu = gpu;
+        work.sharing = sharing;
+        work.threads = threads;
+        work.adds = std::clamp(adds_of_launch / threads, fewest_adds, most_adds);
+        add_point(plan, TRY(point(input, memory, pages, work)));
+      }
+    }
+  }
   return plan;
 }
 

@@ -49,8 +49,7 @@ Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
   benchmark_gpu::Options its;
   its.bandwidth = true;
   its.sizes = own.sizes.given();
-  const std::string option = own.kernels.given();
-  its.kernels = TRY(benchmark_gpu::kernels_of(own.choices, option.c_str()));
+  its.kernels = TRY(benchmark_gpu::kernels_of(own.choices, own.kernels.given()));
   own.on.take_over(benchmark, std::move(its));
   return {};
 }

@@ -127,6 +127,13 @@ Expected<void> OnOption::parse() {
                     "write cpus or gpu:0");
 }
 
+Expected<void> OnOption::refuse(const char* what,
+                                const std::vector<std::pair<const char*, bool>>& options) {
+  for (const auto& [option, given] : options)
+    if (given) return fail_usage(option, fmt::format("is of {}", what), "leave it or --on out");
+  return {};
+}
+
 void OnOption::prepare(Benchmark& benchmark) const {
   benchmark.is_of_memory = false;
   benchmark.on_gpus = true;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/stream_loops.h"
@@ -46,22 +46,32 @@ std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report)
 
 /// The kernels of GPUs for these of CPUs: a mix of two reads to a write is triad, of one to one
 /// copy. Error (usage, naming `option`): a GPU has no such kernel.
-Expected<std::vector<Operation>> kernels_of(const std::vector<Choice>& choices, const char* option);
+Expected<std::vector<Operation>> kernels_of(const std::vector<Choice>& choices,
+                                            const std::string& option);
+
+/// Error (usage, naming --latency-size): less than two lines of a GPU.
+Expected<void> check_chase_sizes(const std::vector<Bytes>& sizes);
 
 /// The memory that --memory asks for; nullopt: of each GPU its own. Errors name the option.
 Expected<std::optional<MemorySpec>> memory_of(const PlanInput& input);
+bool is_of_host(const std::optional<MemorySpec>& memory);
+/// The label `memory`: "own", "gpu:1", "bind:0"; and in words: "its own memory", "memory of GPU 1",
+/// "memory of node 0".
+std::string place_of(const std::optional<MemorySpec>& memory);
+std::string memory_words(const std::string& memory);
 
 /// The largest that all of these GPUs have room for: two such flows may be in memory at a time.
 Bytes largest_on(const PlanInput& input, const std::vector<int>& gpus, Bytes most);
 
-/// The flow of a kernel of a GPU on a host, called by a worker that is not yet `taken`; nullopt,
-/// and why (`skip`), where it cannot be.
-std::optional<Flow> flow_at(const PlanInput& input, int host, const KernelSpec& kernel, Bytes size,
-                            PageKind pages, const std::optional<MemorySpec>& memory,
-                            std::set<int>& taken, std::optional<Error>& skip);
+/// The fewest that this GPU has on any host; a usual number where a driver or a file does not say.
+int multiprocessors_of(const PlanInput& input, int gpu);
 
-/// "its own memory", "memory of GPU 1", "memory of node 0": of the label `memory` of a point.
-std::string memory_words(const std::string& memory);
+/// Adds a flow of each of these kernels on each host that has its GPU, called by a worker that no
+/// other of them has; where one cannot be, the point is skipped. Error (usage, naming --size): a
+/// kernel that the size does not hold.
+Expected<void> add_flows(const PlanInput& input, const std::vector<KernelSpec>& kernels, Bytes size,
+                         PageKind pages, const std::optional<MemorySpec>& memory,
+                         PlannedScenario& planned);
 
 /// --on of a benchmark that CPUs run, or GPUs.
 class OnOption {
@@ -72,6 +82,9 @@ class OnOption {
   /// Error (usage): it names neither CPUs nor GPUs.
   Expected<void> parse();
   const std::vector<int>& gpus() const { return gpus_; }
+  /// Error (usage) if one of these options was given; it "is of `what`": "chases by CPUs".
+  static Expected<void> refuse(const char* what,
+                               const std::vector<std::pair<const char*, bool>>& options);
   /// From now on its flows are of GPUs.
   void prepare(Benchmark& benchmark) const;
   /// From now on the benchmark is what `own` says, on these GPUs.

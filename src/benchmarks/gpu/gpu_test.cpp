@@ -161,19 +161,24 @@ TEST(GpuPlan, AtomicAdditionsByNumbersOfThreads) {
 
 /// What a machine that is simulated does.
 RunReport simulated(const std::string& command, Words words) {
-  for (const std::string& word :
-       {std::string("--machine"), test_data() + "/topologies/two-sockets-four-gpus.json",
-        std::string("--engine"), std::string("null"), std::string("--quiet")})
-    words.push_back(word);
-  const auto parsed = parse_run(command, words);
-  EXPECT_TRUE(parsed) << full_text(parsed.error());
-  if (!parsed) return {};
-  RunHooks hooks;
-  hooks.table = [](const RunReport&) { return std::string(); };
-  const auto comm = make_single_comm();
-  auto report = run_benchmark(parsed->benchmark, parsed->options, *comm, hooks);
-  EXPECT_TRUE(report) << full_text(report.error());
-  return report ? *std::move(report) : RunReport{};
+  words.insert(words.end(), {"--machine", test_data() + "/topologies/two-sockets-four-gpus.json"});
+  words.insert(words.end(), {"--engine", "null"});
+  return report_of_run(command, words);
+}
+
+TEST(GpuPlan, ChaseAndLoadAreOfOneProcess) {
+  auto prepared = prepare("loaded", {"--on", "gpu:0"}, four_gpus());
+  ASSERT_TRUE(prepared);
+  const auto skipped = [&] {
+    const auto plan = prepared->run.benchmark.plan(prepared->input());
+    EXPECT_TRUE(plan);
+    return plan->back().skip;
+  };
+  EXPECT_FALSE(skipped());
+  for (std::size_t i = 0; i < prepared->layout.workers.size(); ++i)
+    prepared->layout.workers[i].rank = static_cast<int>(i);
+  ASSERT_TRUE(skipped());
+  EXPECT_THAT(skipped()->message, HasSubstr("two processes"));
 }
 
 TEST(GpuCurve, LatencyRisesWithTheLoad) {
@@ -219,8 +224,10 @@ TEST(GpuPlan, WhatIsRefused) {
   EXPECT_EQ(plan_error("matrix", {"--on", "gpu:0", "--nodes", "0"}).subject, "--nodes");
   EXPECT_EQ(plan_error("matrix", {"--on", "gpu:0", "--memory", "bind:0"}).subject, "--memory");
   EXPECT_EQ(plan_error("atomics", {"--on", "gpu:0", "--home", "0"}).subject, "--home");
-  EXPECT_EQ(plan_error("atomics", {"--on", "gpu:0", "--operation", "compare-exchange"}).subject,
-            "--operation");
+  for (const char* const operations : {"compare-exchange", "fetch-add,compare-exchange"})
+    EXPECT_EQ(plan_error("atomics", {"--on", "gpu:0", "--operation", operations}).subject,
+              "--operation");
+  EXPECT_EQ(plan_error("loaded", {"--on", "gpu:0", "--size", "192B"}).subject, "--size");
   EXPECT_EQ(plan_error("gpu", {"--gpus", "4"}).subject, "--gpus");
   EXPECT_EQ(plan_error("latency", {"--on", "gpu:4"}).subject, "--on");
   EXPECT_EQ(plan_error("latency", {"--on", "gpu:x"}).subject, "--on");

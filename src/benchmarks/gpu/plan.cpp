@@ -40,14 +40,42 @@ struct Case {
   std::vector<int> gpus = {};
 };
 
+// Where a driver or a file says nothing of them.
+constexpr int usual_multiprocessors = 64;
+
+}  // namespace
+
 bool is_of_host(const std::optional<MemorySpec>& memory) {
   return memory && gpu_of(memory->single) < 0;
 }
 
-}  // namespace
+std::string place_of(const std::optional<MemorySpec>& memory) {
+  return memory ? memory->single.text() : "own";
+}
+
+int multiprocessors_of(const PlanInput& input, int gpu) {
+  std::optional<int> fewest;
+  for (const Machine& machine : input.machines) {
+    const Gpu* const its = find_gpu(machine, gpu);
+    if (its == nullptr) continue;
+    const int count = its->multiprocessors.value_or(usual_multiprocessors);
+    fewest = std::min(fewest.value_or(count), count);
+  }
+  return fewest.value_or(usual_multiprocessors);
+}
+
+Expected<void> check_chase_sizes(const std::vector<Bytes>& sizes) {
+  constexpr Bytes two_lines{256};
+  for (const Bytes size : sizes) {
+    if (size < two_lines)
+      return fail_usage("--latency-size",
+                        fmt::format("{} is less than two lines of 128 bytes", to_text(size)));
+  }
+  return {};
+}
 
 Expected<std::vector<Operation>> kernels_of(const std::vector<Choice>& choices,
-                                            const char* option) {
+                                            const std::string& option) {
   std::vector<Operation> kernels;
   for (const Choice& choice : choices) {
     const auto* const loop = choice.spec.find<LoopParameters>();
@@ -126,16 +154,6 @@ std::vector<Bytes> chase_sizes(const Options& own, const PlanInput& input,
   return sizes;
 }
 
-Expected<void> check_chase_sizes(const std::vector<Bytes>& sizes) {
-  constexpr Bytes two_lines{256};
-  for (const Bytes size : sizes) {
-    if (size < two_lines)
-      return fail_usage("--latency-size",
-                        fmt::format("{} is less than two lines of 128 bytes", to_text(size)));
-  }
-  return {};
-}
-
 /// One that the shared cache holds, and one of memory.
 std::vector<Bytes> stream_sizes(const Options& own, const PlanInput& input,
                                 const std::vector<int>& gpus, bool of_host) {
@@ -190,8 +208,8 @@ KernelSpec kernel_of(const Options& own, const Case& now, int gpu, bool of_gpu) 
   return {stream};
 }
 
-}  // namespace
-
+/// The flow of a kernel of a GPU on a host, called by a worker that is not yet `taken`; nullopt,
+/// and why (`skip`), where it cannot be.
 std::optional<Flow> flow_at(const PlanInput& input, int host, const KernelSpec& kernel, Bytes size,
                             PageKind pages, const std::optional<MemorySpec>& memory,
                             std::set<int>& taken, std::optional<Error>& skip) {
@@ -223,6 +241,26 @@ std::optional<Flow> flow_at(const PlanInput& input, int host, const KernelSpec& 
   return flow;
 }
 
+}  // namespace
+
+Expected<void> add_flows(const PlanInput& input, const std::vector<KernelSpec>& kernels, Bytes size,
+                         PageKind pages, const std::optional<MemorySpec>& memory,
+                         PlannedScenario& planned) {
+  for (const KernelSpec& kernel : kernels) {
+    TRY(check_size(kernel, size));
+  }
+  for (std::size_t host = 0; host < input.machines.size(); ++host) {
+    std::set<int> taken;
+    for (const KernelSpec& kernel : kernels) {
+      if (find_gpu(input.machines[host], kernel.find<DeviceWork>()->gpu) == nullptr) continue;
+      auto flow =
+          flow_at(input, static_cast<int>(host), kernel, size, pages, memory, taken, planned.skip);
+      if (flow) planned.scenario.flows.push_back(*std::move(flow));
+    }
+  }
+  return {};
+}
+
 namespace {
 
 /// That of each node with memory, then that of each GPU.
@@ -243,7 +281,7 @@ Expected<void> add_points(const Options& own, const PlanInput& input, const std:
                           const std::optional<MemorySpec>& memory, Plan& plan) {
   const bool of_host = is_of_host(memory);
   const std::vector<PageKind> pages = of_host ? input.pages : std::vector{PageKind::base};
-  std::string place = memory ? memory->single.text() : "own";
+  std::string place = place_of(memory);
   if (own.pinning == Pinning::managed) {
     if (!of_host) return fail_usage("--pin", "is of memory of the host", "add --memory bind:0");
     place += " managed";
@@ -260,18 +298,10 @@ Expected<void> add_points(const Options& own, const PlanInput& input, const std:
   const auto add = [&](const Case& now) {
     PlannedScenario planned = head(input, now, place);
     planned.optional = own.every_memory;
-    for (std::size_t host = 0; host < input.machines.size(); ++host) {
-      std::set<int> taken;
-      for (const int gpu : now.gpus) {
-        if (find_gpu(input.machines[host], gpu) == nullptr) continue;
-        auto flow = flow_at(input, static_cast<int>(host), kernel_of(own, now, gpu, !of_host),
-                            now.size, now.pages, memory, taken, planned.skip);
-        if (!flow) continue;
-        const auto holds = check_size(flow->kernel, now.size);
-        if (!holds && !wrong) wrong = holds.error();
-        planned.scenario.flows.push_back(*std::move(flow));
-      }
-    }
+    std::vector<KernelSpec> kernels;
+    for (const int gpu : now.gpus) kernels.push_back(kernel_of(own, now, gpu, !of_host));
+    const auto added = add_flows(input, kernels, now.size, now.pages, memory, planned);
+    if (!added && !wrong) wrong = added.error();
     add_point(plan, std::move(planned));
   };
   if (own.latency) {

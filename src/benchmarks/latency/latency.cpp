@@ -65,13 +65,11 @@ void add_options(Options& own, CLI::App& app) {
 
 /// Of the chase of a GPU the size is what there is to choose.
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  for (const auto& [option, given] :
-       {std::pair("--stride", !own.stride_text.empty()),
-        std::pair("--control-stride", !own.control_text.empty()),
-        std::pair("--chains", !own.chains_text.empty()), std::pair("--tail", own.tail.asked()),
-        std::pair("--order", own.order != ChainOrder::random)}) {
-    if (given) return fail_usage(option, "is of chases by CPUs", "leave it or --on out");
-  }
+  TRY(own.on.refuse("chases by CPUs", {{"--stride", !own.stride_text.empty()},
+                                       {"--control-stride", !own.control_text.empty()},
+                                       {"--chains", !own.chains_text.empty()},
+                                       {"--tail", own.tail.asked()},
+                                       {"--order", own.order != ChainOrder::random}}));
   benchmark_gpu::Options its;
   its.latency = true;
   its.latency_sizes = own.sizes.given();

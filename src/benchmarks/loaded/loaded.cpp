@@ -97,15 +97,12 @@ std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
 
 /// The load of a GPU is a number of multiprocessors, not a rate.
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  for (const auto& [option, given] :
-       {std::pair("--pairs", own.pairs_text != "all"),
-        std::pair("--rates", !own.rates_text.empty()), std::pair("--tail", own.tail.asked()),
-        std::pair("--order", own.common.order != ChainOrder::random)}) {
-    if (given) return fail_usage(option, "is of loads by CPUs", "leave it or --on out");
-  }
-  const std::string option = own.common.kernels.given();
+  TRY(own.on.refuse("loads by CPUs", {{"--pairs", own.pairs_text != "all"},
+                                      {"--rates", !own.rates_text.empty()},
+                                      {"--tail", own.tail.asked()},
+                                      {"--order", own.common.order != ChainOrder::random}}));
   GpuLoad load{own.on.gpus(), {}, own.common.size.given().value_or(Bytes{})};
-  load.kernels = TRY(benchmark_gpu::kernels_of(own.common.choices, option.c_str()));
+  load.kernels = TRY(benchmark_gpu::kernels_of(own.common.choices, own.common.kernels.given()));
   own.on.prepare(benchmark);
   benchmark.workers = [](const RunOptions& options, const Machine& machine,
                          const TaskContext& task) { return callers(options, machine, task, 2); };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,12 +23,8 @@
 namespace numatlas::benchmark_loaded {
 namespace {
 
-using benchmark_gpu::flow_at;
-
 // Past all caches of GPUs of today; of the host less, which is slower.
 constexpr Bytes usual_size{1 * gib}, usual_size_of_host{256 * mib};
-// Where the driver or the file says nothing of them.
-constexpr int usual_multiprocessors = 64;
 
 /// How many multiprocessors load: few of them take most of a bus, so that steps are small at first.
 std::vector<int> loader_counts(int most) {
@@ -54,70 +51,73 @@ struct Point {
   PageKind pages = PageKind::base;
 };
 
-void add_flows(const PlanInput& input, int host, const Point& point, const Load& load,
-               const std::optional<MemorySpec>& memory, PlannedScenario& planned) {
-  const bool of_gpu = !memory || gpu_of(memory->single) >= 0;
-  std::set<int> taken;
+/// The chase, and what loads the memory meanwhile.
+std::vector<KernelSpec> kernels_of(const Point& point, const Load& load, bool of_host) {
   DeviceChaseParameters chase;
   chase.gpu = point.gpu;
-  chase.loads = of_gpu ? usual_gpu_loads : usual_loads(point.size);
-  auto chaser =
-      flow_at(input, host, KernelSpec{chase}, point.size, point.pages, memory, taken, planned.skip);
-  if (!chaser) return;
-  planned.scenario.flows.push_back(*std::move(chaser));
-  if (load.blocks == 0) return;
+  chase.loads = of_host ? usual_loads(point.size) : usual_gpu_loads;
+  if (load.blocks == 0) return {{chase}};
   DeviceStreamParameters stream;
   stream.gpu = point.gpu;
   stream.operation = load.kernel;
   stream.bytes = point.size;
-  stream.passes = usual_passes(point.size, of_gpu);
+  stream.passes = usual_passes(point.size, !of_host);
   stream.blocks = static_cast<unsigned>(load.blocks);
-  auto loader = flow_at(input, host, KernelSpec{stream}, point.size, point.pages, memory, taken,
-                        planned.skip);
-  if (!loader) return;
-  loader->role = Role::load;
-  planned.scenario.flows.push_back(*std::move(loader));
+  return {{chase}, {stream}};
 }
 
-PlannedScenario planned_point(const PlanInput& input, const Point& point, const Load& load,
-                              const std::optional<MemorySpec>& memory) {
-  const std::string place = memory ? memory->single.text() : "own";
-  DeviceStreamParameters kernel;
-  kernel.operation = load.kernel;
+/// Whether flows of a host are called by workers of different ranks.
+bool of_two_processes(const PlanInput& input, const std::vector<Flow>& flows) {
+  std::map<int, int> rank_of_host;
+  return std::ranges::any_of(flows, [&](const Flow& flow) {
+    const Worker& worker = worker_of(input, flow.worker);
+    return rank_of_host.emplace(worker.host, worker.rank).first->second != worker.rank;
+  });
+}
+
+Expected<PlannedScenario> planned_point(const PlanInput& input, const Point& point,
+                                        const Load& load, const std::optional<MemorySpec>& memory) {
+  const std::string place = benchmark_gpu::place_of(memory);
+  const bool of_host = benchmark_gpu::is_of_host(memory);
+  const std::vector<KernelSpec> kernels = kernels_of(point, load, of_host);
   const bool idle = load.blocks == 0;
+  const std::string kernel = idle ? "" : name_of(kernels.back());
   PlannedScenario planned = new_point(
       input,
-      fmt::format(
-          "{}{} gpu {} memory {}{}", idle ? "" : std::string(kernel.name()) + " ", load.label,
-          point.gpu, place,
-          memory && gpu_of(memory->single) < 0 ? fmt::format(" {}", name_of(point.pages)) : ""),
+      fmt::format("{}{} gpu {} memory {}{}", idle ? "" : kernel + " ", load.label, point.gpu, place,
+                  of_host ? fmt::format(" {}", name_of(point.pages)) : ""),
       point.size, point.pages);
   planned.head.order = name_of(ChainOrder::random);
   planned.head.labels = {
       {"gpus", std::to_string(point.gpu)}, {"memory", place}, {"load", load.label}};
   if (!idle) {
-    planned.head.kernel = kernel.name();
-    planned.head.labels.emplace_back("load_kernel", kernel.name());
+    planned.head.kernel = kernel;
+    planned.head.labels.emplace_back("load_kernel", kernel);
   }
   planned.optional = true;
   planned.reference = idle;
-  for (std::size_t host = 0; host < input.machines.size(); ++host) {
-    if (find_gpu(input.machines[host], point.gpu) != nullptr)
-      add_flows(input, static_cast<int>(host), point, load, memory, planned);
-  }
+  TRY(benchmark_gpu::add_flows(input, kernels, point.size, point.pages, memory, planned));
+  for (Flow& flow : planned.scenario.flows)
+    if (traits_of(flow.kernel).streams_on_gpu()) flow.role = Role::load;
+  if (of_two_processes(input, planned.scenario.flows))
+    planned.skip = Error{ErrorKind::unavailable,
+                         "the chase and the load would be of two processes, whose kernels take "
+                         "turns on a GPU",
+                         "run a process per host", ", with --threads 2"};
   return planned;
 }
 
-/// The fewest that this GPU has on any host.
-int multiprocessors_of(const PlanInput& input, int gpu) {
-  std::optional<int> fewest;
-  for (const Machine& machine : input.machines) {
-    const Gpu* const its = find_gpu(machine, gpu);
-    if (its == nullptr) continue;
-    const int count = its->multiprocessors.value_or(usual_multiprocessors);
-    fewest = std::min(fewest.value_or(count), count);
+/// Idle, then the loads of each kernel, from the least to the most.
+std::vector<Load> loads_of(const std::vector<Operation>& kernels, int multiprocessors) {
+  std::vector<Load> loads{{}};
+  const std::vector<int> counts = loader_counts(std::max(1, multiprocessors - 1));
+  for (const Operation kernel : kernels) {
+    for (const int blocks : counts) {
+      const bool all = blocks == counts.back();
+      loads.push_back({kernel, blocks, all ? peak_load : count_text(blocks, "SM")});
+    }
   }
-  return fewest.value_or(usual_multiprocessors);
+  return loads;
 }
 
 }  // namespace
@@ -125,28 +125,22 @@ int multiprocessors_of(const PlanInput& input, int gpu) {
 Expected<Plan> plan_on_gpus(const GpuLoad& load, const PlanInput& input) {
   const auto gpus = TRY(of_option("--on", chosen_gpus(input, load.gpus)));
   const auto memory = TRY(benchmark_gpu::memory_of(input));
-  const bool of_host = memory && gpu_of(memory->single) < 0;
+  const bool of_host = benchmark_gpu::is_of_host(memory);
+  const bool has_size = load.size.value > 0;
+  if (const auto size = benchmark_gpu::check_chase_sizes({load.size}); has_size && !size)
+    return fail(renamed(size.error(), "--latency-size", "--size"));
   Plan plan;
-  const auto add_curves = [&](PageKind pages, int gpu) {
-    Point point{gpu, load.size, pages};
-    if (point.size.value == 0)
-      point.size =
-          benchmark_gpu::largest_on(input, {gpu}, of_host ? usual_size_of_host : usual_size);
-    add_point(plan, planned_point(input, point, {}, memory));
-    const std::vector<int> counts = loader_counts(std::max(1, multiprocessors_of(input, gpu) - 1));
-    for (const Operation kernel : load.kernels) {
-      for (const int blocks : counts) {
-        const bool all = blocks == counts.back();
-        add_point(plan,
-                  planned_point(
-                      input, point,
-                      {kernel, blocks,
-                       all ? peak_load : fmt::format("{} SM{}", blocks, blocks == 1 ? "" : "s")},
-                      memory));
+  for (const PageKind pages : of_host ? input.pages : std::vector{PageKind::base}) {
+    for (const int gpu : gpus) {
+      const Bytes most = of_host ? usual_size_of_host : usual_size;
+      const Point point{gpu, has_size ? load.size : benchmark_gpu::largest_on(input, {gpu}, most),
+                        pages};
+      for (const Load& one :
+           loads_of(load.kernels, benchmark_gpu::multiprocessors_of(input, gpu))) {
+        add_point(plan, TRY(planned_point(input, point, one, memory)));
       }
     }
-  };
-  for_each_of(add_curves, of_host ? input.pages : std::vector{PageKind::base}, gpus);
+  }
   return plan;
 }
 

@@ -57,17 +57,14 @@ void add_options(Options& own, CLI::App& app) {
 
 /// Rows are GPUs then, and columns the memory of nodes and of GPUs.
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  for (const auto& [option, given] :
-       {std::pair("--nodes", own.nodes != "all"), std::pair("--relative", own.relative),
-        std::pair("--order", own.order_option->count() > 0)}) {
-    if (given) return fail_usage(option, "is of matrices of CPUs", "leave it or --on out");
-  }
-  const std::string option = own.pairs.kernels.given();
+  TRY(own.on.refuse("matrices of CPUs", {{"--nodes", own.nodes != "all"},
+                                         {"--relative", own.relative},
+                                         {"--order", own.order_option->count() > 0}}));
   benchmark_gpu::Options its;
   its.latency = own.only != "bandwidth";
   its.bandwidth = own.only != "latency";
   its.every_memory = true;
-  its.kernels = TRY(benchmark_gpu::kernels_of(own.pairs.choices, option.c_str()));
+  its.kernels = TRY(benchmark_gpu::kernels_of(own.pairs.choices, own.pairs.kernels.given()));
   if (const auto& size = own.pairs.size.given()) its.latency_sizes = its.sizes = {*size};
   own.on.take_over(benchmark, std::move(its));
   benchmark.views = benchmark_gpu::matrix_views;

@@ -43,7 +43,7 @@ struct Options {
   std::vector<Access> chosen{Access::read, Access::write, Access::update, Access::atomic};
   std::string access_text = "8", in_flight_text = all_in_flight, pattern_text, delta_text;
   SizesOption sizes{past_caches_words};
-  const CLI::Option* operation = nullptr;  ///< the app's
+  const CLI::Option *operation = nullptr, *access = nullptr, *in_flight = nullptr;  ///< the app's
   std::vector<KernelSpec> kernels = {};
 };
 
@@ -53,12 +53,14 @@ void add_options(Options& own, CLI::App& app) {
       "what is done at each place; an update reads, changes and writes\n"
       "Atomic updates are of memory that all workers share, the others of each worker's own. "
       "gather and scatter, the default with --pattern, read and write what its indices name");
-  add_value(app, "--access", own.access_text, "BYTES,...", "bytes of an access, 8 to 256");
-  add_value(app, "--in-flight", own.in_flight_text, "N,...",
-            fmt::format("accesses under way: 4, 1-8, 1,2,4,{0}\n"
-                        "Of each worker, 1 to {1}; {0}: as many as the CPU can. Writes are always "
-                        "so, as nothing waits for them",
-                        all_in_flight, most_chains));
+  own.access =
+      add_value(app, "--access", own.access_text, "BYTES,...", "bytes of an access, 8 to 256");
+  own.in_flight = add_value(
+      app, "--in-flight", own.in_flight_text, "N,...",
+      fmt::format("accesses under way: 4, 1-8, 1,2,4,{0}\n"
+                  "Of each worker, 1 to {1}; {0}: as many as the CPU can. Writes are always "
+                  "so, as nothing waits for them",
+                  all_in_flight, most_chains));
   own.sizes.add_to(app, "memory of each worker");
   add_value(app, "--pattern", own.pattern_text, "PATTERN",
             fmt::format("gather or scatter: {}", pattern_forms));
@@ -122,12 +124,9 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
         patterned ? "takes no --pattern" : "needs a --pattern",
         patterned ? "use gather or scatter" : std::string("such as ") + pattern_forms);
   }
-  const Options usual;
-  for (const auto& [option, given] :
-       {std::pair("--access", own.access_text != usual.access_text),
-        std::pair("--in-flight", own.in_flight_text != usual.in_flight_text)}) {
-    if (patterned && given)
-      return fail_usage(option, "does not go with --pattern", "leave one of them out");
+  for (const CLI::Option* const option : {own.access, own.in_flight}) {
+    if (patterned && option->count() > 0)
+      return fail_usage(option->get_name(), "does not go with --pattern", "leave one of them out");
   }
   if (patterned) return parse_kernels_of_pattern(own);
   if (!own.delta_text.empty())
@@ -315,8 +314,8 @@ std::vector<View> views(const RunReport& report) {
       view.title = fmt::format("Random accesses: millions per second ({} pages)", any.pages);
       view.notes = {
           fmt::format("sum: all workers in their common time (of updates 1,000 are a GUP/s); {}: "
-                      "half of its "
-                      "95 % interval; GB/s: whole lines, read and written; used: share of a line "
+                      "half of its 95 % interval; GB/s: whole lines, read and written; used: share "
+                      "of a line "
                       "that an access uses",
                       plus_minus()),
           "in flight: accesses of a worker that wait for none of the others; " +
