@@ -24,14 +24,48 @@ using Word = std::uint64_t;
 constexpr std::size_t access_line = 64;
 constexpr std::size_t words_per_line = access_line / sizeof(Word);
 
-// Streams whose accesses wait for nothing: enough to hide the arithmetic of each.
-constexpr unsigned usual_streams = 8;
+// A step of accesses that wait for nothing has so many.
+constexpr unsigned usual_accesses = 8;
 
 /// Pseudo-random numbers whose high bits choose places: a linear congruential generator modulo 2^64
-/// (its multiplier: Steele & Vigna, 2021), two instructions a number.
-struct Stream {
-  Word state = 0;
-  Word next() { return state = state * 0xD1342543DE82EF95 + 0x9E3779B97F4A7C15; }
+/// (its multiplier: Steele & Vigna, 2021). It keeps the next four numbers, so that four can be made
+/// side by side.
+class Numbers {
+ public:
+  static constexpr std::size_t together = 4;
+
+  explicit Numbers(Word seed = 0) {
+    for (Word& number : next_) number = seed = seed * multiplier + increment;
+  }
+  Word next() {
+    const Word number = next_.front();
+    std::shift_left(next_.begin(), next_.end(), 1);
+    next_.back() = four_later(number);
+    return number;
+  }
+  /// Gives `use(i, number)` the next `count` numbers.
+  template <class Use>
+  void for_next(std::size_t count, const Use& use) {
+    std::array<Word, together> next = next_;
+    std::size_t i = 0;
+    for (; i + together <= count; i += together) {
+#pragma GCC unroll 4
+      for (std::size_t k = 0; k < together; ++k) {
+        use(i + k, next[k]);
+        next[k] = four_later(next[k]);
+      }
+    }
+    next_ = next;
+    for (; i < count; ++i) use(i, this->next());
+  }
+
+ private:
+  static constexpr Word multiplier = 0xD1342543DE82EF95, increment = 0x9E3779B97F4A7C15;
+  static constexpr Word four_later(Word number) {
+    constexpr Word two = multiplier * multiplier, sum = (multiplier + 1) * increment;
+    return number * (two * two) + (two + 1) * sum;
+  }
+  std::array<Word, together> next_{};
 };
 
 /// The place among `places` that a number of 64 bits chooses, without a division (Lemire, 2019).
@@ -47,9 +81,10 @@ Word written(std::size_t index) { return ~Word{index}; }
 struct Call {
   Word* memory = nullptr;
   std::size_t places = 0;
-  std::span<Stream> streams;
-  std::uint64_t rounds = 0;
-  Word factor = 1;  ///< of what atomic additions add: -1 undoes them
+  Numbers* numbers = nullptr;
+  std::uint64_t steps = 0;
+  std::size_t together = 1;  ///< accesses of a step
+  Word factor = 1;           ///< of what atomic additions add: -1 undoes them
 };
 
 /// One access to the words at `at`, of which the first has this index; `value` is what it puts in.
@@ -78,51 +113,46 @@ struct Block {
   std::array<Word*, block_accesses> places;
 };
 
-/// Reads the words at so many places, of several streams in turn, each of which waits for what it
-/// has read before. The sums are in registers, so that little lies between two reads.
+/// What is read by accesses under way at the same time, each of which waits for the one before it
+/// in its own sum, as far as the core knows: the place is moved by zero.
+struct Sums {
+  std::array<Word, most_chains> of{};
+  Word zero = 0;
+  Sums() { asm volatile("" : "+r"(zero)); }
+};
+
+/// Reads the words at these places, `count` under way. The sums are in registers, so that little
+/// lies between two reads.
 template <std::size_t count>
-void read_in_turn(Word* const* places, std::size_t accesses, Word zero, Word* sums) {
+void read_in_turn(Word* const* places, std::size_t accesses, Sums& sums) {
   std::array<Word, count> mine{};
-  std::copy_n(sums, count, mine.begin());
+  std::copy_n(sums.of.begin(), count, mine.begin());
+  const Word zero = sums.zero;
   for (std::size_t i = 0; i < accesses; i += count)
-#pragma GCC unroll 16
+#pragma GCC unroll 64
     for (std::size_t j = 0; j < count; ++j) mine[j] += places[i + j][mine[j] & zero];
-  std::copy_n(mine.begin(), count, sums);
+  std::ranges::copy(mine, sums.of.begin());
+}
+template <std::size_t... counts>
+constexpr auto readers(std::index_sequence<counts...>) {
+  return std::array{&read_in_turn<counts + 1>...};
 }
 
-/// The same of a number of streams that has a loop of its own; false of others.
-bool read_in_turn(std::size_t count, Word* const* places, std::size_t accesses, Word zero,
-                  Word* sums) {
-  switch (count) {
-    case 1: return read_in_turn<1>(places, accesses, zero, sums), true;
-    case 2: return read_in_turn<2>(places, accesses, zero, sums), true;
-    case 4: return read_in_turn<4>(places, accesses, zero, sums), true;
-    case 8: return read_in_turn<8>(places, accesses, zero, sums), true;
-    case 16: return read_in_turn<16>(places, accesses, zero, sums), true;
-    default: return false;
-  }
-}
-
-/// Returns the sum of what was read. `waits`: the address of an access needs what the stream has
-/// read before, as far as the core knows.
+/// Returns the sum of what was read. `waits`: as `Sums` says.
 template <Access access, std::size_t words, bool waits>
 Word go(const Call& call) {
   constexpr bool puts_in = access == Access::update || access == Access::atomic;
-  const std::size_t count = call.streams.size();
+  const std::size_t together = call.together;
   Block block;
-  std::array<Word, most_chains> sums{};  // of the streams
-  Word zero = 0;
-  asm volatile("" : "+r"(zero));
-  for (std::uint64_t left = call.rounds; left > 0;) {
-    const std::size_t rounds = std::min<std::uint64_t>(left, block_accesses / count);
-    left -= rounds;
-    for (std::size_t i = 0; i < rounds * count; i += count) {
-      for (std::size_t j = 0; j < count; ++j) {
-        const Word number = call.streams[j].next();
-        if constexpr (puts_in) block.numbers[i + j] = number * call.factor;
-        block.places[i + j] = call.memory + place_of(number, call.places) * words;
-      }
-    }
+  Sums sums;
+  for (std::uint64_t left = call.steps; left > 0;) {
+    const std::size_t steps = std::min<std::uint64_t>(left, block_accesses / together);
+    const std::size_t accesses = steps * together;
+    left -= steps;
+    call.numbers->for_next(accesses, [&](std::size_t i, Word number) {
+      if constexpr (puts_in) block.numbers[i] = number * call.factor;
+      block.places[i] = call.memory + place_of(number, call.places) * words;
+    });
     const auto access_at = [&](std::size_t i, std::size_t more) {
       Word* const place = block.places[i] + more;
       return touch<access, words>(place, static_cast<std::size_t>(place - call.memory),
@@ -130,18 +160,19 @@ Word go(const Call& call) {
     };
     if constexpr (!waits) {
 #pragma GCC unroll 4
-      for (std::size_t i = 0; i < rounds * count; ++i) sums[0] += access_at(i, 0);
-      continue;
-    }
-    if constexpr (access == Access::read && words == 1) {
-      if (read_in_turn(count, block.places.data(), rounds * count, zero, sums.data())) continue;
-    }
-    for (std::size_t i = 0; i < rounds * count; i += count) {
+      for (std::size_t i = 0; i < accesses; ++i) sums.of[0] += access_at(i, 0);
+    } else if constexpr (access == Access::read && words == 1) {
+      static constexpr auto by_count = readers(std::make_index_sequence<most_chains>{});
+      by_count[together - 1](block.places.data(), accesses, sums);
+    } else {
+      for (std::size_t i = 0; i < accesses; i += together) {
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < count; ++j) sums[j] += access_at(i + j, sums[j] & zero);
+        for (std::size_t j = 0; j < together; ++j)
+          sums.of[j] += access_at(i + j, sums.of[j] & sums.zero);
+      }
     }
   }
-  return std::accumulate(sums.begin(), sums.end(), Word{0});
+  return std::accumulate(sums.of.begin(), sums.of.end(), Word{0});
 }
 
 template <Access access, std::size_t words>
@@ -218,8 +249,8 @@ class RandomKernel final : public Kernel {
   explicit RandomKernel(const KernelSpec& spec)
       : work_(spec.as<RandomParameters>()), access_words_(work_.bytes / sizeof(Word)) {
     std::uint64_t state = spec.seed;
-    for (unsigned i = 0; i < work_.streams(); ++i) streams_.push_back({split_mix(state)});
-    unchecked_.streams = streams_;
+    numbers_ = Numbers(split_mix(state));
+    unchecked_.numbers = numbers_;
   }
 
   Expected<void> prepare(const KernelMemory& memory) override {
@@ -233,16 +264,16 @@ class RandomKernel final : public Kernel {
   }
 
   void run(std::uint64_t steps) override {
-    unchecked_.sum += go(work_.access, access_words_, work_.in_flight > 0, call(streams_, steps));
-    unchecked_.rounds += steps;
+    unchecked_.sum += go(work_.access, access_words_, work_.in_flight > 0, call(numbers_, steps));
+    unchecked_.steps += steps;
   }
   void run_ahead(std::uint64_t steps) override {
-    unchecked_.sum += go(work_.access, access_words_, false, call(streams_, steps));
-    unchecked_.rounds += steps;
+    unchecked_.sum += go(work_.access, access_words_, false, call(numbers_, steps));
+    unchecked_.steps += steps;
   }
 
   std::uint64_t steps_per_pass() const override {
-    return std::max<std::uint64_t>(1, places_ / streams_.size());
+    return std::max<std::uint64_t>(1, places_ / work_.together());
   }
 
   /// Comes by the same places once more: adds up what lies there, or undoes what was done.
@@ -253,24 +284,22 @@ class RandomKernel final : public Kernel {
     std::uint64_t wrong = 0;
     const auto again = [&](std::size_t first, std::size_t end) {
       if (work_.access == Access::update || work_.access == Access::atomic) {
-        Call undo = call(done.streams, end - first);
+        Call undo = call(done.numbers, end - first);
         undo.factor = work_.access == Access::atomic ? ~Word{0} : 1;
         go(work_.access, access_words_, false, undo);
         return;
       }
-      for (std::size_t round = first; round < end; ++round) {
-        for (Stream& stream : done.streams) {
-          const std::size_t place = place_of(stream.next(), places_), word = place * access_words_;
-          sum += access_words_ * word + access_words_ * (access_words_ - 1) / 2;
-          if (put_back.empty() || put_back[place]) continue;
-          put_back[place] = true;
-          for (std::size_t i = word; i < word + access_words_; ++i) words_.put_back(i, wrong);
-        }
-      }
+      done.numbers.for_next((end - first) * work_.together(), [&](std::size_t, Word number) {
+        const std::size_t place = place_of(number, places_), word = place * access_words_;
+        sum += access_words_ * word + access_words_ * (access_words_ - 1) / 2;
+        if (put_back.empty() || put_back[place]) return;
+        put_back[place] = true;
+        for (std::size_t i = word; i < word + access_words_; ++i) words_.put_back(i, wrong);
+      });
     };
-    if (!fill_in_pieces(done.rounds, again)) return {};  // stopped: nobody asks any more
+    if (!fill_in_pieces(done.steps, again)) return {};  // stopped: nobody asks any more
     const bool right = work_.access != Access::read || sum == done.sum;
-    done = {streams_};
+    done = {numbers_};
     if (!all_have_undone()) return {};
     return words_.look(work_.name(), wrong, right);
   }
@@ -278,13 +307,13 @@ class RandomKernel final : public Kernel {
  private:
   /// What nobody has looked at yet.
   struct Unchecked {
-    std::vector<Stream> streams;  ///< before it
-    std::uint64_t rounds = 0;
+    Numbers numbers;  ///< before it
+    std::uint64_t steps = 0;
     Word sum = 0;  ///< of what was read
   };
 
-  Call call(std::vector<Stream>& streams, std::uint64_t rounds) const {
-    return {words_.memory, places_, streams, rounds};
+  Call call(Numbers& numbers, std::uint64_t steps) const {
+    return {words_.memory, places_, &numbers, steps, work_.together()};
   }
   /// Who comes last looks at the memory of all.
   bool all_have_undone() const {
@@ -297,7 +326,7 @@ class RandomKernel final : public Kernel {
   std::size_t access_words_;
   Words words_;
   std::size_t places_ = 0;
-  std::vector<Stream> streams_;
+  Numbers numbers_;
   mutable Unchecked unchecked_;
 };
 
@@ -436,7 +465,7 @@ KernelTraits traits_of(Access access) {
 /// Whole lines, read and written; what is only written is fetched before.
 Traffic traffic_of_random(const KernelSpec& spec) {
   const auto& work = spec.as<RandomParameters>();
-  const std::size_t bytes = std::max<std::size_t>(work.bytes, access_line) * work.streams();
+  const std::size_t bytes = std::max<std::size_t>(work.bytes, access_line) * work.together();
   const KernelTraits traits = traits_of(work.access);
   return {traits.reads ? bytes : 0, traits.writes ? bytes : 0, traits.reads ? 0 : bytes};
 }
@@ -453,11 +482,11 @@ SimulatedStep simulated_random(const KernelSpec& spec, std::size_t) {
   const auto& work = spec.as<RandomParameters>();
   SimulatedStep step;
   step.at_random = true;
-  step.times = work.streams();
+  step.times = work.together();
   // Locked operations of today's CPUs go one after the other.
   step.under_way = work.access == Access::atomic ? 1
                    : work.in_flight > 0          ? work.in_flight
-                                                 : 2 * usual_streams;
+                                                 : 2 * usual_accesses;
   return step;
 }
 
@@ -472,7 +501,7 @@ KernelKind kind_of_random(Access access) {
                        Bytes size) { return check_random_size(spec.as<RandomParameters>(), size); },
       .traffic = traffic_of_random,
       .simulated = simulated_random,
-      .preparation = {.warm = 2}};
+      .preparation = {.fill = 1, .warm = 2}};  // all of the memory is looked at after each visit
 }
 
 KernelKind kind_of_pattern(Access access) {
@@ -490,7 +519,7 @@ KernelKind kind_of_pattern(Access access) {
 
 }  // namespace
 
-unsigned RandomParameters::streams() const { return in_flight > 0 ? in_flight : usual_streams; }
+unsigned RandomParameters::together() const { return in_flight > 0 ? in_flight : usual_accesses; }
 const char* RandomParameters::name() const { return name_of(access); }
 const char* PatternParameters::name() const { return name_of(access); }
 std::uint64_t PatternParameters::largest_index() const {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,7 +44,7 @@ RandomParameters random(Access access, unsigned bytes = 8, unsigned in_flight = 
 TEST(RandomAccess, OfAnySizeAndNumberInFlightLeavesWhatItSays) {
   for (const Access access : {Access::read, Access::write, Access::update, Access::atomic}) {
     for (unsigned bytes = 8; bytes <= longest_access; bytes *= 2) {
-      for (const unsigned in_flight : {0U, 1U, 3U}) {
+      for (const unsigned in_flight : {0U, 1U, 3U, most_chains}) {
         OnWords on(random(access, bytes, in_flight), 1000);
         EXPECT_EQ(on.error(), "") << "before the first step";
         for (const std::uint64_t steps : {1U, 2U, 1000U, 7U}) {
@@ -55,6 +56,22 @@ TEST(RandomAccess, OfAnySizeAndNumberInFlightLeavesWhatItSays) {
         EXPECT_THAT(on.error(), HasSubstr("1 of "));
       }
     }
+  }
+}
+
+TEST(RandomAccess, PlacesAreThoseOfTrueChance) {
+  // Of n places as many draws leave out a share of 1/e; the standard deviation of their number is
+  // sqrt(n (1/e - 2/e^2)).
+  constexpr std::size_t places = 10'000;
+  const double expected = places / std::exp(1.0),
+               deviation = std::sqrt(places * (std::exp(-1.0) - 2 * std::exp(-2.0)));
+  for (const unsigned bytes : {8U, 64U}) {
+    OnWords on(random(Access::write, bytes), places * bytes / 8);
+    on.kernel->run(places / 8);
+    double left_out = 0;
+    for (std::size_t place = 0; place < places; ++place)
+      left_out += on.start[place * bytes / 8] == place * bytes / 8 ? 1 : 0;
+    EXPECT_NEAR(left_out, expected, 5 * deviation);
   }
 }
 

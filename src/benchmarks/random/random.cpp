@@ -248,7 +248,7 @@ std::optional<KernelSpec> kernel_of(const Options& own, const std::string& name,
 std::optional<Figure> accesses_of(const KernelSpec& kernel, const Figure* moved, const char* key) {
   const auto* const random = kernel.find<RandomParameters>();
   if (random == nullptr || moved == nullptr || !moved->estimate) return std::nullopt;
-  const double accesses = random->streams();
+  const double accesses = random->together();
   const auto bytes = static_cast<double>(traffic_per_step(kernel).counted());
   return Figure{key, "1/s", scaled(*moved->estimate, accesses / bytes), std::nullopt};
 }
@@ -333,6 +333,15 @@ std::vector<View> views(const RunReport& report) {
   return views;
 }
 
+/// "reads of 8 bytes"
+std::string words_of(const ScenarioResult& one) {
+  std::string words = one.kernel;
+  for (const auto& [word, access] : operations)
+    if (one.kernel == RandomParameters{access}.name())
+      words = access == Access::atomic ? "atomic updates" : word + "s";
+  return fmt::format("{} of {} bytes", words, label_of(one, "access"));
+}
+
 /// Of each operation the most accesses of memory a second.
 std::vector<Fact> facts(const RunReport& report) {
   std::vector<Fact> facts;
@@ -355,12 +364,22 @@ std::vector<Fact> facts(const RunReport& report) {
                      "1/s",
                      *host_estimate_of(most, "accesses_sum"),
                      "Random access",
-                     fmt::format("{} {{}} ({})", what, workers)});
+                     fmt::format("{} {{}} ({})", words_of(most), workers)});
   }
   return facts;
 }
 
 std::string csv_file(const RunReport& report, const RunOptions&) { return tidy_csv(report); }
+
+SurveyPart survey(const Machine&) {
+  const auto way = [](const std::string& chosen, const std::string& left_out) {
+    return SurveyWay{{"--operation", chosen, "--skip-too-large"}, left_out};
+  };
+  return {0.5,
+          {way("read,update,write,atomic", ""), way("read,update", "writes and atomic updates"),
+           way("read", "writes and updates")},
+          ""};
+}
 
 }  // namespace
 
@@ -390,6 +409,7 @@ Benchmark make() {
       .views = views,
       .facts = facts,
       .csv_file = csv_file,
+      .survey = survey,
   };
 }
 
