@@ -129,7 +129,7 @@ std::string set_aside_text(const RunReport& report) {
   }
   std::string text = fmt::format("set aside of {:.0f} groups: ", all);
   text += sees ? fmt::format("{:.0f} in which the CPU took an interrupt", interrupted)
-               : "none for an interrupt, as this CPU does not tell of these";
+               : "interrupts cannot be seen on this CPU";
   text += fmt::format(
       ", {:.0f} of at least {:.0f} us, in which it ran something else (in all visits the workers "
       "lost their CPUs {} time{}",

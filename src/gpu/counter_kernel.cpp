@@ -17,8 +17,6 @@ namespace {
 
 // Launches queued ahead, so that the GPU never waits for the CPU.
 constexpr int launches_ahead = 2;
-// Of a block; fewer threads than this are one block.
-constexpr std::uint64_t most_threads_of_block = 256;
 
 class DeviceCounters final : public DeviceKernel {
  public:
@@ -84,7 +82,7 @@ Expected<void> DeviceCounters::attach() {
 }
 
 Expected<void> DeviceCounters::launch(StreamHandle stream) {
-  const std::uint64_t block = std::min(work_.threads, most_threads_of_block);
+  const std::uint64_t block = std::min(work_.threads, DeviceCounterParameters::block);
   DeviceAddress counters = counters_;
   std::uint64_t apart = work_.apart(), adds = work_.adds;
   ++launches_;

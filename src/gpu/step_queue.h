@@ -24,7 +24,7 @@ class StepQueue {
   ~StepQueue() { close(); }
 
   Expected<void> open();
-  /// Lets kernels of the device at memory of `owner`, which may be another one.
+  /// Gives the device's kernels access to memory of `owner`, which may be another device.
   Expected<void> reach(const DeviceRef& owner);
   /// Queues steps, so that as many as before are under way when it returns (`depth` from the first
   /// call on). What fails is kept as problem(), and nothing is queued any more.

@@ -89,6 +89,7 @@ class DeviceStream final : public DeviceKernel {
   std::vector<LaunchGrid> usual_grids() const;
   Expected<void> find_grid();
   Expected<void> clear_sums();
+  Expected<void> clear_result();
   Words wanted() const;
   Expected<std::uint64_t> read_sum() const;
   Expected<void> check_sum() const;
@@ -207,7 +208,20 @@ Expected<void> DeviceStream::find_grid() {
   }
   grid_ = fastest;
   launches_ = 0;
-  return clear_sums();
+  TRY(clear_sums());
+  return clear_result();
+}
+
+/// What the trials have written is gone: only what is measured can make it right.
+Expected<void> DeviceStream::clear_result() {
+  if (reads_only()) return {};
+  if (of_host_) {
+    std::fill_n(host_, array_bytes(), std::byte{});
+    return {};
+  }
+  return in_own_stream(owner_, [&](StreamHandle stream) {
+    return owner_.runtime->fill(owner_.device, stream, start_, 0, array_bytes());
+  });
 }
 
 Expected<void> DeviceStream::launch(StreamHandle stream) {

@@ -128,8 +128,9 @@ std::vector<KernelKind> DeviceCounterParameters::kinds() {
            .check_size = [](const KernelSpec& spec, Bytes size) -> Expected<void> {
              const auto& work = spec.as<DeviceCounterParameters>();
              if (size >= work.bytes()) return {};
-             return fail_usage("--size", fmt::format("{} do not hold the counters of {} threads",
-                                                     to_text(size), work.threads));
+             return fail_usage("--size",
+                               fmt::format("{} is too small for the counters of {} threads",
+                                           to_text(size), work.threads));
            },
            .part =
                [](const KernelSpec& spec) {

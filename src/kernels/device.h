@@ -77,7 +77,8 @@ struct DeviceStreamParameters : DeviceWork {
 /// Threads of a GPU add to counters: a step is a launch.
 struct DeviceCounterParameters : DeviceWork {
   Sharing sharing = Sharing::same;
-  std::uint64_t threads = 1;    ///< up to 256, or a multiple of that
+  static constexpr std::uint64_t block = 256;
+  std::uint64_t threads = 1;    ///< up to a block, or whole blocks
   std::uint64_t adds = 1;       ///< of each of them in a launch
   std::uint64_t apart() const;  ///< bytes from one thread's counter to the next one's
   Bytes bytes() const;          ///< of all counters

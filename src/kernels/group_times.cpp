@@ -1,6 +1,7 @@
 #include "kernels/group_times.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "kernels/chain.h"
@@ -28,7 +29,6 @@ class InterruptFlag {
   ~InterruptFlag() { set(0); }
   InterruptFlag(const InterruptFlag&) = delete;
   InterruptFlag& operator=(const InterruptFlag&) = delete;
-  static constexpr bool works = true;
   /// Whether there was an interrupt since the last call.
   bool take() {
     std::uint32_t selector = 0;
@@ -41,6 +41,15 @@ class InterruptFlag {
  private:
   static void set(std::uint32_t selector) { asm volatile("mov %0, %%gs" : : "r"(selector)); }
 };
+
+/// Whether this CPU does so: a timer interrupts each process after some milliseconds.
+bool sees_interrupts() {
+  constexpr std::int64_t longest_ns = 50'000'000;
+  InterruptFlag flag;
+  for (const std::int64_t start = now_ns(); now_ns() - start < longest_ns;)
+    if (flag.take()) return true;
+  return false;
+}
 
 #else
 
@@ -55,9 +64,9 @@ inline std::uint64_t ticks_in_order() {
 }
 
 struct InterruptFlag {
-  static constexpr bool works = false;
   static bool take() { return false; }
 };
+bool sees_interrupts() { return false; }
 
 #endif
 
@@ -100,27 +109,38 @@ const void* chase_in_groups(const void* position, std::uint64_t groups, GroupTim
 }
 
 void measure_timer(GroupTimes& times) {
-  constexpr std::uint64_t groups = 20'000;
+  constexpr std::uint64_t groups = 1000;
+  constexpr std::size_t batches = 21;
+  const void* const nowhere = nullptr;
   GroupTimes empty;
   empty.loads = 0;
-  const void* const nowhere = nullptr;
-  chase_in_groups(nowhere, groups / 10, empty);
-  empty.clear();
-  const std::int64_t start_ns = now_ns();
-  const std::uint64_t start = ticks_in_order();
   chase_in_groups(nowhere, groups, empty);
-  const std::uint64_t end = ticks_in_order();
-  const std::int64_t end_ns = now_ns();
-  // Of half of them: what disturbs only makes some longer.
+  empty.clear();
+  // What disturbs makes some groups and some batches longer: medians are free of it.
+  std::array<double, batches> overheads{}, ticks{};
+  for (std::size_t batch = 0; batch < batches; ++batch) {
+    const std::int64_t start_ns = now_ns();
+    const std::uint64_t start = ticks_in_order();
+    chase_in_groups(nowhere, groups, empty);
+    const std::uint64_t end = ticks_in_order();
+    const auto ns = static_cast<double>(std::max<std::int64_t>(1, now_ns() - start_ns));
+    overheads[batch] = ns / static_cast<double>(groups);
+    ticks[batch] = ns / static_cast<double>(std::max<std::uint64_t>(1, end - start));
+  }
+  const auto median = [](std::array<double, batches>& values) {
+    std::ranges::nth_element(values, values.begin() + batches / 2);
+    return values[batches / 2];
+  };
   std::uint64_t before = 0;
   std::size_t middle = 0;
-  while (middle + 1 < empty.counts.size() && (before += empty.counts[middle]) < groups / 2)
+  while (middle + 1 < empty.counts.size() &&
+         (before += empty.counts[middle]) < groups * batches / 2)
     ++middle;
   times.timer_ticks = GroupTimes::middle_of(middle);
-  times.ns_per_tick = static_cast<double>(std::max<std::int64_t>(1, end_ns - start_ns)) /
-                      static_cast<double>(std::max<std::uint64_t>(1, end - start));
-  times.overhead_ns = static_cast<double>(end_ns - start_ns) / static_cast<double>(groups);
-  times.sees_interrupts = InterruptFlag::works;
+  times.overhead_ns = median(overheads);
+  times.ns_per_tick = median(ticks);
+  static const bool seen = sees_interrupts();
+  times.sees_interrupts = seen;
 }
 
 }  // namespace numatlas

@@ -46,7 +46,8 @@ struct PatternParameters {
   friend bool operator==(const PatternParameters&, const PatternParameters&) = default;
 };
 
-/// Part of the lines that a pattern moves which it uses.
+/// The share of the cache lines it moves that a pattern uses.
 double used_share(const PatternParameters& pattern);
+double used_share(const RandomParameters& work);
 
 }  // namespace numatlas

@@ -71,7 +71,9 @@ std::string level_on_gpu(const Machine& machine, const Flow& flow) {
 Bytes device_warm_up(const Flow& flow) {
   const std::uint64_t size = flow.region.bytes.value;
   const auto* const copy = flow.kernel.find<DeviceCopyParameters>();
-  if (flow.kernel.find<DeviceStreamParameters>() != nullptr) return Bytes{size * warm_up_launches};
+  if (flow.kernel.find<DeviceStreamParameters>() != nullptr ||
+      flow.kernel.find<DeviceCounterParameters>() != nullptr)
+    return Bytes{size * warm_up_launches};
   const auto* const chase = flow.kernel.find<DeviceChaseParameters>();
   if (chase != nullptr && gpu_of(flow.region.placement) >= 0)
     return Bytes{size * (flow.region.bytes < past_own_cache ? short_chases : long_chases)};

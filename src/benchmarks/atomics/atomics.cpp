@@ -66,7 +66,7 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   if (!own.on.on_gpus()) return {};
   TRY(own.on.refuse("counters of CPUs", {{"--home", own.home != "first"}}));
   if (own.operation->count() > 0 && own.operations != std::vector<std::string>{"fetch-add"})
-    return fail_usage("--operation", "GPUs add by fetch-add", "leave it or --on out");
+    return fail_usage("--operation", "GPUs add by fetch-add", "leave out either it or --on");
   const GpuCounters counters{own.on.gpus(), own.sharings};
   own.on.prepare(benchmark);
   benchmark.workers = [](const RunOptions& options, const Machine& machine,

@@ -24,9 +24,11 @@ namespace numatlas::benchmark_atomics {
 namespace {
 
 // A thread, a warp, a block; of each multiprocessor so many at a time.
-constexpr std::uint64_t warp = 32, block = 256, threads_of_multiprocessor = 1024;
+constexpr std::uint64_t warp = 32, block = DeviceCounterParameters::block,
+                        threads_of_multiprocessor = 1024;
 // A launch takes a millisecond or so.
-constexpr std::uint64_t adds_of_launch = 1 << 22, fewest_adds = 64, most_adds = 4096;
+constexpr std::uint64_t adds_of_launch = 1 << 22, adds_of_launch_at_host = 1 << 18,
+                        fewest_adds = 16, most_adds = 4096;
 
 Expected<PlannedScenario> point(const PlanInput& input, const std::optional<MemorySpec>& memory,
                                 PageKind pages, const DeviceCounterParameters& work) {
@@ -64,7 +66,8 @@ Expected<Plan> plan_on_gpus(const GpuCounters& own, const PlanInput& input) {
         work.gpu = gpu;
         work.sharing = sharing;
         work.threads = threads;
-        work.adds = std::clamp(adds_of_launch / threads, fewest_adds, most_adds);
+        work.adds = std::clamp((of_host ? adds_of_launch_at_host : adds_of_launch) / threads,
+                               fewest_adds, most_adds);
         add_point(plan, TRY(point(input, memory, pages, work)));
       }
     }
@@ -102,19 +105,21 @@ std::vector<Fact> facts_on_gpus(const RunReport& report) {
     for (const auto& [sharing, key, words] :
          {std::tuple(Sharing::same, "gpu_atomic_add_contended", "one counter"),
           std::tuple(Sharing::own, "gpu_atomic_add_own", "lines of their own")}) {
-      const ScenarioResult* most = nullptr;
-      for (const ScenarioResult* one : group.cases) {
-        if (label_of(*one, "sharing") == name_of(sharing) && estimate_of(*one, "operations_sum"))
-          most = one;
-      }
-      if (most == nullptr) continue;
+      const auto threads = [&sharing](const ScenarioResult* one) {
+        const bool counts = label_of(*one, "sharing") == name_of(sharing) &&
+                            host_estimate_of(*one, "operations_sum");
+        return counts ? std::optional(std::stod(label_of(*one, "threads"))) : std::nullopt;
+      };
+      const auto* const found = highest_of(group.cases, threads);
+      if (found == nullptr) continue;
+      const ScenarioResult& widest = **found;
       facts.push_back(
           {key,
            {{"gpu", gpu}, {"memory", memory}},
-           fmt::format("fetch-add by {} threads of GPU {} to {} in {}", label_of(*most, "threads"),
+           fmt::format("fetch-add by {} threads of GPU {} to {} in {}", label_of(widest, "threads"),
                        gpu, words, benchmark_gpu::memory_words(memory)),
            "1/s",
-           *estimate_of(*most, "operations_sum"),
+           *host_estimate_of(widest, "operations_sum"),
            "Atomics of GPU " + gpu,
            fmt::format("{{}} to {}", words)});
     }

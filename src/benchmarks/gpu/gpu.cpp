@@ -19,7 +19,6 @@
 #include "gpu/runtime.h"
 #include "kernels/stream.h"
 #include "record/labels.h"
-#include "report/csv.h"
 #include "run/declare.h"
 #include "run/device_flows.h"
 #include "run/options.h"
@@ -102,8 +101,6 @@ SurveyPart survey(const Machine& machine) {
       ""};
 }
 
-std::string csv_file(const RunReport& report, const RunOptions&) { return tidy_csv(report); }
-
 }  // namespace
 
 void OnOption::add_to(CLI::App& app, bool has_memory) {
@@ -130,13 +127,15 @@ Expected<void> OnOption::parse() {
 Expected<void> OnOption::refuse(const char* what,
                                 const std::vector<std::pair<const char*, bool>>& options) {
   for (const auto& [option, given] : options)
-    if (given) return fail_usage(option, fmt::format("is of {}", what), "leave it or --on out");
+    if (given)
+      return fail_usage(option, fmt::format("applies only to {}", what),
+                        "leave out either it or --on");
   return {};
 }
 
 void OnOption::prepare(Benchmark& benchmark) const {
   benchmark.is_of_memory = false;
-  benchmark.on_gpus = true;
+  benchmark.on_gpus = benchmark.by_host = true;
   benchmark.complete = complete_gpus;
   benchmark.totals = totals;
   benchmark.flow_figures = {};
@@ -164,7 +163,7 @@ void OnOption::take_over(Benchmark& benchmark, Options own) const {
   benchmark.remarks = {};
   benchmark.views = views;
   benchmark.facts = facts;
-  benchmark.csv_file = csv_file;
+  benchmark.csv_file = Benchmark{}.csv_file;
 }
 
 Benchmark make() {
@@ -194,7 +193,6 @@ Benchmark make() {
       .totals = totals,
       .views = views,
       .facts = facts,
-      .csv_file = csv_file,
       .survey = survey,
   };
 }

@@ -156,7 +156,7 @@ TEST(GpuPlan, AtomicAdditionsByNumbersOfThreads) {
                                            "gpu 1 fetch-add own 135168 threads memory own"));
   const Flow& flow = plan->back().scenario.flows.at(0);
   EXPECT_EQ(flow.region.bytes, Bytes{135168 * 128});
-  EXPECT_DOUBLE_EQ(1 / step_time(flow.kernel).part, 135168.0 * 64);
+  EXPECT_DOUBLE_EQ(1 / step_time(flow.kernel).part, 135168.0 * 31);
 }
 
 /// What a machine that is simulated does.

@@ -104,7 +104,7 @@ Expected<std::optional<MemorySpec>> memory_of(const PlanInput& input) {
   }
   if (!asked) return std::optional<MemorySpec>{};
   if (asked->form != MemorySpec::Form::single) {
-    return fail_usage("--memory", "a kernel of a GPU has one place of memory",
+    return fail_usage("--memory", "a GPU kernel uses memory in one place",
                       "name one: gpu:0, bind:0, interleave:0,1, local");
   }
   const int owner = gpu_of(asked->single);
@@ -223,9 +223,14 @@ std::optional<Flow> flow_at(const PlanInput& input, int host, const KernelSpec& 
         Error{ErrorKind::unavailable, "too few workers to run all these kernels", "", "--threads"};
     return std::nullopt;
   }
+  const int owner = of_host || !memory ? gpu : gpu_of(memory->single);
+  if (find_gpu(machine, owner) == nullptr) {
+    skip = no_such_gpu(owner, usable_gpus({machine}));
+    return std::nullopt;
+  }
   taken.insert(*worker);
   const WorkerPlacement& place = worker_of(input, *worker).placement;
-  MemoryPlacement placement = gpu_memory(memory ? gpu_of(memory->single) : gpu);
+  MemoryPlacement placement = gpu_memory(owner);
   if (of_host) {
     auto resolved = host_memory_of(memory->single, machine, place);
     if (!resolved) {
@@ -283,7 +288,7 @@ Expected<void> add_points(const Options& own, const PlanInput& input, const std:
   const std::vector<PageKind> pages = of_host ? input.pages : std::vector{PageKind::base};
   std::string place = place_of(memory);
   if (own.pinning == Pinning::managed) {
-    if (!of_host) return fail_usage("--pin", "is of memory of the host", "add --memory bind:0");
+    if (!of_host) return fail_usage("--pin", "applies only to host memory", "add --memory bind:0");
     place += " managed";
   }
   std::vector<std::vector<int>> groups{gpus};

@@ -166,7 +166,13 @@ std::vector<Fact> facts(const RunReport& report) {
       const std::string kernel = one->kernel.substr(one->kernel.find(' ') + 1);
       const bool cached = level_text(*one) == "L2";
       auto its = where;
-      if (memory != "own") its.emplace_back("size", std::to_string(one->size.value));
+      const bool own = memory == "own";
+      // Neither the cache nor memory alone: a figure of neither.
+      if (own && level_text(*one) == "-") continue;
+      if (!own) {
+        its.emplace_back("size", std::to_string(one->size.value));
+        its.emplace_back("pages", one->pages);
+      }
       const bool shown = !cached && (kernel == "read" || kernel == "triad");
       facts.push_back({fmt::format("gpu_{}{}", cached ? "l2_" : "", kernel), std::move(its),
                        fmt::format("{}{} of {} of {}", prefix, kernel, to_text(one->size),

@@ -43,6 +43,9 @@ Expected<Indices> ms1(std::uint64_t count, const Indices& breaks, Indices gaps) 
   if (gaps.size() != breaks.size())
     return wrong(fmt::format("{} breaks have {} gaps", breaks.size(), gaps.size()),
                  "give as many gaps as breaks, or one for all: ms1:8:2,3:20,22");
+  for (std::size_t i = 0; i < breaks.size(); ++i)
+    if (std::ranges::count(breaks, breaks[i]) > 1)
+      return wrong(fmt::format("the break at {} stands twice", breaks[i]), "name each break once");
   for (const std::uint64_t at : breaks)
     if (at >= count)
       return wrong(fmt::format("a break at {} is outside {} indices", at, count),
@@ -60,6 +63,10 @@ Expected<Indices> ms1(std::uint64_t count, const Indices& breaks, Indices gaps) 
 /// A stencil on a grid that is `size` wide in each of its dimensions: the centre, and `length`
 /// points on both sides of it in each dimension.
 Expected<Indices> laplacian(std::uint64_t dimensions, std::uint64_t length, std::uint64_t size) {
+  if (dimensions > 1 && size <= length)
+    return wrong(
+        fmt::format("a grid {} wide does not hold a stencil of {} on each side", size, length),
+        "SIZE is more than L: laplacian:2:1:100");
   Indices apart{1};  // neighbours in each dimension
   while (apart.size() < dimensions && apart.back() <= most_index / size)
     apart.push_back(apart.back() * size);
@@ -135,8 +142,10 @@ Expected<PatternParameters> parse_pattern(const std::string& text) {
   }
   // A stencil moves on by a point, the others to what they have not moved yet.
   pattern.delta = fields.front() == "laplacian" ? 1 : pattern.largest_index() + 1;
-  if (fields.front() == "uniform" && pattern.indices.size() > 1)
-    pattern.delta = pattern.indices.size() * pattern.indices[1];
+  if (fields.front() == "uniform") {
+    const Indices stride = TRY(numbers_of(fields[2], 1, most_field));
+    pattern.delta = pattern.indices.size() * stride.front();
+  }
   return pattern;
 }
 

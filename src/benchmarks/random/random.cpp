@@ -24,7 +24,6 @@
 #include "benchmarks/sizes_option.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
-#include "report/csv.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
@@ -58,8 +57,8 @@ void add_options(Options& own, CLI::App& app) {
   own.in_flight = add_value(
       app, "--in-flight", own.in_flight_text, "N,...",
       fmt::format("accesses under way: 4, 1-8, 1,2,4,{0}\n"
-                  "Of each worker, 1 to {1}; {0}: as many as the CPU can. Writes are always "
-                  "so, as nothing waits for them",
+                  "Per worker: 1 to {1}, or {0}, as many as the CPU allows. Writes always use {0}, "
+                  "because nothing waits for them",
                   all_in_flight, most_chains));
   own.sizes.add_to(app, "memory of each worker");
   add_value(app, "--pattern", own.pattern_text, "PATTERN",
@@ -130,7 +129,7 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   }
   if (patterned) return parse_kernels_of_pattern(own);
   if (!own.delta_text.empty())
-    return fail_usage("--delta", "is of a --pattern", "leave it out, or add --pattern");
+    return fail_usage("--delta", "needs --pattern", "add --pattern or leave --delta out");
   const auto accesses = TRY(parse_access(own.access_text));
   const auto numbers = TRY(parse_in_flight(own.in_flight_text));
   for_each_of(
@@ -269,10 +268,8 @@ std::vector<Figure> totals(const Options& own, const ScenarioResult& visit, cons
       accesses_of(*kernel, find_figure(visit.figures, "bandwidth_sum"), "accesses_sum");
   if (accesses) figures.push_back(*accesses);
   const auto* const pattern = kernel->find<PatternParameters>();
-  const double line = static_cast<double>(usual_line.value);
-  const double used = pattern != nullptr
-                          ? used_share(*pattern)
-                          : std::min(1.0, kernel->as<RandomParameters>().bytes / line);
+  const double used =
+      pattern != nullptr ? used_share(*pattern) : used_share(kernel->as<RandomParameters>());
   figures.push_back({"used_share", "1", Estimate(used), std::nullopt});
   return figures;
 }
@@ -296,9 +293,6 @@ std::vector<View> views(const RunReport& report) {
     view.where = group.labels;
     const ScenarioResult& any = *group.cases.front();
     const std::string pattern = label_of(any, "pattern");
-    const std::string proof =
-        "checked: sums over what was read; writes by content; updates undone by a second pass, "
-        "which left no error (error rate 0)";
     if (!pattern.empty()) {
       view.title = fmt::format("Gather and scatter by {} in GB/s ({} pages)", pattern, any.pages);
       view.notes = {
@@ -320,7 +314,9 @@ std::vector<View> views(const RunReport& report) {
                       plus_minus()),
           "in flight: accesses of a worker that wait for none of the others; " +
               std::string(all_in_flight) + ": as many as the CPU takes",
-          proof};
+          "checked after each visit: reads by their sum, writes by their content, updates by "
+          "undoing "
+          "them; an error ends the run"};
       view.cells =
           columns({label_column("bytes", "access"), label_column("in flight", "in_flight")},
                   {figure_column("sum", "accesses_sum", in_millions, Part::value, 2),
@@ -369,8 +365,6 @@ std::vector<Fact> facts(const RunReport& report) {
   return facts;
 }
 
-std::string csv_file(const RunReport& report, const RunOptions&) { return tidy_csv(report); }
-
 SurveyPart survey(const Machine&) {
   const auto way = [](const std::string& chosen, const std::string& left_out) {
     return SurveyWay{{"--operation", chosen, "--skip-too-large"}, left_out};
@@ -408,7 +402,6 @@ Benchmark make() {
       .totals = with(totals),
       .views = views,
       .facts = facts,
-      .csv_file = csv_file,
       .survey = survey,
   };
 }

@@ -88,7 +88,7 @@ TEST(RandomPlan, RefusesWhatDoesNotGoTogether) {
   EXPECT_THAT(refused({"--operation", "gather"}), HasSubstr("--operation gather: needs a"));
   EXPECT_THAT(refused({"--operation", "read", "--pattern", "uniform:8:1"}),
               HasSubstr("--operation read: takes no --pattern"));
-  EXPECT_THAT(refused({"--delta", "8"}), HasSubstr("--delta: is of a --pattern"));
+  EXPECT_THAT(refused({"--delta", "8"}), HasSubstr("--delta: needs --pattern"));
   EXPECT_THAT(refused({"--pattern", "uniform:8:1", "--delta", "0"}), HasSubstr("--delta: '0'"));
   EXPECT_THAT(refused({"--size", "64B", "--access", "128"}), HasSubstr("--size"));
   EXPECT_THAT(refused({"--size", "4KiB", "--pattern", "uniform:2:1000"}),
@@ -118,6 +118,7 @@ TEST(Patterns, AreThoseOfSpatter) {
   EXPECT_THAT(indices("laplacian:2:2:100"), ElementsAre(0, 100, 198, 199, 200, 201, 202, 300, 400));
   EXPECT_EQ(parse_pattern("uniform:8:1")->delta, 8U);
   EXPECT_EQ(parse_pattern("uniform:8:4")->delta, 32U);
+  EXPECT_EQ(parse_pattern("uniform:1:4")->delta, 4U);
   EXPECT_EQ(parse_pattern("laplacian:2:1:100")->delta, 1U);
 }
 
@@ -139,7 +140,9 @@ TEST(Patterns, RefuseWhatTheyDoNotKnow) {
   EXPECT_THAT(wrong("uniform:8,9:1"), HasSubstr("'8,9' is not one number"));
   EXPECT_THAT(wrong("uniform::1"), HasSubstr("'' is not one number"));
   EXPECT_THAT(wrong("ms1:8:1,2,3:4,5"), HasSubstr("3 breaks have 2 gaps"));
+  EXPECT_THAT(wrong("ms1:8:2,2:20,22"), HasSubstr("the break at 2 stands twice"));
   EXPECT_THAT(wrong("laplacian:9:1:1048576"), HasSubstr("too large"));
+  EXPECT_THAT(wrong("laplacian:2:2:2"), HasSubstr("a grid 2 wide does not hold"));
 }
 
 }  // namespace

@@ -47,10 +47,10 @@ DEVICE inline void store_pair(u64 address, Pair value) {
   asm volatile("st.global.v2.u64 [%0], {%1, %2};" : : "l"(address), "l"(value.x), "l"(value.y) : "memory");
 }
 
-// With what was there before, which is waited for: without it the compiler would take a reduction.
-DEVICE inline void fetch_add(u64 address) {
+DEVICE inline u64 fetch_add(u64 address) {
   u64 before;
   asm volatile("atom.global.add.u64 %0, [%1], 1;" : "=l"(before) : "l"(address) : "memory");
+  return before;
 }
 
 #define REGISTER(name, type, letter, source)                          \

@@ -11,7 +11,8 @@
 //   load_shared(A)     64 bits past the cache of the multiprocessor
 //   load_pair(A)       a Pair past the cache of the multiprocessor
 //   store(A, V), store_pair(A, V)
-//   fetch_add(A)       adds 1 to 64 bits, atomically for all threads of the GPU
+//   fetch_add(A)       adds 1 to 64 bits, atomically for all threads of the GPU; returns
+//                      what was there before
 //   cycles()           the multiprocessor's clock; 0: not known
 //   nanoseconds()      a clock of the GPU; 0: not known
 //   number(U), bits(D) 64 bits as a double and back
@@ -143,7 +144,9 @@ STREAM(numatlas_stream_triad, op_triad)
 // (u64 counters, u64 apart, u64 adds): each thread of the launch adds 1 so often to its counter, by
 // one after the other.
 KERNEL void numatlas_fetch_add(u64 counters, u64 apart, u64 adds) {
-  const u64 counter = counters + apart * first_word();
+  u64 counter = counters + apart * first_word();
+  // The address needs what the addition returns (never as much as 2^63): a compiler would else take
+  // a reduction, for which no thread waits.
 #pragma unroll 1
-  for (; adds != 0; --adds) fetch_add(counter);
+  for (; adds != 0; --adds) counter += fetch_add(counter) >> 63;
 }

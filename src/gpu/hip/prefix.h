@@ -33,11 +33,9 @@ DEVICE inline Pair load_pair(u64 address) {
 DEVICE inline void store(u64 address, u64 value) { *(GLOBAL u64*)address = value; }
 DEVICE inline void store_pair(u64 address, Pair value) { *(GLOBAL Pair*)address = value; }
 
-// With what was there before, which is waited for.
-DEVICE inline void fetch_add(u64 address) {
-  const u64 before = __hip_atomic_fetch_add((GLOBAL u64*)address, 1ull, __ATOMIC_RELAXED,
-                                            __HIP_MEMORY_SCOPE_AGENT);
-  asm volatile("" : : "v"(before));
+DEVICE inline u64 fetch_add(u64 address) {
+  return __hip_atomic_fetch_add((GLOBAL u64*)address, 1ull, __ATOMIC_RELAXED,
+                                __HIP_MEMORY_SCOPE_AGENT);
 }
 
 // What clocks there are differs from one GPU to the next: launches are timed by events alone.
