@@ -63,7 +63,7 @@ struct Settings {
   int devices = 2, init = 0;
   std::uint64_t memory = std::uint64_t{1} << 30, rate = 0;
   bool serial = false, corrupt = false;
-  bool lazy = false;  ///< kernels that stream do nothing after the first launches
+  bool lazy = false;  ///< what is measured of a kernel that streams does nothing
   std::vector<Failure> failures;
   std::string log;
 };
