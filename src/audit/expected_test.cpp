@@ -64,6 +64,9 @@ TEST(ExpectedClaim, AgainstWhatWasPublished) {
   EXPECT_THAT(low.next, HasSubstr("NPS or SNC"));
   EXPECT_EQ(low.short_found, "390 GB/s, expected 409 GB/s");
   EXPECT_EQ(reading(410).judge(make_expected_claim(), "reads").outcome, not_measurable);
+  const ClaimVerdict more = reading(900).judge(make_expected_claim(), "reads");
+  EXPECT_EQ(more.outcome, not_measurable);
+  EXPECT_THAT(more.reason, HasSubstr("more than the peak"));
 }
 
 TEST(ExpectedClaim, AgainstThePeakWhereNothingWasPublished) {

@@ -256,9 +256,9 @@ Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now
         fmt::format("{} ({}) and {} ({}) have no case in common", base.file, one, now.file, other),
         "compare two runs of the same command");
   return fail(ErrorKind::usage,
-              fmt::format("{} and {} have no case in common, of {} and {}", base.file, now.file,
+              fmt::format("{} and {} have no figure in common, of {} and {}", base.file, now.file,
                           of_base.size(), of_now.size()),
-              "cases are matched by what was asked for: were both run with the same options?");
+              "figures are matched by what was asked for: were both run with the same options?");
 }
 
 }  // namespace numatlas

@@ -339,7 +339,14 @@ class RandomKernel final : public Kernel {
 
 Expected<void> check_pattern_size(const PatternParameters& work, Bytes size) {
   const std::uint64_t most = work.largest_index();
-  if (size.value / sizeof(Word) > most) return {};
+  const std::uint64_t words = size.value / sizeof(Word);
+  if (words > most && work.delta >= words - most && work.delta > most + 1)
+    return fail_usage("--delta",
+                      fmt::format("the second start, {} words behind the first, is outside the "
+                                  "memory of {}",
+                                  work.delta, to_text(size)),
+                      "choose a larger --size or a smaller delta");
+  if (words > most) return {};
   return fail_usage(
       "--pattern",
       fmt::format("its largest index, {}, is outside the memory of {} (words of 8 bytes)", most,

@@ -228,6 +228,11 @@ TEST(Patterns, MustNotLeaveTheMemory) {
   EXPECT_EQ(outside.error().kind, ErrorKind::usage);
   EXPECT_THAT(full_text(outside.error()),
               HasSubstr("--pattern: its largest index, 1000, is outside the memory"));
+  const KernelSpec apart{pattern(Access::gather, {0, 1}, 999)};
+  EXPECT_TRUE(check_size(apart, Bytes{1001 * 8}));
+  const auto far = check_size(apart, Bytes{1000 * 8});
+  ASSERT_FALSE(far);
+  EXPECT_THAT(full_text(far.error()), HasSubstr("--delta: the second start, 999 words behind"));
 }
 
 TEST(RandomAccess, NeedsRoomForOne) {

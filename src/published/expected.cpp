@@ -99,6 +99,16 @@ bool took_all_cores(const StoredRun& run) {
          std::includes(taken.begin(), taken.end(), missing.begin(), missing.end());
 }
 
+/// All caches of the last level together: what fits them may not be read from memory.
+Bytes caches_of(const Machine& machine) {
+  int last = 0;
+  for (const Cache& cache : machine.caches) last = std::max(last, cache.level);
+  Bytes all;
+  for (const Cache& cache : machine.caches)
+    if (cache.level == last) all.value += cache.size.value;
+  return all;
+}
+
 }  // namespace
 
 std::string processor_name(const std::string& cpu_model) {
@@ -173,7 +183,10 @@ std::optional<Estimate> all_reads_of(const StoredRun& run) {
       !took_all_cores(run))
     return std::nullopt;
   const auto found = figure_for(reads_expected(), run, 0);
-  return found ? found->figure.estimate : std::nullopt;
+  if (!found) return std::nullopt;
+  const Bytes memory = found->memory;  // 0: unknown
+  if (memory.value > 0 && memory < caches_of(run.machines.front())) return std::nullopt;
+  return found->figure.estimate;
 }
 
 std::optional<AllReads> first_reads(const std::vector<StoredRun>& runs) {

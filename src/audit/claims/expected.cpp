@@ -85,6 +85,10 @@ std::vector<ClaimVerdict> ExpectedReads::judge(const AuditInput& input) const {
   if (peak && peak->of_modules && !published_reads(machine, false)) return {};
   const auto reads = first_reads(input.now);
   if (!reads) return {not_measurable(name(), "reads", input.why_no("bandwidth"))};
+  if (peak && reads->rate.low && *reads->rate.low > peak->rate)
+    return {not_measurable(name(), "reads",
+                           fmt::format("{} is more than the peak: it is that of other memory",
+                                       reads_text(machine, reads->rate)))};
   return {judged_reads(input, reads->rate)};
 }
 

@@ -338,7 +338,13 @@ bool compares_threads(const RunReport& report) {
 
 std::vector<View> views(const Options& own, const RunReport& report) {
   if (!own.chains.empty()) return chains_views(report);
-  if (compares_threads(report)) return threads_views(report);
+  if (compares_threads(report)) {
+    std::vector<View> views = threads_views(report);
+    if (own.tail.asked())
+      std::ranges::move(tail_views(report, own.tail.loads(), {"size", "threads", "nodes"}),
+                        std::back_inserter(views));
+    return views;
+  }
   std::vector<View> views;
   const std::vector<CaseGroup> kinds = groups_of(report, {"pages"});
   const bool several = report.workers.size() > 1;

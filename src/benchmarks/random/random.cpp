@@ -294,12 +294,13 @@ std::vector<View> views(const RunReport& report) {
     const ScenarioResult& any = *group.cases.front();
     const std::string pattern = label_of(any, "pattern");
     if (!pattern.empty()) {
-      view.title = fmt::format("Gather and scatter by {} in GB/s ({} pages)", pattern, any.pages);
+      view.title = fmt::format("Gather and scatter by {}, delta {}, in GB/s ({} pages)", pattern,
+                               label_of(any, "delta"), any.pages);
       view.notes = {
           fmt::format("sum: the words moved by all workers in their common time; {}: half of its "
                       "95 % interval; used: share of each line that the pattern moves",
                       plus_minus()),
-          fmt::format("each start is {} words after the one before", label_of(any, "delta"))};
+          "delta: each start is so many words after the one before"};
       view.cells =
           columns({}, {figure_column("sum", "bandwidth_sum", in_gb_per_s),
                        figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
@@ -341,15 +342,30 @@ std::string words_of(const ScenarioResult& one) {
 /// Of each operation the most accesses of memory a second.
 std::vector<Fact> facts(const RunReport& report) {
   std::vector<Fact> facts;
-  for (const CaseGroup& group : groups_of(report, {"kernel", "access"})) {
-    const auto rate = [](const ScenarioResult* one) {
-      return cache_text(*one).empty() ? value_of(host_estimate_of(*one, "accesses_sum"))
-                                      : std::nullopt;
+  for (const CaseGroup& group : groups_of(report, {"kernel", "access", "pattern", "delta"})) {
+    const std::string pattern = label_of(*group.cases.front(), "pattern");
+    const char* const figure = pattern.empty() ? "accesses_sum" : "bandwidth_sum";
+    const auto rate = [figure](const ScenarioResult* one) {
+      return cache_text(*one).empty() ? value_of(host_estimate_of(*one, figure)) : std::nullopt;
     };
     const auto* const found = highest_of(group.cases, rate);
     if (found == nullptr) continue;
     const ScenarioResult& most = **found;
     const std::string workers = count_text(most.flows.size(), "worker");
+    if (!pattern.empty()) {
+      const std::string words = most.kernel.substr(most.kernel.find('-') + 1) + " by " + pattern;
+      facts.push_back({"indexed_accesses",
+                       {{"kernel", most.kernel},
+                        {"pattern", pattern},
+                        {"delta", label_of(most, "delta")},
+                        {"workers", std::to_string(most.flows.size())}},
+                       fmt::format("{}, {}, {} pages", words, workers, most.pages),
+                       "B/s",
+                       *host_estimate_of(most, figure),
+                       "Gather and scatter",
+                       fmt::format("{} {{}} ({})", words, workers)});
+      continue;
+    }
     const std::string what = fmt::format("{} of {} bytes", most.kernel, label_of(most, "access"));
     facts.push_back({"random_accesses",
                      {{"kernel", most.kernel},
@@ -358,7 +374,7 @@ std::vector<Fact> facts(const RunReport& report) {
                      fmt::format("{}, {}, {} in flight, {} pages", what, workers,
                                  label_of(most, "in_flight"), most.pages),
                      "1/s",
-                     *host_estimate_of(most, "accesses_sum"),
+                     *host_estimate_of(most, figure),
                      "Random access",
                      fmt::format("{} {{}} ({})", words_of(most), workers)});
   }
