@@ -105,9 +105,9 @@ std::vector<Fact> facts_on_gpus(const RunReport& report) {
     for (const auto& [sharing, key, words] :
          {std::tuple(Sharing::same, "gpu_atomic_add_contended", "one counter"),
           std::tuple(Sharing::own, "gpu_atomic_add_own", "lines of their own")}) {
-      const auto threads = [&sharing](const ScenarioResult* one) {
-        const bool counts = label_of(*one, "sharing") == name_of(sharing) &&
-                            host_estimate_of(*one, "operations_sum");
+      const auto threads = [its = sharing](const ScenarioResult* one) {
+        const bool counts =
+            label_of(*one, "sharing") == name_of(its) && host_estimate_of(*one, "operations_sum");
         return counts ? std::optional(std::stod(label_of(*one, "threads"))) : std::nullopt;
       };
       const auto* const found = highest_of(group.cases, threads);
