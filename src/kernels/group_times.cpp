@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 
+#include "base/statistics.h"
 #include "kernels/chain.h"
 
 namespace numatlas {
@@ -128,8 +129,8 @@ void measure_timer(GroupTimes& times) {
     ticks[batch] = ns / static_cast<double>(std::max<std::uint64_t>(1, end - start));
   }
   const auto median = [](std::array<double, batches>& values) {
-    std::ranges::nth_element(values, values.begin() + batches / 2);
-    return values[batches / 2];
+    std::ranges::sort(values);
+    return percentile_sorted(values, 50);
   };
   std::uint64_t before = 0;
   std::size_t middle = 0;

@@ -14,9 +14,8 @@ namespace numatlas {
 Expected<MemoryPlacement> at_place(const MemoryPlacement& placement, const CpuSet& cpus,
                                    const Machine& machine);
 
-/// What errors about memory name, beside "size": what of it cannot be had. The edge of the command
-/// line (in_options in run/setup.h) makes options of it. "memory pmem:/mnt/x", a very long path
-/// cut.
+/// The subject of an error about a placement that is not available: "memory pmem:/mnt/x", with a
+/// very long path cut. in_options (run/setup.h) turns it into the name of an option.
 std::string subject_of(const MemoryPlacement& placement);
 /// "pages 2M".
 std::string subject_of(PageKind pages);

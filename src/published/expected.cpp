@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "machine/identity.h"
 #include "published/tables.h"
+#include "run/levels.h"
 
 namespace numatlas {
 namespace {
@@ -99,16 +100,6 @@ bool took_all_cores(const StoredRun& run) {
          std::includes(taken.begin(), taken.end(), missing.begin(), missing.end());
 }
 
-/// All caches of the last level together: what fits them may not be read from memory.
-Bytes caches_of(const Machine& machine) {
-  int last = 0;
-  for (const Cache& cache : machine.caches) last = std::max(last, cache.level);
-  Bytes all;
-  for (const Cache& cache : machine.caches)
-    if (cache.level == last) all.value += cache.size.value;
-  return all;
-}
-
 }  // namespace
 
 std::string processor_name(const std::string& cpu_model) {
@@ -184,8 +175,11 @@ std::optional<Estimate> all_reads_of(const StoredRun& run) {
     return std::nullopt;
   const auto found = figure_for(reads_expected(), run, 0);
   if (!found) return std::nullopt;
-  const Bytes memory = found->memory;  // 0: unknown
-  if (memory.value > 0 && memory < caches_of(run.machines.front())) return std::nullopt;
+  // What fits the caches may not be read from memory. 0: unknown.
+  const Bytes memory = found->memory;
+  const Machine& machine = run.machines.front();
+  if (memory.value > 0 && memory < last_level_caches(machine, machine.all_cpus()))
+    return std::nullopt;
   return found->figure.estimate;
 }
 

@@ -214,8 +214,9 @@ TEST(Expected, LimitsOfHosts) {
   EXPECT_FALSE(all_reads_of(some));
   EXPECT_THAT(full_text(published_expectations({some}).error()), HasSubstr("all CPUs"));
   StoredRun cached = run_on("a", "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz");
-  cached.machines.front().caches = {{3, "unified", Bytes{32 * mib}, std::nullopt, {}},
-                                    {3, "unified", Bytes{32 * mib}, std::nullopt, {}}};
+  Machine& machine = cached.machines.front();
+  machine.caches = {{3, "unified", Bytes{32 * mib}, std::nullopt, machine.own_cpus(NodeId{0})},
+                    {3, "unified", Bytes{32 * mib}, std::nullopt, machine.own_cpus(NodeId{1})}};
   cached.cases.front().memory = Bytes{64 * mib};
   EXPECT_TRUE(all_reads_of(cached));
   cached.cases.front().memory = Bytes{63 * mib};

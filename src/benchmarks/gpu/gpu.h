@@ -82,7 +82,8 @@ class OnOption {
   /// Error (usage): it names neither CPUs nor GPUs.
   Expected<void> parse();
   const std::vector<int>& gpus() const { return gpus_; }
-  /// Error (usage) if one of these options was given; it "is of `what`": "chases by CPUs".
+  /// Error (usage) if one of these options was given: it applies only to `what`, such as "chases by
+  /// CPUs".
   static Expected<void> refuse(const char* what,
                                const std::vector<std::pair<const char*, bool>>& options);
   /// From now on its flows are of GPUs.

@@ -338,14 +338,16 @@ bool compares_threads(const RunReport& report) {
 
 std::vector<View> views(const Options& own, const RunReport& report) {
   if (!own.chains.empty()) return chains_views(report);
-  if (compares_threads(report)) {
-    std::vector<View> views = threads_views(report);
+  std::vector<View> views;
+  const auto add_tails = [&](const std::vector<std::string>& labels) {
     if (own.tail.asked())
-      std::ranges::move(tail_views(report, own.tail.loads(), {"size", "threads", "nodes"}),
-                        std::back_inserter(views));
+      std::ranges::move(tail_views(report, own.tail.loads(), labels), std::back_inserter(views));
+  };
+  if (compares_threads(report)) {
+    views = threads_views(report);
+    add_tails({"size", "threads", "nodes"});
     return views;
   }
-  std::vector<View> views;
   const std::vector<CaseGroup> kinds = groups_of(report, {"pages"});
   const bool several = report.workers.size() > 1;
   std::vector<std::string> apart{"pages"};
@@ -387,9 +389,7 @@ std::vector<View> views(const Options& own, const RunReport& report) {
     view.cells.push_back(figure_column("", "latency", in_ns));
     views.push_back(std::move(view));
   }
-  if (own.tail.asked())
-    std::ranges::move(tail_views(report, own.tail.loads(), {"size", "nodes"}),
-                      std::back_inserter(views));
+  add_tails({"size", "nodes"});
   if (kinds.size() < 2) return views;
   View view;
   view.kind = ViewKind::curve;

@@ -43,9 +43,11 @@ Expected<Indices> ms1(std::uint64_t count, const Indices& breaks, Indices gaps) 
   if (gaps.size() != breaks.size())
     return wrong(fmt::format("{} breaks have {} gaps", breaks.size(), gaps.size()),
                  "give as many gaps as breaks, or one for all: ms1:8:2,3:20,22");
-  for (std::size_t i = 0; i < breaks.size(); ++i)
-    if (std::ranges::count(breaks, breaks[i]) > 1)
-      return wrong(fmt::format("the break at {} stands twice", breaks[i]), "name each break once");
+  Indices sorted = breaks;
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice != sorted.end())
+    return wrong(fmt::format("the break at {} stands twice", *twice), "name each break once");
   for (const std::uint64_t at : breaks)
     if (at >= count)
       return wrong(fmt::format("a break at {} is outside {} indices", at, count),
@@ -85,8 +87,17 @@ Expected<Indices> laplacian(std::uint64_t dimensions, std::uint64_t length, std:
   return indices;
 }
 
-/// Of a pattern of this form, split at its colons.
-Expected<Indices> indices_of(const std::string& form, const std::vector<std::string>& fields) {
+/// Moves on to what its indices have not moved yet.
+PatternParameters pattern_of(Indices indices) {
+  PatternParameters pattern;
+  pattern.indices = std::move(indices);
+  pattern.delta = pattern.largest_index() + 1;
+  return pattern;
+}
+
+/// A pattern of this form, split at its colons.
+Expected<PatternParameters> pattern_of(const std::string& form,
+                                       const std::vector<std::string>& fields) {
   const bool is_ms1 = fields[0] == "ms1";
   std::vector<Indices> numbers;
   for (std::size_t i = 1; i < fields.size(); ++i) {
@@ -96,11 +107,17 @@ Expected<Indices> indices_of(const std::string& form, const std::vector<std::str
       return wrong(fmt::format("'{}' is not one number", fields[i]), "the form is " + form);
   }
   const std::uint64_t first = numbers[0].front(), second = numbers[1].front();
-  if (fields[0] == "laplacian") return laplacian(first, second, numbers[2].front());
-  if (is_ms1) return ms1(first, numbers[1], numbers[2]);
-  Indices indices;
-  for (std::uint64_t i = 0; i < first; ++i) indices.push_back(i * second);
-  return indices;
+  if (is_ms1) return pattern_of(TRY(ms1(first, numbers[1], numbers[2])));
+  PatternParameters pattern;
+  if (fields[0] == "laplacian") {
+    pattern.indices = TRY(laplacian(first, second, numbers[2].front()));
+    pattern.delta = 1;  // a stencil moves on by a point
+    return pattern;
+  }
+  pattern.indices.clear();
+  for (std::uint64_t i = 0; i < first; ++i) pattern.indices.push_back(i * second);
+  pattern.delta = first * second;
+  return pattern;
 }
 
 Expected<Indices> indices_in(const std::string& file) {
@@ -132,21 +149,10 @@ Expected<PatternParameters> parse_pattern(const std::string& text) {
                                                         {"laplacian", "laplacian:D:L:SIZE"}};
   const std::vector<std::string> fields = words_of(text, ':');
   const auto form = forms.find(fields.front());
-  PatternParameters pattern;
-  if (form == forms.end()) {
-    pattern.indices = TRY(indices_in(text));
-  } else if (fields.size() != words_of(form->second, ':').size()) {
+  if (form == forms.end()) return pattern_of(TRY(indices_in(text)));
+  if (fields.size() != words_of(form->second, ':').size())
     return wrong(fmt::format("'{}' is not {}", text, form->second), "");
-  } else {
-    pattern.indices = TRY(indices_of(form->second, fields));
-  }
-  // A stencil moves on by a point, the others to what they have not moved yet.
-  pattern.delta = fields.front() == "laplacian" ? 1 : pattern.largest_index() + 1;
-  if (fields.front() == "uniform") {
-    const Indices stride = TRY(numbers_of(fields[2], 1, most_field));
-    pattern.delta = pattern.indices.size() * stride.front();
-  }
-  return pattern;
+  return pattern_of(form->second, fields);
 }
 
 }  // namespace numatlas::benchmark_random

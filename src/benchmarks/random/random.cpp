@@ -330,53 +330,52 @@ std::vector<View> views(const RunReport& report) {
   return views;
 }
 
-/// "reads of 8 bytes"
-std::string words_of(const ScenarioResult& one) {
-  std::string words = one.kernel;
-  for (const auto& [word, access] : operations)
-    if (one.kernel == RandomParameters{access}.name())
-      words = access == Access::atomic ? "atomic updates" : word + "s";
-  return fmt::format("{} of {} bytes", words, label_of(one, "access"));
+/// Words moved a second by the indices of a pattern.
+Fact fact_of_pattern(const ScenarioResult& most) {
+  const std::string workers = count_text(most.flows.size(), "worker");
+  const std::string words =
+      most.kernel.substr(most.kernel.find('-') + 1) + " by " + label_of(most, "pattern");
+  return {"indexed_accesses",
+          {{"kernel", most.kernel},
+           {"pattern", label_of(most, "pattern")},
+           {"delta", label_of(most, "delta")},
+           {"workers", std::to_string(most.flows.size())}},
+          fmt::format("{}, {}, {} pages", words, workers, most.pages),
+          "B/s",
+          *host_estimate_of(most, "bandwidth_sum"),
+          "Gather and scatter",
+          fmt::format("{} {{}} ({})", words, workers)};
 }
 
-/// Of each operation the most accesses of memory a second.
+/// Accesses a second at random places.
+Fact fact_of_random(const ScenarioResult& most) {
+  const std::string workers = count_text(most.flows.size(), "worker");
+  const std::string bytes = fmt::format("of {} bytes", label_of(most, "access"));
+  const std::string operation = most.kernel.substr(most.kernel.find('-') + 1);
+  return {"random_accesses",
+          {{"kernel", most.kernel},
+           {"access", label_of(most, "access")},
+           {"workers", std::to_string(most.flows.size())}},
+          fmt::format("{} {}, {}, {} in flight, {} pages", most.kernel, bytes, workers,
+                      label_of(most, "in_flight"), most.pages),
+          "1/s",
+          *host_estimate_of(most, "accesses_sum"),
+          "Random access",
+          fmt::format("{} {} {{}} ({})", operation == "atomic" ? "atomic updates" : operation + "s",
+                      bytes, workers)};
+}
+
+/// Of each operation the most that memory has given.
 std::vector<Fact> facts(const RunReport& report) {
   std::vector<Fact> facts;
   for (const CaseGroup& group : groups_of(report, {"kernel", "access", "pattern", "delta"})) {
-    const std::string pattern = label_of(*group.cases.front(), "pattern");
-    const char* const figure = pattern.empty() ? "accesses_sum" : "bandwidth_sum";
-    const auto rate = [figure](const ScenarioResult* one) {
+    const bool indexed = !label_of(*group.cases.front(), "pattern").empty();
+    const auto rate = [indexed](const ScenarioResult* one) {
+      const char* const figure = indexed ? "bandwidth_sum" : "accesses_sum";
       return cache_text(*one).empty() ? value_of(host_estimate_of(*one, figure)) : std::nullopt;
     };
-    const auto* const found = highest_of(group.cases, rate);
-    if (found == nullptr) continue;
-    const ScenarioResult& most = **found;
-    const std::string workers = count_text(most.flows.size(), "worker");
-    if (!pattern.empty()) {
-      const std::string words = most.kernel.substr(most.kernel.find('-') + 1) + " by " + pattern;
-      facts.push_back({"indexed_accesses",
-                       {{"kernel", most.kernel},
-                        {"pattern", pattern},
-                        {"delta", label_of(most, "delta")},
-                        {"workers", std::to_string(most.flows.size())}},
-                       fmt::format("{}, {}, {} pages", words, workers, most.pages),
-                       "B/s",
-                       *host_estimate_of(most, figure),
-                       "Gather and scatter",
-                       fmt::format("{} {{}} ({})", words, workers)});
-      continue;
-    }
-    const std::string what = fmt::format("{} of {} bytes", most.kernel, label_of(most, "access"));
-    facts.push_back({"random_accesses",
-                     {{"kernel", most.kernel},
-                      {"access", label_of(most, "access")},
-                      {"workers", std::to_string(most.flows.size())}},
-                     fmt::format("{}, {}, {} in flight, {} pages", what, workers,
-                                 label_of(most, "in_flight"), most.pages),
-                     "1/s",
-                     *host_estimate_of(most, figure),
-                     "Random access",
-                     fmt::format("{} {{}} ({})", words_of(most), workers)});
+    if (const auto* const most = highest_of(group.cases, rate))
+      facts.push_back(indexed ? fact_of_pattern(**most) : fact_of_random(**most));
   }
   return facts;
 }
