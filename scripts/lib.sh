@@ -176,17 +176,18 @@ compile_jobs() {
   printf '%s\n' $((by_memory < cpus ? by_memory : cpus))
 }
 
-# show_progress LOG: how much of a build is done, for as long as it runs: a percentage on a terminal, a line
-# every half minute elsewhere. Ninja's log says [DONE/ALL].
+# show_progress LOG START: how much of a build is done, for as long as it runs: a percentage on a terminal, a line
+# every half minute elsewhere. Ninja's log says [DONE/ALL]. That all is done, build_preset says at its end.
 progress=false
 progress_pause=30
 show_progress() {
-  local log=$1 pause=$progress_pause step percent start=$SECONDS
+  local log=$1 start=$2 pause=$progress_pause step percent
   if [[ -t 2 ]]; then pause=1; fi
   while sleep "$pause"; do
     step=$(sed -n 's|^\[\([0-9]*/[0-9]*\)\].*|\1|p' "$log" 2>/dev/null | tail -n 1)
     [[ -n $step && ${step#*/} != 0 ]] || continue
     percent=$((100 * ${step%/*} / ${step#*/}))
+    ((percent < 100)) || continue
     if [[ -t 2 ]]; then
       printf '\r  %3d %%' "$percent" >&2
     else
@@ -199,7 +200,8 @@ show_progress() {
 # build/PRESET/build.log, its tail to stderr on failure. Runs the tools under the command in the
 # array `under`, and builds the targets in `targets`, when these are set.
 build_preset() {
-  local preset=$1 folder=$root/build/$1 log=$root/build/$1/build.log home jobs tool watcher='' code=0 wanted=()
+  local preset=$1 folder=$root/build/$1 log=$root/build/$1/build.log home jobs tool start=$SECONDS watcher='' code=0
+  local wanted=()
   ((${#targets[@]} == 0)) || wanted=(--target "${targets[@]}")
   shift
   for tool in g++ cmake ninja pkg-config; do
@@ -222,7 +224,7 @@ build_preset() {
   say "Building preset $preset with $jobs jobs (log: build/$preset/build.log)"
   : >"$log"
   if $progress; then
-    show_progress "$log" &
+    show_progress "$log" "$start" &
     watcher=$!
   fi
   (cd -- "$root" && cmake --preset "$preset" "$@" &&
@@ -231,6 +233,7 @@ build_preset() {
     kill "$watcher" 2>/dev/null || true
     wait "$watcher" 2>/dev/null || true
     if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
+    ((code != 0)) || say "  100 % built after $((SECONDS - start)) s"
   fi
   if ((code != 0)); then
     say "Building preset $preset failed. The end of build/$preset/build.log:"

@@ -22,7 +22,7 @@ try:
 except numatlas.FileError as error:
     print(f"explore.py: error: {error}", file=sys.stderr)
     sys.exit(error.code)
-parts = {part.kind: part for part in survey.all()}
+parts = dict(survey)
 print(f"{survey.name}: {', '.join(parts)}")
 
 # %% [markdown]

@@ -1,6 +1,6 @@
 """One result file (or a survey of several) in memory."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -61,19 +61,21 @@ class Warning:
         return f"{self.where}: {self.text}" if self.where else self.text
 
 
-@dataclass(repr=False)
-class Result:
-    """What one file holds, as tidy frames. Values are in SI base units (s, B/s), sizes in bytes.
+@dataclass(repr=False, eq=False)
+class Result(Mapping[str, "Result"]):
+    """What one file holds, as tidy frames, and a mapping from the commands that measured to their results:
+    a survey's benchmarks, of any other file itself. Values are in SI base units (s, B/s), sizes in bytes.
 
     `flows`: a row for each worker, point and metric. `totals`: a row for each point and metric over all
     its workers; `host_totals`: of several hosts, over those of each (column `host`). `groups`: medians over
     workers with CPUs and memory on the same nodes; group 0 is that of all. `samples`: a row for each raw
     sample, of a file that --samples wrote. `hosts` and `rounds`: of STREAM over hosts. `rows`: of the earlier
     programs' own files; of `compare` and `check` a row for each case, with its labels and figures. A frame
-    that the file has nothing for is empty. Columns that name what was asked come from the file (`size`,
-    `pages`, `kernel`, ...); labels of a point (`load`, `direction`, ...) are columns too. `memory_node` of a
-    flow is the node asked for where the point has that label; else, as `observed_memory_node` always, the
-    node where most of its memory was seen.
+    that the file has nothing for is empty. Those of a survey have the rows of all its benchmarks, with the
+    column `command`. Columns that name what was asked come from the file (`size`, `pages`, `kernel`, ...);
+    labels of a point (`load`, `direction`, ...) are columns too. `memory_node` of a flow is the node asked
+    for where the point has that label; else, as `observed_memory_node` always, the node where most of its
+    memory was seen.
     `low` and `high` are the 95 % interval, as the file has it.
     """
 
@@ -96,6 +98,10 @@ class Result:
     views: list[View] = field(default_factory=list)  #: how the figures are to be shown
     parts: list["Result"] = field(default_factory=list)  #: a survey's benchmarks
 
+    # A result is equal to itself alone: frames have no equality.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
     def __post_init__(self) -> None:
         for name in FRAMES:
             setattr(self, name, _with_integers(getattr(self, name)))
@@ -115,7 +121,13 @@ class Result:
         for part in self.all():
             if part.kind == kind:
                 return part
-        raise KeyError(f"{kind}: {self.path.name} has {', '.join(part.kind for part in self.all())}")
+        raise KeyError(f"{kind}: {self.path.name} has {', '.join(self)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(part.kind for part in self.all()))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
     @property
     def summary(self) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """What the README claims: its figures are those of the survey that it names, sizes those of the pages that
 are made, first lines those that the documents beside it show."""
 
+import os
 import re
 import subprocess
 
@@ -57,6 +58,15 @@ def test_its_commands_are_there():
     assert (
         set(re.findall(r"`(\w+)`", README[README.index("one question at a time") :].split("(")[0])) <= listed
     )
+
+
+def test_the_first_screen_has_both_scripts():
+    """As typed, with what each does and how long it takes."""
+    lines = README.splitlines()[:25]
+    for script in ("scripts/run", "scripts/test"):
+        (told,) = [line for line in lines if line.startswith(f"{script} ")]
+        assert re.search(r"# .*: \d+ minutes on ", told)
+        assert os.access(ROOT / script, os.X_OK)
 
 
 def test_it_is_short():

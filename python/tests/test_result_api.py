@@ -1,5 +1,6 @@
 """A result in Python: what is it, what has it, and what it takes to read it."""
 
+import json
 import subprocess
 import sys
 from importlib import resources
@@ -16,6 +17,35 @@ def test_a_survey_gives_its_benchmarks(tmp_path):
     assert result["matrix"] is result.parts[0] and result["loaded"].kind == "loaded"
     with pytest.raises(KeyError, match="weights: a.json has matrix, latency, loaded, bandwidth"):
         result["weights"]
+
+
+def test_a_survey_is_a_mapping_of_its_benchmarks(tmp_path):
+    result = numatlas.load(survey(tmp_path / "a.json"))
+    assert list(result) == list(result.keys()) == ["matrix", "latency", "loaded", "bandwidth"]
+    assert list(result.values()) == result.parts and dict(result)["loaded"] is result["loaded"]
+    assert "latency" in result and "weights" not in result and result.get("weights") is None
+    one = result["latency"]
+    assert list(one.items()) == [("latency", one)]
+    assert one == one and one != numatlas.load(tmp_path / "a.json")["latency"] and len({one, one}) == 1
+
+
+def test_frames_of_a_survey_are_those_of_its_benchmarks(tmp_path):
+    result = numatlas.load(survey(tmp_path / "a.json"))
+    for name, commands in (("flows", list(result)), ("totals", ["matrix", "loaded", "bandwidth"])):
+        frame = getattr(result, name)
+        assert frame.columns[0] == "command" and list(frame.index) == list(range(len(frame)))
+        assert list(dict.fromkeys(frame["command"])) == commands
+        for command in commands:
+            mine = frame[frame["command"] == command]
+            assert mine["value"].tolist() == getattr(result[command], name)["value"].tolist()
+    assert str(result.flows["cpu"].dtype) == "Int64"
+
+
+def test_a_survey_without_benchmarks_has_empty_frames(tmp_path):
+    path = survey(tmp_path / "a.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "results": []}))
+    result = numatlas.load(path)
+    assert result.flows.empty and result.parts == []
 
 
 def test_a_short_repr(tmp_path):

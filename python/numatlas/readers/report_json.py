@@ -9,7 +9,7 @@ from numatlas.file_error import FileError
 from numatlas.readers.csv_files import SWEEP_VIEWS
 from numatlas.readers.placement import OF_SOURCE, residency
 from numatlas.readers.stream_json import with_hosts
-from numatlas.result import NODES, Result, Warning, label_order
+from numatlas.result import FRAMES, NODES, Result, Warning, label_order
 from numatlas.units import half_width, ranges_of
 
 #: Columns of a case, in the order of a reader's interest.
@@ -52,17 +52,28 @@ def _survey(path: Path, data: Json) -> Result:
         machines = report.get("machines") or [data["machine"]]
         parts.append(_report(path, {**report, "machines": machines}, f"results[{index}]."))
     told = {str(one): one for part in parts for one in part.warnings_of_survey()}
+    frames = {name: _of_all(parts, name) for name in FRAMES if name != "skipped"}
     skipped = [{"name": skip["benchmark"], "reason": skip["reason"]} for skip in data.get("skipped", [])]
     return Result(
         path,
         "survey",
         {key: value for key, value in data.items() if key not in ("results", "machine", "skipped")},
+        **frames,
         skipped=pd.DataFrame(skipped),
         machines=[data["machine"]] if data.get("machine") else [],
         # Their codes stand in the benchmarks' own.
         warnings=[told.get(text, Warning(text)) for text in data.get("warnings", [])],
         parts=parts,
     )
+
+
+def _of_all(parts: list[Result], name: str) -> pd.DataFrame:
+    """That frame of all benchmarks, with their commands as its first column."""
+    found = [(part.kind, frame) for part in parts if not (frame := getattr(part, name)).empty]
+    if not found:
+        return pd.DataFrame()
+    kinds, frames = zip(*found, strict=True)
+    return pd.concat(frames, keys=kinds, names=["command"]).reset_index("command").reset_index(drop=True)
 
 
 def _sweep(path: Path, data: Json) -> Result:
