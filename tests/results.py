@@ -57,3 +57,30 @@ def samples(path: str | Path) -> dict[tuple[int, int], tuple[float, ...]]:
         if file.read(1):
             raise ValueError(f"{path}: more samples than the index names")
     return found
+
+
+def fleet(result: dict[str, Any], hosts: dict[str, float]) -> dict[str, Any]:
+    """A result of `numatlas stream` with these hosts, each as the first one of `result`, but so many times as fast;
+    without findings."""
+    made = copy.deepcopy(result)
+    made["hosts"] = list(hosts)
+    row = made["host_rows"][0]
+    made["host_rows"] = [{**row, "first_rank": index * row["processes"]} for index in range(len(hosts))]
+    made["cases"] = [case for case in made["cases"] if "finding" not in case["labels"]]
+    for case in made["cases"]:
+        first = case["host_figures"][0]
+        case["host_figures"] = [
+            {**_faster(first, factor), "host": index} for index, factor in enumerate(hosts.values())
+        ]
+    return made
+
+
+def _faster(of_host: dict[str, Any], factor: float) -> dict[str, Any]:
+    """Figures and passes of a host."""
+    one = copy.deepcopy(of_host)
+    for found in one["figures"]:
+        for part in (found["estimate"], found["summary"]) if found["unit"] == "B/s" else ():
+            part |= {key: number * factor for key, number in part.items() if isinstance(number, float)}
+    for name in ("node", "slowest"):
+        one["passes"][name] = [seconds / factor for seconds in one["passes"][name]]
+    return one

@@ -79,7 +79,7 @@ Command survey_command() {
           .listing = {Topic::machine},
           .examples = {{"All applicable benchmarks, within a minute", "numatlas survey"},
                        {"Only the memory, in ten minutes",
-                        "numatlas survey --time 10m --only matrix,latency,loaded"}},
+                        "numatlas survey --time 10m --only matrix,latency,loaded -o memory"}},
           .measures = true,
           .declare = declare_survey};
 }
