@@ -308,10 +308,6 @@ std::string open_text(const std::vector<const ComparedCase*>& cases) {
   return fmt::format(", {}{} to {}: {}", cases.size() > 1 ? most->base.point + " " : "",
                      low.substr(0, low.rfind(' ')), change_text(*change.high), why);
 }
-{}
-to{} : {}", cases.size() > 1 ? most->base.point + " " : "",
-                     change_text(*change.low), change_text(*change.high), why);
-}
 
 /// The cases of one of several hosts.
 struct HostCases {
