@@ -116,6 +116,7 @@ TEST(Answer, WhatOthersDisturbedIsUnreliable) {
   RunReport quiet = report;
   quiet.cpu_use = {used(0, 300)};
   EXPECT_EQ(distrust_of(std::vector{report, quiet}), "");
+  quiet.cpu_use = {used(0, 20)};
   EXPECT_NE(distrust_of(std::vector{report, report, quiet, report, report}), "");
 }
 
@@ -147,10 +148,6 @@ TEST(Answer, WhatIsIncompleteSaysSoFirst) {
   EXPECT_THAT(answer_text(report),
               ::testing::StartsWith("UNRELIABLE: other programs used 1.2 of 2 CPUs; run again when "
                                     "it is quiet; INCOMPLETE: interrupted by signal 2\n("));
-  // What judges says so in its own answer.
-  report.cpu_use.clear();
-  report.answer = "no answer: interrupted by signal 2";
-  EXPECT_EQ(reserve_of(report), "");
 }
 
 ScenarioResult measured(const std::string& name, const std::string& pages, const char* key,
@@ -223,7 +220,7 @@ TEST(Tables, HaveTwoNotesAtMost) {
   EXPECT_THAT(said, HasSubstr("! a: pages on node 1\n"));
   EXPECT_THAT(notes, HasSubstr("\nwarning: b: lost its CPU\n"));
   EXPECT_THAT(notes, ::testing::Not(HasSubstr("pages on node 1"))) << "it is said above";
-  EXPECT_THAT(notes, ::testing::EndsWith(" more note: --stats\n"));
+  EXPECT_THAT(notes, ::testing::EndsWith(" more notes: --stats\n"));
   EXPECT_EQ(std::count(notes.begin(), notes.end(), '\n'), 3);
   TextStyle style;
   style.all_notes = true;
