@@ -290,14 +290,14 @@ std::string cases_text(std::vector<const ComparedCase*> cases) {
 }
 
 /// Cases that nothing is known of: how far the largest change may go, and what makes it no verdict;
-/// ", -20 to -6.0 %: within what launches differ on a virtual machine".
+/// "-20 to -6.0 %: within what launches differ on a virtual machine".
 std::string open_text(const std::vector<const ComparedCase*>& cases) {
   const ComparedCase* most = nullptr;
   for (const ComparedCase* one : cases)
     if (one->change.low && one->change.high &&
         (most == nullptr || std::abs(*one->change.part) > std::abs(*most->change.part)))
       most = one;
-  if (most == nullptr) return ", not comparable: " + cases.front()->change.reason;
+  if (most == nullptr) return "not comparable: " + cases.front()->change.reason;
   const Change& change = most->change;
   const std::string why = change.guest ? "within what launches differ on a virtual machine"
                           : change.explained && !change.doubt.empty()
@@ -305,7 +305,7 @@ std::string open_text(const std::vector<const ComparedCase*>& cases) {
                           : change.single ? "within what launches differ"
                                           : "within what these launches differ";
   const std::string low = change_text(*change.low);
-  return fmt::format(", {}{} to {}: {}", cases.size() > 1 ? most->base.point + " " : "",
+  return fmt::format("{}{} to {}: {}", cases.size() > 1 ? most->base.point + " " : "",
                      low.substr(0, low.rfind(' ')), change_text(*change.high), why);
 }
 
@@ -379,7 +379,7 @@ std::string hosts_answer(const Comparison& found) {
     const std::string of = parts.empty() ? fmt::format(" of {}", hosts.size()) : "";
     parts.push_back(fmt::format("{} {}{}{}{}", word, names.size(), of,
                                 verdict == same ? "" : ": " + numatlas::names_text(names),
-                                open.empty() ? "" : open_text(open)));
+                                open.empty() ? "" : fmt::format(" ({})", open_text(open))));
   }
   for (const auto& [side, cases] : {std::pair("BASE", &found.only_base), {"NEW", &found.only_now}})
     if (const auto lone = lone_hosts(found, *cases); !lone.empty())
@@ -403,7 +403,7 @@ std::string cases_answer(const Comparison& found) {
   else if (of(same) == all)
     text = fmt::format("SAME: {}", count_text(all, "case"));
   else if (open == all)
-    return fmt::format("UNDECIDED: {}{}", count_text(all, "case"), open_text(pointers(found)));
+    return fmt::format("UNDECIDED: {}, {}", count_text(all, "case"), open_text(pointers(found)));
   else
     text = fmt::format("NO CHANGE SEEN in {}", count_text(all, "case"));
   if (of(same) > 0 && of(same) < all) text += fmt::format(", {} same", of(same));

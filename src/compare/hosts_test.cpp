@@ -23,6 +23,7 @@ using testing::stored;
 StoredFile on_host(const std::string& host, double factor, const std::string& cpu = "A CPU") {
   StoredFile file = stored([&](RunReport& report) {
     report.hosts = {host};
+    report.machines.resize(1);
     report.machines.front().cpu_model = cpu;
     report.scenarios.resize(1);
     report.scenarios[0].flows.resize(1);
@@ -76,6 +77,7 @@ TEST(Answer, UndecidedSaysWhatItIsWithin) {
   const auto guest = [](double factor) {
     return stored([&](RunReport& report) {
       report.engine = "threads";
+      report.machines.resize(1);
       report.machines.front().hypervisor = "kvm";
       report.scenarios.resize(1);
       report.scenarios[0].flows.resize(1);
