@@ -148,9 +148,10 @@ std::string to_text(const SlowRule& rule);
 /// hosts is slow; 0 not judged"; "NOT JUDGED: 1 host; none of 6 hosts is slow".
 std::string answer_of(const PeerInput& input, const SlowReport& slow);
 /// The same; `found`: "SLOW 2 of 7: ...", "" for none. OK only where nothing leaves it open:
-/// neither a host, nor one that is UNRELIABLE, nor a broken file.
+/// neither a host, nor one that is UNRELIABLE or INCOMPLETE, nor a broken file.
 std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged,
-                         std::size_t unreliable = 0, std::size_t broken = 0);
+                         std::size_t unreliable = 0, std::size_t incomplete = 0,
+                         std::size_t broken = 0);
 /// "every round", "in each of 4 rounds, which are too few to be certain".
 std::string rounds_text(const SlowKernel& slow);
 /// The largest of its drops.

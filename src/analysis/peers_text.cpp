@@ -64,21 +64,27 @@ std::string rounds_text(const SlowKernel& slow) {
 }
 
 std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged,
-                         std::size_t unreliable, std::size_t broken) {
+                         std::size_t unreliable, std::size_t incomplete, std::size_t broken) {
   const std::string files = broken > 0 ? count_text(broken, "file") + " not readable" : "";
   const std::string hosts = unjudged > 0 ? count_text(unjudged, "host") : "";
   const std::string none = judged == 1
                                ? "1 host, not slow"
                                : fmt::format("none of {} is slow", count_text(judged, "host"));
-  const std::string doubt = unreliable > 0 ? fmt::format("{} UNRELIABLE", unreliable) : "";
+  const std::string doubt = joined({unreliable > 0 ? fmt::format("{} UNRELIABLE", unreliable) : "",
+                                    incomplete > 0 ? fmt::format("{} INCOMPLETE", incomplete) : ""},
+                                   ", ");
   if (!found.empty())
     return joined({found, fmt::format("{} not judged", unjudged), doubt, files}, "; ");
   if (unjudged + broken > 0)
     return joined({"NOT JUDGED: " + joined({hosts, files}, ", "), judged > 0 ? none : "", doubt},
                   "; ");
-  if (unreliable > 0)
-    return fmt::format("UNRELIABLE: {} of {}; none is slow", unreliable,
-                       count_text(judged, "host"));
+  if (!doubt.empty())
+    return fmt::format(
+        "{} of {}; none is slow",
+        joined({unreliable > 0 ? fmt::format("UNRELIABLE: {}", unreliable) : "",
+                incomplete > 0 ? fmt::format("INCOMPLETE: {}", incomplete) : ""},
+               ", "),
+        count_text(judged, "host"));
   return fmt::format("OK: {}; 0 not judged", none);
 }
 

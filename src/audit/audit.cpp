@@ -24,6 +24,7 @@
 #include "report/file.h"
 #include "run/place_words.h"
 #include "run/runner.h"
+#include "run/slow_options.h"
 #include "survey/measuring.h"
 #include "survey/progress.h"
 
@@ -269,8 +270,8 @@ Expected<int> Audit::go() {
   }
   TRY(agree(comm_, error_of(ended)));
   if (!root()) return 0;
-  const int code = exit_code_of(report_);
-  return code == 0 && options_.measuring.strict && !distrust_of(report_.reports).empty() ? 1 : code;
+  return options_.measuring.strict && !distrust_of(report_.reports).empty() ? 1
+                                                                            : exit_code_of(report_);
 }
 
 }  // namespace
@@ -288,6 +289,7 @@ std::vector<std::string> names_of_claims() {
 }
 
 int exit_code_of(const AuditReport& report) {
+  if (!distrust_of(report.reports).empty()) return exit_code_of_unjudged_nodes;
   if (report.count(ClaimOutcome::contradicted) > 0) return 1;
   return report.count(ClaimOutcome::confirmed) > 0 ? 0 : exit_code(ErrorKind::unavailable);
 }

@@ -435,7 +435,7 @@ TEST(Audit, AStopKeepsWhatThereIs) {
   ASSERT_FALSE(code);
   EXPECT_EQ(code.error().kind, ErrorKind::interrupted);
   EXPECT_THAT(text, HasSubstr("\"complete\": false"));
-  EXPECT_THAT(text, HasSubstr("numatlas audit (incomplete): "));
+  EXPECT_THAT(text, HasSubstr("numatlas audit: INCOMPLETE: "));
   EXPECT_THAT(text, HasSubstr("zone_reclaim_mode"));
 }
 

@@ -68,9 +68,7 @@ std::string short_text(const ClaimVerdict& verdict) {
 }
 
 std::string table_text(const AuditReport& report, std::size_t width) {
-  std::string text = wrapped(summary_line(report), width);
-  if (const std::string why = distrust_of(report.reports); !why.empty())
-    text = wrapped(unreliable_text(why, summary_line(report)), width);
+  std::string text = wrapped(summary_line(report) + "\n", width);
   std::vector<std::vector<std::string>> rows;
   // What somebody has to do something about comes first.
   for (const ClaimOutcome outcome : outcomes) {
@@ -156,8 +154,8 @@ constexpr std::array<AuditFormat, 4> formats{
 std::string summary_line(const AuditReport& report) {
   const std::size_t all = report.verdicts.size(), wrong = report.count(ClaimOutcome::contradicted),
                     right = report.count(ClaimOutcome::confirmed);
-  const std::string head =
-      report.stopped.empty() ? "numatlas audit:" : "numatlas audit (incomplete):";
+  const std::string reserve = reserve_text(distrust_of(report.reports), report.stopped);
+  const std::string head = "numatlas audit:" + (reserve.empty() ? "" : " " + reserve + ";");
   if (wrong == 0 && right == 0) {
     return head + (all == 1 ? " the claim could not be judged"
                             : fmt::format(" none of {} claims could be judged", all));

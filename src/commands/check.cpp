@@ -2,6 +2,7 @@
 // expected.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -25,6 +26,7 @@
 #include "report/reporter.h"
 #include "run/declare.h"
 #include "run/options.h"
+#include "run/runner.h"
 #include "run/slow_options.h"
 
 namespace numatlas {
@@ -35,6 +37,16 @@ struct CheckOptions {
   std::string format = "table", openmetrics, json, metric, expect;
   SlowOptions slow;
   bool stats = false, no_fail = false;
+  TextStyle style;
+  std::vector<std::string> words;  ///< of the command line
+
+  /// The words that say how it judges, which stay the same from day to day.
+  std::vector<std::string> rule_words() const {
+    std::vector<std::string> kept;
+    for (const std::string& word : words)
+      if (std::ranges::find(paths, word) == paths.end()) kept.push_back(word);
+    return kept;
+  }
 };
 
 std::string text_of(const RunReport& report, const CheckOptions& options) {
@@ -43,7 +55,7 @@ std::string text_of(const RunReport& report, const CheckOptions& options) {
   // A list of all hosts would bury the slow ones.
   const bool for_people = options.format == "table" || options.format == "markdown";
   if (for_people && !options.stats && !shown.views.empty()) shown.views.pop_back();
-  TextStyle style;
+  TextStyle style = options.style;
   style.color = wants_color("auto");
   style.width = terminal_columns(STDOUT_FILENO).value_or(0);
   return text_in(options.format, shown, style);
@@ -61,12 +73,38 @@ Expected<void> check_is_no_input(const char* option, const std::string& file,
   return {};
 }
 
+/// Whoever is told of one of them is told of all: an output that fails keeps none of the others.
+Expected<void> write_outputs(const RunReport& report, const CheckOptions& options) {
+  Expected<void> first = write_stdout(text_of(report, options));
+  const auto also = [&](const std::string& file, const char* option, const auto& text) {
+    if (file.empty()) return;
+    const auto wrote = write_whole(file, text(), option);
+    if (first) first = wrote;
+  };
+  also(options.openmetrics, "--openmetrics",
+       [&] { return report_openmetrics(report, options.style.labels); });
+  also(options.json, "--json", [&] { return json_text(report); });
+  return first;
+}
+
+int exit_code_of(const Checked& checked) {
+  bool unsure = checked.not_judged() > 0 || checked.broken > 0 || checked.hosts.empty();
+  for (const CheckedHost& host : checked.hosts) {
+    if (!host.findings.empty()) return exit_code_of_slow_nodes;
+    unsure = unsure || !host.distrust.empty() || !host.incomplete.empty();
+  }
+  return unsure ? exit_code_of_unjudged_nodes : 0;
+}
+
 Expected<int> run_check(const CheckOptions& options) {
   CheckRule rule{TRY(options.slow.parse()), options.metric, {}};
   const bool by_table = options.expect == "published";
   if (!options.expect.empty() && !by_table) rule.expected = TRY(parse_expectations(options.expect));
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
-  TRY(check_writable({{"--json", options.json}, {"--openmetrics", options.openmetrics}}));
+  // That a file cannot be written is told below the answer, and not instead of it.
+  const auto writable =
+      check_writable({{"--json", options.json}, {"--openmetrics", options.openmetrics}});
+  if (!writable && writable.error().kind == ErrorKind::usage) return fail(writable.error());
   const Results results = TRY(read_results(options.paths));
   for (const auto& [option, file] :
        {std::pair("--json", options.json), std::pair("--openmetrics", options.openmetrics)})
@@ -75,20 +113,19 @@ Expected<int> run_check(const CheckOptions& options) {
   Checked checked = TRY(check_runs(results.runs, rule));
   checked.notes.insert(checked.notes.end(), results.notes.begin(), results.notes.end());
   checked.broken = results.broken.size();
-  const RunReport report = report_of(checked);
-  TRY(write_stdout(text_of(report, options)));
-  if (!options.openmetrics.empty())
-    TRY(write_whole(options.openmetrics, report_openmetrics(report), "--openmetrics"));
-  if (!options.json.empty()) TRY(write_whole(options.json, json_text(report), "--json"));
-  if (options.no_fail) return 0;
-  for (const CheckedHost& host : checked.hosts)
-    if (!host.findings.empty()) return exit_code_of_slow_nodes;
-  const bool all = checked.not_judged() == 0 && checked.broken == 0 && !checked.hosts.empty();
-  return !all ? exit_code_of_unjudged_nodes : 0;
+  RunReport report = report_of(checked);
+  report.arguments = options.rule_words();
+  const int code = options.no_fail ? 0 : exit_code_of(checked);
+  const auto wrote = write_outputs(report, options);
+  if (wrote) return code;
+  if (code == 0) return fail(wrote.error());
+  print_error(wrote.error());  // what was found matters more
+  return code;
 }
 
-Start declare_check(CLI::App& app, const CommandLine&) {
+Start declare_check(CLI::App& app, const CommandLine& line) {
   auto options = std::make_shared<CheckOptions>();
+  options->words = line.words;
   app.add_option("FILE", options->paths,
                  "results of any command (JSON), and folders of these: the newest run of each host "
                  "is judged against others of its kind and its own earlier runs\n"
@@ -113,6 +150,7 @@ Start declare_check(CLI::App& app, const CommandLine&) {
   add_value(app, "--openmetrics", options->openmetrics, "FILE",
             "also write which hosts were judged, are slow or fell, for the textfile collector of "
             "Prometheus' node exporter (.prom)");
+  rare(add_label_option(app, options->style.labels));
   app.add_flag("--no-fail", options->no_fail,
                "end with exit code 0 even if a host is slow, or not judged");
   return [options] { return run_check(*options); };
@@ -127,7 +165,8 @@ Command check_command() {
       .listing = {Topic::judge},
       .description =
           "Exit code 1: the newest run of a host is slow, slower than its earlier ones, or misses "
-          "what is expected. Exit code 9: none is, but a host could not be judged.",
+          "what is expected. Exit code 9: none is, but a host could not be "
+          "judged, or its newest run is unreliable or incomplete.",
       .examples = {{"Each host measured itself every night: which is slow, which became slower?",
                     "numatlas check results"},
                    {"Is this host what was bought?",

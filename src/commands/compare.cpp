@@ -45,6 +45,7 @@ struct CompareOptions {
   double min_effect = 0;
   std::optional<int> pairs;
   std::vector<CaseVerdict> only;
+  std::vector<std::pair<std::string, std::string>> labels;
   bool all = false, no_fail = false;
 };
 
@@ -118,9 +119,31 @@ Expected<void> check_sides(const CompareOptions& options) {
   return {};
 }
 
+/// The files below a folder that is none of a survey.
+Expected<void> read_below(const std::string& folder, std::vector<StoredFile>& files) {
+  Results results = TRY(results_below(printable(folder), folder));
+  if (results.runs.empty())
+    return fail_usage(printable(folder), "no usable results below it",
+                      "name files that --json wrote, or a folder of these");
+  for (const Error& error : results.broken)
+    results.notes.push_back("cannot be used: " + printable(full_text(error)));
+  const std::size_t first = files.size();
+  for (StoredRun& run : results.runs) {
+    if (files.size() == first || files.back().file != run.file)
+      files.push_back({run.file, run.command, {}, std::exchange(results.notes, {})});
+    files.back().runs.push_back(std::move(run));
+  }
+  return {};
+}
+
 Expected<std::vector<StoredFile>> read_files(const std::vector<std::string>& paths) {
   std::vector<StoredFile> files;
   for (const std::string& path : paths) {
+    std::error_code code;
+    if (is_folder(path) && !fs::exists(fs::path(path) / "survey.json", code)) {
+      TRY(read_below(path, files));
+      continue;
+    }
     auto stored = TRY(read_stored(path));
     files.push_back(std::move(stored));
   }
@@ -165,8 +188,10 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
   if (options.runs.empty())
     for (std::size_t side = 0; side < 2; ++side)
       launches[side] = without_copies(std::move(launches[side]), copies[side]);
-  compared.base = merged(launches[0]);
-  compared.now = merged(launches[1]);
+  const bool by_host =
+      options.runs.empty() && (of_several_hosts(launches[0]) || of_several_hosts(launches[1]));
+  compared.base = merged(launches[0], by_host);
+  compared.now = merged(launches[1], by_host);
   compared.base.notes.insert(compared.base.notes.end(), copies[0].begin(), copies[0].end());
   compared.now.notes.insert(compared.now.notes.end(), copies[1].begin(), copies[1].end());
   compared.base_launches = launches[0].size();
@@ -181,16 +206,16 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
   compared.differences = differences_of(compared.base, compared.now);
   const RunReport report = report_of(compared, view);
   TextStyle style;
+  style.labels = options.labels;
   style.color = wants_color("auto");
   style.width = terminal_columns(STDOUT_FILENO).value_or(0);
   const std::string text =
       options.format == "line" ? report.answer + "\n" : text_in(options.format, report, style);
   TRY(write_stdout(text));
-  const Comparison& cases = compared.comparison;
   if (options.no_fail) return 0;
-  if (cases.count(CaseVerdict::slower) > 0) return exit_code_of_slower;
-  const bool none = cases.count(CaseVerdict::not_comparable) == cases.cases.size();
-  return none ? exit_code_of_unjudged_nodes : 0;
+  if (compared.comparison.count(CaseVerdict::slower) > 0) return exit_code_of_slower;
+  const bool open = leaves_open(compared.comparison) || !reserve_of(compared).empty();
+  return open ? exit_code_of_unjudged_nodes : 0;
 }
 
 Expected<int> run_compare(const CompareOptions& options) {
@@ -208,14 +233,15 @@ void add_files(CLI::App& app, const std::string& name, std::vector<std::string>&
 Start declare_compare(CLI::App& app, const CommandLine&) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("FILE", options->files,
-                 "BASE and NEW: JSON of any measuring command, or folders of `numatlas survey`; "
-                 "`numatlas check` judges more than two")
+                 "BASE and NEW: JSON of any measuring command, folders of `numatlas survey`, or "
+                 "folders of results; `numatlas check` judges more than two")
       ->type_name("");
   add_parsed(app, "--min-effect", options->min_effect, "2%", "FRACTION",
              "smallest change that counts; 0 relies on the intervals alone", part_or_none);
   add_files(app, "--base", options->base,
-            "results of several launches of one side; --new has the other's");
-  add_files(app, "--new", options->now, "results of several launches of the other side");
+            "results of several launches of one side, or of several hosts, each of which is "
+            "compared with itself; also folders; --new has the other side's");
+  add_files(app, "--new", options->now, "results of the other side");
   refuse_empty(
       app.add_option("--run", options->runs,
                      "measure this command and another one in turn (A B B A A B ...), and compare "
@@ -250,8 +276,9 @@ Start declare_compare(CLI::App& app, const CommandLine&) {
   add_choice(app, "--format", options->format, named(formats),
              "format of standard output; line is the first line alone\n"
              "The table leaves out cases without a difference if there are more than 40");
+  rare(add_label_option(app, options->labels));
   app.add_flag("--no-fail", options->no_fail,
-               "end with exit code 0 even if a case is slower, or none could be compared");
+               "end with exit code 0 even if a case is slower, or nothing is known");
   return [options] { return run_compare(*options); };
 }
 
@@ -262,8 +289,12 @@ Command compare_command() {
       .name = "compare",
       .summary = "compare results and report significant changes",
       .listing = {Topic::judge},
-      .description = "Exit code 1: a case is slower. Exit code 9: no case could be compared.",
+      .description =
+          "Exit code 1: a case is slower. Exit code 9: none is, but nothing is known of "
+          "any case, or of one of several hosts.",
       .examples = {{"Did anything change?", "numatlas compare before.json after.json"},
+                   {"Did an update slow any host down?",
+                    "numatlas compare --base before/ --new after/"},
                    {"Are huge pages faster? Both are measured in turn",
                     "numatlas compare --run 'latency --pages base' --run 'latency --pages thp'"}},
       .declare = declare_compare};

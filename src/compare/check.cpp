@@ -244,6 +244,7 @@ class CommandCheck {
       if (age > 0) continue;
       host.newest = std::max(host.newest, run.run->started);
       if (run.run->is_unreliable()) host.distrust = run.run->doubt;
+      if (!run.run->complete) host.incomplete = run.run->why_incomplete();
       if (is_slow) add_slow(host, table, *mine->second);
       const std::string no_past = judge_past_of(host, run, *all[i], acquitted);
       if (reason == reasons.end() || no_past.empty())

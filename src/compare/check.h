@@ -30,9 +30,10 @@ struct CheckedHost {
   std::string name;
   std::vector<Finding> findings;  ///< the largest change first
   std::vector<Unjudged> unjudged;
-  bool judged = false;   ///< by any command
-  std::string distrust;  ///< why its newest figures are unreliable; "" if they are not
-  std::string newest;    ///< start of its newest run
+  bool judged = false;     ///< by any command
+  std::string distrust;    ///< why its newest figures are unreliable; "" if they are not
+  std::string incomplete;  ///< why its newest run did not run to its end; "" where it did
+  std::string newest;      ///< start of its newest run
   std::size_t runs = 0, slow_runs = 0;  ///< that were compared with those of other hosts; slow ones
 
   bool has(const char* verdict) const;

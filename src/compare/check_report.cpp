@@ -88,6 +88,8 @@ ScenarioResult case_of(const CheckedHost& host) {
     flag("host_fell", host.has(Finding::fell));
     flag("host_below", host.has(Finding::below));
   }
+  flag("host_unreliable", !host.distrust.empty());
+  flag("host_incomplete", !host.incomplete.empty());
   found.figures.push_back(plain_figure("host_runs", "", static_cast<double>(host.runs)));
   found.figures.push_back(plain_figure("host_slow_runs", "", static_cast<double>(host.slow_runs)));
   if (const auto seconds = unix_seconds(host.newest))
@@ -115,14 +117,15 @@ void add_unjudged(const Checked& checked, RunReport& report) {
   }
 }
 
-/// Hosts whose newest figures are unreliable, by the reason.
-void add_unreliable(const Checked& checked, RunReport& report) {
+/// Hosts whose newest runs are not to be relied on, by the reason.
+void add_reserves(const Checked& checked, std::string CheckedHost::*reason, const char* code,
+                  const char* word, RunReport& report) {
   std::map<std::string, std::vector<std::string>> hosts;
   for (const CheckedHost& host : checked.hosts)
-    if (!host.distrust.empty()) hosts[host.distrust].push_back(host.name);
+    if (!(host.*reason).empty()) hosts[host.*reason].push_back(host.name);
   for (const auto& [why, names] : hosts)
     report.warnings.push_back(
-        {"unreliable", "", fmt::format("UNRELIABLE results of {}: {}", names_text(names), why)});
+        {code, "", fmt::format("{} results of {}: {}", word, names_text(names), why)});
 }
 
 View hosts_view() {
@@ -153,10 +156,12 @@ std::string answer_of(const Checked& checked) {
   add("SLOW", Finding::slow, nullptr);
   add("FELL", Finding::fell, Finding::slow);
   add("BELOW", Finding::below, nullptr);
-  const auto unreliable = std::ranges::count_if(
-      checked.hosts, [](const CheckedHost& host) { return !host.distrust.empty(); });
-  return hosts_answer(found, all - unknown, unknown, static_cast<std::size_t>(unreliable),
-                      checked.broken);
+  const auto count = [&](std::string CheckedHost::*reason) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        checked.hosts, [&](const CheckedHost& host) { return !(host.*reason).empty(); }));
+  };
+  return hosts_answer(found, all - unknown, unknown, count(&CheckedHost::distrust),
+                      count(&CheckedHost::incomplete), checked.broken);
 }
 
 RunReport report_of(const Checked& checked) {
@@ -174,7 +179,11 @@ RunReport report_of(const Checked& checked) {
   }
   report.views = views_of_findings(report.scenarios, checked.rule.slow);
   report.views.push_back(hosts_view());
-  add_unreliable(checked, report);
+  if (checked.hosts.size() == 1) report.hosts = {checked.hosts.front().name};
+  for (const CheckedHost& host : checked.hosts)
+    if (!host.distrust.empty()) report.trust = "unreliable";
+  add_reserves(checked, &CheckedHost::distrust, "unreliable", "UNRELIABLE", report);
+  add_reserves(checked, &CheckedHost::incomplete, "incomplete", "INCOMPLETE", report);
   add_unjudged(checked, report);
   for (const std::string& note : checked.notes) report.warnings.push_back({"note", "", note});
   return report;

@@ -35,6 +35,7 @@ StoredRun run_on(const std::string& host, const std::vector<double>& values, int
   run.file = host + ".json";
   run.command = "bandwidth";
   run.engine = "threads";
+  run.complete = true;
   run.started = day(started);
   run.hosts = {host};
   run.kinds.resize(1);
@@ -399,6 +400,24 @@ std::pair<int, int> named_in_trials(int fleets, std::size_t hosts, double noise,
   return named;
 }
 
+TEST(Check, AnIncompleteRunIsNoOk) {
+  std::vector<StoredRun> runs = beside_three(run_on("cut", {1e10}));
+  runs.back().complete = false;
+  runs.back().incomplete_reason = "stopped by signal 15";
+  const Checked found = checked(runs);
+  EXPECT_EQ(answer_of(found), "INCOMPLETE: 1 of 4 hosts; none is slow");
+  const RunReport report = report_of(found);
+  EXPECT_EQ(report.warnings.front().text, "INCOMPLETE results of cut: stopped by signal 15");
+  const std::string text = report_openmetrics(report);
+  EXPECT_THAT(text, HasSubstr("numatlas_host_incomplete{command=\"check\",host=\"cut\"} 1"));
+  EXPECT_THAT(text, HasSubstr("numatlas_host_unreliable{command=\"check\",host=\"cut\"} 0"));
+  runs.front().trust = "unreliable";
+  runs.front().doubt = "other programs used 1.0 of 2 CPUs";
+  EXPECT_EQ(answer_of(checked(runs)), "UNRELIABLE: 1, INCOMPLETE: 1 of 4 hosts; none is slow");
+  EXPECT_THAT(report_openmetrics(report_of(checked(runs))),
+              HasSubstr("numatlas_unreliable{command=\"check\",host=\"all\"} 1"));
+}
+
 TEST(Check, NoiseNamesFewAndASlowHostIsFound) {
   // Three hosts with 3 % noise: a pair of them is close together by chance in many cases.
   const auto healthy = named_in_trials(200, 3, 0.03, 1);
@@ -417,13 +436,10 @@ TEST(Check, MetricsSayWhoWasNotJudgedAndNameNoVerdictForHim) {
   runs[2].cases[0].figure.estimate = with_interval(0.5e10, 0.49e10, 0.51e10);
   runs[3].kinds[0].cpu_model = "Another CPU";
   const std::string text = report_openmetrics(report_of(checked(runs)));
-  EXPECT_THAT(text,
-              HasSubstr("numatlas_host_judged{command=\"check\",host=\"odd\",finding=\"none\"} 0"));
+  EXPECT_THAT(text, HasSubstr("numatlas_host_judged{command=\"check\",host=\"odd\"} 0"));
   EXPECT_THAT(text, Not(HasSubstr("numatlas_host_slow{command=\"check\",host=\"odd\"")));
-  EXPECT_THAT(text,
-              HasSubstr("numatlas_host_slow{command=\"check\",host=\"c\",finding=\"none\"} 1"));
-  EXPECT_THAT(text,
-              HasSubstr("numatlas_host_slow{command=\"check\",host=\"a\",finding=\"none\"} 0"));
+  EXPECT_THAT(text, HasSubstr("numatlas_host_slow{command=\"check\",host=\"c\"} 1"));
+  EXPECT_THAT(text, HasSubstr("numatlas_host_slow{command=\"check\",host=\"a\"} 0"));
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +19,8 @@
 #include "base/version.h"
 #include "compare/comparison.h"
 #include "machine/identity.h"
+#include "record/unit.h"
+#include "report/answer.h"
 
 namespace numatlas {
 namespace {
@@ -23,6 +28,16 @@ namespace {
 // More rows than this are not read: those without a difference are counted only.
 constexpr std::size_t most_same_rows = 40;
 constexpr std::size_t widest_fact = 60;  // of what differs
+
+bool is_by_host(const Comparison& found) {
+  return !found.cases.empty() && !found.cases.front().base.on.empty();
+}
+
+std::vector<const ComparedCase*> pointers(const Comparison& found) {
+  std::vector<const ComparedCase*> all;
+  for (const ComparedCase& one : found.cases) all.push_back(&one);
+  return all;
+}
 
 std::string part_text(const std::optional<double>& part) {
   if (!part) return "-";
@@ -46,6 +61,10 @@ std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
     return one.base.figure.launch_spread && one.now.figure.launch_spread;
   };
   const auto& cases = files.comparison.cases;
+  if (is_by_host(files.comparison) && std::ranges::any_of(cases, known))
+    return "Student's t over the visits; launches differ as much as the changes of the hosts do, "
+           "where "
+           "six or more have a case";
   const std::string from =
       files.launches_from.empty()
           ? ""
@@ -120,6 +139,7 @@ class Rows {
         report_.scenarios.push_back(named(one.point, {{"row", "only"},
                                                       {"shown", "no"},
                                                       {"side", side},
+                                                      {"host", one.on},
                                                       {"of_command", one.command},
                                                       {"case", one.point},
                                                       {"of", one.part},
@@ -153,6 +173,7 @@ class Rows {
         {{"row", row},
          {"shown", shown ? "yes" : "no"},
          {"verdict", name_of(change.verdict)},
+         {"host", mine.on},
          {"of_command", mine.command},
          {"case",
           both && one.now.point != mine.point ? mine.point + " -> " + one.now.point : mine.point},
@@ -206,7 +227,9 @@ class Rows {
 
 std::vector<View> views_of(const ComparedFiles& files, const CompareView& view,
                            std::size_t hidden) {
-  const bool several = files.base.runs.size() > 1 || files.now.runs.size() > 1;
+  const bool several = std::ranges::any_of(files.base.runs, [&](const StoredRun& run) {
+    return run.command != files.base.runs.front().command;
+  });
   View differences, cases;
   differences.title = "What differs beside the figures";
   differences.where = {{"row", "difference"}};
@@ -215,6 +238,7 @@ std::vector<View> views_of(const ComparedFiles& files, const CompareView& view,
   cases.title = "Changes from BASE to NEW";
   cases.where = {{"shown", "yes"}};
   cases.cells = {label_column("verdict", "verdict")};
+  if (is_by_host(files.comparison)) cases.cells.push_back(label_column("host", "host"));
   if (several) cases.cells.push_back(label_column("command", "of_command"));
   for (const char* label : {"case", "of", "metric"})
     cases.cells.push_back(label_column(label, label));
@@ -254,28 +278,118 @@ bool is_of_a_guest(const StoredFile& file) {
   });
 }
 
-/// Why the figures of a side cannot be trusted; "" where those of both can.
-std::string distrust_of(const ComparedFiles& files) {
-  for (const auto& [side, file] : {std::pair("BASE", &files.base), std::pair("NEW", &files.now)})
-    for (const StoredRun& run : file->runs)
-      if (run.is_unreliable()) return fmt::format("{}: {}", side, run.doubt);
-  return "";
+/// "(triad 1MiB base -10.1 %, ...)" of the cases with a verdict, the largest change first.
+std::string cases_text(std::vector<const ComparedCase*> cases) {
+  std::ranges::stable_sort(cases, std::greater<>(), [](const ComparedCase* one) {
+    return std::abs(one->change.part.value_or(0));
+  });
+  std::vector<std::string> texts;
+  for (const ComparedCase* one : cases)
+    add_once(texts, one->base.point + " " + part_text(one->change.part));
+  return texts.empty() ? "" : fmt::format(" ({})", numatlas::names_text(texts));
 }
 
-}  // namespace
+/// Cases that nothing is known of: how far the largest change may go, and what makes it no verdict;
+/// "-20 to -6.0 %: within what launches differ on a virtual machine".
+std::string open_text(const std::vector<const ComparedCase*>& cases) {
+  const ComparedCase* most = nullptr;
+  for (const ComparedCase* one : cases)
+    if (one->change.low && one->change.high &&
+        (most == nullptr || std::abs(*one->change.part) > std::abs(*most->change.part)))
+      most = one;
+  if (most == nullptr) return "not comparable: " + cases.front()->change.reason;
+  const Change& change = most->change;
+  const std::string why = change.guest ? "within what launches differ on a virtual machine"
+                          : change.explained && !change.doubt.empty()
+                              ? "it may come from this: " + change.doubt
+                          : change.single ? "within what launches differ"
+                                          : "within what these launches differ";
+  const std::string low = change_text(*change.low);
+  return fmt::format("{}{} to {}: {}", cases.size() > 1 ? most->base.point + " " : "",
+                     low.substr(0, low.rfind(' ')), change_text(*change.high), why);
+}
 
-std::string answer_of(const Comparison& found) {
+/// The cases of one of several hosts.
+struct HostCases {
+  std::string host;
+  std::vector<const ComparedCase*> cases;
+
+  std::vector<const ComparedCase*> with(CaseVerdict verdict) const {
+    std::vector<const ComparedCase*> found;
+    std::ranges::copy_if(cases, std::back_inserter(found),
+                         [&](const ComparedCase* one) { return one->change.verdict == verdict; });
+    return found;
+  }
+  /// That of its cases which says most.
+  CaseVerdict verdict() const {
+    using enum CaseVerdict;
+    for (const CaseVerdict one : {slower, faster, same})
+      if (!with(one).empty()) return one;
+    return not_distinguishable;
+  }
+};
+
+std::vector<HostCases> by_host(const Comparison& found) {
+  std::vector<HostCases> hosts;
+  std::map<std::string, std::size_t> index;
+  for (const ComparedCase& one : found.cases) {
+    const auto [place, is_new] = index.try_emplace(one.base.on, hosts.size());
+    if (is_new) hosts.push_back({one.base.on, {}});
+    hosts[place->second].cases.push_back(&one);
+  }
+  return hosts;
+}
+
+/// Hosts of which one side has nothing that the other has.
+std::vector<std::string> lone_hosts(const Comparison& found, const std::vector<StoredCase>& cases) {
+  std::set<std::string> compared;
+  for (const ComparedCase& one : found.cases) compared.insert(one.base.on);
+  std::vector<std::string> lone;
+  for (const StoredCase& one : cases)
+    if (!compared.contains(one.on)) add_once(lone, one.on);
+  return lone;
+}
+
+double largest_change(const HostCases& host) {
+  double most = 0;
+  for (const ComparedCase* one : host.with(host.verdict()))
+    most = std::max(most, std::abs(one->change.part.value_or(0)));
+  return most;
+}
+
+std::string hosts_answer(const Comparison& found) {
+  using enum CaseVerdict;
+  std::vector<HostCases> hosts = by_host(found);
+  std::ranges::stable_sort(hosts, std::greater<>(), largest_change);
+  std::vector<std::string> parts;
+  for (const auto& [verdict, word] : {std::pair(slower, "SLOWER"),
+                                      {faster, "FASTER"},
+                                      {not_distinguishable, "UNDECIDED"},
+                                      {same, "SAME"}}) {
+    std::vector<std::string> names;
+    std::vector<const ComparedCase*> open;
+    for (const HostCases& host : hosts) {
+      if (host.verdict() != verdict) continue;
+      const bool changed = verdict == slower || verdict == faster;
+      names.push_back(host.host + (changed ? cases_text(host.with(verdict)) : ""));
+      if (verdict == not_distinguishable)
+        open.insert(open.end(), host.cases.begin(), host.cases.end());
+    }
+    if (names.empty()) continue;
+    const std::string of = parts.empty() ? fmt::format(" of {}", hosts.size()) : "";
+    parts.push_back(fmt::format("{} {}{}{}{}", word, names.size(), of,
+                                verdict == same ? "" : ": " + numatlas::names_text(names),
+                                open.empty() ? "" : fmt::format(" ({})", open_text(open))));
+  }
+  for (const auto& [side, cases] : {std::pair("BASE", &found.only_base), {"NEW", &found.only_now}})
+    if (const auto lone = lone_hosts(found, *cases); !lone.empty())
+      parts.push_back(fmt::format("only in {}: {}", side, numatlas::names_text(lone)));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string cases_answer(const Comparison& found) {
   const auto named = [&](CaseVerdict verdict) {
-    std::vector<const ComparedCase*> cases;
-    for (const ComparedCase& one : found.cases)
-      if (one.change.verdict == verdict) cases.push_back(&one);
-    std::ranges::stable_sort(cases, std::greater<>(), [](const ComparedCase* one) {
-      return std::abs(one->change.part.value_or(0));
-    });
-    std::vector<std::string> texts;
-    for (const ComparedCase* one : cases)
-      add_once(texts, one->base.point + " " + part_text(one->change.part));
-    return texts.empty() ? "" : fmt::format(" ({})", numatlas::names_text(texts));
+    return cases_text(HostCases{"", pointers(found)}.with(verdict));
   };
   const auto of = [&](CaseVerdict verdict) { return found.count(verdict); };
   using enum CaseVerdict;
@@ -289,11 +403,49 @@ std::string answer_of(const Comparison& found) {
   else if (of(same) == all)
     text = fmt::format("SAME: {}", count_text(all, "case"));
   else if (open == all)
-    return fmt::format("UNDECIDED: {}", count_text(all, "case"));
+    return fmt::format("UNDECIDED: {}, {}", count_text(all, "case"), open_text(pointers(found)));
   else
     text = fmt::format("NO CHANGE SEEN in {}", count_text(all, "case"));
   if (of(same) > 0 && of(same) < all) text += fmt::format(", {} same", of(same));
   return open == 0 ? text : text + fmt::format(", {} undecided", open);
+}
+
+/// Other processors, which are the first thing to know; "" for the same.
+std::string processors_text(const std::vector<Difference>& differences) {
+  const auto other = std::ranges::find_if(differences, [](const Difference& one) {
+    return one.what == "processor" && one.base && one.now;
+  });
+  if (other == differences.end()) return "";
+  return fmt::format("DIFFERENT PROCESSORS{}: {}, now {}; ",
+                     other->hosts.empty() ? "" : " of " + other->hosts, *other->base, *other->now);
+}
+
+}  // namespace
+
+std::string reserve_of(const ComparedFiles& files) {
+  std::string distrust, incomplete;
+  for (const auto& [side, file] : {std::pair("BASE", &files.base), std::pair("NEW", &files.now)})
+    for (const StoredRun& run : file->runs) {
+      if (distrust.empty() && run.is_unreliable())
+        distrust = fmt::format("{}: {}", side, run.doubt);
+      if (incomplete.empty() && !run.complete)
+        incomplete = fmt::format("{}: {}", side, run.why_incomplete());
+    }
+  return reserve_text(distrust, incomplete);
+}
+
+bool leaves_open(const Comparison& found) {
+  const auto is_open = [](const HostCases& host) {
+    return host.verdict() == CaseVerdict::not_distinguishable;
+  };
+  // Without names of hosts, all cases are those of one.
+  return std::ranges::any_of(by_host(found), is_open) ||
+         (is_by_host(found) && !(lone_hosts(found, found.only_base).empty() &&
+                                 lone_hosts(found, found.only_now).empty()));
+}
+
+std::string answer_of(const Comparison& found) {
+  return is_by_host(found) ? hosts_answer(found) : cases_answer(found);
 }
 
 RunReport report_of(const ComparedFiles& files, const CompareView& view) {
@@ -307,9 +459,14 @@ RunReport report_of(const ComparedFiles& files, const CompareView& view) {
       report.started = std::max(report.started, run.started);
       if (is_null_engine(run.engine)) report.engine = run.engine;
     }
-  report.answer = answer_of(files.comparison);
-  if (const std::string why = distrust_of(files); !why.empty())
-    report.answer = fmt::format("UNRELIABLE: {} ({})", why, report.answer);
+  report.answer = processors_text(files.differences) +
+                  (files.comparison.differ_in.empty() ? "" : files.comparison.differ_in + ": ") +
+                  answer_of(files.comparison);
+  if (const std::string reserve = reserve_of(files); !reserve.empty()) {
+    report.answer = fmt::format("{} ({})", reserve, report.answer);
+    for (const StoredFile* side : {&files.base, &files.now})
+      if (std::ranges::any_of(side->runs, &StoredRun::is_unreliable)) report.trust = "unreliable";
+  }
   const Rows rows(files, view, report);
   report.views = views_of(files, view, rows.hidden());
   report.views.front().notes = {"BASE: " + side_text(files.base, view.rule),

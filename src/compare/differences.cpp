@@ -110,32 +110,14 @@ Facts facts_of(const Machine& machine) {
   return facts;
 }
 
-/// The words after the command that change what is measured.
-std::string options_text(const StoredRun& run) {
-  static const std::set<std::string> files{"--json", "--csv",    "--format", "--openmetrics",
-                                           "--dat",  "--output", "-o",       "--samples"};
-  static const std::set<std::string> flags{"-q", "--quiet", "--no-samples", "--stats"};
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < run.arguments.size(); ++i) {
-    const std::string& word = run.arguments[i];
-    const std::string name = word.substr(0, word.find('='));
-    if (flags.contains(word) || (i == 0 && word == run.command)) continue;
-    if (files.contains(name)) {
-      i += name == word ? 1 : 0;
-      continue;
-    }
-    words.push_back(word);
-  }
-  return words.empty() ? "none" : fmt::format("{}", fmt::join(words, " "));
-}
-
 Facts facts_of(const StoredRun& run) {
   Facts facts;
   add_fact(facts, "numatlas", run.version);
   add_fact(facts, "engine", run.engine);
   add_fact(facts, "instruction set", run.isa);
   add_fact(facts, "MPI", run.comm);
-  add_fact(facts, "options of " + run.command, options_text(run));
+  const std::string options = options_text(run);
+  add_fact(facts, "options of " + run.command, options.empty() ? "none" : options);
   add_fact(facts, "workers' CPUs of " + run.command,
            fmt::format("{}", fmt::join(run.worker_cpus, " ")));
   return facts;
@@ -165,7 +147,7 @@ std::vector<Difference> differences_between(const Facts& base, const Facts& now)
   return found;
 }
 
-/// Differences of hosts; those that all have stand once.
+/// Differences of hosts, each once; those that not all have with the hosts that have it.
 std::vector<Difference> merged(const std::vector<std::vector<Difference>>& by_host,
                                const std::vector<std::string>& names) {
   std::vector<Difference> all;
@@ -229,18 +211,27 @@ std::vector<Difference> use_differences(const StoredRun& base, const StoredRun& 
 }  // namespace
 
 std::vector<Difference> differences_of(const StoredFile& base, const StoredFile& now) {
-  std::vector<Difference> all;
+  // Where several hosts are compared with themselves, their cases say so.
+  const bool by_host = !base.runs.empty() && !base.runs.front().cases.empty() &&
+                       !base.runs.front().cases.front().on.empty();
+  std::vector<std::vector<Difference>> all;
+  std::vector<std::string> names;
   for (const StoredRun& one : base.runs) {
-    const auto other = std::ranges::find(now.runs, one.command, &StoredRun::command);
+    const auto other = std::ranges::find_if(now.runs, [&](const StoredRun& run) {
+      return run.command == one.command && (!by_host || run.hosts == one.hosts);
+    });
     if (other == now.runs.end()) continue;
     auto found = machine_differences(one, *other);
     for (auto& more :
          {differences_between(facts_of(one), facts_of(*other)), use_differences(one, *other)})
       found.insert(found.end(), more.begin(), more.end());
+    const std::size_t at =
+        add_once(names, by_host ? fmt::format("{}", fmt::join(one.hosts, " ")) : "");
+    all.resize(names.size());
     for (Difference& difference : found)  // the runs of a survey share their machine
-      add_once(all, std::move(difference));
+      add_once(all[at], std::move(difference));
   }
-  return all;
+  return merged(all, names);
 }
 
 }  // namespace numatlas

@@ -17,7 +17,8 @@ struct Difference {
   friend bool operator==(const Difference&, const Difference&) = default;
 };
 
-/// Runs of the same command are compared, hosts in their order.
+/// Runs of the same command are compared, hosts in their order; several hosts that are compared
+/// with themselves by their names.
 std::vector<Difference> differences_of(const StoredFile& base, const StoredFile& now);
 
 }  // namespace numatlas

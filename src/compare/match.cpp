@@ -1,15 +1,23 @@
 #include "compare/match.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "analysis/judge.h"
+#include "analysis/peers.h"
+#include "base/add_once.h"
+#include "base/text.h"
 
 namespace numatlas {
 namespace {
@@ -86,6 +94,123 @@ std::string commands_text(const StoredFile& file) {
 }
 
 constexpr std::size_t enough_runs = 6;  // as base/statistics wants for an interval
+
+std::string hosts_text(const StoredRun& run) {
+  return fmt::format("{}", fmt::join(run.hosts, " "));
+}
+
+std::vector<std::string> names_of_hosts(const StoredFile& file) {
+  std::vector<std::string> names;
+  for (const StoredRun& run : file.runs) add_once(names, hosts_text(run));
+  return names;
+}
+
+/// Launches of one command as one run. `missing`: cases that not all of them have.
+StoredRun merged_run(const std::vector<const StoredRun*>& launches, bool by_host,
+                     std::vector<std::string>& missing) {
+  StoredRun all = *launches.front();
+  std::map<std::string, std::vector<StoredFigure>> figures;
+  std::vector<StoredCase> cases;
+  for (const StoredRun* run : launches) {
+    for (const StoredCase& one : run->cases) {
+      auto& its = figures[one.key];
+      if (its.empty()) cases.push_back(one);
+      its.push_back(one.figure);
+    }
+    if (run->is_unreliable()) {
+      all.trust = run->trust;
+      all.doubt = run->doubt;
+    }
+    if (!run->complete) {
+      all.complete = false;
+      all.incomplete_reason = run->incomplete_reason;
+    }
+  }
+  for (StoredCase& one : cases) {
+    const auto& its = figures[one.key];
+    if (its.size() > 1) one.figure = figure_of_launches(its);
+    if (its.size() < launches.size()) add_once(missing, one.point);
+    if (!by_host) continue;
+    one.on = hosts_text(all);
+    one.key = one.on + "\n" + one.key;
+    one.point_key = one.on + "\n" + one.point_key;
+  }
+  all.cases = std::move(cases);
+  return all;
+}
+
+/// What differs from launch to launch of one host is as much as the changes of the hosts differ:
+/// where enough of them have a case of one launch each, that is known instead of assumed.
+void know_launches_by_hosts(std::vector<StoredCase>& base, std::vector<StoredCase>& now) {
+  std::map<std::string, StoredCase*> of_now;
+  for (StoredCase& one : now) of_now.emplace(one.key, &one);
+  std::map<std::string, std::vector<std::pair<StoredCase*, StoredCase*>>> questions;
+  const auto is_usable = [](const StoredFigure& figure) {
+    return figure.problem.empty() && figure.launches.empty() && figure.estimate &&
+           figure.estimate->value > 0;
+  };
+  for (StoredCase& one : base) {
+    const auto other = of_now.find(one.key);
+    if (one.on.empty() || other == of_now.end() || one.unit != other->second->unit) continue;
+    const StoredFigure &mine = one.figure, &its = other->second->figure;
+    if (is_usable(mine) && is_usable(its) && place_difference(mine.observed, its.observed).empty())
+      questions[one.key.substr(one.on.size())].emplace_back(&one, other->second);
+  }
+  for (const auto& [question, pairs] : questions) {
+    if (pairs.size() < enough_runs) continue;
+    std::vector<double> ratios;
+    for (const auto& [mine, its] : pairs)
+      ratios.push_back(its->figure.estimate->value / mine->figure.estimate->value);
+    Uncertain spread = reference_of_peers(ratios, SlowRule{}.least_spread);
+    spread.variance /= 2 * spread.value * spread.value;  // of the logarithm, on one side
+    for (const auto& [mine, its] : pairs)
+      for (StoredCase* one : {mine, its}) {
+        one->figure.launch_spread = spread;
+        one->figure.relative.reset();  // the pilots know less
+      }
+  }
+}
+
+/// An option and its value, by the words of a command line; "" for a flag.
+std::map<std::string, std::string> options_of(const StoredRun& run) {
+  std::map<std::string, std::string> options;
+  std::istringstream words(options_text(run));
+  std::string name;
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    const bool is_option = word.size() > 1 && word.front() == '-' &&
+                           !std::isdigit(static_cast<unsigned char>(word[1]));
+    if (!is_option) {
+      std::string& value = options[name];
+      value += (value.empty() ? "" : " ") + word;
+      continue;
+    }
+    name = word.substr(0, equals);
+    options[name] = equals == std::string::npos ? "" : word.substr(equals + 1);
+  }
+  return options;
+}
+
+/// "--pages thp in BASE, base in NEW" of two runs of a command that differ in this option alone; ""
+/// of others.
+std::string only_difference(const StoredFile& base, const StoredFile& now) {
+  if (base.runs.size() != 1 || now.runs.size() != 1 || base.command != now.command) return "";
+  const auto of_base = options_of(base.runs.front()), of_now = options_of(now.runs.front());
+  std::set<std::string> names;
+  for (const auto* options : {&of_base, &of_now})
+    for (const auto& [name, value] : *options) names.insert(name);
+  std::vector<std::string> texts;
+  for (const std::string& name : names) {
+    const auto mine = of_base.find(name), its = of_now.find(name);
+    if (mine == of_base.end())
+      texts.push_back(fmt::format("{} only in NEW", trim(name + " " + its->second)));
+    else if (its == of_now.end())
+      texts.push_back(fmt::format("{} only in BASE", trim(name + " " + mine->second)));
+    else if (mine->second != its->second)
+      texts.push_back(fmt::format("{} {} in BASE, {} in NEW", name, mine->second, its->second));
+  }
+  return texts.size() == 1 ? texts.front() : "";
+}
 
 /// Whether nothing but time is between them.
 bool is_same_kind(const StoredRun& a, const StoredRun& b) {
@@ -171,38 +296,34 @@ bool same_run(const StoredFile& a, const StoredFile& b) {
                             [](const StoredRun& x, const StoredRun& y) { return same_run(x, y); });
 }
 
-StoredFile merged(const std::vector<StoredFile>& launches) {
+bool of_several_hosts(const std::vector<StoredFile>& files) {
+  std::set<std::vector<std::string>> hosts;
+  for (const StoredFile& file : files)
+    for (const StoredRun& run : file.runs) hosts.insert(run.hosts);
+  return hosts.size() > 1;
+}
+
+StoredFile merged(const std::vector<StoredFile>& launches, bool by_host) {
   StoredFile all = launches.front();
-  if (launches.size() == 1) return all;
-  std::vector<std::map<std::string, const StoredFigure*>> by_key;
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    auto& figures = by_key.emplace_back();
-    for (const StoredRun& run : launches[i].runs)
-      for (const StoredCase& one : run.cases) figures.emplace(one.key, &one.figure);
-    if (i == 0) continue;
-    all.notes.insert(all.notes.end(), launches[i].notes.begin(), launches[i].notes.end());
-    for (std::size_t k = 0; k < std::min(all.runs.size(), launches[i].runs.size()); ++k)
-      if (const StoredRun& its = launches[i].runs[k]; its.is_unreliable()) {
-        all.runs[k].trust = its.trust;
-        all.runs[k].doubt = its.doubt;
-      }
+  if (launches.size() == 1 && !by_host) return all;
+  std::vector<std::vector<const StoredRun*>> groups;  // launches of the same
+  std::map<std::tuple<std::string, std::string, std::size_t>, std::size_t> index;
+  for (const StoredFile& file : launches) {
+    std::map<std::pair<std::string, std::string>, std::size_t> seen;  // a survey may ask twice
+    for (const StoredRun& run : file.runs) {
+      const std::string host = by_host ? hosts_text(run) : "";
+      const std::size_t number = seen[{host, run.command}]++;
+      const auto [place, is_new] = index.try_emplace({host, run.command, number}, groups.size());
+      if (is_new) groups.emplace_back();
+      groups[place->second].push_back(&run);
+    }
+    if (&file != &launches.front())
+      all.notes.insert(all.notes.end(), file.notes.begin(), file.notes.end());
   }
-  all.file += fmt::format(" and {} more", launches.size() - 1);
-  std::set<std::string> missing;
-  for (StoredRun& run : all.runs) {
-    std::erase_if(run.cases, [&](StoredCase& one) {
-      std::vector<StoredFigure> figures;
-      for (const auto& file : by_key)
-        if (const auto found = file.find(one.key); found != file.end())
-          figures.push_back(*found->second);
-      if (figures.size() == launches.size()) {
-        one.figure = figure_of_launches(figures);
-        return false;
-      }
-      missing.insert(one.point);
-      return true;
-    });
-  }
+  if (launches.size() > 1) all.file += fmt::format(" and {} more", launches.size() - 1);
+  std::vector<std::string> missing;
+  all.runs.clear();
+  for (const auto& group : groups) all.runs.push_back(merged_run(group, by_host, missing));
   if (!missing.empty())
     all.notes.push_back(
         fmt::format("{}: not all of them have {}", all.file, fmt::join(missing, "; ")));
@@ -237,9 +358,14 @@ std::size_t know_launches(StoredFile& side, const std::vector<StoredRun>& others
 
 Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now,
                                    const CompareRule& rule, bool in_order) {
-  const auto of_base = cases_of(base), of_now = cases_of(now);
+  auto of_base = cases_of(base), of_now = cases_of(now);
+  know_launches_by_hosts(of_base, of_now);
   Comparison found = match_cases(of_base, of_now, rule);
-  if (found.cases.empty() && in_order) found = match_in_order(of_base, of_now, rule);
+  const std::string option = only_difference(base, now);
+  if (found.cases.empty() && (in_order || !option.empty())) {
+    found = match_in_order(of_base, of_now, rule);
+    if (!in_order) found.differ_in = option;
+  }
   found.machine = match_machine(of_base, of_now, rule);
   if (!found.cases.empty()) return found;
   if (!rule.metric.empty()) {
@@ -249,6 +375,14 @@ Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now
       return fail_usage("--metric", fmt::format("no case has '{}'", rule.metric),
                         "these have: " + metrics_text(of_base));
   }
+  const bool by_host = !of_base.empty() && !of_base.front().on.empty();
+  if (by_host && names_of_hosts(base) != names_of_hosts(now))
+    return fail(
+        ErrorKind::usage,
+        fmt::format("{} ({}) and {} ({}) have no host in common", base.file,
+                    names_text(names_of_hosts(base)), now.file, names_text(names_of_hosts(now))),
+        "several hosts are each compared with themselves: `numatlas check` compares hosts with "
+        "each other");
   const std::string one = commands_text(base), other = commands_text(now);
   if (one != other)
     return fail(

@@ -23,6 +23,7 @@ struct Comparison {
   std::vector<ComparedCase> cases;    ///< in the order of the base
   std::vector<ComparedCase> machine;  ///< pilots of both sides: judged apart, and not counted
   std::vector<StoredCase> only_base, only_now;
+  std::string differ_in{};  ///< the option that the sides differ in, by which cases are paired
 
   std::size_t count(CaseVerdict verdict) const;
 };
@@ -65,17 +66,22 @@ std::vector<Stored> without_copies(std::vector<Stored> all, std::vector<std::str
   return kept;
 }
 
+/// Whether files are of different hosts, or of different sets of these.
+bool of_several_hosts(const std::vector<StoredFile>& files);
+
 /// The files of several launches of the same commands as one, whose figures are those over the
-/// launches; cases that not every file has get a note. Undefined for none.
-StoredFile merged(const std::vector<StoredFile>& launches);
+/// launches; cases that not every file has get a note. `by_host`: of each host apart, whose name
+/// its cases have. Undefined for none.
+StoredFile merged(const std::vector<StoredFile>& launches, bool by_host = false);
 
 /// Gives the cases of a side that was launched once the spread that other launches show: of the
 /// same command on the same hosts and processors, six or more. Returns how many have one.
 std::size_t know_launches(StoredFile& side, const std::vector<StoredRun>& others);
 
-/// Errors (kind usage) where both sides have nothing in common. `in_order`: sides that were asked
-/// for different things, by design, are then matched by the order of their cases; metrics and units
-/// must agree, and another place is no reason not to compare.
+/// Errors (kind usage) where both sides have nothing in common. Sides that were asked for different
+/// things by design (`in_order`, or two runs of a command that differ in one option) are then
+/// matched by the order of their cases; metrics and units must agree, and another place is no
+/// reason not to compare.
 Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now,
                                    const CompareRule& rule, bool in_order = false);
 

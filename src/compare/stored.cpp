@@ -83,9 +83,14 @@ Expected<StoredFile> survey_from(const json& value, const std::string& file) {
     note_incomplete(stored, *run);
     stored.runs.push_back(*std::move(run));
   }
-  if (value.contains("complete") && value["complete"] == false)
+  if (value.contains("complete") && value["complete"] == false) {
     stored.notes.push_back(
         fmt::format("{}: the {} did not run to completion", file, stored.command));
+    // What it did not come to is missing beside the last.
+    if (!stored.runs.empty() && std::exchange(stored.runs.back().complete, false))
+      stored.runs.back().incomplete_reason =
+          fmt::format("the {} did not run to its end", stored.command);
+  }
   return stored;
 }
 

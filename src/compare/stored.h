@@ -36,6 +36,7 @@ struct StoredCase {
   /// Of a case of one host among several: its index, and the key that the same case of others has.
   std::optional<std::size_t> host{};
   std::string host_key{};
+  std::string on{};  ///< whose it is, where hosts are compared with themselves: "n1"
   CaseLevel level = CaseLevel::point;
   bool is_median = false;  ///< over the flows of one place, which `part` names
   StoredFigure figure;
@@ -52,6 +53,11 @@ struct StoredRun : RunHead {
   std::vector<HostKind> kinds;           ///< by host
   bool by_rounds = false;                ///< reduced to its hosts
   bool is_unreliable() const { return trust == "unreliable"; }
+  std::string why_incomplete() const {
+    return complete                    ? ""
+           : incomplete_reason.empty() ? "it did not run to its end"
+                                       : incomplete_reason;
+  }
   std::vector<StoredCase> cases;
 };
 

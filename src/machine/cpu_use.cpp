@@ -27,6 +27,9 @@ using nlohmann::json;
 // memory gives, so half a busy core is seen in the figures however many CPUs there are.
 constexpr double least_part = 0.05;
 constexpr double least_cpus = 0.5;
+// Figures are unreliable from a quarter of all CPUs on, or from one program that hardly ever waits.
+constexpr double grave_part = 0.25;
+constexpr double grave_cpus = 0.75;
 // Kernels count CPU time by ticks of up to 10 ms: each CPU's time is known to one of them.
 constexpr double tick_seconds = 0.01;
 // Of what a process says it used, /proc/stat must count at least this part to be believed.
@@ -73,19 +76,20 @@ std::optional<double> throttled_seconds(const Tree& tree) {
   return most;
 }
 
-/// From how many CPUs on, used by others or withheld, figures are not to be trusted.
-double threshold(const CpuUse& use) {
-  return std::min(least_cpus, least_part * use.cpus) + use.cpus * tick_seconds / use.seconds;
+/// Whether others used, or were given, so many of the CPUs: `part` of them, or `most`.
+bool reaches(const CpuUse& use, const std::optional<double>& cpus, double part, double most) {
+  const double ticks = use.cpus * tick_seconds;
+  return cpus && use.seconds > 0 && *cpus >= std::min(most, part * use.cpus) + ticks / use.seconds;
 }
 
 bool is_much(const CpuUse& use, const std::optional<double>& cpus) {
-  return cpus && use.seconds > 0 && *cpus >= threshold(use);
+  return reaches(use, cpus, least_part, least_cpus);
 }
 
-/// A quota has withheld much where it is a twentieth of what the processes would have used.
-bool is_throttled(const CpuUse& use) {
+/// Whether a quota has withheld such a part of what the processes would have used.
+bool is_throttled(const CpuUse& use, double part = least_part) {
   return use.throttled && *use.throttled > 0 &&
-         *use.throttled >= least_part * (use.own.value_or(0) + *use.throttled);
+         *use.throttled >= part * (use.own.value_or(0) + *use.throttled);
 }
 
 }  // namespace
@@ -159,6 +163,11 @@ bool is_disturbed(const CpuUse& use) {
   return is_much(use, use.others) || is_much(use, use.stolen) || is_throttled(use);
 }
 
+bool is_unreliable(const CpuUse& use) {
+  return reaches(use, use.others, grave_part, grave_cpus) ||
+         reaches(use, use.stolen, grave_part, grave_cpus) || is_throttled(use, grave_part);
+}
+
 std::string disturbance_text(const CpuUse& use) {
   std::vector<std::string> parts;
   if (is_much(use, use.others))
@@ -171,13 +180,14 @@ std::string disturbance_text(const CpuUse& use) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string cpu_use_warning(const std::vector<std::pair<std::string, CpuUse>>& by_host) {
+std::string cpu_use_warning(const std::vector<std::pair<std::string, CpuUse>>& by_host,
+                            bool (*counts)(const CpuUse&)) {
   // A list of all would bury what else is said.
   constexpr std::size_t most_named = 3;
   std::vector<std::string> texts;
   bool throttled = false, busy = false;
   for (const auto& [host, use] : by_host) {
-    if (!is_disturbed(use)) continue;
+    if (!counts(use)) continue;
     throttled = throttled || is_throttled(use);
     busy = busy || is_much(use, use.others) || is_much(use, use.stolen);
     const std::string where = by_host.size() > 1 ? fmt::format("on {}, ", host) : "";

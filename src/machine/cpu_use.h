@@ -66,18 +66,21 @@ class CpuWatch {
 /// take 10 ms on kernels before 5.18.
 std::optional<double> cpu_frequency(const Tree& tree, CpuId cpu);
 
-/// Whether others used, or the hypervisor or a CPU quota withheld, so much that figures are not to
-/// be trusted.
+/// Whether others used, or the hypervisor or a CPU quota withheld, so much that it is seen in the
+/// figures (docs/methods.md has the thresholds).
 bool is_disturbed(const CpuUse& use);
+/// The same, where it is so much that they are not to be trusted.
+bool is_unreliable(const CpuUse& use);
 
 /// "other programs used 1.0 of 2 CPUs", "the hypervisor withheld 0.5 of 2 CPUs", "the CPU quota
 /// withheld 0.5 CPUs", or several of these; what is too little to matter is not told. "" where
 /// nothing is.
 std::string disturbance_text(const CpuUse& use);
 
-/// Why figures are unreliable, over all disturbed hosts, given with their names, and what helps:
-/// "other programs used 1.2 of 2 CPUs; run again when it is quiet"; "" where none is.
-std::string cpu_use_warning(const std::vector<std::pair<std::string, CpuUse>>& by_host);
+/// What disturbed the hosts that count, given with their names, and what helps: "other programs
+/// used 1.2 of 2 CPUs; run again when it is quiet"; "" where none does.
+std::string cpu_use_warning(const std::vector<std::pair<std::string, CpuUse>>& by_host,
+                            bool (*counts)(const CpuUse&) = is_disturbed);
 
 /// What happened on one host in several stretches of time, taken together.
 CpuUse use_of_all(const std::vector<CpuUse>& parts);

@@ -171,6 +171,25 @@ TEST(CpuUse, IsToldInWords) {
               HasSubstr("; and 2 more hosts"));
 }
 
+TEST(CpuUse, WhatIsSeenInTheFiguresIsADoubtAndMuchIsUnreliable) {
+  const auto grade = [](const CpuUse& use) {
+    return is_unreliable(use) ? "unreliable" : is_disturbed(use) ? "doubtful" : "quiet";
+  };
+  const auto of = [](double others, int cpus) { return CpuUse{100, cpus, 1.0, others, 0.0, ""}; };
+  EXPECT_STREQ(grade(of(0.05, 2)), "quiet");
+  EXPECT_STREQ(grade(of(0.15, 2)), "doubtful");
+  EXPECT_STREQ(grade(of(0.45, 2)), "doubtful");
+  EXPECT_STREQ(grade(of(0.55, 2)), "unreliable");
+  EXPECT_STREQ(grade(of(1.2, 2)), "unreliable");
+  EXPECT_STREQ(grade(of(0.6, 64)), "doubtful");
+  EXPECT_STREQ(grade(of(0.98, 64)), "unreliable") << "a program that never waits";
+  CpuUse withheld = of(0, 2);
+  withheld.throttled = 0.2;
+  EXPECT_STREQ(grade(withheld), "doubtful");
+  withheld.throttled = 0.5;
+  EXPECT_STREQ(grade(withheld), "unreliable");
+}
+
 TEST(CpuUse, SeveralStretchesCountByTheirTime) {
   CpuUse busy = used(1), quiet = used(0);
   quiet.seconds = 19 * busy.seconds;

@@ -1,10 +1,12 @@
 #include "record/report.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/add_once.h"
@@ -27,6 +29,26 @@ int host_of(const RunReport& report, const FlowResult& flow) {
 }
 
 bool is_null_engine(const std::string& engine) { return engine.starts_with("null"); }
+
+std::string options_text(const RunHead& run) {
+  // What is written, and how it is shown.
+  constexpr std::array<std::string_view, 9> with_value{"--json",        "--csv",     "--format",
+                                                       "--dat",         "--output",  "-o",
+                                                       "--openmetrics", "--samples", "--label"};
+  constexpr std::array<std::string_view, 4> flags{"-q", "--quiet", "--no-samples", "--stats"};
+  std::string text;
+  for (std::size_t i = 0; i < run.arguments.size(); ++i) {
+    const std::string& word = run.arguments[i];
+    const std::string name = word.substr(0, word.find('='));
+    if (std::ranges::find(flags, word) != flags.end() || (i == 0 && word == run.command)) continue;
+    if (std::ranges::find(with_value, name) != with_value.end()) {
+      i += name == word ? 1 : 0;
+      continue;
+    }
+    text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
 
 std::vector<std::string> slowed_gpus(const ScenarioResult& result) {
   std::vector<std::string> texts;

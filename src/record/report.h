@@ -230,6 +230,9 @@ struct RunHead {
   std::string doubt;  ///< the gravest one, in words; "" where it is trusted
 };
 
+/// The words of its command line that change what is measured: "--size 64 --pages thp".
+std::string options_text(const RunHead& run);
+
 /// Everything a command found; what --json writes.
 struct RunReport : RunHead {
   double seconds = 0;

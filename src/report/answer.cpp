@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +18,7 @@
 #include "base/text.h"
 #include "machine/cpu_use.h"
 #include "record/labels.h"
+#include "record/uncertain.h"
 #include "report/fact_text.h"
 #include "report/notes.h"
 
@@ -134,6 +138,112 @@ std::string all_figures_text(const RunReport& report) {
   return figures.empty() ? cases_text(report) : figures;
 }
 
+/// Its name without its pages.
+std::string name_but_pages(const ScenarioResult& one) {
+  std::string name;
+  std::istringstream words(one.name);
+  for (std::string word; words >> word;)
+    if (word != one.pages) name += (name.empty() ? "" : " ") + word;
+  return name;
+}
+
+/// How many times as fast one figure is as another of its unit.
+Estimate times_as_fast(const Estimate& one, const Estimate& other, Unit unit) {
+  const bool lower = unit.better() == Better::lower;
+  const Estimate &above = lower ? other : one, &below = lower ? one : other;
+  Estimate times = above.value / below.value;
+  if (!one.low || !other.low) return times;
+  const Interval interval = interval_of(
+      difference(logarithm_of(above, below.value), logarithm_of(below, below.value)), 0.05);
+  times.low = std::exp(interval.low);
+  times.high = std::exp(interval.high);
+  times.method = Method::derived;
+  return times;
+}
+
+/// "latency", "bandwidth": of a sum what it sums.
+std::string words_of(const std::string& key) {
+  std::string words = key.ends_with("_sum") ? key.substr(0, key.size() - 4) : key;
+  std::ranges::replace(words, '_', ' ');
+  return words;
+}
+
+/// What tells kinds of pages apart: a rate rather than the time of a page, over all workers.
+const Figure* figure_of_pages(const ScenarioResult& one) {
+  const auto flow = std::ranges::find(one.flows, false, &FlowResult::load);
+  if (flow == one.flows.end()) return nullptr;
+  const Figure* best = nullptr;
+  for (const Figure& figure : flow->figures) {
+    if (!figure.unit.is_time_or_rate() || !figure.estimate) continue;
+    if (best == nullptr || (figure.unit == "B/s" && best->unit == "s")) best = &figure;
+  }
+  const Figure* const sum =
+      best == nullptr ? nullptr : find_figure(one.figures, best->key + "_sum");
+  return sum != nullptr && sum->estimate ? sum : best;
+}
+
+/// Of cases that were measured in several kinds of pages: "thp 1.31 times (1.25 to 1.37) as fast as
+/// base", of several the least and the most; "" where none were.
+std::string pages_text(const RunReport& report) {
+  using Key = std::pair<std::string, std::string>;  // name without its pages; key of its figure
+  std::vector<std::string> kinds;
+  std::map<std::string, std::map<Key, const Figure*>> by_kind;
+  for (const ScenarioResult& one : report.scenarios) {
+    const Figure* const figure = figure_of_pages(one);
+    if (one.pages.empty() || figure == nullptr || !(figure->estimate->value > 0)) continue;
+    add_once(kinds, one.pages);
+    by_kind[one.pages].try_emplace({name_but_pages(one), figure->key}, figure);
+  }
+  if (kinds.size() < 2) return "";
+  const auto base = std::ranges::find(kinds, "base");
+  const std::string reference = base == kinds.end() ? kinds.front() : *base;
+  std::vector<std::string> texts;
+  for (const std::string& kind : kinds) {
+    if (kind == reference) continue;
+    std::map<std::string, std::vector<Estimate>> times;  // by key
+    for (const auto& [key, figure] : by_kind[kind]) {
+      const auto other = by_kind[reference].find(key);
+      if (other == by_kind[reference].end()) continue;
+      times[words_of(key.second)].push_back(
+          times_as_fast(*figure->estimate, *other->second->estimate, figure->unit));
+    }
+    std::vector<std::string> parts;
+    for (const auto& [words, values] : times)
+      parts.push_back(fmt::format("{}{}{}", span_text(values, "1"),
+                                  parts.empty() ? " as fast as " + reference : "",
+                                  times.size() > 1 ? " by " + words : ""));
+    if (!parts.empty()) texts.push_back(fmt::format("{} {}", kind, fmt::join(parts, ", ")));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+/// The gravest of the warnings of a code, and how many there are more; "" for none.
+std::string warning_text(const RunReport& report, std::string_view code) {
+  std::vector<Warning> found;
+  std::ranges::copy_if(report.warnings, std::back_inserter(found),
+                       [&](const Warning& one) { return one.code == code; });
+  return found.empty() ? "" : counted(found).front();
+}
+
+constexpr const char* two_speeds = "two-speeds";
+
+using ByHost = std::vector<std::pair<std::string, CpuUse>>;
+
+/// What the hosts' CPUs were used for, over all reports of a run.
+ByHost uses_of(std::span<const RunReport> reports) {
+  std::vector<std::string> hosts;
+  std::map<std::string, std::vector<CpuUse>> parts;
+  for (const RunReport& report : reports) {
+    for (std::size_t host = 0; host < report.cpu_use.size() && host < report.hosts.size(); ++host) {
+      add_once(hosts, report.hosts[host]);
+      parts[report.hosts[host]].push_back(report.cpu_use[host]);
+    }
+  }
+  ByHost by_host;
+  for (const std::string& host : hosts) by_host.emplace_back(host, use_of_all(parts[host]));
+  return by_host;
+}
+
 }  // namespace
 
 std::string cells_text(const std::vector<const Fact*>& cells, const Machine* machine) {
@@ -158,21 +268,24 @@ std::string cells_text(const std::vector<const Fact*>& cells, const Machine* mac
 std::string distrust_of(const RunReport& report) { return distrust_of(std::span(&report, 1)); }
 
 std::string distrust_of(std::span<const RunReport> reports) {
-  std::vector<std::string> hosts;
-  std::map<std::string, std::vector<CpuUse>> parts;
-  for (const RunReport& report : reports) {
-    for (std::size_t host = 0; host < report.cpu_use.size() && host < report.hosts.size(); ++host) {
-      add_once(hosts, report.hosts[host]);
-      parts[report.hosts[host]].push_back(report.cpu_use[host]);
-    }
-  }
-  std::vector<std::pair<std::string, CpuUse>> by_host;
-  for (const std::string& host : hosts) by_host.emplace_back(host, use_of_all(parts[host]));
-  return cpu_use_warning(by_host);
+  return cpu_use_warning(uses_of(reports), is_unreliable);
 }
 
-std::string unreliable_text(const std::string& why, const std::string& answer) {
-  return fmt::format("UNRELIABLE: {}\n({})\n", why, answer);
+std::string reserve_text(const std::string& distrust, const std::string& incomplete) {
+  return (distrust.empty() ? "" : "UNRELIABLE: " + distrust) +
+         (distrust.empty() || incomplete.empty() ? "" : "; ") +
+         (incomplete.empty() ? "" : "INCOMPLETE: " + incomplete);
+}
+
+std::string reserve_of(const RunReport& report) {
+  const std::string& reason = report.incomplete_reason;
+  return reserve_text(distrust_of(report), report.complete  ? ""
+                                           : reason.empty() ? "it did not run to its end"
+                                                            : reason);
+}
+
+std::string with_reserve(const std::string& reserve, const std::string& answer) {
+  return reserve.empty() ? answer + "\n" : fmt::format("{}\n({})\n", reserve, answer);
 }
 
 std::string doubt_of(const RunReport& report) {
@@ -185,13 +298,11 @@ std::string doubt_of(const RunReport& report) {
     return fmt::format("{} of {}: {}: {}", std::ranges::count_if(report.scenarios, is_lost),
                        count_text(report.scenarios.size(), "case"), name_of(lost->status),
                        lost->reason);
-  for (const char* code : {"two-speeds", "oversubscribed", "low-overlap", "gpu-slowed", "page-size",
-                           "placement", "pages-moved"}) {
-    std::vector<Warning> found;
-    std::ranges::copy_if(report.warnings, std::back_inserter(found),
-                         [&](const Warning& one) { return one.code == code; });
-    if (!found.empty()) return counted(found).front();
-  }
+  if (std::string used = cpu_use_warning(uses_of(std::span(&report, 1))); !used.empty())
+    return used;
+  for (const char* code : {two_speeds, "oversubscribed", "low-overlap", "gpu-slowed", "page-size",
+                           "placement", "pages-moved"})
+    if (std::string text = warning_text(report, code); !text.empty()) return text;
   if (std::ranges::any_of(report.facts, has_star)) return star_note();
   return guest_note(report.machines);
 }
@@ -205,15 +316,19 @@ Trust trust_of(const std::vector<RunReport>& reports) {
 }
 
 std::string answer_text(const RunReport& report) {
-  const std::string figures = all_figures_text(report);
+  std::string figures = all_figures_text(report);
   if (figures.empty()) return "";
   const std::string star =
       figures.find('*') != std::string::npos ? "; " + star_words() : std::string();
-  if (const std::string why = distrust_of(report); !why.empty())
-    return unreliable_text(why + star, figures);
+  const std::string speeds = warning_text(report, two_speeds);
+  for (const std::string& more : {pages_text(report), speeds})
+    if (!more.empty()) figures += "; " + more;
+  const std::string reserve = reserve_of(report);
+  if (!distrust_of(report).empty()) return with_reserve(reserve + star, figures);
   std::string doubt = doubt_of(report);
+  if (doubt == speeds) doubt.clear();
   if (!doubt.empty() && doubt != star_note()) doubt += star;
-  return figures + "\n" + (doubt.empty() ? "" : "! " + doubt + "\n");
+  return with_reserve(reserve, figures) + (doubt.empty() ? "" : "! " + doubt + "\n");
 }
 
 }  // namespace numatlas

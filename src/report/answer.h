@@ -16,8 +16,12 @@ std::string distrust_of(const RunReport& report);
 /// The same of one run in several reports: by all its time, host by host.
 std::string distrust_of(std::span<const RunReport> reports);
 
-/// An answer that cannot be trusted: the reason first, in a line, and the answer in brackets.
-std::string unreliable_text(const std::string& why, const std::string& answer);
+/// What stands before an answer that is not the whole truth: "UNRELIABLE: other programs used ...",
+/// "INCOMPLETE: interrupted", or both; "" before others. Either may be "".
+std::string reserve_text(const std::string& distrust, const std::string& incomplete);
+std::string reserve_of(const RunReport& report);
+/// The answer behind it, in the next line and in brackets. Ends in a newline.
+std::string with_reserve(const std::string& reserve, const std::string& answer);
 
 /// Cells of a matrix of nodes: "local 123 ns, remote 142 to 151 ns, CXL 338 ns"; of a single one
 /// its figure. `machine` tells which nodes have no CPUs; nullptr: nothing is known of it.
@@ -35,8 +39,9 @@ Trust trust_of(const std::vector<RunReport>& reports);
 
 /// What was asked for in one line, from the facts of the first headings: "Idle latency: memory 163
 /// ns ±1.0 % (256 MiB, huge pages)", of a matrix the span of its cells, without facts the figures
-/// of the cases; below it the gravest doubt, "! one launch on a virtual machine". Of what cannot be
-/// trusted unreliable_text. Ends in a newline; "" where nothing was measured.
+/// of the cases; two speeds of a case, and what other pages gain, stand behind it, with_reserve
+/// before; below it is the gravest doubt, "! one launch on a virtual machine". Ends in a newline;
+/// "" where nothing was measured.
 std::string answer_text(const RunReport& report);
 
 }  // namespace numatlas

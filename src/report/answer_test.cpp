@@ -88,7 +88,7 @@ TEST(Answer, TheGravestDoubtStandsBelow) {
   report.engine = "threads";
   report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
   report.warnings = {{"setting", "", "numa_balancing = 1"}, {"two-speeds", "", "two speeds"}};
-  EXPECT_EQ(answer_text(report), "Idle latency: memory 163 ns\n! two speeds\n");
+  EXPECT_EQ(answer_text(report), "Idle latency: memory 163 ns; two speeds\n");
   report.scenarios.front().status = Status::failed;
   report.scenarios.front().reason = "no memory";
   EXPECT_THAT(answer_text(report), HasSubstr("\n! 1 of 3 cases: failed: no memory\n"));
@@ -116,7 +116,75 @@ TEST(Answer, WhatOthersDisturbedIsUnreliable) {
   RunReport quiet = report;
   quiet.cpu_use = {used(0, 300)};
   EXPECT_EQ(distrust_of(std::vector{report, quiet}), "");
+  quiet.cpu_use = {used(0, 20)};
   EXPECT_NE(distrust_of(std::vector{report, report, quiet, report, report}), "");
+}
+
+TEST(Answer, ALittleOfOthersIsADoubt) {
+  RunReport report = testing::report();
+  report.engine = "threads";
+  report.hosts = {"n1"};
+  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
+  report.cpu_use = {used(0.14, 100)};
+  EXPECT_EQ(distrust_of(report), "");
+  EXPECT_EQ(answer_text(report),
+            "Idle latency: memory 163 ns\n"
+            "! other programs used 0.1 of 2 CPUs; run again when it is quiet\n");
+  EXPECT_EQ(trust_of({report}).grade, "doubtful");
+  report.cpu_use = {used(1.2, 100)};
+  EXPECT_EQ(trust_of({report}).grade, "unreliable");
+}
+
+TEST(Answer, WhatIsIncompleteSaysSoFirst) {
+  RunReport report = testing::report();
+  report.engine = "threads";
+  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
+  report.complete = false;
+  report.incomplete_reason = "interrupted by signal 2";
+  EXPECT_EQ(answer_text(report),
+            "INCOMPLETE: interrupted by signal 2\n(Idle latency: memory 163 ns)\n");
+  report.hosts = {"n1"};
+  report.cpu_use = {used(1.2, 10)};
+  EXPECT_THAT(answer_text(report),
+              ::testing::StartsWith("UNRELIABLE: other programs used 1.2 of 2 CPUs; run again when "
+                                    "it is quiet; INCOMPLETE: interrupted by signal 2\n("));
+}
+
+ScenarioResult measured(const std::string& name, const std::string& pages, const char* key,
+                        Unit unit, double low, double high) {
+  ScenarioResult one = testing::report().scenarios.front();
+  one.name = name;
+  one.pages = pages;
+  one.flows.resize(1);
+  one.flows[0].figures = {{key, unit, testing::with_interval((low + high) / 2, low, high), {}}};
+  one.figures.clear();
+  return one;
+}
+
+TEST(Answer, OtherPagesGainIsSaidOfAnyBenchmark) {
+  RunReport report = testing::report();
+  report.engine = "threads";
+  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
+  const auto gain = [&] {
+    const std::string text = answer_text(report);
+    const std::size_t at = text.find("; ");
+    return at == std::string::npos ? "" : text.substr(at + 2, text.find('\n') - at - 2);
+  };
+  report.scenarios = {measured("64MiB base", "base", "latency", "s", 129e-9, 133e-9),
+                      measured("64MiB thp", "thp", "latency", "s", 98e-9, 102e-9)};
+  EXPECT_EQ(gain(), "thp 1.31 times (1.28 to 1.34) as fast as base");
+  std::swap(report.scenarios[0], report.scenarios[1]);
+  EXPECT_EQ(gain(), "thp 1.31 times (1.28 to 1.34) as fast as base") << "whatever came first";
+  report.scenarios.push_back(measured("2MiB base", "base", "latency", "s", 19e-9, 21e-9));
+  report.scenarios.push_back(measured("2MiB thp", "thp", "latency", "s", 19e-9, 21e-9));
+  EXPECT_EQ(gain(), "thp 1.00 to 1.31 times as fast as base");
+  report.scenarios.push_back(measured("read base", "base", "bandwidth", "B/s", 9e9, 11e9));
+  report.scenarios.push_back(measured("read thp", "thp", "bandwidth", "B/s", 18e9, 22e9));
+  EXPECT_THAT(gain(),
+              ::testing::MatchesRegex("thp 2.00 times .1.[0-9]+ to 2.[0-9]+. as fast as base "
+                                      "by bandwidth, 1.00 to 1.31 times by latency"));
+  std::erase_if(report.scenarios, [](const ScenarioResult& one) { return one.pages == "base"; });
+  EXPECT_EQ(gain(), "") << "one kind of pages";
 }
 
 TEST(Tables, ValuesThatCannotBeTrustedStandInBrackets) {
@@ -152,7 +220,7 @@ TEST(Tables, HaveTwoNotesAtMost) {
   EXPECT_THAT(said, HasSubstr("! a: pages on node 1\n"));
   EXPECT_THAT(notes, HasSubstr("\nwarning: b: lost its CPU\n"));
   EXPECT_THAT(notes, ::testing::Not(HasSubstr("pages on node 1"))) << "it is said above";
-  EXPECT_THAT(notes, ::testing::EndsWith(" more note: --stats\n"));
+  EXPECT_THAT(notes, ::testing::EndsWith(" more notes: --stats\n"));
   EXPECT_EQ(std::count(notes.begin(), notes.end(), '\n'), 3);
   TextStyle style;
   style.all_notes = true;

@@ -281,13 +281,11 @@ std::string status_text(const ScenarioResult& one) {
 std::string short_notes_text(const RunReport& report, const std::string& said) {
   constexpr std::size_t most = 2;
   std::vector<std::string> lines, skipped;
-  if (!report.complete) lines.push_back(fmt::format("incomplete: {}\n", report.incomplete_reason));
   for (const ScenarioResult& one : report.scenarios)
     if (one.status != Status::ok)
       (one.status == Status::skipped ? skipped : lines).push_back(status_text(one));
   std::vector<Warning> of_placement, others, settings;
   for (const Warning& one : report.warnings) {
-    if (one.code == "other-processes") continue;  // the first line says it
     const bool placed = one.code.starts_with("placement") || one.code.starts_with("page") ||
                         one.code.starts_with("memory");
     (one.code == "setting" ? settings : placed ? of_placement : others).push_back(one);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -50,10 +51,16 @@ class FigureGauges {
 };
 
 /// Every figure of the cases with the ends of its interval, by kernel, size and the labels of its
-/// case; of cases without figures of their own those of each worker. `host` is "all" for figures
-/// over several hosts. Beside them the cases by status, the warnings by code, and when the run
-/// ended.
-std::string report_openmetrics(const RunReport& report);
+/// case; of cases without figures of their own those of each worker. Beside them the cases by
+/// status, the warnings by code, whether the run is complete and to be trusted, and when it ended.
+/// Each series has the labels `command`, `options` (of what was measured), `host` ("all" for
+/// figures over several hosts) and `more`: no two runs have a series in common. No label changes
+/// with what was found.
+std::string report_openmetrics(const RunReport& report, const MetricLabels& more = {});
+
+/// "rack=3,site=north" of --label. Errors name no option: one is not NAME=VALUE, is no name of a
+/// label, or is a name that every series has.
+Expected<MetricLabels> parse_labels(const std::string& text);
 
 /// Seconds since 1970 of an ISO 8601 time in UTC ("2026-11-21T10:01:05Z"); nullopt for others.
 std::optional<std::int64_t> unix_seconds(const std::string& iso);

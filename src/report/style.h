@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace numatlas {
 
@@ -19,6 +21,8 @@ struct TextStyle {
   bool cycles = false;  ///< times in cycles of the CPU's clock instead of ns, where it is known
   bool markdown = false;
   bool color = false;
+  /// Of every sample for Prometheus, beside its own: names and values.
+  std::vector<std::pair<std::string, std::string>> labels = {};
   bool in_brackets = false;  ///< values: those of a run that cannot be trusted
 };
 

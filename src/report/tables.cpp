@@ -14,9 +14,8 @@
 namespace numatlas {
 
 std::string tables_text(const RunReport& report, const TextStyle& asked) {
-  const std::string why = distrust_of(report);
   TextStyle style = asked;
-  style.in_brackets = !why.empty();
+  style.in_brackets = !distrust_of(report).empty();
   const bool by_host =
       report.hosts.size() > 1 &&
       std::ranges::any_of(report.views, [](const View& view) { return view.by_host; });
@@ -28,9 +27,8 @@ std::string tables_text(const RunReport& report, const TextStyle& asked) {
   }
   if (!by_host) text += views_text(report, report.views, style);
   if (style.stats) text += stats_text(report, style);
-  const std::string answer = report.answer.empty() ? answer_text(report)
-                             : why.empty()         ? report.answer + "\n"
-                                                   : unreliable_text(why, report.answer);
+  const std::string answer =
+      report.answer.empty() ? answer_text(report) : with_reserve(reserve_of(report), report.answer);
   // What was measured has its doubt above; what compares or judges has told what it was asked.
   const bool all = style.stats || style.all_notes || style.markdown || !report.answer.empty();
   const std::string notes =

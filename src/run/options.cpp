@@ -15,6 +15,7 @@
 #include "compare/places.h"
 #include "gpu/buffers.h"
 #include "memory/source.h"
+#include "report/openmetrics.h"
 #include "report/reporter.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
@@ -74,6 +75,14 @@ Expected<bool> is_alone(const std::string& machine, bool null_engine, bool only_
   if (only_plans) return true;
   return fail_usage("--machine", "a recorded machine cannot be measured",
                     "add --dry-run to see what would be done there");
+}
+
+CLI::Option* add_label_option(CLI::App& app,
+                              std::vector<std::pair<std::string, std::string>>& labels) {
+  return add_parsed(app, "--label", labels, "", "NAME=VALUE,...",
+                    "labels for each series of --format openmetrics and --openmetrics, such as "
+                    "rack=3,site=north",
+                    parse_labels);
 }
 
 CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
@@ -242,6 +251,7 @@ void CommonOptions::add_output(CLI::App& app) {
   output(rare(add_value(app, "--openmetrics", options_.openmetrics_file, "FILE",
                         "also write the figures for Prometheus' node exporter\n"
                         "Its textfile collector reads this file")));
+  output(rare(add_label_option(app, options_.style.labels)));
   // STREAM has one of its own: its samples are rounds, and stand in its JSON.
   if (app.get_option_no_throw("--samples") == nullptr) {
     output(rare(add_value(app, "--samples", options_.samples_file, "FILE",

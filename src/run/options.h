@@ -105,6 +105,9 @@ Expected<bool> is_alone(const std::string& machine, bool null_engine, bool only_
 /// The --machine and --mpi options, shared with commands that are no benchmarks.
 CLI::Option* add_machine_option(CLI::App& app, std::string& machine);
 CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi);
+/// The --label option of what writes for Prometheus; `labels` are those of a TextStyle.
+CLI::Option* add_label_option(CLI::App& app,
+                              std::vector<std::pair<std::string, std::string>>& labels);
 /// The --order option of benchmarks that chase.
 CLI::Option* add_order_option(CLI::App& app, ChainOrder& order);
 

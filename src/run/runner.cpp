@@ -141,7 +141,7 @@ Expected<void> Run::save(bool last) {
 std::string Run::text_of(const std::string& option) {
   if (option == "--csv") return benchmark_.csv_file(report(), options_);
   if (option == "--json") return text_in("json", report());
-  if (option == "--openmetrics") return text_in("openmetrics", report());
+  if (option == "--openmetrics") return text_in("openmetrics", report(), options_.style);
   if (option == "--samples") return samples_file(report());
   return std::ranges::find(own_files_, option, &OwnFile::option)->text(report());
 }

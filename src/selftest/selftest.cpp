@@ -121,9 +121,8 @@ std::string table_text(const std::vector<CheckLine>& lines) {
   const auto busy = std::ranges::find_if(lines, [](const CheckLine& line) {
     return line.name == "interference" && line.result.outcome == CheckOutcome::failed;
   });
-  const std::string first = busy == lines.end()
-                                ? summary_line(lines) + "\n"
-                                : unreliable_text(busy->result.detail, summary_line(lines));
+  const std::string first = with_reserve(
+      reserve_text(busy == lines.end() ? "" : busy->result.detail, ""), summary_line(lines));
   const std::size_t width = terminal_columns(STDOUT_FILENO).value_or(0);
   return wrapped(first, width) + aligned_within(rows, width);
 }

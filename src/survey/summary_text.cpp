@@ -185,7 +185,8 @@ std::string doubts_text(const std::vector<std::string>& doubts) {
 std::string summary_text(const Machine& machine, const SurveySummary& summary,
                          const SurveyFrame& frame) {
   const bool unreliable = !summary.distrust.empty();
-  std::string head = unreliable ? wrapped("UNRELIABLE: " + summary.distrust, columns) + "\n" : "";
+  std::string head = reserve_text(summary.distrust, frame.stopped);
+  if (!head.empty()) head = wrapped(head, columns) + "\n";
   head += paragraph("Machine", cut_to(machine_words(machine), 2 * words_width - 8)) +
           paragraph(machine.nodes.size() == 1 ? "Node" : "Nodes",
                     cut_to(nodes_words(machine), 2 * words_width - 8)) +
@@ -201,7 +202,6 @@ std::string summary_text(const Machine& machine, const SurveySummary& summary,
     for (const SkippedBenchmark& one : frame.skipped) names.push_back(one.benchmark);
     tail += paragraph("Not measured", fmt::format("{}", fmt::join(names, ", ")));
   }
-  if (!frame.stopped.empty()) tail += paragraph("Incomplete", frame.stopped);
   for (const std::string& file : frame.files)
     tail += paragraph(&file == &frame.files.front() ? "Files" : "", file);
   const std::size_t around = count_lines(head) + count_lines(tail);

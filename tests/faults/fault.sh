@@ -63,7 +63,7 @@ signalled() { # SIGNAL NUMBER
   [ $((SECONDS - start)) -le 10 ] || fail 'took more than 10 seconds to end'
   ends_with $((128 + $2))
   out_says '^Pointer-chase latency in ns '
-  out_says '^incomplete: interrupted'
+  out_says '^INCOMPLETE: interrupted'
   out_says ' (base|thp): incomplete: '
   err_says "^numatlas: interrupted by signal $2: what was finished before is kept"
   report_is incomplete 1

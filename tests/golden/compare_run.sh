@@ -47,7 +47,7 @@ grep -qE '(slower|faster|same|not distinguishable) .*read 256MiB base' "$folder/
 grep -q 'the machine as a whole' "$folder/out" && fail 'pilots of other memory are compared'
 
 # How launches differ may be known from a folder.
-measured 0 "$folder/kept/a-1.json" "$folder/kept/a-2.json" --launch-spread "$folder/kept"
+measured 9 "$folder/kept/a-1.json" "$folder/kept/a-2.json" --launch-spread "$folder/kept"
 grep -q 'kept: fewer than 6 launches of the same command on the same host' "$folder/out" || fail 'few launches'
 measured 2 "$folder/kept/a-1.json" "$folder/kept/a-2.json" --launch-spread "$folder/none"
 grep -q "^numatlas: error: --launch-spread: '.*/none' is neither a fraction" "$folder/err" || fail 'no folder'

@@ -60,7 +60,7 @@ def case_sigint(t: Trial) -> None:
         true(said.code != 0 or t.launcher[0] == "mpirun.mpich", "the exit code is 0")
         return
     said.ends_with(130).says_once("^numatlas: interrupted by signal 2: what was finished before is kept")
-    said.out_says("^triad ").out_says(r"^\d+ of 1000000 rounds, ").out_says("^incomplete: interrupted")
+    said.out_says("^triad ").out_says(r"^\d+ of 1000000 rounds, ").out_says("^INCOMPLETE: interrupted")
     equal(t.report()["incomplete_reason"], "interrupted", "reason")
     # Not where a launcher kills ranks: one that writes leaves its half of a new file, beside the old one.
     equal(sorted(os.listdir(t.folder)), ["err", "out", "report.json"], "files")
@@ -70,7 +70,7 @@ def case_one_told(t: Trial) -> None:
     """A signal to one rank stops all of them."""
     run = long_run(t)
     os.kill(run.ranks()[1], signal.SIGTERM)
-    said = run.end().fails().says_once("^numatlas: interrupted").out_says(r"^\d+ of 1000000 rounds, ").out_says("^incomplete: ")
+    said = run.end().fails().says_once("^numatlas: interrupted").out_says(r"^\d+ of 1000000 rounds, ").out_says("^INCOMPLETE: ")
     said.out_says("^triad ")
     run.none_left()
     kept(t)

@@ -23,6 +23,7 @@
 #include "benchmarks/stream/summary.h"
 #include "kernels/stream_loops.h"
 #include "memory/source.h"
+#include "report/answer.h"
 #include "report/dat.h"
 #include "run/benchmark.h"
 #include "run/choices.h"
@@ -414,7 +415,9 @@ std::vector<OwnFile> own_files(const Options& own, const RunReport& report) {
 }
 
 int exit_code(const Options& own, const RunReport& report) {
-  return own.check ? exit_code_of(judge_peers(peers_in(report), own.rule)) : 0;
+  if (!own.check) return 0;
+  const int code = exit_code_of(judge_peers(peers_in(report), own.rule));
+  return code == 0 && !distrust_of(report).empty() ? exit_code_of_unjudged_nodes : code;
 }
 
 Expected<Plan> plan(const Options& own, const PlanInput& input) {

@@ -1,5 +1,8 @@
 #include "report/openmetrics.h"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "report/reporter.h"
 
 namespace numatlas {
@@ -32,11 +36,33 @@ std::string escaped(const std::string& value) {
   return text;
 }
 
+/// Labels of cases that say what was found and not what was asked: a series would end where they
+/// change, and another begin.
+bool is_found(const std::string& name, const std::string& value) {
+  constexpr std::array<std::string_view, 11> found{"against", "since",   "evidence", "verdict",
+                                                   "reason",  "doubt",   "change",   "interval",
+                                                   "remark",  "base_is", "new_is"};
+  return std::ranges::find(found, name) != found.end() || (name == "finding" && value == "none");
+}
+
+/// That all series of a run have, those of `host`.
+MetricLabels labels_of(const RunReport& report, const std::string& host, const MetricLabels& more) {
+  MetricLabels labels{{"command", report.command}, {"host", host}};
+  if (const std::string options = options_text(report); !options.empty())
+    labels.emplace_back("options", options);
+  labels.insert(labels.end(), more.begin(), more.end());
+  return labels;
+}
+
+std::string everywhere(const RunReport& report) {
+  return report.hosts.size() == 1 ? report.hosts.front() : "all";
+}
+
 /// What tells a case from the others, of any benchmark.
-MetricLabels labels_of(const RunReport& report, const ScenarioResult& one,
-                       const std::string& host) {
+MetricLabels labels_of(const RunReport& report, const ScenarioResult& one, const std::string& host,
+                       const MetricLabels& more) {
   const std::string* const own = find_label(one, "host");
-  MetricLabels labels{{"command", report.command}, {"host", own == nullptr ? host : *own}};
+  MetricLabels labels = labels_of(report, own == nullptr ? host : *own, more);
   if (!one.kernel.empty()) labels.emplace_back("kernel", one.kernel);
   if (one.size.value > 0) labels.emplace_back("size_bytes", std::to_string(one.size.value));
   for (const auto& [name, value] :
@@ -44,20 +70,21 @@ MetricLabels labels_of(const RunReport& report, const ScenarioResult& one,
     if (!value.empty()) labels.emplace_back(name, value);
   }
   for (const auto& [name, value] : one.labels) {
-    bool taken = false;
-    for (const auto& label : labels) taken = taken || label.first == name;
-    if (!taken && !value.empty()) labels.emplace_back(name, value);
+    if (value.empty() || is_found(name, value)) continue;
+    if (std::ranges::find(labels, name, &MetricLabels::value_type::first) == labels.end())
+      labels.emplace_back(name, value);
   }
   return labels;
 }
 
-void add_workers(const RunReport& report, const ScenarioResult& one, FigureGauges& gauges) {
+void add_workers(const RunReport& report, const ScenarioResult& one, const MetricLabels& more,
+                 FigureGauges& gauges) {
   const bool summed = find_total(one, "bandwidth_sum") != nullptr;
   for (const FlowResult& flow : one.flows) {
     if (summed && find_figure(flow, "bandwidth") != nullptr) continue;  // the sum has them
     const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
     MetricLabels labels =
-        labels_of(report, one, report.hosts[static_cast<std::size_t>(worker.host)]);
+        labels_of(report, one, report.hosts[static_cast<std::size_t>(worker.host)], more);
     labels.emplace_back("rank", std::to_string(worker.rank));
     labels.emplace_back("thread", std::to_string(worker.thread));
     if (worker.cpu_node.value >= 0)
@@ -67,21 +94,63 @@ void add_workers(const RunReport& report, const ScenarioResult& one, FigureGauge
   }
 }
 
-std::string figures_text(const RunReport& report) {
-  const std::string everywhere = report.hosts.size() == 1 ? report.hosts.front() : "all";
+std::string figures_text(const RunReport& report, const MetricLabels& more) {
   FigureGauges gauges;
   for (const ScenarioResult& one : report.scenarios) {
-    for (const Figure& figure : one.figures) gauges.add(figure, labels_of(report, one, everywhere));
+    for (const Figure& figure : one.figures)
+      gauges.add(figure, labels_of(report, one, everywhere(report), more));
     for (const HostTotals& totals : one.host_totals) {
       const std::string& host = report.hosts[static_cast<std::size_t>(totals.host)];
       for (const Figure& figure : totals.figures) {
         const bool told = report.hosts.size() == 1 && find_total(one, figure.key) != nullptr;
-        if (!told) gauges.add(figure, labels_of(report, one, host));
+        if (!told) gauges.add(figure, labels_of(report, one, host, more));
       }
     }
-    add_workers(report, one, gauges);
+    add_workers(report, one, more, gauges);
   }
   return gauges.text();
+}
+
+/// What a figure is, in words: HELP must be the same in all files.
+std::string help_of(const std::string& key) {
+  static const std::map<std::string_view, const char*> words{
+      {"latency", "Time of one load"},
+      {"latency_added", "Latency above that without a load"},
+      {"bandwidth", "Bytes per second, as STREAM counts them"},
+      {"traffic", "Bytes per second that memory moved, with reads for ownership"},
+      {"copy_rate", "Bytes copied per second"},
+      {"copy_latency", "Time of one copy"},
+      {"accesses", "Accesses per second"},
+      {"operations", "Operations per second"},
+      {"rate_asked", "Bytes per second that the load was held to"},
+      {"best_share", "Part of the highest bandwidth of the run"},
+      {"used_share", "Part of each line that an access uses"},
+      {"core_to_core", "Half of the round trip of a line between two CPUs"},
+      {"pass_size", "Bytes of one process in one pass, as STREAM counts them"},
+      {"pass_traffic", "Bytes of one process in one pass that memory moved"},
+      {"value", "Figure of a case that is slower than it should be"},
+      {"reference", "What that figure was expected to be"},
+      {"change", "The figure over what it is compared with, less 1"},
+      {"deviations", "How far it lies from there, in scaled median absolute deviations"},
+      {"base", "Figure of a case on the side compared with"},
+      {"new", "Figure of a case on the side that is compared"},
+      {"p", "Chance of such a change where nothing changed"},
+      {"host_judged", "1 where the host was judged, else 0"},
+      {"host_slow", "1 where the host is slower than others of its kind, else 0"},
+      {"host_fell", "1 where the host is slower than it was, else 0"},
+      {"host_below", "1 where the host misses a limit that was asked for, else 0"},
+      {"host_unreliable", "1 where other programs disturbed its newest run too much, else 0"},
+      {"host_incomplete", "1 where its newest run did not run to its end, else 0"},
+      {"host_runs", "Runs of the host that were compared with those of others"},
+      {"host_slow_runs", "Runs of the host that were slower than those of others"},
+      {"host_newest_run", "When the newest run of the host began, in seconds since 1970 (UTC)"}};
+  if (const auto known = words.find(key); known != words.end()) return known->second;
+  if (key.ends_with("_sum"))
+    return help_of(key.substr(0, key.size() - 4)) + ", of all workers together";
+  std::string text = key;
+  std::ranges::replace(text, '_', ' ');
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
 }
 
 }  // namespace
@@ -109,7 +178,7 @@ Gauge& FigureGauges::of(const Figure& figure, const std::string& part, const std
   const std::string name =
       fmt::format("{}_{}{}{}{}", prefix_, figure.key, part, unit.empty() ? "" : "_", unit);
   const auto [known, is_new] = index_.try_emplace(name, gauges_.size());
-  if (is_new) gauges_.emplace_back(name, unit, fmt::format("{}{}.", figure.key, meaning));
+  if (is_new) gauges_.emplace_back(name, unit, fmt::format("{}{}.", help_of(figure.key), meaning));
   return gauges_[known->second];
 }
 
@@ -128,11 +197,11 @@ void Gauge::add(const MetricLabels& labels, double value) {
   empty_ = false;
 }
 
-std::string report_openmetrics(const RunReport& report) {
-  std::string text = figures_text(report);
-  const MetricLabels command{{"command", report.command}};
+std::string report_openmetrics(const RunReport& report, const MetricLabels& more) {
+  std::string text = figures_text(report, more);
+  const MetricLabels run = labels_of(report, everywhere(report), more);
   const auto with = [&](const char* name, const std::string& value) {
-    MetricLabels labels = command;
+    MetricLabels labels = run;
     labels.emplace_back(name, value);
     return labels;
   };
@@ -144,15 +213,46 @@ std::string report_openmetrics(const RunReport& report) {
   Gauge warnings("numatlas_warnings", "", "Warnings of the last run by code.");
   for (const auto& [code, count] : codes) warnings.add(with("code", code), count);
   Gauge complete("numatlas_complete", "", "1 where the last run came to its end.");
-  complete.add(command, report.complete ? 1 : 0);
-  text += cases.text() + warnings.text() + complete.text();
+  complete.add(run, report.complete ? 1 : 0);
+  Gauge unreliable("numatlas_unreliable", "",
+                   "1 where other programs disturbed the last run too much, else 0.");
+  unreliable.add(run, report.trust == "unreliable" ? 1 : 0);
+  text += cases.text() + warnings.text() + complete.text() + unreliable.text();
   if (const auto started = unix_seconds(report.started)) {
     Gauge ended("numatlas_last_run_seconds", "seconds",
                 "When the last run ended, in seconds since 1970 (UTC).");
-    ended.add(command, static_cast<double>(*started) + report.seconds);
+    ended.add(run, static_cast<double>(*started) + report.seconds);
     text += ended.text();
   }
   return text + "# EOF\n";
+}
+
+Expected<MetricLabels> parse_labels(const std::string& text) {
+  MetricLabels labels;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string word = text.substr(at, end - at), name = word.substr(0, word.find('='));
+    at = end + 1;
+    const auto refuse = [&](const std::string& why) {
+      return fail(ErrorKind::usage, why, "write NAME=VALUE, as rack=3,site=north");
+    };
+    if (name == word || name.size() + 1 == word.size())
+      return refuse(fmt::format("'{}' is not NAME=VALUE", printable(word)));
+    const auto fits = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
+    const bool is_name = !name.empty() && std::ranges::all_of(name, fits) &&
+                         std::isalpha(static_cast<unsigned char>(name.front()));
+    if (!is_name)
+      return refuse(
+          fmt::format("'{}' is no name of a label (letters, digits and _)", printable(name)));
+    for (const char* own : {"command", "host", "options"})
+      if (name == own) return refuse(fmt::format("every series has its own '{}'", name));
+    if (std::ranges::find(labels, name, &MetricLabels::value_type::first) != labels.end())
+      return refuse(fmt::format("'{}' stands twice", name));
+    labels.emplace_back(name, word.substr(name.size() + 1));
+  }
+  return labels;
 }
 
 std::optional<std::int64_t> unix_seconds(const std::string& iso) {
@@ -178,8 +278,9 @@ std::optional<std::int64_t> unix_seconds(const std::string& iso) {
 }
 
 Reporter openmetrics_reporter() {
-  return {"openmetrics",
-          [](const RunReport& report, const TextStyle&) { return report_openmetrics(report); }};
+  return {"openmetrics", [](const RunReport& report, const TextStyle& style) {
+            return report_openmetrics(report, style.labels);
+          }};
 }
 
 }  // namespace numatlas

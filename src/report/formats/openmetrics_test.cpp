@@ -25,19 +25,25 @@ Figure sum_of(double value) {
   return {"bandwidth_sum", "B/s", estimate, std::nullopt};
 }
 
+const std::string run = "command=\"latency\",host=\"alpha\",options=\"--size 1,2\"";
+
 TEST(OpenMetrics, CasesWithoutFiguresHaveThoseOfTheirWorkers) {
   const std::string text = report_openmetrics(testing::report());
   EXPECT_THAT(text, HasSubstr("# TYPE numatlas_latency_seconds gauge\n"
                               "# UNIT numatlas_latency_seconds seconds\n"));
   const std::string labels =
-      "command=\"latency\",host=\"alpha\",kernel=\"chase\",size_bytes=\"1048576\",pages=\"base\","
+      "command=\"latency\",host=\"alpha\",options=\"--size "
+      "1,2\",kernel=\"chase\",size_bytes=\"1048576\",pages=\"base\","
       "order=\"random\",rank=\"0\",thread=\"0\",worker_cpu_node=\"0\","
       "observed_memory_node=\"0,12\"";
   EXPECT_THAT(text, HasSubstr("numatlas_latency_seconds{" + labels + "} 4e-09\n"));
   EXPECT_THAT(text, HasSubstr("numatlas_latency_low_seconds{" + labels + "} 3.96875e-09\n"));
-  EXPECT_THAT(text, HasSubstr("numatlas_cases{command=\"latency\",status=\"skipped\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("numatlas_complete{command=\"latency\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("numatlas_last_run_seconds{command=\"latency\"} 1704067200\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_cases{" + run + ",status=\"skipped\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_complete{" + run + "} 1\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_unreliable{" + run + "} 0\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_last_run_seconds{" + run + "} 1704067200\n"));
+  EXPECT_THAT(text, HasSubstr("# HELP numatlas_latency_low_seconds Time of one load, lower end of "
+                              "the 95 % interval.\n"));
   EXPECT_THAT(text, EndsWith("# EOF\n"));
 }
 
@@ -51,10 +57,10 @@ TEST(OpenMetrics, FiguresOfCasesAndHosts) {
   const std::string rest =
       "kernel=\"chase\",size_bytes=\"1048576\",pages=\"base\",order=\"random\",cpu_node=\"0\"}";
   EXPECT_THAT(text, HasSubstr("numatlas_bandwidth_sum_bytes_per_second{command=\"latency\",host="
-                              "\"all\"," +
+                              "\"all\",options=\"--size 1,2\"," +
                               rest + " 4000000000\n"));
   EXPECT_THAT(text, HasSubstr("numatlas_bandwidth_sum_high_bytes_per_second{command=\"latency\","
-                              "host=\"beta\"," +
+                              "host=\"beta\",options=\"--size 1,2\"," +
                               rest + " 2000000000\n"));
 }
 
@@ -79,7 +85,71 @@ TEST(OpenMetrics, NoSeriesStandsTwice) {
     if (line.starts_with("#")) continue;
     EXPECT_TRUE(series.insert(line.substr(0, line.find("} "))).second) << line;
   }
-  EXPECT_THAT(text, HasSubstr("numatlas_warnings{command=\"latency\",code=\"setting\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_warnings{" + run + ",code=\"setting\"} 2\n"));
+}
+
+std::set<std::string> series_of(const std::string& text) {
+  std::set<std::string> series;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (!line.starts_with("#")) series.insert(line.substr(0, line.find("} ")));
+  return series;
+}
+
+TEST(OpenMetrics, RunsInOneFolderHaveNoSeriesInCommon) {
+  const RunReport one = testing::report();
+  std::vector<RunReport> others(4, one);
+  others[0].arguments = {"latency", "--size", "1,2", "--stride", "256", "--label", "a=b"};
+  others[1].command = "bandwidth";
+  others[2].hosts = {"beta"};
+  const auto mine = series_of(report_openmetrics(one));
+  for (const RunReport& other : others) {
+    const MetricLabels label{{"rack", "3"}};
+    const auto its =
+        series_of(report_openmetrics(other, &other == &others[3] ? label : MetricLabels{}));
+    for (const std::string& series : its) EXPECT_FALSE(mine.contains(series)) << series;
+  }
+  RunReport again = one;
+  again.arguments = {"latency", "-q", "--size", "1,2", "--json", "a.json", "--openmetrics=b.prom"};
+  EXPECT_EQ(series_of(report_openmetrics(again)), mine) << "where it is written is no other run";
+}
+
+TEST(OpenMetrics, WhatWasFoundMakesNoOtherSeries) {
+  RunReport report = testing::report();
+  report.scenarios.resize(1);
+  report.scenarios[0].figures = {sum_of(4e9)};
+  report.scenarios[0].labels = {{"finding", "none"}, {"of_command", "stream"}};
+  const auto before = series_of(report_openmetrics(report));
+  report.scenarios[0].labels.insert(report.scenarios[0].labels.end(), {{"against", "6 hosts"},
+                                                                       {"evidence", "every round"},
+                                                                       {"since", "2026-11-04"},
+                                                                       {"reason", "NEW: is 0"}});
+  EXPECT_EQ(series_of(report_openmetrics(report)), before);
+  EXPECT_THAT(report_openmetrics(report), HasSubstr("of_command=\"stream\""));
+  EXPECT_THAT(report_openmetrics(report), Not(HasSubstr("finding=")));
+}
+
+TEST(OpenMetrics, WhatCannotBeReliedOnSaysSo) {
+  RunReport report = testing::report();
+  report.trust = "unreliable";
+  report.complete = false;
+  const std::string text = report_openmetrics(report);
+  EXPECT_THAT(text, HasSubstr("numatlas_unreliable{" + run + "} 1\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_complete{" + run + "} 0\n"));
+}
+
+TEST(OpenMetrics, LabelsOfTheUser) {
+  const MetricLabels expected{{"rack", "3"}, {"site", "a=b"}};
+  EXPECT_EQ(parse_labels("rack=3,site=a=b").value(), expected);
+  for (const auto& [text, why] : {std::pair("rack", "'rack' is not NAME=VALUE"),
+                                  {"rack=", "'rack=' is not NAME=VALUE"},
+                                  {"=3", "'' is no name of a label"},
+                                  {"3d=x", "'3d' is no name of a label"},
+                                  {"a-b=x", "'a-b' is no name of a label"},
+                                  {"host=x", "every series has its own 'host'"},
+                                  {"a=1,a=2", "'a' stands twice"},
+                                  {"a=1,", "'' is not NAME=VALUE"}})
+    EXPECT_THAT(parse_labels(text).error().message, ::testing::StartsWith(why)) << text;
 }
 
 TEST(OpenMetrics, LabelsAreEscaped) {

@@ -119,6 +119,27 @@ for night in (1, 2):
             scale(case, (0.8 if read else 1) * (1 + 0.002 * ((3 * index + night) % 4)))
         write(f"fleet/night{night}/{host}.json", one)
 
+# A night that one host did not finish, and one in which others used much of another's CPUs.
+for index, host in enumerate(("n1", "n2", "n3", "n4")):
+    one = whole(copy.deepcopy(base))
+    one.update(hosts=[host], started=f"2026-04-03T02:00:0{index}Z")
+    if host == "n2":
+        one.update(complete=False, incomplete_reason="interrupted by signal 15")
+    if host == "n4":
+        one.update(trust="unreliable", doubt="other programs used 1.2 of 2 CPUs; run again when it is quiet")
+    write(f"incomplete/{host}.json", one)
+
+# Runs that differ in an option alone.
+for name, pages, factor, more in (("thp", "thp", 1.25, []), ("base-pages", "base", 1, []),
+                                  ("other-stride", "base", 1, ["--stride", "256"])):
+    one = whole(copy.deepcopy(base))
+    one["arguments"] += ["--pages", pages, *more]
+    for case in one["cases"]:
+        case["name"], case["pages"] = case["name"].replace("base", pages), pages
+        case["stride"] = 256 if more else case["stride"]
+        scale(case, factor)
+    write(f"{name}.json", one)
+
 write("cut.json", json.dumps(base, indent=1)[:2000])
 write("empty.json", "\n")
 write("words.json", "once upon a time")

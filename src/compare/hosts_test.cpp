@@ -1,0 +1,134 @@
+// Sides of several hosts, sides that differ in one option, and what the first line of a comparison
+// says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "compare/comparison.h"
+#include "compare/test_stored.h"
+#include "record/test_report.h"
+
+namespace numatlas {
+namespace {
+
+using testing::scale_flow;
+using testing::stored;
+
+/// A run of a host, whose figures take `factor` times as long.
+StoredFile on_host(const std::string& host, double factor, const std::string& cpu = "A CPU") {
+  StoredFile file = stored([&](RunReport& report) {
+    report.hosts = {host};
+    report.machines.resize(1);
+    report.machines.front().cpu_model = cpu;
+    report.scenarios.resize(1);
+    report.scenarios[0].flows.resize(1);
+    scale_flow(report.scenarios[0].flows[0], factor);
+  });
+  file.file = host + ".json";
+  return file;
+}
+
+ComparedFiles by_host(const std::vector<StoredFile>& base, const std::vector<StoredFile>& now) {
+  ComparedFiles files;
+  files.base = merged(base, true);
+  files.now = merged(now, true);
+  const auto found = compare_files(files.base, files.now, {});
+  EXPECT_TRUE(found) << full_text(found.error());
+  files.comparison = found.value_or(Comparison{});
+  files.differences = differences_of(files.base, files.now);
+  return files;
+}
+
+TEST(Hosts, EachIsComparedWithItself) {
+  std::vector<StoredFile> base, now;
+  for (int i = 0; i < 10; ++i) {
+    const std::string name = fmt::format("n{:02}", i);
+    // Hosts of a fleet are not equally fast, and a launch is 0.2 % off.
+    base.push_back(on_host(name, 1 + 0.05 * i));
+    now.push_back(on_host(name, (1 + 0.05 * i) * (1 + 0.002 * (i % 3 - 1)) * (i == 4 ? 1.07 : 1)));
+  }
+  EXPECT_TRUE(of_several_hosts(base));
+  EXPECT_FALSE(of_several_hosts({base[0], base[0]}));
+  const ComparedFiles one_slow = by_host(base, now);
+  EXPECT_THAT(report_of(one_slow, {}).answer,
+              ::testing::StartsWith("SLOWER 1 of 10: n04 (1MiB base +7."));
+  EXPECT_TRUE(one_slow.differences.empty());
+  now.erase(now.begin() + 4);
+  const ComparedFiles gone = by_host(base, now);
+  EXPECT_THAT(answer_of(gone.comparison), ::testing::EndsWith("; only in BASE: n04"));
+  EXPECT_TRUE(leaves_open(gone.comparison)) << "n04 may be any";
+  for (int i = 0; i < 9; ++i)
+    now[static_cast<std::size_t>(i)] =
+        on_host(now[static_cast<std::size_t>(i)].runs[0].hosts[0], 2, "B CPU");
+  EXPECT_THAT(report_of(by_host(base, now), {}).answer,
+              ::testing::StartsWith("DIFFERENT PROCESSORS: A CPU, now B CPU; SLOWER 9 of 9: "));
+  EXPECT_THAT(compare_files(merged({base[0], base[1]}, true), merged({base[2], base[3]}, true), {})
+                  .error()
+                  .message,
+              ::testing::EndsWith("have no host in common"));
+}
+
+TEST(Answer, UndecidedSaysWhatItIsWithin) {
+  const auto guest = [](double factor) {
+    return stored([&](RunReport& report) {
+      report.engine = "threads";
+      report.machines.resize(1);
+      report.machines.front().hypervisor = "kvm";
+      report.scenarios.resize(1);
+      report.scenarios[0].flows.resize(1);
+      scale_flow(report.scenarios[0].flows[0], factor);
+    });
+  };
+  const auto found = compare_files(guest(1), guest(0.87), {});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(answer_of(*found),
+              ::testing::MatchesRegex("UNDECIDED: 1 case, -[0-9.]+ to -[0-9.]+ %: within what "
+                                      "launches differ on a virtual machine"));
+  EXPECT_TRUE(leaves_open(*found));
+}
+
+TEST(Match, OneOptionThatDiffersIsSaid) {
+  const auto with = [](const std::string& pages, double factor) {
+    return stored([&](RunReport& report) {
+      report.arguments = {"latency", "--size", "1", "--pages", pages, "--json", pages + ".json"};
+      for (ScenarioResult& point : report.scenarios) {
+        point.pages = pages;
+        point.name += " " + pages;
+        for (FlowResult& flow : point.flows) scale_flow(flow, factor);
+      }
+    });
+  };
+  const auto found = compare_files(with("thp", 1), with("base", 1.5), {});
+  ASSERT_TRUE(found) << full_text(found.error());
+  EXPECT_EQ(found->differ_in, "--pages thp in BASE, base in NEW");
+  EXPECT_GT(found->count(CaseVerdict::slower), 0U);
+  StoredFile other = with("base", 1.5);
+  other.runs[0].arguments.insert(other.runs[0].arguments.end(), {"--stride", "256"});
+  EXPECT_FALSE(compare_files(with("thp", 1), other, {})) << "two options";
+}
+
+TEST(Answer, WhatCannotBeReliedOnIsSaidFirst) {
+  ComparedFiles files;
+  files.base = stored();
+  files.now = stored([](RunReport& report) {
+    report.complete = false;
+    report.incomplete_reason = "interrupted";
+  });
+  const auto found = compare_files(files.base, files.now, {});
+  ASSERT_TRUE(found);
+  files.comparison = *found;
+  EXPECT_THAT(report_of(files, {}).answer, ::testing::StartsWith("INCOMPLETE: NEW: interrupted ("));
+  files.base.runs[0].trust = "unreliable";
+  files.base.runs[0].doubt = "other programs used 1.0 of 2 CPUs";
+  EXPECT_EQ(reserve_of(files),
+            "UNRELIABLE: BASE: other programs used 1.0 of 2 CPUs; INCOMPLETE: NEW: interrupted");
+  EXPECT_EQ(report_of(files, {}).trust, "unreliable");
+}
+
+}  // namespace
+}  // namespace numatlas
