@@ -24,6 +24,7 @@
 #include "comparisons.h"
 #include "fleets.h"
 #include "gains.h"
+#include "knees.h"
 #include "moods.h"
 #include "races.h"
 #include "record/report.h"
@@ -216,13 +217,14 @@ int main(int argc, char** argv) {
     any = true;
     good = run(experiment, replicates, wide) && good;
   }
-  for (const char* others : {"compare", "moods", "fleet", "weights", "clocks", "advise"})
+  for (const char* others : {"compare", "moods", "fleet", "weights", "clocks", "advise", "knee"})
     any =
         any || only.starts_with(others) || std::string_view(others).find(only) != std::string::npos;
   good = run_comparisons(only, replicates, wide) && good;
   good = run_moods(only, replicates, wide) && good;
   good = run_fleets(only, replicates, wide) && good;
   good = run_gains(only, replicates, wide) && good;
+  good = run_knees(only, replicates, wide) && good;
   good = run_races(only, replicates, wide) && good;
   good = run_clocks(only, replicates) && good;
   if (!any) {

@@ -3,7 +3,6 @@
 import csv
 import json
 
-import pandas as pd
 import pytest
 from commands import command
 from made_results import survey
@@ -12,7 +11,7 @@ from results import value
 
 import numatlas
 from numatlas.figures import figures_of
-from numatlas.figures.loaded import AT_80, knee_of, load_words, peak_of
+from numatlas.figures.loaded import AT_80, BEND, load_words, peak_of
 from numatlas.figures.model import Curves
 from numatlas.figures.scales import value_scale
 from numatlas.plot import build
@@ -72,22 +71,15 @@ def test_the_csv_has_the_columns_of_mess(family, tmp_path):
     assert len(rows) == 5 * 12 and min(row["bandwidth_mean"] for row in rows) > 0
 
 
-def knee(latencies, reach=None):
-    ends = [{"low": one - reach, "high": one + reach} if reach else {} for one in latencies]
-    rows = [{"x": x, "value": one, **own} for x, (one, own) in enumerate(zip(latencies, ends, strict=True))]
-    return knee_of(pd.DataFrame(rows, columns=["x", "value", "low", "high"]))
-
-
-def test_a_knee_is_where_a_curve_bends():
-    assert knee([100, 101, 102, 103, 300]) == (3, 103)
-    assert knee([100, 150, 200, 250, 300]) is None
-    assert knee([100, 100, 100, 90]) is None
-
-
-def test_a_knee_is_above_idle_by_more_than_the_intervals():
-    assert knee([100, 101, 102, 110, 300], reach=4) == (3, 110)
-    assert knee([100, 101, 102, 107, 300], reach=4) is None
-    assert knee([100, 110, 70, 110, 120]) is None
+def test_the_knee_is_the_program_s_over_the_traffic(family, plain):
+    (figure,) = figures_of(numatlas.load(family), "loaded")
+    cases = [case for case in plain(family)["cases"] if "knee_latency" in str(case)]
+    knees = [one for line in figure.series for one in line.special if one.what == BEND]
+    assert len(knees) == len(cases) == 10
+    for case in cases:
+        moved = value(case, "knee") * value(case, "traffic_sum") / value(case, "bandwidth_sum")
+        where = (moved * 1e-9, value(case, "knee_latency") * 1e9)
+        assert any((one.x, one.y) == pytest.approx(where) for one in knees)
 
 
 def test_what_is_unknown_is_no_point_and_no_mark(family, tmp_path, plain):

@@ -208,6 +208,43 @@ void conclude_tails(RunReport& report, unsigned loads) {
   std::ranges::move(steps, std::back_inserter(report.scenarios));
 }
 
+std::vector<Fact> tail_facts(const ScenarioResult& one, const std::string& heading) {
+  std::vector<Fact> facts;
+  const auto add = [&](const std::string& nodes, const std::vector<Figure>& figures) {
+    const auto estimate = [&](const char* key) {
+      const Figure* const figure = find_figure(figures, key);
+      return figure != nullptr ? figure->estimate : std::nullopt;
+    };
+    const auto p99 = estimate("tail_p99"), p999 = estimate("tail_p999"),
+               slow = estimate("tail_slow");
+    if (!p99 || !p999 || !slow) return;
+    std::vector<std::pair<std::string, std::string>> where{{"size", std::to_string(one.size.value)},
+                                                           {"pages", one.pages}};
+    if (!nodes.empty()) where.emplace_back("nodes", nodes);
+    const std::string of = nodes.empty() ? "" : nodes + ": ";
+    const std::string about = fmt::format("{}, {} pages{}{}", to_text(one.size), one.pages,
+                                          nodes.empty() ? "" : ", nodes ", nodes);
+    constexpr double millionth = 1e-6, least_percent = 0.0005;
+    const std::string share = slow->value >= least_percent
+                                  ? percent_text(slow->value)
+                                  : fmt::format("{:.0f} per million", slow->value / millionth);
+    facts.push_back({"tail_p99", where, "slowest load of 99 % of the groups (" + about + ")", "s",
+                     *p99, nodes.empty() ? heading : "", nodes.empty() ? "p99 {}" : ""});
+    facts.push_back({"tail_p999", where, "slowest load of 99.9 % of the groups (" + about + ")",
+                     "s", *p999, heading, fmt::format("{}p99.9 {{}}, {} slow", of, share)});
+    facts.push_back({"tail_slow", where, "share of slow loads (" + about + ")", "cost", *slow});
+  };
+  for (const FlowGroup& group : one.groups) {
+    const bool of_all = one.groups.size() > 1 && group.labels.empty();
+    if (!of_all)
+      add(one.groups.size() > 1 && !group.labels.empty() ? group.labels.front().second : "",
+          group.figures);
+  }
+  for (const FlowResult& flow : one.flows)
+    if (one.groups.empty() && !flow.load) add("", flow.figures);
+  return facts;
+}
+
 bool is_tail_step(const ScenarioResult& one) { return find_label(one, step_label) != nullptr; }
 
 std::vector<View> tail_views(const RunReport& report, unsigned loads,
@@ -216,9 +253,10 @@ std::vector<View> tail_views(const RunReport& report, unsigned loads,
   const std::string of_loads = count_text(static_cast<int>(loads), "dependent load");
   View table;
   table.level = ViewLevel::groups;
-  table.title = fmt::format("Slowest load of a group of {}, in ns", of_loads);
+  table.title = fmt::format("Tail of the latency by groups of {}, in ns", of_loads);
   table.notes = {
-      "p99: in 99 % of the groups the slowest load took no longer, if the others took the median",
+      "median: the mean load of the middle group; p99: in 99 % of the groups no load took longer, "
+      "if the other loads took the median",
       fmt::format("slow: loads of at least {:.0f} times the median and {:.0f} ns more than it, per "
                   "million loads, and the mean of their times",
                   slow_times, slow_by * in_ns),
@@ -228,7 +266,7 @@ std::vector<View> tail_views(const RunReport& report, unsigned loads,
     std::ranges::replace(head, '_', ' ');
     table.cells.push_back(label_column(std::move(head), label));
   }
-  for (const auto& [head, key] : {std::pair("p50", "tail_p50"), std::pair("p90", "tail_p90"),
+  for (const auto& [head, key] : {std::pair("median", "tail_p50"), std::pair("p90", "tail_p90"),
                                   std::pair("p99", "tail_p99"), std::pair("p99.9", "tail_p999"),
                                   std::pair("p99.99", "tail_p9999"), std::pair("max", "tail_max")})
     table.cells.push_back(figure_column(head, key, in_ns, Part::with_interval, 1));
@@ -243,11 +281,12 @@ std::vector<View> tail_views(const RunReport& report, unsigned loads,
     view.where = {{"pages", one.pages}, {"size", compact_text(one.size)}};
     std::ranges::copy_if(one.labels, std::back_inserter(view.where),
                          [](const auto& label) { return label.first != step_label; });
-    view.title = fmt::format("Distribution of the slowest load of {}: {}", of_loads,
+    view.title = fmt::format("Distribution of groups of {}: {}", of_loads,
                              one.name.substr(0, one.name.rfind(' ')));
-    view.notes = {
-        "per million: groups that were at least so slow",
-        "load: the slowest of the group, if the others took the median; group: all of it"};
+    view.notes = {"per million: groups that were at least so slow",
+                  "load: the mean of the group at p50, beyond it the slowest load of the group, if "
+                  "the others "
+                  "took the median; group: all of it"};
     view.rows = "tail_load";
     view.cells = {label_column("", step_label),
                   figure_column("load ns", "tail_load", in_ns, Part::value, 1),

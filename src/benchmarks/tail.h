@@ -25,10 +25,10 @@ class TailOption {
   unsigned loads_ = 8;
 };
 
-/// Of groups of so many loads, each with its slowest load, if its others took what is usual: the
-/// time of that load that 50, 90, 99, 99.9 and 99.99 per cent of the groups do not exceed and the
-/// longest ("tail_p50" ... "tail_p9999", "tail_max", in s); what part of all loads is slow, and how
-/// long these take on average ("tail_slow", "tail_slow_time"). Pure.
+/// Of groups of so many loads: the mean load of the median group ("tail_p50", in s); the time of a
+/// group's slowest load, if its others took what is usual, that 90, 99, 99.9 and 99.99 per cent of
+/// the groups do not exceed, and the longest ("tail_p90" ... "tail_p9999", "tail_max"); what part
+/// of all loads is slow, and how long these take on average ("tail_slow", "tail_slow_time"). Pure.
 std::vector<Figure> tail_figures(const Distribution& groups, unsigned loads);
 
 /// Sets the tail figures of flows to those of all visits together, with the intervals over visits.
@@ -36,6 +36,10 @@ std::vector<Figure> tail_figures(const Distribution& groups, unsigned loads);
 /// figures "tail_share" (of the groups that are at least so slow), "tail_load" and "tail_group" in
 /// s.
 void conclude_tails(RunReport& report, unsigned loads);
+
+/// What the first line says of a case's tail beside its latency, p99, p99.9 and the share
+/// of slow loads; of several pairs of nodes p99.9 and the share of each. Shown under `heading`.
+std::vector<Fact> tail_facts(const ScenarioResult& one, const std::string& heading);
 
 /// Whether a case is such a step.
 bool is_tail_step(const ScenarioResult& one);

@@ -17,6 +17,8 @@
 namespace numatlas {
 namespace {
 
+using ::testing::ElementsAre;
+
 constexpr double time_ns = 3e8;
 
 Distribution simulated(unsigned loads, const std::optional<DelayNoise>& delays) {
@@ -114,6 +116,34 @@ TEST(Tail, StepsAreOfEachPairOfNodes) {
   ASSERT_EQ(views.size(), 3U);
   EXPECT_EQ(views[1].rows, "tail_load");
   EXPECT_EQ(items_of(report, views[1]).size(), items_of(report, views[2]).size());
+}
+
+std::vector<std::string> lines_of(const ScenarioResult& one) {
+  std::vector<std::string> lines;
+  for (const Fact& fact : tail_facts(one, "Idle latency"))
+    if (!fact.heading.empty()) lines.push_back(fact.line);
+  return lines;
+}
+
+TEST(Tail, ItsFiguresAreInTheFirstLine) {
+  const auto figures_with = [](double slow) {
+    return std::vector<Figure>{{"tail_p99", "s", Estimate(1.4e-6), std::nullopt},
+                               {"tail_p999", "s", Estimate(29e-6), std::nullopt},
+                               {"tail_slow", "cost", Estimate(slow), std::nullopt}};
+  };
+  ScenarioResult one;
+  one.flows.emplace_back().figures = figures_with(0.038);
+  EXPECT_THAT(lines_of(one), ElementsAre("p99 {}", "p99.9 {}, 3.8 % slow"));
+  one.flows.front().figures = figures_with(12e-6);
+  EXPECT_THAT(lines_of(one), ElementsAre("p99 {}", "p99.9 {}, 12 per million slow"));
+  EXPECT_EQ(tail_facts(one, "")[0].estimate.value, 1.4e-6);
+  one.groups = {{{}, 2, figures_with(0.1)},
+                {{{"nodes", "0 -> 0"}}, 1, figures_with(0.02)},
+                {{{"nodes", "0 -> 2"}}, 1, figures_with(0.18)}};
+  EXPECT_THAT(lines_of(one),
+              ElementsAre("0 -> 0: p99.9 {}, 2.0 % slow", "0 -> 2: p99.9 {}, 18 % slow"))
+      << "never one for both";
+  EXPECT_TRUE(tail_facts(ScenarioResult{}, "").empty());
 }
 
 TEST(Tail, BadOptionsAreNamed) {

@@ -114,6 +114,7 @@ Expected<std::vector<Trace>> RealEngine::run(const Scenario& scenario) {
   std::vector<Trace> traces;
   traces.reserve(jobs.size());
   for (Job& job : jobs) traces.push_back(std::move(job.trace));
+  note_stops(scenario, traces, workers_per_cpu_ > 1);
   return traces;
 }
 

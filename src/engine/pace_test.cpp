@@ -39,5 +39,36 @@ TEST(Pace, IsThatOfTheRateHoweverLongTheClockHasRun) {
   }
 }
 
+/// A line takes 10 ns, and each burst 100 ns more until the memory is busy again.
+class Bursts final : public Kernel {
+ public:
+  explicit Bursts(ScriptedClock& clock) : clock_(clock) {}
+  Expected<void> prepare(const KernelMemory&) override { return {}; }
+  void run(std::uint64_t steps) override { clock_.advance(100 + 10 * static_cast<double>(steps)); }
+  std::uint64_t steps_per_pass() const override { return 1; }
+  Expected<void> verify() const override { return {}; }
+
+ private:
+  ScriptedClock& clock_;
+};
+
+// Bursts of 1 us moved 0.9 of what the memory gives, and no rate above that was reached.
+TEST(Pace, NearThePeakIsReachedThoughBurstsCostTime) {
+  for (const double part : {0.5, 0.9, 0.95, 0.98}) {
+    ScriptedClock clock(20);
+    Bursts kernel(clock);
+    Flow flow;
+    flow.kernel = {LoopParameters{Operation::read}};
+    flow.rate = part * 64 / 10e-9;
+    const auto run = paced(flow, kernel, clock);
+    run(1);
+    const std::int64_t start = clock.now_ns();
+    constexpr std::uint64_t steps = 1'000'000;
+    run(steps);
+    const double reached = steps * 10.0 / static_cast<double>(clock.now_ns() - start);
+    EXPECT_NEAR(reached / part, 1, 0.01) << part;
+  }
+}
+
 }  // namespace
 }  // namespace numatlas

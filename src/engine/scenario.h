@@ -102,7 +102,8 @@ struct Trace {
   std::vector<StepCount> counts;           ///< of the kernel, over all steps that it ran
   std::optional<GroupTimes> groups;        ///< of its steps while recording, where it timed them
   std::uint64_t involuntary_switches = 0;  ///< times it lost its CPU while recording
-  /// Indices of the samples, ascending, in which it lost its CPU or paused, as far as that is seen.
+  /// Indices of the samples, ascending, in which it lost its CPU or paused, or a flow that shares
+  /// its memory did, as far as that is seen (note_stops).
   std::vector<std::size_t> stopped;
   std::optional<CpuId> cpu_before, cpu_after;
   Residency residency;

@@ -2,8 +2,69 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "kernels/traits.h"
 
 namespace numatlas {
+namespace {
+
+/// Without what the flows that share its memory were.
+std::vector<std::size_t> own_stops(const Flow& flow, const Trace& trace) {
+  const StepKind step = traits_of(flow.kernel).step;
+  if (on_gpu(flow.kernel) || trace.samples.empty()) return {};
+  // The kernel's own work, such as clearing a huge page, and bursts of a crowded memory may take
+  // far longer than usual: with these only what the system tells counts.
+  if (step == StepKind::fault || step == StepKind::migration || step == StepKind::lines)
+    return trace.stopped;
+  // Who waits for a counter that others have runs all the while.
+  const auto* const counter = flow.kernel.find<CounterParameters>();
+  if (counter != nullptr && counter->workers > 1) return trace.stopped;
+  // Nothing else makes a block of some hundred loads so much slower than the others.
+  constexpr std::int64_t far_longer = 20;
+  std::vector<std::int64_t> times;
+  for (const Sample& sample : trace.samples) times.push_back(sample.duration_ns);
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  std::vector<std::size_t> stopped;
+  for (std::size_t i = 0; i < trace.samples.size(); ++i)
+    if (std::ranges::binary_search(trace.stopped, i) ||
+        trace.samples[i].duration_ns >= far_longer * *middle)
+      stopped.push_back(i);
+  return stopped;
+}
+
+/// When it did not run: before its first sample, if others began a sample or more earlier, and when
+/// it was stopped. What passed before such a sample may be a part of it.
+void add_times(const Trace& trace, std::vector<Pause>& times) {
+  if (!trace.samples.empty()) {
+    const Sample& first = trace.samples.front();
+    times.push_back({std::numeric_limits<std::int64_t>::min(), first.start_ns - first.duration_ns});
+  }
+  for (const std::size_t i : trace.stopped) {
+    const Sample& sample = trace.samples[i];
+    const Sample& before = trace.samples[i > 0 ? i - 1 : 0];
+    times.push_back({i > 0 ? before.start_ns + before.duration_ns : sample.start_ns,
+                     sample.start_ns + sample.duration_ns});
+  }
+}
+
+/// Samples that touch one of the times, which are merged.
+std::vector<std::size_t> samples_in(const Trace& trace, const std::vector<Pause>& times) {
+  std::vector<std::size_t> found;
+  auto next = times.begin();
+  for (std::size_t i = 0; i < trace.samples.size() && next != times.end(); ++i) {
+    const Sample& sample = trace.samples[i];
+    while (next != times.end() && next->end_ns <= sample.start_ns) ++next;
+    if (next != times.end() && next->start_ns < sample.start_ns + sample.duration_ns)
+      found.push_back(i);
+  }
+  return found;
+}
+
+}  // namespace
 
 const Flow& memory_owner(const Scenario& scenario, const Flow& flow) {
   return flow.shares ? scenario.flows[static_cast<std::size_t>(*flow.shares)] : flow;
@@ -22,6 +83,31 @@ bool same_work(const Flow& a, const Flow& b) {
   return a.region.placement.mode != MemoryMode::weighted && a.worker == b.worker &&
          a.kernel == b.kernel && a.region == b.region && a.source == b.source &&
          a.first_touch == b.first_touch && !a.shares && !b.shares;
+}
+
+void note_stops(const Scenario& scenario, std::vector<Trace>& traces, bool share_cpus) {
+  const auto flow_of = [&](const Trace& trace) -> const Flow& {
+    return scenario.flows[static_cast<std::size_t>(trace.flow)];
+  };
+  for (Trace& trace : traces) trace.stopped = own_stops(flow_of(trace), trace);
+  if (share_cpus) return;
+  std::vector<std::pair<const Flow*, std::vector<Pause>>> of_memory;
+  for (const Trace& trace : traces) {
+    if (stands_alone(scenario, trace.flow)) continue;
+    const Flow* const owner = &memory_owner(scenario, flow_of(trace));
+    auto found = std::ranges::find(of_memory, owner, [](const auto& one) { return one.first; });
+    if (found == of_memory.end()) found = of_memory.insert(found, {owner, {}});
+    add_times(trace, found->second);
+  }
+  for (auto& [owner, times] : of_memory) times = merged(std::move(times));
+  for (Trace& trace : traces) {
+    // What moves memory is over all of the time (running_samples_of).
+    if (traits_of(flow_of(trace).kernel).step == StepKind::lines) continue;
+    const Flow* const owner = &memory_owner(scenario, flow_of(trace));
+    const auto found =
+        std::ranges::find(of_memory, owner, [](const auto& one) { return one.first; });
+    if (found != of_memory.end()) trace.stopped = samples_in(trace, found->second);
+  }
 }
 
 }  // namespace numatlas

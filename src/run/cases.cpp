@@ -66,6 +66,23 @@ std::optional<WrongFlow> find_wrong(const PointRun& point) {
   return std::nullopt;
 }
 
+/// Why a point has no figure though it was measured; nothing where it has one. Its visits have none
+/// where a worker was stopped in every sample.
+std::optional<Error> never_ran(const PointRun& point) {
+  const auto lacks_figure = [](const FlowResult& flow) {
+    return !flow.load && flow.stopped > 0 && !flow.figures.empty() &&
+           !flow.figures.front().estimate;
+  };
+  const auto visits = counted(point);
+  if (visits.empty() || !std::ranges::all_of(visits, [&](const Visit* visit) {
+        return std::ranges::any_of(visit->flows, lacks_figure);
+      }))
+    return std::nullopt;
+  return Error{ErrorKind::unavailable,
+               "at no time did all of its workers run: other programs had their CPUs",
+               "run again when the machine is quiet"};
+}
+
 std::string wrong_text(const CaseInput& input, const FlowResult& flow) {
   return fmt::format("worker {}: {}", own_worker(input, flow.worker), full_text(*flow.wrong));
 }
@@ -143,10 +160,15 @@ void warn_of_flow(const CaseInput& input, const ScenarioResult& point, const Flo
                                 "CPU); its rates and time exclude this",
                                 pause_text(paused)));
   } else if (was_stopped(flow)) {
-    warn("stopped", fmt::format("lost its CPU for {} while measuring: {}", pause_text(flow.stopped),
-                                traits_of(flow.kernel).step == StepKind::lines
-                                    ? "its bandwidth is that of all the time"
-                                    : "its figures are of the time in which it ran"));
+    const bool shares = std::ranges::count(point.flows, flow.address, &FlowResult::address) > 1;
+    const bool moves = traits_of(flow.kernel).step == StepKind::lines;
+    warn("stopped", fmt::format("{} for {} while measuring: {}",
+                                shares && !moves ? "it or a worker on the same memory lost its CPU"
+                                                 : "lost its CPU",
+                                pause_text(flow.stopped),
+                                moves    ? "its bandwidth is that of all the time"
+                                : shares ? "its figures are of the time in which all of them ran"
+                                         : "its figures are of the time in which it ran"));
   }
   // Below this the word "together" would mislead.
   constexpr double least_overlap = 0.9;
@@ -171,6 +193,7 @@ void set_status(const CaseInput& input, const PointRun& point, ScenarioResult& r
   if (std::string left_out = left_out_of(input, point); !left_out.empty())
     set(Status::skipped, std::move(left_out));
   if (point.out_of_time && point.done->visits.empty()) set(Status::skipped, no_time_left);
+  if (const auto why = never_ran(point)) set(Status::skipped, reason_of(input, *why));
   for (const Visit& visit : point.done->visits) {
     const bool only = &visit == &point.done->visits.front();
     if (visit.status != Status::ok && (only || visit.status == Status::failed))
@@ -269,11 +292,12 @@ std::optional<Error> skip_that_counts(const CaseInput& input, std::span<const Po
       continue;
     }
     const Visit& visit = visits.front();
-    const bool skipped = visit.status == Status::skipped;
-    if (skipped && !first) first = visit.error;
-    all_optional = all_optional && (!skipped || visit.optional);
-    nothing = nothing && !(visit.status == Status::ok && left_out_of(input, point).empty() &&
-                           !find_wrong(point));
+    const auto no_figure = never_ran(point);
+    const bool skipped = visit.status == Status::skipped || no_figure;
+    if (skipped && !first) first = no_figure ? no_figure : visit.error;
+    all_optional = all_optional && (!skipped || visit.optional || no_figure);
+    nothing = nothing && !(visit.status == Status::ok && !no_figure &&
+                           left_out_of(input, point).empty() && !find_wrong(point));
   }
   const bool may_skip =
       all_optional || input.options.skip_too_large || input.options.pages.size() > 1;

@@ -112,7 +112,7 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.together = static_cast<double>(trace.together_ns()) * 1e-9;
   for (const Pause& pause : trace.pauses)
     result.pauses.push_back(static_cast<double>(pause.end_ns - pause.start_ns) * 1e-9);
-  for (const std::size_t i : stopped_samples(flow, trace))
+  for (const std::size_t i : trace.stopped)
     result.stopped += static_cast<double>(trace.samples[i].duration_ns) * 1e-9;
   result.wrong = std::move(trace.wrong);
   result.stretch_bytes = steps_by_stretch(trace, stretches);

@@ -17,6 +17,15 @@
 namespace numatlas {
 namespace {
 
+/// Of one value a sample, those of the samples in which it ran.
+std::vector<double> without_stops(const Trace& trace, const std::vector<double>& values) {
+  std::vector<double> running;
+  running.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!std::ranges::binary_search(trace.stopped, i)) running.push_back(values[i]);
+  return running;
+}
+
 /// A chase loads words one after the other; its bytes are no bandwidth.
 bool moves_memory(const FlowResult& flow) { return !traits_of(flow.kernel).chases(); }
 
@@ -38,7 +47,8 @@ double traffic_ratio(const FlowResult& flow) {
 std::optional<double> width_of(const Trace& trace) {
   // Enough for an interval; of 100 ms each still spans a timer tick or more.
   constexpr std::size_t blocks = 20;
-  return relative_half_width(block_medians(nanoseconds_per_step(trace), blocks));
+  return relative_half_width(
+      block_medians(without_stops(trace, nanoseconds_per_step(trace)), blocks));
 }
 
 /// Of ascending samples, by their median. `width`: width_of those that the figure is made of.
@@ -192,42 +202,11 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
   return values;
 }
 
-std::vector<std::size_t> stopped_samples(const Flow& flow, const Trace& trace) {
-  const StepKind step = traits_of(flow.kernel).step;
-  if (on_gpu(flow.kernel) || trace.samples.empty()) return {};
-  // The kernel's own work, such as clearing a huge page, and bursts of a crowded memory may take
-  // far longer than usual: with these only what the system tells counts.
-  if (step == StepKind::fault || step == StepKind::migration || step == StepKind::lines)
-    return trace.stopped;
-  // Who waits for a counter that others have runs all the while.
-  const auto* const counter = flow.kernel.find<CounterParameters>();
-  if (counter != nullptr && counter->workers > 1) return trace.stopped;
-  // Nothing else makes a block of some hundred loads so much slower than the others.
-  constexpr std::int64_t far_longer = 20;
-  std::vector<std::int64_t> times;
-  for (const Sample& sample : trace.samples) times.push_back(sample.duration_ns);
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  std::vector<std::size_t> stopped;
-  auto seen = trace.stopped.begin();
-  for (std::size_t i = 0; i < trace.samples.size(); ++i) {
-    const bool told = seen != trace.stopped.end() && *seen == i;
-    if (told) ++seen;
-    if (told || trace.samples[i].duration_ns >= far_longer * *middle) stopped.push_back(i);
-  }
-  return stopped;
-}
-
 std::vector<double> running_samples_of(const Flow& flow, const Trace& trace) {
   std::vector<double> samples = samples_of(flow, trace);
-  const std::vector<std::size_t> stopped = stopped_samples(flow, trace);
   // Rates of what moves memory are over all of the time.
-  const bool all = traits_of(flow.kernel).step == StepKind::lines;
-  if (all || stopped.size() == samples.size()) return ascending(std::move(samples));
-  std::vector<double> running;
-  for (std::size_t i = 0; i < samples.size(); ++i)
-    if (!std::ranges::binary_search(stopped, i)) running.push_back(samples[i]);
-  return ascending(std::move(running));
+  if (traits_of(flow.kernel).step != StepKind::lines) samples = without_stops(trace, samples);
+  return ascending(std::move(samples));
 }
 
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {

@@ -20,11 +20,8 @@ Distribution distribution_of_groups(const GroupTimes& times);
 
 /// A trace's samples in the unit of its first metric, in the order of time. Pure.
 std::vector<double> samples_of(const Flow& flow, const Trace& trace);
-/// Indices of the samples, ascending, in which its thread was stopped: it lost its CPU, as the
-/// system tells, or the sample took far longer than the others, as where a hypervisor has the CPU.
-std::vector<std::size_t> stopped_samples(const Flow& flow, const Trace& trace);
 /// The samples in the same unit, ascending, without those in which it was stopped; all samples of
-/// what moves memory, and where it was stopped in each.
+/// what moves memory.
 std::vector<double> running_samples_of(const Flow& flow, const Trace& trace);
 
 /// The mean over the samples in which the thread ran: "latency" in s (a dependent load) of a chase,

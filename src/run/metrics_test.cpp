@@ -1,5 +1,7 @@
 #include "run/metrics.h"
 
+#include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/sampler.h"
+#include "engine/sharing.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -105,9 +109,18 @@ Flow flow_of(const char* kernel) {
   return flow;
 }
 
+/// With the stops that an engine finds.
+Trace noted(const char* kernel, Trace trace) {
+  Scenario scenario;
+  scenario.flows = {flow_of(kernel)};
+  std::vector<Trace> traces{std::move(trace)};
+  note_stops(scenario, traces, false);
+  return traces.front();
+}
+
 TEST(Stops, AreNoPartOfALatency) {
   const auto latency_in = [](const Trace& trace) {
-    return *figure_named(figures_of(flow_of("chase"), trace), "latency")->value();
+    return *figure_named(figures_of(flow_of("chase"), noted("chase", trace)), "latency")->value();
   };
   const Trace quiet = chase_trace({20'000});
   Trace switched = chase_trace({20'000, 90'000});
@@ -121,8 +134,8 @@ TEST(Stops, AreNoPartOfALatency) {
 
 TEST(Stops, OfWhatMovesMemoryArePartOfItsRate) {
   Trace trace = chase_trace({20'000, 4'000'000});
-  EXPECT_TRUE(stopped_samples(flow_of("read"), trace).empty()) << "memory may be crowded";
-  EXPECT_EQ(stopped_samples(flow_of("chase"), trace).size(), 1U);
+  EXPECT_TRUE(noted("read", trace).stopped.empty()) << "memory may be crowded";
+  EXPECT_EQ(noted("chase", trace).stopped.size(), 1U);
   trace.stopped = {201};
   const auto figures = figures_of(flow_of("read"), trace);
   const Figure& rate = *figure_named(figures, "bandwidth");
@@ -132,12 +145,90 @@ TEST(Stops, OfWhatMovesMemoryArePartOfItsRate) {
   EXPECT_NEAR(*rate.value(), bytes / (201 * 20e-6 + 4e-3), bytes * 1e-3);
 }
 
-TEST(Stops, AFigureOfNothingButStopsIsOfThese) {
+TEST(Stops, OfNothingButStopsThereIsNoFigure) {
   Trace trace = chase_trace({});
   trace.samples = {{0, 20'000}, {20'000, 20'000}};
   trace.stopped = {0, 1};
   trace.steps_per_sample = 200;
-  EXPECT_DOUBLE_EQ(*figures_of(flow_of("chase"), trace)[0].value(), 100e-9);
+  const auto figures = figures_of(flow_of("chase"), noted("chase", trace));
+  ASSERT_EQ(figures.size(), 1U);
+  EXPECT_FALSE(figures[0].value());
+}
+
+/// Two CPUs that add to one counter: 33 ns an addition while both do, 5 ns while one has lost its
+/// CPU. Something else has each for `away_ns` of every 8 ms, the second 3 ms after the first.
+struct Adder {
+  std::int64_t away_ns = 0, first_ns = 0;
+  static constexpr std::int64_t every_ns = 8'000'000;
+  bool is_away(double at_ns) const {
+    return std::fmod(at_ns + static_cast<double>(every_ns - first_ns),
+                     static_cast<double>(every_ns)) < static_cast<double>(away_ns);
+  }
+};
+
+Trace additions_of(int flow, const Adder& mine, const Adder& other) {
+  constexpr double both_ns = 33, alone_ns = 5;
+  ScriptedClock clock(20);
+  StopRule rule;
+  rule.time = std::chrono::milliseconds(40);
+  Sampler sampler(clock, rule, [&](std::uint64_t steps) {
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      if (mine.is_away(clock.time_ns())) clock.lose_cpu(static_cast<double>(mine.away_ns));
+      clock.advance(other.is_away(clock.time_ns()) ? alone_ns : both_ns);
+    }
+  });
+  sampler.calibrate();
+  while (!sampler.done()) sampler.record();
+  Trace trace;
+  std::move(sampler).finish(trace);
+  trace.flow = flow;
+  return trace;
+}
+
+/// The time of an addition by each of two CPUs that are away for so long.
+std::vector<std::optional<double>> addition_times(std::int64_t first_away_ns,
+                                                  std::int64_t second_away_ns, bool share_cpus) {
+  Scenario scenario;
+  scenario.flows.assign(2, flow_of("fetch-add"));
+  for (Flow& flow : scenario.flows) flow.kernel.as<CounterParameters>().workers = 2;
+  scenario.flows[1].shares = 0;
+  const Adder first{first_away_ns, 0}, second{second_away_ns, 3'000'000};
+  std::vector<Trace> traces{additions_of(0, first, second), additions_of(1, second, first)};
+  note_stops(scenario, traces, share_cpus);
+  std::vector<std::optional<double>> times;
+  for (const Trace& trace : traces)
+    times.push_back(
+        figures_of(scenario.flows[static_cast<std::size_t>(trace.flow)], trace)[0].value());
+  return times;
+}
+
+TEST(Stops, OfOneWorkerOnACounterAreNoTimeOfTheOthers) {
+  for (const auto& time : addition_times(4'000'000, 0, false)) {
+    ASSERT_TRUE(time);
+    EXPECT_NEAR(*time, 33e-9, 1e-9) << "not 5 ns, as while the other was away";
+  }
+  for (const auto& time : addition_times(2'000'000, 3'000'000, false)) {
+    ASSERT_TRUE(time);
+    EXPECT_NEAR(*time, 33e-9, 1e-9);
+  }
+  const auto in_turn = addition_times(4'000'000, 0, true);
+  EXPECT_LT(*in_turn[1], 15e-9) << "who shares its CPU measures that";
+}
+
+TEST(Stops, WorkersThatNeverRanTogetherHaveNoFigure) {
+  Scenario scenario;
+  scenario.flows.assign(2, flow_of("fetch-add"));
+  scenario.flows[1].shares = 0;
+  Trace ran = chase_trace({20'000}), stood = ran;
+  ran.flow = 0;
+  stood.flow = 1;
+  stood.samples = {{0, 2'020'000}};
+  stood.stopped = {0};
+  std::vector<Trace> traces{ran, stood};
+  note_stops(scenario, traces, false);
+  EXPECT_EQ(traces[0].stopped.size(), ran.samples.size());
+  for (const Trace& trace : traces)
+    EXPECT_FALSE(figures_of(scenario.flows[0], trace)[0].value()) << trace.flow;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -160,6 +161,8 @@ class SessionPart {
   std::pair<Visit, Expected<void>> try_visit(const PointRun& point, Seconds window,
                                              bool keep_memory);
   Expected<void> run_scenario(std::size_t index, Seconds window, bool keep_memory, Visit& visit);
+  void correct_pace(std::size_t index, const std::vector<Trace>& traces);
+  Expected<bool> missed_its_rate(const PointRun& point) const;
   Expected<void> take_failure(const PlannedScenario& planned, Error error, Visit& visit);
   Expected<void> take_traces(const PlannedScenario& planned, std::vector<Trace> traces,
                              Visit& visit);
@@ -187,8 +190,15 @@ class SessionPart {
   std::vector<int> session_workers_;  ///< by worker, the session's number of it
   std::vector<int> own_workers_;      ///< by the session's number, this part's; -1: none
   std::string my_process_memory_;
-  std::size_t measured_now_ = 0;  ///< scenario of the plan
-  std::size_t memory_of_ = 0;     ///< the one that my_process_memory_ is of
+  /// Of loads that are held to a rate.
+  struct Pace {
+    double factor = 1;  ///< how many times as much as asked for they are told to move
+    double missed = 1;  ///< how many times as much was asked for as they moved the last time
+    bool helps = true;  ///< being told more, they moved more
+  };
+  std::map<std::size_t, Pace> paces_;  ///< by scenario of the plan
+  std::size_t measured_now_ = 0;       ///< scenario of the plan
+  std::size_t memory_of_ = 0;          ///< the one that my_process_memory_ is of
 };
 
 }  // namespace numatlas

@@ -191,6 +191,47 @@ Expected<void> SessionPart::retest() {
       });
 }
 
+/// Loads that are held to a rate fall short of it where some are starved by others, or their bursts
+/// leave gaps: the next time they are told to move as much more. Of this rank's own loads together.
+void SessionPart::correct_pace(std::size_t index, const std::vector<Trace>& traces) {
+  if (timeless()) return;
+  double asked = 0, reached = 0;
+  for (const Trace& trace : traces) {
+    const Flow& flow = setup_.plan[index].scenario.flows[static_cast<std::size_t>(trace.flow)];
+    if (!flow.rate || !(trace.together_ns() > 0)) continue;
+    double steps = 0;
+    for (const double part : steps_by_stretch(trace, 1)) steps += part;
+    asked += *flow.rate;
+    reached += steps * static_cast<double>(traffic_per_step(flow.kernel).counted()) /
+               (static_cast<double>(trace.together_ns()) * 1e-9);
+  }
+  if (!(asked > 0) || !(reached > 0)) return;
+  // Beyond that the memory gives no more.
+  constexpr double most = 2, least_help = 0.99;
+  Pace& pace = paces_[index];
+  const double missed = asked / reached;
+  pace.helps = pace.factor <= 1 || missed < least_help * pace.missed;
+  pace.missed = missed;
+  pace.factor = std::clamp(pace.factor * missed, 1.0, most);
+}
+
+/// Whether the loads of a point fell short of their rates on some rank though they could be told to
+/// move more: before, a point at 95 % of the peak stood beside that at 85 %. Collective.
+Expected<bool> SessionPart::missed_its_rate(const PointRun& point) const {
+  // Half a step between the closest parts of a peak that `loaded` asks for.
+  constexpr double enough = 1.025;
+  bool missed = false, is_paced = false;
+  for (std::size_t i = point.first; i < point.first + point.count; ++i) {
+    is_paced = is_paced || std::ranges::any_of(setup_.plan[i].scenario.flows, [](const Flow& flow) {
+                 return flow.rate.has_value();
+               });
+    const auto pace = paces_.find(i);
+    missed = missed || (pace != paces_.end() && pace->second.missed > enough && pace->second.helps);
+  }
+  if (!is_paced || timeless()) return false;
+  return state_.comm.any(missed);
+}
+
 /// One scenario of a visit: its flows, or why there are none. An error ends the session.
 Expected<void> SessionPart::run_scenario(std::size_t index, Seconds window, bool keep_memory,
                                          Visit& visit) {
@@ -211,8 +252,11 @@ Expected<void> SessionPart::run_scenario(std::size_t index, Seconds window, bool
   scenario.memory_number = state_.memory_number;
   scenario.keep_memory = keep_memory;
   mark_in_memory(scenario);
-  for (Flow& flow : scenario.flows)
+  const auto pace = paces_.find(index);
+  for (Flow& flow : scenario.flows) {
     flow.kernel.seed += static_cast<std::uint64_t>(state_.memory_number);
+    if (flow.rate && pace != paces_.end()) *flow.rate *= pace->second.factor;
+  }
   auto traces = run_weighted(*engine_, planned, scenario);
   if (!traces) return take_failure(planned, traces.error(), visit);
   for (const Trace& trace : *traces) {
@@ -220,6 +264,7 @@ Expected<void> SessionPart::run_scenario(std::size_t index, Seconds window, bool
     const Seconds start = Nanoseconds(trace.samples.front().start_ns - state_.start_ns);
     visit.start = std::min(visit.start, start.count());
   }
+  correct_pace(index, *traces);
   recorded_ += timeless() ? Seconds(scenario.stop.time) : time_used(*traces, scenario.stop);
   return take_traces(planned, *std::move(traces), visit);
 }
@@ -258,6 +303,15 @@ Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool found_me
     return {};
   }
   auto [visit, ran] = try_visit(point, window, keep_memory);
+  // Later visits go on with the pace that the first one found.
+  constexpr int most_corrections = 3;
+  for (int i = 0; i < most_corrections && ran && visit.status == Status::ok && point.visits() == 0;
+       ++i) {
+    if (!TRY(missed_its_rate(point))) break;
+    auto [corrected, ran_again] = try_visit(point, window, keep_memory);
+    ran = ran_again;
+    if (corrected.status == Status::ok) visit = std::move(corrected);
+  }
   const bool only_one = options_.visits == 1 || point.once;
   if (ran && visit.status == Status::ok && !only_one && state_.repeats.again(visit.use)) {
     auto [again, ran_again] = try_visit(point, window, keep_memory);

@@ -19,13 +19,11 @@ COUNTED, MOVED = "bandwidth_sum", "traffic_sum"
 MOVED_WORDS = "memory traffic: with lines that are read before they are written"
 #: The part of the peak at which programs that use their memory well are.
 WELL_USED = 0.8
-#: A knee is at least this part of both axes below the line from the first point to the last.
-LEAST_BEND = 0.1
 #: What is marked.
 AT_80 = "at 80 %: where a load of 80 % of the peak was asked for, or between its neighbours"
 #: Facts that are marked.
 IDLE, KNEE, LOAD_PEAK = "loaded_latency_idle", "loaded_latency_80", "loaded_bandwidth_peak"
-BEND = "knee: the point furthest below the line from the first point to the last"
+BEND = "knee: where two straight lines meet that fit better than one"
 
 
 def lines_of(kernel: str) -> tuple[int, int] | None:
@@ -56,7 +54,7 @@ def over_traffic(view: View, metrics: Any) -> View:
 
 
 def special_points(frame: pd.DataFrame, x_unit: str, y: Cell, y_unit: str) -> list[Special]:
-    """Of a curve the latency at 80 % of its peak, as the program states it, and its knee."""
+    """Of a curve the latency at 80 % of its peak and its knee, as the program states them."""
     found = []
     ends = [f"latency_at_80_percent.{end}" for end in ("value", "low", "high")]
     at_80 = frame.reindex(columns=ends).apply(pd.to_numeric).dropna(subset=ends[:1]) * y["scale"]
@@ -68,25 +66,13 @@ def special_points(frame: pd.DataFrame, x_unit: str, y: Cell, y_unit: str) -> li
         if pd.notna(x) and not poorly_known(value, low, high):
             told = f"{number_text(value, 3)} {y_unit} {plus_minus(value, low, high)}".strip()
             found.append(Special(x, value, f"{told} at 80 %", AT_80))
-    knee = knee_of(frame.dropna(subset=["x", "value"]).sort_values("x"))
-    if knee:
-        found.append(Special(*knee, f"knee {number_text(knee[0], 3)} {x_unit}", BEND))
+    columns = ["x", f"{COUNTED}.value", "knee.value", "knee_latency.value"]
+    known = frame.reindex(columns=columns).apply(pd.to_numeric).dropna()
+    for x, counted, load, latency in known.head(1).itertuples(index=False):
+        # The axis may be the traffic.
+        at = x * load / counted
+        found.append(Special(at, latency * y["scale"], f"knee {number_text(at, 3)} {x_unit}", BEND))
     return found
-
-
-def knee_of(known: pd.DataFrame) -> tuple[float, float] | None:
-    """Of points with x, value, low and high the one that is furthest below the line from the first to the
-    last one, each axis from 0 to 1 (Satopää and others, Kneedle, 2011). None where the curve is straight, or
-    this point is not above the first one: within their intervals all is noise."""
-    numbers = known[["x", "value", "low", "high"]].astype(float)
-    xs, ys = numbers["x"].to_numpy(), numbers["value"].to_numpy()
-    if len(xs) < 4 or xs[-1] <= xs[0] or ys[-1] <= ys[0]:
-        return None
-    bends = (xs - xs[0]) / (xs[-1] - xs[0]) - (ys - ys[0]) / (ys[-1] - ys[0])
-    at = int(bends.argmax())
-    low, high = numbers["low"].fillna(numbers["value"]), numbers["high"].fillna(numbers["value"])
-    above = low.iloc[at] > high.iloc[0]
-    return (xs[at], ys[at]) if above and bends[at] > LEAST_BEND else None
 
 
 def load_marks(result: Result, main: Cell, unit: str, scale: float) -> list[Mark]:

@@ -202,8 +202,8 @@ TEST(GpuCurve, LatencyRisesWithTheLoad) {
   const auto parsed = parse_run("loaded", {"--on", "gpu:0", "--dry-run"});
   ASSERT_TRUE(parsed);
   for (const Fact& fact : parsed->benchmark.facts(report)) keys.push_back(fact.key);
-  EXPECT_THAT(keys, ElementsAre("loaded_latency_idle", "loaded_latency_80", "loaded_latency_peak",
-                                "loaded_bandwidth_peak"));
+  EXPECT_THAT(keys, ElementsAre("loaded_latency_idle", "loaded_knee", "loaded_latency_80",
+                                "loaded_latency_peak", "loaded_bandwidth_peak"));
 }
 
 TEST(GpuCurve, OneCounterIsSlowerThanLinesOfTheirOwn) {

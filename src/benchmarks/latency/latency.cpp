@@ -406,7 +406,16 @@ std::vector<View> views(const Options& own, const RunReport& report) {
 
 std::vector<Fact> facts(const Options& own, const RunReport& report) {
   if (!own.chains.empty()) return chains_facts(report);
-  return compares_threads(report) ? threads_facts(report) : latency_facts(report);
+  std::vector<Fact> facts =
+      compares_threads(report) ? threads_facts(report) : latency_facts(report);
+  // Of the largest size, with the largest pages.
+  const ScenarioResult* most = nullptr;
+  for (const ScenarioResult& one : report.scenarios)
+    if (!is_tail_step(one) && (most == nullptr || one.size >= most->size)) most = &one;
+  if (!own.tail.asked() || most == nullptr) return facts;
+  std::vector<Fact> all = tail_facts(*most, "Idle latency");
+  std::ranges::move(facts, std::back_inserter(all));
+  return all;
 }
 
 }  // namespace

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "benchmarks/tail.h"
 #include "kernels/traits.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
@@ -30,6 +32,28 @@ std::optional<double> load_reach(const ScenarioResult& point) {
 }
 
 }  // namespace
+
+std::vector<std::string> curve_labels(const RunReport& report) {
+  const bool on_gpus = !report.scenarios.empty() && find_label(report.scenarios.front(), "gpus");
+  if (on_gpus) return {"pages", "gpus", "memory", "load_kernel"};
+  return {"pages", "cpu_node", "memory_node", "load_kernel"};
+}
+
+std::vector<CaseGroup> curves_of(const RunReport& report) {
+  auto curves = groups_of(report, curve_labels(report));
+  for (CaseGroup& curve : curves)
+    std::erase_if(curve.cases, [](const ScenarioResult* one) { return is_tail_step(*one); });
+  return curves;
+}
+
+std::optional<Knee> knee_of(const CaseGroup& curve) {
+  std::vector<LoadedPoint> points;
+  for (const ScenarioResult* one : curve.cases) {
+    if (const auto latency = estimate_of(*one, "latency"))
+      points.push_back({estimate_of(*one, "bandwidth_sum").value_or(0), *latency});
+  }
+  return knee_of(std::span<const LoadedPoint>(points));
+}
 
 double load_rate_of(const ScenarioResult& point) {
   return estimate_of(point, "bandwidth_sum").value_or(0).value;
@@ -110,14 +134,50 @@ Whereabouts whereabouts_of(const ScenarioResult& point) {
           "CPUs"};
 }
 
-/// One of the two is enough for a line.
-void show_no_half_beside_80(std::vector<Fact>& facts) {
-  const auto is_shown_80 = [](const Fact& fact) {
-    return fact.key == at_80_key && !fact.heading.empty();
+/// Whether the points are of memory, under reads.
+bool is_told(const ScenarioResult& point) {
+  const std::string kernel = label_of(point, "load_kernel");
+  return (kernel.empty() || !traits_of(kernel).writes) && cache_text(point).empty();
+}
+
+/// The knee of each curve, or up to which load there is none.
+void add_knees(std::vector<Fact>& facts, const RunReport& report) {
+  for (const CaseGroup& curve : curves_of(report)) {
+    const auto knee = knee_of(curve);
+    const ScenarioResult& last = *curve.cases.back();
+    if (!knee || !is_told(last)) continue;
+    const Whereabouts place = whereabouts_of(last);
+    const auto of_place = [&](const Fact& fact) { return fact.where == place.labels; };
+    // Beside what is shown of the same nodes: behind the latency while idle, or at the end.
+    const auto idle = std::ranges::find_if(facts, of_place);
+    const auto after = std::ranges::find_if(facts.rbegin(), facts.rend(), of_place).base();
+    if (idle == facts.end()) continue;
+    const std::string heading = idle->heading;
+    if (knee->load)
+      facts.insert(idle + 1, Fact{"loaded_knee", place.labels,
+                                  "load from which on the latency rises steeply, " + place.words,
+                                  "B/s", *knee->load, heading, "knee at {}"});
+    else
+      facts.insert(after, Fact{"loaded_no_knee", place.labels,
+                               "load up to which the latency has no knee, " + place.words, "B/s",
+                               Estimate(knee->highest), heading, "no knee up to {}"});
+  }
+}
+
+/// The line tells the knee, or the latency at 80 % of the peak, or that at half of it; and the
+/// highest load once.
+void shorten_line(std::vector<Fact>& facts) {
+  const auto is_shown = [&](std::string_view key) {
+    return std::ranges::any_of(
+        facts, [&](const Fact& fact) { return fact.key == key && !fact.heading.empty(); });
   };
-  if (std::ranges::none_of(facts, is_shown_80)) return;
-  for (Fact& fact : facts)
-    if (fact.key == half_key) fact.heading = fact.line = "";
+  const auto hide = [&](std::string_view key) {
+    for (Fact& fact : facts)
+      if (fact.key == key) fact.heading = fact.line = "";
+  };
+  if (is_shown("loaded_knee")) hide(at_80_key);
+  if (is_shown("loaded_knee") || is_shown(at_80_key)) hide(half_key);
+  if (is_shown("loaded_no_knee")) hide("loaded_bandwidth_peak");
 }
 
 }  // namespace
@@ -128,10 +188,8 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
   std::string shown;
   std::set<std::string> others;
   const auto add_point = [&](const FactLoad& load, const ScenarioResult& point) {
-    const std::string kernel = label_of(point, "load_kernel");
     const auto latency = latency_at(load, point);
-    if (!latency || (!kernel.empty() && traits_of(kernel).writes) || !cache_text(point).empty())
-      return;
+    if (!latency || !is_told(point)) return;
     const Whereabouts place = whereabouts_of(point);
     const std::string& nodes = place.words;
     const auto add = [&](std::string_view key, const std::string& words, Unit unit,
@@ -158,12 +216,13 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
   for (const FactLoad& load : fact_loads) {
     for (const ScenarioResult& point : report.scenarios) add_point(load, point);
   }
-  show_no_half_beside_80(facts);
-  for (Fact& fact : facts) {
-    if (others.empty() || fact.key != "loaded_bandwidth_peak" || fact.heading.empty()) continue;
-    fact.line +=
+  add_knees(facts, report);
+  shorten_line(facts);
+  const auto last = std::ranges::find_if(facts.rbegin(), facts.rend(),
+                                         [](const Fact& fact) { return !fact.heading.empty(); });
+  if (!others.empty() && last != facts.rend())
+    last->line +=
         fmt::format("; {} more pair{} of nodes", others.size(), others.size() == 1 ? "" : "s");
-  }
   return facts;
 }
 

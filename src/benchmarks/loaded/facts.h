@@ -2,8 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "benchmarks/loaded/knee.h"
+#include "record/labels.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -24,8 +27,15 @@ bool reached_its_rate(const ScenarioResult& point);
 std::optional<Estimate> latency_between(const ScenarioResult& before, const ScenarioResult& after,
                                         const ScenarioResult& peak, double part);
 
+/// What the points of a curve have alike.
+std::vector<std::string> curve_labels(const RunReport& report);
+/// The points of each kernel between the same nodes, and the idle one that these start with.
+std::vector<CaseGroup> curves_of(const RunReport& report);
+/// Where a curve bends; nothing where that cannot be told (knee_of).
+std::optional<Knee> knee_of(const CaseGroup& curve);
+
 /// Of each pair of nodes the latency while idle, at half of the peak, at 80 % of it and at the
-/// peak, under reads.
+/// peak, and the knee, under reads.
 std::vector<Fact> loaded_facts(const RunReport& report);
 
 }  // namespace numatlas

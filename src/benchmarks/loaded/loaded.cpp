@@ -293,22 +293,7 @@ Expected<Plan> refine(const Options& own, const PlanInput& input, const RunRepor
   return more;
 }
 
-/// What the points of a curve have alike.
-std::vector<std::string> curve_labels(const RunReport& report) {
-  const bool on_gpus = !report.scenarios.empty() && find_label(report.scenarios.front(), "gpus");
-  if (on_gpus) return {"pages", "gpus", "memory", "load_kernel"};
-  return {"pages", "cpu_node", "memory_node", "load_kernel"};
-}
-
 std::string load_of(const ScenarioResult& point) { return label_of(point, "load"); }
-
-/// The points of each kernel between the same nodes, and the idle one that these start with.
-std::vector<CaseGroup> curves_of(const RunReport& report) {
-  auto curves = groups_of(report, curve_labels(report));
-  for (CaseGroup& curve : curves)
-    std::erase_if(curve.cases, [](const ScenarioResult* one) { return is_tail_step(*one); });
-  return curves;
-}
 
 /// What each load adds to the idle latency.
 void add_latency_added(RunReport& report) {
@@ -347,7 +332,7 @@ void order_by_load(RunReport& report) {
 
 /// The latency at 80 % of the peak: of the point that was asked for this load, where it reached it.
 /// Without such a point: where the load is 80 % of the largest of all, between the points next to
-/// it.
+/// it. The knee is of the first point that has its load.
 void conclude(const Options& own, RunReport& report) {
   constexpr double part = 0.8;
   constexpr const char* key = "latency_at_80_percent";
@@ -357,6 +342,13 @@ void conclude(const Options& own, RunReport& report) {
     const auto mine = [&](const ScenarioResult& point) -> std::vector<Figure>& {
       return report.scenarios[static_cast<std::size_t>(&point - report.scenarios.data())].figures;
     };
+    if (const auto knee = knee_of(curve); knee && knee->load) {
+      const auto behind = std::ranges::find_if(curve.cases, [&](const ScenarioResult* point) {
+        return load_rate_of(*point) >= knee->load->value;
+      });
+      mine(**behind).push_back({"knee", "B/s", *knee->load, std::nullopt});
+      mine(**behind).push_back({"knee_latency", "s", Estimate(knee->latency), std::nullopt});
+    }
     const auto asked = std::ranges::find_if(curve.cases, [](const ScenarioResult* point) {
       return load_of(*point) == "80%" && estimate_of(*point, "latency") && reached_its_rate(*point);
     });
@@ -421,6 +413,13 @@ bool shows_distribution(const Options& own, const ScenarioResult& point) {
          load == peak_load;
 }
 
+/// "knee: 110 GB/s ±2.0 %, 130.2 ns", "no knee up to 136 GB/s".
+std::string knee_text(const Knee& knee) {
+  if (!knee.load) return "no knee up to " + quantity_text(knee.highest, "B/s");
+  return fmt::format("knee: {}, {} ns", estimate_text(*knee.load, "B/s"),
+                     short_number(knee.latency * in_ns, 1));
+}
+
 std::vector<View> views(const Options& own, const RunReport& report) {
   std::vector<View> views;
   for (const CaseGroup& curve : curves_of(report)) {
@@ -459,14 +458,15 @@ std::vector<View> views(const Options& own, const RunReport& report) {
                   figure_column("of peak", "peak_share", in_percent, Part::value, 0, " %"),
                   label_column("in cache", "cache")};
     for (const ScenarioResult* point : curve.cases) {
-      if (const auto knee = estimate_of(*point, "latency_at_80_percent")) {
+      if (const auto at_80 = estimate_of(*point, "latency_at_80_percent")) {
         // With the digits of its row.
-        const auto width = half_width(*knee);
+        const auto width = half_width(*at_80);
         view.verdict = {fmt::format("at 80 % of the peak: {} ns{}",
-                                    short_number(knee->value * in_ns, 1),
+                                    short_number(at_80->value * in_ns, 1),
                                     width ? plus_minus_text(*width) : "")};
       }
     }
+    if (const auto knee = knee_of(curve)) view.verdict.push_back(knee_text(*knee));
     views.push_back(std::move(view));
   }
   if (own.tail.asked())

@@ -373,15 +373,20 @@ std::string verdict(const RunReport& report, const ScenarioResult& best, bool ke
   for (auto& [node, weight] : equal) weight = 1;
   const ScenarioResult* nearest = point_of(report, nearest_alone);
   const ScenarioResult* even = point_of(report, text_of(equal));
+  const auto times = nearest != nullptr ? gain_of(report, best, *nearest) : std::nullopt;
+  const bool alone = times && is_less(*times);
   std::string text =
-      fmt::format("Best: {} with {} GB/s\n", text_of(weights), gb(rate_of(best)->value));
+      alone ? fmt::format(
+                  "Best: the nearest node alone with {} GB/s; no weights are as fast\n"
+                  "The best weights: {} with {} GB/s\n",
+                  gb(rate_of(*nearest)->value), text_of(weights), gb(rate_of(best)->value))
+            : fmt::format("Best: {} with {} GB/s\n", text_of(weights), gb(rate_of(best)->value));
   text +=
       even == &best ? "  these are equal weights\n" : against("equal weights", report, best, even);
   text += against("the nearest node alone", report, best, nearest);
   if (report.ranks > 1) text += "With several ranks only the coarse grid is measured.\n";
   text += confirmed_text(report, best, kept);
-  const auto times = nearest != nullptr ? gain_of(report, best, *nearest) : std::nullopt;
-  if (times && is_less(*times)) return text + "No weights are as fast as the nearest node alone.\n";
+  if (alone) return text;
   return text + fmt::format(
                     "For all programs under weighted interleave (numactl --weighted-interleave), "
                     "as root:\n  {}\n",
@@ -409,7 +414,8 @@ std::vector<View> views(const Options& own, const RunReport& report) {
   return {view};
 }
 
-/// What the best weights give, and that against the nearest node alone.
+/// What is fastest, the best weights or the nearest node alone, and what the weights give against
+/// it.
 std::vector<Fact> facts(const RunReport& report) {
   const ScenarioResult* const best = best_point(report);
   const auto rate = best != nullptr ? rate_of(*best) : std::nullopt;
@@ -425,28 +431,32 @@ std::vector<Fact> facts(const RunReport& report) {
   const auto times = nearest != nullptr ? gain_of(report, *best, *nearest) : std::nullopt;
   const std::string cache = cache_text(*best).empty() ? "" : " in " + cache_text(*best);
   const std::string how = best->kernel + (cpu_nodes.empty() ? "" : ", CPUs of " + cpu_nodes);
+  const std::string who = fmt::format("{} of {} CPUs{}", best->kernel, report.workers.size(),
+                                      cpu_nodes.empty() ? "" : " (" + cpu_nodes + ")");
   const bool several = weights_of(*best).size() > 1;
-  std::vector<Fact> facts{
-      {"weights_bandwidth",
-       {{"weights", weights}, {"kernel", best->kernel}, {"cpu_nodes", to_list(nodes)}},
-       fmt::format("{} of {} CPUs{} over memory interleaved by the best weights found ({})",
-                   best->kernel, report.workers.size(),
-                   cpu_nodes.empty() ? "" : " (" + cpu_nodes + ")", weights),
-       "B/s",
-       *rate,
-       "Interleave",
-       several ? fmt::format("{{}} with weights {}{} ({})", weights, cache, how)
-               : fmt::format("{{}} on node {} alone{} ({})",
-                             to_list(NodeSet{weights_of(*best).front().first}), cache, how)}};
-  if (times && several) {
-    facts.push_back({"weights_times",
-                     {{"weights", weights}},
-                     "that against each CPU's nearest node alone",
-                     "1",
-                     *times,
-                     "Interleave",
-                     "{} that of the nearest node alone"});
+  const bool alone = times && several && is_less(*times);
+  std::vector<Fact> facts;
+  const auto add = [&](const char* key, const std::string& words, Unit unit,
+                       const Estimate& estimate, const std::string& line) {
+    facts.push_back({key, {{"weights", weights}}, words, unit, estimate, "Interleave", line});
+  };
+  if (alone) {
+    add("nearest_bandwidth", who + " over each CPU's nearest node alone", "B/s", *rate_of(*nearest),
+        fmt::format("{{}} on the nearest node alone, faster than any weights{} ({})", cache, how));
+    facts.back().where = {{"kernel", best->kernel}, {"cpu_nodes", to_list(nodes)}};
   }
+  add("weights_bandwidth",
+      fmt::format("{} over memory interleaved by the best weights found ({})", who, weights), "B/s",
+      *rate,
+      alone     ? fmt::format("{{}} with the best weights, {}", weights)
+      : several ? fmt::format("{{}} with weights {}{} ({})", weights, cache, how)
+                : fmt::format("{{}} on node {} alone{} ({})",
+                              to_list(NodeSet{weights_of(*best).front().first}), cache, how));
+  facts.back().where.insert(facts.back().where.end(),
+                            {{"kernel", best->kernel}, {"cpu_nodes", to_list(nodes)}});
+  if (times && several)
+    add("weights_times", "that against each CPU's nearest node alone", "1", *times,
+        "{} that of the nearest node alone");
   return facts;
 }
 

@@ -306,10 +306,36 @@ TEST(WeightsGain, IsWhatTablesAndFactsTell) {
   const std::string text = views_text(report, parse_run("weights", {})->benchmark.views(report));
   EXPECT_THAT(text, HasSubstr("against equal weights: +2.0 % (+"));
   EXPECT_THAT(text, HasSubstr("against the nearest node alone: less, -3."));
-  EXPECT_THAT(text, HasSubstr("No weights are as fast as the nearest node alone."));
+  EXPECT_THAT(text, HasSubstr("Best: the nearest node alone with "));
+  EXPECT_THAT(text, HasSubstr("The best weights: 0=2,1=1 with "));
   const std::vector<Fact> facts = parse_run("weights", {})->benchmark.facts(report);
-  ASSERT_EQ(facts.size(), 2U);
-  EXPECT_EQ(facts[1].estimate, gain_of(report, report.scenarios[0], report.scenarios[2]));
+  ASSERT_EQ(facts.size(), 3U);
+  EXPECT_EQ(facts[2].estimate, gain_of(report, report.scenarios[0], report.scenarios[2]));
+}
+
+std::vector<std::string> keys_of(const std::vector<Fact>& facts) {
+  std::vector<std::string> keys;
+  for (const Fact& fact : facts) keys.push_back(fact.key);
+  return keys;
+}
+
+// It said "408 GB/s with weights 47:2" in the answer, and "no weights are as fast" below.
+TEST(WeightsFacts, TheFastestStandsFirst) {
+  const auto facts_of = [](double nearest) {
+    return parse_run("weights", {})
+        ->benchmark.facts(
+            report_of({measured("nearest", "0", nearest), measured("0=1,2=1", "0", 50)}));
+  };
+  const auto slower = facts_of(80), faster = facts_of(40), as_fast = facts_of(50);
+  EXPECT_THAT(keys_of(slower),
+              ElementsAre("nearest_bandwidth", "weights_bandwidth", "weights_times"));
+  EXPECT_EQ(slower[0].estimate.value, 80e9);
+  EXPECT_THAT(slower[0].line, HasSubstr("{} on the nearest node alone, faster than any weights"));
+  EXPECT_EQ(slower[1].line, "{} with the best weights, 0=1,2=1");
+  for (const auto& facts : {faster, as_fast}) {
+    EXPECT_THAT(keys_of(facts), ElementsAre("weights_bandwidth", "weights_times"));
+    EXPECT_THAT(facts[0].line, HasSubstr("{} with weights 0=1,2=1 ("));
+  }
 }
 
 /// What follows is the confirmation, once.
@@ -361,7 +387,8 @@ TEST(WeightsTable, NoCommandsWhereTheNearestAloneIsFaster) {
   const std::string text =
       table_of(report_of({measured("nearest", "0", 80), measured("0=1,2=1", "0", 50)}), false);
   EXPECT_THAT(text, HasSubstr("these are equal weights\n"));
-  EXPECT_THAT(text, HasSubstr("No weights are as fast as the nearest node alone."));
+  EXPECT_THAT(text, HasSubstr("Best: the nearest node alone with 80.00 GB/s; no weights are as "
+                              "fast\nThe best weights: 0=1,2=1 with 50.00 GB/s\n"));
   EXPECT_THAT(text, Not(HasSubstr("echo")));
 }
 

@@ -47,6 +47,9 @@ constexpr std::int64_t clock_cost_ns = 1000;
 // Where truth is at stake, it is as little as that of a real one.
 constexpr std::int64_t true_clock_cost_ns = 10;
 
+// How many times as long a load that is held to a rate takes.
+constexpr double paced_gaps = 1.06;
+
 /// Lines of a flow that lie in pages of their own; 0 where pages have several.
 std::uint64_t lines_in_own_pages(const Flow& flow) {
   const std::uint64_t stride = stride_of(flow.kernel).value;
@@ -105,6 +108,7 @@ class NullEngine final : public Engine {
       traces.push_back(*std::move(trace));
     }
     TRY(agree(comm_, mine));
+    note_stops(scenario, traces, false);
     if (speed_ && !scenario.stop.passes) {
       TRY(go_on_after(traces));
     }
@@ -295,7 +299,9 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   const double load_ns = mean_ns;
   const bool delayed = noise_ && noise_->delays && traits_of(flow.kernel).chases_on_cpu();
   if (delayed) mean_ns += noise_->delays->share * static_cast<double>(noise_->delays->by.count());
-  if (flow.rate && bytes > 0) mean_ns = std::max(mean_ns, bytes / *flow.rate * 1e9);
+  // Where truth is at stake, bursts leave gaps, as those of real loads do.
+  const double gaps = speed_ ? paced_gaps : 1;
+  if (flow.rate && bytes > 0) mean_ns = std::max(mean_ns, gaps * bytes / *flow.rate * 1e9);
   if (scenario.stop.passes) {
     trace.samples = passes_of(scenario, flow, worker, trace.residency);
     trace.stop = StopReason::passes;
