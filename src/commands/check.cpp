@@ -2,8 +2,12 @@
 // expected.
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -12,11 +16,15 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/read_file.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "comm/launcher.h"
 #include "commands/command.h"
 #include "compare/check.h"
+#include "compare/host_list.h"
+#include "compare/host_names.h"
 #include "compare/results.h"
 #include "published/expected.h"
 #include "record/report_json.h"
@@ -32,7 +40,7 @@ namespace {
 
 struct CheckOptions {
   std::vector<std::string> paths;
-  std::string format = "table", openmetrics, json, metric, expect;
+  std::string format = "table", openmetrics, json, metric, expect, max_age, since = "newest", hosts;
   SlowOptions slow;
   bool stats = false, no_fail = false;
 };
@@ -61,20 +69,47 @@ Expected<void> check_is_no_input(const char* option, const std::string& file,
   return {};
 }
 
+/// Hosts of --hosts that no run is of.
+Expected<std::vector<OpenHost>> absent_hosts(const std::string& file,
+                                             const std::vector<StoredRun>& runs) {
+  std::vector<OpenHost> absent;
+  if (file.empty()) return absent;
+  const auto text = TRY(read_file(file, "--hosts: " + printable(file), ""));
+  const auto names = parse_hosts(text);
+  if (!names) return fail(about("--hosts: " + printable(file), names.error()));
+  std::set<std::string> known;
+  for (const StoredRun& run : runs) known.insert(run.hosts.begin(), run.hosts.end());
+  for (const std::string& name : *names)
+    if (std::ranges::none_of(known, [&](const auto& one) { return is_same_name(one, name); }))
+      absent.push_back({name, "no result", "it has no result (--hosts)"});
+  return absent;
+}
+
 Expected<int> run_check(const CheckOptions& options) {
   CheckRule rule{TRY(options.slow.parse()), options.metric, {}};
   const bool by_table = options.expect == "published";
   if (!options.expect.empty() && !by_table) rule.expected = TRY(parse_expectations(options.expect));
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
   TRY(check_writable({{"--json", options.json}, {"--openmetrics", options.openmetrics}}));
-  const Results results = TRY(read_results(options.paths));
+  if (!options.max_age.empty()) {
+    const Nanoseconds age = TRY(of_option("--max-age", parse_duration(options.max_age)));
+    rule.max_age = std::chrono::duration_cast<std::chrono::seconds>(age).count();
+  }
+  if (options.since == "now") rule.now = std::time(nullptr);
+  Results results = TRY(read_results(options.paths));
   for (const auto& [option, file] :
        {std::pair("--json", options.json), std::pair("--openmetrics", options.openmetrics)})
     TRY(check_is_no_input(option, file, results));
+  const NamedHosts named = name_hosts(results.runs);
   if (by_table) rule.expected = TRY(published_expectations(results.runs));
-  Checked checked = TRY(check_runs(results.runs, rule));
-  checked.notes.insert(checked.notes.end(), results.notes.begin(), results.notes.end());
-  checked.broken = results.broken.size();
+  results.open.insert(results.open.end(), named.open.begin(), named.open.end());
+  for (OpenHost& host : TRY(absent_hosts(options.hosts, results.runs)))
+    results.open.push_back(std::move(host));
+  Checked checked = TRY(check_runs(results.runs, rule, results.open));
+  for (const auto& notes : {named.notes, results.notes})
+    checked.notes.insert(checked.notes.end(), notes.begin(), notes.end());
+  checked.broken = results.broken;
+  checked.closed = results.closed;
   const RunReport report = report_of(checked);
   TRY(write_stdout(text_of(report, options)));
   if (!options.openmetrics.empty())
@@ -83,7 +118,8 @@ Expected<int> run_check(const CheckOptions& options) {
   if (options.no_fail) return 0;
   for (const CheckedHost& host : checked.hosts)
     if (!host.findings.empty()) return exit_code_of_slow_nodes;
-  const bool all = checked.not_judged() == 0 && checked.broken == 0 && !checked.hosts.empty();
+  const bool all = checked.not_judged() == 0 && checked.broken.empty() && checked.closed.empty() &&
+                   !checked.hosts.empty();
   return !all ? exit_code_of_unjudged_nodes : 0;
 }
 
@@ -101,6 +137,13 @@ Start declare_check(CLI::App& app, const CommandLine&) {
       "Each names a kernel, a figure, or a fact of a survey; rates are at least that, times at "
       "most, with the whole interval\n"
       "published: 85 % of the least that others measured on the processor, for reads of all CPUs");
+  add_value(app, "--hosts", options->hosts, "FILE",
+            "hosts that have to have a result: one name a line, or Slurm's lists, n[01-04,07]");
+  add_value(app, "--max-age", options->max_age, "AGE",
+            "do not judge a host whose results are all older, such as 36h or 14d\n"
+            "Default: 7d, and a host without a result of the last night of the others");
+  add_choice(app, "--since", options->since, named({"newest", "now"}),
+             "ages count back from the newest result of all hosts, or from now");
   options->slow.add_to(app);
   add_value(app, "--metric", options->metric, "NAME",
             "judge only this figure, such as latency or bandwidth_sum");
