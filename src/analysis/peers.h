@@ -16,6 +16,9 @@
 // other conditions decide alone. Of five rounds and more, the third-best must lie below by half of
 // `drop` as well: a host that is disturbed now and then has good rounds.
 //
+// Where the hosts fall into two groups, of which the slower one has up to two thirds of them, its
+// hosts are slow against the median of the faster one.
+//
 // Beside it stands a test of all figures together, which finds what no figure shows by itself: each
 // rate over the median of its kind, round and figure; the median over the figures; the host's score
 // is the median of its rounds. It takes rounds that all hosts made at once, five of them at least.
@@ -81,6 +84,16 @@ struct SlowHost {
   friend bool operator==(const SlowHost&, const SlowHost&) = default;
 };
 
+/// Hosts of a kind in two groups, where neither is so small that it is the exception: the median of
+/// all lies between them, so that no host is far from it.
+struct TwoGroups {
+  double apart = 0;                ///< of their medians, as a part of the faster one's
+  std::size_t fast = 0, slow = 0;  ///< hosts
+  friend bool operator==(const TwoGroups&, const TwoGroups&) = default;
+};
+/// "two groups, 12 % apart: 10 and 10 hosts".
+std::string to_text(const TwoGroups& groups);
+
 /// Who is slow, by which rule.
 struct SlowReport {
   SlowRule rule;
@@ -88,6 +101,7 @@ struct SlowReport {
   std::vector<std::string> not_judged;  ///< why hosts could not be judged, in words
   std::vector<std::size_t> unjudged;    ///< those hosts, ascending; the others were
   std::size_t judged = 0;               ///< hosts that were compared with others
+  std::optional<TwoGroups> groups{};    ///< those farthest apart; the slower hosts are in `hosts`
 
   /// Number of them without those that a retest did not confirm.
   std::size_t slow() const {
@@ -147,11 +161,12 @@ std::string to_text(const SlowRule& rule);
 /// "SLOW 2 of 7: cn2 (triad -20 %, copy -20 %), cn5 (copy -12 %); 1 not judged"; "OK: none of 6
 /// hosts is slow; 0 not judged"; "NOT JUDGED: 1 host; none of 6 hosts is slow".
 std::string answer_of(const PeerInput& input, const SlowReport& slow);
-/// The same; `found`: "SLOW 2 of 7: ...", "" for none. OK only where nothing leaves it open:
-/// neither a host, nor one that is UNRELIABLE or INCOMPLETE, nor a broken file.
-std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged,
-                         std::size_t unreliable = 0, std::size_t incomplete = 0,
-                         std::size_t broken = 0);
+/// The same; `found`: "SLOW 2 of 7: ...", "" for none; `open`: what was not judged, "2 hosts (n1,
+/// n2)". OK only where nothing leaves it open: neither that nor a host that is UNRELIABLE or
+/// INCOMPLETE.
+std::string hosts_answer(const std::string& found, std::size_t judged,
+                         const std::vector<std::string>& open, std::size_t unreliable = 0,
+                         std::size_t incomplete = 0);
 /// "every round", "in each of 4 rounds, which are too few to be certain".
 std::string rounds_text(const SlowKernel& slow);
 /// The largest of its drops.

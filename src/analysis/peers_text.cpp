@@ -63,29 +63,28 @@ std::string rounds_text(const SlowKernel& slow) {
   return of_rounds_text(slow.slow_rounds, slow.rounds);
 }
 
-std::string hosts_answer(const std::string& found, std::size_t judged, std::size_t unjudged,
-                         std::size_t unreliable, std::size_t incomplete, std::size_t broken) {
-  const std::string files = broken > 0 ? count_text(broken, "file") + " not readable" : "";
-  const std::string hosts = unjudged > 0 ? count_text(unjudged, "host") : "";
+std::string to_text(const TwoGroups& groups) {
+  return fmt::format("two groups, {:.0f} % apart: {} and {} hosts", groups.apart * 100, groups.fast,
+                     groups.slow);
+}
+
+std::string hosts_answer(const std::string& found, std::size_t judged,
+                         const std::vector<std::string>& open, std::size_t unreliable,
+                         std::size_t incomplete) {
   const std::string none = judged == 1
                                ? "1 host, not slow"
                                : fmt::format("none of {} is slow", count_text(judged, "host"));
-  const std::string doubt = joined({unreliable > 0 ? fmt::format("{} UNRELIABLE", unreliable) : "",
-                                    incomplete > 0 ? fmt::format("{} INCOMPLETE", incomplete) : ""},
-                                   ", ");
-  if (!found.empty())
-    return joined({found, fmt::format("{} not judged", unjudged), doubt, files}, "; ");
-  if (unjudged + broken > 0)
-    return joined({"NOT JUDGED: " + joined({hosts, files}, ", "), judged > 0 ? none : "", doubt},
-                  "; ");
-  if (!doubt.empty())
-    return fmt::format(
-        "{} of {}; none is slow",
-        joined({unreliable > 0 ? fmt::format("UNRELIABLE: {}", unreliable) : "",
-                incomplete > 0 ? fmt::format("INCOMPLETE: {}", incomplete) : ""},
-               ", "),
-        count_text(judged, "host"));
-  return fmt::format("OK: {}; 0 not judged", none);
+  const auto doubt = [&](const char* form) {
+    return joined({unreliable > 0 ? fmt::format(fmt::runtime(form), unreliable, "UNRELIABLE") : "",
+                   incomplete > 0 ? fmt::format(fmt::runtime(form), incomplete, "INCOMPLETE") : ""},
+                  ", ");
+  };
+  const std::string unjudged = open.empty() ? "0 not judged" : "NOT JUDGED: " + joined(open, ", ");
+  if (!found.empty()) return joined({found, unjudged, doubt("{0} {1}")}, "; ");
+  if (!open.empty()) return joined({unjudged, judged > 0 ? none : "", doubt("{0} {1}")}, "; ");
+  if (unreliable + incomplete > 0)
+    return fmt::format("{} of {}; none is slow", doubt("{1}: {0}"), count_text(judged, "host"));
+  return fmt::format("OK: {}; {}", none, unjudged);
 }
 
 std::string answer_of(const PeerInput& input, const SlowReport& slow) {
@@ -98,10 +97,14 @@ std::string answer_of(const PeerInput& input, const SlowReport& slow) {
     if (cases.empty()) cases.push_back("all kernels together " + change_text(-host.together->drop));
     names.push_back(fmt::format("{} ({})", input.hosts[host.host], names_text(cases)));
   }
-  const std::string found = names.empty() ? ""
-                                          : fmt::format("SLOW {} of {}: {}", names.size(),
-                                                        input.hosts.size(), names_text(names));
-  return hosts_answer(found, slow.judged, slow.unjudged.size());
+  const std::string groups = slow.groups ? fmt::format(" ({})", to_text(*slow.groups)) : "";
+  const std::string found = names.empty()
+                                ? ""
+                                : fmt::format("SLOW {} of {}{}: {}", names.size(),
+                                              input.hosts.size(), groups, names_text(names));
+  std::vector<std::string> open;
+  if (!slow.unjudged.empty()) open.push_back(count_text(slow.unjudged.size(), "host"));
+  return hosts_answer(found, slow.judged, open);
 }
 
 }  // namespace numatlas

@@ -59,6 +59,8 @@ double unit_nanoseconds(std::string_view unit) {
   if (unit == "ms") return 1e6;
   if (unit == "us") return 1e3;
   if (unit == "ns") return 1;
+  if (unit == "h") return 3600e9;
+  if (unit == "d") return 24 * 3600e9;
   return unit == "m" || unit == "min" ? 60e9 : 0;
 }
 
@@ -143,7 +145,7 @@ Expected<Nanoseconds> parse_duration(std::string_view text) {
   const double unit = unit_nanoseconds(number->unit.empty() ? "s" : number->unit);
   if (unit == 0) {
     return fail(ErrorKind::usage, fmt::format("'{}' has an unknown unit of time", text),
-                "use ns, us, ms, s or m");
+                "use ns, us, ms, s, m, h or d");
   }
   const double time = number->value * unit;
   if (time > 9e18) return fail(ErrorKind::usage, fmt::format("'{}' is too large", text));

@@ -39,7 +39,7 @@ std::optional<Error> decimal_comma(std::string_view text);
 /// 1000. Errors (kind usage): zero, negative, not a whole number of bytes, over 2^63.
 Expected<Bytes> parse_bytes(std::string_view text, std::uint64_t bare_unit = 1);
 
-/// Reads "1.5s", "200ms", "30us", "2m" or a bare number of seconds; more than 0.
+/// Reads "1.5s", "200ms", "30us", "2m", "36h", "7d" or a bare number of seconds; more than 0.
 Expected<Nanoseconds> parse_duration(std::string_view text);
 /// A value in its base unit: "s", "B/s", "1/s" (operations per second) or "B".
 struct Quantity {

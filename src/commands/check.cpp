@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -13,11 +16,15 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/read_file.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "comm/launcher.h"
 #include "commands/command.h"
 #include "compare/check.h"
+#include "compare/host_list.h"
+#include "compare/host_names.h"
 #include "compare/results.h"
 #include "published/expected.h"
 #include "record/report_json.h"
@@ -34,7 +41,7 @@ namespace {
 
 struct CheckOptions {
   std::vector<std::string> paths;
-  std::string format = "table", openmetrics, json, metric, expect;
+  std::string format = "table", openmetrics, json, metric, expect, max_age, since = "newest", hosts;
   SlowOptions slow;
   bool stats = false, no_fail = false;
   TextStyle style;
@@ -88,12 +95,27 @@ Expected<void> write_outputs(const RunReport& report, const CheckOptions& option
 }
 
 int exit_code_of(const Checked& checked) {
-  bool unsure = checked.not_judged() > 0 || checked.broken > 0 || checked.hosts.empty();
+  bool unsure = checked.not_judged() > 0 || !checked.broken.empty() || !checked.closed.empty() ||
+                checked.hosts.empty();
   for (const CheckedHost& host : checked.hosts) {
     if (!host.findings.empty()) return exit_code_of_slow_nodes;
     unsure = unsure || !host.distrust.empty() || !host.incomplete.empty();
   }
   return unsure ? exit_code_of_unjudged_nodes : 0;
+/// Hosts of --hosts that no run is of.
+Expected<std::vector<OpenHost>> absent_hosts(const std::string& file,
+                                             const std::vector<StoredRun>& runs) {
+  std::vector<OpenHost> absent;
+  if (file.empty()) return absent;
+  const auto text = TRY(read_file(file, "--hosts: " + printable(file), ""));
+  const auto names = parse_hosts(text);
+  if (!names) return fail(about("--hosts: " + printable(file), names.error()));
+  std::set<std::string> known;
+  for (const StoredRun& run : runs) known.insert(run.hosts.begin(), run.hosts.end());
+  for (const std::string& name : *names)
+    if (std::ranges::none_of(known, [&](const auto& one) { return is_same_name(one, name); }))
+      absent.push_back({name, "no result", "it has no result (--hosts)"});
+  return absent;
 }
 
 Expected<int> run_check(const CheckOptions& options) {
@@ -105,14 +127,25 @@ Expected<int> run_check(const CheckOptions& options) {
   const auto writable =
       check_writable({{"--json", options.json}, {"--openmetrics", options.openmetrics}});
   if (!writable && writable.error().kind == ErrorKind::usage) return fail(writable.error());
-  const Results results = TRY(read_results(options.paths));
+  if (!options.max_age.empty()) {
+    const Nanoseconds age = TRY(of_option("--max-age", parse_duration(options.max_age)));
+    rule.max_age = std::chrono::duration_cast<std::chrono::seconds>(age).count();
+  }
+  if (options.since == "now") rule.now = std::time(nullptr);
+  Results results = TRY(read_results(options.paths));
   for (const auto& [option, file] :
        {std::pair("--json", options.json), std::pair("--openmetrics", options.openmetrics)})
     TRY(check_is_no_input(option, file, results));
+  const NamedHosts named = name_hosts(results.runs);
   if (by_table) rule.expected = TRY(published_expectations(results.runs));
-  Checked checked = TRY(check_runs(results.runs, rule));
-  checked.notes.insert(checked.notes.end(), results.notes.begin(), results.notes.end());
-  checked.broken = results.broken.size();
+  results.open.insert(results.open.end(), named.open.begin(), named.open.end());
+  for (OpenHost& host : TRY(absent_hosts(options.hosts, results.runs)))
+    results.open.push_back(std::move(host));
+  Checked checked = TRY(check_runs(results.runs, rule, results.open));
+  for (const auto& notes : {named.notes, results.notes})
+    checked.notes.insert(checked.notes.end(), notes.begin(), notes.end());
+  checked.broken = results.broken;
+  checked.closed = results.closed;
   RunReport report = report_of(checked);
   report.arguments = options.rule_words();
   const int code = options.no_fail ? 0 : exit_code_of(checked);
@@ -138,6 +171,13 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
       "Each names a kernel, a figure, or a fact of a survey; rates are at least that, times at "
       "most, with the whole interval\n"
       "published: 85 % of the least that others measured on the processor, for reads of all CPUs");
+  add_value(app, "--hosts", options->hosts, "FILE",
+            "hosts that have to have a result: one name a line, or Slurm's lists, n[01-04,07]");
+  add_value(app, "--max-age", options->max_age, "AGE",
+            "do not judge a host whose results are all older, such as 36h or 14d\n"
+            "Default: 7d, and a host without a result of the last night of the others");
+  add_choice(app, "--since", options->since, named({"newest", "now"}),
+             "ages count back from the newest result of all hosts, or from now");
   options->slow.add_to(app);
   add_value(app, "--metric", options->metric, "NAME",
             "judge only this figure, such as latency or bandwidth_sum");

@@ -13,17 +13,17 @@
 #include <fmt/ranges.h>
 
 #include "analysis/host_kind.h"
+#include "analysis/judge.h"
 #include "analysis/peers.h"
 #include "analysis/sides.h"
 #include "base/add_once.h"
 #include "base/text.h"
+#include "compare/check_parts.h"
 #include "record/figure.h"
 #include "report/openmetrics.h"
 
 namespace numatlas {
 namespace {
-
-constexpr std::int64_t seconds_per_day = 24 * 60 * 60;
 
 bool is_time(const StoredCase& one) { return one.unit.better() == Better::lower; }
 
@@ -154,8 +154,10 @@ class CommandCheck {
     std::size_t oldest = 0;
     for (const auto& [host, runs] : runs_) oldest = std::max(oldest, runs.size());
     for (std::size_t age = oldest; age-- > 0;) judge_peers_of(age);
+    judge_fleet();
   }
 
+  const std::optional<TwoGroups>& groups() const { return groups_; }
   const std::string& command() const { return runs_.begin()->second.back().run->command; }
 
   /// Hosts of other commands that have no result of this one, though enough have to be compared.
@@ -169,8 +171,8 @@ class CommandCheck {
     return missing;
   }
 
-  /// Hosts whose run is more than a day older than the newest, with its day: something may keep
-  /// them from measuring.
+  /// Hosts that other commands judge, whose run of this one is more than a day older than the
+  /// newest, with its day: something may keep them from measuring.
   std::vector<std::string> old_hosts() const {
     std::optional<std::int64_t> last;
     for (const auto& [host, runs] : runs_)
@@ -179,8 +181,8 @@ class CommandCheck {
     for (const auto& [host, runs] : runs_) {
       const std::string& started = runs.back().run->started;
       const auto seconds = unix_seconds(started);
-      if (seconds && *last - *seconds > seconds_per_day)
-        old.push_back(fmt::format("{} ({})", host.first, started.substr(0, started.find('T'))));
+      if (seconds && *last - *seconds > seconds_per_day && hosts_.at(host.first).judged)
+        old.push_back(fmt::format("{} ({})", host.first, day_of(started)));
     }
     return old;
   }
@@ -227,6 +229,7 @@ class CommandCheck {
     }
     const PeerTable table = table_of(std::move(of_age));
     const SlowReport report = judge_peers(table.input, rule_.slow);
+    if (age == 0) groups_ = report.groups;
     std::map<std::size_t, const SlowHost*> found;
     for (const SlowHost& one : report.hosts) found.emplace(one.host, &one);
     const auto reasons = unjudged_hosts(table.input, rule_.slow);
@@ -276,7 +279,7 @@ class CommandCheck {
 
   /// Why no case has enough of it; "" where one has. `acquitted`: a second run was as others are.
   std::string judge_past_of(CheckedHost& host, const HostRun& newest, const Runs& runs,
-                            bool acquitted) const {
+                            bool acquitted) {
     const std::vector<const HostRun*> past = past_of(newest, runs);
     std::vector<std::unordered_map<std::string, const StoredCase*>> by_key;
     for (const HostRun* then : past) {
@@ -300,6 +303,11 @@ class CommandCheck {
       enough = enough || mine.earlier.size() >= rule_.slow.least_hosts;
     }
     if (acquitted) cases.clear();
+    for (std::size_t i = 0; i < cases.size(); ++i)
+      if (!cases[i].earlier.empty() && cases[i].earlier.size() < rule_.slow.least_hosts)
+        short_pasts_[key_of(*newest.cases[i].first)].push_back(
+            {host.name, newest.cases[i].first, cases[i].newest.rate, median_of(cases[i].earlier),
+             newest.cases[i].second->started});
     for (const Fall& fall : judge_past(cases, rule_.slow)) {
       const std::size_t index = fall.drop.kernel;
       Finding finding = finding_of(Finding::fell, *newest.cases[index].first, fall.drop);
@@ -319,6 +327,45 @@ class CommandCheck {
                                       rule_.slow.least_hosts);
   }
 
+  /// Hosts whose own pasts are too short to judge them have one together: a fleet that fell from
+  /// one night to the next.
+  void judge_fleet() {
+    std::vector<double> chances;
+    std::vector<const std::vector<ShortPast>*> suspects;
+    for (const auto& [key, pasts] : short_pasts_) {
+      if (pasts.size() < rule_.slow.least_hosts) continue;
+      std::vector<double> changes;
+      std::size_t fell = 0;
+      for (const ShortPast& one : pasts) {
+        changes.push_back(std::log(one.newest / one.before));
+        fell += one.newest < one.before * (1 - rule_.slow.drop) ? 1 : 0;
+      }
+      if (!is_most(fell, pasts.size())) continue;
+      Uncertain change = mean_of(changes);
+      const double least = rule_.slow.least_spread;
+      change.variance = std::max(change.variance, least * least);
+      chances.push_back(chance_below(change));
+      suspects.push_back(&pasts);
+    }
+    const auto stand = standing(chances, Procedure::benjamini_hochberg, rule_.slow.false_share);
+    for (std::size_t i = 0; i < suspects.size(); ++i) {
+      if (!stand[i]) continue;
+      for (const ShortPast& one : *suspects[i]) {
+        const double drop = 1 - one.newest / one.before;
+        if (!(drop > rule_.slow.drop)) continue;
+        SlowKernel slow;
+        slow.rate = one.newest;
+        slow.median = one.before;
+        slow.drop = drop;
+        Finding finding = finding_of(Finding::fell, *one.of, slow);
+        finding.mads.reset();
+        finding.against = fmt::format("its last run, as {} hosts", suspects[i]->size());
+        finding.since = one.started;
+        add_fall(hosts_[one.host], std::move(finding));
+      }
+    }
+  }
+
   /// What is slow among peers as well is one finding.
   static void add_fall(CheckedHost& host, Finding finding) {
     for (Finding& one : host.findings) {
@@ -333,7 +380,17 @@ class CommandCheck {
     host.findings.push_back(std::move(finding));
   }
 
-  std::map<std::pair<std::string, int>, Runs> runs_;  ///< by host
+  /// A case of a host that has few earlier runs, as rates.
+  struct ShortPast {
+    std::string host;
+    const StoredCase* of = nullptr;
+    double newest = 0, before = 0;
+    std::string started;
+  };
+
+  std::map<std::pair<std::string, int>, Runs> runs_;           ///< by host
+  std::map<std::string, std::vector<ShortPast>> short_pasts_;  ///< by case
+  std::optional<TwoGroups> groups_;
   const CheckRule& rule_;
   std::map<std::string, CheckedHost>& hosts_;
 };
@@ -348,76 +405,6 @@ void note_hosts(const std::vector<CommandCheck>& checks, HostsOf hosts_of, const
       commands[names_text(hosts)].push_back(check.command());
   for (const auto& [hosts, names] : commands)
     notes.push_back(fmt::format("{}: {} {}", hosts, what, names_text(names)));
-}
-
-/// A figure of a host that an expectation is of, with its run.
-struct HostFigure {
-  const StoredRun* run = nullptr;
-  ExpectedFigure figure;
-};
-
-/// Of each host that has one, over the newest runs of all commands: of a fact, else of cases.
-std::map<std::string, HostFigure> figures_for(const Expectation& expected,
-                                              const std::vector<const StoredRun*>& newest) {
-  std::map<std::string, HostFigure> found;
-  for (const StoredRun* run : newest) {
-    if (!expected.command.empty() && run->command != expected.command) continue;
-    for (std::size_t i = 0; i < run->hosts.size(); ++i) {
-      const auto figure = figure_for(expected, *run, i);
-      if (!figure) continue;
-      const auto [place, is_new] = found.try_emplace(run->hosts[i], HostFigure{run, *figure});
-      if (!is_new && is_preferred(*figure, place->second.figure, expected))
-        place->second = {run, *figure};
-    }
-  }
-  return found;
-}
-
-/// Holds the newest figures of each host against what is expected of it. Hosts without such a
-/// figure are not judged.
-Expected<void> judge_expected(const Expectation& expected,
-                              const std::vector<const StoredRun*>& newest,
-                              std::map<std::string, CheckedHost>& hosts) {
-  const auto found_on = figures_for(expected, newest);
-  const bool lower = expected.unit.better() == Better::lower;
-  for (const auto& [name, found] : found_on) {
-    const std::optional<double> limit = expected.limit_of(name);
-    if (!limit) {
-      hosts[name].unjudged.push_back(
-          {"",
-           "--expect published: another processor, a virtual machine, or not all CPUs took part"});
-      continue;
-    }
-    const Estimate& its = *found.figure.figure.estimate;
-    // Its whole interval has to miss the limit.
-    const double best = (lower ? its.low : its.high).value_or(its.value);
-    if (lower ? best <= *limit : best >= *limit) continue;
-    hosts[name].findings.push_back({Finding::below, found.run->command, found.figure.name,
-                                    expected.name, expected.unit, its.value, *limit,
-                                    its.value / *limit - 1, std::nullopt, "--expect", "",
-                                    found.figure.figure.disturbed});
-  }
-  if (found_on.empty()) {
-    const auto names = [&](std::optional<Unit> unit) {
-      std::vector<std::string> all;
-      for (const StoredRun* run : newest)
-        for (std::string& name : names_to_expect(*run, unit)) add_once(all, std::move(name));
-      return all;
-    };
-    const auto fitting = names(expected.unit);
-    return fail_usage("--expect",
-                      fmt::format("no result has a figure '{}' in {}", expected.name,
-                                  expected.unit == "B/s"   ? "bytes per second"
-                                  : expected.unit == "1/s" ? "operations per second"
-                                                           : "seconds"),
-                      fitting.empty()
-                          ? fmt::format("these have other units: {}", fmt::join(names({}), ", "))
-                          : fmt::format("these have: {}", fmt::join(fitting, ", ")));
-  }
-  for (auto& [name, host] : hosts)
-    if (!found_on.contains(name))
-      host.unjudged.push_back({"", fmt::format("no figure '{}' (--expect)", expected.name)});
-  return {};
 }
 
 }  // namespace
@@ -436,7 +423,8 @@ std::size_t Checked::not_judged() const {
       std::ranges::count_if(hosts, [](const CheckedHost& host) { return !host.judged; }));
 }
 
-Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule& rule) {
+Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule& rule,
+                             const std::vector<OpenHost>& open) {
   Checked checked;
   checked.rule = rule;
   std::map<std::pair<std::string, bool>, std::vector<const StoredRun*>> commands;
@@ -452,14 +440,19 @@ Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule
     const auto its = check.newest();
     newest.insert(newest.end(), its.begin(), its.end());
   }
-  note_hosts(checks, &CommandCheck::old_hosts,
-             "results more than a day older than the newest:", checked.notes);
-  note_hosts(checks, &CommandCheck::missing_hosts, "no result of", checked.notes);
+  for (const CommandCheck& check : checks)
+    if (check.groups() && (!checked.groups || check.groups()->apart > checked.groups->apart))
+      checked.groups = check.groups();
   for (auto& [name, host] : hosts)  // what is expected judges a host by itself
     if (!rule.expected.empty()) host.unjudged.clear();
   for (const Expectation& expected : rule.expected) TRY(judge_expected(expected, newest, hosts));
   if (!rule.expected.empty())
     for (auto& [name, host] : hosts) host.judged = host.unjudged.empty();
+  mark_old(rule, hosts);
+  note_hosts(checks, &CommandCheck::old_hosts,
+             "results more than a day older than the newest:", checked.notes);
+  note_hosts(checks, &CommandCheck::missing_hosts, "no result of", checked.notes);
+  add_open(open, hosts);
   for (auto& [name, host] : hosts) {
     std::ranges::stable_sort(host.findings, std::greater<>(),
                              [](const Finding& one) { return std::abs(one.change); });

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/findings.h"
 #include "compare/expect.h"
+#include "compare/host_names.h"
 #include "compare/stored.h"
 
 namespace numatlas {
@@ -17,12 +19,18 @@ struct CheckRule {
   SlowRule slow;
   std::string metric;                   ///< only cases of this one; "": all
   std::vector<Expectation> expected{};  ///< of each host, by itself
+  /// Seconds: hosts whose results are all older are not judged. Absent: `usual_age`, and those that
+  /// the last night of the others has no result of.
+  std::optional<std::int64_t> max_age{};
+  std::optional<std::int64_t> now{};  ///< seconds since 1970 that ages are from; absent: the newest
+  static constexpr std::int64_t usual_age = std::int64_t{7} * 24 * 60 * 60;
 };
 
 /// Why a host was not judged.
 struct Unjudged {
-  std::string command;  ///< that says nothing of it; "" for an expectation
+  std::string command;  ///< that says nothing of it; "" for all
   std::string reason;
+  std::string brief{};  ///< for the first line: "last seen 3 Nov"
   friend bool operator==(const Unjudged&, const Unjudged&) = default;
 };
 
@@ -43,16 +51,25 @@ struct Checked {
   CheckRule rule;
   std::vector<CheckedHost> hosts;  ///< by name
   std::vector<std::string> notes;
-  std::string engine;      ///< of the newest run
-  std::size_t broken = 0;  ///< files that should be results, and cannot be used
+  std::string engine;                 ///< of the newest run
+  std::optional<TwoGroups> groups{};  ///< that hosts of a kind fall into
+  std::vector<Error> broken{};        ///< files that should be results, and cannot be used
+  std::vector<Error> closed{};        ///< folders that may not be read
 
   std::size_t count(const char* verdict) const;  ///< hosts
   std::size_t not_judged() const;
 };
 
-/// Judges the newest run of each command and host. `runs` without copies (without_copies). Error
-/// (usage): an expectation that no run has a figure for.
-Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule& rule);
+/// Judges the newest run of each command and host. `runs` without copies (without_copies), by the
+/// names of name_hosts. `open`: hosts that are not judged whatever the runs say. Error (usage): an
+/// expectation that no run has a figure for.
+Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule& rule,
+                             const std::vector<OpenHost>& open = {});
+
+/// Whether so many of all are nearly all: what they have in common is no matter of each.
+inline bool is_most(std::size_t some, std::size_t all) { return some >= 3 && 4 * some >= 3 * all; }
+/// "3 Nov" of a start in UTC.
+std::string date_text(const std::string& started);
 
 /// What it found, in a line: "SLOW 1 of 8: n3 (triad -18 %, add -11 %); FELL 1: n5 (add -11 % since
 /// 12 Nov)".

@@ -23,15 +23,6 @@
 namespace numatlas {
 namespace {
 
-std::string date_text(const std::string& started) {
-  constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const auto seconds = unix_seconds(started);
-  if (!seconds) return started;
-  const int month = std::stoi(started.substr(5, 2)), day = std::stoi(started.substr(8, 2));
-  return month < 1 || month > 12 ? started : fmt::format("{} {}", day, months[month - 1]);
-}
-
 /// "triad -18 %, add -11 % since 12 Nov and 3 more"
 std::string changes_text(const CheckedHost& host, const char* verdict) {
   constexpr std::size_t most = 3;
@@ -83,7 +74,7 @@ ScenarioResult case_of(const CheckedHost& host) {
     found.figures.push_back(plain_figure(key, "", is ? 1 : 0));
   };
   flag("host_judged", host.judged);
-  if (host.judged) {
+  if (host.judged || !host.findings.empty()) {
     flag("host_slow", host.has(Finding::slow));
     flag("host_fell", host.has(Finding::fell));
     flag("host_below", host.has(Finding::below));
@@ -143,25 +134,59 @@ View hosts_view() {
   return hosts;
 }
 
+/// "3 hosts (n07: no result; n01, n02: last seen 3 Nov; n09)".
+std::string unjudged_text(const Checked& checked) {
+  std::map<std::string, std::vector<std::string>> by_brief;
+  for (const CheckedHost& host : checked.hosts) {
+    if (host.judged) continue;
+    std::string brief;
+    for (const Unjudged& one : host.unjudged)
+      if (!one.brief.empty()) brief = ": " + one.brief;
+    by_brief[brief].push_back(host.name);
+  }
+  std::vector<std::string> texts;
+  for (const auto& [brief, names] : by_brief) texts.push_back(names_text(names) + brief);
+  return fmt::format("{} ({})", count_text(checked.not_judged(), "host"), fmt::join(texts, "; "));
+}
+
 }  // namespace
+
+std::string date_text(const std::string& started) {
+  constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto seconds = unix_seconds(started);
+  if (!seconds) return started;
+  const int month = std::stoi(started.substr(5, 2)), day = std::stoi(started.substr(8, 2));
+  return month < 1 || month > 12 ? started : fmt::format("{} {}", day, months[month - 1]);
+}
 
 std::string answer_of(const Checked& checked) {
   const std::size_t all = checked.hosts.size(), unknown = checked.not_judged();
   std::string found;
-  const auto add = [&](const char* word, const char* verdict, const char* before) {
-    const std::string of = found.empty() ? fmt::format(" of {}", all) : "";
+  const auto add = [&](const char* word, const char* verdict, const char* before,
+                       const std::string& common) {
+    const std::string of = (found.empty() ? fmt::format(" of {}", all) : "") + common;
     const std::string hosts = hosts_text(checked, word, of, verdict, before);
     if (!hosts.empty()) found += (found.empty() ? "" : "; ") + hosts;
   };
-  add("SLOW", Finding::slow, nullptr);
-  add("FELL", Finding::fell, Finding::slow);
-  add("BELOW", Finding::below, nullptr);
+  add("SLOW", Finding::slow, nullptr,
+      checked.groups ? fmt::format(" ({})", to_text(*checked.groups)) : "");
+  add("FELL", Finding::fell, Finding::slow,
+      is_most(checked.count(Finding::fell), all) ? " together" : "");
+  add("BELOW", Finding::below, nullptr, "");
   const auto count = [&](std::string CheckedHost::*reason) {
     return static_cast<std::size_t>(std::ranges::count_if(
         checked.hosts, [&](const CheckedHost& host) { return !(host.*reason).empty(); }));
   };
-  return hosts_answer(found, all - unknown, unknown, count(&CheckedHost::distrust),
-                      count(&CheckedHost::incomplete), checked.broken);
+  std::vector<std::string> open;
+  if (unknown > 0) open.push_back(unjudged_text(checked));
+  const auto unread = [&](const std::vector<Error>& errors, const char* what) {
+    if (!errors.empty()) open.push_back(count_text(errors.size(), what) + " not readable");
+  };
+  unread(checked.broken, "file");
+  unread(checked.closed, "folder");
+  return hosts_answer(found, all - unknown, open, count(&CheckedHost::distrust),
+                      count(&CheckedHost::incomplete));
 }
 
 RunReport report_of(const Checked& checked) {
@@ -185,6 +210,9 @@ RunReport report_of(const Checked& checked) {
   add_reserves(checked, &CheckedHost::distrust, "unreliable", "UNRELIABLE", report);
   add_reserves(checked, &CheckedHost::incomplete, "incomplete", "INCOMPLETE", report);
   add_unjudged(checked, report);
+  for (const std::vector<Error>* errors : {&checked.broken, &checked.closed})
+    for (const Error& error : *errors)
+      report.warnings.push_back({"not-read", "", "not judged: " + printable(full_text(error))});
   for (const std::string& note : checked.notes) report.warnings.push_back({"note", "", note});
   return report;
 }

@@ -129,9 +129,11 @@ TEST(Check, OnlyWhatLeavesNothingOpenIsOk) {
   EXPECT_EQ(answer_of(found), "OK: none of 4 hosts is slow; 0 not judged");
   found.hosts[0].distrust = "other programs used 1.4 of 2 CPUs";
   EXPECT_EQ(answer_of(found), "UNRELIABLE: 1 of 4 hosts; none is slow");
-  found.broken = 1;
+  found.broken = {Error{ErrorKind::usage, "is truncated", "", "n5.json"}};
   EXPECT_EQ(answer_of(found),
             "NOT JUDGED: 1 file not readable; none of 4 hosts is slow; 1 UNRELIABLE");
+  found.closed = {Error{ErrorKind::permission, "cannot be read", "", "n6"}};
+  EXPECT_THAT(answer_of(found), HasSubstr("1 file not readable, 1 folder not readable; none"));
 }
 
 TEST(Check, TooFewOfAKindAreNotJudged) {
@@ -144,7 +146,7 @@ TEST(Check, TooFewOfAKindAreNotJudged) {
       of(found, "n2").unjudged[0],
       (Unjudged{"bandwidth",
                 "only 2 of this kind (Another CPU); at least 3 are required, and no earlier run"}));
-  EXPECT_EQ(answer_of(found), "NOT JUDGED: 2 hosts; none of 3 hosts is slow");
+  EXPECT_EQ(answer_of(found), "NOT JUDGED: 2 hosts (n1, n2); none of 3 hosts is slow");
   const RunReport report = report_of(found);
   EXPECT_THAT(report.warnings.at(0).text, HasSubstr("not judged: n1, n2: only 2 of this kind"));
 }
@@ -269,12 +271,112 @@ TEST(Check, ARunByAnotherEngineIsTheNewestToo) {
   EXPECT_EQ(checked(runs).count("slow"), 0U);
 }
 
-TEST(Check, WhoseNewestRunIsADayOlderIsNamed) {
+TEST(Check, WhoIsNotInTheLastNightOfTheOthersIsNotJudged) {
+  std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}, 9));
+  EXPECT_EQ(answer_of(checked(runs)),
+            "NOT JUDGED: 1 host (n: last seen 9 Jan); none of 3 hosts is slow");
+  EXPECT_THAT(of(checked(runs), "n").unjudged.at(0).reason,
+              HasSubstr("of 2026-01-09, before the last night of the others (2026-01-10)"));
+  runs.back().started = "2026-01-09T12:00:00Z";  // the same night
+  EXPECT_EQ(checked(runs).not_judged(), 0U);
+  // One that measured alone makes the others no silent ones.
+  runs.back().started = day(12);
+  EXPECT_EQ(checked(runs).not_judged(), 0U);
+  runs.push_back(run_on("a", {1e10}, 12));
+  EXPECT_EQ(checked(runs).not_judged(), 2U);
+}
+
+TEST(Check, AgesAreFromTheNewestResultOrFromNow) {
+  std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}, 2));
+  EXPECT_THAT(of(checked(runs), "n").unjudged.at(0).reason, HasSubstr("older than 7 days"));
+  CheckRule rule;
+  rule.max_age = 10 * 24 * 60 * 60;
+  EXPECT_EQ(checked(runs, rule).not_judged(), 0U);
+  rule.max_age = 36 * 60 * 60;
+  EXPECT_THAT(of(checked(runs, rule), "n").unjudged.at(0).reason, HasSubstr("36 hours"));
+  rule.now = unix_seconds(day(20));
+  EXPECT_EQ(checked(runs, rule).not_judged(), 4U);
+}
+
+TEST(Check, ARunOfOneCommandThatIsADayOlderIsANote) {
   std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}, 8));
+  for (const char* host : {"a", "b", "c", "n"}) {
+    runs.push_back(run_on(host, {1e-7}, 10, "s"));
+    runs.back().command = "latency";
+  }
   EXPECT_THAT(checked(runs).notes,
               ElementsAre(HasSubstr("n (2026-01-08): results more than a day older")));
-  runs.back().started = day(9);
-  EXPECT_THAT(checked(runs).notes, IsEmpty());
+}
+
+TEST(Check, HostsThatSomethingIsMissingOfAreNotJudged) {
+  const auto found = check_runs(beside_three(run_on("n4", {1e10})), {},
+                                {{"n4.cluster", "file not readable", "n4.json is truncated"},
+                                 {"n5", "no result", "it has no result (--hosts)"}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(answer_of(*found),
+            "NOT JUDGED: 2 hosts (n4: file not readable; n5: no result); none of 3 hosts is slow");
+  EXPECT_THAT(report_openmetrics(report_of(*found)), HasSubstr("host=\"n5\""));
+}
+
+/// Hosts n0, n1, .., of which the first `slow` reach a part of what the others do.
+std::vector<StoredRun> two_groups(std::size_t hosts, std::size_t slow, double part) {
+  std::vector<StoredRun> runs;
+  for (std::size_t i = 0; i < hosts; ++i)
+    runs.push_back(run_on("n" + std::to_string(i),
+                          {(i < slow ? part : 1) * (1e10 + 5e7 * static_cast<double>(i % 3))}));
+  return runs;
+}
+
+TEST(Check, HalfOfAFleetIsSlow) {
+  EXPECT_THAT(answer_of(checked(two_groups(20, 10, 0.88))),
+              HasSubstr("SLOW 10 of 20 (two groups, 12 % apart: 10 and 10 hosts): n0 (case 0"));
+  EXPECT_EQ(checked(two_groups(20, 13, 0.88)).count("slow"), 13U);
+  // The faster ones are the exception, and too near each other to be groups.
+  EXPECT_EQ(checked(two_groups(20, 16, 0.88)).count("slow"), 0U);
+  EXPECT_EQ(checked(two_groups(20, 10, 0.96)).count("slow"), 0U);
+  // The slower ones are the exception: as before.
+  EXPECT_EQ(answer_of(checked(two_groups(20, 2, 0.88))).substr(0, 15), "SLOW 2 of 20: n");
+}
+
+TEST(Check, NoiseIsNoTwoGroups) {
+  std::mt19937 random(11);
+  std::normal_distribution<double> normal(0, 0.04);
+  int named = 0;
+  for (int fleet = 0; fleet < 300; ++fleet) {
+    std::vector<StoredRun> runs;
+    for (std::size_t host = 0; host < 8; ++host) {
+      std::vector<double> values;
+      for (int i = 0; i < 10; ++i) values.push_back(1e10 * std::exp(normal(random)));
+      runs.push_back(run_on("n" + std::to_string(host), values));
+    }
+    named += checked(runs).groups ? 1 : 0;
+  }
+  EXPECT_LE(named, 3);
+}
+
+TEST(Check, AFleetThatFellFromOneNightToTheNext) {
+  std::vector<StoredRun> runs;
+  const auto nights = [&](double first, double second) {
+    runs.clear();
+    for (int host = 0; host < 5; ++host) {
+      const double own = 1e10 * (1 + 0.003 * host);
+      runs.push_back(run_on("n" + std::to_string(host), {own * first}, 9));
+      runs.push_back(run_on("n" + std::to_string(host), {own * second}, 10));
+    }
+  };
+  nights(1, 0.9);
+  EXPECT_THAT(answer_of(checked(runs)),
+              HasSubstr("FELL 5 of 5 together: n0 (case 0 -10 % since 10 Jan)"));
+  EXPECT_EQ(of(checked(runs), "n0").findings.at(0).against, "its last run, as 5 hosts");
+  nights(1, 0.97);
+  EXPECT_EQ(checked(runs).count("fell"), 0U);
+  nights(0.9, 1);
+  EXPECT_EQ(checked(runs).count("fell"), 0U);
+  // Two of five are no fleet.
+  nights(1, 1);
+  for (const std::size_t i : {1, 3})
+    runs[i].cases[0].figure.estimate = with_interval(0.9e10, 0.89e10, 0.91e10);
+  EXPECT_EQ(checked(runs).count("fell"), 0U);
 }
 
 TEST(Check, TheMetricOfTheRuleAloneIsJudged) {

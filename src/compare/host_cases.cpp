@@ -67,7 +67,10 @@ void add_case(const RunReport& report, const ScenarioResult& point, const HostTo
 
 void add_cases_of_hosts(const RunReport& report, StoredRun& run) {
   run.by_rounds = true;
-  for (const HostRow& host : report.host_rows) run.kinds.push_back(kind_of(report, host));
+  for (const HostRow& host : report.host_rows) {
+    run.kinds.push_back(kind_of(report, host));
+    run.identities.push_back(host.identity);
+  }
   for (const ScenarioResult& point : report.scenarios) {
     if (is_finding(point)) continue;
     for (const HostTotals& totals : point.host_totals) add_case(report, point, totals, run);

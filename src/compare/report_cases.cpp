@@ -99,7 +99,10 @@ class ReportReader {
     if (by_hosts)
       add_cases_of_hosts(report_, run_);
     else
-      for (const Machine& machine : report_.machines) run_.kinds.push_back(kind_of(machine, 0, 0));
+      for (const Machine& machine : report_.machines) {
+        run_.kinds.push_back(kind_of(machine, 0, 0));
+        run_.identities.push_back(machine.identity);
+      }
     for (const ScenarioResult& point : report_.scenarios) {
       if (by_hosts || is_finding(point)) continue;
       const std::size_t first = run_.cases.size();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compare/host_names.h"
 #include "compare/stored.h"
 
 namespace numatlas {
@@ -13,11 +14,13 @@ struct Results {
   std::vector<StoredRun> runs;
   std::vector<std::string> notes;      ///< what was left out, and why
   std::vector<Error> broken;           ///< files that should be results, and cannot be used
+  std::vector<Error> closed;           ///< folders that may not be read
+  std::vector<OpenHost> open;          ///< hosts of `broken`, by where the files lie
   std::vector<std::string> unrelated;  ///< files that are something else
 };
 
-/// All results below a folder: *.json, and memory_results-*.dat of STREAM over hosts; what may not
-/// be read is left out. Errors name `option`.
+/// All results below a folder: *.json, and memory_results-*.dat of STREAM over hosts. Hidden files
+/// and folders, snapshots and wastebaskets are passed over. Errors name `option`.
 Expected<Results> results_below(const std::string& option, const std::string& folder);
 
 /// Files, which all must be results, and folders. Error (usage): none of them is a result.

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -94,6 +96,23 @@ Expected<StoredFile> survey_from(const json& value, const std::string& file) {
   return stored;
 }
 
+/// By its first bytes.
+bool begins_with_any(const std::string& content, std::initializer_list<std::string_view> signs) {
+  return std::ranges::any_of(signs,
+                             [&](std::string_view sign) { return content.starts_with(sign); });
+}
+
+/// gzip, xz, zstd, bzip2.
+bool is_compressed(const std::string& content) {
+  return begins_with_any(content, {"\x1f\x8b", "\xfd\x37zXZ", "\x28\xb5\x2f\xfd", "BZh"});
+}
+
+/// AppleDouble (RFC 1740): what macOS puts beside a file where it cannot put it into the file.
+bool is_companion(const std::string& content) {
+  using std::string_view_literals::operator""sv;
+  return begins_with_any(content, {"\0\5\26\7"sv});
+}
+
 /// A folder stands for the survey in it.
 Expected<std::string> file_of(const std::string& path) {
   std::error_code code;
@@ -132,6 +151,8 @@ Expected<StoredFile> stored_from_text(const std::string& text, const std::string
     stored.runs.push_back(std::move(run));
     return stored;
   };
+  if (is_compressed(text))
+    return named(Error{ErrorKind::usage, "is compressed", "decompress it first"});
   if (trim(text).starts_with('<')) {
     const auto report = report_from_dat(text, fs::path(path).filename().string());
     if (!report) return named(report.error());
@@ -153,6 +174,7 @@ Expected<StoredFile> stored_from_text(const std::string& text, const std::string
 
 bool is_other_document(const std::string& path) {
   const auto content = read_file(path, path, "");
+  if (content && is_companion(*content)) return true;
   const auto document = content ? parse_json(*content) : fail(content.error());
   if (!document) return false;
   const json& value = **document;

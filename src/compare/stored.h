@@ -51,6 +51,7 @@ struct StoredRun : RunHead {
   std::vector<std::string> slowed_gpus;  ///< "the clocks of GPU 0 were held down (heat)", once each
   std::vector<std::string> worker_cpus;  ///< kernel lists, by worker
   std::vector<HostKind> kinds;           ///< by host
+  std::vector<Identity> identities;      ///< by host; empty: nothing is known of them
   bool by_rounds = false;                ///< reduced to its hosts
   bool is_unreliable() const { return trust == "unreliable"; }
   std::string why_incomplete() const {

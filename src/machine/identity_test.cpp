@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/sha256.h"
 #include "base/test_tree.h"
 #include "machine/identity.h"
 #include "machine/sysfs_nodes.h"
@@ -80,6 +81,34 @@ TEST_F(Hypervisor, OfPowerAndMainframes) {
   Machine machine;
   read_identity(Tree(mainframe.root()), machine);
   EXPECT_EQ(machine.hypervisor, "z/VM    7.2.0");
+}
+
+TEST(Identity, IsOfWhatTellsMachinesApart) {
+  const RecordedTree tree;
+  const auto read = [&] {
+    Machine machine;
+    read_identity(Tree(tree.root()), machine);
+    return machine.identity;
+  };
+  EXPECT_EQ(read(), Identity{});
+  tree.file("/etc/machine-id", "0123456789abcdef0123456789abcdef");
+  tree.file("/proc/sys/kernel/random/boot_id", "6ba7b810-9dad-11d1-80b4-00c04fd430c8");
+  tree.file("/sys/class/dmi/id/product_uuid", "4C4C4544-0042-3510-8051-B4C04F565931");
+  tree.file("/sys/class/dmi/id/sys_vendor", "Dell Inc.");
+  tree.file("/sys/class/dmi/id/product_name", "PowerEdge R6525");
+  const Identity found = read();
+  EXPECT_EQ(found.installation, sha256("numatlas 0123456789abcdef0123456789abcdef").substr(0, 16));
+  EXPECT_EQ(found.boot, sha256("numatlas 6ba7b8109dad11d180b400c04fd430c8").substr(0, 16));
+  EXPECT_EQ(found.firmware, sha256("numatlas 4c4c4544004235108051b4c04f565931").substr(0, 16));
+  EXPECT_EQ(found.product, "Dell Inc. PowerEdge R6525");
+  // Ids that many machines have, and what is none.
+  for (const char* id : {"uninitialized", "", "00000000-0000-0000-0000-000000000000",
+                         "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
+                         "03000200-0400-0500-0006-000700080009"}) {
+    tree.file("/sys/class/dmi/id/product_uuid", id);
+    tree.file("/etc/machine-id", id);
+    EXPECT_EQ(read().firmware + read().installation, "") << id;
+  }
 }
 
 TEST(Affinity, OfCpusThatTheListOfOnlineOnesLeavesOut) {

@@ -165,9 +165,21 @@ struct Setting {
   friend bool operator==(const Setting&, const Setting&) = default;
 };
 
+/// Which machine it is, whatever it is called. Hashes: the ids themselves are secret
+/// (machine-id(5)).
+/// "" for what could not be read.
+struct Identity {
+  std::string installation;  ///< of /etc/machine-id; copies of an image have the same
+  std::string firmware;      ///< of the UUID of its board, which only root may read
+  std::string boot;     ///< of the kernel's boot_id; containers have that of the machine below them
+  std::string product;  ///< vendor and product by DMI, in words
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
 struct Machine {
   std::string source;  ///< "live", or the file or description it came from
   std::string host;
+  Identity identity;
   std::string os;    ///< "Linux 6.1.0-18-amd64"
   std::string arch;  ///< "x86_64", "aarch64"
   std::string cpu_model;

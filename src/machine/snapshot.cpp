@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fields.h"
+#include "machine/identity_fields.h"
 #include "machine/source.h"
 
 namespace numatlas {
@@ -184,6 +185,7 @@ void list_fields(auto& f, Of<MemorySlots> auto& s) {
 void list_fields(auto& f, Of<Machine> auto& m) {
   f.text("source", m.source);
   f.text("host", m.host);
+  f.sparse("identity", m.identity);
   f.text("os", m.os);
   f.text("arch", m.arch);
   f.text("cpu_model", m.cpu_model);

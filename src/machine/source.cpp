@@ -38,6 +38,8 @@ constexpr const char* written_by =
 /// Names come from files of a recorded machine, from firmware, and from whoever named the host.
 void make_printable(Machine& machine) {
   const auto make = [](auto&... texts) { ((texts = printable(texts)), ...); };
+  Identity& identity = machine.identity;
+  make(identity.installation, identity.firmware, identity.boot, identity.product);
   make(machine.source, machine.host, machine.os, machine.arch, machine.cpu_model,
        machine.allowance.memory_limit_source, machine.allowance.cpu_quota_source);
   if (machine.hypervisor) make(*machine.hypervisor);

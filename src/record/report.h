@@ -131,6 +131,7 @@ struct HostRow {
   int processes = 0;      ///< ranks on the host
   int workers = 0;        ///< threads of all of them
   std::string placement;  ///< where its memory was, as observed
+  Identity identity{};
   friend bool operator==(const HostRow&, const HostRow&) = default;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "machine/identity_fields.h"
 #include "machine/source.h"
 #include "record/report.h"
 
@@ -241,12 +242,15 @@ void list_fields(Fields& f, Of<HostTotals> auto& h) {
     f.later("processes", h.processes, "passes of every process (--samples)");
 }
 
-void list_fields(auto& f, Of<HostRow> auto& h) {
+template <class Fields>
+void list_fields(Fields& f, Of<HostRow> auto& h) {
   f("kind", h.kind, "index into machines, which has one of each kind of hosts");
   f("first_rank", h.first_rank, "global rank of its first process");
   f("processes", h.processes, "ranks on the host");
   f("workers", h.workers, "threads of all of them");
   f("placement", h.placement, "where its memory was, as observed");
+  if (!Fields::writes || !(h.identity == Identity{}))
+    f.later("identity", h.identity, "which machine it is");
 }
 std::string problem_of(const HostRow& row);
 

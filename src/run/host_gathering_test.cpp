@@ -65,6 +65,7 @@ TEST(HostGathering, KeepsPassesByCase) {
   host.first_rank = 3;
   host.processes = host.workers = 1;
   host.placement = "node 0: 8 pages";
+  host.identity.boot = "3f9a62";
   const Machine machine = *read_recorded_machine("numa:1 core:2 pu:1");
   ASSERT_TRUE(
       gathering.meet("cn1", host, kind_of(machine, 1, 1), {{"setting", "", "odd"}}, machine));

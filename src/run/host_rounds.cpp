@@ -77,6 +77,7 @@ void HostRounds::meet(const std::vector<const Trace*>& traces) {
   host.processes = setup_.host->size();
   host.workers = static_cast<int>(setup_.layout.workers.size());
   host.placement = placement_ = placement.text;
+  host.identity = setup_.machine.identity;
   said_warnings_ = setup_.warnings;
   said_warnings_.insert(said_warnings_.end(), placement.warnings.begin(), placement.warnings.end());
   (void)gathering_->meet(setup_.layout.hosts.front(), host,
