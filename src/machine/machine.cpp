@@ -147,19 +147,6 @@ const Cache* Machine::last_level_cache_of(CpuId cpu) const {
   return last;
 }
 
-Bytes Machine::cache_share(const Cache& cache, NodeId memory) const {
-  const NodeSet sharing = nodes_of(cache.cpus);
-  if (sharing.size() < 2) return cache.size;
-  const NumaNode* const node = find_node(memory);
-  const bool elsewhere = node != nullptr && !node->cpus.empty() && !sharing.contains(memory);
-  return elsewhere ? cache.size : Bytes{cache.size.value / sharing.size()};
-}
-
-Bytes Machine::own_share(const Cache& cache, CpuId id) const {
-  const Cpu* const cpu = find_cpu(id);
-  return cache_share(cache, cpu == nullptr ? NodeId{} : cpu->node);
-}
-
 std::string shared_cpus_text(const Machine& machine) {
   std::map<NodeId, std::pair<NodeSet, CpuSet>> shared;  // own node -> all nodes, and the CPUs
   for (const Cpu& cpu : machine.cpus) {

@@ -215,14 +215,6 @@ struct Machine {
   const Cache* cache_of(CpuId cpu, int level) const;
   /// The data or unified cache of the highest level that a CPU sees; nullptr where none is known.
   const Cache* last_level_cache_of(CpuId cpu) const;
-  /// How much of a cache holds memory of a node. Of a cache that CPUs of several nodes have
-  /// (sub-NUMA clusters) each of these nodes has an equal share; memory of other nodes with CPUs
-  /// may fill all of it. Source: Intel, "Xeon Scalable Memory Family Uncore Performance
-  /// Monitoring", SNC: an address is cached by the slices of its own cluster, those of other
-  /// sockets by all.
-  Bytes cache_share(const Cache& cache, NodeId memory) const;
-  /// The same for memory of the CPU's own node.
-  Bytes own_share(const Cache& cache, CpuId cpu) const;
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 

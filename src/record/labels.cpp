@@ -1,7 +1,6 @@
 #include "record/labels.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <functional>
 #include <iterator>
@@ -232,21 +231,6 @@ std::string label_text(const RunReport& report, const ViewItem& item, const std:
   if (item.flow != nullptr && is_of_flows(name) && find_label(*item.one, name) == nullptr)
     return flow_text(report, *item.flow, name);
   return label_text(report, *item.one, name);
-}
-
-std::string memory_class(const Machine* machine, const std::string& cpu_node,
-                         const std::string& memory_node) {
-  if (cpu_node == memory_node) return "local";
-  const auto is_it = [&](const NumaNode& one) {
-    return std::to_string(one.id.value) == memory_node;
-  };
-  if (machine == nullptr) return "remote";
-  const auto node = std::ranges::find_if(machine->nodes, is_it);
-  if (node == machine->nodes.end() || !node->cpus.empty()) return "remote";
-  if (node->kind.empty() || node->kind == "dram") return "without CPUs";
-  std::string kind = node->kind;
-  std::ranges::transform(kind, kind.begin(), [](unsigned char c) { return std::toupper(c); });
-  return kind;
 }
 
 const Figure* figure_of(const ViewItem& item, const std::string& key) {

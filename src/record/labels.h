@@ -26,12 +26,6 @@ namespace numatlas {
 /// the node asked for.
 bool has_label(const RunReport& report, const std::string& name);
 
-/// What memory of a node is to CPUs of one, by their numbers: "local", "remote" or, of memory
-/// without CPUs, its kind ("CXL", "HBM", "without CPUs"). `machine`: nullptr where nothing is known
-/// of it.
-std::string memory_class(const Machine* machine, const std::string& cpu_node,
-                         const std::string& memory_node);
-
 /// What a view shows one row or cell of: a case, or in it a group of flows or a flow.
 struct ViewItem {
   const ScenarioResult* one = nullptr;

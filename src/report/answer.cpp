@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "machine/cpu_use.h"
 #include "memory/buffer.h"
+#include "record/cache_level.h"
 #include "record/labels.h"
 #include "report/fact_text.h"
 #include "report/notes.h"

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "machine/cache_share.h"
 #include "machine/memory_slots.h"
 #include "machine/pci_link.h"
 
@@ -197,7 +198,7 @@ std::string caches_table(const Machine& machine) {
   using Key = std::tuple<int, std::string, std::uint64_t, std::uint64_t, std::size_t>;
   std::map<Key, std::pair<int, std::optional<Bytes>>> groups;
   for (const Cache& cache : machine.caches) {
-    const Bytes share = machine.cache_share(cache, NodeId{});
+    const Bytes share = cache_share(machine, cache, NodeId{});
     auto& group =
         groups[{cache.level, cache.type, cache.size.value, share.value, cache.cpus.size()}];
     ++group.first;

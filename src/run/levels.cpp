@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/sharing.h"
+#include "machine/cache_share.h"
 #include "machine/identity.h"
 #include "memory/source.h"
 #include "record/cache_level.h"
@@ -33,7 +34,7 @@ Bytes last_level_caches(const Machine& machine, const CpuSet& cpus, const NodeSe
     std::uint64_t held = 0;
     if (cache != nullptr) {
       for (const NodeId node : memory.empty() ? machine.nodes_of(cpus & cache->cpus) : memory)
-        held += machine.cache_share(*cache, node).value;
+        held += cache_share(machine, *cache, node).value;
     }
     caches.value += held > 0 ? std::min(all.value, held) : all.value;
   }
@@ -132,7 +133,7 @@ bool fits_shares(const Machine& machine, const Layout& layout, const Scenario& s
   });
   return std::ranges::all_of(
       touched_by_node(layout, memory_owner(scenario, flow)), [&](const auto& part) {
-        const auto share = static_cast<double>(machine.cache_share(cache, part.first).value);
+        const auto share = static_cast<double>(cache_share(machine, cache, part.first).value);
         return all[part.first] <= share;
       });
 }

@@ -11,7 +11,7 @@ namespace numatlas {
 
 /// "L1", "L2", "L3": the nearest data cache of the flow's first CPU that holds what all flows touch
 /// that run under this cache at the same time, of a cache that nodes share what each of them has of
-/// it (Machine::cache_share); beyond the last one the memory-side cache of the
+/// it (machine/cache_share.h); beyond the last one the memory-side cache of the
 /// nodes that the memory is on, where they have one that holds what all flows of the host touch
 /// there, else "memory"; "-" where the caches are unknown. `flow`: one of `scenario.flows`.
 std::string level_of_flow(const Machine& machine, const Layout& layout, const Scenario& scenario,
@@ -46,7 +46,7 @@ Bytes last_level_cache_bytes(const Machine& machine, const CpuSet& cpus);
 Bytes past_all_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory);
 
 /// The last-level caches of these CPUs, each once: as much of them as holds memory of these nodes,
-/// or of the CPUs' own where none are named (Machine::cache_share).
+/// or of the CPUs' own where none are named (machine/cache_share.h).
 Bytes last_level_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory = {});
 
 /// How far caches may reach that no table lists, of all a host's together: 1 GiB, twice the largest

@@ -1,11 +1,13 @@
 #include "run/levels.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "machine/cache_share.h"
 #include "machine/source.h"
 
 namespace numatlas {
@@ -194,11 +196,11 @@ Machine with_clusters() {
 
 TEST(Levels, NodesThatShareACacheEachHaveAPartOfIt) {
   const Machine m = with_clusters();
-  EXPECT_EQ(m.cache_share(m.caches[0], NodeId{1}), Bytes{168 * mib});
-  EXPECT_EQ(m.cache_share(m.caches[0], NodeId{3}), Bytes{504 * mib}) << "of the other socket";
-  EXPECT_EQ(m.cache_share(m.caches[0], NodeId{4}), Bytes{168 * mib});
-  EXPECT_EQ(m.cache_share(m.caches[1], NodeId{3}), Bytes{504 * mib}) << "nobody shares it";
-  EXPECT_EQ(m.own_share(m.caches[0], CpuId{2}), Bytes{168 * mib});
+  EXPECT_EQ(cache_share(m, m.caches[0], NodeId{1}), Bytes{168 * mib});
+  EXPECT_EQ(cache_share(m, m.caches[0], NodeId{3}), Bytes{504 * mib}) << "of the other socket";
+  EXPECT_EQ(cache_share(m, m.caches[0], NodeId{4}), Bytes{168 * mib});
+  EXPECT_EQ(cache_share(m, m.caches[1], NodeId{3}), Bytes{504 * mib}) << "nobody shares it";
+  EXPECT_EQ(own_cache_share(m, m.caches[0], CpuId{2}), Bytes{168 * mib});
 
   const auto level = [&](std::vector<std::pair<int, std::uint64_t>> nodes_and_bytes) {
     Layout layout;

@@ -15,6 +15,7 @@
 #include "audit/rules.h"
 #include "base/units.h"
 #include "benchmarks/survey_words.h"
+#include "machine/cache_share.h"
 #include "record/labels.h"
 #include "run/flows.h"
 #include "run/levels.h"
@@ -156,7 +157,7 @@ std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& 
   std::uint64_t before = 0;
   for (int level = 1; level <= 4; ++level) {
     const Cache* const cache = machine.cache_of(cpu, level);
-    const std::uint64_t own = cache == nullptr ? 0 : machine.own_share(*cache, cpu).value;
+    const std::uint64_t own = cache == nullptr ? 0 : own_cache_share(machine, *cache, cpu).value;
     if (own <= before) continue;
     std::uint64_t smallest = 2 * before;
     for (const int part : sixteenths) {
@@ -273,8 +274,8 @@ std::vector<ClaimVerdict> Caches::judge(const AuditInput& input) const {
     // for all of them counts.
     const Cache* const cache = first ? input.machine.cache_of(*first, level) : nullptr;
     if (cache != nullptr && cache->size.value > 0)
-      verdicts.push_back(
-          judge_level(fmt::format("L{}", level), input.machine.own_share(*cache, *first), input));
+      verdicts.push_back(judge_level(fmt::format("L{}", level),
+                                     own_cache_share(input.machine, *cache, *first), input));
   }
   if (verdicts.empty())
     verdicts.push_back(not_measurable(name(), "all levels", "the kernel shows no caches"));

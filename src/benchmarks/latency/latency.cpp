@@ -21,6 +21,7 @@
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/tail.h"
+#include "machine/cache_share.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 #include "report/csv.h"
@@ -188,7 +189,7 @@ std::vector<Bytes> level_sizes(const Machine& machine, CpuId cpu, Bytes last) {
   for (int level = 1; level <= 4; ++level) {
     const Cache* const cache = machine.cache_of(cpu, level);
     if (cache != nullptr && cache->size.value > 0)
-      caches.push_back(machine.own_share(*cache, cpu).value);
+      caches.push_back(own_cache_share(machine, *cache, cpu).value);
   }
   std::set<Bytes> sizes;
   for (std::size_t i = 0; i < caches.size(); ++i) {

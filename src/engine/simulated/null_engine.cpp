@@ -17,6 +17,7 @@
 #include "gpu/buffers.h"
 #include "kernels/kind.h"
 #include "kernels/permutation.h"
+#include "machine/cache_share.h"
 #include "memory/source.h"
 #include "simulated/null_gpu.h"
 #include "simulated/null_groups.h"
@@ -186,7 +187,7 @@ std::uint64_t NullEngine::bytes_under(const Cache& cache, const Scenario& scenar
 Bytes NullEngine::cached_of(const Cache& cache, const Residency& residency) const {
   const bool spread = residency.pages_by_node.size() > 1;
   if (spread || residency.pages_by_node.empty()) return cache.size;
-  return machine_.cache_share(cache, NodeId{residency.pages_by_node.begin()->first});
+  return cache_share(machine_, cache, NodeId{residency.pages_by_node.begin()->first});
 }
 
 double NullEngine::step_ns(const Scenario& scenario, const Flow& flow, const Worker& worker,
