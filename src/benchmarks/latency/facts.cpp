@@ -408,13 +408,13 @@ std::pair<std::string, int> place_of(const RunReport& report, const FlowResult& 
 
 /// Flows whose latencies are of one quantity, and what tells them from the others: a mean over
 /// unlike cores or memories is that of neither.
-struct Part {
+struct FactPart {
   std::string cores, memory;  ///< "" where all are alike
   std::function<bool(const FlowResult&)> has;
 };
 
 /// The report with these flows only.
-RunReport part_of(const RunReport& report, const Part& part) {
+RunReport part_of(const RunReport& report, const FactPart& part) {
   RunReport its = report;
   for (ScenarioResult& point : its.scenarios) {
     std::erase_if(point.flows, [&](const FlowResult& flow) { return !part.has(flow); });
@@ -445,7 +445,7 @@ std::vector<std::string> kinds_of_cores(const RunReport& report) {
   return kinds.size() < 2 ? std::vector<std::string>{} : kinds;
 }
 
-std::vector<Part> parts_of(const RunReport& report) {
+std::vector<FactPart> parts_of(const RunReport& report) {
   std::set<std::pair<bool, std::pair<std::string, int>>> places;  // the local one first
   for (const ScenarioResult& point : report.scenarios)
     for (const FlowResult& flow : point.flows) {
@@ -456,7 +456,7 @@ std::vector<Part> parts_of(const RunReport& report) {
   for (const auto& [other, place] : places) ++distances[place.first];
   std::vector<std::string> cores = kinds_of_cores(report);
   if (cores.empty()) cores = {""};
-  std::vector<Part> parts;
+  std::vector<FactPart> parts;
   for (const std::string& core : cores) {
     for (const auto& both : places) {
       const auto place = both.second;
@@ -475,9 +475,9 @@ std::vector<Part> parts_of(const RunReport& report) {
 /// What `facts_of` says of each part by itself; of the caches once for each kind of cores.
 std::vector<Fact> facts_by_part(
     const RunReport& report, const std::function<std::vector<Fact>(const RunReport&)>& facts_of) {
-  const std::vector<Part> parts = parts_of(report);
+  const std::vector<FactPart> parts = parts_of(report);
   std::vector<Fact> facts;
-  for (const Part& part : parts) {
+  for (const FactPart& part : parts) {
     const bool is_first = part.memory == parts.front().memory;
     const RunReport its = parts.size() > 1 ? part_of(report, part) : report;
     if (its.scenarios.empty()) continue;  // these cores do not use that memory
