@@ -391,7 +391,7 @@ const CpuKind* kind_of(const RunReport& report, const FlowResult& flow) {
 
 /// What the memory of a flow is to its CPUs: "local", "remote", "CXL" (memory_class), and how far
 /// it is, 0 where that is unknown; "nodes 0,2" where it lies on several.
-std::pair<std::string, int> place_of(const RunReport& report, const FlowResult& flow) {
+std::pair<std::string, int> memory_place_of(const RunReport& report, const FlowResult& flow) {
   const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
   const NodeSet nodes = nodes_of(observed_memory(flow));
   if (nodes.size() > 1) return {"nodes " + to_list(nodes), 0};
@@ -449,7 +449,7 @@ std::vector<FactPart> parts_of(const RunReport& report) {
   std::set<std::pair<bool, std::pair<std::string, int>>> places;  // the local one first
   for (const ScenarioResult& point : report.scenarios)
     for (const FlowResult& flow : point.flows) {
-      const auto place = place_of(report, flow);
+      const auto place = memory_place_of(report, flow);
       places.emplace(place.first != "local", place);
     }
   std::map<std::string, int> distances;  // of a class of memory
@@ -465,7 +465,7 @@ std::vector<FactPart> parts_of(const RunReport& report) {
       parts.push_back({core, memory, [&report, core, place](const FlowResult& flow) {
                          const CpuKind* const kind = kind_of(report, flow);
                          return (core.empty() || (kind != nullptr && kind->name == core)) &&
-                                place_of(report, flow) == place;
+                                memory_place_of(report, flow) == place;
                        }});
     }
   }
