@@ -1,14 +1,32 @@
 #include "record/cache_level.h"
 #include "kernels/traits.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace numatlas {
+
+std::string memory_class(const Machine* machine, const std::string& cpu_node,
+                         const std::string& memory_node) {
+  if (cpu_node == memory_node) return "local";
+  const auto is_it = [&](const NumaNode& one) {
+    return std::to_string(one.id.value) == memory_node;
+  };
+  if (machine == nullptr) return "remote";
+  const auto node = std::ranges::find_if(machine->nodes, is_it);
+  if (node == machine->nodes.end() || !node->cpus.empty()) return "remote";
+  if (node->kind.empty() || node->kind == "dram") return "without CPUs";
+  std::string kind = node->kind;
+  std::ranges::transform(kind, kind.begin(), [](unsigned char c) { return std::toupper(c); });
+  return kind;
+}
 
 std::string level_text(const ScenarioResult& point) {
   std::set<std::string> levels;

@@ -1,4 +1,5 @@
-// Whether a point shows the memory or a cache: the same for every table, warning and summary.
+// Whether a point shows the memory or a cache, and whose memory: the same for every table, warning
+// and summary.
 #pragma once
 
 #include <string>
@@ -10,6 +11,12 @@ namespace numatlas {
 
 /// What memory is called that lies in the cache in front of its node.
 inline constexpr const char* side_cache_level = "memory-side cache";
+
+/// What memory of a node is to CPUs of one, by their numbers: "local", "remote" or, of memory
+/// without CPUs, its kind ("CXL", "HBM", "without CPUs"). `machine`: nullptr where nothing is known
+/// of it.
+std::string memory_class(const Machine* machine, const std::string& cpu_node,
+                         const std::string& memory_node);
 
 /// What all that a point's flows touch fits: "L2", "memory", "-" where the caches are unknown;
 /// "L2/memory" where that differs.

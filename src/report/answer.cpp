@@ -16,7 +16,10 @@
 
 #include "base/add_once.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "machine/cpu_use.h"
+#include "memory/buffer.h"
+#include "record/cache_level.h"
 #include "record/labels.h"
 #include "record/uncertain.h"
 #include "report/fact_text.h"
@@ -40,20 +43,6 @@ std::string span_text(const std::vector<Estimate>& values, Unit unit) {
   return (low == high ? low : low + " to " + high) + reading.unit;
 }
 
-/// "local", "remote" or, of memory without CPUs, its kind: "CXL".
-std::string class_of(const Fact& cell, const Machine* machine) {
-  const std::string memory = where_of(cell, "memory_node");
-  if (where_of(cell, "cpu_node") == memory) return "local";
-  const auto is_it = [&](const NumaNode& node) { return std::to_string(node.id.value) == memory; };
-  if (machine == nullptr) return "remote";
-  const auto node = std::ranges::find_if(machine->nodes, is_it);
-  if (node == machine->nodes.end() || !node->cpus.empty()) return "remote";
-  if (node->kind.empty() || node->kind == "dram") return "without CPUs";
-  std::string kind = node->kind;
-  std::ranges::transform(kind, kind.begin(), [](unsigned char c) { return std::toupper(c); });
-  return kind;
-}
-
 std::string heading_text(const RunReport& report, const std::string& heading) {
   std::vector<const Fact*> cells, figures;
   for (const Fact& fact : report.facts) {
@@ -64,18 +53,22 @@ std::string heading_text(const RunReport& report, const std::string& heading) {
   if (cells.size() == 1) return fmt::format("{}: {}", heading, cells_text(cells, machine));
   if (!cells.empty())
     return fmt::format("{}: {}", heading.substr(0, heading.find(", ")), cells_text(cells, machine));
-  // Memory is what most ask for; its caches follow.
-  std::stable_partition(figures.begin(), figures.end(),
-                        [](const Fact* one) { return one->key == "memory_latency"; });
-  figures.resize(std::min(figures.size(), most_figures));
+  // Memory is what most ask for; the latencies of its caches follow, and then where they end. All
+  // memories are told, however many.
+  const auto memory = std::ranges::stable_partition(
+      figures, [](const Fact* one) { return one->key == "memory_latency"; });
+  std::ranges::stable_partition(memory,
+                                [](const Fact* one) { return one->key != "cache_capacity"; });
+  const auto told = static_cast<std::size_t>(memory.begin() - figures.begin());
+  figures.resize(std::min(figures.size(), std::max(most_figures, told)));
   std::vector<std::string> texts;
   for (const Fact* fact : figures)
     texts.push_back(std::string(fact->line).replace(fact->line.find("{}"), 2, figure_text(*fact)));
   return fmt::format("{}: {}", heading, fmt::join(texts, ", "));
 }
 
-/// What a case found: over all of its workers, or of the only one.
-const Figure* figure_of_case(const ScenarioResult& one) {
+/// What a case found: over all of its workers, of the only one, or of each of several.
+std::vector<const Figure*> figures_of_case(const ScenarioResult& one) {
   const auto is_told = [](const Figure& figure) {
     return figure.unit.is_time_or_rate() && figure.estimate;
   };
@@ -85,30 +78,35 @@ const Figure* figure_of_case(const ScenarioResult& one) {
   };
   const auto is_measured = [](const FlowResult& flow) { return !flow.load; };
   if (one.flows.empty() || std::ranges::count_if(one.flows, is_measured) > 1) {
-    if (const Figure* const sum = first(one.figures)) return sum;
+    if (const Figure* const sum = first(one.figures)) return {sum};
   }
-  const auto flow = std::ranges::find_if(one.flows, is_measured);
-  return flow == one.flows.end() ? nullptr : first(flow->figures);
+  std::vector<const Figure*> all;
+  for (const FlowResult& flow : one.flows) {
+    const Figure* const its = is_measured(flow) ? first(flow.figures) : nullptr;
+    if (its != nullptr && (all.empty() || its->unit == all.front()->unit)) all.push_back(its);
+  }
+  return all;
 }
 
 /// Of a report without facts: each of a few cases, or the span of many.
 std::string cases_text(const RunReport& report) {
-  std::vector<std::pair<const ScenarioResult*, const Figure*>> found;
+  std::vector<std::pair<const ScenarioResult*, std::vector<const Figure*>>> found;
   for (const ScenarioResult& one : report.scenarios)
-    if (const Figure* const figure = figure_of_case(one)) found.emplace_back(&one, figure);
+    if (auto figures = figures_of_case(one); !figures.empty())
+      found.emplace_back(&one, std::move(figures));
   std::vector<std::string> texts;
-  if (found.size() <= most_figures) {
-    for (const auto& [one, figure] : found)
-      texts.push_back(
-          fmt::format("{}: {}", one->name, estimate_text(*figure->estimate, figure->unit)));
-    return fmt::format("{}", fmt::join(texts, "; "));
-  }
   std::vector<Unit> units;
   std::map<Unit, std::vector<Estimate>> values;
-  for (const auto& [one, figure] : found) {
-    add_once(units, figure->unit);
-    values[figure->unit].push_back(*figure->estimate);
+  for (const auto& [one, figures] : found) {
+    std::vector<Estimate> its;
+    for (const Figure* const figure : figures) its.push_back(*figure->estimate);
+    const Unit unit = figures.front()->unit;
+    texts.push_back(fmt::format("{}: {}", one->name, span_text(its, unit)));
+    add_once(units, unit);
+    values[unit].insert(values[unit].end(), its.begin(), its.end());
   }
+  if (found.size() <= most_figures) return fmt::format("{}", fmt::join(texts, "; "));
+  texts.clear();
   for (const Unit unit : units) texts.push_back(span_text(values[unit], unit));
   return fmt::format("{}: {}", count_text(found.size(), "case"), fmt::join(texts, ", "));
 }
@@ -118,6 +116,38 @@ std::vector<std::string> headings_of(const RunReport& report) {
   for (const Fact& fact : report.facts)
     if (!fact.heading.empty()) add_once(headings, fact.heading);
   return headings;
+}
+
+/// What all cases have in common that is not the default and that no fact says: "page-local order,
+/// stride 256B, base pages". A fact that names its pages says them.
+std::string choices_text(const RunReport& report) {
+  constexpr const char* usual_order = "random";
+  std::vector<std::string> orders, strides, pages;
+  for (const ScenarioResult& one : report.scenarios) {
+    const bool of_gpu =
+        std::ranges::any_of(one.flows, [](const auto& flow) { return flow.gpu.has_value(); });
+    if (one.flows.empty() || of_gpu || !label_of(one, "control").empty()) continue;
+    add_once(pages, one.pages);
+    if (one.order.empty()) continue;
+    add_once(orders, one.order);
+    add_once(strides, compact_text(one.stride));
+  }
+  std::vector<std::string> chosen;
+  if (orders.size() == 1 && orders.front() != usual_order)
+    chosen.push_back(orders.front() + " order");
+  const Machine* const machine = report.machines.empty() ? nullptr : &report.machines.front();
+  const Cache* const nearest = machine == nullptr || machine->cpus.empty()
+                                   ? nullptr
+                                   : machine->cache_of(machine->cpus[0].id, 1);
+  const Bytes line = nearest == nullptr ? Bytes{64} : nearest->line_size.value_or(Bytes{64});
+  if (strides.size() == 1 && strides.front() != compact_text(line))
+    chosen.push_back("stride " + strides.front());
+  const bool said = std::ranges::any_of(
+      report.facts, [](const Fact& fact) { return !where_of(fact, "pages").empty(); });
+  const bool usual = machine == nullptr || pages.size() != 1 || pages.front().empty() ||
+                     pages.front() == name_of(best_pages(*machine).kind);
+  if (!said && !usual) chosen.push_back(pages.front() + " pages");
+  return fmt::format("{}", fmt::join(chosen, ", "));
 }
 
 bool has_cells(const RunReport& report, const std::string& heading) {
@@ -135,7 +165,9 @@ std::string all_figures_text(const RunReport& report) {
     if (is_long && !has_cells(report, heading)) break;
     figures += (figures.empty() ? "" : "; ") + text;
   }
-  return figures.empty() ? cases_text(report) : figures;
+  if (figures.empty()) figures = cases_text(report);
+  const std::string choices = figures.empty() ? "" : choices_text(report);
+  return choices.empty() ? figures : figures + "; " + choices;
 }
 
 /// Its name without its pages.
@@ -252,7 +284,8 @@ std::string cells_text(const std::vector<const Fact*>& cells, const Machine* mac
   std::map<std::string, std::vector<Estimate>> of_class;
   std::vector<std::string> classes{"local", "remote"};
   for (const Fact* cell : cells) {
-    const std::string name = class_of(*cell, machine);
+    const std::string name =
+        memory_class(machine, where_of(*cell, "cpu_node"), where_of(*cell, "memory_node"));
     add_once(classes, name);
     of_class[name].push_back(cell->estimate);
   }

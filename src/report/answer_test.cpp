@@ -65,6 +65,41 @@ TEST(Answer, AMatrixIsItsSpans) {
   EXPECT_EQ(answer_text(report), "Memory latency, one CPU alone, 64 MiB: 123 ns\n");
 }
 
+TEST(Answer, WhatIsNotTheDefaultIsSaid) {
+  RunReport report = testing::report();
+  report.engine = "threads";
+  report.machines.assign(1, {});  // base pages are its best
+  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
+  report.scenarios.resize(1);
+  ScenarioResult& one = report.scenarios.front();
+  one.order = "random";
+  one.stride = Bytes{64};
+  one.pages = "base";
+  EXPECT_EQ(answer_text(report), "Idle latency: memory 163 ns\n");
+  one.order = "page-local";
+  one.stride = Bytes{256};
+  one.pages = "thp";
+  EXPECT_EQ(answer_text(report),
+            "Idle latency: memory 163 ns; page-local order, stride 256B, thp pages\n");
+  report.facts.front().where = {{"pages", "thp"}};
+  EXPECT_EQ(answer_text(report), "Idle latency: memory 163 ns; page-local order, stride 256B\n")
+      << "a fact that names its pages says them";
+}
+
+TEST(Answer, UnlikeFlowsOfACaseAreNoMean) {
+  RunReport report = testing::report();
+  report.engine = "threads";
+  report.facts.clear();
+  report.scenarios.resize(1);
+  ScenarioResult& one = report.scenarios.front();
+  one.figures.clear();
+  one.flows.resize(2, one.flows.front());
+  one.flows[0].load = one.flows[1].load = false;
+  one.flows[0].figures = {{"latency", "s", Estimate(97e-9), {}}};
+  one.flows[1].figures = {{"latency", "s", Estimate(137e-9), {}}};
+  EXPECT_THAT(answer_text(report), StartsWith(one.name + ": 97.0 to 137 ns"));
+}
+
 TEST(Answer, WithoutFactsItIsThatOfTheCases) {
   RunReport report = testing::report();
   report.engine = "threads";

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "machine/cache_share.h"
 #include "machine/memory_slots.h"
 #include "machine/pci_link.h"
 
@@ -193,19 +194,23 @@ std::string distance_table(const Machine& machine) {
 /// One line a level, kind and size: how many there are, and how many CPUs share each.
 std::string caches_table(const Machine& machine) {
   if (machine.caches.empty()) return "\nCaches: not known\n";
-  using Key = std::tuple<int, std::string, std::uint64_t, std::size_t>;
+  // Level, kind, size, what of it a node's memory has, CPUs that share it.
+  using Key = std::tuple<int, std::string, std::uint64_t, std::uint64_t, std::size_t>;
   std::map<Key, std::pair<int, std::optional<Bytes>>> groups;
   for (const Cache& cache : machine.caches) {
-    auto& group = groups[{cache.level, cache.type, cache.size.value, cache.cpus.size()}];
+    const Bytes share = cache_share(machine, cache, NodeId{});
+    auto& group =
+        groups[{cache.level, cache.type, cache.size.value, share.value, cache.cpus.size()}];
     ++group.first;
     group.second = cache.line_size;
   }
   std::vector<Row> rows{{"level", "kind", "size", "line", "number", "CPUs each"}};
   for (const auto& [key, group] : groups) {
-    const auto& [level, type, size, sharers] = key;
-    rows.push_back({fmt::format("L{}", level), type, size == 0 ? unknown : to_text(Bytes{size}),
-                    size_or_dash(group.second), fmt::format("{}", group.first),
-                    fmt::format("{}", sharers)});
+    const auto& [level, type, size, share, sharers] = key;
+    std::string text = size == 0 ? unknown : to_text(Bytes{size});
+    if (share != size) text += fmt::format(" ({} a node)", to_rounded_text(Bytes{share}));
+    rows.push_back({fmt::format("L{}", level), type, std::move(text), size_or_dash(group.second),
+                    fmt::format("{}", group.first), fmt::format("{}", sharers)});
   }
   return "\nCaches\n" + aligned_columns(rows, {1});
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/sharing.h"
+#include "machine/cache_share.h"
 #include "machine/identity.h"
 #include "memory/source.h"
 #include "record/cache_level.h"
@@ -23,12 +24,19 @@ Bytes last_level_cache_bytes(const Machine& machine, const CpuSet& cpus) {
   return cache != nullptr && cache->size.value > 0 ? cache->size : Bytes{64 * mib};
 }
 
-Bytes last_level_caches(const Machine& machine, const CpuSet& cpus) {
+Bytes last_level_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory) {
   std::set<const Cache*> seen;
   Bytes caches;
   for (const CpuId cpu : cpus) {
-    if (seen.insert(machine.last_level_cache_of(cpu)).second)
-      caches.value += last_level_cache_bytes(machine, {cpu}).value;
+    const Cache* const cache = machine.last_level_cache_of(cpu);
+    if (!seen.insert(cache).second) continue;
+    const Bytes all = last_level_cache_bytes(machine, {cpu});
+    std::uint64_t held = 0;
+    if (cache != nullptr) {
+      for (const NodeId node : memory.empty() ? machine.nodes_of(cpus & cache->cpus) : memory)
+        held += cache_share(machine, *cache, node).value;
+    }
+    caches.value += held > 0 ? std::min(all.value, held) : all.value;
   }
   return caches;
 }
@@ -41,8 +49,8 @@ Bytes past_all_caches(const Machine& machine, const CpuSet& cpus, const NodeSet&
   }
   Bytes unlisted = cpus.empty() ? unlisted_caches(machine, cpus) : Bytes{};
   for (const CpuId cpu : cpus) unlisted = std::max(unlisted, unlisted_caches(machine, {cpu}));
-  return std::max(
-      {Bytes{4 * last_level_caches(machine, cpus).value}, Bytes{2 * beside_memory}, unlisted});
+  return std::max({Bytes{4 * last_level_caches(machine, cpus, memory).value},
+                   Bytes{2 * beside_memory}, unlisted});
 }
 
 Bytes unlisted_caches(const Machine& machine, const CpuSet& cpus) {
@@ -54,17 +62,48 @@ Bytes unlisted_caches(const Machine& machine, const CpuSet& cpus) {
 
 namespace {
 
+using BytesByNode = std::map<NodeId, double>;
+
 /// The nodes that a region lies on, with the part of its bytes that each has.
-std::map<NodeId, double> bytes_by_node(const Region& region, NodeId toucher) {
+BytesByNode bytes_by_node(const Region& region, NodeId toucher) {
   if (on_device(region.placement)) return {};
   const auto bytes = static_cast<double>(region.bytes.value);
   const MemoryPlacement placement = region.placement.in_force();
   if (placement.nodes.empty()) return {{toucher, bytes}};
   double sum = 0;
   for (const auto& [node, weight] : placement.nodes) sum += weight;
-  std::map<NodeId, double> parts;
+  BytesByNode parts;
   for (const auto& [node, weight] : placement.nodes) parts[node] = bytes * weight / sum;
   return parts;
+}
+
+const Worker& worker_of(const Layout& layout, int worker) {
+  return layout.workers[static_cast<std::size_t>(worker)];
+}
+
+/// What a flow touches, by the nodes that it lies on.
+BytesByNode touched_by_node(const Layout& layout, const Flow& flow) {
+  const NodeId toucher = worker_of(layout, toucher_of(flow)).placement.cpu_node;
+  BytesByNode parts = bytes_by_node(flow.region, toucher);
+  std::uint64_t all = flow.region.bytes.value;
+  if (flow.source) {
+    all += flow.source->bytes.value;
+    for (const auto& [node, bytes] : bytes_by_node(*flow.source, toucher)) parts[node] += bytes;
+  }
+  const double touched = static_cast<double>(touched_bytes(flow).value) / static_cast<double>(all);
+  for (auto& [node, bytes] : parts) bytes *= touched;
+  return parts;
+}
+
+/// What the flows touch that `counts` names, by node.
+template <class Counts>
+BytesByNode touched_together(const Layout& layout, const Scenario& scenario, const Counts& counts) {
+  BytesByNode all;
+  for (const Flow& flow : scenario.flows) {
+    if (flow.shares || !counts(worker_of(layout, flow.worker))) continue;
+    for (const auto& [node, bytes] : touched_by_node(layout, flow)) all[node] += bytes;
+  }
+  return all;
 }
 
 /// Whether the caches in front of the nodes of a flow's memory hold what all flows have there.
@@ -73,36 +112,37 @@ bool fits_side_caches(const Machine& machine, const Layout& layout, const Scenar
   const bool any = std::ranges::any_of(
       machine.nodes, [](const NumaNode& node) { return !node.side_caches.empty(); });
   if (!any) return false;
-  const auto worker_of = [&](int worker) -> const Worker& {
-    return layout.workers[static_cast<std::size_t>(worker)];
-  };
-  const auto parts_of = [&](const Flow& one) {
-    const NodeId toucher = worker_of(toucher_of(one)).placement.cpu_node;
-    std::map<NodeId, double> parts = bytes_by_node(one.region, toucher);
-    if (!one.source) return parts;
-    for (const auto& [node, bytes] : bytes_by_node(*one.source, toucher)) parts[node] += bytes;
-    return parts;
-  };
-  std::map<NodeId, double> all;
-  for (const Flow& other : scenario.flows) {
-    if (worker_of(other.worker).host != worker_of(flow.worker).host || other.shares) continue;
-    for (const auto& [node, bytes] : parts_of(other)) all[node] += bytes;
-  }
-  const std::map<NodeId, double> mine = parts_of(memory_owner(scenario, flow));
+  const int host = worker_of(layout, flow.worker).host;
+  BytesByNode all =
+      touched_together(layout, scenario, [&](const Worker& other) { return other.host == host; });
+  const BytesByNode mine = touched_by_node(layout, memory_owner(scenario, flow));
   return !mine.empty() && std::ranges::all_of(mine, [&](const auto& part) {
     const NumaNode* const node = machine.find_node(part.first);
     return node != nullptr && all[part.first] <= static_cast<double>(node->side_cache().value);
   });
 }
 
+/// Whether a cache that several nodes share holds what the flows under it have on each node of this
+/// one's memory.
+bool fits_shares(const Machine& machine, const Layout& layout, const Scenario& scenario,
+                 const Flow& flow, const Cache& cache) {
+  const int host = worker_of(layout, flow.worker).host;
+  BytesByNode all = touched_together(layout, scenario, [&](const Worker& other) {
+    const CpuSet& cpus = other.placement.cpus;
+    return other.host == host && !cpus.empty() && cache.cpus.contains(cpus.front());
+  });
+  return std::ranges::all_of(
+      touched_by_node(layout, memory_owner(scenario, flow)), [&](const auto& part) {
+        const auto share = static_cast<double>(cache_share(machine, cache, part.first).value);
+        return all[part.first] <= share;
+      });
+}
+
 }  // namespace
 
 std::string level_of_flow(const Machine& machine, const Layout& layout, const Scenario& scenario,
                           const Flow& flow) {
-  const auto worker_of = [&](const Flow& f) -> const Worker& {
-    return layout.workers[static_cast<std::size_t>(f.worker)];
-  };
-  const Worker& mine = worker_of(flow);
+  const Worker& mine = worker_of(layout, flow.worker);
   const Flow& owner = memory_owner(scenario, flow);
   const CpuSet& cpus = mine.placement.cpus;
   if (cpus.empty() || machine.last_level_cache_of(cpus.front()) == nullptr) return "-";
@@ -114,12 +154,15 @@ std::string level_of_flow(const Machine& machine, const Layout& layout, const Sc
     for (const Flow& other : scenario.flows) {
       if (Bytes{together} > cache->size) break;
       if (&other == &owner) continue;
-      const Worker& worker = worker_of(other);
+      const Worker& worker = worker_of(layout, other.worker);
       if (worker.host != mine.host || worker.placement.cpus.empty()) continue;
       if (cache->cpus.contains(worker.placement.cpus.front()))
         together += touched_bytes(other).value;
     }
-    if (Bytes{together} <= cache->size) return "L" + std::to_string(level);
+    if (Bytes{together} > cache->size) continue;
+    const bool is_shared = machine.nodes_of(cache->cpus).size() > 1;
+    if (!is_shared || fits_shares(machine, layout, scenario, flow, *cache))
+      return "L" + std::to_string(level);
   }
   return fits_side_caches(machine, layout, scenario, flow) ? side_cache_level : "memory";
 }

@@ -10,7 +10,8 @@
 namespace numatlas {
 
 /// "L1", "L2", "L3": the nearest data cache of the flow's first CPU that holds what all flows touch
-/// that run under this cache at the same time; beyond the last one the memory-side cache of the
+/// that run under this cache at the same time, of a cache that nodes share what each of them has of
+/// it (machine/cache_share.h); beyond the last one the memory-side cache of the
 /// nodes that the memory is on, where they have one that holds what all flows of the host touch
 /// there, else "memory"; "-" where the caches are unknown. `flow`: one of `scenario.flows`.
 std::string level_of_flow(const Machine& machine, const Layout& layout, const Scenario& scenario,
@@ -33,7 +34,8 @@ bool is_walked_whole(const Flow& flow);
 /// Size of a cache line of these CPUs; 64 bytes, what nearly every CPU has, where it is unknown.
 Bytes line_bytes(const Machine& machine, const CpuSet& cpus);
 
-/// Size of the last-level cache; 64 MiB (larger than most slices) where it is unknown.
+/// Size of the last-level cache of the first of these CPUs, whatever its node's share; 64 MiB
+/// (larger than most slices) where it is unknown.
 Bytes last_level_cache_bytes(const Machine& machine, const CpuSet& cpus);
 
 /// What of these workers' CPUs (one CPU of each) and of the nodes of their memory says how much
@@ -43,8 +45,9 @@ Bytes last_level_cache_bytes(const Machine& machine, const CpuSet& cpus);
 /// counts as one of 64 MiB.
 Bytes past_all_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory);
 
-/// The last-level caches of these CPUs, each once.
-Bytes last_level_caches(const Machine& machine, const CpuSet& cpus);
+/// The last-level caches of these CPUs, each once: as much of them as holds memory of these nodes,
+/// or of the CPUs' own where none are named (machine/cache_share.h).
+Bytes last_level_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory = {});
 
 /// How far caches may reach that no table lists, of all a host's together: 1 GiB, twice the largest
 /// of any CPU (504 MiB, Xeon 6980P), where tables cannot be believed. Those of a virtual machine

@@ -1,11 +1,13 @@
 #include "run/levels.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "machine/cache_share.h"
 #include "machine/source.h"
 
 namespace numatlas {
@@ -173,6 +175,56 @@ TEST(Levels, MemoryThatLiesInTheCacheBeforeIt) {
   EXPECT_EQ(level({3 * gib, 3 * gib}, NodeId{1}), "memory") << "both on one node";
   EXPECT_EQ(level({5 * gib}, NodeId{0}), "memory");
   EXPECT_EQ(level({450 * mib}, NodeId{7}), "memory") << "no such node";
+}
+
+/// As a Xeon 6980P with SNC3: an L3 for the CPUs of three nodes, and another socket's.
+Machine with_clusters() {
+  Machine m;
+  m.hypervisor = "";
+  m.arch = "x86_64";
+  m.nodes.resize(5);
+  m.caches = {{3, "unified", Bytes{504 * mib}, Bytes{64}, {CpuId{0}, CpuId{1}, CpuId{2}}},
+              {3, "unified", Bytes{504 * mib}, Bytes{64}, {CpuId{3}}}};
+  for (int id = 0; id < 4; ++id) {
+    m.nodes[static_cast<std::size_t>(id)].id = NodeId{id};
+    m.nodes[static_cast<std::size_t>(id)].cpus = {CpuId{id}};
+    m.cpus.push_back({CpuId{id}, id, id / 3, NodeId{id}, 0});
+  }
+  m.nodes[4].id = NodeId{4};  // without CPUs
+  return m;
+}
+
+TEST(Levels, NodesThatShareACacheEachHaveAPartOfIt) {
+  const Machine m = with_clusters();
+  EXPECT_EQ(cache_share(m, m.caches[0], NodeId{1}), Bytes{168 * mib});
+  EXPECT_EQ(cache_share(m, m.caches[0], NodeId{3}), Bytes{504 * mib}) << "of the other socket";
+  EXPECT_EQ(cache_share(m, m.caches[0], NodeId{4}), Bytes{168 * mib});
+  EXPECT_EQ(cache_share(m, m.caches[1], NodeId{3}), Bytes{504 * mib}) << "nobody shares it";
+  EXPECT_EQ(own_cache_share(m, m.caches[0], CpuId{2}), Bytes{168 * mib});
+
+  const auto level = [&](std::vector<std::pair<int, std::uint64_t>> nodes_and_bytes) {
+    Layout layout;
+    Scenario scenario;
+    for (const auto& [node, bytes] : nodes_and_bytes) {
+      Worker worker;
+      worker.placement.cpus = {CpuId{node}};
+      worker.placement.cpu_node = NodeId{node};
+      layout.workers.push_back(worker);
+      scenario.flows.push_back(flow_of(bytes));
+      scenario.flows.back().worker = static_cast<int>(scenario.flows.size()) - 1;
+    }
+    return level_of_flow(m, layout, scenario, scenario.flows.front());
+  };
+  EXPECT_EQ(level({{0, 160 * mib}}), "L3");
+  EXPECT_EQ(level({{0, 192 * mib}}), "memory");
+  EXPECT_EQ(level({{3, 192 * mib}}), "L3") << "it has all of its cache";
+  EXPECT_EQ(level({{0, 160 * mib}, {1, 160 * mib}, {2, 160 * mib}}), "L3");
+  EXPECT_EQ(level({{0, 160 * mib}, {0, 160 * mib}}), "memory") << "both on one node";
+
+  EXPECT_EQ(last_level_caches(m, {CpuId{0}}), Bytes{168 * mib});
+  EXPECT_EQ(last_level_caches(m, {CpuId{0}}, {NodeId{3}}), Bytes{504 * mib});
+  EXPECT_EQ(last_level_caches(m, {CpuId{0}, CpuId{1}, CpuId{2}, CpuId{3}}), Bytes{1008 * mib});
+  EXPECT_EQ(past_all_caches(m, {CpuId{0}}, {NodeId{0}}), Bytes{672 * mib});
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "audit/rules.h"
 #include "base/units.h"
 #include "benchmarks/survey_words.h"
+#include "machine/cache_share.h"
 #include "record/labels.h"
 #include "run/flows.h"
 #include "run/levels.h"
@@ -156,16 +157,17 @@ std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& 
   std::uint64_t before = 0;
   for (int level = 1; level <= 4; ++level) {
     const Cache* const cache = machine.cache_of(cpu, level);
-    if (cache == nullptr || cache->size.value <= before) continue;
+    const std::uint64_t own = cache == nullptr ? 0 : own_cache_share(machine, *cache, cpu).value;
+    if (own <= before) continue;
     std::uint64_t smallest = 2 * before;
     for (const int part : sixteenths) {
-      const std::uint64_t size = cache->size.value * static_cast<std::uint64_t>(part) / 16;
+      const std::uint64_t size = own * static_cast<std::uint64_t>(part) / 16;
       if (size <= before + before / 2) continue;
       if (0 < smallest && smallest < size / 2) sizes += compact_text(Bytes{smallest}) + ",";
       smallest = 0;
       sizes += compact_text(Bytes{size / step * step}) + ",";
     }
-    before = cache->size.value;
+    before = own;
   }
   for (const std::uint64_t times : {std::uint64_t{2}, std::uint64_t{4}})
     if (times * before < last.value) sizes += compact_text(Bytes{times * before}) + ",";
@@ -202,7 +204,9 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
   const auto size = static_cast<double>(shown.value);
   verdict.claimed = to_text(shown);
   verdict.claimed_value = size;
-  const Fact* const latency = input.find("cache_latency", {{"level", level}});
+  const Fact* latency = input.find("cache_latency", {{"level", level}});
+  const bool has_plateau = latency != nullptr;
+  if (!has_plateau) latency = input.find("cache_latency_lowest", {{"level", level}});
   if (latency == nullptr) {
     verdict.reason = unseen_text(level, input);
     if (verdict.reason.empty()) verdict.reason = input.why_no("latency");
@@ -211,6 +215,14 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
   // Of several kinds of pages that with the fewest misses of the TLB is the one with facts.
   const Fact* const end = input.find("cache_capacity", {{"level", level}});
   const std::string pages = where_of(*latency, "pages");
+  if (!has_plateau && end == nullptr) {
+    verdict.reason = unseen_text(level, input);
+    if (verdict.reason.empty())
+      verdict.reason =
+          fmt::format("its latency rises with every size, from {}: where it ends cannot be seen",
+                      estimate_text(latency->estimate, "s"));
+    return verdict;
+  }
   if (end != nullptr) {
     if (!end->estimate.high) {
       verdict.reason = fmt::format("found that it ends above {}, and not where",
@@ -262,7 +274,8 @@ std::vector<ClaimVerdict> Caches::judge(const AuditInput& input) const {
     // for all of them counts.
     const Cache* const cache = first ? input.machine.cache_of(*first, level) : nullptr;
     if (cache != nullptr && cache->size.value > 0)
-      verdicts.push_back(judge_level(fmt::format("L{}", level), cache->size, input));
+      verdicts.push_back(judge_level(fmt::format("L{}", level),
+                                     own_cache_share(input.machine, *cache, *first), input));
   }
   if (verdicts.empty())
     verdicts.push_back(not_measurable(name(), "all levels", "the kernel shows no caches"));

@@ -4,20 +4,26 @@
 #include <array>
 #include <cstddef>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/add_once.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "benchmarks/extremes.h"
+#include "machine/identity.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/levels.h"
+#include "run/metrics.h"
 
 namespace numatlas {
 namespace {
@@ -78,7 +84,10 @@ std::vector<View> chains_views(const RunReport& report) {
   return views;
 }
 
-std::vector<Fact> chains_facts(const RunReport& report) {
+namespace {
+
+std::vector<Fact> chains_facts_of_all(RunReport report) {
+  add_loads_in_flight(report);
   std::vector<Fact> facts;
   for (const CaseGroup& kind : groups_of(report, {"pages"})) {
     Bytes largest;
@@ -110,13 +119,11 @@ std::vector<Fact> chains_facts(const RunReport& report) {
           {"chains_bandwidth", where,
            fmt::format("random loads of one CPU with {} chains, {} pages", chains, most->pages),
            "B/s", *rate, "Parallelism",
-           fmt::format("random loads of one CPU {{}} with {} chains, {:.0f} misses open", chains,
-                       all.value)});
+           fmt::format("random loads of one CPU {{}} with {} chains, {:.0f} misses open, {} pages",
+                       chains, all.value, most->pages)});
   }
   return facts;
 }
-
-namespace {
 
 std::string level_of(const ScenarioResult& point) {
   return point.flows.empty() ? "-" : point.flows.front().level;
@@ -153,6 +160,49 @@ Points held_points(const Points& points, double beyond) {
     held.push_back(point);
   }
   return held;
+}
+
+/// A level has a latency of its own where it is about the same over a range of sizes: within this
+/// factor, up to a size at least so many times as large. The misses of the level before it, of the
+/// TLB and of neighbours make it rise a little on every machine.
+constexpr double plateau_width = 1.25, plateau_span = 1.5;
+
+/// Of the points that a level holds the widest such range; empty where there is none.
+Points plateau_of(const Points& held) {
+  Points plateau;
+  double widest = 0;
+  for (auto first = held.begin(); first != held.end(); ++first) {
+    double low = latency_of(**first), high = low;
+    for (auto last = first; last != held.end(); ++last) {
+      low = std::min(low, latency_of(**last));
+      high = std::max(high, latency_of(**last));
+      if (high > plateau_width * low) break;
+      const double span =
+          static_cast<double>((*last)->size.value) / static_cast<double>((*first)->size.value);
+      if (span < plateau_span || span <= widest) continue;
+      widest = span;
+      plateau = {first, last + 1};
+    }
+  }
+  return plateau;
+}
+
+/// Why a cache's latency may rise with every size that fits it.
+std::string no_plateau_text(const RunReport& report, const ScenarioResult& point,
+                            const std::string& level) {
+  const FlowResult& flow = point.flows.front();
+  const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
+  const auto host = static_cast<std::size_t>(worker.host);
+  if (worker.cpus.empty() || host >= report.machines.size()) return "it rises with every size";
+  const Machine& machine = report.machines[host];
+  if (is_virtual(machine)) return "a virtual machine may have a part of it";
+  const Cache* const cache = machine.cache_of(worker.cpus.front(), level.back() - '0');
+  std::set<int> cores;
+  for (const CpuId id : cache == nullptr ? CpuSet{} : cache->cpus)
+    if (const Cpu* const cpu = machine.find_cpu(id)) cores.insert(cpu->core);
+  if (cores.size() > 1) return fmt::format("shared by {}", count_text(cache->cpus.size(), "CPU"));
+  return point.pages == name_of(PageKind::base) ? "TLB misses add to it"
+                                                : "it rises with every size";
 }
 
 Fact latency_fact(const char* key, const std::string& level, const ScenarioResult& point,
@@ -205,10 +255,50 @@ Points unlisted_points(const Points& points) {
   return {points.begin(), points.begin() + static_cast<std::ptrdiff_t>(held)};
 }
 
-/// Of each cache its latency at a size that it really holds, and where it ends if that is within
-/// the size shown. `pages`: the largest, with the fewest misses of the TLB.
+/// A cache's latency in the middle of its plateau; of a single size what that takes; else the range
+/// of all sizes that fit it, with the reason. `pages`: ", thp pages" where nothing else says so.
+void add_cache(std::vector<Fact>& facts, const RunReport& report, const std::string& level,
+               const Points& points, const Points& held, const std::string& pages) {
+  const Points plateau = plateau_of(held);
+  if (!plateau.empty()) {
+    const ScenarioResult& typical = *plateau[(plateau.size() - 1) / 2];
+    facts.push_back(
+        latency_fact("cache_latency", level, typical,
+                     fmt::format("{} {{}} ({}{})", level, to_text(typical.size), pages)));
+    return;
+  }
+  if (held.size() == 1 && points.size() == 1) {
+    facts.push_back(latency_fact(
+        "cache_latency", level, *held.front(),
+        fmt::format("{} {{}} (at {} only{})", level, to_text(held.front()->size), pages)));
+    return;
+  }
+  const auto by_latency = [](const auto* a, const auto* b) {
+    return latency_of(*a) < latency_of(*b);
+  };
+  const auto [low, high] = std::ranges::minmax_element(points, by_latency);
+  const std::string why =
+      held.empty() ? "about as slow as what lies beyond it" : no_plateau_text(report, **low, level);
+  Fact lowest = latency_fact("cache_latency_lowest", level, **low, "");
+  lowest.heading.clear();
+  const std::string from =
+      low == high
+          ? ""
+          : three_digits(latency_of(**low) * reading_of(latency_of(**high), "s").scale) + " to ";
+  Fact highest = latency_fact("cache_latency_highest", level, **high,
+                              fmt::format("{} {}{{}}, no plateau{}: {}", level, from, pages, why));
+  lowest.words += ", the lowest of its sizes: no plateau";
+  highest.words += ", the highest of its sizes: no plateau";
+  highest.estimate = Estimate(highest.estimate.value);  // the range says how far it is known
+  facts.push_back(std::move(lowest));
+  facts.push_back(std::move(highest));
+}
+
+/// Of each cache its latency, and where it ends if that is within the size shown. `pages`: the
+/// largest, with the fewest misses of the TLB.
 void add_caches(std::vector<Fact>& facts, const RunReport& report, const std::string& pages) {
   const auto levels = points_by_level(report, pages);
+  const std::string said = levels.contains("memory") ? "" : fmt::format(", {} pages", pages);
   const std::array<const char*, 5> order{"L1", "L2", "L3", "L4", "memory"};
   for (std::size_t i = 0; i + 1 < order.size(); ++i) {
     const auto points = levels.find(order[i]);
@@ -221,13 +311,8 @@ void add_caches(std::vector<Fact>& facts, const RunReport& report, const std::st
         beyond = latency_of(memory ? *found->second.back() : *found->second.front());
     }
     const Points held = beyond ? held_points(points->second, *beyond) : points->second;
-    // About as slow as what comes after it: not to be seen here.
-    if (held.empty()) continue;
-    // The largest size that a level holds shares it with whatever else is there.
-    const ScenarioResult& typical = *held[held.size() > 1 ? held.size() - 2 : 0];
-    facts.push_back(latency_fact("cache_latency", order[i], typical,
-                                 fmt::format("{} {{}} ({})", order[i], to_text(typical.size))));
-    if (held.size() < points->second.size())
+    add_cache(facts, report, order[i], points->second, held, said);
+    if (!held.empty() && held.size() < points->second.size())
       facts.push_back(capacity_fact(order[i], *held.back(), *points->second[held.size()]));
   }
   const auto memory = levels.find("memory");
@@ -304,27 +389,46 @@ const CpuKind* kind_of(const RunReport& report, const FlowResult& flow) {
   return report.machines[host].kind_of(worker.cpus.front());
 }
 
-/// The report with the flows of one kind of cores only.
-RunReport part_of_kind(const RunReport& report, const std::string& name) {
-  RunReport part = report;
-  for (ScenarioResult& point : part.scenarios) {
-    std::erase_if(point.flows, [&](const FlowResult& flow) {
-      const CpuKind* const kind = kind_of(report, flow);
-      return kind == nullptr || kind->name != name;
-    });
-    point.groups.clear();
-    point.host_totals.clear();
-  }
-  std::erase_if(part.scenarios, [](const ScenarioResult& point) { return point.flows.empty(); });
-  return part;
+/// What the memory of a flow is to its CPUs: "local", "remote", "CXL" (memory_class), and how far
+/// it is, 0 where that is unknown; "nodes 0,2" where it lies on several.
+std::pair<std::string, int> memory_place_of(const RunReport& report, const FlowResult& flow) {
+  const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
+  const NodeSet nodes = nodes_of(observed_memory(flow));
+  if (nodes.size() > 1) return {"nodes " + to_list(nodes), 0};
+  if (nodes.empty() || worker.cpu_node.value < 0) return {"", 0};
+  const auto host = static_cast<std::size_t>(worker.host);
+  const Machine* const machine = host < report.machines.size() ? &report.machines[host] : nullptr;
+  const NumaNode* const from = machine == nullptr ? nullptr : machine->find_node(worker.cpu_node);
+  const NodeId to = nodes.front();
+  const bool is_known =
+      from != nullptr && to != worker.cpu_node && from->distance.contains(to.value);
+  return {memory_class(machine, std::to_string(worker.cpu_node.value), std::to_string(to.value)),
+          is_known ? from->distance.at(to.value) : 0};
 }
 
-}  // namespace
+/// Flows whose latencies are of one quantity, and what tells them from the others: a mean over
+/// unlike cores or memories is that of neither.
+struct FactPart {
+  std::string cores, memory;  ///< "" where all are alike
+  std::function<bool(const FlowResult&)> has;
+};
 
-bool is_control(const ScenarioResult& one) { return one.labels == control_label; }
+/// The report with these flows only.
+RunReport part_of(const RunReport& report, const FactPart& part) {
+  RunReport its = report;
+  for (ScenarioResult& point : its.scenarios) {
+    std::erase_if(point.flows, [&](const FlowResult& flow) { return !part.has(flow); });
+    point.figures.clear();
+    point.host_totals.clear();
+    point.groups = medians_of(point, its);
+  }
+  std::erase_if(its.scenarios, [](const ScenarioResult& point) { return point.flows.empty(); });
+  return its;
+}
 
-std::vector<Fact> latency_facts(const RunReport& report) {
-  std::vector<std::string> kinds;  // that were measured; that of most CPUs first
+/// The kinds of cores that were measured, that of most CPUs first; empty where all are alike.
+std::vector<std::string> kinds_of_cores(const RunReport& report) {
+  std::vector<std::string> kinds;
   for (const Machine& machine : report.machines) {
     std::vector<const CpuKind*> all;
     for (const CpuKind& kind : machine.cpu_kinds) all.push_back(&kind);
@@ -335,31 +439,75 @@ std::vector<Fact> latency_facts(const RunReport& report) {
         return std::ranges::any_of(
             point.flows, [&](const FlowResult& flow) { return kind_of(report, flow) == kind; });
       });
-      if (measured && std::ranges::find(kinds, kind->name) == kinds.end())
-        kinds.push_back(kind->name);
+      if (measured) add_once(kinds, kind->name);
     }
   }
-  if (kinds.size() < 2) return facts_of_all(report);
+  return kinds.size() < 2 ? std::vector<std::string>{} : kinds;
+}
+
+std::vector<FactPart> parts_of(const RunReport& report) {
+  std::set<std::pair<bool, std::pair<std::string, int>>> places;  // the local one first
+  for (const ScenarioResult& point : report.scenarios)
+    for (const FlowResult& flow : point.flows) {
+      const auto place = memory_place_of(report, flow);
+      places.emplace(place.first != "local", place);
+    }
+  std::map<std::string, int> distances;  // of a class of memory
+  for (const auto& [other, place] : places) ++distances[place.first];
+  std::vector<std::string> cores = kinds_of_cores(report);
+  if (cores.empty()) cores = {""};
+  std::vector<FactPart> parts;
+  for (const std::string& core : cores) {
+    for (const auto& both : places) {
+      const auto place = both.second;
+      std::string memory = places.size() < 2 ? "" : place.first;
+      if (distances[place.first] > 1) memory += fmt::format(" at distance {}", place.second);
+      parts.push_back({core, memory, [&report, core, place](const FlowResult& flow) {
+                         const CpuKind* const kind = kind_of(report, flow);
+                         return (core.empty() || (kind != nullptr && kind->name == core)) &&
+                                memory_place_of(report, flow) == place;
+                       }});
+    }
+  }
+  return parts;
+}
+
+/// What `facts_of` says of each part by itself; of the caches once for each kind of cores.
+std::vector<Fact> facts_by_part(
+    const RunReport& report, const std::function<std::vector<Fact>(const RunReport&)>& facts_of) {
+  const std::vector<FactPart> parts = parts_of(report);
   std::vector<Fact> facts;
-  for (const std::string& kind : kinds) {
-    for (Fact& fact : facts_of_all(part_of_kind(report, kind))) {
-      fact.where.emplace_back("kind", kind);
-      fact.words += fmt::format(", {} cores", kind);
-      fact.line = fmt::format("{}: {}", kind, fact.line);
+  for (const FactPart& part : parts) {
+    const bool is_first = part.memory == parts.front().memory;
+    const RunReport its = parts.size() > 1 ? part_of(report, part) : report;
+    if (its.scenarios.empty()) continue;  // these cores do not use that memory
+    for (Fact& fact : facts_of(its)) {
+      if (!is_first && where_of(fact, "level") != "memory") continue;
+      std::string name = part.cores;
+      if (!part.cores.empty()) {
+        fact.where.emplace_back("kind", part.cores);
+        fact.words += fmt::format(", {} cores", part.cores);
+      }
+      if (!part.memory.empty() && where_of(fact, "level") == "memory") {
+        fact.where.emplace_back("place", part.memory);
+        fact.words += ", memory: " + part.memory;
+        name += (name.empty() ? "" : ", ") + part.memory;
+      }
+      if (!name.empty() && !fact.line.empty()) fact.line = fmt::format("{}: {}", name, fact.line);
       facts.push_back(std::move(fact));
     }
   }
   return facts;
 }
 
-std::vector<Fact> threads_facts(const RunReport& report) {
+std::vector<Fact> threads_facts_of_all(const RunReport& report) {
   RunReport least = report;
   Bytes largest;
   for (const ScenarioResult& point : report.scenarios) largest = std::max(largest, point.size);
   const std::string first = label_of(report.scenarios.front(), "threads");
   std::erase_if(least.scenarios,
                 [&](const auto& one) { return label_of(one, "threads") != first; });
-  std::vector<Fact> facts = latency_facts(least);
+  std::vector<Fact> facts = facts_of_all(least);
   for (const ScenarioResult& point : report.scenarios) {
     const std::string threads = label_of(point, "threads");
     if (threads == first || point.size != largest || !host_estimate_of(point, "latency")) continue;
@@ -370,6 +518,22 @@ std::vector<Fact> threads_facts(const RunReport& report) {
     facts.push_back(std::move(fact));
   }
   return facts;
+}
+
+}  // namespace
+
+bool is_control(const ScenarioResult& one) { return one.labels == control_label; }
+
+std::vector<Fact> latency_facts(const RunReport& report) {
+  return facts_by_part(report, facts_of_all);
+}
+
+std::vector<Fact> threads_facts(const RunReport& report) {
+  return facts_by_part(report, threads_facts_of_all);
+}
+
+std::vector<Fact> chains_facts(const RunReport& report) {
+  return facts_by_part(report, chains_facts_of_all);
 }
 
 }  // namespace numatlas

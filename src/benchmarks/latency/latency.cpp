@@ -5,11 +5,13 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
@@ -19,6 +21,8 @@
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/tail.h"
+#include "machine/cache_share.h"
+#include "record/cache_level.h"
 #include "record/labels.h"
 #include "report/csv.h"
 #include "run/declare.h"
@@ -29,15 +33,24 @@
 namespace numatlas::benchmark_latency {
 namespace {
 
+constexpr const char* ladder_words =
+    "some in each cache, and one past all caches\n"
+    "That one is 4 times the last-level cache, twice a memory-side cache, at least 256 MiB; 1 GiB "
+    "where the system may not list all caches. It is the only one with several workers, numbers of "
+    "--threads, --chains and --tail";
+
 struct Options {
   benchmark_gpu::OnOption on = {};
   std::string stride_text, control_text, chains_text;
-  SizesOption sizes{chase_past_caches_words};
+  SizesOption sizes{ladder_words};
   TailOption tail;
   ChainOrder order = ChainOrder::random;
   std::optional<Bytes> stride;   ///< absent: the machine's cache line
   std::optional<Bytes> control;  ///< of --control-stride
   std::vector<int> chains;       ///< of --chains; empty: one, and nothing is said of it
+
+  /// Whether one worker measures its caches as well.
+  bool has_ladder() const { return sizes.given().empty() && chains.empty() && !tail.asked(); }
 };
 
 void add_options(Options& own, CLI::App& app) {
@@ -81,7 +94,6 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   TRY(own.sizes.parse());
   TRY(own.on.parse());
   if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
-  benchmark.is_of_memory = own.sizes.given().empty();
   for (const auto& [option, given] : {std::pair("--chains", !own.chains_text.empty()),
                                       std::pair("--control-stride", !own.control_text.empty())}) {
     if (own.tail.asked() && given)
@@ -103,6 +115,7 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   if (!own.chains_text.empty()) {
     own.chains = TRY(parse_counts(own.chains_text, static_cast<int>(most_chains), "--chains"));
   }
+  benchmark.is_of_memory = own.sizes.given().empty() && !own.has_ladder();
   return {};
 }
 
@@ -133,16 +146,17 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes
   for (PageKind pages : input.pages) {
     for (const Point& point : points) {
       std::vector<Flow> flows;
+      // Of sizes that nobody gave the last one is past all caches.
+      const bool past_caches = own.sizes.given().empty() && point.size == sizes.back();
       for (int worker : workers_within(input.layout, point.threads)) {
-        const Bytes its = own.sizes.given().empty() ? size_past_own_caches(input, {worker}, worker,
-                                                                           point.size, least_chase)
-                                                    : point.size;
+        const Bytes its =
+            past_caches ? size_past_own_caches(input, {worker}, worker, point.size, least_chase)
+                        : point.size;
         flows.push_back(chase_flow(input, worker, its, pages, {own.order, point.stride}));
         flows.back().kernel.as<ChaseParameters>().chains = static_cast<unsigned>(point.chains);
         own.tail.set(flows.back());
       }
-      const Bytes size =
-          own.sizes.given().empty() ? fit_to_room(input, point.size, flows) : point.size;
+      const Bytes size = past_caches ? fit_to_room(input, point.size, flows) : point.size;
       PlannedScenario planned =
           new_point(input, fmt::format("{} {}", compact_text(size), name_of(pages)), size, pages);
       if (!own.chains.empty()) {
@@ -164,6 +178,55 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes
   return plan;
 }
 
+/// Sizes that each cache of a CPU holds, at least two where they show whether its latency is the
+/// same, each four times the one before, up to half of the cache; and `last`. A guest or a
+/// partition may get only a small part of the last cache: that one also has the least size that it
+/// must hold.
+std::vector<Bytes> level_sizes(const Machine& machine, CpuId cpu, Bytes last) {
+  constexpr std::uint64_t least = 4 * kib;
+  constexpr double apart = 1.5;
+  std::vector<std::uint64_t> caches;
+  for (int level = 1; level <= 4; ++level) {
+    const Cache* const cache = machine.cache_of(cpu, level);
+    if (cache != nullptr && cache->size.value > 0)
+      caches.push_back(own_cache_share(machine, *cache, cpu).value);
+  }
+  std::set<Bytes> sizes;
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    const std::uint64_t cache = caches[i], before = i > 0 ? 2 * caches[i - 1] : least;
+    if (cache / 2 < before) continue;  // it holds little that the one before does not
+    const bool is_last = i + 1 == caches.size();
+    std::set<std::uint64_t> its{cache / 2};
+    while (its.size() < (is_last ? 3 : 2) && *its.begin() / 4 >= before)
+      its.insert(*its.begin() / 4);
+    const bool is_far = static_cast<double>(*its.begin()) >= apart * static_cast<double>(before);
+    if (i > 0 && is_far && (is_last || its.size() == 1)) its.insert(before);
+    if (its.size() == 1) its.insert(cache / 4 * 3);
+    for (const std::uint64_t size : its) sizes.insert(Bytes{size / least * least});
+  }
+  std::vector<Bytes> all(sizes.begin(), sizes.lower_bound(last));
+  all.push_back(last);
+  return all;
+}
+
+/// The ladder where one worker measures, else what is past the caches of the worker that needs
+/// most.
+std::vector<Bytes> usual_sizes(const Options& own, const PlanInput& input) {
+  const Bytes last = chase_size_past_caches(input);
+  const std::vector<Worker>& workers = input.layout.workers;
+  const bool alone = workers.size() == 1 && !workers.front().placement.cpus.empty();
+  if (!own.has_ladder() || !alone || !input.options.thread_counts.empty()) return {last};
+  // On a small machine that one is less.
+  const PlannedScenario largest = plan_of(own, input, {last}).front();
+  std::vector<Bytes> sizes =
+      level_sizes(machine_of(input, 0), workers.front().placement.cpus.front(), largest.head.size);
+  const KernelSpec& chase = largest.scenario.flows.front().kernel;
+  std::erase_if(sizes, [&](Bytes size) {  // too few nodes at a wide --stride
+    return size != largest.head.size && !check_size(chase, size);
+  });
+  return sizes;
+}
+
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
   if (!own.chains.empty()) {
     TRY(check_one_number_of_threads(input.options, "latency --chains"));
@@ -172,7 +235,7 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
     TRY(check_one_number_of_threads(input.options, "latency --control-stride"));
   }
   std::vector<Bytes> sizes = own.sizes.given();
-  if (sizes.empty()) sizes = {chase_size_past_caches(input)};
+  if (sizes.empty()) sizes = usual_sizes(own, input);
   const Plan plan = plan_of(own, input, sizes);
   for (const PlannedScenario& point : plan) {
     for (const Flow& flow : point.scenario.flows) {
@@ -192,28 +255,6 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
     }
   }
   return plan;
-}
-
-/// Half of each cache that a CPU sees, and `last`. A guest or a partition may get only a small part
-/// of the last cache: that one also has a size that any part holds, and one between the two.
-std::string few_sizes(const Machine& machine, CpuId cpu, Bytes last) {
-  std::vector<Bytes> caches;
-  for (int level = 1; level <= 4; ++level) {
-    const Cache* const cache = machine.cache_of(cpu, level);
-    if (cache != nullptr && cache->size.value > 0) caches.push_back(cache->size);
-  }
-  std::string sizes;
-  for (std::size_t i = 0; i < caches.size(); ++i) {
-    const std::uint64_t half = caches[i].value / 2;
-    if (i > 0 && i + 1 == caches.size()) {
-      const std::uint64_t held = 2 * caches[i - 1].value;
-      constexpr std::uint64_t far = 8;
-      if (2 * held <= half) sizes += compact_text(Bytes{held}) + ",";
-      if (2 * far * held <= half) sizes += compact_text(Bytes{far * held}) + ",";
-    }
-    sizes += compact_text(Bytes{half}) + ",";
-  }
-  return sizes + compact_text(last);
 }
 
 /// From 16 KiB up, each `factor` times the one before, and `last`.
@@ -246,7 +287,10 @@ SurveyPart survey(const Machine& machine) {
   all.insert(all.end(), {"--control-stride", std::to_string(4 * line.value)});
   add(ladder(2, last), true, firsts.list, "the control at a wider stride");
   add(ladder(4, last), true, firsts.list, "the control at a wider stride; half of the sizes");
-  const std::string few = few_sizes(machine, first.value_or(CpuId{0}), last);
+  std::vector<std::string> sizes;
+  for (const Bytes size : level_sizes(machine, first.value_or(CpuId{0}), last))
+    sizes.push_back(compact_text(size));
+  const std::string few = fmt::format("{}", fmt::join(sizes, ","));
   const std::string left_out = "sizes other than a few per cache and one of memory";
   add(few, true, firsts.list, left_out);
   add(few, false, first ? std::to_string(first->value) : "",
@@ -418,6 +462,14 @@ std::vector<Fact> facts(const Options& own, const RunReport& report) {
   return all;
 }
 
+/// That the largest of the usual sizes had to be one that a cache holds.
+std::vector<Warning> warnings(const Options& own, const RunReport& report) {
+  if (!own.has_ladder() || report.scenarios.empty()) return {};
+  RunReport largest;
+  largest.scenarios = {*std::ranges::max_element(report.scenarios, {}, &ScenarioResult::size)};
+  return cache_warnings(largest);
+}
+
 }  // namespace
 
 Benchmark make() {
@@ -430,8 +482,7 @@ Benchmark make() {
           "dependent load per step. All workers run concurrently unless --serial is given. Sizes "
           "that fit in a cache show its latency; larger sizes show memory and, with base pages, "
           "TLB misses.",
-      .examples = {{"Latency by working-set size, from cache to memory",
-                    "numatlas latency --size 16KiB,256KiB,8MiB,1GiB"},
+      .examples = {{"Latency of each cache and of memory", "numatlas latency"},
                    {"How many misses one CPU keeps open at once",
                     "numatlas latency --chains 1-32"}},
       .usual_cpus = "one CPU",
@@ -444,6 +495,7 @@ Benchmark make() {
       .plan = with(plan),
       .flow_figures = with(flow_figures),
       .conclude = with(conclude),
+      .warnings = with(warnings),
       .views = with(views),
       .facts = with(facts),
       .csv_file = with(csv_file),

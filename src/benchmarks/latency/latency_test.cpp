@@ -12,8 +12,10 @@
 
 #include <fmt/format.h>
 
+#include "base/units.h"
 #include "benchmarks/latency/facts.h"
 #include "benchmarks/parse.h"
+#include "benchmarks/test_plan.h"
 #include "machine/source.h"
 #include "record/labels.h"
 
@@ -295,6 +297,129 @@ TEST(Latency, MetricIsTheMeanInSeconds) {
   EXPECT_FALSE(figures_of(Flow{}, trace)[0].value());
 }
 
+/// A run of one worker under an L3 that `cpus` CPUs share, with these sizes in MiB, levels and ns.
+struct Measured {
+  double mib;
+  std::string level;
+  double ns;
+};
+RunReport ladder_of(const std::vector<Measured>& points, int cpus = 16) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  Machine machine;
+  machine.hypervisor = "";
+  CpuSet all;
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    machine.cpus.push_back({CpuId{cpu}, cpu, 0, NodeId{0}, 0});
+    all.insert(CpuId{cpu});
+  }
+  machine.caches = {{3, "unified", Bytes{512 * mib}, Bytes{64}, all}};
+  report.machines = {machine};
+  report.workers.resize(1);
+  report.workers[0].cpus = {CpuId{0}};
+  report.workers[0].cpu_node = NodeId{0};
+  for (const Measured& one : points) {
+    ScenarioResult point = point_at(Bytes{64}, one.ns);
+    point.size = Bytes{static_cast<std::uint64_t>(one.mib * static_cast<double>(mib))};
+    point.flows.front().level = one.level;
+    report.scenarios.push_back(point);
+  }
+  return report;
+}
+
+std::vector<std::string> told_of(const RunReport& report) {
+  std::vector<std::string> told;
+  for (const Fact& fact : latency_facts(report))
+    told.push_back(fmt::format("{} {:.4g}: {}", fact.key, fact.estimate.value, fact.line));
+  return told;
+}
+
+TEST(Latency, ACachesLatencyIsThatOfItsPlateau) {
+  using ::testing::Contains;
+  const std::vector<Measured> ladder{{4, "L3", 17},   {8, "L3", 20},        {16, "L3", 21},
+                                     {32, "L3", 22},  {64, "L3", 23},       {128, "L3", 60},
+                                     {256, "L3", 95}, {1024, "memory", 100}};
+  const char* const l3 = "cache_latency 2.1e-08: L3 {} (16 MiB)";
+  EXPECT_THAT(told_of(ladder_of(ladder)), Contains(l3));
+  // Fewer sizes give the same, or one beside it.
+  EXPECT_THAT(told_of(ladder_of({ladder[1], ladder[3], ladder[5], ladder[7]})),
+              Contains("cache_latency 2e-08: L3 {} (8 MiB)"));
+  EXPECT_THAT(told_of(ladder_of({ladder[2], ladder[7]})),
+              Contains("cache_latency 2.1e-08: L3 {} (at 16 MiB only)"));
+}
+
+TEST(Latency, WithoutAPlateauACachesLatencyIsARangeWithItsReason) {
+  using ::testing::Contains;
+  using ::testing::ElementsAre;
+  const std::vector<Measured> rising{
+      {4, "L3", 20}, {16, "L3", 40}, {64, "L3", 70}, {256, "L3", 105}, {1024, "memory", 110}};
+  EXPECT_THAT(told_of(ladder_of(rising)),
+              Contains("cache_latency_highest 1.05e-07: L3 20.0 to {}, no plateau: shared by 16 "
+                       "CPUs"));
+  EXPECT_THAT(told_of(ladder_of(rising)), Contains("cache_latency_lowest 2e-08: "));
+  RunReport guest = ladder_of(rising);
+  guest.machines[0].hypervisor = "KVM";
+  EXPECT_THAT(told_of(guest), Contains("cache_latency_highest 1.05e-07: L3 20.0 to {}, no plateau: "
+                                       "a virtual machine may have a part of it"));
+  EXPECT_THAT(told_of(ladder_of({{256, "L3", 164}, {1024, "memory", 170}})),
+              Contains("cache_latency_highest 1.64e-07: L3 {}, no plateau: about as slow as what "
+                       "lies beyond it"));
+  EXPECT_THAT(told_of(ladder_of({{4, "L3", 20}, {8, "L3", 21}})),
+              ElementsAre("cache_latency 2e-08: L3 {} (4 MiB, thp pages)"))
+      << "nothing else says the pages";
+}
+
+TEST(Latency, UnlikeMemoriesAreToldApart) {
+  RunReport report = ladder_of({{1024, "memory", 97}});
+  report.machines[0].nodes.resize(2);
+  report.machines[0].nodes[0].id = NodeId{0};
+  report.machines[0].nodes[0].cpus = {CpuId{0}, CpuId{1}};
+  report.machines[0].nodes[1].id = NodeId{2};
+  report.machines[0].nodes[1].kind = "cxl";
+  report.workers.push_back(report.workers[0]);
+  ScenarioResult& point = report.scenarios[0];
+  point.flows.push_back(case_of(1, 137, "memory").flows.front());
+  point.flows[1].worker = 1;
+  point.flows[0].residency.pages_by_node = {{0, 100}};
+  point.flows[1].residency.pages_by_node = {{2, 100}};
+  EXPECT_THAT(told_of(report),
+              ::testing::ElementsAre("memory_latency 9.7e-08: local: memory {} (1 GiB, thp pages)",
+                                     "memory_latency 1.37e-07: CXL: memory {} (1 GiB, thp pages)"));
+  EXPECT_EQ(where_of(latency_facts(report)[1], "place"), "CXL");
+}
+
+TEST(LatencyPlan, WithoutOptionsItIsALadder) {
+  const auto names = [](const Words& words) {
+    const auto machine = read_recorded_machine(
+        "numa:1(memory=34359738368) l3:1(size=33554432) l2:2(size=1048576) l1d:1(size=49152) pu:1");
+    EXPECT_TRUE(machine);
+    Words all = words;
+    all.insert(all.end(), {"--dry-run"});
+    const auto run = parse_run("latency", all);
+    EXPECT_TRUE(run);
+    const auto placed = run->benchmark.workers(run->options, *machine, TaskContext{});
+    EXPECT_TRUE(placed);
+    Layout layout;
+    layout.hosts = {"alpha"};
+    for (const WorkerPlacement& place : *placed) layout.workers.push_back({0, 0, place});
+    const std::vector<Machine> machines{*machine};
+    const auto planned = run->benchmark.plan({run->options, layout, machines, {PageKind::base}});
+    EXPECT_TRUE(planned);
+    std::vector<std::string> names;
+    for (const PlannedScenario& one : *planned) names.push_back(compact_text(one.head.size));
+    return names;
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(names({}),
+              ElementsAre("4KiB", "24KiB", "128KiB", "512KiB", "2MiB", "4MiB", "16MiB", "256MiB"));
+  EXPECT_THAT(names({"--cpus", "0,1"}), ElementsAre("256MiB")) << "several workers";
+  EXPECT_THAT(names({"--chains", "2"}), ElementsAre("256MiB"));
+  EXPECT_THAT(names({"--tail"}), ElementsAre("256MiB"));
+  EXPECT_THAT(names({"--stride", "8192"}),
+              ElementsAre("24KiB", "128KiB", "512KiB", "2MiB", "4MiB", "16MiB", "256MiB"))
+      << "no size of one node of the chain";
+}
+
 /// What a survey says of the cache that a machine does not list, of sizes that are past the others.
 std::vector<std::string> unlisted_words(
     const std::vector<std::pair<std::uint64_t, double>>& mib_and_ns) {
@@ -343,7 +468,8 @@ TEST(Latency, SurveyWithoutTimeShowsHowMuchOfALargeCacheThereIs) {
   ASSERT_TRUE(machine) << full_text(machine.error());
   const auto run = parse_run("latency", {});
   const SurveyPart part = run->benchmark.survey(*machine);
-  EXPECT_THAT(part.ways.back().words, ::testing::Contains("1MiB,4MiB,32MiB,240MiB,1920MiB"))
+  EXPECT_THAT(part.ways.back().words,
+              ::testing::Contains("256KiB,1MiB,4MiB,15MiB,60MiB,240MiB,1920MiB"))
       << "the last cache at twice the one before, and between";
   for (std::size_t i = 1; i < part.ways.size(); ++i)
     EXPECT_THAT(part.ways[i].words, ::testing::Not(::testing::Contains("--control-stride")));

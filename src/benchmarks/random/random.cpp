@@ -352,17 +352,20 @@ Fact fact_of_random(const ScenarioResult& most) {
   const std::string workers = count_text(most.flows.size(), "worker");
   const std::string bytes = fmt::format("of {} bytes", label_of(most, "access"));
   const std::string operation = most.kernel.substr(most.kernel.find('-') + 1);
-  return {"random_accesses",
-          {{"kernel", most.kernel},
-           {"access", label_of(most, "access")},
-           {"workers", std::to_string(most.flows.size())}},
-          fmt::format("{} {}, {}, {} in flight, {} pages", most.kernel, bytes, workers,
-                      label_of(most, "in_flight"), most.pages),
-          "1/s",
-          *host_estimate_of(most, "accesses_sum"),
-          "Random access",
-          fmt::format("{} {} {{}} ({})", operation == "atomic" ? "atomic updates" : operation + "s",
-                      bytes, workers)};
+  const std::string in_flight = label_of(most, "in_flight");
+  const bool usual = in_flight == all_in_flight;
+  return {
+      "random_accesses",
+      {{"kernel", most.kernel},
+       {"access", label_of(most, "access")},
+       {"workers", std::to_string(most.flows.size())}},
+      fmt::format("{} {}, {}, {} in flight, {} pages", most.kernel, bytes, workers, in_flight,
+                  most.pages),
+      "1/s",
+      *host_estimate_of(most, "accesses_sum"),
+      "Random access",
+      fmt::format("{} {} {{}} ({}{})", operation == "atomic" ? "atomic updates" : operation + "s",
+                  bytes, workers, usual ? "" : fmt::format(", {} in flight", in_flight))};
 }
 
 /// Of each operation the most that memory has given.

@@ -409,7 +409,6 @@ Benchmark make() {
                     "numatlas touch --cpus 0,32 --kernel scatter,read"}},
       .refused_options = {"--csv"},
       .usual_cpus = "one per node",
-      .usual_pages = "base",
       .is_of_memory = true,
       .add_options = with(add_options),
       .parse_options = with(parse),

@@ -17,6 +17,7 @@
 #include "gpu/buffers.h"
 #include "kernels/kind.h"
 #include "kernels/permutation.h"
+#include "machine/cache_share.h"
 #include "memory/source.h"
 #include "simulated/null_gpu.h"
 #include "simulated/null_groups.h"
@@ -136,6 +137,7 @@ class NullEngine final : public Engine {
                  const Residency& residency) const;
   double distance_of(const Worker& worker, const Residency& residency) const;
   std::uint64_t bytes_under(const Cache& cache, const Scenario& scenario, int host) const;
+  Bytes cached_of(const Cache& cache, const Residency& residency) const;
   double queueing(const Scenario& scenario, const Flow& flow) const;
   double hop_ns(const Scenario& scenario, const Flow& flow) const;
   CpuId cpu_of(int worker) const;
@@ -185,6 +187,13 @@ std::uint64_t NullEngine::bytes_under(const Cache& cache, const Scenario& scenar
   return bytes;
 }
 
+/// How much of a cache holds memory that lies there.
+Bytes NullEngine::cached_of(const Cache& cache, const Residency& residency) const {
+  const bool spread = residency.pages_by_node.size() > 1;
+  if (spread || residency.pages_by_node.empty()) return cache.size;
+  return cache_share(machine_, cache, NodeId{residency.pages_by_node.begin()->first});
+}
+
 double NullEngine::step_ns(const Scenario& scenario, const Flow& flow, const Worker& worker,
                            const Residency& residency) const {
   const std::uint64_t bytes = cached_bytes(flow) - (flow.source ? flow.source->bytes.value : 0);
@@ -201,7 +210,7 @@ double NullEngine::step_ns(const Scenario& scenario, const Flow& flow, const Wor
   };
   for (int level = 1; level <= 3; ++level) {
     const Cache* cache = machine_.cache_of(cpu, level);
-    if (cache == nullptr || bytes > cache->size.value ||
+    if (cache == nullptr || bytes > cached_of(*cache, residency).value ||
         bytes_under(*cache, scenario, worker.host) > cache->size.value)
       continue;
     return step_of(traffic / level_rate[level - 1], level_ns[level - 1] + tlb);
