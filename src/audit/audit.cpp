@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "engine/agreement.h"
 #include "machine/memory_slots.h"
+#include "processors/processor.h"
 #include "report/answer.h"
 #include "report/file.h"
 #include "run/place_words.h"
@@ -105,6 +106,7 @@ Expected<void> Audit::choose_claims() {
 Expected<void> Audit::read_files() {
   if (!options_.smbios.empty()) {
     report_.machine.memory_slots = TRY(read_smbios(options_.smbios));
+    check_channels(report_.machine);
   }
   if (!options_.baseline.empty()) {
     auto read = read_stored(options_.baseline);

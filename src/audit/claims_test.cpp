@@ -213,6 +213,20 @@ TEST(DimmsClaim, ChannelsThatDiffer) {
   EXPECT_THAT(uneven.next, Not(HasSubstr("missing")));
 }
 
+/// Boards whose banks and locators count differently (tests/smbios/make).
+TEST(DimmsClaim, BoardsThatCountInTwoWays) {
+  const ClaimVerdict nodes =
+      with_modules("supermicro-nodes", 500).judge(make_dimms_claim(), "channels");
+  EXPECT_EQ(nodes.outcome, confirmed);
+  EXPECT_EQ(nodes.claimed, "16 of 16 slots filled, 16 channels");
+  EXPECT_THAT(with_modules("supermicro-nodes", 500).judge(make_dimms_claim(), "peak").claimed,
+              HasSubstr("614 GB/s of all channels of 2 sockets"));
+  const ClaimVerdict banks =
+      with_modules("no-dimm-bank", 200).judge(make_dimms_claim(), "channels");
+  EXPECT_EQ(banks.outcome, confirmed);
+  EXPECT_EQ(banks.claimed, "12 of 16 slots filled, 12 channels");
+}
+
 TEST(DimmsClaim, AllThatAreMissing) {
   Figures figures = with_modules("even", 500);
   for (const std::size_t i : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U})

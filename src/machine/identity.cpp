@@ -10,6 +10,8 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -86,56 +88,90 @@ constexpr std::array<ArmCore, 52> arm_cores{{
     {0xc0, 0xac4, "Ampere-1A"},
 }};
 
+/// What a hypervisor calls its machines in DMI: found in the vendor, and in the product.
 struct Vendor {
-  const char* sign;  ///< found in the DMI vendor or product
+  const char *vendor, *product;
   const char* name;
 };
-constexpr std::array<Vendor, 15> virtual_vendors{{
-    {"QEMU", "KVM"},
-    {"KVM", "KVM"},
-    {"Google Compute Engine", "KVM (Google)"},
-    {"OpenStack", "KVM (OpenStack)"},
-    {"VMware", "VMware"},
-    {"VirtualBox", "VirtualBox"},
-    {"Virtual Machine", "Hyper-V"},  // product name of Microsoft's
-    {"HVM domU", "Xen"},
-    {"Amazon EC2", "KVM (Amazon EC2)"},
-    {"KubeVirt", "KVM (KubeVirt)"},
-    {"Parallels", "Parallels"},
-    {"BHYVE", "bhyve"},
-    {"Bochs", "Bochs"},
-    {"Apple Virtualization", "Apple Virtualization"},
-    {"Xen", "Xen"},
+// Words that several vendors use for a product stand beside the vendor's: "Virtual Machine" is in
+// those of Microsoft and Parallels. Those without a vendor are tried last.
+constexpr std::array<Vendor, 27> virtual_vendors{{
+    {"QEMU", "", "KVM"},
+    {"Amazon EC2", "", "KVM (Amazon EC2)"},
+    {"Google", "Google Compute Engine", "KVM (Google)"},
+    {"Microsoft", "Virtual Machine", "Hyper-V"},
+    {"VMware", "", "VMware"},
+    {"VMW", "", "VMware"},
+    {"innotek", "", "VirtualBox"},
+    {"Oracle", "VirtualBox", "VirtualBox"},
+    {"Parallels", "", "Parallels"},
+    {"Apple", "Apple Virtualization", "Apple Virtualization"},
+    {"Xen", "", "Xen"},
+    {"OpenStack", "", "KVM (OpenStack)"},
+    {"KubeVirt", "", "KVM (KubeVirt)"},
+    {"DigitalOcean", "Droplet", "KVM (DigitalOcean)"},
+    {"Hetzner", "vServer", "KVM (Hetzner)"},
+    {"Nutanix", "AHV", "KVM (Nutanix)"},
+    {"KVM", "", "KVM"},
+    {"Bochs", "", "Bochs"},
+    {"BHYVE", "", "bhyve"},
+    {"", "OpenStack", "KVM (OpenStack)"},
+    {"", "KubeVirt", "KVM (KubeVirt)"},
+    {"", "VMware", "VMware"},
+    {"", "VirtualBox", "VirtualBox"},
+    {"", "HVM domU", "Xen"},
+    {"", "BHYVE", "bhyve"},
+    {"", "QEMU", "KVM"},
+    {"", "KVM", "KVM"},
 }};
 
-std::string dmi_hypervisor(const Tree& tree) {
+/// "c6g.metal", "m8g.metal-48xl": machines without a hypervisor, whose DMI is otherwise that of
+/// Amazon's guests.
+bool is_metal_of_amazon(const std::string& vendor, const std::string& product) {
+  constexpr std::string_view word = ".metal";
+  const auto at = product.find(word);
+  if (vendor.find("Amazon EC2") == std::string::npos || at == std::string::npos) return false;
+  const std::size_t end = at + word.size();
+  return end == product.size() || product[end] == '-';
+}
+
+/// The hypervisor that DMI names, "" where it says that there is none, nothing where it may be
+/// either.
+std::optional<std::string> dmi_hypervisor(const Tree& tree) {
   const std::string vendor = tree.text("/sys/class/dmi/id/sys_vendor").value_or("");
   const std::string product = tree.text("/sys/class/dmi/id/product_name").value_or("");
-  const std::string both = vendor + " " + product;
-  if (product.ends_with(".metal")) return "";  // Amazon's machines without a hypervisor
+  if (is_metal_of_amazon(vendor, product)) return "";
   for (const Vendor& known : virtual_vendors) {
-    if (both.find(known.sign) != std::string::npos) return known.name;
+    if (vendor.find(known.vendor) != std::string::npos &&
+        product.find(known.product) != std::string::npos)
+      return known.name;
   }
-  return "";
+  // A server's chassis, in a rack or a blade, by the SMBIOS specification: no hypervisor claims to
+  // be one. They say "other" or "unknown", or a desktop's.
+  const auto chassis = tree.number("/sys/class/dmi/id/chassis_type");
+  constexpr std::array<int, 5> servers{17, 23, 25, 28, 29};
+  if (chassis && std::find(servers.begin(), servers.end(), *chassis) != servers.end()) return "";
+  return std::nullopt;
 }
 
 #if defined(__x86_64__)
 /// The hypervisor's own signature (CPUID leaf 0x40000000, by convention of all of them).
 std::string cpuid_hypervisor() {
-  constexpr std::array<Vendor, 6> signatures{{{"KVMKVMKVM", "KVM"},
-                                              {"Microsoft Hv", "Hyper-V"},
-                                              {"VMwareVMware", "VMware"},
-                                              {"XenVMMXenVMM", "Xen"},
-                                              {"TCGTCGTCGTCG", "QEMU (emulated)"},
-                                              {"bhyve bhyve ", "bhyve"}}};
+  constexpr std::array<std::pair<const char*, const char*>, 6> signatures{
+      {{"KVMKVMKVM", "KVM"},
+       {"Microsoft Hv", "Hyper-V"},
+       {"VMwareVMware", "VMware"},
+       {"XenVMMXenVMM", "Xen"},
+       {"TCGTCGTCGTCG", "QEMU (emulated)"},
+       {"bhyve bhyve ", "bhyve"}}};
   unsigned a = 0, b = 0, c = 0, d = 0;
   __cpuid(0x40000000U, a, b, c, d);
   char text[13] = {};
   std::memcpy(text, &b, 4);
   std::memcpy(text + 4, &c, 4);
   std::memcpy(text + 8, &d, 4);
-  for (const Vendor& known : signatures) {
-    if (std::strcmp(text, known.sign) == 0) return known.name;
+  for (const auto& [sign, name] : signatures) {
+    if (std::strcmp(text, sign) == 0) return name;
   }
   return "";
 }
@@ -165,17 +201,9 @@ std::optional<std::string> mainframe_hypervisor(const Tree& tree) {
   return value_of(*info, "LPAR Number") ? std::optional<std::string>("PR/SM") : std::nullopt;
 }
 
-/// A chassis that no hypervisor claims to be: a server's, in a rack or a blade, by the SMBIOS
-/// specification. They say "other" or "unknown", or a desktop's.
-bool is_sold_as_metal(const Tree& tree) {
-  if (tree.text("/sys/class/dmi/id/product_name").value_or("").ends_with(".metal")) return true;
-  const auto chassis = tree.number("/sys/class/dmi/id/chassis_type");
-  constexpr std::array<int, 5> servers{17, 23, 25, 28, 29};
-  return chassis && std::find(servers.begin(), servers.end(), *chassis) != servers.end();
-}
-
 std::optional<std::string> hypervisor_of(const Tree& tree, const std::string& cpuinfo) {
-  const std::string dmi = dmi_hypervisor(tree);
+  const auto dmi = dmi_hypervisor(tree);
+  const bool is_xen = tree.text("/sys/hypervisor/type") == "xen";
   if (const auto flags = value_of(cpuinfo, "flags")) {  // x86: hardware says whether there is one
     if ((" " + *flags + " ").find(" hypervisor ") == std::string::npos) {
       // It may be told to hide itself (GPUs handed to guests). Nobody sells machines as "QEMU".
@@ -184,16 +212,14 @@ std::optional<std::string> hypervisor_of(const Tree& tree, const std::string& cp
     if (tree.is_live()) {
       if (const std::string name = cpuid_hypervisor(); !name.empty()) return name;
     }
-    if (!dmi.empty()) return dmi;
-    if (tree.text("/sys/hypervisor/type") == "xen") return "Xen";
-    return "unknown";
+    if (dmi && !dmi->empty()) return dmi;
+    return is_xen ? "Xen" : "unknown";
   }
-  if (!dmi.empty()) return dmi;
-  if (tree.text("/sys/hypervisor/type") == "xen") return "Xen";
+  if (dmi && !dmi->empty()) return dmi;
+  if (is_xen) return "Xen";
   if (const auto found = device_tree_hypervisor(tree)) return found;
   if (const auto found = mainframe_hypervisor(tree)) return found;
-  if (is_sold_as_metal(tree)) return "";
-  return std::nullopt;
+  return dmi;
 }
 
 /// Why nothing tells whether there is a hypervisor: other processors than x86 do not say so.

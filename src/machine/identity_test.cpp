@@ -65,8 +65,44 @@ TEST_F(Hypervisor, OfCloudsAndDeviceTrees) {
   EXPECT_EQ(read().hypervisor, "");
   product("Amazon EC2", "c7g.large");
   EXPECT_EQ(read().hypervisor, "KVM (Amazon EC2)");
+  for (const char* metal : {"m8g.metal-48xl", "c8gn.metal-24xl", "u7in-16tb.metal-224xl"}) {
+    product("Amazon EC2", metal);
+    EXPECT_EQ(read().hypervisor, "") << metal;
+  }
   product("Apple Inc.", "Apple Virtualization Generic Platform");
   EXPECT_EQ(read().hypervisor, "Apple Virtualization");
+}
+
+/// A product may have any name, also one that is another vendor's word.
+TEST_F(Hypervisor, TheVendorDecidesBeforeAWordOfTheProduct) {
+  const auto of = [&](const char* vendor, const char* name) {
+    product(vendor, name);
+    return read().hypervisor;
+  };
+  EXPECT_EQ(of("QEMU", "lab.metal-48xl"), "KVM");
+  EXPECT_EQ(of("VMware, Inc.", "test.metal"), "VMware");
+  EXPECT_EQ(of("Amazon EC2", "m8g.metallic"), "KVM (Amazon EC2)");
+  EXPECT_EQ(of("Parallels Software International Inc.", "Parallels Virtual Machine"), "Parallels");
+  EXPECT_EQ(of("Parallels International GmbH.", "Parallels ARM Virtual Machine"), "Parallels");
+  EXPECT_EQ(of("Microsoft Corporation", "Virtual Machine"), "Hyper-V");
+  EXPECT_EQ(of("Hetzner", "vServer"), "KVM (Hetzner)");
+  EXPECT_EQ(of("Red Hat", "KVM"), "KVM");
+  for (const char* vendor : {"Microsoft Corporation", "Google", "Hetzner", "Oracle Corporation"})
+    EXPECT_EQ(of(vendor, "a board of its own"), std::nullopt) << vendor;
+}
+
+/// Whatever DMI says: on x86 the processor tells whether there is a hypervisor.
+TEST_F(Hypervisor, OfX86ByTheProcessor) {
+  product("Google", "Google Compute Engine");
+  tree_.file("/proc/cpuinfo", "processor : 0\nflags : fpu sse2");
+  EXPECT_EQ(read().hypervisor, "");
+  tree_.file("/proc/cpuinfo", "processor : 0\nflags : fpu sse2 hypervisor");
+  EXPECT_EQ(read().hypervisor, "KVM (Google)");
+  product("Amazon EC2", "m7i.metal-48xl");
+  EXPECT_EQ(read().hypervisor, "unknown");
+  product("QEMU", "Standard PC");
+  tree_.file("/proc/cpuinfo", "processor : 0\nflags : fpu sse2");
+  EXPECT_EQ(read().hypervisor, "KVM") << "it hides itself";
 }
 
 TEST_F(Hypervisor, OfPowerAndMainframes) {

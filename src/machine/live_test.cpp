@@ -366,9 +366,28 @@ TEST(RecordedTree, SettingsThatDisturb) {
   EXPECT_EQ(setting(*machine, "thp_sizes")->value, "64kB=always");
   EXPECT_EQ(setting(*machine, "governor")->value, "mixed: performance (0-1) powersave (2-3)");
   EXPECT_NE(setting(*machine, "governor")->warning, "");
-  EXPECT_NE(setting(*machine, "clocksource")->warning, "");
+  EXPECT_EQ(setting(*machine, "clocksource")->value, "hpet");
+  EXPECT_EQ(setting(*machine, "clocksource")->warning, "") << "by its name alone";
   EXPECT_EQ(setting(*machine, "swap")->value, "1 MiB used of 2 MiB");
   EXPECT_EQ(setting(*machine, "virtual_machine"), nullptr);
+}
+
+/// Kernels whose headers make something else of the word `auto`.
+TEST(RecordedTree, InterleaveWeightsAndWhoseTheyAre) {
+  for (const char* name : {"auto", "__auto_type"}) {
+    const RecordedTree tree;
+    tree.cpus(2, 2);
+    const std::string folder = "/sys/kernel/mm/mempolicy/weighted_interleave/";
+    tree.file(folder + name, "true");
+    tree.file(folder + "node0", "5");
+    tree.file(folder + "node12", "2");
+    const auto machine = read_live_machine(tree.root());
+    ASSERT_TRUE(machine);
+    EXPECT_EQ(setting(*machine, "interleave_weights")->value, "0=5,12=2");
+    ASSERT_NE(setting(*machine, "interleave_auto"), nullptr) << name;
+    EXPECT_EQ(setting(*machine, "interleave_auto")->value, "true");
+    EXPECT_EQ(setting(*machine, "interleave_auto")->source, folder + name);
+  }
 }
 
 TEST(RecordedTree, FirmwareAndMicrocode) {

@@ -41,12 +41,19 @@ struct MemorySlots {
 /// printable.
 MemorySlots slots_of_smbios(std::string_view table);
 
-/// Socket and channel that the board's names of a slot tell ("P0 CHANNEL A", "CPU1_DIMM_B2"),
-/// written into the slot. Names that only count slots ("DIMM 3", "A7") tell no channel.
-void place_slot(MemorySlot& slot, const std::string& bank);
-/// Takes away channels that were none: no channel has more than three slots, and where a letter has
-/// more (DIMM_A1 to DIMM_A12) it is the processor's.
-void check_channels(std::vector<MemorySlot>& slots);
+/// What firmware calls a slot, and the number of its array of memory where there are several.
+struct SlotNames {
+  std::string bank, locator, array;
+};
+/// Sockets and channels by the names of all slots together, in the same order: one rule has to fit
+/// each of them ("CPU1_DIMM_B2", bank "P0 CHANNEL A"), give no two slots the same place, and no
+/// channel more than three; banks and locators that both have one have to agree. Else no slot has a
+/// channel, and `problem` says why. Names that only count slots ("DIMM 3", "A7") tell none.
+void place_slots(MemorySlots& slots, const std::vector<SlotNames>& names);
+/// Takes the channels of all slots away.
+void forget_channels(MemorySlots& slots, const std::string& why);
+/// Why the channels are not known; "" where they are.
+std::string why_no_channels(const MemorySlots& slots);
 
 /// Of the live machine or a recorded tree: SMBIOS where it may be read (root only), else EDAC, else
 /// the reason.

@@ -11,6 +11,11 @@
 #include <random>
 #include <set>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "base/test_data.h"
 #include "base/test_tree.h"
@@ -28,11 +33,25 @@ std::string table(const std::string& name) {
   return text.str();
 }
 
-MemorySlot placed(const std::string& bank, const std::string& name) {
-  MemorySlot slot;
-  slot.name = name;
-  place_slot(slot, bank);
-  return slot;
+/// Slots of 16 GiB that are named so.
+MemorySlots placed(const std::vector<SlotNames>& names) {
+  MemorySlots slots;
+  for (const SlotNames& one : names) {
+    MemorySlot& slot = slots.slots.emplace_back();
+    slot.name = one.locator;
+    slot.size = Bytes{16 * gib};
+  }
+  place_slots(slots, names);
+  return slots;
+}
+MemorySlot placed(const std::string& bank, const std::string& locator) {
+  return placed({{bank, locator, ""}}).slots.front();
+}
+
+std::set<std::pair<std::string, std::string>> channels_in(const MemorySlots& slots) {
+  std::set<std::pair<std::string, std::string>> channels;
+  for (const MemorySlot& slot : slots.slots) channels.emplace(slot.socket, slot.channel);
+  return channels;
 }
 
 TEST(Smbios, EverySlotWithItsModule) {
@@ -74,13 +93,12 @@ TEST(Smbios, NamesThatCountSlotsTellNoChannel) {
 /// Dell's DIMM_A1 to DIMM_A12 are all of one processor.
 TEST(Smbios, ALetterWithManySlotsIsAProcessor) {
   const auto channels = [](int slots_per_letter) {
-    std::vector<MemorySlot> slots;
+    std::vector<SlotNames> names;
     for (const char* letter : {"A", "B"})
       for (int i = 1; i <= slots_per_letter; ++i)
-        slots.push_back(placed("", std::string("DIMM_") + letter + std::to_string(i)));
-    check_channels(slots);
+        names.push_back({"", std::string("DIMM_") + letter + std::to_string(i), ""});
     std::set<std::string> all;
-    for (const MemorySlot& slot : slots) all.insert(slot.channel);
+    for (const auto& [socket, channel] : channels_in(placed(names))) all.insert(channel);
     return all;
   };
   EXPECT_EQ(channels(12), std::set<std::string>{""});
@@ -89,15 +107,88 @@ TEST(Smbios, ALetterWithManySlotsIsAProcessor) {
 }
 
 TEST(Smbios, NamesOfBoards) {
-  EXPECT_EQ(placed("P0_Node0_Channel3_Dimm1", "DIMM_A1").channel, "3");
-  EXPECT_EQ(placed("P0_Node1_Channel3_Dimm1", "DIMM_A1").socket, "0");
-  EXPECT_EQ(placed("", "CPU1_DIMM_B2").channel, "B");
-  EXPECT_EQ(placed("", "CPU1_DIMM_B2").socket, "1");
-  EXPECT_EQ(placed("", "P1-DIMMC1").channel, "C");
-  EXPECT_EQ(placed("", "DIMM_P0_D1").channel, "D");
-  EXPECT_EQ(placed("BANK 0", "Controller1-ChannelA-DIMM0").channel, "1 A");
-  EXPECT_EQ(placed("", "A7").channel, "");
-  EXPECT_EQ(placed("", "DIMM 12").channel, "");
+  const auto place = [](const std::string& bank, const std::string& locator) {
+    const MemorySlot slot = placed(bank, locator);
+    return slot.socket + "|" + slot.channel;
+  };
+  EXPECT_EQ(place("P0_Node1_Channel3_Dimm1", "DIMM 7"), "0|1 3");
+  EXPECT_EQ(place("P0_Node1_Channel3_Dimm1", "DIMM_A1"), "0|A") << "what the board has printed";
+  EXPECT_EQ(place("_Node1_Channel3_Dimm1", "DIMM131"), "1|3");          // Huawei
+  EXPECT_EQ(place("SOCKET 0 CHANNEL 5 DIMM 0", "DIMM050 J12"), "0|5");  // Kunpeng
+  EXPECT_EQ(place("NODE 1", "CPU1_DIMM_B2"), "1|B");                    // Intel
+  EXPECT_EQ(place("NODE 2", "DIMM_F1"), "2|F");                         // Asus
+  EXPECT_EQ(place("P0 CHANNEL A", "DIMM 0"), "0|A");                    // AMD
+  EXPECT_EQ(place("P0 CHANNEL D", "DIMM_P0_D1"), "0|D");                // Gigabyte
+  EXPECT_EQ(place("", "P1-DIMMC1"), "1|C");                             // Supermicro
+  EXPECT_EQ(place("BANK 0", "Controller1-ChannelA-DIMM0"), "|1 A");     // Intel's desktops
+  EXPECT_EQ(place("Not Specified", "A7"), "|");                         // Dell
+  EXPECT_EQ(place("Not Specified", "PROC 1 DIMM 3"), "1|");             // HPE
+  EXPECT_EQ(place("Bank 1", "DIMM 12"), "|");                           // Lenovo
+}
+
+/// Supermicro X13: "Node" counts groups of channels within a socket.
+TEST(Smbios, ANodeBesideAProcessorIsAPartOfIt) {
+  const auto board = [](bool with_letters) {
+    std::vector<SlotNames> names;
+    for (int s = 0; s < 2; ++s)
+      for (int i = 0; i < 8; ++i)
+        names.push_back({fmt::format("P{}_Node{}_Channel{}_Dimm0", s, i / 4, i % 4),
+                         with_letters ? fmt::format("P{}-DIMM{}1", s + 1, "ABCDEFGH"[i]) : "DIMM",
+                         ""});
+    return placed(names);
+  };
+  EXPECT_EQ(channels_in(board(true)).size(), 16U);
+  EXPECT_EQ(board(true).problem, "");
+  EXPECT_EQ(board(true).slots[12].channel, "E");
+  EXPECT_EQ(channels_in(board(false)).size(), 16U);
+  EXPECT_EQ(board(false).slots[12].channel, "1 0");
+}
+
+/// Supermicro X11: empty slots have the bank "NO DIMM", and their locators other numbers of
+/// sockets.
+TEST(Smbios, OneRuleForAllSlots) {
+  std::vector<SlotNames> names;
+  for (int s = 0; s < 2; ++s) {
+    for (int i = 0; i < 6; ++i) {
+      names.push_back({fmt::format("P{}_Node{}_Channel{}_Dimm0", s, i / 3, i % 3),
+                       fmt::format("P{}-DIMM{}1", s + 1, "ABCDEF"[i]), ""});
+      if (i % 3 == 0)
+        names.push_back({"NO DIMM", fmt::format("P{}-DIMM{}2", s + 1, "ABCDEF"[i]), ""});
+    }
+  }
+  const MemorySlots slots = placed(names);
+  EXPECT_EQ(channels_in(slots).size(), 12U);
+  EXPECT_EQ(slots.slots.front().socket, "1");
+  for (SlotNames& one : names) one.locator = "DIMM";
+  EXPECT_EQ(channels_in(placed(names)).begin()->second, "") << "some banks tell nothing";
+}
+
+TEST(Smbios, NamesThatCannotBeTrueTellNoChannel) {
+  const auto none = [](const std::vector<SlotNames>& names) {
+    const MemorySlots slots = placed(names);
+    for (const MemorySlot& slot : slots.slots) EXPECT_EQ(slot.channel, "");
+    return why_no_channels(slots);
+  };
+  // Two slots in one place.
+  EXPECT_THAT(none({{"", "CPU1_DIMM_A1", ""}, {"", "CPU1_DIMM_A1", ""}}),
+              HasSubstr("do not tell their channels"));
+  EXPECT_THAT(none({{"CHANNEL A", "", ""}, {"CHANNEL A", "", ""}}),
+              HasSubstr("do not tell their channels"));
+  // One channel by the banks, two by the locators.
+  EXPECT_EQ(none({{"P0 CHANNEL A DIMM 0", "CPU0_DIMM_A1", ""},
+                  {"P0 CHANNEL A DIMM 1", "CPU0_DIMM_B1", ""}}),
+            "banks and locators of the slots tell different channels");
+  // Other letters for the same channels are no contradiction.
+  EXPECT_EQ(channels_in(placed({{"P0 CHANNEL A DIMM 0", "CPU0_DIMM_C1", ""},
+                                {"P0 CHANNEL B DIMM 0", "CPU0_DIMM_D1", ""}}))
+                .size(),
+            2U);
+}
+
+TEST(Smbios, AnArrayIsASocketWhereNamesDoNotTell) {
+  const MemorySlots slots = placed({{"", "ChannelA-DIMM0", "0"}, {"", "ChannelA-DIMM0", "1"}});
+  EXPECT_EQ(channels_in(slots).size(), 2U);
+  EXPECT_EQ(slots.slots[1].socket, "1");
 }
 
 TEST(Smbios, CutOffAndForeignTables) {
@@ -109,6 +200,7 @@ TEST(Smbios, CutOffAndForeignTables) {
   const MemorySlots cut = slots_of_smbios(table("even").substr(0, 900));
   EXPECT_GT(cut.slots.size(), 3U);
   EXPECT_LT(cut.slots.size(), 16U);
+  EXPECT_EQ(why_no_channels(cut), "the table is cut off or damaged");
 }
 
 // Firmware writes what it likes: nothing of it may lead out of the table. The sanitizers look on.

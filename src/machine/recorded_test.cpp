@@ -245,6 +245,26 @@ TEST(Files, UnreadableAndForeignOnes) {
   EXPECT_FALSE(read_recorded_machine(tree.root() + "/empty"));
 }
 
+TEST(Files, XmlOfOtherProgramsIsNamed) {
+  const RecordedTree tree;
+  const auto message = [&](const std::string& content) {
+    tree.file("/topo.xml", content);
+    const auto machine = read_recorded_machine(tree.root() + "/topo.xml");
+    return machine ? "" : full_text(machine.error());
+  };
+  const std::string system = "<system version=\"1\"><cpu numaid=\"0\"/></system>";
+  EXPECT_THAT(message(system), HasSubstr("is a topology of NCCL or RCCL: it has nodes, CPU masks "
+                                         "and GPUs, but no memory"));
+  EXPECT_THAT(message(system), HasSubstr("lstopo"));
+  EXPECT_THAT(message("<?xml version=\"1.0\"?>\n<!DOCTYPE a>\n<!-- <topology> -->\n" + system),
+              HasSubstr("NCCL"));
+  EXPECT_THAT(message("<graphs version=\"1\"/>"), HasSubstr("graph of NCCL"));
+  EXPECT_THAT(message("<?xml version=\"1.0\"?><nvidia_smi_log><gpu/></nvidia_smi_log>"),
+              HasSubstr("nvidia-smi"));
+  EXPECT_THAT(message("<topology version=\"2.0\"><object"), HasSubstr("not a complete hwloc XML"));
+  EXPECT_THAT(message("<!-- nothing"), HasSubstr("not a complete hwloc XML"));
+}
+
 /// Cuts a file at many points: every piece is an error that names the file, or still whole.
 void truncate_everywhere(const std::string& content, std::size_t step) {
   const RecordedTree tree;

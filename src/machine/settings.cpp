@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "machine/interleave_weights.h"
+
 namespace numatlas {
 namespace {
 
@@ -80,22 +82,15 @@ void read_small_huge_pages(Reader& reader) {
              always ? "memory may get larger pages than asked for" : "");
 }
 
-/// Linux 6.9 and later; `auto` since 6.16.
-void read_interleave_weights(Reader& reader) {
-  const std::string folder = "/sys/kernel/mm/mempolicy/weighted_interleave";
-  std::map<int, std::int64_t> weights;
-  for (const std::string& name : reader.tree().names(folder)) {
-    const auto node = number_after(name, "node");
-    const auto weight = reader.tree().number(folder + "/" + name);
-    if (node && weight) weights[*node] = *weight;
-  }
-  if (weights.empty()) return;
+void read_weights(Reader& reader) {
+  const InterleaveWeights weights = read_interleave_weights(reader.tree());
+  if (weights.of_nodes.empty()) return;
   std::string value;
-  for (const auto& [node, weight] : weights)
-    value += fmt::format("{}{}={}", value.empty() ? "" : ",", node, weight);
-  reader.add("interleave_weights", value, folder + "/node*");
-  if (const auto automatic = reader.tree().text(folder + "/auto"))
-    reader.add("interleave_auto", *automatic, folder + "/auto");
+  for (const auto& [node, weight] : weights.of_nodes)
+    value += fmt::format("{}{}={}", value.empty() ? "" : ",", node.value, weight);
+  reader.add("interleave_weights", value, std::string(interleave_weight_folder) + "node*");
+  if (!weights.automatic_file.empty())
+    reader.add("interleave_auto", weights.automatic, weights.automatic_file);
 }
 
 void read_thp(Reader& reader) {
@@ -182,12 +177,7 @@ void read_virtual_machine(Reader& reader) {
 void read_clock(Reader& reader) {
   const std::string file = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
   const auto clock = reader.tree().text(file);
-  if (!clock) return;
-  const bool fast = *clock == "tsc" || *clock == "arch_sys_counter";
-  reader.add("clocksource", *clock, file,
-             fast ? ""
-                  : "reading this clock takes longer, up to a microsecond with hpet or acpi_pm; "
-                    "samples must be longer");
+  if (clock) reader.add("clocksource", *clock, file);
 }
 
 void read_swap(Reader& reader) {
@@ -240,7 +230,7 @@ void read_settings(const Tree& tree, Machine& machine) {
   Reader reader(tree, machine);
   read_virtual_machine(reader);
   read_page_moving(reader);
-  read_interleave_weights(reader);
+  read_weights(reader);
   read_thp(reader);
   read_governor(reader);
   read_turbo(reader);

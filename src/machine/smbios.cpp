@@ -112,6 +112,8 @@ std::optional<double> speed_of(const Structure& one, std::size_t at, std::size_t
   return static_cast<double>(speed) * 1e6;
 }
 
+SlotNames names_of(const Structure& one) { return {one.text(0x11), one.text(0x10), ""}; }
+
 MemorySlot slot_of(const Structure& one) {
   MemorySlot slot;
   const std::string bank = one.text(0x11);
@@ -122,7 +124,6 @@ MemorySlot slot_of(const Structure& one) {
   slot.configured_speed = speed_of(one, 0x20, 0x58);
   const std::uint64_t width = one.number(0x0A, 2);
   if (width > 0 && width < 0xFFFF) slot.width = static_cast<int>(width);
-  place_slot(slot, bank);
   if (!bank.empty() && bank != slot.name)
     slot.name = slot.name.empty() ? bank : bank + " " + slot.name;
   return slot;
@@ -143,7 +144,7 @@ MemorySlots slots_of_smbios(std::string_view data) {
   std::string_view table = *behind;
   std::map<std::uint64_t, std::size_t> arrays;  // handle -> number among the system's
   std::map<std::uint64_t, bool> others;
-  std::vector<std::pair<std::uint64_t, MemorySlot>> slots;
+  std::vector<Structure> devices;
   bool ended = false;
   while (!table.empty() && !ended) {
     const auto one = next_structure(table);
@@ -152,21 +153,24 @@ MemorySlots slots_of_smbios(std::string_view data) {
     if (one->type == type_array && is_system_memory(*one))
       arrays.emplace(one->handle, arrays.size());
     if (one->type == type_array && !is_system_memory(*one)) others[one->handle] = true;
-    if (one->type == type_device) slots.emplace_back(one->number(0x04, 2), slot_of(*one));
+    if (one->type == type_device) devices.push_back(*one);
   }
-  for (auto& [array, slot] : slots) {
+  std::vector<SlotNames> names;
+  for (const Structure& device : devices) {
+    const std::uint64_t array = device.number(0x04, 2);
     if (others.contains(array)) continue;
+    found.slots.push_back(slot_of(device));
+    names.push_back(names_of(device));
     // Servers have an array a socket, where they have several.
     const auto number = arrays.find(array);
-    if (slot.socket.empty() && arrays.size() > 1 && number != arrays.end())
-      slot.socket = fmt::format("{}", number->second);
-    found.slots.push_back(std::move(slot));
+    if (arrays.size() > 1 && number != arrays.end())
+      names.back().array = fmt::format("{}", number->second);
   }
-  check_channels(found.slots);
+  place_slots(found, names);
   if (found.slots.empty())
     found.problem = "it has no memory device (SMBIOS type 17)";
   else if (!ended && !table.empty())
-    found.problem = "it is cut off or damaged";
+    forget_channels(found, "the table is cut off or damaged");
   return found;
 }
 

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -146,6 +148,33 @@ bool is_archive(const std::string& content) {
   return content.size() > magic_at && content.compare(magic_at, 5, "ustar") == 0;
 }
 
+/// Name of an XML document's outermost element; "" where it has none.
+std::string root_element(std::string_view xml) {
+  for (std::size_t at = xml.find('<'); at != std::string_view::npos; at = xml.find('<', at)) {
+    const bool comment = xml.substr(at).starts_with("<!--");
+    if (!comment && at + 1 < xml.size() && xml[at + 1] != '?' && xml[at + 1] != '!')
+      return printable(xml.substr(at + 1, xml.find_first_of(" \t\r\n/>", at) - at - 1));
+    at = comment ? xml.find("-->", at) : xml.find('>', at);
+  }
+  return "";
+}
+
+/// XML that describes machines for other programs is named for what it is.
+Expected<Machine> from_xml_file(const std::string& content) {
+  static const std::map<std::string, const char*> others{
+      {"system", "a topology of NCCL or RCCL: it has nodes, CPU masks and GPUs, but no memory"},
+      {"graphs", "a graph of NCCL or RCCL: it has the channels between GPUs, and no machine"},
+      {"capabilities", "written by 'virsh capabilities', which has no caches of all CPUs"},
+      {"domain", "libvirt's description of a guest, and no machine"},
+      {"nvidia_smi_log", "written by 'nvidia-smi -q -x': it has GPUs, but no CPUs and no memory"},
+      {"topologydiff", "a difference of two topologies of hwloc, and none of them"}};
+  const std::string root = root_element(content);
+  if (const auto other = others.find(root); other != others.end())
+    return fail(ErrorKind::usage, fmt::format("is {}", other->second),
+                fmt::format("on that machine {}", written_by));
+  return from_topology([&] { return from_xml(content); });
+}
+
 Expected<Machine> from_file(const std::string& spec) {
   if (const std::string root = root_in(spec); !root.empty())
     return from_topology([&] { return read_live_machine(root); });
@@ -168,7 +197,7 @@ Expected<Machine> from_file(const std::string& spec) {
   const auto start = content.find_first_not_of(" \t\r\n");
   const char first = start == std::string::npos ? '\0' : content[start];
   if (first == '{') return within_memory("", content, [&] { return from_snapshot(content); });
-  if (first == '<') return from_topology([&] { return from_xml(content); });
+  if (first == '<') return from_xml_file(content);
   auto text = TRY(within_memory("", content, [&] { return read_text_form(content); }));
   if (text) return *std::move(text);
   return fail(ErrorKind::usage,

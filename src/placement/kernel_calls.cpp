@@ -11,6 +11,7 @@
 
 #include "base/forbidden_calls.h"
 #include "base/tree.h"
+#include "machine/interleave_weights.h"
 
 namespace numatlas::kernel {
 namespace {
@@ -152,10 +153,9 @@ std::size_t page_size() {
 }
 
 std::optional<int> system_weight(NodeId node) {
-  const auto weight =
-      running_system().number(weight_folder + ("node" + std::to_string(node.value)));
-  if (!weight) return std::nullopt;
-  return static_cast<int>(*weight);
+  const auto weights = read_interleave_weights(running_system()).of_nodes;
+  const auto found = weights.find(node);
+  return found == weights.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace numatlas::kernel

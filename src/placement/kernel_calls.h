@@ -72,6 +72,5 @@ std::size_t page_size();
 
 /// Weight of a node in the kernel's weighted interleave; nullopt where the kernel has none.
 std::optional<int> system_weight(NodeId node);
-inline constexpr const char* weight_folder = "/sys/kernel/mm/mempolicy/weighted_interleave/";
 
 }  // namespace numatlas::kernel

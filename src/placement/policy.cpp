@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/tree.h"
+#include "machine/interleave_weights.h"
 #include "placement/kernel_calls.h"
 #include "placement/weighted.h"
 
@@ -101,7 +102,7 @@ std::string weights_remedy(const WeightedNodes& nodes) {
   std::string text = "as root: ";
   for (const auto& [node, weight] : nodes) {
     if (node != nodes.front().first) text += " && ";
-    text += fmt::format("echo {} > {}node{}", weight, kernel::weight_folder, node.value);
+    text += fmt::format("echo {} > {}node{}", weight, interleave_weight_folder, node.value);
   }
   return text + " (system-wide; note the old values before)";
 }

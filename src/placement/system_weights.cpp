@@ -21,6 +21,7 @@
 
 #include "base/environment.h"
 #include "base/tree.h"
+#include "machine/interleave_weights.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -29,10 +30,6 @@ namespace {
 // What the two processes say to each other: the guard that it is there, and how writing back went;
 // this one that there is nothing to do.
 constexpr char ready = 'r', done = 'd', all_but_automatic = 'a', failed = 'f', keep_them = 'k';
-
-/// "on": the kernel itself computes the weights from the firmware's bandwidths (Linux 6.16), until
-/// one is set by hand. Kernels whose headers define `auto` as a macro give the file that name.
-constexpr const char* automatic_names[] = {"auto", "__auto_type"};
 
 std::string node_file(NodeId node) {
   return system_weights_folder() + "node" + std::to_string(node.value);
@@ -59,14 +56,6 @@ std::optional<char> hear(int channel) {
   return byte;
 }
 
-bool is_automatic(const std::string& path) {
-  for (const char* name : automatic_names) {
-    // Without a copy: this runs between fork and exit.
-    if (std::string_view(path).ends_with(name)) return true;
-  }
-  return false;
-}
-
 /// Writes one old value. A kernel that was told no bandwidths by the firmware shows its automatic
 /// weights as on until one is set by hand, and then refuses to switch them on again (ENODEV).
 /// Without bandwidths all of them are 1, so nothing but that flag is lost. `done`,
@@ -74,7 +63,7 @@ bool is_automatic(const std::string& path) {
 char write_one_back(const SavedWeight& file) {
   const int error = write_value(file.path.c_str(), file.value);
   if (error == 0) return done;
-  return error == ENODEV && is_automatic(file.path) ? all_but_automatic : failed;
+  return error == ENODEV && is_automatic_weight(file.path) ? all_but_automatic : failed;
 }
 
 /// Writes them all, whatever becomes of each: the worst result.
@@ -195,7 +184,7 @@ Expected<std::string> repair(int state) {
   }
   (void)!ftruncate(state, 0);
   if (result == done) return by_hand(saved);
-  std::erase_if(saved, [](const SavedWeight& file) { return is_automatic(file.path); });
+  std::erase_if(saved, [](const SavedWeight& file) { return is_automatic_weight(file.path); });
   return fmt::format("{} ({})", by_hand(saved), automatic_note());
 }
 
@@ -212,13 +201,14 @@ Expected<std::string> repair_system_weights() {
 
 std::string system_weights_folder() {
   const char* other = environment_variable("NUMATLAS_TEST_WEIGHTS");
-  return other != nullptr ? std::string(other) + "/" : std::string(kernel::weight_folder);
+  return other != nullptr ? std::string(other) + "/" : std::string(interleave_weight_folder);
 }
 
 std::vector<std::string> system_weight_lines(const WeightedNodes& nodes) {
   std::vector<std::string> lines;
   for (const auto& [node, weight] : nodes) {
-    lines.push_back(fmt::format("echo {} > {}node{}", weight, kernel::weight_folder, node.value));
+    lines.push_back(
+        fmt::format("echo {} > {}node{}", weight, interleave_weight_folder, node.value));
   }
   return lines;
 }
@@ -250,20 +240,18 @@ Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
   if (held.state_ >= 0) {
     TRY(repair(held.state_));
   }
+  const InterleaveWeights now = read_interleave_weights(running_system(), system_weights_folder());
   for (const auto& [node, weight] : nodes) {
-    const auto old = running_system().line(node_file(node));
-    if (!old) {
+    const auto old = now.of_nodes.find(node);
+    if (old == now.of_nodes.end()) {
       return fail_about(ErrorKind::unavailable, "--apply",
                         fmt::format("{} cannot be read", node_file(node)),
                         "requires Linux 6.9 or later");
     }
-    held.saved_.push_back({node_file(node), *old});
+    held.saved_.push_back({node_file(node), std::to_string(old->second)});
   }
-  for (const char* name : automatic_names) {
-    const std::string path = system_weights_folder() + name;
-    // Last, so that it is the last to be written back: each weight switches it off.
-    if (const auto old = running_system().line(path)) held.saved_.push_back({path, *old});
-  }
+  // Last, so that it is the last to be written back: each weight switches it off.
+  if (!now.automatic_file.empty()) held.saved_.push_back({now.automatic_file, now.automatic});
   TRY(held.start_guard());
   if (held.state_ >= 0 && !write_state(held.state_, held.saved_, nodes)) held.close_state();
   for (const auto& [node, weight] : nodes) {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <string>
 
+#include "machine/interleave_weights.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -100,7 +101,7 @@ std::optional<std::string> weights_differ(const WeightedNodes& nodes) {
   for (const auto& [node, weight] : nodes) {
     const auto actual = kernel::system_weight(node);
     if (!actual) {
-      return fmt::format("{}node{} cannot be read", kernel::weight_folder, node.value);
+      return fmt::format("{}node{} cannot be read", interleave_weight_folder, node.value);
     }
     if (*actual != weight) {
       return fmt::format("the system-wide weight of node {} is {}, not {}", node.value, *actual,

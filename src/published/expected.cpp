@@ -13,7 +13,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "machine/identity.h"
-#include "published/tables.h"
+#include "processors/processor.h"
+#include "processors/tables.h"
 #include "run/levels.h"
 
 namespace numatlas {
@@ -32,26 +33,6 @@ bool same_but_for_case(const std::string& a, const std::string& b) {
   };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [&](char x, char y) { return small(x) == small(y); });
-}
-
-/// As much of a processor's name as any maker writes: files may have anything there, and
-/// expressions recurse over it.
-std::string bounded(const std::string& cpu_model) {
-  constexpr std::size_t longest = 128;
-  return cpu_model.substr(0, longest);
-}
-
-const ProcessorRow* spec_of(const Machine& machine) {
-  const Sockets sockets = sockets_of(machine);
-  const std::string model = bounded(machine.cpu_model);
-  for (const ProcessorRow& spec : shipped_cpus()) {
-    if (!std::regex_search(model, spec.models)) continue;
-    const bool fits =
-        spec.cores.empty() || (sockets.cores && std::find(spec.cores.begin(), spec.cores.end(),
-                                                          *sockets.cores) != spec.cores.end());
-    if (fits) return &spec;
-  }
-  return nullptr;
 }
 
 /// "16 x DDR5-4800" where all modules are alike, else "16 channels".
@@ -107,25 +88,14 @@ std::string processor_name(const std::string& cpu_model) {
       R"(\((R|TM)\)|\bIntel\b|\bAMD\b|\bArm\b|\bCPU\b|\bProcessor\b|\b[0-9]+-Core\b|@.*|\bwith .*)",
       std::regex::icase);
   static const std::regex blanks("  +");
-  std::string name = std::regex_replace(bounded(cpu_model), extra, "");
+  std::string name = std::regex_replace(bounded_model(cpu_model), extra, "");
   if (name.find("Neoverse-") != std::string::npos) std::replace(name.begin(), name.end(), '-', ' ');
   name = std::regex_replace(name, blanks, " ");
   return printable(trim(name));
 }
 
-Sockets sockets_of(const Machine& machine) {
-  std::map<int, std::set<int>> cores;
-  for (const Cpu& cpu : machine.cpus)
-    if (cpu.package >= 0) cores[cpu.package].insert(cpu.core);
-  if (cores.empty()) return {};
-  Sockets sockets{static_cast<int>(cores.size()), static_cast<int>(cores.begin()->second.size())};
-  for (const auto& [package, its] : cores)
-    if (static_cast<int>(its.size()) != *sockets.cores) return {sockets.count, std::nullopt};
-  return sockets;
-}
-
 std::optional<PeakRate> peak_rate_of(const Machine& machine) {
-  const ProcessorRow* const spec = spec_of(machine);
+  const ProcessorRow* const spec = processor_of(machine);
   if (spec != nullptr && spec->hbm_peak) return std::nullopt;
   if (auto peak = peak_of_modules(machine.memory_slots)) return peak;
   if (spec == nullptr) return std::nullopt;

@@ -15,12 +15,6 @@ namespace numatlas {
 /// Platinum 8480+", "EPYC 7742", "Neoverse V2". Printable.
 std::string processor_name(const std::string& cpu_model);
 
-struct Sockets {
-  int count = 1;
-  std::optional<int> cores;  ///< of each; nothing where they differ, or are unknown
-};
-Sockets sockets_of(const Machine& machine);
-
 /// What the channels of all sockets carry together.
 struct PeakRate {
   double rate = 0;                   ///< bytes a second

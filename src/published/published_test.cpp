@@ -11,8 +11,8 @@
 
 #include "base/test_data.h"
 #include "machine/source.h"
+#include "processors/tables.h"
 #include "published/expected.h"
-#include "published/tables.h"
 
 namespace numatlas {
 namespace {

@@ -406,9 +406,9 @@ std::string modules_table(const Machine& machine) {
   std::string text = "\nMemory modules\n" + aligned_columns(rows, {2});
   if (empty > 0) text += fmt::format("  {} of {} slots empty\n", empty, all.slots.size());
   std::string why;
-  if (const auto peak = peak_of(all, why))
-    text += fmt::format("  all channels together: at most {:.1f} GB/s\n", *peak * 1e-9);
-  return text;
+  const auto peak = peak_of(all, why);
+  return text + "  all channels together: " +
+         (peak ? fmt::format("at most {:.1f} GB/s\n", *peak * 1e-9) : "not known: " + why + "\n");
 }
 
 std::string settings_table(const Machine& machine) {

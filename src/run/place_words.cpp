@@ -1,5 +1,6 @@
 #include "run/place_words.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "gpu/machine_gpus.h"
 #include "machine/source.h"
 #include "memory/source.h"
+#include "processors/processor.h"
 
 namespace numatlas {
 
@@ -39,8 +41,23 @@ Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path,
   return read_places(path);
 }
 
+void judge_clock(Machine& machine, Clock& clock) {
+  // Ten times what a reading without a system call takes.
+  constexpr std::int64_t slow_ns = 250;
+  const std::int64_t cost = timer_overhead_ns(clock);
+  if (cost < slow_ns) return;
+  for (Setting& setting : machine.settings)
+    if (setting.name == "clocksource")
+      setting.warning = fmt::format("a reading takes {} ns; samples must be longer", cost);
+}
+
 Expected<Machine> machine_of_option(const std::string& spec) {
-  return spec.empty() ? read_live_machine() : of_option("--machine", read_recorded_machine(spec));
+  Machine machine =
+      TRY(spec.empty() ? read_live_machine() : of_option("--machine", read_recorded_machine(spec)));
+  check_channels(machine);
+  MonotonicClock clock;
+  if (spec.empty()) judge_clock(machine, clock);
+  return machine;
 }
 
 void number_gpus(Machine& machine, bool live) {

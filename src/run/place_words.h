@@ -5,6 +5,7 @@
 #include <string>
 
 #include "comm/comm.h"
+#include "engine/clock.h"
 #include "memory/source.h"
 #include "run/options.h"
 
@@ -18,6 +19,10 @@ Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSp
                                                  HintsOf hints = HintsOf::nodes_and_sources);
 /// The figures of --atlas; nullopt for "". Error (usage): no word asks for them.
 Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path, const WordSpec& words);
+
+/// Warns of the machine's clock source where a reading of this clock takes long: kernels name those
+/// of guests and of other architectures as they like.
+void judge_clock(Machine& machine, Clock& clock);
 
 /// What --machine names; "": the machine that this process runs on.
 Expected<Machine> machine_of_option(const std::string& spec);

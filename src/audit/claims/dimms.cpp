@@ -57,13 +57,10 @@ Slots filled(const MemorySlots& all) {
   return slots;
 }
 
-/// Channels of all slots, empty ones as well; nothing where a slot's channel is not known.
+/// Channels of all slots, empty ones as well.
 Channels channels_of(const MemorySlots& all) {
   Channels channels;
-  for (const MemorySlot& slot : all.slots) {
-    if (slot.channel.empty()) return {};
-    channels[{slot.socket, slot.channel}].push_back(&slot);
-  }
+  for (const MemorySlot& slot : all.slots) channels[{slot.socket, slot.channel}].push_back(&slot);
   return channels;
 }
 
@@ -101,9 +98,9 @@ class Dimms final : public Claim {
 
 /// Every channel has the same memory.
 ClaimVerdict Dimms::population(const MemorySlots& all) const {
+  if (const std::string why = why_no_channels(all); !why.empty())
+    return not_measurable(name(), "channels", why);
   const Channels channels = channels_of(all);
-  if (channels.empty())
-    return not_measurable(name(), "channels", "the names of the slots do not tell their channels");
   // What most of those with modules have; of two that are as common, the larger.
   std::map<std::uint64_t, std::size_t> sizes, modules;
   for (const auto& [channel, slots] : channels) {

@@ -44,6 +44,7 @@ struct Options {
   SizesOption sizes{past_caches_words};
   const CLI::Option *operation = nullptr, *access = nullptr, *in_flight = nullptr;  ///< the app's
   std::vector<KernelSpec> kernels = {};
+  std::vector<NamedPattern> patterns = {};
 };
 
 void add_options(Options& own, CLI::App& app) {
@@ -99,15 +100,22 @@ Expected<std::vector<unsigned>> parse_in_flight(const std::string& text) {
   return all;
 }
 
-Expected<void> parse_kernels_of_pattern(Options& own) {
-  PatternParameters pattern = TRY(parse_pattern(own.pattern_text));
-  if (!own.delta_text.empty())
-    pattern.delta =
-        TRY(parse_whole(own.delta_text, std::uint64_t{1}, std::uint64_t{1} << 40, "--delta"));
-  for (const Access access : own.chosen) {
-    pattern.access = access;
-    own.kernels.push_back({pattern});
+Expected<void> parse_kernels_of_patterns(Options& own) {
+  own.patterns = TRY(parse_patterns(own.pattern_text));
+  for (NamedPattern& pattern : own.patterns) {
+    if (!own.delta_text.empty())
+      pattern.work.delta =
+          TRY(parse_whole(own.delta_text, std::uint64_t{1}, std::uint64_t{1} << 40, "--delta"));
+    for (const Access access : own.chosen) {
+      pattern.work.access = access;
+      const KernelSpec kernel{pattern.work};
+      const bool twice = std::ranges::find(own.kernels, kernel) != own.kernels.end();
+      if (pattern.access.value_or(access) == access && !twice) own.kernels.push_back(kernel);
+    }
   }
+  if (own.kernels.empty())
+    return fail_usage("--operation " + word_for(operations, own.chosen.front()),
+                      fmt::format("{} has none", own.pattern_text), "leave --operation out");
   return {};
 }
 
@@ -127,7 +135,7 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
     if (patterned && option->count() > 0)
       return fail_usage(option->get_name(), "does not go with --pattern", "leave one of them out");
   }
-  if (patterned) return parse_kernels_of_pattern(own);
+  if (patterned) return parse_kernels_of_patterns(own);
   if (!own.delta_text.empty())
     return fail_usage("--delta", "needs --pattern", "add --pattern or leave --delta out");
   const auto accesses = TRY(parse_access(own.access_text));
@@ -171,8 +179,12 @@ void share_memory(const PlanInput& input, std::vector<Flow>& flows) {
 /// One access or start of a pattern, as the report names it.
 std::vector<std::pair<std::string, std::string>> labels_of(const Options& own,
                                                            const KernelSpec& kernel) {
-  if (const auto* const pattern = kernel.find<PatternParameters>())
-    return {{"pattern", own.pattern_text}, {"delta", std::to_string(pattern->delta)}};
+  if (const auto* const pattern = kernel.find<PatternParameters>()) {
+    const auto named = std::ranges::find_if(own.patterns, [&](const NamedPattern& one) {
+      return one.work.indices == pattern->indices && one.work.delta == pattern->delta;
+    });
+    return {{"pattern", named->name}, {"delta", std::to_string(pattern->delta)}};
+  }
   const auto& work = kernel.as<RandomParameters>();
   return {{"access", std::to_string(work.bytes)},
           {"in_flight", work.in_flight > 0 ? std::to_string(work.in_flight) : all_in_flight}};

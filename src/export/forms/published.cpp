@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "export/export.h"
 #include "machine/identity.h"
+#include "processors/processor.h"
 #include "published/expected.h"
 
 namespace numatlas {

@@ -1,4 +1,4 @@
-#include "published/tables.h"
+#include "processors/tables.h"
 
 #include <algorithm>
 #include <cmath>
