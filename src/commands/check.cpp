@@ -34,7 +34,7 @@ struct CheckOptions {
   std::vector<std::string> paths;
   std::string format = "table", openmetrics, json, metric, expect;
   SlowOptions slow;
-  bool stats = false, no_fail = false;
+  bool stats = false, no_fail = false, quiet = false;
 };
 
 std::string text_of(const RunReport& report, const CheckOptions& options) {
@@ -113,6 +113,7 @@ Start declare_check(CLI::App& app, const CommandLine&) {
   add_value(app, "--openmetrics", options->openmetrics, "FILE",
             "also write which hosts were judged, are slow or fell, for the textfile collector of "
             "Prometheus' node exporter (.prom)");
+  rare(add_quiet(app, options->quiet));  // it shows none in any case
   app.add_flag("--no-fail", options->no_fail,
                "end with exit code 0 even if a host is slow, or not judged");
   return [options] { return run_check(*options); };
