@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.units import estimate_spread, estimate_text, poorly_known, range_text
+from numatlas.units import estimate_spread, estimate_text, is_unknown, range_text
 
 #: What a run, or a benchmark of a survey, calls itself that was disturbed.
 UNRELIABLE = "unreliable"
@@ -41,7 +41,7 @@ class Metric:
 
     @property
     def text(self) -> str:
-        """ "122 ns"; of a count "10,000"; of a ratio "2.1x"; "unknown: 20.0 to 150 ns"."""
+        """ "122 ns"; of a count "10,000"; of a ratio "2.1x"; "unknown: 0 to 150 ns"."""
         return f"{self.value:,.0f}" if self.unit == COUNT else estimate_text(self)
 
     @property
@@ -120,7 +120,7 @@ def metrics(result: Any) -> list[Metric]:
 
 def _headline(result: Any, rows: list[Any]) -> Metric:
     """As in the summary, without figures that are unknown where others are known."""
-    known = [row for row in rows if not poorly_known(row.value, row.low, row.high)]
+    known = [row for row in rows if not is_unknown(row.value, row.low, row.high)]
     doubted = rows[0].unreliable or not known
     rows = known or rows
     first, line, others = rows[0], rows[0].line, [row for row in rows[1:] if isinstance(row.line, str)]

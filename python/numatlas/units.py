@@ -18,8 +18,8 @@ SCALED = {
 #: Units of quantities of which less is better; of all others more is.
 LESS_IS_BETTER = {"s", "cost"}
 
-#: A value whose interval reaches further than this to a side, relative to it, is not shown: it is unknown.
-POORLY_KNOWN = 0.5
+#: Both ends of an interval that reaches further than this to a side, relative to the value, are told with it.
+WIDE = 0.5
 
 #: From here on numbers have exponents.
 VERY_LARGE = 1e12
@@ -79,10 +79,15 @@ def half_width(value: float | None, low: float | None, high: float | None) -> fl
     return max(value - low, high - value) / abs(value)
 
 
-def poorly_known(value: float | None, low: float | None, high: float | None) -> bool:
-    """Whether the interval says little."""
+def is_wide(value: float | None, low: float | None, high: float | None) -> bool:
+    """Whether the interval reaches so far that both of its ends are told with the value."""
     width = half_width(value, low, high)
-    return width is not None and width > POORLY_KNOWN
+    return width is not None and width > WIDE
+
+
+def is_unknown(value: float | None, low: float | None, high: float | None) -> bool:
+    """Whether the value may also be nothing at all: its interval is wide and reaches zero."""
+    return is_wide(value, low, high) and low <= 0 <= high  # type: ignore[operator]
 
 
 def plus_minus(value: float | None, low: float | None, high: float | None) -> str:
@@ -173,17 +178,21 @@ def unknown_text(low: float, ends: str) -> str:
 
 
 def estimate_text(row: Any, digits: int = 3) -> str:
-    """The value of a row with `value`, `low`, `high` and `unit`; "unknown: 20.0 to 150 ns" where it is hardly
-    known. A size is its range."""
+    """The value of a row with `value`, `low`, `high` and `unit`; "60.0 ns (20.0 to 150)" of a wide interval,
+    "unknown: 0 to 150 ns" where it may be nothing. A size is its range."""
     if row.unit == "B" and half_width(row.value, row.low, row.high) is not None:
         return range_text(row.low, row.high, "B")
-    if poorly_known(row.value, row.low, row.high):
+    if is_unknown(row.value, row.low, row.high):
         return unknown_text(row.low, range_text(row.low, row.high, row.unit, digits))
-    return quantity_text(row.value, row.unit, digits)
+    text = quantity_text(row.value, row.unit, digits)
+    if not is_wide(row.value, row.low, row.high):
+        return text
+    factor = 1 if row.unit == "1" else fitting_unit(row.value, row.unit)[1]
+    return f"{text} ({spread_text(row.low * factor, row.high * factor, digits)})"
 
 
 def estimate_spread(row: Any) -> str:
-    """ "±0.3 %"; "" where there is none, or where it stands in place of the value."""
-    if row.unit == "B" or poorly_known(row.value, row.low, row.high):
+    """ "±0.3 %"; "" where there is none, or where the ends stand with the value."""
+    if row.unit == "B" or is_wide(row.value, row.low, row.high):
         return ""
     return plus_minus(row.value, row.low, row.high)

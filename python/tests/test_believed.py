@@ -230,31 +230,39 @@ def test_a_place_known_to_40_percent_is_dashed_as_the_key_says(tmp_path):
         assert any("dashed: interval of ±10 % or wider" in text for text in texts(build(atlas)))
 
 
-def test_a_value_that_is_hardly_known_is_not_shown(tmp_path):
+def test_a_wide_interval_stands_with_its_value(tmp_path):
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), widened(0.9, "matrix_latency"))
+    card = {one.key: one for one in metrics(result)}["matrix_latency"]
+    assert (card.text, card.spread, card.doubted) == ("120 ns (12.0 to 228)", "", False)
+    (atlas,) = figures_of(result, "atlas")
+    assert "latency" in atlas.places[0].values
+
+
+def test_a_value_that_may_be_nothing_is_not_shown(tmp_path):
     keys = ("matrix_latency", "cache_latency", "loaded_latency_80")
-    result = changed(survey(tmp_path / "a.json", 1, 1, 4), widened(0.9, *keys))
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), widened(1, *keys))
     cards = {one.key: one for one in metrics(result)}
-    assert cards["matrix_latency"].text == "unknown: 12.0 to 228 ns" and not cards["matrix_latency"].spread
+    assert cards["matrix_latency"].text == "unknown: 0 to 240 ns" and not cards["matrix_latency"].spread
     (atlas,) = figures_of(result, "atlas")
     assert "latency" not in atlas.places[0].values
     assert all(hop.texts["latency"].startswith("unknown: ") for hop in atlas.chain[:-1])
     drawn = " ".join(texts(build(atlas, mode="latency")))
-    assert "unknown: 12.0 to 228 ns" in drawn and "±90 %" not in drawn
+    assert "unknown: 0 to 240 ns" in drawn and "±100 %" not in drawn
 
 
-def test_an_interval_beyond_half_of_the_value_stands_in_its_place(tmp_path):
+def test_an_interval_that_reaches_zero_stands_in_the_place_of_its_value(tmp_path):
     def widen(data):
         for case in part(data, "matrix")["cases"] + part(data, "bandwidth")["cases"][:1]:
-            case["figures"] = [{**one, "estimate": estimate(4e10, 0.75)} for one in case["figures"]]
+            case["figures"] = [{**one, "estimate": estimate(4e10, 1)} for one in case["figures"]]
 
     result = changed(survey(tmp_path / "a.json", 2, 1, 4), widen)
     (_, read) = figures_of(result, "matrix")
-    assert read.values == [[None, None], [None, None]] and read.low[0][0] == pytest.approx(10)
+    assert read.values == [[None, None], [None, None]] and read.low[0][0] == 0
     (bars, *_) = figures_of(result, "bandwidth")
-    assert any(row.value is None and row.high == pytest.approx(70) for row in bars.rows)
+    assert any(row.value is None and row.high == pytest.approx(80) for row in bars.rows)
     cells = [words(cell) for cell in Tree(page([result])).find("td")]
-    assert cells.count("unknown: 10.00 to 70.00") >= 4
-    assert "unknown\n10.0 - 70.0" in texts(build(read))
+    assert cells.count("unknown: 0 to 80.00") >= 4
+    assert "unknown\n0 - 80.0" in texts(build(read))
     (ladder,) = figures_of(result, "latency")
     at = ladder.series[0].x.index(1 << 20)
     assert ladder.series[0].y[at] is None and ladder.series[0].high[at] is not None

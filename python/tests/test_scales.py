@@ -7,14 +7,14 @@ from numatlas.figures.scales import DECADE, colour_range, value_scale
 from numatlas.plot import build
 from numatlas.plot.style import Frame
 from numatlas.report.drawing import inline
-from numatlas.units import plus_minus, poorly_known, quantity_text, short_size
+from numatlas.units import is_unknown, is_wide, plus_minus, quantity_text, short_size
 
 
 def ladder():
     return made.curves(1, absent=False)
 
 
-def test_a_poorly_known_point_changes_no_axis():
+def test_a_unknown_point_changes_no_axis():
     """The interval of one point reaches from below zero to three times its value."""
     figure = ladder()
     before = value_scale(figure)
@@ -31,14 +31,14 @@ def test_a_poorly_known_point_changes_no_axis():
     )
 
 
-def test_a_poorly_known_point_is_an_interval():
+def test_a_unknown_point_is_an_interval():
     figure = ladder()
     middle = figure.series[0].y[9]
     figure.series[0].y[9] = None
     figure.series[0].low[9], figure.series[0].high[9] = 0.1 * middle, 3.33 * middle
     picture = build(figure)
     told = [text.get_text() for text in picture.texts]
-    assert "an interval without a point: known to no better than ±50 %" in told
+    assert "an interval without a point: it reaches zero" in told
     assert "±233 %" not in inline(picture, "one", "words")
 
 
@@ -117,4 +117,5 @@ def test_widths_and_sizes_for_people():
         "213 MiB",
         "1 TiB",
     ]
-    assert poorly_known(10, 4, 11) and not poorly_known(10, 9, 11) and not poorly_known(10, None, None)
+    assert is_wide(10, 4, 11) and not is_wide(10, 9, 11) and not is_wide(10, None, None)
+    assert is_unknown(10, 0, 11) and is_unknown(1, -2, 4) and not is_unknown(10, 4, 11)

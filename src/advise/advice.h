@@ -33,6 +33,7 @@ struct Advice {
   std::optional<Look> proof;    ///< the best one, watched
   CpuUse cpu_use;               ///< of the host, from the first run to the last
   bool lacks_time = false;      ///< some could be tried, but for the time
+  bool first_run_cut = false;   ///< the time ended before the program as it is had: all is unknown
   std::string prepare_failure;  ///< why --prepare ended the race; "" where it did not
   std::vector<Warning> warnings;
 
@@ -61,7 +62,7 @@ enum class Outcome {
 };
 Outcome outcome_of(const Advice& advice);
 
-/// The answer in one sentence.
+/// The answer in one sentence: the first line of advice_text.
 std::string answer_of(const Advice& advice);
 
 /// The common record: what --export FILE.json writes, and compare, report, plot and Python read.

@@ -87,8 +87,8 @@ class Adviser {
 
   Expected<Advice> run() {
     TRY(warm_up());
-    TRY(look());
-    warn_of_the_program();
+    if (!advice_.first_run_cut) TRY(look());
+    if (!advice_.first_run_cut) warn_of_the_program();
     propose();
     race();
     prove();
@@ -104,6 +104,11 @@ class Adviser {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   double seconds_left() const { return options_.seconds - seconds(); }
 
+  /// Whether the time for all runs is over, which ended this one.
+  bool is_cut(const ProgramRun& run) const {
+    return run.ending == Ending::timeout && !options_.runs && seconds_left() <= 0;
+  }
+
   void tell(const std::string& line) const {
     if (options_.told) options_.told(line);
   }
@@ -115,6 +120,10 @@ class Adviser {
     request.layout = layout_of(options_.launch, candidate);
     request.input = options_.input;
     request.timeout = timeout_;
+    if (!options_.runs) {
+      const double left = std::max(seconds_left(), 0.0);
+      request.timeout = std::min(timeout_.value_or(left), left);
+    }
     request.keep_output = !options_.metric.is_time();
     request.show_output = options_.show_output;
     return request;
@@ -152,6 +161,8 @@ class Adviser {
       TRY(prepare());
       const auto run = run_program(request_for({}));
       if (!run) return fail(run.error());
+      advice_.first_run_cut = is_cut(*run);
+      if (advice_.first_run_cut) return {};
       if (!run->good()) return fail(bad_program(*run));
     }
     return {};
@@ -163,6 +174,8 @@ class Adviser {
     TRY(prepare());
     auto look = look_at(request_for({}), advice_.machine, options_.launch.kind);
     if (!look) return fail(look.error());
+    advice_.first_run_cut = is_cut(look->run);
+    if (advice_.first_run_cut) return {};
     if (!look->run.good()) return fail(bad_program(look->run));
     if (!options_.metric.is_time()) {
       const auto value = options_.metric.find_in(look->run.output);
@@ -212,19 +225,27 @@ class Adviser {
     return static_cast<double>(screening + finalists * rule().least_final);
   }
 
+  /// Time that the best one is then observed in.
+  double race_seconds_left() const { return seconds_left() - run_seconds_; }
+
   void leave_out_for_time() {
     if (options_.runs) return;
-    while (advice_.tried > 1 && least_runs(advice_.tried) * run_seconds_ > seconds_left()) {
-      const double needed = seconds() + least_runs(advice_.tried) * run_seconds_;
+    const auto needed = [&] { return least_runs(advice_.tried) * run_seconds_; };
+    while (advice_.tried > 1 && (advice_.first_run_cut || needed() > race_seconds_left())) {
+      const double all = seconds() + run_seconds_ + needed();
       advice_.lacks_time = true;
       --advice_.tried;
       advice_.candidates[advice_.tried].not_tried =
-          fmt::format("not enough time: it takes --time {:.0f}s", std::ceil(needed * 1.1));
+          advice_.first_run_cut
+              ? "not enough time"
+              : fmt::format("not enough time: it takes --time {:.0f}s", std::ceil(all * 1.1));
     }
   }
 
   RaceRule rule() const {
     RaceRule rule;
+    rule.least_gain = options_.metric.higher() ? std::log1p(options_.min_effect)
+                                               : -std::log1p(-options_.min_effect);
     if (!options_.runs) return rule;
     rule.least_rounds = std::min(rule.least_rounds, *options_.runs);
     rule.most_rounds = *options_.runs;
@@ -244,6 +265,7 @@ class Adviser {
       const auto run = run_program(request_for(advice_.candidates[index]));
       if (!run) return {std::nullopt, "cannot be run: " + full_text(run.error()), stop_requested()};
       if (run->ending == Ending::interrupted) return {std::nullopt, "", true};
+      if (is_cut(*run)) return {std::nullopt, "", false, true};
       if (run->suspended && attempt < most_attempts) continue;
       return value_of(*run);
     }
@@ -262,7 +284,7 @@ class Adviser {
     Race race(advice_.tried, rule(), options_.seed);
     RaceWork work;
     work.run = [&](std::size_t index) { return run_once(index); };
-    if (!options_.runs) work.seconds_left = [&] { return seconds_left(); };
+    if (!options_.runs) work.seconds_left = [&] { return race_seconds_left(); };
     if (options_.progress)
       work.progress = [&](const RaceProgress& progress, const RaceResult& so_far) {
         options_.progress(progress, so_far, advice_.candidates, options_.metric);
@@ -273,6 +295,7 @@ class Adviser {
   /// What was asked for is not what the system did: seen once, in a run that counts for nothing.
   void prove() {
     if (!advice_.best() || stop_requested()) return;
+    if (!options_.runs && seconds_left() <= 0) return;
     tell("observing the best one");
     if (!prepare()) return;
     auto look = look_at(request_for(*advice_.best()), advice_.machine, options_.launch.kind);

@@ -26,6 +26,7 @@ struct AdviseOptions {
   std::optional<double> timeout;  ///< seconds that a run may take
   double seconds = 300;           ///< for all runs; `runs` instead counts them
   std::optional<std::size_t> runs;
+  double min_effect = 0.02;  ///< a smaller gain is none
   std::size_t warmup = 0;
   bool show_output = false;
   std::uint64_t seed = 1;

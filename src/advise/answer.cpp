@@ -7,9 +7,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "advise/advice.h"
 #include "base/text.h"
+#include "report/answer.h"
 #include "report/view_text.h"
 
 namespace numatlas {
@@ -56,7 +58,7 @@ std::string program_line(const std::vector<std::string>& program) {
   return printable(line);
 }
 
-/// What became of the candidates that are not in the table's last column.
+/// What became of the candidates that failed.
 std::vector<std::string> fates(const Advice& advice) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < advice.tried; ++i) {
@@ -67,26 +69,24 @@ std::vector<std::string> fates(const Advice& advice) {
   return all;
 }
 
-/// What the pages of the best one were, and whether that is what was asked for.
-std::string proof_text(const Advice& advice) {
-  if (!advice.proof || advice.proof->fullest() == nullptr) return "";  // or too short to be seen
-  std::string text = "observed during that run:";
+/// Where the memory of the best one was seen to lie, in one more run.
+std::vector<std::string> proof_words(const Advice& advice) {
+  if (!advice.proof || advice.proof->fullest() == nullptr) return {};  // or too short to be seen
+  std::vector<std::string> parts;
   for (const auto& [node, share] : advice.proof->node_shares())
     if (share >= 0.005)
-      text += fmt::format(" {:.0f} % of its memory on node {},", 100 * share, node);
+      parts.push_back(fmt::format("{:.0f} % of its memory on node {}", 100 * share, node));
   if (const auto huge = advice.proof->huge_share())
-    text += fmt::format(" {:.0f} % in huge pages,", 100 * *huge);
-  text.back() = ' ';
-  return std::string(trim(text));
+    parts.push_back(fmt::format("{:.0f} % in huge pages", 100 * *huge));
+  return {fmt::format("{}", fmt::join(parts, ", "))};
 }
 
-std::vector<std::string> answer_lines(const Advice& advice) {
-  std::vector<std::string> lines{answer_of(advice)};
-  if (const std::string proof = proof_text(advice); !proof.empty()) lines.push_back(proof);
-  if (const Candidate* best = advice.best()) {
+/// The command lines that start the program as advised.
+std::vector<std::string> run_lines(const Advice& advice) {
+  std::vector<std::string> lines;
+  if (const Candidate* best = advice.best())
     for (const ReadyLine& ready : ready_lines(advice.launch, *best, advice.program))
-      lines.push_back(fmt::format("  {}", printable(ready.line)));
-  }
+      lines.push_back(printable(ready.line));
   return lines;
 }
 
@@ -111,6 +111,7 @@ std::string gain_text(const Estimate& ratio, const Metric& metric) {
 }
 
 std::string Advice::incomplete_reason() const {
+  if (first_run_cut) return "the program as it is did not end within --time";
   if (race.complete) return "";
   if (!prepare_failure.empty()) return prepare_failure;
   const std::string failure = race.lanes.empty() ? "" : race.lanes[0].failure;
@@ -147,6 +148,15 @@ std::string none_better(const Advice& advice) {
         "no placement is significantly better than as it is; the runs vary so much that a gain of "
         "up to {:.0f} % cannot be ruled out",
         open);
+  std::string small;
+  for (std::size_t i = 1; i < advice.race.lanes.size(); ++i) {
+    const Lane& lane = advice.race.lanes[i];
+    const auto& ratio = lane.against_reference;
+    if (lane.finalist && lane.failure.empty() && ratio && ratio->high && *ratio->high < 0)
+      small += fmt::format("; {}: {}, less than --min-effect", printable(advice.candidates[i].name),
+                           gain_text(*ratio, advice.metric));
+  }
+  if (!small.empty()) return "no placement is better than as it is" + small;
   constexpr double shown = 0.05;
   return fmt::format("no placement is better than as it is (within {:.1f} %{})", open,
                      open - of_finalists < shown
@@ -166,7 +176,10 @@ std::string answer_of(const Advice& advice) {
     case Outcome::none_better: return none_better(advice);
     case Outcome::others_failed: return "as it is: every other candidate failed";
     case Outcome::nothing_to_try: return "no candidate can be tried on this machine";
-    case Outcome::no_time: return "no answer: no time to try any candidate; increase --time";
+    case Outcome::no_time:
+      return advice.first_run_cut
+                 ? fmt::format("no answer: {}; increase it", advice.incomplete_reason())
+                 : "no answer: no time to try any candidate; increase --time";
     case Outcome::too_few_runs:
       return "no answer: too few runs in the time available; increase --time";
     case Outcome::finalists_failed: return "no answer: each of the fastest candidates failed";
@@ -183,12 +196,18 @@ std::string candidates_text(const std::vector<Candidate>& candidates) {
 
 std::string advice_text(const Advice& advice) {
   const RunReport report = report_of(advice);
-  std::string text = block("Program", {program_line(advice.program)});
-  text += block("Seen", sentences_of(advice.look, advice.machine));
-  text += candidates_text(advice.candidates) + "\n" + views_text(report, report.views);
-  text += block("Failed", fates(advice));
-  text += block("Warnings", counted(advice.warnings));
-  return text + block("Answer", answer_lines(advice));
+  const Outcome outcome = outcome_of(advice);
+  const bool has_figures = outcome == Outcome::better || outcome == Outcome::none_better;
+  const std::string why = has_figures ? distrust_of(report) : "";
+  std::string text = why.empty() ? report.answer + "\n" : unreliable_text(why, report.answer);
+  text += block("Run", run_lines(advice)) + block("Observed", proof_words(advice)) + "\n";
+  TextStyle style;
+  style.in_brackets = !why.empty();
+  text +=
+      views_text(report, report.views, style) + block("Program", {program_line(advice.program)});
+  if (!advice.first_run_cut) text += block("Seen", sentences_of(advice.look, advice.machine));
+  text += candidates_text(advice.candidates) + block("Failed", fates(advice));
+  return text + block("Warnings", counted(advice.warnings));
 }
 
 std::string advice_markdown(const Advice& advice) {

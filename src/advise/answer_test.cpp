@@ -65,7 +65,11 @@ Advice advice() {
 TEST(Answer, SaysWhatIsBestAndByHowMuch) {
   EXPECT_EQ(answer_of(advice()),
             "thp: 30.0 % less time (28.0 to 32.0 %) than as it is, 6 fresh runs of each");
-  EXPECT_THAT(advice_text(advice()), HasSubstr("numatlas exec --pages thp -- ./prog 1\n"));
+  EXPECT_THAT(
+      advice_text(advice()),
+      StartsWith("thp: 30.0 % less time (28.0 to 32.0 %) than as it is, 6 fresh runs of each\n"
+                 "Run        numatlas exec --pages thp -- ./prog 1\n"));
+  EXPECT_EQ(report_of(advice()).answer, answer_of(advice()));
 }
 
 TEST(Answer, SaysHowMuchMayHaveBeenMissedWhereNothingIsBetter) {
@@ -81,6 +85,32 @@ TEST(Answer, SaysHowMuchMayHaveBeenMissedWhereNothingIsBetter) {
   all.metric = *Metric::parse("(x)", true);
   all.race.open = all.race.open_of_finalists = std::log(1 / 1.04);  // 4 % more, of a metric
   EXPECT_EQ(answer_of(all), "no placement is better than as it is (within 4.0 %)");
+}
+
+TEST(Answer, ASureGainThatIsTooSmallIsToldButNotAdvised) {
+  Advice all = advice();
+  all.race.best.reset();
+  all.race.lanes[1].against_reference = ratio(0.984, 0.988, 0.992);
+  all.race.open = all.race.open_of_finalists = std::log(0.98);
+  EXPECT_EQ(answer_of(all),
+            "no placement is better than as it is; thp: 1.2 % less time (0.8 to 1.6 %), less than "
+            "--min-effect");
+}
+
+TEST(Answer, OfARunThatTheTimeEndedIsThatThereIsNone) {
+  Advice all = advice();
+  all.race = {};
+  all.race.lanes.resize(1);
+  all.race.complete = true;
+  all.tried = 1;
+  all.lacks_time = all.first_run_cut = true;
+  EXPECT_EQ(outcome_of(all), Outcome::no_time);
+  EXPECT_THAT(advice_text(all), StartsWith("no answer: the program as it is did not end within "
+                                           "--time; increase it\n"));
+  const RunReport report = report_of(all);
+  EXPECT_FALSE(report.complete);
+  EXPECT_TRUE(report.facts.empty()) << "nothing was seen to its end";
+  EXPECT_EQ(report.scenarios.front().status, Status::incomplete);
 }
 
 TEST(Answer, ClaimsNothingWithoutEnoughRuns) {
@@ -156,6 +186,17 @@ TEST(Answer, IsACommonRecord) {
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->scenarios.size(), report.scenarios.size());
   EXPECT_EQ(back->facts.size(), report.facts.size());
+}
+
+TEST(Answer, OneRunHasNoInterval) {
+  Advice one = advice();
+  one.race.lanes[2].failure = "";
+  one.race.lanes[2].screening = {2.0};
+  const RunReport report = report_of(one);
+  const Estimate& time = *report.scenarios[2].flows.at(0).figures.at(0).estimate;
+  EXPECT_NEAR(time.value, 2, 1e-12);
+  EXPECT_FALSE(time.low);
+  EXPECT_EQ(time.n, 1U);
 }
 
 TEST(Answer, GainIsThatOfTheTimesBesideIt) {

@@ -178,8 +178,9 @@ void Child::become(const RunRequest& request) const {
   const std::vector<char*> words = as_argv(request.words);
   tell_start(Clock::now());
   execvp(words[0], words.data());
-  give_up({errno == ENOENT ? ErrorKind::unavailable : ErrorKind::permission, errno_text(errno),
-           "is it a program that can be executed?", program_});
+  const int code = errno;
+  give_up({code == ENOENT ? ErrorKind::unavailable : ErrorKind::permission, errno_text(code),
+           hint_of_failed_start(program_, code), program_});
 }
 
 Expected<void> Child::start() {

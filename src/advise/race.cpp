@@ -63,7 +63,8 @@ Race::Go Race::run_round(std::vector<std::size_t> candidates, bool final, std::s
     if (std::isfinite(before)) seconds_[i] = before - left();
     Lane& lane = result_.lanes[i];
     stopped_ = value.stopped;
-    if (stopped_) break;
+    out_of_time_ = value.out_of_time;
+    if (stopped_ || out_of_time_) break;
     (final ? lane.final : lane.screening)[rounds] = value.cost;
     if (!value.cost) lane.failure = value.failure.empty() ? "gave no value" : value.failure;
     // Without its reference there is nothing to compare with.
@@ -71,7 +72,7 @@ Race::Go Race::run_round(std::vector<std::size_t> candidates, bool final, std::s
     if (stopped_) break;
   }
   ++rounds;
-  return stopped_ ? Go::stop : Go::on;
+  return stopped_ || out_of_time_ ? Go::stop : Go::on;
 }
 
 void Race::drop_losers() {
@@ -169,7 +170,7 @@ void Race::conclude() {
     const Estimate& found = lane.against_reference.emplace(
         estimate_of(*ratio, lane.finalist ? final_risk() : rule_.risk));
     if (!lane.finalist || found.n < rule_.least_final || !lane.failure.empty()) continue;
-    if (*found.high < 0 && found.value < best) {
+    if (*found.high < 0 && found.value <= -rule_.least_gain && found.value < best) {
       best = found.value;
       result_.best = i;
     }
@@ -205,7 +206,7 @@ RaceResult Race::run(const RaceWork& work) {
   work_ = &work;
   if (result_.lanes.size() > 1) {
     screen();
-    if (!stopped_) {
+    if (!stopped_ && !out_of_time_) {
       choose_finalists();
       run_final();
     }

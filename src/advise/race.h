@@ -31,13 +31,15 @@ struct RaceRule {
   std::size_t most_finalists = 2;  ///< beside "as it is"
   double precision = 0.01;         ///< half width of a gain that the final is to reach
   double risk = 0.05;              ///< of any false claim in the final
+  double least_gain = 0;  ///< logarithm of the cost ratio below which a gain is none; not negative
 };
 
 /// What one run gave.
 struct RunValue {
   std::optional<double> cost;  ///< positive; less is better
   std::string failure;         ///< why there is none: the candidate is out
-  bool stopped = false;  ///< the user ended the race during this run, which counts for nothing
+  bool stopped = false;      ///< the user ended the race during this run, which counts for nothing
+  bool out_of_time = false;  ///< the time ended it: it counts for nothing
 };
 
 /// The logarithm of the cost of one over other: its mean over the rounds in which both have one;
@@ -112,7 +114,7 @@ class Race {
   const RaceWork* work_ = nullptr;
   RaceResult result_;
   std::vector<double> seconds_;  ///< of the last run of each
-  bool stopped_ = false;
+  bool stopped_ = false, out_of_time_ = false;
 };
 
 }  // namespace numatlas

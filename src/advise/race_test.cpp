@@ -119,6 +119,36 @@ TEST(Race, AStopGivesTheAnswerSoFarAndClaimsNothing) {
   EXPECT_TRUE(result.lanes[1].failure.empty());
 }
 
+TEST(Race, ARunThatTheTimeEndedCountsForNothing) {
+  for (const int allowed : {3, 12}) {  // in the first round of the screening, and in the final
+    SimulatedMachine machine({10, 5, 9}, 3);
+    RaceRule rule;
+    rule.least_rounds = rule.most_rounds = 2;
+    int runs = 0;
+    const RaceResult result = Race(3, rule, 3).run({[&](std::size_t i) {
+      return ++runs > allowed ? RunValue{std::nullopt, "", false, true} : machine.run(i);
+    }});
+    EXPECT_TRUE(result.complete) << "nobody stopped it";
+    EXPECT_FALSE(result.best);
+    EXPECT_EQ(runs, allowed + 1);
+    for (const Lane& lane : result.lanes) EXPECT_TRUE(lane.failure.empty());
+  }
+}
+
+TEST(Race, AGainBelowTheLeastIsNone) {
+  RaceRule rule;
+  rule.least_gain = -std::log1p(-0.02);
+  const auto best_of = [&](double cost) {
+    return Race(2, rule, 3)
+        .run({[&](std::size_t i) {
+          return RunValue{i == 0 ? 1 : cost, "", false};
+        }})
+        .best;
+  };
+  EXPECT_FALSE(best_of(0.985));
+  EXPECT_EQ(best_of(0.975), 1U);
+}
+
 TEST(Race, KeepsItsTime) {
   SimulatedMachine machine(std::vector<double>(5, 10.0), 3);
   double left = 600;

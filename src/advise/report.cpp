@@ -41,7 +41,11 @@ Estimate typical_of(const std::vector<double>& values) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   std::vector<double> logarithms;
   for (const double value : values) logarithms.push_back(std::log(value / *most));
-  Estimate estimate = estimate_of_visits(logarithms, std::log(*least / *most), 0);
+  // A single run has no interval.
+  const auto end = [&](double value) {
+    return values.size() > 1 ? std::optional(std::log(value / *most)) : std::nullopt;
+  };
+  Estimate estimate = estimate_of_visits(logarithms, end(*least), end(*most));
   const double unit = *most;
   estimate.value = unit * std::exp(estimate.value);
   if (estimate.low) estimate.low = unit * std::exp(*estimate.low);
@@ -113,7 +117,10 @@ ScenarioResult case_of(std::size_t index, const Advice& advice) {
   }
   const auto values = values_of(lane, advice.metric);
   if (values.empty()) {
-    if (one.status == Status::ok) one.status = Status::incomplete;
+    if (one.status == Status::ok) {
+      one.status = Status::incomplete;
+      one.reason = "no run of it ended in time";
+    }
     return one;
   }
   FlowResult flow = flow_of(index, advice);
@@ -170,6 +177,7 @@ Fact seen(std::string key, std::string words, Unit unit, double value,
 }
 
 std::vector<Fact> facts_of(const Advice& advice) {
+  if (advice.first_run_cut) return {};
   const Look& look = advice.look;
   std::vector<Fact> facts{
       seen("program_cpus", "CPUs kept busy by the program as it is", "1", look.cpus_used()),
@@ -217,8 +225,9 @@ RunReport report_of(const Advice& advice) {
   report.arguments = advice.arguments;
   report.started = advice.started;
   report.seconds = advice.seconds;
-  report.complete = advice.race.complete;
+  report.answer = answer_of(advice);
   report.incomplete_reason = advice.incomplete_reason();
+  report.complete = report.incomplete_reason.empty();
   report.comm = "none";
   report.engine = "real";
   report.seed = advice.seed;

@@ -140,6 +140,14 @@ std::vector<char*> as_argv(const std::vector<std::string>& words) {
   return argv;
 }
 
+std::string hint_of_failed_start(const std::string& program, int code) {
+  const bool there = access(program.c_str(), F_OK) == 0;
+  if (code == ENOENT && there)
+    return program.find('/') == std::string::npos ? fmt::format("did you mean ./{}?", program)
+                                                  : "it exists, but its interpreter does not";
+  return code == EACCES && there ? "is it a program, and is it executable?" : "";
+}
+
 int start_program(const std::vector<std::string>& words, const ProgramStart& start, pid_t& child) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);

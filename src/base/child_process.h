@@ -34,6 +34,9 @@ struct ProgramStart {
   bool own_group = false;  ///< it is the first of a process group of its own
 };
 
+/// What to try where execvp of a program failed with this errno value; "" where nothing is known.
+std::string hint_of_failed_start(const std::string& program, int code);
+
 /// Starts the program that the first word names, by its path or on PATH. The signals that numatlas
 /// ignores have their default action there. Returns 0, or an errno value.
 int start_program(const std::vector<std::string>& words, const ProgramStart& start, pid_t& child);

@@ -147,7 +147,8 @@ struct MpiPlugin {
   std::string path;
   std::string problem;  ///< why it cannot, or may not, be loaded; "" when it can
 };
-/// All plug-ins of this build, each loaded for a moment to see whether it can be.
+/// All plug-ins that there are, each loaded for a moment to see whether it can be, and those that
+/// this build made and that are missing.
 std::vector<MpiPlugin> list_mpi_plugins();
 
 }  // namespace numatlas

@@ -196,6 +196,7 @@ void add_measurement(CLI::App& app, AdviseWords& words) {
       "instead of --time: most rounds of the screening, and rounds of the final (at least 5)",
       whole(least_runs, most_runs))
       ->excludes("--time");
+  add_min_effect(app, words.options.min_effect);
   add_value(app, "--metric", words.metric, "time|REGEX",
             "metric to compare: the run time, or a number that the program prints, by a regular "
             "expression with one group: 'Triad: *([0-9.]+)'");
@@ -233,7 +234,7 @@ void add_output(CLI::App& app, AdviseWords& words) {
       ->type_name("FILE")
       ->allow_extra_args(false);
   add_choice(app, "--format", words.format, named({"table", "json"}), "format of standard output");
-  app.add_flag("-q,--quiet", words.quiet, "no progress on standard error");
+  add_quiet(app, words.quiet);
   app.add_flag("--dry-run", words.dry_run, "print what would be tried, run nothing, and stop");
   rare(add_value(
       app, "--assume", words.assume, "TRAITS",

@@ -148,7 +148,7 @@ Expected<StoredFile> launch(const std::string& command, const std::string& file,
 }  // namespace
 
 Expected<Launches> measure_in_turn(const std::array<std::string, 2>& commands, int pairs,
-                                   const std::string& name) {
+                                   const std::string& name, bool quiet) {
   ResultFolder folder;
   TRY(folder.make(name));
   name_this_program();
@@ -157,7 +157,8 @@ Expected<Launches> measure_in_turn(const std::array<std::string, 2>& commands, i
     const int pair = i / 2;
     const int side = (i + pair) % 2;  // A B, B A, A B, ...
     const std::string& command = commands[static_cast<std::size_t>(side)];
-    say(fmt::format("[{}/{}] {}: {}\n", i + 1, 2 * pairs, side == 0 ? "BASE" : "NEW", command));
+    if (!quiet)
+      say(fmt::format("[{}/{}] {}: {}\n", i + 1, 2 * pairs, side == 0 ? "BASE" : "NEW", command));
     auto stored = TRY(launch(command, folder.file(side == 0 ? 'a' : 'b', pair + 1), folder));
     launches[static_cast<std::size_t>(side)].push_back(std::move(stored));
     if (i != 1) continue;

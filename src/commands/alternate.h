@@ -14,11 +14,12 @@ namespace numatlas {
 using Launches = std::array<std::vector<StoredFile>, 2>;
 
 /// Runs both commands `pairs` times each, in the order A B B A A B B A ..., by the shell, with
-/// `--json FILE` at their ends, and tells on standard error how far it is. A command that begins
-/// with a benchmark's name is one of this program. The files lie in `folder`, which is made, as
-/// a-1.json, b-1.json and so on; "" for a temporary folder that is gone afterwards. Errors name
+/// `--json FILE` at their ends, and tells on standard error how far it is, unless `quiet`. A
+/// command that begins with a benchmark's name is one of this program. The files lie in `folder`,
+/// which is made, as a-1.json, b-1.json and so on; "" for a temporary folder that is gone
+/// afterwards. Errors name
 /// --run: what a command ended with, or why its result cannot be read.
 Expected<Launches> measure_in_turn(const std::array<std::string, 2>& commands, int pairs,
-                                   const std::string& folder);
+                                   const std::string& folder, bool quiet);
 
 }  // namespace numatlas

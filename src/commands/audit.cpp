@@ -49,7 +49,7 @@ Start declare_audit(CLI::App& app, const CommandLine& line) {
   add_value(app, "--json", options->json_file, "FILE", "also write the whole result as JSON");
   app.add_flag("--strict", options->measuring.strict,
                "end with exit code 1 also where the figures are UNRELIABLE");
-  app.add_flag("-q,--quiet", options->measuring.quiet, "show no progress on standard error");
+  add_quiet(app, options->measuring.quiet);
   app.add_flag("--dry-run", options->measuring.dry_run,
                "print the claims, and the benchmarks that they take, and stop");
   rare(add_machine_option(app, options->measuring.machine));

@@ -43,7 +43,7 @@ struct CheckOptions {
   std::vector<std::string> paths;
   std::string format = "table", openmetrics, json, metric, expect, max_age, since = "newest", hosts;
   SlowOptions slow;
-  bool stats = false, no_fail = false;
+  bool stats = false, no_fail = false, quiet = false;
   TextStyle style;
   std::vector<std::string> words;  ///< of the command line
 
@@ -191,6 +191,7 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
             "also write which hosts were judged, are slow or fell, for the textfile collector of "
             "Prometheus' node exporter (.prom)");
   rare(add_label_option(app, options->style.labels));
+  rare(add_quiet(app, options->quiet));  // it shows none in any case
   app.add_flag("--no-fail", options->no_fail,
                "end with exit code 0 even if a host is slow, or not judged");
   return [options] { return run_check(*options); };

@@ -46,14 +46,8 @@ struct CompareOptions {
   std::optional<int> pairs;
   std::vector<CaseVerdict> only;
   std::vector<std::pair<std::string, std::string>> labels;
-  bool all = false, no_fail = false;
+  bool all = false, no_fail = false, quiet = false;
 };
-
-/// A part of something, or none of it.
-Expected<double> part_or_none(const std::string& text) {
-  if (text == "0" || text == "0%") return 0.0;
-  return parse_part(text);
-}
 
 bool is_folder(const std::string& name) {
   std::error_code code;
@@ -154,7 +148,7 @@ Expected<Launches> launches_of(const CompareOptions& options) {
   constexpr int usual_pairs = 5;
   if (!options.runs.empty())
     return measure_in_turn({options.runs[0], options.runs[1]}, options.pairs.value_or(usual_pairs),
-                           options.keep);
+                           options.keep, options.quiet);
   Launches launches;
   const bool named = !options.base.empty();
   const std::vector<std::string> sides[] = {named ? options.base : std::vector{options.files[0]},
@@ -236,8 +230,7 @@ Start declare_compare(CLI::App& app, const CommandLine&) {
                  "BASE and NEW: JSON of any measuring command, folders of `numatlas survey`, or "
                  "folders of results; `numatlas check` judges more than two")
       ->type_name("");
-  add_parsed(app, "--min-effect", options->min_effect, "2%", "FRACTION",
-             "smallest change that counts; 0 relies on the intervals alone", part_or_none);
+  add_min_effect(app, options->min_effect);
   add_files(app, "--base", options->base,
             "results of several launches of one side, or of several hosts, each of which is "
             "compared with itself; also folders; --new has the other side's");
@@ -277,6 +270,7 @@ Start declare_compare(CLI::App& app, const CommandLine&) {
              "format of standard output; line is the first line alone\n"
              "The table leaves out cases without a difference if there are more than 40");
   rare(add_label_option(app, options->labels));
+  rare(add_quiet(app, options->quiet));
   app.add_flag("--no-fail", options->no_fail,
                "end with exit code 0 even if a case is slower, or nothing is known");
   return [options] { return run_compare(*options); };

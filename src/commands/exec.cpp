@@ -298,12 +298,8 @@ int become(const std::vector<std::string>& program) {
   (void)std::signal(SIGPIPE, SIG_DFL);  // ignored here, but not in the program
   execvp(words[0], words.data());
   const int code = errno;
-  const bool there = access(words[0], F_OK) == 0;
-  std::string hint;
-  if (code == ENOENT && there) hint = "it exists, but its interpreter does not";
-  if (code == EACCES && there) hint = "is it a program, and is it executable?";
   return end_with({ErrorKind::unavailable, fmt::format("{}: {}", program.front(), errno_text(code)),
-                   hint, "exec"},
+                   hint_of_failed_start(program.front(), code), "exec"},
                   true, code == ENOENT ? not_found : cannot_execute);
 }
 

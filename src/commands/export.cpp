@@ -111,7 +111,7 @@ Start declare_export(CLI::App& app, const CommandLine&) {
       app, "--machine", options->machine, "FILE",
       "hwloc: the topology that gets the attributes, as `lstopo FILE.xml` writes it (default: "
       "one made of the machine in the result); gpu-nodes: the machine whose GPUs are shown");
-  app.add_flag("-q,--quiet", options->quiet, "no notes on standard error");
+  add_quiet(app, options->quiet);
   return [options] { return run(*options); };
 }
 

@@ -19,6 +19,7 @@ Start declare_selftest(CLI::App& app, const CommandLine&) {
   add_choice(app, "--format", options->format, named(selftest_formats()),
              "format of standard output");
   app.add_flag("--dry-run", options->dry_run, "list the checks and stop");
+  rare(add_quiet(app, options->quiet));
   add_mpi_option(app, *mpi);
   return [options, mpi]() -> Expected<int> {
     const char* const task = options->dry_run ? "selftest --dry-run" : "selftest";

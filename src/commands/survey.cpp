@@ -51,7 +51,7 @@ Start declare_survey(CLI::App& app, const CommandLine& line) {
   app.add_flag("--strict", options->strict,
                "end with exit code 1 where the figures are UNRELIABLE");
   app.add_flag("--no-report", words->no_report, "do not write report.html");
-  app.add_flag("-q,--quiet", options->quiet, "show no progress on standard error");
+  add_quiet(app, options->quiet);
   app.add_flag("--dry-run", options->dry_run,
                "print the topology, and command, share of the time and plan of each benchmark");
   rare(add_machine_option(app, options->machine));

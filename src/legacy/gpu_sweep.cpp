@@ -88,7 +88,7 @@ void declare_gpu_sweep(CLI::App& app, SweepOptions& options) {
        "it, or its error; at the end or at a stop");
   app.add_flag("--strict", options.common.strict,
                "make memory that does not lie where it was asked for a failure of its row");
-  app.add_flag("-q,--quiet", options.common.quiet, "show no progress on standard error");
+  add_quiet(app, options.common.quiet);
   app.footer(
       "Prints CSV on standard output, each row as soon as it is measured. A row that this machine "
       "cannot measure says why; the exit code is then that of the first such row.");

@@ -61,7 +61,7 @@ void declare_gpu_xfer(CLI::App& app, GpuXfer& asked) {
             "also write everything, as `numatlas transfer` does");
   app.add_flag("--strict", asked.strict,
                "make memory that does not lie where numactl asked for it an error");
-  app.add_flag("-q,--quiet", asked.quiet, "show no progress on standard error");
+  add_quiet(app, asked.quiet);
   app.footer(
       "The host's memory lies where numactl says. `numatlas transfer` measures the same with more "
       "options, `numa_gpu_xfer_sweep` whole tables.");

@@ -108,19 +108,28 @@ Estimate as_sure_as(double value, const Estimate& from);
 
 // A figure as people read it.
 
-/// Whether so much is left open that the value says nothing: more than half of it.
-inline bool is_unknown(const Estimate& estimate) {
+/// Whether its interval reaches so far, more than half of the value, that both of its ends are told
+/// with it.
+inline bool is_wide(const Estimate& estimate) {
   constexpr double widest = 0.5;
   return half_width(estimate).value_or(0) > widest;
 }
 
-/// The value by `number`, or "unknown: 20 to 150" where it says nothing. A difference that may be
-/// none is its interval, "-0.4 to 0.4": that says how small it is.
+/// Whether it may also be nothing at all: it is wide, and its interval reaches zero.
+inline bool is_unknown(const Estimate& estimate) {
+  return is_wide(estimate) && *estimate.low <= 0 && *estimate.high >= 0;
+}
+
+/// The value by `number` and its unit, of one that is wide "60.0 ns (20.0 to 150)". What is unknown
+/// is its interval: "unknown: 0.00 to 96.8 ns", and of a difference that may be none "-0.4 to 0.4",
+/// which says how small it is.
 template <class Number>
-std::string told(const Estimate& estimate, const Number& number) {
-  if (!is_unknown(estimate)) return number(estimate.value);
+std::string told(const Estimate& estimate, const Number& number, const std::string& unit) {
+  const std::string value = number(estimate.value) + unit;
+  if (!is_wide(estimate) || number(*estimate.low) == number(*estimate.high)) return value;
   const std::string range = number(*estimate.low) + " to " + number(*estimate.high);
-  return *estimate.low < 0 ? range : "unknown: " + range;
+  if (!is_unknown(estimate)) return value + " (" + range + ")";
+  return (*estimate.low < 0 ? "" : "unknown: ") + range + unit;
 }
 
 }  // namespace numatlas

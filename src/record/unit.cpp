@@ -75,8 +75,8 @@ std::string estimate_text(const Estimate& estimate, Unit unit) {
                        size_in_words(estimate.high.value_or(estimate.value)));
   const Reading reading = reading_of(estimate.value, unit);
   const auto number = [&](double value) { return three_digits(value * reading.scale); };
-  const std::string text = told(estimate, number) + reading.unit;
-  if (!width || is_unknown(estimate)) return text;
+  const std::string text = told(estimate, number, reading.unit);
+  if (!width || is_wide(estimate)) return text;
   if (reading.unit != times) return text + plus_minus_text(*width);
   const std::string low = number(*estimate.low), high = number(*estimate.high);
   return low == high ? text : text + fmt::format(" ({} to {})", low, high);

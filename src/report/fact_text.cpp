@@ -6,12 +6,6 @@
 
 namespace numatlas {
 
-std::string interval_text(const Fact& fact) {
-  const auto width = half_width(fact.estimate);
-  if (!width || is_unknown(fact.estimate)) return "";
-  return plus_minus_text(*width) + (is_of_few_visits(fact.estimate) ? "*" : "");
-}
-
 bool has_star(const Fact& fact) {
   return fact.unit.is_time_or_rate() && is_of_few_visits(fact.estimate);
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -115,19 +118,58 @@ int take_over_rights(int file, const std::string& target) {
   return fchmod(file, mode) == 0 ? 0 : errno;
 }
 
+/// Behind the name of a file that is written, and before six letters or digits: one that is to take
+/// its place. Its writer holds a lock on it, which ends with the writer.
+constexpr std::string_view temporary_mark = ".numatlas-";
+constexpr std::size_t mark_digits = 6;
+
+std::string folder_of(const std::string& target) {
+  const fs::path folder = fs::path(target).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+/// Removes what writers of `target` left behind when they were killed, once in a process. What
+/// somebody may still be writing stays, and so does everything where the file system has no locks.
+void remove_left_behind(const std::string& target) {
+  static std::set<std::string> done;
+  if (!done.insert(target).second) return;
+  const std::string start = fs::path(target).filename().string() + std::string(temporary_mark);
+  std::error_code code;
+  for (fs::directory_iterator one(folder_of(target), code), end; !code && one != end;
+       one.increment(code)) {
+    const std::string name = one->path().filename();
+    if (!name.starts_with(start) || name.size() != start.size() + mark_digits) continue;
+    const int file = open(one->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) continue;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(one->path().c_str());
+    close(file);
+  }
+}
+
 /// A new file in the folder of `target`, which is to take its place: the descriptor, or -1 and
 /// errno. It has no name yet (""), so that nothing of it stays where this process is killed, unless
 /// the file system has no such files.
 int open_beside(const std::string& target, std::string& name) {
   name.clear();
-  const fs::path folder = fs::path(target).parent_path();
-  const int file = open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC,
-                        S_IRUSR | S_IWUSR);
+  remove_left_behind(target);
+  const int unnamed =
+      open(folder_of(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR);
   // Names are given by way of /proc.
-  if (file >= 0 && access(proc_name(file).c_str(), F_OK) == 0) return file;
-  if (file >= 0) close(file);
-  name = target + ".XXXXXX";
-  return mkostemp(name.data(), O_CLOEXEC);
+  if (unnamed >= 0 && access(proc_name(unnamed).c_str(), F_OK) == 0) {
+    flock(unnamed, LOCK_EX);
+    return unnamed;
+  }
+  if (unnamed >= 0) close(unnamed);
+  while (true) {
+    name = target + std::string(temporary_mark) + std::string(mark_digits, 'X');
+    const int file = mkostemp(name.data(), O_CLOEXEC);
+    if (file < 0) return file;
+    flock(file, LOCK_EX);
+    // Before it was locked another process may have taken it for one that was left behind.
+    struct stat status {};
+    if (fstat(file, &status) != 0 || status.st_nlink > 0) return file;
+    close(file);
+  }
 }
 
 /// Puts the file of open_beside in the place of `target`. The errno of a failure.
@@ -145,7 +187,7 @@ int take_place(int file, std::string& name, const std::string& target) {
     std::string other;
     int taken = EEXIST;
     for (int number = getpid(); taken == EEXIST; ++number) {
-      other = fmt::format("{}.{:06}", target, number);
+      other = fmt::format("{}{}{:0{}}", target, temporary_mark, number % 1'000'000, mark_digits);
       taken = link_as(other);
     }
     if (taken != 0) return taken;

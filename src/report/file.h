@@ -24,7 +24,8 @@ Expected<void> check_writable(const std::vector<OutputFile>& files);
 /// Writes beside the file, flushes to disk, renames. A file that is replaced keeps its mode, owner
 /// and group as far as this user may give them. A symbolic link stays one: what it points to is
 /// written, also where that does not exist yet. Devices and pipes are written directly, without
-/// waiting for a reader. Error: kind io or permission, naming the option.
+/// waiting for a reader. What earlier writers of the file left beside it when they were killed
+/// goes. Error: kind io or permission, naming the option.
 Expected<void> write_whole(const std::string& path, const std::string& content,
                            const std::string& option);
 

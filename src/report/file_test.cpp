@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -16,6 +17,8 @@
 #include <functional>
 #include <iterator>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace numatlas {
 namespace {
@@ -99,12 +102,38 @@ TEST_F(Files, ThatWereNotWrittenToTheEndLeaveNothing) {
 
 TEST_F(Files, TakeANameThatNobodyHas) {
   ASSERT_TRUE(write_whole(path("a"), "old", "--json"));
-  const std::string taken = fmt::format("{}.{:06}", path("a"), getpid());
-  ASSERT_TRUE(write_whole(taken, "another's", "--json"));
+  const std::string taken = fmt::format("{}.numatlas-{:06}", path("a"), getpid() % 1'000'000);
+  std::ofstream(taken) << "another's";
+  const int lock = open(taken.c_str(), O_RDONLY | O_CLOEXEC);  // by a writer that still runs
+  ASSERT_EQ(flock(lock, LOCK_EX), 0);
   ASSERT_TRUE(write_whole(path("a"), "new", "--json"));
   EXPECT_EQ(read(path("a")), "new");
   EXPECT_EQ(read(taken), "another's");
   EXPECT_EQ(files(), 2U);
+  close(lock);
+}
+
+TEST_F(Files, ThatKilledWritersLeftBehindGo) {
+  const std::vector<std::string> others{"a.numatlas-12345", "a.numatlas-1234567", "a.backup",
+                                        "b.numatlas-123456", "a.json.numatlas-abcdef"};
+  for (const std::string& name : others) std::ofstream(path(name.c_str())) << "x";
+  for (const char* name : {"a.numatlas-abcXYZ", "a.numatlas-000123"})
+    std::ofstream(path(name)) << "half";
+  const std::string running = path("a.numatlas-000124");
+  const pid_t writer = fork();
+  if (writer == 0) {
+    const int file = open(running.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    flock(file, LOCK_EX);
+    std::ofstream(path("ready")) << "x";
+    while (true) pause();
+  }
+  while (!fs::exists(path("ready"))) usleep(1000);
+  ASSERT_TRUE(write_whole(path("a"), "new", "--json"));
+  EXPECT_EQ(read(path("a")), "new");
+  EXPECT_TRUE(fs::exists(running)) << "its writer is there";
+  EXPECT_EQ(files(), others.size() + 3) << "only what is its own goes";
+  kill(writer, SIGKILL);
+  waitpid(writer, nullptr, 0);
 }
 
 TEST_F(Files, AreAsReadableAsTheUmaskAllows) {

@@ -40,12 +40,20 @@ class ShownUnits {
   }
 
   std::string number(double value, const ViewItem& item, const ViewColumn& column) const {
-    double scale = column.scale;
-    const Figure* const figure = scale == 0 ? figure_of(item, column.figure) : nullptr;
-    if (figure != nullptr) return quantity_text(value, figure->unit);
-    if (style_.gib && is_rate(column)) scale *= 1e9 / static_cast<double>(gib);
-    if (cycles_ && is_time(column)) scale = *clock_of(item);
-    return short_number(value * scale, column.digits) + column.unit;
+    const Figure* const figure = column.scale == 0 ? figure_of(item, column.figure) : nullptr;
+    return figure != nullptr ? quantity_text(value, figure->unit)
+                             : scaled(value, item, column) + column.unit;
+  }
+  /// The value as `told` has it.
+  std::string estimate(const Estimate& estimate, const ViewItem& item,
+                       const ViewColumn& column) const {
+    const Figure* const figure = column.scale == 0 ? figure_of(item, column.figure) : nullptr;
+    if (figure != nullptr && figure->unit.is_time_or_rate() && is_wide(estimate))
+      return estimate_text(estimate, figure->unit);
+    const auto with = [&](double value) {
+      return figure != nullptr ? number(value, item, column) : scaled(value, item, column);
+    };
+    return told(estimate, with, figure != nullptr ? "" : column.unit);
   }
   /// Whether values are told of a run that cannot be trusted.
   bool in_brackets() const { return style_.in_brackets; }
@@ -58,6 +66,12 @@ class ShownUnits {
   bool lacks_clock() const { return no_clock_; }
 
  private:
+  std::string scaled(double value, const ViewItem& item, const ViewColumn& column) const {
+    double scale = column.scale;
+    if (style_.gib && is_rate(column)) scale *= 1e9 / static_cast<double>(gib);
+    if (cycles_ && is_time(column)) scale = *clock_of(item);
+    return short_number(value * scale, column.digits);
+  }
   static bool is_rate(const ViewColumn& column) { return column.scale == in_gb_per_s; }
   static bool is_time(const ViewColumn& column) { return column.scale == in_ns; }
   /// Hz; of a case that of its first worker whose clock is known. Over all visits, as times are: a
@@ -100,15 +114,15 @@ TextCell percent(const std::optional<double>& part) {
 
 TextCell value_cell(const Estimate& estimate, const ViewItem& item, const ViewColumn& column,
                     const ShownUnits& shown) {
-  const auto number = [&](double value) { return shown.number(value, item, column); };
-  return {told(estimate, number), is_unknown(estimate) ? Accent::uncertain : Accent::none};
+  return {shown.estimate(estimate, item, column),
+          is_wide(estimate) ? Accent::uncertain : Accent::none};
 }
 
 TextCell with_interval(const Estimate& estimate, const ViewItem& item, const ViewColumn& column,
                        const ShownUnits& shown) {
   const auto width = half_width(estimate);
   TextCell cell = value_cell(estimate, item, column, shown);
-  if (!width || is_unknown(estimate)) return cell;
+  if (!width || is_wide(estimate)) return cell;
   const TextCell part = percent(width);
   return {cell.text + " " + plus_minus() + part.text, part.accent};
 }
@@ -136,7 +150,7 @@ TextCell figure_cell(const ViewItem& item, const ViewColumn& column, const Shown
   switch (column.part) {
     case Part::value: return value_cell(estimate, item, column, shown);
     case Part::half_width:
-      return is_unknown(estimate) ? TextCell{none} : percent(half_width(estimate));
+      return is_wide(estimate) ? TextCell{none} : percent(half_width(estimate));
     case Part::with_interval: return with_interval(estimate, item, column, shown);
     case Part::least: return of_workers ? number(summary->min) : none;
     case Part::most: return of_workers ? number(summary->max) : none;

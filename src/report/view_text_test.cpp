@@ -52,7 +52,7 @@ RunReport grouped(RunReport report = testing::report()) {
   return report;
 }
 
-TEST(ViewTable, AValueThatMayBeAnythingIsNotTold) {
+TEST(ViewTable, AValueThatMayBeNothingIsNotTold) {
   RunReport report;
   ScenarioResult& one = report.scenarios.emplace_back();
   one.flows.emplace_back();
@@ -65,11 +65,33 @@ TEST(ViewTable, AValueThatMayBeAnythingIsNotTold) {
                 figure_column("b", "latency", in_ns, Part::with_interval),
                 figure_column(plus_minus(), "latency", in_ns, Part::half_width)};
   EXPECT_THAT(view_text(report, view),
-              HasSubstr("unknown: 20.00 to 150.0  unknown: 20.00 to 150.0\n"));
+              HasSubstr("60.00 (20.00 to 150.0)  60.00 (20.00 to 150.0)\n"));
   one.figures.front().estimate->high = 88e-9;  // the lower end is 67 % away
-  EXPECT_THAT(view_text(report, view), HasSubstr("unknown: 20.00 to 88.00"));
+  EXPECT_THAT(view_text(report, view), HasSubstr("60.00 (20.00 to 88.00)"));
+  one.figures.front().estimate->low = 0;
+  EXPECT_THAT(view_text(report, view), HasSubstr("unknown: 0.00 to 88.00"));
   one.figures.front().estimate->low = 32e-9;
   EXPECT_THAT(view_text(report, view), HasSubstr("60.00  60.00 ±47 %"));
+}
+
+TEST(ViewTable, AWideIntervalStandsWithItsValueAndUnit) {
+  RunReport report;
+  ScenarioResult& one = report.scenarios.emplace_back();
+  Estimate gain = 0.088;
+  gain.low = 0.037;
+  gain.high = 0.142;
+  one.figures = {{"gain", "1", gain, std::nullopt}, {"rate", "B/s", scaled(gain, 1e12), {}}};
+  View view;
+  view.cells = {figure_column("gain", "gain", in_percent, Part::value, 1, " %"),
+                figure_column("rate", "rate", 0)};
+  EXPECT_THAT(view_text(report, view), HasSubstr("8.8 % (3.7 to 14.2)  88.0 GB/s (37.0 to 142)"));
+  one.figures.front().estimate->low = -0.02;
+  EXPECT_THAT(view_text(report, view), HasSubstr("-2.0 to 14.2 %"));
+  Estimate tiny = 1e-5;
+  tiny.low = 1e-6;
+  tiny.high = 1e-4;
+  one.figures.front().estimate = tiny;
+  EXPECT_THAT(view_text(report, view), HasSubstr("0.0 %  88.0 GB/s")) << "both ends look the same";
 }
 
 TEST(ViewTable, OneRowPerCaseWithoutEmptyColumns) {

@@ -166,8 +166,9 @@ struct Benchmark {
   const char* usual_threads = "";
   /// Common options that its short help has, though that of other commands only names them.
   std::vector<std::string> shown_options = {};
-  const char* usual_pages = "";  ///< --pages when not given; "": the machine's best (best_pages)
-  TimeOption time = {};          ///< --time when not given: of each point, or of all together
+  const char* usual_pages = "";    ///< --pages when not given; "": the machine's best (best_pages)
+  bool one_kind_of_pages = false;  ///< --pages takes no list
+  TimeOption time = {};            ///< --time when not given: of each point, or of all together
   /// Parts of a --time for all points that are spent when the plan, and what `refine` added for the
   /// first, second, ... time, is done; after these all.
   std::vector<double> time_parts = {};

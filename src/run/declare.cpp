@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "base/units.h"
 
 namespace numatlas {
 namespace {
@@ -52,6 +53,20 @@ CLI::Option* add_read(CLI::App& app, const std::string& name, const std::string&
   return refuse_empty(app.add_option_function<std::string>(name, take, text))
       ->type_name(type)
       ->default_str(usual);
+}
+
+CLI::Option* add_quiet(CLI::App& app, bool& quiet) {
+  return app.add_flag("-q,--quiet", quiet, "show no progress on standard error");
+}
+
+Expected<double> part_or_none(const std::string& text) {
+  if (text == "0" || text == "0%") return 0.0;
+  return parse_part(text);
+}
+
+CLI::Option* add_min_effect(CLI::App& app, double& part) {
+  return add_parsed(app, "--min-effect", part, "2%", "FRACTION",
+                    "smallest change that counts; 0 relies on the intervals alone", part_or_none);
 }
 
 // numatlas reads no configuration files: CLI11's mark of what may stand in one is free for this.

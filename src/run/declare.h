@@ -54,6 +54,14 @@ auto whole(T low, T high) {
 /// What add_read's reading found wrong, of an error of the parser; nullptr where it is another's.
 const Error* value_error(const CLI::ParseError& error);
 
+/// -q, of every command that tells how it goes on, or may be called as those are.
+CLI::Option* add_quiet(CLI::App& app, bool& quiet);
+
+/// --min-effect: the smallest difference that counts, as a part; 0 where every sure one does.
+CLI::Option* add_min_effect(CLI::App& app, double& part);
+/// A part of something, or none of it.
+Expected<double> part_or_none(const std::string& text);
+
 /// --help only names it: --help-all and the manual page say what it does. Returns the option.
 CLI::Option* rare(CLI::Option* option);
 

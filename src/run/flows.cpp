@@ -277,11 +277,6 @@ Expected<void> check_one_number_of_threads(const RunOptions& options, const std:
   return fail_usage("--threads", command + " accepts one number", "run it once for each");
 }
 
-Expected<void> check_one_kind_of_pages(const RunOptions& options, const std::string& command) {
-  if (options.pages.size() < 2) return {};
-  return fail_usage("--pages", command + " accepts one kind of pages", "run it once for each");
-}
-
 Expected<void> check_no_csv(const RunOptions& options, const std::string& what) {
   if (options.csv_file.empty()) return {};
   return fail_usage("--csv", "its format has no column for " + what,

@@ -116,7 +116,6 @@ Expected<Workers> worker_on_every_core(const RunOptions& options, const Machine&
 /// Refusals of what a benchmark, `command`, does not vary or has no place for in --csv (`what`).
 /// Errors name the option.
 Expected<void> check_one_number_of_threads(const RunOptions& options, const std::string& command);
-Expected<void> check_one_kind_of_pages(const RunOptions& options, const std::string& command);
 Expected<void> check_no_csv(const RunOptions& options, const std::string& what);
 /// The page size that is asked for.
 Bytes page_bytes(const Machine& machine, PageKind pages);

@@ -168,14 +168,21 @@ void CommonOptions::add_placement(CLI::App& app, const Benchmark& benchmark) {
   std::vector<std::string> kinds;
   for (const PageKind kind : usual_page_kinds) kinds.emplace_back(name_of(kind));
   const std::string usual_pages = benchmark.usual_pages;
-  place(add_parsed(app, "--pages", options_.pages, usual_pages, type_of_words(kinds, true),
-                   std::string("page sizes") +
-                       (usual_pages.empty() ? " (default: thp where available, else base)\n"
-                                              "Interleaved memory has base pages by default"
-                                            : "") +
-                       "\nSeveral are measured in turn. Other sizes of the system's pools: 64K, "
-                       "1M, 16M, 32M, 512M, 2G, 16G",
-                   parse_page_kinds));
+  const bool several = !benchmark.one_kind_of_pages;
+  place(add_parsed(
+      app, "--pages", options_.pages, usual_pages, type_of_words(kinds, several),
+      std::string("page sizes") +
+          (usual_pages.empty() ? " (default: thp where available, else base)\n"
+                                 "Interleaved memory has base pages by default"
+                               : "") +
+          (several ? "\nSeveral are measured in turn. Other" : "\nOther") +
+          " sizes of the system's pools: 64K, 1M, 16M, 32M, 512M, 2G, 16G",
+      [several, name = benchmark.name](const std::string& text) -> Expected<std::vector<PageKind>> {
+        auto kinds = TRY(parse_page_kinds(text));
+        if (kinds.size() > 1 && !several)
+          return fail_usage("--pages", name + " accepts one kind of pages", "run it once for each");
+        return kinds;
+      }));
   place(rare(app.add_flag("--strict", options_.strict,
                           "fail if memory is misplaced or figures are UNRELIABLE\n"
                           "Memory is misplaced if its nodes or pages are not those that were asked "
@@ -270,7 +277,7 @@ void CommonOptions::add_output(CLI::App& app) {
           ->type_name("RANK|all")
           ->expected(0, 1);
   output(process_memory_option_);
-  output(app.add_flag("-q,--quiet", options_.quiet, "show no progress on standard error"));
+  output(add_quiet(app, options_.quiet));
   output(app.add_flag("--dry-run", options_.dry_run, "print the plan and stop"));
   output(rare(app.add_flag("--print-scenario", options_.print_scenario,
                            "print the plan as a scenario file for `numatlas run` and stop")));

@@ -15,6 +15,7 @@ struct SelfTestOptions {
   std::vector<std::string> only;  ///< names of checks; empty: all
   std::string format = "table";
   bool dry_run = false;  ///< says what it would check
+  bool quiet = false;    ///< it shows no progress in any case
 };
 
 /// A check's result over all ranks.

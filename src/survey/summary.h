@@ -34,8 +34,8 @@ struct SurveyFrame {
 };
 
 /// One screen, of 25 lines of 80 columns: the machine, a line or two for each question, the gravest
-/// doubt, where the rest is. A question all of whose figures are not known within half of their
-/// value is "unknown", with the reason.
+/// doubt, where the rest is. A question all of whose figures may be
+/// nothing is "unknown", with the reason.
 std::string summary_text(const Machine& machine, const SurveySummary& summary,
                          const SurveyFrame& frame);
 

@@ -145,7 +145,7 @@ std::string facts_text(const Machine& machine, const std::vector<Fact>& facts, s
         std::ranges::find(headings, fact.heading, &std::pair<std::string, FactList>::first);
     if (found == headings.end()) found = headings.insert(headings.end(), {fact.heading, {}});
     FactList& its = found->second;
-    // A value that may be twice or half of it answers nothing: it stands only where no other does.
+    // A value that may be nothing answers nothing: it stands only where no other does.
     if (its.size() == 1 && is_unknown(its.front()->estimate) && !unknown) its.clear();
     if (!unknown || its.empty()) its.push_back(&fact);
   }

@@ -25,8 +25,8 @@ ALL_CPUS=$(nproc)
 export ALL_CPUS
 run "$numatlas" advise --runs 5 -q --try cpus --launcher "${launcher[*]}" --ranks 2 -- ./program
 ends_with 0
-says '^Answer +ranks '
-line=$(sed -n '/^Answer/,$s/^ *\(mpirun.*\)/\1/p' <<<"$out")
+says '^\(?ranks '
+line=$(sed -n 's/^Run *\(mpirun.*\)/\1/p' <<<"$out")
 run sh -c "$line"
 ends_with 0
 [ "$(sort -u <<<"$out" | grep -c '^cpus ')" -eq 2 ] || fail "the ranks do not have CPUs of their own: $line"

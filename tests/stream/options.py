@@ -24,7 +24,7 @@ REFUSED: tuple[tuple[tuple[object, ...], int, str], ...] = (
     (("--elements", 1000, "--size", 1), 2, "--size: --elements says the same"),
     (("--size", "8B"), 2, "--size: 8 B are too small for three arrays"),
     (("--threads", "1,2"), 2, "--threads: stream accepts one number per run"),
-    (("--pages", "base,thp"), 2, "--pages: stream accepts one kind of pages per run"),
+    (("--pages", "base,thp"), 2, "--pages: stream accepts one kind of pages"),
     (("--stores", "regular,non-temporal"), 2, "--stores: 'regular,non-temporal' is not one of regular, non-temporal, nt"),
     (("--kernels", "copy,add,copy"), 2, "--kernels: 'copy' is named twice"),
     (("--kernels", "fill"), 2, "--kernels: 'fill' is not one of copy, scale, add, triad, read, write"),

@@ -15,8 +15,9 @@ from numatlas.units import (
     estimate_spread,
     estimate_text,
     half_width,
+    is_unknown,
+    is_wide,
     numbers_of,
-    poorly_known,
     quantity_text,
     range_text,
     ranges_of,
@@ -142,7 +143,7 @@ def _fill(spot: Spot, what: str, cell: Any) -> None:
 
 
 def _is_known(cell: Any) -> bool:
-    return not poorly_known(cell.value, cell.low, cell.high)
+    return not is_unknown(cell.value, cell.low, cell.high)
 
 
 def _is_unsteady(cell: Any) -> bool:
@@ -154,7 +155,7 @@ def _detail(cell: Any) -> str:
     """All that is known of a pair of nodes."""
     factor, name = (1e9, "ns") if cell.unit == "s" else (1e-9, "GB/s")
     ends = spread_text(cell.low * factor, cell.high * factor)
-    ends = f" ({ends} {name})" if ends and _is_known(cell) else ""
+    ends = f" ({ends} {name})" if ends and not is_wide(cell.value, cell.low, cell.high) else ""
     return f"{cell.words}: {estimate_text(cell, 4)}{ends}"
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numatlas.facts import facts
 from numatlas.figures.model import Mark, Series, Special
 from numatlas.result import Cell, Result, View
-from numatlas.units import number_text, plus_minus, poorly_known, scaled_unit
+from numatlas.units import is_unknown, is_wide, number_text, plus_minus, scaled_unit, spread_text
 
 #: Lines that a kernel reads and writes, as STREAM counts them.
 LINES = {"read": (1, 0), "write": (0, 1), "copy": (1, 1), "scale": (1, 1), "update": (1, 1)}
@@ -63,8 +63,10 @@ def special_points(frame: pd.DataFrame, x_unit: str, y: Cell, y_unit: str) -> li
         # The program has it of the row that asked for this load, or between two rows.
         own = math.isclose(value, frame["value"].astype(float)[at], rel_tol=1e-9)
         x = frame["x"][at] if own else WELL_USED * frame["x"].max()
-        if pd.notna(x) and not poorly_known(value, low, high):
-            told = f"{number_text(value, 3)} {y_unit} {plus_minus(value, low, high)}".strip()
+        if pd.notna(x) and not is_unknown(value, low, high):
+            wide = is_wide(value, low, high)
+            ends = f"({spread_text(low, high, 3)})" if wide else plus_minus(value, low, high)
+            told = f"{number_text(value, 3)} {y_unit} {ends}".strip()
             found.append(Special(x, value, f"{told} at 80 %", AT_80))
     columns = ["x", f"{COUNTED}.value", "knee.value", "knee_latency.value"]
     known = frame.reindex(columns=columns).apply(pd.to_numeric).dropna()
@@ -81,7 +83,7 @@ def load_marks(result: Result, main: Cell, unit: str, scale: float) -> list[Mark
     every = facts(result)
     every = every[every["key"].str.startswith("loaded_")]
     ends = every[["value", "low", "high"]].itertuples(index=False)
-    every = every[[not poorly_known(*one) for one in ends]]
+    every = every[[not is_unknown(*one) for one in ends]]
     own = every[every["key"] == KNEE]
     pair = (own if len(own) else every).head(1)[["cpu_node", "memory_node"]]
     found = {row.key: row.value for row in every.merge(pair).drop_duplicates("key").itertuples()}

@@ -13,8 +13,8 @@ from numatlas.figures.told import column, half_widths, key_of, label_shown, labe
 from numatlas.result import IN_UNIT, Cell, Result, View
 from numatlas.units import (
     LESS_IS_BETTER,
-    POORLY_KNOWN,
     VERY_LARGE,
+    WIDE,
     number_text,
     percent_text,
     scaled_unit,
@@ -115,7 +115,7 @@ class Table:
             several = self.of_workers(self.main)
             parts["low"] = parts["low"].mask(several, self.part(self.main, "min"))
             parts["high"] = parts["high"].mask(several, self.part(self.main, "max"))
-        unknown = self.widths(self.main) > POORLY_KNOWN
+        unknown = self.unknown(self.main)
         for name in parts if unknown.any() else ():
             parts[name] = parts[name].mask(unknown, None if name == "value" else self.part(self.main, name))
         return parts
@@ -123,6 +123,10 @@ class Table:
     def widths(self, cell: Cell) -> pd.Series:
         """The larger side of each interval over its value."""
         return half_widths(*(self.part(cell, part) for part in ("value", "low", "high")))
+
+    def unknown(self, cell: Cell) -> pd.Series:
+        """Of which values only the intervals are known: they may be nothing."""
+        return (self.widths(cell) > WIDE) & (self.part(cell, "low") <= 0) & (self.part(cell, "high") >= 0)
 
     def texts(self, cell: Cell) -> list[str]:
         """Of each row, as the program prints it."""
@@ -143,9 +147,10 @@ class Table:
         if kind == "value":
             ends = zip(self.part(cell, "low"), self.part(cell, "high"), strict=True)
             for at, (width, (low, high)) in enumerate(zip(widths, ends, strict=True)):
-                if width > POORLY_KNOWN:
-                    span = f"{printed(low, cell['digits'])} to {printed(high, cell['digits'])}{unit}"
-                    texts[at], words[at] = unknown_text(low, span), "-"
+                if width > WIDE:
+                    span = f"{printed(low, cell['digits'])} to {printed(high, cell['digits'])}"
+                    unknown, words[at] = low <= 0 <= high, "-"
+                    texts[at] = unknown_text(low, span + unit) if unknown else f"{texts[at]} ({span})"
         if cell["part"] not in WITH_INTERVAL:
             return texts
         return [

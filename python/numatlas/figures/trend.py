@@ -5,7 +5,7 @@ import pandas as pd
 from numatlas.facts import summary
 from numatlas.figures.model import Axis, Curves, Figure, Series
 from numatlas.result import Result
-from numatlas.units import poorly_known
+from numatlas.units import is_unknown
 
 KIND = "trend"
 #: Fewer runs show no trend.
@@ -41,7 +41,7 @@ def _trend(rows: pd.DataFrame, names: list[str], of_fleets: bool) -> list[Figure
         return []
     if not of_fleets:
         rows = rows[rows.groupby("line")["run"].transform("size") >= LEAST_RUNS]
-        unknown = [poorly_known(*ends) for ends in rows[ENDS].itertuples(index=False)]
+        unknown = [is_unknown(*ends) for ends in rows[ENDS].itertuples(index=False)]
         rows = rows.assign(value=rows["value"].mask(pd.Series(unknown, rows.index, dtype=bool)))
         first = rows.groupby("line")["value"].transform("first")
         rows = rows.assign(**rows[ENDS].astype(float).div(first, axis=0))

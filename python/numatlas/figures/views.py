@@ -20,7 +20,7 @@ from numatlas.figures.scales import DECADE
 from numatlas.figures.tables import QUANTITIES, Table, Tables, words_for, words_of
 from numatlas.figures.told import column, joined
 from numatlas.result import Cell, Result, View
-from numatlas.units import POORLY_KNOWN, scaled_unit, size_text
+from numatlas.units import scaled_unit, size_text
 
 #: More groups than this nobody tells apart by their colour.
 MOST_GROUPS = 8
@@ -134,7 +134,7 @@ def _curves(table: Table) -> list[Figure]:
         axis = next(cell for cell in view["cells"] if cell["figure"] == name)
         xs, unit = table.part(axis), scaled_unit(table.units[name], axis["scale"])
         frame = frame.assign(x_low=table.part(axis, "low"), x_high=table.part(axis, "high"))
-        unknown = table.widths(axis) > POORLY_KNOWN
+        unknown = table.unknown(axis)
     else:
         xs, unit = pd.to_numeric(frame[name]), "bytes" if name in ("size", "access_size_bytes") else ""
         unknown = xs.isna() & False

@@ -12,7 +12,7 @@ from numatlas.figures.loaded import AT_80, BEND, legend_words
 from numatlas.figures.model import Curves, Mark, Series
 from numatlas.figures.scales import Scale, value_scale
 from numatlas.plot.style import COLOURS, MARKERS, PAPER, QUIET, WIDTH, Frame, describe, numbers, page
-from numatlas.units import POORLY_KNOWN, number_text, plus_minus, spread_text
+from numatlas.units import number_text, plus_minus, spread_text
 
 BODY = 3.3
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
@@ -49,7 +49,7 @@ def build(figure: Curves, frame: Frame = PAPER) -> Picture:
         small.append("hollow: with a warning")
     small += [] if named else marked
     if any(series.unknown() for series in figure.series):
-        small.append(f"an interval without a point: known to no better than ±{100 * POORLY_KNOWN:.0f} %")
+        small.append("an interval without a point: it reaches zero")
     named = [*named, *marked] if named else []
     made = page(figure, BODY * min(1, frame.width / WIDTH + 0.15), named, small, frame)
     axes = made.picture.add_subplot()

@@ -10,7 +10,7 @@ from numatlas.figures.told import is_of_the_null_engine
 from numatlas.report.judge import verdicts
 from numatlas.report.verdict import cut_short
 from numatlas.result import Result
-from numatlas.units import poorly_known, quantity_text, short_size
+from numatlas.units import is_unknown, quantity_text, short_size
 
 #: A change of this many times and more is told as such.
 MOST_PERCENT = 10
@@ -128,7 +128,7 @@ def several_of(results: list[Result], names: list[str]) -> Several:
 
 def _change(first: Metric | None, last: Metric | None) -> str:
     """Of values that are known."""
-    unknown = [not one or poorly_known(one.value, one.low, one.high) for one in (first, last)]
+    unknown = [not one or is_unknown(one.value, one.low, one.high) for one in (first, last)]
     if any(unknown) or not first.value:
         return ""
     times = last.value / first.value

@@ -81,7 +81,6 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
 
 Expected<void> check(const Options& own, const PlanInput& input) {
   TRY(check_run_together(input, "atomics"));
-  TRY(check_one_kind_of_pages(input.options, "atomics"));
   if (own.home != "first" && input.options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both place the counters",
                 "leave one of them out");
@@ -245,6 +244,7 @@ Benchmark make() {
       .refused_options = {"--csv", "--serial"},
       .usual_cpus = "cores",
       .usual_threads = "1, 2, 4 and so on to all CPUs",
+      .one_kind_of_pages = true,
       .time = {"10s", true},
       .add_options = with(add_options),
       .parse_options = with(parse),

@@ -51,7 +51,6 @@ Expected<PlannedScenario> point(const PlanInput& input, const std::optional<Memo
 }  // namespace
 
 Expected<Plan> plan_on_gpus(const GpuCounters& own, const PlanInput& input) {
-  TRY(check_one_kind_of_pages(input.options, "atomics"));
   const auto gpus = TRY(of_option("--on", chosen_gpus(input, own.gpus)));
   const auto memory = TRY(benchmark_gpu::memory_of(input));
   const bool of_host = benchmark_gpu::is_of_host(memory);

@@ -123,7 +123,6 @@ Expected<void> check(const Options& own, const PlanInput& input) {
   if (!options.csv_file.empty() && own.methods.size() > 1)
     return fail_usage("--csv", "the file holds the matrix of one method, and two are measured",
                       "choose one with --method");
-  TRY(check_one_kind_of_pages(options, "cores"));
   if (own.home_node && options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both say where the line is",
                 "leave one of them out");
@@ -252,7 +251,8 @@ std::vector<std::string> different(const std::vector<PairCell>& cells,
 }
 
 std::string cell_ns(const Estimate& time) {
-  return told(time, [](double seconds) { return fmt::format("{:.1f}", seconds * 1e9); });
+  return told(
+      time, [](double seconds) { return fmt::format("{:.1f}", seconds * 1e9); }, "");
 }
 
 std::vector<std::string> summary_row(const std::vector<const PairCell*>& cells) {
@@ -414,6 +414,7 @@ Benchmark make() {
                    {"Both directions of each pair, over 16 lines that lie on node 1",
                     "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}},
       .usual_cpus = "cores",
+      .one_kind_of_pages = true,
       .time = {"10s", true},
       .add_options = with(add_options),
       .parse_options = with(parse),

@@ -336,7 +336,8 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
     TRY(add_points(own, input, gpus, TRY(memory_of(input)), plan));
     return plan;
   }
-  TRY(check_one_kind_of_pages(input.options, "--on gpu:N"));
+  if (input.options.pages.size() > 1)
+    return fail_usage("--pages", "--on gpu:N accepts one kind of pages", "run it once for each");
   if (input.options.placement.memory)
     return fail_usage("--memory", "the columns are all memories", "leave it out");
   for (const auto& memory : memories_of_all(input)) {

@@ -56,8 +56,6 @@ Expected<void> check_options_of_run(const RunOptions& options, const std::string
     return fail_usage("--serial", fmt::format("{} determines what runs together", path),
                       "write a scenario for each flow");
   }
-  if (options.pages.size() > 1)
-    return fail_usage("--pages", "a flow has one kind of pages", "name several in the file");
   return check_no_csv(options, "differing flows");
 }
 
@@ -253,6 +251,7 @@ Benchmark make() {
       .less_memory_hint = "name smaller sizes in FILE",
       .refused_options = {"--cpus", "--threads", "--serial", "--csv"},
       .usual_pages = "base",
+      .one_kind_of_pages = true,
       .add_options = with(add_options),
       .parse_options = with(parse),
       .complete = with(complete),

@@ -424,8 +424,6 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
   const auto& options = input.options;
   if (!options.thread_counts.empty())
     return fail_usage("--threads", "stream accepts one number per run");
-  if (options.pages.size() > 1)
-    return fail_usage("--pages", "stream accepts one kind of pages per run");
   const bool lasting =
       std::any_of(input.layout.workers.begin(), input.layout.workers.end(),
                   [](const Worker& worker) { return lasts(worker.placement.memory); });
@@ -469,6 +467,7 @@ Benchmark make() {
       .without_options = {"--serial", "--precision", "--time", "--seed", "--verify", "--stats",
                           "--process-memory", "--skip-too-large", "--print-scenario"},
       .shown_options = {"--strict", "--openmetrics"},
+      .one_kind_of_pages = true,
       .size_option = "--elements",
       .add_options = with(add_options),
       .parse_options = with(parse),

@@ -174,7 +174,6 @@ Expected<void> check(const Options& own, const PlanInput& input) {
   if (options.serial)
     return fail_usage("--serial", "weights compares what all workers move together",
                       "leave it out");
-  TRY(check_one_kind_of_pages(options, "weights"));
   TRY(check_one_number_of_threads(options, "weights"));
   TRY(check_no_csv(options, "weights"));
   if (!own.apply) return {};
@@ -481,6 +480,7 @@ Benchmark make() {
       .refused_options = {"--memory", "--serial", "--csv"},
       .usual_cpus = "",
       .usual_pages = "base",
+      .one_kind_of_pages = true,
       // The grid, three rounds round its best, and the best few again.
       .time_parts = {0.35, 0.5, 0.65, 0.8, 0.95},
       // The search lays weights out page by page.

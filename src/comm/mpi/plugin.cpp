@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <regex>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <system_error>
+
+#include <fmt/format.h>
 
 #include "base/environment.h"
 #include "base/forbidden_calls.h"
@@ -27,6 +31,14 @@ constexpr std::string_view file_suffix = ".so";
 bool is_known(const std::string& name) {
   constexpr std::string_view names[] = {NUMATLAS_MPI_NAMES};
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+/// Those that the build made.
+std::vector<std::string> built_names() {
+  std::vector<std::string> names;
+  std::istringstream list(NUMATLAS_BUILT_MPI);
+  for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+  return names;
 }
 
 using Entry = const numatlas_mpi_table* (*)();
@@ -110,7 +122,15 @@ std::vector<MpiPlugin> find_mpi_plugins(std::span<const PluginFolder> folders) {
 }
 
 std::vector<MpiPlugin> list_mpi_plugins() {
-  auto plugins = find_mpi_plugins(plugin_folders());
+  const auto folders = plugin_folders();
+  auto plugins = find_mpi_plugins(folders);
+  std::string places;
+  for (const PluginFolder& folder : folders) places += (places.empty() ? "" : ", ") + folder.path;
+  for (const std::string& name : built_names())
+    if (std::ranges::find(plugins, name, &MpiPlugin::name) == plugins.end())
+      plugins.push_back({name, "",
+                         fmt::format("built, but missing: {}{}{} is not in {}", file_prefix, name,
+                                     file_suffix, places)});
   for (MpiPlugin& plugin : plugins) {
     if (!plugin.problem.empty()) continue;
     // What Open MPI 5 loads along leaves 54 bytes behind when it is unloaded (Debian 13).

@@ -96,7 +96,7 @@ void add_fact(const Fact& fact, const Machine& machine, bool standard, Attribute
   const auto cpus = node_in(fact, "cpu_node"), memory = node_in(fact, "memory_node");
   const auto value = value_of(fact);
   if (!cpus || !memory || !value) return;
-  if (is_unknown(fact.estimate)) {  // hwloc has no intervals
+  if (is_wide(fact.estimate)) {  // hwloc has no intervals
     attributes.notes.push_back(fmt::format("{} from node {} to node {} is left out: {}", fact.key,
                                            cpus->value, memory->value,
                                            estimate_text(fact.estimate, fact.unit)));

@@ -56,6 +56,38 @@ std::string flow_fields(const FlowResult& flow) {
                      flow.load ? "load" : "measured", number(flow.rate));
 }
 
+/// Heads of the labels of all cases, behind `common` columns.
+std::string label_heads(const std::vector<std::string>& labels, const std::string& common) {
+  std::string text;
+  for (const std::string& name : labels) {
+    const bool is_taken = ("," + common + ",").find("," + name + ",") != std::string::npos;
+    text += "," + csv_field((is_taken ? "label_" : "") + name);
+  }
+  return text + "\n";
+}
+
+std::string label_fields(const std::vector<std::string>& labels, const ScenarioResult& scenario) {
+  std::string fields;
+  for (const std::string& name : labels) fields += "," + csv_field(label_of(scenario, name));
+  return fields + "\n";
+}
+
+/// Of a command that judges: a row for each figure of what it found. No worker has any.
+std::string judged_csv(const RunReport& report, const std::vector<std::string>& labels) {
+  const std::string common = "status,metric,unit,value,ci95_low,ci95_high";
+  std::string text = common + label_heads(labels, common);
+  for (const ScenarioResult& one : report.scenarios) {
+    for (const Figure& figure : one.figures) {
+      const Estimate estimate = figure.estimate.value_or(Estimate{});
+      text +=
+          fmt::format("{},{},{},{},{},{}", name_of(one.status), figure.key, figure.unit.symbol(),
+                      number(figure.value()), number(estimate.low), number(estimate.high)) +
+          label_fields(labels, one);
+    }
+  }
+  return text;
+}
+
 /// Over `workers` flows of a point, but for its labels. Of no worker: the columns that would name
 /// one are empty.
 std::string total_row(const std::string& host, const ScenarioResult& point, std::size_t workers,
@@ -114,21 +146,12 @@ std::string tidy_csv(const RunReport& report) {
   for (const ScenarioResult& scenario : report.scenarios) {
     for (const auto& [name, value] : scenario.labels) add_once(labels, name);
   }
-  const auto labels_text = [&](const ScenarioResult& scenario) {
-    std::string fields;
-    for (const std::string& name : labels) fields += "," + csv_field(label_of(scenario, name));
-    return fields + "\n";
-  };
+  if (report.workers.empty() && !report.answer.empty()) return judged_csv(report, labels);
   const std::string common =
       "host,rank,thread,cpu,cpu_node,memory_node,memory,size_bytes,pages_asked,pages_observed,"
       "order,stride,kernel,stores,role,rate,workers,status,stop,half_width,overlap,metric,unit,"
       "value,n,ci95_low,ci95_high,p5,p25,p75,p95,p99,min,max,mean,mad";
-  std::string text = common;
-  for (const std::string& name : labels) {
-    const bool is_taken = ("," + common + ",").find("," + name + ",") != std::string::npos;
-    text += "," + csv_field((is_taken ? "label_" : "") + name);
-  }
-  text += "\n";
+  std::string text = common + label_heads(labels, common);
   for (const ScenarioResult& scenario : report.scenarios) {
     for (const FlowResult& flow : scenario.flows) {
       const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
@@ -142,11 +165,12 @@ std::string tidy_csv(const RunReport& report) {
             scenario.pages, csv_field(observed_memory(flow).page_text()), flow_fields(flow),
             scenario.flows.size(), name_of(scenario.status), flow.stop, number(half_width(flow)),
             number(flow.overlap), metric.key, metric.unit.symbol(), figure_fields(metric),
-            labels_text(scenario));
+            label_fields(labels, scenario));
       }
     }
     for (const Figure& metric : scenario.figures)
-      text += total_row("all", scenario, scenario.flows.size(), metric) + labels_text(scenario);
+      text += total_row("all", scenario, scenario.flows.size(), metric) +
+              label_fields(labels, scenario);
     for (const HostTotals& totals : scenario.host_totals) {
       const auto index = static_cast<std::size_t>(totals.host);
       const auto workers =
@@ -158,7 +182,7 @@ std::string tidy_csv(const RunReport& report) {
       const std::string& host = report.hosts[index];
       for (const Figure& metric : totals.figures) {
         text += total_row(csv_field(host), scenario, static_cast<std::size_t>(workers), metric) +
-                labels_text(scenario);
+                label_fields(labels, scenario);
       }
     }
   }

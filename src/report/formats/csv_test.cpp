@@ -89,6 +89,22 @@ TEST(Csv, TotalsOfAllHaveAsManyFieldsAsTheRest) {
   while (std::getline(lines, line)) EXPECT_EQ(count_fields(line), columns) << line;
 }
 
+TEST(Csv, WhatWasJudgedHasOnlyTheColumnsThatItFills) {
+  RunReport report;
+  report.answer = "SLOW 1 of 1: n1 (triad -18 %)";
+  ScenarioResult& one = report.scenarios.emplace_back();
+  one.name = "n1";
+  one.labels = {{"finding", "slow"}, {"host", "n1"}, {"metric", "bandwidth_sum"}};
+  Estimate change = -0.18;
+  change.low = -0.2;
+  change.high = -0.15;
+  one.figures = {{"change", "1", change, {}}, {"host_slow", "", Estimate(1), {}}};
+  EXPECT_EQ(tidy_csv(report),
+            "status,metric,unit,value,ci95_low,ci95_high,finding,host,label_metric\n"
+            "ok,change,1,-0.18,-0.2,-0.15,slow,n1,bandwidth_sum\n"
+            "ok,host_slow,,1,,,slow,n1,bandwidth_sum\n");
+}
+
 TEST(Csv, FlowsOfSeveralKernelsHaveTheirOwnColumns) {
   RunReport report = testing::report();
   ScenarioResult& point = report.scenarios.front();

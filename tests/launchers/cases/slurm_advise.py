@@ -32,7 +32,7 @@ def advised_line(t: Trial) -> None:
         raise Skipped("transparent huge pages are not set to madvise")
     words = ["--runs", "5", "-q", "--try", "pages", "--launcher", "srun -N1", "--ranks", "2"]
     advice = t.run(t.numatlas, "advise", *words, "--", "sh", "-c", LIKES_THP).ends_with(0)
-    advice.out_says(r"^Answer +thp: ")
+    advice.out_says(r"^\(?thp: ")
     # Slurm's own binding stays: it is also that of the program as it is.
     again = as_advised(t, advice, r"srun -N1 -n 2 numatlas exec --pages thp -- ")
     again.equal(again.lines(), ["heap glibc.malloc.hugetlb=1"] * 2, "what the ranks print")
@@ -45,7 +45,7 @@ def advised_layout(t: Trial) -> None:
     words = ["--runs", "5", "-q", "--try", "cpus", "--launcher", "srun -N1 --cpu-bind=none", "--ranks", "2"]
     likes_own_cpus = LIKES_OWN_CPUS.replace("ALL", str(len(os.sched_getaffinity(0))))
     advice = t.run(t.numatlas, "advise", *words, "--", "sh", "-c", likes_own_cpus).ends_with(0)
-    advice.out_says(r"^Answer +ranks ")
+    advice.out_says(r"^\(?ranks ")
     # The first option is ours, the second is of what is advised.
     unbound = "--cpu-bind=none -n 2 --cpu-bind=none --mem-bind=none"
     again = as_advised(t, advice, f"srun -N1 {unbound} numatlas exec --cpus ")
