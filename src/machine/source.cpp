@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -27,13 +26,13 @@
 #include "machine/identity.h"
 #include "machine/settings.h"
 #include "machine/sysfs_nodes.h"
-#include "machine/text_forms.h"
 
 namespace numatlas {
 namespace {
 
 constexpr const char* written_by =
-    "write one with 'numatlas topology --format json' or 'lstopo file.xml'";
+    "write one with 'numatlas topology --format json' on that machine, or unpack what "
+    "'hwloc-gather-topology' writes there and name the folder";
 
 /// Names come from files of a recorded machine, from firmware, and from whoever named the host.
 void make_printable(Machine& machine) {
@@ -55,12 +54,6 @@ void make_printable(Machine& machine) {
     make(slot.name, slot.socket, slot.channel, slot.type);
   for (std::string& note : machine.notes) make(note);
   for (auto& [name, why] : machine.unread) make(why);
-}
-
-Expected<Machine> from_snapshot(const std::string& content) {
-  const auto document = TRY(parse_json(content));
-  if (document->is_object() && document->contains("lscpu")) return read_lscpu_json(*document);
-  return machine_from_json(*document);
 }
 
 /// A machine as a snapshot, or an error: what a child process answers.
@@ -132,18 +125,6 @@ std::string root_in(const std::string& folder) {
   return "";
 }
 
-/// Whether a file is an archive, as hwloc-gather-topology writes: bzip2, gzip, xz, zstd, plain tar.
-bool is_archive(const std::string& content) {
-  for (const std::string_view start : {"BZh", "\x1f\x8b",
-                                       "\xfd"
-                                       "7zXZ",
-                                       "\x28\xb5\x2f\xfd"}) {
-    if (content.starts_with(start)) return true;
-  }
-  constexpr std::size_t magic_at = 257;
-  return content.size() > magic_at && content.compare(magic_at, 5, "ustar") == 0;
-}
-
 Expected<Machine> from_file(const std::string& spec) {
   if (const std::string root = root_in(spec); !root.empty())
     return from_topology([&] { return read_live_machine(root); });
@@ -153,26 +134,14 @@ Expected<Machine> from_file(const std::string& spec) {
                 "this folder holds no gathered machine: it has no sys/devices/system/cpu",
                 "name the folder that hwloc-gather-topology's archive unpacks to");
   const auto content = TRY(read_file(spec, "", written_by));
-  for (const char* end : {".xml.gz", ".xml.bz2", ".xml.xz", ".xml.zst", ".json.gz", ".txt.gz"}) {
-    if (spec.ends_with(end) && is_archive(content))
-      return fail(ErrorKind::usage, "is compressed",
-                  "unpack it (gunzip, bunzip2, unxz, unzstd) and name the file");
-  }
-  if (is_archive(content))
-    return fail(
-        ErrorKind::usage, "is an archive",
-        fmt::format("unpack it ('mkdir machine && tar -xf {} -C machine') and name the folder",
-                    spec));
   const auto start = content.find_first_not_of(" \t\r\n");
   const char first = start == std::string::npos ? '\0' : content[start];
-  if (first == '{') return within_memory("", content, [&] { return from_snapshot(content); });
+  if (first == '{')
+    return within_memory("", content, [&]() -> Expected<Machine> {
+      return machine_from_json(*TRY(parse_json(content)));
+    });
   if (first == '<') return from_topology([&] { return from_xml(content); });
-  auto text = TRY(within_memory("", content, [&] { return read_text_form(content); }));
-  if (text) return *std::move(text);
-  return fail(ErrorKind::usage,
-              "is neither a JSON snapshot nor hwloc XML, nor a text of lstopo, 'numactl -H' or "
-              "'lscpu' (LC_ALL=C)",
-              written_by);
+  return fail(ErrorKind::usage, "is neither a JSON snapshot nor hwloc XML", written_by);
 }
 
 }  // namespace

@@ -81,8 +81,8 @@ CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
       app, "--machine", machine, "FILE|SPEC",
       "use a recorded machine instead of this one: hwloc XML, the output of `numatlas "
       "topology --format json`, or \"numa:4 core:8 pu:2\"\n"
-      "Also a text of lstopo, `numactl -H` or lscpu, or a folder of "
-      "hwloc-gather-topology. Nothing can be measured there: --dry-run shows the plan");
+      "Also a folder that hwloc-gather-topology gathered. Nothing can be measured there: --dry-run "
+      "shows the plan");
 }
 
 CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi) {
