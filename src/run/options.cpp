@@ -262,8 +262,6 @@ void CommonOptions::add_output(CLI::App& app) {
   output(process_memory_option_);
   output(app.add_flag("-q,--quiet", options_.quiet, "show no progress on standard error"));
   output(app.add_flag("--dry-run", options_.dry_run, "print the plan and stop"));
-  output(rare(app.add_flag("--print-scenario", options_.print_scenario,
-                           "print the plan as a scenario file for `numatlas run` and stop")));
 }
 
 Expected<RunOptions> CommonOptions::parse() const {
