@@ -83,7 +83,6 @@ class CommonOptions {
   void add_output(CLI::App& app);
 
   std::string atlas_, process_memory_, engine_ = "real", noise_;
-  std::vector<std::string> units_;
   std::string color_ = "auto";
   RunOptions options_;                            ///< of what is read one by one
   bool no_samples_ = false;                       ///< accepted, and without effect
