@@ -36,26 +36,16 @@ foreach(command IN LISTS benchmarks)
 endforeach()
 install(FILES ${declared} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
-# Where each shell looks for the script of a program, and under which name.
 if(NOT numatlas_completions_dir)
   set(numatlas_completions_dir ${CMAKE_INSTALL_DATADIR})
 endif()
-set(bash_folder bash-completion/completions)
-set(zsh_folder zsh/site-functions)
-set(zsh_prefix _)
-set(fish_folder fish/vendor_completions.d)
-set(fish_suffix .fish)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completions)
 foreach(program IN LISTS programs)
-  foreach(shell bash zsh fish)
-    set(script ${PROJECT_BINARY_DIR}/completions/${shell}/${${shell}_prefix}${program}${${shell}_suffix})
-    add_custom_command(OUTPUT ${script} DEPENDS numatlas VERBATIM
-                       COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE_DIR:numatlas>/${program}
-                               __declared ${shell} > ${script})
-    install(FILES ${script} DESTINATION ${numatlas_completions_dir}/${${shell}_folder})
-    list(APPEND declared ${script})
-  endforeach()
-endforeach()
-foreach(shell bash zsh fish)
-  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completions/${shell})
+  set(script ${PROJECT_BINARY_DIR}/completions/${program})
+  add_custom_command(OUTPUT ${script} DEPENDS numatlas VERBATIM
+                     COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE_DIR:numatlas>/${program}
+                             __declared bash > ${script})
+  install(FILES ${script} DESTINATION ${numatlas_completions_dir}/bash-completion/completions)
+  list(APPEND declared ${script})
 endforeach()
 add_custom_target(declared ALL DEPENDS ${declared})

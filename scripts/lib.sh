@@ -12,7 +12,7 @@ packages_mpi=(openmpi-bin libopenmpi-dev mpich libmpich-dev)
 packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl)
 packages_guests=(munge slurm-client slurmctld slurmd busybox-static kmod zstd ndctl daxctl e2fsprogs libpmem1
   libmemkind0)
-packages_ci=(chromium clang lld libomp-dev zsh fish)
+packages_ci=(chromium clang lld libomp-dev)
 packages_nightly=(firefox-esr prometheus prometheus-node-exporter libamdhip64-5)
 # The same for the two other package managers that are common on clusters, as a hint only.
 packages_hint_dnf='gcc-c++ cmake ninja-build make pkgconf-pkg-config fmt-devel json-devel

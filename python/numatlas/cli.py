@@ -144,7 +144,7 @@ def _tables(results: list[Result], options: argparse.Namespace, target: Path) ->
     """What other programs read of a kind, each to a file of its own; of the first result."""
     found = [table for one in _of_kind(results[0], options.kind) for table in one.tables.items()]
     if not found:
-        hint = "a picture ends in png, svg or pdf; `numatlas export csv` writes all numbers as CSV"
+        hint = "a picture ends in png, svg or pdf; numatlas.load(FILE) in Python has all numbers"
         raise FileError("--output", f"{target}: there is no CSV of {options.kind}", hint=hint)
     for name, frame in found:
         part = name.removeprefix("memory_curves")

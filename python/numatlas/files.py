@@ -99,7 +99,7 @@ def _json(path: Path, text: str) -> dict[str, Any]:
     results = {"cases", "nodes", "rows"}
     if not results & set(data) and data.get("program") != "numatlas":
         raise FileError(path, "JSON, but no result of numatlas")
-    if version is None and data.get("program") != "numa_gpu_xfer_sweep":
+    if version is None:
         raise FileError(path, "has no schema_version: of a numatlas older than results can be read of")
     if version is not None and (not isinstance(version, int) or version > SCHEMA_VERSION):
         raise FileError(

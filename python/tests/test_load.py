@@ -147,24 +147,6 @@ def test_a_sweep_keeps_why_a_row_failed(tmp_path):
     assert rows["error"].fillna("").tolist() == ["", "no node 3"]
 
 
-def test_a_sweep_in_json_has_the_figures_of_its_csv(tmp_path):
-    sweep = program().with_name("numa_gpu_xfer_sweep")
-    if not sweep.exists():
-        pytest.skip("numa_gpu_xfer_sweep is not built")
-    machine = ROOT / "tests" / "topologies" / "two-sockets-four-gpus.json"
-    file = tmp_path / "sweep.json"
-    words = ["--ngpus", "1,5", "--nodes", "0;0,1", "--sizes", "4KiB,64", "-q", "--json", file]
-    environment = {**os.environ, "NUMATLAS_ENGINE": "null", "NUMATLAS_TEST_MACHINE": str(machine)}
-    done = subprocess.run([sweep, *words], env=environment, capture_output=True, text=True, check=False)
-    (tmp_path / "sweep.csv").write_text(done.stdout)
-    by_json, by_csv = (numatlas.load(tmp_path / f"sweep.{form}").rows for form in ("json", "csv"))
-    assert by_json["error"].isna().tolist() == [True] * 4 + [False] * 4
-    for name in ("read_latency", "read_bw", "write_latency", "write_bw"):
-        pd.testing.assert_series_equal(by_json[name].astype(float), by_csv[name].astype(float), rtol=0.001)
-    for row in json.loads(file.read_text())["rows"]:
-        assert not row["report"] or problem_of(row["report"]) == ""
-
-
 def test_stream_by_rounds(plain):
     path = FLEET / "run1.json"
     result, data = numatlas.load(path), plain(path)

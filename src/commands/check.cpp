@@ -102,6 +102,8 @@ int exit_code_of(const Checked& checked) {
     unsure = unsure || !host.distrust.empty() || !host.incomplete.empty();
   }
   return unsure ? exit_code_of_unjudged_nodes : 0;
+}
+
 /// Hosts of --hosts that no run is of.
 Expected<std::vector<OpenHost>> absent_hosts(const std::string& file,
                                              const std::vector<StoredRun>& runs) {

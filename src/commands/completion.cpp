@@ -13,19 +13,20 @@ namespace {
 
 Start declare_completion(CLI::App& app, const CommandLine&) {
   auto shell = std::make_shared<std::string>();
-  add_choice(app, "SHELL", *shell, named({"bash", "zsh", "fish"}), "shell to print the script for")
-      ->required();
-  return [shell, program = app.get_parent()] { return answer(completion(*program, *shell)); };
+  add_choice(app, "SHELL", *shell, named({"bash"}), "shell to print the script for")->required();
+  return [program = app.get_parent()] { return answer(completion(*program)); };
 }
 
 }  // namespace
 
 Command completion_command() {
   return {.name = "completion",
-          .summary = "print a completion script for a shell",
+          .summary = "print a completion script for bash",
           .listing = {Topic::other, true},
-          .examples = {{"In the running shell", "source <(numatlas completion bash)"},
-                       {"For zsh", "source <(numatlas completion zsh)"}},
+          .examples =
+              {{"In the running shell", "source <(numatlas completion bash)"},
+               {"For zsh, in its ~/.zshrc",
+                "autoload -U bashcompinit && bashcompinit && source <(numatlas completion bash)"}},
           .declare = declare_completion};
 }
 

@@ -120,12 +120,12 @@ Start declare_export(CLI::App& app, const CommandLine&) {
 Command export_command() {
   return {
       .name = "export",
-      .summary = "write stored figures for hwloc, Prometheus, spreadsheets, issues",
+      .summary = "write stored figures for hwloc and inference servers",
       .listing = {Topic::other, true},
       .examples = {{"Measured memory attributes for programs that use hwloc",
                     "numatlas export hwloc survey.json -o machine.xml"},
-                   {"Figures for a node exporter's textfile collector",
-                    "numatlas export openmetrics survey.json -o /var/lib/node_exporter/numa.prom"}},
+                   {"An inference server with each worker near its GPU",
+                    "numatlas export gpu-nodes survey.json"}},
       .declare = declare_export};
 }
 

@@ -87,7 +87,7 @@ std::string text_of(const std::string& name, const ExportInput& input) {
 
 TEST(Export, HasTheFormsThatItPromises) {
   const auto names = export_form_names();
-  for (const char* name : {"csv", "gpu-nodes", "hwloc", "markdown", "openmetrics"})
+  for (const char* name : {"gpu-nodes", "hwloc", "published"})
     EXPECT_TRUE(std::find(names.begin(), names.end(), name) != names.end()) << name;
 }
 
@@ -246,66 +246,6 @@ TEST(ExportHwloc, WithoutFiguresOfNodesIsAnError) {
   EXPECT_EQ(exported.error().kind, ErrorKind::unavailable);
   EXPECT_EQ(exported.error().subject, "survey.json");
   EXPECT_THAT(exported.error().hint, HasSubstr("numatlas matrix --json"));
-}
-
-TEST(ExportOpenMetrics, FiguresWithTheirLabelsAndIntervals) {
-  const std::string text = text_of("openmetrics", input_of("guest-four-nodes.json"));
-  EXPECT_THAT(text, HasSubstr("# TYPE numatlas_fact_matrix_latency_seconds gauge\n"));
-  EXPECT_THAT(text, HasSubstr("numatlas_fact_matrix_latency_seconds{command=\"matrix\",host="
-                              "\"node7\",cpu_node=\"0\",memory_node=\"1\"} 1.41e-07\n"));
-  EXPECT_THAT(text, HasSubstr("numatlas_fact_matrix_latency_low_seconds{"));
-  EXPECT_THAT(text, HasSubstr("numatlas_fact_info{command=\"matrix\",host=\"node7\",version="
-                              "\"9.8.7\",engine=\"threads\"} 1\n"));
-  EXPECT_TRUE(text.ends_with("# EOF\n"));
-}
-
-TEST(ExportCsv, OneRowPerFactWithAColumnPerLabel) {
-  const std::string text = text_of("csv", input_of("guest-four-nodes.json"));
-  std::istringstream lines(text);
-  std::string line;
-  std::getline(lines, line);
-  EXPECT_EQ(line,
-            "fact,unit,value,low,high,n,cpu_node,memory_node,kernel,level,page_kind,description,"
-            "command,host,started,version,engine");
-  std::getline(lines, line);
-  std::getline(lines, line);
-  EXPECT_EQ(line,
-            "matrix_latency,s,1.41e-07,1.0575e-07,2.115e-07,5,0,1,,,,"
-            "words of matrix_latency,matrix,node7,2026-11-21T10:01:05Z,9.8.7,threads");
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 7);
-}
-
-TEST(ExportMarkdown, MatricesAndWhatToReadThemWith) {
-  ExportInput input = input_of("cxl-tiers.json");
-  StoredRun& run = input.stored.runs[0];
-  for (std::size_t i = 0; i < 2; ++i) {
-    run.facts[i].heading = "Memory latency, one CPU alone";
-    // As a file has them: by their names.
-    run.facts[i].where.insert(run.facts[i].where.begin() + 1, {"kernel", "chase"});
-  }
-  run.engine = "null (scripted clock, no memory touched)";
-  run.cpu_use = {{10, 2, 1, 1.4, 0, ""}};
-  run.slowed_gpus = {"the clocks of GPU 0 were held down (heat)"};
-  const std::string text = text_of("markdown", input);
-  EXPECT_THAT(text, HasSubstr("**Memory latency, one CPU alone**\n\n| cpu node | memory node 0 | "
-                              "memory node 1 |\n| --- | ---: | ---: |\n| 0 | 94.6 ns"));
-  EXPECT_THAT(text, HasSubstr("| words of loaded\\_latency\\_peak | 300 ns"));
-  EXPECT_THAT(text, HasSubstr("- made by the null engine: no measurements\n"));
-  EXPECT_THAT(
-      text,
-      HasSubstr(": UNRELIABLE: other programs used 1.4 of 2 CPUs; run again when it is quiet\n"));
-  EXPECT_THAT(text, HasSubstr("the clocks of GPU 0 were held down (heat)\n"));
-  EXPECT_THAT(text, HasSubstr("Measured by numatlas 9.8.7 on node7"));
-}
-
-/// Files keep seven digits of 16 MiB.
-TEST(ExportMarkdown, SizesAreWholeAlthoughFilesRoundThem) {
-  ExportInput input = input_of("guest-four-nodes.json");
-  Fact end = fact_of("cache_capacity", {{"level", "L3"}}, "B", 16777220);
-  end.estimate.low = 16777220;
-  end.estimate.high = 33554430;
-  input.stored.runs[0].facts = {end};
-  EXPECT_THAT(text_of("markdown", input), HasSubstr("16 MiB to 32 MiB"));
 }
 
 TEST(ExportGpuNodes, AreNumbersInTheOrderOfTheGpus) {

@@ -48,7 +48,8 @@ void declare_gpu_xfer(CLI::App& app, GpuXfer& asked) {
                            "copies from host to device (R), from device to host (W), or one, then "
                            "the other")
       ->required();
-  add_choice(app, "--pin_memory", asked.pinned, zero_or_one, "whether the host's memory is pinned")
+  add_choice<bool>(app, "--pin_memory", asked.pinned, {{"0", false}, {"1", true}},
+                   "whether the host's memory is pinned")
       ->required()
       ->default_str("");
   add_parsed(
@@ -64,7 +65,7 @@ void declare_gpu_xfer(CLI::App& app, GpuXfer& asked) {
   add_quiet(app, asked.quiet);
   app.footer(
       "The host's memory lies where numactl says. `numatlas transfer` measures the same with more "
-      "options, `numa_gpu_xfer_sweep` whole tables.");
+      "options, scripts/interleave_scripts.sh whole tables.");
 }
 
 Bytes copied_bytes(const GpuXfer& asked) {
@@ -139,12 +140,9 @@ Expected<ParsedRun> transfer_run(const GpuXfer& asked) {
                                  "none"};
   const std::vector<std::string> test = test_words();
   // A recorded machine has no numactl around it.
-  if (asked.memory != "inherit" || std::find(test.begin(), test.end(), "--memory") == test.end())
-    words.insert(words.end(), {"--memory", asked.memory});
-  for (std::size_t i = 0; i + 1 < test.size(); i += 2) {
-    if (test[i] == "--memory" && asked.memory != "inherit") continue;
-    words.insert(words.end(), {test[i], test[i + 1]});
-  }
+  if (std::find(test.begin(), test.end(), "--memory") == test.end())
+    words.insert(words.end(), {"--memory", "inherit"});
+  words.insert(words.end(), test.begin(), test.end());
   if (asked.strict) words.emplace_back("--strict");
   if (asked.quiet) words.emplace_back("--quiet");
   if (!asked.json.empty()) words.insert(words.end(), {"--json", asked.json});
@@ -202,10 +200,6 @@ std::vector<Warning> gpu_xfer_notes(const RunReport& report, const GpuXfer& aske
   return notes;
 }
 
-std::string note_line(const Warning& note) {
-  return (note.code.empty() ? "" : "warning: ") + full_text(note) + "\n";
-}
-
 int gpu_xfer(const std::vector<std::string>& words) {
   CLI::App app("Copies between memory of the host and GPUs, under numactl's policy.");
   GpuXfer asked;
@@ -219,7 +213,8 @@ int gpu_xfer(const std::vector<std::string>& words) {
   hooks.table = [&](const RunReport& report) { return gpu_xfer_text(asked, report); };
   return run_alone(transfer_run(asked), gpu_xfer_words, hooks, [&](const RunReport& report) {
     std::string notes;
-    for (const Warning& note : gpu_xfer_notes(report, asked)) notes += note_line(note);
+    for (const Warning& note : gpu_xfer_notes(report, asked))
+      notes += (note.code.empty() ? "" : "warning: ") + full_text(note) + "\n";
     return notes;
   });
 }

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "benchmarks/parse.h"
@@ -19,7 +18,6 @@ struct GpuXfer {
   int iterations = 0;
   std::vector<std::string> directions;  ///< "h2d", "d2h"
   bool pinned = true, strict = false, quiet = false;
-  std::string memory = "inherit";        ///< of the host, in the placement's words
   std::optional<Nanoseconds> time = {};  ///< cap for each direction; absent: by what is copied
   std::string json = {};                 ///< file for the whole report
 };
@@ -53,9 +51,5 @@ std::string gib_text(const std::optional<double>& gib_second);
 /// What a report has to be read with: points without figures (no code), warnings, and where the
 /// time ended it before the iterations.
 std::vector<Warning> gpu_xfer_notes(const RunReport& report, const GpuXfer& asked);
-std::string note_line(const Warning& note);
-
-/// What --pin_memory takes.
-inline const std::vector<std::pair<std::string, bool>> zero_or_one{{"0", false}, {"1", true}};
 
 }  // namespace numatlas::legacy

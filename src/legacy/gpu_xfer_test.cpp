@@ -1,17 +1,15 @@
+#include "legacy/gpu_xfer.h"
+
 #include <chrono>
 #include <optional>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/statistics.h"
-#include "legacy/gpu_sweep.h"
 
 namespace numatlas::legacy {
 namespace {
-
-using testing::HasSubstr;
 
 TEST(GpuXfer, FourFiguresAtLeast) {
   EXPECT_EQ(ms_text(0.03812), "0.03812");
@@ -91,37 +89,6 @@ TEST(GpuXfer, LinesOfTheOperationsAsked) {
   EXPECT_EQ(gpu_xfer_text(asked, report_of({{1.0 / 1024 / 50}})),
             "Average host-to-device latency: 0.01953 ms\n"
             "Average host-to-device bandwidth: 50.00 GiB/s\n");
-}
-
-TEST(GpuSweep, RowsInTheOrderOfTheOriginal) {
-  const auto rows = sweep_rows({"1,2", "0;0,3", "4KiB,8KiB", ""});
-  ASSERT_TRUE(rows);
-  ASSERT_EQ(rows->size(), 8u);
-  EXPECT_EQ((*rows)[1].size.value, 8192u);
-  EXPECT_EQ((*rows)[2].nodes, "0,3");
-  EXPECT_EQ((*rows)[4].gpus, 2);
-  EXPECT_EQ(memory_of_row((*rows)[2]), "interleave:0,3");
-}
-
-TEST(GpuSweep, WeightsGoWithTheNodesAsWritten) {
-  const auto rows = sweep_rows({"1", "3,0", "4KiB", "1,1;1,2"});
-  ASSERT_TRUE(rows);
-  ASSERT_EQ(rows->size(), 2u);
-  EXPECT_EQ(memory_of_row((*rows)[1]), "weighted:3=1,0=2");
-  const auto wrong = sweep_rows({"1", "3", "4KiB", "1,1"});
-  ASSERT_FALSE(wrong);
-  EXPECT_THAT(full_text(wrong.error()), HasSubstr("--weights: '1,1' are 2 weights"));
-}
-
-TEST(GpuSweep, LinesAndFailedCells) {
-  const GpuXferFigures good{0.5, 2.0, ""}, bad{{}, {}, "no node 3, only 0, 1"};
-  EXPECT_EQ(sweep_head(false),
-            "ngpus,numa_nodes,access_size(bytes),read_latency(ms),read_bw(gib/s),"
-            "write_latency(ms),write_bw(gib/s)\n");
-  EXPECT_EQ(sweep_line({2, "0,3", "", Bytes{4096}}, good, good),
-            "2,\"0,3\",4096,0.5000,2.000,0.5000,2.000\n");
-  EXPECT_EQ(sweep_line({2, "0,3", "1,2", Bytes{4096}}, bad, good),
-            "2,\"0,3\",\"1,2\",4096,\"failed: no node 3, only 0, 1\",failed,0.5000,2.000\n");
 }
 
 }  // namespace

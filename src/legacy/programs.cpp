@@ -6,7 +6,6 @@
 
 #include "legacy/allocator.h"
 #include "legacy/cpu_xfer.h"
-#include "legacy/gpu_sweep.h"
 #include "legacy/mem_bench.h"
 #include "legacy/numa_bench.h"
 #include "legacy/numa_xfer.h"
@@ -23,7 +22,6 @@ std::optional<int> run_program_named(std::string_view name, const std::vector<st
       {"numa_bench", numa_bench},
       {"numa_cpu_xfer_bench", cpu_xfer},
       {"numa_gpu_xfer_bench", gpu_xfer},
-      {"numa_gpu_xfer_sweep", gpu_sweep},
       {"numa_mem_bench", mem_bench},
       {"numa_numa_xfer_bench", numa_xfer}};
   // As the documents of numa-gpu-xfer-bench call it: ./build/benchmark

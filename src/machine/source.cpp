@@ -29,13 +29,13 @@
 #include "machine/identity.h"
 #include "machine/settings.h"
 #include "machine/sysfs_nodes.h"
-#include "machine/text_forms.h"
 
 namespace numatlas {
 namespace {
 
 constexpr const char* written_by =
-    "write one with 'numatlas topology --format json' or 'lstopo file.xml'";
+    "write one with 'numatlas topology --format json' on that machine, or unpack what "
+    "'hwloc-gather-topology' writes there and name the folder";
 
 /// Names come from files of a recorded machine, from firmware, and from whoever named the host.
 void make_printable(Machine& machine) {
@@ -59,12 +59,6 @@ void make_printable(Machine& machine) {
     make(slot.name, slot.socket, slot.channel, slot.type);
   for (std::string& note : machine.notes) make(note);
   for (auto& [name, why] : machine.unread) make(why);
-}
-
-Expected<Machine> from_snapshot(const std::string& content) {
-  const auto document = TRY(parse_json(content));
-  if (document->is_object() && document->contains("lscpu")) return read_lscpu_json(*document);
-  return machine_from_json(*document);
 }
 
 /// A machine as a snapshot, or an error: what a child process answers.
@@ -136,18 +130,6 @@ std::string root_in(const std::string& folder) {
   return "";
 }
 
-/// Whether a file is an archive, as hwloc-gather-topology writes: bzip2, gzip, xz, zstd, plain tar.
-bool is_archive(const std::string& content) {
-  for (const std::string_view start : {"BZh", "\x1f\x8b",
-                                       "\xfd"
-                                       "7zXZ",
-                                       "\x28\xb5\x2f\xfd"}) {
-    if (content.starts_with(start)) return true;
-  }
-  constexpr std::size_t magic_at = 257;
-  return content.size() > magic_at && content.compare(magic_at, 5, "ustar") == 0;
-}
-
 /// Name of an XML document's outermost element; "" where it has none.
 std::string root_element(std::string_view xml) {
   for (std::size_t at = xml.find('<'); at != std::string_view::npos; at = xml.find('<', at)) {
@@ -170,8 +152,7 @@ Expected<Machine> from_xml_file(const std::string& content) {
       {"topologydiff", "a difference of two topologies of hwloc, and none of them"}};
   const std::string root = root_element(content);
   if (const auto other = others.find(root); other != others.end())
-    return fail(ErrorKind::usage, fmt::format("is {}", other->second),
-                fmt::format("on that machine {}", written_by));
+    return fail(ErrorKind::usage, fmt::format("is {}", other->second), written_by);
   return from_topology([&] { return from_xml(content); });
 }
 
@@ -184,26 +165,14 @@ Expected<Machine> from_file(const std::string& spec) {
                 "this folder holds no gathered machine: it has no sys/devices/system/cpu",
                 "name the folder that hwloc-gather-topology's archive unpacks to");
   const auto content = TRY(read_file(spec, "", written_by));
-  for (const char* end : {".xml.gz", ".xml.bz2", ".xml.xz", ".xml.zst", ".json.gz", ".txt.gz"}) {
-    if (spec.ends_with(end) && is_archive(content))
-      return fail(ErrorKind::usage, "is compressed",
-                  "unpack it (gunzip, bunzip2, unxz, unzstd) and name the file");
-  }
-  if (is_archive(content))
-    return fail(
-        ErrorKind::usage, "is an archive",
-        fmt::format("unpack it ('mkdir machine && tar -xf {} -C machine') and name the folder",
-                    spec));
   const auto start = content.find_first_not_of(" \t\r\n");
   const char first = start == std::string::npos ? '\0' : content[start];
-  if (first == '{') return within_memory("", content, [&] { return from_snapshot(content); });
+  if (first == '{')
+    return within_memory("", content, [&]() -> Expected<Machine> {
+      return machine_from_json(*TRY(parse_json(content)));
+    });
   if (first == '<') return from_xml_file(content);
-  auto text = TRY(within_memory("", content, [&] { return read_text_form(content); }));
-  if (text) return *std::move(text);
-  return fail(ErrorKind::usage,
-              "is neither a JSON snapshot nor hwloc XML, nor a text of lstopo, 'numactl -H' or "
-              "'lscpu' (LC_ALL=C)",
-              written_by);
+  return fail(ErrorKind::usage, "is neither a JSON snapshot nor hwloc XML", written_by);
 }
 
 }  // namespace

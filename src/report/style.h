@@ -9,16 +9,10 @@
 
 namespace numatlas {
 
-/// In which order rows of tables stand.
-enum class RowOrder { plan, best, worst };
-
 struct TextStyle {
   bool stats = false;      ///< every flow below the tables
   bool all_notes = false;  ///< also without `stats`, as in files
   std::size_t width = 0;   ///< columns that lines have at most; 0: as many as they take
-  RowOrder order = RowOrder::plan;
-  bool gib = false;     ///< rates in GiB/s (2^30 bytes) instead of GB/s (10^9)
-  bool cycles = false;  ///< times in cycles of the CPU's clock instead of ns, where it is known
   bool markdown = false;
   bool color = false;
   /// Of every sample for Prometheus, beside its own: names and values.

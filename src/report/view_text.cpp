@@ -28,119 +28,60 @@ const std::string none = "-";
 /// Half of an interval over the value from which a figure is called uncertain on a terminal.
 constexpr double uncertain_from = 0.1;
 
-/// How the columns of a view are shown: in their own units, or in those that were asked for.
-class ShownUnits {
- public:
-  ShownUnits(const View& view, const std::vector<ViewItem>& items, const TextStyle& style)
-      : style_(style) {
-    const auto has_clock = [](const ViewItem& item) { return clock_of(item).has_value(); };
-    cycles_ = style.cycles && std::ranges::all_of(items, has_clock);
-    const auto in_time = [](const ViewColumn& column) { return is_time(column); };
-    no_clock_ = style.cycles && !cycles_ && std::ranges::any_of(view.cells, in_time);
-  }
+/// The figure whose own unit a column shows; nullptr where the column has a unit.
+const Figure* figure_of_unit(const ViewItem& item, const ViewColumn& column) {
+  return column.scale == 0 ? figure_of(item, column.figure) : nullptr;
+}
 
-  std::string number(double value, const ViewItem& item, const ViewColumn& column) const {
-    const Figure* const figure = column.scale == 0 ? figure_of(item, column.figure) : nullptr;
+std::string number_text(double value, const ViewItem& item, const ViewColumn& column) {
+  const Figure* const figure = figure_of_unit(item, column);
+  return figure != nullptr ? quantity_text(value, figure->unit)
+                           : short_number(value * column.scale, column.digits) + column.unit;
+}
+
+/// The value as `told` has it.
+std::string told_text(const Estimate& estimate, const ViewItem& item, const ViewColumn& column) {
+  const Figure* const figure = figure_of_unit(item, column);
+  if (figure != nullptr && figure->unit.is_time_or_rate() && is_wide(estimate))
+    return estimate_text(estimate, figure->unit);
+  const auto with = [&](double value) {
     return figure != nullptr ? quantity_text(value, figure->unit)
-                             : scaled(value, item, column) + column.unit;
-  }
-  /// The value as `told` has it.
-  std::string estimate(const Estimate& estimate, const ViewItem& item,
-                       const ViewColumn& column) const {
-    const Figure* const figure = column.scale == 0 ? figure_of(item, column.figure) : nullptr;
-    if (figure != nullptr && figure->unit.is_time_or_rate() && is_wide(estimate))
-      return estimate_text(estimate, figure->unit);
-    const auto with = [&](double value) {
-      return figure != nullptr ? number(value, item, column) : scaled(value, item, column);
-    };
-    return told(estimate, with, figure != nullptr ? "" : column.unit);
-  }
-  /// Whether values are told of a run that cannot be trusted.
-  bool in_brackets() const { return style_.in_brackets; }
-  /// A title, a head or a note with the units shown.
-  std::string words(std::string text) const {
-    if (style_.gib) text = with_word(std::move(text), "GB/s", "GiB/s");
-    return cycles_ ? with_word(std::move(text), "ns", "cycles") : text;
-  }
-  /// Said below the title where cycles were asked for in vain.
-  bool lacks_clock() const { return no_clock_; }
-
- private:
-  std::string scaled(double value, const ViewItem& item, const ViewColumn& column) const {
-    double scale = column.scale;
-    if (style_.gib && is_rate(column)) scale *= 1e9 / static_cast<double>(gib);
-    if (cycles_ && is_time(column)) scale = *clock_of(item);
-    return short_number(value * scale, column.digits);
-  }
-  static bool is_rate(const ViewColumn& column) { return column.scale == in_gb_per_s; }
-  static bool is_time(const ViewColumn& column) { return column.scale == in_ns; }
-  /// Hz; of a case that of its first worker whose clock is known. Over all visits, as times are: a
-  /// flow has the clock of the last visit only.
-  static std::optional<double> clock_of(const ViewItem& item) {
-    const auto last = [&]() -> std::optional<double> {
-      if (item.flow != nullptr) return item.flow->frequency;
-      for (const FlowResult& flow : item.one->flows)
-        if (flow.frequency) return flow.frequency;
-      return std::nullopt;
-    }();
-    if (!last || !item.one->visits) return last;
-    const auto& clocks = item.one->visits->frequency;
-    if (clocks.empty() ||
-        std::ranges::any_of(clocks, [](const auto& clock) { return !clock || !(*clock > 0); }))
-      return last;
-    double sum = 0;
-    for (const auto& clock : clocks) sum += *clock;
-    return *last * sum / static_cast<double>(clocks.size()) / *clocks.back();
-  }
-  static std::string with_word(std::string text, const std::string& from, const std::string& to) {
-    const auto is_letter = [&](std::size_t at) {
-      return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
-    };
-    for (std::size_t at = text.find(from); at != std::string::npos;
-         at = text.find(from, at + to.size())) {
-      if (!is_letter(at - 1) && !is_letter(at + from.size())) text.replace(at, from.size(), to);
-    }
-    return text;
-  }
-
-  const TextStyle& style_;
-  bool cycles_ = false, no_clock_ = false;
-};
+                             : short_number(value * column.scale, column.digits);
+  };
+  return told(estimate, with, figure != nullptr ? "" : column.unit);
+}
 
 TextCell percent(const std::optional<double>& part) {
   if (!part) return none;
   return {half_text(*part), *part > uncertain_from ? Accent::uncertain : Accent::none};
 }
 
-TextCell value_cell(const Estimate& estimate, const ViewItem& item, const ViewColumn& column,
-                    const ShownUnits& shown) {
-  return {shown.estimate(estimate, item, column),
-          is_wide(estimate) ? Accent::uncertain : Accent::none};
+TextCell value_cell(const Estimate& estimate, const ViewItem& item, const ViewColumn& column) {
+  return {told_text(estimate, item, column), is_wide(estimate) ? Accent::uncertain : Accent::none};
 }
 
-TextCell with_interval(const Estimate& estimate, const ViewItem& item, const ViewColumn& column,
-                       const ShownUnits& shown) {
+TextCell with_interval(const Estimate& estimate, const ViewItem& item, const ViewColumn& column) {
   const auto width = half_width(estimate);
-  TextCell cell = value_cell(estimate, item, column, shown);
+  TextCell cell = value_cell(estimate, item, column);
   if (!width || is_wide(estimate)) return cell;
   const TextCell part = percent(width);
   return {cell.text + " " + plus_minus() + part.text, part.accent};
 }
 
 /// Of several visits.
-std::string best_text(const ViewItem& item, const ViewColumn& column, const ShownUnits& shown) {
+std::string best_text(const ViewItem& item, const ViewColumn& column) {
   const auto& visits = item.one->visits;
   if (!visits || visits->count < 2 || item.flow != nullptr) return none;
   const auto found = std::ranges::find(visits->figures, column.figure, &VisitValues::key);
-  return found == visits->figures.end() ? none : shown.number(found->best, item, column);
+  return found == visits->figures.end() ? none : number_text(found->best, item, column);
 }
 
-TextCell figure_cell(const ViewItem& item, const ViewColumn& column, const ShownUnits& shown) {
+TextCell figure_cell(const ViewItem& item, const ViewColumn& column) {
   const Figure* const figure = figure_of(item, column.figure);
   if (figure == nullptr || !figure->estimate) return none;
   const Estimate& estimate = *figure->estimate;
   const auto& summary = figure->summary;
-  const auto number = [&](double value) { return shown.number(value, item, column); };
+  const auto number = [&](double value) { return number_text(value, item, column); };
   // Over workers, not over the samples of one.
   const FlowGroup* const group = item.group != nullptr ? item.group
                                  : item.flow == nullptr && !item.one->groups.empty()
@@ -148,18 +89,18 @@ TextCell figure_cell(const ViewItem& item, const ViewColumn& column, const Shown
                                      : nullptr;
   const bool of_workers = summary && group != nullptr && group->workers > 1;
   switch (column.part) {
-    case Part::value: return value_cell(estimate, item, column, shown);
+    case Part::value: return value_cell(estimate, item, column);
     case Part::half_width:
       return is_wide(estimate) ? TextCell{none} : percent(half_width(estimate));
-    case Part::with_interval: return with_interval(estimate, item, column, shown);
+    case Part::with_interval: return with_interval(estimate, item, column);
     case Part::least: return of_workers ? number(summary->min) : none;
     case Part::most: return of_workers ? number(summary->max) : none;
     case Part::spread:
-      if (!of_workers) return with_interval(estimate, item, column, shown);
+      if (!of_workers) return with_interval(estimate, item, column);
       return fmt::format("{} ({}-{})", number(estimate.value), number(summary->min),
                          number(summary->max));
     case Part::p95: return summary && !of_workers ? number(summary->p95) : none;
-    case Part::best: return best_text(item, column, shown);
+    case Part::best: return best_text(item, column);
     case Part::p99: return summary && !of_workers ? number(summary->p99) : none;
   }
   return none;
@@ -175,10 +116,10 @@ std::string spaced(std::string label) {
 }
 
 TextCell cell_of(const RunReport& report, const ViewItem& item, const ViewColumn& column,
-                 const ShownUnits& shown) {
+                 const TextStyle& style) {
   if (!column.label.empty()) return TextCell(spaced(label_text(report, item, column.label)));
-  TextCell cell = figure_cell(item, column, shown);
-  if (shown.in_brackets() && cell.text != none && column.part != Part::half_width)
+  TextCell cell = figure_cell(item, column);
+  if (style.in_brackets && cell.text != none && column.part != Part::half_width)
     cell.text = "(" + cell.text + ")";
   return cell;
 }
@@ -197,15 +138,15 @@ Columns columns_of(const View& view) {
 }
 
 TextRow row_of(const RunReport& report, const ViewItem& item,
-               const std::vector<ViewColumn>& columns, const ShownUnits& shown) {
+               const std::vector<ViewColumn>& columns, const TextStyle& style) {
   TextRow row;
-  for (const ViewColumn& column : columns) row.push_back(cell_of(report, item, column, shown));
+  for (const ViewColumn& column : columns) row.push_back(cell_of(report, item, column, style));
   return row;
 }
 
-TextRow heads_of(const std::vector<ViewColumn>& columns, const ShownUnits& shown) {
+TextRow heads_of(const std::vector<ViewColumn>& columns) {
   TextRow heads;
-  for (const ViewColumn& column : columns) heads.emplace_back(shown.words(column.head));
+  for (const ViewColumn& column : columns) heads.emplace_back(column.head);
   return heads;
 }
 
@@ -221,23 +162,6 @@ bool has_figures(const ViewItem& item, const View& view) {
   return !asked;
 }
 
-/// By the first figure that the view shows: of times the least is best, of all others the most.
-void sort_by_value(std::vector<ViewItem>& items, const View& view, RowOrder order) {
-  const auto column =
-      std::ranges::find_if(view.cells, [](const ViewColumn& one) { return !one.figure.empty(); });
-  if (order == RowOrder::plan || column == view.cells.end()) return;
-  const auto value = [&](const ViewItem& item) {
-    const Figure* const figure = figure_of(item, column->figure);
-    return figure == nullptr ? std::nullopt : figure->value();
-  };
-  const bool ascending = (column->scale >= 1) == (order == RowOrder::best);
-  std::ranges::stable_sort(items, [&](const ViewItem& a, const ViewItem& b) {
-    const auto left = value(a), right = value(b);
-    if (!left || !right) return left.has_value() && !right;
-    return ascending ? *left < *right : *left > *right;
-  });
-}
-
 /// Drops columns that say nothing; how many of the first `left` are left.
 std::size_t drop_empty_columns(std::vector<TextRow>& rows, std::size_t left) {
   for (std::size_t column = rows[0].size(); column-- > 0;) {
@@ -250,15 +174,14 @@ std::size_t drop_empty_columns(std::vector<TextRow>& rows, std::size_t left) {
   return left;
 }
 
-std::string table_of(const RunReport& report, const View& view, std::vector<ViewItem> items,
-                     const ShownUnits& shown, const TextStyle& style) {
-  std::vector<TextRow> rows{heads_of(view.cells, shown)};
+std::string table_of(const RunReport& report, const View& view, const std::vector<ViewItem>& items,
+                     const TextStyle& style) {
+  std::vector<TextRow> rows{heads_of(view.cells)};
   const Columns columns = columns_of(view);
-  sort_by_value(items, view, style.order);
   for (const ViewItem& item : items) {
     const bool measured = !item.one->flows.empty() || !item.one->figures.empty();
     if ((!measured && !columns.cells.empty()) || !has_figures(item, view)) continue;
-    TextRow row = row_of(report, item, view.cells, shown);
+    TextRow row = row_of(report, item, view.cells, style);
     const bool again =  // of labels alone: each once
         columns.cells.empty() && std::ranges::find(rows, row) != rows.end();
     if (!again) rows.push_back(std::move(row));
@@ -312,16 +235,16 @@ void put_columns_in_order_of_rows(Grid& grid) {
 }
 
 Grid grid_of(const RunReport& report, const View& view, const std::vector<ViewItem>& items,
-             const Columns& columns, const ShownUnits& shown) {
+             const Columns& columns, const TextStyle& style) {
   Grid grid;
   for (const ViewItem& item : items) {
     // A matrix has a row for what was left out; a table has none.
     if (view.kind != ViewKind::matrix && !has_figures(item, view)) continue;
     const std::string column = label_text(report, item, view.columns);
-    const TextRow row = row_of(report, item, columns.names, shown);
+    const TextRow row = row_of(report, item, columns.names, style);
     TextCell cell;
     if (is_remote(report, item, view)) cell.accent = Accent::remote;
-    for (const TextCell& part : row_of(report, item, columns.cells, shown)) {
+    for (const TextCell& part : row_of(report, item, columns.cells, style)) {
       if (part.text != none || cell.text.empty())
         cell.text += (cell.text.empty() ? "" : " ") + part.text;
       cell.accent = std::max(cell.accent, part.accent);
@@ -370,19 +293,19 @@ std::string block_of(const Grid& grid, std::vector<TextRow> rows, std::size_t le
 }
 
 std::string grid_text(const RunReport& report, const View& view, const std::vector<ViewItem>& items,
-                      const ShownUnits& shown, const TextStyle& style) {
+                      const TextStyle& style) {
   const Columns columns = columns_of(view);
-  const Grid grid = grid_of(report, view, items, columns, shown);
+  const Grid grid = grid_of(report, view, items, columns, style);
   if (grid.cells.empty()) return "";
   // Beyond this nobody reads a matrix as text.
   constexpr std::size_t most_columns = 32;
   if (grid.columns.values.size() > most_columns)
     return fmt::format("The {} columns are in --format csv and --json.\n",
                        grid.columns.values.size());
-  std::vector<TextRow> rows{heads_of(columns.names, shown)};
+  std::vector<TextRow> rows{heads_of(columns.names)};
   rows.insert(rows.end(), grid.rows.values.begin(), grid.rows.values.end());
   const std::size_t left = drop_empty_columns(rows, columns.names.size());
-  const std::string head = shown.words(columns.cells.front().head);
+  const std::string head = columns.cells.front().head;
   std::string text;
   for (std::size_t next = 0; next < grid.columns.values.size();) {
     if (next > 0 || !style.markdown) text += "\n";
@@ -395,19 +318,17 @@ std::string grid_text(const RunReport& report, const View& view, const std::vect
 
 std::string view_text(const RunReport& report, const View& view, const TextStyle& style) {
   const std::vector<ViewItem> items = items_of(report, view);
-  const ShownUnits shown(view, items, style);
-  const std::string table = view.columns.empty() ? table_of(report, view, items, shown, style)
-                                                 : grid_text(report, view, items, shown, style);
+  const std::string table = view.columns.empty() ? table_of(report, view, items, style)
+                                                 : grid_text(report, view, items, style);
   if (table.empty()) return "";
   std::string notes, verdict;
-  for (const std::string& line : view.notes) notes += shown.words(line) + "\n";
-  if (shown.lacks_clock()) notes += "in ns: the CPU clock is unknown\n";
+  for (const std::string& line : view.notes) notes += line + "\n";
   for (const std::string& line : view.verdict) verdict += line + "\n";
   if (!style.markdown)
-    return wrapped(shown.words(view.title) + "\n" + notes, style.width) + table +
-           wrapped(verdict, style.width) + "\n";
+    return wrapped(view.title + "\n" + notes, style.width) + table + wrapped(verdict, style.width) +
+           "\n";
   const std::string lists = notes.empty() ? "" : markdown_lines(notes) + "\n";
-  return "### " + shown.words(view.title) + "\n\n" + lists + table + "\n" +
+  return "### " + view.title + "\n\n" + lists + table + "\n" +
          (verdict.empty() ? "" : markdown_lines(verdict) + "\n");
 }
 

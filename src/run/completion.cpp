@@ -1,10 +1,7 @@
-// Completion scripts for bash, zsh and fish.
-#include <algorithm>
-#include <cstddef>
+// The completion script for bash; zsh reads it by bashcompinit.
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,13 +24,6 @@ const std::map<std::string, std::vector<std::string>>& forms() {
     return std::map<std::string, std::vector<std::string>>{{"CPUS", cpus}, {"PLACEMENT", memory}};
   }();
   return all;
-}
-
-/// Up to what explains it.
-std::string summary_of(const std::string& text) {
-  std::size_t end = text.size();
-  for (const char* mark : {": ", "; ", ". ", " (", "\n"}) end = std::min(end, text.find(mark));
-  return text.substr(0, end);
 }
 
 /// What completes a value, or the arguments of a command.
@@ -76,23 +66,12 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   });
 }
 
-std::string escaped(const std::string& text, std::string_view special) {
-  std::string word;
-  for (const char letter : text) {
-    if (special.find(letter) != std::string_view::npos) word += '\\';
-    word += letter;
-  }
-  return word;
-}
-
 /// Each `key` of the text replaced.
 std::string replaced(std::string text, std::string_view key, const std::string& value) {
   for (auto at = text.find(key); at != std::string::npos; at = text.find(key, at + value.size()))
     text.replace(at, key.size(), value);
   return text;
 }
-
-std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
 std::string in_sh(const Values& values) {
   std::string set;
@@ -103,29 +82,25 @@ std::string in_sh(const Values& values) {
   return set;
 }
 
-/// For bash and zsh: what the command has, and by the option before the cursor what is offered.
+/// What the command has, and by the option before the cursor what is offered.
 std::string in_sh(const CLI::App& app) {
   std::string names, cases, arguments = in_sh(arguments_of(app));
-  const auto add = [&](const std::string& name, const std::string& text) {
-    names += fmt::format("        {} {}\n", name, quoted(summary_of(text)));
-  };
-  for (const CLI::App* command : commands_of(app))
-    add(command->get_name(), command->get_description());
+  for (const CLI::App* command : commands_of(app)) names += command->get_name() + ' ';
   for (const CLI::Option* option : options_of(app)) {
     const Values values = values_of(*option);
-    for (const std::string& name : names_of(*option)) add(name, option->get_description());
+    for (const std::string& name : names_of(*option)) names += name + ' ';
     if (!values.type.empty())
       cases +=
           fmt::format("        {}){} ;;\n", fmt::join(names_of(*option), " | "), in_sh(values));
   }
   if (is_external(app))
     names =
-        "        $(\"$program\" \"$command\" --help 2>/dev/null | "
-        "sed -n 's/.*\\(--[a-z][a-z-]*\\).*/\\1 -/p')\n";
+        "$(\"$program\" \"$command\" --help 2>/dev/null | sed -n "
+        "'s/.*\\(--[a-z][a-z-]*\\).*/\\1/p')";
   if (arguments.empty()) arguments = " offer=names";
   return fmt::format(
-      "      names=(\n{}      )\n      case $option in\n{}        *){} ;;\n      esac\n      ;;\n",
-      names, cases, arguments);
+      "      names=\"{}\"\n      case $option in\n{}        *){} ;;\n      esac\n      ;;\n", names,
+      cases, arguments);
 }
 
 std::string sh_branches(const CLI::App& app) {
@@ -139,7 +114,7 @@ constexpr const char* bash_script =
     R"(# Completion of @NAME@ for bash, made from the options that it declares.
 _@NAME@() {
   local current=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}
-  local program=${COMP_WORDS[0]} command='' values='' several='' offer='' before='' names=() i
+  local program=${COMP_WORDS[0]} command='' values='' several='' offer='' before='' names=''
   ((COMP_CWORD < 2)) || command=${COMP_WORDS[1]}
   if [[ $current == = ]]; then
     current=''
@@ -149,8 +124,7 @@ _@NAME@() {
   case $command in
 @BRANCHES@  esac
   if [[ $current == -* || $offer == names ]]; then
-    values='' offer=''
-    for ((i = 0; i < ${#names[@]}; i += 2)); do values+="${names[i]} "; done
+    values=$names offer=''
   fi
   [[ -z $several || $current != *,* ]] || before=${current%,*},
   mapfile -t COMPREPLY < <(
@@ -164,93 +138,10 @@ _@NAME@() {
 complete -F _@NAME@ @NAME@
 )";
 
-constexpr const char* zsh_script = R"(#compdef @NAME@
-# Completion of @NAME@ for zsh, made from the options that it declares.
-_@NAME@() {
-  local program=${words[1]} option=${words[CURRENT-1]} command= values= several= offer= name text
-  local -a names described
-  (( CURRENT < 3 )) || command=${words[2]}
-  if [[ ${words[CURRENT]} == --*=* ]]; then
-    option=${words[CURRENT]%%=*}
-    compset -P '*='
-  fi
-  case $command in
-@BRANCHES@  esac
-  if [[ $PREFIX == -* || $offer == names ]]; then
-    for name text in "${names[@]}"; do described+=("$name:$text"); done
-    _describe option described
-    return
-  fi
-  [[ -z $several ]] || compset -P '*,'
-  [[ -z $values ]] || compadd -- ${=values}
-  case $offer in
-    -f) _files ;;
-    -d) _files -/ ;;
-    -c*) _command_names -e; _files ;;
-  esac
-}
-if [[ $funcstack[1] == _@NAME@ ]]; then _@NAME@ "$@"; else compdef _@NAME@ @NAME@; fi
-)";
-
-constexpr const char* fish_script =
-    R"(# Completion of @NAME@ for fish, made from the options that it declares.
-function __@NAME@_runs
-    set -l words (commandline -opc)
-    test "$words[2]" = "$argv[1]"
-end
-complete -c @NAME@ -f
-@BRANCHES@)";
-
-std::string in_fish(const Values& values) {
-  if (values.programs) return " -x -a '(__fish_complete_subcommand)'";
-  if (values.files) return " -r -F";
-  if (values.folders) return " -x -a '(__fish_complete_directories)'";
-  if (values.words.empty()) return values.type.empty() ? "" : " -x";
-  return values.several ? " -x -a '(__fish_append , " + values.words + ")'"
-                        : " -x -a '" + values.words + "'";
-}
-
-/// `begin`: "complete -c NAME" and when.
-std::string in_fish(const CLI::App& app, const std::string& begin) {
-  std::string lines;
-  for (const CLI::Option* option : options_of(app)) {
-    lines += begin;
-    for (const std::string& name : option->get_lnames()) lines += " -l " + name;
-    for (const std::string& name : option->get_snames()) lines += " -s " + name;
-    lines += fmt::format("{} -d '{}'\n", in_fish(values_of(*option)),
-                         escaped(summary_of(option->get_description()), "'\\"));
-  }
-  const Values arguments = arguments_of(app);
-  if (commands_of(app).empty() &&
-      (arguments.programs || !arguments.type.empty() || arguments.files))
-    lines += begin + in_fish(arguments) + '\n';
-  if (is_external(app))
-    lines += fmt::format(
-        "{} -a '(numatlas {} --help 2>/dev/null | string match -ar -- \"--[a-z][a-z-]*\")'\n",
-        begin, app.get_name());
-  return lines;
-}
-
-std::string fish_branches(const CLI::App& app) {
-  const std::string begin = "complete -c @NAME@";
-  if (commands_of(app).empty()) return in_fish(app, begin);
-  const std::string first = begin + " -n '__@NAME@_runs \"\"'";
-  std::string lines = in_fish(app, first);
-  for (const CLI::App* command : commands_of(app)) {
-    lines += fmt::format("{} -a {} -d '{}'\n", first, command->get_name(),
-                         escaped(summary_of(command->get_description()), "'\\"));
-    lines += in_fish(*command, begin + " -n '__@NAME@_runs " + command->get_name() + "'");
-  }
-  return lines;
-}
-
 }  // namespace
 
-std::string completion(const CLI::App& app, const std::string& shell) {
-  const bool fish = shell == "fish";
-  const std::string script = fish ? fish_script : shell == "zsh" ? zsh_script : bash_script;
-  const std::string branches = fish ? fish_branches(app) : sh_branches(app);
-  return replaced(replaced(script, "@BRANCHES@", branches), "@NAME@", app.get_name());
+std::string completion(const CLI::App& app) {
+  return replaced(replaced(bash_script, "@BRANCHES@", sh_branches(app)), "@NAME@", app.get_name());
 }
 
 }  // namespace numatlas

@@ -216,8 +216,7 @@ std::optional<std::string> declared_text(const CLI::App& app,
                                          const std::vector<std::string>& words) {
   if (words.size() < 2 || words[0] != declared_word) return std::nullopt;
   const CLI::App& asked = words.size() > 2 ? *app.get_subcommand(words[2]) : app;
-  const bool shell = words[1] == "bash" || words[1] == "zsh" || words[1] == "fish";
-  return shell ? completion(asked, words[1]) : manual_part(asked, words[1]);
+  return words[1] == "bash" ? completion(asked) : manual_part(asked, words[1]);
 }
 
 }  // namespace numatlas

@@ -44,8 +44,8 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app);
 /// --help-all, --help has all options in full.
 void use_help_format(CLI::App& app);
 
-/// A script for `shell` (bash, zsh or fish) that completes the program's options and their values.
-std::string completion(const CLI::App& app, const std::string& shell);
+/// A script for bash that completes the program's options and their values.
+std::string completion(const CLI::App& app);
 
 /// Part of the manual page of a program or command, in mdoc: "synopsis", "options" or "commands".
 std::string manual_part(const CLI::App& app, const std::string& part);

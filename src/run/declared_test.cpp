@@ -113,7 +113,7 @@ TEST(Declared, RareOptionsAreOnlyNamed) {
   EXPECT_THAT(all, HasSubstr("  --home first|second|NODE"));
   EXPECT_THAT(all, Not(HasSubstr("More options")));
   EXPECT_THAT(manual_part(program.app, "options"), HasSubstr("Print nothing.\nNot even errors.\n"));
-  EXPECT_THAT(completion(program.app, "bash"), HasSubstr("--quiet 'print nothing'\n"));
+  EXPECT_THAT(completion(program.app), HasSubstr("--quiet "));
 }
 
 TEST(Declared, CommandsStandUnderTheirTopics) {
@@ -160,21 +160,18 @@ TEST(Declared, ManualPage) {
   EXPECT_THAT(options, Not(HasSubstr("secret")));
 }
 
-TEST(Declared, CompletionsQuoteTexts) {
+TEST(Declared, CompletionsHaveValues) {
   Program program;
   const CLI::App& app = program.app;
-  EXPECT_THAT(completion(app, "bash"), HasSubstr("--quiet 'print [nothing] as it'\\''s quiet'\n"));
-  EXPECT_THAT(completion(app, "bash"), HasSubstr("--sizes) values='small large big' several=1 ;;"));
-  EXPECT_THAT(completion(app, "bash"), HasSubstr("*) offer=-f ;;"));
-  for (const char* shell : {"bash", "zsh", "fish"}) {
-    EXPECT_THAT(completion(app, shell), Not(HasSubstr("secret"))) << shell;
-    EXPECT_THAT(completion(app, shell), Not(HasSubstr("@NAME"))) << shell;
-  }
+  EXPECT_THAT(completion(app), HasSubstr("--sizes) values='small large big' several=1 ;;"));
+  EXPECT_THAT(completion(app), HasSubstr("*) offer=-f ;;"));
+  EXPECT_THAT(completion(app), Not(HasSubstr("secret")));
+  EXPECT_THAT(completion(app), Not(HasSubstr("@NAME")));
 }
 
 TEST(Declared, TextsOfTheBuild) {
   Program program;
-  EXPECT_EQ(declared_text(program.app, {"__declared", "fish"}), completion(program.app, "fish"));
+  EXPECT_EQ(declared_text(program.app, {"__declared", "bash"}), completion(program.app));
   EXPECT_EQ(declared_text(program.app, {"__declared", "summary"}), "Measures something.");
   EXPECT_EQ(declared_text(program.app, {"--home", "first"}), std::nullopt);
 }

@@ -1,15 +1,10 @@
 #include "run/file_flows.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "gpu/buffers.h"
 #include "memory/source.h"
@@ -31,12 +26,9 @@ WorkerOfCpu workers_by_cpu(const Layout& layout) {
 }
 
 /// What the keys do not say, once it is known where the memory is: as the other benchmarks have it.
-/// Returns keys without which the flow would be the same.
-std::set<std::string> fill_in(const FlowEntry& entry, const PlanInput& input, Flow& flow) {
-  std::set<std::string> needless;
+void fill_in(const FlowEntry& entry, const PlanInput& input, Flow& flow) {
   const auto fill = [&](const char* key, auto& value, const auto& usual) {
     if (!entry.has(key)) value = usual;
-    if (value == usual) needless.insert(key);
   };
   const auto pages_on = [](const Region& side, PageKind otherwise) {
     return gpu_of(side.placement) >= 0 ? PageKind::base : otherwise;
@@ -95,7 +87,6 @@ std::set<std::string> fill_in(const FlowEntry& entry, const PlanInput& input, Fl
     fill("seed", kernel.seed, input.options.seed + static_cast<std::uint64_t>(flow.worker));
   fill("warm_up", flow.warm_up,
        is.on_gpu ? device_warm_up(flow) : warm_up_bytes(machine, cpus, flow));
-  return needless;
 }
 
 /// Error (unavailable, telling the place in the file) unless the GPUs that it names are there.
@@ -148,114 +139,6 @@ void share(const std::vector<Flow>& flows, std::size_t owner, const FlowEntry& e
   fill_in(entry, input, flow);
 }
 
-/// A worker's CPU, which is how a file names it.
-CpuId cpu_of_worker(const PlanInput& input, int worker) {
-  return *worker_of(input, worker).placement.cpu;
-}
-
-/// With the keys that it needs.
-FlowEntry entry_of(const Scenario& scenario, const Flow& flow, const PlanInput& input) {
-  FlowEntry entry;
-  entry.cpus = {cpu_of_worker(input, flow.worker)};
-  entry.flow = flow;
-  entry.memory.single = flow.region.placement;
-  if (flow.source) entry.source_memory.single = flow.source->placement;
-  if (flow.first_touch) entry.first_touch = cpu_of_worker(input, *flow.first_touch);
-  entry.keys = keys_that_apply(entry);
-  if (!flow.first_touch) entry.keys.erase("first_touch");
-  if (!flow.rate) entry.keys.erase("rate");
-  // Both sides of such a copy have the same.
-  if (on_gpu(flow.kernel)) entry.keys.erase("source.size");
-  // The order of any other has no windows: what they would be is of no account.
-  const auto* const chase = flow.kernel.find<ChaseParameters>();
-  if (chase != nullptr && chase->order != ChainOrder::page_local) entry.keys.erase("window");
-  if (!flow.shares) {
-    entry.keys.erase("shares");
-  } else {
-    const Flow& owner = scenario.flows[static_cast<std::size_t>(*flow.shares)];
-    entry.shares = cpu_of_worker(input, owner.worker);
-    static const std::set<std::string> own{"mix",  "size", "shares", "stores",
-                                           "role", "rate", "warm_up"};
-    std::erase_if(entry.keys, [](const std::string& key) { return !own.contains(key); });
-    if (flow.region.bytes == owner.region.bytes) entry.keys.erase("size");
-  }
-  for (const std::string& key : fill_in(entry, input, entry.flow)) entry.keys.erase(key);
-  return entry;
-}
-
-/// Whether a flow differs from those of an entry in no more than the CPU, the next seed, and the
-/// node.
-bool joins(const FlowEntry& flow, const FlowEntry& entry) {
-  FlowEntry like = flow;
-  like.cpus = entry.cpus;
-  like.flow.kernel.seed -= entry.cpus.size();
-  if (!flow.memory.each.empty() && !entry.memory.each.empty()) like.memory = entry.memory;
-  return like == entry;
-}
-
-/// Of flows in a row that join, one entry.
-std::vector<FlowEntry> entries_of(const Scenario& scenario, const PlanInput& input) {
-  std::vector<FlowEntry> entries;
-  for (const Flow& flow : scenario.flows) {
-    FlowEntry entry = entry_of(scenario, flow, input);
-    const auto& nodes = entry.memory.single.nodes;
-    if (entry.memory.single.mode == MemoryMode::bind && nodes.size() == 1)
-      entry.memory.each = {nodes.front().first};
-    if (entries.empty() || !joins(entry, entries.back())) {
-      entries.push_back(std::move(entry));
-      continue;
-    }
-    entries.back().cpus.push_back(entry.cpus.front());
-    if (!entry.memory.each.empty()) entries.back().memory.each.push_back(nodes.front().first);
-  }
-  for (FlowEntry& entry : entries) {
-    const std::vector<NodeId>& each = entry.memory.each;
-    if (std::any_of(each.begin(), each.end(), [&](NodeId node) { return node != each.front(); }))
-      entry.memory.form = MemorySpec::Form::each;
-  }
-  return entries;
-}
-
-FileScenario file_scenario(const PlannedScenario& planned, const PlanInput& input, Nanoseconds time,
-                           double precision) {
-  const RunOptions usual;
-  FileScenario file;
-  file.name = planned.scenario.name;
-  if (time != usual.stop.time) file.time = time;
-  if (precision != usual.precision) file.precision = precision;
-  file.flows = entries_of(planned.scenario, input);
-  return file;
-}
-
-tl::unexpected<Error> no_words(const std::string& what, const std::string& hint = {}) {
-  return fail_usage("--print-scenario", what, hint);
-}
-
-/// A file names workers by their CPUs.
-Expected<void> check_layout(const Layout& layout) {
-  if (layout.hosts.size() > 1) {
-    return no_words("a scenario file applies to one host",
-                    "run it on one host to print its scenario");
-  }
-  CpuSet seen;
-  for (const Worker& worker : layout.workers) {
-    if (!worker.placement.cpu) {
-      return no_words(fmt::format("a worker runs on CPUs {} (pinned by OpenMP), but a scenario "
-                                  "file names one CPU per worker",
-                                  to_list(worker.placement.cpus)),
-                      "name --cpus");
-    }
-    if (seen.contains(*worker.placement.cpu)) {
-      return no_words(
-          fmt::format("two workers are on CPU {}, but a scenario file has one flow per CPU",
-                      worker.placement.cpu->value),
-          "use fewer --threads or more --cpus");
-    }
-    seen.insert(*worker.placement.cpu);
-  }
-  return {};
-}
-
 }  // namespace
 
 Expected<MemoryPlacement> memory_of(const FlowEntry& entry, const std::string& key,
@@ -285,36 +168,6 @@ Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input)
   for (const auto& [index, flow] : sharing)
     share(scenario.flows, flow_of_cpu.at(flow->shares), *flow, input, scenario.flows[index]);
   return scenario;
-}
-
-Expected<ScenarioFile> file_of(const std::vector<PlannedScenario>& plan, const PlanInput& input) {
-  TRY(check_layout(input.layout));
-  // `numatlas run` has these, where it is given no options.
-  const RunOptions usual;
-  const PlanInput as_run{usual, input.layout, input.machines, {PageKind::base}};
-  const auto is_measured = [](const PlannedScenario& planned) {
-    return !planned.scenario.flows.empty();
-  };
-  const auto points = std::count_if(plan.begin(), plan.end(), is_measured);
-  ScenarioFile file;
-  for (const PlannedScenario& planned : plan) {
-    if (!is_measured(planned)) {
-      file.scenarios.emplace_back().name = planned.scenario.name;
-      continue;
-    }
-    Nanoseconds time = planned.scenario.stop.time;
-    if (input.options.time_of_all) time /= points;
-    const double precision = planned.head.precision.value_or(input.options.precision);
-    file.scenarios.push_back(file_scenario(planned, as_run, time, precision));
-    if (auto good = check_scenario(file.scenarios.back()); !good) {
-      return no_words(fmt::format("no scenario file names '{}': {}", planned.scenario.name,
-                                  full_text(good.error())));
-    }
-  }
-  std::vector<CpuId> workers;
-  for (const Worker& worker : input.layout.workers) workers.push_back(*worker.placement.cpu);
-  if (cpus_named(file) != workers) file.cpus = workers;
-  return file;
 }
 
 }  // namespace numatlas

@@ -1,5 +1,5 @@
-// Between a file of scenarios and a plan: what the file leaves out is filled in from the options
-// and the machine, and left out again where a plan is written as a file.
+// From a file of scenarios to a plan: what the file leaves out is filled in from the options and
+// the machine.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,5 @@ Expected<MemoryPlacement> memory_of(const FlowEntry& entry, const std::string& k
 
 /// Flows of a scenario, and for how long they record. Its CPUs are workers of the layout. Pure.
 Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input);
-
-/// The plan as `numatlas run` reads it: a file with nothing in it that `run` would fill in by
-/// itself. A point that is skipped without flows is a scenario without flows, which a file has only
-/// in a comment. Error (usage, naming --print-scenario): what a file has no words for. Pure.
-Expected<ScenarioFile> file_of(const std::vector<PlannedScenario>& plan, const PlanInput& input);
 
 }  // namespace numatlas

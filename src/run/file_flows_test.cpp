@@ -41,12 +41,6 @@ class FileFlows : public ::testing::Test {
     if (!file) return fail(file.error());
     return scenario_of(file->scenarios.front(), input());
   }
-  std::string printed(std::vector<Flow> flows) const {
-    PlannedScenario planned;
-    planned.scenario = {"one", std::move(flows), {}};
-    const auto file = file_of({planned}, input());
-    return file ? text_of(*file, {}) : full_text(file.error());
-  }
   static Flow chase(int worker) {
     Flow flow;
     flow.worker = worker;
@@ -181,80 +175,6 @@ TEST_F(FileFlows, NodesThatAreNotThereAreToldWithTheirPlace) {
       "\"bind:6\" }\n");
   ASSERT_FALSE(source);
   EXPECT_THAT(full_text(source.error()), HasSubstr("f.toml:7:27: memory: this machine has no"));
-}
-
-TEST_F(FileFlows, OnlyWhatDiffersIsWritten) {
-  EXPECT_EQ(printed({chase(0), chase(1), chase(2), chase(3)}), R"([[scenario]]
-name = "one"
-[[scenario.flow]]
-cpus = "0-3"
-kernel = "chase"
-size = "1MiB"
-memory = "local"
-)");
-}
-
-TEST_F(FileFlows, NodesInTurnAreOneFlow) {
-  std::vector<Flow> flows;
-  for (int worker = 0; worker < 4; ++worker) {
-    flows.push_back(chase(worker));
-    flows.back().kernel.seed = 90 + static_cast<std::uint64_t>(worker);
-    flows.back().region.placement = parse_memory_spec(worker < 2 ? "bind:0" : "bind:1")->single;
-  }
-  const std::string text = printed(flows);
-  EXPECT_THAT(text, HasSubstr("memory = \"each:0,0,1,1\"\nseed = 90\n"));
-  flows[2].region.placement = parse_memory_spec("bind:0,1")->single;
-  EXPECT_THAT(printed(flows), Not(HasSubstr("each")));
-}
-
-TEST_F(FileFlows, IdleWorkersAndTheirOrderAreWritten) {
-  EXPECT_THAT(printed({chase(3), chase(1)}), HasSubstr("cpus = \"0-3\"\n\n[[scenario]]"));
-}
-
-TEST_F(FileFlows, WhatAFileCannotSayIsRefused) {
-  add_worker(2);
-  EXPECT_EQ(printed({chase(0)}),
-            "--print-scenario: two workers are on CPU 2, but a scenario file has one flow per CPU");
-  layout_.workers.back().placement.cpu = std::nullopt;
-  layout_.workers.back().placement.cpus = {CpuId{0}, CpuId{1}};
-  EXPECT_THAT(printed({chase(0)}), HasSubstr("a worker runs on CPUs 0-1 (pinned by OpenMP)"));
-  layout_.hosts.push_back("other");
-  EXPECT_EQ(printed({chase(0)}), "--print-scenario: a scenario file applies to one host");
-  layout_.hosts.pop_back();
-  layout_.workers.pop_back();
-  Flow update = chase(1);
-  update.kernel = {LoopParameters{Operation::update}};
-  update.shares = 0;
-  EXPECT_THAT(printed({chase(0), update}),
-              HasSubstr("no scenario file names 'one': scenario: shares: the kernel 'update' "
-                        "cannot share the memory of 'chase'"));
-}
-
-TEST_F(FileFlows, APointWithoutFlowsTakesNoPartOfTheFile) {
-  options_.time_of_all = true;
-  PlannedScenario skipped, planned;
-  skipped.scenario.name = "cannot be";
-  planned.scenario = {"one", {chase(0), chase(1), chase(2), chase(3)}, {}};
-  planned.scenario.stop.time = std::chrono::seconds(10);
-  auto file = file_of({planned, skipped, planned}, input());
-  ASSERT_TRUE(file) << full_text(file.error());
-  EXPECT_EQ(file->scenarios[2].time, std::chrono::seconds(5));
-  file->scenarios[1].comment = "cannot be: no memory";
-  const std::string text = text_of(*file, {});
-  EXPECT_THAT(text, HasSubstr("\n\n# cannot be: no memory\n\n[[scenario]]\nname = \"one\"\n"));
-  const auto again = parse_scenarios(text, "f");
-  ASSERT_TRUE(again) << full_text(again.error());
-  EXPECT_EQ(again->scenarios.size(), 2u);
-}
-
-TEST_F(FileFlows, TimeForAllPointsIsSharedAmongThem) {
-  options_.time_of_all = true;
-  PlannedScenario planned;
-  planned.scenario = {"one", {chase(0)}, {}};
-  planned.scenario.stop.time = std::chrono::seconds(10);
-  const auto file = file_of(std::vector<PlannedScenario>(4, planned), input());
-  ASSERT_TRUE(file);
-  EXPECT_EQ(file->scenarios[3].time, std::chrono::milliseconds(2500));
 }
 
 }  // namespace

@@ -27,8 +27,6 @@ namespace {
 /// Most worker threads of a rank: far above any machine, low enough to catch a slip of the hand.
 constexpr int most_threads = 65536;
 
-const std::vector<std::string> all_units{"GB/s", "GiB/s", "ns", "cycles"};
-
 Expected<void> read_cpus(const std::string& text, RunOptions& options) {
   options.placement.cpus = TRY(parse_cpus(text, options.words));
   options.placement.cpus.is_default = false;
@@ -90,8 +88,8 @@ CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
       app, "--machine", machine, "FILE|SPEC",
       "use a recorded machine instead of this one: hwloc XML, the output of `numatlas "
       "topology --format json`, or \"numa:4 core:8 pu:2\"\n"
-      "Also a text of lstopo, `numactl -H` or lscpu, or a folder of "
-      "hwloc-gather-topology. Nothing can be measured there: --dry-run shows the plan");
+      "Also a folder that hwloc-gather-topology gathered. Nothing can be measured there: --dry-run "
+      "shows the plan");
 }
 
 CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi) {
@@ -234,14 +232,6 @@ void CommonOptions::add_measurement(CLI::App& app, const TimeOption& time) {
 void CommonOptions::add_output(CLI::App& app) {
   const auto output = [](CLI::Option* option) { option->group("Output"); };
   output(add_choice(app, "--format", options_.format, named(reporter_names()), "output format"));
-  output(rare(add_choices(
-      app, "--units", units_, named(all_units),
-      "units of tables: rates in GB/s (10^9 bytes) or GiB/s (2^30 bytes), times in ns or "
-      "in cycles of the CPU's clock, where it is known")));
-  output(rare(add_choice<RowOrder>(
-      app, "--sort", options_.style.order,
-      {{"plan", RowOrder::plan}, {"best", RowOrder::best}, {"worst", RowOrder::worst}},
-      "order of the rows of tables with one case per row: as planned, or by the first figure")));
   output(
       rare(add_choice(app, "--color", color_, named({"auto", "always", "never"}),
                       "mark remote cells, intervals wider than 10 % and slow hosts with colors: on "
@@ -279,23 +269,11 @@ void CommonOptions::add_output(CLI::App& app) {
   output(process_memory_option_);
   output(add_quiet(app, options_.quiet));
   output(app.add_flag("--dry-run", options_.dry_run, "print the plan and stop"));
-  output(rare(app.add_flag("--print-scenario", options_.print_scenario,
-                           "print the plan as a scenario file for `numatlas run` and stop")));
 }
 
 Expected<RunOptions> CommonOptions::parse() const {
   RunOptions options = options_;
   options.atlas = TRY(parse_atlas(atlas_, options.words));
-  const auto wants = [&](const char* unit) {
-    return std::find(units_.begin(), units_.end(), unit) != units_.end();
-  };
-  for (const auto& [one, other] : {std::pair("GB/s", "GiB/s"), {"ns", "cycles"}})
-    if (wants(one) && wants(other))
-      return fail_usage("--units",
-                        fmt::format("{} and {} are units of the same quantity", one, other),
-                        "name one of them");
-  options.style.gib = wants("GiB/s");
-  options.style.cycles = wants("cycles");
   // mpirun gives tasks a terminal of its own, whatever their output goes to.
   options.style.color =
       wants_color(color_) && (color_ == "always" || !detect_launcher().launched());

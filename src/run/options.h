@@ -44,7 +44,6 @@ struct RunOptions {
   bool skip_too_large = false;
   bool ignore_side_caches = false;  ///< where sizes are chosen; what fits one is said in any case
   bool dry_run = false;
-  bool print_scenario = false;
   bool quiet = false;
   StopRule stop;  ///< of each point; its time is for all together where `time_of_all`
   bool time_of_all = false;
@@ -64,7 +63,7 @@ struct RunOptions {
   std::optional<std::string> process_memory;  ///< rank or "all"
 
   /// The plan is printed, and nothing is run.
-  bool only_plans() const { return dry_run || print_scenario; }
+  bool only_plans() const { return dry_run; }
 };
 
 /// The files that a run writes, each with its option.
@@ -84,7 +83,6 @@ class CommonOptions {
   void add_output(CLI::App& app);
 
   std::string atlas_, process_memory_, engine_ = "real", noise_;
-  std::vector<std::string> units_;
   std::string color_ = "auto";
   RunOptions options_;                            ///< of what is read one by one
   bool no_samples_ = false;                       ///< accepted, and without effect

@@ -1,4 +1,4 @@
-// The plan of a run, for people, for programs and as a file of scenarios.
+// The plan of a run, for people and for programs.
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -12,7 +12,6 @@
 #include "engine/sharing.h"
 #include "kernels/stream_loops.h"
 #include "record/report_fields.h"
-#include "run/file_flows.h"
 #include "run/setup.h"
 
 namespace numatlas {
@@ -171,23 +170,6 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
   if (!setup.why_base.empty()) text += fmt::format("base pages: {}\n", setup.why_base);
   for (const Warning& warning : setup.warnings) text += "warning: " + full_text(warning) + "\n";
   return text;
-}
-
-Expected<std::string> scenario_text(const Setup& setup, const RunOptions& options) {
-  auto file = file_of(setup.plan, {options, setup.layout, setup.machines, setup.pages});
-  if (!file) return fail(file.error());
-  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
-    FileScenario& scenario = file->scenarios[i];
-    if (!setup.skips[i]) continue;
-    scenario.comment = (scenario.flows.empty() ? scenario.name + ": " : "") +
-                       "skipped here: " + skip_text(*setup.skips[i]);
-  }
-  std::string command = "numatlas";
-  for (const std::string& word : options.arguments) command += " " + shell_word(word);
-  // The file says nothing of it; by default all run the widest.
-  const bool widest = instruction_set() == instruction_sets().front();
-  const std::string run = "numatlas run" + (widest ? "" : " --isa " + instruction_set());
-  return text_of(*file, {command, "For `" + run + "`; docs/scenarios.md explains the keys."});
 }
 
 }  // namespace numatlas

@@ -205,8 +205,7 @@ Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& 
   if (checked) checked = check_options(benchmark, options, comm);
   auto setup = TRY(set_up(benchmark, options, comm, nullptr, checked));
   if (options.only_plans()) {
-    auto text = TRY(options.print_scenario ? scenario_text(setup, options)
-                                           : Expected<std::string>(plan_text(setup, options)));
+    std::string text = plan_text(setup, options);
     const std::size_t others = setup.host ? comm.layout().hosts.size() - 1 : 0;
     if (others > 0 && options.format != "json")
       text += fmt::format("and as much on {}\n", count_text(others, "more host"));

@@ -20,7 +20,6 @@
 #include "base/text.h"
 #include "base/tree.h"
 #include "engine/agreement.h"
-#include "kernels/clock_rate.h"
 #include "kernels/traits.h"
 #include "placement/system_weights.h"
 #include "record/report_json.h"
@@ -117,9 +116,6 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
   if (!options_.null_engine && !mine.empty() && mine.front().cpu_after) {
     const CpuId cpu = *mine.front().cpu_after;
     mine.front().frequency = cpu_frequency(running_system(), cpu);
-    // The engine has given this thread all its CPUs back.
-    if (options_.style.cycles && !mine.front().frequency)
-      mine.front().frequency = clock_rate_of(cpu);
   }
   const Error interrupted{ErrorKind::interrupted, "interrupted", ""};
   std::optional<Error> cut;

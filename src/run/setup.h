@@ -51,8 +51,4 @@ nlohmann::json plan_json(const Setup& setup);
 /// The plan for people, or as JSON.
 std::string plan_text(const Setup& setup, const RunOptions& options);
 
-/// The plan as a file for `numatlas run`. Error (usage, naming --print-scenario): a plan that a
-/// file has no words for.
-Expected<std::string> scenario_text(const Setup& setup, const RunOptions& options);
-
 }  // namespace numatlas

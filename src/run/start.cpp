@@ -136,7 +136,6 @@ namespace {
 std::string task_of(const RunOptions& options) {
   std::string task = options.command;
   if (options.dry_run) task += " --dry-run";
-  if (options.print_scenario) task += " --print-scenario";
   if (options.null_engine) task += " --engine null";
   if (options.process_memory) task += " --process-memory " + *options.process_memory;
   return task;

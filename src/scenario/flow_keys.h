@@ -1,4 +1,4 @@
-// The keys of a flow in a file, each listed once: they are read, checked and written by this list.
+// The keys of a flow in a file, each listed once: they are read and checked by this list.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ auto& parameters_or(auto& kernel, P& none) {
   return its != nullptr ? *its : static_cast<Found&>(none);
 }
 
-/// Calls f(key, value, applies, limits...) in the order in which keys are written. `applies`:
+/// Calls f(key, value, applies, limits...) in the order of the documents. `applies`:
 /// whether the kernel heeds the key. Limits are those of a whole number; bytes with a limit may
-/// stand without a unit. `entry`: a FlowEntry, constant where it is written.
+/// stand without a unit. `entry`: a FlowEntry.
 void list_keys(auto& f, auto& entry) {
   // More than any queue or launch has room for.
   constexpr int most_gpu = 1 << 16, most_depth = 4096, most_count = 1 << 20;

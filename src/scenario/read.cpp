@@ -284,8 +284,8 @@ Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string&
   if (first != std::string_view::npos && text[first] == '{')
     return fail_usage(
         name, "JSON, as results are, and no file of scenarios",
-        fmt::format("`numatlas report {}` shows results; --print-scenario of a command "
-                    "writes a file of scenarios",
+        fmt::format("`numatlas report {}` shows results; docs/scenarios.md says what a file of "
+                    "scenarios holds",
                     name));
   const toml::parse_result parsed = toml::parse(*safe);
   if (!parsed) {

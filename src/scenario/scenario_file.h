@@ -1,6 +1,5 @@
-// A file of scenarios (docs/scenarios.md): what a user writes for `numatlas run`, and what
-// --print-scenario writes of any benchmark's plan. What a file may leave out is absent here; only
-// the machine tells what it means (run/file_flows.h).
+// A file of scenarios (docs/scenarios.md): what a user writes for `numatlas run`. What a file may
+// leave out is absent here; only the machine tells what it means (run/file_flows.h).
 #pragma once
 
 #include <cstdint>
@@ -15,11 +14,9 @@
 
 namespace numatlas {
 
-/// Where each key of a table stands ("two.toml:12:3"), for errors; "" is the table itself. No part
-/// of what the table says.
+/// Where each key of a table stands ("two.toml:12:3"), for errors; "" is the table itself.
 struct Places {
   std::map<std::string, std::string> of;
-  friend bool operator==(const Places&, const Places&) { return true; }
 };
 
 /// The error of a value, about its place and its key, whatever it was about (the parsers of the
@@ -39,8 +36,6 @@ struct FlowEntry {
   Places places;
   std::string kernel() const { return name_of(flow.kernel); }
   bool has(const std::string& key) const { return keys.contains(key); }
-  /// Whether they have the same keys, with the same values.
-  friend bool operator==(const FlowEntry& a, const FlowEntry& b);
 };
 /// All keys that its kernel heeds, those of a source among them where it has one.
 std::set<std::string> keys_that_apply(const FlowEntry& entry);
@@ -49,17 +44,14 @@ struct FileScenario {
   std::string name;
   std::optional<Nanoseconds> time;
   std::optional<double> precision;
-  std::vector<FlowEntry> flows;  ///< none: when written, its comment is all there is of it
-  std::string comment;           ///< a line before it, when written; not read
+  std::vector<FlowEntry> flows;
   Places places;
-  friend bool operator==(const FileScenario&, const FileScenario&) = default;
 };
 
 struct ScenarioFile {
   std::vector<CpuId> cpus;  ///< workers in this order; empty: as the flows name them
   std::vector<FileScenario> scenarios;
   Places places;
-  friend bool operator==(const ScenarioFile&, const ScenarioFile&) = default;
 };
 
 /// Reads and checks what can be checked without a machine. `name` is the file's in errors (kind
@@ -71,9 +63,6 @@ Expected<ScenarioFile> read_scenarios(const std::string& path);
 /// What one flow of a scenario demands of the others: each CPU has one flow, shared memory has an
 /// owner and kernels that agree on what stands in it, something is measured.
 Expected<void> check_scenario(const FileScenario& scenario);
-
-/// Inverse of parse_scenarios. `head`: lines of a comment before all.
-std::string text_of(const ScenarioFile& file, const std::vector<std::string>& head);
 
 /// What a flow of a GPU demands; that others leave GPUs' memory alone. Part of check_scenario.
 Expected<void> check_device_flow(const FlowEntry& flow);

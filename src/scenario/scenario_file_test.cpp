@@ -401,9 +401,6 @@ TEST(ScenarioFile, LettersOfAnyKindAreTakenInCommentsAndEscaped) {
       "f.toml");
   ASSERT_TRUE(file) << full_text(file.error());
   EXPECT_EQ(file->scenarios[0].name, "\"\u00e9#");
-  const auto again = parse_scenarios(text_of(*file, {}), "again");
-  ASSERT_TRUE(again) << full_text(again.error());
-  EXPECT_EQ(*again, *file);
 }
 
 TEST(ScenarioFile, KeysOfEarlierVersionsAreTaken) {
@@ -437,34 +434,6 @@ TEST(ScenarioFile, SharedMemoryThatSuitsBothIsTaken) {
                 "[[scenario.flow]]\ncpu = 1\nkernel = \"store answer\"\nshares = 0\n"),
       "f");
   EXPECT_TRUE(line) << full_text(line.error());
-}
-
-TEST(ScenarioFile, IsWrittenAsItIsRead) {
-  FlowEntry flow;
-  flow.cpus = {CpuId{7}, CpuId{1}, CpuId{2}, CpuId{3}, CpuId{3 + 2}};
-  flow.flow.kernel.parameters = MixParameters{3, 1};
-  flow.flow.region.bytes = Bytes{1536 * kib};
-  flow.flow.rate = 1.5e9;
-  flow.memory = *parse_memory_spec("local");
-  flow.keys = {"mix", "size", "memory", "rate", "warm_up"};
-  FileScenario scenario{
-      "say \"hello\\\"", std::chrono::milliseconds(20), 0.003, {flow}, "a\nb", {}};
-  EXPECT_EQ(text_of({{}, {scenario}, {}}, {"made\nby hand"}), R"(# made?by hand
-
-# a?b
-[[scenario]]
-name = "say \"hello\\\""
-time = "20ms"
-precision = "0.3%"
-[[scenario.flow]]
-cpus = "7,1-3,5"
-kernel = "mix"
-mix = "3:1"
-size = "1536KiB"
-memory = "local"
-rate = "1500MB/s"
-warm_up = 0
-)");
 }
 
 }  // namespace

@@ -87,13 +87,7 @@ void read_placement(std::string_view text) {
   if (!again || !(*again == *cpus)) broken("a list is not read as it is written");
 }
 
-void read_scenarios_text(std::string_view text) {
-  const auto file = parse_scenarios(text, "fuzz.toml");
-  check(file);
-  if (!file) return;
-  const auto again = parse_scenarios(text_of(*file, {}), "again.toml");
-  if (!again) broken("a scenario is not read as it is written: " + full_text(again.error()));
-}
+void read_scenarios_text(std::string_view text) { check(parse_scenarios(text, "fuzz.toml")); }
 
 void read_result(std::string_view text) { check(stored_from_text(std::string(text), "fuzz.json")); }
 

@@ -40,25 +40,6 @@ else
   echo 'skipped: hwloc-info knows no memory attributes'
 fi
 
-# ---- CSV and OpenMetrics are whole
-export_ csv $tiers >"$folder/csv" || fail csv
-python3 - "$folder/csv" "$tiers" <<'END' || fail 'csv: not what the file has'
-import csv, json, sys
-rows = list(csv.DictReader(open(sys.argv[1])))
-facts = [f for r in json.load(open(sys.argv[2]))["results"] for f in r["facts"]]
-assert len(rows) == len(facts) > 10, (len(rows), len(facts))
-for row, fact in zip(rows, facts):
-    assert None not in row and None not in row.values(), row
-    assert float(row["value"]) == fact["estimate"]["value"], (row, fact)
-    assert all(row[name] == value for name, value in fact["where"].items()), (row, fact)
-END
-export_ openmetrics $tiers -o "$folder/numatlas.prom" || fail openmetrics
-[ "$(tail -n 1 "$folder/numatlas.prom")" = '# EOF' ] || fail 'openmetrics: no end'
-[ -z "$(grep -v '^#' "$folder/numatlas.prom" | sed 's/ [^ ]*$//' | sort | uniq -d)" ] || fail 'openmetrics: a series twice'
-if command -v promtool >/dev/null; then
-  promtool check metrics <"$folder/numatlas.prom" >"$folder/out" 2>&1 || fail "promtool: $(cat "$folder/out")"
-fi
-
 # ---- What is wrong is told in one line, and leaves no file behind
 refused() { # CODE TEXT WORD...
   local code=$1 text=$2 status
@@ -85,22 +66,22 @@ write("no-facts", no_facts)
 write("no-matrix", no_matrix)
 END
 refused 2 'FORM' 
-refused 2 "'excel'.*csv" excel $tiers
-refused 2 'FILE: is required' csv
-refused 6 'none.json: cannot be read' csv none.json
-refused 2 'schema_version is 99' csv "$folder/newer.json"
-refused 2 'is not JSON|not a result' markdown README.md
-refused 3 'has no figures to export' csv "$folder/no-facts.json"
+refused 2 "'csv'.*hwloc" csv $tiers
+refused 2 'FILE: is required' hwloc
+refused 6 'none.json: cannot be read' published none.json
+refused 2 'schema_version is 99' published "$folder/newer.json"
+refused 2 'is not JSON|not a result' published README.md
+refused 3 'has no figures to export' hwloc "$folder/no-facts.json"
 refused 3 'no-matrix.json: has no latency or bandwidth from CPUs of a node' hwloc "$folder/no-matrix.json"
-refused 2 '--standard: does not apply' csv $tiers --standard
-refused 2 '--machine: does not apply' csv $tiers --machine tests/topologies/knl-flat.xml
+refused 2 '--standard: does not apply' published $tiers --standard
+refused 2 '--machine: does not apply' published $tiers --machine tests/topologies/knl-flat.xml
 refused 2 'no NUMA node|has not all of the CPUs|no CPUs' hwloc $tiers --machine 'numa:2 core:1 pu:1'
-refused 6 '--output' csv $tiers -o "$folder/none/file.csv"
+refused 6 '--output' published $tiers -o "$folder/none/file.csv"
 refused 3 'no GPU' gpu-nodes $tiers
 cp $tiers "$folder/own.json"
-refused 2 '--output: .*own.json. is the file that is read' csv "$folder/own.json" -o "$folder/own.json"
+refused 2 '--output: .*own.json. is the file that is read' published "$folder/own.json" -o "$folder/own.json"
 cmp -s $tiers "$folder/own.json" || fail 'export overwrote its input'
-refused 2 'more than once|not expected|unknown' csv $tiers $tiers $tiers
+refused 2 'more than once|not expected|unknown' published $tiers $tiers $tiers
 
 [ $failures -eq 0 ] && echo 'all as expected'
 exit $((failures > 0))

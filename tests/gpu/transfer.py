@@ -288,15 +288,6 @@ def case_own_memory_wrong(trial: Trial) -> None:
     gpus.run(*SMALL, command="gpu", driver="fake_minimal").ends_with(3)
 
 
-def case_own_memory_file(trial: Trial) -> None:
-    """The plan as a file of scenarios, and that run."""
-    gpus = Gpus(trial)
-    text = gpus.run(*SMALL, "--print-scenario", command="gpu").ends_with(0).out
-    (trial.folder / "gpu.toml").write_text(text)
-    gpus.run("gpu.toml", command="run", time="20ms").ends_with(0)
-    equal(Counter(point["flows"][0]["kernel"] for point in gpus.points())["device chase"], 2, "chases")
-
-
 def case_drivers(trial: Trial) -> None:
     """What is there, and is no driver."""
     gpus = Gpus(trial)

@@ -45,25 +45,3 @@ for option in --ngpus --benchmark_bytes --iterations_per_bench --operation_type 
   ends_with 2
   warns_once "^numa_gpu_xfer_bench: error: $option is required"
 done
-
-sweep_refused() { # CODE MESSAGE WORDS...
-  local code=$1 message=$2
-  shift 2
-  run "$bin/numa_gpu_xfer_sweep" "$@"
-  ends_with "$code"
-  prints ''
-  warns_once "^numa_gpu_xfer_sweep: error: $message"
-}
-sweep_refused 2 '--ngpus: at least one GPU is required' --ngpus 1,0
-sweep_refused 2 "--ngpus: '1;2' is not a list of numbers" --ngpus '1;2'
-sweep_refused 2 "--nodes: '' is not a list of numbers" --nodes '0;'
-sweep_refused 2 "--nodes: '0,0' names a node twice" --nodes 0,0
-sweep_refused 2 "--weights: '1,2,3' are 3 weights, and the nodes '0,3' are 2" --weights 1,2,3
-sweep_refused 2 '--weights: 256 is not a weight' --weights 1,256
-sweep_refused 2 '--weights: 0 is not a weight' --weights 0,1
-sweep_refused 2 '--sizes: ' --sizes 3KiB-3.5KiB
-sweep_refused 2 "--iterations: 'many'" --iterations many
-sweep_refused 2 "--pin_memory: 'yes' is not one of 0, 1" --pin_memory yes
-sweep_refused 2 '--kernel-weights: there are no weights to set' --kernel-weights
-sweep_refused 2 '--kernel-weights: nothing is measured' --kernel-weights --weighted
-sweep_refused 6 '--json: ' --json /proc/x

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gpu_xfer.sh CASE BIN_FOLDER SOURCE_FOLDER FAKE_FOLDER: numa_gpu_xfer_bench and its sweep with the
+# gpu_xfer.sh CASE BIN_FOLDER SOURCE_FOLDER FAKE_FOLDER: numa_gpu_xfer_bench and the scripts around it with the
 # libcuda.so.1 of FAKE_FOLDER (tests/gpu). No figure of these runs is a measurement.
 set -u
 case=$1 bin=$2 source=$3 fake=$4
@@ -20,7 +20,10 @@ bench() { # GPUS BYTES ITERATIONS OPERATIONS PINNED [WORDS...]
   run timeout -k 5 60 "$folder/benchmark" --ngpus "$1" --benchmark_bytes "$2" \
     --iterations_per_bench "$3" --operation_type "$4" --pin_memory "$5" -q "${@:6}"
 }
-sweep() { run timeout -k 5 60 "$bin/numa_gpu_xfer_sweep" -q "$@"; }
+sweep() { # the real numactl
+  command -v numactl >/dev/null || { echo 'skipped: numactl is not installed' && exit 77; }
+  BENCHMARK=$folder/benchmark run env "$@" timeout -k 5 60 "$source/scripts/interleave_scripts.sh"
+}
 lines() { [ "$(wc -l <<<"$out")" -eq "$1" ] || fail "there are not $1 lines"; }
 figure='[0-9]+\.[0-9]{2,9}'
 node=$(cut -d- -f1 /sys/devices/system/node/has_memory | cut -d, -f1)
@@ -129,100 +132,54 @@ case $case in
     ends_with 3
     prints ''
     warns_once '^(benchmark|numa_gpu_xfer_bench): error: no GPU can be used: cuInit: .*there is no GPU'
-    warns 'a container needs --gpus all'
-    sweep
-    ends_with 3
-    prints ''
-    warns_once '^numa_gpu_xfer_sweep: error: no GPU can be used: cuInit: .*there is no GPU' ;;
+    warns 'a container needs --gpus all' ;;
   fails) # one row, and the others go on
     bench 3 4096 1 R 1
     ends_with 3
     warns_once 'error: --ngpus: no GPU 2; available: 0, 1$'
     set_fake MEMORY=4194304 # of the GPU
-    sweep --ngpus 1 --nodes "$node" --sizes 4KiB,64,16KiB --iterations 3
+    sweep NGPUS=1 NODES="$node" SIZES='4096 67108864 16384' ITERATIONS=3
     ends_with 5
     lines 4
     says "^1,\"$node\",4096,$row_end"
     says "^1,\"$node\",67108864,\"?failed: .*,failed,\"?failed: .*,failed\$"
     says "^1,\"$node\",16384,$row_end"
-    warns_once '^numa_gpu_xfer_sweep: error: 1 of 3 rows failed; the first: '
-    set_fake FAIL=cuMemHostRegister:1:800
-    sweep --ngpus 1 --nodes "$node" --sizes 4KiB,8KiB --iterations 3
-    ends_with 4
-    says "^1,\"$node\",4096,\"?failed: cuMemHostRegister: .*,failed\$"
-    says "^1,\"$node\",8192,$row_end" ;;
+    warns_once '^interleave_scripts.sh: error: 1 of 3 rows failed; the first: ' ;;
   wrong-data)
     set_fake CORRUPT=1
     bench 1 65536 3 R,W 1
     ends_with 70
     says '^Average host-to-device latency: - ms$'
     warns 'the copy is wrong from byte ' ;;
-  missing) # as on most machines: no node 3, no second GPU
+  missing) # as on most machines: no such node, no second GPU
     set_fake DEVICES=1
-    sweep --ngpus 1,2 --nodes "$node;1021" --sizes 1KiB,1 --iterations 3 --json out.json
-    ends_with 3
+    sweep NGPUS='1 2' NODES="$node 1021" SIZES='1024 1048576' ITERATIONS=3
+    ends_with 1
     lines 9
     [ "$(head -n 1 <<<"$out")" = "$head" ] || fail 'the first line is another'
     says "^1,\"$node\",1024,$row_end"
     says "^1,\"$node\",1048576,$row_end"
-    says '^1,"1021",1024,"?failed: .*no NUMA node 1021.*,failed,"?failed: .*,failed$'
-    says "^2,\"$node\",1024,\"?failed: --ngpus: no GPU 1; available: 0"
-    warns_once '^numa_gpu_xfer_sweep: error: 6 of 8 rows failed; the first: '
-    json out.json 'len(j["rows"]) == 8 and [r["error"] is None for r in j["rows"]].count(True) == 2'
-    json out.json 'j["rows"][0]["report"]["command"] == "transfer"' ;;
-  weighted)
-    sweep --ngpus 2 --nodes "$node" --weights 3 --sizes 8KiB --iterations 3
-    ends_with 0
-    [ "$(head -n 1 <<<"$out")" = "${head/nodes,/nodes,numa_weight,}" ] || fail 'another first line'
-    says "^2,\"$node\",\"3\",8192,$row_end"
-    # Where the system has other weights that is said once, of all rows and both directions.
-    sweep --ngpus 1 --nodes "$node" --weights 77 --sizes 8KiB,16KiB --iterations 3
-    ends_with 0
-    warns_once '^warning: latency h2d .*: pages were touched node by node in the asked pattern, because ' ;;
-  scripts) # thin callers: what they are given goes on
-    cat >sweep <<'END'
-#!/bin/sh
-printf '<%s>' "$@"
-exit 7
-END
-    chmod +x sweep
-    export NUMA_GPU_XFER_SWEEP=$folder/sweep
-    run "$source/scripts/interleave_scripts.sh" --nodes '0;0,1' -q
-    ends_with 7
-    prints '<--nodes><0;0,1><-q>'
-    run "$source/scripts/weighted_interleave_scripts.sh" --sizes '4KiB 8KiB'
-    ends_with 7
-    prints '<--weighted><--sizes><4KiB 8KiB>'
-    ln -s "$source/scripts/interleave_scripts.sh" linked
-    NUMA_GPU_XFER_SWEEP=$bin/numa_gpu_xfer_sweep run ./linked --ngpus 1 --nodes "$node" \
-      --sizes 4KiB --iterations 1 -q
-    ends_with 0
-    says "^1,\"$node\",4096,$row_end" ;;
-  killed) # SIGTERM, SIGINT and SIGKILL in the middle: what was printed stays, weights are put back
-    set_fake RATE=1073741824
+    says '^1,"1021",1024,"?failed: .*1021.*,failed,"?failed: .*,failed$'
+    says "^2,\"$node\",1024,\"failed: --ngpus: no GPU 1; available: 0"
+    warns_once '^interleave_scripts.sh: error: 6 of 8 rows failed; the first: ' ;;
+  weights) # are restored, also after a stop
     mkdir weights
-    export NUMATLAS_TEST_WEIGHTS=$folder/weights
-    for signal in 15 2 9; do
-      echo 5 >"weights/node$node"
-      rm -f weights/state
-      : >rows # those of the signal before must not be seen here
-      "$bin/numa_gpu_xfer_sweep" --ngpus 1 --nodes "$node" --weights 3 --sizes 1,2,64 \
-        --iterations 100 --kernel-weights -q >rows 2>err </dev/null &
-      pid=$!
-      until [ "$(wc -l <rows)" -ge 3 ] || ! kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
-      [ "$(<"weights/node$node")" = 3 ] || fail 'the weight is not set'
-      kill -"$signal" "$pid"
-      wait "$pid" 2>/dev/null
-      status=$? out=$(<rows) err=$(<err)
-      ends_with $((128 + signal))
-      lines 3
-      says "^1,\"$node\",\"3\",2097152,$row_end"
-      # Of a killed one its guard does it, which is not waited for.
-      for _ in $(seq 500); do
-        [ "$(<"weights/node$node")" = 5 ] && break
-        sleep 0.02
-      done
-      [ "$(<"weights/node$node")" = 5 ] || fail "the weight is not put back after signal $signal"
-    done ;;
+    for node in 0 1; do echo 5 >"weights/node$node"; done
+    cat >numactl <<'END'
+#!/bin/sh
+cat "$NUMATLAS_TEST_WEIGHTS"/node* >>set
+[ -z "$STOP" ] || kill -"$STOP" "$PPID"
+END
+    chmod +x numactl
+    for stop in '' TERM INT; do
+      rm -f set
+      BENCHMARK=/bin/true PATH=$folder:$PATH NUMATLAS_TEST_WEIGHTS=$folder/weights STOP=$stop NODES=0,1 SIZES=4096 \
+        WEIGHTS='1,2 3,4' run "$source/scripts/weighted_interleave_scripts.sh"
+      [ "$(head -n 2 set | paste -sd' ')" = '1 2' ] || fail 'the weights were not set'
+      [ "$(cat weights/*)" = $'5\n5' ] || fail "the weights are not restored after '$stop'"
+    done
+    WEIGHTS=1,2,3 NODES=0,1 BENCHMARK=/bin/true PATH=$folder:$PATH run "$source/scripts/weighted_interleave_scripts.sh"
+    ends_with 2
+    warns_once 'error: WEIGHTS: 1,2,3 has not a weight for each of the nodes 0,1$' ;;
   *) echo "unknown case $case"; exit 1 ;;
 esac

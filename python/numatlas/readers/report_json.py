@@ -1,4 +1,4 @@
-"""JSON of every command (docs/results.md of the program), topology, surveys, GPU sweeps."""
+"""JSON of every command (docs/results.md of the program), topology and surveys."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 
 from numatlas.file_error import FileError
-from numatlas.readers.csv_files import SWEEP_VIEWS
 from numatlas.readers.placement import OF_SOURCE, residency
 from numatlas.readers.stream_json import with_hosts
 from numatlas.result import FRAMES, NODES, Result, Warning, label_order
@@ -25,8 +24,6 @@ def read(path: Path, data: Json) -> Result:
     """Whatever command wrote it; see numatlas.load."""
     if data.get("command") == "survey":
         return _survey(path, data)
-    if data.get("program") == "numa_gpu_xfer_sweep":
-        return _sweep(path, data)
     if "cases" in data:
         result = _report(path, data)
         found = [_verdict(case) for case in data["cases"] if "finding" in case.get("labels", {})]
@@ -74,25 +71,6 @@ def _of_all(parts: list[Result], name: str) -> pd.DataFrame:
         return pd.DataFrame()
     kinds, frames = zip(*found, strict=True)
     return pd.concat(frames, keys=kinds, names=["command"]).reset_index("command").reset_index(drop=True)
-
-
-def _sweep(path: Path, data: Json) -> Result:
-    """As CSV of the sweep has it: the mean over the copies of all GPUs."""
-    asked = ("ngpus", "numa_nodes", "numa_weight", "access_size_bytes", "error")
-    # The copies of older files were queued.
-    metrics = ("copy_latency", "copy_time")
-    rows = []
-    for row in data["rows"]:
-        flows = _report(path, row["report"]).flows if row.get("report") else pd.DataFrame()
-        copies = flows[flows["metric"].isin(metrics)] if len(flows) else flows
-        means = copies.groupby("gpu_direction")["mean"].mean() if len(copies) else {}
-        copied = -(-row["access_size_bytes"] // 4096) * 4096
-        rows.append({key: row.get(key) for key in asked})
-        for direction, letter in (("h2d", "read"), ("d2h", "write")):
-            latency = means.get(direction)
-            rows[-1] |= {f"{letter}_latency": latency, f"{letter}_bw": copied / latency if latency else None}
-    meta = {"command": "transfer", **{key: value for key, value in data.items() if key != "rows"}}
-    return Result(path, "gpu sweep", meta, rows=pd.DataFrame(rows), views=SWEEP_VIEWS)
 
 
 def _report(path: Path, data: Json, place: str = "") -> Result:

@@ -422,7 +422,6 @@ Benchmark make() {
                     "numatlas random --operation read --threads 1 --in-flight 1,2,4,8,16,max"},
                    {"Gathers of every fourth word",
                     "numatlas random --operation gather --pattern uniform:8:4"}},
-      .without_options = {"--print-scenario"},
       .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
       .is_of_memory = true,
       .add_options = with(add_options),

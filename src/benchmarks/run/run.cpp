@@ -242,12 +242,10 @@ Benchmark make() {
       .listing = {Topic::memory, true},
       .description =
           "FILE is TOML and lists the flows that run concurrently: CPU, kernel and memory of "
-          "each. docs/scenarios.md explains it, and --print-scenario writes the plan of any other "
-          "command in this form. Options apply where the file does not say otherwise. The CPUs "
+          "each. docs/scenarios.md explains it, and examples/scenarios has files to start from. "
+          "Options apply where the file does not say otherwise. The CPUs "
           "are those of the file.",
-      .examples = {{"A bandwidth measurement, to be edited",
-                    "numatlas bandwidth --kernels copy --print-scenario >mine.toml"},
-                   {"Run it", "numatlas run mine.toml"}},
+      .examples = {{"A workload of your own", "numatlas run mine.toml"}},
       .less_memory_hint = "name smaller sizes in FILE",
       .refused_options = {"--cpus", "--threads", "--serial", "--csv"},
       .usual_pages = "base",
