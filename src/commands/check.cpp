@@ -104,16 +104,16 @@ int exit_code_of(const Checked& checked) {
   return unsure ? exit_code_of_unjudged_nodes : 0;
 }
 
-/// Hosts of --hosts that no run is of.
-Expected<std::vector<OpenHost>> absent_hosts(const std::string& file,
-                                             const std::vector<StoredRun>& runs) {
+/// Hosts of --hosts that no file is of.
+Expected<std::vector<OpenHost>> absent_hosts(const std::string& file, const Results& results) {
   std::vector<OpenHost> absent;
   if (file.empty()) return absent;
   const auto text = TRY(read_file(file, "--hosts: " + printable(file), ""));
   const auto names = parse_hosts(text);
   if (!names) return fail(about("--hosts: " + printable(file), names.error()));
   std::set<std::string> known;
-  for (const StoredRun& run : runs) known.insert(run.hosts.begin(), run.hosts.end());
+  for (const StoredRun& run : results.runs) known.insert(run.hosts.begin(), run.hosts.end());
+  for (const OpenHost& host : results.open) known.insert(host.name);
   for (const std::string& name : *names)
     if (std::ranges::none_of(known, [&](const auto& one) { return is_same_name(one, name); }))
       absent.push_back({name, "no result", "it has no result (--hosts)"});
@@ -141,7 +141,7 @@ Expected<int> run_check(const CheckOptions& options) {
   const NamedHosts named = name_hosts(results.runs);
   if (by_table) rule.expected = TRY(published_expectations(results.runs));
   results.open.insert(results.open.end(), named.open.begin(), named.open.end());
-  for (OpenHost& host : TRY(absent_hosts(options.hosts, results.runs)))
+  for (OpenHost& host : TRY(absent_hosts(options.hosts, results)))
     results.open.push_back(std::move(host));
   Checked checked = TRY(check_runs(results.runs, rule, results.open));
   for (const auto& notes : {named.notes, results.notes})
