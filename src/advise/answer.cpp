@@ -199,7 +199,7 @@ std::string advice_text(const Advice& advice) {
   const Outcome outcome = outcome_of(advice);
   const bool has_figures = outcome == Outcome::better || outcome == Outcome::none_better;
   const std::string why = has_figures ? distrust_of(report) : "";
-  std::string text = why.empty() ? report.answer + "\n" : unreliable_text(why, report.answer);
+  std::string text = with_reserve(reserve_text(why, ""), report.answer);
   text += block("Run", run_lines(advice)) + block("Observed", proof_words(advice)) + "\n";
   TextStyle style;
   style.in_brackets = !why.empty();

@@ -351,7 +351,7 @@ TEST(PeersClaim, ByTheRuleOfCheck) {
   AuditInput input{figures.machine, figures.reports, {}};
   input.now = {run_of("here", figures.machine, 350)};
   EXPECT_TRUE(make_peers_claim()->judge(input).empty());
-  input.peers = Results{{run_of("a", figures.machine, 351)}, {}, {}, {}};
+  input.peers = Results{{run_of("a", figures.machine, 351)}, {}, {}, {}, {}, {}};
   EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, not_measurable);  // two are no crowd
   for (const auto& [name, rate] : {std::pair("b", 349.0), std::pair("c", 350.5)})
     input.peers->runs.push_back(run_of(name, figures.machine, rate));
@@ -374,7 +374,7 @@ TEST(PeersClaim, OwnResultsAreItsPast) {
   };
   input.now = {at("2026-11-24T00:00:00Z", 245)};
   input.peers =
-      Results{{at("2026-11-20T00:00:00Z", 350), at("2026-11-21T00:00:00Z", 351)}, {}, {}, {}};
+      Results{{at("2026-11-20T00:00:00Z", 350), at("2026-11-21T00:00:00Z", 351)}, {}, {}, {}, {}, {}};
   EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, not_measurable);  // two are too few
   input.peers->runs.push_back(at("2026-11-22T00:00:00Z", 349));
   const ClaimVerdict fell = make_peers_claim()->judge(input).at(0);
@@ -393,7 +393,7 @@ TEST(PeersClaim, OtherKindsAreNoPeers) {
   Machine smaller = figures.machine;
   for (NumaNode& node : smaller.nodes)
     if (node.memory_total) node.memory_total = Bytes{node.memory_total->value / 2};
-  input.peers = Results{{}, {}, {}, {"results/notes.json"}};
+  input.peers = Results{{}, {}, {}, {}, {}, {"results/notes.json"}};
   for (const char* name : {"a", "b", "c"}) input.peers->runs.push_back(run_of(name, smaller, 500));
   const ClaimVerdict none = make_peers_claim()->judge(input).at(0);
   EXPECT_EQ(none.outcome, not_measurable);
