@@ -95,7 +95,7 @@ struct Vendor {
 };
 // Words that several vendors use for a product stand beside the vendor's: "Virtual Machine" is in
 // those of Microsoft and Parallels. Those without a vendor are tried last.
-constexpr std::array<Vendor, 27> virtual_vendors{{
+constexpr std::array<Vendor, 28> virtual_vendors{{
     {"QEMU", "", "KVM"},
     {"Amazon EC2", "", "KVM (Amazon EC2)"},
     {"Google", "Google Compute Engine", "KVM (Google)"},
@@ -112,6 +112,7 @@ constexpr std::array<Vendor, 27> virtual_vendors{{
     {"DigitalOcean", "Droplet", "KVM (DigitalOcean)"},
     {"Hetzner", "vServer", "KVM (Hetzner)"},
     {"Nutanix", "AHV", "KVM (Nutanix)"},
+    {"Tencent Cloud", "CVM", "KVM (Tencent)"},
     {"KVM", "", "KVM"},
     {"Bochs", "", "Bochs"},
     {"BHYVE", "", "bhyve"},
