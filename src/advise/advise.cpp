@@ -244,8 +244,8 @@ class Adviser {
 
   RaceRule rule() const {
     RaceRule rule;
-    rule.least_gain = options_.metric.higher() ? std::log1p(options_.min_effect)
-                                               : -std::log1p(-options_.min_effect);
+    rule.least_gain = options_.metric.higher() ? std::log(1 + options_.min_effect)
+                                               : -std::log(1 - options_.min_effect);
     if (!options_.runs) return rule;
     rule.least_rounds = std::min(rule.least_rounds, *options_.runs);
     rule.most_rounds = *options_.runs;

@@ -137,7 +137,7 @@ TEST(Race, ARunThatTheTimeEndedCountsForNothing) {
 
 TEST(Race, AGainBelowTheLeastIsNone) {
   RaceRule rule;
-  rule.least_gain = -std::log1p(-0.02);
+  rule.least_gain = -std::log(1 - 0.02);
   const auto best_of = [&](double cost) {
     return Race(2, rule, 3)
         .run({[&](std::size_t i) {
