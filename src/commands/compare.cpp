@@ -182,8 +182,7 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
   if (options.runs.empty())
     for (std::size_t side = 0; side < 2; ++side)
       launches[side] = without_copies(std::move(launches[side]), copies[side]);
-  const bool by_host =
-      options.runs.empty() && (of_several_hosts(launches[0]) || of_several_hosts(launches[1]));
+  const bool by_host = options.runs.empty() && are_paired_by_host(launches[0], launches[1]);
   compared.base = merged(launches[0], by_host);
   compared.now = merged(launches[1], by_host);
   compared.base.notes.insert(compared.base.notes.end(), copies[0].begin(), copies[0].end());

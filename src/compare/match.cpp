@@ -99,12 +99,6 @@ std::string hosts_text(const StoredRun& run) {
   return fmt::format("{}", fmt::join(run.hosts, " "));
 }
 
-std::vector<std::string> names_of_hosts(const StoredFile& file) {
-  std::vector<std::string> names;
-  for (const StoredRun& run : file.runs) add_once(names, hosts_text(run));
-  return names;
-}
-
 /// Launches of one command as one run. `missing`: cases that not all of them have.
 StoredRun merged_run(const std::vector<const StoredRun*>& launches, bool by_host,
                      std::vector<std::string>& missing) {
@@ -296,11 +290,13 @@ bool same_run(const StoredFile& a, const StoredFile& b) {
                             [](const StoredRun& x, const StoredRun& y) { return same_run(x, y); });
 }
 
-bool of_several_hosts(const std::vector<StoredFile>& files) {
-  std::set<std::vector<std::string>> hosts;
-  for (const StoredFile& file : files)
-    for (const StoredRun& run : file.runs) hosts.insert(run.hosts);
-  return hosts.size() > 1;
+bool are_paired_by_host(const std::vector<StoredFile>& base, const std::vector<StoredFile>& now) {
+  std::set<std::string> hosts[2];
+  for (const auto& [side, files] : {std::pair(0, &base), {1, &now}})
+    for (const StoredFile& file : *files)
+      for (const StoredRun& run : file.runs) hosts[side].insert(hosts_text(run));
+  const auto is_there = [&](const std::string& host) { return hosts[1].contains(host); };
+  return std::max(hosts[0].size(), hosts[1].size()) > 1 && std::ranges::any_of(hosts[0], is_there);
 }
 
 StoredFile merged(const std::vector<StoredFile>& launches, bool by_host) {
@@ -375,14 +371,6 @@ Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now
       return fail_usage("--metric", fmt::format("no case has '{}'", rule.metric),
                         "these have: " + metrics_text(of_base));
   }
-  const bool by_host = !of_base.empty() && !of_base.front().on.empty();
-  if (by_host && names_of_hosts(base) != names_of_hosts(now))
-    return fail(
-        ErrorKind::usage,
-        fmt::format("{} ({}) and {} ({}) have no host in common", base.file,
-                    names_text(names_of_hosts(base)), now.file, names_text(names_of_hosts(now))),
-        "several hosts are each compared with themselves: `numatlas check` compares hosts with "
-        "each other");
   const std::string one = commands_text(base), other = commands_text(now);
   if (one != other)
     return fail(

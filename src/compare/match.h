@@ -66,8 +66,9 @@ std::vector<Stored> without_copies(std::vector<Stored> all, std::vector<std::str
   return kept;
 }
 
-/// Whether files are of different hosts, or of different sets of these.
-bool of_several_hosts(const std::vector<StoredFile>& files);
+/// Whether each host is to be compared with itself: there are several, and one is on both sides.
+/// Hosts of which none is, are launches of their side.
+bool are_paired_by_host(const std::vector<StoredFile>& base, const std::vector<StoredFile>& now);
 
 /// The files of several launches of the same commands as one, whose figures are those over the
 /// launches; cases that not every file has get a note. `by_host`: of each host apart, whose name

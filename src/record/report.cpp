@@ -35,7 +35,8 @@ std::string options_text(const RunHead& run) {
   constexpr std::array<std::string_view, 9> with_value{"--json",        "--csv",     "--format",
                                                        "--dat",         "--output",  "-o",
                                                        "--openmetrics", "--samples", "--label"};
-  constexpr std::array<std::string_view, 4> flags{"-q", "--quiet", "--no-samples", "--stats"};
+  constexpr std::array<std::string_view, 5> flags{"-q", "--quiet", "--no-samples", "--stats",
+                                                  "--no-fail"};
   std::string text;
   for (std::size_t i = 0; i < run.arguments.size(); ++i) {
     const std::string& word = run.arguments[i];

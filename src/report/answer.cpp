@@ -4,11 +4,13 @@
 #include <cctype>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -217,14 +219,15 @@ const Figure* figure_of_pages(const ScenarioResult& one) {
 /// Of cases that were measured in several kinds of pages: "thp 1.31 times (1.25 to 1.37) as fast as
 /// base", of several the least and the most; "" where none were.
 std::string pages_text(const RunReport& report) {
-  using Key = std::pair<std::string, std::string>;  // name without its pages; key of its figure
+  // Its key; name without its pages; size.
+  using Key = std::tuple<std::string, std::string, std::uint64_t>;
   std::vector<std::string> kinds;
   std::map<std::string, std::map<Key, const Figure*>> by_kind;
   for (const ScenarioResult& one : report.scenarios) {
     const Figure* const figure = figure_of_pages(one);
     if (one.pages.empty() || figure == nullptr || !(figure->estimate->value > 0)) continue;
     add_once(kinds, one.pages);
-    by_kind[one.pages].try_emplace({name_but_pages(one), figure->key}, figure);
+    by_kind[one.pages].try_emplace({figure->key, name_but_pages(one), one.size.value}, figure);
   }
   if (kinds.size() < 2) return "";
   const auto base = std::ranges::find(kinds, "base");
@@ -236,7 +239,7 @@ std::string pages_text(const RunReport& report) {
     for (const auto& [key, figure] : by_kind[kind]) {
       const auto other = by_kind[reference].find(key);
       if (other == by_kind[reference].end()) continue;
-      times[words_of(key.second)].push_back(
+      times[words_of(std::get<0>(key))].push_back(
           times_as_fast(*figure->estimate, *other->second->estimate, figure->unit));
     }
     std::vector<std::string> parts;
