@@ -178,8 +178,8 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
   add_value(app, "--max-age", options->max_age, "AGE",
             "do not judge a host whose results are all older, such as 36h or 14d\n"
             "Default: 7d, and a host without a result of the last night of the others");
-  add_choice(app, "--since", options->since, named({"newest", "now"}),
-             "ages count back from the newest result of all hosts, or from now");
+  rare(add_choice(app, "--since", options->since, named({"newest", "now"}),
+                  "ages count back from the newest result of all hosts, or from now"));
   options->slow.add_to(app);
   add_value(app, "--metric", options->metric, "NAME",
             "judge only this figure, such as latency or bandwidth_sum");
