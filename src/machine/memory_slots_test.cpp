@@ -19,6 +19,7 @@
 
 #include "base/test_data.h"
 #include "base/test_tree.h"
+#include "base/tree.h"
 #include "machine/source.h"
 
 namespace numatlas {
