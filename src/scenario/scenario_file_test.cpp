@@ -378,8 +378,8 @@ TEST(ScenarioFile, WhatIsWrongAroundTheFlows) {
   EXPECT_THAT(full_text(error_in("[[scenario]]\nname = \"a\\nb\"\n[[scenario.flow]]\n" READ)),
               HasSubstr("f.toml:2:1: name: expected one line"));
   EXPECT_THAT(
-      full_text(error_in("[[scenario]]\nname = \"a\"\ntime = \"5h\"\n[[scenario.flow]]\n" READ)),
-      HasSubstr("f.toml:3:1: time: '5h' has an unknown unit of time"));
+      full_text(error_in("[[scenario]]\nname = \"a\"\ntime = \"5w\"\n[[scenario.flow]]\n" READ)),
+      HasSubstr("f.toml:3:1: time: '5w' has an unknown unit of time"));
   EXPECT_THAT(
       full_text(error_in("[[scenario]]\nname = \"a\"\nprecision = 2\n[[scenario.flow]]\n" READ)),
       HasSubstr("f.toml:3:1: precision: 2 is not a fraction"));

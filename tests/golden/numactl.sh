@@ -2,6 +2,7 @@
 # numactl.sh BIN_FOLDER SCRIPT: runs one of the interleave scripts where a stand-in for numactl tells the program what
 # the real one would have set: the machine of these tests is a recorded one.
 set -u
+cd "$(dirname -- "$2")/../tests/topologies" || exit 1
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cat >"$folder/numactl" <<'END'
