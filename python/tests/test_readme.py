@@ -42,7 +42,7 @@ def test_a_page_is_as_large_as_it_says(name):
 
 
 def test_its_answers_are_shown_by_the_documents():
-    blocks = re.findall(r"```\n(SLOW.*?|Answer.*?)```", README, re.DOTALL)
+    blocks = re.findall(r"```\n(SLOW.*?|thp: .*?)```", README, re.DOTALL)
     assert len(blocks) == 2
     documents = [(ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("operators.md", "advise.md")]
     for block, document in zip(blocks, documents, strict=True):

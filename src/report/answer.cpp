@@ -144,8 +144,9 @@ std::string choices_text(const RunReport& report) {
   const Bytes line = nearest == nullptr ? Bytes{64} : nearest->line_size.value_or(Bytes{64});
   if (strides.size() == 1 && strides.front() != compact_text(line))
     chosen.push_back("stride " + strides.front());
-  const bool said = std::ranges::any_of(
-      report.facts, [](const Fact& fact) { return !where_of(fact, "pages").empty(); });
+  const bool said = std::ranges::any_of(report.facts, [](const Fact& fact) {
+    return !where_of(fact, "pages").empty() || !where_of(fact, "page_kind").empty();
+  });
   const bool usual = machine == nullptr || pages.size() != 1 || pages.front().empty() ||
                      pages.front() == name_of(best_pages(*machine).kind);
   if (!said && !usual) chosen.push_back(pages.front() + " pages");

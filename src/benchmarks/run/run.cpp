@@ -203,7 +203,7 @@ std::vector<View> views(const RunReport& report) {
                  label_column("memory asked", "memory"),
                  label_column("on node", "memory_node"),
                  label_column("size", "size"),
-                 label_column("pages", "pages"),
+                 label_column("pages", "page_size"),
                  label_column("at most", "rate"),
                  figure_column("latency", "latency", in_ns, Part::with_interval),
                  figure_column("core to core", "core_to_core", in_ns, Part::with_interval),
