@@ -49,10 +49,11 @@ double preparation_of(const Scenario& scenario) {
 double visiting_of(const Scenario& scenario) {
   constexpr double whatever_the_size = 0.003;
   return whatever_the_size + together(scenario, [](const Flow& flow, const Preparation& each) {
-           const double touched = static_cast<double>(touched_bytes(flow).value) / bytes_of(flow);
-           return (static_cast<double>(flow.warm_up.value) * each.warm * touched +
-                   bytes_of(flow) * each.check * touched) /
-                  gib;
+           const double bytes = bytes_of(flow);
+           const double part =
+               bytes > 0 ? static_cast<double>(touched_bytes(flow).value) / bytes : 0;
+           return (static_cast<double>(flow.warm_up.value) * each.warm + bytes * each.check) *
+                  part / gib;
          });
 }
 

@@ -41,7 +41,7 @@ TEST(Points, WorkersInTurnArePartsOfOne) {
 }
 
 TEST(Points, MemoryThatIsDearIsMadeLessOften) {
-  const auto points = points_on({"--size", "16KiB,32,1GiB", "--time", "500ms", "--cpus", "0"});
+  const auto points = points_on({"--size", "16KiB,64,1GiB", "--time", "500ms", "--cpus", "0"});
   EXPECT_THAT(first_sittings(points), ElementsAre(1, 1, 5));
   EXPECT_EQ(points[0].later_sitting, 1) << "cheap: anew for each visit";
   EXPECT_EQ(points[1].later_sitting, 5) << "once for the first, once for the others";
@@ -54,7 +54,7 @@ TEST(Points, ALongPlanSaysHowLongItTakes) {
     return time_text(time_needed(points_on(words, command), options), options, false);
   };
   EXPECT_EQ(text({"--size", "16KiB,32KiB", "--time", "1s", "--cpus", "0"}),
-            "about 2.1 s: 2 cases of 1 s, and 0 s to prepare memory");
+            "about 2.2 s: 2 cases of 1 s, and 0 s to prepare memory");
   EXPECT_EQ(text({"--size", "16KiB,32KiB", "--time", "8s", "--cpus", "0"}),
             "about 16 s: 2 cases of 8 s, and 0 s to prepare memory");
   EXPECT_EQ(text({"--size", "4GiB", "--visits", "7", "--time", "1s", "--cpus", "0"}),
@@ -76,10 +76,10 @@ TEST(Points, WithoutATimeAllCasesTakeTenSecondsAtMost) {
     return time_needed(points, options).seconds;
   };
   EXPECT_NEAR(needed({"--size", "16KiB", "--cpus", "0"}), 0.55, 0.05) << "less needs less";
-  std::string sizes = "1MiB";
-  for (int i = 2; i <= 30; ++i) sizes += "," + std::to_string(i) + "MiB";
+  std::string sizes = "4KiB";
+  for (int i = 2; i <= 30; ++i) sizes += "," + std::to_string(4 * i) + "KiB";
   EXPECT_DOUBLE_EQ(needed({"--size", sizes, "--cpus", "0"}), 10);
-  for (int i = 31; i <= 200; ++i) sizes += "," + std::to_string(i) + "MiB";
+  for (int i = 31; i <= 200; ++i) sizes += "," + std::to_string(4 * i) + "KiB";
   EXPECT_DOUBLE_EQ(needed({"--size", sizes, "--cpus", "0"}), 20) << "five visits of 20 ms each";
 }
 
@@ -91,7 +91,7 @@ TEST(Points, MemoryIsMadeAnewForEachVisitThatWasAskedFor) {
 
 TEST(Points, MemoryThatIsDearIsMadeOnceWhereTheOptionsSaySo) {
   const auto prepared =
-      testing::prepare("latency", {"--size", "16KiB,32MiB,1GiB", "--time", "500ms", "--cpus", "0"},
+      testing::prepare("latency", {"--size", "16KiB,64MiB,1GiB", "--time", "500ms", "--cpus", "0"},
                        "numa:2 core:2 pu:1");
   ASSERT_TRUE(prepared);
   const auto plan = prepared->run.benchmark.plan(prepared->input());
