@@ -201,18 +201,23 @@ Expected<RunReport> Run::go(Setup setup) {
 
 /// Runs a plan on the null engine, which takes no time, for what only shows in a report.
 Expected<void> rehearse(const Benchmark& benchmark, const RunOptions& asked, Comm& comm,
-                        const Setup& setup) {
+                        Setup setup) {
   // Passes of hosts are looked at by every host, in its own time.
   if (benchmark.reduced_to_hosts) return {};
   RunOptions options = asked;
   options.null_engine = options.quiet = true;
   options.visits = 1;
   options.process_memory.reset();
-  const Seconds time(options.time_of_run());
+  // One short visit to each point, as the samples of thousands of workers are made one by one.
+  options.time_of_all = false;
+  options.limit = Nanoseconds{0};
+  options.stop.time = std::chrono::milliseconds(10);
+  for (PlannedScenario& planned : setup.plan) planned.scenario.stop.time = options.stop.time;
+  const Seconds time(options.stop.time);
   const RunHooks hooks;
   Session session(comm, {.time = time, .visits = 1, .seed = options.seed, .null_engine = true},
                   [](SessionPart&) { return Expected<void>(); });
-  auto ran = session.add(benchmark, options, hooks, setup, time);
+  auto ran = session.add(benchmark, options, hooks, std::move(setup), time);
   if (session.parts().empty()) return ran;
   if (ran) ran = session.finish();
   return session.conclude(ran);
