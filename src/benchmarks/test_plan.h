@@ -9,6 +9,7 @@
 
 #include "benchmarks/parse.h"
 #include "machine/source.h"
+#include "run/check_plan.h"
 #include "run/runner.h"
 
 namespace numatlas::testing {
@@ -61,7 +62,9 @@ inline Expected<Prepared> prepare(const std::string& command, const Words& words
 template <class AnyMachine>
 Expected<Plan> plan_on(const std::string& command, const Words& words, const AnyMachine& machine) {
   const auto prepared = TRY(prepare(command, words, machine));
-  return prepared.run.benchmark.plan(prepared.input());
+  auto plan = TRY(prepared.run.benchmark.plan(prepared.input()));
+  TRY(check_plan(plan, command));
+  return plan;
 }
 
 /// Fails the test where there is no plan.

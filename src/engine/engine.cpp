@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <new>
 #include <optional>
-#include <set>
 #include <thread>
 #include <utility>
 
@@ -100,15 +99,6 @@ std::vector<Job> RealEngine::jobs_of(const Scenario& scenario) {
 }
 
 Expected<std::vector<Trace>> RealEngine::run(const Scenario& scenario) {
-  std::set<int> workers;
-  for (const Flow& flow : scenario.flows) {
-    if (!workers.insert(flow.worker).second) {
-      return fail(
-          ErrorKind::internal,
-          fmt::format("scenario {}: worker {} has two flows, which it could only run in turn",
-                      scenario.name, flow.worker));
-    }
-  }
   std::vector<Job> jobs = jobs_of(scenario);
   TRY(run_jobs(scenario, jobs));
   std::vector<Trace> traces;

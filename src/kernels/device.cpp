@@ -13,7 +13,7 @@ namespace numatlas {
 namespace {
 
 /// Of a GPU's memory: it fills it itself, and warms up with it.
-constexpr Preparation of_device{0.1, 0.005};
+constexpr Preparation of_device{0.1, 0.005, 0.02};
 
 }  // namespace
 

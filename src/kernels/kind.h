@@ -25,10 +25,12 @@ struct SimulatedStep {
 /// Time to get a GiB of memory ready on a usual server of these years.
 struct Preparation {
   double fill = 0.4;  ///< seconds: first touch, and a pass of stores
-  double warm = 0.1;  ///< seconds: what is touched before the first sample, as bandwidth goes
+  // In each visit, also to memory that is at hand:
+  double warm = 0.1;   ///< seconds: what is touched before the first sample, as bandwidth goes
+  double check = 0.1;  ///< seconds: all of the memory is looked at afterwards
 };
 /// Of a chain: it is built and proven; lines are touched in a random order.
-inline constexpr Preparation of_chain{1.2, 0.5};
+inline constexpr Preparation of_chain{1.2, 0.5, 0};
 
 /// A kernel. Of its functions a kernel names those that it needs.
 struct KernelKind {

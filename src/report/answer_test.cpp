@@ -43,6 +43,27 @@ TEST(Answer, TheFirstHeadingsInOneLine) {
             "Idle latency: memory 163 ns (256 MiB), L1 1.20 ns; Bandwidth: best 45.3 GB/s\n");
 }
 
+TEST(Answer, OfSeveralGpusItIsThatOfAll) {
+  RunReport report = testing::report();
+  report.engine = "threads";
+  const auto of_gpu = [](const char* gpu, const char* line, double rate) {
+    Fact one = fact("", line, "B/s", rate);
+    one.heading = std::string("GPU ") + gpu;
+    one.where = {{"gpu", gpu}};
+    return one;
+  };
+  report.facts = {of_gpu("0", "copies to it {} (node 0)", 55e9),
+                  of_gpu("0", "copies from it {} (node 0)", 56e9)};
+  EXPECT_EQ(answer_text(report),
+            "GPU 0: copies to it 55.0 GB/s (node 0), copies from it 56.0 GB/s (node 0)\n");
+  for (const char* gpu : {"1", "2", "3", "4", "5"}) {
+    report.facts.push_back(of_gpu(gpu, "copies to it {} (node 1)", gpu[0] == '5' ? 25e9 : 54e9));
+    report.facts.push_back(of_gpu(gpu, "copies from it {} (node 1)", 56e9));
+  }
+  EXPECT_EQ(answer_text(report),
+            "each of 6 GPUs: copies to it 25.0 to 55.0 GB/s, copies from it 56.0 GB/s\n");
+}
+
 TEST(Answer, AMatrixIsItsSpans) {
   RunReport report = testing::report();
   report.engine = "threads";

@@ -1,28 +1,71 @@
 #include "run/estimate_time.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 
 #include "kernels/kind.h"
+#include "record/estimate.h"
+#include "run/levels.h"
+#include "run/rounds.h"
 
 namespace numatlas {
 
-double preparation_of(const Scenario& scenario) {
-  // Of a usual server of these years. Flows are prepared together, until the memory has no more to
-  // give.
-  constexpr double shared_per_gib = 0.06;
-  constexpr double whatever_the_size = 0.005;
+namespace {
+
+/// Seconds for the flows of a scenario, which work together until the memory has no more to give;
+/// `of_flow`: of one of them alone.
+template <class OfFlow>
+double together(const Scenario& scenario, const OfFlow& of_flow) {
+  // Of a usual server of these years.
+  constexpr double shared = 0.15;
   double slowest = 0, all = 0;
   for (const Flow& flow : scenario.flows) {
     if (flow.shares) continue;
-    const double bytes = static_cast<double>(flow.region.bytes.value) +
-                         (flow.source ? static_cast<double>(flow.source->bytes.value) : 0);
-    const Preparation each = kind_of(flow.kernel).preparation;
-    const double warm = static_cast<double>(flow.warm_up.value);
-    slowest = std::max(slowest, (bytes * each.fill + warm * each.warm) / gib);
-    all += bytes / gib * shared_per_gib;
+    const double alone = of_flow(flow, kind_of(flow.kernel).preparation);
+    slowest = std::max(slowest, alone);
+    all += alone * shared;
   }
-  return whatever_the_size + std::max(slowest, all);
+  return std::max(slowest, all);
+}
+
+double bytes_of(const Flow& flow) {
+  return static_cast<double>(flow.region.bytes.value) +
+         (flow.source ? static_cast<double>(flow.source->bytes.value) : 0);
+}
+
+}  // namespace
+
+double preparation_of(const Scenario& scenario) {
+  constexpr double whatever_the_size = 0.005;
+  // Of pages that are touched, however little of them is written.
+  constexpr double touch = 0.3;
+  return whatever_the_size + together(scenario, [](const Flow& flow, const Preparation& each) {
+           const double written = static_cast<double>(touched_bytes(flow).value);
+           return (bytes_of(flow) * touch + written * (each.fill - touch)) / gib;
+         });
+}
+
+double visiting_of(const Scenario& scenario) {
+  constexpr double whatever_the_size = 0.003;
+  return whatever_the_size + together(scenario, [](const Flow& flow, const Preparation& each) {
+           const double bytes = bytes_of(flow);
+           const double part =
+               bytes > 0 ? static_cast<double>(touched_bytes(flow).value) / bytes : 0;
+           return (static_cast<double>(flow.warm_up.value) * each.warm + bytes * each.check) *
+                  part / gib;
+         });
+}
+
+void choose_time(RunOptions& options, const Benchmark& benchmark, const Setup& setup) {
+  constexpr std::chrono::duration<double> usual{10};
+  const auto cases = std::ranges::count_if(setup.skips, [](const auto& skip) { return !skip; });
+  const double part = benchmark.time_until(0);
+  const auto least = static_cast<double>(least_visits) * shortest_window *
+                     (static_cast<double>(cases) / (part > 0 ? part : 1));
+  Nanoseconds& time = options.time_of_all ? options.stop.time : options.limit;
+  if (!options.time_of_all) time = std::chrono::duration_cast<Nanoseconds>(usual);
+  time = std::max(time, std::chrono::duration_cast<Nanoseconds>(least));
 }
 
 double least_time_of(const Benchmark& benchmark, const Setup& setup) {
@@ -31,7 +74,8 @@ double least_time_of(const Benchmark& benchmark, const Setup& setup) {
   double seconds = 0;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     if (setup.skips[i]) continue;
-    seconds += recorded_per_point + preparation_of(setup.plan[i].scenario);
+    const Scenario& scenario = setup.plan[i].scenario;
+    seconds += recorded_per_point + preparation_of(scenario) + visiting_of(scenario);
   }
   const double part_of_plan = benchmark.time_until(0);
   // What is refined works on memory like that of the plan, much of which is at hand already.

@@ -6,9 +6,16 @@
 
 namespace numatlas {
 
-/// Seconds to get a scenario ready: to touch its memory, to build and prove its chains, and to
-/// warm up. Pure.
+/// Seconds to get the memory of a scenario ready: to touch it, and to build and prove its chains.
+/// Pure.
 double preparation_of(const Scenario& scenario);
+/// Seconds of each visit beside its measuring, also to memory that is at hand: to warm up, and to
+/// check what the kernels did. Pure.
+double visiting_of(const Scenario& scenario);
+
+/// The time of a run where none was given: what its option says, for all points together 10 s at
+/// most; more for many, so that each can have visits enough for an interval.
+void choose_time(RunOptions& options, const Benchmark& benchmark, const Setup& setup);
 
 /// Seconds that a plan takes at least, with little time to record each point, and what is refined
 /// afterwards. Pure.

@@ -30,6 +30,24 @@ TEST(EstimateTime, FlowsAreReadiedTogetherUntilTheMemoryHasNoMore) {
   EXPECT_GT(preparation_of(many), 2 * preparation_of(one));
 }
 
+TEST(EstimateTime, CheckingMemoryTakesTimeInEachVisit) {
+  Scenario small, large;
+  small.flows = {chase_over(mib)};
+  large.flows = {chase_over(gib)};
+  for (Scenario* one : {&small, &large}) one->flows.front().kernel = kernel_named("read");
+  EXPECT_GT(visiting_of(large), 10 * visiting_of(small));
+  EXPECT_LT(visiting_of(large), preparation_of(large));
+  large.flows.front().kernel = kernel_named("random-update");
+  EXPECT_GT(visiting_of(large), 0.3) << "every access is undone";
+}
+
+TEST(EstimateTime, OnlyLinesThatAChainTouchesAreWritten) {
+  Scenario dense, sparse;
+  dense.flows = sparse.flows = {chase_over(gib)};
+  sparse.flows.front().kernel.as<ChaseParameters>().stride = Bytes{2 * mib};
+  EXPECT_LT(preparation_of(sparse), preparation_of(dense) / 2);
+}
+
 TEST(EstimateTime, SharedMemoryIsReadiedOnce) {
   Scenario scenario;
   scenario.flows = {chase_over(mib), chase_over(gib)};

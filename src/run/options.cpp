@@ -117,6 +117,7 @@ void CommonOptions::add_to(CLI::App& app, const Benchmark& benchmark,
   for (const std::string& name : without) {
     CLI::Option* const option = app.get_option(name);
     if (option == process_memory_option_) process_memory_option_ = nullptr;
+    if (option == time_option_) time_option_ = nullptr;
     if (name == "--stats") options_.style.all_notes = true;  // which no option would show
     app.remove_option(option);
   }
@@ -199,10 +200,18 @@ void CommonOptions::add_measurement(CLI::App& app, const TimeOption& time) {
                           "value",
                           parse_part)));
   options_.time_of_all = time.of_all;
-  measure(add_parsed(app, "--time", options_.stop.time, time.text, "TIME",
-                     fmt::format("time limit of {}\nIn seconds, or with a unit",
-                                 time.of_all ? "all cases together" : "each case"),
-                     parse_time));
+  const char* const without =
+      time.fixed    ? ""
+      : time.of_all ? ". Without it more than 100 cases have 100 ms each"
+                    : ". Without it all cases together take about 10 s at most, or 100 ms each if "
+                      "that is more";
+  CLI::Option* const option =
+      add_parsed(app, "--time", options_.stop.time, time.text, "TIME",
+                 fmt::format("time limit of {}\nIn seconds, or with a unit{}",
+                             time.of_all ? "all cases together" : "each case", without),
+                 parse_time);
+  measure(option);
+  time_option_ = time.fixed ? nullptr : option;
   measure(rare(add_parsed(app, "--visits", options_.visits, "", "N",
                           "measure each case N times, each in new memory (default: 5 to 10)\n"
                           "By default, a case ends once --precision is met; on a virtual machine, "
@@ -285,6 +294,7 @@ Expected<RunOptions> CommonOptions::parse() const {
       return fail_usage("--noise", "works only with the null engine", "add --engine null");
     options.noise = TRY(of_option("--noise", parse_noise(noise_)));
   }
+  options.time_is_usual = time_option_ != nullptr && time_option_->count() == 0;
   if (process_memory_option_ != nullptr && process_memory_option_->count() > 0)
     options.process_memory = process_memory_;
   if (options.process_memory && !options.process_memory->empty() &&

@@ -25,6 +25,8 @@ struct Benchmark;
 struct TimeOption {
   const char* text = "500ms";  ///< when it is not given
   bool of_all = false;         ///< for all points together, shared among them; else for each
+  /// It holds however many cases there are, as the plan is made for it or has times of its own.
+  bool fixed = false;
 };
 
 /// As read and checked.
@@ -47,6 +49,9 @@ struct RunOptions {
   bool quiet = false;
   StopRule stop;  ///< of each point; its time is for all together where `time_of_all`
   bool time_of_all = false;
+  bool time_is_usual = false;  ///< --time was not given; the run may choose (run/estimate_time.h)
+  /// Of all points together, where `stop` is that of each: they have fewer visits then. 0: none.
+  Nanoseconds limit{0};
   double precision = 0.01;  ///< a point is known well enough with such a half width over its visits
   int visits = 0;           ///< of each point; 0: until it is known well enough
   Nanoseconds spread{0};    ///< the visits of a point are spread over at least this long
@@ -62,6 +67,8 @@ struct RunOptions {
   std::optional<NoiseSpec> noise;             ///< of the null engine
   std::optional<std::string> process_memory;  ///< rank or "all"
 
+  /// Of all points together; of points that each have a time without a limit: of one.
+  Nanoseconds time_of_run() const { return limit.count() > 0 ? limit : stop.time; }
   /// The plan is printed, and nothing is run.
   bool only_plans() const { return dry_run; }
 };
@@ -87,6 +94,7 @@ class CommonOptions {
   RunOptions options_;                            ///< of what is read one by one
   bool no_samples_ = false;                       ///< accepted, and without effect
   CLI::Option* process_memory_option_ = nullptr;  ///< the app's; its value may be left out
+  const CLI::Option* time_option_ = nullptr;      ///< the app's, where the run may choose the time
 };
 
 /// "4", "1-8" or "1,2,4,8" as the numbers of `option`, each from 1 to `most`, ascending.

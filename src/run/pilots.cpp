@@ -231,10 +231,13 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
   double time = 0;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     const Scenario& scenario = setup.plan[i].scenario;
-    if (!setup.skips[i]) time += Seconds(scenario.stop.time).count() + preparation_of(scenario);
+    if (!setup.skips[i])
+      time +=
+          Seconds(scenario.stop.time).count() + preparation_of(scenario) + visiting_of(scenario);
     if (!setup.plan[i].system_weights.empty()) return {};
   }
   if (options.time_of_all) time = Seconds(options.stop.time).count();
+  if (options.limit.count() > 0) time = std::min(time, Seconds(options.limit).count());
   time = std::max({time, Seconds(options.spread).count(), session.count()});
   RunOptions quick = options;
   quick.ignore_side_caches = true;  // a pilot has to be prepared in little time
@@ -248,7 +251,8 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
         auto pilot = kind.gpu ? plan_on_gpu(setup, kind) : plan_on_cpus(input, kind, part);
         if (!pilot) continue;
         constexpr double part_for_preparing = part_of_time / 2;
-        const double more = preparation_of(pilot->scenario) + 2 * Seconds(window).count();
+        const double more = preparation_of(pilot->scenario) + visiting_of(pilot->scenario) +
+                            2 * Seconds(window).count();
         if (preparing + more > part_for_preparing * time) continue;
         preparing += more;
         pilots.push_back(*std::move(pilot));

@@ -1,5 +1,5 @@
 // The plan of a run, for people and for programs.
-#include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -12,6 +12,7 @@
 #include "engine/sharing.h"
 #include "kernels/stream_loops.h"
 #include "record/report_fields.h"
+#include "run/rounds.h"
 #include "run/setup.h"
 
 namespace numatlas {
@@ -84,6 +85,12 @@ std::string left_out_text(const Setup& setup) {
              : fmt::format("CPUs {} are left out: no case uses them\n", to_list(left));
 }
 
+/// What the plan takes before anything is refined.
+TimeNeeded time_of(const Setup& setup, const RunOptions& options) {
+  return time_needed(points_of(setup.plan, setup.skips, 0, options.time_of_run(), options),
+                     options);
+}
+
 }  // namespace
 
 json plan_json(const Setup& setup) {
@@ -138,6 +145,8 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
   if (options.format == "json") {
     json plan = plan_json(setup);
     if (!options.placement_notes.empty()) plan["placement"] = options.placement_notes;
+    if (const double seconds = time_of(setup, options).seconds; seconds > 0)
+      plan["seconds"] = std::round(seconds * 10) / 10;
     return pretty(plan);
   }
   std::string text = count_text(setup.layout.workers.size(), "worker") + ":\n";
@@ -151,10 +160,9 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
                         place.memory.text());
   }
   for (const std::string& note : options.placement_notes) text += note + "\n";
-  if (options.time_of_all) {
-    text += fmt::format("time: {:g} s for all cases together\n",
-                        std::chrono::duration<double>(options.stop.time).count());
-  }
+  const std::string time =
+      time_text(time_of(setup, options), options, may_end_early(options, setup.machines));
+  if (!time.empty()) text += "time: " + time + "\n";
   text += count_text(setup.plan.size(), "case") + ":\n";
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     const Scenario& scenario = setup.plan[i].scenario;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "engine/sharing.h"
 #include "kernels/permutation.h"
+#include "machine/identity.h"
 #include "run/estimate_time.h"
 
 namespace numatlas {
@@ -77,7 +78,8 @@ Needs needs_of(std::span<const PlanPoints> plans, int target) {
       if (point.ended || point.skipped || more <= 0) continue;
       needs.visits += more * static_cast<double>(point.count);
       needs.time = std::max(needs.time, point.time.count());
-      needs.preparing += sittings_for(point, more) * point.preparation * plan.slower;
+      needs.preparing +=
+          (sittings_for(point, more) * point.preparation + more * point.visiting) * plan.slower;
     }
   }
   return needs;
@@ -88,6 +90,10 @@ Needs needs_of(std::span<const PlanPoints> plans, int target) {
 int fixed_visits(const RunOptions& options) {
   if (options.visits > 0) return options.visits;
   return options.spread.count() > 0 ? most_visits : 0;
+}
+
+bool may_end_early(const RunOptions& options, const std::vector<Machine>& machines) {
+  return fixed_visits(options) == 0 && std::ranges::none_of(machines, is_virtual);
 }
 
 std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
@@ -113,6 +119,7 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
     if (skips[i]) continue;
     point.skipped = false;
     point.preparation += preparation_of(planned.scenario);
+    point.visiting += visiting_of(planned.scenario);
     ++scenarios;
   }
   for (PointRun& point : points) {
@@ -136,30 +143,46 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
   return points;
 }
 
-std::string time_text(std::span<const PointRun> points, const RunOptions& options) {
-  constexpr double is_long = 10;
+TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& options) {
   const int fixed = fixed_visits(options);
-  const double asked = Seconds(options.stop.time).count();
-  std::size_t cases = 0;
-  double measuring = 0, preparing = 0;
+  const bool divides = options.time_of_all || options.limit.count() > 0;
+  TimeNeeded needed;
+  double measuring = 0, least = 0;
   for (const PointRun& point : points) {
-    if (point.once) return "";  // it takes as many passes as it takes
+    if (point.once) return {};  // it takes as many passes as it takes
     if (point.skipped) continue;
     const double count = static_cast<double>(point.count);
-    cases += point.count;
-    measuring += options.time_of_all ? shortest_window.count() * count : point.time.count() * count;
     const int visits = fixed > 0 ? fixed : options.time_of_all ? 1 : most_visits;
-    preparing += sittings_for(point, visits) * point.preparation;
+    const double window = options.time_of_all && fixed == 0 ? 0 : point.time.count() / visits;
+    needed.cases += point.count;
+    measuring += visits * (std::max(shortest_window.count(), window) * count + point.visiting);
+    needed.preparing += sittings_for(point, visits) * point.preparation;
+    least += point.preparation +
+             point.first_sitting * (shortest_window.count() * count + point.visiting);
   }
-  const double all = std::max(measuring + preparing, options.time_of_all ? asked : 0);
-  if (cases == 0 || options.spread.count() > 0 || all < is_long) return "";
-  const std::string text = fmt::format("about {:.0f} s: {}", all, count_text(cases, "case"));
-  if (!options.time_of_all)
+  if (needed.cases == 0 || options.spread.count() > 0) return {};
+  needed.seconds = measuring + needed.preparing;
+  if (!divides || fixed > 0) return needed;
+  const double time = Seconds(options.time_of_run()).count();
+  const double all = std::max(least, options.time_of_all ? time : std::min(time, needed.seconds));
+  needed.preparing *= std::min(1.0, all / needed.seconds);
+  needed.seconds = all;
+  return needed;
+}
+
+std::string time_text(const TimeNeeded& needed, const RunOptions& options, bool may_end_early) {
+  if (needed.seconds == 0) return "";
+  const bool divided =
+      fixed_visits(options) == 0 && (options.time_of_all || options.limit.count() > 0);
+  const std::string text =
+      fmt::format("{} {:.{}f} s: {}", may_end_early ? "at most" : "about", needed.seconds,
+                  needed.seconds < 3 ? 1 : 0, count_text(needed.cases, "case"));
+  if (!divided)
     return text + fmt::format(" of {:g} s, and {:.0f} s to prepare memory",
-                              measuring / static_cast<double>(cases), preparing);
-  return preparing < asked / 2
+                              Seconds(options.stop.time).count(), needed.preparing);
+  return needed.preparing < needed.seconds / 4
              ? text
-             : text + fmt::format(", {:.0f} s of it to prepare memory", preparing);
+             : text + fmt::format(", {:.0f} s of it to prepare memory", needed.preparing);
 }
 
 std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round,
@@ -198,7 +221,7 @@ TimeLeft divide_time(std::span<const PlanPoints> plans, const PointRun& next, do
     if (needs.visits == 0) {
       // All have what they need at least: one more for the point at hand.
       const double window = std::max(longest, part * next.time.count());
-      const double needed = sittings_for(next, 1) * next.preparation * slower +
+      const double needed = (sittings_for(next, 1) * next.preparation + next.visiting) * slower +
                             static_cast<double>(next.count) * window;
       return {target, Seconds(left >= needed ? window : 0)};
     }

@@ -21,6 +21,7 @@ struct PointRun {
   std::size_t first = 0, count = 0;  ///< scenarios of the plan: several where workers take turns
   std::size_t neighbours = 0;        ///< points that work on the same memory share this number
   double preparation = 0;            ///< seconds, as estimated
+  double visiting = 0;               ///< seconds of each visit beside its measuring, as estimated
   std::chrono::duration<double> time{0};  ///< to be measured for, at most
   /// Visits for which the memory is made once, in the first round and in the later ones.
   int first_sitting = 1, later_sitting = 1;
@@ -45,6 +46,9 @@ constexpr std::chrono::duration<double> shortest_window{0.02};
 
 /// As many visits as --visits says, or --spread means without it; 0: as many as it takes.
 int fixed_visits(const RunOptions& options);
+/// Whether a point may end once it is known well enough, and not only with its time or visits: a
+/// virtual machine changes its speed within seconds and more, when its CPUs are moved.
+bool may_end_early(const RunOptions& options, const std::vector<Machine>& machines);
 
 /// The points of the plan from scenario `from` on, with their times (those of the options, or equal
 /// parts of a time for all). Memory is made anew for each visit, or less often where that would
@@ -53,9 +57,16 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
                                 const std::vector<std::optional<Error>>& skips, std::size_t from,
                                 std::chrono::duration<double> time, const RunOptions& options);
 
-/// How long a plan of these points takes, as estimated: "about 40 s: 12 cases of 1 s, and 28 s to
-/// prepare memory"; "" where that is short, or cannot be told.
-std::string time_text(std::span<const PointRun> points, const RunOptions& options);
+/// How long the points of a plan take, as estimated.
+struct TimeNeeded {
+  double seconds = 0;    ///< of all; 0: it cannot be told
+  double preparing = 0;  ///< of these, to prepare memory
+  std::size_t cases = 0;
+};
+TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& options);
+/// "about 40 s: 12 cases of 1 s, and 28 s to prepare memory"; "at most 40 s" where points may end
+/// before (`may_end_early`); "" where it cannot be told.
+std::string time_text(const TimeNeeded& needed, const RunOptions& options, bool may_end_early);
 
 /// The points that have not ended, as indices, in the order of a round: that of the plan in the
 /// first, so that what is left of a stopped run is its beginning; shuffled by the seed in the later

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "benchmarks/test_plan.h"
+#include "run/estimate_time.h"
 
 namespace numatlas {
 namespace {
@@ -40,7 +41,7 @@ TEST(Points, WorkersInTurnArePartsOfOne) {
 }
 
 TEST(Points, MemoryThatIsDearIsMadeLessOften) {
-  const auto points = points_on({"--size", "16KiB,32,1GiB", "--time", "500ms", "--cpus", "0"});
+  const auto points = points_on({"--size", "16KiB,64,1GiB", "--time", "500ms", "--cpus", "0"});
   EXPECT_THAT(first_sittings(points), ElementsAre(1, 1, 5));
   EXPECT_EQ(points[0].later_sitting, 1) << "cheap: anew for each visit";
   EXPECT_EQ(points[1].later_sitting, 5) << "once for the first, once for the others";
@@ -49,15 +50,37 @@ TEST(Points, MemoryThatIsDearIsMadeLessOften) {
 TEST(Points, ALongPlanSaysHowLongItTakes) {
   const auto text = [](const testing::Words& words, const std::string& command = "latency") {
     const auto prepared = testing::prepare(command, words, "numa:2 core:2 pu:1");
-    return time_text(points_on(words, command), prepared->run.options);
+    const RunOptions& options = prepared->run.options;
+    return time_text(time_needed(points_on(words, command), options), options, false);
   };
-  EXPECT_EQ(text({"--size", "16KiB,32KiB", "--time", "1s", "--cpus", "0"}), "");
+  EXPECT_EQ(text({"--size", "16KiB,32KiB", "--time", "1s", "--cpus", "0"}),
+            "about 2.2 s: 2 cases of 1 s, and 0 s to prepare memory");
   EXPECT_EQ(text({"--size", "16KiB,32KiB", "--time", "8s", "--cpus", "0"}),
             "about 16 s: 2 cases of 8 s, and 0 s to prepare memory");
   EXPECT_EQ(text({"--size", "4GiB", "--visits", "7", "--time", "1s", "--cpus", "0"}),
             "about 35 s: 1 case of 1 s, and 34 s to prepare memory");
   EXPECT_EQ(text({"--pages", "base", "--page-counts", "8,16", "--time", "20s"}, "tlb"),
             "about 20 s: 4 cases");
+}
+
+TEST(Points, WithoutATimeAllCasesTakeTenSecondsAtMost) {
+  const auto needed = [](const testing::Words& words) {
+    auto prepared = testing::prepare("latency", words, "numa:2 core:2 pu:1");
+    Setup setup;
+    setup.plan = *prepared->run.benchmark.plan(prepared->input());
+    setup.skips.resize(setup.plan.size());
+    RunOptions& options = prepared->run.options;
+    EXPECT_TRUE(options.time_is_usual);
+    choose_time(options, prepared->run.benchmark, setup);
+    const auto points = points_of(setup.plan, setup.skips, 0, options.time_of_run(), options);
+    return time_needed(points, options).seconds;
+  };
+  EXPECT_NEAR(needed({"--size", "16KiB", "--cpus", "0"}), 0.55, 0.05) << "less needs less";
+  std::string sizes = "4KiB";
+  for (int i = 2; i <= 30; ++i) sizes += "," + std::to_string(4 * i) + "KiB";
+  EXPECT_DOUBLE_EQ(needed({"--size", sizes, "--cpus", "0"}), 10);
+  for (int i = 31; i <= 200; ++i) sizes += "," + std::to_string(4 * i) + "KiB";
+  EXPECT_DOUBLE_EQ(needed({"--size", sizes, "--cpus", "0"}), 20) << "five visits of 20 ms each";
 }
 
 TEST(Points, MemoryIsMadeAnewForEachVisitThatWasAskedFor) {
@@ -68,7 +91,7 @@ TEST(Points, MemoryIsMadeAnewForEachVisitThatWasAskedFor) {
 
 TEST(Points, MemoryThatIsDearIsMadeOnceWhereTheOptionsSaySo) {
   const auto prepared =
-      testing::prepare("latency", {"--size", "16KiB,32MiB,1GiB", "--time", "500ms", "--cpus", "0"},
+      testing::prepare("latency", {"--size", "16KiB,64MiB,1GiB", "--time", "500ms", "--cpus", "0"},
                        "numa:2 core:2 pu:1");
   ASSERT_TRUE(prepared);
   const auto plan = prepared->run.benchmark.plan(prepared->input());

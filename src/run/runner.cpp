@@ -19,12 +19,15 @@
 #include "report/file.h"
 #include "report/reporter.h"
 #include "report/samples_file.h"
+#include "run/estimate_time.h"
 #include "run/place_words.h"
 #include "run/session.h"
 #include "run/setup.h"
 
 namespace numatlas {
 namespace {
+
+using Seconds = std::chrono::duration<double>;
 
 /// What can be known to be wrong before any work: files that cannot be written, formats that have
 /// no place for what is asked, ranks that are not there.
@@ -66,7 +69,7 @@ class Run {
 
  private:
   SessionOptions session_options() {
-    const std::chrono::duration<double> time(options_.stop.time);
+    const Seconds time(options_.time_of_run());
     const bool pilots = hooks_.pilots && !benchmark_.reduced_to_hosts;
     // What cannot be written now is told of at the end.
     return {.time = time,
@@ -171,7 +174,7 @@ Expected<void> Run::output(const Expected<void>& ran) {
 }
 
 Expected<RunReport> Run::go(Setup setup) {
-  const std::chrono::duration<double> time(options_.stop.time);
+  const Seconds time(options_.time_of_run());
   keeps_whole_ = root() && has_whole_run(options_.json_file);
   auto ran = session_.add(benchmark_, options_, hooks_, std::move(setup), time);
   if (session_.parts().empty()) return fail(ran.error());
@@ -196,6 +199,30 @@ Expected<RunReport> Run::go(Setup setup) {
   return std::move(report());
 }
 
+/// Runs a plan on the null engine, which takes no time, for what only shows in a report.
+Expected<void> rehearse(const Benchmark& benchmark, const RunOptions& asked, Comm& comm,
+                        Setup setup) {
+  // Passes of hosts are looked at by every host, in its own time.
+  if (benchmark.reduced_to_hosts) return {};
+  RunOptions options = asked;
+  options.null_engine = options.quiet = true;
+  options.visits = 1;
+  options.process_memory.reset();
+  // One short visit to each point, as the samples of thousands of workers are made one by one.
+  options.time_of_all = false;
+  options.limit = Nanoseconds{0};
+  options.stop.time = std::chrono::milliseconds(10);
+  for (PlannedScenario& planned : setup.plan) planned.scenario.stop.time = options.stop.time;
+  const Seconds time(options.stop.time);
+  const RunHooks hooks;
+  Session session(comm, {.time = time, .visits = 1, .seed = options.seed, .null_engine = true},
+                  [](SessionPart&) { return Expected<void>(); });
+  auto ran = session.add(benchmark, options, hooks, std::move(setup), time);
+  if (session.parts().empty()) return ran;
+  if (ran) ran = session.finish();
+  return session.conclude(ran);
+}
+
 }  // namespace
 
 Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& asked, Comm& comm,
@@ -204,7 +231,9 @@ Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& 
   auto checked = put_words_in_place(options);
   if (checked) checked = check_options(benchmark, options, comm);
   auto setup = TRY(set_up(benchmark, options, comm, nullptr, checked));
+  if (options.time_is_usual) choose_time(options, benchmark, setup);
   if (options.only_plans()) {
+    TRY(rehearse(benchmark, options, comm, setup));
     std::string text = plan_text(setup, options);
     const std::size_t others = setup.host ? comm.layout().hosts.size() - 1 : 0;
     if (others > 0 && options.format != "json")

@@ -98,7 +98,9 @@ bool Session::can_wait(const SessionPart& part, const PointRun& point) const {
 Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const PointRun& point) {
   if (point.once || point.skipped) return point.time;
   const int visits = fixed_visits(part.options());
-  if (!part.options().time_of_all) return point.time / (visits > 0 ? visits : most_visits);
+  const bool of_all = part.options().time_of_all;
+  const Seconds of_one = point.time / (visits > 0 ? visits : most_visits);
+  if (!of_all && (visits > 0 || part.options().limit.count() == 0 || timeless())) return of_one;
   // All of them were asked for.
   if (visits > 0) return std::max<Seconds>(shortest_window, point.time / visits);
   constexpr Seconds pass_over{-1};
@@ -108,9 +110,10 @@ Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const P
       ((left.visits < static_cast<int>(least_visits) && point.visits() > left.visits) ||
        can_wait(part, point));
   const bool over = is_over_before(part, point);
-  const auto window = state_.comm.broadcast_value(over    ? Seconds{0}
-                                                  : ahead ? pass_over
-                                                          : left.window);
+  const auto window = state_.comm.broadcast_value(over     ? Seconds{0}
+                                                  : ahead  ? pass_over
+                                                  : of_all ? left.window
+                                                           : std::min(left.window, of_one));
   if (!window) return fail(window.error());
   if (*window == pass_over) return std::nullopt;
   return *window;

@@ -19,6 +19,7 @@
 #include "record/modes.h"
 #include "report/answer.h"
 #include "report/process_memory.h"
+#include "run/check_plan.h"
 #include "run/flow_result.h"
 #include "run/metrics.h"
 #include "simulated/null_engine.h"
@@ -88,7 +89,8 @@ SessionPart::SessionPart(SessionState& state, const Benchmark& benchmark, const 
       setup_(std::move(setup)),
       share_(share),
       progress_(root() && !options.quiet, weights(), root() ? hooks.progress : nullptr) {
-  progress_.limit(std::chrono::duration<double>(options.stop.time).count(), options.time_of_all);
+  progress_.limit(std::chrono::duration<double>(options.time_of_run()).count(),
+                  options.time_of_all || options.limit.count() > 0);
 }
 
 std::vector<double> SessionPart::weights() const {
@@ -177,7 +179,10 @@ void SessionPart::plan_points(Seconds time) {
     point.neighbours += stage_.first_point;
     points_.push_back(std::move(point));
   }
-  if (from == 0 && !timeless()) progress_.announce(time_text(points_, options_));
+  constexpr double is_long = 9.5;
+  const TimeNeeded needed = time_needed(points_, options_);
+  if (from == 0 && !timeless() && needed.seconds >= is_long)
+    progress_.announce(time_text(needed, options_, may_end_early(options_, setup_.machines)));
 }
 
 Expected<bool> SessionPart::refine() {
@@ -199,6 +204,7 @@ Expected<bool> SessionPart::refine() {
     setup_.skips.push_back(planned.skip);
     setup_.plan.push_back(std::move(planned));
   }
+  TRY(check_plan(setup_.plan, benchmark_.name));
   ++stage_.number;
   ++state_.memory_number;
   progress_.expect(weights());
@@ -215,15 +221,14 @@ double SessionPart::slower() const {
         static_cast<int>(std::ranges::count_if(point.done->visits, [&](const Visit& visit) {
           return visit.by == number_ && visit.status == Status::ok;
         }));
-    if (own > 0) estimated += point.preparation * made_anew(point, own);
+    if (own > 0) estimated += point.preparation * made_anew(point, own) + point.visiting * own;
   }
   const Seconds preparing = spent_ - stage_.spent - (recorded_ - stage_.recorded);
   return estimated > 0 ? std::max(0.0, preparing.count() / estimated) : 1;
 }
 
 bool SessionPart::uses_all_time() const {
-  return !timeless() && fixed_visits(options_) == 0 &&
-         std::any_of(setup_.machines.begin(), setup_.machines.end(), is_virtual);
+  return !timeless() && fixed_visits(options_) == 0 && !may_end_early(options_, setup_.machines);
 }
 
 bool SessionPart::ended() const {
@@ -353,7 +358,8 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
   const Trust trust = trust_of({report_});
   report_.trust = trust.grade;
   report_.doubt = trust.doubt;
-  return ended;
+  // The null engine leaves nothing out: it is what tests and --dry-run look at a benchmark with.
+  return ended && options_.null_engine && root() ? check_views(report_) : ended;
 }
 
 void SessionPart::capture_process_memory() {

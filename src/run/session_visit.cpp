@@ -253,7 +253,8 @@ Expected<void> SessionPart::run_scenario(std::size_t index, Seconds window, bool
     flow.kernel.seed += static_cast<std::uint64_t>(state_.memory_number);
     if (flow.rate && pace != paces_.end()) *flow.rate *= pace->second.factor;
   }
-  auto traces = run_weighted(*engine_, planned, scenario);
+  auto traces =
+      options_.only_plans() ? engine_->run(scenario) : run_weighted(*engine_, planned, scenario);
   if (!traces) return take_failure(planned, traces.error(), visit);
   for (const Trace& trace : *traces) {
     if (timeless() || trace.samples.empty()) continue;

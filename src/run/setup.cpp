@@ -19,6 +19,8 @@
 #include "machine/source.h"
 #include "memory/source.h"
 #include "record/cache_level.h"
+#include "run/check_plan.h"
+#include "run/device_flows.h"
 #include "run/levels.h"
 #include "run/place_words.h"
 
@@ -376,6 +378,7 @@ Expected<void> make_plan(const Benchmark& benchmark, const RunOptions& options,
     setup.why_base = std::move(why);
     setup.plan = TRY(benchmark.plan(input()));
   }
+  TRY(check_plan(setup.plan, benchmark.name));
   if (benchmark.reduced_to_hosts) setup.by_hosts = benchmark.reduced_to_hosts->plan(input());
   return {};
 }

@@ -34,7 +34,7 @@ namespace {
 
 struct Options {
   benchmark_gpu::OnOption on = {};
-  KernelOptions kernels{{"read", "write", "copy", "scale", "add", "triad"}, ""};
+  KernelOptions kernels{{"read", "copy", "triad"}, ""};
   SizesOption sizes{past_caches_words};
   std::vector<Choice> choices = {};
 };
@@ -61,6 +61,20 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
   benchmark.is_of_memory = own.sizes.given().empty();
   return {};
+}
+
+constexpr int all_threads = std::numeric_limits<int>::max();
+
+/// Numbers of threads to compare: those of --threads; where nothing else says what to measure, one
+/// and all.
+std::vector<int> counts_of(const Options& own, const PlanInput& input) {
+  const RunOptions& options = input.options;
+  if (!options.thread_counts.empty()) return options.thread_counts;
+  const auto& workers = input.layout.workers;
+  const bool alone = workers.size() < 2 || workers.front().rank != workers.back().rank;
+  const bool chosen = options.placement.threads || options.serial || !own.sizes.given().empty() ||
+                      !own.kernels.given().empty();
+  return alone || chosen ? std::vector{all_threads} : std::vector{1, all_threads};
 }
 
 /// One row per size has no place for several kernels, stores or numbers of threads.
@@ -102,14 +116,13 @@ PlannedScenario point(const Options& own, const PlanInput& input, const Choice& 
     for (const Flow& flow : flows) size = std::max(size, flow.region.bytes);
     size = fit_to_room(input, size, flows);
     // Numbers of threads are compared: a row has as many as it says.
-    if (input.options.thread_counts.empty()) leave_out_cached(input, flows);
+    if (threads == all_threads) leave_out_cached(input, flows);
   }
   std::string name =
       fmt::format("{} {} {}", choice.short_name(), compact_text(size), name_of(pages));
   // All CPUs are the same case as without --threads.
   const auto all = static_cast<int>(input.machines.front().usable_cpus().size());
-  if (!input.options.thread_counts.empty() && threads != all)
-    name += " " + count_text(threads, "thread");
+  if (threads != all_threads && threads != all) name += " " + count_text(threads, "thread");
   PlannedScenario planned = new_point(input, std::move(name), size, pages);
   planned.scenario.flows = std::move(flows);
   return planned;
@@ -122,8 +135,7 @@ Bytes usual_size_of(const PlanInput& input, int threads) {
 }
 
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  std::vector<int> counts = input.options.thread_counts;
-  if (counts.empty()) counts = {std::numeric_limits<int>::max()};
+  const std::vector<int> counts = counts_of(own, input);
   std::vector<Bytes> sizes = own.sizes.given();
   std::map<int, Bytes> usual;  // by number of threads
   if (sizes.empty()) {
@@ -262,6 +274,41 @@ std::string memory_place(const ScenarioResult& point, const RunReport& report) {
   return fmt::format("memory of node{} {}", nodes.size() > 1 ? "s" : "", to_list(nodes));
 }
 
+/// The least number of workers that reach 90 % of the best sum of the same kernel and pages as
+/// `peak`, in memory; absent where that is every number that was measured.
+std::optional<Fact> enough_workers(const RunReport& report, const ScenarioResult& peak) {
+  constexpr double enough = 0.9;
+  const double least = enough * host_estimate_of(peak, "bandwidth_sum")->value;
+  std::set<std::size_t> counts;
+  const ScenarioResult* fewest = nullptr;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (point.kernel != peak.kernel || point.stores != peak.stores || point.pages != peak.pages ||
+        !cache_text(point).empty() || point.flows.empty())
+      continue;
+    counts.insert(point.flows.size());
+    const auto sum = host_estimate_of(point, "bandwidth_sum");
+    const bool fewer = fewest == nullptr || point.flows.size() < fewest->flows.size();
+    if (sum && sum->value >= least && fewer) fewest = &point;
+  }
+  // Of one and all the number between is not known.
+  constexpr std::size_t several = 3;
+  if (fewest == nullptr || counts.size() < 2 ||
+      (counts.size() < several && fewest->flows.size() == *counts.rbegin()))
+    return std::nullopt;
+  const std::size_t workers = fewest->flows.size();
+  const std::string words =
+      fmt::format("90 % of the best from {}",
+                  count_text(workers, each_has_its_cpu(*fewest, report) ? "CPU" : "worker"));
+  return Fact{
+      "enough_bandwidth",
+      {{"kernel", peak.kernel}, {"stores", peak.stores}, {"workers", std::to_string(workers)}},
+      words,
+      "B/s",
+      *host_estimate_of(*fewest, "bandwidth_sum"),
+      "Bandwidth",
+      words + " ({})"};
+}
+
 std::vector<Fact> facts(const RunReport& report) {
   const auto rate = [](const ScenarioResult& point) {
     return cache_text(point).empty() ? value_of(host_estimate_of(point, "bandwidth_sum"))
@@ -298,6 +345,9 @@ std::vector<Fact> facts(const RunReport& report) {
   if (together) add(peak_key, *peak);
   if (!together) peak = nullptr;
   if (alone != nullptr && alone != peak) add("one_cpu_bandwidth", *alone);
+  if (together) {
+    if (auto enough = enough_workers(report, *peak)) facts.push_back(*std::move(enough));
+  }
   return facts;
 }
 
@@ -317,7 +367,10 @@ Benchmark make() {
             "numatlas bandwidth --kernels copy,scale,add,triad --stores regular,nt"},
            {"How many threads fill the memory of node 0",
             "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad --threads 1-8"}},
-      .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
+      .usual_threads =
+          "1 and OMP_NUM_THREADS, or 1 and one per CPU; with --kernels or --size not 1 as well; "
+          "one "
+          "under a launcher",
       .shown_options = {"--strict", "--openmetrics"},
       .is_of_memory = true,
       .add_options = with(add_options),

@@ -415,7 +415,7 @@ Benchmark make() {
                     "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}},
       .usual_cpus = "cores",
       .one_kind_of_pages = true,
-      .time = {"10s", true},
+      .time = {"10s", true, true},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = with(workers),

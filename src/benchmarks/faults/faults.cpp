@@ -268,7 +268,7 @@ Benchmark make() {
       .usual_cpus = "cores",
       .usual_threads = "1, 2, 4 and so on to all CPUs",
       .usual_pages = "base",
-      .time = {"20s", true},
+      .time = {"10s", true},
       // Its pages are given back and come anew all the time.
       .expected_warnings = {"pages-moved"},
       .add_options = with(add_options),

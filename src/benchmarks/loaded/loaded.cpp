@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ namespace {
 // Parts of the peak: closer where the latency rises.
 constexpr std::array<int, 11> percents{10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 95};
 
+constexpr const char* nearest_pairs = "nearest";
+
 /// Who chases, who loads, and where the memory is.
 struct Setting {
   NodeId cpus, memory;
@@ -46,7 +49,7 @@ struct Setting {
 
 struct Options {
   NodePairOptions common{{{"read"}, "2:1"}};  ///< its size is a loader's
-  std::string pairs_text = "all", rates_text;
+  std::string pairs_text = nearest_pairs, rates_text;
   std::vector<double> rates;  ///< B/s; empty: parts of the peak
   benchmark_gpu::OnOption on = {};
   TailOption tail;
@@ -54,10 +57,11 @@ struct Options {
 
 void add_options(Options& own, CLI::App& app) {
   own.on.add_to(app, false);
-  add_value(app, "--pairs", own.pairs_text, "all|local|PAIRS",
-            "pairs of CPU node and memory node: all, each with its own (local), or some such as "
-            "0:0,0:2\n"
-            "Memory of GPUs is measured only if named");
+  add_value(app, "--pairs", own.pairs_text, "nearest|all|local|PAIRS",
+            "pairs of CPU node and memory node: each with its own and the nearest of each other "
+            "kind (nearest), all, each with its own only (local), or some such as 0:0,0:2\n"
+            "Kinds are those of `numatlas topology`: DRAM, HBM, CXL. Memory of GPUs is measured "
+            "only if named");
   add_value(app, "--rates", own.rates_text, "RATES",
             "total load in GB/s: 1,2,5 (default: parts of the peak)\n"
             "The peak is measured first. Required with several ranks");
@@ -97,7 +101,7 @@ std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
 
 /// The load of a GPU is a number of multiprocessors, not a rate.
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  TRY(own.on.refuse("loads by CPUs", {{"--pairs", own.pairs_text != "all"},
+  TRY(own.on.refuse("loads by CPUs", {{"--pairs", own.pairs_text != nearest_pairs},
                                       {"--rates", !own.rates_text.empty()},
                                       {"--tail", own.tail.asked()},
                                       {"--order", own.common.order != ChainOrder::random}}));
@@ -153,16 +157,40 @@ Setting setting_of(const PlanInput& input, NodeId cpus, NodeId memory) {
   return setting;
 }
 
+/// DRAM where nothing else is known; memory without CPUs is of another kind.
+std::string kind_of(const NumaNode& node) {
+  if (!node.kind.empty()) return node.kind;
+  return node.cpus.empty() ? "without CPUs" : "dram";
+}
+
+/// The memory that the CPUs of a node are measured with: all, their own, or the nearest of each
+/// kind.
+NodeSet memories_of(const std::string& pairs, const PlanInput& input, NodeId cpus) {
+  const NodeSet all = ordinary_memory_nodes(input);
+  if (pairs == "all") return all;
+  if (pairs == "local") return all & NodeSet{cpus};
+  const Machine& machine = machine_of(input, workers_on(input.layout, {cpus}).front());
+  std::map<std::string, NodeId> nearest;
+  for (const NodeId memory : all) {
+    const NumaNode* const node = machine.find_node(memory);
+    if (node == nullptr) continue;
+    NodeId& best = nearest.try_emplace(kind_of(*node), memory).first->second;
+    if (distance_between(machine, cpus, memory) < distance_between(machine, cpus, best))
+      best = memory;
+  }
+  NodeSet nodes;
+  for (const auto& [kind, node] : nearest) nodes.insert(node);
+  return nodes;
+}
+
 Expected<std::vector<Setting>> settings(const Options& own, const PlanInput& input) {
   std::vector<Setting> settings;
   const NodeSet with_workers = worker_nodes(input);
   const NodeSet with_memory = memory_nodes(input);
-  if (own.pairs_text == "all" || own.pairs_text == "local") {
+  if (own.pairs_text == nearest_pairs || own.pairs_text == "all" || own.pairs_text == "local") {
     for (NodeId cpus : with_workers) {
-      for (NodeId memory : ordinary_memory_nodes(input)) {
-        if (own.pairs_text == "all" || cpus == memory)
-          settings.push_back(setting_of(input, cpus, memory));
-      }
+      for (NodeId memory : memories_of(own.pairs_text, input, cpus))
+        settings.push_back(setting_of(input, cpus, memory));
     }
     return settings;
   }
@@ -171,7 +199,8 @@ Expected<std::vector<Setting>> settings(const Options& own, const PlanInput& inp
     const auto cpus = parse_list<NodeId>(word.substr(0, colon));
     const auto memory = parse_list<NodeId>(colon < word.size() ? word.substr(colon + 1) : "");
     if (!cpus || !memory || cpus->size() != 1 || memory->size() != 1) {
-      return fail_usage("--pairs", fmt::format("'{}' is not CPUNODE:MEMNODE, all or local", word),
+      return fail_usage("--pairs",
+                        fmt::format("'{}' is not CPUNODE:MEMNODE, nearest, all or local", word),
                         "for example 0:0,0:2");
     }
     const auto missing = [&](const NodeSet& nodes, NodeId node, const char* what) {
@@ -511,7 +540,7 @@ Benchmark make() {
                     "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}},
       .refused_options = {"--memory", "--serial", "--csv"},
       .shown_options = {"--strict", "--openmetrics"},
-      .time = {"30s", true},
+      .time = {"10s", true},
       .time_parts = {0.2},  // two of eleven points a curve
       .refines_first_values = true,
       .is_of_memory = true,

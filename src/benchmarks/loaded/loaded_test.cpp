@@ -176,6 +176,36 @@ TEST(Loaded, IdleAndPeakComeFirst) {
   }
 }
 
+/// The pairs of nodes of the idle points.
+std::vector<std::string> pairs_of(const Plan& plan) {
+  std::vector<std::string> pairs;
+  for (const PlannedScenario& planned : plan)
+    if (label_of(planned.head, "load") == "idle")
+      pairs.push_back(label_of(planned.head, "cpu_node") + ":" +
+                      label_of(planned.head, "memory_node"));
+  return pairs;
+}
+
+TEST(Loaded, ByDefaultEachNodesMemoryAndTheNearestOfEachOtherKind) {
+  auto machine = *read_recorded_machine("numa:4(memory=17179869184) core:3 pu:1");
+  EXPECT_THAT(pairs_of(testing::sure_plan("loaded", {}, machine)),
+              ElementsAre("0:0", "1:1", "2:2", "3:3"));
+  EXPECT_EQ(pairs_of(testing::sure_plan("loaded", {"--pairs", "all"}, machine)).size(), 16U);
+  // Two nodes of CXL memory, each near one of the others.
+  for (const int id : {2, 3}) {
+    machine.nodes[static_cast<std::size_t>(id)].kind = "cxl";
+    machine.nodes[static_cast<std::size_t>(id)].cpus = {};
+  }
+  std::erase_if(machine.cpus, [](const Cpu& cpu) { return cpu.id.value >= 6; });
+  machine.allowance.affinity = machine.allowance.cpuset = machine.all_cpus();
+  for (const int id : {0, 1}) {
+    auto& distance = machine.nodes[static_cast<std::size_t>(id)].distance;
+    distance = {{id, 10}, {1 - id, 21}, {2 + id, 24}, {3 - id, 44}};
+  }
+  EXPECT_THAT(pairs_of(testing::sure_plan("loaded", {}, machine)),
+              ElementsAre("0:0", "0:2", "1:1", "1:3"));
+}
+
 TEST(Loaded, ThePartsOfThePeakFollowFromIt) {
   RunReport report;
   ScenarioResult peak;

@@ -431,7 +431,7 @@ Benchmark make() {
                     "numatlas matrix --only latency --relative"}},
       .refused_options = {"--memory", "--serial", "--csv"},
       .shown_options = {"--strict", "--openmetrics"},
-      .time = {"30s", true},
+      .time = {"10s", true},
       .by_host = true,
       .is_of_memory = true,
       .add_options = with(add_options),

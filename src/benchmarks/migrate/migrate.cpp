@@ -392,7 +392,7 @@ Benchmark make() {
       .refused_options = {"--csv", "--serial", "--memory"},
       .usual_threads = "one",
       .usual_pages = "base",
-      .time = {"20s", true},
+      .time = {"10s", true},
       .expected_warnings = {"pages-moved", "placement", "page-size"},
       .add_options = with(add_options),
       .parse_options = with(parse),

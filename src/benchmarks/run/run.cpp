@@ -250,6 +250,7 @@ Benchmark make() {
       .refused_options = {"--cpus", "--threads", "--serial", "--csv"},
       .usual_pages = "base",
       .one_kind_of_pages = true,
+      .time = {"500ms", false, true},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .complete = with(complete),

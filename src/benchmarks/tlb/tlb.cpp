@@ -356,7 +356,7 @@ Benchmark make() {
       .refused_options = {"--csv"},
       .usual_cpus = "one CPU",
       .usual_pages = "base,thp,2M,1G",
-      .time = {"20s", true},
+      .time = {"10s", true},
       .size_option = "--page-counts",
       .add_options = with(add_options),
       .parse_options = with(parse),

@@ -138,6 +138,17 @@ Expected<Workers> workers(const RunOptions& options, const Machine& machine,
   return resolve_placement(placement(options, machine), machine, task, 0);
 }
 
+constexpr const char* on_one_node = "all CPUs are on one node, so first touch makes no difference";
+
+/// Error (unavailable): nobody chose the CPUs, and all of them are on one node.
+Expected<void> check_nodes_differ(const PlanInput& input) {
+  const PlacementSpec& asked = input.options.placement;
+  if (!asked.cpus.is_default || asked.threads || worker_nodes(input).size() != 1) return {};
+  return fail_about(ErrorKind::unavailable, "touch", on_one_node,
+                    "it requires a machine with several NUMA nodes; --cpus names CPUs to measure "
+                    "in any case");
+}
+
 Expected<void> check(const PlanInput& input) {
   TRY(check_one_process(input, "touch"));
   TRY(check_one_number_of_threads(input.options, "touch"));
@@ -204,6 +215,7 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
       TRY(check_size(kernel_named(kernel), size));
     }
   }
+  TRY(check_nodes_differ(input));
   return with(sizes);
 }
 
@@ -239,7 +251,7 @@ std::string remarks(const RunReport& report, const RunOptions& options) {
 SurveyPart survey(const Machine& machine) {
   const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
   if (nodes.size() < 2) {
-    return {0, {}, "all CPUs are on one node, so first touch makes no difference", true};
+    return {0, {}, on_one_node};
   }
   constexpr Bytes least{64 * mib};  // each point has its memory made anew
   const std::string size =
@@ -403,7 +415,8 @@ Benchmark make() {
           "The kernel places a page on the node of the CPU that first touches it. Workers use "
           "memory first touched by themselves (own), by worker 0 (other) and by the next worker "
           "(crossed), each alone and then all together; each has its own region. Without --cpus, "
-          "one CPU of each NUMA node runs a worker, or two CPUs on a machine with one node.",
+          "one CPU of each NUMA node runs a worker; where all CPUs are on one node, nothing is "
+          "measured.",
       .examples = {{"All patterns, on all nodes", "numatlas touch"},
                    {"A CPU of each of two nodes, and plain reads as well",
                     "numatlas touch --cpus 0,32 --kernel scatter,read"}},

@@ -40,15 +40,24 @@ TEST(TouchPlan, EachPatternAloneAndTogether) {
   EXPECT_FALSE((*plan)[0].scenario.flows[0].first_touch) << "its own";
 }
 
-TEST(TouchPlan, ACpuOfEachNodeOrTwoOfOne) {
+TEST(TouchPlan, ACpuOfEachNodeOrThoseNamed) {
   EXPECT_EQ(touch_plan({"--pattern", "own"}, three_nodes)->size(), 3u + 1);
-  EXPECT_EQ(touch_plan({"--pattern", "own"}, "numa:1 core:4 pu:1")->size(), 2u + 1);
+  EXPECT_EQ(touch_plan({"--pattern", "own", "--cpus", "0,1"}, "numa:1 core:4 pu:1")->size(),
+            2u + 1);
   EXPECT_EQ(touch_plan({"--pattern", "own", "--cpus", "0-3"}, three_nodes)->size(), 4u + 1);
   EXPECT_EQ(touch_plan({"--pattern", "own", "--serial"}, three_nodes)->size(), 3u);
 }
 
+TEST(TouchPlan, OnOneNodeNothingIsMeasuredUnlessCpusAreNamed) {
+  const auto plan = touch_plan({}, "numa:1 core:4 pu:1");
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().kind, ErrorKind::unavailable);
+  EXPECT_THAT(full_text(plan.error()), HasSubstr("all CPUs are on one node"));
+  EXPECT_TRUE(touch_plan({"--threads", "2"}, "numa:1 core:4 pu:1"));
+}
+
 TEST(TouchPlan, OneCpuHasOnlyItsOwn) {
-  const auto plan = touch_plan({}, "numa:1 core:1 pu:1");
+  const auto plan = touch_plan({"--cpus", "0"}, "numa:1 core:1 pu:1");
   ASSERT_TRUE(plan);
   ASSERT_EQ(plan->size(), 3u);
   EXPECT_EQ((*plan)[0].head.name, "own scatter 512MiB base alone");

@@ -148,8 +148,6 @@ std::vector<View> views(const RunReport& report) {
 
 namespace {
 
-constexpr std::size_t most_gpus_shown = 4;
-
 /// What the words of its facts begin with.
 std::string prefix_of(const std::string& gpu) { return fmt::format("GPU {}: ", gpu); }
 
@@ -183,7 +181,7 @@ void choose_shown(std::vector<Fact>& facts) {
     if (fact.key == "gpu_copy_rate" && std::find(gpus.begin(), gpus.end(), gpu) == gpus.end())
       gpus.push_back(gpu);
   }
-  for (std::size_t i = 0; i < gpus.size() && i < most_gpus_shown; ++i) show_best(facts, gpus[i]);
+  for (const std::string& gpu : gpus) show_best(facts, gpu);
   for (Fact& fact : facts) {
     if (fact.key != "gpu_peer_rate") continue;
     fact.heading = "GPUs";

@@ -214,6 +214,11 @@ Expected<NodeSet> nodes_of(const Options& own, const PlanInput& input) {
     if (nodes.empty())
       return fail_about(ErrorKind::unavailable, "--nodes",
                         "no node has memory that this process may use");
+    if (nodes.size() < 2)
+      return fail_about(ErrorKind::unavailable, "weights",
+                        "only one node has memory, so there is nothing to weight",
+                        "it requires a machine with several NUMA nodes (sockets, tiers, or "
+                        "sub-NUMA clusters in the firmware's settings)");
   }
   MemorySpec all;
   all.single.mode = MemoryMode::weighted;

@@ -133,6 +133,13 @@ TEST(WeightsPlan, TheNearestAloneAndTheGridByAllWorkers) {
   EXPECT_EQ(flow.region.bytes, Bytes{8 * mib});
 }
 
+TEST(WeightsPlan, AMachineWithOneNodeHasNothingToWeight) {
+  const auto plan = testing::plan_on("weights", {}, "numa:1 core:2 pu:1");
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().kind, ErrorKind::unavailable);
+  EXPECT_THAT(full_text(plan.error()), ::testing::HasSubstr("only one node has memory"));
+}
+
 TEST(WeightsPlan, OneNodeIsOnePoint) {
   const testing::Prepared planned = prepare({"--nodes", "1", "--kernel", "read"});
   const auto plan = planned.run.benchmark.plan(planned.input());
