@@ -135,7 +135,8 @@ StoredRun merged_run(const std::vector<const StoredRun*>& launches, bool by_host
 
 /// What differs from launch to launch of one host is as much as the changes of the hosts differ:
 /// where enough of them have a case of one launch each, that is known instead of assumed.
-void know_launches_by_hosts(std::vector<StoredCase>& base, std::vector<StoredCase>& now) {
+void know_launches_by_hosts(std::vector<StoredCase>& base, std::vector<StoredCase>& now,
+                            const CompareRule& rule) {
   std::map<std::string, StoredCase*> of_now;
   for (StoredCase& one : now) of_now.emplace(one.key, &one);
   std::map<std::string, std::vector<std::pair<StoredCase*, StoredCase*>>> questions;
@@ -157,6 +158,13 @@ void know_launches_by_hosts(std::vector<StoredCase>& base, std::vector<StoredCas
       ratios.push_back(its->figure.estimate->value / mine->figure.estimate->value);
     Uncertain spread = reference_of_peers(ratios, SlowRule{}.least_spread);
     spread.variance /= 2 * spread.value * spread.value;  // of the logarithm, on one side
+    // Wider than what is assumed, something changed, and not on all hosts alike. Of virtual
+    // machines nothing is assumed.
+    const double assumed = rule.launch_spread_taken();
+    const bool guests = std::ranges::any_of(pairs, [](const auto& pair) {
+      return pair.first->figure.guest || pair.second->figure.guest;
+    });
+    if (!guests && spread.variance > assumed * assumed) continue;
     for (const auto& [mine, its] : pairs)
       for (StoredCase* one : {mine, its}) {
         one->figure.launch_spread = spread;
@@ -355,7 +363,7 @@ std::size_t know_launches(StoredFile& side, const std::vector<StoredRun>& others
 Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now,
                                    const CompareRule& rule, bool in_order) {
   auto of_base = cases_of(base), of_now = cases_of(now);
-  know_launches_by_hosts(of_base, of_now);
+  know_launches_by_hosts(of_base, of_now, rule);
   Comparison found = match_cases(of_base, of_now, rule);
   const std::string option = only_difference(base, now);
   if (found.cases.empty() && (in_order || !option.empty())) {
