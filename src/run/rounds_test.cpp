@@ -66,7 +66,7 @@ TEST(Points, ALongPlanSaysHowLongItTakes) {
 TEST(Points, WithoutATimeAllCasesTakeTenSecondsAtMost) {
   const auto needed = [](const testing::Words& words) {
     auto prepared = testing::prepare("latency", words, "numa:2 core:2 pu:1");
-    Setup setup;
+    numatlas::Setup setup;
     setup.plan = *prepared->run.benchmark.plan(prepared->input());
     setup.skips.resize(setup.plan.size());
     RunOptions& options = prepared->run.options;
