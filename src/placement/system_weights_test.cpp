@@ -391,7 +391,7 @@ TEST_F(SystemWeightsTest, NothingIsSetWhenOneFileIsMissing) {
 TEST_F(SystemWeightsTest, TheFirstIsPutBackWhenTheSecondCannotBeWritten) {
   std::filesystem::remove(folder_ + "/node2");
   // Not even root can write there.
-  std::filesystem::create_symlink("/proc/version", folder_ + "/node2");
+  std::filesystem::create_symlink("/proc/sys/kernel/cap_last_cap", folder_ + "/node2");
   const auto held = SystemWeights::set(wanted);
   ASSERT_FALSE(held);
   EXPECT_THAT(full_text(held.error()),
