@@ -166,17 +166,21 @@ Points held_points(const Points& points, double beyond) {
 /// factor, up to a size at least so many times as large. The misses of the level before it, of the
 /// TLB and of neighbours make it rise a little on every machine.
 constexpr double plateau_width = 1.25, plateau_span = 1.5;
+/// Far above the smallest sizes it is not this level's: those take a third of it at least, as the
+/// level before answers most of their loads.
+constexpr double plateau_above = 3;
 
 /// Of the points that a level holds the widest such range; empty where there is none.
 Points plateau_of(const Points& held) {
   Points plateau;
-  double widest = 0;
+  double widest = 0, lowest = held.empty() ? 0 : latency_of(*held.front());
+  for (const auto* point : held) lowest = std::min(lowest, latency_of(*point));
   for (auto first = held.begin(); first != held.end(); ++first) {
     double low = latency_of(**first), high = low;
     for (auto last = first; last != held.end(); ++last) {
       low = std::min(low, latency_of(**last));
       high = std::max(high, latency_of(**last));
-      if (high > plateau_width * low) break;
+      if (high > plateau_width * low || low > plateau_above * lowest) break;
       const double span =
           static_cast<double>((*last)->size.value) / static_cast<double>((*first)->size.value);
       if (span < plateau_span || span <= widest) continue;

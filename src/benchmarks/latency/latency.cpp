@@ -1,5 +1,6 @@
 // Idle latency: a measured pointer chase a worker, all together or (--serial) one after the other.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -202,7 +203,10 @@ std::vector<Bytes> level_sizes(const Machine& machine, CpuId cpu, Bytes last) {
     const bool is_far = static_cast<double>(*its.begin()) >= apart * static_cast<double>(before);
     if (i > 0 && is_far && (is_last || its.size() == 1)) its.insert(before);
     if (its.size() == 1) its.insert(cache / 4 * 3);
-    for (const std::uint64_t size : its) sizes.insert(Bytes{size / least * least});
+    for (const std::uint64_t size : its) {
+      const std::uint64_t step = std::max(least, std::bit_floor(size / 16));  // 8 MiB, not 8320 KiB
+      sizes.insert(Bytes{size / step * step});
+    }
   }
   std::vector<Bytes> all(sizes.begin(), sizes.lower_bound(last));
   all.push_back(last);

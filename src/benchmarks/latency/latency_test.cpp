@@ -364,6 +364,14 @@ TEST(Latency, WithoutAPlateauACachesLatencyIsARangeWithItsReason) {
   EXPECT_THAT(told_of(ladder_of({{256, "L3", 164}, {1024, "memory", 170}})),
               Contains("cache_latency_highest 1.64e-07: L3 {}, no plateau: about as slow as what "
                        "lies beyond it"));
+  EXPECT_THAT(
+      told_of(ladder_of({{4, "L3", 17},
+                         {16, "L3", 164},
+                         {64, "L3", 166},
+                         {256, "L3", 170},
+                         {1024, "memory", 400}})),
+      Contains("cache_latency_highest 1.7e-07: L3 17.0 to {}, no plateau: shared by 16 CPUs"))
+      << "what follows the part that it has is not its own";
   EXPECT_THAT(told_of(ladder_of({{4, "L3", 20}, {8, "L3", 21}})),
               ElementsAre("cache_latency 2e-08: L3 {} (4 MiB, thp pages)"))
       << "nothing else says the pages";
