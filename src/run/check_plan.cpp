@@ -57,6 +57,11 @@ Expected<void> check_cells(const RunReport& report, const View& view,
                            const std::vector<ViewItem>& items) {
   std::map<std::pair<std::string, std::string>, std::string> taken;
   for (const ViewItem& item : items) {
+    // A case without such a label is one that others are compared with.
+    const auto has = [&](const std::string& label) {
+      return label_text(report, item, label) != "-";
+    };
+    if (!has(view.rows) || !has(view.columns)) continue;
     const std::pair cell{label_text(report, item, view.rows),
                          label_text(report, item, view.columns)};
     const auto [other, is_free] = taken.try_emplace(cell, item.one->name);
@@ -92,8 +97,10 @@ Expected<void> check_views(const RunReport& report) {
     const bool measured =
         std::ranges::any_of(items, [](const ViewItem& item) { return !item.one->flows.empty(); });
     if (!measured) continue;
+    // A table shows those of its columns that the cases have.
+    if (view.kind == ViewKind::table) continue;
     TRY(check_figures(report, view, items));
-    if (view.kind == ViewKind::matrix && !view.by_host) {
+    if (view.kind == ViewKind::matrix && view.level == ViewLevel::cases && !view.by_host) {
       TRY(check_cells(report, view, items));
     }
   }

@@ -11,9 +11,9 @@ namespace numatlas {
 /// through it. Pure.
 Expected<void> check_plan(const Plan& plan, const std::string& benchmark);
 
-/// Error (internal, names the view): a view with a label that no case has, without any figure that
-/// a case has, or, of a matrix, with two cases in one cell. `report`: of a run to which nothing was
-/// left out. Pure.
+/// Error (internal, names the view): a view with a label that no case has; a matrix or curve
+/// without any figure that a case has; a matrix with two cases in one cell. `report`: of a run to
+/// which nothing was left out. Pure.
 Expected<void> check_views(const RunReport& report);
 
 }  // namespace numatlas
