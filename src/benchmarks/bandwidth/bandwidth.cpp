@@ -37,6 +37,7 @@ struct Options {
   KernelOptions kernels{{"read", "copy", "triad"}, ""};
   SizesOption sizes{past_caches_words};
   std::vector<Choice> choices = {};
+  bool chosen = false;  ///< kernels or sizes were named
 };
 
 void add_options(Options& own, CLI::App& app) {
@@ -57,6 +58,7 @@ Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
 Expected<void> parse(Options& own, Benchmark& benchmark) {
   TRY(own.sizes.parse());
   own.choices = TRY(own.kernels.parse());
+  own.chosen = !own.kernels.given().empty() || !own.sizes.given().empty();
   TRY(own.on.parse());
   if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
   benchmark.is_of_memory = own.sizes.given().empty();
@@ -72,9 +74,9 @@ std::vector<int> counts_of(const Options& own, const PlanInput& input) {
   if (!options.thread_counts.empty()) return options.thread_counts;
   const auto& workers = input.layout.workers;
   const bool alone = workers.size() < 2 || workers.front().rank != workers.back().rank;
-  const bool chosen = options.placement.threads || options.serial || !own.sizes.given().empty() ||
-                      !own.kernels.given().empty();
-  return alone || chosen ? std::vector{all_threads} : std::vector{1, all_threads};
+  return alone || own.chosen || options.placement.threads || options.serial
+             ? std::vector{all_threads}
+             : std::vector{1, all_threads};
 }
 
 /// One row per size has no place for several kernels, stores or numbers of threads.
