@@ -36,29 +36,34 @@ std::vector<std::size_t> own_stops(const Flow& flow, const Trace& trace) {
   return stopped;
 }
 
-/// When it did not run: before its first sample, if others began a sample or more earlier, and when
-/// it was stopped. What passed before such a sample may be a part of it.
-void add_times(const Trace& trace, std::vector<Pause>& times) {
-  if (!trace.samples.empty()) {
-    const Sample& first = trace.samples.front();
-    times.push_back({std::numeric_limits<std::int64_t>::min(), first.start_ns - first.duration_ns});
-  }
+/// When flows on the same memory did not run together.
+struct Apart {
+  const Flow* owner = nullptr;
+  std::int64_t all_since_ns = std::numeric_limits<std::int64_t>::min();  ///< the last one began
+  std::vector<Pause> times;
+};
+
+/// When it was stopped. What passed before such a sample may be a part of it.
+void add_times(const Trace& trace, Apart& apart) {
+  if (!trace.samples.empty())
+    apart.all_since_ns = std::max(apart.all_since_ns, trace.samples.front().start_ns);
   for (const std::size_t i : trace.stopped) {
     const Sample& sample = trace.samples[i];
     const Sample& before = trace.samples[i > 0 ? i - 1 : 0];
-    times.push_back({i > 0 ? before.start_ns + before.duration_ns : sample.start_ns,
-                     sample.start_ns + sample.duration_ns});
+    apart.times.push_back({i > 0 ? before.start_ns + before.duration_ns : sample.start_ns,
+                           sample.start_ns + sample.duration_ns});
   }
 }
 
-/// Samples that touch one of the times, which are merged.
-std::vector<std::size_t> samples_in(const Trace& trace, const std::vector<Pause>& times) {
+/// Samples that ended before all had begun, or touch one of the times, which are merged.
+std::vector<std::size_t> samples_in(const Trace& trace, const Apart& apart) {
   std::vector<std::size_t> found;
-  auto next = times.begin();
-  for (std::size_t i = 0; i < trace.samples.size() && next != times.end(); ++i) {
+  auto next = apart.times.begin();
+  for (std::size_t i = 0; i < trace.samples.size(); ++i) {
     const Sample& sample = trace.samples[i];
-    while (next != times.end() && next->end_ns <= sample.start_ns) ++next;
-    if (next != times.end() && next->start_ns < sample.start_ns + sample.duration_ns)
+    const std::int64_t end_ns = sample.start_ns + sample.duration_ns;
+    while (next != apart.times.end() && next->end_ns <= sample.start_ns) ++next;
+    if (end_ns <= apart.all_since_ns || (next != apart.times.end() && next->start_ns < end_ns))
       found.push_back(i);
   }
   return found;
@@ -91,22 +96,22 @@ void note_stops(const Scenario& scenario, std::vector<Trace>& traces, bool share
   };
   for (Trace& trace : traces) trace.stopped = own_stops(flow_of(trace), trace);
   if (share_cpus) return;
-  std::vector<std::pair<const Flow*, std::vector<Pause>>> of_memory;
+  std::vector<Apart> of_memory;
   for (const Trace& trace : traces) {
     if (stands_alone(scenario, trace.flow)) continue;
     const Flow* const owner = &memory_owner(scenario, flow_of(trace));
-    auto found = std::ranges::find(of_memory, owner, [](const auto& one) { return one.first; });
-    if (found == of_memory.end()) found = of_memory.insert(found, {owner, {}});
-    add_times(trace, found->second);
+    auto found = std::ranges::find(of_memory, owner, &Apart::owner);
+    if (found == of_memory.end())
+      found = of_memory.insert(found, Apart{.owner = owner, .times = {}});
+    add_times(trace, *found);
   }
-  for (auto& [owner, times] : of_memory) times = merged(std::move(times));
+  for (Apart& apart : of_memory) apart.times = merged(std::move(apart.times));
   for (Trace& trace : traces) {
     // What moves memory is over all of the time (running_samples_of).
     if (traits_of(flow_of(trace).kernel).step == StepKind::lines) continue;
     const Flow* const owner = &memory_owner(scenario, flow_of(trace));
-    const auto found =
-        std::ranges::find(of_memory, owner, [](const auto& one) { return one.first; });
-    if (found != of_memory.end()) trace.stopped = samples_in(trace, found->second);
+    const auto found = std::ranges::find(of_memory, owner, &Apart::owner);
+    if (found != of_memory.end()) trace.stopped = samples_in(trace, *found);
   }
 }
 
