@@ -123,7 +123,7 @@ TEST(ParseRun, BadValuesNameTheirOption) {
       {{"--precision", "nan"}, "--precision: 'nan'"},
       {{"--precision", "%"}, "--precision: '%'"},
       {{"--time", "0"}, "--time: "},
-      {{"--time", "1h"}, "--time: '1h' has an unknown unit"},
+      {{"--time", "1w"}, "--time: '1w' has an unknown unit"},
       {{"--seed", "-1"}, "--seed: '-1'"},
       {{"--seed", "18446744073709551616"}, "--seed: "},
       {{"--verify", "maybe"}, "--verify: 'maybe' is not one of proof, full"},

@@ -40,13 +40,17 @@ std::vector<std::size_t> own_stops(const Flow& flow, const Trace& trace) {
 struct Apart {
   const Flow* owner = nullptr;
   std::int64_t all_since_ns = std::numeric_limits<std::int64_t>::min();  ///< the last one began
+  std::int64_t all_until_ns = std::numeric_limits<std::int64_t>::max();  ///< the first one ended
   std::vector<Pause> times;
 };
 
 /// When it was stopped. What passed before such a sample may be a part of it.
 void add_times(const Trace& trace, Apart& apart) {
-  if (!trace.samples.empty())
+  if (!trace.samples.empty()) {
+    const Sample& last = trace.samples.back();
     apart.all_since_ns = std::max(apart.all_since_ns, trace.samples.front().start_ns);
+    apart.all_until_ns = std::min(apart.all_until_ns, last.start_ns + last.duration_ns);
+  }
   for (const std::size_t i : trace.stopped) {
     const Sample& sample = trace.samples[i];
     const Sample& before = trace.samples[i > 0 ? i - 1 : 0];
@@ -55,7 +59,8 @@ void add_times(const Trace& trace, Apart& apart) {
   }
 }
 
-/// Samples that ended before all had begun, or touch one of the times, which are merged.
+/// Samples that ended before all had begun, that began after one had ended, or that touch one of
+/// the times, which are merged.
 std::vector<std::size_t> samples_in(const Trace& trace, const Apart& apart) {
   std::vector<std::size_t> found;
   auto next = apart.times.begin();
@@ -63,7 +68,8 @@ std::vector<std::size_t> samples_in(const Trace& trace, const Apart& apart) {
     const Sample& sample = trace.samples[i];
     const std::int64_t end_ns = sample.start_ns + sample.duration_ns;
     while (next != apart.times.end() && next->end_ns <= sample.start_ns) ++next;
-    if (end_ns <= apart.all_since_ns || (next != apart.times.end() && next->start_ns < end_ns))
+    if (end_ns <= apart.all_since_ns || sample.start_ns >= apart.all_until_ns ||
+        (next != apart.times.end() && next->start_ns < end_ns))
       found.push_back(i);
   }
   return found;

@@ -80,7 +80,7 @@ TEST(Knee, NothingIsSaidOfFewPointsOrUnknownErrors) {
   auto points = curve([](double load) { return 100 + 20 * load; }, 0.01);
   points[3].latency.low = points[3].latency.high = std::nullopt;
   EXPECT_FALSE(knee_of(points));
-  points[3].latency = known(106e-9, 0.6);
+  points[3].latency = known(106e-9, 1.1);
   EXPECT_FALSE(knee_of(points)) << "unknown";
   points.resize(3);
   EXPECT_FALSE(knee_of(points));

@@ -223,16 +223,20 @@ TEST(StreamOpenMetrics, ValidAndComplete) {
   run.hosts[5] = "odd\"na\\me\n";
   const std::string text = report_openmetrics(judged(run));
   check_metrics(text);
-  EXPECT_THAT(text, HasSubstr("numatlas_host_slow{command=\"stream\",host=\"cn17\""
-                              "} 1\n"));
-  EXPECT_THAT(text, HasSubstr("numatlas_host_slow{command=\"stream\",host=\"cn16\""
-                              "} 0\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_host_slow{command=\"stream\",host=\"cn17\","
+                              "options=\"--repeats 10\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_host_slow{command=\"stream\",host=\"cn16\","
+                              "options=\"--repeats 10\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("host=\"odd\\\"na\\\\me\\n\""));
-  EXPECT_THAT(text, HasSubstr("numatlas_bandwidth_bytes_per_second{command=\"stream\",host="
-                              "\"cn17\",kernel=\"triad\",stores=\"regular\",mode=\"memory\","
-                              "memory=\"local\",elements=\"62500000\"} 9600000000\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "numatlas_bandwidth_bytes_per_second{command=\"stream\",host="
+          "\"cn17\",options=\"--repeats 10\",kernel=\"triad\",stores=\"regular\",mode=\"memory\","
+          "memory=\"local\",elements=\"62500000\"} 9600000000\n"));
   // 2026-11-21T10:01:05Z and 12.5 s.
-  EXPECT_THAT(text, HasSubstr("numatlas_last_run_seconds{command=\"stream\"} 1795255277.5\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_last_run_seconds{command=\"stream\",host=\"all\",options="
+                              "\"--repeats 10\"} 1795255277.5\n"));
   check_metrics(report_openmetrics(judged(even_hosts(1, 1))));
   run.hosts[6] = run.hosts[7];
   check_metrics(report_openmetrics(judged(run)));
@@ -243,7 +247,8 @@ TEST(StreamOpenMetrics, WhoCouldNotBeJudgedIsNeitherSlowNorNot) {
   change_kind(run, {3});
   const std::string text = report_openmetrics(judged(run));
   const auto line = [](const char* what, const char* host) {
-    return std::string("numatlas_host_") + what + "{command=\"stream\",host=\"" + host + "\"";
+    return std::string("numatlas_host_") + what + "{command=\"stream\",host=\"" + host +
+           "\",options=\"--repeats 10\"";
   };
   EXPECT_THAT(text, HasSubstr(line("judged", "cn03") + "} 0\n"));
   EXPECT_THAT(text, Not(HasSubstr(line("slow", "cn03"))));
@@ -256,8 +261,8 @@ TEST(StreamOpenMetrics, WhoWasNotConfirmedIsNotSlow) {
   testing::slow_down_again(run, 17, 0.8);
   const RunReport cleared = judged(run);
   EXPECT_THAT(report_openmetrics(cleared),
-              HasSubstr("numatlas_host_slow{command=\"stream\",host=\"cn17\"} "
-                        "0\n"));
+              HasSubstr("numatlas_host_slow{command=\"stream\",host=\"cn17\",options=\"--repeats "
+                        "10\"} 0\n"));
   EXPECT_THAT(tables_text(cleared, {}), HasSubstr("not confirmed by a second run"));
   EXPECT_EQ(cleared.answer, "OK: none of 46 hosts is slow; 0 not judged");
 }
