@@ -39,9 +39,9 @@ std::string escaped(const std::string& value) {
 /// Labels of cases that say what was found and not what was asked: a series would end where they
 /// change, and another begin.
 bool is_found(const std::string& name, const std::string& value) {
-  constexpr std::array<std::string_view, 11> found{"against", "since",   "evidence", "verdict",
-                                                   "reason",  "doubt",   "change",   "interval",
-                                                   "remark",  "base_is", "new_is"};
+  constexpr std::array<std::string_view, 12> found{"shown",    "against", "since",   "evidence",
+                                                   "verdict",  "reason",  "doubt",   "change",
+                                                   "interval", "remark",  "base_is", "new_is"};
   return std::ranges::find(found, name) != found.end() || (name == "finding" && value == "none");
 }
 
@@ -62,7 +62,7 @@ std::string everywhere(const RunReport& report) {
 MetricLabels labels_of(const RunReport& report, const ScenarioResult& one, const std::string& host,
                        const MetricLabels& more) {
   const std::string* const own = find_label(one, "host");
-  MetricLabels labels = labels_of(report, own == nullptr ? host : *own, more);
+  MetricLabels labels = labels_of(report, own == nullptr || own->empty() ? host : *own, more);
   if (!one.kernel.empty()) labels.emplace_back("kernel", one.kernel);
   if (one.size.value > 0) labels.emplace_back("size_bytes", std::to_string(one.size.value));
   for (const auto& [name, value] :

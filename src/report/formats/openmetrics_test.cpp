@@ -118,15 +118,17 @@ TEST(OpenMetrics, WhatWasFoundMakesNoOtherSeries) {
   RunReport report = testing::report();
   report.scenarios.resize(1);
   report.scenarios[0].figures = {sum_of(4e9)};
-  report.scenarios[0].labels = {{"finding", "none"}, {"of_command", "stream"}};
+  report.scenarios[0].labels = {{"finding", "none"}, {"host", ""}, {"of_command", "stream"}};
   const auto before = series_of(report_openmetrics(report));
   report.scenarios[0].labels.insert(report.scenarios[0].labels.end(), {{"against", "6 hosts"},
                                                                        {"evidence", "every round"},
                                                                        {"since", "2026-11-04"},
-                                                                       {"reason", "NEW: is 0"}});
+                                                                       {"reason", "NEW: is 0"},
+                                                                       {"shown", "yes"}});
   EXPECT_EQ(series_of(report_openmetrics(report)), before);
   EXPECT_THAT(report_openmetrics(report), HasSubstr("of_command=\"stream\""));
   EXPECT_THAT(report_openmetrics(report), Not(HasSubstr("finding=")));
+  EXPECT_THAT(report_openmetrics(report), Not(HasSubstr("host=\"\"")));
 }
 
 TEST(OpenMetrics, WhatCannotBeReliedOnSaysSo) {
