@@ -251,8 +251,7 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
         auto pilot = kind.gpu ? plan_on_gpu(setup, kind) : plan_on_cpus(input, kind, part);
         if (!pilot) continue;
         constexpr double part_for_preparing = part_of_time / 2;
-        const double more = preparation_of(pilot->scenario) + visiting_of(pilot->scenario) +
-                            2 * Seconds(window).count();
+        const double more = preparation_of(pilot->scenario) + 2 * Seconds(window).count();
         if (preparing + more > part_for_preparing * time) continue;
         preparing += more;
         pilots.push_back(*std::move(pilot));
