@@ -1,5 +1,6 @@
 #include "knees.h"
 
+#include <optional>
 #include <algorithm>
 #include <cstdio>
 #include <random>

@@ -1,4 +1,5 @@
 // What the bandwidth benchmark computes over all workers.
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>

@@ -243,7 +243,7 @@ Start declare_compare(CLI::App& app, const CommandLine&) {
       ->allow_extra_args(false);
   add_parsed(app, "--pairs", options->pairs, "", "N",
              "number of times --run measures each side (default 5, at least 3)", whole(3, 1000));
-  add_value(app, "--keep", options->keep, "FOLDER", "keep the results of --run here");
+  rare(add_value(app, "--keep", options->keep, "FOLDER", "keep the results of --run here"));
   rare(add_value(
       app, "--launch-spread", options->launch_spread, "FRACTION|FOLDER",
       "standard deviation of a figure from launch to launch that is assumed of a single file "
@@ -255,13 +255,14 @@ Start declare_compare(CLI::App& app, const CommandLine&) {
       app, "--metric", options->metric, "NAME",
       "compare only this metric, such as latency or bandwidth_sum; also one that follows from "
       "others, such as traffic");
-  add_choices<CaseVerdict>(app, "--only", options->only,
-                           {{"faster", CaseVerdict::faster},
-                            {"slower", CaseVerdict::slower},
-                            {"same", CaseVerdict::same},
-                            {"not-distinguishable", CaseVerdict::not_distinguishable},
-                            {"not-comparable", CaseVerdict::not_comparable}},
-                           "show only cases with these verdicts; the counts are of all cases");
+  rare(
+      add_choices<CaseVerdict>(app, "--only", options->only,
+                               {{"faster", CaseVerdict::faster},
+                                {"slower", CaseVerdict::slower},
+                                {"same", CaseVerdict::same},
+                                {"not-distinguishable", CaseVerdict::not_distinguishable},
+                                {"not-comparable", CaseVerdict::not_comparable}},
+                               "show only cases with these verdicts; the counts are of all cases"));
   add_value(app, "--history", options->history, "FOLDER", "")->group("");
   std::vector<std::string> formats = reporter_names();
   formats.emplace_back("line");

@@ -109,8 +109,7 @@ bool is_compressed(const std::string& content) {
 
 /// AppleDouble (RFC 1740): what macOS puts beside a file where it cannot put it into the file.
 bool is_companion(const std::string& content) {
-  using std::string_view_literals::operator""sv;
-  return begins_with_any(content, {"\0\5\26\7"sv});
+  return begins_with_any(content, {std::string_view("\0\5\26\7", 4)});
 }
 
 /// A folder stands for the survey in it.

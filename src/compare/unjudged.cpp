@@ -1,4 +1,7 @@
 // Hosts that cannot be judged, whatever their figures are: of which results are missing or old.
+#include <map>
+#include <string>
+#include <vector>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,7 @@
 #include "report/answer.h"
 
+#include <cstddef>
+#include <utility>
 #include <algorithm>
 #include <optional>
 

@@ -1,5 +1,6 @@
 #include "run/check_plan.h"
 
+#include <vector>
 #include <algorithm>
 #include <map>
 #include <set>

@@ -2,6 +2,8 @@
 // measured, by tests and --dry-run.
 #pragma once
 
+#include <string>
+
 #include "run/benchmark.h"
 
 namespace numatlas {

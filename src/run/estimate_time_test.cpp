@@ -1,5 +1,6 @@
 #include "run/estimate_time.h"
 
+#include <initializer_list>
 #include <cstdint>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // Options that every benchmark has.
 #pragma once
 
+#include <utility>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -418,7 +418,7 @@ END
     # Of one benchmark alone there is nothing after it to stop.
     [ "$(nproc)" -ge 2 ] || skip 'one CPU'
     ends_with 130
-    out_says '^Incomplete  *interrupted'
+    out_says '^INCOMPLETE: interrupted'
     err_says '^numatlas: interrupted by signal 2: what was finished before is kept'
     python3 - "$folder/survey.json" <<'END' || fail 'survey.json'
 import json

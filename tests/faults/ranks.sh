@@ -147,7 +147,7 @@ case $case in
       --json "$folder/report.json" >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
     ends_with 0
-    for rank in 0 1 2 3 4 5 6 7 8; do out_says "^[0-8] +00$rank .* [0-9.]+$"; done
+    for rank in 0 1 2 3 4 5 6 7 8; do out_says "^[0-8] +00$rank .* [0-9.]+( \\(.*\\))?$"; done
     out_says '^9 of 9 cells|^[0-8] of 9 cells'
     report_is complete 1 ;;
   dry-run-of-one | other-command) # nobody waits for a rank that does something else

@@ -58,8 +58,8 @@ struct Options {
 void add_options(Options& own, CLI::App& app) {
   own.on.add_to(app, false);
   add_value(app, "--pairs", own.pairs_text, "nearest|all|local|PAIRS",
-            "pairs of CPU node and memory node: each with its own and the nearest of each other "
-            "kind (nearest), all, each with its own only (local), or some such as 0:0,0:2\n"
+            "CPU nodes with memory nodes: their own and the nearest of each other kind (nearest), "
+            "all, their own (local), or some such as 0:0,0:2\n"
             "Kinds are those of `numatlas topology`: DRAM, HBM, CXL. Memory of GPUs is measured "
             "only if named");
   add_value(app, "--rates", own.rates_text, "RATES",
@@ -532,8 +532,7 @@ Benchmark make() {
       .description =
           "One worker of a node chases pointers while the node's other CPUs load the same memory: "
           "idle, at fractions of the peak, and at the peak. Loaders are throttled by the clock; "
-          "the load shown is the bandwidth achieved while the latency was measured. --time covers "
-          "all cases together.",
+          "the load shown is what they reached while the latency was measured.",
       .examples = {{"The bandwidth-latency curve of each node's own memory",
                     "numatlas loaded --pairs local"},
                    {"The memory of CXL node 2 under three reads to a write",

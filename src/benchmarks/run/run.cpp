@@ -245,7 +245,8 @@ Benchmark make() {
           "each. docs/scenarios.md explains it, and examples/scenarios has files to start from. "
           "Options apply where the file does not say otherwise. The CPUs "
           "are those of the file.",
-      .examples = {{"A workload of your own", "numatlas run mine.toml"}},
+      .examples = {{"A workload of your own", "numatlas run mine.toml"},
+                   {"What it would measure here", "numatlas run mine.toml --dry-run"}},
       .less_memory_hint = "name smaller sizes in FILE",
       .refused_options = {"--cpus", "--threads", "--serial", "--csv"},
       .usual_pages = "base",

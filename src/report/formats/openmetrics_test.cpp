@@ -1,5 +1,7 @@
 #include "report/openmetrics.h"
 
+#include <utility>
+#include <vector>
 #include <algorithm>
 #include <optional>
 #include <set>
