@@ -170,7 +170,7 @@ def hosts_of_their_own():
     assert f'numatlas_host_slow{{command="check",host="{slow(apart)[0]}"}} 1\n' in text, text
     # One of them says nothing of itself, nor two.
     said = expect(9, "not judged: ", "check", files[0])
-    assert said.startswith("NOT JUDGED: 1 host\n"), said
+    assert said.startswith("NOT JUDGED: 1 host (cn1)\n"), said
     expect(9, "not judged: ", "check", *files[:2], "--openmetrics", metrics)
     text = metrics.read_text()
     assert text.count("numatlas_host_judged{") == 2 and "_host_slow{" not in text, text
