@@ -1,8 +1,8 @@
 #include "knees.h"
 
-#include <optional>
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>

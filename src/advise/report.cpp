@@ -38,7 +38,8 @@ std::vector<double> values_of(const Lane& lane, const Metric& metric) {
 /// Their geometric mean: two candidates' figures then differ as their gain says, which is made of
 /// the logarithms of their ratios.
 Estimate typical_of(const std::vector<double>& values) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const auto extremes = std::minmax_element(values.begin(), values.end());
+  const auto least = extremes.first, most = extremes.second;
   std::vector<double> logarithms;
   for (const double value : values) logarithms.push_back(std::log(value / *most));
   // A single run has no interval.

@@ -373,8 +373,8 @@ TEST(PeersClaim, OwnResultsAreItsPast) {
     return run;
   };
   input.now = {at("2026-11-24T00:00:00Z", 245)};
-  input.peers =
-      Results{{at("2026-11-20T00:00:00Z", 350), at("2026-11-21T00:00:00Z", 351)}, {}, {}, {}, {}, {}};
+  input.peers = Results{
+      {at("2026-11-20T00:00:00Z", 350), at("2026-11-21T00:00:00Z", 351)}, {}, {}, {}, {}, {}};
   EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, not_measurable);  // two are too few
   input.peers->runs.push_back(at("2026-11-22T00:00:00Z", 349));
   const ClaimVerdict fell = make_peers_claim()->judge(input).at(0);

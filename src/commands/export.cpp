@@ -118,15 +118,14 @@ Start declare_export(CLI::App& app, const CommandLine&) {
 }  // namespace
 
 Command export_command() {
-  return {
-      .name = "export",
-      .summary = "write stored figures for hwloc and inference servers",
-      .listing = {Topic::other, true},
-      .examples = {{"Measured memory attributes for programs that use hwloc",
-                    "numatlas export hwloc survey.json -o machine.xml"},
-                   {"An inference server with each worker near its GPU",
-                    "numatlas export gpu-nodes survey.json"}},
-      .declare = declare_export};
+  return {.name = "export",
+          .summary = "write stored figures for hwloc and inference servers",
+          .listing = {Topic::other, true},
+          .examples = {{"Measured memory attributes for programs that use hwloc",
+                        "numatlas export hwloc survey.json -o machine.xml"},
+                       {"An inference server with each worker near its GPU",
+                        "numatlas export gpu-nodes survey.json"}},
+          .declare = declare_export};
 }
 
 }  // namespace numatlas

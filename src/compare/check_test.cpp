@@ -374,7 +374,7 @@ TEST(Check, AFleetThatFellFromOneNightToTheNext) {
   EXPECT_EQ(checked(runs).count("fell"), 0U);
   // Two of five are no fleet.
   nights(1, 1);
-  for (const std::size_t i : {1, 3})
+  for (const std::size_t i : {1U, 3U})
     runs[i].cases[0].figure.estimate = with_interval(0.9e10, 0.89e10, 0.91e10);
   EXPECT_EQ(checked(runs).count("fell"), 0U);
 }

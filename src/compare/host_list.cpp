@@ -87,7 +87,7 @@ Expected<std::vector<std::string>> parse_hosts(std::string_view text) {
   if (names.empty())
     return fail(ErrorKind::usage, "names no host", "write one name a line, or n[01-04,07]");
   std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

@@ -1,11 +1,11 @@
 // Hosts that cannot be judged, whatever their figures are: of which results are missing or old.
-#include <map>
-#include <string>
-#include <vector>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 

@@ -6,6 +6,7 @@
 
 #include "legacy/allocator.h"
 #include "legacy/cpu_xfer.h"
+#include "legacy/gpu_xfer.h"
 #include "legacy/mem_bench.h"
 #include "legacy/numa_bench.h"
 #include "legacy/numa_xfer.h"

@@ -138,9 +138,9 @@ TEST(Identity, IsOfWhatTellsMachinesApart) {
   EXPECT_EQ(found.firmware, sha256("numatlas 4c4c4544004235108051b4c04f565931").substr(0, 16));
   EXPECT_EQ(found.product, "Dell Inc. PowerEdge R6525");
   // Ids that many machines have, and what is none.
-  for (const char* id : {"uninitialized", "", "00000000-0000-0000-0000-000000000000",
-                         "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
-                         "03000200-0400-0500-0006-000700080009"}) {
+  for (const char* id :
+       {"uninitialized", "", "00000000-0000-0000-0000-000000000000",
+        "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "03000200-0400-0500-0006-000700080009"}) {
     tree.file("/sys/class/dmi/id/product_uuid", id);
     tree.file("/etc/machine-id", id);
     EXPECT_EQ(read().firmware + read().installation, "") << id;

@@ -1,10 +1,10 @@
 #include "machine/interleave_weights.h"
 
-#include <utility>
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace numatlas {
 

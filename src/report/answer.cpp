@@ -57,11 +57,11 @@ std::string heading_text(const RunReport& report, const std::string& heading) {
     return fmt::format("{}: {}", heading.substr(0, heading.find(", ")), cells_text(cells, machine));
   // Memory is what most ask for; the latencies of its caches follow, and then where they end. All
   // memories are told, however many.
-  const auto memory = std::ranges::stable_partition(
-      figures, [](const Fact* one) { return one->key == "memory_latency"; });
-  std::ranges::stable_partition(memory,
-                                [](const Fact* one) { return one->key != "cache_capacity"; });
-  const auto told = static_cast<std::size_t>(memory.begin() - figures.begin());
+  const auto others = std::stable_partition(
+      figures.begin(), figures.end(), [](const Fact* one) { return one->key == "memory_latency"; });
+  std::stable_partition(others, figures.end(),
+                        [](const Fact* one) { return one->key != "cache_capacity"; });
+  const auto told = static_cast<std::size_t>(others - figures.begin());
   figures.resize(std::min(figures.size(), std::max(most_figures, told)));
   std::vector<std::string> texts;
   for (const Fact* fact : figures)

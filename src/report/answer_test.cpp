@@ -1,9 +1,9 @@
 #include "report/answer.h"
 
-#include <cstddef>
-#include <utility>
 #include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 #include "run/check_plan.h"
 
-#include <vector>
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 

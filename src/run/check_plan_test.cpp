@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-#include <vector>
 #include <string>
+#include <vector>
 
 #include "record/test_report.h"
 

@@ -1,7 +1,7 @@
 #include "run/estimate_time.h"
 
-#include <initializer_list>
 #include <cstdint>
+#include <initializer_list>
 
 #include <gtest/gtest.h>
 

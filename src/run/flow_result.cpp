@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "machine/pci_link.h"
+#include "memory/source.h"
 #include "run/device_flows.h"
 #include "run/levels.h"
 

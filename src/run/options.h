@@ -1,11 +1,11 @@
 // Options that every benchmark has.
 #pragma once
 
-#include <utility>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/cli_forward.h"

@@ -29,6 +29,7 @@
 #include "run/choices.h"
 #include "run/declare.h"
 #include "run/flows.h"
+#include "run/levels.h"
 #include "run/room.h"
 #include "run/slow_options.h"
 

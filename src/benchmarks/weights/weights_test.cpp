@@ -373,8 +373,8 @@ TEST(WeightsRefine, ConfirmsOnlyWhenToldTo) {
 
 std::string table_of(const RunReport& report, bool kept) {
   return views_text(
-      report,
-      parse_run("weights", kept ? Words{"--apply", "--keep"} : Words{})->benchmark.views(report));
+      report, parse_run("weights", kept ? testing::Words{"--apply", "--keep"} : testing::Words{})
+                  ->benchmark.views(report));
 }
 
 TEST(WeightsTable, SaysWhatTheBestIsWorth) {

@@ -1,12 +1,12 @@
 #include "report/openmetrics.h"
 
-#include <utility>
-#include <vector>
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
