@@ -10,9 +10,7 @@ from statistics import median
 
 import pandas as pd
 import pytest
-from commands import program
 from results import load
-from schema import problem_of
 
 import numatlas
 
