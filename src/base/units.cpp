@@ -140,7 +140,7 @@ Expected<Nanoseconds> parse_duration(std::string_view text) {
   if (const auto comma = decimal_comma(text)) return fail(*comma);
   if (!number) {
     return fail(ErrorKind::usage, fmt::format("'{}' is not a time", text),
-                "use 5 or 5s (seconds), 500ms, or 2m (minutes)");
+                "use 5 or 5s (seconds), 500ms, 2m (minutes), 36h or 7d");
   }
   const double unit = unit_nanoseconds(number->unit.empty() ? "s" : number->unit);
   if (unit == 0) {

@@ -116,7 +116,7 @@ Expected<std::vector<OpenHost>> absent_hosts(const std::string& file, const Resu
   for (const OpenHost& host : results.open) known.insert(host.name);
   for (const std::string& name : *names)
     if (std::ranges::none_of(known, [&](const auto& one) { return is_same_name(one, name); }))
-      absent.push_back({name, "no result", "it has no result (--hosts)"});
+      absent.push_back({name, "no result", "no result (--hosts)"});
   return absent;
 }
 
@@ -175,9 +175,12 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
       "published: 85 % of the least that others measured on the processor, for reads of all CPUs");
   add_value(app, "--hosts", options->hosts, "FILE",
             "hosts that have to have a result: one name a line, or Slurm's lists, n[01-04,07]");
-  add_value(app, "--max-age", options->max_age, "AGE",
-            "do not judge a host whose results are all older, such as 36h or 14d\n"
-            "Default: 7d, and a host without a result of the last night of the others");
+  add_value(
+      app, "--max-age", options->max_age, "AGE",
+      "do not judge a host whose newest result is so much older than the newest of all (default: "
+      "7d), or of an earlier night than theirs\n"
+      "More than 2d: hosts are not measured each night, and only the age counts. --since now "
+      "counts from the clock");
   rare(add_choice(app, "--since", options->since, named({"newest", "now"}),
                   "ages count back from the newest result of all hosts, or from now"));
   options->slow.add_to(app);

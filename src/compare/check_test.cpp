@@ -276,7 +276,12 @@ TEST(Check, WhoIsNotInTheLastNightOfTheOthersIsNotJudged) {
   EXPECT_EQ(answer_of(checked(runs)),
             "NOT JUDGED: 1 host (n: last seen 9 Jan); none of 3 hosts is slow");
   EXPECT_THAT(of(checked(runs), "n").unjudged.at(0).reason,
-              HasSubstr("of 2026-01-09, before the last night of the others (2026-01-10)"));
+              HasSubstr("from 2026-01-09, before the last night of the others (2026-01-10)"));
+  CheckRule rule;
+  rule.max_age = 36 * 60 * 60;
+  EXPECT_EQ(checked(runs, rule).not_judged(), 1U) << "each night all the same";
+  rule.max_age = 14 * 24 * 60 * 60;
+  EXPECT_EQ(checked(runs, rule).not_judged(), 0U);
   runs.back().started = "2026-01-09T12:00:00Z";  // the same night
   EXPECT_EQ(checked(runs).not_judged(), 0U);
   // One that measured alone makes the others no silent ones.
@@ -311,7 +316,7 @@ TEST(Check, ARunOfOneCommandThatIsADayOlderIsANote) {
 TEST(Check, HostsThatSomethingIsMissingOfAreNotJudged) {
   const auto found = check_runs(beside_three(run_on("n4", {1e10})), {},
                                 {{"n4.cluster", "file not readable", "n4.json is truncated"},
-                                 {"n5", "no result", "it has no result (--hosts)"}});
+                                 {"n5", "no result", "no result (--hosts)"}});
   ASSERT_TRUE(found);
   EXPECT_EQ(answer_of(*found),
             "NOT JUDGED: 2 hosts (n4: file not readable; n5: no result); none of 3 hosts is slow");

@@ -38,6 +38,8 @@ void mark_old(const CheckRule& rule, std::map<std::string, CheckedHost>& hosts) 
       starts.size() == 2 ? 1 : std::max<std::size_t>(2, (starts.size() + 3) / 4);
   const std::string& night = starts[std::min(few, starts.size()) - 1];
   const std::int64_t max_age = rule.max_age.value_or(CheckRule::usual_age);
+  // Whoever allows for more than two days does not measure each night.
+  const bool each_night = !rule.max_age || max_age <= 2 * seconds_per_day;
   const std::int64_t from = rule.now.value_or(*unix_seconds(starts.front()));
   for (auto& [name, host] : hosts) {
     const auto newest = unix_seconds(host.newest);
@@ -45,10 +47,10 @@ void mark_old(const CheckRule& rule, std::map<std::string, CheckedHost>& hosts) 
     const std::string brief = "last seen " + date_text(host.newest);
     std::string reason;
     if (from - *newest > max_age)
-      reason = fmt::format("its last result is of {}, older than {} (--max-age)",
-                           day_of(host.newest), age_text(max_age));
-    else if (!rule.max_age && *unix_seconds(night) - *newest > seconds_of_night)
-      reason = fmt::format("its last result is of {}, before the last night of the others ({})",
+      reason = fmt::format("last result from {}, older than {} (--max-age)", day_of(host.newest),
+                           age_text(max_age));
+    else if (each_night && *unix_seconds(night) - *newest > seconds_of_night)
+      reason = fmt::format("last result from {}, before the last night of the others ({})",
                            day_of(host.newest), day_of(night));
     if (reason.empty()) continue;
     host.judged = false;
