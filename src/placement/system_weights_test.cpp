@@ -15,7 +15,9 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "placement/test_machines.h"
 
