@@ -8,7 +8,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -180,21 +179,30 @@ void judge_each(std::vector<KindCase>& cases, const std::vector<std::size_t>& in
 std::size_t slower_group(const std::vector<double>& sorted, const SlowRule& rule) {
   const std::size_t n = sorted.size(), least = std::max<std::size_t>(2, (n + 2) / 3);
   if (n < 4) return 0;
+  // Sums of the first rates and of their squares, from the middle, so that each split is known at
+  // once.
+  const double middle = sorted[n / 2];
+  std::vector<double> sums{0}, squares{0};
+  for (const double rate : sorted) {
+    sums.push_back(sums.back() + (rate - middle));
+    squares.push_back(squares.back() + (rate - middle) * (rate - middle));
+  }
+  const auto mean = [&](std::size_t from, std::size_t to) {
+    return (sums[to] - sums[from]) / static_cast<double>(to - from);
+  };
+  const auto around_mean = [&](std::size_t from, std::size_t to) {
+    return squares[to] - squares[from] - (sums[to] - sums[from]) * mean(from, to);
+  };
   std::size_t best = 0;
   double within = std::numeric_limits<double>::infinity(), apart = 0;
   for (std::size_t low = 2; low + least <= n; ++low) {
-    const std::span all(sorted);
-    const Uncertain slow = mean_of(all.first(low)), fast = mean_of(all.subspan(low));
-    const auto squares = [](const Uncertain& mean) {
-      return mean.variance * (mean.freedom + 1) * mean.freedom;
-    };
-    const double sum = squares(slow) + squares(fast);
+    const double sum = around_mean(0, low) + around_mean(low, n);
     if (sum >= within) continue;
     within = sum;
     best = low;
-    apart = fast.value - slow.value;
+    apart = mean(low, n) - mean(0, low);
   }
-  const double middle = sorted[n / 2];
+  within = std::max(within, 0.0);
   const auto freedom = static_cast<double>(n) - 2;
   const double deviation = std::max(std::sqrt(within / freedom), rule.least_spread * middle);
   // Also the best split of normal values parts them by some deviations: of 6 by less than 23, of 10
