@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -176,9 +175,8 @@ void know_launches_by_hosts(std::vector<StoredCase>& base, std::vector<StoredCas
 /// An option and its value, by the words of a command line; "" for a flag.
 std::map<std::string, std::string> options_of(const StoredRun& run) {
   std::map<std::string, std::string> options;
-  std::istringstream words(options_text(run));
   std::string name;
-  for (std::string word; words >> word;) {
+  for (const std::string& word : option_words(run)) {
     const std::size_t equals = word.find('=');
     const bool is_option = word.size() > 1 && word.front() == '-' &&
                            !std::isdigit(static_cast<unsigned char>(word[1]));

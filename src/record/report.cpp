@@ -9,6 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/add_once.h"
 #include "record/report_fields.h"
 
@@ -30,14 +33,14 @@ int host_of(const RunReport& report, const FlowResult& flow) {
 
 bool is_null_engine(const std::string& engine) { return engine.starts_with("null"); }
 
-std::string options_text(const RunHead& run) {
+std::vector<std::string> option_words(const RunHead& run) {
   // What is written, and how it is shown.
   constexpr std::array<std::string_view, 9> with_value{"--json",        "--csv",     "--format",
                                                        "--dat",         "--output",  "-o",
                                                        "--openmetrics", "--samples", "--label"};
   constexpr std::array<std::string_view, 5> flags{"-q", "--quiet", "--no-samples", "--stats",
                                                   "--no-fail"};
-  std::string text;
+  std::vector<std::string> words;
   for (std::size_t i = 0; i < run.arguments.size(); ++i) {
     const std::string& word = run.arguments[i];
     const std::string name = word.substr(0, word.find('='));
@@ -46,9 +49,13 @@ std::string options_text(const RunHead& run) {
       i += name == word ? 1 : 0;
       continue;
     }
-    text += (text.empty() ? "" : " ") + word;
+    words.push_back(word);
   }
-  return text;
+  return words;
+}
+
+std::string options_text(const RunHead& run) {
+  return fmt::format("{}", fmt::join(option_words(run), " "));
 }
 
 std::vector<std::string> slowed_gpus(const ScenarioResult& result) {
