@@ -62,6 +62,12 @@ Expected<void> agree(Comm& comm, const std::optional<Error>& mine) {
   return error_among(comm, TRY(comm.all_gather(mine ? error_to_send(*mine) : "")));
 }
 
+Expected<void> as_root_has(Comm& comm, const std::optional<Error>& mine) {
+  const std::string told = TRY(comm.broadcast(mine ? error_to_send(*mine) : ""));
+  if (told.empty()) return {};
+  return fail(error_received(told));
+}
+
 Expected<std::vector<std::string>> all_gather(Comm& comm, const Expected<std::string>& mine) {
   auto all = TRY(comm.all_gather(mine ? *mine : error_to_send(mine.error())));
   TRY(error_among(comm, all));

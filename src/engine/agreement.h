@@ -17,6 +17,9 @@ Error error_received(const std::string& text);
 /// are several ranks, the same on every rank; nothing when no rank has one.
 Expected<void> agree(Comm& comm, const std::optional<Error>& mine);
 
+/// Collective: the error of rank 0, or none, on every rank: of what only rank 0 knows.
+Expected<void> as_root_has(Comm& comm, const std::optional<Error>& mine);
+
 /// Collective: every rank's text, on every rank; or the error as of agree. Texts of no error do not
 /// begin with '!'.
 Expected<std::vector<std::string>> all_gather(Comm& comm, const Expected<std::string>& mine);

@@ -189,13 +189,17 @@ Expected<RunReport> Run::go(Setup setup) {
     if (!problem) problem = error_of(put_out);
   }
   if (!problem) problem = wrong;
-  if (ran) problem = error_of(agree(comm_, problem));
+  std::optional<Error> skip;
+  if (ran) {
+    problem = error_of(agree(comm_, problem));
+    if (!problem) skip = error_of(part().check_measured());
+  }
   if (!problem && options_.process_memory) {
     const auto text = TRY(part().process_memory_text());
     if (root()) problem = error_of(write_stdout(text));
   }
   if (problem) return fail(*problem);
-  if (const auto skip = part().skip_that_counts()) return fail(*skip);
+  if (skip) return fail(*skip);
   return std::move(report());
 }
 

@@ -359,7 +359,8 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
   report_.trust = trust.grade;
   report_.doubt = trust.doubt;
   // The null engine leaves nothing out: it is what tests and --dry-run look at a benchmark with.
-  return ended && options_.null_engine && root() ? check_views(report_) : ended;
+  if (!ended || !options_.null_engine) return ended;
+  return as_root_has(state_.comm, root() ? error_of(check_views(report_)) : std::nullopt);
 }
 
 void SessionPart::capture_process_memory() {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "comm/comm.h"
+#include "engine/agreement.h"
 #include "engine/engine.h"
 #include "run/benchmark.h"
 #include "run/cases.h"
@@ -127,9 +128,9 @@ class SessionPart {
   const RunReport& report() const { return report_; }
   /// The kernel's output that was not what it should be, the first time.
   std::optional<Error> wrong() const { return wrong_output(case_input(), points_); }
-  /// Why points were skipped while running; nothing where other points stand for them.
-  std::optional<Error> skip_that_counts() const {
-    return numatlas::skip_that_counts(case_input(), points_);
+  /// Collective: why points were skipped while running; nothing where other points stand for them.
+  Expected<void> check_measured() const {
+    return as_root_has(state_.comm, skip_that_counts(case_input(), points_));
   }
   /// Whether any point was skipped while running.
   bool skipped() const;

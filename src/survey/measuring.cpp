@@ -50,7 +50,7 @@ Expected<void> Measuring::measure(std::size_t index) {
                              Session::Seconds(item.share));
   if (session_->parts().size() > parts) taken.part = session_->parts().back().get();
   if (!added) return added;
-  if (const auto skip = taken.part->skip_that_counts()) return fail(*skip);
+  TRY(taken.part->check_measured());
   const auto& points = taken.part->points();
   const auto measured = std::count_if(points.begin(), points.end(),
                                       [](const PointRun& point) { return point.visits() > 0; });
