@@ -59,14 +59,10 @@ ScenarioResult case_of(const std::string& host, const Finding& one) {
   ScenarioResult found;
   found.name = host + " " + one.name;
   found.kernel = "";
-  found.labels = {{"finding", one.verdict},
-                  {"host", host},
-                  {"of_command", one.command},
-                  {"case", one.name},
-                  {"metric", one.metric},
-                  {"against", one.against},
-                  {"since", one.since.substr(0, 10)},
-                  {"evidence", one.evidence}};
+  found.labels = {{"finding", one.verdict},     {"host", host},
+                  {"of_command", one.command},  {"case", one.name},
+                  {"metric", one.metric},       {"against", one.against},
+                  {"since", day_of(one.since)}, {"evidence", one.evidence}};
   found.figures = {plain_figure("value", one.unit, one.value),
                    plain_figure("reference", one.unit, one.reference),
                    plain_figure("change", "1", one.change),

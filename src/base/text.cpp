@@ -97,6 +97,8 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string day_of(const std::string& time) { return time.substr(0, time.find('T')); }
+
 std::string shell_word(const std::string& word) {
   const bool plain =
       !word.empty() &&

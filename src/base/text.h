@@ -37,6 +37,9 @@ std::string aligned_within(const std::vector<std::vector<std::string>>& rows, st
 /// "cn01, cn02, cn03 and 43 more".
 std::string names_text(const std::vector<std::string>& names);
 
+/// "2026-11-03" of "2026-11-03T04:05:06Z" (ISO 8601).
+std::string day_of(const std::string& time);
+
 /// A word as it must be typed in a shell: quoted where it has to be.
 std::string shell_word(const std::string& word);
 

@@ -15,6 +15,8 @@
 
 namespace numatlas {
 
+inline constexpr std::int64_t seconds_per_day = 24 * 60 * 60;
+
 struct CheckRule {
   SlowRule slow;
   std::string metric;                   ///< only cases of this one; "": all
@@ -23,7 +25,7 @@ struct CheckRule {
   /// the last night of the others has no result of.
   std::optional<std::int64_t> max_age{};
   std::optional<std::int64_t> now{};  ///< seconds since 1970 that ages are from; absent: the newest
-  static constexpr std::int64_t usual_age = std::int64_t{7} * 24 * 60 * 60;
+  static constexpr std::int64_t usual_age = 7 * seconds_per_day;
 };
 
 /// Why a host was not judged.

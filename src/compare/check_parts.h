@@ -1,7 +1,6 @@
 // The parts of a check beside hosts against each other and against their past.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -9,11 +8,6 @@
 #include "compare/check.h"
 
 namespace numatlas {
-
-inline constexpr std::int64_t seconds_per_day = 24 * 60 * 60;
-
-/// "2026-11-03" of a start.
-std::string day_of(const std::string& started);
 
 /// Who was last seen before the last night of the others, or has nothing but old results, is not
 /// judged. A night counts that two hosts measured in, and a quarter of many: one that measures

@@ -186,7 +186,7 @@ void join_names(const std::vector<Track>& tracks, Sets& hosts, std::vector<std::
     const auto newest =
         std::ranges::max_element(group, {}, [&](std::size_t i) { return tracks[i].first; });
     notes.push_back(fmt::format("{}: another machine, or another installation, since {}", name,
-                                tracks[*newest].seen.front()->run->started.substr(0, 10)));
+                                day_of(tracks[*newest].seen.front()->run->started)));
   }
 }
 

@@ -23,8 +23,6 @@ std::string age_text(std::int64_t seconds) {
 
 }  // namespace
 
-std::string day_of(const std::string& started) { return started.substr(0, started.find('T')); }
-
 void mark_old(const CheckRule& rule, std::map<std::string, CheckedHost>& hosts) {
   // Runs of one night are no further apart.
   constexpr std::int64_t seconds_of_night = std::int64_t{18} * 60 * 60;

@@ -54,7 +54,7 @@ ClaimVerdict PeersClaim::verdict_on(const Finding& finding) const {
   verdict.found =
       fmt::format("{}: {:+.0f} %, {:.1f} MAD", quantity_text(*finding.value, finding.unit),
                   finding.change * 100, finding.mads.value_or(0));
-  if (!finding.since.empty()) verdict.found += " since " + finding.since.substr(0, 10);
+  if (!finding.since.empty()) verdict.found += " since " + day_of(finding.since);
   verdict.outcome = ClaimOutcome::contradicted;
   verdict.next = "modules, firmware settings, cooling and power of this host against a peer's";
   return verdict;
