@@ -17,7 +17,7 @@ LIKES_OWN_CPUS = "[ $(nproc) -lt ALL ] || sleep 0.5; sed -n 's/^Cpus_allowed_lis
 
 def as_advised(t: Trial, advice: Run, line: str) -> Run:
     """Runs the line of srun that begins so."""
-    found = re.search(rf"^ +({line}.*)$", advice.out, re.MULTILINE)
+    found = re.search(rf"^(?:Run)? +({line}.*)$", advice.out, re.MULTILINE)
     if found is None:
         raise Failed(f"no such line of srun is advised: {line}\n{advice.out}")
     path = f"{Path(t.numatlas).parent}{os.pathsep}{os.environ['PATH']}"
