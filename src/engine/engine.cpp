@@ -178,15 +178,24 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
   return {};
 }
 
-/// Takes over memory kept from the scenario before, and frees what this one does not want.
+/// Takes over memory kept from the scenario before, as it stands or its pages, and frees what this
+/// one does not want.
 void RealEngine::take_kept(TeamRun& run, int thread) {
   std::optional<Kept>& kept = kept_[static_cast<std::size_t>(thread)];
   for_own(run, thread, [&](const Flow& flow, Job& job) {
-    if (!kept || kept->memory_number != run.scenario.memory_number || !same_work(kept->flow, flow))
-      return;
+    if (!kept) return;
+    const Scenario& scenario = run.scenario;
+    const bool stands_ready =
+        kept->memory_number == scenario.memory_number && same_work(kept->flow, flow);
+    if (!stands_ready && !(kept->round == scenario.round && same_pages(kept->flow, flow))) return;
     job.kernel = std::move(kept->kernel);
     job.buffer = std::move(kept->buffer);
     job.source = std::move(kept->source);
+    if (!stands_ready) {
+      job.kernel.reset();
+      job.buffer->use(flow.region.bytes.value);
+      return;
+    }
     job.reused = true;
     job.goes_on = run.goes_on;
     job.trace.residency = std::move(kept->residency);
@@ -364,6 +373,7 @@ void RealEngine::keep_or_free(TeamRun& run, int thread) {
       kept_[static_cast<std::size_t>(thread)] =
           Kept{flow,
                run.scenario.memory_number,
+               run.scenario.round,
                std::move(job.kernel),
                std::move(job.buffer),
                std::move(job.source),

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -311,6 +312,34 @@ TEST_F(RealEngine, MemoryIsKeptForTheSameWork) {
     EXPECT_EQ((*traces)->front().residency.untouched, 0U);
     EXPECT_FALSE((*traces)->front().samples.empty());
   }
+}
+
+TEST_F(RealEngine, PagesOfARoundAreThoseOfTheNextKernelOfAnySizeWithin) {
+  const auto run = [&](std::uint64_t bytes, std::uint64_t seed, int round) {
+    Flow flow = flow_of(0);
+    flow.region.bytes = Bytes{bytes};
+    flow.region.within = Bytes{64 * mib};
+    flow.kernel.seed = seed;
+    Scenario scenario = scenario_of({flow});
+    scenario.memory_number = static_cast<int>(seed);
+    scenario.round = round;
+    rusage before{}, after{};
+    ::getrusage(RUSAGE_SELF, &before);
+    auto traces = engine_->run(scenario);
+    ::getrusage(RUSAGE_SELF, &after);
+    EXPECT_TRUE(traces) << full_text(traces.error());
+    const Trace trace = traces ? traces->front() : Trace{};
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    EXPECT_EQ(trace.residency.pages_total, bytes / page);
+    EXPECT_EQ(trace.residency.untouched, 0U);
+    EXPECT_FALSE(trace.samples.empty());
+    return std::pair(trace.address, after.ru_minflt - before.ru_minflt);
+  };
+  const auto first = run(32 * mib, 1, 1), less = run(16 * mib, 2, 1), more = run(64 * mib, 3, 1);
+  EXPECT_EQ(less.first, first.first);
+  EXPECT_EQ(more.first, first.first);
+  EXPECT_LT(2 * less.second, first.second) << "the pages were there";
+  EXPECT_GT(2 * run(32 * mib, 4, 2).second, first.second) << "in the next round they are not";
 }
 
 /// Stops this process for so long, from outside, once it has measured for a while.

@@ -64,7 +64,7 @@ struct Job {
 /// Memory that stands ready after a scenario, with its kernel. The next one may want just that.
 struct Kept {
   Flow flow;
-  int memory_number = 0;
+  int memory_number = 0, round = 0;
   std::unique_ptr<Kernel> kernel;
   std::unique_ptr<Buffer> buffer, source;
   Residency residency;  ///< as last observed

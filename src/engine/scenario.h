@@ -61,6 +61,8 @@ struct Scenario {
   StopRule stop;
   /// Memory that a run leaves behind may be used by the next one that has the same number here.
   int memory_number = 0;
+  /// So may its pages alone, for another kernel, by a run of the same round.
+  int round = 0;
   /// The next run is of the same flows and the same number: their memory stays, on all ranks.
   bool keep_memory = false;
   /// Afterwards the kernels' output is checked, and where the memory lies is looked at again.

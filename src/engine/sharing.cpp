@@ -96,6 +96,18 @@ bool same_work(const Flow& a, const Flow& b) {
          a.first_touch == b.first_touch && !a.shares && !b.shares;
 }
 
+bool same_pages(const Flow& a, const Flow& b) {
+  const auto leaves_them = [](const Flow& flow) {
+    const StepKind step = traits_of(flow.kernel).step;
+    return step != StepKind::fault && step != StepKind::migration && !on_gpu(flow.kernel);
+  };
+  Region of_b = b.region;
+  if (a.region.within.value > 0 && !is_from_pool(a.region.pages)) of_b.bytes = a.region.bytes;
+  return leaves_them(a) && leaves_them(b) && a.worker == b.worker &&
+         a.region.placement.mode != MemoryMode::weighted && a.region == of_b &&
+         a.source == b.source && a.first_touch == b.first_touch && !a.shares && !b.shares;
+}
+
 void note_stops(const Scenario& scenario, std::vector<Trace>& traces, bool share_cpus) {
   const auto flow_of = [&](const Trace& trace) -> const Flow& {
     return scenario.flows[static_cast<std::size_t>(trace.flow)];

@@ -19,6 +19,9 @@ bool stands_alone(const Scenario& scenario, int flow);
 
 /// Whether two flows do the same to the same memory; they may differ in role and rate.
 bool same_work(const Flow& a, const Flow& b);
+/// Whether one can have the pages of the other, which its own kernel writes anew: not where a
+/// kernel gives pages back or moves them, or where a device has them.
+bool same_pages(const Flow& a, const Flow& b);
 
 /// Completes Trace::stopped of a rank's flows, which so far has what the system told: adds samples
 /// that took far longer than usual, as where a hypervisor has the CPU, and of flows that share

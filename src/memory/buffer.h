@@ -26,6 +26,9 @@ struct Region {
   /// The node that `local` and `inherit` mean here. Only the null source needs it, to say where its
   /// pages would lie; -1: its residency then says that it does not know.
   NodeId local_node = {};
+  /// Of pages that are in no pool: so much is mapped, of which the first `bytes` are used; less than
+  /// these: no more than these. Regions of several sizes can then follow each other in one memory.
+  Bytes within = {};
   friend bool operator==(const Region&, const Region&) = default;
 };
 
@@ -59,6 +62,8 @@ class Buffer {
 
   std::byte* data() const { return start_; }
   std::size_t bytes() const { return bytes_; }
+  /// Uses its first bytes only, or more of what is mapped (Region::within).
+  void use(std::size_t bytes) { bytes_ = bytes; }
   /// Where its pages lie now, by what the kernel says of all mappings, which threads that look at
   /// the same moment share.
   Residency residency(const ProcessMappings& mappings) const {

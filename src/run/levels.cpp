@@ -179,11 +179,17 @@ Bytes warm_up_bytes(const Machine& machine, const CpuSet& cpus, const Flow& flow
   const std::uint64_t cache = last_level_cache_bytes(machine, cpus).value;
   const std::uint64_t touched = touched_bytes(flow).value;
   if (flow.shares) return Bytes{0};
-  if (touched <= cache) return Bytes{2 * flow.region.bytes.value};
-  // The part of the region whose lines fill the cache twice.
-  const double part =
-      std::min(1.0, 2.0 * static_cast<double>(cache) / static_cast<double>(touched));
-  return Bytes{static_cast<std::uint64_t>(part * static_cast<double>(flow.region.bytes.value))};
+  // Each small access at random brings a whole line.
+  constexpr double line = 64;
+  const auto* const random = flow.kernel.find<RandomParameters>();
+  const double of_line = random == nullptr ? 1 : std::min(1.0, random->bytes / line);
+  // Beyond the cache the part of the region whose lines fill it twice.
+  const double passes =
+      touched <= cache
+          ? 2
+          : std::min(1.0, 2.0 * static_cast<double>(cache) / static_cast<double>(touched));
+  return Bytes{
+      static_cast<std::uint64_t>(passes * of_line * static_cast<double>(flow.region.bytes.value))};
 }
 
 bool is_walked_whole(const Flow& flow) { return touched_bytes(flow).value <= 4 * mib; }

@@ -19,8 +19,8 @@ std::string level_of_flow(const Machine& machine, const Layout& layout, const Sc
 
 /// Bytes to walk after the common start, before the first sample, so that the caches are in their
 /// steady state: twice the size where it fits the last-level cache; beyond that as much as fills
-/// that cache twice, since what then is left in it is not what comes next. Source: DESIGN,
-/// "Samples".
+/// that cache twice, since what then is left in it is not what comes next (of accesses at random,
+/// so many lines). Source: DESIGN, "Samples".
 Bytes warm_up_bytes(const Machine& machine, const CpuSet& cpus, const Flow& flow);
 
 /// Bytes in the lines that a flow touches: all of its region, but with a stride over a line only a

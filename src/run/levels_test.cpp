@@ -105,6 +105,12 @@ TEST(Levels, WarmUpReachesTheSteadyState) {
   // Beyond: what fills the last level twice, but no more than a pass.
   EXPECT_EQ(warm_up_bytes(m, cpu, flow_of(gib)), Bytes{32 * mib});
   EXPECT_EQ(warm_up_bytes(m, cpu, flow_of(20 * mib)), Bytes{20 * mib});
+  // Accesses of 8 bytes at random bring a line each.
+  Flow random = flow_of(gib);
+  random.kernel = KernelSpec{RandomParameters{.access = Access::update, .bytes = 8}};
+  EXPECT_EQ(warm_up_bytes(m, cpu, random), Bytes{4 * mib});
+  random.kernel = KernelSpec{RandomParameters{.access = Access::update, .bytes = 128}};
+  EXPECT_EQ(warm_up_bytes(m, cpu, random), Bytes{32 * mib});
 }
 
 TEST(Levels, ChainsWhoseWalkTakesMillisecondsAreWalkedWhole) {

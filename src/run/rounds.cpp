@@ -143,7 +143,9 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
   return points;
 }
 
-TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& options) {
+TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& options,
+                       const std::vector<Machine>& machines) {
+  const double slower = std::ranges::any_of(machines, is_virtual) ? 3 : 1;
   const int fixed = fixed_visits(options);
   const bool divides = options.time_of_all || options.limit.count() > 0;
   TimeNeeded needed;
@@ -156,8 +158,8 @@ TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& optio
     const double window = options.time_of_all && fixed == 0 ? 0 : point.time.count() / visits;
     needed.cases += point.count;
     measuring += visits * (std::max(shortest_window.count(), window) * count + point.visiting);
-    needed.preparing += sittings_for(point, visits) * point.preparation;
-    least += point.preparation +
+    needed.preparing += sittings_for(point, visits) * slower * point.preparation;
+    least += slower * point.preparation +
              point.first_sitting * (shortest_window.count() * count + point.visiting);
   }
   if (needed.cases == 0 || options.spread.count() > 0) return {};
@@ -180,7 +182,8 @@ std::string time_text(const TimeNeeded& needed, const RunOptions& options, bool 
   if (!divided)
     return text + fmt::format(" of {:g} s, and {:.0f} s to prepare memory",
                               Seconds(options.stop.time).count(), needed.preparing);
-  return needed.preparing < needed.seconds / 4
+  constexpr double none = 0.5;  // in whole seconds
+  return needed.preparing < std::max(none, needed.seconds / 4)
              ? text
              : text + fmt::format(", {:.0f} s of it to prepare memory", needed.preparing);
 }

@@ -63,7 +63,9 @@ struct TimeNeeded {
   double preparing = 0;  ///< of these, to prepare memory
   std::size_t cases = 0;
 };
-TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& options);
+/// `machines`: a virtual one may have to ask its host for fresh memory.
+TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& options,
+                       const std::vector<Machine>& machines = {});
 /// "about 40 s: 12 cases of 1 s, and 28 s to prepare memory"; "at most 40 s" where points may end
 /// before (`may_end_early`); "" where it cannot be told.
 std::string time_text(const TimeNeeded& needed, const RunOptions& options, bool may_end_early);

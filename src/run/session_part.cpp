@@ -180,7 +180,7 @@ void SessionPart::plan_points(Seconds time) {
     points_.push_back(std::move(point));
   }
   constexpr double is_long = 9.5;
-  const TimeNeeded needed = time_needed(points_, options_);
+  const TimeNeeded needed = time_needed(points_, options_, setup_.machines);
   if (from == 0 && !timeless() && needed.seconds >= is_long)
     progress_.announce(time_text(needed, options_, may_end_early(options_, setup_.machines)));
 }

@@ -246,6 +246,7 @@ Expected<void> SessionPart::run_scenario(std::size_t index, Seconds window, bool
   scenario.stop.time_of_case = scenario.stop.time;
   scenario.stop.time = std::chrono::duration_cast<Nanoseconds>(window);
   scenario.memory_number = state_.memory_number;
+  scenario.round = state_.round;
   scenario.keep_memory = keep_memory;
   mark_in_memory(scenario);
   const auto pace = paces_.find(index);

@@ -131,6 +131,7 @@ void add_spread(Plan& plan, const PlanInput& input, PageKind kind, const std::ve
   const Bytes page = page_of(input, kind);
   // One reason for all numbers of pages.
   const auto problem = page_kind_problem(kind, input.machines.front(), {}, page);
+  const int most = counts.empty() ? 0 : std::ranges::max(counts);
   for (const int count : counts) {
     PlannedScenario planned = lines_point(input, fmt::format("{} {} pages", count, name_of(kind)),
                                           count, kind, stride_of(input, kind), "one per page");
@@ -144,6 +145,9 @@ void add_spread(Plan& plan, const PlanInput& input, PageKind kind, const std::ve
     }
     planned.scenario.flows =
         chases(input, planned.head.size, kind, {ChainOrder::random, planned.head.stride});
+    // Zeroing 6 GiB takes seconds: once for all counts.
+    for (Flow& flow : planned.scenario.flows)
+      flow.region.within = Bytes{static_cast<std::uint64_t>(most) * planned.head.stride.value};
     add_point(plan, std::move(planned), input.options.serial);
   }
 }

@@ -136,7 +136,8 @@ Expected<std::unique_ptr<Buffer>> make_anonymous(const Region& region) {
     if (auto problem = thp_problem()) return fail(*std::move(problem));
     page = thp_size();
   }
-  const auto bytes = rounded(region.bytes.value, page);
+  const std::uint64_t room = pool ? 0 : region.within.value;
+  const auto bytes = rounded(std::max(region.bytes.value, room), page);
   if (!bytes) return no_space(region.bytes.value, ENOMEM);
   auto mapped = TRY(pool ? map_huge(*bytes, region) : map_aligned(*bytes, page));
   TRY(advise(mapped, region.pages));
