@@ -10,9 +10,9 @@
 
 #include "base/units.h"
 #include "benchmarks/parse.h"
+#include "engine/simulated/null_groups.h"
 #include "record/labels.h"
 #include "run/metrics.h"
-#include "simulated/null_groups.h"
 
 namespace numatlas {
 namespace {

@@ -11,10 +11,10 @@
 #include "base/cli_forward.h"
 #include "engine/layout.h"
 #include "engine/scenario.h"
+#include "engine/simulated/noise.h"
 #include "placement/words.h"
 #include "report/file.h"
 #include "report/style.h"
-#include "simulated/noise.h"
 
 namespace numatlas {
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "engine/agreement.h"
+#include "engine/simulated/null_engine.h"
 #include "kernels/stream_loops.h"
 #include "kernels/traits.h"
 #include "machine/identity.h"
@@ -22,7 +23,6 @@
 #include "run/check_plan.h"
 #include "run/flow_result.h"
 #include "run/metrics.h"
-#include "simulated/null_engine.h"
 
 namespace numatlas {
 namespace {

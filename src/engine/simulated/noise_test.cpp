@@ -1,4 +1,4 @@
-#include "simulated/noise.h"
+#include "engine/simulated/noise.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "simulated/null_engine.h"
+#include "engine/simulated/null_engine.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,13 +14,13 @@
 #include "engine/agreement.h"
 #include "engine/sampler.h"
 #include "engine/sharing.h"
+#include "engine/simulated/null_gpu.h"
+#include "engine/simulated/null_groups.h"
 #include "gpu/buffers.h"
 #include "kernels/kind.h"
 #include "kernels/permutation.h"
 #include "machine/cache_share.h"
 #include "memory/source.h"
-#include "simulated/null_gpu.h"
-#include "simulated/null_groups.h"
 
 namespace numatlas {
 namespace {

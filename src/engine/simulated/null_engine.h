@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "engine/engine.h"
-#include "simulated/noise.h"
+#include "engine/simulated/noise.h"
 
 namespace numatlas {
 

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "base/statistics.h"
+#include "engine/simulated/null_engine.h"
 #include "engine/test_engine.h"
 #include "placement/test_machines.h"
-#include "simulated/null_engine.h"
 
 namespace numatlas {
 namespace {

@@ -1,4 +1,4 @@
-#include "simulated/null_gpu.h"
+#include "engine/simulated/null_gpu.h"
 
 #include <algorithm>
 #include <cmath>

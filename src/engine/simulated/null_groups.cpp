@@ -1,4 +1,4 @@
-#include "simulated/null_groups.h"
+#include "engine/simulated/null_groups.h"
 
 #include <cmath>
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/simulated/noise.h"
 #include "kernels/group_times.h"
-#include "simulated/noise.h"
 
 namespace numatlas {
 
