@@ -62,18 +62,21 @@ std::string everywhere(const RunReport& report) {
 MetricLabels labels_of(const RunReport& report, const ScenarioResult& one, const std::string& host,
                        const MetricLabels& more) {
   const std::string* const own = find_label(one, "host");
-  MetricLabels labels = labels_of(report, own == nullptr || own->empty() ? host : *own, more);
+  MetricLabels labels = labels_of(report, own == nullptr || own->empty() ? host : *own, {});
   if (!one.kernel.empty()) labels.emplace_back("kernel", one.kernel);
   if (one.size.value > 0) labels.emplace_back("size_bytes", std::to_string(one.size.value));
   for (const auto& [name, value] :
        {std::pair("pages", one.pages), {"stores", one.stores}, {"order", one.order}}) {
     if (!value.empty()) labels.emplace_back(name, value);
   }
-  for (const auto& [name, value] : one.labels) {
-    if (value.empty() || is_found(name, value)) continue;
+  const auto add_new = [&](const std::string& name, const std::string& value) {
     if (std::ranges::find(labels, name, &MetricLabels::value_type::first) == labels.end())
       labels.emplace_back(name, value);
-  }
+  };
+  for (const auto& [name, value] : one.labels)
+    if (!value.empty() && !is_found(name, value)) add_new(name, value);
+  // Its own tell it from other cases.
+  for (const auto& [name, value] : more) add_new(name, value);
   return labels;
 }
 
@@ -246,8 +249,9 @@ Expected<MetricLabels> parse_labels(const std::string& text) {
     if (!is_name)
       return refuse(
           fmt::format("'{}' is no name of a label (letters, digits and _)", printable(name)));
-    for (const char* own : {"command", "host", "options"})
-      if (name == own) return refuse(fmt::format("every series has its own '{}'", name));
+    for (const char* own : {"command", "host", "options", "kernel", "size_bytes", "pages", "stores",
+                            "order", "rank", "thread", "worker_cpu_node", "observed_memory_node"})
+      if (name == own) return refuse(fmt::format("series have a label '{}' already", name));
     if (std::ranges::find(labels, name, &MetricLabels::value_type::first) != labels.end())
       return refuse(fmt::format("'{}' stands twice", name));
     labels.emplace_back(name, word.substr(name.size() + 1));

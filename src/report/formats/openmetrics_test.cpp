@@ -150,10 +150,18 @@ TEST(OpenMetrics, LabelsOfTheUser) {
                                   {"=3", "'' is no name of a label"},
                                   {"3d=x", "'3d' is no name of a label"},
                                   {"a-b=x", "'a-b' is no name of a label"},
-                                  {"host=x", "every series has its own 'host'"},
+                                  {"host=x", "series have a label 'host' already"},
+                                  {"rank=x", "series have a label 'rank' already"},
                                   {"a=1,a=2", "'a' stands twice"},
                                   {"a=1,", "'' is not NAME=VALUE"}})
     EXPECT_THAT(parse_labels(text).error().message, ::testing::StartsWith(why)) << text;
+}
+
+TEST(OpenMetrics, LabelsOfACaseStandBeforeThoseOfTheUser) {
+  RunReport report = testing::report();
+  report.scenarios.front().labels = {{"finding", "slow"}};
+  const std::string text = report_openmetrics(report, {{"finding", "mine"}, {"rack", "3"}});
+  EXPECT_THAT(text, HasSubstr(R"(finding="slow",rack="3")"));
 }
 
 TEST(OpenMetrics, LabelsAreEscaped) {
