@@ -61,8 +61,12 @@ Figure gain_figure(const Estimate& ratio, const Metric& metric) {
   };
   Estimate estimate = ratio;
   estimate.value = gain(ratio.value);
-  estimate.low = gain(*ratio.high);
-  estimate.high = gain(*ratio.low);
+  // An interval of two runs that reaches to a tenth or to ten times says nothing.
+  const double widest = std::log(10);
+  const bool says_something =
+      *ratio.high - ratio.value < widest && ratio.value - *ratio.low < widest;
+  estimate.low = says_something ? std::optional(gain(*ratio.high)) : std::nullopt;
+  estimate.high = says_something ? std::optional(gain(*ratio.low)) : std::nullopt;
   return {gain_key, "1", estimate, std::nullopt};
 }
 
