@@ -14,7 +14,7 @@ std::string weights_problem(const MemoryPlacement& memory) {
   if (!kernel_has_weighted_interleave())
     return "this kernel has no weighted interleave (Linux 6.9)";
   if (const auto differ = weights_differ(memory.nodes))
-    return *differ + "; `numatlas weights --apply --keep` sets the best that it finds";
+    return *differ + "; `numatlas weights` finds the best and prints how to set them";
   return "";
 }
 

@@ -8,18 +8,23 @@
 
 namespace numatlas {
 
-bool is_automatic_weight(std::string_view path) {
+namespace {
+
+/// The file that says that the kernel itself computes the weights from the firmware's bandwidths,
+/// until one is set by hand.
+bool is_automatic_weight(std::string_view name) {
   // Kernels whose headers define `auto` as a macro give the file that name.
-  constexpr std::array<std::string_view, 2> names{"/auto", "/__auto_type"};
-  return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view name) { return path.ends_with(name); });
+  return name == "auto" || name == "__auto_type";
 }
 
-InterleaveWeights read_interleave_weights(const Tree& tree, const std::string& folder) {
+}  // namespace
+
+InterleaveWeights read_interleave_weights(const Tree& tree) {
   InterleaveWeights found;
+  const std::string folder = interleave_weight_folder;
   for (const std::string& name : tree.names(folder)) {
     const std::string path = folder + name;
-    if (is_automatic_weight(path)) {
+    if (is_automatic_weight(name)) {
       if (auto value = tree.line(path)) {
         found.automatic_file = path;
         found.automatic = *std::move(value);

@@ -19,11 +19,6 @@ struct InterleaveWeights {
   std::string automatic_file;      ///< "" before Linux 6.16
   std::string automatic;           ///< its content: "true" while the kernel computes the weights
 };
-InterleaveWeights read_interleave_weights(const Tree& tree,
-                                          const std::string& folder = interleave_weight_folder);
-
-/// Whether the path is that of the file which says that the kernel itself computes the weights from
-/// the firmware's bandwidths, until one is set by hand. Allocates nothing.
-bool is_automatic_weight(std::string_view path);
+InterleaveWeights read_interleave_weights(const Tree& tree);
 
 }  // namespace numatlas

@@ -33,15 +33,6 @@ long real_move_pages(int pid, unsigned long count, void** pages, const int* node
                      int flags) {
   return syscall(SYS_move_pages, pid, count, pages, nodes, status, flags);
 }
-int real_write_file(const char* path, const char* value, std::size_t length) {
-  const int file = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);
-  if (file < 0) return errno;
-  const ssize_t written = write(file, value, length);
-  const int error = written == static_cast<ssize_t>(length) ? 0 : written < 0 ? errno : EIO;
-  close(file);
-  return error;
-}
-
 /// In place of a call that a filter would end this process for: refused as others refuse it.
 template <class... Arguments>
 auto unless_forbidden(long number, long (*call)(Arguments...)) -> long (*)(Arguments...) {
@@ -79,9 +70,7 @@ Calls real_calls() {
   return Calls{unless_forbidden(SYS_mbind, real_mbind),
                unless_forbidden(SYS_set_mempolicy, real_set_mempolicy),
                unless_forbidden(SYS_get_mempolicy, real_get_mempolicy),
-               unless_forbidden(SYS_move_pages, real_move_pages),
-               ::madvise,
-               real_write_file};
+               unless_forbidden(SYS_move_pages, real_move_pages), ::madvise};
 }
 
 Calls& calls() {

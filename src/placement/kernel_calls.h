@@ -41,9 +41,6 @@ struct Calls {
   long (*move_pages)(int pid, unsigned long count, void** pages, const int* nodes, int* status,
                      int flags);
   int (*madvise)(void* start, std::size_t length, int advice);
-  /// A file of sysfs or procfs, which takes its value in one write: 0, or the errno. Allocates
-  /// nothing, so that it can be called between fork and exit.
-  int (*write_file)(const char* path, const char* value, std::size_t length);
 };
 /// The table in use: the kernel's own calls, until a test changes it.
 Calls& calls();

@@ -44,10 +44,6 @@ struct PlannedScenario {
   bool reference = false;          ///< others are compared with it; alone it says nothing
   /// What errors about its memory's size name, where that is not Benchmark::size_option.
   std::optional<std::string> size_option = {};
-  /// System-wide interleave weights while it runs; the old ones are put back after it, unless
-  /// `keep_weights` and it was measured. Empty: they are left alone.
-  std::vector<std::pair<NodeId, int>> system_weights = {};
-  bool keep_weights = false;
   /// Compared with the other points visit by visit, so that its visits take turns with theirs: each
   /// with memory made anew.
   bool in_turn = false;
@@ -195,9 +191,6 @@ struct Benchmark {
   /// The workers of this rank. Pure, but for what the options name.
   Hook<Expected<Workers>(const RunOptions&, const Machine&, const TaskContext&)> workers =
       usual_workers;
-  /// What has to be in order on a host before anything is planned and measured there. By one rank
-  /// of each host; not where only plans are made.
-  Hook<Expected<void>(const RunOptions&)> before_plan = {};
 
   // From here on all are pure.
   Hook<Expected<Plan>(const PlanInput&)> plan = {};

@@ -234,7 +234,6 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
     if (!setup.skips[i])
       time +=
           Seconds(scenario.stop.time).count() + preparation_of(scenario) + visiting_of(scenario);
-    if (!setup.plan[i].system_weights.empty()) return {};
   }
   if (options.time_of_all) time = Seconds(options.stop.time).count();
   if (options.limit.count() > 0) time = std::min(time, Seconds(options.limit).count());

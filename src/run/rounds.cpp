@@ -114,7 +114,7 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
     }
     PointRun& point = points.back();
     ++point.count;
-    point.once = point.once || !planned.system_weights.empty() || planned.scenario.stop.passes;
+    point.once = point.once || planned.scenario.stop.passes;
     point.in_turn = point.in_turn || planned.in_turn;
     if (skips[i]) continue;
     point.skipped = false;

@@ -21,7 +21,6 @@
 #include "base/tree.h"
 #include "engine/agreement.h"
 #include "kernels/traits.h"
-#include "placement/system_weights.h"
 #include "record/report_json.h"
 #include "run/flow_result.h"
 #include "run/levels.h"
@@ -30,23 +29,6 @@
 
 namespace numatlas {
 namespace {
-
-/// Runs `scenario`, which is `planned`'s, under the system-wide weights that it asks for, if any.
-/// An error in setting them or in putting the old ones back is one of the run. Collective only
-/// where no weights are asked for.
-Expected<std::vector<Trace>> run_weighted(Engine& engine, const PlannedScenario& planned,
-                                          const Scenario& scenario) {
-  if (planned.system_weights.empty()) return engine.run(scenario);
-  auto weights = TRY(SystemWeights::set(planned.system_weights));
-  auto traces = engine.run(scenario);
-  if (traces && planned.keep_weights && !stop_requested()) {
-    weights.keep();
-    return traces;
-  }
-  const auto restored = TRY(weights.restore());
-  if (!restored.empty()) say("numatlas: " + restored + "\n");
-  return traces;
-}
 
 using Seconds = SessionPart::Seconds;
 
@@ -254,8 +236,7 @@ Expected<void> SessionPart::run_scenario(std::size_t index, Seconds window, bool
     flow.kernel.seed += static_cast<std::uint64_t>(state_.memory_number);
     if (flow.rate && pace != paces_.end()) *flow.rate *= pace->second.factor;
   }
-  auto traces =
-      options_.only_plans() ? engine_->run(scenario) : run_weighted(*engine_, planned, scenario);
+  auto traces = engine_->run(scenario);
   if (!traces) return take_failure(planned, traces.error(), visit);
   for (const Trace& trace : *traces) {
     if (timeless() || trace.samples.empty()) continue;

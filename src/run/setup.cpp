@@ -383,17 +383,6 @@ Expected<void> make_plan(const Benchmark& benchmark, const RunOptions& options,
   return {};
 }
 
-/// The workers of this rank, on a host where all is in order.
-Expected<std::vector<WorkerPlacement>> own_workers(const Benchmark& benchmark,
-                                                   const RunOptions& options, const Comm& comm,
-                                                   const Machine& machine,
-                                                   const TaskContext& task) {
-  auto workers = benchmark.workers(options, machine, task);
-  if (workers && comm.local_rank() == 0 && !options.only_plans())
-    TRY(benchmark.before_plan(options));
-  return workers;
-}
-
 /// As set_up, for the ranks of `comm`, as if there were no others but for `base` pages, which
 /// others have. What a rank finds wrong goes with what it tells the others next, and is then
 /// everyone's.
@@ -402,8 +391,7 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
                              const std::vector<std::uint64_t>& largest) {
   Setup setup;
   const auto task = TRY(exchange_machines(machine, options, comm, base, setup));
-  setup.layout =
-      TRY(gather_layout(comm, own_workers(benchmark, options, comm, setup.machine, task)));
+  setup.layout = TRY(gather_layout(comm, benchmark.workers(options, setup.machine, task)));
   if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
   const auto made = make_plan(benchmark, options, largest, setup);
   if (made) place_on_devices(setup, comm.layout().host_of[static_cast<std::size_t>(comm.rank())]);

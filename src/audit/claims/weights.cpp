@@ -126,8 +126,8 @@ std::vector<ClaimVerdict> InterleaveWeights::judge(const AuditInput& input) cons
   if (*gain->high <= least_gain) better = false;
   return {decided(std::move(verdict), true, better,
                   computed ? "the firmware's bandwidths (HMAT, CDAT), from which the kernel made "
-                             "them; or set them: numatlas weights --apply --keep"
-                           : "numatlas weights --apply --keep sets the best ones")};
+                             "them; or set them: numatlas weights prints how"
+                           : "numatlas weights prints how to set the best ones")};
 }
 
 }  // namespace

@@ -52,8 +52,7 @@ bool is_of(const ScenarioResult& point, const char* round) {
 }
 
 bool is_search(const ScenarioResult& point) {
-  return !is_of(point, confirm_round) && !is_of(point, final_round) &&
-         label_of(point, weights_label) != nearest_alone;
+  return !is_of(point, final_round) && label_of(point, weights_label) != nearest_alone;
 }
 
 /// A point of the final round that could turn out to be the best.
@@ -146,8 +145,7 @@ const ScenarioResult* best_point(const RunReport& report) {
 const ScenarioResult* point_of(const RunReport& report, const std::string& weights) {
   const ScenarioResult* found = nullptr;
   for (const ScenarioResult& point : report.scenarios) {
-    if (label_of(point, weights_label) != weights || is_of(point, confirm_round) || !rate_of(point))
-      continue;
+    if (label_of(point, weights_label) != weights || !rate_of(point)) continue;
     if (found == nullptr || is_of(point, final_round)) found = &point;
   }
   return found;

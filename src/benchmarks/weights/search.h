@@ -33,7 +33,6 @@ inline constexpr const char* weights_label = "weights";
 inline constexpr const char* round_label = "round";
 inline constexpr const char* nearest_alone = "nearest";  ///< instead of weights
 inline constexpr const char* final_round = "final";      ///< instead of a number
-inline constexpr const char* confirm_round = "confirm";  ///< instead of a number
 
 /// Bandwidth of all workers of a point in B/s; nullopt when it was not measured.
 std::optional<Estimate> rate_of(const ScenarioResult& point);

@@ -1,5 +1,5 @@
 // Which weights of interleaved memory give the most bandwidth: a search over regions placed by the
-// page, and on demand a confirmation under the system's own weights.
+// page.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -13,14 +13,12 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "base/environment.h"
-#include "base/terminal.h"
 #include "base/units.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/weights/search.h"
 #include "kernels/traits.h"
-#include "placement/system_weights.h"
+#include "machine/interleave_weights.h"
 #include "record/cache_level.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
@@ -96,25 +94,8 @@ NodeSet usual_nodes(const Machine& machine) {
   return nodes;
 }
 
-/// Without measuring the system's weights are left alone, but for tests.
-bool nothing_is_set(const RunOptions& options) {
-  return options.null_engine && environment_variable("NUMATLAS_TEST_WEIGHTS") == nullptr;
-}
-
-/// What a run left that was killed together with its guard.
-Expected<void> repair_what_was_left() {
-  const auto repaired = TRY(repair_system_weights());
-  if (!repaired.empty()) {
-    say(fmt::format(
-        "numatlas: weights: weights left system-wide by a killed run were restored: {}\n",
-        repaired));
-  }
-  return {};
-}
-
 struct Options {
   std::string nodes_text, mix_text = "2:1", isa;
-  bool apply = false, keep = false;
   std::optional<NodeSet> nodes;
   OneSizeOption size;  ///< not given: the usual one, or what has room
   KernelSpec kernel;
@@ -136,12 +117,6 @@ void add_options(Options& own, CLI::App& app) {
                   "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB)\n"
                   "The default is more where caches are large or unknown, less if a node that held "
                   "all of it would have less than half of its free memory left");
-  auto* apply =
-      app.add_flag("--apply", own.apply,
-                   "set the best weights system-wide, measure with the kernel's own policy, and "
-                   "restore the old weights; requires root\n"
-                   "It restores them however the program ends");
-  app.add_flag("--keep", own.keep, "keep the new weights after the measurement")->needs(apply);
   add_isa_option(app, own.isa);
 }
 
@@ -167,7 +142,7 @@ Expected<void> parse(Options& own, Benchmark&) {
   return {};
 }
 
-Expected<void> check(const Options& own, const PlanInput& input) {
+Expected<void> check(const PlanInput& input) {
   const RunOptions& options = input.options;
   if (options.placement.memory)
     return fail_usage("--memory", "weights places the memory itself", "name --nodes");
@@ -176,20 +151,7 @@ Expected<void> check(const Options& own, const PlanInput& input) {
                       "leave it out");
   TRY(check_one_number_of_threads(options, "weights"));
   TRY(check_no_csv(options, "weights"));
-  if (!own.apply) return {};
-  if (nothing_is_set(options))
-    return fail_usage("--apply", "nothing is measured, so nothing is set", "leave it out");
-  if (auto one = check_one_process(input, "weights"); !one) {
-    return fail_usage("--apply", "weights are confirmed by the threads of one process",
-                      "start one task, without mpirun or with srun -n 1 -c CPUS");
-  }
   return {};
-}
-
-Expected<void> before_plan(const Options& own, const RunOptions& options) {
-  if (nothing_is_set(options)) return {};
-  TRY(repair_what_was_left());
-  return own.apply ? check_system_weights() : Expected<void>{};
 }
 
 /// Unasked, those near both nodes of a pair.
@@ -245,7 +207,6 @@ PlannedScenario point(const Options& own, const PlanInput& input, const NodeSet&
   const std::string label = weights.empty() ? nearest_alone : text_of(weights);
   const PageKind pages = input.pages.front();
   PlannedScenario planned = new_point(input, label, size_of(own, input, nodes), pages);
-  if (round == confirm_round) planned.head.name += " set system-wide";
   if (round == final_round) planned.head.name += " again";
   planned.head.labels = {{weights_label, label}, {round_label, round}};
   planned.in_turn = round == final_round;
@@ -263,7 +224,7 @@ PlannedScenario point(const Options& own, const PlanInput& input, const NodeSet&
 }
 
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  TRY(check(own, input));
+  TRY(check(input));
   const auto nodes = TRY(nodes_of(own, input));
   std::vector<Weights> all = coarse_grid(nodes);
   if (nodes.size() > 1) all.insert(all.begin(), Weights{});  // the nearest alone
@@ -272,14 +233,12 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
   return plan;
 }
 
-/// The next round of the search; after the last the best again, and then the confirmation, where
-/// that is asked for.
+/// The next round of the search; after the last the best again.
 Expected<Plan> refine(const Options& own, const PlanInput& input, const RunReport& report) {
   const ScenarioResult* best = best_point(report);
   const auto nodes = nodes_of(own, input);
   Plan more;
   if (!nodes || nodes->size() < 2 || best == nullptr) return more;
-  if (label_of(report.scenarios.back(), round_label) == confirm_round) return more;
   const auto add = [&](const std::vector<Weights>& all, const std::string& round) {
     for (const Weights& weights : all) add_point(more, point(own, input, *nodes, weights, round));
   };
@@ -290,11 +249,6 @@ Expected<Plan> refine(const Options& own, const PlanInput& input, const RunRepor
     add(next.weights, std::to_string(next.round));
     if (more.empty()) add(again, final_round);
   }
-  if (!more.empty() || !own.apply) return more;
-  const Weights found = weights_of(*best);
-  add_point(more, point(own, input, *nodes, found, confirm_round));
-  more.back().system_weights = found;
-  more.back().keep_weights = own.keep;
   return more;
 }
 
@@ -356,18 +310,16 @@ std::string against(const std::string& what, const RunReport& report, const Scen
   return fmt::format("  against {}: no significant difference, {}\n", what, figures);
 }
 
-std::string confirmed_text(const RunReport& report, const ScenarioResult& best, bool kept) {
-  const ScenarioResult& last = report.scenarios.back();
-  if (label_of(last, round_label) != confirm_round) return "";
-  const auto rate = rate_of(last);
-  if (!rate || last.flows.empty()) return "";
-  return fmt::format("Set system-wide by --apply: {} GB/s (memory placed by: {}); {}\n{}",
-                     gb(rate->value), last.flows.front().policy.mechanism,
-                     kept ? "they stay" : "the old weights are restored",
-                     against("the search", report, last, &best));
+/// "echo 3 > /sys/.../node0", one a node.
+std::vector<std::string> lines_to_set(const Weights& weights) {
+  std::vector<std::string> lines;
+  for (const auto& [node, weight] : weights)
+    lines.push_back(
+        fmt::format("echo {} > {}node{}", weight, interleave_weight_folder, node.value));
+  return lines;
 }
 
-std::string verdict(const RunReport& report, const ScenarioResult& best, bool kept) {
+std::string verdict(const RunReport& report, const ScenarioResult& best) {
   const Weights weights = weights_of(best);
   if (weights.size() < 2) {
     return fmt::format("Only node {} takes part, so there is nothing to weight.\n",
@@ -389,16 +341,15 @@ std::string verdict(const RunReport& report, const ScenarioResult& best, bool ke
       even == &best ? "  these are equal weights\n" : against("equal weights", report, best, even);
   text += against("the nearest node alone", report, best, nearest);
   if (report.ranks > 1) text += "With several ranks only the coarse grid is measured.\n";
-  text += confirmed_text(report, best, kept);
   if (alone) return text;
   return text + fmt::format(
                     "For all programs under weighted interleave (numactl --weighted-interleave), "
                     "as root:\n  {}\n",
-                    fmt::join(system_weight_lines(weights), "\n  "));
+                    fmt::join(lines_to_set(weights), "\n  "));
 }
 
 /// All weights that were tried, what the best are worth, and how to set them.
-std::vector<View> views(const Options& own, const RunReport& report) {
+std::vector<View> views(const RunReport& report) {
   const ScenarioResult* best = best_point(report);
   const ScenarioResult& any = report.scenarios.front();
   View view;
@@ -412,7 +363,7 @@ std::vector<View> views(const Options& own, const RunReport& report) {
                 figure_column("sum", "bandwidth_sum", in_gb_per_s),
                 figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width)};
   if (best != nullptr) {
-    std::istringstream lines(verdict(report, *best, own.keep));
+    std::istringstream lines(verdict(report, *best));
     for (std::string line; std::getline(lines, line);) view.verdict.push_back(line);
   }
   return {view};
@@ -476,12 +427,10 @@ Benchmark make() {
           "Tries weights of nodes, first on a coarse grid and then in smaller steps around the "
           "best. Then measures the best few again, in turn with equal weights and with the "
           "nearest node alone, and compares them by these new figures. Prints the commands that "
-          "set them for the whole system; --apply sets them to confirm the result, and restores "
-          "the old ones.",
+          "set them for the whole system.",
       .examples = {{"Interleave the memory of a socket and that of a CXL node",
                     "numatlas weights --nodes 0,2 --cpus node:0"},
-                   {"The best weights for reads, applied system-wide and kept (root)",
-                    "numatlas weights --kernel read --apply --keep"}},
+                   {"The best weights for reads", "numatlas weights --kernel read"}},
       .refused_options = {"--memory", "--serial", "--csv"},
       .usual_cpus = "",
       .usual_pages = "base",
@@ -494,10 +443,9 @@ Benchmark make() {
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = with(workers),
-      .before_plan = with(before_plan),
       .plan = with(plan),
       .refine = with(refine),
-      .views = with(views),
+      .views = views,
       .facts = facts,
       .survey = survey,
   };

@@ -162,7 +162,6 @@ TEST(WeightsRefine, NeighboursOfTheBest) {
   EXPECT_EQ(more->at(1).head.name, "0=3,1=1");
   EXPECT_EQ(more->at(1).point, 1);
   EXPECT_EQ(label_of(more->at(1).head, "round"), "1");
-  EXPECT_TRUE(more->at(1).system_weights.empty());
 }
 
 /// The nodes and the CPUs of each way that a survey may take; "all" where nothing is said.
@@ -345,69 +344,36 @@ TEST(WeightsFacts, TheFastestStandsFirst) {
   }
 }
 
-/// What follows is the confirmation, once.
-TEST(WeightsRefine, ConfirmsOnlyWhenToldTo) {
+TEST(WeightsRefine, EndsWithTheFinalRound) {
   RunReport report = searched();
   report.scenarios.push_back(measured("0=2,1=1", "final", 60));
-  const testing::Prepared silent = prepare({});
-  EXPECT_TRUE(silent.run.benchmark.refine(silent.input(), report)->empty());
-  std::string pattern = ::testing::TempDir() + "/weights-XXXXXX";
-  const std::string folder = mkdtemp(pattern.data());
-  setenv("NUMATLAS_TEST_WEIGHTS", folder.c_str(), 1);
-  const auto parsed = parse_run("weights", {"--apply"});
-  ASSERT_TRUE(parsed);
-  EXPECT_FALSE(parsed->benchmark.before_plan(parsed->options)) << "a folder without weights";
-  fclose(fopen((folder + "/node0").c_str(), "w"));
-  const testing::Prepared told = prepare({"--apply", "--keep"});
-  const auto more = told.run.benchmark.refine(told.input(), report);
-  ASSERT_TRUE(more);
-  ASSERT_EQ(more->size(), 1U);
-  EXPECT_EQ(more->at(0).system_weights, (Weights{{NodeId{0}, 2}, {NodeId{1}, 1}}));
-  EXPECT_TRUE(more->at(0).keep_weights);
-  EXPECT_EQ(more->at(0).scenario.flows.at(0).region.placement.text(), "weighted:0=2,1=1");
-  report.scenarios.push_back(measured("0=2,1=1", "confirm", 59));
-  EXPECT_TRUE(told.run.benchmark.refine(told.input(), report)->empty());
-  unsetenv("NUMATLAS_TEST_WEIGHTS");
-  std::filesystem::remove_all(folder);
+  const testing::Prepared planned = prepare({});
+  EXPECT_TRUE(planned.run.benchmark.refine(planned.input(), report)->empty());
 }
 
-std::string table_of(const RunReport& report, bool kept) {
-  return views_text(
-      report, parse_run("weights", kept ? testing::Words{"--apply", "--keep"} : testing::Words{})
-                  ->benchmark.views(report));
+std::string table_of(const RunReport& report) {
+  return views_text(report, parse_run("weights", {})->benchmark.views(report));
 }
 
 TEST(WeightsTable, SaysWhatTheBestIsWorth) {
   RunReport report = report_of({measured("nearest", "0", 60), measured("0=1,2=1", "0", 50),
                                 measured("0=3,2=1", "1", 60.03)});
-  const std::string text = table_of(report, false);
+  const std::string text = table_of(report);
   EXPECT_THAT(text, HasSubstr("0=3,2=1  1      60.03  0.1 %\n"));
   EXPECT_THAT(text, HasSubstr("Best: 0=3,2=1 with 60.03 GB/s\n"));
   EXPECT_THAT(text, HasSubstr("against equal weights: +20.1 % (+19.8 to +20.3 %)\n"));
   EXPECT_THAT(text, HasSubstr("against the nearest node alone: no significant difference, "));
   EXPECT_THAT(text, HasSubstr("  echo 3 > /sys/kernel/mm/mempolicy/weighted_interleave/node0\n"
                               "  echo 1 > /sys/kernel/mm/mempolicy/weighted_interleave/node2\n"));
-  EXPECT_THAT(text, Not(HasSubstr("--apply")));
 }
 
 TEST(WeightsTable, NoCommandsWhereTheNearestAloneIsFaster) {
   const std::string text =
-      table_of(report_of({measured("nearest", "0", 80), measured("0=1,2=1", "0", 50)}), false);
+      table_of(report_of({measured("nearest", "0", 80), measured("0=1,2=1", "0", 50)}));
   EXPECT_THAT(text, HasSubstr("these are equal weights\n"));
   EXPECT_THAT(text, HasSubstr("Best: the nearest node alone with 80.00 GB/s; no weights are as "
                               "fast\nThe best weights: 0=1,2=1 with 50.00 GB/s\n"));
   EXPECT_THAT(text, Not(HasSubstr("echo")));
-}
-
-TEST(WeightsTable, TheConfirmationIsNotOfTheSearch) {
-  RunReport report = report_of({measured("0=1,2=1", "0", 50), measured("0=3,2=1", "0", 60),
-                                measured("0=3,2=1", "confirm", 70)});
-  report.scenarios.back().flows[0].policy.mechanism = "kernel weighted interleave";
-  EXPECT_THAT(
-      table_of(report, false),
-      HasSubstr("Set system-wide by --apply: 70.00 GB/s (memory placed by: kernel weighted "
-                "interleave); the old weights are restored\n  against the search: +16.7 %"));
-  EXPECT_THAT(table_of(report, true), HasSubstr("they stay"));
 }
 
 }  // namespace
