@@ -26,8 +26,9 @@ struct Region {
   /// The node that `local` and `inherit` mean here. Only the null source needs it, to say where its
   /// pages would lie; -1: its residency then says that it does not know.
   NodeId local_node = {};
-  /// Of pages that are in no pool: so much is mapped, of which the first `bytes` are used; less than
-  /// these: no more than these. Regions of several sizes can then follow each other in one memory.
+  /// Of pages that are in no pool: so much is mapped, of which the first `bytes` are used; less
+  /// than these: no more than these. Regions of several sizes can then follow each other in one
+  /// memory.
   Bytes within = {};
   friend bool operator==(const Region&, const Region&) = default;
 };
