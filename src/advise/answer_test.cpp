@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -198,6 +199,17 @@ TEST(Answer, OneRunHasNoInterval) {
   EXPECT_NEAR(time.value, 2, 1e-12);
   EXPECT_FALSE(time.low);
   EXPECT_EQ(time.n, 1U);
+}
+
+TEST(Answer, AGainBetweenATenthAndTenTimesHasNoInterval) {
+  Advice wide = advice();
+  wide.race.lanes[1].against_reference = ratio(1e-15, 0.9, 1e15);
+  wide.race.best = std::nullopt;
+  const RunReport report = report_of(wide);
+  const Estimate& gain = *find_total(report.scenarios[1], "gain")->estimate;
+  EXPECT_NEAR(gain.value, 0.1, 1e-9);
+  EXPECT_FALSE(gain.low);
+  EXPECT_FALSE(gain.high);
 }
 
 TEST(Answer, GainIsThatOfTheTimesBesideIt) {

@@ -61,12 +61,13 @@ Figure gain_figure(const Estimate& ratio, const Metric& metric) {
   };
   Estimate estimate = ratio;
   estimate.value = gain(ratio.value);
-  // An interval of two runs that reaches to a tenth or to ten times says nothing.
+  estimate.low = estimate.high = std::nullopt;
+  // An interval that reaches to a tenth or to ten times says nothing.
   const double widest = std::log(10);
-  const bool says_something =
-      *ratio.high - ratio.value < widest && ratio.value - *ratio.low < widest;
-  estimate.low = says_something ? std::optional(gain(*ratio.high)) : std::nullopt;
-  estimate.high = says_something ? std::optional(gain(*ratio.low)) : std::nullopt;
+  if (*ratio.high - ratio.value < widest && ratio.value - *ratio.low < widest) {
+    estimate.low = gain(*ratio.high);
+    estimate.high = gain(*ratio.low);
+  }
   return {gain_key, "1", estimate, std::nullopt};
 }
 

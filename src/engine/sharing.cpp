@@ -75,6 +75,13 @@ std::vector<std::size_t> samples_in(const Trace& trace, const Apart& apart) {
   return found;
 }
 
+/// Whether one can go on with memory of the other, if what it does there and its region allow it.
+bool may_follow(const Flow& a, const Flow& b) {
+  // The weights of the system may have changed under a weighted one.
+  return a.region.placement.mode != MemoryMode::weighted && a.worker == b.worker &&
+         a.source == b.source && a.first_touch == b.first_touch && !a.shares && !b.shares;
+}
+
 }  // namespace
 
 const Flow& memory_owner(const Scenario& scenario, const Flow& flow) {
@@ -90,10 +97,7 @@ bool stands_alone(const Scenario& scenario, int flow) {
 }
 
 bool same_work(const Flow& a, const Flow& b) {
-  // The weights of the system may have changed under a weighted one.
-  return a.region.placement.mode != MemoryMode::weighted && a.worker == b.worker &&
-         a.kernel == b.kernel && a.region == b.region && a.source == b.source &&
-         a.first_touch == b.first_touch && !a.shares && !b.shares;
+  return may_follow(a, b) && a.kernel == b.kernel && a.region == b.region;
 }
 
 bool same_pages(const Flow& a, const Flow& b) {
@@ -103,9 +107,7 @@ bool same_pages(const Flow& a, const Flow& b) {
   };
   Region of_b = b.region;
   if (a.region.within.value > 0 && !is_from_pool(a.region.pages)) of_b.bytes = a.region.bytes;
-  return leaves_them(a) && leaves_them(b) && a.worker == b.worker &&
-         a.region.placement.mode != MemoryMode::weighted && a.region == of_b &&
-         a.source == b.source && a.first_touch == b.first_touch && !a.shares && !b.shares;
+  return may_follow(a, b) && leaves_them(a) && leaves_them(b) && a.region == of_b;
 }
 
 void note_stops(const Scenario& scenario, std::vector<Trace>& traces, bool share_cpus) {

@@ -1,13 +1,11 @@
 #include "machine/interleave_weights.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace numatlas {
-
 namespace {
 
 /// The file that says that the kernel itself computes the weights from the firmware's bandwidths,

@@ -1,6 +1,5 @@
 #include "placement/kernel_calls.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,6 +32,7 @@ long real_move_pages(int pid, unsigned long count, void** pages, const int* node
                      int flags) {
   return syscall(SYS_move_pages, pid, count, pages, nodes, status, flags);
 }
+
 /// In place of a call that a filter would end this process for: refused as others refuse it.
 template <class... Arguments>
 auto unless_forbidden(long number, long (*call)(Arguments...)) -> long (*)(Arguments...) {

@@ -180,9 +180,8 @@ Bytes warm_up_bytes(const Machine& machine, const CpuSet& cpus, const Flow& flow
   const std::uint64_t touched = touched_bytes(flow).value;
   if (flow.shares) return Bytes{0};
   // Each small access at random brings a whole line.
-  constexpr double line = 64;
   const auto* const random = flow.kernel.find<RandomParameters>();
-  const double of_line = random == nullptr ? 1 : std::min(1.0, random->bytes / line);
+  const double of_line = random == nullptr ? 1 : used_share(*random);
   // Beyond the cache the part of the region whose lines fill it twice.
   const double passes =
       touched <= cache

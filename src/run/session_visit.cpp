@@ -16,7 +16,6 @@
 #include <fmt/format.h>
 
 #include "base/signals.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include "base/tree.h"
 #include "engine/agreement.h"

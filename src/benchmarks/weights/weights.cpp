@@ -150,8 +150,7 @@ Expected<void> check(const PlanInput& input) {
     return fail_usage("--serial", "weights compares what all workers move together",
                       "leave it out");
   TRY(check_one_number_of_threads(options, "weights"));
-  TRY(check_no_csv(options, "weights"));
-  return {};
+  return check_no_csv(options, "weights");
 }
 
 /// Unasked, those near both nodes of a pair.
