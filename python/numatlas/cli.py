@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from numatlas import exit_codes
 from numatlas.exit_codes import UNAVAILABLE, USAGE
 from numatlas.figures import figures_of
-from numatlas.figures.model import Beside, Figure, Listing
+from numatlas.figures.model import Beside, Figure, Listing, MachineText
 from numatlas.figures.overlay import can_overlay, can_stand_beside, group_keys, letters, overlaid
 from numatlas.file_error import FileError, intact
 from numatlas.files import check_output, load, named
@@ -122,7 +122,7 @@ def _plot() -> None:
     parser.add_argument("--width", **width, help="of the picture, such as 3.3in or 84mm [default: 7in]")
     parser.add_argument("--no-title", action="store_true", help="without the line above")
     parser.add_argument("--no-footer", action="store_true", help="without the small print")
-    parser.add_argument("kind", metavar="KIND", help="machine, atlas, or the command that measured")
+    parser.add_argument("kind", metavar="KIND", help="atlas, or the command that measured")
     parser.add_argument("files", metavar="FILE", nargs="+", help="a result, or the folder of a survey")
     options = parser.parse_args()
     target = options.output or Path(f"{options.kind}.png")
@@ -215,7 +215,7 @@ def _beside(figures: list[Figure], names: list[str]) -> Figure:
 
 def _of_kind(result: Result, kind: str) -> list[Figure]:
     every = figures_of(result)
-    every = [one for one in every if not isinstance(one, Listing)]  # lists of words are no pictures
+    every = [one for one in every if not isinstance(one, Listing | MachineText)]  # words are no pictures
     found = [one for one in every if one.kind == kind]
     if not found:
         kinds = ", ".join(dict.fromkeys(one.kind for one in every))

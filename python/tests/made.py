@@ -12,7 +12,7 @@ from numatlas.figures.model import (
     Bars,
     Curves,
     Fleet,
-    MachinePicture,
+    MachineText,
     Mark,
     Matrix,
     Series,
@@ -166,7 +166,7 @@ def machine(packages=2, nodes=2, cores=4, threads=2, gpus=2):
         return ",".join(str(cpu["id"]) for cpu in cpus if cpu["node"] == node)
 
     with_cpus = packages * nodes
-    return MachinePicture(
+    return MachineText(
         "machine",
         "cn1",
         warnings=PRINT["warnings"],

@@ -75,8 +75,7 @@ def test_places_and_links_have_what_was_measured(tmp_path):
     assert {"120 ns", "330 ns (2.7x)", "15.2 GB/s"} <= set(words) or "330 ns (2.8x)" in words
 
 
-@pytest.mark.parametrize("width", [3.3, 7.0])
-def test_an_interval_stands_beside_its_own_figure(tmp_path, width):
+def test_an_interval_stands_beside_its_own_figure(tmp_path):
     path = survey(tmp_path / "survey.json", 2, 2, 4)
     data = json.loads(path.read_text())
     for fact in data["results"][0]["facts"]:
@@ -84,7 +83,7 @@ def test_an_interval_stands_beside_its_own_figure(tmp_path, width):
             fact["estimate"] = estimate(17.5e9, 0.28)
     path.write_text(json.dumps(data))
     (atlas,) = figures_of(numatlas.load(path), "atlas")
-    picture = build(atlas, Frame(width), "latency")
+    picture = build(atlas, mode="latency")
     found = {text.get_text(): text for text in picture.findobj(Text)}
     assert "17.5 GB/s ±28 %" in found
     big, spread = found["120 ns"].get_window_extent(), found["±1.0 %"]
@@ -92,8 +91,8 @@ def test_an_interval_stands_beside_its_own_figure(tmp_path, width):
         text.get_window_extent() for text in picture.findobj(Text) if text.get_text() == spread.get_text()
     ]
     assert any(0 < one.x0 - big.x1 < big.width / 2 and big.y0 < one.y0 < big.y1 for one in near)
-    assert "±28 %" in texts(build(atlas, Frame(width), "bandwidth"))
-    assert "120 ns ±1.0 %" in texts(build(atlas, Frame(width), "bandwidth"))
+    assert "±28 %" in texts(build(atlas, mode="bandwidth"))
+    assert "120 ns ±1.0 %" in texts(build(atlas, mode="bandwidth"))
 
 
 def test_memory_without_cpus_stands_at_the_nearest_socket(tmp_path):

@@ -265,20 +265,6 @@ def test_keys_of_copies_tell_what_they_are_of(measure):
         assert one.key == f"copy-copy-rate-{row.pages}-{row.size >> 20}MiB-{row.stores}"
 
 
-def test_pilots_are_curves_over_the_run(measure):
-    noise = ["--noise", "telegraph:low=0.5,dwell=300ms;seed=3", "--spread", "5s", "--time", "1s"]
-    path = measure("bandwidth", GPUS, "--kernels", "copy", "--cpus", "0,1", *noise)
-    (pilots,) = figures_of(numatlas.load(path), "pilots")
-    (line,) = pilots.series
-    assert (pilots.key, pilots.y.unit, line.name) == ("pilot-bandwidth", "GB/s", "bandwidth")
-    stored = json.loads(path.read_text())["pilots"][0]
-    assert line.x == stored["start"]
-    assert line.y == pytest.approx([value * 1e-9 for value in stored["values"]])
-    assert min(line.y) < 0.6 * max(line.y)
-    assert len(pilots.data) == len(line.y)
-    assert not figures_of(numatlas.load(measure("bandwidth", GPUS, "--kernels", "copy")), "pilots")
-
-
 def test_curves_of_several_kinds_of_pages_over_a_number_of_them_are_bars(measure):
     (bars,) = figures_of(numatlas.load(measure("tlb", "guest-tiers.json")), "tlb")
     assert bars.unit == "ns" and bars.heads[bars.column] == "one per page"

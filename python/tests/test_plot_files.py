@@ -76,10 +76,6 @@ def one_host(figure):
     figure.hosts.loc[12, "value"] *= 0.92
 
 
-def no_memory(figure):
-    figure.machine["nodes"][1]["memory_total"] = None
-
-
 #: Root mean square of 0..255; a value that is changed gives more, as the tests show.
 TOLERANCE = 2.0
 
@@ -91,7 +87,6 @@ TOLERANCE = 2.0
         ("matrix", made.matrix, one_cell),
         ("bars", made.bars, one_bar),
         ("fleet", lambda: made.fleet(7), one_host),
-        ("machine", made.machine, no_memory),
     ],
 )
 def test_pictures_look_as_they_did(name, figure, change, tmp_path):

@@ -73,7 +73,7 @@ def test_both_intervals_are_drawn():
 
 
 @pytest.mark.parametrize("width", [3.3, 7.0, 12.0])
-@pytest.mark.parametrize("make", [made.curves, made.matrix, made.bars, made.machine])
+@pytest.mark.parametrize("make", [made.curves, made.matrix, made.bars])
 def test_pictures_of_any_width_hold_their_words(make, width):
     picture = build(make(), Frame(width))
     renderer = picture.canvas.get_renderer()

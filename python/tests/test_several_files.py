@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 from commands import SURVEYS, command, one_line
 from made import texts
-from made_results import survey
 from report_pages import FLEETS, Tree
 
 import numatlas
-from numatlas.figures import figures_of, trend
+from numatlas.figures import figures_of
 from numatlas.figures.fleet import summaries
 from numatlas.figures.model import Beside
 from numatlas.figures.overlay import group_keys, overlaid
@@ -20,26 +19,6 @@ from numatlas.plot.style import Frame
 from numatlas.report.page import page
 
 EXAMPLES = sorted(SURVEYS.glob("*.json"))
-
-
-def test_a_trend_of_runs_that_have_not_all_the_same_figures(tmp_path):
-    paths = [survey(tmp_path / f"{day}.json", 2, 1, 4, day=day, slower=1 + day / 10) for day in range(1, 5)]
-    data = json.loads(paths[1].read_text())
-    data["results"] = [one for one in data["results"] if one["command"] != "bandwidth"]
-    paths[1].write_text(json.dumps(data))
-    results = [numatlas.load(path) for path in paths]
-    (figure,) = trend.figures(results, list("ABCD"))
-    lines = {line.name: line for line in figure.series}
-    assert lines["matrix latency"].y == pytest.approx([1, 1.2 / 1.1, 1.3 / 1.1, 1.4 / 1.1])
-    assert lines["peak bandwidth"].x == [1, 3, 4]
-    assert lines["peak bandwidth"].y == pytest.approx([1, 1.1 / 1.3, 1.1 / 1.4])
-    assert Tree(page(results)).find("article", id="trend")
-
-
-@pytest.mark.slow
-def test_a_trend_of_different_machines():
-    tree = Tree(page([numatlas.load(path) for path in EXAMPLES]))
-    assert tree.find("article", id="trend")
 
 
 def in_microseconds(folder):
@@ -102,7 +81,7 @@ def test_two_figures_of_one_sort_stay_apart(measure):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["atlas", "matrix", "machine"])
+@pytest.mark.parametrize("kind", ["atlas", "matrix"])
 def test_maps_stand_side_by_side(tmp_path, kind):
     assert plotted(kind, "four-nodes", "tiers", folder=tmp_path)
 

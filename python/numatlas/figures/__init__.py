@@ -1,6 +1,6 @@
 """Figures of a result: what a page and the plots draw."""
 
-from numatlas.figures import atlas, fleet, machine, pilots, verdicts, views
+from numatlas.figures import atlas, fleet, machine, verdicts, views
 from numatlas.figures.model import Figure
 from numatlas.result import Result
 
@@ -14,9 +14,6 @@ def figures_of(result: Result, kind: str | None = None) -> list[Figure]:
         for one in mine:
             one.kind = part.command
         found += mine
-    for one in pilots.figures(result):
-        one.kind = "pilots"
-        found.append(one)
     return [one for one in found if kind in (None, one.kind)]
 
 

@@ -1,47 +1,25 @@
 """Where the places of an atlas stand: sockets beside each other, their nodes in them, what is attached above
 or below. In inches of a picture that is WIDE."""
 
-from copy import deepcopy
-
 from numatlas.figures.model import Atlas, Box, Spot
 
 WIDE = 7.0
-#: The same of a narrow picture, where words need more of the width: with one socket in a row, and with two.
-NARROW = (4.2, 5.6)
 #: Inches around boxes; of a socket's title, a node, what is attached, its connection, the chain of caches.
 PAD, TITLE, NODE, EXTRA, STEM, CHAIN = 0.08, 0.24, 0.66, 0.66, 0.16, 0.5
 #: Between sockets with links drawn, and without.
 GAP_X, GAP_Y, CLOSE = 1.35, 0.8, 0.16
 #: More sockets than this have no lines between them.
 MOST_LINKED = 4
-MOST_ACROSS = 4
 
 
-def narrow(atlas: Atlas) -> Atlas:
-    """The same for a narrow picture, in which words need more of the width."""
-    found = deepcopy(atlas)
-    found.stems = []
-    across = 1 if len(found.sockets) <= 2 else 2
-    arrange(found, *found.rows, across, NARROW[across - 1])
-    return found
-
-
-def arrange(
-    atlas: Atlas,
-    nodes: list[list[Spot]],
-    attached: list[list[Spot]],
-    across: int = MOST_ACROSS,
-    whole: float = WIDE,
-) -> None:
-    """Gives places, sockets and links of the atlas their boxes and lines, and the atlas its width and height;
-    `nodes` and `attached` are those of each socket."""
-    atlas.rows, atlas.wide = (nodes, attached), whole
+def arrange(atlas: Atlas, nodes: list[list[Spot]], attached: list[list[Spot]]) -> None:
+    """Gives places, sockets and links of the atlas their boxes and lines, and the atlas its height; `nodes`
+    and `attached` are those of each socket."""
     count = len(atlas.sockets)
     columns = count if count <= 2 else 2 if count <= MOST_LINKED else min(4, round(count**0.5 + 0.49))
-    columns = min(columns, across)
     linked = 1 < count <= MOST_LINKED
     gap_x, gap_y = (GAP_X, GAP_Y) if linked else (CLOSE, CLOSE)
-    wide = (whole - gap_x * (columns - 1)) / columns
+    wide = (WIDE - gap_x * (columns - 1)) / columns
     y = 0.0
     for start in range(0, count, columns):
         row = range(start, min(start + columns, count))
@@ -63,13 +41,10 @@ def arrange(
     for link in atlas.links:
         link.line = _line(*(boxes[name] for name in link.ends)) if linked else None
     if atlas.chain:
-        rows = 1 if whole == WIDE else 2
-        columns = -(-len(atlas.chain) // rows)
-        wide = whole / columns
+        wide = WIDE / len(atlas.chain)
         for at, hop in enumerate(atlas.chain):
-            row, column = divmod(at, columns)
-            hop.box = Box(column * wide + 0.05, atlas.height + 0.14 + row * CHAIN, wide - 0.1, CHAIN - 0.1)
-        atlas.height += 0.14 + CHAIN * -(-len(atlas.chain) // columns)
+            hop.box = Box(at * wide + 0.05, atlas.height + 0.14, wide - 0.1, CHAIN - 0.1)
+        atlas.height += 0.14 + CHAIN
 
 
 def _across(spots: list[Spot]) -> int:

@@ -1,12 +1,11 @@
 """The machine: packages, in them nodes, in them caches and CPUs; at the nodes GPUs and persistent memory."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from numatlas.figures.model import Figure, MachinePicture
+from numatlas.figures.model import Figure, MachineText
 from numatlas.readers.report_json import settings_that_disturb
 from numatlas.result import Result
 from numatlas.units import number_text, numbers_of, ranges_of, size_text
@@ -24,7 +23,7 @@ def figures(result: Result) -> list[Figure]:
     alike = ", and hosts like it" if result.kind == "stream" and len(result.machines) > 1 else ""
     more = len(result.machines) - MOST_MACHINES
     found: list[Figure] = [
-        MachinePicture(
+        MachineText(
             f"machine-{index}" if index else "machine",
             f"{machine.get('host') or 'machine'}{alike}",
             kind="machine",
@@ -79,14 +78,6 @@ def _count(number: int, what: str) -> str:
 # ---- Nodes by their packages
 
 
-@dataclass
-class Box:
-    """A node with what is in it, or what belongs to none."""
-
-    words: list[str]  #: lines, its name first
-    special: bool = False  #: a node without CPUs, or without memory
-
-
 def barred_cpus(machine: Json) -> str:
     """Those that this process may not use."""
     allowance = machine.get("allowance") or {}
@@ -111,19 +102,20 @@ def sockets_of(machine: Json) -> dict[str, list[int]]:
     return found
 
 
-def boxes_of(machine: Json) -> dict[str, list[Box]]:
-    """By package, and after these what belongs to none: nodes without CPUs, devices without a node."""
+def lines_of_nodes(machine: Json) -> dict[str, list[list[str]]]:
+    """The lines of each node, its name first; by package, and after these what belongs to none: nodes without
+    CPUs, devices without a node."""
     nodes, sockets = {node["id"]: node for node in machine.get("nodes", [])}, sockets_of(machine)
     rest = set(nodes).difference(*sockets.values())
     numbers = {**sockets, "memory without CPUs": [number for number in nodes if number in rest]}
     found = {name: [_node(machine, nodes[number]) for number in mine] for name, mine in numbers.items()}
     homeless = [cpu for cpu in machine.get("cpus", []) if cpu.get("node") not in nodes]
     lost = _caches(machine, homeless) + _devices(machine, lambda number: number not in nodes)
-    found["at no node"] = [Box(lost)] if lost else []
-    return {name: boxes for name, boxes in found.items() if boxes}
+    found["at no node"] = [lost] if lost else []
+    return {name: lines for name, lines in found.items() if lines}
 
 
-def _node(machine: Json, node: Json) -> Box:
+def _node(machine: Json, node: Json) -> list[str]:
     cpus = cpus_of(machine, node["id"])
     total, firmware, pages = node.get("memory_total"), node.get("hmat") or {}, node.get("huge_pages", [])
     kind = (node.get("kind") or "").upper() or "memory"
@@ -137,7 +129,7 @@ def _node(machine: Json, node: Json) -> Box:
         f"{number_text(firmware[name] * by, 3)} {unit}" for name, by, unit in claims if firmware.get(name)
     ]
     huge = [(one["free"], one["total"], size_text(one["page_size"])) for one in pages if one.get("total")]
-    words = [
+    return [
         f"node {node['id']}",
         ", ".join(memory),
         *([f"the firmware claims {', '.join(claimed)}"] if claimed else []),
@@ -149,7 +141,6 @@ def _node(machine: Json, node: Json) -> Box:
         *(_caches(machine, cpus) if cpus else [f"no CPUs{_nearest(machine, node)}"]),
         *_devices(machine, lambda number: number == node["id"]),
     ]
-    return Box(words, special=not cpus or not total)
 
 
 def _nearest(machine: Json, node: Json) -> str:

@@ -102,8 +102,6 @@ class Axis:
     label: str  #: "size of the memory"
     unit: str = ""  #: "ns", "GB/s"; "bytes" is shown as KiB, MiB, ...
     log2: bool = False
-    names: list[str] = field(default_factory=list)  #: of the values 1, 2, ... where they are no numbers
-    from_zero: bool = True  #: of a vertical axis that is not logarithmic
 
     @property
     def words(self) -> str:
@@ -113,8 +111,6 @@ class Axis:
 
     def text(self, value: float) -> str:
         """A value of the axis in words."""
-        if self.names:
-            return self.names[round(value) - 1]
         return size_text(value) if self.unit == "bytes" else f"{value:.4g}"
 
 
@@ -327,7 +323,7 @@ class Fleet(Figure):
 
 
 @dataclass
-class MachinePicture(Figure):
+class MachineText(Figure):
     """Packages > nodes > caches and CPUs; nodes without CPUs; GPUs and persistent memory at their nodes."""
 
     machine: dict[str, Any] = field(default_factory=dict)  #: the snapshot
@@ -376,6 +372,4 @@ class Atlas(Figure):
     chain: list[Spot] = field(default_factory=list)  #: from the CPU through its caches to memory
     stems: list[tuple[float, float, float]] = field(default_factory=list)  #: x, from y, to y
     modes: list[str] = field(default_factory=list)
-    rows: tuple[list[list[Spot]], ...] = ()  #: nodes, and what is attached, of each socket
-    wide: float = 0.0  #: inches, as `height`
-    height: float = 0.0
+    height: float = 0.0  #: inches; the map is 7 inches wide

@@ -6,7 +6,7 @@ from string import ascii_uppercase
 
 import pandas as pd
 
-from numatlas.figures.model import Atlas, Bar, Bars, Curves, Figure, MachinePicture, Mark, Matrix
+from numatlas.figures.model import Atlas, Bar, Bars, Curves, Figure, Mark, Matrix
 from numatlas.figures.tables import label_words
 
 #: Of more files than this a picture has no marks but those that all have.
@@ -34,7 +34,7 @@ def can_overlay(figures: list[Figure]) -> bool:
 
 def can_stand_beside(figures: list[Figure]) -> bool:
     """Whether these have a common picture in which they stand side by side."""
-    return all(isinstance(one, Matrix | Atlas | MachinePicture) for one in figures)
+    return all(isinstance(one, Matrix | Atlas) for one in figures)
 
 
 def group_keys(files: list[list[Figure]]) -> list[list[str]]:

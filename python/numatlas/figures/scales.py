@@ -31,8 +31,7 @@ class Scale:
 
 def value_scale(figure: Curves) -> Scale:
     """Of the vertical axis. From 0, but for values of more than a decade over sizes or numbers of workers,
-    which are shown by ratio, and for trends. Intervals stretch it by a
-    quarter at most."""
+    which are shown by ratio. Intervals stretch it by a quarter at most."""
     values = [y for line in figure.series for y in line.y if y is not None]
     low, high = min(values, default=0), max(values, default=0)
     ends = [end for line in figure.series for end in (*line.low, *line.high) if end is not None]
@@ -41,8 +40,6 @@ def value_scale(figure: Curves) -> Scale:
     # On an axis from 0 the lowest steps of a ladder would not be seen.
     if figure.x.log2 and low > 0 and high > DECADE * low:
         return Scale(0.9 * bottom, 1.15 * top, True)
-    if not figure.y.from_zero:
-        return Scale(*around(bottom, top))
     return Scale(min(0.0, 1.06 * low), 1.06 * top or 1.0)
 
 

@@ -10,11 +10,11 @@ import matplotlib.style
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure as Picture
 
-from numatlas.figures.model import Atlas, Bars, Beside, Curves, Figure, Fleet, MachinePicture, Matrix
+from numatlas.figures.model import Atlas, Bars, Beside, Curves, Figure, Fleet, Matrix
 from numatlas.figures.overlay import can_stand_beside
 from numatlas.figures.scales import colour_range
 from numatlas.file_error import FileError
-from numatlas.plot import atlas, bars, curves, fleet, machine, matrix
+from numatlas.plot import atlas, bars, curves, fleet, matrix
 from numatlas.plot.style import DPI, MARGIN, PAPER, STYLE, Frame, page
 
 #: Of each: what keeps dates and versions out of the file.
@@ -31,7 +31,6 @@ _DRAWERS = {
     Bars: bars.build,
     Curves: curves.build,
     Fleet: fleet.build,
-    MachinePicture: machine.build,
 }
 
 

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.patches import FancyBboxPatch
 
 from numatlas.figures.atlas import UNITS
-from numatlas.figures.atlas_layout import TITLE, narrow
+from numatlas.figures.atlas_layout import TITLE, WIDE
 from numatlas.figures.model import Atlas, Box, Spot
 from numatlas.figures.scales import colour_range
 from numatlas.file_error import FileError
@@ -21,8 +21,6 @@ DASHED = (0, (3, 1.5))
 NAME, VALUE, LABEL = 7.5, 10.0, 8.0
 #: Points: smaller words nobody reads.
 SMALLEST = 4.5
-#: Inches: in narrower pictures two sockets stand one below the other.
-NARROW = 4.6
 #: Inches from a box to the words in it.
 INSET = 0.07
 #: Inches of a line of words below.
@@ -60,14 +58,12 @@ def build(figure: Atlas, frame: Frame = PAPER, mode: str = "") -> Picture:
         )
     mode = mode or figure.modes[0]
     paint = _Paint(figure, mode)
-    if frame.width < NARROW:
-        figure = narrow(figure)
-    scale = frame.free / figure.wide
+    scale = frame.free / WIDE
     key = wrap(_key(figure, paint), frame.free, SMALL)
     height = figure.height + (KEY * len(key) + 0.06) / scale
     made = page(figure, height * scale, frame=frame)
     axes = made.axes(MARGIN, made.bottom, frame.free, made.top - made.bottom)
-    axes.set(xlim=(0, figure.wide), ylim=(height, 0))
+    axes.set(xlim=(0, WIDE), ylim=(height, 0))
     axes.axis("off")
     pen = _Pen(axes, scale)
     for index, link in enumerate(figure.links):

@@ -108,14 +108,10 @@ def _x_axis(axes: Axes, figure: Curves) -> None:
     axes.set_xlabel(axis.words)
     steps = sorted({value for series in figure.series for value in series.x if value is not None}) or [0.0]
     most = max(4, int(MOST_TICKS * axes.get_figure(root=True).get_size_inches()[0] / WIDTH))
-    if axis.names or (axis.log2 and steps[0] > 0):
-        if axis.names:
-            axes.set_xlim(0.7, len(axis.names) + 0.3)
-        else:
-            margin = (steps[-1] / steps[0]) ** 0.03 if len(steps) > 1 else 2
-            axes.set_xscale("log", base=2)
-            axes.set_xlim(steps[0] / margin, steps[-1] * margin)
-        most = 3 * most if axis.names else most  # letters are narrow
+    if axis.log2 and steps[0] > 0:
+        margin = (steps[-1] / steps[0]) ** 0.03 if len(steps) > 1 else 2
+        axes.set_xscale("log", base=2)
+        axes.set_xlim(steps[0] / margin, steps[-1] * margin)
         places = FixedLocator(_apart(steps, most, axis.log2))
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if axis.unit == "ns" else places)
         axes.xaxis.set_minor_locator(NullLocator())

@@ -9,7 +9,6 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure as Picture
 
 from numatlas.plot import write_svg
-from numatlas.plot.machine import NODE, SPECIAL
 from numatlas.plot.style import ALARM, COLOURS, GRID, QUIET, texts_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -20,8 +19,6 @@ _NAMES = {colour.lower(): f"var(--c{index})" for index, colour in enumerate(COLO
     "#ffffff": "var(--card)",
     "#f2f2f2": "var(--soft)",
     "#777777": "var(--edge)",
-    NODE.lower(): "var(--node)",
-    SPECIAL.lower(): "var(--special)",
     ALARM.lower(): "var(--bad)",
     QUIET.lower(): "var(--quiet)",
     GRID.lower(): "var(--grid)",

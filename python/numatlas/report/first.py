@@ -7,7 +7,6 @@ import pandas as pd
 from numatlas.facts import Metric, metrics
 from numatlas.figures.overlay import letters
 from numatlas.figures.told import is_of_the_null_engine
-from numatlas.report.judge import verdicts
 from numatlas.report.verdict import cut_short
 from numatlas.result import Result
 from numatlas.units import is_unknown, quantity_text, short_size
@@ -77,8 +76,7 @@ class Row:
 
     words: str
     cells: list[Metric | None]
-    change: str
-    verdict: str  #: of `numatlas compare`; "": it has none
+    change: str  #: from the first to the last run
 
 
 @dataclass
@@ -88,7 +86,6 @@ class Several:
     heads: list[tuple[str, str, list[str]]]  #: letter, name and lines of what tells the run from others
     common: str  #: what all have alike
     rows: list[Row]
-    judged: bool  #: whether there are verdicts
     compact: bool  #: too many runs for all words
 
 
@@ -99,8 +96,8 @@ def headlines(results: list[Result]) -> dict[str, list[Metric | None]]:
 
 
 def several_of(results: list[Result], names: list[str]) -> Several:
-    """Their headline figures side by side; the change is from the first to the last run, and judged
-    by `numatlas compare`."""
+    """Their headline figures side by side, and the change from the first to the last run, which
+    `numatlas compare` judges."""
     words = [
         [str(one.machine.get("host") or one.path.name), machine_words(one.machine), when(one)]
         for one in results
@@ -108,20 +105,13 @@ def several_of(results: list[Result], names: list[str]) -> Several:
     if len(set(map(tuple, words))) < len(words):  # runs of one day
         words = [[*mine, result.path.name] for mine, result in zip(words, results, strict=True)]
     alike = [len(set(column)) == 1 for column in zip(*words, strict=True)]
-    judged, rows = verdicts(results[0], results[-1]), []
-    for name, cells in headlines(results).items():
-        base, new = cells[0], cells[-1]
-        # None of figures of two cases, or made of several.
-        told = judged.get((base.unit, base.value, new.value), "") if base and new else ""
-        rows.append(Row(name, cells, _change(base, new), told))
     return Several(
         [
             (letter, name, [text for text, same in zip(mine, alike, strict=True) if text and not same])
             for letter, name, mine in zip(letters(len(names)), names, words, strict=True)
         ],
         ", ".join(text for text, same in zip(words[0], alike, strict=True) if text and same),
-        rows,
-        bool(judged),
+        [Row(name, cells, _change(cells[0], cells[-1])) for name, cells in headlines(results).items()],
         len(results) > MOST_WORDY,
     )
 

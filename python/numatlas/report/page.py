@@ -13,12 +13,12 @@ from markupsafe import Markup
 from matplotlib.colors import Normalize
 
 from numatlas.facts import metrics
-from numatlas.figures import figures_of, trend
+from numatlas.figures import figures_of
 from numatlas.figures.fleet import NONE_JUDGED
-from numatlas.figures.model import Atlas, Curves, Figure, Fleet, MachinePicture, Matrix
+from numatlas.figures.machine import lines_of_nodes
+from numatlas.figures.model import Atlas, Curves, Figure, Fleet, MachineText, Matrix
 from numatlas.figures.overlay import can_overlay, form_of, group_keys, letters, overlaid
 from numatlas.figures.told import NOTHING
-from numatlas.figures.verdicts import MARKS
 from numatlas.file_error import intact
 from numatlas.plot import common_norm
 from numatlas.report import first, head, pack, pictures
@@ -27,10 +27,10 @@ from numatlas.result import Result
 from numatlas.units import number_text, percent_text, spread_text
 
 #: Kinds in the order in which they are read; others follow, the machine is the last.
-ORDER = ("compare", "check", "stream", "trend", "matrix", "cores", "latency", "loaded", "bandwidth")
-LAST = ("pilots", "atlas", "machine")
+ORDER = ("compare", "check", "stream", "matrix", "cores", "latency", "loaded", "bandwidth")
+LAST = ("atlas", "machine")
 #: What stands on the first screen, one of each that is there, and how many in all.
-FIRST = ("trend", "atlas", "latency", "loaded", "bandwidth", "matrix", "cores")
+FIRST = ("atlas", "latency", "loaded", "bandwidth", "matrix", "cores")
 MOST_FIRST = 4
 
 
@@ -110,10 +110,10 @@ def _environment() -> jinja2.Environment:
     functions = (
         *(spread_text, width_of, first.claim, pack.embed, pack.packed),
         *(pack.table, pictures.drawing_of, pictures.fleet_in_sum, pictures.is_drawn),
-        *(pictures.cells_of, pictures.maps_of, pictures.told_of),
+        *(pictures.cells_of, pictures.maps_of, pictures.told_of, lines_of_nodes),
     )
     made.globals |= {one.__name__: one for one in functions}
-    made.globals |= {"none_judged": NONE_JUDGED, "verdict_marks": MARKS}
+    made.globals |= {"none_judged": NONE_JUDGED}
     return made
 
 
@@ -137,8 +137,6 @@ def _sections(results: list[Result], names: list[str]) -> dict[str, list[list[Pa
             else:
                 group.append(Panel(figure, name, key + (f"-file{len(group) + 1}" if group else "")))
     short = dict(zip(names, letters(len(names)), strict=True))
-    for figure in trend.figures(results, list(short.values())):
-        found.setdefault(figure.kind, {})[figure.key] = [Panel(figure, names[0], figure.key, names[1:])]
     for groups in found.values():
         for key, group in groups.items():
             groups[key] = _on_common_scales(group, short)
@@ -171,7 +169,7 @@ def _on_common_scales(group: list[Panel], short: dict[str, str]) -> list[Panel]:
         forms.setdefault(form_of(panel.figure), []).append(panel)
     found = []
     for alike in forms.values():
-        named = len(short) > 1 and isinstance(alike[0].figure, Curves) and alike[0].figure.kind != trend.KIND
+        named = len(short) > 1 and isinstance(alike[0].figure, Curves)
         if named or (len(alike) > 1 and can_overlay([panel.figure for panel in alike])):
             alike = [_overlaid(alike, short)]
         maps = [panel.figure for panel in alike if isinstance(panel.figure, Matrix)]
@@ -188,7 +186,7 @@ def _overlaid(group: list[Panel], short: dict[str, str]) -> Panel:
 
 def _same_machine(one: Figure, other: Figure) -> bool:
     """The same machine in several files is drawn once; its free memory is of the first."""
-    if not isinstance(one, MachinePicture) or one.title != other.title:
+    if not isinstance(one, MachineText) or one.title != other.title:
         return False
     parts = (figure.data.drop(columns="memory_free", errors="ignore") for figure in (one, other))
     first_data, second_data = parts
@@ -218,6 +216,6 @@ def _warnings(results: list[Result], names: list[str], panels: list[Panel]) -> p
 def width_of(group: list[Panel], groups: int) -> str:
     """The classes of a group: its figures beside one another, or two groups in a line, or alone."""
     figure = group[0].figure
-    if len(group) > 1 and not isinstance(figure, Fleet | MachinePicture):
+    if len(group) > 1 and not isinstance(figure, Fleet | MachineText):
         return "panels several"
     return "panels half" if pictures.is_narrow(figure) and groups > 1 else "panels"

@@ -6,7 +6,7 @@ from markupsafe import Markup
 from matplotlib.colors import Normalize
 
 from numatlas.figures.fleet import judged_hosts, summaries
-from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, Matrix
+from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, MachineText, Matrix
 from numatlas.plot import build
 from numatlas.plot.style import Frame
 from numatlas.report.drawing import inline
@@ -18,8 +18,6 @@ NARROW = 8
 MOST_PRINTED = 50
 #: Inches of a picture that stands beside another, and of one alone.
 HALF, WHOLE = 4.8, 7.0
-#: Inches of a map for a phone.
-PHONE = 3.6
 
 Spec = dict[str, Any]
 
@@ -33,7 +31,7 @@ def is_narrow(figure: Figure) -> bool:
 def is_drawn(figure: Figure) -> bool:
     """Whether a picture says more than its table: of words, and of a single value, it does not."""
     alone = isinstance(figure, Bars | Matrix) and len(figure.table()[1]) < 2
-    return not alone and not isinstance(figure, Listing)
+    return not alone and not isinstance(figure, Listing | MachineText)
 
 
 def drawing_of(figure: Figure, identity: str, norm: Normalize | None = None) -> Markup:
@@ -42,17 +40,11 @@ def drawing_of(figure: Figure, identity: str, norm: Normalize | None = None) -> 
     return inline(build(figure, frame, norm=norm), identity, figure.title)
 
 
-def maps_of(figure: Atlas, identity: str) -> dict[str, list[Markup]]:
-    """Two svg elements for each of its modes: a wide one, and one for a phone."""
+def maps_of(figure: Atlas, identity: str) -> dict[str, Markup]:
+    """An svg element for each of its modes."""
+    frame = Frame(WHOLE, title=False, footer=False)
     return {
-        mode: [
-            inline(
-                build(figure, Frame(width, title=False, footer=False), mode),
-                f"{identity}-{mode}-{name}",
-                f"{figure.title}: {mode}",
-            )
-            for name, width in (("wide", WHOLE), ("narrow", PHONE))
-        ]
+        mode: inline(build(figure, frame, mode), f"{identity}-{mode}", f"{figure.title}: {mode}")
         for mode in figure.modes
     }
 
