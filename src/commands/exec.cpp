@@ -343,7 +343,7 @@ Start declare_exec(CLI::App& app, const CommandLine& line) {
       "CPUs to bind to: all, cores, a list (1-7,17), node:0,1, socket:0, nearest:gpu:0. Under a "
       "launcher one list is dealt out by local rank\n"
       "The other forms give each rank all CPUs that they name: also allowed (the same as all), "
-      "isolated, kind:performance, and the CPUs of the node that gpu:0, fastest or largest names");
+      "isolated, kind:performance, and the CPUs of the node that gpu:0 or fastest names");
   add_parsed(app, "--threads", options->threads, "", "N",
              "CPUs per rank, in turn by local rank, of --cpus or of all\n"
              "Fewer are an error. The default for one list under a launcher is OMP_NUM_THREADS, "
@@ -352,7 +352,7 @@ Start declare_exec(CLI::App& app, const CommandLine& line) {
   add_value(app, "--memory", options->memory, "PLACEMENT",
             "memory to bind to: local, bind:0, prefer:0, interleave:all, weighted:0=3,2=1, "
             "each:0,0,1,1 (by local rank), auto, nearest:gpu:0\n"
-            "Other forms: interleave:0,1, gpu:0, fastest and largest");
+            "Other forms: interleave:0,1, gpu:0 and fastest");
   rare(add_value(
       app, "--atlas", options->atlas, "FILE",
       "a survey.json, or JSON of matrix or transfer, of this machine: its figures decide which "

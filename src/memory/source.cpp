@@ -20,7 +20,7 @@ std::vector<SourceForm> all_source_forms(HintsOf hints) {
     const SourceTraits& traits = source->traits();
     if (!traits.is_option) continue;
     const bool listed = hints == HintsOf::nodes_and_sources;
-    forms.push_back({traits.word, listed ? traits.forms : std::vector<std::string>{}, traits.paths,
+    forms.push_back({traits.word, listed ? traits.forms : std::vector<std::string>{},
                      [source](std::string_view value) { return source->parse(value); }});
   }
   return forms;

@@ -38,8 +38,6 @@ struct SourceTraits {
   /// Its forms in help and error messages: {"memkind:KIND", "memkind:DIR"}. None: it works, but
   /// help does not name it.
   std::vector<std::string> forms = {};
-  /// How values begin that are most likely meant for it where --memory has no word: "/dev/dax".
-  std::string paths = {};
   bool is_option = true;     ///< --memory may name it
   bool takes_pages = false;  ///< --pages has a say; else pages are as the source gives them
   bool on_host = true;       ///< it takes memory and addresses of the host

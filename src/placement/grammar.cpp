@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -24,15 +23,14 @@ namespace {
 
 constexpr const char* node_forms =
     "valid forms: inherit, local, bind:0 (or bind:0,1), prefer:0, interleave:0,1 (or "
-    "interleave:all), weighted:0=3,2=1, each:0,0,1,1, auto, gpu:0, nearest:gpu:0, fastest, largest";
+    "interleave:all), weighted:0=3,2=1, each:0,0,1,1, auto, gpu:0, nearest:gpu:0, fastest";
 constexpr const char* cpu_forms =
     "valid forms: allowed (or all), cores, isolated, 1-7,17, node:0,1, socket:0, "
-    "kind:performance, gpu:0, nearest:gpu:0, fastest, largest, and one list per local rank: "
+    "kind:performance, gpu:0, nearest:gpu:0, fastest, and one list per local rank: "
     "0-3/4-7 or node:0/node:1";
 constexpr const char* page_forms =
     "valid kinds: base, thp, 2M, 1G and other sizes of the system's pools (64K, 1M, 16M, 32M, "
-    "512M, "
-    "2G, 16G), or several: base,2M";
+    "512M, 2G, 16G), or several: base,2M";
 
 /// The kernel keeps a weight in one byte and refuses 0.
 constexpr int max_weight = 255;
@@ -45,37 +43,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
     if (at == std::string_view::npos) return parts;
     text.remove_prefix(at + 1);
   }
-}
-
-/// The word nearest to what was written, when it is near enough to be meant; "" otherwise.
-template <class Words>
-std::string nearest(std::string_view word, const Words& words) {
-  // Longer than any word by more than the distance below: cannot match, and need not be compared.
-  constexpr std::size_t longest_typo = 20;
-  if (word.empty() || word.size() > longest_typo) return {};
-  // Two edits cover a missing, a wrong and two exchanged letters; more would guess.
-  std::size_t best = 3;
-  std::string found;
-  for (std::string_view candidate : words) {
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best && distance < candidate.size()) {
-      best = distance;
-      found = candidate;
-    }
-    // A full word with an ending ("interleaved") or its beginning ("inter") is meant as well.
-    const bool begins =
-        word.size() >= 3 && (word.starts_with(candidate) || candidate.starts_with(word));
-    if (found.empty() && begins) found = candidate;
-  }
-  return found;
-}
-
-/// "node:0", and "node0" and "node=0", which were meant so: "node" and "0".
-std::pair<std::string_view, std::string_view> word_and_list(std::string_view part) {
-  const auto end = part.find_first_of(":=0123456789");
-  if (end == std::string_view::npos) return {part, {}};
-  const bool separated = part[end] == ':' || part[end] == '=';
-  return {part.substr(0, end), part.substr(separated ? end + 1 : end)};
 }
 
 /// What was written, cut to a length that leaves an error message readable.
@@ -91,11 +58,8 @@ std::string list_problem(const Error& error, std::string_view list, const char* 
   return fmt::format("{} is not a {} list", quoted(list), kind);
 }
 
-/// The hint is added at the end, where the sources are known.
-tl::unexpected<Error> memory_error(const std::string& what, std::string_view suggestion = {}) {
-  return fail(ErrorKind::usage, what,
-              suggestion.empty() ? "" : fmt::format("did you mean '{}'? ", suggestion));
-}
+/// The hint follows where the sources are known.
+tl::unexpected<Error> memory_error(const std::string& what) { return fail(ErrorKind::usage, what); }
 
 std::string all_forms(const std::vector<SourceForm>& sources) {
   std::string text = node_forms;
@@ -163,51 +127,6 @@ Expected<MemoryPlacement> weighted(std::string_view list, std::string_view whole
   return placement;
 }
 
-/// The form that a value without a word is most likely meant for, by how it begins.
-const SourceForm* source_of_path(std::string_view path, const std::vector<SourceForm>& sources) {
-  const SourceForm* best = nullptr;
-  for (const SourceForm& source : sources) {
-    const bool meant = !source.paths.empty() && path.starts_with(source.paths);
-    if (meant && (best == nullptr || source.paths.size() > best->paths.size())) best = &source;
-  }
-  return best;
-}
-
-tl::unexpected<Error> unknown_memory_form(std::string_view whole,
-                                          const std::vector<SourceForm>& sources) {
-  std::vector<std::string_view> words;
-  for (std::string_view each : node_words()) {
-    if (each.ends_with(':')) each.remove_suffix(1);
-    words.push_back(each);
-  }
-  for (const SourceForm& source : sources) {
-    if (!source.forms.empty()) words.push_back(source.word);
-  }
-  const std::string what = fmt::format("{} is not a placement", quoted(whole));
-  if (const auto ids = parse_ordered_list(whole); ids && !ids->empty()) {
-    return memory_error(what, fmt::format("bind:{}", whole));
-  }
-  if (const SourceForm* meant = source_of_path(whole, sources); meant != nullptr) {
-    return memory_error(what, fmt::format("{}:{}", meant->word, whole));
-  }
-  const auto [before, after] = word_and_list(whole);
-  // "node:1" is how --cpus has it.
-  const std::string meant = before == "node" ? "bind" : nearest(before, words);
-  if (meant.empty()) return memory_error(what);
-  const bool alone = after.empty() || meant == "local" || meant == "inherit" || meant == "auto";
-  return memory_error(what, alone ? meant : fmt::format("{}:{}", meant, after));
-}
-
-/// The valid forms, after the one that was probably meant.
-std::string cpu_hint(std::string_view part) {
-  std::vector<std::string_view> words;
-  for (std::string_view word : cpu_words()) words.push_back(word.substr(0, word.find(':')));
-  const auto [word, list] = word_and_list(part);
-  const std::string meant = nearest(word, words);
-  if (meant.empty() || part == meant || part.starts_with(meant + ':')) return cpu_forms;
-  return fmt::format("did you mean '{}{}{}'? {}", meant, list.empty() ? "" : ":", list, cpu_forms);
-}
-
 /// What a list of --cpus names.
 struct CpuListKind {
   std::string_view prefix;
@@ -227,8 +146,7 @@ const CpuListKind& kind_of_list(std::string_view part) {
 Expected<std::vector<int>> parse_cpu_list(std::string_view part, const CpuListKind& kind) {
   const std::string_view list = part.substr(kind.prefix.size());
   const auto ids = parse_ordered_list(list);
-  if (!ids)
-    return fail(ErrorKind::usage, list_problem(ids.error(), list, kind.noun), cpu_hint(part));
+  if (!ids) return fail(ErrorKind::usage, list_problem(ids.error(), list, kind.noun), cpu_forms);
   if (ids->empty()) {
     return fail(ErrorKind::usage, fmt::format("the list is empty: no {} named", kind.noun),
                 cpu_forms);
@@ -236,43 +154,13 @@ Expected<std::vector<int>> parse_cpu_list(std::string_view part, const CpuListKi
   return *ids;
 }
 
-bool ends_as_kib(std::string_view unit) {
-  return unit == "k" || unit == "K" || unit == "kB" || unit == "KB" || unit == "KiB";
-}
-
-/// "512MiB", "512mb" and "512m" as the kinds are written: "512M".
-std::string as_page_kind(std::string_view text) {
-  for (const std::string_view end : {"iB", "ib", "B", "b"}) {
-    if (text.size() <= end.size() || !text.ends_with(end)) continue;
-    text.remove_suffix(end.size());
-    break;
-  }
-  std::string kind(text);
-  for (char& c : kind) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return kind;
-}
-
 Expected<PageKind> parse_page_kind(std::string_view text) {
-  std::string meant;
-  const std::string written = as_page_kind(text);
-  const auto is = [&](PageKind kind) {
-    if (written == name_of(kind)) meant = written;  // 64k, 2MiB
-    return text == name_of(kind);
-  };
-  for (const PageKind kind : usual_page_kinds) {
-    if (is(kind)) return kind;
-  }
+  if (text == name_of(PageKind::base)) return PageKind::base;
+  if (text == name_of(PageKind::thp)) return PageKind::thp;
   for (const PageKind kind : pool_page_kinds) {
-    if (is(kind)) return kind;
+    if (text == name_of(kind)) return kind;
   }
-  constexpr std::array<std::string_view, 4> words = {"base", "thp", "2M", "1G"};
-  if (meant.empty()) meant = nearest(text, words);
-  if (text == "huge") meant = "2M";
-  for (const std::string_view size : {"4", "16"}) {  // 64K is a kind
-    if (text.starts_with(size) && ends_as_kib(text.substr(size.size()))) meant = "base";
-  }
-  return fail(ErrorKind::usage, fmt::format("{} is not a page kind", quoted(text)),
-              meant.empty() ? page_forms : fmt::format("did you mean '{}'? {}", meant, page_forms));
+  return fail(ErrorKind::usage, fmt::format("{} is not a page kind", quoted(text)), page_forms);
 }
 
 }  // namespace
@@ -354,21 +242,19 @@ std::string MemoryPlacement::text() const {
 
 namespace {
 
-/// A placement of one mode, or by a word that is not known.
+/// A placement of one mode.
 Expected<MemoryPlacement> parse_placement(std::string_view word, std::string_view list,
-                                          std::string_view whole,
-                                          const std::vector<SourceForm>& sources) {
+                                          std::string_view whole) {
   if (word == "weighted") return weighted(list, whole);
   if (word == "bind") return with_nodes(MemoryMode::bind, list, whole);
   if (word == "prefer") return with_nodes(MemoryMode::prefer, list, whole);
   if (word == "interleave") return with_nodes(MemoryMode::interleave, list, whole);
-  return unknown_memory_form(whole, sources);
+  return memory_error(fmt::format("{} is not a placement", quoted(whole)));
 }
 
 /// All forms but those of the sources.
 Expected<MemorySpec> parse_node_form(std::string_view word, std::optional<std::string_view> list,
-                                     std::string_view whole,
-                                     const std::vector<SourceForm>& sources) {
+                                     std::string_view whole) {
   MemorySpec spec;
   if (word == "local" || word == "inherit" || word == "auto") {
     if (list) return memory_error(fmt::format("'{}' takes no nodes", word));
@@ -384,7 +270,7 @@ Expected<MemorySpec> parse_node_form(std::string_view word, std::optional<std::s
     for (int id : ids) spec.each.push_back(NodeId{id});
     return spec;
   }
-  spec.single = TRY(parse_placement(word, list.value_or(""), whole, sources));
+  spec.single = TRY(parse_placement(word, list.value_or(""), whole));
   return spec;
 }
 
@@ -416,10 +302,10 @@ Expected<MemorySpec> parse_memory_spec(std::string_view text,
   std::optional<std::string_view> list;
   if (has_list) list = trim(whole.substr(colon + 1));
   auto spec = whole.empty() ? Expected<MemorySpec>(memory_error("no placement given"))
-                            : parse_node_form(word, list, whole, sources);
+                            : parse_node_form(word, list, whole);
   if (spec) return spec;
   Error error = std::move(spec).error();
-  error.hint += all_forms(sources);
+  error.hint = all_forms(sources);
   return fail(std::move(error));
 }
 
@@ -456,7 +342,7 @@ Expected<CpuSpec> parse_cpu_spec(std::string_view text) {
       return fail(
           ErrorKind::usage,
           fmt::format("{} mixes lists of {}s and of {}s", quoted(whole), kind.noun, own.noun),
-          cpu_hint(part));
+          cpu_forms);
     }
     auto list = TRY(parse_cpu_list(part, own));
     spec.lists.push_back(std::move(list));

@@ -57,19 +57,14 @@ TEST(MemoryGrammar, Auto) {
   EXPECT_EQ(parse_memory_spec("auto", {})->form, MemorySpec::Form::round_robin);
 }
 
-TEST(MemoryGrammar, MisspeltFormSuggestsTheRightOne) {
-  const Error error = memory_error("bin:0");
-  EXPECT_EQ(error.kind, ErrorKind::usage);
-  EXPECT_THAT(full_text(error), HasSubstr("'bin:0'"));
-  EXPECT_THAT(full_hint(error), HasSubstr("did you mean 'bind:0'?"));
-  EXPECT_THAT(full_hint(error), HasSubstr("weighted:0=3,2=1"));
-  EXPECT_THAT(full_hint(memory_error("interleaved:0,1")), HasSubstr("'interleave:0,1'?"));
-  EXPECT_THAT(full_hint(memory_error("preferred:1")), HasSubstr("'prefer:1'?"));
-  EXPECT_THAT(full_hint(memory_error("lokal")), HasSubstr("'local'?"));
-  EXPECT_THAT(full_hint(memory_error("bind=0")), HasSubstr("did you mean 'bind:0'?"));
-  EXPECT_THAT(full_hint(memory_error("weighted=0=3,2=1")), HasSubstr("'weighted:0=3,2=1'?"));
-  EXPECT_THAT(full_hint(memory_error("local=0")), HasSubstr("'local'?"));
-  EXPECT_THAT(full_hint(memory_error("0,1")), HasSubstr("'bind:0,1'?"));
+TEST(MemoryGrammar, WhatIsNoFormListsTheForms) {
+  for (const char* text : {"bin:0", "interleaved:0,1", "bind=0", "0,1", "node:1", "largest"}) {
+    const Error error = memory_error(text);
+    EXPECT_EQ(error.kind, ErrorKind::usage);
+    EXPECT_EQ(error.message, std::string("'") + text + "' is not a placement");
+    EXPECT_THAT(error.hint, HasSubstr("valid forms: inherit, local, bind:0"));
+    EXPECT_THAT(error.hint, HasSubstr("weighted:0=3,2=1"));
+  }
 }
 
 TEST(MemoryGrammar, Refusals) {
@@ -112,8 +107,8 @@ TEST(CpuGrammar, WordsOfOtherTools) {
   EXPECT_THAT(full_text(cpu_error("socket:")), HasSubstr("no socket named"));
   EXPECT_THAT(full_text(cpu_error("socket:0/node:0")),
               HasSubstr("mixes lists of sockets and of nodes"));
-  EXPECT_THAT(full_hint(cpu_error("sockets:0")), HasSubstr("did you mean 'socket:0'?"));
-  EXPECT_THAT(full_hint(cpu_error("isolate")), HasSubstr("did you mean 'isolated'?"));
+  for (const char* text : {"sockets:0", "isolate", "core", "nodes:0", "largest"})
+    EXPECT_THAT(full_hint(cpu_error(text)), HasSubstr("isolated, 1-7,17, node:0,1")) << text;
 }
 
 TEST(MemoryGrammar, AllNodes) {
@@ -136,8 +131,6 @@ TEST(CpuGrammar, Refusals) {
   }
   EXPECT_THAT(full_text(cpu_error("node:0/1")), HasSubstr("mixes"));
   EXPECT_THAT(full_text(cpu_error("1/node:0")), HasSubstr("mixes"));
-  EXPECT_THAT(full_hint(cpu_error("core")), HasSubstr("did you mean 'cores'?"));
-  EXPECT_THAT(full_hint(cpu_error("nodes:0")), HasSubstr("did you mean 'node:0'?"));
   EXPECT_THAT(full_text(cpu_error("3-1")), HasSubstr("the range '3-1'"));
   EXPECT_EQ(cpu_error("a").kind, ErrorKind::usage);
 }
@@ -148,15 +141,11 @@ TEST(PageGrammar, Kinds) {
   EXPECT_THAT(
       *parse_page_kinds("64K,16M,512M,16G"),
       ElementsAre(PageKind::huge_64k, PageKind::huge_16m, PageKind::huge_512m, PageKind::huge_16g));
-  EXPECT_THAT(full_hint(parse_page_kinds("512MiB").error()), HasSubstr("did you mean '512M'?"));
   EXPECT_EQ(huge_page_size(PageKind::huge_64k), Bytes{64 * kib});
   EXPECT_EQ(huge_page_size(PageKind::huge_512m), Bytes{512 * mib});
   EXPECT_EQ(huge_page_size(PageKind::huge_16g), Bytes{16 * gib});
-  for (const char* base : {"4K", "4KiB", "16k"}) {
-    EXPECT_THAT(full_hint(parse_page_kinds(base).error()), HasSubstr("did you mean 'base'?"))
-        << base;
-  }
-  EXPECT_THAT(full_hint(parse_page_kinds("2MiB").error()), HasSubstr("did you mean '2M'?"));
+  for (const char* text : {"4K", "2MiB", "512m", "huge"})
+    EXPECT_THAT(full_hint(parse_page_kinds(text).error()), HasSubstr("base, thp, 2M, 1G")) << text;
   EXPECT_THAT(full_text(parse_page_kinds("base,base").error()), HasSubstr("'base' is named twice"));
   EXPECT_THAT(full_text(parse_page_kinds("").error()), HasSubstr("'' is not"));
 }

@@ -91,7 +91,6 @@ MemorySpec with_all_nodes(MemorySpec spec, const Machine& machine);
 struct SourceForm {
   std::string word;                ///< "memkind"
   std::vector<std::string> forms;  ///< for help: {"memkind:KIND", "memkind:DIR"}
-  std::string paths;  ///< how values begin that mean it without the word: "/dev/dax"; "" none
   /// The value as it was written -> as MemoryPlacement::source has it after the colon.
   std::function<Expected<std::string>(std::string_view value)> parse;
 };

@@ -50,32 +50,25 @@ NodeSet all_nodes(const Machine& machine) {
 
 std::string list_or_none(const std::string& list) { return list.empty() ? "none" : list; }
 
-std::string may_use(const Machine& machine) {
-  return fmt::format("this process may use CPUs {}", list_or_none(to_list(machine.usable_cpus())));
-}
-
 /// CPUs that this process may place threads on. The kernel keeps isolated CPUs out of every mask
 /// that nobody set, so they are for those who name them, whatever the mask says.
 CpuSet nameable_cpus(const Machine& machine) {
   return machine.usable_cpus() | (machine.isolated_cpus & machine.allowance.cpuset);
 }
 
-/// Why this process may not use a CPU that exists.
-tl::unexpected<Error> excluded(const std::string& cpus, bool by_cpuset, const Machine& machine) {
-  if (by_cpuset) {
-    return fail(
-        ErrorKind::permission,
-        fmt::format("CPU {} is outside the cpuset of this process's control group "
-                    "({}); {}",
-                    cpus, list_or_none(to_list(machine.allowance.cpuset)), may_use(machine)),
-        "ask the batch system or the container for more CPUs");
-  }
-  return fail(
-      ErrorKind::permission,
-      fmt::format("CPU {} is outside the affinity this process was started with by "
-                  "its launcher, batch system or taskset ({}); {}",
-                  cpus, list_or_none(to_list(machine.allowance.affinity)), may_use(machine)),
-      "start it with a wider CPU mask (e.g. mpirun --bind-to none, srun --cpu-bind=none)");
+/// CPUs that exist, but not for this process. `which`: " (all of socket 1)".
+tl::unexpected<Error> excluded(const CpuSet& cpus, const std::string& which,
+                               const Machine& machine) {
+  const bool by_cpuset = (cpus & machine.allowance.cpuset).empty();
+  return fail(ErrorKind::permission,
+              fmt::format("CPU {}{} is outside the {} ({})", to_list(cpus), which,
+                          by_cpuset ? "cpuset of this process's control group"
+                                    : "affinity this process was started with",
+                          list_or_none(to_list(by_cpuset ? machine.allowance.cpuset
+                                                         : machine.allowance.affinity))),
+              by_cpuset ? "ask the batch system or the container for more CPUs"
+                        : "start it with a wider CPU mask (e.g. mpirun --bind-to none, srun "
+                          "--cpu-bind=none, taskset)");
 }
 
 Expected<std::vector<CpuId>> check_cpu_list(const std::vector<int>& list, const Machine& machine) {
@@ -96,11 +89,10 @@ Expected<std::vector<CpuId>> check_cpu_list(const std::vector<int>& list, const 
   if (!missing.empty()) {
     return fail(ErrorKind::unavailable,
                 fmt::format("this machine has no CPU {}; its CPUs are {}", to_list(missing),
-                            list_or_none(to_list(machine.all_cpus()))),
-                may_use(machine));
+                            list_or_none(to_list(machine.all_cpus()))));
   }
-  if (!outside_cpuset.empty()) return excluded(to_list(outside_cpuset), true, machine);
-  if (!outside_affinity.empty()) return excluded(to_list(outside_affinity), false, machine);
+  if (!outside_cpuset.empty()) return excluded(outside_cpuset, "", machine);
+  if (!outside_affinity.empty()) return excluded(outside_affinity, "", machine);
   if (cpus.empty()) return fail(ErrorKind::usage, "the list is empty: no CPU named");
   return cpus;
 }
@@ -144,12 +136,9 @@ Expected<std::vector<CpuId>> cpus_of_groups(CpuSpec::Form form, const std::vecto
   for (int number : numbers) {
     const auto all = TRY(nodes ? cpus_of_node(number, machine) : cpus_of_socket(number, machine));
     const CpuSet here = all & usable;
-    if (here.empty()) {
-      const bool by_cpuset = (all & machine.allowance.cpuset).empty();
-      return excluded(
-          fmt::format("{} (all of {} {})", to_list(all), nodes ? "NUMA node" : "socket", number),
-          by_cpuset, machine);
-    }
+    if (here.empty())
+      return excluded(all, fmt::format(" (all of {} {})", nodes ? "NUMA node" : "socket", number),
+                      machine);
     for (CpuId id : cores_before_siblings(in_order(here), machine, false)) {
       // Nodes may share their CPUs; each counts once.
       if (std::find(cpus.begin(), cpus.end(), id) == cpus.end()) cpus.push_back(id);
@@ -163,8 +152,7 @@ Expected<std::vector<CpuId>> resolve_isolated(const Machine& machine) {
   const CpuSet cpus = machine.isolated_cpus & nameable_cpus(machine);
   if (!cpus.empty()) return cores_before_siblings(in_order(cpus), machine, false);
   if (!machine.isolated_cpus.empty())
-    return excluded(fmt::format("{} (all that are isolated)", to_list(machine.isolated_cpus)), true,
-                    machine);
+    return excluded(machine.isolated_cpus, " (all that are isolated)", machine);
   if (const auto why = machine.unread.find("isolated_cpus"); why != machine.unread.end())
     return fail(ErrorKind::unavailable, "whether CPUs are isolated is not known: " + why->second);
   return fail(ErrorKind::unavailable, "this machine has no isolated CPUs",
@@ -183,9 +171,7 @@ Expected<std::vector<CpuId>> cpus_of_one_kind(const std::string& name, const Mac
                        (numbered && i + 1 == names.size() && name == "efficiency");
     if (!meant) continue;
     const CpuSet here = kind.cpus & machine.usable_cpus();
-    if (here.empty())
-      return excluded(fmt::format("{} (all of kind {})", to_list(kind.cpus), name),
-                      (kind.cpus & machine.allowance.cpuset).empty(), machine);
+    if (here.empty()) return excluded(kind.cpus, fmt::format(" (all of kind {})", name), machine);
     return cores_before_siblings(in_order(here), machine, false);
   }
   return fail(ErrorKind::unavailable,

@@ -1,7 +1,6 @@
 #include "placement/words.h"
 
 #include <algorithm>
-#include <cctype>
 #include <climits>
 #include <cstddef>
 #include <functional>
@@ -99,28 +98,20 @@ const NumaNode* best_by_rate(const Nodes& nodes,
   return best;
 }
 
-/// " (node 1: 50 GB/s, not clearly different; node 2: 12 GB/s; ...)": what was measured of the
-/// others. `deciding` says why it is this one of those that are alike; without it the nearest is.
-std::string others_text(
-    const Nodes& nodes, const NumaNode& best,
-    const std::function<const MeasuredPlaces::Rate*(NodeId)>& rate_of,
-    const std::function<std::string(const Nodes& alike)>& deciding = [](const Nodes&) {
-      return std::string("the nearest");
-    }) {
-  std::vector<std::string> others;
-  Nodes all_alike;
+/// "; nodes 1, 2 are not clearly different": those of which nodes the intervals meet that of
+/// `best`.
+std::string alike_text(const Nodes& nodes, const NumaNode& best,
+                       const std::function<const MeasuredPlaces::Rate*(NodeId)>& rate_of) {
+  const auto* mine = rate_of(best.id);
+  NodeSet alike;
   for (const NumaNode* node : nodes) {
     const auto* rate = rate_of(node->id);
-    if (node == &best || rate == nullptr) continue;
-    const auto* mine = rate_of(best.id);
-    const bool alike = rate->high >= mine->low && rate->low <= mine->high;
-    if (alike) all_alike.push_back(node);
-    others.push_back(fmt::format("node {}: {}{}", node->id.value, gb_text(rate->value),
-                                 alike ? ", not clearly different" : ""));
+    if (node != &best && rate != nullptr && rate->high >= mine->low && rate->low <= mine->high)
+      alike.insert(node->id);
   }
-  if (!all_alike.empty())
-    others.push_back(fmt::format("of these, node {} is {}", best.id.value, deciding(all_alike)));
-  return others.empty() ? "" : fmt::format(" ({})", fmt::join(others, "; "));
+  if (alike.empty()) return "";
+  return fmt::format("; node{} {} {} not clearly different", alike.size() == 1 ? "" : "s",
+                     to_list(alike), alike.size() == 1 ? "is" : "are");
 }
 
 Expected<ChosenNode> near_gpu(const PlacementWord& word, const Machine& machine,
@@ -148,7 +139,7 @@ Expected<ChosenNode> near_gpu(const PlacementWord& word, const Machine& machine,
     if (const NumaNode* best = best_by_rate(candidates, rate_of, by_distance))
       return ChosenNode{best->id, fmt::format("copies of GPU {} measured at {} there{}", word.gpu,
                                               gb_text(rate_of(best->id)->value),
-                                              others_text(candidates, *best, rate_of))};
+                                              alike_text(candidates, *best, rate_of))};
   }
   const char* const no_copies = measured != nullptr ? "; the atlas has no copies of this GPU" : "";
   if (usable.size() == 1 && machine.nodes.size() == 1)
@@ -200,12 +191,9 @@ Expected<ChosenNode> fastest_measured(const PlacementWord& word, const Machine& 
     }
     return most;
   };
-  const auto away = [&](const NumaNode& node) { return distance(machine, from, node.id); };
-  const auto latency = [&](const NumaNode& node) {
-    return least_latency(measured, from, node.id).value_or(1);
-  };
   const auto order = [&](const NumaNode& node) {
-    return std::tuple(away(node), latency(node), node.id);
+    return std::tuple(distance(machine, from, node.id),
+                      least_latency(measured, from, node.id).value_or(1), node.id);
   };
   const NumaNode* best = best_by_rate(candidates, rate_of, order);
   if (best == nullptr)
@@ -213,18 +201,10 @@ Expected<ChosenNode> fastest_measured(const PlacementWord& word, const Machine& 
                    fmt::format("{} has no bandwidth from CPUs of node{} {} to a usable node",
                                measured.file, from.size() == 1 ? "" : "s", to_list(from)),
                    "measure it: numatlas matrix --json FILE");
-  const auto deciding = [&](const Nodes& alike) -> std::string {
-    const auto less = [&](const auto& key) {
-      return std::all_of(alike.begin(), alike.end(),
-                         [&](const NumaNode* node) { return key(*best) < key(*node); });
-    };
-    if (less(away)) return "the nearest";
-    return less(latency) ? "equally near, with the least latency" : "as near as the others";
-  };
   return ChosenNode{best->id,
                     fmt::format("{} measured from CPUs of node{} {}{}",
                                 gb_text(rate_of(best->id)->value), from.size() == 1 ? "" : "s",
-                                to_list(from), others_text(candidates, *best, rate_of, deciding))};
+                                to_list(from), alike_text(candidates, *best, rate_of))};
 }
 
 /// What kinds of memory say of their bandwidth: HBM has more than DRAM, all others less.
@@ -269,53 +249,16 @@ Expected<ChosenNode> fastest_claimed(const PlacementWord& word, const Machine& m
   return unknown(word, "neither the firmware nor the kernel says which node is faster");
 }
 
-Expected<ChosenNode> largest_memory(const PlacementWord& word, const Machine& machine,
-                                    const NodeSet& from, const Nodes& candidates) {
-  const auto order = [&](const NumaNode& node) {
-    return std::tuple(-static_cast<double>(node.memory_total.value_or(Bytes{0}).value),
-                      distance(machine, from, node.id), node.id);
-  };
-  if (candidates.size() == 1) return ChosenNode{candidates.front()->id, "the only usable node"};
-  for (const NumaNode* node : candidates) {
-    if (!node->memory_total)
-      return unknown(word, fmt::format("the size of node {}'s memory is not known", node->id.value),
-                     "");
-  }
-  const auto best = std::min_element(candidates.begin(), candidates.end(),
-                                     [&](auto* a, auto* b) { return order(*a) < order(*b); });
-  if (best == candidates.end()) return unknown(word, "this process may use no node's memory", "");
-  return ChosenNode{(*best)->id,
-                    fmt::format("{}, the most of the usable nodes",
-                                to_rounded_text((*best)->memory_total.value_or(Bytes{0})))};
-}
-
 Expected<ChosenNode> cpus_with_fastest(const PlacementWord& word, const Machine& machine,
                                        const MeasuredPlaces* measured, const Nodes& candidates) {
-  if (measured != nullptr) {
-    const auto rate_of = [&](NodeId cpus) {
-      const MeasuredPlaces::Rate* most = nullptr;
-      for (const auto& [pair, rate] : measured->bandwidth) {
-        if (pair.first == cpus && (most == nullptr || rate.value > most->value)) most = &rate;
-      }
-      return most;
-    };
-    const auto order = [](const NumaNode& node) { return node.id; };
-    if (const NumaNode* best = best_by_rate(candidates, rate_of, order))
-      return ChosenNode{best->id,
-                        fmt::format("its CPUs read up to {}{}", gb_text(rate_of(best->id)->value),
-                                    others_text(candidates, *best, rate_of, [](const Nodes&) {
-                                      return std::string("the first");
-                                    }))};
-  }
-  const auto memory = choose_memory(word, machine, nullptr, {});
-  if (!memory) return fail(memory.error());
-  const NumaNode* const target = machine.find_node(memory->node);
+  const auto memory = TRY(choose_memory(word, machine, measured, {}));
+  const NumaNode* const target = machine.find_node(memory.node);
   const auto near = std::min_element(candidates.begin(), candidates.end(), [&](auto* a, auto* b) {
     return std::tuple(distance(*target, a->id), a->id) <
            std::tuple(distance(*target, b->id), b->id);
   });
   return ChosenNode{(*near)->id,
-                    fmt::format("nearest to memory of node {}: {}", target->id.value, memory->why)};
+                    fmt::format("nearest to memory of node {}: {}", target->id.value, memory.why)};
 }
 
 /// Why the figures may not be this machine's; "" where nothing says so.
@@ -339,10 +282,9 @@ std::string PlacementWord::text() const {
   switch (kind) {
     case Kind::gpu: return fmt::format("gpu:{}", gpu);
     case Kind::nearest_gpu: return fmt::format("nearest:gpu:{}", gpu);
-    case Kind::fastest: return "fastest";
-    case Kind::largest: break;
+    case Kind::fastest: break;
   }
-  return "largest";
+  return "fastest";
 }
 
 std::string no_gpu(const Machine& machine) {
@@ -365,7 +307,6 @@ std::map<int, const Gpu*> numbered_gpus(const Machine& machine) {
 Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view text) {
   const std::string_view whole = trim(text);
   if (whole == "fastest") return PlacementWord{Kind::fastest};
-  if (whole == "largest") return PlacementWord{Kind::largest};
   std::string_view rest = whole;
   constexpr std::string_view nearest = "nearest:", gpu = "gpu:";
   const bool is_nearest = rest.starts_with(nearest);
@@ -382,31 +323,12 @@ Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view tex
   return PlacementWord{is_nearest ? Kind::nearest_gpu : Kind::gpu, number->front()};
 }
 
-Error with_word_meant(Error error, std::string_view text) {
-  std::string lower(trim(text));
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::size_t least_alike = 2, longest = 20;
-  std::string meant;
-  if (const auto word = parse_placement_word(lower); word && *word) meant = (*word)->text();
-  for (const char* word : {"fastest", "largest"})
-    if (meant.empty() && lower.size() <= longest && edit_distance(lower, word) <= least_alike)
-      meant = word;
-  if (!meant.empty()) error.hint = fmt::format("did you mean '{}'? {}", meant, error.hint);
-  return error;
-}
-
 Expected<ChosenNode> choose_memory(const PlacementWord& word, const Machine& machine,
                                    const MeasuredPlaces* measured, const CpuSet& cpus) {
   const Nodes candidates = memory_nodes(machine);
-  const NodeSet from = users_of(machine, cpus);
-  switch (word.kind) {
-    case Kind::gpu:
-    case Kind::nearest_gpu: return near_gpu(word, machine, measured, candidates);
-    case Kind::largest: return largest_memory(word, machine, from, candidates);
-    case Kind::fastest: break;
-  }
+  if (word.has_gpu()) return near_gpu(word, machine, measured, candidates);
   if (candidates.empty()) return unknown(word, "this process may use no node's memory", "");
+  const NodeSet from = users_of(machine, cpus);
   return measured != nullptr ? fastest_measured(word, machine, *measured, from, candidates)
                              : fastest_claimed(word, machine, from, candidates);
 }
@@ -415,17 +337,8 @@ Expected<ChosenNode> choose_cpus(const PlacementWord& word, const Machine& machi
                                  const MeasuredPlaces* measured) {
   const Nodes candidates = cpu_nodes(machine);
   if (candidates.empty()) return unknown(word, "this process may use no CPU", "");
-  switch (word.kind) {
-    case Kind::gpu:
-    case Kind::nearest_gpu: return near_gpu(word, machine, measured, candidates);
-    case Kind::fastest: return cpus_with_fastest(word, machine, measured, candidates);
-    case Kind::largest: break;
-  }
-  const CpuSet usable = machine.usable_cpus();
-  const auto count = [&](const NumaNode* node) { return (node->cpus & usable).size(); };
-  const auto best = std::max_element(candidates.begin(), candidates.end(),
-                                     [&](auto* a, auto* b) { return count(a) < count(b); });
-  return ChosenNode{(*best)->id, fmt::format("{} usable CPUs, the most of a node", count(*best))};
+  return word.has_gpu() ? near_gpu(word, machine, measured, candidates)
+                        : cpus_with_fastest(word, machine, measured, candidates);
 }
 
 Expected<void> put_in_place(const WordSpec& words, const Machine& machine,

@@ -1,5 +1,5 @@
-// Placements named by what they are near to, or best at: gpu:N, nearest:gpu:N, fastest, largest.
-// They become bind:N or node:N before anything is planned.
+// Placements named by what they are near to, or best at: gpu:N, nearest:gpu:N, fastest. They
+// become bind:N or node:N before anything is planned.
 #pragma once
 
 #include <map>
@@ -18,7 +18,6 @@ struct PlacementWord {
     gpu,          ///< the GPU's own node
     nearest_gpu,  ///< of the nodes that this process may use, the one nearest to the GPU
     fastest,      ///< highest read bandwidth
-    largest,      ///< most memory; of --cpus: most CPUs
   } kind = Kind::fastest;
   int gpu = -1;  ///< of the first two
   std::string text() const;
@@ -33,15 +32,11 @@ std::string no_gpu(const Machine& machine);
 std::map<int, const Gpu*> numbered_gpus(const Machine& machine);
 
 /// How these words are written, for help and completion: "gpu:0", ...
-inline constexpr const char* placement_words = "gpu:0, nearest:gpu:0, fastest, largest";
+inline constexpr const char* placement_words = "gpu:0, nearest:gpu:0, fastest";
 
 /// nullopt: `text` is none of these words. Error (usage): what stands for the GPU is no
 /// number.
 Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view text);
-
-/// An error about a text that is neither one of these words nor anything else; its hint names the
-/// word that is nearly this text.
-Error with_word_meant(Error error, std::string_view text);
 
 /// What was measured of the machine before, as far as these words ask for it; SI units.
 struct MeasuredPlaces {

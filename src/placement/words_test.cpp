@@ -43,9 +43,10 @@ int cpus_of(const std::string& text, const Machine& machine,
 }
 
 TEST(PlacementWords, AreWhatIsWrittenAndNothingElse) {
-  for (const char* text : {"gpu:0", "gpu:12", "nearest:gpu:3", "fastest", "largest"})
+  for (const char* text : {"gpu:0", "gpu:12", "nearest:gpu:3", "fastest"})
     EXPECT_EQ(word(text).text(), text);
-  for (const char* text : {"", "bind:0", "local", "0-3", "node:1", "fast", "pmem:/mnt/gpu:0"}) {
+  for (const char* text :
+       {"", "bind:0", "local", "0-3", "node:1", "fast", "largest", "pmem:/mnt/gpu:0"}) {
     const auto parsed = parse_placement_word(text);
     ASSERT_TRUE(parsed) << text;
     EXPECT_FALSE(*parsed) << text;
@@ -57,18 +58,6 @@ TEST(PlacementWords, AreWhatIsWrittenAndNothingElse) {
     EXPECT_EQ(parsed.error().subject, "") << "options name themselves";
     EXPECT_THAT(parsed.error().hint, HasSubstr("gpu:0"));
   }
-}
-
-TEST(PlacementWords, StandInTheHintOfWhatIsNone) {
-  const auto hint_of = [](const std::string& text) {
-    return with_word_meant(parse_memory_spec(text, {}).error(), text).hint;
-  };
-  for (const auto& [text, meant] : {std::pair("Fastest", "fastest"), std::pair("fasted", "fastest"),
-                                    std::pair("GPU:1", "gpu:1")}) {
-    EXPECT_THAT(hint_of(text), HasSubstr(std::string("did you mean '") + meant + "'?")) << text;
-    EXPECT_THAT(hint_of(text), HasSubstr(placement_words));
-  }
-  EXPECT_THAT(hint_of("x"), ::testing::Not(HasSubstr("did you mean")));
 }
 
 TEST(PlacementWords, OfAGpuFollowTheSystemWithoutMeasurement) {
@@ -93,8 +82,7 @@ TEST(PlacementWords, OfAGpuFollowMeasuredCopies) {
   EXPECT_EQ(memory_of("gpu:0", two, &measured), 0);
   const auto why = choose_memory(word("gpu:0"), two, &measured, {});
   EXPECT_EQ(why->why,
-            "copies of GPU 0 measured at 49.5 GB/s there (node 1: 50 GB/s, not clearly different; "
-            "of these, node 0 is the nearest)");
+            "copies of GPU 0 measured at 49.5 GB/s there; node 1 is not clearly different");
 }
 
 TEST(PlacementWords, NearestLooksOnlyAtNodesThatMayBeUsed) {
@@ -162,14 +150,13 @@ TEST(PlacementWords, OfNodesThatAreAlikeTheNearestIsTheFastest) {
   const auto chosen = choose_memory(word("fastest"), four, &measured, cpus);
   ASSERT_TRUE(chosen);
   EXPECT_EQ(chosen->node, NodeId{0});
-  EXPECT_THAT(chosen->why, HasSubstr("of these, node 0 is the nearest"));
+  EXPECT_THAT(chosen->why, HasSubstr("; nodes 1-3 are not clearly different"));
   Machine even = four;
   for (NumaNode& node : even.nodes) node.distance = {{0, 20}, {1, 20}, {2, 20}, {3, 20}};
   measured.bandwidth.erase({NodeId{0}, NodeId{0}});
   const auto by_latency = choose_memory(word("fastest"), even, &measured, cpus);
   ASSERT_TRUE(by_latency);
   EXPECT_EQ(by_latency->node, NodeId{2});
-  EXPECT_THAT(by_latency->why, HasSubstr("with the least latency"));
 }
 
 TEST(PlacementWords, AnAtlasOfAnotherMachineIsTold) {
@@ -218,16 +205,6 @@ TEST(PlacementWords, FastestWithoutMeasurementFollowsFirmwareOrKind) {
   const auto cpus = choose_cpus(word("fastest"), unknown, nullptr);
   ASSERT_FALSE(cpus);
   EXPECT_EQ(cpus.error().subject, "fastest");
-}
-
-TEST(PlacementWords, LargestIsByMemoryAndByCpus) {
-  Machine two = machine("two-sockets-four-gpus.json");
-  EXPECT_EQ(memory_of("largest", two), 1);
-  EXPECT_EQ(cpus_of("largest", two), 0);
-  two.nodes[2].memory_total = Bytes{1024 * gib};
-  EXPECT_EQ(memory_of("largest", two), 2);
-  two.nodes[2].kind = "gpu";  // not for others
-  EXPECT_EQ(memory_of("largest", two), 1);
 }
 
 TEST(PlacementWords, PutInPlaceSaysWhatTheyBecame) {

@@ -17,7 +17,7 @@ namespace {
 // How values that have several forms begin.
 const std::map<std::string, std::vector<std::string>>& forms() {
   static const std::map<std::string, std::vector<std::string>> all = [] {
-    const std::vector<std::string> words{"gpu:", "nearest:gpu:", "fastest", "largest"};
+    const std::vector<std::string> words{"gpu:", "nearest:gpu:", "fastest"};
     std::vector<std::string> cpus = cpu_words(), memory = memory_words();
     cpus.insert(cpus.end(), words.begin(), words.end());
     memory.insert(memory.end(), words.begin(), words.end());

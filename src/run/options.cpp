@@ -133,8 +133,8 @@ void CommonOptions::add_placement(CLI::App& app, const Benchmark& benchmark) {
                   "socket:0{}\n"
                   "With all (or allowed), workers use the CPUs that this process may use. Other "
                   "forms: isolated (isolcpus), kind:performance, lists separated by /, one per "
-                  "local rank, and the CPUs of the node that gpu:0, nearest:gpu:0, fastest or "
-                  "largest names",
+                  "local rank, and the CPUs of the node that gpu:0, nearest:gpu:0 or fastest "
+                  "names",
                   usual_cpus.empty() ? "" : fmt::format(" (default: {})", usual_cpus)),
       [this](const std::string& text) { return read_cpus(text, options_); }));
   const std::string usual_threads = benchmark.usual_threads;
@@ -156,7 +156,7 @@ void CommonOptions::add_placement(CLI::App& app, const Benchmark& benchmark) {
       fmt::format("where the memory is: local, bind:0, interleave:0,1, gpu:0 (default: "
                   "{})\n"
                   "Other forms: prefer:0, interleave:all, weighted:0=3,2=1, "
-                  "each:0,0,1,1 (by rank), auto, nearest:gpu:0, fastest, largest, {} "
+                  "each:0,0,1,1 (by rank), auto, nearest:gpu:0, fastest, {} "
                   "and inherit",
                   benchmark.on_gpus ? "of each GPU its own" : "the inherited policy, else local",
                   source_forms()),

@@ -17,9 +17,7 @@ namespace numatlas {
 Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words) {
   const auto word = TRY(parse_placement_word(text));
   words.cpus = word;
-  auto spec = parse_cpu_spec(text.empty() || word ? "allowed" : text);
-  if (!spec) return fail(with_word_meant(std::move(spec).error(), text));
-  return spec;
+  return parse_cpu_spec(text.empty() || word ? "allowed" : text);
 }
 
 Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words,
@@ -27,9 +25,7 @@ Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSp
   const auto word = TRY(parse_placement_word(text));
   words.memory = word;
   if (text.empty() || word) return std::nullopt;
-  auto spec = parse_memory_spec(text, hints);
-  if (!spec) return fail(with_word_meant(std::move(spec).error(), text));
-  return spec;
+  return parse_memory_spec(text, hints);
 }
 
 Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path,

@@ -16,7 +16,7 @@ refused() { ! "$program" "$@" 2>&1 && return 0; }
 has 'the help of --memory' 'memfd:NAME' "$program" latency --help-all
 has 'its completion' 'memfd:' "$program" completion bash
 has 'the features' 'memfd +.*shared memory of the kernel' "$program" features
-has 'what was meant' "did you mean 'memfd:x'\?" refused latency --memory mefd:x --size 1
+has 'the valid forms' 'memfd:NAME' refused latency --memory mefd:x --size 1
 has 'its own error' "'memfd:' names no name" refused latency --memory memfd: --size 1
 has 'the pages of the source' '--pages 2M: memory memfd:x has' refused latency --memory memfd:x --pages 2M --size 1
 has 'a measurement' '^256 KiB ' "$program" latency -q --memory memfd:x --size 256KiB --time 100ms --json "$folder/one.json"

@@ -168,7 +168,6 @@ class DaxSource final : public MemorySource {
   DaxSource()
       : MemorySource({.word = "dax",
                       .forms = {"dax:/dev/dax0.0"},
-                      .paths = "/dev/dax",
                       .persistent = true,
                       .has_offsets = true}) {}
   Expected<std::string> parse(std::string_view value) const override {

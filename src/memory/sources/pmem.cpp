@@ -143,8 +143,7 @@ SourceState file_system_state() {
 
 class PmemSource final : public MemorySource {
  public:
-  PmemSource()
-      : MemorySource({.word = "pmem", .forms = {"pmem:DIR"}, .paths = "/", .persistent = true}) {}
+  PmemSource() : MemorySource({.word = "pmem", .forms = {"pmem:DIR"}, .persistent = true}) {}
   Expected<std::string> parse(std::string_view value) const override {
     return parse_path(value, "pmem", "folder", "pmem:/mnt/pmem0");
   }
