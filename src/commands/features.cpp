@@ -139,9 +139,9 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
                         problem ? with_hint(problem->message, *problem) : "available"});
   }
   for (const MemorySource* source : memory_sources()) {
-    for (SourceState& state : source->describe(machine))
+    if (auto state = source->describe())
       features.push_back(
-          {"memory", std::move(state.name), state.available, std::move(state.detail)});
+          {"memory", std::move(state->name), state->available, std::move(state->detail)});
   }
   const auto memory = read_process_memory(0, usable);
   features.push_back({"memory", "--process-memory (numa_maps)", memory.has_value(),

@@ -143,7 +143,7 @@ TEST(PlacementWarnings, PageSizes) {
 }
 
 TEST(PlacementWarnings, OfASourceNothingIsJudgedButThatItWasSeen) {
-  for (const char* memory : {"pmem:/mnt/x", "dax:/dev/dax0.0", "memkind:HBW", "memkind:/mnt/x"}) {
+  for (const char* memory : {"pmem:/mnt/x", "memkind:HBW", "memkind:/mnt/x"}) {
     EXPECT_THAT(problem(memory, {{7, 100}}), IsEmpty()) << memory;
     Residency huge = seen({{0, 100}});
     huge.thp_fraction = 1;

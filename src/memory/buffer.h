@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,8 +20,6 @@ struct Region {
   Bytes bytes;
   MemoryPlacement placement;
   PageKind pages = PageKind::base;
-  /// Where it starts on a device, in bytes; see place_on_devices.
-  std::uint64_t offset = 0;
   /// The node that `local` and `inherit` mean here. Only the null source needs it, to say where its
   /// pages would lie; -1: its residency then says that it does not know.
   NodeId local_node = {};
@@ -46,7 +43,7 @@ class Buffer {
     std::function<void()> free = {};
     /// Where its pages lie; absent: as the kernel says (observe).
     std::function<Residency(const ProcessMappings& mappings)> residency = {};
-    /// Of memory whose stores can be made to last: pmem and dax, whatever lies behind them.
+    /// Of memory whose stores can be made to last: pmem, whatever lies behind it.
     std::function<Expected<void>(const void* start, std::size_t bytes)> persist = {};
   };
 
@@ -120,26 +117,12 @@ enum class Reserve { whole, small };
 /// kernel can drop, where the machine is live (figures are then read anew). bind must fit on its
 /// nodes together, interleave and weighted share by share, the others anywhere. Facts that are
 /// absent are not checked. Sources other than anonymous memory are looked at on the live machine:
-/// library, folder or device, free space of the file system and size of the device, each for all
-/// regions on it together. Error kind resource, with all the figures; about "size" ("pages" for the
-/// pools) and `workers`, those that the regions are of (default: one each). `reserve`:
-/// `whole` for a plan; `small`, a quarter of it, for memory about to be touched.
+/// library, folder, and free space of the file system for all regions on it together. Error kind
+/// resource, with all the figures; about "size" ("pages" for the pools) and `workers`, those that
+/// the regions are of (default: one each). `reserve`: `whole` for a plan; `small`, a quarter of it,
+/// for memory about to be touched.
 Expected<void> check_fits(const std::vector<Region>& regions, const Machine& machine,
                           std::optional<std::size_t> workers = std::nullopt,
                           Reserve reserve = Reserve::whole);
-
-/// A device on which regions lie side by side, as they see it.
-struct DeviceFacts {
-  std::string name;  ///< the same for every path to it
-  Bytes alignment;   ///< regions start at multiples of it and end there
-};
-/// What the live machine says of the device of a placement; its path and 2 MiB where it says
-/// nothing.
-DeviceFacts device_facts(const MemoryPlacement& placement);
-
-/// Gives the regions of a scenario on one host that lie on the same device their offsets, one after
-/// the other; the others keep theirs. Pure but for `facts_of`.
-void place_on_devices(const std::vector<Region*>& regions,
-                      const std::function<DeviceFacts(const MemoryPlacement& placement)>& facts_of);
 
 }  // namespace numatlas

@@ -16,7 +16,7 @@
 namespace numatlas {
 namespace {
 
-/// What regions ask of one file system or device.
+/// What regions ask of one file system.
 struct Demand {
   Room room;
   std::uint64_t bytes = 0;
@@ -30,7 +30,7 @@ void add_demand(Demand& demand, const Region& region, const Room& room) {
     demand.first = region.placement;
     demand.room = room;
   }
-  const std::uint64_t bytes = source_of(region.placement).taken(region.bytes.value, room);
+  const std::uint64_t bytes = source_of(region.placement).taken(region.bytes.value);
   demand.bytes = bytes > most - demand.bytes ? most : demand.bytes + bytes;
 }
 

@@ -32,6 +32,16 @@ namespace fs = std::filesystem;
 /// STATX_ATTR_DAX of Linux 5.8; installed headers may be older.
 constexpr std::uint64_t statx_attribute_dax = 0x00200000;
 
+/// Node of a device's memory by its folder of sysfs: target_node, else the nearest (numa_node);
+/// nullopt where both are absent or -1 (the firmware does not say).
+std::optional<NodeId> node_of_device(const std::string& folder) {
+  for (const char* file : {"/target_node", "/numa_node"}) {
+    const auto value = running_system().number(folder + file);
+    if (value && *value >= 0) return NodeId{static_cast<int>(*value)};
+  }
+  return std::nullopt;
+}
+
 /// Nodes of the devices that a block device is made of, one entry a device; `folder` is its own
 /// below /sys, without the root. Stripes (dm, md) name their parts in slaves/, and parts of those.
 void add_block_nodes(const std::string& folder, std::vector<std::optional<NodeId>>& nodes,
@@ -139,17 +149,6 @@ bool is_node_memory(const std::string& folder, const Machine& machine) {
   return machine.is_live() && file_system_of(folder) == "tmpfs";
 }
 
-std::optional<NodeId> node_in(const std::string& file) {
-  const auto value = running_system().number(file);
-  if (!value || *value < 0) return std::nullopt;  // -1: the firmware does not say
-  return NodeId{static_cast<int>(*value)};
-}
-
-std::optional<NodeId> node_of_device(const std::string& folder) {
-  const auto node = node_in(folder + "/target_node");
-  return node ? node : node_in(folder + "/numa_node");
-}
-
 Expected<void> check_folder(const MemoryPlacement& placement) {
   const std::string folder = source_value(placement), subject = subject_of(placement);
   struct stat status {};
@@ -162,9 +161,7 @@ Expected<void> check_folder(const MemoryPlacement& placement) {
                       "name an existing folder on a file system mounted with -o dax");
   }
   if (!S_ISDIR(status.st_mode)) {
-    const bool device = S_ISCHR(status.st_mode);
-    return fail_usage(subject, "this is not a folder",
-                      device ? "a character device is used with dax:" : "name the folder it is in");
+    return fail_usage(subject, "this is not a folder", "name the folder it is in");
   }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
     return fail_about(ErrorKind::permission, subject,
@@ -188,28 +185,19 @@ std::string page_cache_note(const std::string& folder) {
                      file_system_of(folder));
 }
 
-std::vector<Mount> mounts() {
-  std::vector<Mount> all;
+std::string file_system_of(const std::string& folder) {
+  struct stat status {};
+  if (stat(folder.c_str(), &status) != 0) return "a file system";
+  const std::string device = fmt::format("{}:{}", major(status.st_dev), minor(status.st_dev));
   const auto text = running_system().text("/proc/self/mountinfo", whole_file).value_or("");
   // "36 35 259:0 / /mnt/pmem0 rw,noatime shared:1 - ext4 /dev/pmem0 rw,dax=always": see proc(5).
   for (const std::string& line : split_lines(text)) {
     std::istringstream words(line);
-    std::string word;
-    Mount mount;
-    words >> word >> word >> mount.device_number >> word >> mount.folder;
-    while (words >> word && word != "-") {
+    std::string word, number, type;
+    words >> word >> word >> number;
+    while (number == device && words >> word && word != "-") {
     }
-    if (words >> mount.type >> mount.device >> mount.options) all.push_back(std::move(mount));
-  }
-  return all;
-}
-
-std::string file_system_of(const std::string& folder) {
-  struct stat status {};
-  if (stat(folder.c_str(), &status) == 0) {
-    const std::string device = fmt::format("{}:{}", major(status.st_dev), minor(status.st_dev));
-    for (const Mount& mount : mounts())
-      if (mount.device_number == device) return mount.type;
+    if (number == device && words >> type) return type;
   }
   return "a file system";
 }

@@ -1,4 +1,4 @@
-// Internal: what sources with folders and devices share.
+// Internal: what sources with folders share.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +27,6 @@ Expected<void> check_room(const Region& region, std::uint64_t bytes);
 Expected<void> check_folder(const MemoryPlacement& placement);
 /// Bytes that files of this user may take in a folder; nullopt when that is not known.
 std::optional<std::uint64_t> free_in(const std::string& folder);
-/// A line of /proc/self/mountinfo.
-struct Mount {
-  std::string device_number;  ///< "259:0"
-  std::string folder, type, device, options;
-};
-std::vector<Mount> mounts();
 /// "ext4", "tmpfs"; "a file system" when /proc/self/mountinfo does not tell.
 std::string file_system_of(const std::string& folder);
 /// Whether the files of a folder are the nodes' memory: those of tmpfs are.
@@ -47,10 +41,5 @@ Residency file_residency(const void* start, std::size_t bytes, const std::string
                          bool direct, const ProcessMappings& mappings = ProcessMappings());
 /// The error of a call on a file: permission, resource for a full disk with figures, else io.
 tl::unexpected<Error> file_error(const Region& region, const std::string& call, int error);
-
-/// Node that a file of sysfs names; nullopt where it is absent or -1 (the firmware does not say).
-std::optional<NodeId> node_in(const std::string& file);
-/// Node of a device's memory by its folder of sysfs: target_node, else the nearest (numa_node).
-std::optional<NodeId> node_of_device(const std::string& folder);
 
 }  // namespace numatlas

@@ -13,7 +13,6 @@ namespace numatlas {
 
 /// Flags of pmem_map_file.
 inline constexpr int pmem_file_create = 1 << 0;
-inline constexpr int pmem_file_excl = 1 << 1;
 inline constexpr int pmem_file_tmpfile = 1 << 3;  ///< an unnamed file in a folder
 
 struct LibPmem {
@@ -29,8 +28,5 @@ LibPmem& libpmem();
 
 /// Whether it is there; error kind unavailable, about "memory pmem".
 Expected<void> check_pmem();
-
-/// Whether PMEM_IS_PMEM_FORCE=1 tells libpmem to take any file for persistent memory.
-bool pmem_is_forced();
 
 }  // namespace numatlas

@@ -32,10 +32,6 @@ Expected<std::string> MemorySource::parse(std::string_view value) const {
   return fail(ErrorKind::usage, fmt::format("'{}:{}' is not a placement", traits_.word, value));
 }
 
-std::uint64_t MemorySource::taken(std::uint64_t bytes, const Room& room) const {
-  return rounded_up(bytes, room.unit);
-}
-
 const MemorySource& source_of(const MemoryPlacement& placement) {
   const std::string word = placement.source.substr(0, placement.source.find(':'));
   const auto& sources = memory_sources();
@@ -77,42 +73,11 @@ bool on_device(const MemoryPlacement& placement) {
   return source_of(placement).on_device(placement);
 }
 
-std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) {
-  const std::uint64_t rest = bytes % unit;
-  if (rest == 0) return bytes;
-  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  return bytes > most - unit ? most : bytes - rest + unit;
-}
-
 Expected<std::unique_ptr<Buffer>> allocate(const Region& region) {
   if (region.bytes.value == 0) {
     return fail_usage("size", "a region of 0 bytes cannot be measured");
   }
   return source_of(region.placement).make(region);
-}
-
-DeviceFacts device_facts(const MemoryPlacement& placement) {
-  // Of nearly all devices: that of a huge page of x86-64 and arm64 with base pages of 4 KiB.
-  return source_of(placement).device(placement).value_or(
-      DeviceFacts{source_value(placement), Bytes{2 * mib}});
-}
-
-void place_on_devices(
-    const std::vector<Region*>& regions,
-    const std::function<DeviceFacts(const MemoryPlacement& placement)>& facts_of) {
-  std::map<std::string, DeviceFacts> facts;   // by the placement's text
-  std::map<std::string, std::uint64_t> next;  // by device
-  for (Region* region : regions) {
-    if (!source_of(region->placement).traits().has_offsets) continue;
-    const std::string& text = region->placement.source;
-    auto found = facts.find(text);
-    if (found == facts.end()) found = facts.emplace(text, facts_of(region->placement)).first;
-    std::uint64_t& end = next[found->second.name];
-    region->offset = end;
-    const std::uint64_t bytes = rounded_up(region->bytes.value, found->second.alignment.value);
-    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    end = bytes > most - end ? most : end + bytes;
-  }
 }
 
 }  // namespace numatlas

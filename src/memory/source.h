@@ -15,12 +15,11 @@
 
 namespace numatlas {
 
-/// What regions of a source share: a file system, a device.
+/// The file system that regions of a source share.
 struct Room {
-  std::string name;        ///< the same for all that share it
-  std::uint64_t bytes;     ///< all of it that regions may take
-  std::string text;        ///< after its bytes in an error: "free on ext4", "is the size of dax0.0"
-  std::uint64_t unit = 1;  ///< regions take whole multiples of it
+  std::string name;     ///< the same for all that share it
+  std::uint64_t bytes;  ///< all of it that regions may take
+  std::string text;     ///< after its bytes in an error: "free on ext4"
 };
 
 /// One line of `numatlas features`: whether it is available, and what of it, or why not and what to
@@ -42,7 +41,6 @@ struct SourceTraits {
   bool takes_pages = false;  ///< --pages has a say; else pages are as the source gives them
   bool on_host = true;       ///< it takes memory and addresses of the host
   bool persistent = false;   ///< what is stored there can be made to last
-  bool has_offsets = false;  ///< regions lie side by side on a device (Region::offset)
 };
 
 class MemorySource {
@@ -59,20 +57,18 @@ class MemorySource {
   /// What its regions share; nullopt: nothing that is limited, or nobody knows its size.
   virtual Expected<std::optional<Room>> room(const MemoryPlacement&) const { return std::nullopt; }
   /// What a region of so many bytes takes of it.
-  virtual std::uint64_t taken(std::uint64_t bytes, const Room& room) const;
+  virtual std::uint64_t taken(std::uint64_t bytes) const { return bytes; }
   /// The memory, as allocate() promises it.
   virtual Expected<std::unique_ptr<Buffer>> make(const Region& region) const = 0;
   /// What this machine has of it, for `numatlas features`.
-  virtual std::vector<SourceState> describe(const Machine&) const { return {}; }
+  virtual std::optional<SourceState> describe() const { return std::nullopt; }
 
-  /// Whether the memory is a file's or a device's, not the nodes'.
+  /// Whether the memory is a file's or a GPU's, not the nodes'.
   virtual bool on_device(const MemoryPlacement&) const { return true; }
   /// Whether it counts against the nodes' free memory.
   virtual bool uses_nodes(const MemoryPlacement& placement, const Machine&) const {
     return !on_device(placement);
   }
-  /// Where it has offsets: what the live machine says of the device.
-  virtual std::optional<DeviceFacts> device(const MemoryPlacement&) const { return std::nullopt; }
 
  private:
   SourceTraits traits_;
@@ -83,7 +79,7 @@ const std::vector<const MemorySource*>& memory_sources();
 
 /// The source of a placement that parse_memory_spec or gpu_memory made.
 const MemorySource& source_of(const MemoryPlacement& placement);
-/// What stands after the colon of its text: a folder, a device, a kind.
+/// What stands after the colon of its text: a folder, a kind.
 std::string source_value(const MemoryPlacement& placement);
 
 /// Which forms of --memory an error's hint lists.
@@ -93,10 +89,10 @@ Expected<MemorySpec> parse_memory_spec(std::string_view text,
                                        HintsOf hints = HintsOf::nodes_and_sources);
 /// "local", "bind:", "pmem:": how the forms of --memory begin, for completion.
 std::vector<std::string> memory_words();
-/// The sources' forms for help: "dax:/dev/dax0.0, memkind:KIND".
+/// The sources' forms for help: "memkind:KIND, pmem:DIR".
 std::string source_forms();
 
-/// Whether the memory is a file's or a device's, not the nodes'.
+/// Whether the memory is a file's or a GPU's, not the nodes'.
 bool on_device(const MemoryPlacement& placement);
 
 /// N of gpu:N; -1 for memory of the host.

@@ -66,7 +66,7 @@ struct MemoryPlacement {
   /// Of `inherit`: the policy in force when the program started, over `nodes`. `inherit` itself
   /// when that was the default, or is not known (a recorded machine).
   MemoryMode inherited = MemoryMode::inherit;
-  /// Where the memory comes from, as the grammar writes it: "pmem:/mnt/pmem0", "dax:/dev/dax0.0",
+  /// Where the memory comes from, as the grammar writes it: "pmem:/mnt/pmem0",
   /// "memkind:HBW"; "" for anonymous memory, which alone is asked for by mode and nodes. With a
   /// source the mode is `inherit`: nothing is asked of the kernel. "null" is the null engine's.
   std::string source = {};

@@ -29,33 +29,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Regions on the same device lie side by side. Each rank asks its own host's devices, and no other
-/// host's offsets matter to it.
-void place_on_devices(Setup& setup, int own_host) {
-  const auto of_others = [](const MemoryPlacement& placement) {
-    return DeviceFacts{source_value(placement), Bytes{2 * mib}};
-  };
-  const auto of_own = [&](const MemoryPlacement& placement) {
-    return setup.machine.is_live() ? device_facts(placement) : of_others(placement);
-  };
-  for (PlannedScenario& planned : setup.plan) {
-    std::map<int, std::vector<Region*>> by_host;
-    for (Flow& flow : planned.scenario.flows) {
-      if (flow.shares) continue;
-      const Worker& worker = setup.layout.workers[static_cast<std::size_t>(flow.worker)];
-      by_host[worker.host].push_back(&flow.region);
-      if (flow.source) by_host[worker.host].push_back(&*flow.source);
-    }
-    for (auto& [host, regions] : by_host) {
-      if (host == own_host) {
-        place_on_devices(regions, of_own);
-      } else {
-        place_on_devices(regions, of_others);
-      }
-    }
-  }
-}
-
 /// Why the flows of one host cannot run together there; nullopt when they can.
 std::optional<Error> host_problem(const Setup& setup, const Scenario& scenario, int host) {
   std::vector<Region> regions;
@@ -394,7 +367,6 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   setup.layout = TRY(gather_layout(comm, benchmark.workers(options, setup.machine, task)));
   if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
   const auto made = make_plan(benchmark, options, largest, setup);
-  if (made) place_on_devices(setup, comm.layout().host_of[static_cast<std::size_t>(comm.rank())]);
   for (const PlannedScenario& planned : setup.plan) setup.skips.push_back(planned.skip);
   TRY(agree_on_plan(made, setup, options, comm, benchmark));
   add_warnings(setup);

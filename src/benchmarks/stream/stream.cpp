@@ -129,7 +129,7 @@ void add_options(Options& own, CLI::App& app) {
       app, "--persist", own.persists,
       named(
           std::vector{Persist::none, Persist::individual, Persist::collective, Persist::per_block}),
-      "with --memory pmem: or dax:, when writes are made persistent, within the measured time: "
+      "with --memory pmem:, when writes are made persistent, within the measured time: "
       "never (none), by each thread at the end of its part (individual), by one thread per process "
       "for all (collective), or every 64 KiB (per-block). Several are measured in turn"));
   own.slow_options.add_to(app);

@@ -1,11 +1,8 @@
 // Memory of the library memkind: memkind:KIND, and memkind:DIR for its kind of a file.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -16,12 +13,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "base/child_process.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "memory/check_sources.h"
 #include "memory/folder.h"
 #include "memory/library.h"
 #include "placement/kernel_calls.h"
@@ -54,8 +48,10 @@ struct LibMemkind {
     library.get(destroy_kind, "memkind_destroy_kind");
     library.get(error_message, "memkind_error_message");
   }
-  /// The variable of a kind; nullptr where this library has none of that name.
+  /// The variable of a kind; nullptr where this library has none of that name. Its tables of
+  /// functions (MEMKIND_HBW_OPS) are no kinds.
   Kind find_kind(const std::string& name) const {
+    if (name.ends_with("_OPS")) return nullptr;
     const auto* const variable = static_cast<Kind*>(library.find("MEMKIND_" + name));
     return variable == nullptr ? nullptr : *variable;
   }
@@ -64,40 +60,6 @@ struct LibMemkind {
 const LibMemkind& libmemkind() {
   static const LibMemkind table;
   return table;
-}
-
-/// A name is only tried where it is one of these: other symbols begin with MEMKIND_ as well
-/// (MEMKIND_HBW_OPS).
-const std::vector<std::string>& kind_names() {
-  static const std::vector<std::string> names = {
-      "DEFAULT",
-      "REGULAR",
-      "INTERLEAVE",
-      "HUGETLB",
-      "GBTLB",
-      "HBW",
-      "HBW_ALL",
-      "HBW_HUGETLB",
-      "HBW_ALL_HUGETLB",
-      "HBW_PREFERRED",
-      "HBW_PREFERRED_HUGETLB",
-      "HBW_INTERLEAVE",
-      "HBW_GBTLB",
-      "HBW_PREFERRED_GBTLB",
-      "DAX_KMEM",
-      "DAX_KMEM_ALL",
-      "DAX_KMEM_PREFERRED",
-      "DAX_KMEM_INTERLEAVE",
-      "HIGHEST_CAPACITY",
-      "HIGHEST_CAPACITY_PREFERRED",
-      "HIGHEST_CAPACITY_LOCAL",
-      "HIGHEST_CAPACITY_LOCAL_PREFERRED",
-      "LOWEST_LATENCY_LOCAL",
-      "LOWEST_LATENCY_LOCAL_PREFERRED",
-      "HIGHEST_BANDWIDTH_LOCAL",
-      "HIGHEST_BANDWIDTH_LOCAL_PREFERRED",
-  };
-  return names;
 }
 
 /// The library's own numbers are negative; it puts its name before what it says of them.
@@ -117,34 +79,21 @@ Expected<void> check_library() {
 }
 
 /// A kind of a file in a folder, for as long as a buffer has memory of it. The file has no name
-/// from the start.
-class FolderKind {
- public:
-  explicit FolderKind(Kind kind) : kind_(kind) {}
-  ~FolderKind() { libmemkind().destroy_kind(kind_); }
-  FolderKind(const FolderKind&) = delete;
-  FolderKind& operator=(const FolderKind&) = delete;
-  Kind kind() const { return kind_; }
-
- private:
-  Kind kind_;
-};
-
-/// One a folder for all threads: each kind has four arenas a CPU, and the library has some
-/// thousands in all.
-Expected<std::shared_ptr<FolderKind>> folder_kind(const Region& region) {
+/// from the start. One a folder for all threads: each kind has four arenas a CPU, and the library
+/// has some thousands in all.
+Expected<std::shared_ptr<memkind>> folder_kind(const Region& region) {
   static std::mutex mutex;
-  static std::map<std::string, std::weak_ptr<FolderKind>> kinds;
+  static std::map<std::string, std::weak_ptr<memkind>> kinds;
   const std::lock_guard lock(mutex);
   const std::string folder = source_value(region.placement);
-  std::weak_ptr<FolderKind>& known = kinds[folder];
+  std::weak_ptr<memkind>& known = kinds[folder];
   if (auto kind = known.lock()) return kind;
   Kind kind = nullptr;
   if (const int error = libmemkind().create_pmem(folder.c_str(), 0, &kind); error != 0) {
     return fail_about(ErrorKind::io, subject_of(region.placement),
                       fmt::format("memkind_create_pmem: {}", error_text(error)));
   }
-  auto made = std::make_shared<FolderKind>(kind);
+  std::shared_ptr<memkind> made(kind, [](Kind mine) { libmemkind().destroy_kind(mine); });
   known = made;
   return made;
 }
@@ -171,33 +120,18 @@ Expected<void> check_memkind(const MemoryPlacement& placement) {
   }
   if (is_folder(placement)) return {};
   const std::string name = source_value(placement);
-  const std::vector<std::string>& names = kind_names();
-  const bool named = std::find(names.begin(), names.end(), name) != names.end();
-  const Kind kind = named ? libmemkind().find_kind(name) : nullptr;
   const std::string subject = subject_of(placement);
+  const Kind kind = libmemkind().find_kind(name);
   if (kind == nullptr) {
-    const std::string close = named ? "" : nearest_name(name, names);
-    return fail_about(
-        named ? ErrorKind::unavailable : ErrorKind::usage, subject, "libmemkind has no such kind",
-        close.empty() ? fmt::format("its kinds are {}; a folder has a slash in it: ./{}",
-                                    fmt::join(names, ", "), name)
-                      : fmt::format("did you mean memkind:{}?", close));
+    return fail_usage(subject, "libmemkind has no such kind",
+                      fmt::format("kinds are named as in memkind(3), such as DAX_KMEM and HBW; a "
+                                  "folder has a slash in it: ./{}",
+                                  name));
   }
   if (const int error = libmemkind().check_available(kind); error != 0) {
-    return fail_about(ErrorKind::unavailable, subject, error_text(error),
-                      "numatlas features lists the kinds that are available here");
+    return fail_about(ErrorKind::unavailable, subject, error_text(error));
   }
   return {};
-}
-
-Expected<std::vector<std::string>> available_kinds() {
-  TRY(check_library());
-  std::vector<std::string> available;
-  for (const std::string& name : kind_names()) {
-    const Kind kind = libmemkind().find_kind(name);
-    if (kind != nullptr && libmemkind().check_available(kind) == 0) available.push_back(name);
-  }
-  return available;
 }
 
 /// What memkind takes of a file for so many bytes.
@@ -209,19 +143,19 @@ std::uint64_t file_bytes(std::uint64_t bytes) {
   if (bytes > most / 2) return most;
   std::uint64_t power = 4 * pad;
   while (power * 2 < bytes + pad) power *= 2;
-  return rounded_up(bytes + pad, power / 4);
+  return (bytes + pad + power / 4 - 1) / (power / 4) * (power / 4);
 }
 
 Expected<std::unique_ptr<Buffer>> make_memkind(const Region& region) {
   TRY(check_memkind(region.placement));
   const std::string name = source_value(region.placement);
   const bool in_folder = is_folder(region.placement);
-  std::shared_ptr<FolderKind> owner;
+  std::shared_ptr<memkind> owner;
   if (in_folder) {
     TRY(check_room(region, file_bytes(region.bytes.value)));
     owner = TRY(folder_kind(region));
   }
-  const Kind kind = in_folder ? owner->kind() : libmemkind().find_kind(name);
+  const Kind kind = in_folder ? owner.get() : libmemkind().find_kind(name);
   const bool huge = !in_folder && has_huge_pages(name);
   const std::size_t alignment =
       huge ? huge_page_size(PageKind::huge_2m).value : kernel::page_size();
@@ -247,46 +181,12 @@ Expected<std::unique_ptr<Buffer>> make_memkind(const Region& region) {
       std::move(functions));
 }
 
-/// In a child process: on some machines the library ends the process that asks it, also at its end.
-SourceState memkind_state() {
-  static constexpr char yes = '+', no = '-';
-  const auto ask = []() -> std::string {
-    const auto kinds = available_kinds();
-    if (!kinds) return no + with_hint(kinds.error().message, kinds.error());
-    return yes + fmt::format("kinds available: {}", fmt::join(*kinds, ", "));
-  };
-  const auto said = in_child(ask, {std::chrono::seconds(20), Bytes{64 * gib}});
-  if (!said || said->empty())
-    return {"memkind", false, said ? "" : "libmemkind: " + said.error().message};
-  return {"memkind", said->front() == yes, said->substr(1)};
-}
-
-/// "dax_kmem", "MEMKIND_DAX_KMEM" -> "DAX_KMEM"; "" for what cannot be the name of a kind.
-std::string kind_name(std::string_view value) {
-  std::string name(trim(value));
-  for (char& letter : name) {
-    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
-    const bool good =
-        letter == '_' || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
-    if (!good) return {};
-  }
-  constexpr std::string_view prefix = "MEMKIND_";
-  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
-}
-
 class MemkindSource final : public MemorySource {
  public:
   MemkindSource() : MemorySource({.word = "memkind", .forms = {"memkind:KIND", "memkind:DIR"}}) {}
   Expected<std::string> parse(std::string_view value) const override {
     const bool folder = value.find('/') != std::string_view::npos;
-    const std::string kind = folder ? "" : kind_name(value);
-    if (!kind.empty()) return kind;
-    if (!folder && !trim(value).empty()) {
-      return fail(ErrorKind::usage,
-                  "'memkind:' takes the name of a kind, or a folder with a slash in it",
-                  "write memkind:DAX_KMEM or memkind:./FOLDER");
-    }
-    return parse_path(value, "memkind", "kind and no folder",
+    return parse_path(folder ? value : trim(value), "memkind", "kind and no folder",
                       "memkind:DAX_KMEM or memkind:/mnt/pmem0");
   }
   Expected<void> probe(const MemoryPlacement& placement) const override {
@@ -297,11 +197,15 @@ class MemkindSource final : public MemorySource {
     if (!is_folder(placement)) return std::nullopt;
     return folder_room(source_value(placement));
   }
-  std::uint64_t taken(std::uint64_t bytes, const Room&) const override { return file_bytes(bytes); }
+  std::uint64_t taken(std::uint64_t bytes) const override { return file_bytes(bytes); }
   Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
     return make_memkind(region);
   }
-  std::vector<SourceState> describe(const Machine&) const override { return {memkind_state()}; }
+  std::optional<SourceState> describe() const override {
+    const auto there = check_library();
+    return SourceState{"libmemkind (memkind:)", there.has_value(),
+                       there ? "loaded" : with_hint(there.error().message, there.error())};
+  }
   bool on_device(const MemoryPlacement& placement) const override { return is_folder(placement); }
   bool uses_nodes(const MemoryPlacement& placement, const Machine& machine) const override {
     return !is_folder(placement) || is_node_memory(source_value(placement), machine);

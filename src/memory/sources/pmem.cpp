@@ -1,144 +1,66 @@
 // Files on persistent memory, by libpmem: pmem:DIR.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/signals.h"
 #include "memory/folder.h"
 #include "memory/libpmem.h"
+#include "memory/library.h"
 
 namespace numatlas {
 namespace {
 
-struct MappedFile {
-  void* start = nullptr;
-  std::size_t bytes = 0;
-  int is_pmem = 0;
-};
-
-/// pmem_map_file; a file system may break off the search for blocks at any signal.
-MappedFile map_once(const std::string& path, std::size_t bytes, int flags) {
-  MappedFile file;
-  errno = 0;
-  file.start = libpmem().map_file(path.c_str(), bytes, flags, 0600, &file.bytes, &file.is_pmem);
-  return file;
-}
-bool again(const MappedFile& file) {
-  return file.start == nullptr && errno == EINTR && !stop_requested();
-}
-
-MappedFile map_file(const std::string& path, std::size_t bytes, int flags) {
-  MappedFile file;
-  do file = map_once(path, bytes, flags);
-  while (again(file));
-  return file;
-}
-
-/// A name that no other process uses, also on a file system that hosts share.
-std::string own_name(const std::string& folder) {
-  static std::atomic<unsigned> counter{0};
-  utsname system{};
-  (void)uname(&system);
-  return fmt::format("{}/.numatlas-{}-{}-{}", folder, system.nodename, getpid(), counter++);
-}
-
-/// For file systems without unnamed files.
-MappedFile map_named_file(const std::string& folder, std::size_t bytes) {
-  MappedFile file;
-  do {
-    const std::string path = own_name(folder);  // a new one each time: the old one may stand yet
-    file = map_once(path, bytes, pmem_file_create | pmem_file_excl);
-    const int error = errno;
-    // libpmem takes away what it made and could not map; not in all versions when space ran out.
-    if (file.start != nullptr || error != EEXIST) (void)unlink(path.c_str());
-    errno = error;
-  } while (again(file));
-  return file;
-}
-
-std::string note_of(const std::string& folder, bool is_pmem, bool direct) {
-  const bool forced = pmem_is_forced();
-  if (is_pmem && (direct || !forced)) return {};
-  const std::string where = fmt::format("{} is not real persistent memory: ", folder);
-  if (direct) {
-    return where + "DAX on " + file_system_of(folder) +
-           ", but libpmem does not treat it as such (no MAP_SYNC, or PMEM_IS_PMEM_FORCE=0)";
-  }
-  return page_cache_note(folder) +
-         (is_pmem && forced ? ", which PMEM_IS_PMEM_FORCE=1 makes libpmem treat as such" : "");
+LibPmem load_libpmem() {
+  LibPmem table;
+  Library library("libpmem.so.1", "libpmem1");
+  library.get(table.map_file, "pmem_map_file");
+  library.get(table.unmap, "pmem_unmap");
+  library.get(table.persist, "pmem_persist");
+  library.get(table.msync, "pmem_msync");
+  table.problem = library.problem();
+  table.hint = library.hint();
+  return table;
 }
 
 Expected<std::unique_ptr<Buffer>> make_pmem(const Region& region) {
   TRY(check_pmem());
   TRY(check_room(region, region.bytes.value));
   const std::string folder = source_value(region.placement);
-  MappedFile file = map_file(folder, region.bytes.value, pmem_file_create | pmem_file_tmpfile);
-  // Without O_TMPFILE libpmem takes the name off a new file before it gives it its size, which some
-  // file systems refuse (9p: ENOENT); others refuse at once.
-  const bool no_unnamed =
-      errno == ENOTSUP || errno == EISDIR || errno == EINVAL || errno == ENOENT || errno == EIO;
-  if (file.start == nullptr && no_unnamed) file = map_named_file(folder, region.bytes.value);
-  if (file.start == nullptr) return file_error(region, "pmem_map_file", errno);
-  const bool direct = maps_directly(folder).value_or(file.is_pmem != 0 && !pmem_is_forced());
-  const bool is_pmem = file.is_pmem != 0;
+  void* file = nullptr;
+  std::size_t mapped = 0;
+  int is_pmem = 0;
+  // A file system may break off the search for blocks at any signal.
+  do {
+    errno = 0;
+    file = libpmem().map_file(folder.c_str(), region.bytes.value,
+                              pmem_file_create | pmem_file_tmpfile, 0600, &mapped, &is_pmem);
+  } while (file == nullptr && errno == EINTR && !stop_requested());
+  if (file == nullptr) return file_error(region, "pmem_map_file", errno);
+  const bool direct = maps_directly(folder).value_or(is_pmem != 0);
   Buffer::Functions functions;
-  functions.free = [file] { libpmem().unmap(file.start, file.bytes); };
-  functions.residency = [start = file.start, bytes = region.bytes.value, folder,
+  functions.free = [file, mapped] { libpmem().unmap(file, mapped); };
+  functions.residency = [file, bytes = region.bytes.value, folder,
                          direct](const ProcessMappings& mappings) {
-    return file_residency(start, bytes, folder, direct, mappings);
+    return file_residency(file, bytes, folder, direct, mappings);
   };
   functions.persist = [folder, is_pmem](const void* start, std::size_t bytes) -> Expected<void> {
-    if (is_pmem) {
+    if (is_pmem != 0) {
       libpmem().persist(start, bytes);
       return {};
     }
     if (libpmem().msync(start, bytes) == 0) return {};
     return fail_about(ErrorKind::io, folder, fmt::format("pmem_msync: {}", errno_text(errno)));
   };
-  return std::make_unique<Buffer>(file.start, region.bytes.value,
-                                  PolicyOutcome{"pmem_map_file", note_of(folder, is_pmem, direct)},
-                                  std::move(functions));
-}
-
-SourceState libpmem_state() {
-  if (const auto there = check_pmem(); !there)
-    return {"libpmem (pmem:, dax:)", false, with_hint(libpmem().problem, there.error())};
-  return {"libpmem (pmem:, dax:)", true,
-          pmem_is_forced()
-              ? "loaded; PMEM_IS_PMEM_FORCE=1 makes it treat any file as persistent memory"
-              : "loaded"};
-}
-
-/// Of the options of a mount, separated by commas.
-bool is_dax(const std::string& options) {
-  std::istringstream words(options);
-  for (std::string word; std::getline(words, word, ',');) {
-    if (word == "dax" || (word.starts_with("dax=") && word != "dax=never")) return true;
-  }
-  return false;
-}
-
-SourceState file_system_state() {
-  std::vector<std::string> found;
-  for (const Mount& mount : mounts())
-    if (is_dax(mount.options))
-      found.push_back(fmt::format("{} ({} on {})", mount.folder, mount.type, mount.device));
-  return {
-      "DAX file systems", !found.empty(),
-      found.empty() ? "none is mounted with -o dax" : fmt::format("{}", fmt::join(found, ", "))};
+  return std::make_unique<Buffer>(
+      file, region.bytes.value,
+      PolicyOutcome{"pmem_map_file", direct ? "" : page_cache_note(folder)}, std::move(functions));
 }
 
 class PmemSource final : public MemorySource {
@@ -157,8 +79,10 @@ class PmemSource final : public MemorySource {
   Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
     return make_pmem(region);
   }
-  std::vector<SourceState> describe(const Machine&) const override {
-    return {libpmem_state(), file_system_state()};
+  std::optional<SourceState> describe() const override {
+    const auto there = check_pmem();
+    return SourceState{"libpmem (pmem:)", there.has_value(),
+                       there ? "loaded" : with_hint(libpmem().problem, there.error())};
   }
   bool uses_nodes(const MemoryPlacement& placement, const Machine& machine) const override {
     return is_node_memory(source_value(placement), machine);
@@ -166,6 +90,18 @@ class PmemSource final : public MemorySource {
 };
 
 }  // namespace
+
+LibPmem& libpmem() {
+  static LibPmem table = load_libpmem();
+  return table;
+}
+
+Expected<void> check_pmem() {
+  const LibPmem& library = libpmem();
+  if (library.problem.empty()) return {};
+  return fail_about(ErrorKind::unavailable, "memory pmem", "needs libpmem: " + library.problem,
+                    library.hint);
+}
 
 const MemorySource& pmem_source() {
   static const PmemSource source;
