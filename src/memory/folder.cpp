@@ -83,33 +83,6 @@ std::vector<NodeId> nodes_below(const std::string& folder) {
   return nodes;
 }
 
-/// Bytes of the UTF-8 sequence at the start of a text that is not empty; 0 where there is none
-/// (RFC 3629: no overlong forms, no surrogates, nothing beyond U+10FFFF).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned second = byte(1);
-  const bool wrong = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-                     (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
-  return wrong ? 0 : length;
-}
-
-bool is_printable(std::string_view text) {
-  while (!text.empty()) {
-    const auto first = static_cast<unsigned char>(text.front());
-    const std::size_t length = utf8_length(text);
-    if (length == 0 || first < 0x20 || first == 0x7f) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 }  // namespace
 
 Expected<std::string> parse_path(std::string_view value, const std::string& word, const char* what,
@@ -118,7 +91,7 @@ Expected<std::string> parse_path(std::string_view value, const std::string& word
     return fail(ErrorKind::usage, fmt::format("'{}:' names no {}", word, what),
                 fmt::format("write {}", example));
   }
-  if (!is_printable(value)) {
+  if (printable(value) != value) {
     return fail(
         ErrorKind::usage,
         fmt::format("'{}:' names a path that is not UTF-8 text or has control characters", word),
@@ -153,11 +126,7 @@ Expected<void> check_folder(const MemoryPlacement& placement) {
   const std::string folder = source_value(placement), subject = subject_of(placement);
   struct stat status {};
   if (stat(folder.c_str(), &status) != 0) {
-    const int error = errno;
-    const std::string text = errno_text(error);
-    if (error == ENAMETOOLONG) return fail_usage(subject, text);
-    if (error == EACCES) return fail_about(ErrorKind::permission, subject, text);
-    return fail_about(ErrorKind::io, subject, text,
+    return fail_about(file_error_kind(errno), subject, errno_text(errno),
                       "name an existing folder on a file system mounted with -o dax");
   }
   if (!S_ISDIR(status.st_mode)) {
@@ -222,32 +191,14 @@ Residency file_residency(const void* start, std::size_t bytes, const std::string
 }
 
 tl::unexpected<Error> file_error(const Region& region, const std::string& call, int error) {
-  const std::string subject = subject_of(region.placement);
-  const std::string what =
-      fmt::format("{} of {} failed: {}", call, to_rounded_text(region.bytes), errno_text(error));
-  switch (error) {
-    case EINTR: return fail_about(ErrorKind::interrupted, subject, what);
-    case EACCES:
-    case EPERM:
-    case EROFS: return fail_about(ErrorKind::permission, subject, what);
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG: {
-      const auto left = free_in(source_value(region.placement));
-      return fail_about(
-          ErrorKind::resource, subject,
-          left ? fmt::format("{}; {} free", what, to_rounded_text(Bytes{*left})) : what,
-          "ask for less, or free space there");
-    }
-    case ENOMEM: return fail_about(ErrorKind::resource, subject, what);
-    case ENAMETOOLONG: return fail_usage(subject, what);
-    case EINVAL:
-    case ENODEV:
-    case ENOTSUP:
-      return fail_about(ErrorKind::io, subject, what,
-                        "this file system may not support mapped files");
-    default: return fail_about(ErrorKind::io, subject, what);
-  }
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG || error == ENOMEM;
+  const ErrorKind kind = error == EINTR ? ErrorKind::interrupted
+                         : full         ? ErrorKind::resource
+                                        : file_error_kind(error);
+  return fail_about(
+      kind, subject_of(region.placement),
+      fmt::format("{} of {} failed: {}", call, to_rounded_text(region.bytes), errno_text(error)),
+      "the file system has to map files, and to have room for them");
 }
 
 }  // namespace numatlas

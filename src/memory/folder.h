@@ -39,7 +39,7 @@ std::optional<bool> maps_directly(const std::string& folder);
 /// Where a file of a folder lies: by the kernel for the page cache, by the devices for DAX.
 Residency file_residency(const void* start, std::size_t bytes, const std::string& folder,
                          bool direct, const ProcessMappings& mappings = ProcessMappings());
-/// The error of a call on a file: permission, resource for a full disk with figures, else io.
+/// The error of a call on a file: permission, resource for a full disk, interrupted, else io.
 tl::unexpected<Error> file_error(const Region& region, const std::string& call, int error);
 
 }  // namespace numatlas

@@ -147,9 +147,9 @@ TEST(Pmem, FoldersThatWillNotDo) {
   EXPECT_THAT(full_text(fit_error(mib, memory + "/file")), HasSubstr("this is not a folder"));
   EXPECT_EQ(fit_error(mib, "pmem:/dev/null").kind, ErrorKind::usage);
   const Error name = fit_error(mib, memory + "/" + std::string(300, 'n'));
-  EXPECT_EQ(name.kind, ErrorKind::usage);
+  EXPECT_EQ(name.kind, ErrorKind::io);
   EXPECT_THAT(full_text(name), HasSubstr("File name too long"));
-  EXPECT_EQ(fit_error(mib, memory + std::string(5000, '/')).kind, ErrorKind::usage);
+  EXPECT_EQ(fit_error(mib, memory + std::string(5000, '/')).kind, ErrorKind::io);
 }
 
 TEST(Pmem, AFolderThatMayNotBeWrittenTo) {
