@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "memory/buffer.h"
-#include "memory/touch.h"
+#include "placement/touch.h"
 
 using namespace numatlas;
 

@@ -42,14 +42,7 @@ bool acts_on_terminal(char32_t code) {
   return code < ' ' || within(0x7f, 0x9f) || within(0x2028, 0x202e) || within(0x2066, 0x2069);
 }
 
-}  // namespace
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
+/// Number of single-letter edits between two words (Levenshtein).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
@@ -63,6 +56,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row.back();
+}
+
+}  // namespace
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
 std::string nearest_name(const std::string& word, const std::vector<std::string>& names) {

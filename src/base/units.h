@@ -24,6 +24,10 @@ inline constexpr std::uint64_t gib = 1024 * mib;
 
 /// Times inside the engine: whole nanoseconds on the host's CLOCK_MONOTONIC.
 using Nanoseconds = std::chrono::nanoseconds;
+/// CLOCK_MONOTONIC, the clock that all processes of a host share.
+inline std::int64_t monotonic_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / Nanoseconds(1);
+}
 
 /// Shortest exact text in binary units: "48 KiB", "1 GiB", "4097 B".
 std::string to_text(Bytes bytes);

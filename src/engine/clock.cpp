@@ -8,13 +8,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/units.h"
+
 namespace numatlas {
 
-std::int64_t MonotonicClock::now_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
-}
+std::int64_t MonotonicClock::now_ns() { return monotonic_ns(); }
 
 void MonotonicClock::sleep_until(std::int64_t time_ns) {
   // The kernel wakes a sleeper about 50 us late; the last stretch is spun away.

@@ -16,7 +16,7 @@
 #include "engine/sharing.h"
 #include "gpu/buffers.h"
 #include "memory/source.h"
-#include "memory/touch.h"
+#include "placement/touch.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {

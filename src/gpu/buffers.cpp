@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "memory/touch.h"
+#include "placement/touch.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {

@@ -29,12 +29,6 @@ std::int64_t whole_ns(double seconds) { return std::llround(seconds * 1e9); }
 
 }  // namespace
 
-std::int64_t monotonic_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
 Expected<void> StepQueue::reach(const DeviceRef& owner) {
   if (owner.device == device_.device) return {};
   report_.route = "direct";

@@ -71,7 +71,4 @@ class StepQueue {
   DeviceReport report_;
 };
 
-/// CLOCK_MONOTONIC, in nanoseconds.
-std::int64_t monotonic_ns();
-
 }  // namespace numatlas

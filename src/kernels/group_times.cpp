@@ -10,10 +10,6 @@
 namespace numatlas {
 namespace {
 
-std::int64_t now_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
-
 #if defined(__x86_64__)
 
 inline std::uint64_t ticks_in_order() {
@@ -47,7 +43,7 @@ class InterruptFlag {
 bool sees_interrupts() {
   constexpr std::int64_t longest_ns = 50'000'000;
   InterruptFlag flag;
-  for (const std::int64_t start = now_ns(); now_ns() - start < longest_ns;)
+  for (const std::int64_t start = monotonic_ns(); monotonic_ns() - start < longest_ns;)
     if (flag.take()) return true;
   return false;
 }
@@ -60,7 +56,7 @@ inline std::uint64_t ticks_in_order() {
   asm volatile("dsb ld\n\tisb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory");
   return ticks;
 #else
-  return static_cast<std::uint64_t>(now_ns());
+  return static_cast<std::uint64_t>(monotonic_ns());
 #endif
 }
 
@@ -120,11 +116,11 @@ void measure_timer(GroupTimes& times) {
   // What disturbs makes some groups and some batches longer: medians are free of it.
   std::array<double, batches> overheads{}, ticks{};
   for (std::size_t batch = 0; batch < batches; ++batch) {
-    const std::int64_t start_ns = now_ns();
+    const std::int64_t start_ns = monotonic_ns();
     const std::uint64_t start = ticks_in_order();
     chase_in_groups(nowhere, groups, empty);
     const std::uint64_t end = ticks_in_order();
-    const auto ns = static_cast<double>(std::max<std::int64_t>(1, now_ns() - start_ns));
+    const auto ns = static_cast<double>(std::max<std::int64_t>(1, monotonic_ns() - start_ns));
     overheads[batch] = ns / static_cast<double>(groups);
     ticks[batch] = ns / static_cast<double>(std::max<std::uint64_t>(1, end - start));
   }

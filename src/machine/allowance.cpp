@@ -58,24 +58,12 @@ std::optional<std::pair<std::string, bool>> path_in_hierarchy(const Tree& tree,
   return std::nullopt;
 }
 
-struct Mount {
-  std::string top;  ///< the cgroup that is mounted there
-  std::string point;
-};
-
-/// A line of mountinfo: "31 23 0:28 TOP POINT options - TYPE source super-options".
+/// Where the hierarchy of a controller is mounted.
 std::optional<Mount> find_mount(const Tree& tree, const std::string& controller, bool unified) {
-  for (const std::string& line : split_lines(tree.text("/proc/self/mountinfo").value_or(""))) {
-    const auto dash = line.find(" - ");
-    if (dash == std::string::npos) continue;
-    std::istringstream before(line.substr(0, dash)), after(line.substr(dash + 3));
-    std::string id, parent, device, type, source, options;
-    Mount mount;
-    before >> id >> parent >> device >> mount.top >> mount.point;
-    after >> type >> source >> options;
-    if (unified ? type == "cgroup2" : type == "cgroup" && has_word(options, controller)) {
-      return mount;
-    }
+  for (Mount& mount : mounts(tree)) {
+    if (unified ? mount.type == "cgroup2"
+                : mount.type == "cgroup" && has_word(mount.options, controller))
+      return std::move(mount);
   }
   return std::nullopt;
 }
@@ -87,9 +75,11 @@ CgroupPlace place_of(const Tree& tree, const std::string& controller) {
   place.found = true;
   place.unified = path->second;
   place.path = path->first;
-  Mount mount{"/", place.unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controller};
+  Mount mount;
+  mount.top = "/";
+  mount.folder = place.unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controller;
   if (const auto found = find_mount(tree, controller, place.unified)) mount = *found;
-  place.mount_point = mount.point;
+  place.mount_point = mount.folder;
   // In a container the mounted top may be a part of the path, and the path may not be visible.
   if (mount.top != "/" && (place.path + "/").starts_with(mount.top + "/")) {
     place.path.erase(0, mount.top.size());
@@ -155,6 +145,22 @@ struct CpuMaskDeleter {
 };
 
 }  // namespace
+
+std::vector<Mount> mounts(const Tree& tree) {
+  std::vector<Mount> all;
+  // "36 35 259:0 / /mnt/pmem0 rw,noatime shared:1 - ext4 /dev/pmem0 rw,dax=always": see proc(5).
+  for (const std::string& line :
+       split_lines(tree.text("/proc/self/mountinfo", whole_file).value_or(""))) {
+    std::istringstream words(line);
+    std::string word;
+    Mount mount;
+    words >> word >> word >> mount.device_number >> mount.top >> mount.folder;
+    while (words >> word && word != "-") {
+    }
+    if (words >> mount.type >> word >> mount.options) all.push_back(std::move(mount));
+  }
+  return all;
+}
 
 std::optional<CpuSet> scheduler_affinity() {
   constexpr std::size_t most = 1 << 20;  // CPUs; far above the kernel's own limit

@@ -26,8 +26,16 @@ struct CpuQuota {
 };
 /// From the process's own group upwards; empty where there is none, or it cannot be read.
 std::vector<CpuQuota> cpu_quotas(const Tree& tree);
-/// The scheduler's mask of this process, whatever its size: the kernel refuses a buffer smaller
-/// than its own. nullopt where it does not say.
+/// A line of /proc/self/mountinfo.
+struct Mount {
+  std::string device_number;  ///< "259:0"
+  std::string top;            ///< the folder of the file system that is mounted there
+  std::string folder, type, options;
+};
+std::vector<Mount> mounts(const Tree& tree);
+
+/// The scheduler's mask of the calling thread, whatever its size: the kernel refuses a buffer
+/// smaller than its own. nullopt where it does not say.
 std::optional<CpuSet> scheduler_affinity();
 
 /// File cache charged to the cgroup of a folder, which can be dropped: "active_file" and

@@ -109,24 +109,6 @@ void read_side_caches(const Tree& tree, const std::string& folder, NumaNode& nod
   if (!found.empty()) node.side_caches = std::move(found);
 }
 
-void read_huge_pages(const Tree& tree, const std::string& folder, NumaNode& node) {
-  const std::string pools = folder + "/hugepages";
-  if (!tree.exists(pools)) return;
-  node.huge_pages.clear();
-  for (const std::string& name : tree.names(pools)) {  // "hugepages-2048kB"
-    if (!name.ends_with("kB")) continue;
-    const auto size = number_after(name.substr(0, name.size() - 2), "hugepages-");
-    const auto total = tree.number(pools + "/" + name + "/nr_hugepages");
-    if (!size || !total) continue;
-    const auto free = tree.number(pools + "/" + name + "/free_hugepages");
-    node.huge_pages.push_back({Bytes{static_cast<std::uint64_t>(*size) * kib},
-                               static_cast<std::uint64_t>(*total),
-                               static_cast<std::uint64_t>(free.value_or(0))});
-  }
-  std::sort(node.huge_pages.begin(), node.huge_pages.end(),
-            [](const auto& a, const auto& b) { return a.page_size < b.page_size; });
-}
-
 void read_tiers(const Tree& tree, Machine& machine) {
   const std::string folder = "/sys/devices/virtual/memory_tiering";
   for (const std::string& name : tree.names(folder)) {
@@ -218,6 +200,23 @@ void read_machine_memory(const Tree& tree, NumaNode& node) {
   node.memory_cache = file_cache(meminfo, "");
 }
 
+std::vector<HugePagePool> huge_page_pools(const Tree& tree, const std::string& folder) {
+  std::vector<HugePagePool> pools;
+  for (const std::string& name : tree.names(folder)) {  // "hugepages-2048kB"
+    if (!name.ends_with("kB")) continue;
+    const auto size = number_after(name.substr(0, name.size() - 2), "hugepages-");
+    const auto total = tree.number(folder + "/" + name + "/nr_hugepages");
+    if (!size || !total) continue;
+    const auto free = tree.number(folder + "/" + name + "/free_hugepages");
+    pools.push_back({Bytes{static_cast<std::uint64_t>(*size) * kib},
+                     static_cast<std::uint64_t>(*total),
+                     static_cast<std::uint64_t>(free.value_or(0))});
+  }
+  std::sort(pools.begin(), pools.end(),
+            [](const auto& a, const auto& b) { return a.page_size < b.page_size; });
+  return pools;
+}
+
 void read_nodes(const Tree& tree, Machine& machine) {
   const auto online = tree.list<NodeId>(fmt::format("{}/online", node_folder));
   if (!online || online->empty()) return read_without_numa(tree, machine);
@@ -234,7 +233,8 @@ void read_nodes(const Tree& tree, Machine& machine) {
     read_distances(tree, folder, *online, node);
     read_hmat(tree, folder, node);
     read_side_caches(tree, folder, node);
-    read_huge_pages(tree, folder, node);
+    if (tree.exists(folder + "/hugepages"))
+      node.huge_pages = huge_page_pools(tree, folder + "/hugepages");
   }
   assign_cpus(tree, machine);
   read_tiers(tree, machine);

@@ -10,6 +10,9 @@ namespace numatlas {
 /// HMAT figures, tiers and huge page pools. The kernel's word replaces hwloc's.
 void read_nodes(const Tree& tree, Machine& machine);
 
+/// The pools of a folder of sysfs: those of a node, or of the whole machine, by size.
+std::vector<HugePagePool> huge_page_pools(const Tree& tree, const std::string& folder);
+
 /// Memory of a node as it is now, by the node's own meminfo. What cannot be read stays.
 void read_node_memory(const Tree& tree, NumaNode& node);
 /// The same of the machine's only node, by /proc/meminfo.

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -21,6 +20,7 @@
 
 #include "base/text.h"
 #include "base/tree.h"
+#include "machine/allowance.h"
 #include "memory/folder.h"
 #include "placement/kernel_calls.h"
 
@@ -158,16 +158,8 @@ std::string file_system_of(const std::string& folder) {
   struct stat status {};
   if (stat(folder.c_str(), &status) != 0) return "a file system";
   const std::string device = fmt::format("{}:{}", major(status.st_dev), minor(status.st_dev));
-  const auto text = running_system().text("/proc/self/mountinfo", whole_file).value_or("");
-  // "36 35 259:0 / /mnt/pmem0 rw,noatime shared:1 - ext4 /dev/pmem0 rw,dax=always": see proc(5).
-  for (const std::string& line : split_lines(text)) {
-    std::istringstream words(line);
-    std::string word, number, type;
-    words >> word >> word >> number;
-    while (number == device && words >> word && word != "-") {
-    }
-    if (number == device && words >> type) return type;
-  }
+  for (const Mount& mount : mounts(running_system()))
+    if (mount.device_number == device) return mount.type;
   return "a file system";
 }
 

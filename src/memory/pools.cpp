@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/tree.h"
+#include "machine/sysfs_nodes.h"
 #include "placement/kernel_calls.h"
 #include "placement/source_text.h"
 
@@ -26,14 +27,11 @@ NodeSet online_nodes() {
   return list ? *list : NodeSet{NodeId{0}};
 }
 
-/// A kernel without NUMA has the pool of the whole machine only; it counts as node 0.
-std::optional<std::vector<PoolState>> machine_wide_pool(const std::string& folder) {
-  const std::string path = "/sys/kernel/mm/hugepages/" + folder;
-  const auto total = running_system().number(path + "nr_hugepages");
-  const auto free = running_system().number(path + "free_hugepages");
-  if (!total || !free) return std::nullopt;
-  return std::vector<PoolState>{
-      {NodeId{0}, static_cast<std::uint64_t>(*total), static_cast<std::uint64_t>(*free)}};
+/// Those of a node's pools that are of a kind.
+void add_pools(PageKind kind, NodeId node, const std::vector<HugePagePool>& of_node,
+               std::vector<PoolState>& pools) {
+  for (const HugePagePool& pool : of_node)
+    if (pool.page_size == huge_page_size(kind)) pools.push_back({node, pool.total, pool.free});
 }
 
 std::string pool_text(const std::vector<PoolState>& pools) {
@@ -63,31 +61,24 @@ NodeSet required_nodes(const MemoryPlacement& placement) {
   return {};
 }
 
-std::optional<std::vector<PoolState>> live_pools(PageKind kind) {
-  const std::string folder = pool_folder(kind);
-  std::vector<PoolState> pools;
-  for (NodeId node : online_nodes()) {
-    const std::string path =
-        fmt::format("/sys/devices/system/node/node{}/hugepages/{}", node.value, folder);
-    const auto total = running_system().number(path + "nr_hugepages");
-    const auto free = running_system().number(path + "free_hugepages");
-    if (!total || !free) continue;  // a node without memory has no pools
-    pools.push_back({node, static_cast<std::uint64_t>(*total), static_cast<std::uint64_t>(*free)});
-  }
-  if (pools.empty()) return machine_wide_pool(folder);
-  return pools;
-}
-
 std::optional<std::vector<PoolState>> pools_of(PageKind kind, const Machine& machine) {
   if (machine.is_live()) return live_pools(kind);
   std::vector<PoolState> pools;
-  for (const NumaNode& node : machine.nodes) {
-    for (const HugePagePool& pool : node.huge_pages) {
-      if (pool.page_size == huge_page_size(kind)) {
-        pools.push_back({node.id, pool.total, pool.free});
-      }
-    }
+  for (const NumaNode& node : machine.nodes) add_pools(kind, node.id, node.huge_pages, pools);
+  if (pools.empty()) return std::nullopt;
+  return pools;
+}
+
+std::optional<std::vector<PoolState>> live_pools(PageKind kind) {
+  std::vector<PoolState> pools;
+  for (NodeId node : online_nodes()) {
+    const std::string folder = fmt::format("/sys/devices/system/node/node{}/hugepages", node.value);
+    add_pools(kind, node, huge_page_pools(running_system(), folder), pools);
   }
+  // A kernel without NUMA has the pools of the whole machine only; they count as node 0.
+  if (pools.empty())
+    add_pools(kind, NodeId{0}, huge_page_pools(running_system(), "/sys/kernel/mm/hugepages"),
+              pools);
   if (pools.empty()) return std::nullopt;
   return pools;
 }

@@ -15,6 +15,7 @@
 
 #include "base/environment.h"
 #include "base/forbidden_calls.h"
+#include "machine/allowance.h"
 #include "placement/placement.h"
 #include "placement/policy.h"
 
@@ -91,25 +92,7 @@ Expected<void> bind_thread(const CpuSet& cpus) {
       error == EINVAL ? "no such CPU is online inside the cpuset of this process" : "");
 }
 
-CpuSet thread_affinity() {
-  // Kernels refuse a mask narrower than their own, so it is widened until accepted. The last size
-  // is far above any kernel's CONFIG_NR_CPUS (8192 today).
-  for (std::size_t count = 1024; count <= std::size_t{1} << 20; count *= 2) {
-    const CpuMask mask(CPU_ALLOC(count));
-    if (!mask) return {};
-    const std::size_t size = CPU_ALLOC_SIZE(count);
-    CPU_ZERO_S(size, mask.get());
-    if (sched_getaffinity(0, size, mask.get()) == 0) {
-      CpuSet cpus;
-      for (std::size_t cpu = 0; cpu < count; ++cpu) {
-        if (CPU_ISSET_S(cpu, size, mask.get())) cpus.insert(CpuId{static_cast<int>(cpu)});
-      }
-      return cpus;
-    }
-    if (errno != EINVAL) return {};
-  }
-  return {};
-}
+CpuSet thread_affinity() { return scheduler_affinity().value_or(CpuSet{}); }
 
 CpuId current_cpu() { return CpuId{sched_getcpu()}; }
 

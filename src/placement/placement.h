@@ -162,6 +162,10 @@ Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& ma
 /// The same of --cpus, which errors name.
 Expected<std::vector<CpuId>> chosen_cpus(const CpuSpec& spec, const Machine& machine,
                                          const TaskContext& task);
+/// Whether there is memory to place on a node, of all nodes, those with memory and those that this
+/// process may use. Errors tell which of these it is not among; unavailable, or permission.
+Expected<void> check_memory_node(NodeId id, const NodeSet& nodes, const NodeSet& with_memory,
+                                 const NodeSet& allowed);
 /// Placement of one worker by its local number (local rank x threads + thread). `cpus` are those
 /// that the worker runs on: they decide {node} and {socket} of a source, which stay as they are
 /// without (see at_place). Whether there is such a source is not looked at.

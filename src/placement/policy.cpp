@@ -16,42 +16,24 @@
 namespace numatlas {
 namespace {
 
-std::string online_nodes() {
-  return running_system().line("/sys/devices/system/node/online").value_or("unknown");
-}
-
 /// A node of the placement that does not exist, has no memory, or is outside Mems_allowed: the
 /// kernel says EINVAL to a mask without any usable node and silently drops unusable nodes from
-/// others, so it is looked at before. nullopt when all is well or cannot be known.
-std::optional<Error> node_problem(const MemoryPlacement& placement) {
+/// others, so it is looked at before. All is well where nothing is known.
+Expected<void> check_nodes(const MemoryPlacement& placement) {
   const auto allowed = kernel::allowed_nodes();
-  if (!allowed || allowed->empty()) return std::nullopt;
-  const auto online = parse_list<NodeId>(online_nodes());
-  const auto with_memory =
-      parse_list<NodeId>(running_system().line("/sys/devices/system/node/has_memory").value_or(""));
+  if (!allowed || allowed->empty()) return {};
   const NodeSet nodes = placement.node_set();
+  const auto listed = [&](const char* file) {
+    const auto list =
+        running_system().list<NodeId>(std::string("/sys/devices/system/node/") + file);
+    return list && !list->empty() ? *list : nodes;
+  };
   for (NodeId node : nodes) {
     if (allowed->contains(node)) continue;
-    if (online && !online->empty() && !online->contains(node)) {
-      return Error{ErrorKind::unavailable,
-                   fmt::format("this machine has no NUMA node {}; its nodes are {}", node.value,
-                               to_list(*online)),
-                   "", "--memory"};
-    }
-    if (with_memory && !with_memory->empty() && !with_memory->contains(node)) {
-      return Error{ErrorKind::unavailable,
-                   fmt::format("NUMA node {} has no memory; nodes with memory: {}", node.value,
-                               to_list(*with_memory)),
-                   "", "--memory"};
-    }
-    return Error{ErrorKind::permission,
-                 fmt::format("NUMA node {} exists but is outside the memory nodes that "
-                             "this process may use (Mems_allowed: {})",
-                             node.value, to_list(*allowed)),
-                 "the cpuset of the batch job or container decides this; name one of these nodes",
-                 "--memory"};
+    TRY(of_option("--memory",
+                  check_memory_node(node, listed("online"), listed("has_memory"), *allowed)));
   }
-  return std::nullopt;
+  return {};
 }
 
 /// Kernel mode of a placement; weighted is for its callers to decide.
@@ -129,7 +111,6 @@ Error policy_error(int error, const char* system_call, const MemoryPlacement& pl
                                     errno_text(error));
       break;
     case EINVAL:
-      if (auto of_node = node_problem(placement)) return *of_node;
       if (placement.mode == MemoryMode::prefer && placement.nodes.size() > 1) {
         problem.message = what + ": this kernel cannot prefer several nodes (requires Linux 5.15)";
         problem.hint = "prefer one node, or use bind or interleave";
@@ -157,7 +138,7 @@ PolicyOutcome default_instead(const char* system_call, int error) {
 Expected<PolicyOutcome> ask_kernel(void* address, std::size_t bytes, std::size_t page_size,
                                    const MemoryPlacement& placement,
                                    std::optional<std::size_t> first_page) {
-  if (auto problem = node_problem(placement)) return fail(*problem);
+  TRY(check_nodes(placement));
   if (placement.mode == MemoryMode::weighted) {
     if (placement.nodes.empty()) {
       return fail(ErrorKind::usage, "'weighted' names no node");
@@ -198,7 +179,7 @@ Expected<PolicyOutcome> apply_to_process(const MemoryPlacement& placement) {
   // Containers refuse the call, and nothing has to change where the task has no policy.
   if (placement.mode == MemoryMode::local && kernel::task_policy() && !inherited_policy())
     return PolicyOutcome{"default policy", ""};
-  if (auto problem = node_problem(placement)) return fail(*problem);
+  TRY(check_nodes(placement));
   PolicyOutcome outcome{"set_mempolicy", ""};
   int mode = kernel_mode(placement);
   if (placement.mode == MemoryMode::weighted) {

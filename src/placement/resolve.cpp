@@ -97,16 +97,16 @@ Expected<std::vector<CpuId>> check_cpu_list(const std::vector<int>& list, const 
   return cpus;
 }
 
-tl::unexpected<Error> missing_node(int node, const Machine& machine) {
+tl::unexpected<Error> missing_node(NodeId node, const NodeSet& nodes) {
   return fail(ErrorKind::unavailable,
-              fmt::format("this machine has no NUMA node {}; its nodes are {}", node,
-                          list_or_none(to_list(all_nodes(machine)))));
+              fmt::format("this machine has no NUMA node {}; its nodes are {}", node.value,
+                          list_or_none(to_list(nodes))));
 }
 
 /// CPUs of a node, or why it has none; all of them, whatever may be used.
 Expected<CpuSet> cpus_of_node(int number, const Machine& machine) {
   const NumaNode* node = machine.find_node(NodeId{number});
-  if (node == nullptr) return missing_node(number, machine);
+  if (node == nullptr) return missing_node(NodeId{number}, all_nodes(machine));
   if (!node->cpus.empty()) return node->cpus;
   return fail(ErrorKind::unavailable,
               fmt::format("NUMA node {} has no CPUs (memory only); nodes with CPUs: {}", number,
@@ -257,28 +257,12 @@ NodeId node_of(const CpuSet& cpus, const Machine& machine) {
   return nodes.size() == 1 ? nodes.front() : NodeId{};
 }
 
-/// Missing, without memory, outside Mems_allowed: three different mistakes, three messages.
 Expected<void> check_memory_node(NodeId id, const Machine& machine) {
-  const NumaNode* node = machine.find_node(id);
-  if (node == nullptr) return missing_node(id.value, machine);
   NodeSet with_memory;
-  for (const NumaNode& other : machine.nodes) {
-    if (other.may_have_memory()) with_memory.insert(other.id);
+  for (const NumaNode& node : machine.nodes) {
+    if (node.may_have_memory()) with_memory.insert(node.id);
   }
-  if (!node->may_have_memory()) {
-    return fail(ErrorKind::unavailable,
-                fmt::format("NUMA node {} has no memory; nodes with memory: {}", id.value,
-                            list_or_none(to_list(with_memory))));
-  }
-  if (!machine.allowance.memory_nodes.contains(id)) {
-    return fail(ErrorKind::permission,
-                fmt::format("NUMA node {} exists but is outside the memory nodes that "
-                            "this process may use (Mems_allowed: {})",
-                            id.value, list_or_none(to_list(machine.allowance.memory_nodes))),
-                "the cpuset of the batch job or container decides this; ask it for more, or name "
-                "one of these nodes");
-  }
-  return {};
+  return check_memory_node(id, all_nodes(machine), with_memory, machine.allowance.memory_nodes);
 }
 
 /// The nodes that `auto` deals out: those with memory and CPUs in this process's control group.
@@ -294,6 +278,23 @@ NodeSet nodes_for_auto(const Machine& machine) {
 }
 
 }  // namespace
+
+Expected<void> check_memory_node(NodeId id, const NodeSet& nodes, const NodeSet& with_memory,
+                                 const NodeSet& allowed) {
+  if (!nodes.contains(id)) return missing_node(id, nodes);
+  if (!with_memory.contains(id)) {
+    return fail(ErrorKind::unavailable,
+                fmt::format("NUMA node {} has no memory; nodes with memory: {}", id.value,
+                            list_or_none(to_list(with_memory))));
+  }
+  if (allowed.contains(id)) return {};
+  return fail(ErrorKind::permission,
+              fmt::format("NUMA node {} exists but is outside the memory nodes that this process "
+                          "may use (Mems_allowed: {})",
+                          id.value, list_or_none(to_list(allowed))),
+              "the cpuset of the batch job or container decides this; ask it for more, or name one "
+              "of these nodes");
+}
 
 Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& machine,
                                           const TaskContext& task) {

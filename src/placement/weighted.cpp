@@ -1,7 +1,6 @@
 #include "placement/weighted.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,12 +8,10 @@
 
 #include "machine/interleave_weights.h"
 #include "placement/kernel_calls.h"
+#include "placement/touch.h"
 
 namespace numatlas {
 namespace {
-
-// Linux 5.14; the headers of older distributions do not have it.
-constexpr int madv_populate_write = 23;
 
 WeightedNodes ascending(WeightedNodes nodes) {
   std::sort(nodes.begin(), nodes.end());
@@ -33,12 +30,10 @@ std::size_t weight_sum(const WeightedNodes& nodes) {
 /// touched: if a huge page was not to be had, the rest of its place must not be left to a later
 /// fault. 0, or the errno.
 int touch(std::byte* start, std::size_t bytes) {
-  if (kernel::calls().madvise(start, bytes, madv_populate_write) == 0) return 0;
-  if (errno != EINVAL) return errno;
-  for (std::size_t at = 0; at < bytes; at += kernel::page_size()) {
-    auto* byte = reinterpret_cast<volatile std::byte*>(start + at);
-    *byte = std::byte{0};  // a write: a read would map the shared zero page
-  }
+  errno = 0;
+  const std::size_t done = populate(start, bytes);
+  if (errno != 0 && errno != EINVAL) return errno;
+  touch_pages(start + done, bytes - done);  // where the kernel has no such call
   return 0;
 }
 

@@ -1,4 +1,4 @@
-#include "memory/touch.h"
+#include "placement/touch.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
