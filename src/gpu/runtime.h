@@ -103,8 +103,6 @@ class DeviceRuntime {
   Expected<void> destroy_event(int device, EventHandle event);
   Expected<void> record(int device, EventHandle event, StreamHandle stream);
   Expected<void> wait_for_event(int device, EventHandle event);
-  /// What is queued in the stream from here on waits for the event.
-  Expected<void> stream_waits(int device, StreamHandle stream, EventHandle event);
   /// Seconds between two events that have come, of one device.
   Expected<double> elapsed(int device, EventHandle start, EventHandle end);
 

@@ -25,6 +25,7 @@
 #include "placement/residency.h"
 #include "placement/test_kernel.h"
 #include "placement/test_machines.h"
+#include "placement/test_page_nodes.h"
 #include "placement/weighted.h"
 
 namespace numatlas {
@@ -37,6 +38,7 @@ using testing::in_child;
 using testing::NodeLists;
 using testing::own_node;
 using testing::page;
+using testing::page_nodes;
 using testing::Pages;
 using testing::placement;
 

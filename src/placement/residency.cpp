@@ -236,26 +236,4 @@ Residency observe(const void* address, std::size_t bytes, const ProcessMappings&
   return seen;
 }
 
-std::vector<int> page_nodes(const void* address, std::size_t bytes, std::size_t page_size,
-                            std::size_t limit) {
-  const std::size_t pages = page_size == 0 ? 0 : (bytes + page_size - 1) / page_size;
-  std::vector<int> nodes;
-  const auto start = reinterpret_cast<std::uintptr_t>(address);
-  std::vector<void*> addresses;
-  const std::size_t count = std::min(pages, limit);
-  for (std::size_t done = 0; done < count; done += chunk_pages) {
-    const std::size_t now = std::min(chunk_pages, count - done);
-    addresses.resize(now);
-    for (std::size_t i = 0; i < now; ++i) {
-      addresses[i] = reinterpret_cast<void*>(start + (done + i) * page_size);
-    }
-    nodes.resize(done + now, -EFAULT);
-    if (kernel::calls().move_pages(0, now, addresses.data(), nullptr, nodes.data() + done, 0) !=
-        0) {
-      return {};
-    }
-  }
-  return nodes;
-}
-
 }  // namespace numatlas

@@ -71,12 +71,6 @@ class ProcessMappings {
 Residency observe(const void* address, std::size_t bytes,
                   const ProcessMappings& mappings = ProcessMappings());
 
-/// Node of each page from the first, in order (at most `limit` pages): for pattern tests and
-/// --json. -ENOENT for an untouched page, another negative errno where the kernel cannot tell;
-/// empty when move_pages is refused.
-std::vector<int> page_nodes(const void* address, std::size_t bytes, std::size_t page_size,
-                            std::size_t limit);
-
 /// Memory of a process per node as `numastat -p` groups it, in bytes.
 struct ProcessMemory {
   int pid = 0;

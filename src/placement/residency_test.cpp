@@ -1,5 +1,6 @@
 #include "placement/residency.h"
 #include "base/tree.h"
+#include "placement/test_page_nodes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -155,7 +156,7 @@ TEST(Observe, TouchedAndUntouchedPages) {
   EXPECT_EQ(seen.pages_by_node.at(seen.main_node()->value), 30u);
   EXPECT_EQ(seen.page_size, Bytes{base_page});
   EXPECT_DOUBLE_EQ(*seen.thp_fraction, 0);
-  const auto nodes = page_nodes(mapped.start, mapped.bytes, base_page, 31);
+  const auto nodes = testing::page_nodes(mapped.start, mapped.bytes, base_page, 31);
   ASSERT_EQ(nodes.size(), 31u);
   EXPECT_GE(nodes[29], 0);
   EXPECT_EQ(nodes[30], -ENOENT);
@@ -200,7 +201,7 @@ TEST(Observe, RefusedCallIsSaid) {
               AllOf(HasSubstr("smaps cannot be read"), HasSubstr("move_pages: Operation not")));
   EXPECT_FALSE(seen.page_size);
   EXPECT_FALSE(seen.main_node());
-  EXPECT_TRUE(page_nodes(mapped.start, mapped.bytes, base_page, 4).empty());
+  EXPECT_TRUE(testing::page_nodes(mapped.start, mapped.bytes, base_page, 4).empty());
 }
 
 }  // namespace

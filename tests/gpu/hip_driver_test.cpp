@@ -53,15 +53,11 @@ TEST(Hip, Copies) {
     round_trip(device, false, device);
   }
   EXPECT_EQ(thread_affinity(), before);  // hipSetDevice of the fake takes all but one
-  Timed first{0}, second{0};
-  std::memset(first.host, 3, 1 << 20);
-  first.submit(1 << 20);
-  must(gpu().stream_waits(0, second.stream, first.end));
-  must(gpu().record(0, second.start, second.stream));
-  must(gpu().wait_for_event(0, first.end));
-  must(gpu().wait_for_stream(0, second.stream));
-  EXPECT_GE(first.seconds(first), 0.0);
-  EXPECT_GE(must(gpu().elapsed(0, first.end, second.start)), 0.0);
+  Timed copy{0};
+  std::memset(copy.host, 3, 1 << 20);
+  copy.submit(1 << 20);
+  must(gpu().wait_for_event(0, copy.end));
+  EXPECT_GE(copy.seconds(copy), 0.0);
 }
 
 TEST(Hip, BetweenThem) {

@@ -15,6 +15,7 @@
 #include "memory/buffer.h"
 #include "memory/source.h"
 #include "placement/kernel_calls.h"
+#include "placement/test_page_nodes.h"
 
 using namespace numatlas;
 
@@ -68,7 +69,7 @@ Expected<void> show(const std::vector<std::string>& words) {
   fmt::print("mechanism: {}\n", policy.mechanism);
   if (!policy.note.empty()) fmt::print("note: {}\n", policy.note);
   fmt::print("pages of {}: {}\n", (*buffer)->residency().page_text(),
-             run_lengths(page_nodes(start + skipped * page, *pages * page, page, *pages)));
+             run_lengths(testing::page_nodes(start + skipped * page, *pages * page, page, *pages)));
   return {};
 }
 

@@ -73,8 +73,6 @@ struct DriverApi {
                                          name("cuStreamCreate", "hipStreamCreateWithFlags")};
   Entry<Handle> stream_destroy{symbols, name("cuStreamDestroy_v2", "hipStreamDestroy")};
   Entry<Handle> stream_wait{symbols, name("cuStreamSynchronize", "hipStreamSynchronize")};
-  Entry<Handle, Handle, unsigned> stream_wait_event{
-      symbols, name("cuStreamWaitEvent", "hipStreamWaitEvent")};
   Entry<Handle*, unsigned> event_create{symbols, name("cuEventCreate", "hipEventCreateWithFlags")};
   Entry<Handle, Handle> event_record{symbols, name("cuEventRecord", "hipEventRecord")};
   Entry<Handle> event_wait{symbols, name("cuEventSynchronize", "hipEventSynchronize")};

@@ -345,10 +345,6 @@ Expected<void> DeviceRuntime::wait_for_event(int device, EventHandle event) {
   return driver_->call_on(device, driver_->api.event_wait, event);
 }
 
-Expected<void> DeviceRuntime::stream_waits(int device, StreamHandle stream, EventHandle event) {
-  return driver_->call_on(device, driver_->api.stream_wait_event, stream, event, 0U);
-}
-
 Expected<double> DeviceRuntime::elapsed(int device, EventHandle start, EventHandle end) {
   constexpr double seconds_in_one = 1e-3;
   const float milliseconds = TRY(driver_->value_on(device, driver_->api.event_elapsed, start, end));

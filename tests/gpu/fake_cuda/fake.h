@@ -90,11 +90,10 @@ struct Event {
   std::shared_ptr<Mark> last;  ///< none before the first recording
 };
 
-/// Something queued. `awaited`: it may run once that is set.
+/// Something queued.
 struct Operation {
-  enum class Kind { copy, mark, wait } kind;
+  enum class Kind { copy, mark } kind;
   std::function<void()> work;
-  std::shared_ptr<Mark> awaited;
   std::uint64_t number = 0;  ///< in the order of submission, of all streams
 };
 

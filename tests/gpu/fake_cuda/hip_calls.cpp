@@ -39,7 +39,6 @@ int cuMemsetD8Async(Address, unsigned char, std::size_t, void*);
 int cuStreamCreate(void**, unsigned);
 int cuStreamDestroy_v2(void*);
 int cuStreamSynchronize(void*);
-int cuStreamWaitEvent(void*, void*, unsigned);
 int cuEventCreate(void**, unsigned);
 int cuEventRecord(void*, void*);
 int cuEventSynchronize(void*);
@@ -139,9 +138,6 @@ FAKE_CUDA hipStreamCreateWithFlags(void** stream, unsigned flags) {
 }
 FAKE_CUDA hipStreamDestroy(void* stream) { return cuStreamDestroy_v2(stream); }
 FAKE_CUDA hipStreamSynchronize(void* stream) { return cuStreamSynchronize(stream); }
-FAKE_CUDA hipStreamWaitEvent(void* stream, void* event, unsigned flags) {
-  return cuStreamWaitEvent(stream, event, flags);
-}
 FAKE_CUDA hipEventCreateWithFlags(void** event, unsigned flags) {
   return cuEventCreate(event, flags);
 }

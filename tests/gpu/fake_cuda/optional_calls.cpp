@@ -82,6 +82,6 @@ FAKE_CUDA cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, un
                            " threads=" + std::to_string(threads);
   if (const int code = fake::begin("cuLaunchKernel", text, true)) return code;
   const std::uint64_t all = static_cast<std::uint64_t>(blocks) * threads;
-  stream->push({Operation::Kind::copy, kernel.work(arguments, all), nullptr});
+  stream->push({Operation::Kind::copy, kernel.work(arguments, all)});
   return 0;
 }

@@ -64,12 +64,10 @@ FAKE_CUDA cuMemcpyHtoDAsync_v2(Address to, const void* from, std::size_t bytes, 
     const auto* const start = static_cast<const unsigned char*>(from);
     staged = std::make_shared<std::vector<unsigned char>>(start, start + bytes);
   }
-  stream->push({Operation::Kind::copy,
-                [=] {
+  stream->push({Operation::Kind::copy, [=] {
                   copy_bytes(pointer(to), staged ? staged->data() : from, bytes, flip_in);
                   stream->device.in.pass(bytes);
-                },
-                nullptr});
+                }});
   return 0;
 }
 
@@ -78,12 +76,10 @@ FAKE_CUDA cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t bytes, void* 
   if (const int code = fake::stream_of(handle, stream)) return code;
   if (const int code = fake::begin("cuMemcpyDtoHAsync", text_of(*stream, bytes), true)) return code;
   if (!stream->device.holds(from, bytes)) return fake::invalid_value;
-  stream->push({Operation::Kind::copy,
-                [=] {
+  stream->push({Operation::Kind::copy, [=] {
                   copy_bytes(to, pointer(from), bytes, flip_out);
                   stream->device.out.pass(bytes);
-                },
-                nullptr});
+                }});
   if (!fake::pinned().holds(to, bytes)) stream->drain();
   return 0;
 }
@@ -95,8 +91,8 @@ FAKE_CUDA cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t bytes, void
   if (!stream->device.holds(to, bytes) || !stream->device.holds(from, bytes)) {
     return fake::invalid_value;
   }
-  stream->push({Operation::Kind::copy,
-                [=] { copy_bytes(pointer(to), pointer(from), bytes, flip_within); }, nullptr});
+  stream->push(
+      {Operation::Kind::copy, [=] { copy_bytes(pointer(to), pointer(from), bytes, flip_within); }});
   return 0;
 }
 
@@ -105,7 +101,7 @@ FAKE_CUDA cuMemsetD8Async(Address to, unsigned char byte, std::size_t bytes, voi
   if (const int code = fake::stream_of(handle, stream)) return code;
   if (const int code = fake::begin("cuMemsetD8Async", text_of(*stream, bytes), true)) return code;
   if (!stream->device.holds(to, bytes)) return fake::invalid_value;
-  stream->push({Operation::Kind::copy, [=] { std::memset(pointer(to), byte, bytes); }, nullptr});
+  stream->push({Operation::Kind::copy, [=] { std::memset(pointer(to), byte, bytes); }});
   return 0;
 }
 
@@ -119,13 +115,11 @@ int copy_to_peer(Device& to, Address to_address, Device& from, Address from_addr
                            " from=" + std::to_string(from.index);
   if (const int code = begin("cuMemcpyPeerAsync", text, true)) return code;
   if (!to.holds(to_address, bytes) || !from.holds(from_address, bytes)) return invalid_value;
-  stream->push({Operation::Kind::copy,
-                [=, &to, &from] {
+  stream->push({Operation::Kind::copy, [=, &to, &from] {
                   copy_bytes(pointer(to_address), pointer(from_address), bytes, flip_peer);
                   from.out.pass(bytes);
                   to.in.pass(bytes);
-                },
-                nullptr});
+                }});
   return 0;
 }
 
@@ -169,18 +163,6 @@ FAKE_CUDA cuStreamSynchronize(void* handle) {
   return stream->device.lost;
 }
 
-FAKE_CUDA cuStreamWaitEvent(void* handle, void* event_handle, unsigned) {
-  Stream* stream = nullptr;
-  if (const int code = fake::stream_of(handle, stream)) return code;
-  auto& event = *static_cast<Event*>(event_handle);
-  const std::string text = text_of(*stream, 0) + " event=" + std::to_string(event.number);
-  if (const int code = fake::begin("cuStreamWaitEvent", text, true)) return code;
-  const std::lock_guard lock(event.mutex);
-  // An event that was never recorded is waited for by nobody.
-  if (event.last) stream->push({Operation::Kind::wait, nullptr, event.last});
-  return 0;
-}
-
 FAKE_CUDA cuEventCreate(void** handle, unsigned flags) {
   static std::atomic<int> made{0};
   const std::string text = "flags=" + std::to_string(flags);
@@ -209,7 +191,7 @@ FAKE_CUDA cuEventRecord(void* handle, void* stream_handle) {
     const std::lock_guard lock(event.mutex);
     event.last = mark;
   }
-  stream->push({Operation::Kind::mark, [mark] { mark->set(fake::now()); }, nullptr});
+  stream->push({Operation::Kind::mark, [mark] { mark->set(fake::now()); }});
   return 0;
 }
 

@@ -67,14 +67,11 @@ class SerialThread {
   std::uint64_t next_number() { return ++number_; }
 
  private:
-  static bool ready(const Operation& operation) {
-    return !operation.awaited || operation.awaited->is_set();
-  }
-  /// That whose next operation was queued first, of those that need not wait.
+  /// That whose next operation was queued first.
   Stream* pick() {
     Stream* first = nullptr;
     for (Stream* stream : streams_) {
-      if (stream->queue_.empty() || !ready(stream->queue_.front())) continue;
+      if (stream->queue_.empty()) continue;
       if (first == nullptr || stream->queue_.front().number < first->queue_.front().number) {
         first = stream;
       }
@@ -104,11 +101,11 @@ class SerialThread {
       if (stream.queue_.empty() && (marked || copied)) {
         changed_.wait_for(lock, patience, [&] { return !stream.queue_.empty() || stream.ends_; });
       }
-      if (stream.queue_.empty() || !ready(stream.queue_.front())) return;
+      if (stream.queue_.empty()) return;
       const Operation next = std::move(stream.queue_.front());
       stream.queue_.pop_front();
       lock.unlock();
-      if (next.work) next.work();
+      next.work();
       lock.lock();
       if (next.kind == Operation::Kind::copy) copied = true;
       if (next.kind == Operation::Kind::mark) {
@@ -173,8 +170,7 @@ void Stream::run() {
     queue_.pop_front();
     busy_ = true;
     lock.unlock();
-    if (next.awaited) next.awaited->wait();
-    if (next.work) next.work();
+    next.work();
     lock.lock();
     busy_ = false;
     changed_.notify_all();
