@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "advise/candidates.h"
-#include "advise/launch.h"
 #include "advise/look.h"
 #include "advise/metric.h"
 #include "advise/race.h"
@@ -20,7 +19,6 @@ namespace numatlas {
 struct Advice {
   Machine machine;
   std::vector<std::string> program;
-  Launch launch;
   Metric metric;
   std::vector<std::string> arguments;  ///< of numatlas
   std::string started;

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include "advise/program.h"
-#include "base/own_files.h"
 #include "base/signals.h"
 #include "base/tree.h"
 #include "base/units.h"
@@ -34,19 +33,15 @@ std::string now_in_utc() {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc)};
 }
 
-ProgramTraits traits_of(const Look& look, const AdviseOptions& options) {
+ProgramTraits traits_of(const Look& look) {
   ProgramTraits traits;
-  // Of several processes those that wait for others keep no CPU busy. Below a launcher this is
-  // what all ranks use, and traits are of one.
-  const int ranks = std::max(1, options.launch.ranks);
-  const int busy = static_cast<int>(std::lround(look.cpus_used() / ranks));
+  // Of several processes those that wait for others keep no CPU busy.
+  const int busy = static_cast<int>(std::lround(look.cpus_used()));
   if (look.threads > 0) traits.threads = std::max(look.threads, busy);
   traits.memory = look.peak_memory();
   traits.huge_share = look.huge_share();
   traits.openmp = look.openmp;
-  traits.mpi = look.mpi;
   traits.gpu = look.gpu;
-  traits.ranks = options.launch.ranks;
   return traits;
 }
 
@@ -77,7 +72,6 @@ class Adviser {
       : options_(options), start_(Clock::now()), cpu_before_(host_times()) {
     advice_.machine = machine;
     advice_.program = options.program;
-    advice_.launch = options.launch;
     advice_.metric = options.metric;
     advice_.arguments = options.arguments;
     advice_.started = now_in_utc();
@@ -115,9 +109,8 @@ class Adviser {
 
   RunRequest request_for(const Candidate& candidate) const {
     RunRequest request;
-    request.words =
-        command_of(options_.launch, candidate, options_.program, program_folder() + "/numatlas");
-    request.layout = layout_of(options_.launch, candidate);
+    request.words = options_.program;
+    request.layout = candidate.layout;
     request.input = options_.input;
     request.timeout = timeout_;
     if (!options_.runs) {
@@ -172,7 +165,7 @@ class Adviser {
     tell("observing the program as it is");
     const double before = seconds();
     TRY(prepare());
-    auto look = look_at(request_for({}), advice_.machine, options_.launch.kind);
+    auto look = look_at(request_for({}), advice_.machine);
     if (!look) return fail(look.error());
     advice_.first_run_cut = is_cut(look->run);
     if (advice_.first_run_cut) return {};
@@ -209,8 +202,7 @@ class Adviser {
   }
 
   void propose() {
-    advice_.candidates =
-        candidates_for(options_, advice_.machine, traits_of(advice_.look, options_));
+    advice_.candidates = candidates_for(options_, advice_.machine, traits_of(advice_.look));
     const auto is_tried = [](const Candidate& one) { return one.not_tried.empty(); };
     auto& all = advice_.candidates;
     advice_.tried = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_tried));
@@ -298,7 +290,7 @@ class Adviser {
     if (!options_.runs && seconds_left() <= 0) return;
     tell("observing the best one");
     if (!prepare()) return;
-    auto look = look_at(request_for(*advice_.best()), advice_.machine, options_.launch.kind);
+    auto look = look_at(request_for(*advice_.best()), advice_.machine);
     if (!look || !look->run.good()) return;
     advice_.proof = *std::move(look);
     check_nodes();

@@ -20,7 +20,6 @@ struct AdviseOptions {
   std::optional<Atlas> atlas;
   std::set<Axis> axes;
   Metric metric;
-  Launch launch;
   std::string prepare;            ///< line of the shell before each run; "" for none
   std::string input;              ///< file that the program reads; "" for nothing
   std::optional<double> timeout;  ///< seconds that a run may take

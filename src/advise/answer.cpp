@@ -85,8 +85,8 @@ std::vector<std::string> proof_words(const Advice& advice) {
 std::vector<std::string> run_lines(const Advice& advice) {
   std::vector<std::string> lines;
   if (const Candidate* best = advice.best())
-    for (const ReadyLine& ready : ready_lines(advice.launch, *best, advice.program))
-      lines.push_back(printable(ready.line));
+    for (const std::string& line : ready_lines(best->layout, advice.program))
+      lines.push_back(printable(line));
   return lines;
 }
 
@@ -216,8 +216,8 @@ std::string advice_markdown(const Advice& advice) {
       fmt::format("# Placement of `{}`\n\n{}.\n", program_line(advice.program), answer_of(advice));
   if (const Candidate* best = advice.best()) {
     text += "\n```\n";
-    for (const ReadyLine& ready : ready_lines(advice.launch, *best, advice.program))
-      text += printable(ready.line) + "\n";
+    for (const std::string& line : ready_lines(best->layout, advice.program))
+      text += printable(line) + "\n";
     text += "```\n";
   }
   text += "\n## The program\n";
@@ -234,8 +234,8 @@ std::string advice_script(const Advice& advice) {
   const Candidate as_it_is;
   const Candidate& best = advice.best() != nullptr ? *advice.best() : as_it_is;
   std::string command;
-  const auto lines = ready_lines(advice.launch, best, advice.program);
-  std::string line = lines.empty() ? "" : lines.front().line;
+  const auto lines = ready_lines(best.layout, advice.program);
+  std::string line = lines.empty() ? "" : lines.front();
   if (line.empty())
     for (const std::string& word : advice.program)
       line += (line.empty() ? "" : " ") + shell_word(word);

@@ -39,7 +39,6 @@ Advice advice() {
   Advice all;
   all.program = {"./prog", "1"};
   all.machine = *read_recorded_machine("numa:1 core:2 pu:1");
-  all.launch = {};
   all.started = "2026-01-01T00:00:00Z";
   Candidate as_it_is, thp, pinned, far;
   as_it_is.name = "as it is";

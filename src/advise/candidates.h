@@ -16,7 +16,7 @@
 namespace numatlas {
 
 /// What a candidate changes.
-enum class Axis { none, memory, weights, pages, cpus, threads, ranks };
+enum class Axis { none, memory, weights, pages, cpus, threads };
 const char* name_of(Axis axis);
 
 /// Kinds of candidates, those with the most to be hoped of first: with little time the last are
@@ -38,8 +38,6 @@ struct Candidate {
   std::string name;  ///< "as it is", "bind:2", "thp"
   Axis axis = Axis::none;
   ProgramLayout layout;
-  /// Under a launcher: options of `numatlas exec` for all ranks, instead of the layout's.
-  std::vector<std::string> rank_options;
   std::string because;    ///< the figure that speaks for it, or what it is tried for
   std::string not_tried;  ///< why it cannot be tried; "" where it can
   Prospect prospect = Prospect::baseline;
@@ -52,8 +50,7 @@ struct ProgramTraits {
   std::optional<int> threads;
   std::optional<Bytes> memory;       ///< resident, at most
   std::optional<double> huge_share;  ///< of it, in huge pages
-  bool openmp = false, mpi = false, gpu = false;
-  int ranks = 0;  ///< that a launcher starts of it on this host; 0: none does
+  bool openmp = false, gpu = false;
 };
 
 struct ProposalInput {
@@ -78,7 +75,6 @@ std::vector<Candidate> propose_weights(const ProposalInput& input);
 std::vector<Candidate> propose_pages(const ProposalInput& input);
 std::vector<Candidate> propose_cpus(const ProposalInput& input);
 std::vector<Candidate> propose_threads(const ProposalInput& input);
-std::vector<Candidate> propose_ranks(const ProposalInput& input);
 
 /// Usable CPUs, neighbours first: both threads of a core, then the next core of the same cache.
 std::vector<CpuId> packed_order(const Machine& machine);

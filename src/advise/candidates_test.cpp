@@ -186,10 +186,6 @@ TEST(Candidates, OfEveryAxisThatWasAskedForAreThereOrTheReasonIs) {
   says(small, program, Axis::cpus, "only one CPU is allowed");
   says(small, program, Axis::threads, "only one CPU is allowed");
   says(small, program, Axis::pages, "no transparent huge pages");
-  program.ranks = 2;
-  says(small, program, Axis::cpus, "2 ranks share 1 CPUs");
-  says(small, program, Axis::threads, "each rank has one CPU");
-  says(recorded("cxl-tiers.json"), program, Axis::weights, "under a launcher");
 }
 
 TEST(Candidates, OfAnyMachineAndAxisAreThereOrTheReasonIs) {
@@ -275,46 +271,6 @@ TEST(Candidates, OfThreadsAreForOpenMp) {
   EXPECT_THAT(names(proposed(machine, program, Axis::threads)),
               ElementsAre("as it is", "OMP_PROC_BIND=close", "OMP_PROC_BIND=spread",
                           "OMP_NUM_THREADS=4", "OMP_NUM_THREADS=2"));
-}
-
-TEST(Candidates, OfThreadsAreForEachRanksShareOfTheHost) {
-  const Machine machine = recorded("numa:1 core:16 pu:2");
-  ProgramTraits program = traits(8, Bytes{gib});
-  program.openmp = true;
-  program.ranks = 8;
-  EXPECT_THAT(names(proposed(machine, program, Axis::threads)),
-              ElementsAre("as it is", "OMP_PROC_BIND=close", "OMP_PROC_BIND=spread",
-                          "OMP_NUM_THREADS=2", "OMP_NUM_THREADS=1", "OMP_NUM_THREADS=4"));
-  program.ranks = 32;  // nothing to bind on one CPU each
-  EXPECT_THAT(names(proposed(machine, program, Axis::threads)),
-              ElementsAre("as it is", "OMP_NUM_THREADS=1"));
-}
-
-TEST(Candidates, OfRanksNeedALauncherAndAnMpiProgramIsToldSo) {
-  const Machine machine = recorded("numa:1 core:4 pu:1");
-  ProgramTraits program = traits(1, Bytes{gib});
-  program.mpi = true;
-  const auto all = proposed(machine, program, Axis::pages);
-  EXPECT_EQ(named(all, "ranks").axis, Axis::ranks);
-  EXPECT_THAT(named(all, "ranks").not_tried, HasSubstr("`--launcher mpirun --ranks N`"));
-  program.ranks = 2;
-  EXPECT_THAT(names(proposed(machine, program, Axis::pages), false), Not(Contains("ranks")));
-}
-
-TEST(Candidates, OfRanksAreListsByRank) {
-  const Machine machine = recorded("numa:2(memory=34359738368) l3:1 core:2 pu:1");
-  ProgramTraits program;
-  program.ranks = 2;
-  const auto all = proposed(machine, program, Axis::memory);
-  EXPECT_THAT(names(all),
-              ElementsAre("as it is", "ranks in order", "ranks in order, with bound memory",
-                          "ranks spread", "ranks packed"));
-  EXPECT_THAT(named(all, "ranks in order, with bound memory").rank_options,
-              ElementsAre("--cpus", "0-1/2-3", "--memory", "each:0,1"));
-  EXPECT_THAT(named(all, "ranks spread").rank_options,
-              ElementsAre("--cpus", "0/2", "--memory", "each:0,1"));
-  program.ranks = 9;
-  EXPECT_THAT(names(proposed(machine, program, Axis::memory), false), Not(IsEmpty()));
 }
 
 }  // namespace

@@ -9,10 +9,13 @@
 #include <fmt/format.h>
 
 #include "base/environment.h"
+#include "base/text.h"
 #include "placement/policy.h"
 
 namespace numatlas {
 namespace {
+
+using Words = std::vector<std::string>;
 
 constexpr const char* tunables_name = "GLIBC_TUNABLES";
 constexpr std::string_view heap_setting = "glibc.malloc.hugetlb=";
@@ -55,6 +58,52 @@ std::optional<std::string> numactl_memory(const MemoryPlacement& memory) {
   return std::nullopt;
 }
 
+void append(Words& words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+std::string line_of(const Words& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
+  return line;
+}
+
+/// "--cpus", "0-3", "--memory", "bind:0". Without the environment.
+Words exec_options(const ProgramLayout& layout) {
+  Words words;
+  if (layout.cpus) append(words, {"--cpus", to_list(*layout.cpus)});
+  if (layout.memory) append(words, {"--memory", layout.memory->text()});
+  if (layout.pages) append(words, {"--pages", name_of(*layout.pages)});
+  return words;
+}
+
+/// NAME=VALUE of the layout's own variables.
+Words environment_words(const ProgramLayout& layout) {
+  Words words;
+  for (const auto& [name, value] : layout.environment) words.push_back(name + "=" + value);
+  return words;
+}
+
+/// Variables that ask for these pages, beside what they say now; nullopt where none can.
+std::optional<Words> page_variables(const ProgramLayout& layout) {
+  if (layout.pages == PageKind::base) return std::nullopt;  // takes a system call
+  if (!layout.pages) return Words{};
+  return Words{fmt::format("{}={}", tunables_name, tunables_with(tunables_now(), *layout.pages))};
+}
+
+/// Options of numactl for CPUs and memory; nullopt where it has none for them.
+std::optional<Words> numactl_options(const ProgramLayout& layout) {
+  Words words;
+  if (layout.cpus) words.push_back("--physcpubind=" + to_list(*layout.cpus));
+  if (layout.memory) {
+    const auto memory = numactl_memory(*layout.memory);
+    if (!memory) return std::nullopt;
+    words.push_back(*memory);
+  }
+  if (words.empty()) return std::nullopt;
+  return words;
+}
+
 }  // namespace
 
 std::string tunables_with(const std::string& before, PageKind pages) {
@@ -91,39 +140,33 @@ Expected<void> put_in_force(const ProgramLayout& layout) {
   return left_out.empty() ? Expected<void>{} : fail(left_out.front());
 }
 
-std::vector<std::string> exec_options(const ProgramLayout& layout) {
-  std::vector<std::string> words;
-  if (layout.cpus) words.insert(words.end(), {"--cpus", to_list(*layout.cpus)});
-  if (layout.memory) words.insert(words.end(), {"--memory", layout.memory->text()});
-  if (layout.pages) words.insert(words.end(), {"--pages", name_of(*layout.pages)});
-  return words;
-}
-
-std::vector<std::string> environment_words(const ProgramLayout& layout) {
-  std::vector<std::string> words;
-  for (const auto& [name, value] : layout.environment) words.push_back(name + "=" + value);
-  return words;
-}
-
-std::optional<std::vector<std::string>> as_environment(const ProgramLayout& layout) {
-  if (layout.cpus || layout.memory || layout.pages == PageKind::base) return std::nullopt;
-  auto words = environment_words(layout);
-  if (layout.pages)
-    words.push_back(
-        fmt::format("{}={}", tunables_name, tunables_with(tunables_now(), *layout.pages)));
-  return words;
-}
-
-std::optional<std::vector<std::string>> numactl_options(const ProgramLayout& layout) {
-  std::vector<std::string> words;
-  if (layout.cpus) words.push_back("--physcpubind=" + to_list(*layout.cpus));
-  if (layout.memory) {
-    const auto memory = numactl_memory(*layout.memory);
-    if (!memory) return std::nullopt;
-    words.push_back(*memory);
+std::vector<std::string> ready_lines(const ProgramLayout& layout, const Words& program) {
+  std::vector<std::string> lines;
+  const auto add = [&](Words tool, const Words& variables) {
+    if (!variables.empty()) tool.push_back("env");
+    append(tool, variables);
+    append(tool, program);
+    lines.push_back(line_of(tool));
+  };
+  const Words own = environment_words(layout);
+  if (const Words options = exec_options(layout); !options.empty()) {
+    Words exec{"numatlas", "exec"};
+    append(exec, options);
+    exec.push_back("--");
+    add(exec, own);
   }
-  if (words.empty()) return std::nullopt;
-  return words;
+  const auto pages = page_variables(layout);
+  if (!pages) return lines;
+  Words variables = own;
+  append(variables, *pages);
+  if (const auto options = numactl_options(layout)) {
+    Words numactl{"numactl"};
+    append(numactl, *options);
+    add(numactl, variables);
+  } else if (!layout.cpus && !layout.memory && !variables.empty()) {
+    add({}, variables);
+  }
+  return lines;
 }
 
 }  // namespace numatlas

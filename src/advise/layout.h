@@ -30,16 +30,10 @@ Expected<void> put_in_force(const ProgramLayout& layout);
 /// As much of it as the system permits; returns what it does not.
 std::vector<Error> put_in_force_as_possible(const ProgramLayout& layout);
 
-/// The options of `numatlas exec`: "--cpus", "0-3", "--memory", "bind:0". Without the environment.
-std::vector<std::string> exec_options(const ProgramLayout& layout);
-
-/// NAME=VALUE of the layout's own variables.
-std::vector<std::string> environment_words(const ProgramLayout& layout);
-/// All of it that variables can ask for, --pages included, beside what they say now; nullopt where
-/// they cannot ask for all.
-std::optional<std::vector<std::string>> as_environment(const ProgramLayout& layout);
-/// Options of numactl for CPUs and memory; nullopt where it has none for them.
-std::optional<std::vector<std::string>> numactl_options(const ProgramLayout& layout);
+/// Lines for people, ready to be copied, that start a program so: one of `numatlas exec`, one of
+/// numactl and one of env, each where that tool can ask for all of it.
+std::vector<std::string> ready_lines(const ProgramLayout& layout,
+                                     const std::vector<std::string>& program);
 
 /// GLIBC_TUNABLES with the setting of the heap's pages in it; other settings stay.
 std::string tunables_with(const std::string& before, PageKind pages);

@@ -10,8 +10,11 @@
 namespace numatlas {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 ProgramLayout laid_out() {
   ProgramLayout layout;
@@ -22,41 +25,61 @@ ProgramLayout laid_out() {
   return layout;
 }
 
-TEST(ProgramLayout, IsOptionsOfExec) {
-  EXPECT_THAT(exec_options(laid_out()),
-              ElementsAre("--cpus", "0-1,4", "--memory", "bind:0,2", "--pages", "thp"));
-  EXPECT_THAT(exec_options({}), IsEmpty());
+std::vector<std::string> lines(const ProgramLayout& layout) {
+  return ready_lines(layout, {"./prog", "a b"});
 }
 
-TEST(ProgramLayout, IsOptionsOfNumactlWhereThereAreSuch) {
+TEST(ReadyLines, AreOfExecAndNumactlForCpusAndMemory) {
   ProgramLayout layout = laid_out();
-  EXPECT_THAT(*numactl_options(layout), ElementsAre("--physcpubind=0-1,4", "--membind=0,2"));
+  EXPECT_THAT(lines(layout),
+              ElementsAre("numatlas exec --cpus 0-1,4 --memory bind:0,2 --pages thp -- env "
+                          "OMP_PLACES=cores ./prog 'a b'",
+                          "numactl --physcpubind=0-1,4 --membind=0,2 env OMP_PLACES=cores "
+                          "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./prog 'a b'"));
+  layout.pages.reset();
   layout.memory->mode = MemoryMode::prefer;
-  EXPECT_THAT(*numactl_options(layout), ElementsAre("--physcpubind=0-1,4", "--preferred-many=0,2"));
+  EXPECT_THAT(lines(layout), Contains(StartsWith("numactl --physcpubind=0-1,4 --preferred-many=0,2 "
+                                                 "env OMP_PLACES=cores ./prog")));
   layout.memory = MemoryPlacement{MemoryMode::inherit, {}};
-  EXPECT_FALSE(numactl_options(layout));
-  EXPECT_FALSE(numactl_options({}));
+  EXPECT_EQ(lines(layout).size(), 1U);
 }
 
-TEST(ProgramLayout, IsVariablesOnlyWhereTheyAskForAllOfIt) {
+TEST(ReadyLines, AreOfEveryToolThatCanDoIt) {
   ProgramLayout layout;
-  layout.pages = PageKind::huge_2m;
-  layout.environment = {{"OMP_NUM_THREADS", "4"}};
-  EXPECT_THAT(*as_environment(layout),
-              ElementsAre("OMP_NUM_THREADS=4", "GLIBC_TUNABLES=glibc.malloc.hugetlb=2097152"));
-  layout.pages = PageKind::base;  // takes a system call
-  EXPECT_FALSE(as_environment(layout));
-  EXPECT_FALSE(as_environment(laid_out()));
+  EXPECT_THAT(lines(layout), IsEmpty());
+  layout.pages = PageKind::thp;
+  EXPECT_THAT(lines(layout), ElementsAre("numatlas exec --pages thp -- ./prog 'a b'",
+                                         "env GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./prog 'a b'"));
+  layout.memory = MemoryPlacement{MemoryMode::bind, {{NodeId{1}, 1}}};
+  EXPECT_THAT(lines(layout),
+              ElementsAre("numatlas exec --memory bind:1 --pages thp -- ./prog 'a b'",
+                          "numactl --membind=1 env GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./prog "
+                          "'a b'"));
+  layout.pages = PageKind::base;
+  EXPECT_THAT(lines(layout),
+              ElementsAre("numatlas exec --memory bind:1 --pages base -- ./prog 'a b'"));
 }
 
-TEST(ProgramLayout, IsVariablesBesideWhatTheySayNow) {
+TEST(ReadyLines, AreOfVariablesOnlyWhereTheyAskForAllOfIt) {
+  ProgramLayout layout;
+  layout.environment = {{"OMP_NUM_THREADS", "4"}};
+  EXPECT_THAT(lines(layout), ElementsAre("env OMP_NUM_THREADS=4 ./prog 'a b'"));
+  layout.pages = PageKind::huge_2m;
+  EXPECT_THAT(lines(layout),
+              Contains("env OMP_NUM_THREADS=4 GLIBC_TUNABLES=glibc.malloc.hugetlb=2097152 ./prog "
+                       "'a b'"));
+  layout.pages = PageKind::base;  // takes a system call
+  EXPECT_THAT(lines(layout), ElementsAre(StartsWith("numatlas exec --pages base -- env OMP")));
+}
+
+TEST(ReadyLines, KeepWhatTheVariablesSayNow) {
   ASSERT_EQ(setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=1:glibc.malloc.hugetlb=2", 1), 0);
   ProgramLayout layout;
   layout.pages = PageKind::thp;
-  const auto words = as_environment(layout);
+  const auto all = lines(layout);
   unsetenv("GLIBC_TUNABLES");
-  EXPECT_THAT(*words,
-              ElementsAre("GLIBC_TUNABLES=glibc.malloc.arena_max=1:glibc.malloc.hugetlb=1"));
+  EXPECT_THAT(all, Contains(HasSubstr("env GLIBC_TUNABLES=glibc.malloc.arena_max=1:"
+                                      "glibc.malloc.hugetlb=1 ./prog")));
 }
 
 TEST(Tunables, KeepTheOthers) {

@@ -87,7 +87,6 @@ class Observer {
 
   void look_at_libraries(pid_t process) {
     look_.openmp = look_.openmp || has_mapped(process, {"libgomp.", "libomp.", "libiomp5."});
-    look_.mpi = look_.mpi || has_mapped(process, {"libmpi.", "libmpich."});
     look_.gpu = look_.gpu || has_mapped(process, {"libcuda.", "libamdhip64."});
   }
 
@@ -192,27 +191,20 @@ std::map<int, double> Look::node_shares() const {
   return shares;
 }
 
-Expected<Look> look_at(const RunRequest& request, const Machine& machine, LauncherKind launcher) {
+Expected<Look> look_at(const RunRequest& request, const Machine& machine) {
   Look look;
   look.cpus_at_start = request.layout.cpus.value_or(thread_affinity());
-  if (launcher == LauncherKind::srun) {
-    look.unseen = "its ranks run below Slurm's own processes, so only the time was observed";
-    look.run = TRY(run_program(request));
-    return look;
-  }
   Observer observer(machine, look);
   ProgramWatch watch;
   watch.starting = [&](pid_t process) { observer.begin(process); };
   watch.running = [&](pid_t process) { observer.observe(process); };
   look.run = TRY(run_program(request, watch));
   observer.end();
-  if (launcher != LauncherKind::none) look.own_cpus.reset();  // the launcher binds its ranks
   return look;
 }
 
 std::vector<std::string> sentences_of(const Look& look, const Machine& machine) {
   const ProgramRun& run = look.run;
-  if (!look.unseen.empty()) return {fmt::format("{:.3g} s", run.seconds), look.unseen};
   std::vector<std::string> all{time_text(look, machine), memory_text(look), faults_text(run)};
   all.push_back(look.counters ? counters_text(*look.counters)
                               : "cycles and misses not counted: " + look.no_counters);

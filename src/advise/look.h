@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "advise/counters.h"
-#include "advise/launch.h"
 #include "advise/program.h"
 #include "machine/machine.h"
 
@@ -30,12 +29,11 @@ struct Look {
   int threads = 0;    ///< most at one time, of one process
   int processes = 0;  ///< most at one time
   std::vector<MemorySample> samples;
-  bool openmp = false, mpi = false, gpu = false;  ///< it has such a library loaded
-  CpuSet cpus_at_start;                           ///< it may run on
-  std::optional<CpuSet> own_cpus;  ///< a thread has these instead, which it chose itself
+  bool openmp = false, gpu = false;  ///< it has such a library loaded
+  CpuSet cpus_at_start;              ///< it may run on
+  std::optional<CpuSet> own_cpus;    ///< a thread has these instead, which it chose itself
   std::optional<Counters> counters;
   std::string no_counters;  ///< why there are none; "" where there are
-  std::string unseen;       ///< why only the time says something of the program; "" where all does
   std::string no_nodes;     ///< why the nodes of its pages are not known; "" where they are
 
   /// CPUs that it kept busy, on average.
@@ -56,10 +54,8 @@ std::chrono::duration<double> pause_between_samples(std::chrono::duration<double
                                                     std::chrono::duration<double> age);
 
 /// Runs the program once and watches it, with half a percent of one CPU's time, and at most 2 % of
-/// a short program's. Errors as run_program. Below a launcher that binds ranks no affinity is told
-/// as the program's own; srun's ranks are no processes of its, so that only the time is known.
-Expected<Look> look_at(const RunRequest& request, const Machine& machine,
-                       LauncherKind launcher = LauncherKind::none);
+/// a short program's. Errors as run_program.
+Expected<Look> look_at(const RunRequest& request, const Machine& machine);
 
 /// "1 of 64 CPUs, 40 GiB on node 0, 0 % of it in huge pages", a sentence an entry. Pure.
 std::vector<std::string> sentences_of(const Look& look, const Machine& machine);

@@ -151,11 +151,8 @@ std::vector<Candidate> propose_threads(const ProposalInput& input) {
     return one;
   };
   std::vector<Candidate> all;
-  // Ranks share the host.
-  const auto ranks = static_cast<std::size_t>(std::max(1, input.program.ranks));
-  const auto share = [&](std::size_t count) { return std::max<std::size_t>(1, count / ranks); };
-  const std::size_t cpus = share(input.machine.usable_cpus().size());
-  const std::size_t cores = share(one_cpu_per_core(input.machine).size());
+  const std::size_t cpus = input.machine.usable_cpus().size();
+  const std::size_t cores = one_cpu_per_core(input.machine).size();
   const auto now = static_cast<std::size_t>(input.program.threads.value_or(1));
   for (const char* bind : {"close", "spread"}) {
     if (cpus < 2) break;
@@ -170,14 +167,12 @@ std::vector<Candidate> propose_threads(const ProposalInput& input) {
     };
     if (count == now || std::any_of(all.begin(), all.end(), has_it)) continue;
     std::string because = "fewer threads may saturate memory; more may hide its latency";
-    if (count == cores)
-      because = ranks > 1 ? "a thread for each core of a rank's share" : "a thread for each core";
+    if (count == cores) because = "a thread for each core";
     all.push_back(with("OMP_NUM_THREADS=" + number, {{"OMP_NUM_THREADS", number}}, because));
   }
   if (all.empty())
-    return {no_candidate("threads", Axis::threads,
-                         ranks > 1 ? "each rank has one CPU and one thread"
-                                   : "only one CPU is allowed, and it has one thread")};
+    return {
+        no_candidate("threads", Axis::threads, "only one CPU is allowed, and it has one thread")};
   return all;
 }
 

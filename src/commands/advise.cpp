@@ -37,8 +37,7 @@ namespace {
 /// What of the words is not yet in the options.
 struct AdviseWords {
   AdviseOptions options;
-  std::string metric = "time", input, launcher = "none", machine, atlas, assume, format = "table";
-  int ranks = 0;
+  std::string metric = "time", input, machine, atlas, assume, format = "table";
   std::vector<std::string> exports;
   std::vector<Axis> axes{Axis::memory, Axis::pages, Axis::cpus, Axis::threads, Axis::weights};
   bool higher = false, dry_run = false, quiet = false;
@@ -57,9 +56,8 @@ std::string input_of(const AdviseWords& words) {
 }
 
 /// "threads=8,memory=40GiB,openmp": what --dry-run takes the program to be. Errors name --assume.
-Expected<ProgramTraits> traits_from(const std::string& text, int ranks) {
+Expected<ProgramTraits> traits_from(const std::string& text) {
   ProgramTraits traits;
-  traits.ranks = ranks;
   for (const std::string& word : text.empty() ? std::vector<std::string>{} : words_of(text)) {
     const auto sign = word.find('=');
     const std::string name = word.substr(0, sign);
@@ -72,13 +70,11 @@ Expected<ProgramTraits> traits_from(const std::string& text, int ranks) {
       traits.memory = *memory;
     } else if (name == "openmp" && value.empty()) {
       traits.openmp = true;
-    } else if (name == "mpi" && value.empty()) {
-      traits.mpi = true;
     } else if (name == "gpu" && value.empty()) {
       traits.gpu = true;
     } else {
       return fail_usage("--assume", fmt::format("'{}' is not known", word),
-                        "threads=N, memory=SIZE, openmp, mpi, gpu, separated by commas");
+                        "threads=N, memory=SIZE, openmp, gpu, separated by commas");
     }
   }
   return traits;
@@ -92,7 +88,6 @@ Expected<AdviseOptions> options_of(const AdviseWords& words,
   options.arguments = {"advise"};
   options.arguments.insert(options.arguments.end(), program.begin(), program.end());
   options.metric = TRY(Metric::parse(words.metric, words.higher));
-  options.launch = TRY(parse_launch(words.launcher, words.ranks));
   options.input = input_of(words);
   options.axes = {words.axes.begin(), words.axes.end()};
   if (!words.atlas.empty()) options.atlas = TRY(read_atlas(words.atlas));
@@ -156,7 +151,7 @@ Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string
     say(fmt::format("numatlas: warning: {} is from another host ({})\n", printable(words.atlas),
                     printable(options.atlas->host)));
   if (words.dry_run) {
-    const auto traits = TRY(traits_from(words.assume, options.launch.ranks));
+    const auto traits = TRY(traits_from(words.assume));
     return answer(candidates_text(candidates_for(options, machine, traits)));
   }
   install_signal_handlers();
@@ -221,10 +216,6 @@ void add_program(CLI::App& app, AdviseWords& words) {
             "Without it, the file that is standard input here, else nothing");
   rare(app.add_flag("--show-output", words.options.show_output,
                     "show what the program prints, on standard error; not with --metric REGEX"));
-  add_value(app, "--launcher", words.launcher, "none|LINE",
-            "start the program as ranks: srun, mpirun or mpiexec, with options");
-  add_parsed(app, "--ranks", words.ranks, "", "N", "number of ranks on this host, with --launcher",
-             whole(1, 65536));
 }
 
 void add_output(CLI::App& app, AdviseWords& words) {
