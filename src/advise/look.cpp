@@ -28,12 +28,6 @@ class Observer {
  public:
   Observer(const Machine& machine, Look& look) : machine_(machine), look_(look) {}
 
-  void begin(pid_t process) {
-    start_ = Clock::now();
-    if (auto opened = counters_.open(process); !opened)
-      look_.no_counters = full_text(opened.error());
-  }
-
   void observe(pid_t process) {
     const auto now = Clock::now();
     if (now < next_) return;
@@ -41,11 +35,6 @@ class Observer {
     sample(process, std::chrono::duration<double>(now - start_).count());
     const auto pause = pause_between_samples(own_cpu_time() - before, Clock::now() - start_);
     next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(pause);
-  }
-
-  void end() {
-    look_.counters = counters_.read();
-    if (!look_.counters && look_.no_counters.empty()) look_.no_counters = "nothing was counted";
   }
 
  private:
@@ -92,8 +81,7 @@ class Observer {
 
   const Machine& machine_;
   Look& look_;
-  CounterGroup counters_;
-  Clock::time_point start_, next_;
+  Clock::time_point start_ = Clock::now(), next_;
 };
 
 std::string percent(double part) { return fmt::format("{:.0f} %", 100 * part); }
@@ -122,22 +110,6 @@ std::string faults_text(const ProgramRun& run) {
   const double busy = run.user_seconds + run.system_seconds;
   if (busy > 0)
     text += fmt::format("; {} of its CPU time in the system", percent(run.system_seconds / busy));
-  return text;
-}
-
-/// Of a run in user mode.
-std::string counters_text(const Counters& counters) {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (counters.instructions && counters.cycles && *counters.cycles > 0)
-    add(fmt::format("{:.2f} instructions per cycle", *counters.instructions / *counters.cycles));
-  const double thousands = counters.instructions.value_or(0) / 1000;
-  if (!(thousands > 0)) return text;
-  if (counters.cache_misses)
-    add(fmt::format("{:.2f} last-level cache misses per 1000 instructions",
-                    *counters.cache_misses / thousands));
-  if (counters.tlb_misses)
-    add(fmt::format("{:.2f} TLB misses per 1000 instructions", *counters.tlb_misses / thousands));
   return text;
 }
 
@@ -195,19 +167,13 @@ Expected<Look> look_at(const RunRequest& request, const Machine& machine) {
   Look look;
   look.cpus_at_start = request.layout.cpus.value_or(thread_affinity());
   Observer observer(machine, look);
-  ProgramWatch watch;
-  watch.starting = [&](pid_t process) { observer.begin(process); };
-  watch.running = [&](pid_t process) { observer.observe(process); };
-  look.run = TRY(run_program(request, watch));
-  observer.end();
+  look.run = TRY(run_program(request, [&](pid_t process) { observer.observe(process); }));
   return look;
 }
 
 std::vector<std::string> sentences_of(const Look& look, const Machine& machine) {
   const ProgramRun& run = look.run;
   std::vector<std::string> all{time_text(look, machine), memory_text(look), faults_text(run)};
-  all.push_back(look.counters ? counters_text(*look.counters)
-                              : "cycles and misses not counted: " + look.no_counters);
   if (!look.no_nodes.empty()) all.push_back("nodes of its pages not known: " + look.no_nodes);
   if (look.own_cpus)
     all.push_back(fmt::format(

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "advise/counters.h"
 #include "advise/program.h"
 #include "machine/machine.h"
 
@@ -32,9 +31,7 @@ struct Look {
   bool openmp = false, gpu = false;  ///< it has such a library loaded
   CpuSet cpus_at_start;              ///< it may run on
   std::optional<CpuSet> own_cpus;    ///< a thread has these instead, which it chose itself
-  std::optional<Counters> counters;
-  std::string no_counters;  ///< why there are none; "" where there are
-  std::string no_nodes;     ///< why the nodes of its pages are not known; "" where they are
+  std::string no_nodes;  ///< why the nodes of its pages are not known; "" where they are
 
   /// CPUs that it kept busy, on average.
   double cpus_used() const;

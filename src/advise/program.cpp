@@ -65,7 +65,7 @@ class Group {
       if (request.timeout && seconds_since(start) > *request.timeout)
         return end(Ending::timeout, run);
       if (stopped()) return end(Ending::wants_terminal, run);
-      if (watch.running) watch.running(child_.pid());
+      if (watch) watch(child_.pid());
     }
     run.seconds = seconds_since(start);
     run.suspended = run.suspended || seconds_since(last) > longest_look;
@@ -149,7 +149,6 @@ Expected<ProgramRun> run_program(const RunRequest& request, const ProgramWatch& 
   Child& child = *forked;
   Group group(child);
   std::optional<GroupGuard> guard(std::in_place, -child.pid());
-  if (watch.starting) watch.starting(child.pid());
   TRY(child.start());
   ProgramRun run;
   group.wait(request, watch, run);

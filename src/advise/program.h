@@ -47,13 +47,8 @@ struct ProgramRun {
 /// Why the run is of no use, in words: "ended with exit code 3 (cannot open x)"; "" of a good one.
 std::string failure_text(const ProgramRun& run);
 
-/// Told of the process of a run.
-struct ProgramWatch {
-  /// Before it becomes the program.
-  std::function<void(pid_t)> starting = {};
-  /// Some ten times a second, while it runs.
-  std::function<void(pid_t)> running = {};
-};
+/// Told some ten times a second of the process of a run.
+using ProgramWatch = std::function<void(pid_t)>;
 
 /// Runs it to its end; stops it when this process is told to stop, and suspends it with this one.
 /// Its process group is its own. What it leaves behind is ended, those included that made

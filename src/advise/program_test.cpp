@@ -173,9 +173,7 @@ TEST(Program, ReadsTheSameInputEachTime) {
 
 TEST(Program, EndsWhenThisProcessIsToldToStop) {
   install_signal_handlers();
-  ProgramWatch watch;
-  watch.running = [](pid_t) { request_stop(SIGINT); };
-  const auto run = run_program(shell("sleep 100"), watch);
+  const auto run = run_program(shell("sleep 100"), [](pid_t) { request_stop(SIGINT); });
   reset_stop_for_tests();
   ASSERT_TRUE(run);
   EXPECT_EQ(run->ending, Ending::interrupted);

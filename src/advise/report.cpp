@@ -194,16 +194,6 @@ std::vector<Fact> facts_of(const Advice& advice) {
   if (look.threads > 0)
     facts.push_back(seen("program_threads", "threads of the program as it is, at most", "1",
                          static_cast<double>(look.threads)));
-  if (look.counters) {
-    const auto counted = [&](const char* key, const char* words,
-                             const std::optional<double>& value) {
-      if (value) facts.push_back(seen(key, words, "1", *value));
-    };
-    counted("program_cycles", "cycles of the program as it is", look.counters->cycles);
-    counted("program_instructions", "its instructions", look.counters->instructions);
-    counted("program_cache_misses", "its last-level cache misses", look.counters->cache_misses);
-    counted("program_tlb_misses", "its TLB misses", look.counters->tlb_misses);
-  }
   if (const auto huge = look.huge_share())
     facts.push_back(seen("program_huge_share", "its share in huge pages", "1", *huge));
   for (const auto& [node, share] : look.node_shares())

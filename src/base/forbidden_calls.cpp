@@ -33,7 +33,6 @@ constexpr std::array probes{NUMATLAS_PROBE(mbind, false),
                             NUMATLAS_PROBE(set_mempolicy, false),
                             NUMATLAS_PROBE(get_mempolicy, false),
                             NUMATLAS_PROBE(move_pages, false),
-                            NUMATLAS_PROBE(perf_event_open, false),
                             NUMATLAS_PROBE(sched_setaffinity, false),
 #ifdef SYS_pidfd_open
                             NUMATLAS_PROBE(pidfd_open, false),

@@ -311,7 +311,7 @@ case $case in
     ends_with 0
     out_says '^warning: .*mbind is refused here' ;;
   sigsys) # a filter ends the process for calls that it can do without, or names the one that it cannot
-    calls=sigsys:mbind,set_mempolicy,get_mempolicy,move_pages,perf_event_open
+    calls=sigsys:mbind,set_mempolicy,get_mempolicy,move_pages
     for words in 'topology' 'features' 'latency --size 1 --time 50ms' 'exec --memory local -- true' \
       'exec --best-effort --cpus allowed --memory interleave:all -- true' 'matrix --dry-run'; do
       # shellcheck disable=SC2086  # words

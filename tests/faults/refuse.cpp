@@ -24,7 +24,6 @@ long number_of(const std::string& call) {
   if (call == "get_mempolicy") return SYS_get_mempolicy;
   if (call == "move_pages") return SYS_move_pages;
   if (call == "sched_setaffinity") return SYS_sched_setaffinity;
-  if (call == "perf_event_open") return SYS_perf_event_open;
   if (call == "madvise") return SYS_madvise;
   return -1;
 }
