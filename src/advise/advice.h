@@ -63,15 +63,12 @@ Outcome outcome_of(const Advice& advice);
 /// The answer in one sentence: the first line of advice_text.
 std::string answer_of(const Advice& advice);
 
-/// The common record: what --export FILE.json writes, and compare, report, plot and Python read.
+/// The common record: what --json FILE writes, and compare, report, plot and Python read.
 RunReport report_of(const Advice& advice);
 
 /// A screen for people.
 std::string advice_text(const Advice& advice);
 /// What was seen of the program and what is proposed, before anything is run against each other.
 std::string candidates_text(const std::vector<Candidate>& candidates);
-/// For --export FILE.md and FILE.sh: a script runs the program as advised.
-std::string advice_markdown(const Advice& advice);
-std::string advice_script(const Advice& advice);
 
 }  // namespace numatlas

@@ -210,36 +210,4 @@ std::string advice_text(const Advice& advice) {
   return text + block("Warnings", counted(advice.warnings));
 }
 
-std::string advice_markdown(const Advice& advice) {
-  const RunReport report = report_of(advice);
-  std::string text =
-      fmt::format("# Placement of `{}`\n\n{}.\n", program_line(advice.program), answer_of(advice));
-  if (const Candidate* best = advice.best()) {
-    text += "\n```\n";
-    for (const std::string& line : ready_lines(best->layout, advice.program))
-      text += printable(line) + "\n";
-    text += "```\n";
-  }
-  text += "\n## The program\n";
-  for (const std::string& sentence : sentences_of(advice.look, advice.machine))
-    text += "- " + sentence + "\n";
-  text += "\n## The race\n\n```\n" + views_text(report, report.views) +
-          "```\n\n## Candidates\n\n```\n" + candidates_text(advice.candidates) + "```\n";
-  for (const std::string& fate : fates(advice)) text += "- " + fate + "\n";
-  for (const std::string& warning : counted(advice.warnings)) text += "- " + warning + "\n";
-  return text;
-}
-
-std::string advice_script(const Advice& advice) {
-  const Candidate as_it_is;
-  const Candidate& best = advice.best() != nullptr ? *advice.best() : as_it_is;
-  std::string command;
-  const auto lines = ready_lines(best.layout, advice.program);
-  std::string line = lines.empty() ? "" : lines.front();
-  if (line.empty())
-    for (const std::string& word : advice.program)
-      line += (line.empty() ? "" : " ") + shell_word(word);
-  return fmt::format("#!/bin/sh\n# {}\nexec {}\n", answer_of(advice), line);
-}
-
 }  // namespace numatlas

@@ -165,14 +165,6 @@ TEST(RaceText, TellsTheLeaderInTheWayOfTheMetric) {
               HasSubstr("; ahead: thp, 41.1 % more of the metric than as it is"));
 }
 
-TEST(Answer, ScriptRunsTheProgramAsAdvised) {
-  EXPECT_THAT(advice_script(advice()), HasSubstr("\nexec numatlas exec --pages thp -- ./prog 1\n"));
-  Advice none = advice();
-  none.race.best.reset();
-  EXPECT_THAT(advice_script(none), HasSubstr("\nexec ./prog 1\n"));
-  EXPECT_THAT(advice_markdown(advice()), StartsWith("# Placement of `./prog 1`\n"));
-}
-
 TEST(Answer, IsACommonRecord) {
   const RunReport report = report_of(advice());
   ASSERT_EQ(report.scenarios.size(), 4U);

@@ -21,13 +21,10 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "base/whole.h"
-#include "benchmarks/parse.h"
 #include "commands/command.h"
 #include "record/report_json.h"
 #include "report/file.h"
 #include "run/declare.h"
-#include "run/options.h"
 #include "run/place_words.h"
 #include "run/runner.h"
 
@@ -37,8 +34,7 @@ namespace {
 /// What of the words is not yet in the options.
 struct AdviseWords {
   AdviseOptions options;
-  std::string metric = "time", input, machine, atlas, assume, format = "table";
-  std::vector<std::string> exports;
+  std::string metric = "time", input, machine, atlas, json, format = "table";
   std::vector<Axis> axes{Axis::memory, Axis::pages, Axis::cpus, Axis::threads, Axis::weights};
   bool higher = false, dry_run = false, quiet = false;
 };
@@ -53,31 +49,6 @@ std::string input_of(const AdviseWords& words) {
   struct stat status {};
   const bool is_file = fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode);
   return is_file ? "/proc/self/fd/0" : "";
-}
-
-/// "threads=8,memory=40GiB,openmp": what --dry-run takes the program to be. Errors name --assume.
-Expected<ProgramTraits> traits_from(const std::string& text) {
-  ProgramTraits traits;
-  for (const std::string& word : text.empty() ? std::vector<std::string>{} : words_of(text)) {
-    const auto sign = word.find('=');
-    const std::string name = word.substr(0, sign);
-    const std::string value = sign == std::string::npos ? "" : word.substr(sign + 1);
-    if (name == "threads") {
-      TRY(fill(traits.threads, parse_whole<int>(value, 1, 65536, "--assume threads")));
-    } else if (name == "memory") {
-      const auto memory = parse_bytes(value);
-      if (!memory) return fail(about("--assume memory", memory.error()));
-      traits.memory = *memory;
-    } else if (name == "openmp" && value.empty()) {
-      traits.openmp = true;
-    } else if (name == "gpu" && value.empty()) {
-      traits.gpu = true;
-    } else {
-      return fail_usage("--assume", fmt::format("'{}' is not known", word),
-                        "threads=N, memory=SIZE, openmp, gpu, separated by commas");
-    }
-  }
-  return traits;
 }
 
 /// Errors name the option.
@@ -101,19 +72,10 @@ Expected<void> check_words(const AdviseWords& words, const std::vector<std::stri
   if (!words.machine.empty() && !words.dry_run)
     return fail_usage("--machine", "a program cannot run on a recorded machine",
                       "add --dry-run to see what would be tried there");
-  if (!words.assume.empty() && !words.dry_run)
-    return fail_usage("--assume", "needs --dry-run", "without it the program is observed instead");
   if (words.options.show_output && words.metric != "time")
     return fail_usage("--show-output", "a metric is searched in what the program prints",
                       "leave one of them out");
-  std::vector<OutputFile> files;
-  for (const std::string& file : words.exports) {
-    if (!file.ends_with(".json") && !file.ends_with(".md") && !file.ends_with(".sh"))
-      return fail_usage("--export", fmt::format("'{}' has none of the endings known", file),
-                        "FILE.json, FILE.md (Markdown) or FILE.sh (a script)");
-    files.push_back({"--export", file});
-  }
-  return check_writable(files);
+  return check_writable({{"--json", words.json}});
 }
 
 constexpr int exit_code_of_bad_program = 1, exit_code_of_no_answer = 9;  // docs/exit-codes.md
@@ -133,16 +95,6 @@ int exit_code_of(Outcome outcome) {
   return exit_code_of_no_answer;
 }
 
-Expected<void> write_exports(const std::vector<std::string>& files, const Advice& advice) {
-  for (const std::string& file : files) {
-    const std::string text = file.ends_with(".json") ? json_text(report_of(advice))
-                             : file.ends_with(".md") ? advice_markdown(advice)
-                                                     : advice_script(advice);
-    TRY(write_whole(file, text, "--export"));
-  }
-  return {};
-}
-
 Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string>& program) {
   TRY(check_words(words, program));
   auto options = TRY(options_of(words, program));
@@ -150,10 +102,7 @@ Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string
   if (options.atlas && !options.atlas->host.empty() && options.atlas->host != machine.host)
     say(fmt::format("numatlas: warning: {} is from another host ({})\n", printable(words.atlas),
                     printable(options.atlas->host)));
-  if (words.dry_run) {
-    const auto traits = TRY(traits_from(words.assume));
-    return answer(candidates_text(candidates_for(options, machine, traits)));
-  }
+  if (words.dry_run) return answer(candidates_text(candidates_for(options, machine, {})));
   install_signal_handlers();
   RaceLine line(isatty(STDERR_FILENO) != 0);
   if (!words.quiet) {
@@ -171,10 +120,10 @@ Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string
     print_error(error);
     return exit_code_of_bad_program;
   }
-  // The answer first: an export that fails takes nothing of it.
-  const auto shown =
-      write_stdout(words.format == "json" ? json_text(report_of(*advice)) : advice_text(*advice));
-  TRY(write_exports(words.exports, *advice));
+  const std::string json = json_text(report_of(*advice));
+  // The answer first: a file that fails takes nothing of it.
+  const auto shown = write_stdout(words.format == "json" ? json : advice_text(*advice));
+  if (!words.json.empty()) TRY(write_whole(words.json, json, "--json"));
   if (!shown) return fail(shown.error());
   if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
   return exit_code_of(outcome_of(*advice));
@@ -219,17 +168,11 @@ void add_program(CLI::App& app, AdviseWords& words) {
 }
 
 void add_output(CLI::App& app, AdviseWords& words) {
-  refuse_empty(app.add_option("--export", words.exports,
-                              "write FILE.json (for compare, report, plot and Python), FILE.md or "
-                              "FILE.sh (a script that runs the program as advised)"))
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  add_value(app, "--json", words.json, "FILE",
+            "also write the result as JSON, for compare, report, plot and Python");
   add_choice(app, "--format", words.format, named({"table", "json"}), "format of standard output");
   add_quiet(app, words.quiet);
   app.add_flag("--dry-run", words.dry_run, "print what would be tried, run nothing, and stop");
-  rare(add_value(
-      app, "--assume", words.assume, "TRAITS",
-      "with --dry-run: properties of the program, such as threads=8,memory=40GiB,openmp,gpu"));
   rare(add_machine_option(app, words.machine));
 }
 

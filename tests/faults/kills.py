@@ -40,7 +40,7 @@ COMMANDS = [
     (["latency", "--size", "32KiB", "--time", "50ms", "--samples", "s.bin"], {"s.bin": lambda text: len(text) > 0}),
     (["stream", "--elements", "10000", "--repeats", "6", "--json", "a.json"], {"a.json": is_json}),
     (["matrix", "--size", "64KiB", "--time", "60ms", "--kernels", "read", "--json", "a.json"], {"a.json": is_json}),
-    (["advise", "--runs", "5", "--try", "cpus", "--export", "a.json", "-q", "--", "true"], {"a.json": is_json}),
+    (["advise", "--runs", "5", "--try", "cpus", "--json", "a.json", "-q", "--", "true"], {"a.json": is_json}),
     (["audit", "--only", "settings,slit", "--for", "latency", "--time", "2s", "-q", "--json", "a.json"],
      {"a.json": is_json}),
     (["survey", "--only", "latency,cores", "--time", "3s", "-q", "--no-report", "--output", "folder"],
