@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "advise/program.h"
+#include "base/program.h"
 #include "base/signals.h"
 #include "base/tree.h"
 #include "base/units.h"
@@ -107,25 +107,33 @@ class Adviser {
     if (options_.told) options_.told(line);
   }
 
-  RunRequest request_for(const Candidate& candidate) const {
-    RunRequest request;
-    request.words = options_.program;
-    request.layout = candidate.layout;
-    request.input = options_.input;
+  /// Of a program that reads nothing and is a process group of its own.
+  static ProgramRequest request_for(std::vector<std::string> words) {
+    ProgramRequest request{std::move(words)};
+    request.input = "/dev/null";
+    request.output = ProgramOutput::errors_kept;
+    request.own_group = true;
+    request.grace = std::chrono::seconds(2);
+    return request;
+  }
+
+  ProgramRequest request_for(const Candidate& candidate) const {
+    ProgramRequest request = request_for(options_.program);
+    request.prepare = [layout = candidate.layout] { return put_in_force(layout); };
+    if (!options_.input.empty()) request.input = options_.input;
+    if (options_.show_output) request.output = ProgramOutput::shown;
+    if (!options_.metric.is_time()) request.output = ProgramOutput::kept;
     request.timeout = timeout_;
     if (!options_.runs) {
       const double left = std::max(seconds_left(), 0.0);
       request.timeout = std::min(timeout_.value_or(left), left);
     }
-    request.keep_output = !options_.metric.is_time();
-    request.show_output = options_.show_output;
     return request;
   }
 
   Expected<void> prepare() const {
     if (options_.prepare.empty()) return {};
-    RunRequest request;
-    request.words = {"sh", "-c", options_.prepare};
+    ProgramRequest request = request_for({"sh", "-c", options_.prepare});
     request.timeout = options_.timeout;
     if (!options_.runs) {
       constexpr double at_least = 1;
@@ -152,7 +160,7 @@ class Adviser {
     for (std::size_t i = 0; i < options_.warmup; ++i) {
       tell(fmt::format("warm-up {} of {}", i + 1, options_.warmup));
       TRY(prepare());
-      const auto run = run_program(request_for({}));
+      const auto run = run_program(request_for(Candidate{}));
       if (!run) return fail(run.error());
       advice_.first_run_cut = is_cut(*run);
       if (advice_.first_run_cut) return {};
@@ -165,7 +173,7 @@ class Adviser {
     tell("observing the program as it is");
     const double before = seconds();
     TRY(prepare());
-    auto look = look_at(request_for({}), advice_.machine);
+    auto look = look_at(request_for(Candidate{}), thread_affinity(), advice_.machine);
     if (!look) return fail(look.error());
     advice_.first_run_cut = is_cut(look->run);
     if (advice_.first_run_cut) return {};
@@ -290,7 +298,8 @@ class Adviser {
     if (!options_.runs && seconds_left() <= 0) return;
     tell("observing the best one");
     if (!prepare()) return;
-    auto look = look_at(request_for(*advice_.best()), advice_.machine);
+    auto look = look_at(request_for(*advice_.best()),
+                        advice_.best()->layout.cpus.value_or(thread_affinity()), advice_.machine);
     if (!look || !look->run.good()) return;
     advice_.proof = *std::move(look);
     check_nodes();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "advise/layout.h"
+#include "base/program.h"
 
 namespace numatlas {
 namespace {
@@ -80,6 +81,30 @@ TEST(ReadyLines, KeepWhatTheVariablesSayNow) {
   unsetenv("GLIBC_TUNABLES");
   EXPECT_THAT(all, Contains(HasSubstr("env GLIBC_TUNABLES=glibc.malloc.arena_max=1:"
                                       "glibc.malloc.hugetlb=1 ./prog")));
+}
+
+TEST(ProgramLayout, IsInForceInTheProgram) {
+  ProgramLayout layout;
+  layout.cpus = CpuSet{CpuId{0}};
+  layout.pages = PageKind::thp;
+  layout.environment = {{"A", "b"}};
+  ProgramRequest request{
+      {"sh", "-c", "grep Cpus_allowed_list /proc/self/status; echo $GLIBC_TUNABLES $A"}};
+  request.prepare = [&] { return put_in_force(layout); };
+  request.output = ProgramOutput::kept;
+  const auto run = run_program(request);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->output, "Cpus_allowed_list:\t0\nglibc.malloc.hugetlb=1 b\n");
+}
+
+TEST(ProgramLayout, WhatCannotBePutInForceIsAnError) {
+  ProgramLayout layout;
+  layout.cpus = CpuSet{CpuId{100000}};
+  const auto run =
+      run_program({.words = {"true"}, .prepare = [&] { return put_in_force(layout); }});
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().subject, "--cpus");
+  EXPECT_EQ(run.error().kind, ErrorKind::unavailable);
 }
 
 TEST(Tunables, KeepTheOthers) {

@@ -163,11 +163,12 @@ std::map<int, double> Look::node_shares() const {
   return shares;
 }
 
-Expected<Look> look_at(const RunRequest& request, const Machine& machine) {
+Expected<Look> look_at(ProgramRequest request, CpuSet cpus_at_start, const Machine& machine) {
   Look look;
-  look.cpus_at_start = request.layout.cpus.value_or(thread_affinity());
+  look.cpus_at_start = std::move(cpus_at_start);
   Observer observer(machine, look);
-  look.run = TRY(run_program(request, [&](pid_t process) { observer.observe(process); }));
+  request.running = [&](pid_t process) { observer.observe(process); };
+  look.run = TRY(run_program(request));
   return look;
 }
 

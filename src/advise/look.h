@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "advise/program.h"
+#include "base/program.h"
 #include "machine/machine.h"
 
 namespace numatlas {
@@ -50,9 +50,9 @@ struct Look {
 std::chrono::duration<double> pause_between_samples(std::chrono::duration<double> taken,
                                                     std::chrono::duration<double> age);
 
-/// Runs the program once and watches it, with half a percent of one CPU's time, and at most 2 % of
-/// a short program's. Errors as run_program.
-Expected<Look> look_at(const RunRequest& request, const Machine& machine);
+/// Runs the program once, on these CPUs at its start, and watches it, with half a percent of one
+/// CPU's time, and at most 2 % of a short program's. Errors as run_program.
+Expected<Look> look_at(ProgramRequest request, CpuSet cpus_at_start, const Machine& machine);
 
 /// "1 of 64 CPUs, 40 GiB on node 0, 0 % of it in huge pages", a sentence an entry. Pure.
 std::vector<std::string> sentences_of(const Look& look, const Machine& machine);

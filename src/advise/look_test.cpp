@@ -11,6 +11,7 @@
 #include "advise/look.h"
 #include "advise/process_tree.h"
 #include "machine/source.h"
+#include "placement/policy.h"
 
 namespace numatlas {
 namespace {
@@ -23,9 +24,7 @@ using testing::Not;
 Machine one_node() { return *read_recorded_machine("numa:1(memory=34359738368) core:2 pu:1"); }
 
 Look look_of(const std::string& line) {
-  RunRequest request;
-  request.words = {"sh", "-c", line};
-  auto look = look_at(request, one_node());
+  auto look = look_at({{"sh", "-c", line}, {}, "/dev/null"}, thread_affinity(), one_node());
   EXPECT_TRUE(look);
   return *look;
 }
@@ -63,10 +62,8 @@ TEST(Look, SeesProcessesMemoryAndItsNode) {
 }
 
 TEST(Look, TellsWhoSetsItsOwnAffinity) {
-  RunRequest request;
-  request.words = {"taskset", "-c", "0", "sleep", "0.4"};
-  request.layout.environment = {{"A", "b"}};
-  const auto look = look_at(request, one_node());
+  const auto look =
+      look_at({{"taskset", "-c", "0", "sleep", "0.4"}}, thread_affinity(), one_node());
   ASSERT_TRUE(look && look->run.good());
   if (look->cpus_at_start.size() < 2) GTEST_SKIP() << "one CPU";
   ASSERT_TRUE(look->own_cpus);

@@ -29,14 +29,10 @@ std::optional<std::uint64_t> number_after(const std::string& line, std::string_v
 
 }  // namespace
 
-std::vector<pid_t> known_children_of(pid_t process) {
-  return children_of(process).value_or(std::vector<pid_t>{});
-}
-
 std::vector<pid_t> processes_below(pid_t root) {
   std::vector<pid_t> all{root};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto children = known_children_of(all[i]);
+    const auto children = children_of(all[i]).value_or(std::vector<pid_t>{});
     all.insert(all.end(), children.begin(), children.end());
   }
   return all;

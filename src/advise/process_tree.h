@@ -13,8 +13,6 @@
 
 namespace numatlas {
 
-/// Its children, as far as they are known.
-std::vector<pid_t> known_children_of(pid_t process);
 /// `root` and its descendants, each after its parent. Those that have ended meanwhile are left out.
 std::vector<pid_t> processes_below(pid_t root);
 

@@ -18,16 +18,10 @@
 
 #include <fmt/format.h>
 
-#include <spawn.h>
-#include <sys/syscall.h>
-#include <array>
-#include <ctime>
 #include <string>
-#include "base/forbidden_calls.h"
+
 #include "base/signals.h"
 #include "base/tree.h"
-
-extern char** environ;  // POSIX has it in no header
 
 namespace numatlas {
 namespace {
@@ -130,88 +124,6 @@ Expected<std::string> in_child(const std::function<std::string()>& work,
   if (text.empty() || text.back() != end_mark) return fail(ErrorKind::usage, bad_end(status));
   text.pop_back();
   return text;
-}
-
-std::vector<char*> as_argv(const std::vector<std::string>& words) {
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  return argv;
-}
-
-std::string hint_of_failed_start(const std::string& program, int code) {
-  const bool there = access(program.c_str(), F_OK) == 0;
-  if (code == ENOENT && there)
-    return program.find('/') == std::string::npos ? fmt::format("did you mean ./{}?", program)
-                                                  : "it exists, but its interpreter does not";
-  return code == EACCES && there ? "is it a program, and is it executable?" : "";
-}
-
-int start_program(const std::vector<std::string>& words, const ProgramStart& start, pid_t& child) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
-    if (start.output >= 0) posix_spawn_file_actions_adddup2(&files, start.output, stream);
-  sigset_t ignored;
-  sigemptyset(&ignored);
-  sigaddset(&ignored, SIGPIPE);
-  sigaddset(&ignored, SIGXFSZ);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setsigdefault(&attributes, &ignored);
-  const int flags = POSIX_SPAWN_SETSIGDEF | (start.own_group ? POSIX_SPAWN_SETPGROUP : 0);
-  posix_spawnattr_setflags(&attributes, static_cast<short>(flags));
-  const std::vector<char*> argv = as_argv(words);
-  const int error = posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  return error;
-}
-
-namespace {
-
-/// Others wait for the end of pipes that this process has by inheritance.
-void close_all_but(int file) {
-  dup2(file, STDIN_FILENO);
-#ifdef SYS_close_range
-  if (!is_forbidden(SYS_close_range) && syscall(SYS_close_range, 1U, ~0U, 0U) == 0) return;  // 5.9
-#endif
-  for (int other = 1; other < sysconf(_SC_OPEN_MAX); ++other) close(other);
-}
-
-[[noreturn]] void watch(pid_t target, int alive, const char* folder) {
-  setpgid(0, 0);  // Ctrl-C is for others
-  close_all_but(alive);
-  char nothing = 0;
-  while (read(STDIN_FILENO, &nothing, 1) < 0 && errno == EINTR) {
-  }
-  kill(target, SIGKILL);
-  if (*folder != '\0') {
-    constexpr timespec for_their_end{0, 50'000'000};
-    nanosleep(&for_their_end, nullptr);
-    execl("/bin/rm", "rm", "-rf", "--", folder, nullptr);
-  }
-  _exit(0);
-}
-
-}  // namespace
-
-GroupGuard::GroupGuard(pid_t target, const std::string& folder) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return;
-  guard_ = fork();
-  if (guard_ == 0) watch(target, ends[0], folder.c_str());
-  close(ends[0]);
-  alive_ = ends[1];
-}
-
-GroupGuard::~GroupGuard() {
-  if (guard_ > 0) {
-    kill(guard_, SIGKILL);
-    waitpid(guard_, nullptr, 0);
-  }
-  if (alive_ >= 0) close(alive_);
 }
 
 }  // namespace numatlas

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -75,6 +76,11 @@ Expected<void> check_words(const AdviseWords& words, const std::vector<std::stri
   if (words.options.show_output && words.metric != "time")
     return fail_usage("--show-output", "a metric is searched in what the program prints",
                       "leave one of them out");
+  if (!words.input.empty() && access(words.input.c_str(), R_OK) != 0) {
+    const int code = errno;
+    return fail_about(file_error_kind(code), "--input",
+                      fmt::format("{}: {}", words.input, errno_text(code)));
+  }
   return check_writable({{"--json", words.json}});
 }
 

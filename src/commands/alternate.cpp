@@ -1,8 +1,6 @@
 #include "commands/alternate.h"
 
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,12 +11,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "base/child_process.h"
+#include "base/program.h"
 #include "base/signals.h"
 #include "base/terminal.h"
 #include "base/text.h"
@@ -64,9 +61,6 @@ class ResultFolder {
     return {};
   }
 
-  /// "" for one that stays.
-  std::string temporary() const { return temporary_ ? path_.string() : ""; }
-
   std::string file(char side, int number) const {
     return (path_ / fmt::format("{}-{}.json", side, number)).string();
   }
@@ -86,52 +80,22 @@ std::string line_of(const std::string& command, const std::string& file) {
                      ours ? " --quiet" : "", shell_word(file));
 }
 
-/// Runs a line of the shell to its end, and gives its wait status. A stop of this program is one of
-/// all that the line started. From a terminal, Ctrl-C reaches all of them; elsewhere they have a
-/// process group of their own.
-Expected<int> run_line(const std::string& line, const ResultFolder& folder) {
-  const bool apart = isatty(STDIN_FILENO) == 0;
-  install_signal_handlers();
-  pid_t child = 0;
-  const int code = start_program({"/bin/sh", "-c", line}, {.own_group = apart}, child);
-  if (code != 0) return fail(ErrorKind::resource, errno_text(code));
-  const pid_t all = apart ? -child : child;
-  const GroupGuard guard(all, folder.temporary());
-  constexpr std::chrono::milliseconds nap{50};  // seldom enough to disturb nothing
-  int status = 0;
-  bool told = false;
-  for (pid_t ended = 0; ended == 0;) {
-    ended = waitpid(child, &status, WNOHANG);
-    if (ended < 0) return fail(ErrorKind::resource, errno_text(errno));
-    if (ended > 0) break;
-    if (stop_requested() && !std::exchange(told, true) && (apart || stop_signal() != SIGINT)) {
-      kill(all, stop_signal());
-      kill(all, SIGCONT);
-    }
-    std::this_thread::sleep_for(nap);
-  }
-  // The shell does not wait for what it started.
-  for (int naps = 0; told && apart && naps < 200 && kill(all, 0) == 0; ++naps)
-    std::this_thread::sleep_for(nap);
-  if (told && apart && kill(all, 0) == 0) kill(all, SIGKILL);
-  return status;
-}
-
-Expected<StoredFile> launch(const std::string& command, const std::string& file,
-                            const ResultFolder& folder) {
+Expected<StoredFile> launch(const std::string& command, const std::string& file) {
   std::error_code ignored;
   fs::remove(file, ignored);  // one of an earlier comparison
-  const auto ran = run_line(line_of(command, file), folder);
+  install_signal_handlers();
+  ProgramRequest request{{"/bin/sh", "-c", line_of(command, file)}};
+  // From a terminal, Ctrl-C reaches all that the line started.
+  request.own_group = isatty(STDIN_FILENO) == 0;
+  request.grace = std::chrono::seconds(10);
+  const auto run = run_program(request);
   const auto ended = [&](ErrorKind kind, const std::string& how) {
     return fail_about(kind, "--run", fmt::format("'{}' {}", command, how),
                       kind == ErrorKind::interrupted ? "" : "run it alone, with --json FILE");
   };
-  if (!ran) return ended(ErrorKind::resource, "did not start: " + ran.error().message);
-  const int status = *ran;
-  if (stop_requested()) return ended(ErrorKind::interrupted, "was interrupted");
-  const int by_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + by_signal;
-  if (code == 128 + SIGINT || code == 128 + SIGTERM)
+  if (!run) return ended(ErrorKind::resource, "did not start: " + run.error().message);
+  const int code = run->exit_code();
+  if (stop_requested() || code == 128 + SIGINT || code == 128 + SIGTERM)
     return ended(ErrorKind::interrupted, "was interrupted");
   constexpr int found_wanting = 1;  // complete, and something in it is not as it should be
   if (code != 0 && code != found_wanting)
@@ -159,7 +123,7 @@ Expected<Launches> measure_in_turn(const std::array<std::string, 2>& commands, i
     const std::string& command = commands[static_cast<std::size_t>(side)];
     if (!quiet)
       say(fmt::format("[{}/{}] {}: {}\n", i + 1, 2 * pairs, side == 0 ? "BASE" : "NEW", command));
-    auto stored = TRY(launch(command, folder.file(side == 0 ? 'a' : 'b', pair + 1), folder));
+    auto stored = TRY(launch(command, folder.file(side == 0 ? 'a' : 'b', pair + 1)));
     launches[static_cast<std::size_t>(side)].push_back(std::move(stored));
     if (i != 1) continue;
     // Before the time of all others is spent.

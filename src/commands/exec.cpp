@@ -18,9 +18,9 @@
 #include <CLI/CLI.hpp>
 
 #include "advise/layout.h"
-#include "base/child_process.h"
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/program.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/whole.h"
@@ -299,7 +299,7 @@ int become(const std::vector<std::string>& program) {
   execvp(words[0], words.data());
   const int code = errno;
   return end_with({ErrorKind::unavailable, fmt::format("{}: {}", program.front(), errno_text(code)),
-                   hint_of_failed_start(program.front(), code), "exec"},
+                   failed_start(program.front(), code).hint, "exec"},
                   true, code == ENOENT ? not_found : cannot_execute);
 }
 

@@ -1,5 +1,6 @@
 #include "commands/external.h"
 
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,9 +14,11 @@
 
 #include <fmt/format.h>
 
-#include "base/child_process.h"
 #include "base/environment.h"
 #include "base/own_files.h"
+#include "base/program.h"
+
+extern char** environ;  // POSIX has it in no header
 
 namespace numatlas {
 namespace {
@@ -123,7 +126,8 @@ Expected<int> run_external(const std::string& program, const std::vector<std::st
   const std::vector<std::string> words = whole_line(program, arguments);
   name_this_program();
   pid_t child = 0;
-  const int code = start_program(words, {}, child);
+  const int code =
+      posix_spawn(&child, program.c_str(), nullptr, nullptr, as_argv(words).data(), environ);
   if (code != 0) return fail(start_error(program, code));
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {

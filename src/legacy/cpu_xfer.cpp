@@ -15,10 +15,10 @@
 #include <fmt/ranges.h>
 
 #include "base/environment.h"
+#include "base/program.h"
 #include "base/terminal.h"
 #include "benchmarks/parse.h"
 #include "engine/agreement.h"
-#include "legacy/command_output.h"
 #include "legacy/program.h"
 #include "report/file.h"
 #include "report/notes.h"
@@ -245,24 +245,28 @@ class Run {
       return {};
     }
     if (options_.engine != "mlc" || !report.complete) return write_stdout(text_of(ours, nullptr));
-    const auto output = output_of(mlc);
-    const Figures theirs = parse(output ? output->text : "");
+    // Not killed: MLC has settings of the CPU to put back.
+    const auto run = run_program({.words = mlc, .output = ProgramOutput::kept});
+    const Figures theirs = parse(run ? run->output : "");
     auto written = write_stdout(text_of(ours, theirs.empty() ? nullptr : &theirs));
     if (!written) return written;
-    if (output) return judge(mlc, *output, !theirs.empty());
-    if (output.error().kind == ErrorKind::interrupted) return fail(output.error());
-    return fail(about("--engine mlc", output.error()));
+    if (!run) return fail(about("--engine mlc", run.error()));
+    if (run->ending == Ending::interrupted) return fail(ErrorKind::interrupted, "interrupted");
+    return judge(mlc, *run, !theirs.empty());
   }
 
-  static Expected<void> judge(const std::vector<std::string>& mlc, const CommandOutput& output,
+  static Expected<void> judge(const std::vector<std::string>& mlc, const ProgramRun& run,
                               bool has_figures) {
-    if (has_figures && output.ending.empty()) return {};
-    const std::string said = output.text.substr(0, output.text.find('\n'));
-    return fail_about(ErrorKind::unavailable, "--engine mlc",
-                      fmt::format("`{}` {}{}", fmt::join(mlc, " "),
-                                  output.ending.empty() ? "printed no bandwidths" : output.ending,
-                                  said.empty() ? "" : ": " + said),
-                      "see what mlc itself says");
+    if (has_figures && run.good()) return {};
+    const std::string ending = run.ending == Ending::signalled
+                                   ? fmt::format("was ended by signal {}", run.code)
+                               : run.code != 0 ? fmt::format("ended with exit code {}", run.code)
+                                               : "printed no bandwidths";
+    const std::string said = run.output.substr(0, run.output.find('\n'));
+    return fail_about(
+        ErrorKind::unavailable, "--engine mlc",
+        fmt::format("`{}` {}{}", fmt::join(mlc, " "), ending, said.empty() ? "" : ": " + said),
+        "see what mlc itself says");
   }
 
   XferOptions options_;

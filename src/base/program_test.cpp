@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "advise/program.h"
+#include "base/program.h"
 #include "base/signals.h"
 
 namespace numatlas {
@@ -21,10 +21,13 @@ namespace {
 
 using testing::HasSubstr;
 
-RunRequest shell(const std::string& line) {
-  RunRequest request;
+ProgramRequest shell(const std::string& line) {
+  ProgramRequest request;
   request.words = {"sh", "-c", line};
-  request.keep_output = true;
+  request.input = "/dev/null";
+  request.output = ProgramOutput::kept;
+  request.own_group = true;
+  request.grace = std::chrono::seconds(2);
   return request;
 }
 
@@ -52,27 +55,36 @@ TEST(Program, IsTheChildItselfWithNothingBetween) {
   EXPECT_EQ(run->output, std::to_string(getpid()) + "\n");
 }
 
-TEST(Program, StartsWithItsLayoutInForce) {
-  RunRequest request = shell("grep Cpus_allowed_list /proc/self/status; echo $GLIBC_TUNABLES $A");
-  request.layout.cpus = CpuSet{CpuId{0}};
-  request.layout.pages = PageKind::thp;
-  request.layout.environment = {{"A", "b"}};
+TEST(Program, IsPreparedInItsOwnProcess) {
+  ProgramRequest request = shell("echo $A");
+  request.prepare = []() -> Expected<void> {
+    setenv("A", "b", 1);
+    return {};
+  };
   const auto run = run_program(request);
   ASSERT_TRUE(run);
-  EXPECT_EQ(run->output, "Cpus_allowed_list:\t0\nglibc.malloc.hugetlb=1 b\n");
+  EXPECT_EQ(run->output, "b\n");
+  EXPECT_EQ(std::getenv("A"), nullptr);
 }
 
-TEST(Program, WhatCannotBePutInForceIsAnError) {
-  RunRequest request = shell("true");
-  request.layout.cpus = CpuSet{CpuId{100000}};
+TEST(Program, WhatCannotBePreparedIsAnError) {
+  ProgramRequest request = shell("true");
+  const Error error{ErrorKind::permission, "is not allowed", "do not", "--this"};
+  request.prepare = [&]() -> Expected<void> { return fail(error); };
   const auto run = run_program(request);
   ASSERT_FALSE(run);
-  EXPECT_EQ(run.error().subject, "--cpus");
-  EXPECT_EQ(run.error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(run.error(), error);
+}
+
+TEST(Program, IsAsThisProcessUnlessAskedOtherwise) {
+  const auto run = run_program({{"sh", "-c", "[ $(ps -o pgid= $$) = $(ps -o pgid= $PPID) ]"}});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->exit_code(), 0);
+  EXPECT_EQ(run_program({{"sh", "-c", "kill -KILL $$"}})->exit_code(), 128 + SIGKILL);
 }
 
 TEST(Program, ThatIsNotThereIsAnError) {
-  RunRequest request;
+  ProgramRequest request;
   request.words = {"/nowhere/at-all"};
   const auto run = run_program(request);
   ASSERT_FALSE(run);
@@ -81,7 +93,7 @@ TEST(Program, ThatIsNotThereIsAnError) {
 }
 
 TEST(Program, ThatHangsIsEnded) {
-  RunRequest request = shell("sleep 100");
+  ProgramRequest request = shell("sleep 100");
   request.timeout = 0.3;
   const auto run = run_program(request);
   ASSERT_TRUE(run);
@@ -123,17 +135,17 @@ TEST(Program, WhoOpensStandardErrorAnewLosesNothing) {
 }
 
 TEST(Program, OfALotOfOutputTheEndIsKept) {
-  RunRequest request = shell("head -c 100000000 /dev/zero | tr '\\0' a >&2; echo; echo last >&2");
+  ProgramRequest request =
+      shell("head -c 100000000 /dev/zero | tr '\\0' a >&2; echo; echo last >&2");
   const auto run = run_program(request);
   ASSERT_TRUE(run && run->good());
   EXPECT_LE(run->output.size(), std::size_t{33} << 20U);
   EXPECT_THAT(run->output, testing::EndsWith("last\n"));
-  EXPECT_EQ(run->last_words, "last");
 }
 
 TEST(Program, TimeBeginsWithTheProgramWhenThisProcessIsScheduledLater) {
   // It shares the CPU of this process, and runs to its end before this process goes on.
-  RunRequest request = shell("date +%s%N; exec date +%s%N");
+  ProgramRequest request = shell("date +%s%N; exec date +%s%N");
   const auto run = run_program(request);
   ASSERT_TRUE(run);
   std::istringstream times(run->output);
@@ -161,19 +173,21 @@ TEST(Program, IsSuspendedWithThisProcessAndSaysSo) {
 TEST(Program, ReadsTheSameInputEachTime) {
   const std::string file = testing::TempDir() + "numatlas-program-input";
   std::ofstream(file) << "words\n";
-  RunRequest request = shell("cat");
+  ProgramRequest request = shell("cat");
   EXPECT_EQ(run_program(request)->output, "");
   request.input = file;
   EXPECT_EQ(run_program(request)->output, "words\n");
   EXPECT_EQ(run_program(request)->output, "words\n");
   request.input = "/nowhere/at-all";
-  EXPECT_EQ(run_program(request).error().subject, "--input");
+  EXPECT_EQ(run_program(request).error().subject, "/nowhere/at-all");
   EXPECT_EQ(std::remove(file.c_str()), 0);
 }
 
 TEST(Program, EndsWhenThisProcessIsToldToStop) {
   install_signal_handlers();
-  const auto run = run_program(shell("sleep 100"), [](pid_t) { request_stop(SIGINT); });
+  ProgramRequest request = shell("sleep 100");
+  request.running = [](pid_t) { request_stop(SIGINT); };
+  const auto run = run_program(request);
   reset_stop_for_tests();
   ASSERT_TRUE(run);
   EXPECT_EQ(run->ending, Ending::interrupted);
