@@ -5,19 +5,13 @@
 
 #include <string>
 
-#include "base/forbidden_calls.h"
-
 namespace numatlas {
 
 /// Loaded once and never closed: libraries of this kind leave threads' and exit handlers behind.
 class Library {
  public:
   /// `name` as the dynamic linker wants it, `package` where Debian has it.
-  Library(const char* name, const char* package, bool has_libnuma = false) : name_(name) {
-    if (const std::string why = has_libnuma ? why_no_libnuma() : ""; !why.empty()) {
-      problem_ = name_ + ": " + why;
-      return;
-    }
+  Library(const char* name, const char* package) : name_(name) {
     handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (handle_ != nullptr) return;
     const char* why = dlerror();

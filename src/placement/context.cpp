@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include "base/environment.h"
-#include "base/forbidden_calls.h"
 #include "machine/allowance.h"
 #include "placement/placement.h"
 #include "placement/policy.h"
@@ -81,9 +80,8 @@ Expected<void> bind_thread(const CpuSet& cpus) {
   const std::size_t size = CPU_ALLOC_SIZE(count);
   CPU_ZERO_S(size, mask.get());
   for (CpuId cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu.value), size, mask.get());
-  const bool forbidden = is_forbidden(SYS_sched_setaffinity);
-  if (!forbidden && sched_setaffinity(0, size, mask.get()) == 0) return {};
-  const int error = forbidden ? EPERM : errno;
+  if (sched_setaffinity(0, size, mask.get()) == 0) return {};
+  const int error = errno;
   const bool refused = error == EPERM || error == EACCES;
   return fail_about(
       refused ? ErrorKind::permission : ErrorKind::unavailable, "--cpus",

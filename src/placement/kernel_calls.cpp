@@ -8,7 +8,6 @@
 #include <climits>
 #include <string_view>
 
-#include "base/forbidden_calls.h"
 #include "base/tree.h"
 #include "machine/interleave_weights.h"
 
@@ -31,16 +30,6 @@ long real_get_mempolicy(int* mode, unsigned long* mask, unsigned long max_node, 
 long real_move_pages(int pid, unsigned long count, void** pages, const int* nodes, int* status,
                      int flags) {
   return syscall(SYS_move_pages, pid, count, pages, nodes, status, flags);
-}
-
-/// In place of a call that a filter would end this process for: refused as others refuse it.
-template <class... Arguments>
-auto unless_forbidden(long number, long (*call)(Arguments...)) -> long (*)(Arguments...) {
-  if (!is_forbidden(number)) return call;
-  return [](Arguments...) -> long {
-    errno = EPERM;
-    return -1;
-  };
 }
 
 /// The kernel reads one bit less than max_node says, so one more is announced than there are.
@@ -67,10 +56,7 @@ std::optional<TaskPolicy> ask_policy(unsigned long flags) {
 }  // namespace
 
 Calls real_calls() {
-  return Calls{unless_forbidden(SYS_mbind, real_mbind),
-               unless_forbidden(SYS_set_mempolicy, real_set_mempolicy),
-               unless_forbidden(SYS_get_mempolicy, real_get_mempolicy),
-               unless_forbidden(SYS_move_pages, real_move_pages), ::madvise};
+  return Calls{real_mbind, real_set_mempolicy, real_get_mempolicy, real_move_pages, ::madvise};
 }
 
 Calls& calls() {

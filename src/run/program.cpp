@@ -29,10 +29,7 @@ int run_program(const std::function<int()>& work) {
   forget_untrusted_environment();
   keep_standard_streams();
   (void)std::signal(SIGPIPE, SIG_IGN);
-  if (const auto found = look_for_forbidden_calls(); !found) {
-    print_error(found.error());
-    return exit_code(found.error().kind);
-  }
+  answer_forbidden_calls();
   undo_openmp_binding();
   try {
     return work();

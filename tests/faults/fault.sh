@@ -310,7 +310,7 @@ case $case in
     [ "$status" -ne 77 ] || skip 'no seccomp filters here'
     ends_with 0
     out_says '^warning: .*mbind is refused here' ;;
-  sigsys) # a filter ends the process for calls that it can do without, or names the one that it cannot
+  sigsys) # a filter traps calls that it can do without, or one that it cannot and names
     calls=sigsys:mbind,set_mempolicy,get_mempolicy,move_pages
     for words in 'topology' 'features' 'latency --size 1 --time 50ms' 'exec --memory local -- true' \
       'exec --best-effort --cpus allowed --memory interleave:all -- true' 'matrix --dry-run'; do

@@ -1,6 +1,6 @@
 // refuse CALLS COMMAND...: runs a command for which the named system calls fail with EPERM, as the
 // default filters of containers make them. CALLS: mbind,set_mempolicy,get_mempolicy,move_pages.
-// After "sigsys:" they end the process instead, as Android's filter does. Exit 77 when this system
+// After "sigsys:" they bring a SIGSYS instead, as Android's filter does. Exit 77 when this system
 // takes no filter.
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -48,15 +48,15 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   std::vector<long> numbers;
   std::string list = argv[1];
-  const std::string kill = "sigsys:";
-  const bool kills = list.compare(0, kill.size(), kill) == 0;
-  if (kills) list.erase(0, kill.size());
+  const std::string trap = "sigsys:";
+  const bool traps = list.compare(0, trap.size(), trap) == 0;
+  if (traps) list.erase(0, trap.size());
   std::istringstream calls(list);
   for (std::string call; std::getline(calls, call, ',');) {
     numbers.push_back(number_of(call));
     if (numbers.back() < 0) return 2;
   }
-  if (!refuse(numbers, kills ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EPERM)) {
+  if (!refuse(numbers, traps ? SECCOMP_RET_TRAP : SECCOMP_RET_ERRNO | EPERM)) {
     std::perror("seccomp");
     return 77;
   }

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "base/environment.h"
-#include "base/forbidden_calls.h"
 #include "base/own_files.h"
 #include "base/signals.h"
 #include "base/unchecked_for_leaks.h"
@@ -70,7 +69,6 @@ std::string why_not_loaded(const MpiPlugin& plugin, const PluginFolder& folder) 
   } else if (!folder.top.empty()) {
     problem = why_not_trusted(folder.top, plugin.path);
   }
-  if (problem.empty()) problem = why_no_libnuma();  // MPI libraries bring it along
   return problem.empty() ? "" : plugin.path + " is not loaded: " + problem;
 }
 

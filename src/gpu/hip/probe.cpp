@@ -58,7 +58,7 @@ std::optional<DeviceState> state_of(const std::string& pci_address) {
 std::optional<std::pair<Library, std::string>> load(std::string& problem) {
   for (const char* version : hip_versions) {
     const std::string name = std::string("libamdhip64.so.") + version;
-    Library library(name.c_str(), "libamdhip64-5", true);
+    Library library(name.c_str(), "libamdhip64-5");
     if (library.problem().empty()) return std::pair(std::move(library), std::string(version));
     if (problem.empty() && !is_absent(library, name)) problem = library.problem();
   }

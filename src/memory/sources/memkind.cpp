@@ -38,7 +38,7 @@ struct LibMemkind {
   int (*create_pmem)(const char* folder, std::size_t most, Kind* kind) = nullptr;
   int (*destroy_kind)(Kind kind) = nullptr;
   void (*error_message)(int error, char* message, std::size_t bytes) = nullptr;
-  Library library{"libmemkind.so.0", "libmemkind0", true};
+  Library library{"libmemkind.so.0", "libmemkind0"};
 
   LibMemkind() {
     library.get(check_available, "memkind_check_available");
