@@ -3,14 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
-
-#include "base/error.h"
 
 namespace numatlas {
 namespace {
@@ -19,25 +15,20 @@ namespace fs = std::filesystem;
 
 constexpr const char* running_program = "/proc/self/exe";
 
-/// Of one file or folder; "" where nobody but those trusted may change it.
-std::string who_may_change(const fs::path& path, const struct stat& program) {
-  struct stat link {};
-  struct stat status {};
-  if (lstat(path.c_str(), &link) != 0 || stat(path.c_str(), &status) != 0)
-    return fmt::format("{}: {}", path.string(), errno_text(errno));
-  for (const uid_t owner : {link.st_uid, status.st_uid}) {
-    if (owner != 0 && owner != geteuid() && owner != program.st_uid) {
-      return fmt::format("{} belongs to user {}, who is neither root nor you", path.string(),
-                         owner);
-    }
-  }
-  if ((status.st_mode & S_IWOTH) != 0)
-    return fmt::format("every user may write to {}", path.string());
+/// Whether nobody else may change a file or folder, or the link that it is.
+bool is_trusted(const fs::path& path) {
+  struct stat program {
+  }, link{}, status{};
+  if (stat(running_program, &program) != 0 || lstat(path.c_str(), &link) != 0 ||
+      stat(path.c_str(), &status) != 0)
+    return false;
+  const auto is_known = [&](uid_t owner) {
+    return owner == 0 || owner == geteuid() || owner == program.st_uid;
+  };
   // Of files that were made with umask 002 the group is the owner's own, as that of the program.
-  const bool of_group = (status.st_mode & S_IWGRP) != 0;
-  if (of_group && status.st_uid != 0 && status.st_gid != program.st_gid)
-    return fmt::format("group {} may write to {}", status.st_gid, path.string());
-  return "";
+  const bool of_known_group = status.st_uid == 0 || status.st_gid == program.st_gid;
+  const mode_t others = of_known_group ? S_IWOTH : S_IWOTH | S_IWGRP;
+  return is_known(link.st_uid) && is_known(status.st_uid) && (status.st_mode & others) == 0;
 }
 
 }  // namespace
@@ -57,20 +48,11 @@ std::string build_folder() {
 }
 
 std::string why_not_trusted(const std::string& top, const std::string& file) {
-  struct stat program {};
-  if (stat(running_program, &program) != 0)
-    return fmt::format("{}: {}", running_program, errno_text(errno));
-  const fs::path inside =
-      fs::path(file).lexically_normal().lexically_relative(fs::path(top).lexically_normal());
-  if (inside.empty() || *inside.begin() == "..")
-    return fmt::format("{} does not lie in {}", file, top);
-  fs::path path = top;
-  std::string problem = who_may_change(path, program);
-  for (auto part = inside.begin(); problem.empty() && part != inside.end(); ++part) {
-    path /= *part;
-    problem = who_may_change(path, program);
+  for (fs::path path = fs::path(file).lexically_normal();; path = path.parent_path()) {
+    if (!is_trusted(path))
+      return fmt::format("others than root and you may change {}", path.string());
+    if (path == fs::path(top).lexically_normal() || path == path.root_path()) return "";
   }
-  return problem;
 }
 
 }  // namespace numatlas

@@ -12,7 +12,7 @@ namespace numatlas {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
+using ::testing::EndsWith;
 
 class OwnFiles : public ::testing::Test {
  protected:
@@ -39,7 +39,7 @@ TEST_F(OwnFiles, AreNotTrustedBelowAFolderOfAll) {
   for (const fs::path& path : {top_, top_ / "lib", top_ / "lib/mpi", file_}) {
     const fs::perms before = fs::status(path).permissions();
     fs::permissions(path, fs::perms(01777));  // sticky as /tmp is no better: a file can be added
-    EXPECT_EQ(problem(), "every user may write to " + path.string());
+    EXPECT_EQ(problem(), "others than root and you may change " + path.string());
     fs::permissions(path, before);
   }
   EXPECT_EQ(problem(), "");
@@ -50,7 +50,7 @@ TEST_F(OwnFiles, AreNotTrustedOfAnotherUserOrGroup) {
   constexpr unsigned nobody = 65534;
   for (const fs::path& path : {top_, top_ / "lib", file_}) {
     ASSERT_EQ(chown(path.c_str(), nobody, 0), 0);
-    EXPECT_THAT(problem(), HasSubstr(path.string() + " belongs to user 65534"));
+    EXPECT_THAT(problem(), EndsWith(" may change " + path.string()));
     ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
   }
   // Who belongs to a group that root lets write is root's affair.
@@ -66,14 +66,11 @@ TEST_F(OwnFiles, AreNotTrustedBehindALinkOfAnotherUser) {
   fs::create_symlink("../real.so", file_);
   EXPECT_EQ(problem(), "");
   ASSERT_EQ(lchown(file_.c_str(), nobody, nobody), 0);
-  EXPECT_THAT(problem(), HasSubstr("belongs to user 65534"));
+  EXPECT_THAT(problem(), EndsWith(" may change " + file_.string()));
 }
 
-TEST_F(OwnFiles, LieInTheirFolder) {
-  EXPECT_THAT(why_not_trusted((top_ / "lib").string(), (top_ / "lib/../x").string()),
-              HasSubstr("does not lie in"));
-  EXPECT_THAT(why_not_trusted(top_.string(), (top_ / "none").string()),
-              HasSubstr("No such file or directory"));
+TEST_F(OwnFiles, AreNotTrustedWhereThereAreNone) {
+  EXPECT_NE(why_not_trusted(top_.string(), (top_ / "none").string()), "");
 }
 
 TEST(BuildFolder, IsThatOfThisTest) {

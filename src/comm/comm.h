@@ -147,8 +147,7 @@ struct MpiPlugin {
   std::string path;
   std::string problem;  ///< why it cannot, or may not, be loaded; "" when it can
 };
-/// All plug-ins that there are, each loaded for a moment to see whether it can be, and those that
-/// this build made and that are missing.
+/// All plug-ins that there are, each loaded for a moment to see whether it can be.
 std::vector<MpiPlugin> list_mpi_plugins();
 
 }  // namespace numatlas

@@ -67,7 +67,8 @@ void add_build(std::vector<Feature>& features) {
   if (plugins.empty()) {
     features.push_back(
         {"build", "MPI", false,
-         "no plug-in: built without an MPI compiler (mpicc); `numatlas mpi-plugin` compiles one"});
+         "no plug-in: not installed, or built without an MPI compiler (mpicc); `numatlas "
+         "mpi-plugin` compiles one"});
   }
 }
 

@@ -3,11 +3,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <optional>
 #include <regex>
-#include <sstream>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -22,23 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view file_prefix = "numatlas_mpi_";
-constexpr std::string_view file_suffix = ".so";
-
-/// The names that a plug-in may have: those of the MPIs that the build knows, and those that it
-/// found.
-bool is_known(const std::string& name) {
-  constexpr std::string_view names[] = {NUMATLAS_MPI_NAMES};
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-/// Those that the build made.
-std::vector<std::string> built_names() {
-  std::vector<std::string> names;
-  std::istringstream list(NUMATLAS_BUILT_MPI);
-  for (std::string name; std::getline(list, name, ',');) names.push_back(name);
-  return names;
-}
+/// The names that a plug-in may have, sorted: those of the MPIs that the build knows, and those
+/// that it found.
+constexpr std::array known_names{NUMATLAS_MPI_NAMES};
 
 using Entry = const numatlas_mpi_table* (*)();
 
@@ -59,17 +45,6 @@ tl::unexpected<Error> loading_error(const MpiPlugin& plugin) {
   return fail(ErrorKind::unavailable,
               "MPI plug-in " + plugin.name + ": " + (reason ? reason : "dlopen failed"),
               "load the MPI module that numatlas was built with, or set LD_LIBRARY_PATH");
-}
-
-/// "" for a plug-in that may be loaded; nothing of any other is run.
-std::string why_not_loaded(const MpiPlugin& plugin, const PluginFolder& folder) {
-  std::string problem;
-  if (!is_known(plugin.name)) {
-    problem = "this build has no plug-in of that name";
-  } else if (!folder.top.empty()) {
-    problem = why_not_trusted(folder.top, plugin.path);
-  }
-  return problem.empty() ? "" : plugin.path + " is not loaded: " + problem;
 }
 
 }  // namespace
@@ -93,42 +68,25 @@ std::vector<PluginFolder> plugin_folders() {
 
 std::vector<MpiPlugin> find_mpi_plugins(std::span<const PluginFolder> folders) {
   std::vector<MpiPlugin> plugins;
-  for (const PluginFolder& folder : folders) {
-    std::error_code error;
-    for (fs::directory_iterator file(folder.path, error), end; !error && file != end;
-         file.increment(error)) {
-      const std::string name = file->path().filename();
-      if (!name.starts_with(file_prefix) || !name.ends_with(file_suffix)) continue;
-      MpiPlugin plugin;
-      plugin.name =
-          name.substr(file_prefix.size(), name.size() - file_prefix.size() - file_suffix.size());
-      plugin.path = file->path();
-      plugin.problem = why_not_loaded(plugin, folder);
-      const auto same = std::find_if(plugins.begin(), plugins.end(), [&](const MpiPlugin& other) {
-        return other.name == plugin.name;
-      });
-      if (same == plugins.end()) {
-        plugins.push_back(plugin);
-      } else if (!same->problem.empty() && plugin.problem.empty()) {
-        *same = plugin;
-      }
+  for (const std::string name : known_names) {
+    std::optional<MpiPlugin> found;
+    for (const PluginFolder& folder : folders) {
+      const fs::path path = fs::path(folder.path) / fmt::format("numatlas_mpi_{}.so", name);
+      std::error_code error;
+      if (!fs::exists(path, error)) continue;
+      const std::string problem =
+          folder.top.empty() ? "" : why_not_trusted(folder.top, path.string());
+      if (!found || (!found->problem.empty() && problem.empty()))
+        found = {name, path.string(),
+                 problem.empty() ? "" : path.string() + " is not loaded: " + problem};
     }
+    if (found) plugins.push_back(*found);
   }
-  std::sort(plugins.begin(), plugins.end(),
-            [](const MpiPlugin& a, const MpiPlugin& b) { return a.name < b.name; });
   return plugins;
 }
 
 std::vector<MpiPlugin> list_mpi_plugins() {
-  const auto folders = plugin_folders();
-  auto plugins = find_mpi_plugins(folders);
-  std::string places;
-  for (const PluginFolder& folder : folders) places += (places.empty() ? "" : ", ") + folder.path;
-  for (const std::string& name : built_names())
-    if (std::ranges::find(plugins, name, &MpiPlugin::name) == plugins.end())
-      plugins.push_back({name, "",
-                         fmt::format("built, but missing: {}{}{} is not in {}", file_prefix, name,
-                                     file_suffix, places)});
+  auto plugins = find_mpi_plugins(plugin_folders());
   for (MpiPlugin& plugin : plugins) {
     if (!plugin.problem.empty()) continue;
     // What Open MPI 5 loads along leaves 54 bytes behind when it is unloaded (Debian 13).
