@@ -14,7 +14,7 @@
 #include "engine/pace.h"
 #include "engine/real_engine.h"
 #include "engine/sharing.h"
-#include "gpu/buffers.h"
+#include "gpu/device_kernel.h"
 #include "memory/source.h"
 #include "placement/touch.h"
 #include "placement/kernel_calls.h"
@@ -257,8 +257,8 @@ Expected<void> RealEngine::allocate_for(const Flow& flow, Job& job) const {
     TRY(bind_thread({*place.cpu}));
   }
   const auto memory_for = [&](const Region& region) {
-    const auto* const device = flow.kernel.find<DeviceWork>();
-    return device != nullptr ? allocate_for_gpu(region, *device) : allocate(region);
+    const int gpu = on_gpu(flow.kernel) ? gpu_of(region.placement) : -1;
+    return gpu >= 0 ? allocate_on_gpu(region.bytes, gpu) : allocate(region);
   };
   job.buffer = TRY(memory_for(flow.region));
   if (flow.source) {

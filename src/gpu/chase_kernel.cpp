@@ -68,7 +68,7 @@ Expected<void> DeviceChase::attach() {
   DeviceRuntime& gpu = *device_.runtime;
   TRY(queue_.open());
   function_ = TRY(gpu.kernel(device_.device, "chase"));
-  const auto mapped = TRY(mapping_.map(device_, host_, bytes_, work_.pinning));
+  const auto mapped = TRY(mapping_.map(device_, host_, bytes_));
   delta_ = mapped - reinterpret_cast<DeviceAddress>(host_);
   const auto result = gpu.allocate(device_.device, Bytes{sizeof(std::uint64_t)});
   if (!result) return fail(result.error());

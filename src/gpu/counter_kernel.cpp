@@ -73,7 +73,7 @@ Expected<void> DeviceCounters::prepare(const KernelMemory& memory) {
 Expected<void> DeviceCounters::attach() {
   DeviceRuntime& gpu = *device_.runtime;
   if (of_host_) {
-    counters_ = TRY(mapping_.map(device_, host_, bytes_, work_.pinning));
+    counters_ = TRY(mapping_.map(device_, host_, bytes_));
   } else {
     TRY(queue_.reach(owner_));
   }

@@ -25,9 +25,28 @@ Expected<void> check_reach(const DeviceRef& device, int gpu, const DeviceRef& ow
 
 }  // namespace
 
+Expected<std::unique_ptr<Buffer>> allocate_on_gpu(Bytes bytes, int gpu) {
+  const auto device = TRY(find_device(gpu));
+  const auto address = device.runtime->allocate(device.device, bytes);
+  if (address)
+    return std::make_unique<Buffer>(
+        reinterpret_cast<void*>(*address), bytes.value, PolicyOutcome{"GPU memory", ""},
+        Buffer::Functions{
+            // A lost device has nothing to give back.
+            .free = [device, at = *address] { (void)device.runtime->free(device.device, at); },
+            .residency = [](const ProcessMappings&) { return Residency{}; }});
+  Error error = address.error();
+  if (error.kind == ErrorKind::resource) {
+    error.subject = "size";
+    error.message = fmt::format("{} on GPU {}, which has {}: {}", to_rounded_text(bytes), gpu,
+                                to_rounded_text(device.info().memory), error.message);
+    error.hint = "request less; another process may be using its memory";
+  }
+  return fail(std::move(error));
+}
+
 Expected<DeviceAddress> HostMapping::map(const DeviceRef& device, std::byte* host,
-                                         std::size_t bytes, Pinning pinning) {
-  if (pinning == Pinning::managed) return reinterpret_cast<DeviceAddress>(host);
+                                         std::size_t bytes) {
   device_ = device;
   TRY(device.runtime->pin(device.device, host, bytes, true));
   pinned_ = host;
@@ -66,9 +85,6 @@ Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spe
   }
   if (streams) return make_device_stream(spec, device, device, true);
   if (counts) return make_device_counters(spec, device, device, true);
-  // What the host reads of managed memory would come back to it.
-  if (chase != nullptr && work.pinning == Pinning::managed)
-    return make_memory_chase(spec, device, device);
   if (chase != nullptr) {
     if (chase->caches == HostCaches::cold && !can_flush())
       return fail_about(ErrorKind::unavailable, "--caches cold",

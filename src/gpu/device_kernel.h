@@ -12,6 +12,7 @@
 #include "gpu/runtime.h"
 #include "kernels/kernel.h"
 #include "machine/machine.h"
+#include "memory/buffer.h"
 
 namespace numatlas {
 
@@ -50,6 +51,10 @@ class DeviceKernel : public Kernel {
   virtual DeviceReport take_report() = 0;
 };
 
+/// Memory of GPU number `gpu`; data() is an address of the GPU's, not to be touched. Errors:
+/// unavailable (no such GPU), resource (about "size").
+Expected<std::unique_ptr<Buffer>> allocate_on_gpu(Bytes bytes, int gpu);
+
 /// Of any kernel that is on_gpu. `from`, `to`: the GPUs whose memory is copied from and to, -1 for
 /// the host's; where nothing is copied `to` is where the memory is. Errors: unavailable (no such
 /// GPU; what its driver lacks).
@@ -58,16 +63,14 @@ Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spe
 
 // Internal: the kernels behind make_device_kernel.
 
-/// Memory of the host as kernels of a GPU find it: pinned while this stands; managed memory as it
-/// is, as the driver moves its pages to whoever uses them.
+/// Memory of the host as kernels of a GPU find it: pinned while this stands.
 class HostMapping {
  public:
   HostMapping() = default;
   HostMapping(const HostMapping&) = delete;
   HostMapping& operator=(const HostMapping&) = delete;
   ~HostMapping() { unmap(); }
-  Expected<DeviceAddress> map(const DeviceRef& device, std::byte* host, std::size_t bytes,
-                              Pinning pinning);
+  Expected<DeviceAddress> map(const DeviceRef& device, std::byte* host, std::size_t bytes);
   void unmap();
 
  private:

@@ -29,7 +29,6 @@ struct DeviceInfo {
   Bytes memory;
   std::optional<int> copy_engines;  ///< copies that it can do at the same time
   bool maps_host_memory = false;    ///< pinned memory of the host can be read by its kernels
-  bool managed_memory = false;      ///< memory that moves between host and GPU
   int multiprocessors = 1;
   int threads = 1;                       ///< the most that a multiprocessor has at a time
   std::optional<Bytes> shared_cache;     ///< of all multiprocessors together: the second level
@@ -75,11 +74,6 @@ class DeviceRuntime {
   /// Pins memory of the host; `mapped`: kernels of the GPU may read it as well.
   Expected<void> pin(int device, void* start, std::size_t bytes, bool mapped);
   Expected<void> unpin(int device, void* start);
-  /// Pinned (and mapped) memory of the driver's own, untouched by us.
-  Expected<void*> allocate_pinned(int device, Bytes bytes);
-  Expected<void> free_pinned(int device, void* start);
-  Expected<void*> allocate_managed(int device, Bytes bytes);
-  Expected<void> free_managed(int device, void* start);
   /// Where a kernel of the device finds pinned, mapped memory of the host.
   Expected<DeviceAddress> mapped_address(int device, void* start);
 

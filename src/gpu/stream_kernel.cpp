@@ -153,7 +153,7 @@ Expected<void> DeviceStream::prepare(const KernelMemory& memory) {
 Expected<void> DeviceStream::attach() {
   DeviceRuntime& gpu = *device_.runtime;
   if (of_host_) {
-    start_ = TRY(mapping_.map(device_, host_, work_.bytes.value, work_.pinning));
+    start_ = TRY(mapping_.map(device_, host_, work_.bytes.value));
   } else {
     TRY(queue_.reach(owner_));
   }

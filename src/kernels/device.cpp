@@ -20,10 +20,8 @@ constexpr Preparation of_device{0.1, 0.005, 0.02};
 const char* name_of(Pinning pinning) {
   switch (pinning) {
     case Pinning::pinned: return "pinned";
-    case Pinning::driver: return "driver";
     case Pinning::pageable: return "pageable";
     case Pinning::zero_copy: return "zero-copy";
-    case Pinning::managed: return "managed";
   }
   return "pinned";
 }

@@ -12,13 +12,11 @@
 
 namespace numatlas {
 
-/// How a GPU gets at memory of the host: copies of memory that was pinned for them, of memory that
-/// its driver allocated pinned, of memory as it is (which the driver copies by way of its own),
-/// reads and writes of its kernels over the link, copies of memory that the driver may move.
-enum class Pinning { pinned, driver, pageable, zero_copy, managed };
-inline constexpr std::array all_pinnings{Pinning::pinned, Pinning::driver, Pinning::pageable,
-                                         Pinning::zero_copy, Pinning::managed};
-const char* name_of(Pinning pinning);  ///< "pinned", "driver", "pageable", "zero-copy", "managed"
+/// How a GPU gets at memory of the host: copies of memory that was pinned for them, of memory as it
+/// is (which the driver copies by way of its own), reads and writes of its kernels over the link.
+enum class Pinning { pinned, pageable, zero_copy };
+inline constexpr std::array all_pinnings{Pinning::pinned, Pinning::pageable, Pinning::zero_copy};
+const char* name_of(Pinning pinning);  ///< "pinned", "pageable", "zero-copy"
 
 /// What CPUs have of a line when a GPU loads it: fetched a moment ago, or flushed from all caches.
 enum class HostCaches { warm, cold };

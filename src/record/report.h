@@ -40,8 +40,7 @@ struct GpuResult {
   int gpu = 0;            ///< as `gpu:N`
   std::string direction;  ///< "h2d", "d2h", "p2p"; "" of the chase
   std::string name, pci_address;
-  /// "pinned", "driver", "pageable", "zero-copy", "managed"; "" between GPUs.
-  std::string pinning;
+  std::string pinning;  ///< "pinned", "pageable", "zero-copy"; "" between GPUs
   /// Of the chase: what the CPUs had of a line, "warm", "cold"; in memory of a GPU which of its
   /// caches may answer a load: "cached" (all), "l2".
   std::string caches;

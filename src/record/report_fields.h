@@ -157,7 +157,7 @@ void list_fields(auto& f, Of<GpuResult> auto& g) {
   f("direction", g.direction, "h2d, d2h, p2p; null of the pointer chase");
   f("name", g.name, "as its driver calls it");
   f("pci_address", g.pci_address, "domain:bus:device.function");
-  f("pinning", g.pinning, "pinned, driver, pageable, zero-copy, managed");
+  f("pinning", g.pinning, "pinned, pageable, zero-copy");
   f("caches", g.caches, "of the chase: warm, cold (the CPUs'); cached, l2 (the GPU's)");
   f("copies_per_step", g.copies_per_step, "copies timed together");
   f("loads_per_step", g.loads_per_step, "loads timed together");

@@ -10,7 +10,6 @@
 
 #include "base/add_once.h"
 #include "base/ids.h"
-#include "gpu/buffers.h"
 #include "gpu/runtime.h"
 #include "memory/source.h"
 #include "run/flows.h"

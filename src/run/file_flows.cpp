@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "gpu/buffers.h"
 #include "memory/source.h"
 #include "run/device_flows.h"
 #include "run/flows.h"

@@ -13,7 +13,6 @@
 #include "base/whole.h"
 #include "comm/launcher.h"
 #include "compare/places.h"
-#include "gpu/buffers.h"
 #include "memory/source.h"
 #include "report/openmetrics.h"
 #include "report/reporter.h"

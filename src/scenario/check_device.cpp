@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "gpu/buffers.h"
 #include "kernels/traits.h"
 #include "memory/source.h"
 #include "scenario/scenario_file.h"

@@ -304,7 +304,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{TO_GPU "pin = \"zero-copy\"\nsource = { memory = \"gpu:1\" }",
             "8:1: pin: zero-copy is of memory of the host, and this copy is between GPUs", ""},
         Bad{TO_GPU "pin = \"zerocopy\"",
-            "8:1: pin: 'zerocopy' is not one of pinned, driver, pageable, zero-copy, managed",
+            "8:1: pin: 'zerocopy' is not one of pinned, pageable, zero-copy",
             "did you mean zero-copy?"},
         Bad{TO_GPU "pages = \"thp\"", "8:1: pages: memory of a GPU has no choice of pages",
             "host side in source"},

@@ -55,7 +55,6 @@ TEST(Devices, TheirFacts) {
   EXPECT_EQ(last.memory, Bytes{std::uint64_t{1} << 30});
   EXPECT_EQ(last.copy_engines, 2);
   EXPECT_TRUE(last.maps_host_memory);
-  EXPECT_TRUE(last.managed_memory);
 }
 
 TEST(Devices, Found) {
@@ -163,16 +162,6 @@ TEST(Memory, PinAndUnpin) {
   EXPECT_THAT(full_hint(not_memory), HasSubstr("does not pin this memory"));
 }
 
-TEST(Memory, OfTheDriver) {
-  constexpr Bytes bytes{8192};
-  void* const pinned = must(gpu().allocate_pinned(0, bytes));
-  std::memset(pinned, 1, bytes.value);
-  must(gpu().free_pinned(0, pinned));
-  void* const managed = must(gpu().allocate_managed(1, bytes));
-  std::memset(managed, 1, bytes.value);
-  must(gpu().free_managed(1, managed));
-}
-
 TEST(Memory, UsedUp) {
   const DeviceAddress most = must(gpu().allocate(0, Bytes{60000}));
   const Error none = refused(gpu().allocate(0, Bytes{60000}));
@@ -186,7 +175,6 @@ TEST(Memory, UsedUp) {
 TEST(Events, OrderAndTimes) {
   // 4 MiB a second: 64 KiB take 1/64 s, as the fake promises.
   Timed copy{0};
-  std::memset(copy.host, 3, 1 << 20);
   copy.submit(1 << 16);
   must(gpu().wait_for_event(0, copy.end));
   EXPECT_GE(copy.seconds(copy), 0.99 / 64);
@@ -203,8 +191,6 @@ TEST(Events, NotYet) {
 TEST(Events, SerialNeverOverlaps) {
   // Queued crosswise by two threads; of two copies one begins when the other has ended.
   Timed first{0}, second{0};
-  std::memset(first.host, 3, 1 << 20);
-  std::memset(second.host, 3, 1 << 20);
   for (int round = 0; round < 5; ++round) {
     std::thread beside([&] { second.submit(1 << 14); });
     first.submit(1 << 14);
@@ -321,12 +307,11 @@ TEST(Kernels, CompiledOnce) {
 TEST(Features, OldDriver) {
   round_trip(0, true, 1);
   std::vector<unsigned char> memory(64);
-  for (const Error& error :
-       {refused(gpu().allocate_managed(0, Bytes{64})), refused(gpu().can_reach_peer(0, 1)),
-        refused(gpu().reach_peer(0, 1)), refused(gpu().kernel(0, "chase")),
-        refused(gpu().launch(0, nullptr, nullptr, 1, 1, nullptr)),
-        refused(gpu().copy_between(0, nullptr, 1, 0, 0, 0, 1)),
-        refused(gpu().mapped_address(0, memory.data()))}) {
+  for (const Error& error : {refused(gpu().can_reach_peer(0, 1)), refused(gpu().reach_peer(0, 1)),
+                             refused(gpu().kernel(0, "chase")),
+                             refused(gpu().launch(0, nullptr, nullptr, 1, 1, nullptr)),
+                             refused(gpu().copy_between(0, nullptr, 1, 0, 0, 0, 1)),
+                             refused(gpu().mapped_address(0, memory.data()))}) {
     EXPECT_EQ(error.kind, ErrorKind::unavailable) << full_text(error);
     EXPECT_THAT(full_text(error), StartsWith("the CUDA driver has no cu"));
   }

@@ -83,18 +83,21 @@ struct Timed {
   EventHandle start = must(gpu().create_event(device, false));
   EventHandle end = must(gpu().create_event(device, true));
   DeviceAddress memory = must(gpu().allocate(device, Bytes{1 << 20}));
-  void* host = must(gpu().allocate_pinned(device, Bytes{1 << 20}));
+  std::vector<unsigned char> host = std::vector<unsigned char>(1 << 20, 3);
 
+  explicit Timed(int its_device) : device(its_device) {
+    must(gpu().pin(device, host.data(), host.size(), false));
+  }
   ~Timed() {
     must(gpu().destroy_stream(device, stream));
     must(gpu().destroy_event(device, start));
     must(gpu().destroy_event(device, end));
     must(gpu().free(device, memory));
-    must(gpu().free_pinned(device, host));
+    must(gpu().unpin(device, host.data()));
   }
   void submit(std::size_t bytes) {
     must(gpu().record(device, start, stream));
-    must(gpu().copy(device, stream, CopyWay::host_to_device, memory, host, bytes));
+    must(gpu().copy(device, stream, CopyWay::host_to_device, memory, host.data(), bytes));
     must(gpu().record(device, end, stream));
   }
   double seconds(const Timed& from) { return must(gpu().elapsed(device, from.start, end)); }

@@ -41,17 +41,6 @@ TEST_F(Real, RoundTrips) {
   }
 }
 
-TEST_F(Real, DriversMemory) {
-  constexpr Bytes bytes{1 << 20};
-  void* const pinned = must(gpu().allocate_pinned(0, bytes));
-  std::memset(pinned, 1, bytes.value);
-  must(gpu().free_pinned(0, pinned));
-  if (!gpu().devices()[0].managed_memory) return;
-  void* const managed = must(gpu().allocate_managed(0, bytes));
-  std::memset(managed, 1, bytes.value);
-  must(gpu().free_managed(0, managed));
-}
-
 TEST_F(Real, EventsInOrder) {
   Timed copy{0};
   std::memset(copy.host, 3, 1 << 20);

@@ -1,7 +1,6 @@
 // A GPU's own memory, as its kernels see it: latency by size, bandwidth by kernel.
 #include "benchmarks/gpu/gpu.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -58,10 +57,6 @@ void add_options(Options& own, CLI::App& app) {
                    "which caches of the GPU may answer a load of the chase\n"
                    "cached: all of them; l2: those that its multiprocessors share, past the one "
                    "that each has"));
-  rare(add_choice(app, "--pin", own.pinning, named(std::array{Pinning::pinned, Pinning::managed}),
-                  "how a GPU gets at the host's memory (--memory bind:0)\n"
-                  "pinned: over the link, where it is; managed: the driver may move its pages to "
-                  "the GPU (default: pinned)"));
   rare(add_value(app, "--blocks", own.blocks_text, "N",
                  "blocks of threads of a launch (default: the fastest of several numbers, which is "
                  "shown)"));

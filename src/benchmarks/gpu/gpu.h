@@ -23,8 +23,7 @@ struct Options {
                                  Operation::scale, Operation::add,   Operation::triad};
   std::vector<Bytes> latency_sizes, sizes;  ///< empty: usual ones
   std::vector<GpuLoads> loads{GpuLoads::cached};
-  Pinning pinning = Pinning::pinned;  ///< of the host's memory; or managed
-  unsigned blocks = 0;                ///< of a launch; 0: as many as are fastest
+  unsigned blocks = 0;  ///< of a launch; 0: as many as are fastest
 
   std::vector<bool Options::*> measures;
   std::string blocks_text, gpus_text, latency_size_text, size_text;

@@ -91,16 +91,6 @@ TEST(GpuPlan, MemoryOfAnotherGpuAndOfTheHost) {
                                            "gpu 0 copy 256MiB memory bind:1 base"));
 }
 
-TEST(GpuPlan, ManagedMemory) {
-  const auto plan =
-      plan_on("gpu", {"--gpus", "0", "--memory", "bind:1", "--pin", "managed"}, four_gpus());
-  ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->front().head.name, "gpu 0 latency 64MiB memory bind:1 managed base");
-  const Flow& flow = plan->back().scenario.flows.at(0);
-  EXPECT_EQ(flow.kernel.find<DeviceWork>()->pinning, Pinning::managed);
-  EXPECT_EQ(plan_error("gpu", {"--pin", "managed"}).subject, "--pin");
-}
-
 TEST(GpuPlan, LatencyAndBandwidthOnGpus) {
   const auto latency = plan_on("latency", {"--on", "gpu:1", "--size", "2MiB"}, four_gpus());
   ASSERT_TRUE(latency);

@@ -192,15 +192,12 @@ KernelSpec kernel_of(const Options& own, const Case& now, int gpu, bool of_gpu) 
   if (now.measure == "latency") {
     DeviceChaseParameters chase;
     chase.gpu = gpu;
-    chase.pinning = own.pinning;
-    chase.loads =
-        of_gpu || own.pinning == Pinning::managed ? usual_gpu_loads : usual_loads(now.size);
+    chase.loads = of_gpu ? usual_gpu_loads : usual_loads(now.size);
     chase.loads_by = now.loads;
     return {chase};
   }
   DeviceStreamParameters stream;
   stream.gpu = gpu;
-  stream.pinning = own.pinning;
   stream.operation = now.kernel;
   stream.bytes = now.size;
   stream.passes = usual_passes(now.size, of_gpu);
@@ -286,11 +283,7 @@ Expected<void> add_points(const Options& own, const PlanInput& input, const std:
                           const std::optional<MemorySpec>& memory, Plan& plan) {
   const bool of_host = is_of_host(memory);
   const std::vector<PageKind> pages = of_host ? input.pages : std::vector{PageKind::base};
-  std::string place = place_of(memory);
-  if (own.pinning == Pinning::managed) {
-    if (!of_host) return fail_usage("--pin", "applies only to host memory", "add --memory bind:0");
-    place += " managed";
-  }
+  const std::string place = place_of(memory);
   std::vector<std::vector<int>> groups{gpus};
   if (!own.together) {
     groups.clear();

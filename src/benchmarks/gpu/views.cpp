@@ -19,9 +19,6 @@ namespace numatlas::benchmark_gpu {
 
 std::string memory_words(const std::string& memory) {
   if (memory == "own") return "its own memory";
-  constexpr std::string_view managed = " managed";
-  if (memory.ends_with(managed))
-    return "managed " + memory_words(memory.substr(0, memory.size() - managed.size()));
   constexpr std::string_view gpu = "gpu:";
   if (memory.starts_with(gpu)) return "memory of GPU " + memory.substr(gpu.size());
   return "memory of " + place_words(memory);

@@ -12,7 +12,6 @@
 #include <CLI/CLI.hpp>
 
 #include "benchmarks/device_totals.h"
-#include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"
 #include "kernels/stream_loops.h"
 #include "memory/source.h"

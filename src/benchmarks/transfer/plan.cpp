@@ -15,7 +15,6 @@
 
 #include "base/units.h"
 #include "benchmarks/axes.h"
-#include "gpu/buffers.h"
 #include "memory/source.h"
 #include "run/device_flows.h"
 #include "run/flows.h"
@@ -128,12 +127,6 @@ Flow copy_flow(const PlanInput& input, int worker, int from, int to, const Case&
 /// One direction of one GPU's copies on a host; nullopt, and why, where it cannot be.
 std::optional<Flow> flow_at(const Options& own, const PlanInput& input, int host, int gpu,
                             const Case& now, std::set<int>& taken, std::optional<Error>& skip) {
-  const bool of_driver = now.pinning == Pinning::driver || now.pinning == Pinning::managed;
-  if (of_driver && now.pages != PageKind::base) {
-    skip = Error{ErrorKind::unavailable,
-                 fmt::format("--pin {} has base pages only", name_of(now.pinning)), ""};
-    return std::nullopt;
-  }
   const Machine& machine = input.machines[static_cast<std::size_t>(host)];
   const auto worker =
       caller_for(input, host, *find_gpu(machine, gpu), now.memory, own.caller, taken);

@@ -51,10 +51,8 @@ void add_options(Options& own, CLI::App& app) {
               "direction of copies: host to device (h2d), device to host (d2h), or both at once");
   add_choices(app, "--pin", own.pinnings, named(all_pinnings),
               "how GPUs access host memory\n"
-              "pinned is our own memory registered with the driver; driver is allocated by the "
-              "driver under the requested policy; pageable is not pinned; zero-copy is pinned and "
-              "accessed by a GPU kernel; managed migrates between host and GPU. driver and managed "
-              "have base pages only and no persistent memory");
+              "pinned is registered with the driver; pageable is not; zero-copy is pinned and "
+              "accessed by a GPU kernel");
   add_value(app, "--size", own.size_text, "SIZES",
             "bytes per copy: 512 (MiB), 48KiB, 4KiB-2GiB or a list (default: 128 MiB)\n"
             "A range has the powers of two. They are multiples of 16; the default is less where a "

@@ -16,7 +16,6 @@
 #include "engine/sharing.h"
 #include "engine/simulated/null_gpu.h"
 #include "engine/simulated/null_groups.h"
-#include "gpu/buffers.h"
 #include "kernels/kind.h"
 #include "kernels/permutation.h"
 #include "machine/cache_share.h"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"
 #include "kernels/kernel.h"
 #include "machine/pci_link.h"
@@ -18,7 +17,7 @@ namespace {
 constexpr double link_part = 0.9;
 constexpr double usual_link = 25.0;  // bytes a nanosecond
 // Of each way to the host's memory, against copies of pinned memory.
-constexpr double pageable_part = 0.25, zero_copy_part = 0.8, managed_part = 0.2;
+constexpr double pageable_part = 0.25, zero_copy_part = 0.8;
 // Of memory beside another socket's CPUs; with the other direction under way on the same GPU.
 constexpr double remote_part = 0.75, both_part = 0.85;
 constexpr double queued_ns = 1'500, waited_ns = 8'000;
@@ -33,11 +32,9 @@ constexpr double pin_rate = 8.0, unpin_rate = 40.0;  // bytes a nanosecond
 
 double part_of(Pinning pinning) {
   switch (pinning) {
-    case Pinning::pinned:
-    case Pinning::driver: return 1;
+    case Pinning::pinned: return 1;
     case Pinning::pageable: return pageable_part;
     case Pinning::zero_copy: return zero_copy_part;
-    case Pinning::managed: return managed_part;
   }
   return 1;
 }
@@ -140,7 +137,7 @@ DeviceReport null_gpu_report(const Machine& machine, const Flow& flow, const Tra
   if (in_place && gpu_of(flow.region.placement) >= 0) return report;
   if (gpu_of(flow.region.placement) >= 0 && flow.source && gpu_of(flow.source->placement) >= 0) {
     report.route = "direct";
-  } else if (work.pinning == Pinning::pinned || work.pinning == Pinning::zero_copy) {
+  } else if (work.pinning != Pinning::pageable) {
     report.pin_seconds = {bytes / pin_rate * 1e-9};
     report.unpin_seconds = {bytes / unpin_rate * 1e-9};
   }

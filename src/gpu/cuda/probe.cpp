@@ -79,7 +79,6 @@ RuntimeState probe_cuda() {
   vendor.later_version = "requires a later NVIDIA driver";
   vendor.attributes = {.copy_engines = 40,
                        .maps_host_memory = 19,
-                       .managed_memory = 83,
                        .multiprocessors = 16,
                        .threads = 39,
                        .shared_cache = 38,

@@ -50,13 +50,8 @@ struct DriverApi {
   Entry<void*, std::size_t, unsigned> host_register{
       symbols, name("cuMemHostRegister_v2", "hipHostRegister")};
   Entry<void*> host_unregister{symbols, name("cuMemHostUnregister", "hipHostUnregister")};
-  Entry<void**, std::size_t, unsigned> host_alloc{symbols, name("cuMemHostAlloc", "hipHostMalloc"),
-                                                  Need::feature};
-  Entry<void*> host_free{symbols, name("cuMemFreeHost", "hipHostFree"), Need::feature};
   Entry<Address*, void*, unsigned> host_address{
       symbols, name("cuMemHostGetDevicePointer_v2", "hipHostGetDevicePointer"), Need::feature};
-  Entry<Address*, std::size_t, unsigned> managed_alloc{
-      symbols, name("cuMemAllocManaged", "hipMallocManaged"), Need::feature};
   Entry<Address*, std::size_t> alloc{symbols, name("cuMemAlloc_v2", "hipMalloc")};
   Entry<Address> free{symbols, name("cuMemFree_v2", "hipFree")};
 
@@ -121,8 +116,6 @@ struct DriverApi {
 // Flags, which have the same values in both.
 namespace driver_flag {
 inline constexpr unsigned register_portable = 1, register_mapped = 2;
-inline constexpr unsigned alloc_portable = 1, alloc_mapped = 2;
-inline constexpr unsigned managed_attach_global = 1;
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_default = 0, event_blocking_sync = 1;
 }  // namespace driver_flag
@@ -136,12 +129,11 @@ struct Vendor {
   std::string later_version;  ///< what to do where the library lacks a call
   /// Numbers of attributes of devices.
   struct Attributes {
-    int copy_engines = 0, maps_host_memory = 0, managed_memory = 0;
+    int copy_engines = 0, maps_host_memory = 0;
     int multiprocessors = 0, threads = 0;  ///< the most threads of one of them
     int shared_cache = 0;                  ///< bytes
     int memory_clock = 0, bus_width = 0;   ///< kHz, bits
   } attributes;
-  unsigned pinned_flags = 0;           ///< of host_alloc, beside the common ones
   std::string (*version_text)(int){};  ///< "12.4" of 12040
   /// Why the driver does not start with an error of this number, and what to do.
   std::pair<std::string, std::string> (*start_problem)(int code){};

@@ -46,14 +46,6 @@ struct CurrentDevice {
 };
 thread_local CurrentDevice current_device;
 
-/// Addresses of the host that a driver has as numbers.
-void* host_pointer(DeviceAddress address) {
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
-}
-DeviceAddress address_of(void* pointer) {
-  return static_cast<DeviceAddress>(reinterpret_cast<std::uintptr_t>(pointer));
-}
-
 }  // namespace
 
 /// Calls with their errors in words, and the device that a call is for made current in the calling
@@ -208,7 +200,6 @@ void DeviceRuntime::Driver::read_device(int index) {
   const int engines = attribute(number.copy_engines);
   if (engines > 0) info.copy_engines = engines;
   info.maps_host_memory = attribute(number.maps_host_memory) != 0;
-  info.managed_memory = attribute(number.managed_memory) != 0;
   info.multiprocessors = std::max(1, attribute(number.multiprocessors));
   info.threads = std::max(1, attribute(number.threads));
   const int cache = attribute(number.shared_cache);
@@ -256,25 +247,6 @@ Expected<void> DeviceRuntime::unpin(int device, void* start) {
   return driver_->call_on(device, driver_->api.host_unregister, start);
 }
 
-Expected<void*> DeviceRuntime::allocate_pinned(int device, Bytes bytes) {
-  return driver_->value_on(device, driver_->api.host_alloc, bytes.value,
-                           alloc_portable | alloc_mapped | driver_->vendor.pinned_flags);
-}
-
-Expected<void> DeviceRuntime::free_pinned(int device, void* start) {
-  return driver_->call_on(device, driver_->api.host_free, start);
-}
-
-/// Addresses of managed memory are the same on both sides.
-Expected<void*> DeviceRuntime::allocate_managed(int device, Bytes bytes) {
-  return driver_->value_on(device, driver_->api.managed_alloc, bytes.value, managed_attach_global)
-      .map(host_pointer);
-}
-
-Expected<void> DeviceRuntime::free_managed(int device, void* start) {
-  return free(device, address_of(start));
-}
-
 Expected<DeviceAddress> DeviceRuntime::mapped_address(int device, void* start) {
   return driver_->value_on(device, driver_->api.host_address, start, 0U);
 }
@@ -302,7 +274,8 @@ Expected<void> DeviceRuntime::copy(int device, StreamHandle stream, CopyWay way,
     case CopyWay::within_device: break;
   }
   // The other side of a copy within the device is an address of it as well.
-  return driver_->call_on(device, api.within, address, address_of(host), bytes, stream);
+  return driver_->call_on(device, api.within, address, reinterpret_cast<DeviceAddress>(host), bytes,
+                          stream);
 }
 
 Expected<void> DeviceRuntime::copy_between(int stream_device, StreamHandle stream, int to,

@@ -86,13 +86,11 @@ RuntimeState probe_hip() {
   // The same numbers in ROCm 5, 6 and 7.
   vendor.attributes = {.copy_engines = 2,
                        .maps_host_memory = 3,
-                       .managed_memory = 24,
                        .multiprocessors = 63,
                        .threads = 57,
                        .shared_cache = 19,
                        .memory_clock = 60,
                        .bus_width = 59};
-  vendor.pinned_flags = 0x20000000;  // hipHostMallocNumaUser: where the thread's memory policy says
   // 50221153 is 5.2.21153: major * 10^7 + minor * 10^5 + patch.
   vendor.version_text = [](int version) {
     return fmt::format("{}.{}", version / 10'000'000, version / 100'000 % 100);

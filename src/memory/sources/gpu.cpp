@@ -1,5 +1,5 @@
 // Memory of a GPU itself: gpu:N, which only copies of GPUs reach. Its driver gives it
-// (gpu/buffers.h), and says what it has when it is asked for some.
+// (gpu/device_kernel.h), and says what it has when it is asked for some.
 #include <fmt/format.h>
 
 #include <charconv>

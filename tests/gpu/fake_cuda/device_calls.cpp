@@ -1,6 +1,4 @@
 // Devices, contexts, memory of both sides.
-#include <sys/mman.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -63,31 +61,6 @@ std::string size_text(std::size_t bytes) {
 
 constexpr std::size_t alignment = 512;  // as the real driver's allocations
 
-/// Sizes of what was mapped: memory of the host, whose pages have to be fresh ones, as a policy may
-/// be in force that says where.
-std::mutex mapped_mutex;
-std::map<void*, std::size_t>& mapped() {
-  static std::map<void*, std::size_t> sizes;
-  return sizes;
-}
-
-void* new_host_memory(std::size_t bytes, bool with_pages) {
-  void* const start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | (with_pages ? MAP_POPULATE : 0), -1, 0);
-  if (start == MAP_FAILED) return nullptr;
-  const std::lock_guard lock(mapped_mutex);
-  mapped()[start] = bytes;
-  return start;
-}
-
-void free_memory(void* start) {
-  const std::lock_guard lock(mapped_mutex);
-  const auto found = mapped().find(start);
-  if (found == mapped().end()) return std::free(start);
-  munmap(start, found->second);
-  mapped().erase(found);
-}
-
 void* new_memory(std::size_t bytes) {
   return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
@@ -125,7 +98,7 @@ FAKE_CUDA cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
 FAKE_CUDA cuDeviceGetAttribute(int* value, int attribute, int device) {
   // Two multiprocessors of 256 threads, a cache of 1 MiB, 512 bits at 1 GHz: 128 GB/s.
   static const std::map<int, int> values{{16, 2},           {19, 1},   {36, 1000000}, {37, 512},
-                                         {38, 1024 * 1024}, {39, 256}, {40, 2},       {83, 1}};
+                                         {38, 1024 * 1024}, {39, 256}, {40, 2}};
   const auto found = values.find(attribute);
   *value = found == values.end() ? 0 : found->second;
   return about("cuDeviceGetAttribute", device);
@@ -170,32 +143,29 @@ FAKE_CUDA cuMemHostAlloc(void** start, std::size_t bytes, unsigned flags) {
   const std::string text = size_text(bytes) + " flags=" + std::to_string(flags);
   if (const int code = fake::begin("cuMemHostAlloc", text, true)) return code;
   if (bytes == 0) return fake::invalid_value;
-  *start = new_host_memory(bytes, true);
+  *start = new_memory(bytes);
   return *start == nullptr ? fake::out_of_memory : fake::pinned().add(*start, bytes);
 }
 FAKE_CUDA cuMemFreeHost(void* start) {
   if (const int code = fake::begin("cuMemFreeHost", "", true)) return code;
   for (auto& device : fake::devices()) device->drain();
   if (fake::pinned().remove(start) != 0) return fake::invalid_value;
-  free_memory(start);
+  std::free(start);
   return 0;
 }
 
-int fake::allocate(Address* address, std::size_t bytes, bool managed) {
+FAKE_CUDA cuMemAlloc_v2(Address* address, std::size_t bytes) {
+  if (const int code = fake::begin("cuMemAlloc", size_text(bytes), true)) return code;
   if (bytes == 0) return fake::invalid_value;
   Device& device = *fake::current();
   const std::lock_guard lock(device.mutex);
   if (bytes > fake::settings().memory - device.used) return fake::out_of_memory;
-  void* const memory = managed ? new_host_memory(bytes, false) : new_memory(bytes);
+  void* const memory = new_memory(bytes);
   if (memory == nullptr) return fake::out_of_memory;
   *address = reinterpret_cast<std::uintptr_t>(memory);
   device.memory[*address] = bytes;
   device.used += bytes;
   return 0;
-}
-FAKE_CUDA cuMemAlloc_v2(Address* address, std::size_t bytes) {
-  if (const int code = fake::begin("cuMemAlloc", size_text(bytes), true)) return code;
-  return fake::allocate(address, bytes, false);
 }
 FAKE_CUDA cuMemFree_v2(Address address) {
   if (const int code = fake::begin("cuMemFree", size_text(0), true)) return code;
@@ -206,6 +176,6 @@ FAKE_CUDA cuMemFree_v2(Address address) {
   if (found == device.memory.end()) return fake::invalid_value;
   device.used -= found->second;
   device.memory.erase(found);
-  free_memory(reinterpret_cast<void*>(address));
+  std::free(reinterpret_cast<void*>(address));
   return 0;
 }

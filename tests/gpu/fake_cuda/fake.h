@@ -179,9 +179,6 @@ std::int64_t now();
 /// without a current context, and when it is lost.
 int begin(const char* name, const std::string& arguments, bool of_a_device);
 
-/// Memory of the current device, or (managed) of both sides; a number of the driver's.
-int allocate(Address* address, std::size_t bytes, bool managed);
-
 }  // namespace fake
 
 #define FAKE_CUDA extern "C" __attribute__((visibility("default"))) int

@@ -26,10 +26,7 @@ int cuDevicePrimaryCtxRetain(void**, int);
 int cuCtxSetCurrent(void*);
 int cuMemHostRegister_v2(void*, std::size_t, unsigned);
 int cuMemHostUnregister(void*);
-int cuMemHostAlloc(void**, std::size_t, unsigned);
-int cuMemFreeHost(void*);
 int cuMemHostGetDevicePointer_v2(Address*, void*, unsigned);
-int cuMemAllocManaged(Address*, std::size_t, unsigned);
 int cuMemAlloc_v2(Address*, std::size_t);
 int cuMemFree_v2(Address);
 int cuMemcpyHtoDAsync_v2(Address, const void*, std::size_t, void*);
@@ -76,8 +73,8 @@ FAKE_CUDA hipDeviceTotalMem(std::size_t* bytes, int device) {
 }
 FAKE_CUDA hipDeviceGetAttribute(int* value, int attribute, int device) {
   // HIP's numbers, and CUDA's.
-  static const std::map<int, int> numbers{{2, 40},  {3, 19},  {19, 38}, {24, 83},
-                                          {57, 39}, {59, 37}, {60, 36}, {63, 16}};
+  static const std::map<int, int> numbers{{2, 40},  {3, 19},  {19, 38}, {57, 39},
+                                          {59, 37}, {60, 36}, {63, 16}};
   const auto found = numbers.find(attribute);
   if (found == numbers.end()) return fake::invalid_value;
   return cuDeviceGetAttribute(value, found->second, device);
@@ -98,15 +95,8 @@ FAKE_CUDA hipHostRegister(void* start, std::size_t bytes, unsigned flags) {
   return cuMemHostRegister_v2(start, bytes, flags);
 }
 FAKE_CUDA hipHostUnregister(void* start) { return cuMemHostUnregister(start); }
-FAKE_CUDA hipHostMalloc(void** start, std::size_t bytes, unsigned flags) {
-  return cuMemHostAlloc(start, bytes, flags);
-}
-FAKE_CUDA hipHostFree(void* start) { return cuMemFreeHost(start); }
 FAKE_CUDA hipHostGetDevicePointer(Address* there, void* start, unsigned flags) {
   return cuMemHostGetDevicePointer_v2(there, start, flags);
-}
-FAKE_CUDA hipMallocManaged(Address* start, std::size_t bytes, unsigned flags) {
-  return cuMemAllocManaged(start, bytes, flags);
 }
 FAKE_CUDA hipMalloc(Address* start, std::size_t bytes) { return cuMemAlloc_v2(start, bytes); }
 FAKE_CUDA hipFree(Address start) { return cuMemFree_v2(start); }

@@ -21,13 +21,6 @@ FAKE_CUDA cuMemHostGetDevicePointer_v2(Address* address, void* start, unsigned) 
   return 0;
 }
 
-FAKE_CUDA cuMemAllocManaged(Address* address, std::size_t bytes, unsigned) {
-  if (const int code = fake::begin("cuMemAllocManaged", "bytes=" + std::to_string(bytes), true)) {
-    return code;
-  }
-  return fake::allocate(address, bytes, true);
-}
-
 FAKE_CUDA cuMemcpyPeerAsync(Address to, void* to_context, Address from, void* from_context,
                             std::size_t bytes, void* stream) {
   if (to_context == nullptr || from_context == nullptr) return fake::invalid_context;
