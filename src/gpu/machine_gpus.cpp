@@ -52,7 +52,7 @@ Expected<void> add_devices(Machine& machine, bool live) {
       gpu.multiprocessors = device.multiprocessors;
       gpu.shared_cache = device.shared_cache;
       gpu.memory_bandwidth = device.peak_bandwidth;
-      gpu.modes = device.modes;
+      gpu.mig = device.mig;
     }
   }
   if (index > 0) return {};

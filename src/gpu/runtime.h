@@ -33,7 +33,7 @@ struct DeviceInfo {
   int threads = 1;                       ///< the most that a multiprocessor has at a time
   std::optional<Bytes> shared_cache;     ///< of all multiprocessors together: the second level
   std::optional<double> peak_bandwidth;  ///< bytes a second of its memory: bus width times clock
-  std::string modes;  ///< "ECC on, MIG, confidential computing"; "" where nobody says
+  bool mig = false;                      ///< a slice of a GPU, as far as the driver says so
 };
 
 /// How a device runs at a moment.

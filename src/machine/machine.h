@@ -127,7 +127,7 @@ struct Gpu {
   std::optional<int> multiprocessors{};      ///< compute units, where AMD calls them so
   std::optional<Bytes> shared_cache{};       ///< of all its multiprocessors: the second level
   std::optional<double> memory_bandwidth{};  ///< bytes a second: bus width times clock
-  std::string modes{};  ///< "ECC on, MIG, confidential computing"; "" where the driver does not say
+  bool mig = false;                          ///< a slice of a GPU, as far as the driver says so
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 

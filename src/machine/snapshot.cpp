@@ -127,7 +127,7 @@ void list_fields(auto& f, Of<Gpu> auto& g) {
   f.sparse("multiprocessors", g.multiprocessors);
   f.sparse("shared_cache", g.shared_cache);
   f.sparse("memory_bandwidth", g.memory_bandwidth);
-  f.sparse("modes", g.modes);
+  f.sparse("mig", g.mig);
 }
 
 void list_fields(auto& f, Of<PersistentMemory> auto& m) {

@@ -242,6 +242,7 @@ TEST(Failure, OfTheContext) {
 }
 
 TEST(State, ClocksAndWhatHoldsThemDown) {
+  EXPECT_TRUE(gpu().devices()[1].mig);
   const auto state = gpu().state(1);
   ASSERT_TRUE(state);
   EXPECT_EQ(state->frequency, 1980e6);
@@ -250,7 +251,10 @@ TEST(State, ClocksAndWhatHoldsThemDown) {
 }
 
 TEST(State, LibraryThatDoesNotStart) { EXPECT_FALSE(gpu().state(0)); }
-TEST(State, NoLibrary) { EXPECT_FALSE(gpu().state(0)); }
+TEST(State, NoLibrary) {
+  EXPECT_FALSE(gpu().state(0));
+  EXPECT_FALSE(gpu().devices()[0].mig);
+}
 
 TEST(State, ReasonsInWords) {
   EXPECT_EQ(cuda::slowdown_text(0), "");

@@ -54,8 +54,9 @@ std::vector<ClaimVerdict> GpuMemory::judge(const AuditInput& input) const {
     ClaimVerdict verdict;
     verdict.claim = name();
     verdict.about = fmt::format("gpu {} memory", number);
-    if (!gpu.memory_bandwidth) {
-      verdict.reason = "its driver does not tell the width and clock of its memory's bus";
+    if (gpu.mig || !gpu.memory_bandwidth) {
+      verdict.reason = gpu.mig ? "it is a slice of a GPU (MIG), which has a part of the bus"
+                               : "its driver does not tell the width and clock of its memory's bus";
       verdicts.push_back(std::move(verdict));
       continue;
     }
@@ -63,7 +64,6 @@ std::vector<ClaimVerdict> GpuMemory::judge(const AuditInput& input) const {
     verdict.claimed =
         fmt::format("its memory's bus carries {}, of which {:.0f} % are expected",
                     quantity_text(*gpu.memory_bandwidth, "B/s"), input.peak_share * 100);
-    if (!gpu.modes.empty()) verdict.claimed += fmt::format(" ({})", gpu.modes);
     verdict.claimed_value = input.peak_share;
     const Fact* const reads = input.find("gpu_read", {{"gpu", number}});
     if (reads == nullptr) {
@@ -75,8 +75,7 @@ std::vector<ClaimVerdict> GpuMemory::judge(const AuditInput& input) const {
     verdicts.push_back(judged_share(
         std::move(verdict), *reads, *gpu.memory_bandwidth,
         slowed.empty()
-            ? "other processes on the GPU, a part of it (MIG), its clocks: nvidia-smi -q "
-              "-d CLOCK,PERFORMANCE"
+            ? "other processes on the GPU, its clocks: nvidia-smi -q -d CLOCK,PERFORMANCE"
             : "what held its clocks down: " + slowed));
   }
   return verdicts;

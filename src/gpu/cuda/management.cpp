@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -49,25 +48,13 @@ std::optional<Management::Handle> Management::handle_of(const std::string& pci_a
   return handles_[pci_address] = there ? std::optional(handle) : std::nullopt;
 }
 
-std::string Management::modes(const std::string& pci_address) {
+bool Management::mig(const std::string& pci_address) {
   const std::lock_guard lock(mutex_);
   load();
   const auto handle = api_ ? handle_of(pci_address) : std::nullopt;
-  if (!handle) return "";
-  const auto mode = [&](const auto& entry) -> std::optional<bool> {
-    unsigned now = 0, next = 0;
-    if (entry.function == nullptr || entry.function(*handle, &now, &next) != 0) return std::nullopt;
-    return now != 0;
-  };
-  std::vector<const char*> words;
-  if (const auto ecc = mode(api_->ecc)) words.push_back(*ecc ? "ECC on" : "ECC off");
-  if (mode(api_->mig).value_or(false)) words.push_back("MIG");
-  // Of the system: environment, whether it is on, whether tools may look in.
-  std::array<unsigned, 3> confidential{};
-  const auto ask = api_->confidential.function;
-  if (ask != nullptr && ask(confidential.data()) == 0 && confidential[1] != 0)
-    words.push_back("confidential computing");
-  return fmt::format("{}", fmt::join(words, ", "));
+  unsigned now = 0, next = 0;
+  return handle && api_->mig.function != nullptr && api_->mig.function(*handle, &now, &next) == 0 &&
+         now != 0;
 }
 
 std::optional<DeviceState> Management::state(const std::string& pci_address) {

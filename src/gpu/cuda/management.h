@@ -1,5 +1,5 @@
 // Internal: NVIDIA's management library (NVML), which comes with the driver: clocks, what holds
-// them down, and modes that memory depends on. Declarations of our own.
+// them down, and whether they are slices (MIG). Declarations of our own.
 #pragma once
 
 #include <map>
@@ -19,8 +19,8 @@ class Management {
   /// `pci_address` as sysfs has it. nullopt where there is no such library, it does not start, or
   /// it knows no such device.
   std::optional<DeviceState> state(const std::string& pci_address);
-  /// "ECC on, MIG, confidential computing", "ECC off", "".
-  std::string modes(const std::string& pci_address);
+  /// Whether MIG is on; false where nobody says.
+  bool mig(const std::string& pci_address);
 
  private:
   using Handle = void*;
@@ -33,9 +33,7 @@ class Management {
     Entry<Handle, unsigned long long*> throttle_reasons{
         symbols, "nvmlDeviceGetCurrentClocksThrottleReasons", Need::feature};
     // Now, and after the next start.
-    Entry<Handle, unsigned*, unsigned*> ecc{symbols, "nvmlDeviceGetEccMode", Need::feature};
     Entry<Handle, unsigned*, unsigned*> mig{symbols, "nvmlDeviceGetMigMode", Need::feature};
-    Entry<unsigned*> confidential{symbols, "nvmlSystemGetConfComputeState", Need::feature};
   };
 
   void load();

@@ -95,7 +95,7 @@ RuntimeState probe_cuda() {
   };
   const auto management = std::make_shared<cuda::Management>();
   vendor.state = [management](const std::string& address) { return management->state(address); };
-  vendor.modes = [management](const std::string& address) { return management->modes(address); };
+  vendor.is_slice = [management](const std::string& address) { return management->mig(address); };
   return start_driver(library, std::move(vendor));
 }
 

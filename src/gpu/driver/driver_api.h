@@ -141,8 +141,8 @@ struct Vendor {
   std::function<Expected<std::vector<char>>()> kernels;
   /// How the device at a PCI address runs now; nullopt where nobody says.
   std::function<std::optional<DeviceState>(const std::string& pci_address)> state;
-  /// DeviceInfo::modes of the device at a PCI address; none: nobody says.
-  std::function<std::string(const std::string& pci_address)> modes{};
+  /// Whether the device at a PCI address is a slice of a GPU; none: nobody says.
+  std::function<bool(const std::string& pci_address)> is_slice{};
 };
 
 /// Starts the driver that was loaded and counts its devices.

@@ -210,7 +210,7 @@ void DeviceRuntime::Driver::read_device(int index) {
   const int width = attribute(number.bus_width);
   const double rate = 1e3 * attribute(number.memory_clock) * 2 * width / 8;
   if (rate > 0 && (api.has_contexts() || width >= least_of_hbm)) info.peak_bandwidth = rate;
-  if (vendor.modes) info.modes = vendor.modes(info.pci_address);
+  info.mig = vendor.is_slice && vendor.is_slice(info.pci_address);
 }
 
 DeviceRuntime::DeviceRuntime(std::unique_ptr<DriverApi> api, Vendor vendor, int count)

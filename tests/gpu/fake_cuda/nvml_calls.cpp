@@ -4,7 +4,7 @@
 //   NUMATLAS_FAKE_CUDA_CLOCK=MHZ      of every device; without it the library does not start
 //   NUMATLAS_FAKE_CUDA_SLOWED=BITS    reasons for lower clocks, as NVML has them (0x20), or none
 //   NUMATLAS_FAKE_CUDA_SLOWED_CALLS=N only the first N answers have these reasons
-//   NUMATLAS_FAKE_CUDA_MODES=BITS     1: ECC, 2: MIG, 4: confidential computing
+//   NUMATLAS_FAKE_CUDA_MIG=1          devices are slices
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -29,25 +29,11 @@ extern "C" {
 [[gnu::visibility("default")]] int nvmlDeviceGetCurrentClocksThrottleReasons(
     void* handle, unsigned long long* reasons);
 
-[[gnu::visibility("default")]] int nvmlDeviceGetEccMode(void* handle, unsigned* now,
-                                                        unsigned* next);
 [[gnu::visibility("default")]] int nvmlDeviceGetMigMode(void* handle, unsigned* now,
                                                         unsigned* next);
-[[gnu::visibility("default")]] int nvmlSystemGetConfComputeState(unsigned* state);
-
-int nvmlDeviceGetEccMode(void*, unsigned* now, unsigned* next) {
-  *now = *next = (number("NUMATLAS_FAKE_CUDA_MODES") & 1) != 0;
-  return success;
-}
 
 int nvmlDeviceGetMigMode(void*, unsigned* now, unsigned* next) {
-  *now = *next = (number("NUMATLAS_FAKE_CUDA_MODES") & 2) != 0;
-  return success;
-}
-
-int nvmlSystemGetConfComputeState(unsigned* state) {
-  state[0] = state[2] = 0;
-  state[1] = (number("NUMATLAS_FAKE_CUDA_MODES") & 4) != 0;
+  *now = *next = number("NUMATLAS_FAKE_CUDA_MIG") != 0;
   return success;
 }
 
