@@ -5,11 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
-#include <vector>
 
 #include "gpu/device_kernel.h"
-#include "gpu/flush.h"
 #include "gpu/step_queue.h"
 #include "kernels/chain.h"
 
@@ -35,7 +34,9 @@ class DeviceChase final : public DeviceKernel {
   Expected<void> verify() const override;
 
  private:
-  const void* next_lines();
+  std::uint64_t position() const {
+    return reinterpret_cast<std::uint64_t>(host_) + line_ * layout_->stride();
+  }
 
   DeviceChaseParameters work_;
   std::uint64_t seed_;
@@ -43,9 +44,9 @@ class DeviceChase final : public DeviceKernel {
   StepQueue queue_;
   std::byte* host_ = nullptr;
   std::size_t bytes_ = 0;
-  std::vector<const void*> lines_;  ///< of the next step
-  const void* position_ = nullptr;  ///< the host's address of the line that comes next
-  std::uint64_t delta_ = 0;         ///< from the host's addresses to the GPU's
+  std::optional<ChainLayout> layout_;
+  std::uint64_t line_ = 0, rank_ = 0;  ///< where the next step starts
+  std::uint64_t delta_ = 0;            ///< from the host's addresses to the GPU's
   FunctionHandle function_ = nullptr;
   DeviceAddress result_ = 0;
   HostMapping mapping_;
@@ -56,10 +57,10 @@ class DeviceChase final : public DeviceKernel {
 Expected<void> DeviceChase::prepare(const KernelMemory& memory) {
   const auto layout = ChainLayout::make(Bytes{memory.bytes}, ChainSpec{}, seed_);
   if (!layout) return fail(layout.error());
+  layout_ = *layout;
+  rank_ = layout->rank_of(0);
   host_ = memory.data;
   bytes_ = memory.bytes;
-  position_ = host_;
-  lines_.resize(work_.loads);
   build_chain(host_, *layout);
   return prove_chain(host_, *layout);
 }
@@ -76,31 +77,15 @@ Expected<void> DeviceChase::attach() {
   return {};
 }
 
-/// Brings the lines of the next step into the CPU's caches, or out of all of them; where they end.
-const void* DeviceChase::next_lines() {
-  if (work_.caches == HostCaches::warm) return chase(position_, work_.loads);
-  const void* line = position_;
-  // No load between two flushes: it would bring back the line beside its own.
-  for (const void*& one : lines_) {
-    one = line;
-    line = *static_cast<const void* const*>(line);
-  }
-  for (const void* one : lines_) flush_line(one);
-  flush_is_done();
-  return line;
-}
-
 void DeviceChase::run(std::uint64_t steps) {
   for (std::uint64_t i = 0; i < steps; ++i) {
-    const void* const end = next_lines();
     queue_.run(1, [&](StreamHandle stream) {
-      auto address = reinterpret_cast<std::uint64_t>(position_);
-      std::uint64_t loads = work_.loads;
+      std::uint64_t address = position(), loads = work_.loads;
       std::array<void*, 4> arguments{&delta_, &address, &loads, &result_};
       return device_.runtime->launch(device_.device, stream, function_, 1, 1, arguments.data());
     });
     if (queue_.problem()) return;
-    position_ = end;
+    for (std::uint64_t load = 0; load < work_.loads; ++load) line_ = layout_->next(rank_);
     ran_ = true;
   }
 }
@@ -117,9 +102,9 @@ void DeviceChase::finish() {
 
 Expected<void> DeviceChase::verify() const {
   if (queue_.problem()) return fail(*queue_.problem());
-  if (!ran_ || ended_ == reinterpret_cast<std::uint64_t>(position_)) return {};
-  return wrong_result(fmt::format("the chase of the GPU ended at {:#x} instead of {:#x}", ended_,
-                                  reinterpret_cast<std::uint64_t>(position_)));
+  if (!ran_ || ended_ == position()) return {};
+  return wrong_result(
+      fmt::format("the chase of the GPU ended at {:#x} instead of {:#x}", ended_, position()));
 }
 
 void DeviceChase::detach() {

@@ -26,8 +26,6 @@ const char* name_of(Pinning pinning) {
   return "pinned";
 }
 
-const char* name_of(HostCaches caches) { return caches == HostCaches::warm ? "warm" : "cold"; }
-
 const char* name_of(GpuLoads loads) { return loads == GpuLoads::l2 ? "l2" : "cached"; }
 
 const char* DeviceStreamParameters::name() const {

@@ -18,10 +18,6 @@ enum class Pinning { pinned, pageable, zero_copy };
 inline constexpr std::array all_pinnings{Pinning::pinned, Pinning::pageable, Pinning::zero_copy};
 const char* name_of(Pinning pinning);  ///< "pinned", "pageable", "zero-copy"
 
-/// What CPUs have of a line when a GPU loads it: fetched a moment ago, or flushed from all caches.
-enum class HostCaches { warm, cold };
-const char* name_of(HostCaches caches);  ///< "warm", "cold"
-
 /// Which caches of the GPU may answer a load of its chase through a GPU's memory: all, or those
 /// that its multiprocessors share, past the one that each has.
 enum class GpuLoads { cached, l2 };
@@ -48,7 +44,6 @@ struct DeviceCopyParameters : DeviceWork {
 /// One thread of a GPU follows a chain, in the host's memory or in that of a GPU.
 struct DeviceChaseParameters : DeviceWork {
   std::uint64_t loads = 0;               ///< a step: one launch
-  HostCaches caches = HostCaches::cold;  ///< of the host's memory
   GpuLoads loads_by = GpuLoads::cached;  ///< of a GPU's memory, as is the next
   Bytes stride{128};                     ///< distance of the chain's nodes
   static const char* name() { return "device chase"; }

@@ -41,8 +41,8 @@ struct GpuResult {
   std::string direction;  ///< "h2d", "d2h", "p2p"; "" of the chase
   std::string name, pci_address;
   std::string pinning;  ///< "pinned", "pageable", "zero-copy"; "" between GPUs
-  /// Of the chase: what the CPUs had of a line, "warm", "cold"; in memory of a GPU which of its
-  /// caches may answer a load: "cached" (all), "l2".
+  /// Of the chase through a GPU's memory: which of its caches may answer a load, "cached" (all),
+  /// "l2".
   std::string caches;
   std::uint64_t copies_per_step = 1;  ///< timed together
   std::uint64_t loads_per_step = 0;   ///< of the chase

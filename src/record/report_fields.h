@@ -158,7 +158,7 @@ void list_fields(auto& f, Of<GpuResult> auto& g) {
   f("name", g.name, "as its driver calls it");
   f("pci_address", g.pci_address, "domain:bus:device.function");
   f("pinning", g.pinning, "pinned, pageable, zero-copy");
-  f("caches", g.caches, "of the chase: warm, cold (the CPUs'); cached, l2 (the GPU's)");
+  f("caches", g.caches, "of the chase through a GPU's memory: cached, l2");
   f("copies_per_step", g.copies_per_step, "copies timed together");
   f("loads_per_step", g.loads_per_step, "loads timed together");
   f("clock_error", g.clock_error, "seconds that start times may be off");

@@ -52,7 +52,6 @@ void fill_in(const FlowEntry& entry, const PlanInput& input, Flow& flow) {
   if (auto* const chase = kernel.find<DeviceChaseParameters>()) {
     const bool of_gpu = gpu_of(flow.region.placement) >= 0;
     fill("loads", chase->loads, of_gpu ? usual_gpu_loads : usual_loads(flow.region.bytes));
-    fill("caches", chase->caches, DeviceChaseParameters{}.caches);
     fill("gpu_loads", chase->loads_by, DeviceChaseParameters{}.loads_by);
   }
   if (auto* const stream = kernel.find<DeviceStreamParameters>()) {

@@ -59,7 +59,7 @@ GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
   if (const auto* const copy = flow.kernel.find<DeviceCopyParameters>())
     result.copies_per_step = copy->copies;
   if (const auto* const chase = flow.kernel.find<DeviceChaseParameters>()) {
-    result.caches = owner < 0 ? name_of(chase->caches) : name_of(chase->loads_by);
+    if (owner >= 0) result.caches = name_of(chase->loads_by);
     result.loads_per_step = chase->loads;
   }
   result.before_pinning = std::move(trace.before_pinning);

@@ -25,7 +25,6 @@ json device_json(const KernelSpec& kernel) {
       {"kernel", name_of(kernel)}, {"gpu", kernel.find<DeviceWork>()->gpu}, {"seed", kernel.seed}};
   if (const auto* const chase = kernel.find<DeviceChaseParameters>()) {
     value["loads"] = chase->loads;
-    value["caches"] = name_of(chase->caches);
     return value;
   }
   if (const auto* const stream = kernel.find<DeviceStreamParameters>()) {

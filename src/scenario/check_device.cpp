@@ -92,12 +92,9 @@ Expected<void> check_device_copy(const FlowEntry& flow) {
 
 Expected<void> check_device_chase(const FlowEntry& flow) {
   const bool of_gpu = gpu_of(flow.memory.single) >= 0;
-  if (of_gpu && flow.has("caches"))
-    return wrong_at(flow, "caches", "is of memory of the host, and this is a GPU's",
-                    "gpu_loads says which caches of the GPU may answer");
   if (!of_gpu && flow.has("gpu_loads"))
     return wrong_at(flow, "gpu_loads", "is of memory of a GPU, and this is the host's",
-                    "caches says where CPUs have the lines");
+                    "leave it out");
   if (!flow.has("size")) return {};
   ChainSpec chain;
   if (of_gpu) chain.stride = DeviceChaseParameters{}.stride;

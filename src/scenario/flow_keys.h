@@ -52,7 +52,6 @@ void list_keys(auto& f, auto& entry) {
   f("depth", copy.depth, copies, 1, most_depth);
   f("copies", copy.copies, copies, 1, most_count);
   f("loads", device_chase.loads, is.chases_on_gpu(), 1, most_count);
-  f("caches", device_chase.caches, is.chases_on_gpu());
   f("gpu_loads", device_chase.loads_by, is.chases_on_gpu());
   f("passes", device_stream.passes, is.streams_on_gpu(), 1, most_count);
   f("blocks", device_stream.blocks, is.streams_on_gpu(), 1, most_count);

@@ -124,9 +124,6 @@ Expected<Bytes> parse(const std::string& word, Bytes) { return parse_size(word);
 Expected<Pinning> parse(const std::string& word, Pinning) {
   return one_of<Pinning>(word, {all_pinnings.begin(), all_pinnings.end()});
 }
-Expected<HostCaches> parse(const std::string& word, HostCaches) {
-  return one_of<HostCaches>(word, {HostCaches::cold, HostCaches::warm});
-}
 Expected<GpuLoads> parse(const std::string& word, GpuLoads) {
   return one_of<GpuLoads>(word, {all_gpu_loads.begin(), all_gpu_loads.end()});
 }

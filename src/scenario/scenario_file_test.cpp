@@ -142,7 +142,6 @@ size = "64KiB"
 gpu = 1
 memory = "bind:0"
 loads = 12
-caches = "warm"
 )"),
                                     "f.toml");
   ASSERT_TRUE(file) << full_text(file.error());
@@ -161,10 +160,10 @@ caches = "warm"
   expect_same(file->scenarios[0].flows[0], copy);
   FlowEntry chase;
   chase.cpus = {CpuId{0}};
-  chase.flow.kernel.parameters = DeviceChaseParameters{{1, Pinning::pinned}, 12, HostCaches::warm};
+  chase.flow.kernel.parameters = DeviceChaseParameters{{1, Pinning::pinned}, 12};
   chase.flow.region.bytes = Bytes{64 * kib};
   chase.memory = *parse_memory_spec("bind:0");
-  chase.keys = {"size", "memory", "gpu", "loads", "caches"};
+  chase.keys = {"size", "memory", "gpu", "loads"};
   expect_same(file->scenarios[0].flows[1], chase);
   EXPECT_EQ(gpu_of_flow(copy), 2);
   EXPECT_EQ(gpu_of_flow(chase), 1);
@@ -336,16 +335,14 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{READ "pin = \"pinned\"", "7:1: pin: does not apply to the kernel 'read'", ""},
         Bad{READ "gpu = 0", "7:1: gpu: does not apply to the kernel 'read'", ""},
         Bad{GPU_CHASE, "3:1: key 'gpu' is missing", "gpu = 0"},
-        Bad{GPU_CHASE "gpu = 0\npin = \"driver\"",
+        Bad{GPU_CHASE "gpu = 0\npin = \"pinned\"",
             "8:1: pin: does not apply to the kernel 'device chase'", ""},
         Bad{GPU_CHASE "gpu = 0\nrate = \"1GB/s\"",
             "8:1: rate: does not apply to the kernel 'device chase'", ""},
         Bad{GPU_CHASE "gpu = 0\ncopies = 2",
             "8:1: copies: does not apply to the kernel 'device chase'", ""},
-        Bad{GPU_CHASE "memory = \"gpu:0\"\ncaches = \"cold\"",
-            "8:1: caches: is of memory of the host, and this is a GPU's", "gpu_loads"},
         Bad{GPU_CHASE "gpu = 0\ngpu_loads = \"l2\"",
-            "8:1: gpu_loads: is of memory of a GPU, and this is the host's", "caches"},
+            "8:1: gpu_loads: is of memory of a GPU, and this is the host's", "leave it out"},
         Bad{GPU_CHASE "memory = \"gpu:0\"\npages = \"2M\"",
             "8:1: pages: memory of a GPU has no choice of pages", "leave it out"},
         Bad{"cpu = 0\nkernel = \"gpu triad\"\nsize = \"1MiB\"", "3:1: key 'gpu' is missing",
@@ -355,8 +352,6 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"cpu = 0\nkernel = \"gpu read\"\nsize = \"1MiB\"\ngpu = 0\npasses = 0",
             "8:1: passes: 0 is not from 1 to 1048576", ""},
         Bad{GPU_CHASE "gpu = 0\nloads = 0", "8:1: loads: 0 is not from 1 to 1048576", ""},
-        Bad{GPU_CHASE "gpu = 0\ncaches = \"hot\"", "8:1: caches: 'hot' is not one of cold, warm",
-            ""},
         Bad{"cpu = 0\nkernel = \"device chase\"\nsize = \"64B\"\ngpu = 0",
             "6:1: size: 64 B holds fewer than two nodes at a stride of 64 B", ""},
         Bad{"cpu = 0\nkernel = \"device cope\"\nsize = \"64B\"",

@@ -71,7 +71,7 @@ case $case in
     { copy_in back | sed 's/"gpu:0"/"X"/; s/"local"/"gpu:1"/; s/"X"/"local"/'
       copy_in between | sed 's/"local"/"gpu:1"/'
       printf '[[scenario]]\nname = "chase"\n[[scenario.flow]]\ncpu = %s\n' "${cpus[0]}"
-      printf 'kernel = "device chase"\nsize = "256KiB"\ngpu = 1\ncaches = "warm"\n'
+      printf 'kernel = "device chase"\nsize = "256KiB"\ngpu = 1\n'
     } >"$folder/file"
     run
     ends_with 0

@@ -37,7 +37,6 @@ struct Case {
   std::string measure;  ///< "copies", "latency", "chase", "peer"
   PageKind pages = PageKind::base;
   Pinning pinning = Pinning::pinned;
-  HostCaches caches = HostCaches::cold;
   Bytes size = {};
   std::string direction = {};
   MemoryPlacement memory = {};
@@ -82,12 +81,10 @@ PlannedScenario head(const Options& own, const PlanInput& input, const Case& now
     head.labels.emplace_back("from_gpu", std::to_string(now.gpus[0]));
     head.labels.emplace_back("to_gpu", std::to_string(now.gpus[1]));
   } else if (now.measure == "chase") {
-    head.name = fmt::format("chase {} from gpu {} {} {} {}", memory, gpus, name_of(now.caches),
-                            size, pages);
+    head.name = fmt::format("chase {} from gpu {} {} {}", memory, gpus, size, pages);
     head.order = name_of(ChainOrder::random);
     head.stride = usual_line;
     head.labels.emplace_back("memory", memory);
-    head.labels.emplace_back("caches", name_of(now.caches));
   } else {
     head.name = fmt::format("{}{} {} gpu {} {} {} {}", now.measure == "latency" ? "latency " : "",
                             now.direction, memory, gpus, name_of(now.pinning), size, pages);
@@ -146,7 +143,7 @@ std::optional<Flow> flow_at(const Options& own, const PlanInput& input, int host
       copy_flow(input, *worker, to_gpu ? -1 : gpu, to_gpu ? gpu : -1, now, *std::move(memory));
   if (now.measure != "chase") return flow;
   flow.kernel.parameters =
-      DeviceChaseParameters{*flow.kernel.find<DeviceWork>(), usual_loads(now.size), now.caches};
+      DeviceChaseParameters{*flow.kernel.find<DeviceWork>(), usual_loads(now.size)};
   flow.region = *flow.source;
   flow.source.reset();
   flow.warm_up = device_warm_up(flow);
@@ -195,8 +192,8 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<int>&
         [&](const auto&... axes) {
           add({measure, axes...});
         },
-        input.pages, chase ? std::vector{Pinning::pinned} : own.pinnings,
-        chase ? own.caches : std::vector{HostCaches::cold}, sizes, directions, memories, groups);
+        input.pages, chase ? std::vector{Pinning::pinned} : own.pinnings, sizes, directions,
+        memories, groups);
   };
   Groups alone;
   for (int gpu : gpus) alone.push_back({gpu});

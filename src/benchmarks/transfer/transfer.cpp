@@ -61,12 +61,7 @@ void add_options(Options& own, CLI::App& app) {
                                                   "SIZES", "bytes per copy for --measure latency"));
   const auto* const chase_size = rare(add_value(app, "--chase-size", own.chase_size_text, "SIZES",
                                                 "memory that a GPU chases through"));
-  const auto* const caches = rare(add_choices(
-      app, "--caches", own.caches, named(std::vector{HostCaches::cold, HostCaches::warm}),
-      "state of a line in the CPU caches when the chase loads it: flushed (cold) or "
-      "recently read by a CPU (warm)"));
-  own.special = {
-      {latency_size, &Options::latency}, {chase_size, &Options::chase}, {caches, &Options::chase}};
+  own.special = {{latency_size, &Options::latency}, {chase_size, &Options::chase}};
   rare(add_choice<Caller>(
       app, "--caller", own.caller,
       {{"near", Caller::near}, {"far", Caller::far}, {"memory", Caller::memory}},

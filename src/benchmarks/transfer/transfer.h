@@ -19,7 +19,6 @@ struct Options {
   std::vector<Pinning> pinnings{Pinning::pinned};
   std::vector<Bytes> sizes;  ///< of a copy; empty: the usual one, or what has room
   std::vector<Bytes> latency_sizes, chase_sizes;
-  std::vector<HostCaches> caches{HostCaches::cold};
   Caller caller = Caller::near;
 
   std::vector<bool Options::*> measures;

@@ -91,16 +91,13 @@ TEST(TransferPlan, SmallCopiesAreTimedTogetherOnlyWhereTheyAreQueued) {
 
 TEST(TransferPlan, ChaseIsInTheHostsMemory) {
   const Plan plan = sure_plan(
-      "transfer",
-      {"--measure", "chase", "--gpus", "1", "--chase-size", "1MiB", "--caches", "warm,cold"},
-      four_gpus);
-  ASSERT_EQ(plan.size(), 2U * 3U);
+      "transfer", {"--measure", "chase", "--gpus", "1", "--chase-size", "1MiB"}, four_gpus);
+  ASSERT_EQ(plan.size(), 3U);
   const Flow& flow = plan[0].scenario.flows.at(0);
   EXPECT_EQ(name_of(flow.kernel), "device chase");
   EXPECT_EQ(flow.region.placement.text(), "bind:0");
   EXPECT_FALSE(flow.source);
   EXPECT_EQ(flow.kernel.as<DeviceChaseParameters>().loads, 4096U);
-  EXPECT_EQ(flow.kernel.as<DeviceChaseParameters>().caches, HostCaches::warm);
 }
 
 TEST(TransferPlan, ErrorsOfSizeNameTheOptionOfTheMeasurement) {
@@ -122,12 +119,9 @@ TEST(TransferOptions, WhatNoMeasurementUsesIsRefused) {
   };
   EXPECT_EQ(refused({"--measure", "copies", "--chase-size", "1MiB"}),
             Refusal("--chase-size", "add chase to --measure"));
-  EXPECT_EQ(refused({"--measure", "copies,latency", "--caches", "warm"}),
-            Refusal("--caches", "add chase to --measure"));
   EXPECT_EQ(refused({"--measure", "chase", "--latency-size", "4KiB"}),
             Refusal("--latency-size", "add latency to --measure"));
-  EXPECT_EQ(refused({"--chase-size", "1MiB", "--caches", "warm", "--latency-size", "4KiB"}),
-            Refusal());
+  EXPECT_EQ(refused({"--chase-size", "1MiB", "--latency-size", "4KiB"}), Refusal());
 }
 
 TEST(TransferPlan, PeersAreAllOrderedPairs) {

@@ -118,15 +118,12 @@ std::vector<View> views(const RunReport& report) {
   std::vector<View> views{gpus};
   for (const CaseGroup& group : groups_of(report, {"measure", "direction", "pinning", "pages"}))
     if (find_label(*group.cases.front(), "direction") != nullptr) add_copies(group, views);
-  for (const CaseGroup& group : groups_of(report, {"measure", "caches", "pages"})) {
-    const std::string caches = label_of(*group.cases.front(), "caches");
-    if (caches.empty()) continue;
+  for (const CaseGroup& group : groups_of(report, {"measure", "pages"})) {
+    if (label_of(*group.cases.front(), "measure") != "chase") continue;
     views.push_back(
         by_gpu(group,
-               fmt::format(
-                   "Latency of a GPU's loads from memory of the host in ns ({}, {} pages)",
-                   caches == "warm" ? "lines recently read by a CPU" : "lines not in any CPU cache",
-                   group.cases.front()->pages),
+               fmt::format("Latency of a GPU's loads from memory of the host in ns ({} pages)",
+                           group.cases.front()->pages),
                {figure_column("GPU", "latency", in_ns, Part::with_interval, 1)}));
   }
   for (const CaseGroup& group : groups_of(report, {"measure", "size"})) {
@@ -217,7 +214,6 @@ std::vector<Fact> facts(const RunReport& report) {
       add("gpu_copy_latency", "copy_latency", "s",
           fmt::format("{}latency of one copy of {} {} {}", prefix_of(gpu), size, way, place));
     } else if (measure == "chase") {
-      where.emplace_back("caches", label_of(point, "caches"));
       where.emplace_back("size", std::to_string(point.size.value));
       add("gpu_latency", "latency", "s",
           fmt::format("{}a load from {} of memory of {}", prefix_of(gpu), size, place));

@@ -21,7 +21,7 @@ constexpr double pageable_part = 0.25, zero_copy_part = 0.8;
 // Of memory beside another socket's CPUs; with the other direction under way on the same GPU.
 constexpr double remote_part = 0.75, both_part = 0.85;
 constexpr double queued_ns = 1'500, waited_ns = 8'000;
-constexpr double load_ns = 800, remote_load_ns = 250, warm_gain_ns = 60;
+constexpr double load_ns = 800, remote_load_ns = 250;
 // A GPU's own memory: loads from the cache of a multiprocessor, from that of all, from memory; what
 // passes of its bus's rate, and the same of a GPU that does not tell it; the cache of all.
 constexpr double own_cache_ns = 17, shared_cache_ns = 143, gpu_memory_ns = 346;
@@ -97,8 +97,7 @@ double null_gpu_step_ns(const Machine& machine, const Scenario& scenario, const 
     if (gpu_of(flow.region.placement) >= 0)
       return static_cast<double>(chase->loads) * memory_load_ns(gpu, *chase, flow.region.bytes) *
              queueing(scenario, number);
-    const double gain = chase->caches == HostCaches::warm ? warm_gain_ns : 0;
-    return static_cast<double>(chase->loads) * (load_ns - gain + remote * remote_load_ns);
+    return static_cast<double>(chase->loads) * (load_ns + remote * remote_load_ns);
   }
   if (const auto* const counters = flow.kernel.find<DeviceCounterParameters>())
     return addition_ns(*counters, gpu_of(flow.region.placement) < 0);
