@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +63,8 @@ class DeviceStream final : public DeviceKernel {
         device_(device),
         owner_(owner),
         of_host_(of_host),
-        queue_(device, ahead, true) {}
+        queue_(device, ahead, true),
+        grid_(grid()) {}
   ~DeviceStream() override { detach(); }
 
   Expected<void> prepare(const KernelMemory& memory) override;
@@ -86,8 +86,7 @@ class DeviceStream final : public DeviceKernel {
   }
   Expected<void> fill(int number);
   Expected<void> launch(StreamHandle stream);
-  std::vector<LaunchGrid> usual_grids() const;
-  Expected<void> find_grid();
+  LaunchGrid grid() const;
   Expected<void> clear_sums();
   Expected<void> clear_result();
   Words wanted() const;
@@ -142,12 +141,23 @@ Expected<void> DeviceStream::prepare(const KernelMemory& memory) {
   start_ = reinterpret_cast<DeviceAddress>(memory.data);
   const int arrays = work_.arrays();
   // What is written lies first, and comes to be with the first pass.
-  const bool writes = !reads_only();
-  if (of_host_ && writes) std::fill_n(host_, array_bytes(), std::byte{});
-  for (int number = writes ? 1 : 0; number < arrays; ++number) {
+  TRY(clear_result());
+  for (int number = reads_only() ? 0 : 1; number < arrays; ++number) {
     TRY(fill(number));
   }
   return {};
+}
+
+/// What an earlier kernel left there is gone: only what is measured can make it right.
+Expected<void> DeviceStream::clear_result() {
+  if (reads_only()) return {};
+  if (of_host_) {
+    std::fill_n(host_, array_bytes(), std::byte{});
+    return {};
+  }
+  return in_own_stream(owner_, [&](StreamHandle stream) {
+    return owner_.runtime->fill(owner_.device, stream, start_, 0, array_bytes());
+  });
 }
 
 Expected<void> DeviceStream::attach() {
@@ -158,70 +168,26 @@ Expected<void> DeviceStream::attach() {
     TRY(queue_.reach(owner_));
   }
   function_ = TRY(gpu.kernel(device_.device, std::string("stream_") + name_of(work_.operation)));
-  TRY(find_grid());
   queue_.report().grid = grid_;
-  return {};
+  return clear_sums();
 }
 
 Expected<void> DeviceStream::clear_sums() {
   if (!reads_only()) return {};
   DeviceRuntime& gpu = *device_.runtime;
-  if (sums_ != 0) (void)gpu.free(device_.device, sums_);
-  sums_ = 0;
   const std::uint64_t bytes = std::uint64_t{grid_.blocks} * grid_.threads * sizeof(std::uint64_t);
   sums_ = TRY(gpu.allocate(device_.device, Bytes{bytes}));
   TRY(gpu.fill(device_.device, queue_.stream(), sums_, 0, bytes));
   return gpu.wait_for_stream(device_.device, queue_.stream());
 }
 
-/// Those that may be the fastest: blocks of a launch by multiprocessor, and threads of a block.
-std::vector<LaunchGrid> DeviceStream::usual_grids() const {
+/// As many threads as are under way at a time, in blocks of 512 where a multiprocessor has so many.
+LaunchGrid DeviceStream::grid() const {
   const DeviceInfo& info = device_.info();
   const auto most = static_cast<unsigned>(info.threads);
-  const unsigned fewest = std::min(256U, most);
-  if (work_.blocks > 0) return {{work_.blocks, std::min(512U, most)}};
-  std::vector<LaunchGrid> grids;
-  for (const unsigned threads : {fewest, 512U, 1024U}) {
-    for (const unsigned blocks : {1U, 2U, 3U, 4U, 6U, 8U})
-      if (threads * blocks <= most)
-        grids.push_back({static_cast<unsigned>(info.multiprocessors) * blocks, threads});
-  }
-  return grids;
-}
-
-/// By a launch of each, after one that warms up.
-Expected<void> DeviceStream::find_grid() {
-  StepQueue trial(device_, 1, false);
-  TRY(trial.open());
-  std::optional<std::int64_t> best;
-  LaunchGrid fastest;
-  for (const LaunchGrid& grid : usual_grids()) {
-    grid_ = grid;
-    TRY(clear_sums());
-    trial.run(2, [this](StreamHandle stream) { return launch(stream); });
-    if (trial.problem()) return fail(*trial.problem());
-    if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
-    const std::int64_t time = trial.report().steps.back().duration_ns;
-    if (best && time >= *best) continue;
-    best = time;
-    fastest = grid;
-  }
-  grid_ = fastest;
-  launches_ = 0;
-  TRY(clear_sums());
-  return clear_result();
-}
-
-/// What the trials have written is gone: only what is measured can make it right.
-Expected<void> DeviceStream::clear_result() {
-  if (reads_only()) return {};
-  if (of_host_) {
-    std::fill_n(host_, array_bytes(), std::byte{});
-    return {};
-  }
-  return in_own_stream(owner_, [&](StreamHandle stream) {
-    return owner_.runtime->fill(owner_.device, stream, start_, 0, array_bytes());
-  });
+  const unsigned threads = std::min(512U, most);
+  const unsigned usual = static_cast<unsigned>(info.multiprocessors) * (most / threads);
+  return {work_.blocks > 0 ? work_.blocks : usual, threads};
 }
 
 Expected<void> DeviceStream::launch(StreamHandle stream) {

@@ -58,7 +58,7 @@ struct DeviceStreamParameters : DeviceWork {
   Operation operation = Operation::read;  ///< not the mix
   Bytes bytes;                            ///< of all arrays
   std::uint64_t passes = 1;               ///< a launch
-  unsigned blocks = 0;                    ///< of a launch; 0: as many as are fastest
+  unsigned blocks = 0;                    ///< of a launch; 0: as many as are under way at a time
   int arrays() const;
   /// Of each: a multiple of 256 bytes; 0 where they do not hold that.
   Bytes array_bytes() const;

@@ -92,15 +92,6 @@ case $case in
     err_says 'wrong, worker 0: the copy is wrong from byte'
     report_is 'cases["wrong"]["status"] == "failed"'
     report_is 'cases["wrong"]["flows"][0]["wrong"]["message"].startswith("the copy is wrong from byte")' ;;
-  lazy)
-    # What the launches that choose a grid have written must not pass for what is measured.
-    for kernel in copy triad; do
-      env LD_LIBRARY_PATH="$fake" NUMATLAS_FAKE_CUDA_LAZY=1 timeout -k 5 100 "$numatlas" gpu --gpus 0 \
-        --measure bandwidth --kernels "$kernel" --size 16MiB --visits 1 --quiet >"$folder/out" 2>"$folder/err"
-      status=$?
-      ends_with 70
-      err_says "the GPU's $kernel is wrong from byte 0 on"
-    done ;;
   lost)
     # A device that is lost in the second scenario, at its first allocation there. A single visit is not
     # measured again, however busy this machine is.

@@ -58,8 +58,7 @@ void add_options(Options& own, CLI::App& app) {
                    "cached: all of them; l2: those that its multiprocessors share, past the one "
                    "that each has"));
   rare(add_value(app, "--blocks", own.blocks_text, "N",
-                 "blocks of threads of a launch (default: the fastest of several numbers, which is "
-                 "shown)"));
+                 "blocks of threads of a launch (default: as many as are under way at a time)"));
 }
 
 Expected<void> parse(Options& own, Benchmark&) {

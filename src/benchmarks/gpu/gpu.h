@@ -23,7 +23,7 @@ struct Options {
                                  Operation::scale, Operation::add,   Operation::triad};
   std::vector<Bytes> latency_sizes, sizes;  ///< empty: usual ones
   std::vector<GpuLoads> loads{GpuLoads::cached};
-  unsigned blocks = 0;  ///< of a launch; 0: as many as are fastest
+  unsigned blocks = 0;  ///< of a launch; 0: as many as are under way at a time
 
   std::vector<bool Options::*> measures;
   std::string blocks_text, gpus_text, latency_size_text, size_text;

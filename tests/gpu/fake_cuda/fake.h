@@ -63,7 +63,6 @@ struct Settings {
   int devices = 2, init = 0;
   std::uint64_t memory = std::uint64_t{1} << 30, rate = 0;
   bool serial = false, corrupt = false;
-  bool lazy = false;  ///< what is measured of a kernel that streams does nothing
   std::vector<Failure> failures;
   std::string log;
 };

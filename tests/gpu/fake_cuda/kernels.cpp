@@ -2,7 +2,6 @@
 // other.
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -80,16 +79,10 @@ void flip(u64 address, u64 mask) { store(address, load_anew(address) ^ mask); }
 /// the others.
 constexpr u64 most_passes = 4;
 
-/// Launches are numbered from 1: by the first series the best grid is found, the second is
-/// measured.
-std::atomic<int> series = 0;
-
 template <class Kernel>
 std::function<void()> stream_of(Kernel kernel, void** arguments, u64 threads) {
   return [=, values = values_of<7>(arguments)]() mutable {
     auto& [to, from, other, pairs, passes, value, sums] = values;
-    if (number(value) == 1) ++series;
-    if (fake::settings().lazy && series > 1) return;
     const u64 done = std::min(passes, most_passes), left = passes - done;
     passes = done;
     threads_of_launch = threads;

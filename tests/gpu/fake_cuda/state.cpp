@@ -52,7 +52,6 @@ Settings read_settings() {
   s.rate = number("RATE", 0);
   s.serial = text("SERIAL") == "1";
   s.corrupt = text("CORRUPT") == "1";
-  s.lazy = text("LAZY") == "1";
   s.failures = failures_of(text("FAIL"));
   s.log = text("LOG");
   return s;
