@@ -156,10 +156,9 @@ void DeviceCopy::detach() {
 Expected<void> DeviceCopy::copy_once(StreamHandle stream) {
   DeviceRuntime& gpu = *device_.runtime;
   const std::size_t bytes = work_.bytes.value;
-  if (host_ == nullptr) {
-    return gpu.copy_between(device_.device, stream, other_.device, destination_, device_.device,
-                            source_, bytes);
-  }
+  if (host_ == nullptr)
+    return gpu.copy(device_.device, stream, CopyWay::device_to_device, destination_,
+                    reinterpret_cast<void*>(source_), bytes);
   const bool to_gpu = from_ < 0;
   if (zero_copy()) {
     DeviceAddress to = to_gpu ? destination_ : mapped_;

@@ -44,7 +44,8 @@ struct DeviceState {
   std::string slowed_by;
 };
 
-enum class CopyWay { host_to_device, device_to_host, within_device };
+/// The last one: between two addresses of one GPU, or of two.
+enum class CopyWay { host_to_device, device_to_host, device_to_device };
 
 /// The kernels of device/kernels.h, which says what each does, are called by its names there
 /// without this.
@@ -81,14 +82,11 @@ class DeviceRuntime {
   Expected<StreamHandle> create_stream(int device);
   Expected<void> destroy_stream(int device, StreamHandle stream);
   Expected<void> wait_for_stream(int device, StreamHandle stream);
-  /// Queued; `host` is the host's side, `address` the device's. Memory that is not pinned is copied
-  /// as the driver does it, which may be before this returns.
+  /// Queued; `host` is the host's side, or what is copied from between devices, `address` the
+  /// device's. Memory that is not pinned is copied as the driver does it, which may be before this
+  /// returns.
   Expected<void> copy(int device, StreamHandle stream, CopyWay way, DeviceAddress address,
                       void* host, std::size_t bytes);
-  /// From memory of `from` to memory of `to`; the stream is that of `stream_device`.
-  Expected<void> copy_between(int stream_device, StreamHandle stream, int to,
-                              DeviceAddress to_address, int from, DeviceAddress from_address,
-                              std::size_t bytes);
   Expected<void> fill(int device, StreamHandle stream, DeviceAddress address, std::uint8_t byte,
                       std::size_t bytes);
 

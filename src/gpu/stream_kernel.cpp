@@ -128,7 +128,7 @@ Expected<void> DeviceStream::fill(int number) {
     TRY(gpu.copy(owner_.device, stream, CopyWay::host_to_device, to,
                  const_cast<std::uint64_t*>(words.data()), there));
     for (; there < bytes; there *= 2) {
-      TRY(gpu.copy(owner_.device, stream, CopyWay::within_device, to + there,
+      TRY(gpu.copy(owner_.device, stream, CopyWay::device_to_device, to + there,
                    reinterpret_cast<void*>(to), std::min(there, bytes - there)));
     }
     return {};

@@ -120,14 +120,16 @@ TEST(Copy, WithinAndBetween) {
   const DeviceAddress second = must(gpu().allocate(0, Bytes{bytes}));
   const DeviceAddress other = must(gpu().allocate(1, Bytes{bytes}));
   must(gpu().copy(0, stream, CopyWay::host_to_device, first, source.data(), bytes));
-  must(gpu().copy_between(0, stream, 0, second, 0, first, bytes));
-  must(gpu().copy_between(0, stream, 1, other, 0, second, bytes));
+  must(gpu().copy(0, stream, CopyWay::device_to_device, second, reinterpret_cast<void*>(first),
+                  bytes));
+  must(gpu().copy(0, stream, CopyWay::device_to_device, other, reinterpret_cast<void*>(second),
+                  bytes));
   must(gpu().wait_for_stream(0, stream));
   const StreamHandle there = must(gpu().create_stream(1));
   must(gpu().copy(1, there, CopyWay::device_to_host, other, target.data(), bytes));
   must(gpu().wait_for_stream(1, there));
   EXPECT_EQ(source, target);
-  must(gpu().copy(1, there, CopyWay::within_device, other + bytes / 2,
+  must(gpu().copy(1, there, CopyWay::device_to_device, other + bytes / 2,
                   reinterpret_cast<void*>(other), bytes / 2));
   must(gpu().copy(1, there, CopyWay::device_to_host, other, target.data(), bytes));
   must(gpu().wait_for_stream(1, there));
@@ -314,7 +316,6 @@ TEST(Features, OldDriver) {
   for (const Error& error : {refused(gpu().can_reach_peer(0, 1)), refused(gpu().reach_peer(0, 1)),
                              refused(gpu().kernel(0, "chase")),
                              refused(gpu().launch(0, nullptr, nullptr, 1, 1, nullptr)),
-                             refused(gpu().copy_between(0, nullptr, 1, 0, 0, 0, 1)),
                              refused(gpu().mapped_address(0, memory.data()))}) {
     EXPECT_EQ(error.kind, ErrorKind::unavailable) << full_text(error);
     EXPECT_THAT(full_text(error), StartsWith("the CUDA driver has no cu"));

@@ -71,8 +71,10 @@ TEST(Hip, BetweenThem) {
   const DeviceAddress second = must(gpu().allocate(0, Bytes{bytes}));
   const DeviceAddress other = must(gpu().allocate(1, Bytes{bytes}));
   must(gpu().copy(0, stream, CopyWay::host_to_device, first, source.data(), bytes));
-  must(gpu().copy_between(0, stream, 0, second, 0, first, bytes));
-  must(gpu().copy_between(0, stream, 1, other, 0, second, bytes));
+  must(gpu().copy(0, stream, CopyWay::device_to_device, second, reinterpret_cast<void*>(first),
+                  bytes));
+  must(gpu().copy(0, stream, CopyWay::device_to_device, other, reinterpret_cast<void*>(second),
+                  bytes));
   must(gpu().wait_for_stream(0, stream));
   const StreamHandle there = must(gpu().create_stream(1));
   must(gpu().copy(1, there, CopyWay::device_to_host, other, target.data(), bytes));

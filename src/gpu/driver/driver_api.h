@@ -59,7 +59,7 @@ struct DriverApi {
       symbols, name("cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync")};
   Entry<void*, Address, std::size_t, Handle> to_host{
       symbols, name("cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync")};
-  Entry<Address, Address, std::size_t, Handle> within{
+  Entry<Address, Address, std::size_t, Handle> between{
       symbols, name("cuMemcpyDtoDAsync_v2", "hipMemcpyDtoDAsync")};
   Entry<Address, unsigned char, std::size_t, Handle> fill{
       symbols, name("cuMemsetD8Async", "hipMemsetD8Async")};
@@ -91,13 +91,9 @@ struct DriverApi {
   Entry<Handle> context_set{symbols, name("cuCtxSetCurrent", nullptr)};
   Entry<Handle, unsigned> enable_peer{symbols, name("cuCtxEnablePeerAccess", nullptr),
                                       Need::feature};
-  Entry<Address, Handle, Address, Handle, std::size_t, Handle> peer_copy{
-      symbols, name("cuMemcpyPeerAsync", nullptr), Need::feature};
   Entry<Device> device_set{symbols, name(nullptr, "hipSetDevice")};
   Entry<Device, unsigned> enable_peer_device{symbols, name(nullptr, "hipDeviceEnablePeerAccess"),
                                              Need::feature};
-  Entry<Address, Device, Address, Device, std::size_t, Handle> peer_device_copy{
-      symbols, name(nullptr, "hipMemcpyPeerAsync"), Need::feature};
 
   bool has_contexts() const { return names_ == CallNames::cuda; }
   /// The driver's name of an error; nullptr where it has none.

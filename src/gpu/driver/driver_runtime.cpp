@@ -271,29 +271,11 @@ Expected<void> DeviceRuntime::copy(int device, StreamHandle stream, CopyWay way,
       return driver_->call_on(device, api.to_device, address, host, bytes, stream);
     case CopyWay::device_to_host:
       return driver_->call_on(device, api.to_host, host, address, bytes, stream);
-    case CopyWay::within_device: break;
+    case CopyWay::device_to_device: break;
   }
-  // The other side of a copy within the device is an address of it as well.
-  return driver_->call_on(device, api.within, address, reinterpret_cast<DeviceAddress>(host), bytes,
-                          stream);
-}
-
-Expected<void> DeviceRuntime::copy_between(int stream_device, StreamHandle stream, int to,
-                                           DeviceAddress to_address, int from,
-                                           DeviceAddress from_address, std::size_t bytes) {
-  const DriverApi& api = driver_->api;
-  if (to == from && to == stream_device)
-    return driver_->call_on(to, api.within, to_address, from_address, bytes, stream);
-  if (!api.has_contexts()) {
-    const auto to_handle = TRY(driver_->handle_of(to));
-    const auto from_handle = TRY(driver_->handle_of(from));
-    return driver_->call_on(stream_device, api.peer_device_copy, to_address, to_handle,
-                            from_address, from_handle, bytes, stream);
-  }
-  const auto to_context = TRY(driver_->context_of(to));
-  const auto from_context = TRY(driver_->context_of(from));
-  return driver_->call_on(stream_device, api.peer_copy, to_address, to_context, from_address,
-                          from_context, bytes, stream);
+  // All GPUs of a driver have one space of addresses.
+  return driver_->call_on(device, api.between, address, reinterpret_cast<DeviceAddress>(host),
+                          bytes, stream);
 }
 
 Expected<void> DeviceRuntime::fill(int device, StreamHandle stream, DeviceAddress address,

@@ -178,6 +178,9 @@ std::int64_t now();
 /// without a current context, and when it is lost.
 int begin(const char* name, const std::string& arguments, bool of_a_device);
 
+/// The stream of a handle of the current device; nullptr is its default stream. Returns an error.
+int stream_of(void* handle, Stream*& stream);
+
 }  // namespace fake
 
 #define FAKE_CUDA extern "C" __attribute__((visibility("default"))) int

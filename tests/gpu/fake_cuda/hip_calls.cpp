@@ -10,7 +10,6 @@
 #include <sched.h>
 
 #include "fake.h"
-#include "queue.h"
 
 using fake::Address;
 
@@ -109,16 +108,6 @@ FAKE_CUDA hipMemcpyDtoHAsync(void* to, Address from, std::size_t bytes, void* st
 }
 FAKE_CUDA hipMemcpyDtoDAsync(Address to, Address from, std::size_t bytes, void* stream) {
   return cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
-}
-FAKE_CUDA hipMemcpyPeerAsync(Address to, int to_device, Address from, int from_device,
-                             std::size_t bytes, void* stream) {
-  const int count = fake::settings().devices;
-  if (to_device < 0 || to_device >= count || from_device < 0 || from_device >= count)
-    return fake::invalid_device;
-  const auto device = [](int number) -> fake::Device& {
-    return *fake::devices()[static_cast<std::size_t>(number)];
-  };
-  return fake::copy_to_peer(device(to_device), to, device(from_device), from, bytes, stream);
 }
 FAKE_CUDA hipMemsetD8Async(Address to, unsigned char byte, std::size_t bytes, void* stream) {
   return cuMemsetD8Async(to, byte, bytes, stream);

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "fake.h"
-#include "queue.h"
 
 using fake::Address;
 using fake::Device;
@@ -19,13 +18,6 @@ FAKE_CUDA cuMemHostGetDevicePointer_v2(Address* address, void* start, unsigned) 
   if (!fake::pinned().holds(start, 1)) return fake::invalid_value;
   *address = reinterpret_cast<std::uintptr_t>(start);
   return 0;
-}
-
-FAKE_CUDA cuMemcpyPeerAsync(Address to, void* to_context, Address from, void* from_context,
-                            std::size_t bytes, void* stream) {
-  if (to_context == nullptr || from_context == nullptr) return fake::invalid_context;
-  return fake::copy_to_peer(*static_cast<Device*>(to_context), to,
-                            *static_cast<Device*>(from_context), from, bytes, stream);
 }
 
 FAKE_CUDA cuDeviceCanAccessPeer(int* can, int device, int peer) {

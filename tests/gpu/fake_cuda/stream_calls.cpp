@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "fake.h"
-#include "queue.h"
 
 using fake::Address;
 using fake::Device;
@@ -22,7 +21,7 @@ using fake::Stream;
 namespace {
 
 /// The bits that each way of copying flips when it is to corrupt: no two undo each other.
-constexpr unsigned char flip_in = 1, flip_out = 2, flip_within = 4, flip_peer = 8;
+constexpr unsigned char flip_in = 1, flip_out = 2, flip_between = 4;
 
 std::string text_of(const Stream& stream, std::size_t bytes) {
   return "device=" + std::to_string(stream.device.index) +
@@ -32,6 +31,13 @@ std::string text_of(const Stream& stream, std::size_t bytes) {
 void copy_bytes(void* to, const void* from, std::size_t bytes, unsigned char flip) {
   std::memcpy(to, from, bytes);
   if (fake::settings().corrupt && bytes > 0) static_cast<unsigned char*>(to)[bytes / 2] ^= flip;
+}
+
+/// The device whose memory this is; nullptr: of none.
+Device* owner_of(Address address, std::size_t bytes) {
+  for (auto& device : fake::devices())
+    if (device->holds(address, bytes)) return device.get();
+  return nullptr;
 }
 
 void* pointer(Address address) { return reinterpret_cast<void*>(address); }
@@ -88,11 +94,15 @@ FAKE_CUDA cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t bytes, void
   Stream* stream = nullptr;
   if (const int code = fake::stream_of(handle, stream)) return code;
   if (const int code = fake::begin("cuMemcpyDtoDAsync", text_of(*stream, bytes), true)) return code;
-  if (!stream->device.holds(to, bytes) || !stream->device.holds(from, bytes)) {
-    return fake::invalid_value;
-  }
-  stream->push(
-      {Operation::Kind::copy, [=] { copy_bytes(pointer(to), pointer(from), bytes, flip_within); }});
+  Device* const source = owner_of(from, bytes);
+  Device* const target = owner_of(to, bytes);
+  if (source == nullptr || target == nullptr) return fake::invalid_value;
+  stream->push({Operation::Kind::copy, [=] {
+                  copy_bytes(pointer(to), pointer(from), bytes, flip_between);
+                  if (source == target) return;
+                  source->out.pass(bytes);
+                  target->in.pass(bytes);
+                }});
   return 0;
 }
 
@@ -104,26 +114,6 @@ FAKE_CUDA cuMemsetD8Async(Address to, unsigned char byte, std::size_t bytes, voi
   stream->push({Operation::Kind::copy, [=] { std::memset(pointer(to), byte, bytes); }});
   return 0;
 }
-
-namespace fake {
-
-int copy_to_peer(Device& to, Address to_address, Device& from, Address from_address,
-                 std::size_t bytes, void* handle) {
-  Stream* stream = nullptr;
-  if (const int code = stream_of(handle, stream)) return code;
-  const std::string text = text_of(*stream, bytes) + " to=" + std::to_string(to.index) +
-                           " from=" + std::to_string(from.index);
-  if (const int code = begin("cuMemcpyPeerAsync", text, true)) return code;
-  if (!to.holds(to_address, bytes) || !from.holds(from_address, bytes)) return invalid_value;
-  stream->push({Operation::Kind::copy, [=, &to, &from] {
-                  copy_bytes(pointer(to_address), pointer(from_address), bytes, flip_peer);
-                  from.out.pass(bytes);
-                  to.in.pass(bytes);
-                }});
-  return 0;
-}
-
-}  // namespace fake
 
 FAKE_CUDA cuStreamCreate(void** handle, unsigned flags) {
   static std::atomic<int> made{0};
