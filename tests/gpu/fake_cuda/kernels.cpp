@@ -80,7 +80,7 @@ void flip(u64 address, u64 mask) { store(address, load_anew(address) ^ mask); }
 constexpr u64 most_passes = 4;
 
 template <class Kernel>
-std::function<void()> stream_of(Kernel kernel, void** arguments, u64 threads) {
+std::function<void()> series_of(Kernel kernel, void** arguments, u64 threads) {
   return [=, values = values_of<7>(arguments)]() mutable {
     auto& [to, from, other, pairs, passes, value, sums] = values;
     const u64 done = std::min(passes, most_passes), left = passes - done;
@@ -131,27 +131,27 @@ const Function* function_named(const std::string& name) {
        }},
       {"numatlas_stream_read",
        [](void** arguments, u64 threads) {
-         return stream_of(numatlas_stream_read, arguments, threads);
+         return series_of(numatlas_stream_read, arguments, threads);
        }},
       {"numatlas_stream_write",
        [](void** arguments, u64 threads) {
-         return stream_of(numatlas_stream_write, arguments, threads);
+         return series_of(numatlas_stream_write, arguments, threads);
        }},
       {"numatlas_stream_copy",
        [](void** arguments, u64 threads) {
-         return stream_of(numatlas_stream_copy, arguments, threads);
+         return series_of(numatlas_stream_copy, arguments, threads);
        }},
       {"numatlas_stream_scale",
        [](void** arguments, u64 threads) {
-         return stream_of(numatlas_stream_scale, arguments, threads);
+         return series_of(numatlas_stream_scale, arguments, threads);
        }},
       {"numatlas_stream_add",
        [](void** arguments, u64 threads) {
-         return stream_of(numatlas_stream_add, arguments, threads);
+         return series_of(numatlas_stream_add, arguments, threads);
        }},
       {"numatlas_stream_triad",
        [](void** arguments, u64 threads) {
-         return stream_of(numatlas_stream_triad, arguments, threads);
+         return series_of(numatlas_stream_triad, arguments, threads);
        }},
       {"numatlas_fetch_add", [](void** arguments, u64 threads) -> std::function<void()> {
          const u64 counters = values_of<3>(arguments)[0];
