@@ -5,22 +5,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <filesystem>
-#include <map>
 #include <memory>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "audit/formats.h"
 #include "audit/rules.h"
-#include "base/read_file.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "engine/agreement.h"
-#include "machine/memory_slots.h"
-#include "processors/processor.h"
 #include "report/answer.h"
 #include "report/file.h"
 #include "run/place_words.h"
@@ -31,18 +25,6 @@
 
 namespace numatlas {
 namespace {
-
-/// A recorded table, which takes the place of what the machine says of its modules.
-Expected<MemorySlots> read_smbios(const std::string& file) {
-  constexpr std::size_t most_bytes = 4U << 20U;
-  constexpr const char* hint = "name a file of `dmidecode --dump-bin FILE`";
-  const auto content = TRY(read_file(file, "--smbios " + file, hint, most_bytes));
-  MemorySlots slots = slots_of_smbios(content);
-  slots.source = printable(file);
-  if (slots.slots.empty())
-    return fail_usage("--smbios", fmt::format("{}: {}", slots.source, slots.problem), hint);
-  return slots;
-}
 
 /// One audit in progress on one rank.
 class Audit {
@@ -59,7 +41,6 @@ class Audit {
 
  private:
   Expected<void> prepare();
-  Expected<void> read_files();
   Expected<void> choose_claims();
   Expected<void> plan();
   Expected<void> measure();
@@ -74,53 +55,24 @@ class Audit {
   double time_;
   SurveyProgress progress_;
   std::vector<std::unique_ptr<Claim>> claims_;
-  std::optional<StoredFile> baseline_;
-  std::optional<Results> peers_;
   std::vector<SurveyItem> items_;
   AuditReport report_;
 };
 
 /// Claims that --only names, or all that the other options allow.
 Expected<void> Audit::choose_claims() {
-  const std::map<std::string, std::pair<const char*, bool>> needs{
-      {"settings", {"--for", options_.use.has_value()}},
-      {"baseline", {"--baseline", !options_.baseline.empty()}},
-      {"peers", {"--peers", !options_.peers.empty()}}};
   for (auto& claim : all_claims()) {
     const std::string name = claim->name();
     const auto& only = options_.only;
     const bool named = std::find(only.begin(), only.end(), name) != only.end();
     if (!only.empty() && !named) continue;
-    const auto need = needs.find(name);
-    if (need != needs.end() && !need->second.second) {
+    if (name == "settings" && !options_.use) {
       if (named)
-        return fail_usage("--only", fmt::format("{} takes {}", name, need->second.first),
-                          fmt::format("add {}, or leave {} out", need->second.first, name));
+        return fail_usage("--only", "settings takes --for", "add --for, or leave settings out");
       continue;
     }
     claims_.push_back(std::move(claim));
   }
-  return {};
-}
-
-Expected<void> Audit::read_files() {
-  if (!options_.smbios.empty()) {
-    report_.machine.memory_slots = TRY(read_smbios(options_.smbios));
-    check_channels(report_.machine);
-  }
-  if (!options_.baseline.empty()) {
-    auto read = read_stored(options_.baseline);
-    if (!read) return fail(about("--baseline", read.error()));
-    baseline_ = *std::move(read);
-  }
-  if (!options_.peers.empty()) {
-    peers_ = TRY(results_below("--peers", options_.peers));
-    if (peers_->runs.empty())
-      return fail_usage("--peers", printable(options_.peers) + " has no result",
-                        "name a folder with results of other hosts: JSON of numatlas audit or "
-                        "survey");
-  }
-  if (!options_.json_file.empty()) return check_writable(options_.json_file, "--json");
   return {};
 }
 
@@ -136,7 +88,9 @@ Expected<void> Audit::prepare() {
   clock.null_engine = report_.null_engine;
   report_.started = start_time(clock);
   TRY(agree(comm_, error_of(choose_claims())));
-  return agree(comm_, error_of(root() ? read_files() : Expected<void>{}));
+  const bool writes = root() && !options_.json_file.empty();
+  return agree(comm_,
+               error_of(writes ? check_writable(options_.json_file, "--json") : Expected<void>{}));
 }
 
 /// The benchmarks that the claims take, as a survey of this time would run them.
@@ -158,9 +112,8 @@ Expected<void> Audit::plan() {
     at = end + 1;
   }
   if (only.empty()) return {};
-  // Earlier results and those of others were measured as a survey does; several ranks measure what
-  // the first one's machine says.
-  if (comm_.size() == 1 && options_.baseline.empty() && options_.peers.empty()) {
+  // Several ranks measure what the first one's machine says.
+  if (comm_.size() == 1) {
     for (const auto& claim : claims_)
       for (const std::string& name : only)
         if (auto ways = claim->ways(name, report_.machine); !ways.empty())
@@ -190,11 +143,6 @@ Expected<void> Audit::measure() {
   report_.skipped = measuring.skipped();
   measuring.each_report([&](const Benchmark&, const RunOptions&, const RunReport& one) {
     report_.reports.push_back(one);
-    // A recorded table stands for what the machine says, wherever that is read.
-    if (options_.smbios.empty()) return;
-    for (Machine& machine : report_.reports.back().machines) {
-      if (machine.host == report_.machine.host) machine.memory_slots = report_.machine.memory_slots;
-    }
   });
   return concluded;
 }
@@ -205,9 +153,6 @@ Expected<void> Audit::judge() {
   for (const SkippedBenchmark& one : report_.skipped) input.skipped[one.benchmark] = one.reason;
   input.use = options_.use;
   input.peak_share = options_.peak_share;
-  input.baseline = baseline_;
-  input.peers = peers_;
-  input.peers_from = printable(options_.peers);
   for (const RunReport& report : report_.reports) input.now.push_back(stored_run(report));
   for (const auto& claim : claims_) {
     for (ClaimVerdict& verdict : claim->judge(input))

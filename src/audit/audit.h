@@ -17,7 +17,6 @@ struct AuditOptions {
   std::vector<std::string> only;  ///< claims; empty: all that the options and the machine allow
   std::optional<MachineUse> use;  ///< --for
   double peak_share = 0.6;
-  std::string baseline, peers, smbios;  ///< files and folder; "" for none
   std::string format = "table", json_file;
 };
 

@@ -1,5 +1,5 @@
-// A kind of claim that firmware, kernel or an earlier measurement makes about a machine, and how it
-// is held against what was measured. Each is one file in audit/claims/; claims.cpp lists them.
+// A kind of claim that firmware or kernel makes about a machine, and how it is held against what
+// was measured. Each is one file in audit/claims/; claims.cpp lists them.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "audit/verdict.h"
-#include "compare/results.h"
+#include "compare/stored.h"
 #include "record/report.h"
 #include "run/benchmark.h"
 
@@ -26,11 +26,8 @@ struct AuditInput {
   const std::vector<RunReport>& reports;       ///< of the benchmarks that ran
   std::map<std::string, std::string> skipped;  ///< benchmark -> why it did not run
   std::optional<MachineUse> use{};
-  double peak_share = 0.6;  ///< of the modules' theoretical peak that all CPUs have to reach
-  std::optional<StoredFile> baseline{};
+  double peak_share = 0.6;       ///< of the modules' theoretical peak that all CPUs have to reach
   std::vector<StoredRun> now{};  ///< this audit, as `compare` and `check` read it
-  std::string peers_from{};      ///< folder of the results of other hosts
-  std::optional<Results> peers{};
 
   /// The first fact of that key that has all of these labels; nullptr where there is none.
   const Fact* find(const std::string& key,
@@ -81,7 +78,5 @@ std::unique_ptr<Claim> make_caches_claim();
 std::unique_ptr<Claim> make_links_claim();
 std::unique_ptr<Claim> make_gpu_memory_claim();
 std::unique_ptr<Claim> make_settings_claim();
-std::unique_ptr<Claim> make_baseline_claim();
-std::unique_ptr<Claim> make_peers_claim();
 
 }  // namespace numatlas

@@ -75,8 +75,6 @@ std::vector<std::unique_ptr<Claim>> all_claims() {
   all.push_back(make_links_claim());
   all.push_back(make_gpu_memory_claim());
   all.push_back(make_settings_claim());
-  all.push_back(make_baseline_claim());
-  all.push_back(make_peers_claim());
   return all;
 }
 

@@ -7,17 +7,14 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analysis/host_kind.h"
 #include "audit/audit.h"
 #include "audit/claim.h"
 #include "audit/formats.h"
@@ -27,7 +24,6 @@
 #include "base/test_data.h"
 #include "comm/comm.h"
 #include "record/report_json.h"
-#include "record/test_estimate.h"
 #include "record/test_report.h"
 
 namespace numatlas {
@@ -329,76 +325,6 @@ TEST(SettingsClaim, ByUse) {
   figures.use = MachineUse::throughput;
   for (const ClaimVerdict& one : figures.judge(make_settings_claim())) EXPECT_NE(one.about, "smt");
   EXPECT_EQ(figures.judge(make_settings_claim(), "thp_enabled").outcome, confirmed);
-}
-
-/// A stored run of `peak` with that read bandwidth of a host.
-StoredRun run_of(const std::string& host, const Machine& machine, double gb) {
-  StoredRun run;
-  run.command = "bandwidth";
-  run.hosts = {host};
-  run.kinds = {kind_of(machine, 0, 0)};
-  StoredCase& one = run.cases.emplace_back();
-  one.key = one.point_key = one.point = "read";
-  one.command = run.command;
-  one.metric = "bandwidth_sum";
-  one.unit = "B/s";
-  one.figure.estimate = testing::with_interval(gb * 1e9, gb * 0.99e9, gb * 1.01e9);
-  return run;
-}
-
-TEST(PeersClaim, ByTheRuleOfCheck) {
-  const Figures figures = with_modules("even", 350);
-  AuditInput input{figures.machine, figures.reports, {}};
-  input.now = {run_of("here", figures.machine, 350)};
-  EXPECT_TRUE(make_peers_claim()->judge(input).empty());
-  input.peers = Results{{run_of("a", figures.machine, 351)}, {}, {}, {}, {}, {}};
-  EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, not_measurable);  // two are no crowd
-  for (const auto& [name, rate] : {std::pair("b", 349.0), std::pair("c", 350.5)})
-    input.peers->runs.push_back(run_of(name, figures.machine, rate));
-  EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, confirmed);
-  input.now = {run_of("here", figures.machine, 245)};
-  const ClaimVerdict slow = make_peers_claim()->judge(input).at(0);
-  EXPECT_EQ(slow.outcome, contradicted);
-  EXPECT_THAT(slow.found, HasSubstr("-30 %"));
-  EXPECT_THAT(slow.claimed, HasSubstr("the median of 4 hosts"));
-}
-
-/// As `check` has it: a host without others is judged by itself.
-TEST(PeersClaim, OwnResultsAreItsPast) {
-  const Figures figures = with_modules("even", 350);
-  AuditInput input{figures.machine, figures.reports, {}};
-  const auto at = [&](const char* day, double rate) {
-    StoredRun run = run_of("here", figures.machine, rate);
-    run.started = day;
-    return run;
-  };
-  input.now = {at("2026-11-24T00:00:00Z", 245)};
-  input.peers = Results{
-      {at("2026-11-20T00:00:00Z", 350), at("2026-11-21T00:00:00Z", 351)}, {}, {}, {}, {}, {}};
-  EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, not_measurable);  // two are too few
-  input.peers->runs.push_back(at("2026-11-22T00:00:00Z", 349));
-  const ClaimVerdict fell = make_peers_claim()->judge(input).at(0);
-  EXPECT_EQ(fell.outcome, contradicted);
-  EXPECT_THAT(fell.claimed, HasSubstr("the median of 3 earlier runs"));
-  EXPECT_THAT(fell.found, HasSubstr("since 2026-11-24"));
-  input.now = {at("2026-11-24T00:00:00Z", 350)};
-  EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, confirmed);
-}
-
-/// The same processor with half of the memory is another kind, as `check` has it.
-TEST(PeersClaim, OtherKindsAreNoPeers) {
-  const Figures figures = with_modules("even", 350);
-  AuditInput input{figures.machine, figures.reports, {}};
-  input.now = {run_of("here", figures.machine, 350)};
-  Machine smaller = figures.machine;
-  for (NumaNode& node : smaller.nodes)
-    if (node.memory_total) node.memory_total = Bytes{node.memory_total->value / 2};
-  input.peers = Results{{}, {}, {}, {}, {}, {"results/notes.json"}};
-  for (const char* name : {"a", "b", "c"}) input.peers->runs.push_back(run_of(name, smaller, 500));
-  const ClaimVerdict none = make_peers_claim()->judge(input).at(0);
-  EXPECT_EQ(none.outcome, not_measurable);
-  EXPECT_THAT(none.reason, HasSubstr("only 1 of this kind"));
-  EXPECT_THAT(none.reason, HasSubstr("left out: files that are no results (results/notes.json)"));
 }
 
 TEST(AuditReport, ExitCodes) {

@@ -30,8 +30,7 @@ Figures reading(double gb, const std::string& cpu_model = "Intel(R) Xeon(R) Plat
   run.machines = {figures.machine};
   run.worker_cpus = {to_list(figures.machine.all_cpus())};
   run.cases = {reads};
-  figures.now = StoredFile{};
-  figures.now->runs = {run};
+  figures.now = {run};
   return figures;
 }
 
@@ -95,7 +94,7 @@ TEST(ExpectedClaim, WhereNothingIsExpected) {
   EXPECT_THAT(guest.reason, HasSubstr("virtual machine"));
   EXPECT_THAT(make_expected_claim()->benchmarks(figures.machine), ::testing::IsEmpty());
   figures = reading(100);
-  figures.now->runs.clear();
+  figures.now.clear();
   EXPECT_THAT(figures.judge(make_expected_claim(), "reads").reason,
               HasSubstr("bandwidth did not run"));
 }

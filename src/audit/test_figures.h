@@ -48,7 +48,7 @@ class Figures {
   Machine machine;
   std::vector<RunReport> reports;
   std::optional<MachineUse> use;
-  std::optional<StoredFile> baseline, now;
+  std::vector<StoredRun> now;
 
   void add(const std::string& command, Fact fact) {
     const auto found = std::find_if(reports.begin(), reports.end(),
@@ -76,8 +76,7 @@ class Figures {
   std::vector<ClaimVerdict> judge(const std::unique_ptr<Claim>& claim) const {
     AuditInput input{machine, reports, {}};
     input.use = use;
-    input.baseline = baseline;
-    if (now) input.now = now->runs;
+    input.now = now;
     return claim->judge(input);
   }
   ClaimVerdict judge(const std::unique_ptr<Claim>& claim, const std::string& subject) const {

@@ -143,48 +143,6 @@ TEST(CachesClaim, ACacheThatEndsEarly) {
   EXPECT_EQ(figures.judge(make_caches_claim(), "L3").outcome, not_measurable);
 }
 
-/// A result of some cases of one machine.
-StoredFile past(const Machine& machine, const std::vector<double>& seconds, double width) {
-  StoredRun run;
-  run.file = "past.json";
-  run.command = "latency";
-  run.machines = {machine};
-  run.hosts = {machine.host};
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    StoredCase one;
-    one.key = one.point_key = one.point = "case" + std::to_string(i);
-    one.command = "latency";
-    one.metric = "latency";
-    one.unit = "s";
-    one.figure = stored_figure({"latency", "s", about_value(seconds[i], width), {}}, "", "visits");
-    run.cases.push_back(one);
-  }
-  return {"past.json", "latency", {run}, {}};
-}
-
-TEST(BaselineClaim, NothingToBeToldIsNotConfirmed) {
-  Figures figures;
-  figures.machine = recorded("cxl-tiers.json");
-  figures.baseline = past(figures.machine, {1e-7, 2e-7}, 0.6);
-  figures.now = past(figures.machine, {1.03e-7, 2.05e-7}, 0.6);
-  figures.now->runs[0].started = "2";
-  const ClaimVerdict verdict = figures.judge(make_baseline_claim(), "all cases");
-  EXPECT_EQ(verdict.outcome, not_measurable);
-  EXPECT_THAT(verdict.reason, HasSubstr("none of 2"));
-}
-
-TEST(BaselineClaim, AnotherMachinesPast) {
-  Figures figures;
-  figures.machine = recorded("cxl-tiers.json");
-  Machine other = figures.machine;
-  other.cpu_model = "Another Processor";
-  figures.baseline = past(other, {1e-7}, 0.01);
-  figures.now = past(figures.machine, {2e-7}, 0.01);
-  const ClaimVerdict verdict = figures.judge(make_baseline_claim(), "all cases");
-  EXPECT_EQ(verdict.outcome, not_measurable);
-  EXPECT_THAT(verdict.reason, HasSubstr("another machine: 'Another Processor'"));
-}
-
 TEST(ThreeAnswers, AShareAtItsLimit) {
   ClaimVerdict verdict;
   verdict.claimed_value = 0.6;

@@ -32,16 +32,6 @@ Start declare_audit(CLI::App& app, const CommandLine& line) {
        {"latency", MachineUse::latency},
        {"hpc", MachineUse::hpc}},
       "also judge the settings of the system, for a machine used like that");
-  add_value(app, "--baseline", options->baseline, "FILE",
-            "also compare with an earlier result of this machine: survey.json, or JSON of audit");
-  add_value(
-      app, "--peers", options->peers, "FOLDER",
-      "also compare with hosts of the same kind, and with this one before: a folder with their "
-      "results (*.json)\n"
-      "Results in folders below it are read too");
-  add_value(app, "--smbios", options->smbios, "FILE",
-            "take the memory modules from a file of `dmidecode --dump-bin`\n"
-            "That takes root once instead of each time");
   add_parsed(app, "--peak-share", options->peak_share, "60%", "FRACTION",
              "share of the peak of memory modules and PCIe links to be reached", parse_part);
   add_choice(app, "--format", options->format, named(audit_formats()),
@@ -74,11 +64,12 @@ Command audit_command() {
       .listing = {Topic::machine},
       .description =
           "Ends with exit code 0 when no claim is contradicted, 1 when one is (the first line of "
-          "standard output says which), and 3 when none could be judged.",
+          "standard output says which), and 3 when none could be judged.\n"
+          "`numatlas compare` holds its --json against an earlier one, `numatlas check` against "
+          "those of other hosts.",
       .examples = {{"Before a job: is this host what it says it is?",
                     "numatlas audit --time 15s --format nhc"},
-                   {"Against its own past, with settings for low latency",
-                    "numatlas audit --baseline survey.json --for latency"}},
+                   {"With the settings that low latency needs", "numatlas audit --for latency"}},
       .measures = true,
       .declare = declare_audit};
 }
