@@ -23,7 +23,7 @@ struct Sides {
   double launch_sd = 0;
   double change = 0;   ///< planted
   bool guest = false;  ///< on a virtual machine
-  bool known = false;  ///< six earlier launches tell how launches differ
+  bool known = false;  ///< six hosts tell how launches differ
 };
 
 /// Launches of programs with known values: five visits of each case, with 1 % of noise.
@@ -46,7 +46,7 @@ class Launches {
     return all;
   }
 
-  /// How much six earlier launches of a case differ.
+  /// How much the launches of a case on six hosts differ.
   Uncertain history(const Sides& sides) {
     std::vector<double> logarithms(6);
     for (double& one : logarithms) one = sides.launch_sd * normal_(random_);

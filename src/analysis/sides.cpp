@@ -32,7 +32,7 @@ Uncertain difference_of_sides(const StoredFigure& base, const StoredFigure& now,
                               const CompareRule& rule) {
   // What differs from launch to launch with the speed of the machine, the pilots tell.
   const bool pilots = have_pilots(base, now);
-  // Both sides are judged by the same earlier launches: as little is known of both as of one.
+  // Both sides are judged by the same hosts: as little is known of both as of one.
   Uncertain launches;
   for (const StoredFigure* side : {&base, &now}) {
     if (side->launches.size() > 1) continue;

@@ -42,8 +42,8 @@ struct StoredFigure {
   std::optional<double> again = {};   ///< the rate when the host ran once more (--retest)
   bool guest = false;                 ///< it was measured on a virtual machine
   std::vector<double> launches = {};  ///< the value of each, in their order; empty for one
-  /// Of the logarithm in a launch of the same program on the same host; absent where no history
-  /// tells.
+  /// Of the logarithm in a launch of the same program on the same host; absent where too few hosts
+  /// tell.
   std::optional<Uncertain> launch_spread = {};
   /// Over the pilots around its visits; absent where its run has none.
   std::optional<Estimate> relative = {};

@@ -127,7 +127,9 @@ Expected<Launches> measure_in_turn(const std::array<std::string, 2>& commands, i
     launches[static_cast<std::size_t>(side)].push_back(std::move(stored));
     if (i != 1) continue;
     // Before the time of all others is spent.
-    const auto comparison = compare_files(launches[0][0], launches[1][0], {}, true);
+    CompareRule rule;
+    rule.in_pairs = true;
+    const auto comparison = compare_files(launches[0][0], launches[1][0], rule);
     if (!comparison) return fail(about("--run", comparison.error()));
   }
   return launches;

@@ -41,7 +41,8 @@ constexpr int exit_code_of_slower = 1;
 
 struct CompareOptions {
   std::vector<std::string> files, base, now, runs;
-  std::string format = "table", launch_spread, keep, metric, history;
+  std::string format = "table", keep, metric, history;
+  std::optional<double> launch_spread;
   double min_effect = 0;
   std::optional<int> pairs;
   std::vector<CaseVerdict> only;
@@ -54,18 +55,10 @@ bool is_folder(const std::string& name) {
   return fs::is_directory(name, code);
 }
 
-Expected<CompareView> view_of(const CompareOptions& options) {
+CompareView view_of(const CompareOptions& options) {
   CompareView view;
   view.rule.min_effect = options.min_effect;
-  if (!options.launch_spread.empty() && !is_folder(options.launch_spread)) {
-    const auto spread = part_or_none(options.launch_spread);
-    if (!spread)
-      return fail_usage("--launch-spread",
-                        fmt::format("'{}' is neither a fraction between 0 and 1 nor a folder",
-                                    options.launch_spread),
-                        "write 1% or 0.01, or name a folder with earlier results");
-    view.rule.launch_spread = *spread;
-  }
+  view.rule.launch_spread = options.launch_spread;
   view.rule.in_pairs = !options.runs.empty();
   view.rule.every_flow = options.all;
   view.rule.metric = options.metric;
@@ -159,22 +152,6 @@ Expected<Launches> launches_of(const CompareOptions& options) {
   return launches;
 }
 
-/// Where --launch-spread is a folder.
-Expected<void> read_launches(const CompareOptions& options, ComparedFiles& compared) {
-  if (!is_folder(options.launch_spread) || !options.runs.empty()) return {};
-  auto found = TRY(results_below("--launch-spread", options.launch_spread));
-  const auto& launches = found.runs;
-  const std::size_t known = know_launches(compared.base, launches);
-  know_launches(compared.now, launches);
-  compared.launches_from = printable(options.launch_spread);
-  if (known == 0)
-    compared.base.notes.push_back(
-        fmt::format("{}: fewer than 6 launches of the same command on the same host, so the usual "
-                    "deviation is assumed",
-                    compared.launches_from));
-  return {};
-}
-
 Expected<int> compare_sides(const CompareOptions& options, const CompareView& view) {
   auto launches = TRY(launches_of(options));
   ComparedFiles compared;
@@ -193,9 +170,7 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
     compared.base.file = printable(options.runs[0]);
     compared.now.file = printable(options.runs[1]);
   }
-  TRY(read_launches(options, compared));
-  compared.comparison =
-      TRY(compare_files(compared.base, compared.now, view.rule, !options.runs.empty()));
+  compared.comparison = TRY(compare_files(compared.base, compared.now, view.rule));
   compared.differences = differences_of(compared.base, compared.now);
   const RunReport report = report_of(compared, view);
   TextStyle style;
@@ -212,10 +187,9 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
 }
 
 Expected<int> run_compare(const CompareOptions& options) {
-  const auto view = TRY(view_of(options));
   TRY(check_sides(options));
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
-  return compare_sides(options, view);
+  return compare_sides(options, view_of(options));
 }
 
 void add_files(CLI::App& app, const std::string& name, std::vector<std::string>& files,
@@ -244,11 +218,11 @@ Start declare_compare(CLI::App& app, const CommandLine&) {
   add_parsed(app, "--pairs", options->pairs, "", "N",
              "number of times --run measures each side (default 5, at least 3)", whole(3, 1000));
   rare(add_value(app, "--keep", options->keep, "FOLDER", "keep the results of --run here"));
-  rare(add_value(
-      app, "--launch-spread", options->launch_spread, "FRACTION|FOLDER",
-      "standard deviation of a figure from launch to launch that is assumed of a single file "
-      "(default: 2%, of virtual machines unknown); of a folder, what its results of the same "
-      "command on the same host show"));
+  rare(
+      add_parsed(app, "--launch-spread", options->launch_spread, "", "FRACTION",
+                 "standard deviation of a figure from launch to launch that is assumed of a single "
+                 "file (default: 2%, of virtual machines unknown)",
+                 part_or_none));
   app.add_flag("--all", options->all,
                "compare each flow instead of the median over the flows of a case");
   add_value(

@@ -83,7 +83,7 @@ StoredFile with_pilots(double machine, double own) {
 
 TEST(Pilots, TellTheMachineFromTheCase) {
   const auto between = [&](const StoredFile& base, const StoredFile& now) {
-    const auto found = compare_files(base, now, {}, false);
+    const auto found = compare_files(base, now, {});
     EXPECT_TRUE(found) << full_text(found.error());
     EXPECT_EQ(found->machine.size(), 1U);
     EXPECT_EQ(found->cases.size(), 1U) << "the machine is none of the cases";
@@ -256,7 +256,7 @@ TEST(Match, WhatNotAllLaunchesHaveIsToldOf) {
         << one.point;
 }
 
-TEST(Match, SidesAskedForOtherThingsAreMatchedByTheirOrderIfThatIsMeant) {
+TEST(Match, SidesMeasuredInTurnAreMatchedByTheirOrder) {
   const StoredFile base = stored();
   const StoredFile now = stored([](RunReport& report) {
     for (ScenarioResult& point : report.scenarios) {
@@ -269,7 +269,9 @@ TEST(Match, SidesAskedForOtherThingsAreMatchedByTheirOrderIfThatIsMeant) {
     }
   });
   EXPECT_FALSE(compare_files(base, now, {}));
-  const auto found = compare_files(base, now, {}, true);
+  CompareRule in_turn;
+  in_turn.in_pairs = true;
+  const auto found = compare_files(base, now, in_turn);
   ASSERT_TRUE(found) << full_text(found.error());
   EXPECT_GT(found->count(CaseVerdict::faster), 0U);
   EXPECT_EQ(found->cases.front().now.point, found->cases.front().base.point + " huge");

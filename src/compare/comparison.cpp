@@ -65,19 +65,14 @@ std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
     return "Student's t over the visits; launches differ as much as the changes of the hosts do, "
            "where "
            "six or more have a case";
-  const std::string from =
-      files.launches_from.empty()
-          ? ""
-          : fmt::format("as the launches below {} show for {} of {} cases; for others, ",
-                        files.launches_from, std::ranges::count_if(cases, known), cases.size());
   if (std::ranges::any_of(cases, [](const ComparedCase& one) { return one.change.guest; }))
     return "Student's t over the visits; how launches on a virtual machine differ is unknown "
            "(--launch-spread)";
   return fmt::format(
       "Student's t over the visits{}; of a single launch, a deviation from launch to launch is "
-      "assumed: {}{:g} % (--launch-spread)",
+      "assumed: {:g} % (--launch-spread)",
       pilots ? ", and over the visits relative to the pilots: both have to show the change" : "",
-      from, rule.launch_spread_taken() * 100);
+      rule.launch_spread_taken() * 100);
 }
 
 /// How a verdict between files is made, and what to do where there is none.
@@ -459,9 +454,7 @@ RunReport report_of(const ComparedFiles& files, const CompareView& view) {
       report.started = std::max(report.started, run.started);
       if (is_null_engine(run.engine)) report.engine = run.engine;
     }
-  report.answer = processors_text(files.differences) +
-                  (files.comparison.differ_in.empty() ? "" : files.comparison.differ_in + ": ") +
-                  answer_of(files.comparison);
+  report.answer = processors_text(files.differences) + answer_of(files.comparison);
   if (const std::string reserve = reserve_of(files); !reserve.empty()) {
     report.answer = fmt::format("{} ({})", reserve, report.answer);
     for (const StoredFile* side : {&files.base, &files.now})

@@ -23,7 +23,6 @@ struct ComparedFiles {
   std::size_t base_launches = 1, now_launches = 1;
   Comparison comparison;
   std::vector<Difference> differences;
-  std::string launches_from = {};  ///< folder of earlier launches; "": their spread is assumed
 };
 
 /// "SLOWER 2 of 40 (triad 1MiB base -10.1 %, ...); 1 faster, 37 same"; of several hosts "SLOWER 1

@@ -89,26 +89,6 @@ TEST(Answer, UndecidedSaysWhatItIsWithin) {
   EXPECT_TRUE(leaves_open(*found));
 }
 
-TEST(Match, OneOptionThatDiffersIsSaid) {
-  const auto with = [](const std::string& pages, double factor) {
-    return stored([&](RunReport& report) {
-      report.arguments = {"latency", "--size", "1", "--pages", pages, "--json", pages + ".json"};
-      for (ScenarioResult& point : report.scenarios) {
-        point.pages = pages;
-        point.name += " " + pages;
-        for (FlowResult& flow : point.flows) scale_flow(flow, factor);
-      }
-    });
-  };
-  const auto found = compare_files(with("thp", 1), with("base", 1.5), {});
-  ASSERT_TRUE(found) << full_text(found.error());
-  EXPECT_EQ(found->differ_in, "--pages thp in BASE, base in NEW");
-  EXPECT_GT(found->count(CaseVerdict::slower), 0U);
-  StoredFile other = with("base", 1.5);
-  other.runs[0].arguments.insert(other.runs[0].arguments.end(), {"--stride", "256"});
-  EXPECT_FALSE(compare_files(with("thp", 1), other, {})) << "two options";
-}
-
 TEST(Answer, WhatCannotBeReliedOnIsSaidFirst) {
   ComparedFiles files;
   files.base = stored();

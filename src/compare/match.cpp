@@ -1,8 +1,6 @@
 #include "compare/match.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -172,52 +170,6 @@ void know_launches_by_hosts(std::vector<StoredCase>& base, std::vector<StoredCas
   }
 }
 
-/// An option and its value, by the words of a command line; "" for a flag.
-std::map<std::string, std::string> options_of(const StoredRun& run) {
-  std::map<std::string, std::string> options;
-  std::string name;
-  for (const std::string& word : option_words(run)) {
-    const std::size_t equals = word.find('=');
-    const bool is_option = word.size() > 1 && word.front() == '-' &&
-                           !std::isdigit(static_cast<unsigned char>(word[1]));
-    if (!is_option) {
-      std::string& value = options[name];
-      value += (value.empty() ? "" : " ") + word;
-      continue;
-    }
-    name = word.substr(0, equals);
-    options[name] = equals == std::string::npos ? "" : word.substr(equals + 1);
-  }
-  return options;
-}
-
-/// "--pages thp in BASE, base in NEW" of two runs of a command that differ in this option alone; ""
-/// of others.
-std::string only_difference(const StoredFile& base, const StoredFile& now) {
-  if (base.runs.size() != 1 || now.runs.size() != 1 || base.command != now.command) return "";
-  const auto of_base = options_of(base.runs.front()), of_now = options_of(now.runs.front());
-  std::set<std::string> names;
-  for (const auto* options : {&of_base, &of_now})
-    for (const auto& [name, value] : *options) names.insert(name);
-  std::vector<std::string> texts;
-  for (const std::string& name : names) {
-    const auto mine = of_base.find(name), its = of_now.find(name);
-    if (mine == of_base.end())
-      texts.push_back(fmt::format("{} only in NEW", trim(name + " " + its->second)));
-    else if (its == of_now.end())
-      texts.push_back(fmt::format("{} only in BASE", trim(name + " " + mine->second)));
-    else if (mine->second != its->second)
-      texts.push_back(fmt::format("{} {} in BASE, {} in NEW", name, mine->second, its->second));
-  }
-  return texts.size() == 1 ? texts.front() : "";
-}
-
-/// Whether nothing but time is between them.
-bool is_same_kind(const StoredRun& a, const StoredRun& b) {
-  return a.command == b.command && a.hosts == b.hosts && a.engine == b.engine &&
-         std::ranges::equal(a.machines, b.machines, {}, &Machine::cpu_model, &Machine::cpu_model);
-}
-
 }  // namespace
 
 std::size_t Comparison::count(CaseVerdict verdict) const {
@@ -332,42 +284,12 @@ StoredFile merged(const std::vector<StoredFile>& launches, bool by_host) {
   return all;
 }
 
-std::size_t know_launches(StoredFile& side, const std::vector<StoredRun>& others) {
-  std::size_t known = 0;
-  for (StoredRun& run : side.runs) {
-    std::map<std::string, std::vector<const StoredCase*>> by_key;
-    for (const StoredRun& other : others) {
-      if (other.started == run.started || !is_same_kind(other, run)) continue;
-      for (const StoredCase& one : other.cases) by_key[one.key].push_back(&one);
-    }
-    for (StoredCase& mine : run.cases) {
-      std::vector<double> logarithms;
-      for (const StoredCase* one : by_key[mine.key]) {
-        const StoredFigure& figure = one->figure;
-        const bool usable = figure.problem.empty() && figure.estimate &&
-                            figure.estimate->value > 0 && one->unit == mine.unit &&
-                            place_difference(figure.observed, mine.figure.observed).empty();
-        if (usable) logarithms.push_back(std::log(figure.estimate->value));
-      }
-      if (logarithms.size() < enough_runs) continue;
-      mine.figure.launch_spread = mean_of(logarithms);
-      mine.figure.launch_spread->variance *= static_cast<double>(logarithms.size());
-      ++known;
-    }
-  }
-  return known;
-}
-
 Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now,
-                                   const CompareRule& rule, bool in_order) {
+                                   const CompareRule& rule) {
   auto of_base = cases_of(base), of_now = cases_of(now);
   know_launches_by_hosts(of_base, of_now, rule);
   Comparison found = match_cases(of_base, of_now, rule);
-  const std::string option = only_difference(base, now);
-  if (found.cases.empty() && (in_order || !option.empty())) {
-    found = match_in_order(of_base, of_now, rule);
-    if (!in_order) found.differ_in = option;
-  }
+  if (found.cases.empty() && rule.in_pairs) found = match_in_order(of_base, of_now, rule);
   found.machine = match_machine(of_base, of_now, rule);
   if (!found.cases.empty()) return found;
   if (!rule.metric.empty()) {
@@ -386,7 +308,8 @@ Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now
   return fail(ErrorKind::usage,
               fmt::format("{} and {} have no figure in common, of {} and {}", base.file, now.file,
                           of_base.size(), of_now.size()),
-              "figures are matched by what was asked for: were both run with the same options?");
+              "figures are matched by what was asked for; commands that ask for different things "
+              "are compared where both are measured in turn (--run)");
 }
 
 }  // namespace numatlas

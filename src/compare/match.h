@@ -23,7 +23,6 @@ struct Comparison {
   std::vector<ComparedCase> cases;    ///< in the order of the base
   std::vector<ComparedCase> machine;  ///< pilots of both sides: judged apart, and not counted
   std::vector<StoredCase> only_base, only_now;
-  std::string differ_in{};  ///< the option that the sides differ in, by which cases are paired
 
   std::size_t count(CaseVerdict verdict) const;
 };
@@ -75,15 +74,10 @@ bool are_paired_by_host(const std::vector<StoredFile>& base, const std::vector<S
 /// its cases have. Undefined for none.
 StoredFile merged(const std::vector<StoredFile>& launches, bool by_host = false);
 
-/// Gives the cases of a side that was launched once the spread that other launches show: of the
-/// same command on the same hosts and processors, six or more. Returns how many have one.
-std::size_t know_launches(StoredFile& side, const std::vector<StoredRun>& others);
-
-/// Errors (kind usage) where both sides have nothing in common. Sides that were asked for different
-/// things by design (`in_order`, or two runs of a command that differ in one option) are then
-/// matched by the order of their cases; metrics and units must agree, and another place is no
-/// reason not to compare.
+/// Errors (kind usage) where both sides have nothing in common. Commands that are measured in turn
+/// may ask for different things by design: without a common case they are matched by the order of
+/// their cases; metrics and units must agree, and another place is no reason not to compare.
 Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now,
-                                   const CompareRule& rule, bool in_order = false);
+                                   const CompareRule& rule);
 
 }  // namespace numatlas

@@ -33,7 +33,7 @@ int host_of(const RunReport& report, const FlowResult& flow) {
 
 bool is_null_engine(const std::string& engine) { return engine.starts_with("null"); }
 
-std::vector<std::string> option_words(const RunHead& run) {
+std::string options_text(const RunHead& run) {
   // What is written, and how it is shown.
   constexpr std::array<std::string_view, 9> with_value{"--json",        "--csv",     "--format",
                                                        "--dat",         "--output",  "-o",
@@ -51,11 +51,7 @@ std::vector<std::string> option_words(const RunHead& run) {
     }
     words.push_back(word);
   }
-  return words;
-}
-
-std::string options_text(const RunHead& run) {
-  return fmt::format("{}", fmt::join(option_words(run), " "));
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
 std::vector<std::string> slowed_gpus(const ScenarioResult& result) {

@@ -231,8 +231,6 @@ struct RunHead {
 };
 
 /// The words of its command line that change what is measured: "--size", "64", "--pages", "thp".
-std::vector<std::string> option_words(const RunHead& run);
-/// The same in one text.
 std::string options_text(const RunHead& run);
 
 /// Everything a command found; what --json writes.

@@ -47,12 +47,6 @@ measured 0 --run "$noisy --memory bind:0" --run "$noisy --memory bind:1" --pairs
 grep -qE '(slower|faster|same|not distinguishable) .*read 256MiB base' "$folder/out" || fail 'not matched by their order'
 grep -q 'the machine as a whole' "$folder/out" && fail 'pilots of other memory are compared'
 
-# How launches differ may be known from a folder.
-measured 9 "$folder/kept/a-1.json" "$folder/kept/a-2.json" --launch-spread "$folder/kept"
-grep -q 'kept: fewer than 6 launches of the same command on the same host' "$folder/out" || fail 'few launches'
-measured 2 "$folder/kept/a-1.json" "$folder/kept/a-2.json" --launch-spread "$folder/none"
-grep -q "^numatlas: error: --launch-spread: '.*/none' is neither a fraction" "$folder/err" || fail 'no folder'
-
 # Any command line that ends in one of numatlas.
 measured 0 --run "env SOME=1 '$numatlas' $one" --run "$one" --format json --pairs 3
 python3 -c 'import json, sys

@@ -129,16 +129,12 @@ for index, host in enumerate(("n1", "n2", "n3", "n4")):
         one.update(trust="unreliable", doubt="other programs used 1.2 of 2 CPUs; run again when it is quiet")
     write(f"incomplete/{host}.json", one)
 
-# Runs that differ in an option alone.
-for name, pages, factor, more in (("thp", "thp", 1.25, []), ("base-pages", "base", 1, []),
-                                  ("other-stride", "base", 1, ["--stride", "256"])):
-    one = whole(copy.deepcopy(base))
-    one["arguments"] += ["--pages", pages, *more]
-    for case in one["cases"]:
-        case["name"], case["pages"] = case["name"].replace("base", pages), pages
-        case["stride"] = 256 if more else case["stride"]
-        scale(case, factor)
-    write(f"{name}.json", one)
+# The same command with other pages.
+one = whole(copy.deepcopy(base))
+one["arguments"] += ["--pages", "thp"]
+for case in one["cases"]:
+    case["name"], case["pages"] = case["name"].replace("base", "thp"), "thp"
+write("thp.json", one)
 
 write("cut.json", json.dumps(base, indent=1)[:2000])
 write("empty.json", "\n")
