@@ -172,11 +172,8 @@ int run_scale(const Options& options) {
   stage("OpenMetrics", [&] { return size_text(report_openmetrics(run)); });
   std::string folder = (std::filesystem::temp_directory_path() / "bench_fleet.XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return 1;
-  const std::string dat = folder + "/bench_fleet.dat", path = folder + "/bench_fleet.json";
-  stage(".dat", [&] {
-    const std::string text = dat_text(run);
-    return write_whole(dat, text, "bench") ? size_text(text) : "not written";
-  });
+  const std::string path = folder + "/bench_fleet.json";
+  stage(".dat", [&] { return size_text(dat_text(run)); });
   stage("CSV of rounds", [&] { return size_text(rounds_csv(run)); });
   stage("CSV", [&] { return size_text(tidy_csv(run)); });
   stage("JSON", [&] {
@@ -184,12 +181,6 @@ int run_scale(const Options& options) {
     return write_whole(path, text, "bench") ? size_text(text) : "not written";
   });
   int code = 0;
-  stage("check: read .dat", [&] {
-    const auto read = read_stored(dat);
-    if (!read) code = 1;
-    return read ? fmt::format("{} hosts", read->runs.front().hosts.size())
-                : full_text(read.error());
-  });
   stage("check: read JSON", [&] {
     const auto read = read_stored(path);
     if (!read || !same_run(read->runs.front(), stored_run(run))) code = 1;

@@ -163,8 +163,7 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
   options->words = line.words;
   app.add_option("FILE", options->paths,
                  "results of any command (JSON), and folders of these: the newest run of each host "
-                 "is judged against others of its kind and its own earlier runs\n"
-                 "Also .dat of STREAM over hosts")
+                 "is judged against others of its kind and its own earlier runs")
       ->type_name("")
       ->required();
   add_value(

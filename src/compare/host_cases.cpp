@@ -47,8 +47,8 @@ void add_case(const RunReport& report, const ScenarioResult& point, const HostTo
   // Of one host the name is no part of the question: it may have been renamed, or be another.
   one.key = one.point_key =
       (report.hosts.size() > 1 ? report.hosts[index] + " " : std::string()) + one.host_key;
-  // Averages and medians, and other instructions, are not the same measurement of a host.
-  one.host_key += "|" + run.isa + (totals.passes.empty() ? "|averages" : "");
+  // With other instructions it is not the same measurement of a host.
+  one.host_key += "|" + run.isa;
   one.command = run.command;
   one.point = point.name;
   one.kernel = point.kernel;
@@ -66,7 +66,6 @@ void add_case(const RunReport& report, const ScenarioResult& point, const HostTo
 }  // namespace
 
 void add_cases_of_hosts(const RunReport& report, StoredRun& run) {
-  run.by_rounds = true;
   for (const HostRow& host : report.host_rows) {
     run.kinds.push_back(kind_of(report, host));
     run.identities.push_back(host.identity);

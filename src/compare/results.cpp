@@ -26,9 +26,7 @@ constexpr const char* compressed_ends[] = {".gz", ".xz", ".zst", ".bz2"};
 bool may_be_a_result(fs::path path) {
   if (std::ranges::find(compressed_ends, path.extension().string()) != std::end(compressed_ends))
     path.replace_extension();
-  const std::string name = path.filename().string();
-  return path.extension() == ".json" ||
-         (path.extension() == ".dat" && name.starts_with("memory_results-"));
+  return path.extension() == ".json";
 }
 
 /// Hidden, or what file systems and file servers put there: snapshots, wastebaskets.
@@ -80,40 +78,9 @@ void add(StoredFile file, Results& results) {
   for (std::string& note : file.notes) results.notes.push_back(std::move(note));
 }
 
-bool has_rounds(const StoredRun& run) {
-  return std::ranges::any_of(run.cases,
-                             [](const StoredCase& one) { return !one.figure.rounds.empty(); });
-}
-
-/// A .dat beside the JSON of the same run tells nothing new: its name has the minute of the start.
-void leave_out_averages(Results& results) {
-  const auto identity = [](const StoredRun& run) {
-    constexpr std::size_t to_the_minute = 16;  // 2026-11-21T10:01
-    return std::pair(run.started.substr(0, to_the_minute),
-                     std::multiset(run.hosts.begin(), run.hosts.end()));
-  };
-  std::set<std::pair<std::string, std::multiset<std::string>>> whole;
-  bool any = false;
-  for (const StoredRun& run : results.runs) any = any || (run.by_rounds && !has_rounds(run));
-  if (!any) return;
-  for (const StoredRun& run : results.runs)
-    if (run.by_rounds && has_rounds(run)) whole.insert(identity(run));
-  const auto told = [&](const StoredRun& run) {
-    return run.by_rounds && !has_rounds(run) && whole.contains(identity(run));
-  };
-  std::vector<std::string> names;
-  for (const StoredRun& run : results.runs)
-    if (told(run)) names.push_back(run.file);
-  std::erase_if(results.runs, told);
-  if (!names.empty())
-    results.notes.push_back(fmt::format(
-        "skipped, as other files have the rounds of the same runs: {}", names_text(names)));
-}
-
 Expected<Results> finish(Results results) {
   // A survey's folder has the file of each benchmark beside survey.json.
   results.runs = without_copies(std::move(results.runs), results.notes);
-  leave_out_averages(results);
   return results;
 }
 
@@ -124,7 +91,7 @@ struct Layout {
 };
 
 std::string stem_of(fs::path path) {
-  if (path.extension() != ".json" && path.extension() != ".dat") path.replace_extension();
+  if (path.extension() != ".json") path.replace_extension();
   return path.stem().string();
 }
 
@@ -205,8 +172,7 @@ Expected<Results> read_results(const std::vector<std::string>& paths) {
   for (const StoredRun& run : results.runs)
     if (run.started.empty() && results.runs.size() > 1)
       return fail_usage(run.file, "does not record when it ran",
-                        "a .dat has its start in its name, memory_results-PxT-hhmmDDMMYYYY.dat; "
-                        "several runs are told apart by it");
+                        "several runs are told apart by their start");
   if (!results.unrelated.empty())
     results.notes.push_back(fmt::format("skipped, not results: {}: {}",
                                         count_text(results.unrelated.size(), "file"),

@@ -19,7 +19,7 @@ struct Results {
   std::vector<std::string> unrelated;  ///< files that are something else
 };
 
-/// All results below a folder: *.json, and memory_results-*.dat of STREAM over hosts. Hidden files
+/// All results below a folder: *.json. Hidden files
 /// and folders, snapshots and wastebaskets are passed over. Errors name `option`.
 Expected<Results> results_below(const std::string& option, const std::string& folder);
 

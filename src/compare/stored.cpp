@@ -19,7 +19,6 @@
 #include "base/text.h"
 #include "machine/source.h"
 #include "record/report_json.h"
-#include "report/dat.h"
 
 namespace numatlas {
 namespace {
@@ -143,20 +142,8 @@ Expected<StoredFile> stored_from_text(const std::string& text, const std::string
     if (error.hint.empty()) error.hint = name_results;
     return fail(about(file, std::move(error)));
   };
-  const auto with_run = [&](StoredRun run) {
-    run.file = file;
-    StoredFile stored{file, run.command, {}, {}};
-    note_incomplete(stored, run);
-    stored.runs.push_back(std::move(run));
-    return stored;
-  };
   if (is_compressed(text))
     return named(Error{ErrorKind::usage, "is compressed", "decompress it first"});
-  if (trim(text).starts_with('<')) {
-    const auto report = report_from_dat(text, fs::path(path).filename().string());
-    if (!report) return named(report.error());
-    return with_run(stored_run(*report));
-  }
   const auto document = parse_json(text);
   if (!document) return named(document.error());
   const json& value = **document;
@@ -168,7 +155,11 @@ Expected<StoredFile> stored_from_text(const std::string& text, const std::string
   }
   auto run = run_of(value);
   if (!run) return named(run.error());
-  return with_run(*std::move(run));
+  run->file = file;
+  StoredFile stored{file, run->command, {}, {}};
+  note_incomplete(stored, *run);
+  stored.runs.push_back(*std::move(run));
+  return stored;
 }
 
 bool is_other_document(const std::string& path) {

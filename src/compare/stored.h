@@ -52,7 +52,6 @@ struct StoredRun : RunHead {
   std::vector<std::string> worker_cpus;  ///< kernel lists, by worker
   std::vector<HostKind> kinds;           ///< by host
   std::vector<Identity> identities;      ///< by host; empty: nothing is known of them
-  bool by_rounds = false;                ///< reduced to its hosts
   bool is_unreliable() const { return trust == "unreliable"; }
   std::string why_incomplete() const {
     return complete                    ? ""
@@ -70,8 +69,7 @@ struct StoredFile {
   std::vector<std::string> notes;  ///< incomplete, skipped in a survey
 };
 
-/// Reads JSON of any measuring command, or of a survey; of a folder its survey.json; a .dat of
-/// STREAM over hosts. Errors are one
+/// Reads JSON of any measuring command, or of a survey; of a folder its survey.json. Errors are one
 /// line and name the file: kind io or permission for what cannot be read, resource for what is too
 /// large, usage for what is not a result of numatlas that this version can read.
 Expected<StoredFile> read_stored(const std::string& path);

@@ -14,7 +14,6 @@
 
 #include <string>
 
-#include "base/error.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -27,11 +26,5 @@ std::string dat_name(const RunReport& run);
 std::string capitalised(std::string name);
 
 std::string dat_text(const RunReport& run);
-
-/// STREAM over hosts as its cases, with a bandwidth of each host by its average time, and no
-/// passes. `name`: the file's; the start of the run is
-/// read from it, or from `experiment`, where one has that form, and is "" otherwise. Errors: kind
-/// usage.
-Expected<RunReport> report_from_dat(const std::string& text, const std::string& name);
 
 }  // namespace numatlas

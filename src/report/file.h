@@ -8,10 +8,9 @@
 
 namespace numatlas {
 
-/// Looks, before any work is done, whether write_whole could write a file: what it writes beside
-/// the file can be made there (and is taken away again), the path is not a folder. A file that is
-/// there stays as it is. A pipe without a reader is an error; one with a reader is kept open for
-/// write_whole. `option` is named in the error (kind io or permission).
+/// Looks, before any work is done, whether write_whole could write a file: another one can be made
+/// beside it (and is taken away again), the path is not a folder. A file that is there stays as it
+/// is. `option` is named in the error (kind io or permission).
 Expected<void> check_writable(const std::string& path, const std::string& option);
 
 /// A file that an option asks for; no path: it does not.
@@ -21,11 +20,9 @@ struct OutputFile {
 /// The same of all files of a run. Error (usage): one of them is "-", or two are the same.
 Expected<void> check_writable(const std::vector<OutputFile>& files);
 
-/// Writes beside the file, flushes to disk, renames. A file that is replaced keeps its mode, owner
-/// and group as far as this user may give them. A symbolic link stays one: what it points to is
-/// written, also where that does not exist yet. Devices and pipes are written directly, without
-/// waiting for a reader. What earlier writers of the file left beside it when they were killed
-/// goes. Error: kind io or permission, naming the option.
+/// Writes beside the file, flushes to disk, renames; devices and pipes are written directly. What a
+/// symbolic link points to is replaced, the link stays. Error: kind io or permission, naming the
+/// option.
 Expected<void> write_whole(const std::string& path, const std::string& content,
                            const std::string& option);
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """kills.py NUMATLAS COUNT: ends commands that write files by SIGKILL at random moments. Whatever the
 moment, a file is whole: the old one, none where there was none, or the new one. Nothing else is left
-in the folder, but at the moment when a new file takes the place of an old one: it then has a name of
-its own, and is whole.
+in the folder, but for what was to take the place of a file at that moment, under a name of its own.
 
 The moments come from the clock, so that each run tries others; a failure prints the command, the
 moment and what the file holds."""
@@ -46,8 +45,8 @@ COMMANDS = [
     (["survey", "--only", "latency,cores", "--time", "3s", "-q", "--no-report", "--output", "folder"],
      {"folder/survey.json": is_json, "folder/topology.json": is_json}),
 ]  # fmt: skip
-#: Of a new file that is about to take the place of an old one.
-TEMPORARY = re.compile(r"(.*)\.[0-9]{6,}$")
+#: A new file that was to take the place of another.
+TEMPORARY = re.compile(r"(.*)\.numatlas-[0-9A-Za-z]{6}$")
 
 
 def whole_length(words: list[str]) -> float:
@@ -93,11 +92,8 @@ def kill_once(words: list[str], files: dict, delay: float, old: bool) -> str:
         for path in folder.rglob("*"):
             if path.is_dir() or path in written:
                 continue
-            if (replacing := TEMPORARY.match(str(path.relative_to(folder)))) and (folder / replacing[1]).exists():
-                is_whole = files.get(replacing[1], lambda text: len(text) > 0)
-                if is_whole(path.read_bytes()):
-                    continue
-            if replacing or words[0] != "survey":
+            temporary = TEMPORARY.match(str(path.relative_to(folder)))
+            if words[0] != "survey" and not (temporary and temporary[1] in files):
                 return f"{path.relative_to(folder)} was left behind"
     return ""
 

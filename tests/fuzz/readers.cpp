@@ -91,10 +91,6 @@ void read_scenarios_text(std::string_view text) { check(parse_scenarios(text, "f
 
 void read_result(std::string_view text) { check(stored_from_text(std::string(text), "fuzz.json")); }
 
-void read_fleet_file(std::string_view text) {
-  check(stored_from_text(std::string(text), "memory_results-1x1-100101042021.dat"));
-}
-
 /// A snapshot, hwloc's XML or a synthetic description: told apart by content.
 void read_machine(std::string_view text) {
   const TextFile file(text);
@@ -151,14 +147,10 @@ void read_modules(std::string_view text) { (void)slots_of_smbios(std::string(tex
 }  // namespace
 
 const std::vector<Reader>& readers() {
-  static const std::vector<Reader> all{{"sizes", read_sizes},
-                                       {"placement", read_placement},
-                                       {"scenario", read_scenarios_text},
-                                       {"result", read_result},
-                                       {"fleet", read_fleet_file},
-                                       {"machine", read_machine},
-                                       {"modules", read_modules},
-                                       {"tree", read_tree}};
+  static const std::vector<Reader> all{
+      {"sizes", read_sizes},   {"placement", read_placement}, {"scenario", read_scenarios_text},
+      {"result", read_result}, {"machine", read_machine},     {"modules", read_modules},
+      {"tree", read_tree}};
   return all;
 }
 
