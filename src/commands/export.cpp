@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/read_file.h"
 #include "base/terminal.h"
 #include "comm/launcher.h"
 #include "commands/command.h"
@@ -59,6 +60,20 @@ Expected<void> check(const ExportOptions& options, const ExportForm& form) {
   return check_writable({{"--output", options.output}});
 }
 
+/// XML of hwloc: of --machine, else what a survey wrote beside its survey.json; "" for none.
+Expected<std::string> topology_of(const ExportOptions& options) {
+  namespace fs = std::filesystem;
+  if (!options.machine.empty()) {
+    auto xml = hwloc_xml(options.machine);
+    if (!xml) return fail(about("--machine " + options.machine, xml.error()));
+    return xml;
+  }
+  std::error_code error;
+  const fs::path file = options.file;
+  const fs::path folder = fs::is_directory(file, error) ? file : file.parent_path();
+  return read_file((folder / "topology.xml").string(), "", "").value_or("");
+}
+
 Expected<ExportInput> input_of(const ExportOptions& options, const ExportForm& form) {
   ExportInput input;
   input.standard = options.standard;
@@ -70,6 +85,7 @@ Expected<ExportInput> input_of(const ExportOptions& options, const ExportForm& f
     input.machine = TRY(machine_of_option(options.machine));
     number_gpus(*input.machine, options.machine.empty());
   }
+  if (options.form == "hwloc") input.topology = TRY(topology_of(options));
   if (form.needs_facts && facts_of(input).empty())
     return fail_about(ErrorKind::unavailable, input.stored.file,
                       "has no figures to export: its benchmarks came to no conclusion",
@@ -110,7 +126,8 @@ Start declare_export(CLI::App& app, const CommandLine&) {
   add_value(
       app, "--machine", options->machine, "FILE",
       "hwloc: the topology that gets the attributes, as `lstopo FILE.xml` writes it (default: "
-      "one made of the machine in the result); gpu-nodes: the machine whose GPUs are shown");
+      "topology.xml beside the result, where a survey writes it); gpu-nodes: the machine whose "
+      "GPUs are shown");
   add_quiet(app, options->quiet);
   return [options] { return run(*options); };
 }

@@ -15,7 +15,9 @@ struct ExportInput {
   /// Of --machine, as it was written ("" for none), and what stands there.
   std::string machine_spec;
   std::optional<Machine> machine;
-  bool standard = false;  ///< of hwloc: the standard attributes as well
+  // Of hwloc:
+  std::string topology;   ///< XML: of --machine, or what the survey wrote; "" for none
+  bool standard = false;  ///< the standard attributes as well
 };
 
 /// What came of it.

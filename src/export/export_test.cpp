@@ -71,6 +71,15 @@ ExportInput input_of(const std::string& name) {
   return input;
 }
 
+/// With the topology that a survey would have written.
+ExportInput four_nodes() {
+  const std::string spec = "numa:4(memory=1073741824) core:2 pu:1";
+  ExportInput input = input_of("guest-four-nodes.json");
+  input.stored.runs[0].machines = {*read_recorded_machine(spec)};
+  input.topology = *hwloc_xml(spec);
+  return input;
+}
+
 const ExportForm& form(const std::string& name) {
   const auto& forms = export_forms();
   const auto found = std::find_if(forms.begin(), forms.end(),
@@ -94,7 +103,7 @@ TEST(Export, HasTheFormsThatItPromises) {
 #if HWLOC_API_VERSION >= 0x00020300
 
 TEST(ExportHwloc, HwlocReadsEveryFigureBack) {
-  const ExportInput input = input_of("guest-four-nodes.json");
+  const ExportInput input = four_nodes();
   const std::string xml = text_of("hwloc", input);
   const CpuSet from = input.stored.runs[0].machines[0].find_node(NodeId{0})->cpus;
   const auto values = memory_values_of(
@@ -112,7 +121,7 @@ TEST(ExportHwloc, HwlocReadsEveryFigureBack) {
 }
 
 TEST(ExportHwloc, AFigureWithAWideIntervalIsLeftOut) {
-  ExportInput input = input_of("guest-four-nodes.json");
+  ExportInput input = four_nodes();
   Fact& latency = input.stored.runs[0].facts[0];
   ASSERT_EQ(latency.key, "matrix_latency");
   latency.estimate.low = latency.estimate.value / 10;
@@ -124,7 +133,7 @@ TEST(ExportHwloc, AFigureWithAWideIntervalIsLeftOut) {
 }
 
 TEST(ExportHwloc, StandardAttributesOnlyWhereTheyAreAskedFor) {
-  ExportInput input = input_of("guest-four-nodes.json");
+  ExportInput input = four_nodes();
   EXPECT_TRUE(memory_values_of(text_of("hwloc", input), {"Latency", "Bandwidth"}).empty());
   input.standard = true;
   const std::string xml = text_of("hwloc", input);
@@ -140,6 +149,7 @@ TEST(ExportHwloc, StandardAttributesOnlyWhereTheyAreAskedFor) {
 TEST(ExportHwloc, TheFirmwaresClaimsGiveWayToStandardAttributes) {
   ExportInput input = input_of("cxl-two-sockets.xml");
   input.machine_spec = machines + "cxl-two-sockets.xml";
+  input.topology = *hwloc_xml(input.machine_spec);
   input.standard = true;
   input.machine = machine("cxl-two-sockets.xml");
   const auto values = memory_values_of(text_of("hwloc", input), {"Latency"});
@@ -149,29 +159,9 @@ TEST(ExportHwloc, TheFirmwaresClaimsGiveWayToStandardAttributes) {
   EXPECT_EQ(measured, 2);
 }
 
-/// What the topology made of a machine says of it.
-Machine again(const Machine& original) {
-  const auto snapshot = in_child([&] {
-    const auto topology = load_xml_topology(topology_xml(original));
-    return topology ? to_json(translate(topology->get())).dump() : topology.error().message;
-  });
-  EXPECT_TRUE(snapshot) << snapshot.error().message;
-  if (!snapshot) return {};
-  EXPECT_EQ(snapshot->front(), '{') << *snapshot;
-  const auto read = machine_from_json(nlohmann::json::parse(*snapshot, nullptr, false));
-  EXPECT_TRUE(read);
-  return read ? *read : Machine{};
-}
-
-TEST(ExportHwloc, MemorySideCachesAreReadBack) {
-  Machine original = machine("cxl-two-sockets.xml");
-  original.nodes[0].side_caches = {{1, Bytes{4 * gib}, Bytes{64}}, {2, Bytes{gib}, std::nullopt}};
-  EXPECT_EQ(again(original).nodes[0].side_caches, original.nodes[0].side_caches);
-}
-
 /// What was written in MiB/s is not read as the kernel's MB/s, nor called the firmware's claim.
 TEST(ExportHwloc, IsReadBackAsMeasured) {
-  ExportInput input = input_of("guest-four-nodes.json");
+  ExportInput input = four_nodes();
   input.stored.runs[0].facts.push_back(
       fact_of("matrix_bandwidth", {{"cpu_node", "0"}, {"memory_node", "0"}, {"kernel", "read"}},
               "B/s", 80e9));
@@ -195,38 +185,20 @@ TEST(ExportHwloc, IsReadBackAsMeasured) {
   }
 }
 
-class ExportTopology : public ::testing::TestWithParam<const char*> {};
-
-TEST_P(ExportTopology, HasTheMachinesCpusAndNodes) {
-  const Machine original = machine(GetParam());
-  const Machine read = again(original);
-  ASSERT_EQ(read.all_cpus(), original.all_cpus());
-  ASSERT_EQ(read.nodes.size(), original.nodes.size());
-  for (std::size_t i = 0; i < read.nodes.size(); ++i) {
-    EXPECT_EQ(read.nodes[i].id, original.nodes[i].id);
-    if (!original.nodes[i].cpus.empty()) {
-      EXPECT_EQ(read.nodes[i].cpus, original.nodes[i].cpus) << original.nodes[i].id.value;
-    }
-    EXPECT_EQ(read.nodes[i].memory_total.value_or(Bytes{0}),
-              original.nodes[i].memory_total.value_or(Bytes{0}));
-  }
-  for (std::size_t i = 0; i < read.cpus.size(); ++i)
-    EXPECT_EQ(read.cpus[i].package, original.cpus[i].package) << read.cpus[i].id.value;
-  std::size_t caches = 0;
-  for (const Cache& cache : original.caches) caches += cache.level <= 3 ? 1 : 0;
-  EXPECT_EQ(read.caches.size(), caches);
+TEST(ExportHwloc, WithoutATopologyItSaysHowToNameOne) {
+  ExportInput input = four_nodes();
+  input.topology.clear();
+  const auto exported = form("hwloc").write(input);
+  ASSERT_FALSE(exported);
+  EXPECT_EQ(exported.error().kind, ErrorKind::unavailable);
+  EXPECT_THAT(exported.error().hint, HasSubstr("--machine"));
+  const auto snapshot = hwloc_xml(machines + "guest-four-nodes.json");
+  ASSERT_FALSE(snapshot);
+  EXPECT_THAT(snapshot.error().hint, HasSubstr("lstopo FILE.xml"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, ExportTopology,
-                         ::testing::Values("epyc-7a53.xml", "snc-two-sockets.xml",
-                                           "nps4-two-sockets.xml", "knl-flat.xml",
-                                           "cxl-two-sockets.xml", "cxl-tiers.json",
-                                           "grace-gpu-memory.json", "two-sockets-four-gpus.json",
-                                           "cpus-without-memory.xml", "guest-four-nodes.json",
-                                           "guest-cxl.json", "guest-d128.json"));
-
 TEST(ExportHwloc, RefusesATopologyOfAnotherMachine) {
-  ExportInput input = input_of("guest-four-nodes.json");
+  ExportInput input = four_nodes();
   input.stored.runs[0].facts.push_back(
       fact_of("matrix_latency", {{"cpu_node", "0"}, {"memory_node", "7"}}, "s", 1e-7));
   const auto exported = form("hwloc").write(input);
@@ -238,7 +210,7 @@ TEST(ExportHwloc, RefusesATopologyOfAnotherMachine) {
 #endif
 
 TEST(ExportHwloc, WithoutFiguresOfNodesIsAnError) {
-  ExportInput input = input_of("guest-four-nodes.json");
+  ExportInput input = four_nodes();
   auto& facts = input.stored.runs[0].facts;
   facts.erase(facts.begin(), facts.begin() + 4);
   const auto exported = form("hwloc").write(input);

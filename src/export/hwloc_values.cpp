@@ -70,38 +70,6 @@ std::string store(hwloc_topology_t topology, const MemoryValue& value) {
   return "";
 }
 
-/// The firmware's distances, where the machine has all of them and the topology has none.
-void add_distances(hwloc_topology_t topology, const Machine& machine) {
-#if HWLOC_API_VERSION >= 0x00020500
-  std::vector<hwloc_obj_t> objects;
-  std::vector<hwloc_uint64_t> values;
-  for (const NumaNode& node : machine.nodes) {
-    hwloc_obj_t object = node_of(topology, node.id);
-    if (object == nullptr) return;
-    objects.push_back(object);
-    for (const NumaNode& other : machine.nodes) {
-      const auto found = node.distance.find(other.id.value);
-      if (found == node.distance.end()) return;
-      values.push_back(static_cast<hwloc_uint64_t>(found->second));
-    }
-  }
-  unsigned known = 0;
-  if (objects.size() < 2 ||
-      hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &known, nullptr, 0, 0) != 0 ||
-      known > 0)
-    return;
-  const unsigned long kind = HWLOC_DISTANCES_KIND_FROM_OS | HWLOC_DISTANCES_KIND_MEANS_LATENCY;
-  hwloc_distances_add_handle_t handle =
-      hwloc_distances_add_create(topology, "NUMALatency", kind, 0);
-  if (handle != nullptr &&
-      hwloc_distances_add_values(topology, handle, static_cast<unsigned>(objects.size()),
-                                 objects.data(), values.data(), 0) == 0)
-    hwloc_distances_add_commit(topology, handle, 0);
-#else
-  (void)topology, (void)machine;
-#endif
-}
-
 void add_info(hwloc_topology_t topology, const HwlocInfo& info) {
   hwloc_obj_t object =
       info.node.value < 0 ? hwloc_get_root_obj(topology) : node_of(topology, info.node);
@@ -167,24 +135,19 @@ std::string what_is_missing(const std::string& xml, const std::vector<MemoryValu
 }
 
 std::string written(const std::string& xml, const std::vector<MemoryValue>& values,
-                    const std::vector<HwlocInfo>& infos, const Machine* distances) {
+                    const std::vector<HwlocInfo>& infos) {
   const auto topology = load_xml_topology(xml, Devices::kept);
   if (!topology) return is_usage_error + topology.error().message;
-  if (distances != nullptr) add_distances(topology->get(), *distances);
   for (const MemoryValue& value : values) {
     const std::string problem = store(topology->get(), value);
     if (!problem.empty()) return is_usage_error + problem;
   }
   for (const HwlocInfo& info : infos) add_info(topology->get(), info);
-  char* buffer = nullptr;
-  int length = 0;
-  if (hwloc_topology_export_xmlbuffer(topology->get(), &buffer, &length, 0) != 0)
-    return is_internal_error + std::string("libhwloc cannot write the topology");
-  const std::string text(buffer);  // length counts the final NUL
-  hwloc_free_xmlbuffer(topology->get(), buffer);
-  const std::string missing = what_is_missing(text, values);
+  const auto text = to_xml(topology->get());
+  if (!text) return is_internal_error + text.error().message;
+  const std::string missing = what_is_missing(*text, values);
   if (!missing.empty()) return is_internal_error + missing;
-  return is_text + text;
+  return is_text + *text;
 }
 
 #endif
@@ -195,9 +158,8 @@ std::string written(const std::string& xml, const std::vector<MemoryValue>& valu
 
 Expected<std::string> with_memory_values(const std::string& xml,
                                          const std::vector<MemoryValue>& values,
-                                         const std::vector<HwlocInfo>& infos,
-                                         const Machine* distances) {
-  const auto answer = in_child([&] { return written(xml, values, infos, distances); });
+                                         const std::vector<HwlocInfo>& infos) {
+  const auto answer = in_child([&] { return written(xml, values, infos); });
   if (!answer) return fail(answer.error());
   const char kind = answer->empty() ? is_internal_error : answer->front();
   std::string text = answer->empty() ? "libhwloc gave no answer" : answer->substr(1);
@@ -214,7 +176,7 @@ std::vector<MemoryValue> memory_values_of(const std::string& xml,
 #else
 
 Expected<std::string> with_memory_values(const std::string&, const std::vector<MemoryValue>&,
-                                         const std::vector<HwlocInfo>&, const Machine*) {
+                                         const std::vector<HwlocInfo>&) {
   return fail(ErrorKind::unavailable,
               "this build's libhwloc has no memory attributes: they came with 2.3");
 }

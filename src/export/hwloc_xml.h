@@ -1,4 +1,4 @@
-// hwloc's XML: a topology made of a Machine, and memory attributes stored in it.
+// Memory attributes stored in hwloc's XML.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,6 @@
 #include "machine/machine.h"
 
 namespace numatlas {
-
-/// XML of hwloc 2 with the CPUs, cores, caches, packages and NUMA nodes of a machine. Nodes without
-/// CPUs are placed where their nearest CPUs are, as hwloc does. Pure; checked by nobody yet.
-std::string topology_xml(const Machine& machine);
 
 /// One value of a memory attribute.
 struct MemoryValue {
@@ -31,14 +27,13 @@ struct HwlocInfo {
 };
 
 /// `xml` with the values and infos, written by libhwloc and read back: what comes back holds them.
-/// `distances`: those of this machine are added where the topology has none. Runs libhwloc in a
-/// child process, because it ends the process where a topology does not fit together. Errors
+/// Runs libhwloc in a child process, because it ends the process where a topology does not fit
+/// together. Errors
 /// without a subject: usage (no topology; it lacks a node), unavailable (libhwloc too old),
 /// internal (values that did not come back).
 Expected<std::string> with_memory_values(const std::string& xml,
                                          const std::vector<MemoryValue>& values,
-                                         const std::vector<HwlocInfo>& infos,
-                                         const Machine* distances);
+                                         const std::vector<HwlocInfo>& infos);
 
 /// The values of `names` that a topology holds, in no order that means something. For tests and for
 /// the check of what was written.

@@ -180,4 +180,14 @@ Expected<Topology> load_synthetic_topology(const std::string& description) {
   return topology;
 }
 
+Expected<std::string> to_xml(hwloc_topology_t topology) {
+  char* buffer = nullptr;
+  int length = 0;  // with the final NUL
+  if (hwloc_topology_export_xmlbuffer(topology, &buffer, &length, 0) != 0)
+    return fail(ErrorKind::internal, "libhwloc cannot write the topology");
+  std::string text(buffer);
+  hwloc_free_xmlbuffer(topology, buffer);
+  return text;
+}
+
 }  // namespace numatlas

@@ -27,6 +27,9 @@ Expected<Topology> load_xml_topology(const std::string& content,
 /// From a synthetic description. Errors are hwloc's, without the option's name.
 Expected<Topology> load_synthetic_topology(const std::string& description);
 
+/// As hwloc's XML, of the version of this libhwloc.
+Expected<std::string> to_xml(hwloc_topology_t topology);
+
 /// The processor's name; "" where the topology does not say.
 std::string cpu_model_of(hwloc_topology_t topology);
 

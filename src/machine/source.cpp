@@ -238,4 +238,18 @@ Expected<Machine> read_recorded_machine(const std::string& spec) {
   return machine;
 }
 
+Expected<std::string> hwloc_xml(const std::string& spec) {
+  std::error_code error;
+  const std::string root = root_in(spec);
+  if (root.empty() && !spec.empty() && std::filesystem::exists(spec, error)) {
+    auto content = TRY(read_file(spec, "", written_by));
+    if (trim(content).starts_with('<')) return content;
+    return fail(ErrorKind::usage, "is a snapshot, which has no topology of hwloc",
+                "write one with 'lstopo FILE.xml' on that machine");
+  }
+  const auto topology =
+      TRY(spec.empty() || !root.empty() ? load_live_topology(root) : load_synthetic_topology(spec));
+  return to_xml(topology.get());
+}
+
 }  // namespace numatlas

@@ -18,6 +18,11 @@ Expected<Machine> read_live_machine(const std::string& root = "");
 /// are about the spec, and name no option: of_option does.
 Expected<Machine> read_recorded_machine(const std::string& spec);
 
+/// The topology of this machine (spec "") or of a recorded one as libhwloc writes it, without its
+/// devices; a file of XML is given as it is. What `spec` names was read as a machine before. Errors
+/// without a subject: a snapshot (usage), what cannot be read.
+Expected<std::string> hwloc_xml(const std::string& spec);
+
 /// Snapshot format: the whole Machine, `schema_version` included; inverse of each other.
 nlohmann::json to_json(const Machine& machine);
 Expected<Machine> machine_from_json(const nlohmann::json& snapshot);

@@ -83,7 +83,7 @@ Expected<void> prepare_folder(const SurveyOptions& options, const std::vector<Su
 /// survey.json is there already.
 void remove_earlier(const fs::path& folder) {
   std::error_code ignored;
-  fs::remove(folder / "report.html", ignored);
+  for (const char* const file : {"report.html", "topology.xml"}) fs::remove(folder / file, ignored);
   for (const std::string& name : names_of_survey()) {
     for (const char* const suffix : {".json", ".txt"})
       fs::remove(folder / (name + suffix), ignored);
@@ -194,6 +194,8 @@ Expected<void> Survey::begin_folder() {
   }
   auto made = write("topology.txt", topology_table(record_.machine, false));
   if (made) made = write("topology.json", pretty(to_json(record_.machine)));
+  const auto xml = hwloc_xml(record_.options.machine);  // a snapshot has none
+  if (made && xml) made = write("topology.xml", *xml);
   return made;
 }
 

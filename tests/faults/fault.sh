@@ -221,7 +221,7 @@ case $case in
       --output "$folder/report"
     ends_with 0
     [ "$(cd "$folder/report" && echo *)" = 'latency.txt notes.txt run.json stream.json survey.json '\
-'topology.json topology.txt' ] || fail "left: $(ls "$folder/report")" ;;
+'topology.json topology.txt topology.xml' ] || fail "left: $(ls "$folder/report")" ;;
   unreadable)
     needs_nobody
     mkdir "$folder/locked" && echo '{}' >"$folder/locked/file.json" && chmod 700 "$folder/locked"

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 NUMATLAS, COUNT = str(Path(sys.argv[1]).resolve()), int(sys.argv[2])
 OLD = "old content\n"
@@ -30,6 +31,11 @@ def is_csv(text: bytes) -> bool:
     return len(lines) > 1 and len({line.count(",") for line in lines}) == 1
 
 
+def is_xml(text: bytes) -> bool:
+    ElementTree.fromstring(text)
+    return True
+
+
 #: Words of a command, and the files that it writes with what a whole one is like.
 COMMANDS = [
     (["latency", "--size", "16KiB,32KiB,64KiB", "--time", "60ms", "--json", "a.json", "--csv", "b.csv"],
@@ -43,7 +49,7 @@ COMMANDS = [
     (["audit", "--only", "settings,slit", "--for", "latency", "--time", "2s", "-q", "--json", "a.json"],
      {"a.json": is_json}),
     (["survey", "--only", "latency,cores", "--time", "3s", "-q", "--no-report", "--output", "folder"],
-     {"folder/survey.json": is_json, "folder/topology.json": is_json}),
+     {"folder/survey.json": is_json, "folder/topology.json": is_json, "folder/topology.xml": is_xml}),
 ]  # fmt: skip
 #: A new file that was to take the place of another.
 TEMPORARY = re.compile(r"(.*)\.numatlas-[0-9A-Za-z]{6}$")
@@ -84,7 +90,7 @@ def kill_once(words: list[str], files: dict, delay: float, old: bool) -> str:
                 continue
             try:
                 good = is_whole(text)
-            except (ValueError, UnicodeDecodeError) as error:
+            except (ValueError, UnicodeDecodeError, ElementTree.ParseError) as error:
                 return f"{file} is not whole: {error}\n{text[:200]!r}"
             if not good:
                 return f"{file} is not whole\n{text[:200]!r}"

@@ -15,7 +15,7 @@ export_() { "$numatlas" export "$@" 2>"$folder/err" </dev/null; }
 
 # ---- hwloc's own tools find what was measured
 machine=$folder/machine.xml
-export_ hwloc $tiers --standard -o "$machine" || fail "hwloc: $(cat "$folder/err")"
+export_ hwloc $tiers --standard --machine tests/golden/guest-tiers.xml -o "$machine" || fail "hwloc: $(cat "$folder/err")"
 grep -q '<info name="MeasuredBy" value="numatlas .* on guest, 2026-' "$machine" || fail 'hwloc: no provenance'
 lowest=$(python3 - $tiers <<'END'
 import json, sys
@@ -39,6 +39,14 @@ if command -v hwloc-info >/dev/null && hwloc-info --help 2>&1 | grep -q best-mem
 else
   echo 'skipped: hwloc-info knows no memory attributes'
 fi
+
+# ---- A survey writes the topology that its figures go into
+"$numatlas" survey --engine null -q --no-report --only matrix --machine 'numa:2(memory=34359738368) core:2 pu:1' \
+  -o "$folder/report" >/dev/null || fail 'survey'
+for file in "$folder/report" "$folder/report/survey.json"; do
+  export_ hwloc "$file" -o "$machine" || fail "hwloc: $(cat "$folder/err")"
+  grep -q 'memattr .*name="MeasuredLatency"' "$machine" || fail "hwloc: no attribute from $file"
+done
 
 # ---- What is wrong is told in one line, and leaves no file behind
 refused() { # CODE TEXT WORD...
@@ -73,6 +81,8 @@ refused 2 'schema_version is 99' published "$folder/newer.json"
 refused 2 'is not JSON|not a result' published README.md
 refused 3 'has no figures to export' hwloc "$folder/no-facts.json"
 refused 3 'no-matrix.json: has no latency or bandwidth from CPUs of a node' hwloc "$folder/no-matrix.json"
+refused 3 'tiers.json: has no topology.xml of hwloc beside it' hwloc $tiers
+refused 2 'is a snapshot' hwloc $tiers --machine tests/topologies/guest-tiers.json
 refused 2 '--standard: does not apply' published $tiers --standard
 refused 2 '--machine: does not apply' published $tiers --machine tests/topologies/knl-flat.xml
 refused 2 'no NUMA node|has not all of the CPUs|no CPUs' hwloc $tiers --machine 'numa:2 core:1 pu:1'

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/read_file.h"
 #include "base/tree.h"
 #include "export/export.h"
 #include "export/hwloc_xml.h"
@@ -144,22 +143,11 @@ void add_provenance(const ExportInput& input, const Machine& machine,
   for (const std::string& caveat : caveats_of(input)) add("MeasuredNote", caveat);
 }
 
-Expected<std::string> topology_of(const ExportInput& input, const Machine& machine) {
-  if (input.machine_spec.empty()) return topology_xml(machine);
-  const auto content = read_file(input.machine_spec, "--machine " + input.machine_spec, "");
-  // A synthetic description is no file; a snapshot is no XML: both are machines to build.
-  if (!content || content->find_first_not_of(" \t\r\n") == std::string::npos ||
-      (*content)[content->find_first_not_of(" \t\r\n")] != '<')
-    return topology_xml(machine);
-  return *content;
-}
-
 Expected<Exported> export_hwloc(const ExportInput& input) {
   const std::string& file = input.stored.file;
   const Machine* const machine = machine_of(input);
   if (machine == nullptr || machine->cpus.empty())
-    return fail_about(ErrorKind::unavailable, file, "holds no machine to make a topology of",
-                      "name one with --machine");
+    return fail_about(ErrorKind::unavailable, file, "holds no machine", "name one with --machine");
   Attributes attributes;
   for (const ExportedFact& one : facts_of(input))
     add_fact(*one.fact, *machine, input.standard, attributes);
@@ -170,8 +158,10 @@ Expected<Exported> export_hwloc(const ExportInput& input) {
                           : attributes.notes.front(),
                       "measure them with `numatlas survey`, or with `numatlas matrix --json FILE`");
   add_provenance(input, *machine, attributes.infos);
-  const auto topology = TRY(topology_of(input, *machine));
-  auto xml = with_memory_values(topology, attributes.values, attributes.infos, machine);
+  if (input.topology.empty())
+    return fail_about(ErrorKind::unavailable, file, "has no topology.xml of hwloc beside it",
+                      "name one with --machine: `lstopo FILE.xml` writes it on that machine");
+  auto xml = with_memory_values(input.topology, attributes.values, attributes.infos);
   if (!xml)
     return fail(
         about(input.machine_spec.empty() ? file : "--machine " + input.machine_spec, xml.error()));
