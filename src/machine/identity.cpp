@@ -180,28 +180,6 @@ std::string cpuid_hypervisor() {
 std::string cpuid_hypervisor() { return ""; }
 #endif
 
-/// Of systems with a device tree: Arm guests, and POWER, whose partitions are pSeries.
-std::optional<std::string> device_tree_hypervisor(const Tree& tree) {
-  const std::string folder = "/proc/device-tree";
-  if (const auto guest = tree.text(folder + "/hypervisor/compatible"))
-    return guest->find("xen") != std::string::npos ? "Xen" : "KVM";
-  if (tree.exists(folder + "/fw-cfg") || tree.exists(folder + "/fw-cfg@9020000")) return "KVM";
-  const std::string system = tree.text(folder + "/compatible").value_or("");
-  if (system.find("ibm,powernv") != std::string::npos) return "";
-  if (system.find("qemu,pseries") != std::string::npos) return "KVM";
-  if (tree.exists(folder + "/ibm,partition-name")) return "PowerVM";
-  return std::nullopt;
-}
-
-/// s390: "VM00 Control Program: z/VM 7.2.0" for guests; else a partition, as all of them are.
-std::optional<std::string> mainframe_hypervisor(const Tree& tree) {
-  const auto info = tree.text("/proc/sysinfo");
-  if (!info) return std::nullopt;
-  if (const auto program = value_of(*info, "VM00 Control Program"))
-    return program->starts_with("KVM") ? "KVM" : *program;
-  return value_of(*info, "LPAR Number") ? std::optional<std::string>("PR/SM") : std::nullopt;
-}
-
 std::optional<std::string> hypervisor_of(const Tree& tree, const std::string& cpuinfo) {
   const auto dmi = dmi_hypervisor(tree);
   const bool is_xen = tree.text("/sys/hypervisor/type") == "xen";
@@ -218,8 +196,6 @@ std::optional<std::string> hypervisor_of(const Tree& tree, const std::string& cp
   }
   if (dmi && !dmi->empty()) return dmi;
   if (is_xen) return "Xen";
-  if (const auto found = device_tree_hypervisor(tree)) return found;
-  if (const auto found = mainframe_hypervisor(tree)) return found;
   return dmi;
 }
 

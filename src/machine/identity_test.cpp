@@ -60,7 +60,7 @@ TEST_F(Hypervisor, IsNoneInAServersChassis) {
   EXPECT_FALSE(read().unread.contains("hypervisor"));
 }
 
-TEST_F(Hypervisor, OfCloudsAndDeviceTrees) {
+TEST_F(Hypervisor, OfClouds) {
   product("Amazon EC2", "c7g.metal");
   EXPECT_EQ(read().hypervisor, "");
   product("Amazon EC2", "c7g.large");
@@ -103,20 +103,6 @@ TEST_F(Hypervisor, OfX86ByTheProcessor) {
   product("QEMU", "Standard PC");
   tree_.file("/proc/cpuinfo", "processor : 0\nflags : fpu sse2");
   EXPECT_EQ(read().hypervisor, "KVM") << "it hides itself";
-}
-
-TEST_F(Hypervisor, OfPowerAndMainframes) {
-  tree_.file("/proc/device-tree/compatible", "ibm,powernv");
-  EXPECT_EQ(read().hypervisor, "");
-  tree_.file("/proc/device-tree/compatible", "IBM,9009-42A");
-  EXPECT_EQ(read().hypervisor, std::nullopt);
-  tree_.file("/proc/device-tree/ibm,partition-name", "lpar3");
-  EXPECT_EQ(read().hypervisor, "PowerVM");
-  const RecordedTree mainframe;
-  mainframe.file("/proc/sysinfo", "LPAR Number: 4\nVM00 Control Program: z/VM    7.2.0");
-  Machine machine;
-  read_identity(Tree(mainframe.root()), machine);
-  EXPECT_EQ(machine.hypervisor, "z/VM    7.2.0");
 }
 
 TEST(Identity, IsOfWhatTellsMachinesApart) {

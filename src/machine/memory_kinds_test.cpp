@@ -1,5 +1,4 @@
-// Memory of several kinds: what nodes without CPUs are, caches in front of memory, and the total of
-// the only node.
+// Memory of several kinds: what nodes without CPUs are, and caches in front of memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,37 +113,6 @@ TEST(MemorySideCaches, OfAXeonMaxAreBeforeDram) {
   EXPECT_EQ(tree.read().find_node(NodeId{0})->kind, "") << "DRAM before what nobody names";
   tree.file("/proc/cpuinfo", "model name : Intel(R) Xeon(R) CPU Max 9468");
   EXPECT_EQ(tree.read().find_node(NodeId{0})->kind, "dram");
-}
-
-/// One node with 4 GiB of the 8 GiB that the machine has.
-class OneNode : public testing::RecordedTree {
- public:
-  OneNode() {
-    cpus(2, 2);
-    file("/sys/devices/system/node/online", "0");
-    node(0, "0-1", 0x3, 4 << 20, "10");
-    file("/proc/meminfo",
-         "MemTotal: 8388608 kB\nMemFree: 7340032 kB\nActive(file): 1024 kB\nInactive(file): 0 kB");
-  }
-};
-
-TEST(TotalOfTheOnlyNode, TheLargerIsBelieved) {
-  const OneNode tree;
-  const auto machine = read_live_machine(tree.root());
-  ASSERT_TRUE(machine);
-  EXPECT_EQ(machine->nodes.front().memory_total, Bytes{8 * gib});
-  EXPECT_EQ(machine->nodes.front().memory_free, Bytes{7 * gib});
-  EXPECT_EQ(machine->nodes.front().memory_cache, Bytes{mib});
-  EXPECT_THAT(machine->notes, ::testing::Contains(HasSubstr("node 0 has 4 GiB by its own meminfo, "
-                                                            "but the machine has 8 GiB")));
-}
-
-TEST(TotalOfTheOnlyNode, NotWhereOtherNodesAreHidden) {
-  const OneNode tree;
-  tree.file("/proc/self/status", "Mems_allowed_list:\t0-1");
-  const auto machine = read_live_machine(tree.root());
-  ASSERT_TRUE(machine);
-  EXPECT_EQ(machine->nodes.front().memory_total, Bytes{4 * gib});
 }
 
 }  // namespace

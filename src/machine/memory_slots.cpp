@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -149,40 +148,6 @@ bool agree(const Places& a, const Places& b) {
   return channels_a.size() == both.size() && channels_b.size() == both.size();
 }
 
-/// "channel 0 slot 1", "csrow 0 channel 1", as EDAC says it.
-std::string edac_channel(const std::string& location) {
-  return after(plain(location), "CHANNEL", false);
-}
-
-std::optional<MemorySlots> read_edac(const Tree& tree) {
-  const std::string folder = "/sys/devices/system/edac/mc";
-  MemorySlots found;
-  for (const std::string& controller : tree.names(folder)) {
-    if (!number_after(controller, "mc")) continue;
-    const std::string path = folder + "/" + controller;
-    for (const std::string& name : tree.names(path)) {
-      if (!number_after(name, "dimm") && !number_after(name, "rank")) continue;
-      const auto megabytes = tree.number(fmt::format("{}/{}/size", path, name));
-      if (!megabytes || *megabytes < 0) continue;
-      MemorySlot slot;
-      const auto text = [&](const char* file) {
-        return printable(tree.text(fmt::format("{}/{}/{}", path, name, file)).value_or(""));
-      };
-      slot.name = text("dimm_label");
-      if (slot.name.empty()) slot.name = controller + " " + name;
-      slot.size = Bytes{static_cast<std::uint64_t>(*megabytes) * mib};
-      const std::string type = text("dimm_mem_type");  // "Registered-DDR5"
-      slot.type = type.substr(type.rfind('-') + 1);
-      const std::string channel = edac_channel(text("dimm_location"));
-      if (!channel.empty()) slot.channel = controller + " " + channel;
-      found.slots.push_back(std::move(slot));
-    }
-  }
-  if (found.slots.empty()) return std::nullopt;
-  found.source = folder;
-  return found;
-}
-
 }  // namespace
 
 void place_slots(MemorySlots& slots, const std::vector<SlotNames>& names) {
@@ -234,9 +199,7 @@ MemorySlots read_memory_slots(const Tree& tree) {
     slots.problem =
         tree.exists(file) ? "only root may read " + file : "no SMBIOS tables in " + file;
   }
-  if (auto edac = read_edac(tree)) return *std::move(edac);
   slots.source.clear();
-  slots.problem += ", and EDAC has no memory controller";
   return slots;
 }
 

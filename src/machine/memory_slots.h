@@ -1,4 +1,4 @@
-// Memory modules and the slots for them: SMBIOS tables, else what EDAC's drivers know.
+// Memory modules and the slots for them, by SMBIOS tables.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -29,7 +29,7 @@ struct MemorySlot {
 };
 
 struct MemorySlots {
-  std::string source;   ///< file or folder; "" where none says anything
+  std::string source;   ///< file; "" where none says anything
   std::string problem;  ///< why nothing, or not all, is known; "" for none
   std::vector<MemorySlot> slots;
   friend bool operator==(const MemorySlots&, const MemorySlots&) = default;
@@ -55,8 +55,8 @@ void forget_channels(MemorySlots& slots, const std::string& why);
 /// Why the channels are not known; "" where they are.
 std::string why_no_channels(const MemorySlots& slots);
 
-/// Of the live machine or a recorded tree: SMBIOS where it may be read (root only), else EDAC, else
-/// the reason.
+/// Of the live machine or a recorded tree, where the tables may be read (root only); else the
+/// reason.
 MemorySlots read_memory_slots(const Tree& tree);
 
 /// Bytes a second of all channels together, each at the speed of its slowest module; two modules of

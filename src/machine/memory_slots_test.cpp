@@ -1,4 +1,4 @@
-// Memory modules: recorded SMBIOS tables, what boards call their slots, EDAC, and damaged tables.
+// Memory modules: recorded SMBIOS tables, what boards call their slots, and damaged tables.
 #include "machine/memory_slots.h"
 
 #include <gmock/gmock.h>
@@ -226,25 +226,6 @@ TEST(MemorySlots, TheKernelsTableFirst) {
   const MemorySlots found = read_memory_slots(Tree(tree.root()));
   EXPECT_EQ(found.source, "/sys/firmware/dmi/tables/DMI");
   EXPECT_EQ(found.slots.size(), 16U);
-}
-
-TEST(MemorySlots, EdacKnowsSizesAndChannels) {
-  RecordedTree tree;
-  const std::string folder = "/sys/devices/system/edac/mc/mc1/";
-  tree.file(folder + "dimm0/size", "16384");
-  tree.file(folder + "dimm0/dimm_label", "CPU_SrcID#0_MC#1_Chan#0_DIMM#0");
-  tree.file(folder + "dimm0/dimm_location", "channel 0 slot 0");
-  tree.file(folder + "dimm0/dimm_mem_type", "Registered-DDR5");
-  tree.file(folder + "dimm3/size", "0");
-  tree.file(folder + "dimm3/dimm_location", "channel 1 slot 0");
-  const MemorySlots found = read_memory_slots(Tree(tree.root()));
-  ASSERT_EQ(found.slots.size(), 2U);
-  EXPECT_EQ(found.source, "/sys/devices/system/edac/mc");
-  EXPECT_EQ(found.slots[0].size, Bytes{16 * gib});
-  EXPECT_EQ(found.slots[0].type, "DDR5");
-  EXPECT_EQ(found.slots[0].channel, "mc1 0");
-  EXPECT_EQ(found.slots[0].rated_speed, std::nullopt);
-  EXPECT_TRUE(found.slots[1].is_empty());
 }
 
 TEST(MemorySlots, TheReasonWhereNothingTells) {

@@ -66,19 +66,6 @@ std::vector<std::string> bridges_from(const Tree& tree, const std::string& addre
   return way;
 }
 
-/// Where a card's own link is on the way: the device itself, or the upstream port of the switch
-/// that is on the card with it. Such a switch is a pair of ports with the GPU's vendor: nobody
-/// who makes GPUs sells switches by themselves, and a root port comes alone.
-std::size_t card_edge(const Tree& tree, const std::vector<std::string>& way) {
-  const auto vendor = [&](std::size_t i) { return tree.number(pci_folder(way[i]) + "/vendor"); };
-  std::size_t edge = 0;
-  while (edge + 2 < way.size() && vendor(0) && vendor(edge + 1) == vendor(0) &&
-         vendor(edge + 2) == vendor(0)) {
-    edge += 2;
-  }
-  return edge;
-}
-
 }  // namespace
 
 std::string gpu_vendor(std::int64_t pci_class, std::int64_t vendor) {
@@ -90,22 +77,16 @@ std::string gpu_vendor(std::int64_t pci_class, std::int64_t vendor) {
 }
 
 std::vector<PciStep> read_path(const Tree& tree, const std::string& pci_address) {
-  const std::vector<std::string> way = bridges_from(tree, pci_address);
-  if (way.empty()) return {};
-  const std::size_t edge = card_edge(tree, way);
-  std::vector<PciStep> path{{pci_address, own_link(tree, way[edge])}};
-  for (std::size_t i = edge + 1; i < way.size(); ++i) {
-    path.push_back({way[i], own_link(tree, way[i])});
-  }
+  std::vector<PciStep> path;
+  for (const std::string& address : bridges_from(tree, pci_address))
+    path.push_back({address, own_link(tree, address)});
   const bool silent = std::all_of(path.begin(), path.end(),
                                   [](const PciStep& step) { return step.link == PciLink{}; });
   return silent ? std::vector<PciStep>{} : path;
 }
 
 std::optional<PciLink> read_link(const Tree& tree, const std::string& pci_address) {
-  const std::vector<std::string> way = bridges_from(tree, pci_address);
-  if (way.empty()) return std::nullopt;
-  const PciLink link = own_link(tree, way[card_edge(tree, way)]);
+  const PciLink link = own_link(tree, pci_address);
   return link == PciLink{} ? std::nullopt : std::optional(link);
 }
 

@@ -12,12 +12,9 @@
 namespace numatlas {
 
 /// The way from a GPU to its root port, for Gpu::path; empty where sysfs tells of no link on it.
-/// Some cards (AMD's, Intel's) are a switch with the GPU behind it; the link inside such a card is
-/// no link of the machine and says anything (Intel Arc's: 2.5 GT/s x1). There the GPU's own step
-/// has the link of the card, and the switch's ports are left out.
 std::vector<PciStep> read_path(const Tree& tree, const std::string& pci_address);
 
-/// read_link of machine/pci_link.h on a tree: a card's link for a GPU, as above.
+/// read_link of machine/pci_link.h on a tree.
 std::optional<PciLink> read_link(const Tree& tree, const std::string& pci_address);
 
 /// "" where the device is no GPU. Display controllers (PCI base class 3) of the three makers of

@@ -134,28 +134,6 @@ void read_without_numa(const Tree& tree, Machine& machine) {
   read_machine_memory(tree, node);
 }
 
-/// Where memory was added to a running machine, some kernels count a part of it as the node's only.
-/// Of a machine whose one node is all that this process may use, the larger total is believed.
-void believe_total_of_machine(const Tree& tree, Machine& machine) {
-  if (machine.nodes.size() != 1) return;
-  NumaNode& node = machine.nodes.front();
-  const auto allowed = parse_list<NodeId>(
-      value_of(tree.text("/proc/self/status").value_or(""), "Mems_allowed_list").value_or(""));
-  if (allowed && !(*allowed - NodeSet{node.id}).empty()) return;  // nodes that are not shown
-  NumaNode all = node;
-  read_machine_memory(tree, all);
-  constexpr double alike = 1.01;
-  if (!node.memory_total || !all.memory_total ||
-      static_cast<double>(all.memory_total->value) <=
-          alike * static_cast<double>(node.memory_total->value))
-    return;
-  machine.notes.push_back(fmt::format(
-      "node {} has {} by its own meminfo, but the machine has {} by /proc/meminfo: the "
-      "larger figure is used",
-      node.id.value, to_rounded_text(*node.memory_total), to_rounded_text(*all.memory_total)));
-  node = std::move(all);
-}
-
 /// A CPU belongs to the node whose cpulist has it. Where several have it (numa=fake, or firmware
 /// that gives each node all CPUs): the one that the kernel takes as its own, else the one with the
 /// fewest CPUs, with memory, the first.
@@ -238,7 +216,6 @@ void read_nodes(const Tree& tree, Machine& machine) {
   }
   assign_cpus(tree, machine);
   read_tiers(tree, machine);
-  believe_total_of_machine(tree, machine);
 }
 
 }  // namespace numatlas

@@ -67,9 +67,8 @@ std::optional<Supply> live_supply(const Machine& machine, const NumaNode& node) 
   NumaNode now;
   now.id = node.id;
   read_node_memory(tree, now);
-  // Less than was believed: the kernel counts a part of the memory as the node's only.
-  if (machine.nodes.size() == 1 && now.memory_total < node.memory_total)
-    read_machine_memory(tree, now);
+  // A kernel without NUMA.
+  if (machine.nodes.size() == 1 && !now.memory_total) read_machine_memory(tree, now);
   if (!now.memory_free) return std::nullopt;
   const uint64_t cache = now.memory_cache.value_or(Bytes{}).value;
   return Supply{now.memory_free->value + cache, cache};

@@ -20,7 +20,7 @@ struct PeakRate {
   double rate = 0;                   ///< bytes a second
   std::string text;                  ///< "307 GB/s (8 x DDR5-4800)"
   std::vector<std::string> empty{};  ///< channels without modules: "socket 1 channel C"
-  bool of_modules = false;           ///< by the modules (SMBIOS, EDAC), not by the processor's most
+  bool of_modules = false;           ///< by the modules (SMBIOS), not by the processor's most
 };
 /// By the modules where they are known, else by the processor's specification; nothing where
 /// neither is, or where high-bandwidth memory answers as well. Pure.

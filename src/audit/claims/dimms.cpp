@@ -1,4 +1,4 @@
-// Memory modules as SMBIOS or EDAC tell of them: the same in every channel, each at its rated
+// Memory modules as SMBIOS tells of them: the same in every channel, each at its rated
 // speed, and a measured peak that is a fair share of what they can carry together.
 #include <algorithm>
 #include <cstddef>
@@ -79,7 +79,7 @@ class Dimms final : public Claim {
  public:
   std::string name() const override { return "dimms"; }
   std::string summary() const override {
-    return "memory modules (SMBIOS, EDAC): population, speed, and the peak they can carry";
+    return "memory modules (SMBIOS): population, speed, and the peak they can carry";
   }
   std::vector<std::string> benchmarks(const Machine& machine) const override {
     const MemorySlots& slots = machine.memory_slots;
