@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "base/tree.h"
 
 namespace numatlas {

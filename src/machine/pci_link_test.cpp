@@ -204,7 +204,7 @@ TEST(PciTree, NarrowUpstreamLinkOfASwitch) {
   const PciTree tree;
   const LinkFiles narrow{"32.0 GT/s PCIe", "8", "32.0 GT/s PCIe", "8"};
   const std::string root = "pci0000:15/0000:15:01.0";
-  tree.bridge(root, {"32.0 GT/s PCIe", "8", "32.0 GT/s PCIe", "16"}, "0x8086");
+  tree.bridge(root, {"32.0 GT/s PCIe", "8", "32.0 GT/s PCIe", "16"});
   tree.bridge(root + "/0000:16:00.0", narrow);
   for (const char* way : {"/0000:17:00.0/0000:18:00.0", "/0000:17:01.0/0000:19:00.0"}) {
     const std::string inside = root + "/0000:16:00.0" + way;
