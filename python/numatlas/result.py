@@ -61,10 +61,15 @@ class Warning:
         return f"{self.where}: {self.text}" if self.where else self.text
 
 
+def name_in_survey(command: str, arguments: list[str] | None) -> str:
+    """What a survey calls a run of a benchmark: its command, by GPUs "latency-gpus"."""
+    return f"{command}-gpus" if "--on" in (arguments or []) else command
+
+
 @dataclass(repr=False, eq=False)
 class Result(Mapping[str, "Result"]):
     """What one file holds, as tidy frames, and a mapping from the commands that measured to their results:
-    a survey's benchmarks, of any other file itself. Values are in SI base units (s, B/s), sizes in bytes.
+    a survey's benchmarks (those by GPUs as "latency-gpus"), of any other file itself. Values are in SI base units (s, B/s), sizes in bytes.
 
     `flows`: a row for each worker, point and metric. `totals`: a row for each point and metric over all
     its workers; `host_totals`: of several hosts, over those of each (column `host`). `groups`: medians over
@@ -80,7 +85,7 @@ class Result(Mapping[str, "Result"]):
     """
 
     path: Path
-    kind: str  #: the command, such as "matrix"; or "survey", "topology", "numa_mem_bench", ...
+    kind: str  #: the command, such as "matrix"; or "survey", "topology", "numa_mem_bench", "latency-gpus", ...
     meta: dict[str, Any] = field(default_factory=dict)  #: the file's fields but for the measured ones
     flows: pd.DataFrame = field(default_factory=pd.DataFrame)
     totals: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -116,8 +121,8 @@ class Result(Mapping[str, "Result"]):
         return ", ".join(sizes) or f"{len(self.machines)} machines"
 
     def __getitem__(self, kind: str) -> "Result":
-        """A survey's benchmark, by its command: `survey["matrix"]`. Raises KeyError for others, which names
-        those that it has."""
+        """A survey's benchmark: `survey["matrix"]`. Raises KeyError for others, which names those that it
+        has."""
         for part in self.all():
             if part.kind == kind:
                 return part

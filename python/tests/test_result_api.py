@@ -79,3 +79,15 @@ def test_reading_needs_pandas_alone():
 def test_types_and_version():
     assert resources.files("numatlas").joinpath("py.typed").is_file()
     assert numatlas.__version__[0].isdigit()
+
+
+def test_what_gpus_measured_in_a_survey_has_a_name_of_its_own(tmp_path):
+    path = survey(tmp_path / "a.json")
+    data = json.loads(path.read_text())
+    [bandwidth] = [one for one in data["results"] if one["command"] == "bandwidth"]
+    data["results"].append({**bandwidth, "arguments": ["--on", "gpus"]})
+    path.write_text(json.dumps(data))
+    result = numatlas.load(path)
+    assert list(result) == ["matrix", "latency", "loaded", "bandwidth", "bandwidth-gpus"]
+    assert result["bandwidth-gpus"].command == "bandwidth"
+    assert set(result.totals["command"]) >= {"bandwidth", "bandwidth-gpus"}

@@ -126,7 +126,7 @@ Expected<void> Audit::plan() {
 
 Expected<void> Audit::measure() {
   for (const SurveyItem& item : items_)
-    if (!item.skip.empty()) report_.skipped.push_back({item.benchmark, item.skip});
+    if (!item.skip.empty()) report_.skipped.push_back({item.name, item.skip});
   if (report_.skipped.size() == items_.size()) return {};
   MeasuringHooks hooks;
   hooks.point = [this](const std::string& benchmark, std::size_t done, std::size_t all) {
@@ -173,7 +173,7 @@ Expected<void> Audit::show_plan() const {
   }
   for (const SurveyItem& item : items_) {
     if (!item.skip.empty()) {
-      text += fmt::format("skipped: {}: {}\n", item.benchmark, item.skip);
+      text += fmt::format("skipped: {}: {}\n", item.name, item.skip);
       continue;
     }
     std::string line = fmt::format("$ numatlas {}", item.benchmark);

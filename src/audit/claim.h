@@ -34,7 +34,7 @@ struct AuditInput {
                    const std::vector<std::pair<std::string, std::string>>& where = {}) const;
   /// All facts of a key.
   std::vector<const Fact*> all(const std::string& key) const;
-  /// Of a benchmark that ran; nullptr where it did not.
+  /// Of a benchmark that ran, by its name in a survey; nullptr where it did not.
   const RunReport* report_of(const std::string& benchmark) const;
   /// The machine as such a benchmark knows it, with what drivers of GPUs say; this one without.
   const Machine& machine_of(const RunReport* report) const {

@@ -220,8 +220,8 @@ struct Benchmark {
   Hook<std::vector<OwnFile>(const RunReport&)> own_files = {};
   /// The exit code of a run that came to its end.
   Hook<int(const RunReport&)> exit_code = {};
-  /// How `numatlas survey` runs it on this machine; without it, it does not.
-  Hook<SurveyPart(const Machine&)> survey = {};
+  /// How `numatlas survey` runs it on this machine, by CPUs and by GPUs; without one, it does not.
+  Hook<SurveyPart(const Machine&)> survey = {}, survey_on_gpus = {};
   std::optional<ReducedToHosts> reduced_to_hosts = {};
 
   /// Of `time_parts`: round 0 is the plan.

@@ -152,12 +152,11 @@ void CommonOptions::add_placement(CLI::App& app, const Benchmark& benchmark) {
       }));
   place(add_parsed(
       app, "--memory", options_.placement.memory, "", "PLACEMENT",
-      fmt::format("where the memory is: local, bind:0, interleave:0,1, gpu:0 (default: "
-                  "{})\n"
+      fmt::format("where the memory is: local, bind:0, interleave:0,1, gpu:0 (default: the "
+                  "inherited policy, else local)\n"
                   "Other forms: prefer:0, interleave:all, weighted:0=3,2=1, "
                   "each:0,0,1,1 (by rank), auto, nearest:gpu:0, fastest, {} "
                   "and inherit",
-                  benchmark.on_gpus ? "of each GPU its own" : "the inherited policy, else local",
                   source_forms()),
       [this](const std::string& text) { return parse_memory(text, options_.words); }));
   place(rare(add_value(app, "--atlas", atlas_, "FILE",

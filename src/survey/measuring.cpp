@@ -15,7 +15,7 @@ Measuring::Measuring(const SurveyOptions& options, const Machine& machine,
                      std::vector<SurveyItem>& items, Comm& comm, MeasuringHooks hooks)
     : options_(options), machine_(machine), items_(items), comm_(comm), hooks_(std::move(hooks)) {
   for (const SurveyItem& item : items_) {
-    if (!item.skip.empty()) skipped_.push_back({item.benchmark, item.skip});
+    if (!item.skip.empty()) skipped_.push_back({item.name, item.skip});
   }
 }
 
@@ -30,8 +30,8 @@ Expected<double> Measuring::share_of(std::size_t index) {
 }
 
 void Measuring::skip(SurveyItem& item, const std::string& why, const std::string& reason) {
-  hooks_.ended(item.benchmark, "skipped: " + why);
-  skipped_.push_back({item.benchmark, reason});
+  hooks_.ended(item.name, "skipped: " + why);
+  skipped_.push_back({item.name, reason});
 }
 
 /// Gives every point of a benchmark its first value.
@@ -41,7 +41,7 @@ Expected<void> Measuring::measure(std::size_t index) {
   taken_.push_back({index, std::move(parsed), {}});
   Taken& taken = taken_.back();
   taken.hooks.progress = [this, index](std::size_t done, std::size_t all) {
-    hooks_.point(items_[index].benchmark, done, all);
+    hooks_.point(items_[index].name, done, all);
   };
   begun_.insert(index);
   auto setup = TRY(set_up(taken.run.benchmark, taken.run.options, comm_));
@@ -55,7 +55,7 @@ Expected<void> Measuring::measure(std::size_t index) {
   const auto measured = std::count_if(points.begin(), points.end(),
                                       [](const PointRun& point) { return point.visits() > 0; });
   const auto skipped = static_cast<std::ptrdiff_t>(points.size()) - measured;
-  hooks_.ended(item.benchmark,
+  hooks_.ended(item.name,
                fmt::format("{} case{} measured once{}", measured, measured == 1 ? "" : "s",
                            skipped > 0 ? fmt::format(", {} skipped", skipped) : ""));
   return {};

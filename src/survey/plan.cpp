@@ -39,22 +39,27 @@ std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& 
     return std::find(names.begin(), names.end(), name) != names.end();
   };
   std::vector<SurveyItem> all;
-  for (const auto& benchmark : all_benchmarks()) {
-    SurveyPart part = benchmark.survey(machine);
-    const std::string name = benchmark.name;
-    if (part.worth <= 0 && part.reason.empty()) continue;
-    if (!options.only.empty() && !named(options.only, name)) continue;
-    if (named(options.without, name)) continue;
+  const auto add = [&](const Benchmark& benchmark, bool on_gpus) {
+    SurveyPart part = on_gpus ? benchmark.survey_on_gpus(machine) : benchmark.survey(machine);
+    const std::string name = name_in_survey(benchmark.name, on_gpus);
+    if (part.worth <= 0 && part.reason.empty()) return;
+    if (!options.only.empty() && !named(options.only, name)) return;
+    if (named(options.without, name)) return;
     SurveyItem item;
-    item.benchmark = name;
+    item.name = name;
+    item.benchmark = benchmark.name;
     item.worth = part.worth;
     item.skip = part.reason;
     const auto other = options.ways.find(name);
     item.ways = other == options.ways.end() ? std::move(part.ways) : other->second;
-    if (other == options.ways.end() && part.worth > 0 && benchmark.is_of_memory)
+    if (other == options.ways.end() && part.worth > 0 && benchmark.is_of_memory && !on_gpus)
       add_ways_within(item.ways, benchmark, machine);
     if (named(options.reduced, name) && item.ways.size() > 1) item.ways.erase(item.ways.begin());
     all.push_back(std::move(item));
+  };
+  for (const Benchmark& benchmark : all_benchmarks()) {
+    add(benchmark, false);
+    add(benchmark, true);
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const SurveyItem& a, const SurveyItem& b) { return a.worth > b.worth; });
@@ -115,12 +120,19 @@ std::string task_text(const std::string& command, const SurveyOptions& options,
   return text + (options.dry_run ? " --dry-run" : "");
 }
 
+std::string name_in_survey(const std::string& benchmark, bool on_gpus) {
+  return on_gpus ? benchmark + "-gpus" : benchmark;
+}
+
+std::string name_in_survey(const std::string& command, const std::vector<std::string>& arguments) {
+  return name_in_survey(command, std::ranges::find(arguments, "--on") != arguments.end());
+}
+
 std::vector<std::string> names_of_survey() {
   std::vector<std::string> names;
-  for (const auto& benchmark : all_benchmarks()) {
-    const SurveyPart part = benchmark.survey({});  // what is there decides only what is skipped
-    if (part.worth > 0 || !part.reason.empty()) names.push_back(benchmark.name);
-  }
+  for (const SurveyItem& item : candidates({}, {}))  // what is there decides only what is skipped
+    names.push_back(item.name);
+  std::ranges::sort(names);
   return names;
 }
 

@@ -29,8 +29,13 @@ struct SurveyOptions {
 std::string task_text(const std::string& command, const SurveyOptions& options,
                       const std::vector<std::string>& only);
 
+/// What a survey calls a run of a benchmark: "latency", by GPUs (--on) "latency-gpus".
+std::string name_in_survey(const std::string& benchmark, bool on_gpus);
+std::string name_in_survey(const std::string& command, const std::vector<std::string>& arguments);
+
 /// One benchmark of a survey.
 struct SurveyItem {
+  std::string name;  ///< name_in_survey
   std::string benchmark;
   std::vector<std::string> words;  ///< as `numatlas BENCHMARK WORDS...` takes them
   double worth = 0;
@@ -43,7 +48,7 @@ struct SurveyItem {
   std::vector<SurveyWay> ways;
 };
 
-/// The benchmarks that a survey runs, or says why it does not.
+/// What a survey runs, or says why it does not.
 std::vector<std::string> names_of_survey();
 
 /// The words with the survey's own options, read; --time is for all its points together.
@@ -53,7 +58,7 @@ Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& opti
 /// allowed here, or so many ranks.
 bool is_not_for_here(const Error& error);
 
-/// Why a benchmark does not run, without its own name before it.
+/// Why it does not run, without its own name before it.
 std::string reason_of(const SurveyItem& item, const Error& error);
 
 /// Takes the first way whose least time is within the item's share, else the last; `skip` says why

@@ -32,7 +32,7 @@ Expected<std::vector<SurveyItem>> planned(SurveyOptions options, const std::stri
 
 const SurveyItem* item_named(const std::vector<SurveyItem>& items, const std::string& name) {
   const auto found = std::find_if(items.begin(), items.end(),
-                                  [&](const SurveyItem& item) { return item.benchmark == name; });
+                                  [&](const SurveyItem& item) { return item.name == name; });
   return found == items.end() ? nullptr : &*found;
 }
 
@@ -42,10 +42,10 @@ TEST(SurveyPlan, SharesAddUpToTheTime) {
   double seconds = 0;
   for (const SurveyItem& item : *items) {
     seconds += item.share;
-    EXPECT_EQ(item.share > 0, item.skip.empty()) << item.benchmark;
+    EXPECT_EQ(item.share > 0, item.skip.empty()) << item.name;
   }
   EXPECT_NEAR(seconds, 60, 1e-9);
-  EXPECT_EQ(items->front().benchmark, "matrix") << "what is worth most comes first";
+  EXPECT_EQ(items->front().name, "matrix") << "what is worth most comes first";
   EXPECT_THAT(item_named(*items, "transfer")->skip, HasSubstr("GPU"));
   EXPECT_EQ(item_named(*items, "stream"), nullptr);
 }
@@ -103,9 +103,12 @@ TEST(SurveyPlan, EveryWayCanBePlanned) {
     const auto machine = read_recorded_machine(recorded + file);
     ASSERT_TRUE(machine) << file;
     for (const auto& benchmark : all_benchmarks()) {
-      const SurveyPart part = benchmark.survey(*machine);
+      const SurveyPart part = benchmark.survey(*machine),
+                       on_gpus = benchmark.survey_on_gpus(*machine);
       EXPECT_TRUE(part.worth == 0 || !part.ways.empty()) << benchmark.name;
-      for (const SurveyWay& way : part.ways) {
+      std::vector<SurveyWay> ways = part.ways;
+      ways.insert(ways.end(), on_gpus.ways.begin(), on_gpus.ways.end());
+      for (const SurveyWay& way : ways) {
         SurveyOptions options;
         options.machine = recorded + file;
         options.dry_run = true;

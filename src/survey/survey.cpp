@@ -48,6 +48,10 @@ Expected<void> make_folder(const std::string& folder) {
   return check_writable((fs::path(folder) / "survey.json").string(), "--output");
 }
 
+std::string name_of(const RunReport& report) {
+  return name_in_survey(report.command, report.arguments);
+}
+
 /// Benchmarks of the survey in the folder that this one does not run; none where it has no survey.
 std::vector<std::string> only_there(const fs::path& folder, const std::vector<SurveyItem>& items) {
   std::vector<std::string> names;
@@ -60,9 +64,11 @@ std::vector<std::string> only_there(const fs::path& folder, const std::vector<Su
   for (const nlohmann::json& report : earlier["results"]) {
     const auto found = report.find("command");
     if (found == report.end() || !found->is_string()) continue;
-    const auto name = found->get<std::string>();
+    const auto words = report.value("arguments", nlohmann::json());
+    const bool on_gpus = std::find(words.begin(), words.end(), "--on") != words.end();
+    const std::string name = name_in_survey(found->get<std::string>(), on_gpus);
     const bool mine = std::any_of(items.begin(), items.end(),
-                                  [&](const SurveyItem& item) { return item.benchmark == name; });
+                                  [&](const SurveyItem& item) { return item.name == name; });
     if (!mine) add_once(names, name);
   }
   return names;
@@ -116,7 +122,7 @@ class Survey {
   void take_reports();
   Expected<void> write_tables();
   Expected<void> begin_folder();
-  Expected<void> write(const char* file, const std::string& text) const;
+  Expected<void> write(const std::string& file, const std::string& text) const;
   Expected<void> save(bool complete, const std::string& reason);
   Expected<void> end(const std::optional<Error>& problem);
   std::vector<std::string> notes() const;
@@ -140,7 +146,7 @@ class Survey {
   bool folder_begun_ = false;               ///< it has those of this one
 };
 
-Expected<void> Survey::write(const char* file, const std::string& text) const {
+Expected<void> Survey::write(const std::string& file, const std::string& text) const {
   return write_whole(path(file), text, "--output");
 }
 
@@ -159,7 +165,7 @@ Expected<void> Survey::prepare() {
     (void)add_devices(record_.machine, record_.machine.is_live() && !options.null_engine);
   record_.taken.assign(record_.items.size(), 0);
   for (const SurveyItem& item : record_.items) {
-    if (!item.skip.empty()) record_.skipped.push_back({item.benchmark, item.skip});
+    if (!item.skip.empty()) record_.skipped.push_back({item.name, item.skip});
   }
   if (std::none_of(record_.items.begin(), record_.items.end(),
                    [](const SurveyItem& item) { return item.skip.empty(); })) {
@@ -257,7 +263,7 @@ Expected<void> Survey::write_tables() {
         RunOptions whole = options;
         whole.style.all_notes = true;
         whole.style.color = false;  // a file is no terminal
-        if (wrote) wrote = write((report.command + ".txt").c_str(), benchmark.text(report, whole));
+        if (wrote) wrote = write(name_of(report) + ".txt", benchmark.text(report, whole));
       });
   return wrote;
 }
@@ -314,7 +320,7 @@ std::vector<std::string> Survey::notes() const {
     }
     notes.push_back(fmt::format(
         "took {:.0f} s instead of {:.0f} s; {} took {:.0f} s instead of {:.0f} s: {}", taken,
-        seconds_asked_, items[worst].benchmark, record_.taken[worst], items[worst].planned_share,
+        seconds_asked_, items[worst].name, record_.taken[worst], items[worst].planned_share,
         items[worst].least_time > items[worst].planned_share
             ? "its minimum run is longer than its share"
             : "allocation and warm-up exceeded the estimate; is the machine busy?"));
@@ -324,7 +330,7 @@ std::vector<std::string> Survey::notes() const {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const SurveyItem& item = items[i];
     if (item.skip.empty() && !item.left_out.empty() && has_begun(i))
-      notes.push_back(fmt::format("{}: no time for {}", item.benchmark, item.left_out));
+      notes.push_back(fmt::format("{}: no time for {}", item.name, item.left_out));
   }
   if (!record_.reports.empty() && record_.reports.front().hosts.size() > 1)
     notes.push_back(
@@ -339,7 +345,7 @@ std::vector<std::string> Survey::notes() const {
       notes.push_back(
           fmt::format("{0}: no figure for the summary (for example no size larger than the "
                       "caches); see {0}.txt",
-                      report.command));
+                      name_of(report)));
   }
   const std::string guest = guest_note({record_.machine});
   if (record_.options.null_engine)
@@ -355,7 +361,7 @@ std::string Survey::not_run() const {
   for (std::size_t i = 0; i < record_.items.size(); ++i) {
     const SurveyItem& item = record_.items[i];
     if (item.skip.empty() && !has_begun(i))
-      names += (names.empty() ? "; not run: " : ", ") + item.benchmark;
+      names += (names.empty() ? "; not run: " : ", ") + item.name;
   }
   return names;
 }

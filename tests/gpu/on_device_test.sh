@@ -18,10 +18,12 @@ NUMATLAS_FAKE_CUDA_INIT=100 "$here/on_device" "$work/none" --build "$1" >"$work/
 cat "$work/out"
 [[ $(head -n 1 "$work/out") == 'WARNING: a fake driver'* ]] || { echo 'FAILED: no warning'; exit 1; }
 ! grep -q FAILED "$work/out" || { tail -n 20 "$work"/all/*.log; exit 1; }
-for name in driver all together far chase memory-own memory-bind:0 loaded matrix atomics memory-l2 alone beside; do
+names=(all together far chase latency-own latency-host latency-l2 bandwidth-own bandwidth-host loaded matrix atomics
+  alone beside)
+for name in driver "${names[@]}"; do
   grep -q "^ok .* $name\$" "$work/all/summary" || { echo "FAILED: no step $name"; exit 1; }
 done
-for name in all together far chase memory-own memory-bind:0 loaded matrix atomics memory-l2 alone beside; do
+for name in "${names[@]}"; do
   [[ -s $work/all/$name.json ]] || { echo "FAILED: no $name.json"; exit 1; }
 done
 [[ -s $work/all/all.samples ]] || { echo 'FAILED: no all.samples'; exit 1; }

@@ -10,6 +10,7 @@ import statistics
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "stream"))
@@ -242,20 +243,20 @@ def case_no_room(trial: Trial) -> None:
     run.ends_with(5).says_once("^numatlas: error: --size: 4 MiB on GPU 0, which has 1 GiB: cuMemAlloc")
 
 
-SMALL = ("--gpus", "0", "--size", "1", "--latency-size", "16KiB,1MiB", "--visits", "2")
+STREAMS = ("read", "write", "copy", "scale", "add", "triad")
+SMALL = {"latency": ("--on", "gpu:0", "--size", "16KiB,1MiB", "--visits", "2"),
+         "bandwidth": ("--on", "gpu:0", "--size", "1MiB", "--kernels", ",".join(STREAMS), "--visits", "2")}
 
 
 def case_own_memory(trial: Trial) -> None:
     """Every kernel in a GPU's own memory, in another one's, in the host's; nothing stays allocated or pinned."""
     gpus = Gpus(trial)
-    for memory in ((), ("--memory", "gpu:1"), ("--memory", "bind:0")):
-        # A host's chase is one size.
-        run = gpus.run(*SMALL, *memory, command="gpu", time="20ms")
+    expected = {"latency": ["device chase"] * 2, "bandwidth": [f"gpu {name}" for name in STREAMS]}
+    for memory, command in product(((), ("--memory", "gpu:1"), ("--memory", "bind:0")), SMALL):
+        run = gpus.run(*SMALL[command], *memory, command=command, time="20ms")
         run.ends_with(0).out_says(r"^0 +numatlas fake GPU 0 \(test only\) +0000:01:00\.0")
         points = gpus.points()
-        kernels = Counter(point["kernel"] for point in points)
-        streams = ("read", "write", "copy", "scale", "add", "triad")
-        equal(kernels, Counter({"device chase": 2} | {f"gpu {name}": 1 for name in streams}), f"points {memory}")
+        equal([point["kernel"] for point in points], expected[command], f"points {memory}")
         for point, flow in flows(points):
             equal(point["status"], "ok", point["name"])
             gpu = flow["gpu"]
@@ -275,15 +276,15 @@ def case_own_memory(trial: Trial) -> None:
 
 def case_own_memory_wrong(trial: Trial) -> None:
     gpus = Gpus(trial)
-    run = gpus.run("--gpus", "0", "--measure", "bandwidth", "--size", "1", "--kernels", "read,triad", command="gpu", CORRUPT=1)
+    run = gpus.run("--on", "gpu:0", "--size", "1MiB", "--kernels", "read,triad", command="bandwidth", CORRUPT=1)
     run.ends_with(70).says_once("^numatlas: error: .*reads add up to 0x").out_lacks("GB/s ±")
-    run = gpus.run(*SMALL, command="gpu", FAIL="cuLaunchKernel:9")
+    run = gpus.run(*SMALL["latency"], command="latency", FAIL="cuLaunchKernel:9")
     true(run.code != 0 and "cuLaunchKernel" in run.err, f"a lost GPU: {run.err}")
-    run = gpus.run(*SMALL, "--memory", "gpu:1", command="gpu", FAIL="cuCtxEnablePeerAccess:1:217")
+    run = gpus.run(*SMALL["latency"], "--memory", "gpu:1", command="latency", FAIL="cuCtxEnablePeerAccess:1:217")
     true("cuCtxEnablePeerAccess" in run.err, f"no peers: {run.err}")
-    gpus.run("--gpus", "0", "--size", "2GiB", command="gpu").ends_with(5).says_once(
+    gpus.run("--on", "gpu:0", "--size", "2GiB", command="bandwidth").ends_with(5).says_once(
         "^numatlas: error: --size: 2 GiB needed on GPU 0, which has 1 GiB")
-    gpus.run(*SMALL, command="gpu", driver="fake_minimal").ends_with(3)
+    gpus.run(*SMALL["latency"], command="latency", driver="fake_minimal").ends_with(3)
 
 
 def case_drivers(trial: Trial) -> None:

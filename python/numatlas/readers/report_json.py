@@ -8,7 +8,7 @@ import pandas as pd
 from numatlas.file_error import FileError
 from numatlas.readers.placement import OF_SOURCE, residency
 from numatlas.readers.stream_json import with_hosts
-from numatlas.result import FRAMES, NODES, Result, Warning, label_order
+from numatlas.result import FRAMES, NODES, Result, Warning, label_order, name_in_survey
 from numatlas.units import half_width, ranges_of
 
 #: Columns of a case, in the order of a reader's interest.
@@ -47,7 +47,9 @@ def _survey(path: Path, data: Json) -> Result:
     parts = []
     for index, report in enumerate(data["results"]):
         machines = report.get("machines") or [data["machine"]]
-        parts.append(_report(path, {**report, "machines": machines}, f"results[{index}]."))
+        part = _report(path, {**report, "machines": machines}, f"results[{index}].")
+        part.kind = name_in_survey(part.command, report.get("arguments"))
+        parts.append(part)
     told = {str(one): one for part in parts for one in part.warnings_of_survey()}
     frames = {name: _of_all(parts, name) for name in FRAMES if name != "skipped"}
     skipped = [{"name": skip["benchmark"], "reason": skip["reason"]} for skip in data.get("skipped", [])]

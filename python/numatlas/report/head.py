@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.result import NO_TIME, Result
+from numatlas.result import NO_TIME, Result, name_in_survey
 from numatlas.units import number_text
 
 #: Reasons told one by one; the rest is counted.
@@ -53,7 +53,9 @@ def _several(names: list[Any]) -> str:
 def notes(result: Result) -> list[str]:
     """How the time was kept, and what an interrupted survey did not come to."""
     told = {part.kind for part in result.parts} | set(result.skipped.get("name", []))
-    missing = [one["benchmark"] for one in result.meta.get("plan") or [] if one["benchmark"] not in told]
+    plan = result.meta.get("plan") or []
+    planned = [name_in_survey(one["benchmark"], one.get("arguments")) for one in plan]
+    missing = [name for name in planned if name not in told]
     stopped = [f"not run: {', '.join(missing)}"] if missing else []
     return [str(note) for note in result.meta.get("notes") or []] + stopped
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from numatlas.figures.told import is_of_the_null_engine
-from numatlas.result import Result
+from numatlas.result import Result, name_in_survey
 
 #: What a record says of itself, and how the page has it.
 GRADES = {"unreliable": "bad", "doubtful": "wary", "trusted": "good"}
@@ -38,4 +38,8 @@ def verdict(result: Result) -> Verdict | None:
 
 def cut_short(result: Result) -> list[str]:
     """Benchmarks of a survey that left something out."""
-    return [str(one["benchmark"]) for one in result.meta.get("plan") or [] if one.get("left_out")]
+    return [
+        name_in_survey(one["benchmark"], one.get("arguments"))
+        for one in result.meta.get("plan") or []
+        if one.get("left_out")
+    ]

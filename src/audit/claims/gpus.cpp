@@ -16,6 +16,8 @@
 namespace numatlas {
 namespace {
 
+constexpr const char* measures = "bandwidth-gpus";
+
 class GpuMemory final : public Claim {
  public:
   std::string name() const override { return "gpus"; }
@@ -23,12 +25,12 @@ class GpuMemory final : public Claim {
     return "a GPU's reads of its own memory against the width and clock of its bus";
   }
   std::vector<std::string> benchmarks(const Machine& machine) const override {
-    return machine.gpus.empty() ? std::vector<std::string>{} : std::vector<std::string>{"gpu"};
+    return machine.gpus.empty() ? std::vector<std::string>{} : std::vector<std::string>{measures};
   }
   std::vector<SurveyWay> ways(const std::string& benchmark, const Machine&) const override {
-    if (benchmark != "gpu") return {};
-    return {SurveyWay{{"--measure", "bandwidth", "--kernels", "read", "--skip-too-large"},
-                      "latency; kernels other than read"}};
+    if (benchmark != measures) return {};
+    return {SurveyWay{{"--on", "gpus", "--kernels", "read", "--skip-too-large"},
+                      "kernels other than read"}};
   }
   std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 };
@@ -45,7 +47,7 @@ std::string slowed_by(const RunReport& report, int gpu) {
 }
 
 std::vector<ClaimVerdict> GpuMemory::judge(const AuditInput& input) const {
-  const RunReport* const measured = input.report_of("gpu");
+  const RunReport* const measured = input.report_of(measures);
   const Machine& machine = input.machine_of(measured);
   std::vector<ClaimVerdict> verdicts;
   for (const Gpu& gpu : machine.gpus) {
@@ -67,7 +69,7 @@ std::vector<ClaimVerdict> GpuMemory::judge(const AuditInput& input) const {
     verdict.claimed_value = input.peak_share;
     const Fact* const reads = input.find("gpu_read", {{"gpu", number}});
     if (reads == nullptr) {
-      verdict.reason = input.why_no("gpu");
+      verdict.reason = input.why_no(measures);
       verdicts.push_back(std::move(verdict));
       continue;
     }

@@ -16,7 +16,7 @@
 #include "benchmarks/atomics/on_gpus.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/extremes.h"
-#include "benchmarks/gpu/gpu.h"
+#include "benchmarks/on_gpus.h"
 #include "kernels/traits.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
@@ -31,7 +31,7 @@ struct Options {
   std::vector<std::string> operations{"fetch-add", "compare-exchange"};
   std::vector<Sharing> sharings{all_sharings.begin(), all_sharings.end()};
   std::string home = "first";
-  benchmark_gpu::OnOption on = {};
+  on_gpus::OnOption on = {};
   const CLI::Option* operation = nullptr;  ///< the app's
 };
 
@@ -68,9 +68,7 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   if (own.operation->count() > 0 && own.operations != std::vector<std::string>{"fetch-add"})
     return fail_usage("--operation", "GPUs add by fetch-add", "leave out either it or --on");
   const GpuCounters counters{own.on.gpus(), own.sharings};
-  own.on.prepare(benchmark);
-  benchmark.workers = [](const RunOptions& options, const Machine& machine,
-                         const TaskContext& task) { return callers(options, machine, task, 1); };
+  own.on.prepare(benchmark, 1);
   benchmark.plan = [counters](const PlanInput& input) { return plan_on_gpus(counters, input); };
   benchmark.flow_figures = flow_figures;
   benchmark.totals = totals;

@@ -13,7 +13,7 @@
 
 #include "benchmarks/axes.h"
 #include "benchmarks/extremes.h"
-#include "benchmarks/gpu/gpu.h"
+#include "benchmarks/on_gpus.h"
 #include "gpu/machine_gpus.h"
 #include "memory/source.h"
 #include "record/labels.h"
@@ -32,7 +32,7 @@ constexpr std::uint64_t adds_of_launch = 1 << 22, adds_of_launch_at_host = 1 << 
 
 Expected<PlannedScenario> point(const PlanInput& input, const std::optional<MemorySpec>& memory,
                                 PageKind pages, const DeviceCounterParameters& work) {
-  const std::string place = benchmark_gpu::place_of(memory);
+  const std::string place = on_gpus::place_of(memory);
   const std::uint64_t page = page_bytes(input.machines.front(), pages).value;
   const Bytes size{(work.bytes().value + page - 1) / page * page};
   PlannedScenario planned = new_point(
@@ -44,7 +44,7 @@ Expected<PlannedScenario> point(const PlanInput& input, const std::optional<Memo
                          {"memory", place},
                          {"sharing", name_of(work.sharing)},
                          {"threads", std::to_string(work.threads)}};
-  TRY(benchmark_gpu::add_flows(input, {{work}}, size, pages, memory, planned));
+  TRY(on_gpus::add_flows(input, {{work}}, size, pages, memory, planned));
   return planned;
 }
 
@@ -52,12 +52,12 @@ Expected<PlannedScenario> point(const PlanInput& input, const std::optional<Memo
 
 Expected<Plan> plan_on_gpus(const GpuCounters& own, const PlanInput& input) {
   const auto gpus = TRY(of_option("--on", chosen_gpus(input, own.gpus)));
-  const auto memory = TRY(benchmark_gpu::memory_of(input));
-  const bool of_host = benchmark_gpu::is_of_host(memory);
+  const auto memory = TRY(on_gpus::memory_of(input));
+  const bool of_host = on_gpus::is_of_host(memory);
   const PageKind pages = of_host ? input.pages.front() : PageKind::base;
   Plan plan;
   for (const int gpu : gpus) {
-    const auto all = static_cast<std::uint64_t>(benchmark_gpu::multiprocessors_of(input, gpu)) *
+    const auto all = static_cast<std::uint64_t>(on_gpus::multiprocessors_of(input, gpu)) *
                      threads_of_multiprocessor;
     for (const Sharing sharing : own.sharings) {
       for (const std::uint64_t threads : {std::uint64_t{1}, warp, block, all}) {
@@ -81,9 +81,9 @@ std::vector<View> views_on_gpus(const RunReport& report) {
     View view;
     view.kind = ViewKind::curve;
     view.where = group.labels;
-    view.title = fmt::format("Atomic additions by GPU {} in {}: millions per second",
-                             label_of(first, "gpus"),
-                             benchmark_gpu::memory_words(label_of(first, "memory")));
+    view.title =
+        fmt::format("Atomic additions by GPU {} in {}: millions per second",
+                    label_of(first, "gpus"), on_gpus::memory_words(label_of(first, "memory")));
     view.notes = {
         "all threads together; same: one counter; neighbours: words of the same lines; own: lines "
         "of their own"};
@@ -116,7 +116,7 @@ std::vector<Fact> facts_on_gpus(const RunReport& report) {
           {key,
            {{"gpu", gpu}, {"memory", memory}},
            fmt::format("fetch-add by {} threads of GPU {} to {} in {}", label_of(widest, "threads"),
-                       gpu, words, benchmark_gpu::memory_words(memory)),
+                       gpu, words, on_gpus::memory_words(memory)),
            "1/s",
            *host_estimate_of(widest, "operations_sum"),
            "Atomics of GPU " + gpu,

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include "base/add_once.h"
 #include "base/text.h"
@@ -19,7 +20,8 @@
 #include "benchmarks/axes.h"
 #include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"
-#include "benchmarks/gpu/gpu.h"
+#include "benchmarks/memory_of_gpus.h"
+#include "benchmarks/on_gpus.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/cache_level.h"
@@ -33,7 +35,8 @@ namespace numatlas::benchmark_bandwidth {
 namespace {
 
 struct Options {
-  benchmark_gpu::OnOption on = {};
+  on_gpus::OnOption on = {};
+  bool together = false;  ///< of GPUs
   KernelOptions kernels{{"read", "copy", "triad"}, ""};
   SizesOption sizes{past_caches_words};
   std::vector<Choice> choices = {};
@@ -42,16 +45,19 @@ struct Options {
 
 void add_options(Options& own, CLI::App& app) {
   own.on.add_to(app);
+  rare(app.add_flag("--together", own.together,
+                    "with --on gpus: all of them at the same time, not each alone"))
+      ->group("Measurement");
   own.sizes.add_to(app, "memory of each worker, all arrays together");
   own.kernels.add_to(app);
 }
 
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  benchmark_gpu::Options its;
-  its.bandwidth = true;
-  its.sizes = own.sizes.given();
-  its.kernels = TRY(benchmark_gpu::kernels_of(own.choices, own.kernels.given()));
-  own.on.take_over(benchmark, std::move(its));
+  memory_of_gpus::take_over(benchmark, own.on,
+                            {.bandwidth = true,
+                             .together = own.together,
+                             .kernels = TRY(on_gpus::kernels_of(own.choices, own.kernels.given())),
+                             .sizes = own.sizes.given()});
   return {};
 }
 
@@ -61,6 +67,7 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   own.chosen = !own.kernels.given().empty() || !own.sizes.given().empty();
   TRY(own.on.parse());
   if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
+  TRY(own.on.refuse("GPUs", {{"--together", own.together}}));
   benchmark.is_of_memory = own.sizes.given().empty();
   return {};
 }
@@ -236,6 +243,17 @@ SurveyPart survey(const Machine& machine) {
   return part;
 }
 
+SurveyPart survey_on_gpus(const Machine& machine) {
+  const auto words = [](const char* gpus, const char* kernels) {
+    return std::vector<std::string>{"--on", gpus, "--skip-too-large", "--kernels", kernels};
+  };
+  return on_gpus::survey_part(
+      machine, 1.5,
+      {{words("gpus", "read,write,copy,scale,add,triad")},
+       {words("gpus", "read,copy,triad"), "kernels other than read, copy and triad"},
+       {words("gpu:0", "read"), "GPUs other than 0; kernels other than read"}});
+}
+
 std::string stores_words(const ScenarioResult& point) {
   return point.stores == "non-temporal" ? " with non-temporal stores" : "";
 }
@@ -384,6 +402,7 @@ Benchmark make() {
       .remarks = with(remarks),
       .csv_file = with(csv_file),
       .survey = survey,
+      .survey_on_gpus = survey_on_gpus,
   };
 }
 

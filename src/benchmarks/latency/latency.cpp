@@ -17,8 +17,9 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "benchmarks/gpu/gpu.h"
 #include "benchmarks/latency/facts.h"
+#include "benchmarks/memory_of_gpus.h"
+#include "benchmarks/on_gpus.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/tail.h"
@@ -41,7 +42,7 @@ constexpr const char* ladder_words =
     "--threads, --chains and --tail";
 
 struct Options {
-  benchmark_gpu::OnOption on = {};
+  on_gpus::OnOption on = {};
   std::string stride_text, control_text, chains_text;
   SizesOption sizes{ladder_words};
   TailOption tail;
@@ -49,6 +50,7 @@ struct Options {
   std::optional<Bytes> stride;   ///< absent: the machine's cache line
   std::optional<Bytes> control;  ///< of --control-stride
   std::vector<int> chains;       ///< of --chains; empty: one, and nothing is said of it
+  std::vector<GpuLoads> loads{GpuLoads::cached};
 
   /// Whether one worker measures its caches as well.
   bool has_ladder() const { return sizes.given().empty() && chains.empty() && !tail.asked(); }
@@ -75,6 +77,11 @@ void add_options(Options& own, CLI::App& app) {
                "They are independent, and far apart on one cycle",
                most_chains)))
       ->group("Measurement");
+  rare(add_choices(app, "--gpu-loads", own.loads, named(all_gpu_loads),
+                   "which caches of a GPU may answer its loads (--on gpu:0)\n"
+                   "cached: all of them; l2: those that its multiprocessors share, past the one "
+                   "that each has"))
+      ->group("Measurement");
 }
 
 /// Of the chase of a GPU the size is what there is to choose.
@@ -84,10 +91,8 @@ Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
                                        {"--chains", !own.chains_text.empty()},
                                        {"--tail", own.tail.asked()},
                                        {"--order", own.order != ChainOrder::random}}));
-  benchmark_gpu::Options its;
-  its.latency = true;
-  its.latency_sizes = own.sizes.given();
-  own.on.take_over(benchmark, std::move(its));
+  memory_of_gpus::take_over(benchmark, own.on,
+                            {.latency = true, .sizes = own.sizes.given(), .loads = own.loads});
   return {};
 }
 
@@ -95,6 +100,7 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   TRY(own.sizes.parse());
   TRY(own.on.parse());
   if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
+  TRY(own.on.refuse("GPUs", {{"--gpu-loads", own.loads != std::vector{GpuLoads::cached}}}));
   for (const auto& [option, given] : {std::pair("--chains", !own.chains_text.empty()),
                                       std::pair("--control-stride", !own.control_text.empty())}) {
     if (own.tail.asked() && given)
@@ -302,6 +308,17 @@ SurveyPart survey(const Machine& machine) {
   return part;
 }
 
+SurveyPart survey_on_gpus(const Machine& machine) {
+  const std::vector<std::string> all{"--on", "gpus", "--skip-too-large"};
+  std::vector<std::string> few = all;
+  few.insert(few.end(), {"--size", "64KiB,4MiB,1GiB"});
+  return on_gpus::survey_part(machine, 1.5,
+                              {{all},
+                               {few, "all but three sizes"},
+                               {{"--on", "gpu:0", "--skip-too-large", "--size", "1GiB"},
+                                "GPUs other than 0; latency of caches"}});
+}
+
 /// One row per size has no place for several numbers of chains or threads, a second stride, or
 /// percentiles.
 std::string csv_file(const Options& own, const RunReport& report, const RunOptions& options) {
@@ -504,6 +521,7 @@ Benchmark make() {
       .facts = with(facts),
       .csv_file = with(csv_file),
       .survey = survey,
+      .survey_on_gpus = survey_on_gpus,
   };
 }
 

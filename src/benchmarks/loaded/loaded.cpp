@@ -19,10 +19,10 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "benchmarks/axes.h"
-#include "benchmarks/gpu/gpu.h"
 #include "benchmarks/loaded/facts.h"
 #include "benchmarks/loaded/on_gpus.h"
 #include "benchmarks/node_pairs.h"
+#include "benchmarks/on_gpus.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/tail.h"
 #include "record/labels.h"
@@ -51,7 +51,7 @@ struct Options {
   NodePairOptions common{{{"read"}, "2:1"}};  ///< its size is a loader's
   std::string pairs_text = nearest_pairs, rates_text;
   std::vector<double> rates;  ///< B/s; empty: parts of the peak
-  benchmark_gpu::OnOption on = {};
+  on_gpus::OnOption on = {};
   TailOption tail;
 };
 
@@ -106,10 +106,8 @@ Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
                                       {"--tail", own.tail.asked()},
                                       {"--order", own.common.order != ChainOrder::random}}));
   GpuLoad load{own.on.gpus(), {}, own.common.size.given().value_or(Bytes{})};
-  load.kernels = TRY(benchmark_gpu::kernels_of(own.common.choices, own.common.kernels.given()));
-  own.on.prepare(benchmark);
-  benchmark.workers = [](const RunOptions& options, const Machine& machine,
-                         const TaskContext& task) { return callers(options, machine, task, 2); };
+  load.kernels = TRY(on_gpus::kernels_of(own.common.choices, own.common.kernels.given()));
+  own.on.prepare(benchmark, 2);
   benchmark.plan = [load](const PlanInput& input) { return plan_on_gpus(load, input); };
   benchmark.refine = {};
   benchmark.time_parts.clear();
@@ -460,16 +458,16 @@ std::vector<View> views(const Options& own, const RunReport& report) {
     view.where = curve.labels;
     const bool on_gpu = !label_of(any, "gpus").empty();
     view.title =
-        on_gpu ? fmt::format(
-                     "Loaded latency in ns: GPU {}, {} (load: {} by its multiprocessors, {})",
-                     label_of(any, "gpus"), benchmark_gpu::memory_words(label_of(any, "memory")),
-                     any.kernel, to_text(any.size))
-               : fmt::format(
-                     "Loaded latency in ns: CPUs of node {} to memory of node {} (load: {} by "
-                     "{} CPU{}, {} each{}, {} pages)",
-                     label_of(any, "cpu_node"), label_of(any, "memory_node"), any.kernel, loaders,
-                     loaders == 1 ? "" : "s", to_text(any.size),
-                     any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
+        on_gpu
+            ? fmt::format("Loaded latency in ns: GPU {}, {} (load: {} by its multiprocessors, {})",
+                          label_of(any, "gpus"), on_gpus::memory_words(label_of(any, "memory")),
+                          any.kernel, to_text(any.size))
+            : fmt::format(
+                  "Loaded latency in ns: CPUs of node {} to memory of node {} (load: {} by "
+                  "{} CPU{}, {} each{}, {} pages)",
+                  label_of(any, "cpu_node"), label_of(any, "memory_node"), any.kernel, loaders,
+                  loaders == 1 ? "" : "s", to_text(any.size),
+                  any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
     view.notes = {
         "bandwidth in GB/s as STREAM counts it, in the time in which the latency was measured; "
         "latency: the mean and the 95th percentile of blocks of loads"};

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/add_once.h"
+#include "base/text.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/loaded/facts.h"
 #include "gpu/machine_gpus.h"
@@ -77,8 +78,8 @@ bool of_two_processes(const PlanInput& input, const std::vector<Flow>& flows) {
 
 Expected<PlannedScenario> planned_point(const PlanInput& input, const Point& point,
                                         const Load& load, const std::optional<MemorySpec>& memory) {
-  const std::string place = benchmark_gpu::place_of(memory);
-  const bool of_host = benchmark_gpu::is_of_host(memory);
+  const std::string place = on_gpus::place_of(memory);
+  const bool of_host = on_gpus::is_of_host(memory);
   const std::vector<KernelSpec> kernels = kernels_of(point, load, of_host);
   const bool idle = load.blocks == 0;
   const std::string kernel = idle ? "" : name_of(kernels.back());
@@ -96,7 +97,7 @@ Expected<PlannedScenario> planned_point(const PlanInput& input, const Point& poi
   }
   planned.optional = true;
   planned.reference = idle;
-  TRY(benchmark_gpu::add_flows(input, kernels, point.size, point.pages, memory, planned));
+  TRY(on_gpus::add_flows(input, kernels, point.size, point.pages, memory, planned));
   for (Flow& flow : planned.scenario.flows)
     if (traits_of(flow.kernel).streams_on_gpu()) flow.role = Role::load;
   if (of_two_processes(input, planned.scenario.flows))
@@ -124,19 +125,16 @@ std::vector<Load> loads_of(const std::vector<Operation>& kernels, int multiproce
 
 Expected<Plan> plan_on_gpus(const GpuLoad& load, const PlanInput& input) {
   const auto gpus = TRY(of_option("--on", chosen_gpus(input, load.gpus)));
-  const auto memory = TRY(benchmark_gpu::memory_of(input));
-  const bool of_host = benchmark_gpu::is_of_host(memory);
+  const auto memory = TRY(on_gpus::memory_of(input));
+  const bool of_host = on_gpus::is_of_host(memory);
   const bool has_size = load.size.value > 0;
-  if (const auto size = benchmark_gpu::check_chase_sizes({load.size}); has_size && !size)
-    return fail(renamed(size.error(), "--latency-size", "--size"));
+  if (has_size) TRY(on_gpus::check_chase_size(load.size));
   Plan plan;
   for (const PageKind pages : of_host ? input.pages : std::vector{PageKind::base}) {
     for (const int gpu : gpus) {
       const Bytes most = of_host ? usual_size_of_host : usual_size;
-      const Point point{gpu, has_size ? load.size : benchmark_gpu::largest_on(input, {gpu}, most),
-                        pages};
-      for (const Load& one :
-           loads_of(load.kernels, benchmark_gpu::multiprocessors_of(input, gpu))) {
+      const Point point{gpu, has_size ? load.size : on_gpus::largest_on(input, {gpu}, most), pages};
+      for (const Load& one : loads_of(load.kernels, on_gpus::multiprocessors_of(input, gpu))) {
         add_point(plan, TRY(planned_point(input, point, one, memory)));
       }
     }

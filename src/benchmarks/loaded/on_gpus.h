@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "benchmarks/gpu/gpu.h"
+#include "benchmarks/on_gpus.h"
 #include "kernels/stream_loops.h"
 
 namespace numatlas::benchmark_loaded {

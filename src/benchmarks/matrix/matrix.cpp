@@ -16,8 +16,9 @@
 #include "benchmarks/axes.h"
 #include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"
-#include "benchmarks/gpu/gpu.h"
+#include "benchmarks/memory_of_gpus.h"
 #include "benchmarks/node_pairs.h"
+#include "benchmarks/on_gpus.h"
 #include "benchmarks/survey_words.h"
 #include "kernels/traits.h"
 #include "record/cache_level.h"
@@ -34,7 +35,7 @@ struct Options {
   std::string only, nodes = "all";
   bool relative = false;
   const CLI::Option* order_option = nullptr;  ///< the app's
-  benchmark_gpu::OnOption on = {};
+  on_gpus::OnOption on = {};
 };
 
 void add_options(Options& own, CLI::App& app) {
@@ -60,14 +61,13 @@ Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
   TRY(own.on.refuse("matrices of CPUs", {{"--nodes", own.nodes != "all"},
                                          {"--relative", own.relative},
                                          {"--order", own.order_option->count() > 0}}));
-  benchmark_gpu::Options its;
-  its.latency = own.only != "bandwidth";
-  its.bandwidth = own.only != "latency";
-  its.every_memory = true;
-  its.kernels = TRY(benchmark_gpu::kernels_of(own.pairs.choices, own.pairs.kernels.given()));
-  if (const auto& size = own.pairs.size.given()) its.latency_sizes = its.sizes = {*size};
-  own.on.take_over(benchmark, std::move(its));
-  benchmark.views = benchmark_gpu::matrix_views;
+  memory_of_gpus::Options its{
+      .latency = own.only != "bandwidth",
+      .bandwidth = own.only != "latency",
+      .every_memory = true,
+      .kernels = TRY(on_gpus::kernels_of(own.pairs.choices, own.pairs.kernels.given()))};
+  if (const auto& size = own.pairs.size.given()) its.sizes = {*size};
+  memory_of_gpus::take_over(benchmark, own.on, its);
   return {};
 }
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/test_data.h"
-#include "benchmarks/gpu/gpu.h"
+#include "benchmarks/on_gpus.h"
 #include "benchmarks/test_plan.h"
 #include "record/labels.h"
 #include "run/flows.h"
@@ -42,14 +42,19 @@ Error plan_error(const std::string& command, const Words& words) {
   return plan ? Error{} : plan.error();
 }
 
-TEST(GpuPlan, LatencyByDoublingSizesAndAStreamOfEachLevel) {
-  const auto plan = plan_on("gpu", {"--gpus", "2", "--kernels", "read,triad"}, four_gpus());
+TEST(GpuPlan, LatencyByDoublingSizes) {
+  const auto plan = plan_on("latency", {"--on", "gpu:2"}, four_gpus());
   ASSERT_TRUE(plan);
   const std::vector<std::string> names = names_of(*plan);
-  ASSERT_EQ(names.size(), 17U + 4U);
+  ASSERT_EQ(names.size(), 17U);
   EXPECT_EQ(names.front(), "gpu 2 latency 16KiB memory own");
   EXPECT_EQ(names[16], "gpu 2 latency 1GiB memory own");
-  EXPECT_THAT(std::vector(names.end() - 4, names.end()),
+}
+
+TEST(GpuPlan, AStreamOfEachLevel) {
+  const auto plan = plan_on("bandwidth", {"--on", "gpu:2", "--kernels", "read,triad"}, four_gpus());
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(names_of(*plan),
               ElementsAre("gpu 2 read 12800KiB memory own", "gpu 2 triad 12800KiB memory own",
                           "gpu 2 read 1GiB memory own", "gpu 2 triad 1GiB memory own"));
   const Flow& flow = plan->back().scenario.flows.at(0);
@@ -66,7 +71,7 @@ TEST(GpuPlan, LatencyByDoublingSizesAndAStreamOfEachLevel) {
 
 TEST(GpuPlan, OneThreadNearEachGpuQueuesItsWork) {
   const auto prepared =
-      prepare("gpu", {"--measure", "bandwidth", "--kernels", "read", "--together"}, four_gpus());
+      prepare("bandwidth", {"--on", "gpus", "--kernels", "read", "--together"}, four_gpus());
   ASSERT_TRUE(prepared);
   const auto plan = prepared->run.benchmark.plan(prepared->input());
   ASSERT_TRUE(plan);
@@ -79,27 +84,35 @@ TEST(GpuPlan, OneThreadNearEachGpuQueuesItsWork) {
 }
 
 TEST(GpuPlan, MemoryOfAnotherGpuAndOfTheHost) {
-  const auto peer = plan_on(
-      "gpu", {"--gpus", "0", "--measure", "latency", "--latency-size", "1MiB", "--memory", "gpu:3"},
-      four_gpus());
+  const auto peer =
+      plan_on("latency", {"--on", "gpu:0", "--size", "1MiB", "--memory", "gpu:3"}, four_gpus());
   ASSERT_TRUE(peer);
   EXPECT_EQ(peer->front().scenario.flows.at(0).region.placement.text(), "gpu:3");
-  const auto host =
-      plan_on("gpu", {"--gpus", "0", "--memory", "bind:1", "--kernels", "copy"}, four_gpus());
-  ASSERT_TRUE(host);
-  EXPECT_THAT(names_of(*host), ElementsAre("gpu 0 latency 64MiB memory bind:1 base",
-                                           "gpu 0 copy 256MiB memory bind:1 base"));
+  const auto host = [&](const Words& words) {
+    Words all{words.front(), "--on", "gpu:0", "--memory", "bind:1", "--pages", "base"};
+    all.insert(all.end(), words.begin() + 1, words.end());
+    const auto plan = plan_on(all.front(), {all.begin() + 1, all.end()}, four_gpus());
+    EXPECT_TRUE(plan);
+    return plan ? names_of(*plan) : std::vector<std::string>{};
+  };
+  EXPECT_THAT(host({"latency"}), ElementsAre("gpu 0 latency 64MiB memory bind:1 base"));
+  EXPECT_THAT(host({"bandwidth", "--kernels", "copy"}),
+              ElementsAre("gpu 0 copy 256MiB memory bind:1 base"));
 }
 
-TEST(GpuPlan, LatencyAndBandwidthOnGpus) {
-  const auto latency = plan_on("latency", {"--on", "gpu:1", "--size", "2MiB"}, four_gpus());
+TEST(GpuPlan, WhichOnesAndWhatTheyLoad) {
+  const auto latency =
+      plan_on("latency", {"--on", "gpu:1", "--size", "2MiB", "--gpu-loads", "l2"}, four_gpus());
   ASSERT_TRUE(latency);
-  EXPECT_THAT(names_of(*latency), ElementsAre("gpu 1 latency 2MiB memory own"));
+  EXPECT_THAT(names_of(*latency), ElementsAre("gpu 1 latency 2MiB memory own l2"));
   const auto bandwidth =
       plan_on("bandwidth", {"--on", "gpu:0-1", "--size", "2MiB", "--kernels", "add"}, four_gpus());
   ASSERT_TRUE(bandwidth);
   EXPECT_THAT(names_of(*bandwidth),
               ElementsAre("gpu 0 add 2MiB memory own", "gpu 1 add 2MiB memory own"));
+  const auto all = plan_on("latency", {"--on", "gpus", "--size", "2MiB"}, four_gpus());
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->size(), 4U);
 }
 
 TEST(GpuPlan, LoadsFromOneMultiprocessorToAllButOne) {
@@ -218,7 +231,6 @@ TEST(GpuPlan, WhatIsRefused) {
     EXPECT_EQ(plan_error("atomics", {"--on", "gpu:0", "--operation", operations}).subject,
               "--operation");
   EXPECT_EQ(plan_error("loaded", {"--on", "gpu:0", "--size", "192B"}).subject, "--size");
-  EXPECT_EQ(plan_error("gpu", {"--gpus", "4"}).subject, "--gpus");
   EXPECT_EQ(plan_error("latency", {"--on", "gpu:4"}).subject, "--on");
   EXPECT_EQ(plan_error("latency", {"--on", "gpu:x"}).subject, "--on");
   EXPECT_THAT(plan_error("latency", {"--on", "gpu:0", "--chains", "4"}).message,
@@ -228,11 +240,14 @@ TEST(GpuPlan, WhatIsRefused) {
   EXPECT_EQ(
       plan_error("bandwidth", {"--on", "gpu:0", "--stores", "nt", "--kernels", "copy"}).subject,
       "--kernels");
-  EXPECT_THAT(plan_error("gpu", {"--pages", "2M"}).message, HasSubstr("no choice of pages"));
-  EXPECT_THAT(plan_error("gpu", {"--memory", "gpu:7"}).message, HasSubstr("no GPU 7"));
-  EXPECT_EQ(plan_error("gpu", {"--size", "700B"}).subject, "--size");
-  EXPECT_EQ(plan_error("gpu", {"--latency-size", "64B"}).subject, "--latency-size");
-  EXPECT_EQ(plan_error("gpu", {"--blocks", "1,2"}).subject, "--blocks");
+  EXPECT_THAT(plan_error("latency", {"--on", "gpus", "--pages", "2M"}).message,
+              HasSubstr("no choice of pages"));
+  EXPECT_THAT(plan_error("latency", {"--on", "gpus", "--memory", "gpu:7"}).message,
+              HasSubstr("no GPU 7"));
+  EXPECT_EQ(plan_error("bandwidth", {"--on", "gpus", "--size", "700B"}).subject, "--size");
+  EXPECT_EQ(plan_error("latency", {"--on", "gpus", "--size", "64B"}).subject, "--size");
+  EXPECT_EQ(plan_error("latency", {"--gpu-loads", "l2"}).subject, "--gpu-loads");
+  EXPECT_EQ(plan_error("bandwidth", {"--together"}).subject, "--together");
 }
 
 ScenarioResult measured(const std::string& measure, const std::string& level, const char* key,
@@ -260,13 +275,15 @@ TEST(GpuFacts, OfEachLevelAndKernel) {
                       measured("latency", "memory", "latency", 346e-9),
                       measured("bandwidth", "L2", "bandwidth_sum", 9e12),
                       measured("bandwidth", "memory", "bandwidth_sum", 3e12)};
+  const auto parsed = parse_run("latency", {"--on", "gpus", "--dry-run"});
+  ASSERT_TRUE(parsed);
   std::vector<std::string> keys;
-  for (const Fact& fact : benchmark_gpu::facts(report)) keys.push_back(fact.key);
+  for (const Fact& fact : parsed->benchmark.facts(report)) keys.push_back(fact.key);
   EXPECT_THAT(keys, ElementsAre("gpu_l1_latency", "gpu_l2_latency", "gpu_memory_latency",
                                 "gpu_l2_read", "gpu_read"));
   // Only memory has a bus.
-  EXPECT_TRUE(benchmark_gpu::totals(report.scenarios[5], report).empty());
-  const auto totals = benchmark_gpu::totals(report.scenarios[6], report);
+  EXPECT_TRUE(on_gpus::totals(report.scenarios[5], report).empty());
+  const auto totals = on_gpus::totals(report.scenarios[6], report);
   ASSERT_EQ(totals.size(), 1U);
   EXPECT_DOUBLE_EQ(*totals[0].value(), 0.75);
 }
