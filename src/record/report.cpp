@@ -67,17 +67,10 @@ std::vector<std::string> slowed_gpus(const ScenarioResult& result) {
 
 const PilotSeries* pilot_for(const ScenarioResult& result, Unit unit,
                              const std::vector<PilotSeries>& pilots) {
-  std::set<std::optional<int>> gpus;
-  for (const FlowResult& flow : result.flows) {
-    // The rate of copies that are each waited for says nothing of the link, and copies between GPUs
-    // may go another way.
-    if (flow.gpu && (waits_for_each(flow) || flow.gpu->direction == "p2p")) return nullptr;
-    gpus.insert(flow.gpu ? std::optional(flow.gpu->gpu) : std::nullopt);
-  }
-  if (gpus.size() > 1) return nullptr;
-  const std::optional<int> gpu = gpus.empty() ? std::nullopt : *gpus.begin();
-  const auto found = std::ranges::find_if(
-      pilots, [&](const PilotSeries& pilot) { return pilot.unit == unit && pilot.gpu == gpu; });
+  const bool by_gpus = std::ranges::any_of(
+      result.flows, [](const FlowResult& flow) { return flow.gpu.has_value(); });
+  if (by_gpus) return nullptr;
+  const auto found = std::ranges::find(pilots, unit, &PilotSeries::unit);
   return found == pilots.end() ? nullptr : &*found;
 }
 
@@ -114,8 +107,6 @@ std::string label_of(const ScenarioResult& point, const std::string& name) {
 const Figure* find_figure(const FlowResult& flow, const std::string& key) {
   return find_figure(flow.figures, key);
 }
-
-bool waits_for_each(const FlowResult& flow) { return find_figure(flow, "copy_latency") != nullptr; }
 
 std::optional<double> half_width(const FlowResult& flow) {
   return flow.figures.empty() ? std::nullopt : half_width(flow.figures.front());

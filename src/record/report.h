@@ -154,12 +154,10 @@ struct VisitValues {
 
 /// A short reference measurement, always the same, that was repeated throughout a run.
 struct PilotSeries {
-  /// "pilot_bandwidth" in B/s, "pilot_latency" in s; of a GPU "pilot_bandwidth_gpu0".
-  std::string key;
+  std::string key;  ///< "pilot_bandwidth" in B/s, "pilot_latency" in s
   Unit unit;
-  std::string kernel;      ///< "read", "chase", "copies, h2d, GPU 0", "chase by GPU 0"
-  std::optional<int> gpu;  ///< absent: of the CPUs
-  Bytes size;              ///< a worker
+  std::string kernel;  ///< "read", "chase"
+  Bytes size;          ///< a worker
   std::size_t workers = 0;
   std::string memory;              ///< the placement asked for, in the grammar's words
   std::vector<double> start, end;  ///< seconds of the run, of each
@@ -277,8 +275,6 @@ NodeSet nodes_of(const Residency& residency);
 std::string memory_node_text(const FlowResult& flow);
 /// The figure of that key, nullptr when the flow has none.
 const Figure* find_figure(const FlowResult& flow, const std::string& key);
-/// Whether it is of a GPU's copies, each waited for before the next.
-bool waits_for_each(const FlowResult& flow);
 /// Half width of the interval of a flow's first figure.
 std::optional<double> half_width(const FlowResult& flow);
 /// The same among the totals of a point.

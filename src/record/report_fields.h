@@ -269,10 +269,9 @@ void list_fields(auto& f, Of<VisitValues> auto& v) {
 }
 
 void list_fields(auto& f, Of<PilotSeries> auto& p) {
-  f("key", p.key, "pilot_bandwidth, pilot_latency; of a GPU pilot_bandwidth_gpu0");
+  f("key", p.key, "pilot_bandwidth, pilot_latency");
   f("unit", p.unit, "SI: s, B/s");
   f("kernel", p.kernel, "what its workers did");
-  f.later("gpu", p.gpu, "number of the GPU that it is of; null: of the CPUs");
   f("size", p.size, "bytes of memory per worker");
   f("workers", p.workers, "that took part");
   f("memory", p.memory, "placement asked for it");

@@ -8,18 +8,13 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/signals.h"
 #include "engine/agreement.h"
 #include "memory/source.h"
 #include "record/cache_level.h"
 #include "record/estimate.h"
-#include "run/device_flows.h"
 #include "run/estimate_time.h"
 #include "run/flows.h"
 #include "run/metrics.h"
@@ -35,32 +30,17 @@ constexpr std::chrono::milliseconds window{10};
 constexpr double part_of_time = 0.1;
 
 /// A pilot that a run may have.
-struct PilotKind {
-  std::optional<int> gpu;  ///< absent: by CPUs
-  bool chase = false;      ///< else it moves memory
-  auto operator<=>(const PilotKind&) const = default;
-};
+enum class PilotKind { reads, chase };
 
 /// Which kind goes with a flow; nullopt for what none tells anything of.
 std::optional<PilotKind> kind_for(const Flow& flow) {
-  if (flow.role != Role::measured) return std::nullopt;
-  const KernelSpec& kernel = flow.kernel;
-  if (!on_gpu(kernel)) {
-    if (is_chase(flow)) return PilotKind{{}, true};
-    return traffic_per_step(kernel).counted() > 0 ? std::optional(PilotKind{}) : std::nullopt;
-  }
-  const auto* const copy = kernel.find<DeviceCopyParameters>();
-  const int gpu = kernel.find<DeviceWork>()->gpu;
-  if (traits_of(kernel).streams_on_gpu()) return std::nullopt;
-  if (copy == nullptr)
-    return gpu_of(flow.region.placement) < 0 ? std::optional(PilotKind{gpu, true}) : std::nullopt;
-  // Copies that are each waited for include the time of the call, and those between GPUs may go
-  // another way.
-  const bool streams = copy->depth != 1 && direction_of(flow) != "p2p";
-  return streams ? std::optional(PilotKind{gpu, false}) : std::nullopt;
+  if (flow.role != Role::measured || on_gpu(flow.kernel)) return std::nullopt;
+  if (is_chase(flow)) return PilotKind::chase;
+  return traffic_per_step(flow.kernel).counted() > 0 ? std::optional(PilotKind::reads)
+                                                     : std::nullopt;
 }
 
-/// Those of the flows measured: of CPUs first, reads before chases.
+/// Those of the flows measured, reads before chases.
 std::set<PilotKind> kinds_for(const Setup& setup) {
   std::set<PilotKind> kinds;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
@@ -84,70 +64,10 @@ std::vector<int> pilot_workers(const Layout& layout, bool one_per_host) {
   return workers;
 }
 
-/// What is the same of every pilot.
-void complete(PlannedPilot& pilot, const PilotKind& kind, Bytes size) {
-  pilot.head.key = kind.chase ? "pilot_latency" : "pilot_bandwidth";
-  if (kind.gpu) pilot.head.key += fmt::format("_gpu{}", *kind.gpu);
-  pilot.head.unit = kind.chase ? Unit("s") : Unit("B/s");
-  pilot.head.gpu = kind.gpu;
-  pilot.head.size = size;
-  pilot.head.workers = pilot.scenario.flows.size();
-  pilot.scenario.name = "pilot " + pilot.head.kernel;
-  pilot.scenario.stop.time = window;
-  pilot.scenario.keep_memory = true;
-  pilot.scenario.checks = false;  // each would take longer than the window
-}
-
-/// Of a flow of a GPU: where the host's memory is, which for a copy between GPUs is nowhere.
-const Region& host_side(const Flow& flow) {
-  return flow.source && gpu_of(flow.region.placement) >= 0 ? *flow.source : flow.region;
-}
-
-/// One flow of a GPU on each host that has it: like the first of the plan, from memory that it
-/// uses, but of one size and pinned.
-std::optional<PlannedPilot> plan_on_gpu(const Setup& setup, const PilotKind& kind) {
-  const Bytes size{(kind.chase ? 4 : 64) * mib};
-  PlannedPilot pilot;
-  std::set<int> hosts;
-  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
-    if (setup.skips[i]) continue;
-    for (const Flow& one : setup.plan[i].scenario.flows) {
-      const int host = setup.layout.workers[static_cast<std::size_t>(one.worker)].host;
-      const MemoryPlacement& memory = host_side(one).placement;
-      if (kind_for(one) != kind || !memory.source.empty() || !hosts.insert(host).second) continue;
-      Flow flow = one;
-      if (pilot.scenario.flows.empty()) {
-        pilot.head.kernel = kind.chase
-                                ? fmt::format("chase by GPU {}", *kind.gpu)
-                                : fmt::format("copies, {}, GPU {}", direction_of(flow), *kind.gpu);
-        pilot.head.memory = memory.text();
-      }
-      flow.rate.reset();
-      flow.kernel.find<DeviceWork>()->pinning = Pinning::pinned;
-      flow.region.bytes = size;
-      if (flow.source) flow.source->bytes = size;
-      for (Region* side : {&flow.region, flow.source ? &*flow.source : nullptr})
-        if (side != nullptr && gpu_of(side->placement) < 0) side->pages = PageKind::base;
-      if (auto* const chase = flow.kernel.find<DeviceChaseParameters>())
-        chase->loads = usual_loads(size);
-      if (auto* const copy = flow.kernel.find<DeviceCopyParameters>()) {
-        copy->bytes = size;
-        copy->copies = usual_copies(size, copy->depth);
-      }
-      flow.warm_up = {};
-      pilot.scenario.flows.push_back(std::move(flow));
-    }
-  }
-  if (pilot.scenario.flows.empty()) return std::nullopt;
-  complete(pilot, kind, size);
-  return pilot;
-}
-
 /// `part`: of the usual size, which is four times the caches. A window reads little of it and the
 /// cases between two windows evict the rest, so half of it does where all is too much.
-std::optional<PlannedPilot> plan_on_cpus(const PlanInput& input, const PilotKind& kind,
-                                         std::uint64_t part) {
-  const bool chase = kind.chase;
+std::optional<PlannedPilot> plan_pilot(const PlanInput& input, PilotKind kind, std::uint64_t part) {
+  const bool chase = kind == PilotKind::chase;
   const std::vector<int> workers = pilot_workers(input.layout, chase);
   const auto on_devices = [&](int worker) {
     const MemoryPlacement& memory = worker_of(input, worker).placement.memory;
@@ -170,7 +90,14 @@ std::optional<PlannedPilot> plan_on_cpus(const PlanInput& input, const PilotKind
   if (size_with_room(input, size, pilot.scenario.flows, part_of_memory) < size) return std::nullopt;
   pilot.head.kernel = chase ? "chase" : "read";
   pilot.head.memory = pilot.scenario.flows.front().region.placement.text();
-  complete(pilot, kind, size);
+  pilot.head.key = chase ? "pilot_latency" : "pilot_bandwidth";
+  pilot.head.unit = chase ? Unit("s") : Unit("B/s");
+  pilot.head.size = size;
+  pilot.head.workers = pilot.scenario.flows.size();
+  pilot.scenario.name = "pilot " + pilot.head.kernel;
+  pilot.scenario.stop.time = window;
+  pilot.scenario.keep_memory = true;
+  pilot.scenario.checks = false;  // each would take longer than the window
   return pilot;
 }
 
@@ -245,9 +172,9 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
   const auto pilots_of = [&](std::initializer_list<std::uint64_t> parts) {
     std::vector<PlannedPilot> pilots;
     double preparing = 0;
-    for (const PilotKind& kind : kinds) {
+    for (const PilotKind kind : kinds) {
       for (const std::uint64_t part : parts) {
-        auto pilot = kind.gpu ? plan_on_gpu(setup, kind) : plan_on_cpus(input, kind, part);
+        auto pilot = plan_pilot(input, kind, part);
         if (!pilot) continue;
         constexpr double part_for_preparing = part_of_time / 2;
         const double more = preparation_of(pilot->scenario) + 2 * Seconds(window).count();

@@ -22,9 +22,8 @@ struct PlannedPilot {
   Scenario scenario;
 };
 
-/// The pilots that suit a plan: reads by the CPUs of all workers where it moves memory, a pointer
-/// chase on each host where it measures latencies, and for each GPU copies or a chase of its own,
-/// on every host with that GPU, where it measures those. None where preparing them would take more
+/// The pilots that suit a plan: reads by the CPUs of all workers where these move memory, a pointer
+/// chase on each host where they measure latencies. None where preparing them would take more
 /// than a twentieth of the run, where their memory would take more than a tenth of what is free or
 /// leave less than a fifth of it beside the cases', or where the workers' memory is a device's.
 /// Pure, and the same on every rank.

@@ -113,21 +113,6 @@ def case_visits(trial: Trial) -> None:
         true(rate["estimate"]["method"] == "visits" and 5 <= rate["estimate"]["n"] <= 10, "interval of the aggregate")
 
 
-def case_pilots(trial: Trial) -> None:
-    gpus = Gpus(trial)
-    run = gpus.run("--measure", "copies,latency", "--gpus", "0", "--direction", "h2d", "--size", "1", "--latency-size", "4KiB",
-                   "--visits", "6", "--stats", time="3s")
-    run.ends_with(0).out_says(r"^pilot: copies, h2d, GPU 0, \d+ times: ")
-    pilots = trial.report()["pilots"]
-    equal([(one["key"], one["gpu"], one["unit"]) for one in pilots], [("pilot_bandwidth_gpu0", 0, "B/s")], "pilots")
-    copies, latency = gpus.points()
-    relative = {one["key"]: one["relative"] for one in copies["visits"]["figures"]}
-    equal(relative["bandwidth"]["n"], 6, "visits relative to the pilot")
-    # Of the same copies, if smaller ones.
-    true(0.05 < relative["bandwidth"]["value"] < 20, f"beside the pilot: {relative['bandwidth']}")
-    true(all(one["relative"] is None for one in latency["visits"]["figures"]), "copies that are waited for")
-
-
 def case_slowed(trial: Trial) -> None:
     gpus = Gpus(trial)
     words = ("--measure", "copies", "--gpus", "0", "--direction", "h2d", "--size", "1", "--visits", "5")
