@@ -92,13 +92,11 @@ bool long_against_clocks(const FlowResult& flow) {
 std::vector<Figure> device_totals(const ScenarioResult& point, const RunReport& report) {
   std::vector<Figure> totals;
   double events = 0;
-  bool others = false, queued = true;
+  bool queued = true;
   std::map<int, std::vector<const Steps*>> hosts;
   for (const FlowResult& flow : point.flows) {
     const Figure* rate = find_figure(flow, "event_bandwidth");
-    others = others || !flow.gpu || flow.rate;
-    // Who is held to a rate is not busy all the time, and has no share of the link to be told.
-    if (!flow.gpu || flow.rate) continue;
+    if (!flow.gpu) continue;
     if (rate == nullptr ? !long_against_clocks(flow) : !rate->value()) continue;
     queued = queued && rate != nullptr;
     events += rate != nullptr ? *rate->value() : 0;
@@ -112,7 +110,7 @@ std::vector<Figure> device_totals(const ScenarioResult& point, const RunReport& 
   if (least && queued) totals.push_back({"event_bandwidth_sum", "B/s", events, std::nullopt});
   if (least) totals.push_back({"copies_overlap", "1", *least, std::nullopt});
   const Figure* sum = find_total(point, "bandwidth_sum");
-  const auto limit = others ? std::nullopt : link_limit(point, report);
+  const auto limit = link_limit(point, report);
   if (sum != nullptr && sum->value() && limit)
     totals.push_back({"link_part", "1", scaled(*sum->estimate, 1 / *limit), std::nullopt});
   return totals;
@@ -125,13 +123,10 @@ void warn_of_turns(const ScenarioResult& point, std::vector<Warning>& warnings) 
   constexpr double least_overlap = 0.5;
   // What the GPUs' clocks may add up to more than the wall clock before somebody waited.
   constexpr double most_more = 1.25;
-  // Among a CPU's bytes the copies' are not to be told.
-  const bool only_gpus = std::all_of(point.flows.begin(), point.flows.end(),
-                                     [](const FlowResult& flow) { return flow.gpu.has_value(); });
   const Figure* overlap = find_total(point, "copies_overlap");
   const Figure* events = find_total(point, "event_bandwidth_sum");
   const Figure* sum = find_total(point, "bandwidth_sum");
-  if (!only_gpus || overlap == nullptr || sum == nullptr || !sum->value()) return;
+  if (overlap == nullptr || sum == nullptr || !sum->value()) return;
   const bool turns = *overlap->value() < least_overlap;
   // Copies that are each waited for have pauses in between, and no such rate.
   if (!turns && (events == nullptr || *events->value() <= most_more * *sum->value())) return;

@@ -117,10 +117,7 @@ Bytes DeviceCounterParameters::bytes() const {
 
 std::vector<KernelKind> DeviceCounterParameters::kinds() {
   return {{.usual = DeviceCounterParameters{},
-           .traits = {.step = StepKind::addition,
-                      .on_gpu = true,
-                      .in_files = false,
-                      .time = "operation_time"},
+           .traits = {.step = StepKind::addition, .on_gpu = true, .time = "operation_time"},
            .check_size = [](const KernelSpec& spec, Bytes size) -> Expected<void> {
              const auto& work = spec.as<DeviceCounterParameters>();
              if (size >= work.bytes()) return {};

@@ -67,7 +67,7 @@ std::string full_name(const KernelSpec& spec) {
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
   for (const KernelKind& kind : all_kinds()) {
-    if (kind.traits.in_files) names.emplace_back(name_in(kind.usual));
+    if (kind.traits.in_files && !kind.traits.on_gpu) names.emplace_back(name_in(kind.usual));
   }
   return names;
 }

@@ -27,7 +27,7 @@ struct KernelTraits {
   bool takes_source = false;      ///< may read from a region apart from the one it writes
   bool retries = false;           ///< repeats an addition when another CPU came in between
   std::string_view answers = {};  ///< name of the kernel of the other side
-  bool in_files = true;           ///< files of scenarios have words for all that it needs
+  bool in_files = true;  ///< files of scenarios have words for all that it needs (not of GPUs)
   std::string_view time = {};  ///< key of the figure that the time of a step is; "" of bandwidths
 
   bool chases() const { return step == StepKind::chase; }

@@ -167,7 +167,6 @@ const std::map<std::string, GpuText>& gpu_texts() {
       {"gpu", [](auto& g) { return std::to_string(g.gpu); }},
       {"gpu_name", [](auto& g) { return text_or_none(g.name); }},
       {"gpu_address", [](auto& g) { return text_or_none(g.pci_address); }},
-      {"gpu_direction", [](auto& g) { return text_or_none(g.direction); }},
       {"gpu_how",
        [](auto& g) {
          return text_or_none(!g.caches.empty() ? g.caches : g.route.empty() ? g.pinning : g.route);

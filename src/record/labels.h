@@ -20,7 +20,7 @@ namespace numatlas {
 /// hosts); of a flow also `worker`, `rank`, `thread`, `host`, `cpu`, `cpu_node`, `memory` (asked
 /// for), `memory_node` (observed), both "1 from 0" where it reads from memory apart, `page_size`
 /// (observed), `role`, `first_touch` (worker), `rate` (held to), `overlap`, `stop`; of a GPU's flow
-/// `gpu`, `gpu_name`, `gpu_address`, `gpu_node`, `gpu_direction`, `gpu_how` (pinning, caches or
+/// `gpu`, `gpu_name`, `gpu_address`, `gpu_node`, `gpu_how` (pinning, caches or
 /// route), `grid` (blocks x threads of a launch), `memory_bandwidth` (of its bus), `link` and
 /// `link_limit`. A case's own label comes first: `memory_node` of a matrix is
 /// the node asked for.

@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "memory/source.h"
-#include "run/device_flows.h"
 #include "run/flows.h"
 #include "run/levels.h"
 
@@ -29,41 +27,16 @@ void fill_in(const FlowEntry& entry, const PlanInput& input, Flow& flow) {
   const auto fill = [&](const char* key, auto& value, const auto& usual) {
     if (!entry.has(key)) value = usual;
   };
-  const auto pages_on = [](const Region& side, PageKind otherwise) {
-    return gpu_of(side.placement) >= 0 ? PageKind::base : otherwise;
-  };
   const Machine& machine = machine_of(input, flow.worker);
   const CpuSet& cpus = worker_of(input, flow.worker).placement.cpus;
-  const KernelTraits& is = traits_of(flow.kernel);
   KernelSpec& kernel = flow.kernel;
   auto* const chain = kernel.find<ChaseParameters>();
   fill("role", flow.role, default_role(name_of(kernel)));
   fill("stores", kernel.stores, KernelSpec{}.stores);
-  if (auto* const work = kernel.find<DeviceWork>()) {
-    fill("gpu", work->gpu,
-         is.copies_on_gpu() ? gpus_of_copy(entry).worker() : gpu_of(entry.memory.single));
-    fill("pin", work->pinning, DeviceWork{}.pinning);
-  }
-  if (auto* const copy = kernel.find<DeviceCopyParameters>()) {
-    copy->bytes = flow.region.bytes;
-    fill("depth", copy->depth, DeviceCopyParameters{}.depth);
-    fill("copies", copy->copies, usual_copies(copy->bytes, copy->depth));
-  }
-  if (auto* const chase = kernel.find<DeviceChaseParameters>()) {
-    const bool of_gpu = gpu_of(flow.region.placement) >= 0;
-    fill("loads", chase->loads, of_gpu ? usual_gpu_loads : usual_loads(flow.region.bytes));
-    fill("gpu_loads", chase->loads_by, DeviceChaseParameters{}.loads_by);
-  }
-  if (auto* const stream = kernel.find<DeviceStreamParameters>()) {
-    stream->bytes = flow.region.bytes;
-    const bool of_gpu = gpu_of(flow.region.placement) >= 0;
-    fill("passes", stream->passes, usual_passes(flow.region.bytes, of_gpu));
-    fill("blocks", stream->blocks, DeviceStreamParameters{}.blocks);
-  }
   // The rest of a flow that shares memory is its owner's.
   const bool owns = !entry.has("shares");
   if (owns) {
-    fill("pages", flow.region.pages, pages_on(flow.region, input.pages.front()));
+    fill("pages", flow.region.pages, input.pages.front());
     if (auto* const line = kernel.find<PingPongParameters>())
       fill("lines", line->lines, PingPongParameters{}.lines);
   }
@@ -76,25 +49,10 @@ void fill_in(const FlowEntry& entry, const PlanInput& input, Flow& flow) {
     fill("verify", chain->verify_full,
          input.options.verify == Verify::full || is_walked_whole(flow));
   }
-  if (flow.source) {
-    if (!entry.has("source.size")) flow.source->bytes = flow.region.bytes;
-    fill("source.pages", flow.source->pages,
-         pages_on(*flow.source, is.on_gpu ? input.pages.front() : flow.region.pages));
-  }
-  if (owns && (is.chases() || is.on_gpu))
+  if (flow.source) fill("source.pages", flow.source->pages, flow.region.pages);
+  if (owns && traits_of(kernel).chases())
     fill("seed", kernel.seed, input.options.seed + static_cast<std::uint64_t>(flow.worker));
-  fill("warm_up", flow.warm_up,
-       is.on_gpu ? device_warm_up(flow) : warm_up_bytes(machine, cpus, flow));
-}
-
-/// Error (unavailable, telling the place in the file) unless the GPUs that it names are there.
-Expected<void> check_gpus(const FlowEntry& entry, const Machine& machine) {
-  if (!traits_of(entry.kernel()).on_gpu) return {};
-  for (const int gpu : {gpu_of_flow(entry), gpu_of(entry.memory.single)}) {
-    if (gpu >= 0 && find_gpu(machine, gpu) == nullptr)
-      return fail(error_at_gpu(entry, gpu, no_such_gpu(gpu, usable_gpus({machine}))));
-  }
-  return {};
+  fill("warm_up", flow.warm_up, warm_up_bytes(machine, cpus, flow));
 }
 
 /// A flow with memory of its own.
@@ -102,17 +60,12 @@ Expected<Flow> own_flow(const FlowEntry& entry, std::size_t index, int worker,
                         const WorkerOfCpu& workers, const PlanInput& input) {
   const WorkerPlacement& place = worker_of(input, worker).placement;
   const Machine& machine = machine_of(input, worker);
-  const KernelTraits& is = traits_of(entry.flow.kernel);
   Flow flow = entry.flow;
   flow.worker = worker;
-  TRY(check_gpus(entry, machine));
   flow.region.placement = TRY(memory_of(entry, "memory", index, place.memory, machine, place.cpus));
-  if (entry.has("source") || is.copies_on_gpu()) {
-    if (!flow.source) flow.source.emplace();
-    const MemoryPlacement& usual = is.on_gpu ? place.memory : flow.region.placement;
+  if (flow.source)
     flow.source->placement =
-        TRY(memory_of(entry, "source.memory", index, usual, machine, place.cpus));
-  }
+        TRY(memory_of(entry, "source.memory", index, flow.region.placement, machine, place.cpus));
   if (entry.has("first_touch")) flow.first_touch = workers.at(entry.first_touch);
   if (entry.has("seed")) flow.kernel.seed += index;
   fill_in(entry, input, flow);

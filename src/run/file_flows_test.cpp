@@ -89,64 +89,6 @@ TEST_F(FileFlows, NodesAndSeedsGoByTheCpu) {
   EXPECT_EQ(made->flows[1].kernel.seed, 41u);
 }
 
-TEST_F(FileFlows, CopiesOfGpusAreFilledInAsTransferHasThem) {
-  options_.pages = {PageKind::thp};
-  machines_[0].gpus.emplace_back().index = 3;
-  layout_.workers[1].placement.memory = parse_memory_spec("bind:1")->single;
-  const auto made = scenario(
-      "cpu = 1\nkernel = \"device copy\"\nsize = \"64KiB\"\nmemory = \"gpu:3\"\n"
-      "[[scenario.flow]]\ncpu = 2\nkernel = \"device copy\"\nsize = \"1GiB\"\n"
-      "memory = \"bind:0\"\npages = \"base\"\nsource = { memory = \"gpu:3\" }\n"
-      "[[scenario.flow]]\ncpu = 3\nkernel = \"device chase\"\nsize = \"1MiB\"\ngpu = 3\n");
-  ASSERT_TRUE(made) << full_text(made.error());
-  const Flow& in = made->flows[0];
-  EXPECT_EQ(in.region.placement.text(), "gpu:3");
-  EXPECT_EQ(in.region.pages, PageKind::base);
-  ASSERT_TRUE(in.source);
-  EXPECT_EQ(in.source->placement.text(), "bind:1");
-  EXPECT_EQ(in.source->bytes, Bytes{64 * kib});
-  EXPECT_EQ(in.source->pages, PageKind::thp);
-  EXPECT_EQ(in.kernel.as<DeviceCopyParameters>(),
-            (DeviceCopyParameters{{3, Pinning::pinned}, 0, 64, Bytes{64 * kib}}));
-  EXPECT_EQ(in.kernel.seed, 2u);
-  EXPECT_EQ(in.warm_up, Bytes{1 * mib});
-  const Flow& out = made->flows[1];
-  EXPECT_EQ(out.region.placement.text(), "bind:0");
-  EXPECT_EQ(out.region.pages, PageKind::base);
-  EXPECT_EQ(out.source->placement.text(), "gpu:3");
-  EXPECT_EQ(out.source->pages, PageKind::base);
-  EXPECT_EQ(out.kernel.as<DeviceCopyParameters>().copies, 1u);
-  EXPECT_EQ(out.warm_up, Bytes{2 * gib});
-  const Flow& chase = made->flows[2];
-  EXPECT_EQ(chase.kernel.as<DeviceChaseParameters>().gpu, 3);
-  EXPECT_EQ(chase.kernel.as<DeviceChaseParameters>().loads, 4096u);
-  EXPECT_EQ(chase.region.pages, PageKind::thp);
-  EXPECT_EQ(chase.warm_up, Bytes{mib});
-  EXPECT_FALSE(chase.source);
-}
-
-TEST_F(FileFlows, GpusThatAreNotThereAreToldWithTheirPlace) {
-  machines_[0].gpus.emplace_back().index = 0;
-  machines_[0].gpus.emplace_back();  // none of its driver's
-  const auto told = [&](const std::string& flow) {
-    const auto made = scenario("cpu = 1\nsize = \"1MiB\"\n" + flow);
-    EXPECT_FALSE(made) << flow;
-    return made ? Error{} : made.error();
-  };
-  const Error to = told("kernel = \"device copy\"\nmemory = \"gpu:1\"\n");
-  EXPECT_EQ(to.kind, ErrorKind::unavailable);
-  EXPECT_EQ(full_text(to), "f.toml:7:1: memory: no GPU 1; available: 0");
-  EXPECT_THAT(full_hint(to), HasSubstr("CUDA_VISIBLE_DEVICES"));
-  EXPECT_EQ(full_text(told("kernel = \"device copy\"\nmemory = \"gpu:0\"\n"
-                           "source = { memory = \"gpu:2\" }\n")),
-            "f.toml:8:12: memory: no GPU 2; available: 0");
-  EXPECT_EQ(full_text(told("kernel = \"device copy\"\nmemory = \"gpu:4\"\n"
-                           "source = { memory = \"gpu:0\" }\n")),
-            "f.toml:7:1: memory: no GPU 4; available: 0");
-  EXPECT_EQ(full_text(told("kernel = \"device chase\"\ngpu = 9\n")),
-            "f.toml:7:1: gpu: no GPU 9; available: 0");
-}
-
 TEST_F(FileFlows, SharedMemoryAndItsChainAreTheOwners) {
   const auto made = scenario(
       "cpu = 1\nkernel = \"chase\"\nshares = 3\n[[scenario.flow]]\ncpu = 3\nkernel = \"chase\"\n"

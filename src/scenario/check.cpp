@@ -28,8 +28,7 @@ Expected<void> check_flow(const FlowEntry& flow) {
       return wrong_key(flow, key, fmt::format("does not apply to the kernel '{}'", flow.kernel()));
   }
   if (!flow.has("shares") && !flow.has("size")) return wrong_key(flow, "", "key 'size' is missing");
-  TRY(check_device_flow(flow));
-  if (flow.has("size") && !flow.has("source") && !traits_of(flow.kernel()).on_gpu) {
+  if (flow.has("size") && !flow.has("source")) {
     const auto held = check_size(flow.flow.kernel, flow.flow.region.bytes);
     if (!held) {
       const char* const key = is_about(held.error(), "--stride")   ? "stride"

@@ -24,50 +24,32 @@ auto& parameters_or(auto& kernel, P& none) {
 /// whether the kernel heeds the key. Limits are those of a whole number; bytes with a limit may
 /// stand without a unit. `entry`: a FlowEntry.
 void list_keys(auto& f, auto& entry) {
-  // More than any queue or launch has room for.
-  constexpr int most_gpu = 1 << 16, most_depth = 4096, most_count = 1 << 20;
   auto& flow = entry.flow;
   auto& kernel = flow.kernel;
   ChaseParameters no_chase;
   MixParameters no_mix;
   PingPongParameters no_ping_pong;
-  DeviceWork no_device;
-  DeviceCopyParameters no_copy;
-  DeviceChaseParameters no_device_chase;
-  DeviceStreamParameters no_device_stream;
   auto& chain = parameters_or(kernel, no_chase);
-  auto& device = parameters_or(kernel, no_device);
-  auto& copy = parameters_or(kernel, no_copy);
-  auto& device_chase = parameters_or(kernel, no_device_chase);
-  auto& device_stream = parameters_or(kernel, no_device_stream);
   const KernelTraits& is = traits_of(kernel);
-  const bool chases = is.chases_on_cpu(), copies = is.copies_on_gpu();
+  const bool chases = is.chases();
   f("mix", parameters_or(kernel, no_mix), kernel.template find<MixParameters>() != nullptr);
   f("size", flow.region.bytes, true);
   f("memory", entry.memory, true);
   f("pages", flow.region.pages, true);
   f("source", flow.source, is.takes_source);
-  f("gpu", device.gpu, is.on_gpu, 0, most_gpu);
-  f("pin", device.pinning, copies);
-  f("depth", copy.depth, copies, 1, most_depth);
-  f("copies", copy.copies, copies, 1, most_count);
-  f("loads", device_chase.loads, is.chases_on_gpu(), 1, most_count);
-  f("gpu_loads", device_chase.loads_by, is.chases_on_gpu());
-  f("passes", device_stream.passes, is.streams_on_gpu(), 1, most_count);
-  f("blocks", device_stream.blocks, is.streams_on_gpu(), 1, most_count);
-  f("shares", entry.shares, !is.on_gpu, 0, most_cpu);
-  f("first_touch", entry.first_touch, !is.on_gpu, 0, most_cpu);
+  f("shares", entry.shares, true, 0, most_cpu);
+  f("first_touch", entry.first_touch, true, 0, most_cpu);
   f("stores", kernel.stores, is.streams() && is.writes);
   f("order", chain.order, chases);
   f("stride", chain.stride, chases, 1);
   f("window", chain.page, chases, 1);
-  f("seed", kernel.seed, chases || is.on_gpu, 0, INT64_MAX);
+  f("seed", kernel.seed, chases, 0, INT64_MAX);
   f("verify", chain.verify_full, chases);
   f("chains", chain.chains, chases, 1, most_chains);
   f("tail_group", chain.tail_group, chases, 0, most_tail_group);
   f("lines", parameters_or(kernel, no_ping_pong).lines, is.is_ping_pong(), 1, most_ping_pong_lines);
   f("role", flow.role, true);
-  f("rate", flow.rate, !is.is_ping_pong() && !is.chases_on_gpu());
+  f("rate", flow.rate, !is.is_ping_pong());
   f("warm_up", flow.warm_up, true, 0);
 }
 

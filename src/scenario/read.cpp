@@ -116,17 +116,14 @@ std::optional<double> read_precision(TableReader& reader) {
 
 // What a key's word says, by the type of its value.
 Expected<MemorySpec> parse(const std::string& word, const MemorySpec&) {
-  return parse_memory_spec(word);
+  auto memory = TRY(parse_memory_spec(word));
+  if (gpu_of(memory.single) < 0) return memory;
+  return fail(ErrorKind::usage, "CPUs cannot reach memory of a GPU",
+              "numatlas transfer and --on gpu:0 measure it");
 }
 Expected<PageKind> parse(const std::string& word, PageKind) { return parse_pages(word); }
 Expected<ChainOrder> parse(const std::string& word, ChainOrder) { return parse_chain_order(word); }
 Expected<Bytes> parse(const std::string& word, Bytes) { return parse_size(word); }
-Expected<Pinning> parse(const std::string& word, Pinning) {
-  return one_of<Pinning>(word, {all_pinnings.begin(), all_pinnings.end()});
-}
-Expected<GpuLoads> parse(const std::string& word, GpuLoads) {
-  return one_of<GpuLoads>(word, {all_gpu_loads.begin(), all_gpu_loads.end()});
-}
 Expected<Stores> parse(const std::string& word, Stores) {
   // "ordinary" in files for version 0.1.
   return one_of<Stores>(word == "ordinary" ? name_of(Stores::regular) : word,
@@ -198,7 +195,7 @@ struct KeyReader {
     entry.keys.insert(key);
     Places places;
     TableReader reader(*its, file, key, {"size", "memory", "pages"}, places);
-    if (!traits_of(entry.kernel()).copies_on_gpu()) reader.need("size");
+    reader.need("size");
     KeyReader inner{reader, file, entry};
     list_source_keys(inner, entry);
     for (auto& [name, place] : places.of) entry.places.of[key + "." + name] = std::move(place);

@@ -64,21 +64,7 @@ Expected<ScenarioFile> read_scenarios(const std::string& path);
 /// owner and kernels that agree on what stands in it, something is measured.
 Expected<void> check_scenario(const FileScenario& scenario);
 
-/// What a flow of a GPU demands; that others leave GPUs' memory alone. Part of check_scenario.
-Expected<void> check_device_flow(const FlowEntry& flow);
-
 const char* name_of(Role role);
-/// The GPUs that a "device copy" is from and to; -1: memory of the host.
-struct GpusOfCopy {
-  int from = -1, to = -1;
-  /// Whose work it is, as src/gpu has it: that of the GPU copied from, else to.
-  int worker() const { return from >= 0 ? from : to; }
-};
-GpusOfCopy gpus_of_copy(const FlowEntry& flow);
-/// The GPU whose work the flow is; -1: a CPU's.
-int gpu_of_flow(const FlowEntry& flow);
-/// An error at the first key that names this GPU.
-Error error_at_gpu(const FlowEntry& flow, int gpu, const Error& error);
 /// The role of a flow that names none.
 Role default_role(const std::string& kernel);
 /// The CPUs that flows run on, or whose threads touch memory, in the order of the file.

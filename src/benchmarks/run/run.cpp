@@ -11,10 +11,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "benchmarks/device_totals.h"
-#include "gpu/machine_gpus.h"
 #include "kernels/stream_loops.h"
-#include "memory/source.h"
 #include "run/choices.h"
 #include "run/declare.h"
 #include "run/file_flows.h"
@@ -40,12 +37,6 @@ Expected<void> parse(Options& own, Benchmark&) {
   return {};
 }
 
-/// Whether memory of the host is left to the options.
-bool leaves_memory(const FlowEntry& flow) {
-  return !flow.has("memory") ||
-         (traits_of(flow.kernel()).copies_on_gpu() && !flow.has("source.memory"));
-}
-
 /// What the file says, or what has no meaning for flows that differ.
 Expected<void> check_options_of_run(const RunOptions& options, const std::string& path) {
   const std::string of_file = fmt::format("the CPUs are those named in {}", path);
@@ -58,19 +49,6 @@ Expected<void> check_options_of_run(const RunOptions& options, const std::string
   return check_no_csv(options, "differing flows");
 }
 
-/// Drivers are asked only where a flow of a GPU is.
-Expected<void> complete(const Options& own, const RunOptions& options, Machine& machine) {
-  for (const FileScenario& scenario : own.file.scenarios) {
-    for (const FlowEntry& flow : scenario.flows) {
-      if (!traits_of(flow.kernel()).on_gpu) continue;
-      const auto added = add_devices(machine, machine.is_live() && !options.null_engine);
-      if (added) return {};
-      return fail(error_at_gpu(flow, gpu_of_flow(flow), added.error()));
-    }
-  }
-  return {};
-}
-
 /// What a worker's memory is called: that of the first flow on its CPU, where none is left to what
 /// `otherwise` says.
 Expected<MemoryPlacement> worker_memory(const ScenarioFile& file, CpuId cpu,
@@ -81,11 +59,6 @@ Expected<MemoryPlacement> worker_memory(const ScenarioFile& file, CpuId cpu,
     for (const FlowEntry& flow : scenario.flows) {
       const auto found = std::find(flow.cpus.begin(), flow.cpus.end(), cpu);
       if (found == flow.cpus.end() || flow.has("shares")) continue;
-      // A copy of a GPU has two sides, none of them the worker's; which it is is the flow's to say.
-      if (traits_of(flow.kernel()).on_gpu) {
-        if (leaves_memory(flow)) return otherwise;
-        continue;
-      }
       if (!flow.has("memory")) return otherwise;
       if (first != nullptr) continue;
       first = &flow;
@@ -151,9 +124,7 @@ ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
   const auto measured = std::find_if(scenario.flows.begin(), scenario.flows.end(),
                                      [](const Flow& flow) { return flow.role == Role::measured; });
   head.size = measured->region.bytes;
-  // Pages are the host's.
-  const bool to_gpu = measured->source && gpu_of(measured->region.placement) >= 0;
-  head.pages = name_of((to_gpu ? *measured->source : measured->region).pages);
+  head.pages = name_of(measured->region.pages);
   std::vector<std::string> kernels;
   for (const Flow& flow : scenario.flows) {
     const std::string kernel = full_name(flow.kernel);
@@ -162,10 +133,9 @@ ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
   }
   head.kernel = fmt::format("{}", fmt::join(kernels, "+"));
   if (traits_of(measured->kernel).chases()) {
-    const auto* const chain = measured->kernel.find<ChainSpec>();
-    head.order = name_of(chain != nullptr ? chain->order : ChainOrder::random);
+    head.order = name_of(measured->kernel.as<ChaseParameters>().order);
     head.stride = stride_of(measured->kernel);
-  } else if (!on_gpu(measured->kernel) && traffic_per_step(measured->kernel).written > 0) {
+  } else if (traffic_per_step(measured->kernel).written > 0) {
     head.stores = name_of(measured->kernel.stores);
   }
   if (scenario.stop.time != usual.time)
@@ -197,8 +167,6 @@ std::vector<View> views(const RunReport& report) {
                  label_column("node", "cpu_node"),
                  label_column("kernel", "kernel"),
                  label_column("role", "role"),
-                 label_column("GPU", "gpu"),
-                 label_column("how", "gpu_how"),
                  label_column("memory asked", "memory"),
                  label_column("on node", "memory_node"),
                  label_column("size", "size"),
@@ -211,24 +179,7 @@ std::vector<View> views(const RunReport& report) {
   sums.title = "Sum of each scenario's flows in GB/s";
   sums.notes = {"bytes moved in their common time, counted as STREAM does"};
   sums.cells = {scenario, figure_column("sum", "bandwidth_sum", in_gb_per_s, Part::with_interval)};
-  View gpus;
-  gpus.level = ViewLevel::flows;
-  gpus.title = "Copies of GPUs";
-  gpus.notes = {
-      "by the GPU's own clock: queued copies (median time of one, 95th percentile, rate) and the "
-      "latency "
-      "of copies that are each waited for"};
-  gpus.cells = {scenario,
-                cpu,
-                label_column("GPU", "gpu"),
-                label_column("direction", "gpu_direction"),
-                label_column("link's limit", "link_limit"),
-                figure_column("us", "copy_time", in_us),
-                figure_column("p95", "copy_time", in_us, Part::p95),
-                figure_column("GB/s", "event_bandwidth", in_gb_per_s),
-                figure_column("latency us", "copy_latency", in_us),
-                figure_column("pin ms", "pin_time", in_ms)};
-  return {flows, sums, gpus};
+  return {flows, sums};
 }
 
 }  // namespace
@@ -253,11 +204,8 @@ Benchmark make() {
       .time = {"500ms", false, true},
       .add_options = with(add_options),
       .parse_options = with(parse),
-      .complete = with(complete),
       .workers = with(workers),
       .plan = with(plan),
-      .totals = device_totals,
-      .warnings = device_warnings,
       .views = views,
   };
 }
