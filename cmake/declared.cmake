@@ -1,50 +1,35 @@
-# What the build makes of the options that the programs declare: manual pages and completions.
+# What is made of the options that the programs declare: completions, by the build, and manual pages, when it is installed
+# or packed.
 if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
   message(STATUS "Cross-compiling without an emulator: no manual pages, no completions")
   return()
 endif()
 
-set(programs numatlas ${earlier})
-set(declared "")
-function(manual_page page name program command)
-  add_custom_command(
-    OUTPUT ${PROJECT_BINARY_DIR}/man/${name}
-    COMMAND ${CMAKE_COMMAND} -DPAGE=${page} -DOUTPUT=${PROJECT_BINARY_DIR}/man/${name}
-            "-DPROGRAM=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE_DIR:numatlas>/${program}"
-            -DCOMMAND=${command} -DPROJECT_VERSION=${PROJECT_VERSION}
-            -P ${PROJECT_SOURCE_DIR}/cmake/manual_page.cmake
-    DEPENDS numatlas ${page} ${PROJECT_SOURCE_DIR}/cmake/manual_page.cmake VERBATIM)
-  set(declared ${declared} ${PROJECT_BINARY_DIR}/man/${name} PARENT_SCOPE)
-endfunction()
-file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1.in)
-foreach(page IN LISTS man_pages)
-  cmake_path(GET page STEM LAST_ONLY name)  # numatlas-latency.1
-  string(REGEX MATCH "^([a-z_]+)-?([a-z]*)" program ${name})
-  set(program ${CMAKE_MATCH_1})
-  if(program IN_LIST programs)
-    manual_page(${page} ${name} ${program} "${CMAKE_MATCH_2}")
-  endif()
-endforeach()
-# A benchmark without a page of its own has one of what it declares.
-file(GLOB benchmarks CONFIGURE_DEPENDS LIST_DIRECTORIES true
-     RELATIVE ${PROJECT_SOURCE_DIR}/src/benchmarks ${PROJECT_SOURCE_DIR}/src/benchmarks/*)
-foreach(command IN LISTS benchmarks)
-  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/benchmarks/${command} AND
-     NOT EXISTS ${PROJECT_SOURCE_DIR}/docs/man/numatlas-${command}.1.in)
-    manual_page(${PROJECT_SOURCE_DIR}/docs/man/benchmark.in numatlas-${command}.1 numatlas ${command})
-  endif()
-endforeach()
-install(FILES ${declared} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+set(pages ${PROJECT_BINARY_DIR}/man)
+set(emulator ${CMAKE_CROSSCOMPILING_EMULATOR})
+install(CODE "
+  execute_process(COMMAND \"${PROJECT_SOURCE_DIR}/scripts/manual_pages\" \"${PROJECT_BINARY_DIR}/bin\" \"${pages}\" ${emulator}
+                  RESULT_VARIABLE result)
+  if(result EQUAL 77)
+    message(STATUS \"help2man is not installed: no manual pages\")
+  elseif(NOT result EQUAL 0)
+    message(FATAL_ERROR \"no manual pages: ${PROJECT_SOURCE_DIR}/scripts/manual_pages failed\")
+  endif()")
+install(DIRECTORY ${pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
 
 if(NOT numatlas_completions_dir)
   set(numatlas_completions_dir ${CMAKE_INSTALL_DATADIR})
 endif()
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completions)
-foreach(program IN LISTS programs)
+set(declared "")
+foreach(program IN LISTS earlier ITEMS numatlas)
+  set(words __completion)
+  if(program STREQUAL "numatlas")
+    set(words completion bash)
+  endif()
   set(script ${PROJECT_BINARY_DIR}/completions/${program})
   add_custom_command(OUTPUT ${script} DEPENDS numatlas VERBATIM
-                     COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE_DIR:numatlas>/${program}
-                             __declared bash > ${script})
+                     COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE_DIR:numatlas>/${program} ${words} > ${script})
   install(FILES ${script} DESTINATION ${numatlas_completions_dir}/bash-completion/completions)
   list(APPEND declared ${script})
 endforeach()

@@ -9,7 +9,7 @@ packages_required=(g++ cmake ninja-build make pkg-config libfmt-dev nlohmann-jso
   libboost-dev)
 packages_python=(python3 python3-venv)
 packages_mpi=(openmpi-bin libopenmpi-dev mpich libmpich-dev)
-packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl)
+packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl help2man)
 packages_guests=(munge slurm-client slurmctld slurmd busybox-static kmod zstd ndctl daxctl e2fsprogs libpmem1
   libmemkind0)
 packages_ci=(chromium clang lld libomp-dev)
@@ -17,11 +17,11 @@ packages_nightly=(firefox-esr prometheus prometheus-node-exporter libamdhip64-5)
 # The same for the two other package managers that are common on clusters, as a hint only.
 packages_hint_dnf='gcc-c++ cmake ninja-build make pkgconf-pkg-config fmt-devel json-devel
   cli11-devel expected-devel hwloc-devel google-highway-devel tomlplusplus-devel
-  pugixml-devel boost-devel; MPI: openmpi-devel mpich-devel; tests: gtest-devel gmock-devel numactl python3 libpmem
-  memkind'
+  pugixml-devel boost-devel; MPI: openmpi-devel mpich-devel; tests: gtest-devel gmock-devel numactl help2man python3
+  libpmem memkind'
 packages_hint_zypper='gcc-c++ cmake ninja make pkgconf-pkg-config fmt-devel nlohmann_json-devel
   cli11-devel tl-expected-devel hwloc-devel libhwy-devel tomlplusplus-devel
-  pugixml-devel boost-devel; MPI: openmpi4-devel mpich-devel; tests: gtest gmock numactl python3'
+  pugixml-devel boost-devel; MPI: openmpi4-devel mpich-devel; tests: gtest gmock numactl help2man python3'
 
 say() { printf '%s\n' "$*" >&2; }
 have() { command -v "$1" >/dev/null 2>&1; }

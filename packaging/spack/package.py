@@ -28,6 +28,7 @@ class Numatlas(CMakePackage):
     depends_on("cmake@3.22:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("help2man", type="build")  # manual pages
     depends_on("boost", type="build")  # headers of Boost.Math
     depends_on("cli11", type="build")
     depends_on("fmt@9:")

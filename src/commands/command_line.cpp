@@ -111,8 +111,7 @@ CommandLine split(const std::vector<std::string>& all, const std::vector<Command
 }
 
 void declare_options(CLI::App& app, std::vector<Command>& commands, const CommandLine& line) {
-  const bool all = (line.command != nullptr && line.command->name == "completion") ||
-                   (!line.words.empty() && line.words.front() == declared_word);
+  const bool all = line.command != nullptr && line.command->name == "completion";
   for (Command& command : commands) {
     if (!all && &command != line.command) continue;
     CLI::App& sub = *app.get_subcommand(command.name);

@@ -28,11 +28,6 @@ int end_with(const Error& error, const Command* command = nullptr) {
   return end_code(error);
 }
 
-int show(const std::string& text) {
-  const auto shown = write_stdout(text);
-  return shown ? 0 : end_with(shown.error());
-}
-
 int run(std::vector<std::string> words) {
   std::vector<Command> commands = all_commands();
   CLI::App app("Measure memory latency and bandwidth: NUMA nodes, CXL, persistent memory, GPUs.");
@@ -42,13 +37,13 @@ int run(std::vector<std::string> words) {
   if (const auto error = become_external_command(app, words)) return end_with(*error);
   const CommandLine line = split(words, commands);
   declare_options(app, commands, line);
-  if (const auto text = declared_text(app, line.words)) return show(*text);
   try {
     app.parse(words_to_parse(line));
   } catch (const CLI::Success& success) {
     std::ostringstream text;  // --help, --version
     app.exit(success, text, text);
-    return show(text.str());
+    const auto shown = write_stdout(text.str());
+    return shown ? 0 : end_with(shown.error());
   } catch (const CLI::ParseError& error) {
     const auto parsed = app.get_subcommands();
     return end_with(parse_error(parsed.empty() ? app : *parsed.front(), error), line.command);

@@ -16,6 +16,8 @@
 namespace numatlas::legacy {
 namespace {
 
+constexpr const char* completion_word = "__completion";  ///< what the build calls it with
+
 /// Its name stands before the message already.
 Error of_program(const CLI::App& app, Error error) {
   if (error.subject == app.get_name()) error.subject.clear();
@@ -29,8 +31,8 @@ Error of_program(const CLI::App& app, Error error) {
 std::optional<int> parse_program(CLI::App& app, const std::vector<std::string>& words) {
   use_help_format(app);
   app.footer(app.get_footer() + " See man " + app.get_name() + ".");
-  if (const auto text = declared_text(app, words)) {
-    const auto shown = write_stdout(*text);
+  if (words == std::vector<std::string>{completion_word}) {
+    const auto shown = write_stdout(completion(app));
     return shown ? 0 : end_with_error(shown.error());
   }
   try {

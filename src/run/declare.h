@@ -1,8 +1,8 @@
-// How options are declared. The declaration is the only list of them: checks, --help, the OPTIONS
-// of the manual pages and completions (run/declared.h) follow from it.
+// How options are declared. The declaration is the only list of them: checks, --help and
+// completions (run/declared.h) follow from it, and the manual pages from --help-all.
 //
 // A text is what --help says of an option, in one or two lines. What follows a line break in it
-// stands only in --help-all and in the manual page.
+// stands only in --help-all.
 //
 // The type name of an option says what its value is: "table|csv|json" is one of these words,
 // "base|2M,..." one or several of them. Words in capitals stand for something else: files for FILE,
@@ -62,7 +62,7 @@ CLI::Option* add_min_effect(CLI::App& app, double& part);
 /// A part of something, or none of it.
 Expected<double> part_or_none(const std::string& text);
 
-/// --help only names it: --help-all and the manual page say what it does. Returns the option.
+/// --help only names it: --help-all says what it does. Returns the option.
 CLI::Option* rare(CLI::Option* option);
 
 /// Headings of `numatlas --help`, in their order.

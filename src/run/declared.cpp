@@ -27,16 +27,10 @@ std::size_t line_length() {
   return std::clamp(terminal_columns(STDOUT_FILENO).value_or(usual), least, most);
 }
 
-/// Words of `text` in lines that begin at the column, after `head`, whose choices are broken where
-/// they are too many for a line.
+/// Words of `text` in lines that begin at the column, after `head`.
 std::string beside(std::string head, std::size_t column, const std::string& text) {
   static const std::size_t length = line_length();
   std::string lines;
-  while (head.size() > length && head.rfind('|', length - 1) != std::string::npos) {
-    const std::size_t end = head.rfind('|', length - 1) + 1;
-    lines += head.substr(0, end) + '\n';
-    head = "    " + head.substr(end);
-  }
   // After a head that is too long, the text stands on its line only if all of it fits there.
   if (column > 0 && head.size() + 2 > column) {
     if (head.size() + 2 + text.size() <= length) return lines + head + "  " + text + '\n';
@@ -54,11 +48,15 @@ std::string beside(std::string head, std::size_t column, const std::string& text
 }
 
 std::string help_line(const CLI::Option& option, bool all) {
-  std::string head = fmt::format("  {}", fmt::join(names_of(option), ", "));
-  const std::string type = value_type(option).text;
+  const ValueType value = value_type(option);
+  std::string head = fmt::format("  {}", fmt::join(names_of(option), ", ")), type = value.text;
+  std::vector<std::string> notes = notes_of(option);
+  if (head.size() + 1 + type.size() > line_length()) {
+    type = value.several ? "WORD,..." : "WORD";
+    notes.insert(notes.begin(), fmt::format("words: {}", fmt::join(value.words, ", ")));
+  }
   if (!type.empty()) head += option.get_expected_min() == 0 ? " [" + type + "]" : " " + type;
   if (option.get_positional()) head = "  " + type;
-  const std::vector<std::string> notes = notes_of(option);
   const std::string& description = option.get_description();
   const std::string text = all ? full_text(option) : description.substr(0, description.find('\n'));
   return beside(head, text_column,
@@ -210,13 +208,6 @@ void use_help_format(CLI::App& app) {
   const auto format = std::make_shared<HelpFormat>();
   format->label("SUBCOMMAND", "COMMAND");
   app.formatter(format);
-}
-
-std::optional<std::string> declared_text(const CLI::App& app,
-                                         const std::vector<std::string>& words) {
-  if (words.size() < 2 || words[0] != declared_word) return std::nullopt;
-  const CLI::App& asked = words.size() > 2 ? *app.get_subcommand(words[2]) : app;
-  return words[1] == "bash" ? completion(asked) : manual_part(asked, words[1]);
 }
 
 }  // namespace numatlas

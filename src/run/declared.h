@@ -1,8 +1,6 @@
-// What follows from declared options (run/declare.h): help, parts of manual pages, and
-// completions.
+// What follows from declared options (run/declare.h): help and completions.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +20,7 @@ std::vector<OptionGroup> groups_of(const CLI::App& app);
 std::vector<std::string> names_of(const CLI::Option& option);
 /// Whether --help only names it (run/declare.h).
 bool is_rare(const CLI::Option& option);
-/// With what stands only in --help-all and in the manual page.
+/// With what stands only in --help-all.
 std::string full_text(const CLI::Option& option);
 /// What stands beside an option's text: "default: 1%", "only with --apply".
 std::vector<std::string> notes_of(const CLI::Option& option);
@@ -46,14 +44,5 @@ void use_help_format(CLI::App& app);
 
 /// A script for bash that completes the program's options and their values.
 std::string completion(const CLI::App& app);
-
-/// Part of the manual page of a program or command, in mdoc: "synopsis", "options" or "commands".
-std::string manual_part(const CLI::App& app, const std::string& part);
-
-inline constexpr const char* declared_word = "__declared";
-/// What the words `__declared PART [COMMAND]` ask for while numatlas is built: a completion or a
-/// part of a manual page. nullopt for all other words.
-std::optional<std::string> declared_text(const CLI::App& app,
-                                         const std::vector<std::string>& words);
 
 }  // namespace numatlas
