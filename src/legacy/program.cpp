@@ -30,7 +30,6 @@ Error of_program(const CLI::App& app, Error error) {
 
 std::optional<int> parse_program(CLI::App& app, const std::vector<std::string>& words) {
   use_help_format(app);
-  app.footer(app.get_footer() + " See man " + app.get_name() + ".");
   if (words == std::vector<std::string>{completion_word}) {
     const auto shown = write_stdout(completion(app));
     return shown ? 0 : end_with_error(shown.error());

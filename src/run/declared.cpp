@@ -1,7 +1,5 @@
 #include "run/declared.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -13,32 +11,24 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "base/terminal.h"
 #include "run/declare.h"
 
 namespace numatlas {
 namespace {
 
-constexpr std::size_t text_column = 24;
+constexpr std::size_t text_column = 24, line_length = 80;
 
-/// Of the terminal, within what can be read well; where standard output is none, always the same.
-std::size_t line_length() {
-  constexpr std::size_t usual = 80, least = 60, most = 120;
-  return std::clamp(terminal_columns(STDOUT_FILENO).value_or(usual), least, most);
-}
-
-/// Words of `text` in lines that begin at the column, after `head`.
+/// Words of `text` in lines that begin at the column, after `head`. After a head that is too long
+/// the text stands on its line only if all of it fits there.
 std::string beside(std::string head, std::size_t column, const std::string& text) {
-  static const std::size_t length = line_length();
   std::string lines;
-  // After a head that is too long, the text stands on its line only if all of it fits there.
   if (column > 0 && head.size() + 2 > column) {
-    if (head.size() + 2 + text.size() <= length) return lines + head + "  " + text + '\n';
+    if (head.size() + 2 + text.size() <= line_length) return head + "  " + text + '\n';
     lines += std::exchange(head, "") + '\n';
   }
   head.resize(column, ' ');
   for (const std::string& word : CLI::detail::split(text, ' ')) {
-    if (head.size() > column && head.size() + 1 + word.size() > length) {
+    if (head.size() > column && head.size() + 1 + word.size() > line_length) {
       lines += head + '\n';
       head.assign(column, ' ');
     }
@@ -47,20 +37,32 @@ std::string beside(std::string head, std::size_t column, const std::string& text
   return lines + head + '\n';
 }
 
-std::string help_line(const CLI::Option& option, bool all) {
-  const ValueType value = value_type(option);
-  std::string head = fmt::format("  {}", fmt::join(names_of(option), ", ")), type = value.text;
-  std::vector<std::string> notes = notes_of(option);
-  if (head.size() + 1 + type.size() > line_length()) {
-    type = value.several ? "WORD,..." : "WORD";
-    notes.insert(notes.begin(), fmt::format("words: {}", fmt::join(value.words, ", ")));
-  }
-  if (!type.empty()) head += option.get_expected_min() == 0 ? " [" + type + "]" : " " + type;
-  if (option.get_positional()) head = "  " + type;
-  const std::string& description = option.get_description();
-  const std::string text = all ? full_text(option) : description.substr(0, description.find('\n'));
-  return beside(head, text_column,
-                notes.empty() ? text : fmt::format("{} ({})", text, fmt::join(notes, "; ")));
+bool is_argument(const CLI::Option* option) { return option->get_positional(); }
+bool is_shown(const CLI::Option* option) {
+  return !is_argument(option) && !option->get_group().empty();
+}
+/// --help has it: it is not rare (run/declare.h), nor an option for help.
+bool is_common(const CLI::Option* option) { return is_shown(option) && option->get_configurable(); }
+bool is_rare(const CLI::Option* option) {
+  return is_shown(option) && !option->get_configurable() &&
+         !names_of(*option).back().starts_with("--help");
+}
+
+/// What stands beside an option's text: "default: 1%", "only with --apply".
+std::vector<std::string> notes_of(const CLI::Option& option) {
+  std::vector<std::string> notes;
+  const auto others = [&](const char* what, const std::set<CLI::Option*>& options) {
+    std::vector<std::string> names;
+    for (const CLI::Option* other : options) names.push_back(other->get_name());
+    std::sort(names.begin(), names.end());  // they are in the order of their addresses
+    if (!names.empty()) notes.push_back(fmt::format("{} {}", what, fmt::join(names, ", ")));
+  };
+  if (option.get_required()) notes.emplace_back("required");
+  if (!option.get_default_str().empty()) notes.push_back("default: " + option.get_default_str());
+  if (!option.get_envname().empty()) notes.push_back("environment: " + option.get_envname());
+  others("only with", option.get_needs());
+  others("not with", option.get_excludes());
+  return notes;
 }
 
 /// Commands under their topics: those that are listed by name stand together.
@@ -84,24 +86,31 @@ std::string topics(const std::vector<const CLI::App*>& commands) {
   return text;
 }
 
-/// How to see what --help leaves out; "" where that is nothing.
+std::string help_line(const CLI::Option& option, bool all) {
+  const ValueType value = value_type(option);
+  std::string head = fmt::format("  {}", fmt::join(names_of(option), ", ")), type = value.text;
+  std::vector<std::string> notes = notes_of(option);
+  if (head.size() + 1 + type.size() > line_length) {
+    type = value.several ? "WORD,..." : "WORD";
+    notes.insert(notes.begin(), fmt::format("words: {}", fmt::join(value.words, ", ")));
+  }
+  if (!type.empty()) head += option.get_expected_min() == 0 ? " [" + type + "]" : " " + type;
+  if (option.get_positional()) head = "  " + type;
+  const auto parts = CLI::detail::split(option.get_description(), '\n');
+  const std::string text = all ? fmt::format("{}", fmt::join(parts, ". ")) : parts.front();
+  return beside(head, text_column,
+                notes.empty() ? text : fmt::format("{} ({})", text, fmt::join(notes, "; ")));
+}
+
+/// How to see what --help of a command leaves out.
 std::string more(const CLI::App& app, const std::string& command) {
   std::vector<std::string> names;
-  bool cut = false;
-  for (const OptionGroup& group : groups_of(app)) {
-    for (const CLI::Option* option : group.options) {
-      if (option == app.get_help_ptr() || option == app.get_help_all_ptr()) continue;
-      if (is_rare(*option)) names.push_back(names_of(*option).back());
-      cut = cut || option->get_description().find('\n') != std::string::npos;
-    }
-  }
-  if (names.empty() && !cut) return "";
-  const std::string page = CLI::detail::find_and_replace(command, " ", "-");
+  for (const CLI::Option* option : app.get_options(is_rare))
+    names.push_back(names_of(*option).back());
   return '\n' +
          beside("", 0,
-                fmt::format("{}{}: {} --help-all, or man {}",
-                            names.empty() ? "In full" : "More options: ", fmt::join(names, ", "),
-                            command, page));
+                fmt::format("{}{}: {} --help-all", names.empty() ? "In full" : "More options: ",
+                            fmt::join(names, ", "), command));
 }
 
 class HelpFormat : public CLI::Formatter {
@@ -111,19 +120,16 @@ class HelpFormat : public CLI::Formatter {
     const bool all = mode == CLI::AppFormatMode::All || app->get_help_all_ptr() == nullptr;
     const std::vector<const CLI::App*> commands = commands_of(*app);
     std::string text = beside("", 0, app->get_description()) + make_usage(app, name);
-    bool headed = false;
-    for (const OptionGroup& group : groups_of(*app)) {
-      std::string lines;
-      for (const CLI::Option* option : group.options)
-        if (all || !is_rare(*option)) lines += help_line(*option, all);
-      // A short list has all options under one heading.
-      const bool argument = group.name == "Arguments";
-      const std::string heading = all || argument ? group.name : "Options";
-      if (lines.empty()) continue;
-      if (all || argument || !headed) text += fmt::format("\n{}:\n", heading);
-      headed = !argument;
-      text += lines;
-    }
+    const auto add = [&](const std::string& title, const auto& options) {
+      if (!options.empty()) text += '\n' + title + ":\n";
+      for (const CLI::Option* option : options) text += help_line(*option, all);
+    };
+    add("Arguments", app->get_options(is_argument));
+    if (!all) add("Options", app->get_options(is_common));
+    for (const std::string& group : all ? app->get_groups() : std::vector<std::string>())
+      add(group, app->get_options([&](const CLI::Option* option) {
+        return is_shown(option) && option->get_group() == group;
+      }));
     if (!commands.empty()) text += all ? "\nCommands:\n" : '\n' + topics(commands);
     for (const CLI::App* command : commands)
       if (all) text += beside("  " + command->get_name(), text_column, command->get_description());
@@ -138,48 +144,11 @@ class HelpFormat : public CLI::Formatter {
 
 }  // namespace
 
-std::vector<OptionGroup> groups_of(const CLI::App& app) {
-  std::vector<OptionGroup> groups{
-      {"Arguments", {}}, {"Options", {}}, {"Placement", {}}, {"Measurement", {}}, {"Output", {}}};
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty()) continue;
-    const std::string name = option->get_positional() ? "Arguments" : option->get_group();
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const OptionGroup& one) { return one.name == name; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {name, {}});
-    group->options.push_back(option);
-  }
-  std::erase_if(groups, [](const OptionGroup& group) { return group.options.empty(); });
-  return groups;
-}
-
 std::vector<std::string> names_of(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
   return names;
-}
-
-bool is_rare(const CLI::Option& option) { return !option.get_configurable(); }
-
-std::string full_text(const CLI::Option& option) {
-  return fmt::format("{}", fmt::join(CLI::detail::split(option.get_description(), '\n'), ". "));
-}
-
-std::vector<std::string> notes_of(const CLI::Option& option) {
-  std::vector<std::string> notes;
-  const auto others = [&](const char* what, const std::set<CLI::Option*>& options) {
-    std::vector<std::string> names;
-    for (const CLI::Option* other : options) names.push_back(other->get_name());
-    std::sort(names.begin(), names.end());  // they are in the order of their addresses
-    if (!names.empty()) notes.push_back(fmt::format("{} {}", what, fmt::join(names, ", ")));
-  };
-  if (option.get_required()) notes.emplace_back("required");
-  if (!option.get_default_str().empty()) notes.push_back("default: " + option.get_default_str());
-  if (!option.get_envname().empty()) notes.push_back("environment: " + option.get_envname());
-  others("only with", option.get_needs());
-  others("not with", option.get_excludes());
-  return notes;
 }
 
 ValueType value_type(const CLI::Option& option) {
@@ -204,10 +173,6 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-void use_help_format(CLI::App& app) {
-  const auto format = std::make_shared<HelpFormat>();
-  format->label("SUBCOMMAND", "COMMAND");
-  app.formatter(format);
-}
+void use_help_format(CLI::App& app) { app.formatter(std::make_shared<HelpFormat>()); }
 
 }  // namespace numatlas
