@@ -1,10 +1,9 @@
-"""JSON results and samples files of the program, as the tests look at them. Needs nothing but Python."""
+"""JSON results of the program, as the tests look at them. Needs nothing but Python."""
 
 from __future__ import annotations
 
 import copy
 import json
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -40,23 +39,6 @@ def value(of: dict[str, Any], key: str) -> float:
     if estimate is None:
         raise LookupError(f"{key} has no estimate")
     return estimate["value"]
-
-
-def samples(path: str | Path) -> dict[tuple[int, int], tuple[float, ...]]:
-    """Raw samples of a file that --samples wrote, by index of the case and worker."""
-    with open(path, "rb") as file:
-        if file.readline() != b"NUMATLAS-SAMPLES 1\n":
-            raise ValueError(f"{path}: not the first line of a samples file")
-        index = json.loads(file.read(int(file.readline())))
-        if file.read(1) != b"\n":
-            raise ValueError(f"{path}: the index is not as long as it says")
-        found = {}
-        for flow in index["flows"]:
-            count = flow["count"]
-            found[flow["case"], flow["worker"]] = struct.unpack(f"<{count}d", file.read(8 * count))
-        if file.read(1):
-            raise ValueError(f"{path}: more samples than the index names")
-    return found
 
 
 def fleet(result: dict[str, Any], hosts: dict[str, float]) -> dict[str, Any]:

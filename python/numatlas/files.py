@@ -8,7 +8,7 @@ from typing import Any
 
 from numatlas import exit_codes
 from numatlas.file_error import FileError, intact
-from numatlas.readers import csv_files, dat_file, report_json, samples_file
+from numatlas.readers import csv_files, dat_file, report_json
 from numatlas.result import Result
 
 #: The newest schema that this package reads (docs/results.md of the program).
@@ -16,8 +16,7 @@ SCHEMA_VERSION = 2
 
 
 def load(path: str | Path) -> Result:
-    """Reads a result of numatlas (JSON, samples of --samples), the folder of a survey,
-    or a file of the earlier programs (CSV of numa_mem_bench and of the GPU sweeps, .dat of
+    """Reads a result of numatlas (JSON), the folder of a survey, or a file of the earlier programs (CSV of numa_mem_bench and of the GPU sweeps, .dat of
     distributed_streams).
 
     Raises FileError, with one line that names the file, for what is none of these.
@@ -63,8 +62,6 @@ def _is_file_of(output: Path, file: str | Path) -> bool:
 
 def _load(path: Path) -> Result:
     data = path.read_bytes()  # once: what a pipe gives is gone
-    if data.startswith(samples_file.MAGIC):
-        return samples_file.read(path, data)
     text = _text(path, data)
     start = text.lstrip()[:1]
     if start == "<":

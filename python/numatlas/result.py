@@ -16,7 +16,7 @@ IN_UNIT = ("value", "low", "high", "p5", "p25", "p75", "p95", "p99", "min", "max
 NO_TIME = "1970-01-01"
 
 #: Frames of a result.
-FRAMES = ("flows", "totals", "host_totals", "groups", "samples", "hosts", "rounds", "rows", "skipped")
+FRAMES = ("flows", "totals", "host_totals", "groups", "hosts", "rounds", "rows", "skipped")
 #: Columns of nodes, CPUs and ranks: integers, as far as the file tells one number each.
 INTEGERS = (
     *("rank", "thread", "worker", "cpu", "cpu_node", "memory_node", "first_cpu", "second_cpu"),
@@ -73,8 +73,7 @@ class Result(Mapping[str, "Result"]):
 
     `flows`: a row for each worker, point and metric. `totals`: a row for each point and metric over all
     its workers; `host_totals`: of several hosts, over those of each (column `host`). `groups`: medians over
-    workers with CPUs and memory on the same nodes; group 0 is that of all. `samples`: a row for each raw
-    sample, of a file that --samples wrote. `hosts` and `rounds`: of STREAM over hosts. `rows`: of the earlier
+    workers with CPUs and memory on the same nodes; group 0 is that of all. `hosts` and `rounds`: of STREAM over hosts. `rows`: of the earlier
     programs' own files; of `compare` and `check` a row for each case, with its labels and figures. A frame
     that the file has nothing for is empty. Those of a survey have the rows of all its benchmarks, with the
     column `command`. Columns that name what was asked come from the file (`size`, `pages`, `kernel`, ...);
@@ -91,7 +90,6 @@ class Result(Mapping[str, "Result"]):
     totals: pd.DataFrame = field(default_factory=pd.DataFrame)
     host_totals: pd.DataFrame = field(default_factory=pd.DataFrame)
     groups: pd.DataFrame = field(default_factory=pd.DataFrame)
-    samples: pd.DataFrame = field(default_factory=pd.DataFrame)
     hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
     rounds: pd.DataFrame = field(default_factory=pd.DataFrame)
     rows: pd.DataFrame = field(default_factory=pd.DataFrame)

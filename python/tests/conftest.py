@@ -28,7 +28,7 @@ def measure(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     def of_machine(command: str, machine: str, *options: str, output: str = "--json") -> Path:
         key = (command, machine, *options, output)
         if key not in done:
-            suffix = {"--json": "json", "--samples": "samples", "--output": "folder"}[output]
+            suffix = {"--json": "json", "--output": "folder"}[output]
             path = folder / f"{len(done)}-{command}.{suffix}"
             words = [str(program()), command, "--machine", str(ROOT / "tests" / "topologies" / machine), "-q"]
             run = subprocess.run(

@@ -37,8 +37,6 @@ TEST(ParseRun, DefaultsAreTheDocumentedOnes) {
   EXPECT_DOUBLE_EQ(o.precision, 0.01);
   EXPECT_EQ(o.seed, 1U);
   EXPECT_EQ(o.format, "table");
-  EXPECT_EQ(o.samples_file, "");
-  EXPECT_FALSE(o.process_memory);
   EXPECT_FALSE(o.strict || o.serial || o.dry_run || o.quiet || o.style.stats || o.skip_too_large);
 }
 
@@ -66,11 +64,7 @@ TEST(ParseRun, EveryOptionArrives) {
                     "json",
                     "--json",
                     "/tmp/x",
-                    "--samples",
-                    "c.bin",
                     "--stats",
-                    "--process-memory",
-                    "all",
                     "-q"};
   const auto run = parse_run("latency", words);
   ASSERT_TRUE(run) << full_text(run.error());
@@ -87,19 +81,8 @@ TEST(ParseRun, EveryOptionArrives) {
   EXPECT_EQ(o.verify, Verify::full);
   EXPECT_EQ(o.format, "json");
   EXPECT_EQ(o.json_file, "/tmp/x");
-  EXPECT_EQ(o.samples_file, "c.bin");
-  EXPECT_EQ(o.process_memory, "all");
   EXPECT_TRUE(o.strict && o.serial && o.quiet && o.style.stats && o.skip_too_large);
   EXPECT_EQ(o.arguments, words);
-}
-
-TEST(ParseRun, ProcessMemoryMayStandAlone) {
-  auto run = parse_run("latency", {"--process-memory"});
-  ASSERT_TRUE(run);
-  EXPECT_EQ(run->options.process_memory, "");
-  run = parse_run("latency", {"--process-memory", "3"});
-  ASSERT_TRUE(run);
-  EXPECT_EQ(run->options.process_memory, "3");
 }
 
 TEST(ParseRun, BadValuesNameTheirOption) {
@@ -128,7 +111,6 @@ TEST(ParseRun, BadValuesNameTheirOption) {
       {{"--seed", "18446744073709551616"}, "--seed: "},
       {{"--verify", "maybe"}, "--verify: 'maybe' is not one of proof, full"},
       {{"--format", "xml"}, "--format: 'xml' is not one of table, csv, json"},
-      {{"--process-memory", "some"}, "--process-memory: 'some'"},
       {{"--size", "0"}, "--size: "},
       {{"--order", "up"}, "--order: "},
       {{"--stride", "0"}, "--stride: "},

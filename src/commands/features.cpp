@@ -144,9 +144,6 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
       features.push_back(
           {"memory", std::move(state->name), state->available, std::move(state->detail)});
   }
-  const auto memory = read_process_memory(0, usable);
-  features.push_back({"memory", "--process-memory (numa_maps)", memory.has_value(),
-                      memory ? "readable" : full_text(memory.error())});
   const auto& limit = machine.allowance.memory_limit;
   features.push_back({"memory", "memory limit", limit.has_value(),
                       limit ? fmt::format("{} by {}", to_rounded_text(*limit),

@@ -13,7 +13,6 @@
 
 #include "base/whole.h"
 #include "legacy/grouped_table.h"
-#include "report/process_memory.h"
 
 namespace numatlas::legacy {
 namespace {

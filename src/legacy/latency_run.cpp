@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/terminal.h"
+#include "base/units.h"
 #include "comm/launcher.h"
 #include "placement/policy.h"
 
@@ -24,6 +25,18 @@ Expected<std::vector<CpuSet>> gather_masks(Comm& comm) {
   return masks;
 }
 
+double megabytes(Bytes bytes) { return static_cast<double>(bytes.value) / mib; }
+
+std::string row_text(const std::string& name, const std::vector<Bytes>& by_node) {
+  std::string text = fmt::format("{:<16} ", name);
+  Bytes total;
+  for (Bytes bytes : by_node) {
+    text += fmt::format(" {:>15.2f}", megabytes(bytes));
+    total.value += bytes.value;
+  }
+  return text + fmt::format(" {:>15.2f}\n", megabytes(total));
+}
+
 }  // namespace
 
 int run_latency(std::vector<std::string> words, const OwnWords& own, RunHooks hooks) {
@@ -31,8 +44,7 @@ int run_latency(std::vector<std::string> words, const OwnWords& own, RunHooks ho
   words.insert(words.end(), {"--threads", "1"});
   auto parsed = translated_run("latency", std::move(words));
   if (!parsed) return end_with_error(in_its_words(parsed.error(), own));
-  parsed->options.process_memory = "";  // the last rank's
-  parsed->options.keep_memory = true;   // the originals prepare the memory of each size once
+  parsed->options.keep_memory = true;  // the originals prepare the memory of each size once
   return run_on_ranks(own, [&](Comm& comm) -> Expected<void> {
     auto masks = gather_masks(comm);
     if (!masks) return fail(masks.error());
@@ -68,6 +80,25 @@ const FlowResult* last_flow(const RunReport& report, int worker) {
   for (const ScenarioResult& point : report.scenarios)
     if (const FlowResult* const flow = flow_of(point, worker)) last = flow;
   return last;
+}
+
+std::string process_memory_table(const ProcessMemory& memory) {
+  std::string text = fmt::format("Per-node process memory usage (in MBs) for PID {} ({})\n",
+                                 memory.pid, memory.command);
+  std::string head = fmt::format("{:<17}", "");
+  std::string line = head;
+  for (NodeId node : memory.nodes) {
+    head += fmt::format(" {:>15}", fmt::format("Node {}", node.value));
+    line += " ---------------";
+  }
+  text += head + fmt::format(" {:>15}\n", "Total") + line + " ---------------\n";
+  std::vector<Bytes> totals(memory.nodes.size());
+  for (const ProcessMemory::Row& row : memory.rows) {
+    text += row_text(row.name, row.by_node);
+    for (std::size_t i = 0; i < totals.size(); ++i) totals[i].value += row.by_node[i].value;
+  }
+  line.replace(0, 16, "----------------");
+  return text + line + " ---------------\n" + row_text("Total", totals);
 }
 
 std::string latency_text(const FlowResult* flow) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "legacy/program.h"
+#include "placement/residency.h"
 #include "record/report.h"
 
 namespace numatlas::legacy {
@@ -26,6 +27,10 @@ void show_given_cpus(RunReport& report, const std::vector<CpuSet>& masks);
 const FlowResult* flow_of(const ScenarioResult& point, int worker);
 /// That of the last point that has one: the tables show its memory.
 const FlowResult* last_flow(const RunReport& report, int worker);
+
+/// Where a process's memory lies, as numastat -p shows it: rows Huge, Heap, Stack, Private, Total;
+/// a column a node and the total; MB = 2^20 bytes.
+std::string process_memory_table(const ProcessMemory& memory);
 
 /// "12.34": ns; "-" for none.
 std::string latency_text(const FlowResult* flow);

@@ -1,5 +1,6 @@
 #include "legacy/mem_bench.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -12,7 +13,6 @@
 #include "benchmarks/parse.h"
 #include "legacy/grouped_table.h"
 #include "report/file.h"
-#include "report/process_memory.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -115,6 +115,21 @@ std::string mapping_csv(const RunReport& report) {
   }
   return text;
 }
+
+namespace {
+
+/// The text with `prefix` before each line.
+std::string with_prefix(const std::string& prefix, const std::string& text) {
+  std::string result;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    result += prefix + text.substr(start, end - start) + '\n';
+    start = end + 1;
+  }
+  return result;
+}
+
+}  // namespace
 
 std::string statistics_block(const ProcessMemory& memory, int rank, Bytes size) {
   const std::string prefix = fmt::format("[{}]", rank);

@@ -35,10 +35,9 @@ bool is_null_engine(const std::string& engine) { return engine.starts_with("null
 
 std::string options_text(const RunHead& run) {
   // What is written, and how it is shown.
-  constexpr std::array<std::string_view, 9> with_value{"--json",        "--csv",     "--format",
-                                                       "--dat",         "--output",  "-o",
-                                                       "--openmetrics", "--samples", "--label"};
-  constexpr std::array<std::string_view, 5> flags{"-q", "--quiet", "--no-samples", "--stats",
+  constexpr std::array<std::string_view, 8> with_value{
+      "--json", "--csv", "--format", "--dat", "--output", "-o", "--openmetrics", "--label"};
+  constexpr std::array<std::string_view, 5> flags{"-q", "--quiet", "--samples", "--stats",
                                                   "--no-fail"};
   std::vector<std::string> words;
   for (std::size_t i = 0; i < run.arguments.size(); ++i) {

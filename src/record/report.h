@@ -82,7 +82,6 @@ struct FlowResult : FlowAsk {
   FlowAsk& ask() { return *this; }
   int worker = 0;               ///< index into RunReport::workers
   std::vector<Figure> figures;  ///< --precision applies to the first
-  std::vector<double> samples;  ///< raw, in the unit of the first figure; only for --samples
   /// Of the samples, in the unit of the first figure; of groups of loads where these were timed.
   Distribution distribution;
   std::string stop;  ///< "converged" (over visits), "time_cap", "interrupted", "passes"

@@ -219,7 +219,6 @@ void list_fields(auto& f, Of<FlowResult> auto& flow) {
   f("prepare_time", flow.prepare_time, "seconds to allocate, touch and build");
   f("warnings", flow.warnings, "what its figures have to be read with");
   f.inner("distribution", flow.distribution);
-  f.inner("samples", flow.samples);
   f.inner("stretch_bytes", flow.stretch_bytes);
 }
 

@@ -18,17 +18,17 @@ inline FlowResult flow(int worker, double seconds) {
   f.kernel = "chase";
   f.order = "random";
   f.stride = Bytes{64};
-  f.samples = {seconds, seconds * 1.25, seconds * 0.75, seconds, seconds, seconds * 1.5, seconds};
-  const auto summary = summarize(f.samples);
+  std::vector<double> samples{seconds, seconds * 1.25, seconds * 0.75, seconds,
+                              seconds, seconds * 1.5,  seconds};
+  const auto summary = summarize(samples);
   Estimate estimate = seconds;
   estimate.low = seconds * 0.9921875;
   estimate.high = seconds * 1.0078125;
   estimate.n = summary->n;
   estimate.method = Method::samples;
   f.figures = {{"latency", "s", estimate, summary}};
-  std::vector<double> sorted = f.samples;
-  std::sort(sorted.begin(), sorted.end());
-  f.distribution = distribution_of(sorted);
+  std::sort(samples.begin(), samples.end());
+  f.distribution = distribution_of(samples);
   f.stop = "converged";
   f.overlap = 0.984375;
   f.pauses = {0.25, 5};

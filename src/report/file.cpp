@@ -100,7 +100,7 @@ Expected<void> check_writable(const std::vector<OutputFile>& files) {
   for (const auto& [option, path] : files) {
     if (path.empty()) continue;
     if (path == "-") {
-      const bool has_format = option != "--samples" && option != "--dat";
+      const bool has_format = option != "--dat";
       return fail_usage(option, "takes a file, not standard output", "",
                         has_format ? "use --format " + option.substr(2) : "");
     }

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "record/test_report.h"
-#include "report/process_memory.h"
 
 namespace numatlas {
 namespace {
@@ -89,28 +88,6 @@ TEST(Notes, SayWhichVectorsWereTheFastest) {
   EXPECT_EQ(widths_text(report),
             "copy base (1 worker), 16-byte vectors: fastest of 16, 32\n"
             "copy thp (2 workers), 32-byte vectors: fastest of 16, 32\n");
-}
-
-TEST(ProcessMemoryTable, AsNumastatShowsIt) {
-  ProcessMemory memory;
-  memory.pid = 42;
-  memory.command = "numatlas";
-  memory.nodes = {NodeId{0}, NodeId{2}};
-  memory.rows = {{"Huge", {Bytes{0}, Bytes{2 * mib}}}, {"Heap", {Bytes{mib / 2}, Bytes{0}}}};
-  EXPECT_EQ(process_memory_table(memory),
-            "Per-node process memory usage (in MBs) for PID 42 (numatlas)\n"
-            "                           Node 0          Node 2           Total\n"
-            "                  --------------- --------------- ---------------\n"
-            "Huge                         0.00            2.00            2.00\n"
-            "Heap                         0.50            0.00            0.50\n"
-            "----------------  --------------- --------------- ---------------\n"
-            "Total                        0.50            2.00            2.50\n");
-}
-
-TEST(WithPrefix, EveryLineOnce) {
-  EXPECT_EQ(with_prefix("[1] ", "a\nb\n"), "[1] a\n[1] b\n");
-  EXPECT_EQ(with_prefix("[1] ", "a"), "[1] a\n");
-  EXPECT_EQ(with_prefix("[1] ", ""), "");
 }
 
 TEST(Notes, APointThatWasCutOffSaysWhyItHasNoSum) {

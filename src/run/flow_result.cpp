@@ -83,20 +83,15 @@ GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
 
 }  // namespace
 
-FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& flow, Trace trace,
-                     bool with_samples) {
+FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& flow, Trace trace) {
   FlowResult result;
   result.ask() = ask_of(flow);
   result.worker = flow.worker;
-  std::vector<double> sorted = running_samples_of(flow, trace), in_order;
-  if (with_samples) in_order = samples_of(flow, trace);
+  std::vector<double> sorted = running_samples_of(flow, trace);
   Distribution distribution =
       trace.groups ? distribution_of_groups(*trace.groups) : distribution_of(sorted);
   result.figures = figures_of(flow, trace, std::move(sorted));
-  if (!result.load && !result.figures.empty()) {
-    result.distribution = std::move(distribution);
-    result.samples = std::move(in_order);
-  }
+  if (!result.load && !result.figures.empty()) result.distribution = std::move(distribution);
   result.stop = name_of(trace.stop);
   result.overlap = trace.overlap;
   result.address = trace.address;

@@ -5,9 +5,8 @@
 
 namespace numatlas {
 
-/// What the report says of a flow of `scenario`; its raw samples only where they are wanted. Pure.
-FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& flow, Trace trace,
-                     bool with_samples);
+/// What the report says of a flow of `scenario`. Pure.
+FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& flow, Trace trace);
 
 /// Whether it did not run for so much of its time that this disturbed what was measured.
 bool was_stopped(const FlowResult& flow);

@@ -44,8 +44,7 @@ Expected<Nanoseconds> parse_time(const std::string& text) {
 std::vector<OutputFile> output_files(const RunOptions& options) {
   return {{"--csv", options.csv_file},
           {"--json", options.json_file},
-          {"--openmetrics", options.openmetrics_file},
-          {"--samples", options.samples_file}};
+          {"--openmetrics", options.openmetrics_file}};
 }
 
 Expected<std::vector<int>> parse_counts(const std::string& text, int most,
@@ -115,7 +114,6 @@ void CommonOptions::add_to(CLI::App& app, const Benchmark& benchmark,
   app.add_option("--noise", noise_)->group("");
   for (const std::string& name : without) {
     CLI::Option* const option = app.get_option(name);
-    if (option == process_memory_option_) process_memory_option_ = nullptr;
     if (option == time_option_) time_option_ = nullptr;
     if (name == "--stats") options_.style.all_notes = true;  // which no option would show
     app.remove_option(option);
@@ -215,13 +213,6 @@ void CommonOptions::add_measurement(CLI::App& app, const TimeOption& time) {
                           "By default, a case ends once --precision is met; on a virtual machine, "
                           "when the time is used up",
                           whole(1, 1000))));
-  measure(rare(
-      add_parsed(app, "--spread", options_.spread, "", "TIME",
-                 "take the visits to each case over at least this time, ten visits unless "
-                 "--visits names another number; in seconds unless a unit is given (default: 0)",
-                 [](const std::string& text) {
-                   return text == "0" ? Nanoseconds{0} : parse_duration(text);
-                 })));
   measure(rare(add_parsed(app, "--seed", options_.seed, "1", "N", "seed of all random choices",
                           whole<std::uint64_t>(0, UINT64_MAX))));
   measure(rare(add_choice<Verify>(app, "--verify", options_.verify,
@@ -256,24 +247,9 @@ void CommonOptions::add_output(CLI::App& app) {
                         "also write the figures for Prometheus' node exporter\n"
                         "Its textfile collector reads this file")));
   output(rare(add_label_option(app, options_.style.labels)));
-  // STREAM has one of its own: its samples are rounds, and stand in its JSON.
-  if (app.get_option_no_throw("--samples") == nullptr) {
-    output(rare(add_value(app, "--samples", options_.samples_file, "FILE",
-                          "also write all raw samples, in a binary file that Python's "
-                          "`numatlas.load` reads")));
-  }
-  // JSON has had none since version 2; scripts may still say so.
-  app.add_flag("--no-samples", no_samples_)->group("");
   output(
       app.add_flag("--stats", options_.style.stats,
                    "also print intervals and percentiles\nThey are those of each worker and case"));
-  process_memory_option_ =
-      rare(app.add_option("--process-memory", process_memory_,
-                          "also print the memory of a rank, or of all ranks, by NUMA node during "
-                          "the last case (default: the last rank)"))
-          ->type_name("RANK|all")
-          ->expected(0, 1);
-  output(process_memory_option_);
   output(add_quiet(app, options_.quiet));
   output(app.add_flag("--dry-run", options_.dry_run, "print the plan and stop"));
 }
@@ -293,12 +269,6 @@ Expected<RunOptions> CommonOptions::parse() const {
     options.noise = TRY(of_option("--noise", parse_noise(noise_)));
   }
   options.time_is_usual = time_option_ != nullptr && time_option_->count() == 0;
-  if (process_memory_option_ != nullptr && process_memory_option_->count() > 0)
-    options.process_memory = process_memory_;
-  if (options.process_memory && !options.process_memory->empty() &&
-      *options.process_memory != "all") {
-    TRY(parse_whole<int>(*options.process_memory, 0, 1 << 30, "--process-memory"));
-  }
   TRY(is_alone(options.machine, options.null_engine, options.only_plans()));
   return options;
 }

@@ -55,18 +55,16 @@ struct RunOptions {
   Nanoseconds limit{0};
   double precision = 0.01;  ///< a point is known well enough with such a half width over its visits
   int visits = 0;           ///< of each point; 0: until it is known well enough
-  Nanoseconds spread{0};    ///< the visits of a point are spread over at least this long
   bool keep_memory = false;  ///< for all visits of a point whose memory takes long to prepare
   std::uint64_t seed = 1;
   Verify verify = Verify::proof;
   std::string format = "table";  ///< of standard output (report/reporter.h)
   TextStyle style;               ///< of tables
-  std::string csv_file, json_file, openmetrics_file, samples_file;
+  std::string csv_file, json_file, openmetrics_file;
   std::string machine;  ///< recorded machine; "" for the live one
   std::string mpi = "auto";
   bool null_engine = false;
-  std::optional<NoiseSpec> noise;             ///< of the null engine
-  std::optional<std::string> process_memory;  ///< rank or "all"
+  std::optional<NoiseSpec> noise;  ///< of the null engine
 
   /// Of all points together; of points that each have a time without a limit: of one.
   Nanoseconds time_of_run() const { return limit.count() > 0 ? limit : stop.time; }
@@ -90,12 +88,10 @@ class CommonOptions {
   void add_measurement(CLI::App& app, const TimeOption& time);
   void add_output(CLI::App& app);
 
-  std::string atlas_, process_memory_, engine_ = "real", noise_;
+  std::string atlas_, engine_ = "real", noise_;
   std::string color_ = "auto";
-  RunOptions options_;                            ///< of what is read one by one
-  bool no_samples_ = false;                       ///< accepted, and without effect
-  CLI::Option* process_memory_option_ = nullptr;  ///< the app's; its value may be left out
-  const CLI::Option* time_option_ = nullptr;      ///< the app's, where the run may choose the time
+  RunOptions options_;                        ///< of what is read one by one
+  const CLI::Option* time_option_ = nullptr;  ///< the app's, where the run may choose the time
 };
 
 /// "4", "1-8" or "1,2,4,8" as the numbers of `option`, each from 1 to `most`, ascending.

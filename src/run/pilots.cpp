@@ -153,8 +153,7 @@ bool has_room(const Setup& setup, const std::vector<PlannedPilot>& pilots) {
 
 std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& options,
                                       Seconds session) {
-  // --process-memory shows what the cases take. A single visit has nothing to be relative to.
-  if (options.process_memory || options.visits == 1) return {};
+  if (options.visits == 1) return {};  // which has nothing to be relative to
   double time = 0;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     const Scenario& scenario = setup.plan[i].scenario;
@@ -164,7 +163,7 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
   }
   if (options.time_of_all) time = Seconds(options.stop.time).count();
   if (options.limit.count() > 0) time = std::min(time, Seconds(options.limit).count());
-  time = std::max({time, Seconds(options.spread).count(), session.count()});
+  time = std::max(time, session.count());
   RunOptions quick = options;
   quick.ignore_side_caches = true;  // a pilot has to be prepared in little time
   const PlanInput input{quick, setup.layout, setup.machines, setup.pages};

@@ -67,7 +67,6 @@ TEST(PilotPlan, HasAllCpusReadAndOneOfAHostChase) {
 TEST(PilotPlan, IsEmptyWhereItWouldBeTooMuchOfTheRun) {
   EXPECT_THAT(keys_on("bandwidth", {"--time", "50ms", "--kernels", "read"}), IsEmpty());
   EXPECT_THAT(keys_on("bandwidth", {"--time", "5s", "--visits", "1"}), IsEmpty());
-  EXPECT_THAT(keys_on("bandwidth", {"--time", "5s", "--process-memory"}), IsEmpty());
   EXPECT_THAT(keys_on("bandwidth", {"--time", "5s"}, "numa:1(memory=256MiB) core:4 pu:1"),
               IsEmpty());
 }
@@ -161,8 +160,8 @@ TEST(RelateToPilots, GpusHaveNone) {
 TEST(RunWithPilots, FollowsASimulatedMachine) {
   const auto parsed = parse_run(
       "bandwidth", {"--machine", "numa:1(memory=64GiB) core:2 pu:1", "--engine", "null", "--noise",
-                    "telegraph:low=0.5,dwell=300ms;seed=3", "--kernels", "copy", "--size", "256MiB",
-                    "--visits", "10", "--time", "1s", "--spread", "5s", "--quiet"});
+                    "telegraph:low=0.5,dwell=1500ms;seed=3", "--kernels", "copy", "--size",
+                    "256MiB", "--visits", "10", "--time", "5s", "--quiet"});
   ASSERT_TRUE(parsed) << full_text(parsed.error());
   RunHooks hooks;
   hooks.table = [](const RunReport&) { return std::string(); };

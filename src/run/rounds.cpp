@@ -87,13 +87,8 @@ Needs needs_of(std::span<const PlanPoints> plans, int target) {
 
 }  // namespace
 
-int fixed_visits(const RunOptions& options) {
-  if (options.visits > 0) return options.visits;
-  return options.spread.count() > 0 ? most_visits : 0;
-}
-
 bool may_end_early(const RunOptions& options, const std::vector<Machine>& machines) {
-  return fixed_visits(options) == 0 && std::ranges::none_of(machines, is_virtual);
+  return options.visits == 0 && std::ranges::none_of(machines, is_virtual);
 }
 
 std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
@@ -126,8 +121,7 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
     if (options.time_of_all)
       point.time = time / std::max(1.0, scenarios) * static_cast<double>(point.count);
     // Whoever says how often wants that often; and memory does not wait for a far next visit.
-    if (fixed_visits(options) > 0 || point.once || point.in_turn || !keeps_memory(plan, point))
-      continue;
+    if (options.visits > 0 || point.once || point.in_turn || !keeps_memory(plan, point)) continue;
     // Made once for all that share it.
     const auto sharing = std::count_if(points.begin(), points.end(), [&](const PointRun& other) {
       return other.neighbours == point.neighbours && !other.skipped;
@@ -146,7 +140,7 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
 TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& options,
                        const std::vector<Machine>& machines) {
   const double slower = std::ranges::any_of(machines, is_virtual) ? 3 : 1;
-  const int fixed = fixed_visits(options);
+  const int fixed = options.visits;
   const bool divides = options.time_of_all || options.limit.count() > 0;
   TimeNeeded needed;
   double measuring = 0, least = 0;
@@ -162,7 +156,7 @@ TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& optio
     least += slower * point.preparation +
              point.first_sitting * (shortest_window.count() * count + point.visiting);
   }
-  if (needed.cases == 0 || options.spread.count() > 0) return {};
+  if (needed.cases == 0) return {};
   needed.seconds = measuring + needed.preparing;
   if (!divides || fixed > 0) return needed;
   const double time = Seconds(options.time_of_run()).count();
@@ -174,8 +168,7 @@ TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& optio
 
 std::string time_text(const TimeNeeded& needed, const RunOptions& options, bool may_end_early) {
   if (needed.seconds == 0) return "";
-  const bool divided =
-      fixed_visits(options) == 0 && (options.time_of_all || options.limit.count() > 0);
+  const bool divided = options.visits == 0 && (options.time_of_all || options.limit.count() > 0);
   const std::string text =
       fmt::format("{} {:.{}f} s: {}", may_end_early ? "at most" : "about", needed.seconds,
                   needed.seconds < 3 ? 1 : 0, count_text(needed.cases, "case"));

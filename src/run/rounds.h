@@ -44,8 +44,6 @@ constexpr int most_visits = 10;
 /// A visit with a shorter window has too few samples for a value.
 constexpr std::chrono::duration<double> shortest_window{0.02};
 
-/// As many visits as --visits says, or --spread means without it; 0: as many as it takes.
-int fixed_visits(const RunOptions& options);
 /// Whether a point may end once it is known well enough, and not only with its time or visits: a
 /// virtual machine changes its speed within seconds and more, when its CPUs are moved.
 bool may_end_early(const RunOptions& options, const std::vector<Machine>& machines);

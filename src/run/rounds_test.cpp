@@ -125,15 +125,6 @@ TEST(Points, ATimeForAllIsShared) {
   EXPECT_DOUBLE_EQ(points[0].time.count(), 12.0 / static_cast<double>(points.size()));
 }
 
-TEST(Points, SpreadVisitsAreTen) {
-  RunOptions options;
-  EXPECT_EQ(fixed_visits(options), 0);
-  options.spread = std::chrono::seconds(1);
-  EXPECT_EQ(fixed_visits(options), 10);
-  options.visits = 3;
-  EXPECT_EQ(fixed_visits(options), 3);
-}
-
 TEST(Rounds, TheFirstFollowsThePlanLaterOnesAreShuffledAlikeOnAllRanks) {
   std::vector<PointRun> points(50);
   for (std::size_t i = 0; i < points.size(); ++i) points[i].neighbours = i;

@@ -18,7 +18,6 @@
 #include "engine/agreement.h"
 #include "report/file.h"
 #include "report/reporter.h"
-#include "report/samples_file.h"
 #include "run/estimate_time.h"
 #include "run/place_words.h"
 #include "run/session.h"
@@ -41,10 +40,6 @@ Expected<void> check_options(const Benchmark& benchmark, const RunOptions& optio
   if (!options.csv_file.empty() && options.pages.size() > 1)
     return fail_usage("--csv", "its format has no column for several --pages",
                       "use --format csv or --json FILE");
-  const std::string who = options.process_memory.value_or("");
-  if (!who.empty() && who != "all" && std::stoi(who) >= comm.size())
-    return fail_usage("--process-memory",
-                      fmt::format("no rank {}; ranks are 0 to {}", who, comm.size() - 1));
   return {};
 }
 
@@ -73,7 +68,6 @@ class Run {
     const bool pilots = hooks_.pilots && !benchmark_.reduced_to_hosts;
     // What cannot be written now is told of at the end.
     return {.time = time,
-            .spread = options_.spread,
             .visits = options_.visits,
             .seed = options_.seed,
             .pilots = pilots,
@@ -129,7 +123,7 @@ Expected<void> Run::save(bool last) {
   std::vector<OutputFile> files = asked;
   files.insert(files.end(), own_files_.begin(), own_files_.end());
   for (const OutputFile& file : files) {
-    const bool at_end = file.option == "--samples" || is_special_file(file.path);
+    const bool at_end = is_special_file(file.path);
     if (!write || file.path.empty() || (at_end && !last)) continue;
     TRY(write_whole(place_of(file), text_of(file.option), file.option));
   }
@@ -145,7 +139,6 @@ std::string Run::text_of(const std::string& option) {
   if (option == "--csv") return benchmark_.csv_file(report(), options_);
   if (option == "--json") return text_in("json", report());
   if (option == "--openmetrics") return text_in("openmetrics", report(), options_.style);
-  if (option == "--samples") return samples_file(report());
   return std::ranges::find(own_files_, option, &OwnFile::option)->text(report());
 }
 
@@ -194,7 +187,7 @@ Expected<RunReport> Run::go(Setup setup) {
     problem = error_of(agree(comm_, problem));
     if (!problem) skip = error_of(part().check_measured());
   }
-  if (!problem && options_.process_memory) {
+  if (!problem && hooks_.process_memory) {
     const auto text = TRY(part().process_memory_text());
     if (root()) problem = error_of(write_stdout(text));
   }
@@ -211,7 +204,6 @@ Expected<void> rehearse(const Benchmark& benchmark, const RunOptions& asked, Com
   RunOptions options = asked;
   options.null_engine = options.quiet = true;
   options.visits = 1;
-  options.process_memory.reset();
   // One short visit to each point, as the samples of thousands of workers are made one by one.
   options.time_of_all = false;
   options.limit = Nanoseconds{0};

@@ -23,8 +23,7 @@ struct RunHooks {
   /// Told what goes on, on rank 0, instead of the lines and the bar on standard error: points done,
   /// and all that are known.
   std::function<void(std::size_t done, std::size_t all)> progress;
-  /// The whole text that --process-memory prints of a rank, in place of our table with "[RANK] "
-  /// before each line.
+  /// Where set: what is printed after the table of the last rank's memory during the last case.
   std::function<std::string(const ProcessMemory&, int rank)> process_memory;
   /// How the program says an error, where it has words of its own for it: for the reasons of points
   /// without figures.

@@ -26,9 +26,9 @@ Session::Session(Comm& comm, const SessionOptions& options, AfterVisit after_vis
 
 Seconds Session::now() const { return parts_.empty() ? Seconds{0} : parts_.front()->now(); }
 
-/// Of the time for all; waiting to spread visits is no part of it.
+/// Of the time for all.
 Seconds Session::spent() const {
-  if (!timeless()) return now() - waited_;
+  if (!timeless()) return now();
   Seconds recorded{0};
   for (const auto& part : parts_) recorded += part->recorded();
   return recorded;
@@ -97,7 +97,7 @@ bool Session::can_wait(const SessionPart& part, const PointRun& point) const {
 /// have fewer visits, and there is no time for all.
 Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const PointRun& point) {
   if (point.once || point.skipped) return point.time;
-  const int visits = fixed_visits(part.options());
+  const int visits = part.options().visits;
   const bool of_all = part.options().time_of_all;
   const Seconds of_one = point.time / (visits > 0 ? visits : most_visits);
   if (!of_all && (visits > 0 || part.options().limit.count() == 0 || timeless())) return of_one;
@@ -205,28 +205,6 @@ std::vector<Session::Turn> Session::turns(int round, SessionPart* only) {
   return turns;
 }
 
-/// Waits until it is time for the next round where visits are to be spread over a time.
-Expected<void> Session::spread_out(SessionPart& part, int round) {
-  if (options_.spread.count() == 0 || timeless()) return {};
-  // Before the wait: it is to tell of the visits that were.
-  TRY(take_pilots(true));
-  const int visits = fixed_visits(part.options());
-  constexpr Nanoseconds nap{20'000'000};
-  const Seconds begun = now();
-  const Seconds until = spread_begun_ + Seconds(options_.spread) * round / std::max(1, visits - 1);
-  const std::int64_t until_ns =
-      state_.start_ns + std::chrono::duration_cast<Nanoseconds>(until).count();
-  part.engine().release();
-  Clock& clock = part.engine().clock();
-  for (std::int64_t at = clock.now_ns(); at < until_ns; at = clock.now_ns()) {
-    if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
-    if (state_.comm.peer_failed()) return state_.comm.barrier();  // which tells who
-    clock.sleep_until(std::min(at + nap.count(), until_ns));
-  }
-  waited_ += now() - begun;
-  return {};
-}
-
 Expected<void> Session::take_pilots(bool last) {
   if (!pilots_) return {};
   return pilots_->take([this] { return now().count(); }, last);
@@ -243,7 +221,6 @@ Expected<void> Session::plan_points(SessionPart& part) {
 Expected<void> Session::run_stage(SessionPart& part) {
   const bool to_the_end = part.part_of_share() < 1 && !part.benchmark().refines_first_values;
   TRY(plan_points(part));
-  spread_begun_ = now();
   for (int round = 0;; ++round) {
     const auto round_of_part = turns(round, &part);
     if (round_of_part.empty()) break;
@@ -251,7 +228,6 @@ Expected<void> Session::run_stage(SessionPart& part) {
     if (round == 0 && options_.twins) twins_.add(part, part.stage_begin());
     if (round > 0) {
       if (!to_the_end) break;
-      TRY(spread_out(part, round));
       ++state_.memory_number;
     }
     for (const Turn& turn : round_of_part) {
@@ -306,7 +282,6 @@ Expected<void> Session::finish() {
     }
     const auto round = turns(round_, nullptr);
     if (round.empty()) return take_pilots(true);
-    TRY(spread_out(*round.front().part, round_));
     ++state_.memory_number;
     for (const Turn& turn : round) {
       TRY(run_sitting(*turn.part, turn.point));

@@ -20,7 +20,6 @@ namespace numatlas {
 
 struct SessionOptions {
   std::chrono::duration<double> time{0};  ///< of all parts together, where they share one
-  Nanoseconds spread{0};                  ///< visits are spread over at least this long
   int visits = 0;                         ///< of each point, where that is asked for
   std::uint64_t seed = 1;
   bool pilots = true;  ///< whether reference measurements may take memory and time
@@ -89,7 +88,6 @@ class Session {
   TimeLeft divide(const SessionPart& part, const PointRun& next) const;
   Expected<std::optional<Seconds>> next_window(SessionPart& part, const PointRun& point);
   Expected<void> plan_points(SessionPart& part);
-  Expected<void> spread_out(SessionPart& part, int round);
   Expected<void> take_pilots(bool last = false);
   void switch_to(SessionPart& part);
   bool timeless() const { return options_.null_engine && !options_.noise; }
@@ -105,8 +103,7 @@ class Session {
   bool adding_ = true;                ///< parts that may have twins of points that are there
   SessionPart* measuring_ = nullptr;  ///< the last that did, whose engine may keep memory
   std::optional<Pilots> pilots_;
-  Seconds reserved_{0}, waited_{0};
-  Seconds spread_begun_{0};  ///< when the first round of what is to be spread began
+  Seconds reserved_{0};
   int round_ = 0;
 };
 

@@ -19,7 +19,6 @@
 #include "record/labels.h"
 #include "record/modes.h"
 #include "report/answer.h"
-#include "report/process_memory.h"
 #include "run/check_plan.h"
 #include "run/flow_result.h"
 #include "run/metrics.h"
@@ -228,7 +227,7 @@ double SessionPart::slower() const {
 }
 
 bool SessionPart::uses_all_time() const {
-  return !timeless() && fixed_visits(options_) == 0 && !may_end_early(options_, setup_.machines);
+  return !timeless() && options_.visits == 0 && !may_end_early(options_, setup_.machines);
 }
 
 bool SessionPart::ended() const {
@@ -261,7 +260,7 @@ Expected<void> SessionPart::decide(PointRun& point) {
   bool ended = point.ended;
   if (root()) {
     const auto& visits = point.done->visits;
-    const int fixed = fixed_visits(options_);
+    const int fixed = options_.visits;
     if (fixed > 0) {
       ended = ended || count >= fixed;
     } else {
@@ -364,24 +363,16 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
 }
 
 void SessionPart::capture_process_memory() {
-  if (!options_.process_memory) return;
-  Comm& comm = state_.comm;
-  const std::string& who = *options_.process_memory;
-  const int rank = who.empty() ? comm.size() - 1 : who == "all" ? comm.rank() : std::stoi(who);
-  if (rank != comm.rank()) return;
+  const int rank = state_.comm.rank();
+  if (!hooks_.process_memory || rank != state_.comm.size() - 1) return;
   // Visits are in no order; what is shown is the last case.
   if (!my_process_memory_.empty() && measured_now_ < memory_of_) return;
   memory_of_ = measured_now_;
   NodeSet nodes;
   for (const NumaNode& node : setup_.machine.nodes) nodes.insert(node.id);
   const auto memory = read_process_memory(0, nodes);
-  if (!memory) {
-    my_process_memory_ = fmt::format("[{}] {}\n", comm.rank(), full_text(in_words(memory.error())));
-    return;
-  }
-  my_process_memory_ = hooks_.process_memory
-                           ? hooks_.process_memory(*memory, rank)
-                           : with_prefix(fmt::format("[{}] ", rank), process_memory_table(*memory));
+  my_process_memory_ = memory ? hooks_.process_memory(*memory, rank)
+                              : fmt::format("[{}] {}\n", rank, full_text(in_words(memory.error())));
 }
 
 Expected<std::string> SessionPart::process_memory_text() {

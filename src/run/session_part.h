@@ -140,7 +140,7 @@ class SessionPart {
   bool has_figures() const {
     return std::ranges::any_of(points_, [](const PointRun& point) { return point.visits() > 0; });
   }
-  /// What --process-memory shows. Collective; on rank 0.
+  /// What RunHooks::process_memory made. Collective; on rank 0.
   Expected<std::string> process_memory_text();
   Error in_words(const Error& error) const {
     return hooks_.in_words ? hooks_.in_words(error) : error;

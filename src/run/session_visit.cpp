@@ -87,11 +87,10 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
   std::vector<FlowResult> mine;
   mine.reserve(traces.size());
   bool stopped = stop_requested();
-  const bool with_samples = !options_.samples_file.empty();
   for (Trace& trace : traces) {
     stopped = stopped || trace.stop == StopReason::interrupted;
     const Flow& flow = planned.scenario.flows[static_cast<std::size_t>(trace.flow)];
-    mine.push_back(result_of(setup_, planned.scenario, flow, std::move(trace), with_samples));
+    mine.push_back(result_of(setup_, planned.scenario, flow, std::move(trace)));
   }
   // Of one CPU a rank: some kernels take their time to find out.
   if (!options_.null_engine && !mine.empty() && mine.front().cpu_after) {

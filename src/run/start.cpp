@@ -137,7 +137,6 @@ std::string task_of(const RunOptions& options) {
   std::string task = options.command;
   if (options.dry_run) task += " --dry-run";
   if (options.null_engine) task += " --engine null";
-  if (options.process_memory) task += " --process-memory " + *options.process_memory;
   return task;
 }
 

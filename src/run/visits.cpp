@@ -80,20 +80,16 @@ FlowResult facts_over(const std::vector<FlowResult*>& visits) {
   FlowResult all = std::move(*visits.back());
   if (visits.size() == 1) return all;
   std::vector<const Distribution*> distributions;
-  std::vector<double> pauses, samples;
+  std::vector<double> pauses;
   std::vector<Warning> warnings;
   std::optional<Error> wrong;
   std::string slowed_by;
   double together = 0, overlap = 0, overlapped = 0;
-  const auto add = [](std::vector<double>& list, const std::vector<double>& more) {
-    list.insert(list.end(), more.begin(), more.end());
-  };
   for (const FlowResult* one : visits) {
     const bool is_last = one == visits.back();
     const FlowResult& flow = is_last ? all : *one;
     distributions.push_back(&flow.distribution);
-    add(pauses, flow.pauses);
-    add(samples, flow.samples);
+    pauses.insert(pauses.end(), flow.pauses.begin(), flow.pauses.end());
     // A visit may have several of a code; what an earlier one said is not said again.
     const std::vector<Warning> before = warnings;
     for (const Warning& warning : flow.warnings)
@@ -118,7 +114,6 @@ FlowResult facts_over(const std::vector<FlowResult*>& visits) {
   all.cpu_before = visits.front()->cpu_before;
   all.distribution = merged(distributions);
   all.pauses = std::move(pauses);
-  all.samples = std::move(samples);
   all.warnings = std::move(warnings);
   all.wrong = std::move(wrong);
   return all;

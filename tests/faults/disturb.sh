@@ -82,7 +82,7 @@ end = time.time() + 1
 while time.time() < end: pass' &
       spinners+=($!)
     done
-    run latency latency --size 16KiB --time 1s --spread 4s --threads 1 --json "$folder/a.json" || fail 'latency'
+    run latency latency --size 16KiB --time 4s --threads 1 --json "$folder/a.json" || fail 'latency'
     if python3 -c 'import json, sys
 sys.exit(json.load(open(sys.argv[1]))["cpu_use"][0]["other_processes"] is not None)' "$folder/a.json"; then
       echo 'skipped: CPU times are not told here'

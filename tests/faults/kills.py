@@ -42,7 +42,6 @@ COMMANDS = [
      {"a.json": is_json, "b.csv": is_csv}),
     (["bandwidth", "--size", "64KiB", "--kernels", "read,copy", "--time", "60ms", "--json", "a.json"],
      {"a.json": is_json}),
-    (["latency", "--size", "32KiB", "--time", "50ms", "--samples", "s.bin"], {"s.bin": lambda text: len(text) > 0}),
     (["stream", "--elements", "10000", "--repeats", "6", "--json", "a.json"], {"a.json": is_json}),
     (["matrix", "--size", "64KiB", "--time", "60ms", "--kernels", "read", "--json", "a.json"], {"a.json": is_json}),
     (["advise", "--runs", "5", "--try", "cpus", "--json", "a.json", "-q", "--", "true"], {"a.json": is_json}),

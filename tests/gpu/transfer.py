@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import statistics
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "stream"))
 from harness import Run, Skipped, Trial, carry_out, equal, near, true  # noqa: E402
-from results import figure, samples, value  # noqa: E402
+from results import figure, value  # noqa: E402
 
 FAKES = Path(sys.argv[3])
 # Far below what any machine copies, so that copies of this kind really are under way for a while.
@@ -58,15 +57,12 @@ def flows(points: list[dict]) -> Iterator[tuple[dict, dict]]:
 
 def case_everything(trial: Trial) -> None:
     gpus = Gpus(trial)
-    run = gpus.run("--size", "1", "--chase-size", "64KiB", "--memory", "bind:0", "--visits", "2", "--strict",
-                   "--samples", "samples")
+    run = gpus.run("--size", "1", "--chase-size", "64KiB", "--memory", "bind:0", "--visits", "2", "--strict")
     run.ends_with(0).out_says(r"^0 +numatlas fake GPU 0 \(test only\) +0000:01:00\.0")
     points = gpus.points()
     measures = Counter(point["labels"]["measure"] for point in points)
     # Three directions, two sizes each way of latency, two GPUs; a chase a GPU; both ways between them.
     equal(measures, Counter(copies=6, latency=8, chase=2, peer=2), "points")
-    raw = samples(trial.folder / "samples")
-    equal(set(raw), {(index, flow["worker"]) for index, point in enumerate(points) for flow in point["flows"]}, "flows with samples")
     for point, flow in flows(points):
         equal(point["status"], "ok", point["name"])
         gpu = flow["gpu"]
@@ -82,10 +78,8 @@ def case_everything(trial: Trial) -> None:
 
 def case_figures(trial: Trial) -> None:
     gpus = Gpus(trial)
-    gpus.run("--measure", "copies", "--together", "--size", "1", "--visits", "1", "--samples", "samples",
-             RATE=SLOW).ends_with(0)
-    raw = samples(trial.folder / "samples")
-    for index, point in enumerate(gpus.points()):
+    gpus.run("--measure", "copies", "--together", "--size", "1", "--visits", "1", RATE=SLOW).ends_with(0)
+    for point in gpus.points():
         both = point["labels"]["direction"] == "both"
         equal(len(point["flows"]), 4 if both else 2, "flows")
         events = count = 0
@@ -94,12 +88,11 @@ def case_figures(trial: Trial) -> None:
             near(value(flow, "event_bandwidth"), flow["size"] / value(flow, "copy_time"), "rate of the median copy",
                  part=1e-5)
             events += value(flow, "event_bandwidth")
-            rates = raw[index, flow["worker"]]
-            count += len(rates)
-            slowness = statistics.fmean(1 / rate for rate in rates)
+            rates = figure(flow, "bandwidth")["summary"]
+            count += rates["n"]
             # Between two samples time passes that counts.
-            near(value(flow, "bandwidth"), 1 / slowness, "all bytes over all their time", part=0.02)
-            true(value(flow, "bandwidth") < 1.0001 / slowness, "no faster than its samples")
+            near(value(flow, "bandwidth"), rates["mean"], "all bytes over all their time", part=0.02)
+            true(value(flow, "bandwidth") < 1.0001 * rates["mean"], "no faster than its samples")
         near(value(point, "event_bandwidth_sum"), events, "by the GPUs' clocks", part=1e-6)
         equal(sum(point["distribution"]["counts"]), count, "samples in the distribution")
         true(0 < value(point, "copies_overlap") <= 1, "overlap")
@@ -184,9 +177,8 @@ def case_wrong_data(trial: Trial) -> None:
     gpus = Gpus(trial)
     for words in (["--measure", "copies", "--direction", "h2d"], ["--measure", "copies", "--direction", "d2h"],
                   ["--measure", "chase", "--chase-size", "64KiB"], ["--measure", "peer"]):
-        run = gpus.run(*words, "--size", "1", "--samples", "samples", CORRUPT=1)
+        run = gpus.run(*words, "--size", "1", CORRUPT=1)
         run.ends_with(70).says_once("^numatlas: error: .*(the copy is wrong from byte|the chase of the GPU ended)")
-        equal(samples(trial.folder / "samples"), {}, "samples")
         for point, flow in flows(gpus.points()):
             equal((point["status"], point["distribution"]["counts"]), ("failed", []), point["name"])
             true(flow["wrong"]["message"], "what is wrong")

@@ -466,7 +466,7 @@ Benchmark make() {
             "srun --ntasks-per-node 8 -c 16 numatlas stream --threads 16 --check --retest"}},
       .less_memory_hint = "use fewer --elements or a smaller --size, or fewer ranks or --threads",
       .without_options = {"--serial", "--precision", "--time", "--seed", "--verify", "--stats",
-                          "--process-memory", "--skip-too-large"},
+                          "--skip-too-large"},
       .shown_options = {"--strict", "--openmetrics"},
       .one_kind_of_pages = true,
       .size_option = "--elements",

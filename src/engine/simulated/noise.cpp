@@ -94,7 +94,7 @@ Expected<std::vector<NoiseSetting>> settings_named(NoiseSpec& spec, std::string_
     return std::vector<NoiseSetting>{{"share", &delays.share}, {"by", &delays.by}};
   }
   return fail(ErrorKind::usage, fmt::format("'{}' is not one of ar1, telegraph, drift, spikes, "
-                                            "delays, lognormal, launch, seed",
+                                            "delays, lognormal, launch, rest, seed",
                                             name));
 }
 
@@ -110,6 +110,7 @@ Expected<void> add_component(NoiseSpec& spec, std::string_view name, std::string
 Expected<void> add_value(NoiseSpec& spec, std::string_view name, std::string_view text) {
   if (name == "lognormal") return set({"lognormal", &spec.samples}, text);
   if (name == "launch") return set({"launch", &spec.launch}, text);
+  if (name == "rest") return set({"rest", &spec.rest}, text);
   if (name != "seed") return add_component(spec, name, "");
   const auto seed = parse_whole<std::uint64_t>(std::string(text), 0, ~std::uint64_t{0}, "seed");
   if (!seed) return fail(seed.error());

@@ -51,13 +51,14 @@ struct NoiseSpec {
   std::optional<DriftNoise> drift;
   std::optional<SpikeNoise> spikes;
   std::optional<DelayNoise> delays;
-  double launch = 0;  ///< standard deviation of a factor for the whole run
+  double launch = 0;    ///< standard deviation of a factor for the whole run
+  Nanoseconds rest{0};  ///< between a visit and the next
   std::uint64_t seed = 1;
 };
 
 /// Of "ar1:tau=50ms,sd=5%;telegraph:low=0.6,dwell=2s;drift:by=5%,over=10s;
-/// spikes:every=1s,last=5ms,low=0.1;delays:share=0.1%,by=1us;lognormal=5%;launch=1%;seed=7", in any
-/// order.
+/// spikes:every=1s,last=5ms,low=0.1;delays:share=0.1%,by=1us;lognormal=5%;launch=1%;rest=850ms;seed=7",
+/// in any order.
 Expected<NoiseSpec> parse_noise(std::string_view text);
 
 /// One course of the speed, 1 being full speed. The same specification gives the same course,

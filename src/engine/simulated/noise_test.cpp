@@ -22,7 +22,8 @@ NoiseSpec noise(const std::string& text) {
 TEST(Noise, EverySettingIsRead) {
   const NoiseSpec spec = noise(
       "ar1:tau=50ms,sd=5%;telegraph:low=0.6,dwell=2s;drift:by=4%,over=10s;"
-      "spikes:every=1s,last=5ms,low=0.1;delays:share=0.1%,by=1us;lognormal=3%;launch=1%;seed=7");
+      "spikes:every=1s,last=5ms,low=0.1;delays:share=0.1%,by=1us;lognormal=3%;launch=1%;rest=20ms;"
+      "seed=7");
   ASSERT_TRUE(spec.ar1 && spec.telegraph && spec.drift && spec.spikes && spec.delays);
   EXPECT_DOUBLE_EQ(spec.delays->share, 0.001);
   EXPECT_EQ(spec.delays->by, Nanoseconds(1'000));
@@ -34,6 +35,7 @@ TEST(Noise, EverySettingIsRead) {
   EXPECT_EQ(spec.spikes->last, Nanoseconds(5'000'000));
   EXPECT_DOUBLE_EQ(spec.samples, 0.03);
   EXPECT_DOUBLE_EQ(spec.launch, 0.01);
+  EXPECT_EQ(spec.rest, Nanoseconds{20'000'000});
   EXPECT_EQ(spec.seed, 7U);
 }
 

@@ -157,7 +157,7 @@ Expected<void> NullEngine::go_on_after(const std::vector<Trace>& traces) {
   std::int64_t end = timeline_.now_ns();
   for (const Trace& trace : traces) end = std::max(end, trace.together_end_ns);
   const auto last = TRY(comm_.largest(static_cast<std::uint64_t>(end)));
-  timeline_.sleep_until(static_cast<std::int64_t>(last));
+  timeline_.sleep_until(static_cast<std::int64_t>(last) + noise_->rest.count());
   return {};
 }
 
