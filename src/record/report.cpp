@@ -35,8 +35,8 @@ bool is_null_engine(const std::string& engine) { return engine.starts_with("null
 
 std::string options_text(const RunHead& run) {
   // What is written, and how it is shown.
-  constexpr std::array<std::string_view, 8> with_value{
-      "--json", "--csv", "--format", "--dat", "--output", "-o", "--openmetrics", "--label"};
+  constexpr std::array<std::string_view, 7> with_value{"--json",   "--csv", "--format", "--dat",
+                                                       "--output", "-o",    "--label"};
   constexpr std::array<std::string_view, 5> flags{"-q", "--quiet", "--samples", "--stats",
                                                   "--no-fail"};
   std::vector<std::string> words;

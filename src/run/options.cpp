@@ -42,9 +42,7 @@ Expected<Nanoseconds> parse_time(const std::string& text) {
 }  // namespace
 
 std::vector<OutputFile> output_files(const RunOptions& options) {
-  return {{"--csv", options.csv_file},
-          {"--json", options.json_file},
-          {"--openmetrics", options.openmetrics_file}};
+  return {{"--csv", options.csv_file}, {"--json", options.json_file}};
 }
 
 Expected<std::vector<int>> parse_counts(const std::string& text, int most,
@@ -76,8 +74,7 @@ Expected<bool> is_alone(const std::string& machine, bool null_engine, bool only_
 CLI::Option* add_label_option(CLI::App& app,
                               std::vector<std::pair<std::string, std::string>>& labels) {
   return add_parsed(app, "--label", labels, "", "NAME=VALUE,...",
-                    "labels for each series of --format openmetrics and --openmetrics, such as "
-                    "rack=3,site=north",
+                    "labels for each series of OpenMetrics, such as rack=3,site=north",
                     parse_labels);
 }
 
@@ -243,9 +240,6 @@ void CommonOptions::add_output(CLI::App& app) {
   output(add_value(app, "--json", options_.json_file, "FILE",
                    "also write the whole result as JSON\n"
                    "It has figures with intervals, the environment and the observed placement"));
-  output(rare(add_value(app, "--openmetrics", options_.openmetrics_file, "FILE",
-                        "also write the figures for Prometheus' node exporter\n"
-                        "Its textfile collector reads this file")));
   output(rare(add_label_option(app, options_.style.labels)));
   output(
       app.add_flag("--stats", options_.style.stats,

@@ -60,7 +60,7 @@ struct RunOptions {
   Verify verify = Verify::proof;
   std::string format = "table";  ///< of standard output (report/reporter.h)
   TextStyle style;               ///< of tables
-  std::string csv_file, json_file, openmetrics_file;
+  std::string csv_file, json_file;
   std::string machine;  ///< recorded machine; "" for the live one
   std::string mpi = "auto";
   bool null_engine = false;

@@ -138,7 +138,6 @@ Expected<void> Run::save(bool last) {
 std::string Run::text_of(const std::string& option) {
   if (option == "--csv") return benchmark_.csv_file(report(), options_);
   if (option == "--json") return text_in("json", report());
-  if (option == "--openmetrics") return text_in("openmetrics", report(), options_.style);
   return std::ranges::find(own_files_, option, &OwnFile::option)->text(report());
 }
 

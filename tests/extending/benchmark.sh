@@ -18,9 +18,10 @@ has 'its completion' 'strides' "$program" completion bash
 has 'its plan' 'stride 4096' "$program" strides --size 64 --dry-run "${null[@]}"
 has "the survey's plan" 'strides' "$program" survey --dry-run -o "$folder/survey" "${null[@]}"
 has 'its table' '^Pointer-chase latency by stride \(ns\)$' "$program" strides --size 64 -q "${null[@]}" \
-  --json "$folder/one.json" --openmetrics "$folder/one.prom"
+  --json "$folder/one.json"
 has 'its CSV' ',latency,s,' "$program" strides --size 64 -q --format csv "${null[@]}"
-has 'its metrics' '^numatlas_latency_seconds\{command="strides"' cat "$folder/one.prom"
+has 'its metrics' '^numatlas_latency_seconds\{command="strides"' "$program" strides --size 64 -q --format openmetrics \
+  "${null[@]}"
 has 'a comparison' 'strides' "$program" compare --no-fail "$folder/one.json" "$folder/one.json"
 has "the survey's summary" '^Strides +widest [0-9.]+ times' "$program" survey -q --no-report --only strides \
   -o "$folder/survey" "${null[@]}"

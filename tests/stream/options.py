@@ -46,7 +46,7 @@ REFUSED: tuple[tuple[tuple[object, ...], int, str], ...] = (
     (("--csv", "/nowhere/report.csv"), 6, "--csv: /nowhere/report.csv: open: "),
     (("--dat", "/nowhere"), 6, "--dat: /nowhere/memory_results: open: "),
     (("--dat", "/etc/passwd"), 6, "--dat: /etc/passwd/memory_results: open: Not a directory"),
-    (("--openmetrics", "/nowhere/x.prom"), 6, "--openmetrics: /nowhere/x.prom: open: "),
+    (("--openmetrics", "x.prom"), 2, "stream: unknown option '--openmetrics'"),
     (("--time", "5s"), 2, "stream: unknown option '--time'"),
     (("--nonsense",), 2, "stream: unknown option '--nonsense'"),
     (("extra",), 2, "stream: unknown argument 'extra'"),

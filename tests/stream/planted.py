@@ -22,7 +22,7 @@ def run_once(t: Trial, factor: float = FACTOR, words: tuple[object, ...] = WORDS
     environment = {"NUMATLAS_TEST_HOSTS": HOSTS}
     if factor > 1:
         environment["NUMATLAS_TEST_SLOW_HOST"] = f"{PLANTED}:{factor}"
-    run = t.stream(ranks, *words, "--check", "--json", "report.json", "--openmetrics", "report.prom", *more, **environment)
+    run = t.stream(ranks, *words, "--check", "--json", "report.json", *more, **environment)
     run.ends_with(0, 1)
     return run, t.report()
 
@@ -49,7 +49,7 @@ def case_planted(t: Trial) -> None:
         true(PLANTED in names and len(names) > len(report["slow"]), f"hosts of the second run: {names}")
         equal(set(re.findall(r"^(\S+) +(?:slow|cleared) +stream ", run.out, re.MULTILINE)), set(report["slow"]),
               "slow hosts that are told")
-        from_file = t.run(1, t.numatlas, "check", *SURE, "report.json").ends_with(1)
+        from_file = t.run(1, t.numatlas, "check", *SURE, "--openmetrics", "report.prom", "report.json").ends_with(1)
         said = set(re.findall(r"^(\S+) +slow +stream ", from_file.out, re.MULTILINE))
         equal(said, set(named), "hosts that check names")
         metrics = {labels["host"]: value for labels, value in

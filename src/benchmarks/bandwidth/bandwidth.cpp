@@ -391,7 +391,7 @@ Benchmark make() {
           "1 and OMP_NUM_THREADS, or 1 and one per CPU; with --kernels or --size not 1 as well; "
           "one "
           "under a launcher",
-      .shown_options = {"--strict", "--openmetrics"},
+      .shown_options = {"--strict"},
       .is_of_memory = true,
       .add_options = with(add_options),
       .parse_options = with(parse),

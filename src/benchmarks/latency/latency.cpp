@@ -508,7 +508,7 @@ Benchmark make() {
                     "numatlas latency --chains 1-32"}},
       .usual_cpus = "one CPU",
       .usual_threads = "OMP_NUM_THREADS, or one",
-      .shown_options = {"--strict", "--openmetrics"},
+      .shown_options = {"--strict"},
       .is_of_memory = true,
       .add_options = with(add_options),
       .parse_options = with(parse),

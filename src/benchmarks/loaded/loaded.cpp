@@ -536,7 +536,7 @@ Benchmark make() {
                    {"The memory of CXL node 2 under three reads to a write",
                     "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}},
       .refused_options = {"--memory", "--serial", "--csv"},
-      .shown_options = {"--strict", "--openmetrics"},
+      .shown_options = {"--strict"},
       .time = {"10s", true},
       .time_parts = {0.2},  // two of eleven points a curve
       .refines_first_values = true,

@@ -430,7 +430,7 @@ Benchmark make() {
                    {"Only the latencies, also as multiples of the local one",
                     "numatlas matrix --only latency --relative"}},
       .refused_options = {"--memory", "--serial", "--csv"},
-      .shown_options = {"--strict", "--openmetrics"},
+      .shown_options = {"--strict"},
       .time = {"10s", true},
       .by_host = true,
       .is_of_memory = true,

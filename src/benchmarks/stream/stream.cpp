@@ -467,7 +467,7 @@ Benchmark make() {
       .less_memory_hint = "use fewer --elements or a smaller --size, or fewer ranks or --threads",
       .without_options = {"--serial", "--precision", "--time", "--seed", "--verify", "--stats",
                           "--skip-too-large"},
-      .shown_options = {"--strict", "--openmetrics"},
+      .shown_options = {"--strict"},
       .one_kind_of_pages = true,
       .size_option = "--elements",
       .add_options = with(add_options),

@@ -112,7 +112,7 @@ TEST(OpenMetrics, RunsInOneFolderHaveNoSeriesInCommon) {
     for (const std::string& series : its) EXPECT_FALSE(mine.contains(series)) << series;
   }
   RunReport again = one;
-  again.arguments = {"latency", "-q", "--size", "1,2", "--json", "a.json", "--openmetrics=b.prom"};
+  again.arguments = {"latency", "-q", "--size", "1,2", "--json", "a.json", "--csv=b.csv"};
   EXPECT_EQ(series_of(report_openmetrics(again)), mine) << "where it is written is no other run";
 }
 
