@@ -26,6 +26,6 @@ else
 fi
 
 echo "The plan for seven ranks on each of two nodes of a recorded machine with four:"
-cp "$root/tests/topologies/epyc-7a53.xml" .
-show ./numatlas latency --machine epyc-7a53.xml --cpus 1-7,17-23 \
+cp "$root/tests/topologies/epyc-7a53.json" .
+show ./numatlas latency --machine epyc-7a53.json --cpus 1-7,17-23 \
   --memory each:0,0,0,0,0,0,0,1,1,1,1,1,1,1 --size 1-2048 --dry-run

@@ -191,8 +191,8 @@ TEST(Candidates, OfEveryAxisThatWasAskedForAreThereOrTheReasonIs) {
 TEST(Candidates, OfAnyMachineAndAxisAreThereOrTheReasonIs) {
   for (const char* name :
        {"cpus-without-memory.xml", "cpuset-across-nodes.json", "cxl-two-sockets.xml",
-        "grace-gpu-memory.json", "guest-cxl.json", "guest-pmem.json", "knl-flat.xml",
-        "nps4-two-sockets.xml", "small-limit.json", "snc-two-sockets.xml"})
+        "grace-gpu-memory.json", "guest-cxl.json", "guest-pmem.json", "knl-flat.json",
+        "nps4-two-sockets.json", "small-limit.json", "snc-two-sockets.json"})
     for (const Axis axis : {Axis::memory, Axis::weights, Axis::pages, Axis::cpus, Axis::threads})
       for (const int threads : {1, 1000}) {
         const auto all = proposed(recorded(name), traits(threads, Bytes{gib}), axis);

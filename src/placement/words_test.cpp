@@ -184,7 +184,7 @@ TEST(PlacementWords, AnAtlasOfAnotherMachineIsTold) {
 
 TEST(PlacementWords, FastestWithoutMeasurementFollowsFirmwareOrKind) {
   // HBM before DRAM; where all is DRAM the nearest to the CPUs.
-  const Machine knl = machine("knl-flat.xml");
+  const Machine knl = machine("knl-flat.json");
   Machine named = knl;
   for (NumaNode& node : named.nodes)
     if (node.kind.empty()) node.kind = "dram";

@@ -106,18 +106,18 @@ TEST(Room, DefaultSizesOfAPlanAreOneSizeWhereNodesAreAlike) {
   const auto sizes = [&](const char* command, const char* machine) {
     return sizes_of(testing::sure_plan(command, {}, topologies + machine));
   };
-  EXPECT_EQ(sizes("copy", "knl-flat.xml"), Sizes{16}) << "512 regions in 16 GiB";
-  EXPECT_EQ(sizes("weights", "knl-flat.xml"), Sizes{32});
+  EXPECT_EQ(sizes("copy", "knl-flat.json"), Sizes{16}) << "512 regions in 16 GiB";
+  EXPECT_EQ(sizes("weights", "knl-flat.json"), Sizes{32});
   EXPECT_EQ(sizes("copy", "guest-four-nodes.json"), Sizes{16});
   EXPECT_EQ(sizes("weights", "guest-four-nodes.json"), Sizes{8});
   EXPECT_EQ(sizes("touch", "guest-four-nodes.json"), Sizes{16});
   EXPECT_EQ(sizes("bandwidth", "guest-four-nodes.json"), (Sizes{32, 64})) << "all CPUs, one";
   EXPECT_EQ(*sizes("latency", "guest-four-nodes.json").rbegin(), 64U);
-  EXPECT_EQ(*sizes("latency", "epyc-7a53.xml").rbegin(), 256U);
-  EXPECT_EQ(sizes("bandwidth", "epyc-7a53.xml"), (Sizes{16, 128}));
-  EXPECT_EQ(sizes("copy", "epyc-7a53.xml"), Sizes{16}) << "256 MiB of caches, 64 cores";
+  EXPECT_EQ(*sizes("latency", "epyc-7a53.json").rbegin(), 256U);
+  EXPECT_EQ(sizes("bandwidth", "epyc-7a53.json"), (Sizes{16, 128}));
+  EXPECT_EQ(sizes("copy", "epyc-7a53.json"), Sizes{16}) << "256 MiB of caches, 64 cores";
   for (const char* command : {"weights", "touch"})
-    EXPECT_EQ(sizes(command, "epyc-7a53.xml"), Sizes{256});
+    EXPECT_EQ(sizes(command, "epyc-7a53.json"), Sizes{256});
   for (const char* command : {"bandwidth", "copy", "latency", "weights", "touch"}) {
     EXPECT_EQ(sizes_of(testing::sure_plan(command, {"--size", "4096"},
                                           topologies + "guest-four-nodes.json")),

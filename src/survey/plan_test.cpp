@@ -73,7 +73,7 @@ TEST(SurveyPlan, MemorySideCachesWithinTheTime) {
 }
 
 TEST(SurveyPlan, AThousandCpusArePlannedWithinTheTime) {
-  const auto items = planned({}, recorded + "eight-sockets-1024-cpus.xml");
+  const auto items = planned({}, "package:8 [numa(memory=512GiB)] l3:8(size=32MiB) core:8 pu:2");
   ASSERT_TRUE(items) << full_text(items.error());
   double least = 0;
   for (const SurveyItem& item : *items) {
@@ -87,9 +87,9 @@ TEST(SurveyPlan, MoreTimeLeavesLessOut) {
   SurveyOptions options;
   options.only = {"matrix"};
   options.time = std::chrono::seconds(1);
-  const auto little = planned(options, recorded + "nps4-two-sockets.xml");
+  const auto little = planned(options, recorded + "nps4-two-sockets.json");
   options.time = std::chrono::hours(1);
-  const auto much = planned(options, recorded + "nps4-two-sockets.xml");
+  const auto much = planned(options, recorded + "nps4-two-sockets.json");
   ASSERT_TRUE(little && much);
   EXPECT_LT(little->front().least_time, much->front().least_time);
   EXPECT_NE(little->front().left_out, "");
@@ -98,7 +98,7 @@ TEST(SurveyPlan, MoreTimeLeavesLessOut) {
 
 TEST(SurveyPlan, EveryWayCanBePlanned) {
   for (const char* file :
-       {"guest-four-nodes.json", "cxl-tiers.json", "knl-flat.xml", "cpus-without-memory.xml",
+       {"guest-four-nodes.json", "cxl-tiers.json", "knl-flat.json", "cpus-without-memory.xml",
         "two-sockets-four-gpus.json", "grace-gpu-memory.json", "cpuset-across-nodes.json"}) {
     const auto machine = read_recorded_machine(recorded + file);
     ASSERT_TRUE(machine) << file;

@@ -84,7 +84,7 @@ refused 3 'no-matrix.json: has no latency or bandwidth from CPUs of a node' hwlo
 refused 3 'tiers.json: has no topology.xml of hwloc beside it' hwloc $tiers
 refused 2 'is a snapshot' hwloc $tiers --machine tests/topologies/guest-tiers.json
 refused 2 '--standard: does not apply' published $tiers --standard
-refused 2 '--machine: does not apply' published $tiers --machine tests/topologies/knl-flat.xml
+refused 2 '--machine: does not apply' published $tiers --machine tests/topologies/knl-flat.json
 refused 2 'no NUMA node|has not all of the CPUs|no CPUs' hwloc $tiers --machine 'numa:2 core:1 pu:1'
 refused 6 '--output' published $tiers -o "$folder/none/file.csv"
 refused 3 'no GPU' gpu-nodes $tiers

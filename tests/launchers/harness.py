@@ -23,7 +23,7 @@ from results import whole  # noqa: E402
 SOURCE = HERE.parents[1]
 WRAPPER = SOURCE / "scripts/orchestrator/wrapper_numa.sh"
 #: 64 cores, 128 CPUs and four NUMA nodes: a machine on which the placements of ranks differ.
-RECORDED = SOURCE / "tests/topologies/epyc-7a53.xml"
+RECORDED = SOURCE / "tests/topologies/epyc-7a53.json"
 #: In the environment of all that is started here, so that what is left over can be found.
 MARK = "NUMATLAS_LAUNCHERS_RUN"
 #: Far above what any run takes (a second or two), for a machine that is busy with other things.

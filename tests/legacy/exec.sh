@@ -5,7 +5,7 @@ case=$1 bin=$2 source=$3
 # shellcheck source=tests/legacy/checks.sh
 . "$source/tests/legacy/checks.sh"
 cd "$folder" || exit 1
-machine=$source/tests/topologies/epyc-7a53.xml
+machine=$source/tests/topologies/epyc-7a53.json
 plan() { run "$bin/numatlas" exec --machine "$machine" --dry-run "$@" -- prog; }
 
 case $case in

@@ -15,7 +15,7 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 ln -s "$bin/numa_mem_bench" "$bin/numa_allocator" "$source/scripts" .
-export NUMATLAS_ENGINE=null NUMATLAS_TEST_MACHINE=$source/tests/topologies/epyc-7a53.xml
+export NUMATLAS_ENGINE=null NUMATLAS_TEST_MACHINE=$source/tests/topologies/epyc-7a53.json
 
 launch() { # RANKS COMMAND...; the limit is far above what any case takes
   timeout -k 5 60 "${launcher[@]}" -n "$@" 2>stderr || {

@@ -11,7 +11,7 @@ export NUMATLAS=$bin/numatlas
 cd "$folder" || exit 1
 
 on_machine() { export NUMATLAS_ENGINE=null NUMATLAS_TEST_MACHINE=$1; }
-four_nodes() { on_machine "$source/tests/topologies/epyc-7a53.xml"; }
+four_nodes() { on_machine "$source/tests/topologies/epyc-7a53.json"; }
 open_mpi() { # RANK LOCAL_RANK SIZE LOCAL_SIZE
   export OMPI_COMM_WORLD_RANK=$1 OMPI_COMM_WORLD_LOCAL_RANK=$2
   export OMPI_COMM_WORLD_SIZE=$3 OMPI_COMM_WORLD_LOCAL_SIZE=$4

@@ -195,7 +195,7 @@ TEST(WeightsSurvey, ANodesMemoryAgainstTheNearestWithoutCpus) {
 }
 
 TEST(WeightsSurvey, NodesWithCpusByTheirOwnCpus) {
-  EXPECT_THAT(survey_ways(recorded("nps4-two-sockets.xml")),
+  EXPECT_THAT(survey_ways(recorded("nps4-two-sockets.json")),
               ElementsAre("all by all", "0,7 by 0-15,112-143,240-255", "0,7 by 0-3,112-115"));
   EXPECT_THAT(survey_ways(recorded("guest-four-nodes.json")),
               ElementsAre("all by all", "0,3 by 0-1,6-7"));
