@@ -13,7 +13,7 @@ packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl help2man)
 packages_guests=(munge slurm-client slurmctld slurmd busybox-static kmod zstd ndctl daxctl e2fsprogs libpmem1
   libmemkind0)
 packages_ci=(chromium clang lld libomp-dev)
-packages_nightly=(firefox-esr prometheus prometheus-node-exporter libamdhip64-5)
+packages_nightly=(prometheus prometheus-node-exporter libamdhip64-5)
 # The same for the two other package managers that are common on clusters, as a hint only.
 packages_hint_dnf='gcc-c++ cmake ninja-build make pkgconf-pkg-config fmt-devel json-devel
   cli11-devel expected-devel hwloc-devel google-highway-devel tomlplusplus-devel
@@ -179,9 +179,8 @@ compile_jobs() {
 # show_progress LOG START: how much of a build is done, for as long as it runs: a percentage on a terminal, a line
 # every half minute elsewhere. Ninja's log says [DONE/ALL]. That all is done, build_preset says at its end.
 progress=false
-progress_pause=30
 show_progress() {
-  local log=$1 start=$2 pause=$progress_pause step percent
+  local log=$1 start=$2 pause=30 step percent
   if [[ -t 2 ]]; then pause=1; fi
   while sleep "$pause"; do
     step=$(sed -n 's|^\[\([0-9]*/[0-9]*\)\].*|\1|p' "$log" 2>/dev/null | tail -n 1)
