@@ -81,7 +81,7 @@ std::string read_all(int file) {
   std::string text;
   char part[4096];
   while (true) {
-    const ssize_t got = read(file, part, sizeof part);
+    const ssize_t got = ::read(file, part, sizeof part);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
     text.append(part, static_cast<std::size_t>(got));
@@ -90,7 +90,7 @@ std::string read_all(int file) {
 
 /// As much as a pipe takes at once.
 void write_all(int file, std::string_view text) {
-  while (write(file, text.data(), text.size()) < 0 && errno == EINTR) continue;
+  while (::write(file, text.data(), text.size()) < 0 && errno == EINTR) continue;
 }
 
 Error error_from(const std::string& text) {
@@ -223,13 +223,13 @@ class Child {
  private:
   Expected<void> open_files() {
     if (request_.input) {
-      input_ = Descriptor(open(request_.input->c_str(), O_RDONLY | O_CLOEXEC));
+      input_ = Descriptor(::open(request_.input->c_str(), O_RDONLY | O_CLOEXEC));
       if (!input_.is_open())
         return fail_about(file_error_kind(errno), *request_.input, errno_text(errno));
     }
     const ProgramOutput where = request_.output;
     if (where == ProgramOutput::errors_kept)
-      nowhere_ = Descriptor(open("/dev/null", O_WRONLY | O_CLOEXEC));
+      nowhere_ = Descriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
     if (where != ProgramOutput::kept && where != ProgramOutput::errors_kept) return {};
     // Not a file: a program that opens /dev/stderr anew would empty it.
     if (!kept_.open()) return no_process("pipe");
@@ -278,7 +278,7 @@ class Child {
   void take_output() {
     std::array<char, 1U << 16U> part;
     while (true) {
-      const ssize_t got = read(kept_.read.number(), part.data(), part.size());
+      const ssize_t got = ::read(kept_.read.number(), part.data(), part.size());
       if (got < 0 && errno == EINTR) continue;
       if (got == 0) kept_.read.close();  // all that could write has ended
       if (got <= 0) break;

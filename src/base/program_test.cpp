@@ -19,7 +19,7 @@
 namespace numatlas {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 ProgramRequest shell(const std::string& line) {
   ProgramRequest request;
@@ -117,7 +117,7 @@ TEST(Program, WhatItLeavesBehindIsEnded) {
 }
 
 TEST(Program, SessionsThatItLeavesBehindAreEndedToo) {
-  const std::string file = testing::TempDir() + "numatlas-program-session";
+  const std::string file = ::testing::TempDir() + "numatlas-program-session";
   const auto run = run_program(shell("setsid sleep 101 & echo $! >" + file + "; exit 0"));
   ASSERT_TRUE(run);
   EXPECT_TRUE(run->left_processes);
@@ -140,7 +140,7 @@ TEST(Program, OfALotOfOutputTheEndIsKept) {
   const auto run = run_program(request);
   ASSERT_TRUE(run && run->good());
   EXPECT_LE(run->output.size(), std::size_t{33} << 20U);
-  EXPECT_THAT(run->output, testing::EndsWith("last\n"));
+  EXPECT_THAT(run->output, ::testing::EndsWith("last\n"));
 }
 
 TEST(Program, TimeBeginsWithTheProgramWhenThisProcessIsScheduledLater) {
@@ -171,7 +171,7 @@ TEST(Program, IsSuspendedWithThisProcessAndSaysSo) {
 }
 
 TEST(Program, ReadsTheSameInputEachTime) {
-  const std::string file = testing::TempDir() + "numatlas-program-input";
+  const std::string file = ::testing::TempDir() + "numatlas-program-input";
   std::ofstream(file) << "words\n";
   ProgramRequest request = shell("cat");
   EXPECT_EQ(run_program(request)->output, "");

