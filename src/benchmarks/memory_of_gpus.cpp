@@ -215,7 +215,7 @@ View bandwidth_view(const CaseGroup& group) {
                   "counts twice; {}: half of the 95 % interval",
                   plus_minus()),
       "of peak: of the rate of the memory's bus (width times clock); grid: blocks x threads of a "
-      "launch, the fastest of those tried"};
+      "launch"};
   view.cells = {label_column("GPU", "gpus"),
                 label_column("kernel", "kernel"),
                 label_column("size", "size"),

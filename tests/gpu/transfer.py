@@ -264,13 +264,6 @@ def case_own_memory_wrong(trial: Trial) -> None:
     gpus.run(*SMALL["latency"], command="latency", driver="fake_minimal").ends_with(3)
 
 
-def case_lazy(trial: Trial) -> None:
-    """What the launches that choose a grid have written must not pass for what is measured."""
-    for kernel in ("copy", "triad"):
-        run = Gpus(trial).run("--on", "gpu:0", "--kernels", kernel, "--size", "16MiB", "--visits", "1", command="bandwidth", LAZY=1)
-        run.ends_with(70).says_once(f"the GPU's {kernel} is wrong from byte 0 on")
-
-
 def case_drivers(trial: Trial) -> None:
     """What is there, and is no driver."""
     gpus = Gpus(trial)
