@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "audit/claim.h"
-#include "survey/plan.h"
 
 namespace numatlas {
 
@@ -39,9 +38,8 @@ std::vector<const Fact*> AuditInput::all(const std::string& key) const {
 }
 
 const RunReport* AuditInput::report_of(const std::string& benchmark) const {
-  const auto found = std::ranges::find_if(reports, [&](const RunReport& report) {
-    return name_in_survey(report.command, report.arguments) == benchmark;
-  });
+  const auto found = std::ranges::find(
+      reports, benchmark, [](const RunReport& report) { return name_in_survey(report); });
   return found == reports.end() ? nullptr : &*found;
 }
 

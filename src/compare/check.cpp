@@ -158,7 +158,7 @@ class CommandCheck {
   }
 
   const std::optional<TwoGroups>& groups() const { return groups_; }
-  const std::string& command() const { return runs_.begin()->second.back().run->command; }
+  std::string command() const { return name_in_survey(*runs_.begin()->second.back().run); }
 
   /// Hosts of other commands that have no result of this one, though enough have to be compared.
   std::vector<std::string> missing_hosts() const {
@@ -429,7 +429,7 @@ Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule
   checked.rule = rule;
   std::map<std::pair<std::string, bool>, std::vector<const StoredRun*>> commands;
   for (const StoredRun& run : runs)
-    commands[{run.command, is_null_engine(run.engine)}].push_back(&run);
+    commands[{name_in_survey(run), is_null_engine(run.engine)}].push_back(&run);
   std::map<std::string, CheckedHost> hosts;
   std::vector<const StoredRun*> newest;
   std::vector<CommandCheck> checks;

@@ -117,8 +117,8 @@ Facts facts_of(const StoredRun& run) {
   add_fact(facts, "instruction set", run.isa);
   add_fact(facts, "MPI", run.comm);
   const std::string options = options_text(run);
-  add_fact(facts, "options of " + run.command, options.empty() ? "none" : options);
-  add_fact(facts, "workers' CPUs of " + run.command,
+  add_fact(facts, "options of " + name_in_survey(run), options.empty() ? "none" : options);
+  add_fact(facts, "workers' CPUs of " + name_in_survey(run),
            fmt::format("{}", fmt::join(run.worker_cpus, " ")));
   return facts;
 }
@@ -202,7 +202,7 @@ std::vector<Difference> use_differences(const StoredRun& base, const StoredRun& 
     }
     auto& its = by_host.emplace_back();
     if (disturbed)
-      its.push_back({"other processes during " + base.command, "", texts[0], texts[1],
+      its.push_back({"other processes during " + name_in_survey(base), "", texts[0], texts[1],
                      "they may explain differences between the figures"});
   }
   return merged(by_host, base.hosts);
@@ -218,7 +218,7 @@ std::vector<Difference> differences_of(const StoredFile& base, const StoredFile&
   std::vector<std::string> names;
   for (const StoredRun& one : base.runs) {
     const auto other = std::ranges::find_if(now.runs, [&](const StoredRun& run) {
-      return run.command == one.command && (!by_host || run.hosts == one.hosts);
+      return name_in_survey(run) == name_in_survey(one) && (!by_host || run.hosts == one.hosts);
     });
     if (other == now.runs.end()) continue;
     auto found = machine_differences(one, *other);

@@ -33,6 +33,13 @@ int host_of(const RunReport& report, const FlowResult& flow) {
 
 bool is_null_engine(const std::string& engine) { return engine.starts_with("null"); }
 
+std::string name_in_survey(const RunHead& run) {
+  const auto on = std::ranges::find(run.arguments, "--on");
+  const bool by_gpus =
+      on != run.arguments.end() && on + 1 != run.arguments.end() && *(on + 1) != "cpus";
+  return by_gpus ? run.command + "-gpus" : run.command;
+}
+
 std::string options_text(const RunHead& run) {
   // What is written, and how it is shown.
   constexpr std::array<std::string_view, 7> with_value{"--json",   "--csv", "--format", "--dat",

@@ -227,6 +227,8 @@ struct RunHead {
   std::string doubt;  ///< the gravest one, in words; "" where it is trusted
 };
 
+/// What a survey calls it: its command, of one by GPUs (--on) "bandwidth-gpus".
+std::string name_in_survey(const RunHead& run);
 /// The words of its command line that change what is measured: "--size", "64", "--pages", "thp".
 std::string options_text(const RunHead& run);
 
@@ -255,9 +257,8 @@ inline constexpr const char* null_engine_note =
     "null engine: a scripted clock; nothing was measured";
 /// "the clocks of GPU 0 were held down (heat)": of each GPU of a case that was slowed in any visit.
 std::vector<std::string> slowed_gpus(const ScenarioResult& result);
-/// The series that a figure in that unit of a case goes with: that of the GPU for the flows of one
-/// GPU, of the CPUs for flows without GPUs; nullptr where there is none, and for copies between
-/// GPUs or that are each waited for.
+/// The series that a figure in that unit of a case goes with; nullptr where there is none, and for
+/// a case that GPUs ran.
 const PilotSeries* pilot_for(const ScenarioResult& result, Unit unit,
                              const std::vector<PilotSeries>& pilots);
 /// Index of the host that a flow ran on.

@@ -41,7 +41,7 @@ std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& 
   std::vector<SurveyItem> all;
   const auto add = [&](const Benchmark& benchmark, bool on_gpus) {
     SurveyPart part = on_gpus ? benchmark.survey_on_gpus(machine) : benchmark.survey(machine);
-    const std::string name = name_in_survey(benchmark.name, on_gpus);
+    const std::string name = benchmark.name + (on_gpus ? "-gpus" : "");
     if (part.worth <= 0 && part.reason.empty()) return;
     if (!options.only.empty() && !named(options.only, name)) return;
     if (named(options.without, name)) return;
@@ -118,14 +118,6 @@ std::string task_text(const std::string& command, const SurveyOptions& options,
   if (!options.without.empty())
     text += fmt::format(" --without {}", fmt::join(options.without, ","));
   return text + (options.dry_run ? " --dry-run" : "");
-}
-
-std::string name_in_survey(const std::string& benchmark, bool on_gpus) {
-  return on_gpus ? benchmark + "-gpus" : benchmark;
-}
-
-std::string name_in_survey(const std::string& command, const std::vector<std::string>& arguments) {
-  return name_in_survey(command, std::ranges::find(arguments, "--on") != arguments.end());
 }
 
 std::vector<std::string> names_of_survey() {

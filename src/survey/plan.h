@@ -29,13 +29,9 @@ struct SurveyOptions {
 std::string task_text(const std::string& command, const SurveyOptions& options,
                       const std::vector<std::string>& only);
 
-/// What a survey calls a run of a benchmark: "latency", by GPUs (--on) "latency-gpus".
-std::string name_in_survey(const std::string& benchmark, bool on_gpus);
-std::string name_in_survey(const std::string& command, const std::vector<std::string>& arguments);
-
 /// One benchmark of a survey.
 struct SurveyItem {
-  std::string name;  ///< name_in_survey
+  std::string name;  ///< name_in_survey of its report
   std::string benchmark;
   std::vector<std::string> words;  ///< as `numatlas BENCHMARK WORDS...` takes them
   double worth = 0;

@@ -48,10 +48,6 @@ Expected<void> make_folder(const std::string& folder) {
   return check_writable((fs::path(folder) / "survey.json").string(), "--output");
 }
 
-std::string name_of(const RunReport& report) {
-  return name_in_survey(report.command, report.arguments);
-}
-
 /// Benchmarks of the survey in the folder that this one does not run; none where it has no survey.
 std::vector<std::string> only_there(const fs::path& folder, const std::vector<SurveyItem>& items) {
   std::vector<std::string> names;
@@ -64,9 +60,11 @@ std::vector<std::string> only_there(const fs::path& folder, const std::vector<Su
   for (const nlohmann::json& report : earlier["results"]) {
     const auto found = report.find("command");
     if (found == report.end() || !found->is_string()) continue;
-    const auto words = report.value("arguments", nlohmann::json());
-    const bool on_gpus = std::find(words.begin(), words.end(), "--on") != words.end();
-    const std::string name = name_in_survey(found->get<std::string>(), on_gpus);
+    RunHead earlier;
+    earlier.command = found->get<std::string>();
+    for (const nlohmann::json& word : report.value("arguments", nlohmann::json()))
+      if (word.is_string()) earlier.arguments.push_back(word.get<std::string>());
+    const std::string name = name_in_survey(earlier);
     const bool mine = std::any_of(items.begin(), items.end(),
                                   [&](const SurveyItem& item) { return item.name == name; });
     if (!mine) add_once(names, name);
@@ -263,7 +261,7 @@ Expected<void> Survey::write_tables() {
         RunOptions whole = options;
         whole.style.all_notes = true;
         whole.style.color = false;  // a file is no terminal
-        if (wrote) wrote = write(name_of(report) + ".txt", benchmark.text(report, whole));
+        if (wrote) wrote = write(name_in_survey(report) + ".txt", benchmark.text(report, whole));
       });
   return wrote;
 }
@@ -345,7 +343,7 @@ std::vector<std::string> Survey::notes() const {
       notes.push_back(
           fmt::format("{0}: no figure for the summary (for example no size larger than the "
                       "caches); see {0}.txt",
-                      name_of(report)));
+                      name_in_survey(report)));
   }
   const std::string guest = guest_note({record_.machine});
   if (record_.options.null_engine)

@@ -248,7 +248,7 @@ SurveyPart survey_on_gpus(const Machine& machine) {
     return std::vector<std::string>{"--on", gpus, "--skip-too-large", "--kernels", kernels};
   };
   return on_gpus::survey_part(
-      machine, 1.5,
+      machine, 3,
       {{words("gpus", "read,write,copy,scale,add,triad")},
        {words("gpus", "read,copy,triad"), "kernels other than read, copy and triad"},
        {words("gpu:0", "read"), "GPUs other than 0; kernels other than read"}});

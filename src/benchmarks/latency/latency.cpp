@@ -312,7 +312,7 @@ SurveyPart survey_on_gpus(const Machine& machine) {
   const std::vector<std::string> all{"--on", "gpus", "--skip-too-large"};
   std::vector<std::string> few = all;
   few.insert(few.end(), {"--size", "64KiB,4MiB,1GiB"});
-  return on_gpus::survey_part(machine, 1.5,
+  return on_gpus::survey_part(machine, 3,
                               {{all},
                                {few, "all but three sizes"},
                                {{"--on", "gpu:0", "--skip-too-large", "--size", "1GiB"},
