@@ -1,5 +1,5 @@
-# What the steps of d16 and d128 share: the folder that the source systems' documents run in, a Slurm,
-# and functions that take from an output what must be the same each time.
+# What the steps of d16 share: the folder that the source systems' documents run in, a Slurm, and
+# functions that take from an output what must be the same each time.
 # shellcheck shell=bash
 export SLURM_CONF=/run/slurm/slurm.conf
 mkdir -p bench && cd bench || exit

@@ -107,7 +107,7 @@ class Boot:
             options += f" tree={repository}"
             tree = ["-fsdev", f"local,id=tree,path={repository},readonly=on,{plain_share}",
                     "-device", "virtio-9p-pci,fsdev=tree,mount_tag=tree"]
-        return [*self._qemu.command, "-accel", f"tcg,thread={machine.emulation}", "-machine", machine.machine,
+        return [*self._qemu.command, "-accel", "tcg,thread=single", "-machine", machine.machine,
                 "-cpu", machine.cpu, "-smp", machine.cpus, *node_arguments(machine),
                 "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
                 "-serial", "mon:stdio" if shell else f"file:{self._folder}/console.log",

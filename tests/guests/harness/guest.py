@@ -49,8 +49,6 @@ class Machine:
     distances: list[list[int]] = field(default_factory=list)
     # All first threads get their CPU numbers before the second threads, as on real servers.
     first_threads_first: bool = False
-    # `multi` is for many CPUs only: small guests run steadier and faster on one host thread.
-    emulation: str = "single"
     arguments: str = ""  # more arguments for QEMU; {share} is the folder shared with the guest
     files: dict[str, str] = field(default_factory=dict)  # files to make in {share} before the start: name -> size
 
@@ -91,7 +89,6 @@ class Guest:
     modules: list[str]
     needs: list[str]  # programs of this machine that the steps use; without them the guest is skipped
     limit: int  # seconds from the start to the end
-    in_all: bool  # part of `run all` and `run nightly`
     alone: bool  # booted when no other guest runs: its figures are judged
     nightly: list[str]  # kernels of `run nightly` only; `run all`, which CI runs, leaves them out
 
@@ -120,7 +117,6 @@ def load(path: Path) -> Guest:
         steps = [step for step in steps if not step.only_saved]
     if "limit" in table:
         table["limit"] += sum(step.timeout for step in steps if step.only_saved)
-    table.setdefault("in_all", True)
     table.setdefault("alone", False)
     table.setdefault("nightly", [])
     table.setdefault("modules", [])
