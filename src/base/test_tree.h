@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -29,15 +30,13 @@ class RecordedTree {
 
   const std::string& root() const { return root_; }
 
+  /// Nothing is written where a file is in the way of a folder.
   void file(const std::string& path, const std::string& content) const {
-    const std::filesystem::path full = root_ + path;
-    std::filesystem::create_directories(full.parent_path());
-    std::ofstream(full) << content << "\n";
+    std::ofstream(in_its_folder(path)) << content << "\n";
   }
   void link(const std::string& path, const std::string& target) const {
-    const std::filesystem::path full = root_ + path;
-    std::filesystem::create_directories(full.parent_path());
-    std::filesystem::create_symlink(target, full);
+    std::error_code exists;
+    std::filesystem::create_symlink(target, in_its_folder(path), exists);
   }
   /// CPUs 0 to count - 1, a core each, in packages of `per_package`.
   void cpus(int count, int per_package) const {
@@ -71,6 +70,13 @@ class RecordedTree {
   }
 
  private:
+  std::filesystem::path in_its_folder(const std::string& path) const {
+    const std::filesystem::path full = root_ + path;
+    std::error_code failed;
+    std::filesystem::create_directories(full.parent_path(), failed);
+    return full;
+  }
+
   std::string root_;
 };
 

@@ -59,31 +59,6 @@ TEST(Machine, IsLookedUpByTheOperatingSystemsNumbers) {
   EXPECT_EQ(machine.cache_of(CpuId{500}, 1), nullptr);
 }
 
-TEST(Xml, CpusWithoutMemoryKeepTheirNode) {
-  const Machine machine = recorded(data + "cpus-without-memory.xml");
-  EXPECT_EQ(machine.find_node(NodeId{1})->cpus, cpus("16-23,48-55"));
-  EXPECT_EQ(machine.find_node(NodeId{1})->memory_total, Bytes{0});
-  EXPECT_FALSE(machine.find_node(NodeId{3})->has_memory());
-  EXPECT_EQ(machine.allowance.memory_nodes, nodes("0-3"));
-  EXPECT_EQ(machine.usable_memory_nodes(), nodes("0,2"));
-}
-
-TEST(Xml, CxlSparseNumbersFiguresAndAllowedSets) {
-  const Machine machine = recorded(data + "cxl-two-sockets.xml");
-  ASSERT_EQ(machine.nodes.size(), 3U);
-  const NumaNode& cxl = *machine.find_node(NodeId{9});
-  EXPECT_TRUE(cxl.cpus.empty());
-  EXPECT_EQ(cxl.kind, "cxl");
-  EXPECT_EQ(cxl.memory_total, Bytes{256 * gib});
-  ASSERT_TRUE(cxl.hmat);
-  EXPECT_DOUBLE_EQ(*cxl.hmat->read_bandwidth, 40e9);
-  EXPECT_DOUBLE_EQ(*cxl.hmat->write_latency, 250e-9);
-  EXPECT_EQ(cxl.hmat->initiators, nodes("1"));
-  EXPECT_EQ(machine.all_cpus(), cpus("0-7")) << "also those not allowed";
-  EXPECT_EQ(machine.usable_cpus(), cpus("0-2,4-5"));
-  EXPECT_EQ(machine.usable_memory_nodes(), nodes("1,9"));
-}
-
 /// As lstopo writes a Xeon Max in cache mode.
 TEST(Xml, MemorySideCaches) {
   const std::string file = ::testing::TempDir() + "/memory-side.xml";

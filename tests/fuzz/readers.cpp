@@ -15,6 +15,7 @@
 
 #include "base/ids.h"
 #include "base/test_tree.h"
+#include "base/test_tree_text.h"
 #include "base/units.h"
 #include "compare/stored.h"
 #include "kernels/chain.h"
@@ -97,49 +98,19 @@ void read_machine(std::string_view text) {
   check(read_recorded_machine(file.path()));
 }
 
-/// One file of a tree: a path of /sys or /proc, and its content; "-> PATH" makes it a link.
-void write_into(const std::filesystem::path& root, std::string_view path,
-                std::string_view content) {
-  namespace fs = std::filesystem;
-  const auto inside = [](std::string_view name) {
-    return (name.starts_with("/sys/") || name.starts_with("/proc/")) && name.size() < 300 &&
-           name.find("..") == name.npos && name.find('\0') == name.npos;
-  };
-  if (!inside(path)) return;
-  const fs::path file = root.string() + std::string(path);
-  std::error_code failed;  // such as a file where another one needs a folder
-  fs::create_directories(file.parent_path(), failed);
-  if (failed) return;
-  constexpr std::string_view arrow = "-> ";
-  if (!content.starts_with(arrow)) {
-    std::ofstream(file, std::ios::binary) << content << '\n';
-  } else if (inside(content.substr(arrow.size()))) {
-    fs::create_symlink(root.string() + std::string(content.substr(arrow.size())), file, failed);
+/// Machines written as text (tests/trees).
+void read_trees(std::string_view text) {
+  const auto trees = trees_in(text);
+  for (std::size_t i = 0; i < trees.size() && i < 50; ++i) {
+    const RecordedTree tree;
+    write_tree(tree, trees, trees[i]);
+    const auto machine = read_live_machine(tree.root());
+    check(machine);
+    if (!machine) continue;
+    const TextFile file(to_json(*machine).dump());
+    const auto again = read_recorded_machine(file.path());
+    if (!again) broken("a snapshot is not read as it is written: " + full_text(again.error()));
   }
-}
-
-/// A tree of /sys and /proc. Each file begins with a line "== PATH".
-void read_tree(std::string_view text) {
-  const RecordedTree tree;
-  constexpr std::string_view mark = "== ";
-  constexpr int most_files = 300;
-  for (int files = 0; files < most_files && text.starts_with(mark); ++files) {
-    const std::size_t end = text.find('\n');
-    if (end == text.npos) break;
-    const std::size_t next = text.find("\n== ", end);
-    std::string_view content = text.substr(end + 1);
-    if (next != text.npos) content = text.substr(end + 1, std::max(next, end + 1) - end - 1);
-    if (content.ends_with('\n')) content.remove_suffix(1);
-    write_into(tree.root(), text.substr(mark.size(), end - mark.size()), content);
-    if (next == text.npos) break;
-    text.remove_prefix(next + 1);
-  }
-  const auto machine = read_live_machine(tree.root());
-  check(machine);
-  if (!machine) return;
-  const TextFile file(to_json(*machine).dump());
-  const auto again = read_recorded_machine(file.path());
-  if (!again) broken("a snapshot is not read as it is written: " + full_text(again.error()));
 }
 
 void read_modules(std::string_view text) { (void)slots_of_smbios(std::string(text)); }
@@ -150,7 +121,7 @@ const std::vector<Reader>& readers() {
   static const std::vector<Reader> all{
       {"sizes", read_sizes},   {"placement", read_placement}, {"scenario", read_scenarios_text},
       {"result", read_result}, {"machine", read_machine},     {"modules", read_modules},
-      {"tree", read_tree}};
+      {"tree", read_trees}};
   return all;
 }
 
