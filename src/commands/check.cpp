@@ -167,8 +167,8 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
       ->type_name("")
       ->required();
   add_value(
-      app, "--expect", options->expect, "LIST|FILE|published",
-      "limits that each host has to meet: triad=350GB/s,latency=120ns, or a file of such lines\n"
+      app, "--expect", options->expect, "LIST|published",
+      "limits that each host has to meet: triad=350GB/s,latency=120ns\n"
       "Each names a kernel, a figure, or a fact of a survey; rates are at least that, times at "
       "most, with the whole interval\n"
       "published: 85 % of the least that others measured on the processor, for reads of all CPUs");

@@ -4,15 +4,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/add_once.h"
-#include "base/read_file.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "record/figure.h"
@@ -23,19 +20,18 @@ namespace {
 constexpr const char* option = "--expect";
 constexpr const char* how = "write NAME=VALUE, as triad=350GB/s,latency=120ns";
 
-/// `where`: the option, or file and line.
-Expected<Expectation> expectation_of(const std::string& where, std::string_view text) {
+Expected<Expectation> expectation_of(std::string_view text) {
   const std::string word(trim(text));
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0)
-    return fail_usage(where, fmt::format("'{}' is not NAME=VALUE", word), how);
+    return fail_usage(option, fmt::format("'{}' is not NAME=VALUE", printable(word)), how);
   const std::string value(trim(word.substr(equals + 1)));
   constexpr const char* units = "rates take GB/s, GiB/s or M/s, times ns, us, ms or s";
   const auto limit = parse_quantity(value);
-  if (!limit) return fail_usage(where, limit.error().message, units);
+  if (!limit) return fail_usage(option, limit.error().message, units);
   const Unit unit = *Unit::named(limit->unit);
   if (!unit.is_time_or_rate())
-    return fail_usage(where, fmt::format("'{}' is neither a rate nor a time", value), units);
+    return fail_usage(option, fmt::format("'{}' is neither a rate nor a time", value), units);
   return Expectation{std::string(trim(word.substr(0, equals))), limit->value, unit, {}, {}};
 }
 
@@ -58,37 +54,13 @@ bool is_preferred(const ExpectedFigure& one, const ExpectedFigure& other,
   return is_better(one.figure.estimate->value, other.figure.estimate->value, expected.unit);
 }
 
-Expected<std::vector<Expectation>> parse_expectations(const std::string& text) {
+Expected<std::vector<Expectation>> parse_expectations(std::string_view text) {
   std::vector<Expectation> all;
-  const auto add = [&](const std::string& where, std::string_view words) -> Expected<void> {
-    for (std::size_t at = 0; at <= words.size();) {
-      const std::size_t end = std::min(words.find(',', at), words.size());
-      all.push_back(TRY(expectation_of(where, words.substr(at, end - at))));
-      at = end + 1;
-    }
-    return {};
-  };
-  if (text.find('=') != std::string::npos) {
-    TRY(add(option, text));
-    return all;
-  }
-  std::error_code code;
-  if (!std::filesystem::exists(text, code))
-    return fail_usage(option, fmt::format("'{}' is neither NAME=VALUE nor a file", printable(text)),
-                      how);
-  constexpr std::size_t most_bytes = 1U << 20U;
-  const auto content = TRY(read_file(text, std::string(option) + " " + text, how, most_bytes));
-  std::size_t number = 0;
-  for (std::size_t at = 0; at < content.size();) {
-    const std::size_t end = std::min(content.find('\n', at), content.size());
-    std::string_view line = std::string_view(content).substr(at, end - at);
-    line = trim(line.substr(0, line.find('#')));
-    ++number;
-    if (!line.empty())
-      TRY(add(fmt::format("{} {}, line {}", option, printable(text), number), line));
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    all.push_back(TRY(expectation_of(text.substr(at, end - at))));
     at = end + 1;
   }
-  if (all.empty()) return fail_usage(option, printable(text) + ": expects nothing", how);
   return all;
 }
 

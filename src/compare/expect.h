@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -25,9 +26,8 @@ struct Expectation {
   std::optional<double> limit_of(const std::string& host) const;
 };
 
-/// `text`: NAME=VALUE, several separated by commas; without a "=" the name of a file of such lines.
-/// Errors name --expect, and the line of a file.
-Expected<std::vector<Expectation>> parse_expectations(const std::string& text);
+/// `text`: NAME=VALUE, several separated by commas. Errors name --expect.
+Expected<std::vector<Expectation>> parse_expectations(std::string_view text);
 
 /// A figure that an expectation is of.
 struct ExpectedFigure {
