@@ -123,21 +123,12 @@ std::string tunables_with(const std::string& before, PageKind pages) {
                      pages == PageKind::thp ? 1 : huge_page_size(pages).value);
 }
 
-std::vector<Error> put_in_force_as_possible(const ProgramLayout& layout) {
-  std::vector<Error> left_out;
-  const auto note = [&](const auto& done) {
-    if (!done) left_out.push_back(done.error());
-  };
-  if (layout.cpus) note(bind_thread(*layout.cpus));
-  if (layout.memory) note(apply_to_process(*layout.memory));
-  if (layout.pages) note(put_pages_in_force(*layout.pages));
-  for (const auto& [name, value] : layout.environment) setenv(name.c_str(), value.c_str(), 1);
-  return left_out;
-}
-
 Expected<void> put_in_force(const ProgramLayout& layout) {
-  const auto left_out = put_in_force_as_possible(layout);
-  return left_out.empty() ? Expected<void>{} : fail(left_out.front());
+  if (layout.cpus) TRY(bind_thread(*layout.cpus));
+  if (layout.memory) TRY(apply_to_process(*layout.memory));
+  if (layout.pages) TRY(put_pages_in_force(*layout.pages));
+  for (const auto& [name, value] : layout.environment) setenv(name.c_str(), value.c_str(), 1);
+  return {};
 }
 
 std::vector<std::string> ready_lines(const ProgramLayout& layout, const Words& program) {

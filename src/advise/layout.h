@@ -27,8 +27,6 @@ struct ProgramLayout {
 
 /// Of this process, and of what it becomes. Errors name --cpus, --memory or --pages.
 Expected<void> put_in_force(const ProgramLayout& layout);
-/// As much of it as the system permits; returns what it does not.
-std::vector<Error> put_in_force_as_possible(const ProgramLayout& layout);
 
 /// Lines for people, ready to be copied, that start a program so: one of `numatlas exec`, one of
 /// numactl and one of env, each where that tool can ask for all of it.

@@ -43,7 +43,7 @@ struct ExecOptions {
   std::string cpus, memory, machine, atlas;
   std::optional<int> threads;
   std::optional<PageKind> pages;
-  bool dry_run = false, verbose = false, exact = false, best_effort = false;
+  bool dry_run = false, verbose = false, exact = false;
 };
 
 // As env(1) and the shells: found but not executable, not found.
@@ -107,14 +107,7 @@ struct Asked {
   std::vector<std::string> notes;
 };
 
-/// Under --best-effort: what the system lacks or forbids is left out, what is wrong is not.
-bool leaves_out(const ExecOptions& options, const Error& error) {
-  return options.best_effort &&
-         (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::permission);
-}
-
-Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live,
-                         std::vector<Error>& left_out) {
+Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live) {
   Asked asked;
   WordSpec words;
   const auto filled = first_error(
@@ -126,10 +119,7 @@ Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live
   if (!words.any()) return asked;
   const MeasuredPlaces* const measured = atlas ? &*atlas : nullptr;
   if (words.has_gpu()) number_gpus(machine, live);
-  if (auto put = put_in_place(words, machine, measured, asked.spec, asked.notes); !put) {
-    if (!leaves_out(options, put.error())) return fail(put.error());
-    left_out.push_back(put.error());  // a word for memory leaves asked.spec.memory empty
-  }
+  TRY(put_in_place(words, machine, measured, asked.spec, asked.notes));
   return asked;
 }
 
@@ -182,28 +172,18 @@ MemorySpec near_cpus(MemorySpec spec, const std::optional<CpuSet>& chosen, const
   return spec;
 }
 
-/// `notes`: why words became the nodes that they became. `left_out`: what --best-effort does not
-/// do.
-Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::string>& notes,
-                                std::vector<Error>& left_out) {
+/// `notes`: why words became the nodes that they became.
+Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::string>& notes) {
   ProgramLayout resolved;
   resolved.pages = options.pages;
   const bool binds = !options.cpus.empty() || options.threads;
   if (!binds && options.memory.empty() && options.atlas.empty()) return resolved;
   const std::string recorded = options.machine.empty() ? test_machine() : options.machine;
   auto machine = TRY(machine_of_option(recorded));
-  const auto asked = TRY(asked_of(options, machine, recorded.empty(), left_out));
+  const auto asked = TRY(asked_of(options, machine, recorded.empty()));
   notes = asked.notes;
   const LauncherTask launcher = detect_launcher();
-  if (binds) {
-    const auto cpus = resolve_cpu_set(options, asked.spec.cpus, machine, launcher);
-    if (cpus)
-      resolved.cpus = *cpus;
-    else if (leaves_out(options, cpus.error()))
-      left_out.push_back(cpus.error());
-    else
-      return fail(cpus.error());
-  }
+  if (binds) resolved.cpus = TRY(resolve_cpu_set(options, asked.spec.cpus, machine, launcher));
   if (!options.memory.empty() && asked.spec.memory) {
     const MemorySpec spec = with_all_nodes(*asked.spec.memory, machine);
     if (!spec.single.source.empty()) {
@@ -217,18 +197,10 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
                         "use it with --memory each:0,1, one node per task");
     }
     const bool by_rank = spec.form != MemorySpec::Form::single;
-    const auto index = by_rank ? index_in(spec, launcher, options.exact) : Expected<int>(0);
-    const auto memory =
-        index ? of_option("--memory",
-                          resolve_memory(near_cpus(spec, resolved.cpus, machine, launcher), machine,
-                                         *index))
-              : fail(index.error());
-    if (memory)
-      resolved.memory = *memory;
-    else if (leaves_out(options, memory.error()))
-      left_out.push_back(memory.error());
-    else
-      return fail(memory.error());
+    const int index = by_rank ? TRY(index_in(spec, launcher, options.exact)) : 0;
+    resolved.memory =
+        TRY(of_option("--memory", resolve_memory(near_cpus(spec, resolved.cpus, machine, launcher),
+                                                 machine, index)));
   }
   return resolved;
 }
@@ -273,20 +245,8 @@ int end_with(const Error& error, bool same_for_all, int code) {
   return code;
 }
 
-/// Of a host's tasks the first tells what is the same for all of them.
-void say_left_out(const std::vector<Error>& left_out) {
-  for (const Error& error : left_out) {
-    if (error.subject == "--cpus" || detect_launcher().local_rank.value_or(0) == 0)
-      say(fmt::format("numatlas: warning: left as it is (--best-effort): {}\n", full_text(error)));
-  }
-}
-
-Expected<void> lay_out(const ProgramLayout& resolved, bool best_effort) {
-  if (test_machine().empty()) {
-    if (!best_effort) return put_in_force(resolved);
-    say_left_out(put_in_force_as_possible(resolved));
-    return {};
-  }
+Expected<void> lay_out(const ProgramLayout& resolved) {
+  if (test_machine().empty()) return put_in_force(resolved);
   // The program's own null engine takes it from here.
   if (resolved.cpus) setenv("NUMATLAS_TEST_CPUS", to_list(*resolved.cpus).c_str(), 1);
   if (resolved.memory) setenv("NUMATLAS_TEST_MEMORY", resolved.memory->text().c_str(), 1);
@@ -317,8 +277,7 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
                       "use it with --memory each:0,1, one node per task");
   }
   std::vector<std::string> notes;
-  std::vector<Error> left_out;
-  const auto resolved = resolve(options, notes, left_out);
+  const auto resolved = resolve(options, notes);
   if (!resolved) {
     // Masks differ by rank, so what they forbid does as well.
     const ErrorKind kind = resolved.error().kind;
@@ -329,10 +288,9 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
   const bool by_rank = options.memory.starts_with("each:") || options.memory == "auto";
   if (warning && (by_rank || detect_launcher().local_rank.value_or(0) == 0))
     say(fmt::format("numatlas: warning: {}\n", *warning));
-  say_left_out(left_out);
   if (options.dry_run) return answer(description(*resolved, program, notes));
   if (options.verbose) say(description(*resolved, program, notes));
-  TRY(lay_out(*resolved, options.best_effort));
+  TRY(lay_out(*resolved));
   return become(program);
 }
 
@@ -367,9 +325,6 @@ Start declare_exec(CLI::App& app, const CommandLine& line) {
   app.add_flag("--exact", options->exact,
                "refuse a list (each:) that does not have one node per task\n"
                "The tasks are those of this host, or of all hosts");
-  app.add_flag("--best-effort", options->best_effort,
-               "start the program even if this system lacks or forbids some of the placement\n"
-               "A warning says what was left as it is");
   app.add_flag("--verbose", options->verbose,
                "print the placement on standard error before the start");
   app.add_flag("--dry-run", options->dry_run, "print the placement and the program, and stop");

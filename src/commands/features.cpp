@@ -19,7 +19,6 @@
 #include "base/json.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "benchmarks/all.h"
 #include "comm/comm.h"
 #include "commands/command.h"
@@ -45,7 +44,6 @@ struct Feature {
 };
 
 void add_build(std::vector<Feature>& features) {
-  features.push_back({"build", "numatlas", true, version});
   features.push_back({"build", "compiler", true, __VERSION__});
   const std::string team = team_description();
   const bool openmp = team.find("OpenMP") != std::string::npos;
@@ -70,42 +68,6 @@ void add_build(std::vector<Feature>& features) {
          "no plug-in: not installed, or built without an MPI compiler (mpicc); `numatlas "
          "mpi-plugin` compiles one"});
   }
-}
-
-void add_nodes(std::vector<Feature>& features, const Machine& machine) {
-  std::size_t with_memory = 0;
-  bool unsized = false;
-  for (const NumaNode& node : machine.nodes) {
-    with_memory += node.may_have_memory() ? 1 : 0;
-    unsized = unsized || !node.memory_total;
-  }
-  features.push_back({"machine", "several NUMA nodes", machine.nodes.size() > 1,
-                      fmt::format("{} node{}, {} with memory{}", machine.nodes.size(),
-                                  machine.nodes.size() == 1 ? "" : "s", with_memory,
-                                  unsized ? " (of unknown size)" : "")});
-  std::size_t hmat = 0;
-  for (const NumaNode& node : machine.nodes) hmat += node.hmat ? 1 : 0;
-  features.push_back({"machine", "HMAT figures", hmat > 0,
-                      hmat > 0
-                          ? fmt::format("of {} nodes", hmat)
-                          : "not provided by the firmware (no nodeN/access1/initiators figures)"});
-  const auto& quota = machine.allowance.cpu_quota;
-  features.push_back(
-      {"machine", "CPU quota", quota.has_value(),
-       quota ? fmt::format("{:.4g} CPUs on average by {}: more threads are stopped in turn", *quota,
-                           machine.allowance.cpu_quota_source)
-             : machine.none_or_unknown("cpu_quota", "none set")});
-  std::vector<std::string> devices;
-  for (const PersistentMemory& memory : machine.persistent_memory) {
-    devices.push_back(memory.name + " " + memory.mode);
-  }
-  features.push_back({"machine", "pmem, DAX, CXL devices", !devices.empty(),
-                      devices.empty() ? machine.none_or_unknown("persistent_memory", "none found")
-                                      : fmt::format("{}", fmt::join(devices, ", "))});
-  features.push_back({"machine", "GPUs", !machine.gpus.empty(),
-                      machine.gpus.empty()
-                          ? machine.none_or_unknown("gpus", "no GPU on the PCI bus")
-                          : fmt::format("{} on the PCI bus", machine.gpus.size())});
 }
 
 void add_memory(std::vector<Feature>& features, const Machine& machine) {
@@ -144,11 +106,6 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
       features.push_back(
           {"memory", std::move(state->name), state->available, std::move(state->detail)});
   }
-  const auto& limit = machine.allowance.memory_limit;
-  features.push_back({"memory", "memory limit", limit.has_value(),
-                      limit ? fmt::format("{} by {}", to_rounded_text(*limit),
-                                          machine.allowance.memory_limit_source)
-                            : machine.none_or_unknown("memory_limit", "none set")});
 }
 
 /// Equal GPUs once, with their number: "2 x NVIDIA H200 (140 GiB)".
@@ -221,7 +178,6 @@ Expected<int> run(const Options& options) {
   const auto machine = TRY(machine_of_option(options.machine));
   std::vector<Feature> features;
   add_build(features);
-  add_nodes(features, machine);
   add_benchmarks(features, machine);
   // What the kernel allows can only be asked where one is.
   if (live) {

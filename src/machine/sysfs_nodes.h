@@ -1,6 +1,9 @@
 // What sysfs says about NUMA nodes, beyond hwloc's shape.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/tree.h"
 #include "machine/machine.h"
 

@@ -113,8 +113,6 @@ sys.exit(json.load(open(sys.argv[1]))["cpu_use"][0]["other_processes"] is not No
     }
     in_group topology topology || fail 'topology'
     says topology '^  CPU quota     0.2 CPUs on average .*cpu'
-    in_group features features || fail 'features'
-    says features 'CPU quota  *yes  *0.2 CPUs'
     in_group latency latency --stats --size 16KiB --time 1s --precision 0.0001% --threads 1 --json "$folder/a.json" ||
       fail 'latency'
     holds a.json 'report["cpu_use"][0]["throttled"] > 0'

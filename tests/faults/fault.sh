@@ -309,8 +309,7 @@ case $case in
     out_says '^warning: .*mbind is refused here' ;;
   sigsys) # a filter traps calls that it can do without, or one that it cannot and names
     calls=sigsys:mbind,set_mempolicy,get_mempolicy,move_pages
-    for words in 'topology' 'features' 'latency --size 1 --time 50ms' 'exec --memory local -- true' \
-      'exec --best-effort --cpus allowed --memory interleave:all -- true' 'matrix --dry-run'; do
+    for words in 'topology' 'features' 'latency --size 1 --time 50ms' 'exec --memory local -- true' 'matrix --dry-run'; do
       # shellcheck disable=SC2086  # words
       run "$refuse" "$calls" "$numatlas" $words
       [ "$status" -ne 77 ] || skip 'no seccomp filters here'
@@ -322,24 +321,6 @@ case $case in
     run "$refuse" sigsys:madvise "$numatlas" latency --size 1 --time 50ms
     ends_with 4
     err_says '^numatlas: error: .*the system call madvise .SIGSYS.' ;;
-  best-effort)
-    nodes=$(cat /sys/devices/system/node/has_memory 2>/dev/null)
-    run "$refuse" mbind,set_mempolicy,get_mempolicy "$numatlas" exec --memory local -- true
-    [ "$status" -ne 77 ] || skip 'no seccomp filters here'
-    ends_with 0
-    run "$numatlas" exec --best-effort --cpus allowed --memory bind:777 -- echo here
-    ends_with 0
-    out_says '^here$'
-    err_says '^numatlas: warning: left as it is .--best-effort.: --memory: this machine has no NUMA node 777'
-    run "$refuse" sched_setaffinity "$numatlas" exec --best-effort --cpus allowed -- echo here
-    ends_with 0
-    err_says '^numatlas: warning: left as it is .--best-effort.: --cpus: sched_setaffinity'
-    run "$numatlas" exec --best-effort --memory nowhere -- echo here
-    ends_with 2
-    [ "$nodes" != 0 ] || exit 0 # nothing is refused
-    run "$refuse" mbind,set_mempolicy "$numatlas" exec --best-effort --memory "interleave:all" -- echo here
-    ends_with 0
-    err_says 'set_mempolicy for .interleave' ;;
   not-observed) # without --strict a warning, with it an error
     run "$refuse" move_pages "$numatlas" latency --stats --size 1 --time 50ms
     [ "$status" -ne 77 ] || skip 'no seccomp filters here'
