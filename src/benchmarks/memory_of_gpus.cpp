@@ -338,7 +338,6 @@ void take_over(Benchmark& benchmark, const on_gpus::OnOption& on, const Options&
   benchmark.remarks = {};
   benchmark.views = own.every_memory ? matrix_views : views;
   benchmark.facts = facts;
-  benchmark.csv_file = Benchmark{}.csv_file;
 }
 
 }  // namespace numatlas::memory_of_gpus

@@ -50,9 +50,6 @@ Expected<void> check_node_pairs(const PlanInput& input, const std::string& comma
     return fail_usage("--memory", fmt::format("{} places the memory itself, node by node", command),
                       instead_of_memory);
   }
-  if (!options.csv_file.empty())
-    return fail_usage("--csv", "its file has one row per size, but this command varies the nodes",
-                      "use --format csv");
   if (worker_nodes(input).empty()) {
     return fail_about(
         ErrorKind::unavailable, command, "the nodes of the workers' CPUs are not known",

@@ -132,7 +132,7 @@ TEST(ParseRun, HelpHasNoOptionThatIsAlwaysRefused) {
     for (const std::string& option : refused)
       EXPECT_THAT(app.help(), Not(HasSubstr(option + " "))) << name;
     if (name == "weights" || name == "matrix" || name == "loaded") {
-      EXPECT_THAT(refused, ElementsAre("--memory", "--serial", "--csv")) << name;
+      EXPECT_THAT(refused, ElementsAre("--memory", "--serial")) << name;
     }
   }
 }

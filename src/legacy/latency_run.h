@@ -16,8 +16,10 @@ inline constexpr const char* less_memory =
     "use less, or `numatlas latency`, which has --skip-too-large";
 
 /// Runs words of `numatlas latency` over all ranks; the notes of the run go to standard error,
-/// after the table. Returns the exit code (docs/exit-codes.md).
-int run_latency(std::vector<std::string> words, const OwnWords& own, RunHooks hooks);
+/// after the table. `files`: what the program writes beside. Returns the exit code
+/// (docs/exit-codes.md).
+int run_latency(std::vector<std::string> words, const OwnWords& own, RunHooks hooks,
+                const std::vector<OwnFile>& files = {});
 
 /// Shows in `cpus` what a rank was given instead of the CPU its worker took, where that is the two
 /// hardware threads of one core: the originals' "1,65". `masks`: a mask a rank.

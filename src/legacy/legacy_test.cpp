@@ -75,6 +75,19 @@ TEST(Mapping, LeavesTheUnknownEmpty) {
   EXPECT_EQ(mapping_csv(report), "rank,cpu_id,cpu_numa,memory_numa\n0,,,\n1,,,\n");
 }
 
+TEST(SizeMatrix, IsAsTheDocumentsPrintIt) {
+  RunReport report = report_of_two();
+  report.scenarios.push_back(report.scenarios.front());
+  report.scenarios[1].size = Bytes{3 * mib / 2};
+  report.scenarios[1].flows.pop_back();
+  EXPECT_EQ(size_matrix_csv(report),
+            "size (MB),0,1\n"
+            "512,126.39,127.39\n"
+            "1.5,126.39,\n");
+  report.scenarios.clear();
+  EXPECT_EQ(size_matrix_csv(report), "size (MB),0,1\n");
+}
+
 ProcessMemory memory_of_last() {
   const auto mb = [](double value) { return Bytes{static_cast<std::uint64_t>(value * mib)}; };
   ProcessMemory memory;

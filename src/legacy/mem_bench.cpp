@@ -146,6 +146,28 @@ std::string statistics_block(const ProcessMemory& memory, int rank, Bytes size) 
          "==========================================================\n";
 }
 
+std::string size_matrix_csv(const RunReport& report) {
+  std::string text = "size (MB)";
+  for (std::size_t worker = 0; worker < report.workers.size(); ++worker) {
+    text += fmt::format(",{}", worker);
+  }
+  text += '\n';
+  for (const ScenarioResult& scenario : report.scenarios) {
+    if (scenario.flows.empty()) continue;
+    text += fmt::format("{:g}", static_cast<double>(scenario.size.value) / mib);
+    for (std::size_t worker = 0; worker < report.workers.size(); ++worker) {
+      text += ',';
+      for (const FlowResult& flow : scenario.flows) {
+        const Figure* found = find_figure(flow, "latency");
+        if (flow.worker == static_cast<int>(worker) && found != nullptr && found->value())
+          text += fmt::format("{:.2f}", *found->value() * 1e9);
+      }
+    }
+    text += '\n';
+  }
+  return text;
+}
+
 int mem_bench(const std::vector<std::string>& words) {
   CLI::App app("Memory latency of each MPI rank over sizes, by a pointer chase.");
   Options options;
@@ -156,7 +178,8 @@ int mem_bench(const std::vector<std::string>& words) {
   warn_of_unknown(app);
   std::vector<std::string> latency_words{"--size=" + options.sizes};
   if (options.serial) latency_words.emplace_back("--serial");
-  if (app.count("--csv") > 0) latency_words.push_back("--csv=" + options.csv);
+  std::vector<OwnFile> files;
+  if (app.count("--csv") > 0) files.push_back({{"--csv", options.csv}, size_matrix_csv});
   RunHooks hooks = plain_hooks([](const RunReport& report) { return worker_table(report) + "\n"; });
   hooks.save = [warned = false](const RunReport& report) mutable -> Expected<void> {
     save_mapping(report, warned);
@@ -166,7 +189,7 @@ int mem_bench(const std::vector<std::string>& words) {
     return statistics_block(memory, rank, last);
   };
   return run_latency(latency_words, {{{"--size", "--size"}, {"--csv", "--csv"}}, less_memory},
-                     std::move(hooks));
+                     std::move(hooks), files);
 }
 
 }  // namespace numatlas::legacy

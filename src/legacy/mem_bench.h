@@ -20,6 +20,10 @@ std::string worker_table(const RunReport& report);
 /// was seen on, that CPU's node, and the node that holds most of its pages. Unknown: empty.
 std::string mapping_csv(const RunReport& report);
 
+/// The file of --csv: header "size (MB),0,1,..", one row per size, latencies in ns with two
+/// decimals. Workers are numbered through. Sizes without a result have no row.
+std::string size_matrix_csv(const RunReport& report);
+
 /// The block "NUMA Statistics" of the last rank, each line with "[RANK] " before it. `size`: of the
 /// last point.
 std::string statistics_block(const ProcessMemory& memory, int rank, Bytes size);

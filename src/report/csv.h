@@ -7,10 +7,6 @@
 
 namespace numatlas {
 
-/// Numa-Mem-Bench's results file: header "size (MB),0,1,..", one row per size, medians of `metric`
-/// in ns with two decimals. Workers are numbered through. Sizes without a result have no row.
-std::string size_matrix_csv(const RunReport& report, const std::string& metric);
-
 /// One row a worker, size and metric, with every statistic; SI units.
 std::string tidy_csv(const RunReport& report);
 

@@ -12,13 +12,26 @@
 #include "report/view_text.h"
 
 namespace numatlas {
+namespace {
+
+/// Whether each host has tables of its own.
+bool shows_hosts_apart(const RunReport& report) {
+  return report.hosts.size() > 1 &&
+         std::ranges::any_of(report.views, [](const View& view) { return view.by_host; });
+}
+
+}  // namespace
+
+std::string first_table_csv(const RunReport& report) {
+  if (report.views.empty()) return "";
+  return shows_hosts_apart(report) ? view_csv(of_host(report, 0), report.views.front())
+                                   : view_csv(report, report.views.front());
+}
 
 std::string tables_text(const RunReport& report, const TextStyle& asked) {
   TextStyle style = asked;
   style.in_brackets = !distrust_of(report).empty();
-  const bool by_host =
-      report.hosts.size() > 1 &&
-      std::ranges::any_of(report.views, [](const View& view) { return view.by_host; });
+  const bool by_host = shows_hosts_apart(report);
   std::string text;
   for (std::size_t host = 0; by_host && host < report.hosts.size(); ++host) {
     const RunReport part = of_host(report, static_cast<int>(host));

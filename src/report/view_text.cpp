@@ -18,6 +18,7 @@
 #include "record/estimate.h"
 #include "record/labels.h"
 #include "record/unit.h"
+#include "report/csv.h"
 #include "report/text_table.h"
 
 namespace numatlas {
@@ -69,41 +70,60 @@ TextCell with_interval(const Estimate& estimate, const ViewItem& item, const Vie
 }
 
 /// Of several visits.
-std::string best_text(const ViewItem& item, const ViewColumn& column) {
+std::optional<double> best_of(const ViewItem& item, const ViewColumn& column) {
   const auto& visits = item.one->visits;
-  if (!visits || visits->count < 2 || item.flow != nullptr) return none;
+  if (!visits || visits->count < 2 || item.flow != nullptr) return std::nullopt;
   const auto found = std::ranges::find(visits->figures, column.figure, &VisitValues::key);
-  return found == visits->figures.end() ? none : number_text(found->best, item, column);
+  return found == visits->figures.end() ? std::nullopt : std::optional(found->best);
 }
 
-TextCell figure_cell(const ViewItem& item, const ViewColumn& column) {
-  const Figure* const figure = figure_of(item, column.figure);
-  if (figure == nullptr || !figure->estimate) return none;
-  const Estimate& estimate = *figure->estimate;
-  const auto& summary = figure->summary;
-  const auto number = [&](double value) { return number_text(value, item, column); };
-  // Over workers, not over the samples of one.
+/// The summary of a figure over workers; nullptr where it is over the samples of one.
+const Summary* over_workers(const ViewItem& item, const Figure& figure) {
   const FlowGroup* const group = item.group != nullptr ? item.group
                                  : item.flow == nullptr && !item.one->groups.empty()
                                      ? &item.one->groups.front()
                                      : nullptr;
-  const bool of_workers = summary && group != nullptr && group->workers > 1;
+  return figure.summary && group != nullptr && group->workers > 1 ? &*figure.summary : nullptr;
+}
+
+/// What a column shows of a figure that is known, without its interval, in the figure's own unit.
+std::optional<double> number_of(const ViewItem& item, const ViewColumn& column) {
+  const Figure* const figure = figure_of(item, column.figure);
+  if (figure == nullptr || !figure->estimate) return std::nullopt;
+  const Summary* const workers = over_workers(item, *figure);
+  const Summary* const samples =
+      workers == nullptr && figure->summary ? &*figure->summary : nullptr;
+  const auto part = [](const Summary* summary, double Summary::*value) {
+    return summary == nullptr ? std::nullopt : std::optional(summary->*value);
+  };
   switch (column.part) {
-    case Part::value: return value_cell(estimate, item, column);
-    case Part::half_width:
-      return is_wide(estimate) ? TextCell{none} : percent(half_width(estimate));
-    case Part::with_interval: return with_interval(estimate, item, column);
-    case Part::least: return of_workers ? number(summary->min) : none;
-    case Part::most: return of_workers ? number(summary->max) : none;
-    case Part::spread:
-      if (!of_workers) return with_interval(estimate, item, column);
-      return fmt::format("{} ({}-{})", number(estimate.value), number(summary->min),
-                         number(summary->max));
-    case Part::p95: return summary && !of_workers ? number(summary->p95) : none;
-    case Part::best: return best_text(item, column);
-    case Part::p99: return summary && !of_workers ? number(summary->p99) : none;
+    case Part::value:
+    case Part::with_interval:
+    case Part::spread: return figure->estimate->value;
+    case Part::half_width: return half_width(*figure->estimate);
+    case Part::least: return part(workers, &Summary::min);
+    case Part::most: return part(workers, &Summary::max);
+    case Part::p95: return part(samples, &Summary::p95);
+    case Part::p99: return part(samples, &Summary::p99);
+    case Part::best: return best_of(item, column);
   }
-  return none;
+  return std::nullopt;
+}
+
+TextCell figure_cell(const ViewItem& item, const ViewColumn& column) {
+  const auto shown = number_of(item, column);
+  if (!shown) return none;
+  const Figure& figure = *figure_of(item, column.figure);
+  const Estimate& estimate = *figure.estimate;
+  const auto number = [&](double value) { return number_text(value, item, column); };
+  if (column.part == Part::value) return value_cell(estimate, item, column);
+  if (column.part == Part::half_width) return is_wide(estimate) ? TextCell{none} : percent(shown);
+  const Summary* const workers = over_workers(item, figure);
+  if (column.part == Part::spread && workers != nullptr)
+    return fmt::format("{} ({}-{})", number(*shown), number(workers->min), number(workers->max));
+  if (column.part == Part::spread || column.part == Part::with_interval)
+    return with_interval(estimate, item, column);
+  return number(*shown);
 }
 
 /// Labels are written as the options take them, "64MiB" and "50%"; people read "64 MiB" and "50 %".
@@ -115,8 +135,8 @@ std::string spaced(std::string label) {
   return label;
 }
 
-TextCell cell_of(const RunReport& report, const ViewItem& item, const ViewColumn& column,
-                 const TextStyle& style) {
+TextCell cell_text(const RunReport& report, const ViewItem& item, const ViewColumn& column,
+                   const TextStyle& style) {
   if (!column.label.empty()) return TextCell(spaced(label_text(report, item, column.label)));
   TextCell cell = figure_cell(item, column);
   if (style.in_brackets && cell.text != none && column.part != Part::half_width)
@@ -137,10 +157,13 @@ Columns columns_of(const View& view) {
   return {{view.cells.begin(), first}, {first, view.cells.end()}};
 }
 
-TextRow row_of(const RunReport& report, const ViewItem& item,
-               const std::vector<ViewColumn>& columns, const TextStyle& style) {
+/// How a column of an item is written.
+using CellOf = std::function<TextCell(const ViewItem&, const ViewColumn&)>;
+
+TextRow row_of(const ViewItem& item, const std::vector<ViewColumn>& columns,
+               const CellOf& cell_of) {
   TextRow row;
-  for (const ViewColumn& column : columns) row.push_back(cell_of(report, item, column, style));
+  for (const ViewColumn& column : columns) row.push_back(cell_of(item, column));
   return row;
 }
 
@@ -174,20 +197,27 @@ std::size_t drop_empty_columns(std::vector<TextRow>& rows, std::size_t left) {
   return left;
 }
 
-std::string table_of(const RunReport& report, const View& view, const std::vector<ViewItem>& items,
-                     const TextStyle& style) {
+/// The rows of a table, below its heads.
+std::vector<TextRow> rows_of(const View& view, const std::vector<ViewItem>& items,
+                             const CellOf& cell_of) {
   std::vector<TextRow> rows{heads_of(view.cells)};
   const Columns columns = columns_of(view);
   for (const ViewItem& item : items) {
     const bool measured = !item.one->flows.empty() || !item.one->figures.empty();
     if ((!measured && !columns.cells.empty()) || !has_figures(item, view)) continue;
-    TextRow row = row_of(report, item, view.cells, style);
+    TextRow row = row_of(item, view.cells, cell_of);
     const bool again =  // of labels alone: each once
         columns.cells.empty() && std::ranges::find(rows, row) != rows.end();
     if (!again) rows.push_back(std::move(row));
   }
+  return rows;
+}
+
+std::string table_of(const View& view, const std::vector<ViewItem>& items, const CellOf& cell_of,
+                     const TextStyle& style) {
+  std::vector<TextRow> rows = rows_of(view, items, cell_of);
   if (rows.size() == 1) return "";
-  const std::size_t left = drop_empty_columns(rows, columns.names.size());
+  const std::size_t left = drop_empty_columns(rows, columns_of(view).names.size());
   return fitted_lines(std::move(rows), left, style);
 }
 
@@ -235,16 +265,16 @@ void put_columns_in_order_of_rows(Grid& grid) {
 }
 
 Grid grid_of(const RunReport& report, const View& view, const std::vector<ViewItem>& items,
-             const Columns& columns, const TextStyle& style) {
+             const Columns& columns, const CellOf& cell_of) {
   Grid grid;
   for (const ViewItem& item : items) {
     // A matrix has a row for what was left out; a table has none.
     if (view.kind != ViewKind::matrix && !has_figures(item, view)) continue;
     const std::string column = label_text(report, item, view.columns);
-    const TextRow row = row_of(report, item, columns.names, style);
+    const TextRow row = row_of(item, columns.names, cell_of);
     TextCell cell;
     if (is_remote(report, item, view)) cell.accent = Accent::remote;
-    for (const TextCell& part : row_of(report, item, columns.cells, style)) {
+    for (const TextCell& part : row_of(item, columns.cells, cell_of)) {
       if (part.text != none || cell.text.empty())
         cell.text += (cell.text.empty() ? "" : " ") + part.text;
       cell.accent = std::max(cell.accent, part.accent);
@@ -293,9 +323,9 @@ std::string block_of(const Grid& grid, std::vector<TextRow> rows, std::size_t le
 }
 
 std::string grid_text(const RunReport& report, const View& view, const std::vector<ViewItem>& items,
-                      const TextStyle& style) {
+                      const CellOf& cell_of, const TextStyle& style) {
   const Columns columns = columns_of(view);
-  const Grid grid = grid_of(report, view, items, columns, style);
+  const Grid grid = grid_of(report, view, items, columns, cell_of);
   if (grid.cells.empty()) return "";
   // Beyond this nobody reads a matrix as text.
   constexpr std::size_t most_columns = 32;
@@ -314,12 +344,58 @@ std::string grid_text(const RunReport& report, const View& view, const std::vect
   return text;
 }
 
+std::string csv_line(const TextRow& row) {
+  std::string line;
+  for (const TextCell& cell : row)
+    line += (&cell == &row.front() ? "" : ",") + csv_field(cell.text);
+  return line + '\n';
+}
+
 }  // namespace
+
+std::string view_csv(const RunReport& report, const View& view) {
+  const CellOf cell_of = [&](const ViewItem& item, const ViewColumn& column) -> TextCell {
+    if (!column.label.empty()) {
+      const std::string label = label_text(report, item, column.label);
+      return label == none ? "" : label;
+    }
+    const auto number = number_of(item, column);
+    const bool scaled = column.scale != 0 && column.part != Part::half_width;
+    return number ? fmt::format("{:.6g}", *number * (scaled ? column.scale : 1)) : "";
+  };
+  const std::vector<ViewItem> items = items_of(report, view);
+  std::string text;
+  if (view.columns.empty()) {
+    for (const TextRow& row : rows_of(view, items, cell_of)) text += csv_line(row);
+    return text;
+  }
+  Columns columns = columns_of(view);
+  columns.cells.resize(std::min<std::size_t>(1, columns.cells.size()));
+  const Grid grid = grid_of(report, view, items, columns, cell_of);
+  const bool square = view.kind == ViewKind::matrix;
+  TextRow heads = heads_of(columns.names);
+  for (const std::string& name : grid.columns.values) heads.emplace_back(name);
+  if (!square) text += csv_line(heads);
+  for (std::size_t row = 0; row < grid.rows.values.size(); ++row) {
+    TextRow cells = square ? TextRow() : grid.rows.values[row];
+    for (std::size_t column = 0; column < grid.columns.values.size(); ++column) {
+      const auto found = grid.cells.find({row, column});
+      // Of a pair that was measured once the cell below the diagonal.
+      const bool shown = found != grid.cells.end() && (!view.symmetric || column < row);
+      cells.push_back(shown ? TextCell(found->second.text) : TextCell());
+    }
+    text += csv_line(cells);
+  }
+  return text;
+}
 
 std::string view_text(const RunReport& report, const View& view, const TextStyle& style) {
   const std::vector<ViewItem> items = items_of(report, view);
-  const std::string table = view.columns.empty() ? table_of(report, view, items, style)
-                                                 : grid_text(report, view, items, style);
+  const CellOf cell_of = [&](const ViewItem& item, const ViewColumn& column) {
+    return cell_text(report, item, column, style);
+  };
+  const std::string table = view.columns.empty() ? table_of(view, items, cell_of, style)
+                                                 : grid_text(report, view, items, cell_of, style);
   if (table.empty()) return "";
   std::string notes, verdict;
   for (const std::string& line : view.notes) notes += line + "\n";

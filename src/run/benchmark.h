@@ -14,7 +14,6 @@
 
 #include "engine/scenario.h"
 #include "record/report.h"
-#include "report/csv.h"
 #include "run/declare.h"
 #include "run/metrics.h"
 #include "run/options.h"
@@ -213,9 +212,6 @@ struct Benchmark {
   Hook<std::vector<Fact>(const RunReport&)> facts = {};
   /// What the options have to do with what was found, for people: below the tables.
   Hook<std::string(const RunReport&, const RunOptions&)> remarks = {};
-  /// What --csv writes.
-  Hook<std::string(const RunReport&, const RunOptions&)> csv_file =
-      [](const RunReport& report, const RunOptions&) { return tidy_csv(report); };
   /// Files of its own; the report may still be empty.
   Hook<std::vector<OwnFile>(const RunReport&)> own_files = {};
   /// The exit code of a run that came to its end.

@@ -267,7 +267,6 @@ Expected<void> check_run_together(const PlanInput& input, const std::string& com
     return fail_usage("--serial", fmt::format("{} measures its threads together", command),
                       "--threads 1 has one of them");
   }
-  TRY(check_no_csv(input.options, fmt::format("what {} varies", command)));
   const auto cpus = distinct_cpus(input, command);
   return cpus ? Expected<void>{} : fail(cpus.error());
 }
@@ -275,12 +274,6 @@ Expected<void> check_run_together(const PlanInput& input, const std::string& com
 Expected<void> check_one_number_of_threads(const RunOptions& options, const std::string& command) {
   if (options.thread_counts.empty()) return {};
   return fail_usage("--threads", command + " accepts one number", "run it once for each");
-}
-
-Expected<void> check_no_csv(const RunOptions& options, const std::string& what) {
-  if (options.csv_file.empty()) return {};
-  return fail_usage("--csv", "its format has no column for " + what,
-                    "use --format csv or --json FILE");
 }
 
 Bytes page_bytes(const Machine& machine, PageKind pages) {

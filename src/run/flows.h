@@ -113,15 +113,13 @@ std::vector<int> counts_of_cpus(const PlanInput& input);
 /// OMP_NUM_THREADS says.
 Expected<Workers> worker_on_every_core(const RunOptions& options, const Machine& machine,
                                        const TaskContext& task);
-/// Refusals of what a benchmark, `command`, does not vary or has no place for in --csv (`what`).
-/// Errors name the option.
+/// Refusal of several numbers by a benchmark, `command`, that does not vary them. Errors name the
+/// option.
 Expected<void> check_one_number_of_threads(const RunOptions& options, const std::string& command);
-Expected<void> check_no_csv(const RunOptions& options, const std::string& what);
 /// The page size that is asked for.
 Bytes page_bytes(const Machine& machine, PageKind pages);
-/// Of benchmarks whose workers run together in one process, each on a CPU of its own, and whose
-/// cases have more to tell them apart than --csv has place for. Errors name the option, or
-/// `command`.
+/// Of benchmarks whose workers run together in one process, each on a CPU of its own. Errors name
+/// the option, or `command`.
 Expected<void> check_run_together(const PlanInput& input, const std::string& command);
 /// A list of nodes as an option has it. Error (usage): names the option, and `words` that it takes
 /// instead of one.

@@ -231,12 +231,10 @@ void CommonOptions::add_output(CLI::App& app) {
       rare(add_choice(app, "--color", color_, named({"auto", "always", "never"}),
                       "mark remote cells, intervals wider than 10 % and slow hosts with colors: on "
                       "terminals unless NO_COLOR is set (auto), always or never")));
-  output(add_value(
-      app, "--csv", options_.csv_file, "FILE",
-      "also write a CSV file, in ns or GB/s\n"
-      "It has one row per size and one column per worker; for stream one row per host, kernel "
-      "and round; for bandwidth with several kernels, stores or numbers of threads, and latency "
-      "with several chains or a control stride, the rows of --format csv"));
+  output(add_value(app, "--csv", options_.csv_file, "FILE",
+                   "also write the first table as CSV\n"
+                   "A matrix is a square without heads. --format csv has all figures, with their "
+                   "intervals"));
   output(add_value(app, "--json", options_.json_file, "FILE",
                    "also write the whole result as JSON\n"
                    "It has figures with intervals, the environment and the observed placement"));

@@ -18,6 +18,7 @@
 #include "engine/agreement.h"
 #include "report/file.h"
 #include "report/reporter.h"
+#include "report/tables.h"
 #include "run/estimate_time.h"
 #include "run/place_words.h"
 #include "run/session.h"
@@ -37,9 +38,6 @@ Expected<void> check_options(const Benchmark& benchmark, const RunOptions& optio
     for (const OutputFile& own : benchmark.own_files({})) files.push_back(own);
     TRY(check_writable(files));
   }
-  if (!options.csv_file.empty() && options.pages.size() > 1)
-    return fail_usage("--csv", "its format has no column for several --pages",
-                      "use --format csv or --json FILE");
   return {};
 }
 
@@ -136,7 +134,7 @@ Expected<void> Run::save(bool last) {
 
 /// What the file of an option holds.
 std::string Run::text_of(const std::string& option) {
-  if (option == "--csv") return benchmark_.csv_file(report(), options_);
+  if (option == "--csv") return first_table_csv(report());
   if (option == "--json") return text_in("json", report());
   return std::ranges::find(own_files_, option, &OwnFile::option)->text(report());
 }

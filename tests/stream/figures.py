@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import xml.etree.ElementTree as xml
@@ -14,7 +13,7 @@ from openmetrics import families
 from rows import Row, check_rounds, rows_of
 
 os.environ["NUMATLAS_TEST_QUIET"] = "1"  # other tests run beside this one
-EVERYTHING = ("--samples", "--json", "report.json", "--csv", "report.csv", "--dat", ".", "--lines")
+EVERYTHING = ("--samples", "--json", "report.json", "--dat", ".", "--lines")
 #: To which a table rounds.
 FOUR_DIGITS = 0.00050001
 #: Of the table's columns, as it writes them.
@@ -59,24 +58,6 @@ def check_lines(out: str, report: dict, rows: list[dict[str, Row]]) -> None:
             true(low <= row.median() + 1 and row.median() <= high + 1, "the interval leaves out the median")
 
 
-def check_csv(text: str, report: dict) -> None:
-    seen = []
-    for line in csv.DictReader(text.splitlines()):
-        seen.append((line["host"], line["kernel"], line["mode"], int(line["round"]), line["counted"],
-                     int(line["processes"]), int(line["bytes"]), float(line["node_seconds"]), float(line["slowest_seconds"]),
-                     float(line["fastest_seconds"]), float(line["overlap"]), int(line["slowest_rank"])))
-        near(float(line["node_bytes_per_second"]), int(line["bytes"]) / float(line["node_seconds"]), "rate of the CSV")
-    wanted = []
-    for host in report["hosts"]:
-        processes = report["kinds"][host["kind"]]["processes"]
-        for kernel, rounds in zip(report["kernels"], host["rounds"]):
-            for i in range(len(rounds["node"])):
-                wanted.append((host["name"], kernel["name"], kernel["mode"], i, "yes" if i else "no", processes,
-                               processes * kernel["bytes"], rounds["node"][i], rounds["slowest"][i], rounds["fastest"][i],
-                               rounds["overlap"][i], rounds["slowest_rank"][i]))
-    equal(sorted(seen), sorted(wanted), "rows of the CSV")
-
-
 def check_dat(text: str, report: dict) -> None:
     run = xml.fromstring(text)
     equal(int(run.findtext("configuration/number_of_nodes")), len(report["hosts"]), "nodes of the .dat")
@@ -113,7 +94,6 @@ def check_all(t: Trial, out: str, threads: int = 1) -> dict:
     rows = rows_of(report)
     check_table(out, report, rows)
     check_lines(out, report, rows)
-    check_csv((t.folder / "report.csv").read_text(), report)
     files = list(t.folder.glob("memory_results-*.dat"))
     equal(len(files), 1, "number of .dat files")
     check_dat(files[0].read_text(), report)

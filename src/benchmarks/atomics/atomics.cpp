@@ -238,7 +238,7 @@ Benchmark make() {
                     "numatlas atomics --operation fetch-add"},
                    {"One counter for eight CPUs, with its cache line on each node in turn",
                     "numatlas atomics --sharing same --threads 8 --home all"}},
-      .refused_options = {"--csv", "--serial"},
+      .refused_options = {"--serial"},
       .usual_cpus = "cores",
       .usual_threads = "1, 2, 4 and so on to all CPUs",
       .one_kind_of_pages = true,

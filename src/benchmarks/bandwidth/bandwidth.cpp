@@ -26,7 +26,6 @@
 #include "benchmarks/survey_words.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
-#include "report/csv.h"
 #include "run/flows.h"
 #include "run/levels.h"
 #include "run/room.h"
@@ -84,12 +83,6 @@ std::vector<int> counts_of(const Options& own, const PlanInput& input) {
   return alone || own.chosen || options.placement.threads || options.serial
              ? std::vector{all_threads}
              : std::vector{1, all_threads};
-}
-
-/// One row per size has no place for several kernels, stores or numbers of threads.
-std::string csv_file(const Options& own, const RunReport& report, const RunOptions& options) {
-  const bool several = own.choices.size() > 1 || !options.thread_counts.empty();
-  return several ? tidy_csv(report) : size_matrix_csv(report, "bandwidth");
 }
 
 /// Where a node has so little room that its worker's memory fits a cache, and other nodes of its
@@ -400,7 +393,6 @@ Benchmark make() {
       .views = views,
       .facts = facts,
       .remarks = with(remarks),
-      .csv_file = with(csv_file),
       .survey = survey,
       .survey_on_gpus = survey_on_gpus,
   };

@@ -242,7 +242,6 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Pair>
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
   if (input.options.placement.memory)
     return fail_usage("--memory", "a copy requires a source and a target", "name --from and --to");
-  TRY(check_no_csv(input.options, "the source of a copy"));
   const auto pairs = TRY(pairs_of(own, input));
   std::vector<Bytes> sizes = own.sizes.given();
   if (sizes.empty()) sizes = {size_past_caches(input)};
@@ -405,7 +404,7 @@ Benchmark make() {
                     "numatlas copy --stores regular,non-temporal"},
                    {"From node 2 to two others, by one to eight threads near the target",
                     "numatlas copy --from bind:2 --to interleave:0,1 --side to --threads 1-8"}},
-      .refused_options = {"--memory", "--csv"},
+      .refused_options = {"--memory"},
       .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
       .is_of_memory = true,
       .add_options = with(add_options),

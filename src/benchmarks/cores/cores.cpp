@@ -120,9 +120,6 @@ Expected<void> check(const Options& own, const PlanInput& input) {
     return fail_usage("--threads", "one CPU is not a pair",
                       "use at least 2; without it all chosen CPUs are measured");
   }
-  if (!options.csv_file.empty() && own.methods.size() > 1)
-    return fail_usage("--csv", "the file holds the matrix of one method, and two are measured",
-                      "choose one with --method");
   if (own.home_node && options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both say where the line is",
                 "leave one of them out");
@@ -309,33 +306,6 @@ std::string home_words(const ScenarioResult& any) {
   return fmt::format("the line lies on node {}", home);
 }
 
-/// "row CPU, column CPU" in ns as core-to-core-latency writes it: no heads, rows and columns in the
-/// order of the workers, nothing on the diagonal. Pairs that were measured once stand below it.
-std::string square_csv(const RunReport& report, const RunOptions&) {
-  std::vector<std::string> cpus;
-  for (const WorkerRow& worker : report.workers) cpus.push_back(to_list(worker.cpus));
-  const std::vector<PairCell> cells = cells_of(report);
-  std::map<std::pair<std::string, std::string>, double> ns;
-  bool both = false;
-  for (const PairCell& cell : cells) {
-    both = both || ns.contains({cell.second, cell.first});
-    ns[{cell.first, cell.second}] = cell.time.value * 1e9;
-  }
-  std::string text;
-  for (std::size_t row = 0; row < cpus.size(); ++row) {
-    for (std::size_t column = 0; column < cpus.size(); ++column) {
-      // The other tool has each pair once, below the diagonal.
-      const auto cell = both || column > row ? ns.find({cpus[row], cpus[column]})
-                                             : ns.find({cpus[column], cpus[row]});
-      const bool shown = cell != ns.end() && (both || column < row);
-      if (column > 0) text += ',';
-      if (shown) text += fmt::format("{:.2f}", cell->second);
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 std::vector<View> views(const RunReport& report) {
   const std::vector<PairCell> cells = cells_of(report);
   std::vector<View> views;
@@ -423,7 +393,6 @@ Benchmark make() {
       .views = views,
       .facts = facts,
       .remarks = with(remarks),
-      .csv_file = square_csv,
       // As many pairs as there is time for.
       .survey = [](const Machine&) -> SurveyPart {
         return {1, {SurveyWay{{"--method", "cas"}, ""}}, ""};

@@ -264,7 +264,7 @@ Benchmark make() {
                     "numatlas faults --pages base,thp,2M,1G --how touch"},
                    {"Memory of nodes 0 and 2 in turn, touched and populated",
                     "numatlas faults --nodes 0,2 --threads 1,8 --how touch,madvise"}},
-      .refused_options = {"--csv", "--serial"},
+      .refused_options = {"--serial"},
       .usual_cpus = "cores",
       .usual_threads = "1, 2, 4 and so on to all CPUs",
       .usual_pages = "base",

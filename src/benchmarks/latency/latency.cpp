@@ -26,7 +26,6 @@
 #include "machine/cache_share.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
-#include "report/csv.h"
 #include "run/declare.h"
 #include "run/flows.h"
 #include "run/levels.h"
@@ -319,14 +318,6 @@ SurveyPart survey_on_gpus(const Machine& machine) {
                                 "GPUs other than 0; latency of caches"}});
 }
 
-/// One row per size has no place for several numbers of chains or threads, a second stride, or
-/// percentiles.
-std::string csv_file(const Options& own, const RunReport& report, const RunOptions& options) {
-  const bool tidy =
-      own.chains.size() > 1 || own.control || own.tail.asked() || !options.thread_counts.empty();
-  return tidy ? tidy_csv(report) : size_matrix_csv(report, "latency");
-}
-
 std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
                                  const ScenarioResult& visit) {
   if (own.tail.asked()) return tail_figures(flow.distribution, own.tail.loads());
@@ -519,7 +510,6 @@ Benchmark make() {
       .warnings = with(warnings),
       .views = with(views),
       .facts = with(facts),
-      .csv_file = with(csv_file),
       .survey = survey,
       .survey_on_gpus = survey_on_gpus,
   };

@@ -535,7 +535,7 @@ Benchmark make() {
                     "numatlas loaded --pairs local"},
                    {"The memory of CXL node 2 under three reads to a write",
                     "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}},
-      .refused_options = {"--memory", "--serial", "--csv"},
+      .refused_options = {"--memory", "--serial"},
       .shown_options = {"--strict"},
       .time = {"10s", true},
       .time_parts = {0.2},  // two of eleven points a curve

@@ -429,7 +429,7 @@ Benchmark make() {
                     "numatlas matrix --time 20s --pages base"},
                    {"Only the latencies, also as multiples of the local one",
                     "numatlas matrix --only latency --relative"}},
-      .refused_options = {"--memory", "--serial", "--csv"},
+      .refused_options = {"--memory", "--serial"},
       .shown_options = {"--strict"},
       .time = {"10s", true},
       .by_host = true,

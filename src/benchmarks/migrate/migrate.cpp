@@ -389,7 +389,7 @@ Benchmark make() {
                     "numatlas migrate --pages base,thp"},
                    {"From node 0 to node 2 by one thread and by four, without a reader",
                     "numatlas migrate --from 0 --to 2 --threads 1,4 --beside none"}},
-      .refused_options = {"--csv", "--serial", "--memory"},
+      .refused_options = {"--serial", "--memory"},
       .usual_threads = "one",
       .usual_pages = "base",
       .time = {"10s", true},

@@ -46,7 +46,7 @@ Expected<void> check_options_of_run(const RunOptions& options, const std::string
     return fail_usage("--serial", fmt::format("{} determines what runs together", path),
                       "write a scenario for each flow");
   }
-  return check_no_csv(options, "differing flows");
+  return {};
 }
 
 /// What a worker's memory is called: that of the first flow on its CPU, where none is left to what
@@ -198,7 +198,7 @@ Benchmark make() {
       .examples = {{"A workload of your own", "numatlas run mine.toml"},
                    {"What it would measure here", "numatlas run mine.toml --dry-run"}},
       .less_memory_hint = "name smaller sizes in FILE",
-      .refused_options = {"--cpus", "--threads", "--serial", "--csv"},
+      .refused_options = {"--cpus", "--threads", "--serial"},
       .usual_pages = "base",
       .one_kind_of_pages = true,
       .time = {"500ms", false, true},

@@ -1,4 +1,4 @@
-// STREAM over hosts for scripts: lines of key=value, and its rounds as CSV.
+// STREAM over hosts for scripts: lines of key=value.
 #include <cstddef>
 #include <string>
 
@@ -6,7 +6,6 @@
 
 #include "analysis/passes.h"
 #include "benchmarks/stream/summary.h"
-#include "report/csv.h"
 
 namespace numatlas {
 namespace {
@@ -75,38 +74,6 @@ std::string stream_lines(const RunReport& report, const SlowReport& slow) {
   return text + fmt::format("numatlas_stream_summary hosts={} judged={} slow={} complete={}\n",
                             report.hosts.size(), slow.judged, slow.slow(),
                             report.complete ? "yes" : "no");
-}
-
-std::string rounds_csv(const RunReport& report) {
-  std::string text =
-      "host,cpu_model,kernel,mode,stores,round,counted,processes,bytes,start_seconds,node_seconds,"
-      "slowest_seconds,fastest_seconds,process_average_seconds,overlap,slowest_rank,node_bytes_per_"
-      "second\n";
-  const std::size_t cases = rows_of(report).size();
-  for (std::size_t host = 0; host < report.hosts.size(); ++host) {
-    const HostRow& row = report.host_rows[host];
-    for (std::size_t i = 0; i < cases; ++i) {
-      const ScenarioResult& one = report.scenarios[i];
-      const std::string what =
-          fmt::format("{},{},{},{},{}", csv_field(report.hosts[host]),
-                      csv_field(report.machines[row.kind].cpu_model), csv_field(one.kernel),
-                      csv_field(label_of(one, mode_label)), csv_field(one.stores));
-      const auto& passes = one.host_totals[host].passes;
-      const double bytes = bytes_of_host(report, one, static_cast<int>(host));
-      for (std::size_t round = 0; round < passes.size(); ++round) {
-        const PassTimes& pass = passes[round];
-        text += fmt::format("{},{},{},{},{:.0f},{},{},{},{},{},{},{},{}\n", what, round,
-                            round > 0 || passes.size() == 1 ? "yes" : "no", row.processes, bytes,
-                            pass.start, pass.node, pass.slowest, pass.fastest,
-                            pass.sum / row.processes, pass.overlap,
-                            pass.slowest_rank < 0 ? "" : std::to_string(pass.slowest_rank),
-                            pass.node > 0 ? fmt::format("{}", bytes / pass.node) : "");
-      }
-    }
-    // Others' rows are about as long: a text that grows would be there twice.
-    if (host == 0) text.reserve((text.size() + 64) * report.hosts.size());
-  }
-  return text;
 }
 
 }  // namespace numatlas

@@ -481,7 +481,6 @@ Benchmark make() {
         return stream_views(report, own.rule, own.repeats, own.elements_source);
       }),
       .remarks = with(remarks),
-      .csv_file = [](const RunReport& report, const RunOptions&) { return rounds_csv(report); },
       .own_files = with(own_files),
       .exit_code = with(exit_code),
       .reduced_to_hosts = ReducedToHosts{.plan = with(hosts_plan),

@@ -86,7 +86,4 @@ std::vector<Warning> stream_warnings(const RunReport& report, const SlowRule* ru
 /// are whole bytes a second. Keys may be added, not taken away (docs/results.md).
 std::string stream_lines(const RunReport& report, const SlowReport& slow);
 
-/// A row a host, kernel and round; empty where a value could not be had.
-std::string rounds_csv(const RunReport& report);
-
 }  // namespace numatlas

@@ -166,19 +166,6 @@ TEST(StreamLines, KeysAndValues) {
   }
 }
 
-TEST(StreamCsv, ARowAHostKernelAndRound) {
-  RunReport run = even_hosts(2, 3);
-  run.hosts[1] = "a,b";
-  const auto lines = lines_of(rounds_csv(judged(run)));
-  ASSERT_EQ(lines.size(), 1u + 2 * 2 * 3);
-  EXPECT_EQ(lines[0].substr(0, 39), "host,cpu_model,kernel,mode,stores,round");
-  EXPECT_EQ(
-      lines[1],
-      "cn00,AMD EPYC 7742,copy,memory,regular,0,no,4,4000000000,0.001,0.25,0.25,0.1875,0.21875,0."
-      "9375,0,16000000000");
-  EXPECT_EQ(lines[12].substr(0, 47), "\"a,b\",AMD EPYC 7742,triad,memory,regular,2,yes,");
-}
-
 /// What the collector's parser and `promtool check metrics` ask of a file, as far as ours goes.
 void check_metrics(const std::string& text) {
   ASSERT_TRUE(text.ends_with("# EOF\n"));

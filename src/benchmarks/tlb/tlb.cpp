@@ -184,9 +184,6 @@ void add_packed(Plan& plan, const PlanInput& input, const std::set<int>& counts)
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
   if (!input.options.thread_counts.empty())
     return fail_usage("--threads", "tlb takes one number", "run it once for each");
-  if (!input.options.csv_file.empty())
-    return fail_usage("--csv", "its file has one row per size, and this command varies the pages",
-                      "use --format csv or --json FILE");
   Plan plan;
   std::set<int> all;
   for (const PageKind kind : input.pages) {
@@ -357,7 +354,6 @@ Benchmark make() {
                     "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}},
       .less_memory_hint =
           "ask for fewer pages with --page-counts, or for fewer workers with --cpus",
-      .refused_options = {"--csv"},
       .usual_cpus = "one CPU",
       .usual_pages = "base,thp,2M,1G",
       .time = {"10s", true},

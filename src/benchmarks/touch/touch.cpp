@@ -152,7 +152,6 @@ Expected<void> check_nodes_differ(const PlanInput& input) {
 Expected<void> check(const PlanInput& input) {
   TRY(check_one_process(input, "touch"));
   TRY(check_one_number_of_threads(input.options, "touch"));
-  TRY(check_no_csv(input.options, "patterns"));
   TRY(distinct_cpus(input, "touch"));
   return {};
 }
@@ -420,7 +419,6 @@ Benchmark make() {
       .examples = {{"All patterns, on all nodes", "numatlas touch"},
                    {"A CPU of each of two nodes, and plain reads as well",
                     "numatlas touch --cpus 0,32 --kernel scatter,read"}},
-      .refused_options = {"--csv"},
       .usual_cpus = "one per node",
       .is_of_memory = true,
       .add_options = with(add_options),

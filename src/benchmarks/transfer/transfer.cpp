@@ -130,7 +130,7 @@ Benchmark make() {
                     "numatlas transfer --gpus 0 --measure copies"},
                    {"All GPUs at once, from memory of both sockets",
                     "numatlas transfer --measure copies --together --memory interleave:0,1"}},
-      .without_options = {"--serial", "--csv"},
+      .without_options = {"--serial"},
       .usual_pages = "base",
       .by_host = true,
       .add_options = with(add_options),

@@ -149,8 +149,7 @@ Expected<void> check(const PlanInput& input) {
   if (options.serial)
     return fail_usage("--serial", "weights compares what all workers move together",
                       "leave it out");
-  TRY(check_one_number_of_threads(options, "weights"));
-  return check_no_csv(options, "weights");
+  return check_one_number_of_threads(options, "weights");
 }
 
 /// Unasked, those near both nodes of a pair.
@@ -430,7 +429,7 @@ Benchmark make() {
       .examples = {{"Interleave the memory of a socket and that of a CXL node",
                     "numatlas weights --nodes 0,2 --cpus node:0"},
                    {"The best weights for reads", "numatlas weights --kernel read"}},
-      .refused_options = {"--memory", "--serial", "--csv"},
+      .refused_options = {"--memory", "--serial"},
       .usual_cpus = "",
       .usual_pages = "base",
       .one_kind_of_pages = true,

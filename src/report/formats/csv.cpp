@@ -115,31 +115,6 @@ std::string csv_field(const std::string& text) {
   return quoted + '"';
 }
 
-std::string size_matrix_csv(const RunReport& report, const std::string& metric) {
-  std::string text = "size (MB)";
-  for (std::size_t worker = 0; worker < report.workers.size(); ++worker) {
-    text += fmt::format(",{}", worker);
-  }
-  text += '\n';
-  for (const ScenarioResult& scenario : report.scenarios) {
-    if (scenario.flows.empty()) continue;
-    text += fmt::format("{:g}", static_cast<double>(scenario.size.value) / mib);
-    for (std::size_t worker = 0; worker < report.workers.size(); ++worker) {
-      text += ',';
-      for (const FlowResult& flow : scenario.flows) {
-        const Figure* found = find_figure(flow, metric);
-        if (flow.worker == static_cast<int>(worker) && found != nullptr && found->value()) {
-          // ns, GB/s, or what it is
-          const double scale = found->unit == "B/s" ? 1e-9 : found->unit == "s" ? 1e9 : 1;
-          text += fmt::format("{:.2f}", *found->value() * scale);
-        }
-      }
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 std::string tidy_csv(const RunReport& report) {
   // The labels of the points, of all of them, follow the columns that every benchmark has.
   std::vector<std::string> labels;

@@ -27,18 +27,6 @@ TEST(Csv, WhatASpreadsheetWouldCalculateIsText) {
   for (const char* text : {"-", "-2.5", "-1e9", "a=b", "node-1"}) EXPECT_EQ(csv_field(text), text);
 }
 
-TEST(Csv, SizeMatrixIsExactlyNumaMemBenchs) {
-  RunReport report = testing::report();
-  EXPECT_EQ(size_matrix_csv(report, "latency"),
-            "size (MB),0,1\n"
-            "1,4.00,5.12\n"
-            "1.5,80.00,\n");
-  report.scenarios[1].size = Bytes{2048 * mib};
-  EXPECT_NE(size_matrix_csv(report, "latency").find("\n2048,80.00,\n"), std::string::npos);
-  report.scenarios.clear();
-  EXPECT_EQ(size_matrix_csv(report, "latency"), "size (MB),0,1\n");
-}
-
 /// Fields of a line in which only whole fields are quoted.
 std::size_t count_fields(const std::string& line) {
   std::size_t fields = 1;
