@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,9 +21,6 @@ namespace numatlas {
 namespace {
 
 using Word = std::uint64_t;
-
-// A step of accesses that wait for nothing has so many.
-constexpr unsigned usual_accesses = 8;
 
 /// Pseudo-random numbers whose high bits choose places: a linear congruential generator modulo 2^64
 /// (its multiplier: Steele & Vigna, 2021). It keeps the next four numbers, so that four can be made
@@ -78,9 +74,7 @@ struct Call {
   Word* memory = nullptr;
   std::size_t places = 0;
   Numbers* numbers = nullptr;
-  std::uint64_t steps = 0;
-  std::size_t together = 1;  ///< accesses of a step
-  Word factor = 1;           ///< of what atomic additions add: -1 undoes them
+  std::uint64_t accesses = 0;
 };
 
 /// One access to the words at `at`, of which the first has this index; `value` is what it puts in.
@@ -109,91 +103,47 @@ struct Block {
   std::array<Word*, block_accesses> places;
 };
 
-/// What is read by accesses under way at the same time, each of which waits for the one before it
-/// in its own sum, as far as the core knows: the place is moved by zero.
-struct Sums {
-  std::array<Word, most_chains> of{};
-  Word zero = 0;
-  Sums() { asm volatile("" : "+r"(zero)); }
-};
-
-/// Reads the words at these places, `count` under way. The sums of few are in registers, so that
-/// little lies between two reads.
-template <std::size_t count>
-void read_in_turn(Word* const* places, std::size_t accesses, Sums& sums) {
-  std::array<Word, count> mine{};
-  std::copy_n(sums.of.begin(), count, mine.begin());
-  const Word zero = sums.zero;
-  for (std::size_t i = 0; i < accesses; i += count)
-#pragma GCC unroll 64
-    for (std::size_t j = 0; j < count; ++j) mine[j] += places[i + j][mine[j] & zero];
-  std::ranges::copy(mine, sums.of.begin());
-}
-template <std::size_t... counts>
-constexpr auto readers(std::index_sequence<counts...>) {
-  return std::array{&read_in_turn<counts + 1>...};
-}
-
-/// Returns the sum of what was read. `waits`: as `Sums` says.
-template <Access access, std::size_t words, bool waits>
+/// Returns the sum of what was read.
+template <Access access, std::size_t words>
 Word go(const Call& call) {
   constexpr bool puts_in = access == Access::update || access == Access::atomic;
-  const std::size_t together = call.together;
   Block block;
-  Sums sums;
-  for (std::uint64_t left = call.steps; left > 0;) {
-    const std::size_t steps = std::min<std::uint64_t>(left, block_accesses / together);
-    const std::size_t accesses = steps * together;
-    left -= steps;
+  Word sum = 0;
+  for (std::uint64_t left = call.accesses; left > 0;) {
+    const std::size_t accesses = std::min<std::uint64_t>(left, block_accesses);
+    left -= accesses;
     call.numbers->for_next(accesses, [&](std::size_t i, Word number) {
       if constexpr (puts_in) block.numbers[i] = number;
       block.places[i] = call.memory + place_of(number, call.places) * words;
     });
-    const auto access_at = [&](std::size_t i, std::size_t more) {
-      Word* const place = block.places[i] + more;
-      return touch<access, words>(place, static_cast<std::size_t>(place - call.memory),
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < accesses; ++i) {
+      Word* const place = block.places[i];
+      sum += touch<access, words>(place, static_cast<std::size_t>(place - call.memory),
                                   puts_in ? block.numbers[i] : 0);
-    };
-    if constexpr (!waits) {
-#pragma GCC unroll 4
-      for (std::size_t i = 0; i < accesses; ++i) sums.of[0] += access_at(i, 0);
-    } else if constexpr (access == Access::read && words == 1) {
-      static constexpr auto by_count = readers(std::make_index_sequence<most_chains>{});
-      by_count[together - 1](block.places.data(), accesses, sums);
-    } else {
-      for (std::size_t i = 0; i < accesses; i += together) {
-#pragma GCC unroll 4
-        for (std::size_t j = 0; j < together; ++j)
-          sums.of[j] += access_at(i + j, sums.of[j] & sums.zero);
-      }
     }
   }
-  return std::accumulate(sums.of.begin(), sums.of.end(), Word{0});
-}
-
-template <Access access, std::size_t words>
-Word go(bool waits, const Call& call) {
-  return waits ? go<access, words, true>(call) : go<access, words, false>(call);
+  return sum;
 }
 
 template <Access access>
-Word go(std::size_t words, bool waits, const Call& call) {
+Word go(std::size_t words, const Call& call) {
   switch (words) {
-    case 1: return go<access, 1>(waits, call);
-    case 2: return go<access, 2>(waits, call);
-    case 4: return go<access, 4>(waits, call);
-    case 8: return go<access, 8>(waits, call);
-    case 16: return go<access, 16>(waits, call);
-    default: return go<access, 32>(waits, call);
+    case 1: return go<access, 1>(call);
+    case 2: return go<access, 2>(call);
+    case 4: return go<access, 4>(call);
+    case 8: return go<access, 8>(call);
+    case 16: return go<access, 16>(call);
+    default: return go<access, 32>(call);
   }
 }
 
-Word go(Access access, std::size_t words, bool waits, const Call& call) {
+Word go(Access access, std::size_t words, const Call& call) {
   switch (access) {
-    case Access::write: return go<Access::write>(words, false, call);
-    case Access::update: return go<Access::update>(words, waits, call);
-    case Access::atomic: return go<Access::atomic>(words, waits, call);
-    default: return go<Access::read>(words, waits, call);
+    case Access::write: return go<Access::write>(words, call);
+    case Access::update: return go<Access::update>(words, call);
+    case Access::atomic: return go<Access::atomic>(words, call);
+    default: return go<Access::read>(words, call);
   }
 }
 
@@ -230,17 +180,11 @@ class RandomKernel final : public Kernel {
   }
 
   void run(std::uint64_t steps) override {
-    unchecked_.sum += go(work_.access, access_words_, work_.in_flight > 0, call(numbers_, steps));
-    unchecked_.steps += steps;
-  }
-  void run_ahead(std::uint64_t steps) override {
-    unchecked_.sum += go(work_.access, access_words_, false, call(numbers_, steps));
+    unchecked_.sum += go(work_.access, access_words_, {words_.memory, places_, &numbers_, steps});
     unchecked_.steps += steps;
   }
 
-  std::uint64_t steps_per_pass() const override {
-    return std::max<std::uint64_t>(1, places_ / work_.together());
-  }
+  std::uint64_t steps_per_pass() const override { return places_; }
 
   /// Comes by the same places once more: adds up what lies there, or undoes what was done.
   Expected<void> verify() const override {
@@ -249,7 +193,7 @@ class RandomKernel final : public Kernel {
     Word sum = 0;
     std::uint64_t wrong = 0;
     const auto again = [&](std::size_t first, std::size_t end) {
-      done.numbers.for_next((end - first) * work_.together(), [&](std::size_t, Word number) {
+      done.numbers.for_next(end - first, [&](std::size_t, Word number) {
         const std::size_t place = place_of(number, places_), word = place * access_words_;
         if (work_.access == Access::update || work_.access == Access::atomic)
           return undo(word, number);
@@ -274,9 +218,6 @@ class RandomKernel final : public Kernel {
     Word sum = 0;  ///< of what was read
   };
 
-  Call call(Numbers& numbers, std::uint64_t steps) const {
-    return {words_.memory, places_, &numbers, steps, work_.together()};
-  }
   /// By other instructions than those that are checked.
   void undo(std::size_t word, Word number) const {
     for (Word* at = words_.memory + word; at != words_.memory + word + access_words_; ++at) {
@@ -322,7 +263,7 @@ KernelTraits traits_of(Access access) {
 /// Whole lines, read and written; what is only written is fetched before.
 Traffic traffic_of_random(const KernelSpec& spec) {
   const auto& work = spec.as<RandomParameters>();
-  const std::size_t bytes = std::max<std::size_t>(work.bytes, access_line) * work.together();
+  const std::size_t bytes = std::max<std::size_t>(work.bytes, access_line);
   const KernelTraits traits = traits_of(work.access);
   return {traits.reads ? bytes : 0, traits.writes ? bytes : 0, traits.reads ? 0 : bytes};
 }
@@ -331,11 +272,8 @@ SimulatedStep simulated_random(const KernelSpec& spec, std::size_t) {
   const auto& work = spec.as<RandomParameters>();
   SimulatedStep step;
   step.at_random = true;
-  step.times = work.together();
   // Locked operations of today's CPUs go one after the other.
-  step.under_way = work.access == Access::atomic ? 1
-                   : work.in_flight > 0          ? work.in_flight
-                                                 : 2 * usual_accesses;
+  step.under_way = work.access == Access::atomic ? 1 : 16;
   return step;
 }
 
@@ -355,7 +293,6 @@ KernelKind kind_of_random(Access access) {
 
 }  // namespace
 
-unsigned RandomParameters::together() const { return in_flight > 0 ? in_flight : usual_accesses; }
 const char* RandomParameters::name() const { return name_of(access); }
 
 std::vector<KernelKind> RandomParameters::kinds() {

@@ -18,16 +18,12 @@ enum class Access {
   scatter,  ///< writes what the indices name
 };
 
-/// Aligned accesses of some bytes at places in random order.
+/// Aligned accesses of some bytes at places in random order, one a step.
 struct RandomParameters {
   Access access = Access::read;  ///< not gather, scatter
   unsigned bytes = 8;            ///< of an access: a power of two from 8 to 256
-  /// Accesses under way at the same time: each waits for the one so many before it. 0: none waits.
-  unsigned in_flight = 0;
-  std::uint64_t workers = 1;  ///< that share the memory
-  /// Accesses of a step.
-  unsigned together() const;
-  const char* name() const;  ///< "random-read"
+  std::uint64_t workers = 1;     ///< that share the memory
+  const char* name() const;      ///< "random-read"
   static std::vector<KernelKind> kinds();
   friend bool operator==(const RandomParameters&, const RandomParameters&) = default;
 };

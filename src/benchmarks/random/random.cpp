@@ -35,14 +35,12 @@ namespace {
 const Choices<Access> operations{{"read", Access::read},     {"write", Access::write},
                                  {"update", Access::update}, {"atomic", Access::atomic},
                                  {"gather", Access::gather}, {"scatter", Access::scatter}};
-// In place of a number of accesses in flight: none of them waits for another.
-constexpr const char* all_in_flight = "max";
 
 struct Options {
   std::vector<Access> chosen{Access::read, Access::write, Access::update, Access::atomic};
-  std::string access_text = "8", in_flight_text = all_in_flight, pattern_text, delta_text;
+  std::string access_text = "8", pattern_text, delta_text;
   SizesOption sizes{past_caches_words};
-  const CLI::Option *operation = nullptr, *access = nullptr, *in_flight = nullptr;  ///< the app's
+  const CLI::Option *operation = nullptr, *access = nullptr;  ///< the app's
   std::vector<KernelSpec> kernels = {};
   std::vector<NamedPattern> patterns = {};
 };
@@ -55,12 +53,6 @@ void add_options(Options& own, CLI::App& app) {
       "gather and scatter, the default with --pattern, read and write what its indices name");
   own.access =
       add_value(app, "--access", own.access_text, "BYTES,...", "bytes of an access, 8 to 256");
-  own.in_flight = add_value(
-      app, "--in-flight", own.in_flight_text, "N,...",
-      fmt::format("accesses under way: 4, 1-8, 1,2,4,{0}\n"
-                  "Per worker: 1 to {1}, or {0}, as many as the CPU allows. Writes always use {0}, "
-                  "because nothing waits for them",
-                  all_in_flight, most_chains));
   own.sizes.add_to(app, "memory of each worker");
   add_value(app, "--pattern", own.pattern_text, "PATTERN",
             fmt::format("gather or scatter: {}", pattern_forms));
@@ -80,24 +72,6 @@ Expected<std::vector<unsigned>> parse_access(const std::string& text) {
     sizes.push_back(*bytes);
   }
   return sizes;
-}
-
-/// 0 stands for as many as the CPU can take.
-Expected<std::vector<unsigned>> parse_in_flight(const std::string& text) {
-  std::vector<unsigned> all;
-  for (const std::string& word : words_of(text)) {
-    if (word == all_in_flight) {
-      all.push_back(0);
-      continue;
-    }
-    const auto counts = parse_counts(word, static_cast<int>(most_chains), "--in-flight");
-    if (!counts)
-      return fail_usage(
-          "--in-flight", counts.error().message,
-          fmt::format("or several, or {}: 1-8, 1,2,4,{}", all_in_flight, all_in_flight));
-    for (const int count : *counts) all.push_back(static_cast<unsigned>(count));
-  }
-  return all;
 }
 
 Expected<void> parse_kernels_of_patterns(Options& own) {
@@ -131,23 +105,19 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
         patterned ? "takes no --pattern" : "needs a --pattern",
         patterned ? "use gather or scatter" : std::string("such as ") + pattern_forms);
   }
-  for (const CLI::Option* const option : {own.access, own.in_flight}) {
-    if (patterned && option->count() > 0)
-      return fail_usage(option->get_name(), "does not go with --pattern", "leave one of them out");
-  }
+  if (patterned && own.access->count() > 0)
+    return fail_usage("--access", "does not go with --pattern", "leave one of them out");
   if (patterned) return parse_kernels_of_patterns(own);
   if (!own.delta_text.empty())
     return fail_usage("--delta", "needs --pattern", "add --pattern or leave --delta out");
   const auto accesses = TRY(parse_access(own.access_text));
-  const auto numbers = TRY(parse_in_flight(own.in_flight_text));
   for_each_of(
-      [&](Access access, unsigned bytes, unsigned number) {
-        const KernelSpec kernel{
-            RandomParameters{access, bytes, access == Access::write ? 0 : number}};
+      [&](Access access, unsigned bytes) {
+        const KernelSpec kernel{RandomParameters{access, bytes}};
         if (std::ranges::find(own.kernels, kernel) == own.kernels.end())
           own.kernels.push_back(kernel);
       },
-      own.chosen, accesses, numbers);
+      own.chosen, accesses);
   return {};
 }
 
@@ -185,9 +155,7 @@ std::vector<std::pair<std::string, std::string>> labels_of(const Options& own,
     });
     return {{"pattern", named->name}, {"delta", std::to_string(pattern->delta)}};
   }
-  const auto& work = kernel.as<RandomParameters>();
-  return {{"access", std::to_string(work.bytes)},
-          {"in_flight", work.in_flight > 0 ? std::to_string(work.in_flight) : all_in_flight}};
+  return {{"access", std::to_string(kernel.as<RandomParameters>().bytes)}};
 }
 
 PlannedScenario point(const Options& own, const PlanInput& input, const KernelSpec& kernel,
@@ -257,11 +225,10 @@ std::optional<KernelSpec> kernel_of(const Options& own, const std::string& name,
 
 /// Accesses a second, of the bytes that they move.
 std::optional<Figure> accesses_of(const KernelSpec& kernel, const Figure* moved, const char* key) {
-  const auto* const random = kernel.find<RandomParameters>();
-  if (random == nullptr || moved == nullptr || !moved->estimate) return std::nullopt;
-  const double accesses = random->together();
+  if (kernel.find<RandomParameters>() == nullptr || moved == nullptr || !moved->estimate)
+    return std::nullopt;
   const auto bytes = static_cast<double>(traffic_per_step(kernel).counted());
-  return Figure{key, "1/s", scaled(*moved->estimate, accesses / bytes), std::nullopt};
+  return Figure{key, "1/s", scaled(*moved->estimate, 1 / bytes), std::nullopt};
 }
 
 std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
@@ -325,13 +292,11 @@ std::vector<View> views(const RunReport& report) {
                       "of a line "
                       "that an access uses",
                       plus_minus()),
-          "in flight: accesses of a worker that wait for none of the others; " +
-              std::string(all_in_flight) + ": as many as the CPU takes",
           "checked after each visit: reads by their sum, writes by their content, updates by "
           "undoing "
           "them; an error ends the run"};
       view.cells =
-          columns({label_column("bytes", "access"), label_column("in flight", "in_flight")},
+          columns({label_column("bytes", "access")},
                   {figure_column("sum", "accesses_sum", in_millions, Part::value, 2),
                    figure_column(plus_minus(), "accesses_sum", in_millions, Part::half_width),
                    figure_column("worker median", "accesses", in_millions, Part::value, 2),
@@ -364,20 +329,16 @@ Fact fact_of_random(const ScenarioResult& most) {
   const std::string workers = count_text(most.flows.size(), "worker");
   const std::string bytes = fmt::format("of {} bytes", label_of(most, "access"));
   const std::string operation = most.kernel.substr(most.kernel.find('-') + 1);
-  const std::string in_flight = label_of(most, "in_flight");
-  const bool usual = in_flight == all_in_flight;
-  return {
-      "random_accesses",
-      {{"kernel", most.kernel},
-       {"access", label_of(most, "access")},
-       {"workers", std::to_string(most.flows.size())}},
-      fmt::format("{} {}, {}, {} in flight, {} pages", most.kernel, bytes, workers, in_flight,
-                  most.pages),
-      "1/s",
-      *host_estimate_of(most, "accesses_sum"),
-      "Random access",
-      fmt::format("{} {} {{}} ({}{})", operation == "atomic" ? "atomic updates" : operation + "s",
-                  bytes, workers, usual ? "" : fmt::format(", {} in flight", in_flight))};
+  return {"random_accesses",
+          {{"kernel", most.kernel},
+           {"access", label_of(most, "access")},
+           {"workers", std::to_string(most.flows.size())}},
+          fmt::format("{} {}, {}, {} pages", most.kernel, bytes, workers, most.pages),
+          "1/s",
+          *host_estimate_of(most, "accesses_sum"),
+          "Random access",
+          fmt::format("{} {} {{}} ({})", operation == "atomic" ? "atomic updates" : operation + "s",
+                      bytes, workers)};
 }
 
 /// Of each operation the most that memory has given.
@@ -416,10 +377,11 @@ Benchmark make() {
       .description =
           "Each worker accesses 8 to 256 bytes at independent random places of its memory: it "
           "reads, writes, updates them (as HPCC RandomAccess, in GUP/s) or updates them "
-          "atomically. --in-flight sets how many of its accesses wait for none of the others. With "
-          "--pattern it gathers and scatters words by indices, as Spatter does.",
-      .examples = {{"Reads per second by the number in flight, of one CPU",
-                    "numatlas random --operation read --threads 1 --in-flight 1,2,4,8,16,max"},
+          "atomically. No access waits for another: the CPU has as many under way as it can; "
+          "latency --chains sets how many. With --pattern it gathers and scatters words by "
+          "indices, as Spatter does.",
+      .examples = {{"Reads per second by their size, of one CPU",
+                    "numatlas random --operation read --threads 1 --access 8,64,256"},
                    {"Gathers of every fourth word",
                     "numatlas random --operation gather --pattern uniform:8:4"}},
       .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
