@@ -149,7 +149,7 @@ TEST(Tail, ItsFiguresAreInTheFirstLine) {
 TEST(Tail, BadOptionsAreNamed) {
   using Words = std::vector<std::string>;
   for (const Words& words :
-       {Words{"--tail", "--chains", "1-4"}, Words{"--tail", "--control-stride", "256"},
+       {Words{"--tail", "--chains", "1-4"}, Words{"--tail", "--stride", "64,256"},
         Words{"--tail", "--tail-group", "0"}, Words{"--tail", "--tail-group", "65"},
         Words{"--tail-group", "4"}, Words{"--tail", "--on", "gpu:0"}}) {
     const auto run = parse_run("latency", words);

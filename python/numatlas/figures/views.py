@@ -30,7 +30,6 @@ AXES = {
     "latency": "latency per load",
     "value": "latency per load",
     "tlb_cost": "TLB misses, per load",
-    "stride_cost": "hidden by adjacent-line prefetch, per load",
     "page_count": "pages",
     "chains": "independent chains",
     "bandwidth_sum": "bandwidth",

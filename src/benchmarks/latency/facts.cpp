@@ -138,7 +138,7 @@ double latency_of(const ScenarioResult& point) { return host_estimate_of(point, 
 std::map<std::string, Points> points_by_level(const RunReport& report, const std::string& pages) {
   std::map<std::string, Points> levels;
   for (const ScenarioResult& point : report.scenarios) {
-    if (point.pages == pages && !is_control(point) && host_estimate_of(point, "latency"))
+    if (point.pages == pages && host_estimate_of(point, "latency"))
       levels[level_of(point)].push_back(&point);
   }
   for (auto& [level, points] : levels) {
@@ -357,20 +357,6 @@ void add_memory(std::vector<Fact>& facts, const RunReport& report,
   }
 }
 
-/// The largest size at the stride of --control-stride.
-void add_controls(std::vector<Fact>& facts, const RunReport& report, const std::string& pages) {
-  for (const ScenarioResult& point : report.scenarios) {
-    if (!is_control(point) || point.pages != pages) continue;
-    if (!host_estimate_of(point, "latency")) continue;
-    const std::string stride = to_text(point.stride);
-    Fact fact = latency_fact("control_latency", level_of(point), point,
-                             fmt::format("{} {{}} at a stride of {}", level_of(point), stride));
-    fact.where.emplace_back("stride", compact_text(point.stride));
-    fact.words += ", at a stride of " + stride;
-    facts.push_back(std::move(fact));
-  }
-}
-
 std::vector<Fact> facts_of_all(const RunReport& report) {
   std::vector<std::string> kinds;
   for (const ScenarioResult& point : report.scenarios) {
@@ -381,7 +367,6 @@ std::vector<Fact> facts_of_all(const RunReport& report) {
   if (kinds.empty()) return facts;
   add_caches(facts, report, kinds.back());
   add_memory(facts, report, kinds);
-  add_controls(facts, report, kinds.back());
   return facts;
 }
 
@@ -504,21 +489,24 @@ std::vector<Fact> facts_by_part(
   return facts;
 }
 
-std::vector<Fact> threads_facts_of_all(const RunReport& report) {
-  RunReport least = report;
+std::vector<Fact> facts_of_first(const RunReport& report, const std::string& label) {
+  const bool threads = label == "threads";
+  const auto text_of = [&](const ScenarioResult& one) { return label_text(report, one, label); };
+  RunReport its = report;
   Bytes largest;
   for (const ScenarioResult& point : report.scenarios) largest = std::max(largest, point.size);
-  const std::string first = label_of(report.scenarios.front(), "threads");
-  std::erase_if(least.scenarios,
-                [&](const auto& one) { return label_of(one, "threads") != first; });
-  std::vector<Fact> facts = facts_of_all(least);
+  const std::string first = text_of(report.scenarios.front());
+  std::erase_if(its.scenarios, [&](const auto& one) { return text_of(one) != first; });
+  std::vector<Fact> facts = facts_of_all(its);
   for (const ScenarioResult& point : report.scenarios) {
-    const std::string threads = label_of(point, "threads");
-    if (threads == first || point.size != largest || !host_estimate_of(point, "latency")) continue;
-    Fact fact = latency_fact("threads_latency", level_of(point), point,
-                             fmt::format("{{}} with {} threads", threads));
-    fact.where.emplace_back("threads", threads);
-    fact.words += fmt::format(", {} threads together", threads);
+    const std::string value = text_of(point);
+    if (value == first || point.size != largest || !host_estimate_of(point, "latency")) continue;
+    const std::string line = threads ? fmt::format("with {} threads", value)
+                                     : fmt::format("at stride {}, {} pages", value, point.pages);
+    Fact fact = latency_fact(threads ? "threads_latency" : "stride_latency", level_of(point), point,
+                             "{} " + line);
+    fact.where.emplace_back(label, value);
+    fact.words += threads ? fmt::format(", {} threads together", value) : ", stride " + value;
     facts.push_back(std::move(fact));
   }
   return facts;
@@ -526,14 +514,12 @@ std::vector<Fact> threads_facts_of_all(const RunReport& report) {
 
 }  // namespace
 
-bool is_control(const ScenarioResult& one) { return one.labels == control_label; }
-
 std::vector<Fact> latency_facts(const RunReport& report) {
   return facts_by_part(report, facts_of_all);
 }
 
-std::vector<Fact> threads_facts(const RunReport& report) {
-  return facts_by_part(report, threads_facts_of_all);
+std::vector<Fact> facts_by(const RunReport& report, const std::string& label) {
+  return facts_by_part(report, [&](const RunReport& its) { return facts_of_first(its, label); });
 }
 
 std::vector<Fact> chains_facts(const RunReport& report) {

@@ -25,16 +25,12 @@ std::vector<View> chains_views(const RunReport& report);
 /// with each kind of pages.
 std::vector<Fact> chains_facts(const RunReport& report);
 
-/// Of the points of --control-stride.
-inline const std::vector<std::pair<std::string, std::string>> control_label{{"control", "stride"}};
-bool is_control(const ScenarioResult& one);
-
-/// The latency of each cache and where it ends, of one that the machine does not list as well; of
-/// memory with each kind of pages; and of the points of --control-stride.
+/// The latency of each cache and where it ends, of one that the machine does not list as well; and
+/// of memory with each kind of pages.
 std::vector<Fact> latency_facts(const RunReport& report);
 
-/// Of a run that compares numbers of threads: the same of the least number, and of each larger one
-/// the latency of the largest size.
-std::vector<Fact> threads_facts(const RunReport& report);
+/// Of a run that compares "threads" or strides ("stride"): the same of the first, and of each other
+/// one the latency of the largest size.
+std::vector<Fact> facts_by(const RunReport& report, const std::string& label);
 
 }  // namespace numatlas

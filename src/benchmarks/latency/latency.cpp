@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "base/add_once.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "benchmarks/latency/facts.h"
@@ -42,13 +43,12 @@ constexpr const char* ladder_words =
 
 struct Options {
   on_gpus::OnOption on = {};
-  std::string stride_text, control_text, chains_text;
+  std::string strides_text, chains_text;
   SizesOption sizes{ladder_words};
   TailOption tail;
   ChainOrder order = ChainOrder::random;
-  std::optional<Bytes> stride;   ///< absent: the machine's cache line
-  std::optional<Bytes> control;  ///< of --control-stride
-  std::vector<int> chains;       ///< of --chains; empty: one, and nothing is said of it
+  std::vector<Bytes> strides;  ///< of --stride; empty: the machine's cache line
+  std::vector<int> chains;     ///< of --chains; empty: one, and nothing is said of it
   std::vector<GpuLoads> loads{GpuLoads::cached};
 
   /// Whether one worker measures its caches as well.
@@ -60,13 +60,10 @@ void add_options(Options& own, CLI::App& app) {
   own.sizes.add_to(app, "memory of each worker");
   add_order_option(app, own.order);
   own.tail.add_to(app);
-  rare(add_value(app, "--stride", own.stride_text, "BYTES",
-                 "distance of the chain's nodes (default: a cache line)"))
-      ->group("Measurement");
-  rare(add_value(app, "--control-stride", own.control_text, "BYTES",
-                 "also measure the largest size at this wider stride\n"
-                 "At the usual stride, the prefetch of adjacent lines may hide a part of the "
-                 "latency; the difference between both strides is that part"))
+  rare(add_value(app, "--stride", own.strides_text, "BYTES,...",
+                 "distance of the chain's nodes (default: a cache line)\n"
+                 "Of several, such as 64,256, each is measured: at a cache line, the prefetch of "
+                 "adjacent lines may hide a part of the latency, which a wider stride shows"))
       ->group("Measurement");
   rare(add_value(
            app, "--chains", own.chains_text, "N",
@@ -85,8 +82,7 @@ void add_options(Options& own, CLI::App& app) {
 
 /// Of the chase of a GPU the size is what there is to choose.
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  TRY(own.on.refuse("chases by CPUs", {{"--stride", !own.stride_text.empty()},
-                                       {"--control-stride", !own.control_text.empty()},
+  TRY(own.on.refuse("chases by CPUs", {{"--stride", !own.strides_text.empty()},
                                        {"--chains", !own.chains_text.empty()},
                                        {"--tail", own.tail.asked()},
                                        {"--order", own.order != ChainOrder::random}}));
@@ -100,23 +96,18 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   TRY(own.on.parse());
   if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
   TRY(own.on.refuse("GPUs", {{"--gpu-loads", own.loads != std::vector{GpuLoads::cached}}}));
-  for (const auto& [option, given] : {std::pair("--chains", !own.chains_text.empty()),
-                                      std::pair("--control-stride", !own.control_text.empty())}) {
-    if (own.tail.asked() && given)
-      return fail_usage("--tail", fmt::format("does not go with {}", option),
-                        "leave one of them out");
-  }
-  if (!own.stride_text.empty()) {
-    const auto stride = parse_bytes(own.stride_text);
+  if (own.tail.asked() && !own.chains_text.empty())
+    return fail_usage("--tail", "does not go with --chains", "leave one of them out");
+  for (const std::string& word : words_of(own.strides_text)) {
+    const auto stride = parse_bytes(word);
     if (!stride) return fail(about("--stride", stride.error()));
-    own.stride = *stride;
+    add_once(own.strides, *stride);
   }
-  if (!own.control_text.empty()) {
-    const auto control = parse_bytes(own.control_text);
-    if (!control) return fail(about("--control-stride", control.error()));
-    if (!own.chains_text.empty())
-      return fail_usage("--control-stride", "does not go with --chains", "leave one of them out");
-    own.control = *control;
+  for (const auto& [option, given] :
+       {std::pair("--chains", !own.chains_text.empty()), std::pair("--tail", own.tail.asked())}) {
+    if (own.strides.size() > 1 && given)
+      return fail_usage("--stride", fmt::format("one goes with {}, not several", option),
+                        "leave out all but one");
   }
   if (!own.chains_text.empty()) {
     own.chains = TRY(parse_counts(own.chains_text, static_cast<int>(most_chains), "--chains"));
@@ -137,18 +128,19 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes
     Bytes size;
     int chains = 1;
     std::optional<Bytes> stride = {};
-    bool is_control = false;
     int threads = std::numeric_limits<int>::max();
   };
+  std::vector<std::optional<Bytes>> strides(own.strides.begin(), own.strides.end());
+  if (strides.empty()) strides.emplace_back();
   std::vector<Point> points;
-  for (Bytes size : sizes) {
-    const std::vector<int>& counts = input.options.thread_counts;
-    if (own.chains.empty() && counts.empty()) points.push_back({size, 1, own.stride});
-    for (int threads : counts) points.push_back({size, 1, own.stride, false, threads});
-    for (int chains : own.chains) points.push_back({size, chains, own.stride});
+  for (const std::optional<Bytes> stride : strides) {
+    for (Bytes size : sizes) {
+      const std::vector<int>& counts = input.options.thread_counts;
+      if (own.chains.empty() && counts.empty()) points.push_back({size, 1, stride});
+      for (int threads : counts) points.push_back({size, 1, stride, threads});
+      for (int chains : own.chains) points.push_back({size, chains, stride});
+    }
   }
-  if (own.control)
-    points.push_back({*std::max_element(sizes.begin(), sizes.end()), 1, own.control, true});
   for (PageKind pages : input.pages) {
     for (const Point& point : points) {
       std::vector<Flow> flows;
@@ -173,10 +165,7 @@ Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes
         planned.head.name += " " + count_text(point.threads, "thread");
         planned.head.labels = {{"threads", std::to_string(point.threads)}};
       }
-      if (point.is_control) {
-        planned.head.name += " stride " + compact_text(*own.control);
-        planned.head.labels = control_label;
-      }
+      if (own.strides.size() > 1) planned.head.name += " stride " + compact_text(*point.stride);
       planned.scenario.flows = std::move(flows);
       add_point(plan, std::move(planned), input.options.serial);
     }
@@ -226,12 +215,14 @@ std::vector<Bytes> usual_sizes(const Options& own, const PlanInput& input) {
   const bool alone = workers.size() == 1 && !workers.front().placement.cpus.empty();
   if (!own.has_ladder() || !alone || !input.options.thread_counts.empty()) return {last};
   // On a small machine that one is less.
-  const PlannedScenario largest = plan_of(own, input, {last}).front();
+  const Plan largest = plan_of(own, input, {last});
+  const Bytes most = largest.front().head.size;
   std::vector<Bytes> sizes =
-      level_sizes(machine_of(input, 0), workers.front().placement.cpus.front(), largest.head.size);
-  const KernelSpec& chase = largest.scenario.flows.front().kernel;
+      level_sizes(machine_of(input, 0), workers.front().placement.cpus.front(), most);
   std::erase_if(sizes, [&](Bytes size) {  // too few nodes at a wide --stride
-    return size != largest.head.size && !check_size(chase, size);
+    return size != most && std::ranges::any_of(largest, [&](const PlannedScenario& point) {
+             return !check_size(point.scenario.flows.front().kernel, size);
+           });
   });
   return sizes;
 }
@@ -240,27 +231,15 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
   if (!own.chains.empty()) {
     TRY(check_one_number_of_threads(input.options, "latency --chains"));
   }
-  if (own.control) {
-    TRY(check_one_number_of_threads(input.options, "latency --control-stride"));
+  if (own.strides.size() > 1) {
+    TRY(check_one_number_of_threads(input.options, "latency with several --stride"));
   }
   std::vector<Bytes> sizes = own.sizes.given();
   if (sizes.empty()) sizes = usual_sizes(own, input);
   const Plan plan = plan_of(own, input, sizes);
   for (const PlannedScenario& point : plan) {
     for (const Flow& flow : point.scenario.flows) {
-      const auto layout = check_size(flow.kernel, flow.region.bytes);
-      const bool of_control = point.head.labels == control_label;
-      if (!layout && of_control && !is_about(layout.error(), "--stride"))
-        return fail(about("--control-stride", layout.error()));
-      if (!layout)
-        return fail(of_control ? renamed(layout.error(), "--stride", "--control-stride")
-                               : layout.error());
-      const Bytes stride = stride_of(flow.kernel);
-      if (!own.control || of_control || *own.control > stride) continue;
-      return fail_usage("--control-stride",
-                        fmt::format("{} is not wider than the stride of the chain, {}",
-                                    to_text(*own.control), to_text(stride)),
-                        fmt::format("try {}", 4 * stride.value));
+      TRY(check_size(flow.kernel, flow.region.bytes));
     }
   }
   return plan;
@@ -291,11 +270,7 @@ SurveyPart survey(const Machine& machine) {
     part.ways.push_back(std::move(way));
   };
   add(ladder(2, last), true, firsts.list, "");
-  std::vector<std::string>& all = part.ways.back().words;
-  const Bytes line = line_bytes(machine, machine.usable_cpus());
-  all.insert(all.end(), {"--control-stride", std::to_string(4 * line.value)});
-  add(ladder(2, last), true, firsts.list, "the control at a wider stride");
-  add(ladder(4, last), true, firsts.list, "the control at a wider stride; half of the sizes");
+  add(ladder(4, last), true, firsts.list, "half of the sizes");
   std::vector<std::string> sizes;
   for (const Bytes size : level_sizes(machine, first.value_or(CpuId{0}), last))
     sizes.push_back(compact_text(size));
@@ -322,44 +297,24 @@ std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
                                  const ScenarioResult& visit) {
   if (own.tail.asked()) return tail_figures(flow.distribution, own.tail.loads());
   // A stride below a line finds the rest of the line there.
-  return chains_figures(flow, visit, own.stride ? std::min(*own.stride, usual_line) : flow.stride);
+  return chains_figures(flow, visit,
+                        own.strides.empty() ? flow.stride : std::min(flow.stride, usual_line));
 }
 
-/// What the misses of the TLB cost with the first kind of pages: how much less the others take. Of
-/// the control how much more it takes than the usual stride.
+/// What the misses of the TLB cost with the first kind of pages: how much less the others take.
 void conclude(const Options& own, RunReport& report) {
   if (!own.chains.empty()) return add_loads_in_flight(report);
   if (own.tail.asked()) conclude_tails(report, own.tail.loads());
   for (ScenarioResult& one : report.scenarios) {
     for (const ScenarioResult& base : report.scenarios) {
-      if (base.size != one.size || &base == &one || is_control(base)) continue;
+      if (base.size != one.size || base.stride != one.stride || &base == &one) continue;
+      if (base.pages != report.scenarios.front().pages) continue;
       if (label_of(base, "threads") != label_of(one, "threads")) continue;
       const auto usual = estimate_of(base, "latency"), other = estimate_of(one, "latency");
-      if (!usual || !other) continue;
-      if (is_control(one)) {
-        if (base.pages == one.pages)
-          one.figures.push_back({"stride_cost", "s", difference_of(*other, *usual), std::nullopt});
-      } else if (base.pages == report.scenarios.front().pages) {
+      if (usual && other)
         one.figures.push_back({"tlb_cost", "s", difference_of(*usual, *other), std::nullopt});
-      }
     }
   }
-}
-
-/// The points of --control-stride.
-View control_view(const std::vector<std::pair<std::string, std::string>>& where) {
-  View view;
-  view.kind = ViewKind::table;
-  view.where = where;
-  view.title = fmt::format("Control: latency in ns at a stride of {} ({} pages)", where[1].second,
-                           where[0].second);
-  view.notes = {
-      "more: latency above that at the usual stride, which the prefetch of adjacent lines hides"};
-  view.rows = "size";
-  view.cells = {label_column("size", "size"),
-                figure_column("latency", "latency", in_ns, Part::spread),
-                figure_column("more", "stride_cost", in_ns, Part::with_interval)};
-  return view;
 }
 
 /// By the number of workers that chase at the same time.
@@ -406,14 +361,17 @@ std::vector<View> views(const Options& own, const RunReport& report) {
   }
   const std::vector<CaseGroup> kinds = groups_of(report, {"pages"});
   const bool several = report.workers.size() > 1;
-  std::vector<std::string> apart{"pages"};
-  if (own.control) apart.push_back("stride");
-  for (const CaseGroup& kind : groups_of(report, apart)) {
-    if (is_control(*kind.cases.front())) {
-      views.push_back(control_view(kind.labels));
-      continue;
-    }
-    const std::string of_pages = fmt::format(" ({} pages)", kind.labels.front().second);
+  const bool strides = own.strides.size() > 1;
+  const auto at_stride = [strides](const CaseGroup& group) {
+    return strides ? ", stride " + group.labels.back().second : "";
+  };
+  const auto apart = [strides](std::vector<std::string> labels) {
+    if (strides) labels.emplace_back("stride");
+    return labels;
+  };
+  for (const CaseGroup& kind : groups_of(report, apart({"pages"}))) {
+    const std::string of_pages =
+        fmt::format(" ({} pages{})", kind.labels.front().second, at_stride(kind));
     View view;
     view.kind = ViewKind::curve;
     view.level = ViewLevel::groups;
@@ -447,23 +405,28 @@ std::vector<View> views(const Options& own, const RunReport& report) {
   }
   add_tails({"size", "nodes"});
   if (kinds.size() < 2) return views;
-  View view;
-  view.kind = ViewKind::curve;
-  view.title = fmt::format("Cost of TLB misses in ns: latency with {} pages minus that with others",
-                           kinds.front().labels.front().second);
-  view.notes = {"one row per size, one column per kind of pages; medians of all workers"};
-  view.rows = "size";
-  view.columns = "pages";
-  view.cells = {label_column("size", "size"),
-                figure_column("", "tlb_cost", in_ns, Part::with_interval)};
-  views.push_back(std::move(view));
+  for (const CaseGroup& group : groups_of(report, apart({}))) {
+    View view;
+    view.kind = ViewKind::curve;
+    view.where = group.labels;
+    view.title =
+        fmt::format("Cost of TLB misses in ns: latency with {} pages minus that with others{}",
+                    kinds.front().labels.front().second, at_stride(group));
+    view.notes = {"one row per size, one column per kind of pages; medians of all workers"};
+    view.rows = "size";
+    view.columns = "pages";
+    view.cells = {label_column("size", "size"),
+                  figure_column("", "tlb_cost", in_ns, Part::with_interval)};
+    views.push_back(std::move(view));
+  }
   return views;
 }
 
 std::vector<Fact> facts(const Options& own, const RunReport& report) {
   if (!own.chains.empty()) return chains_facts(report);
-  std::vector<Fact> facts =
-      compares_threads(report) ? threads_facts(report) : latency_facts(report);
+  std::vector<Fact> facts = compares_threads(report) ? facts_by(report, "threads")
+                            : own.strides.size() > 1 ? facts_by(report, "stride")
+                                                     : latency_facts(report);
   // Of the largest size, with the largest pages.
   const ScenarioResult* most = nullptr;
   for (const ScenarioResult& one : report.scenarios)

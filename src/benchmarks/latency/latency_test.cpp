@@ -140,7 +140,7 @@ TEST(LatencyPlan, SeveralNumbersOfThreadsAreCasesOfTheirOwn) {
   EXPECT_EQ(planned[1].head.name, "1MiB base 3 threads");
   EXPECT_EQ(planned[1].scenario.flows.size(), 3U);
   EXPECT_FALSE(try_plan({"--threads", "1,2", "--chains", "2"}));
-  EXPECT_FALSE(try_plan({"--threads", "1,2", "--control-stride", "256"}));
+  EXPECT_FALSE(try_plan({"--threads", "1,2", "--stride", "64,256"}));
 }
 
 TEST(LatencyPlan, BadChainsNameTheOption) {
@@ -151,29 +151,29 @@ TEST(LatencyPlan, BadChainsNameTheOption) {
   }
 }
 
-TEST(LatencyPlan, ControlIsTheLargestSizeAtAWiderStride) {
-  const auto planned = plan({"--size", "64,1", "--pages", "base,thp", "--control-stride", "256"});
-  ASSERT_EQ(planned.size(), 6U);
+TEST(LatencyPlan, SeveralStridesAreCasesOfTheirOwn) {
+  const auto planned = plan({"--size", "64,1", "--pages", "base,thp", "--stride", "64,256,64"});
+  ASSERT_EQ(planned.size(), 8U);
+  EXPECT_EQ(planned[0].scenario.name, "64MiB base stride 64B");
+  EXPECT_EQ(planned[0].head.stride, Bytes{64});
   EXPECT_EQ(planned[2].scenario.name, "64MiB base stride 256B");
   EXPECT_EQ(planned[2].head.stride, Bytes{256});
   EXPECT_EQ(planned[2].scenario.flows[1].kernel.as<ChaseParameters>().stride, Bytes{256});
-  EXPECT_EQ(planned[5].scenario.name, "64MiB thp stride 256B");
-  EXPECT_EQ(planned[0].head.stride, Bytes{64});
+  EXPECT_EQ(planned[7].scenario.name, "1MiB thp stride 256B");
+  EXPECT_EQ(plan({"--size", "64", "--stride", "256"})[0].scenario.name, "64MiB base");
 }
 
-TEST(LatencyPlan, BadControlsNameTheOption) {
-  for (const Words& words :
-       {Words{"--control-stride", "x"}, Words{"--control-stride", "256", "--chains", "1-4"}}) {
+TEST(LatencyPlan, BadStridesNameTheOption) {
+  for (const Words& words : {Words{"--stride", "x"}, Words{"--stride", "64,256", "--chains", "1-4"},
+                             Words{"--stride", "64,256", "--tail"}}) {
     const auto run = parse_run("latency", words);
     ASSERT_FALSE(run) << words[1];
-    EXPECT_THAT(full_text(run.error()), ::testing::StartsWith("--control-stride")) << words[1];
+    EXPECT_THAT(full_text(run.error()), ::testing::StartsWith("--stride")) << words[1];
   }
-  for (const Words& words : {Words{"--control-stride", "64"}, Words{"--control-stride", "100"},
-                             Words{"--control-stride", "256", "--stride", "512"},
-                             Words{"--control-stride", "4MiB", "--size", "1MiB"}}) {
-    const auto planned = try_plan(words);
-    ASSERT_FALSE(planned) << words[1];
-    EXPECT_THAT(full_text(planned.error()), ::testing::StartsWith("--control-stride")) << words[1];
+  for (const char* strides : {"100", "64,100"}) {
+    const auto planned = try_plan({"--stride", strides});
+    ASSERT_FALSE(planned) << strides;
+    EXPECT_THAT(full_text(planned.error()), ::testing::StartsWith("--stride")) << strides;
   }
 }
 
@@ -201,22 +201,19 @@ ScenarioResult point_at(Bytes stride, double ns) {
   return one;
 }
 
-TEST(Latency, ControlSaysHowMuchMoreItTakes) {
+TEST(Latency, SaysWhatTheLargestSizeTakesAtEachStride) {
   RunReport report;
   report.hosts = {"alpha"};
   report.workers.resize(1);
   report.scenarios = {point_at(Bytes{64}, 100), point_at(Bytes{256}, 107)};
-  report.scenarios[1].labels = {{"control", "stride"}};
-  const auto run = parse_run("latency", {"--control-stride", "256"});
+  const auto run = parse_run("latency", {"--stride", "64,256"});
   ASSERT_TRUE(run) << full_text(run.error());
   run->benchmark.conclude(report);
-  EXPECT_NEAR(estimate_of(report.scenarios[1], "stride_cost")->value, 7e-9, 1e-15);
-  EXPECT_FALSE(estimate_of(report.scenarios[0], "stride_cost"));
   EXPECT_FALSE(estimate_of(report.scenarios[1], "tlb_cost")) << "the pages are the same";
   const auto facts = run->benchmark.facts(report);
-  ASSERT_EQ(facts.size(), 2U) << "the latency of memory is that of the usual stride";
+  ASSERT_EQ(facts.size(), 2U) << "the latency of memory is that of the first stride";
   EXPECT_DOUBLE_EQ(facts[0].estimate.value, 100e-9);
-  EXPECT_EQ(facts[1].key, "control_latency");
+  EXPECT_EQ(facts[1].key, "stride_latency");
   EXPECT_DOUBLE_EQ(facts[1].estimate.value, 107e-9);
   EXPECT_EQ(where_of(facts[1], "stride"), "256B");
 }
@@ -260,7 +257,7 @@ TEST(Threads, TheFewestAreIdleAndTheOthersAreSaidBeside) {
   report.hosts = {"alpha"};
   report.workers.resize(1);
   report.scenarios = {among_threads(1, 100e-9), among_threads(8, 140e-9)};
-  const auto facts = threads_facts(report);
+  const auto facts = facts_by(report, "threads");
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_EQ(facts[0].key, "memory_latency");
   EXPECT_DOUBLE_EQ(facts[0].estimate.value, 100e-9);
@@ -465,7 +462,6 @@ TEST(Latency, SurveyMeasuresFromOneCpuOfEachNode) {
   Words words = run->benchmark.survey(*machine).ways.at(0).words;
   EXPECT_THAT(words, ::testing::IsSupersetOf(
                          {std::string("--cpus"), std::string("0,2"), std::string("--serial")}));
-  EXPECT_THAT(words, ::testing::Contains("--control-stride"));
   words.push_back("--dry-run");
   EXPECT_TRUE(parse_run("latency", words));
 }
@@ -479,8 +475,6 @@ TEST(Latency, SurveyWithoutTimeShowsHowMuchOfALargeCacheThereIs) {
   EXPECT_THAT(part.ways.back().words,
               ::testing::Contains("256KiB,1MiB,4MiB,15MiB,60MiB,240MiB,1920MiB"))
       << "the last cache at twice the one before, and between";
-  for (std::size_t i = 1; i < part.ways.size(); ++i)
-    EXPECT_THAT(part.ways[i].words, ::testing::Not(::testing::Contains("--control-stride")));
 }
 
 }  // namespace
