@@ -167,14 +167,11 @@ int run_scale(const Options& options) {
     return fmt::format("{} views", run.views.size());
   });
   stage("table", [&] { return size_text(tables_text(run, {})); });
-  stage("key=value lines",
-        [&] { return size_text(stream_lines(run, judge_peers(peers_in(run), {}))); });
   stage("OpenMetrics", [&] { return size_text(report_openmetrics(run)); });
   std::string folder = (std::filesystem::temp_directory_path() / "bench_fleet.XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return 1;
   const std::string path = folder + "/bench_fleet.json";
   stage(".dat", [&] { return size_text(dat_text(run)); });
-  stage("CSV of rounds", [&] { return size_text(rounds_csv(run)); });
   stage("CSV", [&] { return size_text(tidy_csv(run)); });
   stage("JSON", [&] {
     const std::string text = json_text(run);

@@ -3,6 +3,9 @@
 Slow nodes of a job fail it. `--setvar nodes=16` measures that many nodes together; one node alone has no
 others to be compared with, and its rates are held against the `reference` of the system."""
 
+import json
+from pathlib import Path
+
 import reframe as rfm
 import reframe.utility.sanity as sn
 
@@ -12,7 +15,7 @@ class NumatlasStream(rfm.RunOnlyRegressionTest):
     valid_systems = ["*"]
     valid_prog_environs = ["*"]
     executable = "numatlas"
-    executable_opts = ["stream", "--quiet", "--lines"]
+    executable_opts = ["stream", "--quiet", "--json", "report.json"]
     nodes = variable(int, value=1)
     # Of your system: reference = {"cluster:compute": {"triad": (350e9, -0.05, None, "B/s")}}
 
@@ -21,17 +24,23 @@ class NumatlasStream(rfm.RunOnlyRegressionTest):
         self.num_tasks = self.nodes
         self.num_tasks_per_node = 1
 
+    def written(self):
+        return json.loads((Path(self.stagedir) / "report.json").read_text())
+
     @sanity_function
     def every_node_is_judged_and_none_is_slow(self):
-        summary = r"^numatlas_stream_summary hosts=(?P<hosts>\d+) judged=(?P<judged>\d+) slow=(?P<slow>\d+) complete=yes"
-        hosts, judged, slow = (sn.extractsingle(summary, self.stdout, name, int) for name in ("hosts", "judged", "slow"))
+        report = self.written()
+        of_hosts = next(case for case in report["cases"] if case["labels"].get("finding") == "none")["host_figures"]
+        judged, slow = (sum(figure["estimate"]["value"] for host in of_hosts for figure in host["figures"]
+                            if figure["key"] == key) for key in ("host_judged", "host_slow"))
         return sn.all([
-            sn.assert_eq(hosts, self.nodes),
+            sn.assert_true(report["complete"], "the run did not come to its end"),
+            sn.assert_eq(len(report["hosts"]), self.nodes),
             sn.assert_eq(slow, 0),
-            sn.assert_true(sn.or_(self.nodes == 1, judged == hosts), "not every node was judged"),
+            sn.assert_true(self.nodes == 1 or judged == self.nodes, "not every node was judged"),
         ])
 
     @performance_function("B/s")
     def triad(self):
-        return sn.extractsingle(
-            r"^numatlas_stream .*kernel=triad .*node_median_bytes_per_second=(\d+)", self.stdout, 1, float)
+        triad = next(case for case in self.written()["cases"] if case["name"] == "triad")
+        return next(figure["estimate"]["value"] for figure in triad["figures"] if figure["key"] == "bandwidth")

@@ -41,7 +41,7 @@ elif [ "$case" = stream ]; then
   folder=$(mktemp -d) || exit 1
   trap 'rm -rf "$folder"' EXIT
   # One host without another of its kind, and two that are too few to be compared.
-  stream 7 3 --repeats 3 --csv "$folder/csv" --dat "$folder" --lines
+  stream 7 3 --repeats 3 --dat "$folder"
   for file in "$folder"/*; do
     printf '\n%s:\n' "$(basename "$file")"
     sed '/,\(scale\|add\),/d; /<Scale>/,/<\/Add>/d' "$file"
@@ -50,7 +50,7 @@ elif [ "$case" = stream-slow ]; then
   NUMATLAS_TEST_SLOW_HOST=$(uname -n)-2:1.5
   export NUMATLAS_TEST_SLOW_HOST
   # What launchers say of an exit code is theirs.
-  stream 8 4 --repeats 8 --kernels copy,triad --check --lines |
+  stream 8 4 --repeats 8 --kernels copy,triad --check |
     sed '/^--- standard error/,/^--- exit/{/^--- exit/!d}'
 elif [ "$case" = streams ]; then
   export NUMATLAS_TEST_HOSTS=3 NUMATLAS_ENGINE=null NUMATLAS_TEST_MACHINE=$four

@@ -1,4 +1,4 @@
-"""What the table, the lines and the files say is what the processes took."""
+"""What the table and the files say is what the processes took."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from openmetrics import families
 from rows import Row, check_rounds, rows_of
 
 os.environ["NUMATLAS_TEST_QUIET"] = "1"  # other tests run beside this one
-EVERYTHING = ("--samples", "--json", "report.json", "--dat", ".", "--lines")
+EVERYTHING = ("--samples", "--json", "report.json", "--dat", ".")
 #: To which a table rounds.
 FOUR_DIGITS = 0.00050001
 #: Of the table's columns, as it writes them.
@@ -41,21 +41,26 @@ def check_table(out: str, report: dict, rows: list[dict[str, Row]]) -> None:
             true(where in places, f"{what} {name} worst at {where}, not {places}")
 
 
-def check_lines(out: str, report: dict, rows: list[dict[str, Row]]) -> None:
-    lines = [dict(word.split("=", 1) for word in line.split()[1:])
-             for line in out.splitlines() if line.startswith("numatlas_stream ")]
-    equal([(line["kernel"], line["mode"]) for line in lines], [(one["name"], one["mode"]) for one in report["kernels"]],
-          "kernels of the lines")
-    for line, both in zip(lines, rows):
-        equal((line["hosts"], line["rounds"]), (str(len(report["hosts"])), str(report["repeats"])), "hosts and rounds")
+#: Of the JSON's figures, as rows compute them.
+FIGURES = {"bandwidth": "median_bytes_per_second", "average_bandwidth": "average_bytes_per_second",
+           "best_bandwidth": "maximum_bytes_per_second", "worst_bandwidth": "minimum_bytes_per_second",
+           "average_time": "average_seconds", "best_time": "minimum_seconds", "worst_time": "maximum_seconds"}
+
+
+def check_json(report: dict, rows: list[dict[str, Row]]) -> None:
+    cases = [case for case in report["cases"] if "finding" not in case["labels"]]
+    for case, both in zip(cases, rows, strict=True):
+        figures = {one["key"]: one["estimate"] for one in case["figures"]}
         for what, row in both.items():
-            for name, value in row.figures().items():
-                near(float(line[f"{what}_{name}"]), value, f"{what}_{name} of {line['kernel']}", 1e-8, 1)
-            if f"{what}_median_low_bytes_per_second" not in line:
+            prefix, wanted = "process_" if what == "process" else "", row.figures()
+            for key, name in FIGURES.items():
+                near(figures[prefix + key]["value"], wanted[name], f"{prefix}{key} of {case['name']}", 1e-8, 1)
+            estimate = figures[prefix + "bandwidth"]
+            if estimate["low"] is None:
                 true(1 < len(row.rates) < 6, f"no interval over {len(row.rates)} hosts")
                 continue
-            low, high = (float(line[f"{what}_median_{end}_bytes_per_second"]) for end in ("low", "high"))
-            true(low <= row.median() + 1 and row.median() <= high + 1, "the interval leaves out the median")
+            true(estimate["low"] <= row.median() + 1 and row.median() <= estimate["high"] + 1,
+                 "the interval leaves out the median")
 
 
 def check_dat(text: str, report: dict) -> None:
@@ -93,7 +98,7 @@ def check_all(t: Trial, out: str, threads: int = 1) -> dict:
     check_rounds(report, threads)
     rows = rows_of(report)
     check_table(out, report, rows)
-    check_lines(out, report, rows)
+    check_json(report, rows)
     files = list(t.folder.glob("memory_results-*.dat"))
     equal(len(files), 1, "number of .dat files")
     check_dat(files[0].read_text(), report)

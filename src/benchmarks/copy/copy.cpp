@@ -54,7 +54,6 @@ Expected<MemorySpec> parse_end(const std::string& text, const char* option) {
 
 struct Options {
   std::string from_text, to_text, isa;
-  bool matrix = false;
   std::optional<MemorySpec> from, to;
   Side side = Side::from;
   SizesOption sizes{past_caches_words};
@@ -70,16 +69,11 @@ struct Case {
 };
 
 void add_options(Options& own, CLI::App& app) {
-  auto* from =
-      add_value(app, "--from", own.from_text, "PLACEMENT",
-                "memory that is read: bind:0, interleave:0,1, local\n"
-                "Other forms: weighted:0=3,2=1, prefer:0. The default is local if --to is given");
-  auto* to = add_value(app, "--to", own.to_text, "PLACEMENT",
-                       "memory that is written\nThe default is local if --from is given");
-  app.add_flag("--matrix", own.matrix,
-               "copy between all pairs of nodes, as without --from and --to")
-      ->excludes(from)
-      ->excludes(to);
+  add_value(app, "--from", own.from_text, "PLACEMENT",
+            "memory that is read: bind:0, interleave:0,1, local\n"
+            "Other forms: weighted:0=3,2=1, prefer:0. The default is local if --to is given");
+  add_value(app, "--to", own.to_text, "PLACEMENT",
+            "memory that is written\nThe default is local if --from is given");
   add_choice<Side>(
       app, "--side", own.side, {{"from", Side::from}, {"to", Side::to}, {"any", Side::any}},
       "CPUs that copy: those of the source nodes, of the target nodes, or any\n"
@@ -141,7 +135,7 @@ Expected<std::vector<Pair>> pairs_of(const Options& own, const PlanInput& input)
     for (NodeId to : nodes) pairs.push_back({on_node(from), on_node(to)});
   }
   if (pairs.empty())
-    return fail_about(ErrorKind::unavailable, "--matrix",
+    return fail_about(ErrorKind::unavailable, "copy",
                       "no node has memory that this process may use");
   return pairs;
 }

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +19,6 @@
 #include "benchmarks/cores/pairs.h"
 #include "benchmarks/extremes.h"
 #include "memory/source.h"
-#include "record/estimate.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
@@ -214,126 +212,40 @@ std::string remarks(const Options& own, const RunReport& report, const RunOption
   return text;
 }
 
-/// One measured pair.
-struct PairCell {
-  std::string first, second, method;
-  std::string nearness;  ///< with the kinds of the cores, where there are several
-  Estimate time;
-};
-
-std::vector<PairCell> cells_of(const RunReport& report) {
-  std::vector<PairCell> cells;
-  for (const ScenarioResult& point : report.scenarios) {
-    for (const FlowResult& flow : point.flows) {
-      const Figure* const found = find_figure(flow, "core_to_core");
-      if (found == nullptr || !found->estimate) continue;
-      const std::string kinds = label_of(point, "kinds");
-      cells.push_back({label_of(point, "first_cpu"), label_of(point, "second_cpu"), point.kernel,
-                       label_of(point, "nearness") + (kinds.empty() ? "" : ", " + kinds),
-                       *found->estimate});
-    }
-  }
-  return cells;
-}
-
-/// In the order of the points.
-std::vector<std::string> different(const std::vector<PairCell>& cells,
-                                   std::string PairCell::*field) {
-  std::vector<std::string> values;
-  for (const PairCell& cell : cells) {
-    if (std::find(values.begin(), values.end(), cell.*field) == values.end())
-      values.push_back(cell.*field);
-  }
-  return values;
-}
-
-std::string cell_ns(const Estimate& time) {
-  return told(
-      time, [](double seconds) { return fmt::format("{:.1f}", seconds * 1e9); }, "");
-}
-
-std::vector<std::string> summary_row(const std::vector<const PairCell*>& cells) {
-  std::vector<Estimate> times;
-  for (const PairCell* cell : cells) times.push_back(cell->time);
-  const auto [low, high] = std::minmax_element(
-      cells.begin(), cells.end(),
-      [](const PairCell* a, const PairCell* b) { return a->time.value < b->time.value; });
-  const auto named = [](const PairCell* cell) {
-    return fmt::format("{} ({}-{})", cell_ns(cell->time), cell->first, cell->second);
-  };
-  const Estimate median = *median_of(times);
-  const auto widest = half_width(median);
-  return {cells.front()->method,
-          cells.front()->nearness,
-          std::to_string(cells.size()),
-          cell_ns(median),
-          named(*low),
-          named(*high),
-          widest ? half_text(*widest) : "-"};
-}
-
-/// Lines of a table of the pairs by how near they are.
-std::vector<std::string> summary_lines(const std::vector<PairCell>& cells) {
-  std::vector<std::vector<std::string>> rows{{"method", "pairs", "number", "median",
-                                              "lowest (CPUs)", "highest (CPUs)",
-                                              std::string("widest ") + plus_minus()}};
-  for (const std::string& method : different(cells, &PairCell::method)) {
-    // Nearest first.
-    for (const char* start : {"same core", "same L", "same node", "other node", "unknown"}) {
-      for (const std::string& nearness : different(cells, &PairCell::nearness)) {
-        std::vector<const PairCell*> near;
-        for (const PairCell& cell : cells) {
-          if (cell.method == method && cell.nearness == nearness) near.push_back(&cell);
-        }
-        if (!near.empty() && nearness.starts_with(start)) rows.push_back(summary_row(near));
-      }
-    }
-  }
-  // Of one pair a summary has nothing that its cell has not.
-  if (std::ranges::all_of(
-          rows, [](const auto& row) { return row.at(2) == "1" || row.at(2) == "number"; }))
-    return {};
-  std::vector<std::string> lines;
-  std::istringstream text(aligned(rows, 2));
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
-
-std::string home_words(const ScenarioResult& any) {
-  const std::string home = label_of(any, "home");
-  if (home == "first") return "the line lies where the CPU of the row touched it first";
-  if (home == "second") return "the line lies where the CPU of the column touched it first";
-  return fmt::format("the line lies on node {}", home);
+/// Absent where the pair could not be measured.
+std::optional<Estimate> latency_of(const ScenarioResult& point) {
+  return host_estimate_of(point, "core_to_core");
 }
 
 std::vector<View> views(const RunReport& report) {
-  const std::vector<PairCell> cells = cells_of(report);
   std::vector<View> views;
-  for (const std::string& method : different(cells, &PairCell::method)) {
+  for (const CaseGroup& group : groups_of(report, {"kernel"})) {
+    const ScenarioResult& any = *group.cases.front();
+    const auto pairs = std::ranges::count_if(
+        group.cases, [](const ScenarioResult* point) { return latency_of(*point).has_value(); });
+    if (pairs == 0) continue;
     View view;
     view.kind = ViewKind::matrix;
-    const bool both = !label_of(report.scenarios.front(), "directions").empty();
+    const bool both = !label_of(any, "directions").empty();
     view.symmetric = !both;
     view.title = fmt::format("Core-to-core latency in ns, {}",
-                             method == "cas" ? "by compare-and-swap" : "by a load and a store");
-    const std::string lines = label_of(report.scenarios.front(), "lines");
+                             any.kernel == "cas" ? "by compare-and-swap" : "by a load and a store");
+    const std::string lines = label_of(any, "lines");
     view.notes = {fmt::format(
         "half of a round trip of {}; {}",
         lines.empty() ? "one cache line" : fmt::format("a cache line ({} in turn)", lines),
-        both ? "rows: the CPU that asks; columns: the CPU that answers"
+        both ? "rows: the CPU that asks (first); columns: the CPU that answers (second)"
              : "rows and columns: CPUs")};
-    if (both) view.notes.push_back(home_words(report.scenarios.front()));
-    view.where = {{"kernel", method}};
+    if (both) view.notes.push_back("home of the line: " + label_of(any, "home"));
+    view.where = group.labels;
     view.rows = "first_cpu";
     view.columns = "second_cpu";
     // Four CPUs fit 80 columns with their intervals.
-    const auto pairs = std::ranges::count(cells, method, &PairCell::method);
     const bool room = pairs <= (both ? 12 : 6);
     view.cells = {
         figure_column("", "core_to_core", in_ns, room ? Part::with_interval : Part::value, 1)};
     views.push_back(std::move(view));
   }
-  if (!views.empty()) views.back().verdict = summary_lines(cells);
   return views;
 }
 

@@ -33,7 +33,6 @@ namespace {
 struct Options {
   NodePairOptions pairs{{{"read", "write", "copy"}, "2:1"}};
   std::string only, nodes = "all";
-  bool relative = false;
   const CLI::Option* order_option = nullptr;  ///< the app's
   on_gpus::OnOption on = {};
 };
@@ -43,8 +42,6 @@ void add_options(Options& own, CLI::App& app) {
   add_choice(app, "--only", own.only, named({"latency", "bandwidth"}), "measure only this");
   add_value(app, "--nodes", own.nodes, "all|NODES",
             "nodes of the memory, such as 0,2; memories of GPUs only if named");
-  rare(app.add_flag("--relative", own.relative,
-                    "show each cell also as a multiple of the local one"));
   own.pairs.add_to(
       app,
       "memory of each worker, in MiB or with a unit (default: past all caches)\n"
@@ -58,9 +55,8 @@ void add_options(Options& own, CLI::App& app) {
 
 /// Rows are GPUs then, and columns the memory of nodes and of GPUs.
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  TRY(own.on.refuse("matrices of CPUs", {{"--nodes", own.nodes != "all"},
-                                         {"--relative", own.relative},
-                                         {"--order", own.order_option->count() > 0}}));
+  TRY(own.on.refuse("matrices of CPUs",
+                    {{"--nodes", own.nodes != "all"}, {"--order", own.order_option->count() > 0}}));
   memory_of_gpus::Options its{
       .latency = own.only != "bandwidth",
       .bandwidth = own.only != "latency",
@@ -173,20 +169,6 @@ std::string sizes_text(const CaseGroup& group) {
   return (*least)->size == (*most)->size ? text : text + " to " + to_text((*most)->size);
 }
 
-/// The same cells as multiples of the local one.
-View relative_view(View view, const ScenarioResult& any) {
-  const bool latency = traits_of(any.kernel).chases();
-  view.title =
-      fmt::format("{} as a multiple of the local one ({} pages)",
-                  latency ? std::string("Idle latency")
-                          : fmt::format("Bandwidth of {}{}", any.kernel,
-                                        any.stores.empty() ? "" : ", " + any.stores + " stores"),
-                  any.pages);
-  view.notes = {"local: memory of the CPUs' own node; where it has none, the best that they reach"};
-  view.cells = {figure_column("", "times_local", 1)};
-  return view;
-}
-
 std::vector<View> views(const Options& own, const RunReport& report) {
   NodeSet without_cpus, of_gpus;
   for (const Machine& machine : report.machines) {
@@ -224,8 +206,7 @@ std::vector<View> views(const Options& own, const RunReport& report) {
       view.cells = {figure_column("", "bandwidth_sum", in_gb_per_s, Part::with_interval),
                     label_column("", "cache")};
     }
-    views.push_back(view);
-    if (own.relative) views.push_back(relative_view(std::move(view), any));
+    views.push_back(std::move(view));
   }
   return views;
 }
@@ -250,79 +231,6 @@ SurveyPart survey(const Machine& machine) {
   return part;
 }
 
-/// The cell that the others of these CPUs are compared with: their own node's memory, else the best
-/// that they reach; nullptr where there is none. Cells have `cpus`, `memory` and `estimate`.
-template <class Cells>
-auto nearest_cell(const Cells& cells, const std::string& cpus, bool least) {
-  const auto rank = [&](const auto& cell) {
-    const double value = cell.memory == cpus ? std::numeric_limits<double>::infinity()
-                         : least             ? -cell.estimate.value
-                                             : cell.estimate.value;
-    return cell.cpus == cpus ? std::optional(value) : std::nullopt;
-  };
-  return highest_of(cells, rank);
-}
-
-/// Where a cell's figures stand, of one host.
-struct HostCell {
-  std::string cpus, memory;
-  std::vector<Figure>* figures = nullptr;
-  Estimate estimate;
-};
-
-/// The figures of a case that are one host's; nullptr where there are none.
-std::vector<Figure>* figures_of_host(const RunReport& report, ScenarioResult& one, int host) {
-  if (traits_of(one.kernel).chases()) {
-    for (FlowResult& flow : one.flows)
-      if (host_of(report, flow) == host) return &flow.figures;
-    return nullptr;
-  }
-  for (HostTotals& totals : one.host_totals)
-    if (totals.host == host) return &totals.figures;
-  return report.hosts.size() < 2 ? &one.figures : nullptr;
-}
-
-bool same_matrix(const ScenarioResult& a, const ScenarioResult& b) {
-  return a.kernel == b.kernel && a.pages == b.pages && a.stores == b.stores;
-}
-
-/// Adds "times_local" to each cell, of each host: to the flow of a latency, to the sums of a
-/// bandwidth. Local is the memory of the CPUs' own node; of CPUs whose node has none the best that
-/// they reach.
-void add_times_local(RunReport& report) {
-  std::vector<const ScenarioResult*> seen;  // the first case of each matrix
-  for (const ScenarioResult& first : report.scenarios) {
-    const auto again = [&](const ScenarioResult* one) { return same_matrix(*one, first); };
-    if (std::any_of(seen.begin(), seen.end(), again)) continue;
-    seen.push_back(&first);
-    const bool latency = traits_of(first.kernel).chases();
-    for (int host = 0; host < static_cast<int>(report.hosts.size()); ++host) {
-      std::vector<HostCell> cells;
-      for (ScenarioResult& one : report.scenarios) {
-        if (!same_matrix(one, first)) continue;
-        std::vector<Figure>* const figures = figures_of_host(report, one, host);
-        const Figure* const found =
-            figures == nullptr ? nullptr
-                               : find_figure(*figures, latency ? "latency" : "bandwidth_sum");
-        if (found == nullptr || !found->estimate || !(found->estimate->value > 0)) continue;
-        cells.push_back(
-            {label_of(one, "cpu_node"), label_of(one, "memory_node"), figures, *found->estimate});
-      }
-      for (HostCell& cell : cells) {
-        const HostCell* const local = nearest_cell(cells, cell.cpus, latency);
-        const Estimate times =
-            local == &cell ? Estimate(1) : ratio_of(cell.estimate, local->estimate);
-        cell.figures->push_back({"times_local", "1", times, std::nullopt});
-      }
-    }
-  }
-}
-
-void conclude(const Options& own, RunReport& report) {
-  add_best_shares(report);
-  if (own.relative) add_times_local(report);
-}
-
 /// A cell of a matrix.
 struct Cell {
   std::string cpus, memory;
@@ -341,6 +249,18 @@ std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
                        fmt::format("{}, {} pages", to_text(point.size), point.pages)});
   }
   return cells;
+}
+
+/// The cell that the others of these CPUs are compared with: their own node's memory, else the best
+/// that they reach; nullptr where there is none.
+const Cell* nearest_cell(const std::vector<Cell>& cells, const std::string& cpus, bool least) {
+  const auto rank = [&](const Cell& cell) {
+    const double value = cell.memory == cpus ? std::numeric_limits<double>::infinity()
+                         : least             ? -cell.estimate.value
+                                             : cell.estimate.value;
+    return cell.cpus == cpus ? std::optional(value) : std::nullopt;
+  };
+  return highest_of(cells, rank);
 }
 
 /// The cell that compares worst with the nearest memory of its CPUs.
@@ -427,8 +347,7 @@ Benchmark make() {
           "reason. --time covers all cells together.",
       .examples = {{"Latency and bandwidth between all nodes, within 20 s",
                     "numatlas matrix --time 20s --pages base"},
-                   {"Only the latencies, also as multiples of the local one",
-                    "numatlas matrix --only latency --relative"}},
+                   {"Only the latencies", "numatlas matrix --only latency"}},
       .refused_options = {"--memory", "--serial"},
       .shown_options = {"--strict"},
       .time = {"10s", true},
@@ -438,7 +357,7 @@ Benchmark make() {
       .parse_options = with(parse),
       .workers = worker_on_first_cpus,
       .plan = with(plan),
-      .conclude = with(conclude),
+      .conclude = add_best_shares,
       .views = with(views),
       .facts = facts,
       .survey = survey,

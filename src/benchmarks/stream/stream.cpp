@@ -86,7 +86,7 @@ struct Options {
   std::string elements_text, size_text, isa, repeats_text = "10";
   std::string dat_folder;
   std::string elements_source;  ///< why so many, for the views: hosts_plan finds out
-  bool samples = false, check = false, retest = false, lines = false;
+  bool samples = false, check = false, retest = false;
   SlowOptions slow_options;
   SlowRule rule;
   std::optional<std::uint64_t> elements;
@@ -145,9 +145,6 @@ void add_options(Options& own, CLI::App& app) {
                         "distributed_streams: P processes per host, T threads each")));
   output(rare(
       app.add_flag("--samples", own.samples, "keep the rounds of each process in --json as well")));
-  output(rare(app.add_flag("--lines", own.lines,
-                           "print a key=value line for each kernel and each slow host after the "
-                           "table, for scripts")));
 }
 
 Expected<void> parse_arrays(Options& own) {
@@ -395,10 +392,6 @@ void conclude(const Options& own, RunReport& report) {
   add_findings(peers, slow, report);
 }
 
-std::string remarks(const Options& own, const RunReport& report, const RunOptions&) {
-  return own.lines ? "\n" + stream_lines(report, judge_peers(peers_in(report), own.rule)) : "";
-}
-
 /// The name of the .dat is known once hosts have met. When a run started it says to the minute: a
 /// number is added where there is such a file.
 std::vector<OwnFile> own_files(const Options& own, const RunReport& report) {
@@ -480,7 +473,6 @@ Benchmark make() {
       .views = with([](const Options& own, const RunReport& report) {
         return stream_views(report, own.rule, own.repeats, own.elements_source);
       }),
-      .remarks = with(remarks),
       .own_files = with(own_files),
       .exit_code = with(exit_code),
       .reduced_to_hosts = ReducedToHosts{.plan = with(hosts_plan),

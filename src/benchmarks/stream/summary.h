@@ -81,9 +81,4 @@ std::vector<View> stream_views(const RunReport& report, const SlowRule& rule, in
 /// What it has to be read with. `rule`: of who is slow; nullptr where nobody is judged.
 std::vector<Warning> stream_warnings(const RunReport& report, const SlowRule* rule);
 
-/// `key=value` lines, for ReFrame and the like: a line `numatlas_stream` for each kernel, a line
-/// `numatlas_stream_slow` for each slow host and kernel, and `numatlas_stream_summary` last. Rates
-/// are whole bytes a second. Keys may be added, not taken away (docs/results.md).
-std::string stream_lines(const RunReport& report, const SlowReport& slow);
-
 }  // namespace numatlas

@@ -1,4 +1,4 @@
-// What STREAM over hosts says: tables, lines, CSV, metrics.
+// What STREAM over hosts says: tables, metrics.
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -37,10 +37,6 @@ RunReport judged(RunReport run) {
   for (Warning& warning : stream.warnings(run)) run.warnings.push_back(std::move(warning));
   run.views = stream.views(run);
   return run;
-}
-
-std::string lines_of_run(const RunReport& run) {
-  return stream_lines(run, judge_peers(peers_in(run), {}));
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -133,37 +129,6 @@ TEST(StreamConclude, TwiceIsAsOnce) {
   parse_run("stream", {})->benchmark.conclude(twice);
   EXPECT_EQ(twice.scenarios.size(), once.scenarios.size());
   EXPECT_EQ(twice.scenarios[0].figures.size(), once.scenarios[0].figures.size());
-}
-
-TEST(StreamLines, KeysAndValues) {
-  const auto lines = lines_of(lines_of_run(judged(with_a_slow_host())));
-  ASSERT_EQ(lines.size(), 6u);
-  EXPECT_THAT(lines[1], HasSubstr("numatlas_stream hosts=46 kernel=triad mode=memory "
-                                  "stores=regular rounds=10 process_average_bytes_per_second="));
-  EXPECT_THAT(lines[1], HasSubstr(" node_median_bytes_per_second=12000000000 "));
-  EXPECT_THAT(lines[1], HasSubstr(" node_minimum_bytes_per_second=9600000000 "));
-  EXPECT_THAT(
-      lines[1],
-      HasSubstr(" node_slowest_host=cn17 process_slowest_rank=71 process_slowest_host=cn17"));
-  EXPECT_EQ(lines[3],
-            "numatlas_stream_slow host=cn17 kernel=triad mode=memory stores=regular "
-            "drop_percent=20.00 mads=40.00 rounds=9 slow_rounds=9 evidence=interval "
-            "verdict=suspected");
-  EXPECT_EQ(lines[4],
-            "numatlas_stream_slow host=cn17 kernel=all mode=all stores=all drop_percent=20.00 "
-            "mads=80.00 rounds=9 slow_rounds=9 evidence=together verdict=suspected");
-  EXPECT_EQ(lines[5], "numatlas_stream_summary hosts=46 judged=46 slow=1 complete=yes");
-  // Every word is one key and one value.
-  for (const std::string& line : lines) {
-    std::istringstream words(line);
-    std::string word;
-    words >> word;
-    std::set<std::string> keys;
-    while (words >> word) {
-      EXPECT_TRUE(std::regex_match(word, std::regex("[a-z_]+=[^= ]+"))) << word;
-      EXPECT_TRUE(keys.insert(word.substr(0, word.find('='))).second) << word;
-    }
-  }
 }
 
 /// What the collector's parser and `promtool check metrics` ask of a file, as far as ours goes.

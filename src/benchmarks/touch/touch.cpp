@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -270,70 +269,13 @@ SurveyPart survey(const Machine& machine) {
   return part;
 }
 
-int first_toucher_of(const FlowResult& flow) { return flow.first_touch.value_or(flow.worker); }
-
-std::string times_text(const Estimate& times) {
-  if (!times.low || !times.high)
-    return fmt::format("{:.2f} times as long (too few samples for an interval)", times.value);
-  return is_told(times) ? fmt::format("{:.2f} times as long ({:.2f} to {:.2f})", times.value,
-                                      *times.low, *times.high)
-                        : fmt::format("no significant difference ({:.2f} times, {:.2f} to {:.2f})",
-                                      times.value, *times.low, *times.high);
-}
-
 std::string cpu_words(const RunReport& report, int index) {
   const WorkerRow& worker = report.workers[static_cast<std::size_t>(index)];
   return fmt::format("CPU {} (node {})", to_list(worker.cpus),
                      worker.cpu_node.value < 0 ? "-" : std::to_string(worker.cpu_node.value));
 }
 
-std::string worker_words(const RunReport& report, int index) {
-  return fmt::format("worker {} on {}", index, cpu_words(report, index));
-}
-
-/// "worker 1 on CPU 8 (node 1), memory first touched by worker 0 on CPU 0 (node 0), against its
-/// own: alone 1.63 times as long (1.60 to 1.66); together 1.90 times as long (1.85 to 1.95)".
-std::vector<std::string> words_of(const RunReport& report, const CaseGroup& group) {
-  // With two workers one row may stand for two patterns: each is said where it was measured.
-  std::vector<std::string> lines;
-  for (const char* pattern : {"other", "crossed"}) {
-    for (std::size_t i = 0; i < report.workers.size(); ++i) {
-      std::string line;
-      for (const ScenarioResult* point : group.cases) {
-        if (label_of(*point, "pattern") != pattern) continue;
-        for (const FlowResult& flow : point->flows) {
-          if (flow.worker != static_cast<int>(i) || first_toucher_of(flow) == flow.worker) continue;
-          const auto times = against_own(report, *point, flow);
-          if (!times) continue;
-          if (line.empty()) {
-            line = fmt::format("{}: {}, memory first touched by {}, against its own: ", pattern,
-                               worker_words(report, flow.worker),
-                               worker_words(report, first_toucher_of(flow)));
-          } else {
-            line += "; ";
-          }
-          line += fmt::format("{} {}", label_of(*point, "run"), times_text(*times));
-        }
-      }
-      if (!line.empty()) lines.push_back(line);
-    }
-  }
-  return lines;
-}
-
-std::string one_node_words(const RunReport& report) {
-  std::set<int> nodes;
-  for (const WorkerRow& worker : report.workers) nodes.insert(worker.cpu_node.value);
-  if (nodes.size() > 1 || report.workers.size() < 2) return "";
-  const bool only = report.machines.front().nodes.size() < 2;
-  return fmt::format(
-      "no difference expected: {}; all are equally far from every page",
-      only ? "this machine has one NUMA node"
-           : fmt::format("all workers are on node {} (--cpus names others)", *nodes.begin()));
-}
-
-/// One table for each kernel, size and page kind, with one row per worker and point, then in words
-/// what memory first touched by another costs each worker.
+/// One table for each kernel, size and page kind, with one row per worker and point.
 std::vector<View> views(const RunReport& report) {
   std::vector<View> views;
   for (const CaseGroup& group : groups_of(report, {"kernel", "size", "pages"})) {
@@ -345,7 +287,8 @@ std::vector<View> views(const RunReport& report) {
         "Memory used by a worker and first touched by the same or another ({}, {}, pages {})",
         any.kernel, to_text(any.size), any.pages);
     view.notes = {"access: one line of 64 bytes, read, written or both; a pass: all lines",
-                  "run: alone, the others sleep; together, all at the same time"};
+                  "run: alone, the others sleep; together, all at the same time",
+                  "times own: how many times as long as to memory that the worker touched itself"};
     view.cells = {label_column("pattern", "pattern"),
                   label_column("run", "run"),
                   label_column("worker", "worker"),
@@ -356,9 +299,8 @@ std::vector<View> views(const RunReport& report) {
                   figure_column("ms/pass", "pass_time", 1e3, Part::value, 3),
                   figure_column("ns/access", "access_time", in_ns),
                   figure_column("GB/s", "bandwidth", in_gb_per_s),
-                  figure_column(plus_minus(), "access_time", in_ns, Part::half_width)};
-    view.verdict = words_of(report, group);
-    if (auto words = one_node_words(report); !words.empty()) view.verdict.push_back(words);
+                  figure_column(plus_minus(), "access_time", in_ns, Part::half_width),
+                  figure_column("times own", "times_as_long_as_own", 1, Part::with_interval, 2)};
     views.push_back(std::move(view));
   }
   return views;
