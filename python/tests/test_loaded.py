@@ -13,7 +13,6 @@ import numatlas
 from numatlas.figures import figures_of
 from numatlas.figures.loaded import AT_80, BEND, load_words, peak_of
 from numatlas.figures.model import Curves
-from numatlas.figures.scales import value_scale
 from numatlas.plot import build
 from numatlas.report.page import page
 
@@ -148,30 +147,3 @@ def test_a_file_for_mess_is_written_by_plot(family, tmp_path):
 def test_the_first_note_says_what_traffic_is(family):
     (figure,) = figures_of(numatlas.load(family), "loaded")
     assert figure.notes[0] == "memory traffic: with lines that are read before they are written"
-
-
-def test_tails_of_all_nodes_stand_in_one_picture_by_ratio(measure):
-    noise = ["--noise", "delays:share=1%,by=2us", "--time", "0.2s", "--pages", "thp"]
-    tails = measure(
-        "latency",
-        "guest-tiers.json",
-        "--tail",
-        "--size",
-        "64",
-        "--threads",
-        "2",
-        "--memory",
-        "each:0,2",
-        *noise,
-    )
-    (figure,) = [
-        one for one in figures_of(numatlas.load(tails), "latency") if one.key.startswith("latency-tail-share")
-    ]
-    assert len(figure.series) == 2 and figure.x.log2 and value_scale(figure).log
-    assert (figure.x.unit, figure.y.unit) == ("ns", "per million")
-    for line in figure.series:
-        assert line.y == sorted(line.y, reverse=True) and line.x == sorted(line.x)
-        # 8 loads of a group: 7.7 % of the groups have a slow one.
-        slow = [y for x, y in zip(line.x, line.y, strict=True) if x > 2000]
-        assert max(slow) == 30_000
-    build(figure)

@@ -2,7 +2,6 @@
 // timed one by one (kernels/group_times.h).
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,22 +31,13 @@ class TailOption {
 std::vector<Figure> tail_figures(const Distribution& groups, unsigned loads);
 
 /// Sets the tail figures of flows to those of all visits together, with the intervals over visits.
-/// Adds a case for each step of the distribution, of each case and pair of nodes: label "slowest",
-/// figures "tail_share" (of the groups that are at least so slow), "tail_load" and "tail_group" in
-/// s.
 void conclude_tails(RunReport& report, unsigned loads);
 
 /// What the first line says of a case's tail beside its latency, p99, p99.9 and the share
 /// of slow loads; of several pairs of nodes p99.9 and the share of each. Shown under `heading`.
 std::vector<Fact> tail_facts(const ScenarioResult& one, const std::string& heading);
 
-/// Whether a case is such a step.
-bool is_tail_step(const ScenarioResult& one);
-
-/// A table of all cases, which these labels tell apart, and of those that are to be shown the
-/// distribution for each pair of nodes.
-std::vector<View> tail_views(
-    const RunReport& report, unsigned loads, const std::vector<std::string>& labels,
-    const std::function<bool(const ScenarioResult&)>& shown = [](const auto&) { return true; });
+/// A table of all cases, which these labels tell apart.
+View tail_view(unsigned loads, const std::vector<std::string>& labels);
 
 }  // namespace numatlas

@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "benchmarks/parse.h"
 #include "engine/simulated/null_groups.h"
-#include "record/labels.h"
+#include "record/test_estimate.h"
 #include "run/metrics.h"
 
 namespace numatlas {
@@ -84,38 +84,23 @@ TEST(Tail, TheTimingIsNoPartOfTheLatency) {
   EXPECT_DOUBLE_EQ(value_of(figures_of(Flow{}, trace), "latency"), 100e-9);
 }
 
-TEST(Tail, StepsAreOfEachPairOfNodes) {
+TEST(Tail, FiguresAreThoseOfAllVisitsTogether) {
   RunReport report;
-  report.hosts = {"alpha"};
-  report.workers.resize(2);
-  report.workers[0].cpu_node = NodeId{0};
-  report.workers[1].cpu_node = NodeId{1};
   ScenarioResult& one = report.scenarios.emplace_back();
-  one.name = "64MiB thp";
-  one.pages = "thp";
-  for (const int worker : {0, 1}) {
-    FlowResult& flow = one.flows.emplace_back();
-    flow.worker = worker;
-    flow.kernel = "chase";
-    flow.distribution = simulated(8, DelayNoise{worker == 0 ? 0.001 : 0.01, Nanoseconds(1000)});
-    flow.figures = tail_figures(flow.distribution, 8);
-    flow.figures.push_back({"tail_timer", "s", Estimate(10e-9), std::nullopt});
-  }
+  FlowResult& flow = one.flows.emplace_back();
+  flow.kernel = "chase";
+  flow.distribution = simulated(8, DelayNoise{0.01, Nanoseconds(1000)});
+  flow.figures = {{"tail_p999", "s", testing::with_interval(300e-9, 200e-9, 400e-9), std::nullopt},
+                  {"tail_max", "s", testing::with_interval(300e-9, 200e-9, 400e-9), std::nullopt},
+                  {"tail_timer", "s", Estimate(10e-9), std::nullopt}};
   conclude_tails(report, 8);
-  ASSERT_GT(report.scenarios.size(), 10U);
-  const auto load_of = [&](const std::string& name) {
-    for (const ScenarioResult& step : report.scenarios)
-      if (step.name == name) return estimate_of(step, "tail_load").value_or(0).value;
-    return 0.0;
-  };
-  // 0.8 and 8 % of the groups have a slow load.
-  EXPECT_LT(load_of("64MiB thp 0 -> - p99"), 200e-9);
-  EXPECT_NEAR(load_of("64MiB thp 0 -> - p99.7"), 1095e-9, 110e-9);
-  EXPECT_NEAR(load_of("64MiB thp 1 -> - p97"), 1095e-9, 110e-9);
-  const auto views = tail_views(report, 8, {"size", "nodes"});
-  ASSERT_EQ(views.size(), 3U);
-  EXPECT_EQ(views[1].rows, "tail_load");
-  EXPECT_EQ(items_of(report, views[1]).size(), items_of(report, views[2]).size());
+  ASSERT_EQ(report.scenarios.size(), 1U);
+  const auto of = [&](const char* key) { return *find_figure(flow, key)->estimate; };
+  EXPECT_NEAR(of("tail_p999").value, 1095e-9, 110e-9);
+  EXPECT_EQ(of("tail_p999").low, 200e-9);
+  EXPECT_EQ(of("tail_p999").high, of("tail_p999").value) << "widened";
+  EXPECT_FALSE(of("tail_max").low) << "the longest of all has no interval";
+  EXPECT_EQ(find_figure(flow, "tail_p50"), nullptr) << "what no visit had";
 }
 
 std::vector<std::string> lines_of(const ScenarioResult& one) {

@@ -33,8 +33,6 @@ AXES = {
     "page_count": "pages",
     "chains": "independent chains",
     "bandwidth_sum": "bandwidth",
-    "tail_load": "slowest load of a group",
-    "tail_share": "groups at least so slow",
 }
 LOAD = "memory traffic of the loading CPUs"
 #: A table over so many values of a number has a picture over that number too.

@@ -350,13 +350,10 @@ bool compares_threads(const RunReport& report) {
 std::vector<View> views(const Options& own, const RunReport& report) {
   if (!own.chains.empty()) return chains_views(report);
   std::vector<View> views;
-  const auto add_tails = [&](const std::vector<std::string>& labels) {
-    if (own.tail.asked())
-      std::ranges::move(tail_views(report, own.tail.loads(), labels), std::back_inserter(views));
-  };
   if (compares_threads(report)) {
     views = threads_views(report);
-    add_tails({"size", "threads", "nodes"});
+    if (own.tail.asked())
+      views.push_back(tail_view(own.tail.loads(), {"size", "threads", "nodes"}));
     return views;
   }
   const std::vector<CaseGroup> kinds = groups_of(report, {"pages"});
@@ -403,7 +400,7 @@ std::vector<View> views(const Options& own, const RunReport& report) {
     view.cells.push_back(figure_column("", "latency", in_ns));
     views.push_back(std::move(view));
   }
-  add_tails({"size", "nodes"});
+  if (own.tail.asked()) views.push_back(tail_view(own.tail.loads(), {"size", "nodes"}));
   if (kinds.size() < 2) return views;
   for (const CaseGroup& group : groups_of(report, apart({}))) {
     View view;
@@ -430,7 +427,7 @@ std::vector<Fact> facts(const Options& own, const RunReport& report) {
   // Of the largest size, with the largest pages.
   const ScenarioResult* most = nullptr;
   for (const ScenarioResult& one : report.scenarios)
-    if (!is_tail_step(one) && (most == nullptr || one.size >= most->size)) most = &one;
+    if (most == nullptr || one.size >= most->size) most = &one;
   if (!own.tail.asked() || most == nullptr) return facts;
   std::vector<Fact> all = tail_facts(*most, "Idle latency");
   std::ranges::move(facts, std::back_inserter(all));

@@ -40,10 +40,7 @@ std::vector<std::string> curve_labels(const RunReport& report) {
 }
 
 std::vector<CaseGroup> curves_of(const RunReport& report) {
-  auto curves = groups_of(report, curve_labels(report));
-  for (CaseGroup& curve : curves)
-    std::erase_if(curve.cases, [](const ScenarioResult* one) { return is_tail_step(*one); });
-  return curves;
+  return groups_of(report, curve_labels(report));
 }
 
 std::optional<Knee> knee_of(const CaseGroup& curve) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -433,13 +432,6 @@ std::vector<Warning> warnings(const RunReport& report) {
   return warnings;
 }
 
-/// Of all loads the tails would be many: of some their distribution is shown.
-bool shows_distribution(const Options& own, const ScenarioResult& point) {
-  const std::string load = load_of(point);
-  return !own.rates.empty() || load == idle_load || load == "50%" || load == "80%" ||
-         load == peak_load;
-}
-
 /// "knee: 110 GB/s ±2.0 %, 130.2 ns", "no knee up to 136 GB/s".
 std::string knee_text(const Knee& knee) {
   if (!knee.load) return "no knee up to " + quantity_text(knee.highest, "B/s");
@@ -497,10 +489,8 @@ std::vector<View> views(const Options& own, const RunReport& report) {
     views.push_back(std::move(view));
   }
   if (own.tail.asked())
-    std::ranges::move(
-        tail_views(report, own.tail.loads(), {"cpu_node", "memory_node", "load_kernel", "load"},
-                   [&](const ScenarioResult& point) { return shows_distribution(own, point); }),
-        std::back_inserter(views));
+    views.push_back(
+        tail_view(own.tail.loads(), {"cpu_node", "memory_node", "load_kernel", "load"}));
   return views;
 }
 
