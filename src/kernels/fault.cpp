@@ -1,13 +1,11 @@
 // First touch: what it costs until a page is there.
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -20,49 +18,10 @@
 namespace numatlas {
 namespace {
 
-constexpr int map_huge_bits = 26;  // MAP_HUGE_SHIFT
-
 std::uint64_t faults_so_far() {
   rusage usage{};
   if (getrusage(RUSAGE_THREAD, &usage) != 0) return 0;
   return static_cast<std::uint64_t>(usage.ru_minflt) + static_cast<std::uint64_t>(usage.ru_majflt);
-}
-
-/// mmap fills its pages before anybody can say that they are not to be huge: while one of these is
-/// there, none that this process gets are. So it is there no longer than steps run.
-class WithoutHugePages {
- public:
-  WithoutHugePages() {
-    const std::lock_guard lock(mutex_);
-    if (users_++ > 0) return;
-    before_ = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
-    if (before_ == 0) prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
-  }
-  WithoutHugePages(const WithoutHugePages&) = delete;
-  WithoutHugePages& operator=(const WithoutHugePages&) = delete;
-  ~WithoutHugePages() {
-    const std::lock_guard lock(mutex_);
-    if (--users_ == 0 && before_ == 0) prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
-  }
-
- private:
-  static inline std::mutex mutex_;
-  static inline int users_ = 0, before_ = 0;
-};
-
-/// The policy of a range, which a new mapping in its place would not have.
-std::optional<kernel::TaskPolicy> policy_at(void* address) {
-  constexpr unsigned long of_address = 1UL << 1;  // MPOL_F_ADDR
-  constexpr std::size_t most_bits = 32768, bits_per_word = 8 * sizeof(unsigned long);
-  for (std::size_t bits = 1024; bits <= most_bits; bits *= 2) {
-    kernel::TaskPolicy policy;
-    policy.mask.assign(bits / bits_per_word, 0);
-    if (kernel::calls().get_mempolicy(&policy.mode, policy.mask.data(), bits, address,
-                                      of_address) == 0)
-      return policy;
-    if (errno != EINVAL) break;
-  }
-  return std::nullopt;
 }
 
 class FaultKernel final : public Kernel {
@@ -75,10 +34,6 @@ class FaultKernel final : public Kernel {
     TRY(work_.check_size(Bytes{memory.bytes}));
     start_ = memory.data;
     bytes_ = memory.bytes / step_ * step_;
-    if (work_.faulting == Faulting::mmap) {
-      policy_ = policy_at(start_);
-      own_policy_ = kernel::task_policy();
-    }
     touch(0, memory.bytes);
     if (work_.faulting == Faulting::madvise &&
         madvise(start_, bytes_, kernel::madv_populate_write) != 0) {
@@ -95,25 +50,19 @@ class FaultKernel final : public Kernel {
     count();
     if (next_ + steps * step_ > bytes_) give_back();
     steps_ = steps;
-    if (maps_base_pages()) without_huge_.emplace();
     before_ = faults_so_far();
   }
 
   void run(std::uint64_t steps) override {
-    if (maps_base_pages() && !without_huge_) without_huge_.emplace();
     for (std::uint64_t step = 0; step < steps && !error_; ++step) {
       if (next_ + step_ > bytes_) give_back();
-      switch (work_.faulting) {
-        case Faulting::touch: touch(next_, next_ + step_); break;
-        case Faulting::madvise:
-          if (madvise(start_ + next_, step_, kernel::madv_populate_write) != 0)
-            note("madvise(MADV_POPULATE_WRITE)");
-          break;
-        case Faulting::mmap: map_anew(); break;
+      if (work_.faulting == Faulting::touch) {
+        touch(next_, next_ + step_);
+      } else if (madvise(start_ + next_, step_, kernel::madv_populate_write) != 0) {
+        note("madvise(MADV_POPULATE_WRITE)");
       }
       next_ += step_;
     }
-    without_huge_.reset();
   }
 
   std::uint64_t steps_per_pass() const override { return bytes_ / step_; }
@@ -132,8 +81,6 @@ class FaultKernel final : public Kernel {
   }
 
  private:
-  bool maps_base_pages() const { return work_.faulting == Faulting::mmap && !work_.pool; }
-
   /// Every base page: where huge ones were not to be had, all of the memory is to be there.
   void touch(std::size_t from, std::size_t to) {
     for (std::size_t at = from; at < to; at += kernel::page_size())
@@ -153,22 +100,6 @@ class FaultKernel final : public Kernel {
     next_ = 0;
   }
 
-  /// The pages lie where the old mapping's policy puts them.
-  void map_anew() {
-    const bool placed = policy_ && own_policy_ && policy_->mode != kernel::mpol_default;
-    if (placed) kernel::set_task_policy(policy_->mode, policy_->mask);
-    // The old mapping has the pool's pages reserved until it is gone.
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED | MAP_POPULATE;
-    if (work_.pool) {
-      int log2_page = 0;
-      while ((std::uint64_t{1} << log2_page) < work_.page.value) ++log2_page;
-      flags |= MAP_HUGETLB | (log2_page << map_huge_bits);
-    }
-    if (mmap(start_ + next_, step_, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
-      note("mmap(MAP_POPULATE)");
-    if (placed) kernel::set_task_policy(own_policy_->mode, own_policy_->mask);
-  }
-
   void note(const char* call) {
     if (error_) return;
     error_ = Error{ErrorKind::resource, fmt::format("{} failed: {}", call, errno_text(errno)),
@@ -177,8 +108,6 @@ class FaultKernel final : public Kernel {
 
   FaultParameters work_;
   std::uint64_t step_;
-  std::optional<WithoutHugePages> without_huge_;           ///< from ready() to the end of run()
-  std::optional<kernel::TaskPolicy> policy_, own_policy_;  ///< of the memory, of the thread
   std::byte* start_ = nullptr;
   std::size_t bytes_ = 0, next_ = 0;
   std::uint64_t steps_ = 0, before_ = 0, faults_ = 0, pages_ = 0;
@@ -205,12 +134,7 @@ SimulatedStep simulated_fault(const KernelSpec& spec, std::size_t flows) {
 }  // namespace
 
 const char* name_of(Faulting faulting) {
-  switch (faulting) {
-    case Faulting::touch: return "touch";
-    case Faulting::madvise: return "madvise";
-    case Faulting::mmap: return "mmap";
-  }
-  return "touch";
+  return faulting == Faulting::madvise ? "madvise" : "touch";
 }
 
 Expected<void> PageWork::check_size(Bytes size) const {

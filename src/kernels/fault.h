@@ -26,11 +26,10 @@ struct PageWork {
   friend bool operator==(const PageWork&, const PageWork&) = default;
 };
 
-/// How pages are made to be there: each written to, by madvise(MADV_POPULATE_WRITE), or by
-/// mmap(MAP_POPULATE).
-enum class Faulting { touch, madvise, mmap };
-inline constexpr std::array all_faultings{Faulting::touch, Faulting::madvise, Faulting::mmap};
-const char* name_of(Faulting faulting);  ///< "touch", "madvise", "mmap"
+/// How pages are made to be there: each written to, or by madvise(MADV_POPULATE_WRITE).
+enum class Faulting { touch, madvise };
+inline constexpr std::array all_faultings{Faulting::touch, Faulting::madvise};
+const char* name_of(Faulting faulting);  ///< "touch", "madvise"
 
 struct FaultParameters : PageWork {
   bool pool = false;  ///< of a huge page pool

@@ -49,7 +49,7 @@ class MigrateKernel final : public Kernel {
   void run(std::uint64_t steps) override {
     for (std::uint64_t step = 0; step < steps && !error_; ++step) {
       if (next_ + pages_a_step_ > pages_.size()) bring_back();
-      move(next_, pages_a_step_, to_.data(), work_.to);
+      move(next_, pages_a_step_, to_.data());
       next_ += pages_a_step_;
     }
   }
@@ -70,37 +70,27 @@ class MigrateKernel final : public Kernel {
 
  private:
   /// 0, or the errno. Pages that cannot be moved stay; they are counted later.
-  int call(std::size_t first, std::size_t count, const int* nodes, int node) {
-    const kernel::Calls& calls = kernel::calls();
-    if (work_.moving == Moving::move_pages) {
-      const long moved = calls.move_pages(0, count, pages_.data() + first, nodes,
-                                          status_.data() + first, move_own);
-      return moved < 0 ? errno : 0;
-    }
-    const kernel::NodeMask mask = kernel::to_mask({NodeId{node}});
-    const auto bits = static_cast<unsigned long>(mask.size() * 8 * sizeof(unsigned long) + 1);
-    const long bound = calls.mbind(pages_[first], count * work_.page.value, kernel::mpol_bind,
-                                   mask.data(), bits, move_own);
-    return bound < 0 ? errno : 0;
+  int call(std::size_t first, std::size_t count, const int* nodes) {
+    const long moved = kernel::calls().move_pages(0, count, pages_.data() + first, nodes,
+                                                  status_.data() + first, move_own);
+    return moved < 0 ? errno : 0;
   }
-  void move(std::size_t first, std::size_t count, const int* nodes, int node) {
-    if (const int error = call(first, count, nodes, node); error != 0 && !error_)
-      error_ = failed(error);
+  void move(std::size_t first, std::size_t count, const int* nodes) {
+    if (const int error = call(first, count, nodes); error != 0 && !error_) error_ = failed(error);
   }
 
   Error failed(int error) const {
     const bool refused = error == EPERM || error == EACCES || error == ENOSYS;
-    return {
-        refused ? ErrorKind::permission : ErrorKind::resource,
-        fmt::format("{} to node {} failed: {}", name_of(work_.moving), work_.to, errno_text(error)),
-        refused ? "a container's seccomp profile refuses it without CAP_SYS_NICE "
-                  "(docker run --cap-add SYS_NICE)"
-                : "see the free memory of the node in `numatlas topology`"};
+    return {refused ? ErrorKind::permission : ErrorKind::resource,
+            fmt::format("move_pages to node {} failed: {}", work_.to, errno_text(error)),
+            refused ? "a container's seccomp profile refuses it without CAP_SYS_NICE "
+                      "(docker run --cap-add SYS_NICE)"
+                    : "see the free memory of the node in `numatlas topology`"};
   }
 
   /// The first step's pages, there and back.
   Expected<void> try_first() {
-    if (const int error = call(0, pages_a_step_, to_.data(), work_.to); error != 0)
+    if (const int error = call(0, pages_a_step_, to_.data()); error != 0)
       return fail(failed(error));
     next_ = pages_a_step_;
     bring_back();
@@ -109,7 +99,7 @@ class MigrateKernel final : public Kernel {
   }
 
   void bring_back() {
-    if (next_ > 0) move(0, next_, back_.data(), work_.from);
+    if (next_ > 0) move(0, next_, back_.data());
     next_ = looked_ = 0;
   }
 
@@ -135,8 +125,8 @@ class MigrateKernel final : public Kernel {
   std::optional<Error> error_;
 };
 
-// To move a page without its bytes; by mbind it is looked for first.
-constexpr double move_ns = 900, look_ns = 60;
+// To move a page without its bytes.
+constexpr double move_ns = 900;
 // Bytes a nanosecond that the kernel copies.
 constexpr double move_rate = 4.5;
 // A load that comes upon a page on its way waits for its end.
@@ -145,15 +135,13 @@ constexpr double wait_for_pages = 1.35;
 SimulatedStep simulated_migration(const KernelSpec& spec, std::size_t) {
   const auto& work = spec.as<MigrateParameters>();
   return {.times = work.pages(),
-          .own_ns = move_ns + (work.moving == Moving::mbind ? look_ns : 0),
+          .own_ns = move_ns,
           .memory_ns = static_cast<double>(work.page.value) / move_rate,
           .disturbs = wait_for_pages,
           .counts = {{"left_behind", 0}}};
 }
 
 }  // namespace
-
-const char* name_of(Moving moving) { return moving == Moving::mbind ? "mbind" : "move_pages"; }
 
 std::vector<KernelKind> MigrateParameters::kinds() {
   return {{.usual = MigrateParameters{},

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <atomic>
@@ -65,7 +64,6 @@ INSTANTIATE_TEST_SUITE_P(Faults, EveryFaulting, ::testing::ValuesIn(all_faulting
 
 TEST_P(EveryFaulting, TakesAFaultForEachPageAgainAndAgain) {
   Fresh fresh;
-  const int without_huge = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
   const auto kernel = make_kernel(fault_spec(GetParam()));
   if (const auto ready = kernel->prepare(fresh.memory()); !ready) {
     ASSERT_EQ(ready.error().kind, ErrorKind::unavailable);
@@ -80,7 +78,6 @@ TEST_P(EveryFaulting, TakesAFaultForEachPageAgainAndAgain) {
     kernel->ready(2);
     kernel->run(2);
   }
-  EXPECT_EQ(prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0), without_huge) << "this is all of the process";
   kernel->ready(1);
   EXPECT_TRUE(kernel->verify());
   const auto counts = kernel->counts();

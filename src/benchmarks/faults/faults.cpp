@@ -37,9 +37,8 @@ struct Options {
 void add_options(Options& own, CLI::App& app) {
   add_choices(
       app, "--how", own.hows, named(own.hows),
-      "how pages are populated: by a write to each (touch), by madvise(MADV_POPULATE_WRITE), or by "
-      "mmap(MAP_POPULATE)\n"
-      "The last two populate 2 MiB, or one page if larger, per call");
+      "how pages are populated: by a write to each (touch), or by madvise(MADV_POPULATE_WRITE)\n"
+      "madvise populates 2 MiB, or one page if larger, per call");
   add_value(app, "--nodes", own.nodes_text, "local|all|NODES",
             "node of the memory: that of each thread (local), each in turn (all), or these (0,2) "
             "in turn");
@@ -62,19 +61,6 @@ Expected<void> check(const Options& own, const PlanInput& input) {
                 "leave one of them out");
   }
   return own.size.given() ? check_page_steps(input, *own.size.given()) : Expected<void>{};
-}
-
-/// Why these pages cannot come to be there in this way; nullopt where they can.
-std::optional<Error> problem_of(PageKind pages, Faulting how, const MemoryPlacement& memory) {
-  if (how != Faulting::mmap) return std::nullopt;
-  if (!memory.source.empty() && memory.source != "null") {
-    return Error{ErrorKind::unavailable, "mmap(MAP_POPULATE) is measured of anonymous memory only",
-                 "use --how touch,madvise"};
-  }
-  if (pages != PageKind::thp) return std::nullopt;
-  return Error{ErrorKind::unavailable,
-               "mmap(MAP_POPULATE) fills the memory before it can be asked for huge pages",
-               "use --how madvise"};
 }
 
 PlannedScenario point(const PlanInput& input, Bytes size, PageKind pages, Faulting how,
@@ -100,7 +86,6 @@ PlannedScenario point(const PlanInput& input, Bytes size, PageKind pages, Faulti
     planned.scenario.flows.push_back(std::move(flow));
   }
   const std::string why = place.node ? memory_node_problem(machine, *place.node) : "";
-  planned.skip = problem_of(pages, how, planned.scenario.flows.front().region.placement);
   if (!why.empty()) planned.skip = Error{ErrorKind::unavailable, why, "choose with --nodes"};
   return planned;
 }
@@ -263,7 +248,7 @@ Benchmark make() {
       .examples = {{"All kinds of pages, touched by one thread and by all",
                     "numatlas faults --pages base,thp,2M,1G --how touch"},
                    {"Memory of nodes 0 and 2 in turn, touched and populated",
-                    "numatlas faults --nodes 0,2 --threads 1,8 --how touch,madvise"}},
+                    "numatlas faults --nodes 0,2 --threads 1,8"}},
       .refused_options = {"--serial"},
       .usual_cpus = "cores",
       .usual_threads = "1, 2, 4 and so on to all CPUs",

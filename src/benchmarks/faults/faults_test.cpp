@@ -25,10 +25,10 @@ std::vector<std::string> fault_names(const testing::Words& words) {
 }
 
 TEST(FaultsPlan, KindsOfPagesCallsAndThreads) {
-  EXPECT_THAT(fault_names({"--pages", "base,thp", "--how", "touch,mmap", "--threads", "1,4"}),
-              ElementsAre("touch base 1 thread", "touch base 4 threads", "mmap base 1 thread",
-                          "mmap base 4 threads", "touch thp 1 thread", "touch thp 4 threads",
-                          "mmap thp 1 thread skipped", "mmap thp 4 threads skipped"));
+  EXPECT_THAT(fault_names({"--pages", "base,thp", "--how", "touch,madvise", "--threads", "1,4"}),
+              ElementsAre("touch base 1 thread", "touch base 4 threads", "madvise base 1 thread",
+                          "madvise base 4 threads", "touch thp 1 thread", "touch thp 4 threads",
+                          "madvise thp 1 thread", "madvise thp 4 threads"));
   EXPECT_EQ(fault_names({"--how", "touch"}).size(), 3U) << "1, 2 and 4 of four cores";
 }
 
@@ -71,15 +71,6 @@ TEST(FaultsPlan, RefusesWhatWouldMeasureSomethingElse) {
   };
   EXPECT_THAT(refused({"--serial"}), HasSubstr("--serial: faults measures its threads together"));
   EXPECT_THAT(refused({"--cpus", "0", "--threads", "2"}), HasSubstr("two workers are on CPU 0"));
-}
-
-TEST(FaultsPlan, FilesAreNotMappedAnew) {
-  const auto plan = testing::sure_plan(
-      "faults", {"--memory", "pmem:/mnt", "--how", "touch,mmap", "--threads", "1"}, faults_machine);
-  ASSERT_EQ(plan.size(), 2U);
-  EXPECT_FALSE(plan[0].skip);
-  ASSERT_TRUE(plan[1].skip);
-  EXPECT_THAT(plan[1].skip->message, HasSubstr("anonymous memory only"));
 }
 
 /// As measured: each thread takes so many seconds for a page.

@@ -27,7 +27,6 @@ namespace {
 constexpr Bytes usual_moved_size{64 * mib};
 
 struct Options {
-  std::vector<Moving> hows{Moving::move_pages};
   std::vector<std::string> beside{"none", "chase"};
   std::string from = "all", to = "all";
   OneSizeOption size;
@@ -51,8 +50,6 @@ Expected<Workers> workers(const RunOptions& options, const Machine& machine,
 void add_options(Options& own, CLI::App& app) {
   add_value(app, "--from", own.from, "all|NODES", "source nodes; memories of GPUs only if named");
   add_value(app, "--to", own.to, "all|NODES", "destination nodes; memories of GPUs only if named");
-  add_choices(app, "--how", own.hows, named(all_movings),
-              "system call that moves the pages: move_pages(2), or mbind(2) with MPOL_MF_MOVE");
   add_choices(
       app, "--beside", own.beside, named({"none", "chase", "read"}),
       "access by another thread while one thread moves the pages: none, a pointer chase, or reads "
@@ -86,15 +83,13 @@ Expected<void> check(const Options& own, const PlanInput& input) {
 }
 
 PlannedScenario point(const PlanInput& input, const Pair& pair, PageKind pages,
-                      const std::string& how, const std::string& run, int threads) {
+                      const std::string& run, int threads) {
   PlannedScenario planned = new_point(
-      input,
-      fmt::format("{} {} {} {} -> {}", run, how, name_of(pages), pair.from.value, pair.to.value),
+      input, fmt::format("{} {} {} -> {}", run, name_of(pages), pair.from.value, pair.to.value),
       pair.size, pages);
   planned.optional = true;
   if (threads != 1) planned.head.name += fmt::format(" {} threads", threads);
   planned.head.labels = {{"run", run},
-                         {"how", how},
                          {"from", std::to_string(pair.from.value)},
                          {"to", std::to_string(pair.to.value)},
                          {"threads", std::to_string(threads)},
@@ -106,21 +101,20 @@ PlannedScenario point(const PlanInput& input, const Pair& pair, PageKind pages,
   return planned;
 }
 
-Flow moving_flow(const Pair& pair, const PlanInput& input, PageKind pages, Moving how, int worker) {
+Flow moving_flow(const Pair& pair, const PlanInput& input, PageKind pages, int worker) {
   const PageWork work{page_bytes(input.machines.front(), pages)};
-  const MigrateParameters moves{work, how, pair.from.value, pair.to.value};
+  const MigrateParameters moves{work, pair.from.value, pair.to.value};
   Flow flow = plain_flow(input, {moves}, worker, pair.size, pages);
   flow.region.placement = bound_to(pair.from);
   return flow;
 }
 
 /// The reader's pages at rest on both nodes, and on their way.
-void add_readers(const Options& own, Plan& plan, const PlanInput& input, const Pair& pair,
-                 PageKind pages, const std::string& reader) {
+void add_readers(Plan& plan, const PlanInput& input, const Pair& pair, PageKind pages,
+                 const std::string& reader) {
   Flow reads = access_flow(input, reader, pair.movers.front(), pair.size, pages);
-  const auto add = [&](const std::string& run, const std::string& how, NodeId node,
-                       std::optional<Moving> moving) {
-    PlannedScenario planned = point(input, pair, pages, how, run, 1);
+  const auto add = [&](const std::string& run, NodeId node, bool moving) {
+    PlannedScenario planned = point(input, pair, pages, run, 1);
     planned.head.name += " " + reader;
     planned.head.labels.emplace_back("reader", reader);
     planned.head.kernel = reader;
@@ -128,7 +122,7 @@ void add_readers(const Options& own, Plan& plan, const PlanInput& input, const P
     std::vector<Flow>& flows = planned.scenario.flows;
     flows = {reads};
     if (moving && pair.movers.size() > 1) {
-      flows.push_back(moving_flow(pair, input, pages, *moving, pair.movers[1]));
+      flows.push_back(moving_flow(pair, input, pages, pair.movers[1]));
       flows.back().shares = 0;
     } else if (moving) {
       planned.skip = Error{ErrorKind::unavailable, "a concurrent reader requires a second CPU",
@@ -136,35 +130,33 @@ void add_readers(const Options& own, Plan& plan, const PlanInput& input, const P
     }
     add_point(plan, std::move(planned));
   };
-  add("rest before", "-", pair.from, std::nullopt);
-  add("rest after", "-", pair.to, std::nullopt);
-  for (Moving how : own.hows) add("beside", name_of(how), pair.from, how);
+  add("rest before", pair.from, false);
+  add("rest after", pair.to, false);
+  add("beside", pair.from, true);
 }
 
 void add_pair(const Options& own, Plan& plan, const PlanInput& input, const Pair& pair,
               PageKind pages) {
   for (const std::string& reader : own.beside) {
     if (reader != "none") {
-      add_readers(own, plan, input, pair, pages, reader);
+      add_readers(plan, input, pair, pages, reader);
       continue;
     }
     std::vector<int> counts = input.options.thread_counts;
     if (counts.empty()) counts = {input.options.placement.threads.value_or(1)};
-    for (Moving how : own.hows) {
-      for (const int threads : counts) {
-        PlannedScenario planned = point(input, pair, pages, name_of(how), "move", threads);
-        std::vector<Flow>& flows = planned.scenario.flows;
-        for (int worker : pair.movers) {
-          if (static_cast<int>(flows.size()) < threads)
-            flows.push_back(moving_flow(pair, input, pages, how, worker));
-        }
-        if (static_cast<int>(flows.size()) < threads) {
-          planned.skip = Error{ErrorKind::unavailable,
-                               fmt::format("there are {} CPUs to move pages", flows.size()),
-                               "ask for fewer --threads, or name more --cpus"};
-        }
-        add_point(plan, std::move(planned));
+    for (const int threads : counts) {
+      PlannedScenario planned = point(input, pair, pages, "move", threads);
+      std::vector<Flow>& flows = planned.scenario.flows;
+      for (int worker : pair.movers) {
+        if (static_cast<int>(flows.size()) < threads)
+          flows.push_back(moving_flow(pair, input, pages, worker));
       }
+      if (static_cast<int>(flows.size()) < threads) {
+        planned.skip = Error{ErrorKind::unavailable,
+                             fmt::format("there are {} CPUs to move pages", flows.size()),
+                             "ask for fewer --threads, or name more --cpus"};
+      }
+      add_point(plan, std::move(planned));
     }
   }
 }
@@ -298,15 +290,14 @@ void conclude(RunReport& report) {
 
 std::vector<View> views(const RunReport& report) {
   std::vector<View> views;
-  for (const CaseGroup& group : groups_of(report, {"run", "how", "pages", "threads"})) {
+  for (const CaseGroup& group : groups_of(report, {"run", "pages", "threads"})) {
     const ScenarioResult& any = *group.cases.front();
     if (label_of(any, "run") != "move") continue;
     View view;
     view.kind = ViewKind::matrix;
     view.where = group.labels;
-    view.title = fmt::format("Migration by {} in GB/s ({} pages, {} thread{})",
-                             label_of(any, "how"), any.pages, label_of(any, "threads"),
-                             label_of(any, "threads") == "1" ? "" : "s");
+    view.title = fmt::format("Migration in GB/s ({} pages, {} thread{})", any.pages,
+                             label_of(any, "threads"), label_of(any, "threads") == "1" ? "" : "s");
     view.notes = {"rows: source nodes; columns: destination nodes"};
     view.rows = "from";
     view.columns = "to";
@@ -321,7 +312,6 @@ std::vector<View> views(const RunReport& report) {
       "left: share of the pages that did not arrive; times: the reader's time relative to its time "
       "with the pages at rest, midway between both nodes"};
   view.cells = {label_column("run", "run"),
-                label_column("how", "how"),
                 label_column("pages", "pages"),
                 label_column("from", "from"),
                 label_column("to", "to"),

@@ -26,17 +26,13 @@ std::vector<std::string> migrate_names(const testing::Plan& plan) {
 }
 
 TEST(MigratePlan, EachPairThereAndBack) {
-  const auto plan = testing::sure_plan("migrate", {"--beside", "none", "--how", "move_pages,mbind"},
-                                       migrate_machine);
-  EXPECT_THAT(migrate_names(plan),
-              ElementsAre("move move_pages base 0 -> 1", "move mbind base 0 -> 1",
-                          "move move_pages base 1 -> 0", "move mbind base 1 -> 0"));
-  const Flow& flow = plan[2].scenario.flows.front();
+  const auto plan = testing::sure_plan("migrate", {"--beside", "none"}, migrate_machine);
+  EXPECT_THAT(migrate_names(plan), ElementsAre("move base 0 -> 1", "move base 1 -> 0"));
+  const Flow& flow = plan[1].scenario.flows.front();
   EXPECT_EQ(flow.region.placement.text(), "bind:1");
   EXPECT_EQ(flow.kernel.as<MigrateParameters>().from, 1);
   EXPECT_EQ(flow.kernel.as<MigrateParameters>().to, 0);
   EXPECT_EQ(flow.worker, 2) << "a CPU of the node that the pages leave";
-  EXPECT_EQ(plan[1].scenario.flows.front().kernel.as<MigrateParameters>().moving, Moving::mbind);
 }
 
 TEST(MigratePlan, PagesComeFromMemoryAndNotFromALargeCache) {
@@ -50,8 +46,8 @@ TEST(MigratePlan, AReaderOfTheSamePages) {
   const auto plan = testing::sure_plan("migrate", {"--from", "0", "--to", "1", "--beside", "chase"},
                                        migrate_machine);
   EXPECT_THAT(migrate_names(plan),
-              ElementsAre("rest before - base 0 -> 1 chase", "rest after - base 0 -> 1 chase",
-                          "beside move_pages base 0 -> 1 chase"));
+              ElementsAre("rest before base 0 -> 1 chase", "rest after base 0 -> 1 chase",
+                          "beside base 0 -> 1 chase"));
   EXPECT_EQ(plan[1].scenario.flows.front().region.placement.text(), "bind:1");
   const std::vector<Flow>& flows = plan[2].scenario.flows;
   ASSERT_EQ(flows.size(), 2U);
@@ -64,8 +60,8 @@ TEST(MigratePlan, AReaderOfTheSamePages) {
 TEST(MigratePlan, ThreadsUpToTheCpus) {
   const testing::Words words{"--from", "0", "--to", "1", "--beside", "none", "--threads", "1,4,9"};
   EXPECT_THAT(migrate_names(testing::sure_plan("migrate", words, migrate_machine)),
-              ElementsAre("move move_pages base 0 -> 1", "move move_pages base 0 -> 1 4 threads",
-                          "move move_pages base 0 -> 1 9 threads skipped"));
+              ElementsAre("move base 0 -> 1", "move base 0 -> 1 4 threads",
+                          "move base 0 -> 1 9 threads skipped"));
 }
 
 TEST(MigratePlan, OneNodeHasNowhereToGo) {
@@ -92,10 +88,8 @@ ScenarioResult reader_at(const std::string& run, double seconds) {
   point.name = run;
   point.kernel = "chase";
   point.pages = "base";
-  point.labels = {{"run", run},       {"how", run == "beside" ? "mbind" : "-"},
-                  {"from", "0"},      {"to", "1"},
-                  {"threads", "1"},   {"page", "4KiB"},
-                  {"reader", "chase"}};
+  point.labels = {{"run", run},     {"from", "0"},    {"to", "1"},
+                  {"threads", "1"}, {"page", "4KiB"}, {"reader", "chase"}};
   FlowResult flow;
   flow.stop = "converged";
   flow.figures = {{"latency", "s", seconds, std::nullopt}};
