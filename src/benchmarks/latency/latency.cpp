@@ -98,10 +98,12 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   TRY(own.on.refuse("GPUs", {{"--gpu-loads", own.loads != std::vector{GpuLoads::cached}}}));
   if (own.tail.asked() && !own.chains_text.empty())
     return fail_usage("--tail", "does not go with --chains", "leave one of them out");
-  for (const std::string& word : words_of(own.strides_text)) {
-    const auto stride = parse_bytes(word);
-    if (!stride) return fail(about("--stride", stride.error()));
-    add_once(own.strides, *stride);
+  if (!own.strides_text.empty()) {
+    for (const std::string& word : words_of(own.strides_text)) {
+      const auto stride = parse_bytes(word);
+      if (!stride) return fail(about("--stride", stride.error()));
+      add_once(own.strides, *stride);
+    }
   }
   for (const auto& [option, given] :
        {std::pair("--chains", !own.chains_text.empty()), std::pair("--tail", own.tail.asked())}) {

@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/tail.h"
 #include "kernels/traits.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
