@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -212,17 +211,13 @@ std::string remarks(const Options& own, const RunReport& report, const RunOption
   return text;
 }
 
-/// Absent where the pair could not be measured.
-std::optional<Estimate> latency_of(const ScenarioResult& point) {
-  return host_estimate_of(point, "core_to_core");
-}
-
 std::vector<View> views(const RunReport& report) {
   std::vector<View> views;
   for (const CaseGroup& group : groups_of(report, {"kernel"})) {
     const ScenarioResult& any = *group.cases.front();
-    const auto pairs = std::ranges::count_if(
-        group.cases, [](const ScenarioResult* point) { return latency_of(*point).has_value(); });
+    const auto pairs = std::ranges::count_if(group.cases, [](const ScenarioResult* point) {
+      return host_estimate_of(*point, "core_to_core").has_value();
+    });
     if (pairs == 0) continue;
     View view;
     view.kind = ViewKind::matrix;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 
 from harness import SLURM_PMI2, SLURM_PMIX, Failed, Trial, case
