@@ -124,8 +124,8 @@ Benchmark make() {
       .description =
           "Measures the rate of queued copies from memory of each node to each GPU, back, and both "
           "at once; the latency of one copy, each waited for; a pointer chase of each GPU through "
-          "memory of each node; and copies between GPUs. The driver's library is loaded when the "
-          "command runs; see `numatlas features`.",
+          "memory of each node; and copies between GPUs. Memory as a GPU's kernels see it is "
+          "measured by latency, bandwidth, loaded, matrix and atomics with --on gpus.",
       .examples = {{"Where memory for GPU 0 should lie",
                     "numatlas transfer --gpus 0 --measure copies"},
                    {"All GPUs at once, from memory of both sockets",
