@@ -64,7 +64,7 @@ Command audit_command() {
       .listing = {Topic::machine},
       .description =
           "Ends with exit code 0 when no claim is contradicted, 1 when one is (the first line of "
-          "standard output says which), and 3 when none could be judged.\n"
+          "standard output says which), and 3 when none could be judged. "
           "`numatlas compare` holds its --json against an earlier one, `numatlas check` against "
           "those of other hosts.",
       .examples = {{"Before a job: is this host what it says it is?",

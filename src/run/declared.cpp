@@ -115,6 +115,8 @@ std::string more(const CLI::App& app, const std::string& command) {
 
 class HelpFormat : public CLI::Formatter {
  public:
+  HelpFormat() { label("SUBCOMMAND", "COMMAND"); }
+
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
     const bool all = mode == CLI::AppFormatMode::All || app->get_help_all_ptr() == nullptr;
