@@ -102,11 +102,16 @@ std::string help_line(const CLI::Option& option, bool all) {
                 notes.empty() ? text : fmt::format("{} ({})", text, fmt::join(notes, "; ")));
 }
 
-/// How to see what --help of a command leaves out.
+/// How to see what --help of a command leaves out; "" where that is nothing.
 std::string more(const CLI::App& app, const std::string& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options(is_rare))
     names.push_back(names_of(*option).back());
+  const auto is_cut = [](const CLI::Option* option) {
+    return !option->get_group().empty() &&
+           option->get_description().find('\n') != std::string::npos;
+  };
+  if (names.empty() && app.get_options(is_cut).empty()) return "";
   return '\n' +
          beside("", 0,
                 fmt::format("{}{}: {} --help-all", names.empty() ? "In full" : "More options: ",
