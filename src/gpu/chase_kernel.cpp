@@ -1,122 +1,163 @@
-// Latency from a GPU to memory of the host: one thread of it follows a chain there.
-#include <fmt/format.h>
-
-#include <array>
-#include <cstddef>
+// Latency of loads of a GPU: one of its threads follows a chain in memory of the host, in its own,
+// or in another GPU's.
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
+#include <vector>
 
-#include "gpu/device_kernel.h"
-#include "gpu/step_queue.h"
+#include <fmt/format.h>
+
+#include "gpu/queued_kernel.h"
 #include "kernels/chain.h"
 
 namespace numatlas {
 namespace {
 
-class DeviceChase final : public DeviceKernel {
+// A multiprocessor's own cache is empty at each launch: chains that may fit one are followed once
+// before the clocks are looked at. Others so far that the first loads do not count.
+constexpr std::uint64_t most_of_own_cache = 512 * kib, few_loads = 64;
+constexpr LaunchGrid one_thread{1, 1};
+
+class Chase : public QueuedKernel {
  public:
-  DeviceChase(const KernelSpec& spec, const DeviceRef& device)
-      : work_(spec.as<DeviceChaseParameters>()),
-        seed_(spec.seed),
-        device_(device),
-        queue_(device, 1, false) {}
-  ~DeviceChase() override { detach(); }
+  void run(std::uint64_t steps) final;
 
-  Expected<void> prepare(const KernelMemory& memory) override;
-  Expected<void> attach() override;
-  void run(std::uint64_t steps) override;
-  void finish() override;
-  void detach() override;
-  DeviceReport take_report() override { return std::move(queue_.report()); }
-  std::uint64_t steps_per_pass() const override { return 1; }
-  Expected<void> verify() const override;
+ protected:
+  Chase(const KernelSpec& spec, const DeviceRef& device, const std::optional<DeviceRef>& owner,
+        const char* name)
+      : QueuedKernel(device, owner, 1, false, name),
+        work_(spec.as<DeviceChaseParameters>()),
+        seed_(spec.seed) {}
 
- private:
-  std::uint64_t position() const {
-    return reinterpret_cast<std::uint64_t>(host_) + line_ * layout_->stride();
+  Expected<void> lay_out(const ChainSpec& spec) {
+    layout_ = TRY(ChainLayout::make(Bytes{bytes_}, spec, seed_));
+    return {};
   }
+  /// Of the launch that has just ended.
+  virtual Expected<void> after_launch() = 0;
+  Expected<void> compare() const override;
 
   DeviceChaseParameters work_;
   std::uint64_t seed_;
-  DeviceRef device_;
-  StepQueue queue_;
-  std::byte* host_ = nullptr;
-  std::size_t bytes_ = 0;
   std::optional<ChainLayout> layout_;
-  std::uint64_t line_ = 0, rank_ = 0;  ///< where the next step starts
-  std::uint64_t delta_ = 0;            ///< from the host's addresses to the GPU's
-  FunctionHandle function_ = nullptr;
-  DeviceAddress result_ = 0;
-  HostMapping mapping_;
-  bool ran_ = false;
-  std::uint64_t ended_ = 0;  ///< where the GPU's last step ended, as it says
+  std::uint64_t ahead_ = 0;  ///< loads of a launch that do not count
 };
 
-Expected<void> DeviceChase::prepare(const KernelMemory& memory) {
-  const auto layout = ChainLayout::make(Bytes{memory.bytes}, ChainSpec{}, seed_);
-  if (!layout) return fail(layout.error());
-  layout_ = *layout;
-  rank_ = layout->rank_of(0);
-  host_ = memory.data;
-  bytes_ = memory.bytes;
-  build_chain(host_, *layout);
-  return prove_chain(host_, *layout);
+void Chase::run(std::uint64_t steps) {
+  for (; steps > 0 && !queue_.problem(); --steps) {
+    const std::uint64_t before = launches_;
+    QueuedKernel::run(1);
+    if (queue_.problem() || launches_ == before) return;
+    if (auto done = after_launch(); !done) queue_.set_problem(done.error());
+  }
+  // Of a device that failed the queue is asked for nothing, and waits.
+  if (queue_.problem()) QueuedKernel::run(0);
 }
 
-Expected<void> DeviceChase::attach() {
-  DeviceRuntime& gpu = *device_.runtime;
-  TRY(queue_.open());
-  function_ = TRY(gpu.kernel(device_.device, "chase"));
-  const auto mapped = TRY(mapping_.map(device_, host_, bytes_));
-  delta_ = mapped - reinterpret_cast<DeviceAddress>(host_);
-  const auto result = gpu.allocate(device_.device, Bytes{sizeof(std::uint64_t)});
-  if (!result) return fail(result.error());
-  result_ = *result;
+/// The first result is where the chase ended.
+Expected<void> Chase::compare() const {
+  std::uint64_t line = 0, rank = layout_->rank_of(0);
+  for (std::uint64_t left = launches_ * (ahead_ + work_.loads) % layout_->lines(); left > 0; --left)
+    line = layout_->next(rank);
+  const DeviceAddress wanted = memory_.address() + line * layout_->stride();
+  if (results_[0] == wanted) return {};
+  return wrong_result(
+      fmt::format("the chase of the GPU ended at {:#x} instead of {:#x}", results_[0], wanted));
+}
+
+/// The chain has the host's addresses; the GPU finds them elsewhere.
+class HostChase final : public Chase {
+ public:
+  HostChase(const KernelSpec& spec, const DeviceRef& device)
+      : Chase(spec, device, std::nullopt, "chase") {}
+
+ private:
+  Expected<void> fill(const KernelMemory&) override {
+    TRY(lay_out({}));
+    rank_ = layout_->rank_of(0);
+    results_.resize(1);
+    build_chain(memory_.data, *layout_);
+    return prove_chain(memory_.data, *layout_);
+  }
+  Expected<void> launch(StreamHandle stream) override {
+    return launch_kernel(stream, one_thread, start_ - memory_.address(),
+                         memory_.address() + line_ * layout_->stride(), work_.loads, result_);
+  }
+  Expected<void> after_launch() override {
+    for (std::uint64_t load = 0; load < work_.loads; ++load) line_ = layout_->next(rank_);
+    return {};
+  }
+
+  std::uint64_t line_ = 0, rank_ = 0;  ///< where the next launch starts
+};
+
+/// A launch goes on where the one before it ended.
+class MemoryChase final : public Chase {
+ public:
+  MemoryChase(const KernelSpec& spec, const DeviceRef& device, const DeviceRef& owner)
+      : Chase(spec, device, owner,
+              spec.as<DeviceChaseParameters>().loads_by == GpuLoads::cached ? "chase_cached"
+                                                                            : "chase_shared") {}
+  std::vector<StepCount> counts() const override;
+
+ private:
+  /// What a launch leaves (device/kernels.h).
+  enum { position, cycles, nanoseconds, launches, state_words };
+
+  Expected<void> fill(const KernelMemory&) override;
+  Expected<void> launch(StreamHandle stream) override {
+    return launch_kernel(stream, one_thread, result_, ahead_, work_.loads);
+  }
+  Expected<void> after_launch() override;
+  Expected<void> compare() const override;
+
+  std::uint64_t cycles_ = 0;
+};
+
+Expected<void> MemoryChase::fill(const KernelMemory&) {
+  ChainSpec chain;
+  chain.stride = work_.stride;
+  TRY(lay_out(chain));
+  ahead_ = bytes_ <= most_of_own_cache ? layout_->lines() : few_loads;
+  results_.assign(state_words, 0);
+  results_[position] = memory_.address();
+  const std::uint64_t stride = layout_->stride(), apart = stride / sizeof(std::uint64_t);
+  return memory_.write(layout_->lines() * apart, [&](std::uint64_t i) {
+    return i % apart == 0 ? memory_.address() + layout_->successor(i / apart) * stride : 0;
+  });
+}
+
+/// Its time is that of its loads alone where the GPU tells, else that of the whole launch less the
+/// part of what was loaded ahead.
+Expected<void> MemoryChase::after_launch() {
+  TRY(copy_results(CopyWay::device_to_host));
+  cycles_ += results_[cycles];
+  std::int64_t& duration = queue_.report().steps.back().duration_ns;
+  const double part = static_cast<double>(work_.loads) / static_cast<double>(work_.loads + ahead_);
+  duration = results_[nanoseconds] > 0
+                 ? static_cast<std::int64_t>(results_[nanoseconds])
+                 : static_cast<std::int64_t>(static_cast<double>(duration) * part);
   return {};
 }
 
-void DeviceChase::run(std::uint64_t steps) {
-  for (std::uint64_t i = 0; i < steps; ++i) {
-    queue_.run(1, [&](StreamHandle stream) {
-      std::uint64_t address = position(), loads = work_.loads;
-      std::array<void*, 4> arguments{&delta_, &address, &loads, &result_};
-      return device_.runtime->launch(device_.device, stream, function_, 1, 1, arguments.data());
-    });
-    if (queue_.problem()) return;
-    for (std::uint64_t load = 0; load < work_.loads; ++load) line_ = layout_->next(rank_);
-    ran_ = true;
-  }
+std::vector<StepCount> MemoryChase::counts() const {
+  if (cycles_ == 0) return {};
+  return {{"cycles", static_cast<double>(cycles_) / static_cast<double>(launches_ * work_.loads)}};
 }
 
-void DeviceChase::finish() {
-  queue_.finish();
-  if (queue_.problem() || !ran_) return;
-  const auto asked = device_.runtime->copy(device_.device, queue_.stream(), CopyWay::device_to_host,
-                                           result_, &ended_, sizeof ended_);
-  const auto read =
-      asked ? device_.runtime->wait_for_stream(device_.device, queue_.stream()) : asked;
-  if (!read) queue_.set_problem(read.error());
-}
-
-Expected<void> DeviceChase::verify() const {
-  if (queue_.problem()) return fail(*queue_.problem());
-  if (!ran_ || ended_ == position()) return {};
-  return wrong_result(
-      fmt::format("the chase of the GPU ended at {:#x} instead of {:#x}", ended_, position()));
-}
-
-void DeviceChase::detach() {
-  if (result_ != 0) (void)device_.runtime->free(device_.device, result_);
-  result_ = 0;
-  mapping_.unmap();
+Expected<void> MemoryChase::compare() const {
+  TRY(Chase::compare());
+  if (results_[launches] == launches_) return {};
+  return wrong_result(fmt::format("the chase of the GPU made {} launches instead of {}",
+                                  results_[launches], launches_));
 }
 
 }  // namespace
 
-std::unique_ptr<DeviceKernel> make_device_chase(const KernelSpec& spec, const DeviceRef& device) {
-  return std::make_unique<DeviceChase>(spec, device);
+std::unique_ptr<DeviceKernel> make_device_chase(const KernelSpec& spec, const DeviceRef& device,
+                                                const std::optional<DeviceRef>& owner) {
+  if (owner) return std::make_unique<MemoryChase>(spec, device, *owner);
+  return std::make_unique<HostChase>(spec, device);
 }
 
 }  // namespace numatlas

@@ -63,39 +63,16 @@ Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spe
 
 // Internal: the kernels behind make_device_kernel.
 
-/// Memory of the host as kernels of a GPU find it: pinned while this stands.
-class HostMapping {
- public:
-  HostMapping() = default;
-  HostMapping(const HostMapping&) = delete;
-  HostMapping& operator=(const HostMapping&) = delete;
-  ~HostMapping() { unmap(); }
-  Expected<DeviceAddress> map(const DeviceRef& device, std::byte* host, std::size_t bytes);
-  void unmap();
-
- private:
-  DeviceRef device_;
-  std::byte* pinned_ = nullptr;
-};
-
-/// The error of a kernel whose output is wrong.
-tl::unexpected<Error> wrong_result(std::string message);
-
-/// `device` drives the copy: the one copied from, where both sides are GPUs; `other` is then the
-/// one copied to.
+/// `device` drives the copy: the one copied from, where both sides are GPUs; nullopt: the host.
 std::unique_ptr<DeviceKernel> make_device_copy(const KernelSpec& spec, const DeviceRef& device,
-                                               const DeviceRef& other, int from, int to);
-/// A chase of one thread of the GPU through a chain in the host's memory.
-std::unique_ptr<DeviceKernel> make_device_chase(const KernelSpec& spec, const DeviceRef& device);
-/// The same in memory of a GPU, `owner`, which may be another one.
-std::unique_ptr<DeviceKernel> make_memory_chase(const KernelSpec& spec, const DeviceRef& device,
-                                                const DeviceRef& owner);
-/// All multiprocessors of the GPU in memory of `owner`, or (of_host) of the host.
+                                               const std::optional<DeviceRef>& from,
+                                               const std::optional<DeviceRef>& to);
+// The others work on memory of `owner`; nullopt: of the host.
+std::unique_ptr<DeviceKernel> make_device_chase(const KernelSpec& spec, const DeviceRef& device,
+                                                const std::optional<DeviceRef>& owner);
 std::unique_ptr<DeviceKernel> make_device_stream(const KernelSpec& spec, const DeviceRef& device,
-                                                 const DeviceRef& owner, bool of_host);
-
-/// Threads of the GPU that add to counters in memory of `owner`, or (of_host) of the host.
+                                                 const std::optional<DeviceRef>& owner);
 std::unique_ptr<DeviceKernel> make_device_counters(const KernelSpec& spec, const DeviceRef& device,
-                                                   const DeviceRef& owner, bool of_host);
+                                                   const std::optional<DeviceRef>& owner);
 
 }  // namespace numatlas

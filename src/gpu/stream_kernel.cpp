@@ -1,29 +1,22 @@
 // Bandwidth of a GPU's own memory, of another one's, or of the host's: STREAM's operations by all
 // of its multiprocessors.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "base/signals.h"
-#include "gpu/device_kernel.h"
-#include "gpu/step_queue.h"
-#include "kernels/filling.h"
+#include "gpu/queued_kernel.h"
 #include "kernels/permutation.h"
 
 namespace numatlas {
 namespace {
-
-using Words = std::vector<std::uint64_t>;
 
 // Launches queued ahead, so that the GPU never waits for the CPU.
 constexpr int ahead = 4;
@@ -54,132 +47,29 @@ std::uint64_t sum_of(const Words& words, std::uint64_t count) {
   return count / period * all + part;
 }
 
-class DeviceStream final : public DeviceKernel {
+class DeviceStream final : public QueuedKernel {
  public:
-  DeviceStream(const KernelSpec& spec, const DeviceRef& device, const DeviceRef& owner,
-               bool of_host)
-      : work_(spec.as<DeviceStreamParameters>()),
-        seed_(spec.seed),
-        device_(device),
-        owner_(owner),
-        of_host_(of_host),
-        queue_(device, ahead, true),
-        grid_(grid()) {}
-  ~DeviceStream() override { detach(); }
-
-  Expected<void> prepare(const KernelMemory& memory) override;
-  Expected<void> attach() override;
-  void run(std::uint64_t steps) override {
-    queue_.run(steps, [this](StreamHandle stream) { return launch(stream); });
-  }
-  void finish() override;
-  void detach() override;
-  DeviceReport take_report() override { return std::move(queue_.report()); }
-  std::uint64_t steps_per_pass() const override { return 1; }
-  Expected<void> verify() const override;
+  DeviceStream(const KernelSpec& spec, const DeviceRef& device,
+               const std::optional<DeviceRef>& owner)
+      : QueuedKernel(device, owner, ahead, true,
+                     std::string("stream_") + name_of(spec.as<DeviceStreamParameters>().operation)),
+        work_(spec.as<DeviceStreamParameters>()),
+        seed_(spec.seed) {}
 
  private:
   bool reads_only() const { return work_.operation == Operation::read; }
   std::uint64_t array_bytes() const { return work_.array_bytes().value; }
-  DeviceAddress array(int number) const {
-    return start_ + static_cast<std::uint64_t>(number) * array_bytes();
-  }
-  Expected<void> fill(int number);
-  Expected<void> launch(StreamHandle stream);
   LaunchGrid grid() const;
-  Expected<void> clear_sums();
-  Expected<void> clear_result();
+  Expected<void> fill(const KernelMemory&) override;
+  Expected<void> fill_array(int number);
+  Expected<void> launch(StreamHandle stream) override;
+  Expected<void> compare() const override;
   Words wanted() const;
-  Expected<std::uint64_t> read_sum() const;
   Expected<void> check_sum() const;
-  Expected<void> check_words() const;
 
   DeviceStreamParameters work_;
   std::uint64_t seed_;
-  DeviceRef device_, owner_;
-  bool of_host_;
-  StepQueue queue_;
-  std::byte* host_ = nullptr;
-  /// Of the memory, as the owner has it; of the host's once it is mapped.
-  DeviceAddress start_ = 0;
-  DeviceAddress sums_ = 0;
-  FunctionHandle function_ = nullptr;
-  LaunchGrid grid_;
-  std::uint64_t launches_ = 0;
-  std::uint64_t sum_ = 0;  ///< of all that was read, once it is over
-  HostMapping mapping_;
 };
-
-/// An array of what is read, in its memory: a period by way of the host, the rest from that.
-Expected<void> DeviceStream::fill(int number) {
-  const Words words = words_of(seed_, static_cast<std::uint64_t>(number));
-  const std::uint64_t bytes = array_bytes();
-  if (of_host_) {
-    auto* const to =
-        reinterpret_cast<std::uint64_t*>(host_ + static_cast<std::uint64_t>(number) * bytes);
-    return fill_in_pieces(bytes / sizeof(std::uint64_t), [&](std::size_t first, std::size_t end) {
-      for (std::size_t i = first; i < end; ++i) to[i] = words[i % period];
-    });
-  }
-  DeviceRuntime& gpu = *owner_.runtime;
-  return in_own_stream(owner_, [&](StreamHandle stream) -> Expected<void> {
-    const DeviceAddress to = array(number);
-    std::uint64_t there = std::min(period_bytes, bytes);
-    TRY(gpu.copy(owner_.device, stream, CopyWay::host_to_device, to,
-                 const_cast<std::uint64_t*>(words.data()), there));
-    for (; there < bytes; there *= 2) {
-      TRY(gpu.copy(owner_.device, stream, CopyWay::device_to_device, to + there,
-                   reinterpret_cast<void*>(to), std::min(there, bytes - there)));
-    }
-    return {};
-  });
-}
-
-Expected<void> DeviceStream::prepare(const KernelMemory& memory) {
-  TRY(queue_.open());
-  host_ = of_host_ ? memory.data : nullptr;
-  start_ = reinterpret_cast<DeviceAddress>(memory.data);
-  const int arrays = work_.arrays();
-  // What is written lies first, and comes to be with the first pass.
-  TRY(clear_result());
-  for (int number = reads_only() ? 0 : 1; number < arrays; ++number) {
-    TRY(fill(number));
-  }
-  return {};
-}
-
-/// What an earlier kernel left there is gone: only what is measured can make it right.
-Expected<void> DeviceStream::clear_result() {
-  if (reads_only()) return {};
-  if (of_host_) {
-    std::fill_n(host_, array_bytes(), std::byte{});
-    return {};
-  }
-  return in_own_stream(owner_, [&](StreamHandle stream) {
-    return owner_.runtime->fill(owner_.device, stream, start_, 0, array_bytes());
-  });
-}
-
-Expected<void> DeviceStream::attach() {
-  DeviceRuntime& gpu = *device_.runtime;
-  if (of_host_) {
-    start_ = TRY(mapping_.map(device_, host_, work_.bytes.value));
-  } else {
-    TRY(queue_.reach(owner_));
-  }
-  function_ = TRY(gpu.kernel(device_.device, std::string("stream_") + name_of(work_.operation)));
-  queue_.report().grid = grid_;
-  return clear_sums();
-}
-
-Expected<void> DeviceStream::clear_sums() {
-  if (!reads_only()) return {};
-  DeviceRuntime& gpu = *device_.runtime;
-  const std::uint64_t bytes = std::uint64_t{grid_.blocks} * grid_.threads * sizeof(std::uint64_t);
-  sums_ = TRY(gpu.allocate(device_.device, Bytes{bytes}));
-  TRY(gpu.fill(device_.device, queue_.stream(), sums_, 0, bytes));
-  return gpu.wait_for_stream(device_.device, queue_.stream());
-}
 
 /// As many threads as are under way at a time, in blocks of 512 where a multiprocessor has so many.
 LaunchGrid DeviceStream::grid() const {
@@ -190,16 +80,44 @@ LaunchGrid DeviceStream::grid() const {
   return {work_.blocks > 0 ? work_.blocks : usual, threads};
 }
 
+Expected<void> DeviceStream::fill(const KernelMemory&) {
+  const LaunchGrid shape = grid();
+  queue_.report().grid = shape;
+  // Each thread adds up what it reads.
+  if (reads_only()) results_.resize(std::size_t{shape.blocks} * shape.threads);
+  // What is written lies first. What an earlier kernel left there must not pass for it.
+  if (!reads_only()) TRY(memory_.clear(array_bytes()));
+  for (int number = reads_only() ? 0 : 1; number < work_.arrays(); ++number) {
+    TRY(fill_array(number));
+  }
+  return {};
+}
+
+/// An array of what is read: a period by way of the host, the rest from that.
+Expected<void> DeviceStream::fill_array(int number) {
+  const Words words = words_of(seed_, static_cast<std::uint64_t>(number));
+  const std::uint64_t bytes = array_bytes();
+  const Side array{memory_.gpu, memory_.data + static_cast<std::uint64_t>(number) * bytes};
+  std::uint64_t there = array.gpu ? std::min(period_bytes, bytes) : bytes;
+  TRY(array.write(there / sizeof(std::uint64_t),
+                  [&](std::uint64_t i) { return words[i % period]; }));
+  if (there == bytes) return {};
+  return in_own_stream(*array.gpu, [&](StreamHandle stream) -> Expected<void> {
+    for (; there < bytes; there *= 2) {
+      TRY(array.gpu->runtime->copy(array.gpu->device, stream, CopyWay::device_to_device,
+                                   array.address() + there, array.data,
+                                   std::min(there, bytes - there)));
+    }
+    return {};
+  });
+}
+
 Expected<void> DeviceStream::launch(StreamHandle stream) {
-  const bool writes = !reads_only();
-  DeviceAddress to = start_, from = writes ? array(1) : start_, other = array(2), sums = sums_;
-  std::uint64_t pairs = array_bytes() / pair_bytes, passes = work_.passes;
-  ++launches_;
+  const auto array = [&](std::uint64_t number) { return start_ + number * array_bytes(); };
   // Another one each time, so that it can be told whether the last one was written.
-  std::uint64_t value = std::bit_cast<std::uint64_t>(static_cast<double>(launches_));
-  std::array<void*, 7> arguments{&to, &from, &other, &pairs, &passes, &value, &sums};
-  return device_.runtime->launch(device_.device, stream, function_, grid_.blocks, grid_.threads,
-                                 arguments.data());
+  const auto value = std::bit_cast<std::uint64_t>(static_cast<double>(launches_));
+  return launch_kernel(stream, grid(), start_, array(reads_only() ? 0 : 1), array(2),
+                       array_bytes() / pair_bytes, work_.passes, value, result_);
 }
 
 /// A period of what was written.
@@ -221,77 +139,35 @@ Words DeviceStream::wanted() const {
   return from;
 }
 
-Expected<std::uint64_t> DeviceStream::read_sum() const {
-  DeviceRuntime& gpu = *device_.runtime;
-  Words sums(std::size_t{grid_.blocks} * grid_.threads);
-  TRY(gpu.copy(device_.device, queue_.stream(), CopyWay::device_to_host, sums_, sums.data(),
-               sums.size() * sizeof sums[0]));
-  TRY(gpu.wait_for_stream(device_.device, queue_.stream()));
-  return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
-}
-
-void DeviceStream::finish() {
-  queue_.finish();
-  if (queue_.problem() || !reads_only()) return;
-  const auto sum = read_sum();
-  if (!sum) return queue_.set_problem(sum.error());
-  sum_ = *sum;
-}
-
 Expected<void> DeviceStream::check_sum() const {
+  const std::uint64_t sum = std::accumulate(results_.begin(), results_.end(), std::uint64_t{0});
   const std::uint64_t once = sum_of(words_of(seed_, 0), array_bytes() / sizeof(std::uint64_t));
   const std::uint64_t all = once * work_.passes * launches_;
-  if (sum_ == all) return {};
+  if (sum == all) return {};
   return wrong_result(
-      fmt::format("the GPU's reads add up to {:#018x} instead of {:#018x}", sum_, all));
+      fmt::format("the GPU's reads add up to {:#018x} instead of {:#018x}", sum, all));
 }
 
-Expected<void> DeviceStream::check_words() const {
+Expected<void> DeviceStream::compare() const {
+  if (reads_only()) return check_sum();
   const Words words = wanted();
-  Words found(period);
-  const std::uint64_t bytes = array_bytes();
-  const std::uint64_t periods = (bytes + period_bytes - 1) / period_bytes;
+  const std::uint64_t all = array_bytes() / sizeof(std::uint64_t);
+  const std::uint64_t periods = (all + period - 1) / period;
   const std::uint64_t pieces = std::min(periods, most_pieces);
-  for (std::uint64_t piece = 0; piece < pieces && !stop_requested(); ++piece) {
-    const std::uint64_t which = pieces > 1 ? piece * (periods - 1) / (pieces - 1) : 0;
-    const std::uint64_t at = which * period_bytes;
-    const std::uint64_t length = std::min(period_bytes, bytes - at);
-    const auto* seen = reinterpret_cast<const std::uint64_t*>(of_host_ ? host_ + at : nullptr);
-    if (!of_host_) {
-      TRY(in_own_stream(owner_, [&](StreamHandle stream) {
-        return owner_.runtime->copy(owner_.device, stream, CopyWay::device_to_host, start_ + at,
-                                    found.data(), length);
-      }));
-      seen = found.data();
-    }
-    const auto [wrong, right] =
-        std::mismatch(seen, seen + length / sizeof(std::uint64_t), words.begin());
-    if (wrong == seen + length / sizeof(std::uint64_t)) continue;
-    return wrong_result(fmt::format(
-        "the GPU's {} is wrong from byte {} on: {:#018x} instead of {:#018x}",
-        name_of(work_.operation),
-        at + static_cast<std::uint64_t>(wrong - seen) * sizeof(std::uint64_t), *wrong, *right));
+  for (std::uint64_t piece = 0; piece < pieces; ++piece) {
+    const std::uint64_t first = period * (pieces > 1 ? piece * (periods - 1) / (pieces - 1) : 0);
+    TRY(memory_.check(first, std::min(first + period, all),
+                      fmt::format("the GPU's {} is", name_of(work_.operation)),
+                      [&](std::uint64_t i) { return words[i % period]; }));
   }
   return {};
-}
-
-Expected<void> DeviceStream::verify() const {
-  if (queue_.problem()) return fail(*queue_.problem());
-  if (launches_ == 0) return {};
-  return reads_only() ? check_sum() : check_words();
-}
-
-void DeviceStream::detach() {
-  if (sums_ != 0) (void)device_.runtime->free(device_.device, sums_);
-  sums_ = 0;
-  mapping_.unmap();
 }
 
 }  // namespace
 
 std::unique_ptr<DeviceKernel> make_device_stream(const KernelSpec& spec, const DeviceRef& device,
-                                                 const DeviceRef& owner, bool of_host) {
-  return std::make_unique<DeviceStream>(spec, device, owner, of_host);
+                                                 const std::optional<DeviceRef>& owner) {
+  return std::make_unique<DeviceStream>(spec, device, owner);
 }
 
 }  // namespace numatlas
