@@ -89,7 +89,7 @@ TEST(Tail, FiguresAreThoseOfAllVisitsTogether) {
   ScenarioResult& one = report.scenarios.emplace_back();
   FlowResult& flow = one.flows.emplace_back();
   flow.kernel = "chase";
-  flow.distribution = simulated(8, DelayNoise{0.01, Nanoseconds(1000)});
+  flow.distribution = simulated(8, DelayNoise{0.001, Nanoseconds(1000)});
   flow.figures = {{"tail_p999", "s", testing::with_interval(300e-9, 200e-9, 400e-9), std::nullopt},
                   {"tail_max", "s", testing::with_interval(300e-9, 200e-9, 400e-9), std::nullopt},
                   {"tail_timer", "s", Estimate(10e-9), std::nullopt}};

@@ -135,12 +135,12 @@ TEST(Declared, CommandsStandUnderTheirTopics) {
 TEST(Declared, ManyWordsStandInTheText) {
   Program program;
   program.app.get_option("--home")->type_name(
-      "somewhere|elsewhere|anywhere|everywhere|nowhere|wherever|whenever,...");
+      "somewhere|elsewhere|anywhere|everywhere|nowhere|wherever|whenever|never,...");
   EXPECT_THAT(
       program.app.help(),
       HasSubstr("  --home WORD,...       where it is: near `tool --home` or not (words:\n"
                 "                        somewhere, elsewhere, anywhere, everywhere, nowhere,\n"
-                "                        wherever, whenever; default: first)\n"));
+                "                        wherever, whenever, never; default: first)\n"));
 }
 
 TEST(Declared, CompletionsHaveValues) {

@@ -215,13 +215,11 @@ std::string table_of(const RunReport& report) {
   return text;
 }
 
-TEST(CoresTable, IsSymmetricalAndSummedUpByNearness) {
-  const std::string text = table_of(report_of_pairs(3));
-  EXPECT_THAT(text, HasSubstr("0            -  10.0 ±0.1 %  20.0 ±0.2 %\n"
-                              "1  10.0 ±0.1 %            -  21.0 ±0.2 %\n"
-                              "2  20.0 ±0.2 %  21.0 ±0.2 %            -\n"));
-  EXPECT_THAT(text, HasSubstr("cas     same core        2    15.5     10.0 (0-1)      21.0 (1-2)  "
-                              "   0.2 %\n"));
+TEST(CoresTable, IsSymmetrical) {
+  EXPECT_THAT(table_of(report_of_pairs(3)),
+              HasSubstr("0            -  10.0 ±0.1 %  20.0 ±0.2 %\n"
+                        "1  10.0 ±0.1 %            -  21.0 ±0.2 %\n"
+                        "2  20.0 ±0.2 %  21.0 ±0.2 %            -\n"));
 }
 
 TEST(CoresCsv, IsTheSquareBelowTheDiagonalOrWhole) {
@@ -242,7 +240,7 @@ TEST(CoresCsv, IsTheSquareBelowTheDiagonalOrWhole) {
   const std::string text = table_of(report);
   EXPECT_THAT(text, HasSubstr("0     -  10.0 ±0.1 %  20.0 ±0.2 %\n"
                               "1  11.0            -  21.0 ±0.2 %\n"));
-  EXPECT_THAT(text, HasSubstr("the line lies where the CPU of the row touched it first"));
+  EXPECT_THAT(text, HasSubstr("home of the line: first"));
 }
 
 TEST(CoresTable, ManyCpusHaveNoMatrix) {
@@ -250,7 +248,6 @@ TEST(CoresTable, ManyCpusHaveNoMatrix) {
   const std::string text = table_of(report_of_pairs(33));
   EXPECT_THAT(text, Not(HasSubstr("\n31  ")));
   EXPECT_THAT(text, HasSubstr("The 33 columns are in --format csv and --json."));
-  EXPECT_THAT(text, HasSubstr("cas     other node     496"));
 }
 
 }  // namespace
