@@ -12,7 +12,7 @@ namespace numatlas {
 
 /// The largest file of results, or recorded machine, that is read. As JSON its value takes up to
 /// twenty times as much memory: 5 GiB, which a login node has. Results of large machines reach some
-/// 100 MiB, nearly all of it raw samples (--no-samples leaves them out).
+/// 100 MiB, nearly all of it values of visits.
 inline constexpr std::size_t most_file_bytes = std::size_t{256} << 20U;
 
 /// All of the file at `path` (a pipe counts as one). `name` begins the message of an error: usage
