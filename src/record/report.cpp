@@ -42,8 +42,8 @@ std::string name_in_survey(const RunHead& run) {
 
 std::string options_text(const RunHead& run) {
   // What is written, and how it is shown.
-  constexpr std::array<std::string_view, 7> with_value{"--json",   "--csv", "--format", "--dat",
-                                                       "--output", "-o",    "--label"};
+  constexpr std::array<std::string_view, 8> with_value{
+      "--json", "--csv", "--openmetrics", "--format", "--dat", "--output", "-o", "--label"};
   constexpr std::array<std::string_view, 5> flags{"-q", "--quiet", "--samples", "--stats",
                                                   "--no-fail"};
   std::vector<std::string> words;

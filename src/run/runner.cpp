@@ -134,9 +134,9 @@ Expected<void> Run::save(bool last) {
 
 /// What the file of an option holds.
 std::string Run::text_of(const std::string& option) {
-  if (option == "--csv") return first_table_csv(report());
-  if (option == "--json") return text_in("json", report());
-  return std::ranges::find(own_files_, option, &OwnFile::option)->text(report());
+  const auto own = std::ranges::find(own_files_, option, &OwnFile::option);
+  if (own != own_files_.end()) return own->text(report());
+  return option == "--csv" ? first_table_csv(report()) : text_in("json", report());
 }
 
 Expected<void> Run::show() {
