@@ -16,8 +16,8 @@ SCHEMA_VERSION = 2
 
 
 def load(path: str | Path) -> Result:
-    """Reads a result of numatlas (JSON), the folder of a survey, or a file of the earlier programs (CSV of numa_mem_bench and of the GPU sweeps, .dat of
-    distributed_streams).
+    """Reads a result of numatlas (JSON), the folder of a survey, or a file of the earlier programs (CSV of
+    numa_mem_bench and of the GPU sweeps, .dat of distributed_streams).
 
     Raises FileError, with one line that names the file, for what is none of these.
     """

@@ -69,12 +69,14 @@ def name_in_survey(command: str, arguments: list[str] | None) -> str:
 @dataclass(repr=False, eq=False)
 class Result(Mapping[str, "Result"]):
     """What one file holds, as tidy frames, and a mapping from the commands that measured to their results:
-    a survey's benchmarks (those by GPUs as "latency-gpus"), of any other file itself. Values are in SI base units (s, B/s), sizes in bytes.
+    a survey's benchmarks (those by GPUs as "latency-gpus"), of any other file itself. Values are in SI base
+    units (s, B/s), sizes in bytes.
 
     `flows`: a row for each worker, point and metric. `totals`: a row for each point and metric over all
     its workers; `host_totals`: of several hosts, over those of each (column `host`). `groups`: medians over
-    workers with CPUs and memory on the same nodes; group 0 is that of all. `hosts` and `rounds`: of STREAM over hosts. `rows`: of the earlier
-    programs' own files; of `compare` and `check` a row for each case, with its labels and figures. A frame
+    workers with CPUs and memory on the same nodes; group 0 is that of all. `hosts` and `rounds`: of STREAM
+    over hosts. `rows`: of the earlier programs' own files; of `compare` and `check` a row for each case, with
+    its labels and figures. A frame
     that the file has nothing for is empty. Those of a survey have the rows of all its benchmarks, with the
     column `command`. Columns that name what was asked come from the file (`size`, `pages`, `kernel`, ...);
     labels of a point (`load`, `direction`, ...) are columns too. `memory_node` of a flow is the node asked
@@ -84,7 +86,7 @@ class Result(Mapping[str, "Result"]):
     """
 
     path: Path
-    kind: str  #: the command, such as "matrix"; or "survey", "topology", "numa_mem_bench", "latency-gpus", ...
+    kind: str  #: the command, such as "matrix"; or "survey", "topology", "numa_mem_bench", ...
     meta: dict[str, Any] = field(default_factory=dict)  #: the file's fields but for the measured ones
     flows: pd.DataFrame = field(default_factory=pd.DataFrame)
     totals: pd.DataFrame = field(default_factory=pd.DataFrame)

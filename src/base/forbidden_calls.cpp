@@ -5,11 +5,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <cstddef>
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <string_view>
 
 #include "base/error.h"

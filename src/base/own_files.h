@@ -12,9 +12,10 @@ std::string program_folder();
 /// The folder that this program was built in, while it still lies there; "" otherwise.
 std::string build_folder();
 
-/// Why code in `file` may not be run; "" where it may. Every part of the path from the folder `top`,
-/// or from the root for a file that is not in it, down to the file must belong to root, to this user or to the owner of the program, and nobody
-/// else may write to it. A group may where it is the program's own, or where the owner is root.
+/// Why code in `file` may not be run; "" where it may. Every part of the path from the folder
+/// `top`, or from the root for a file that is not in it, down to the file must belong to root, to
+/// this user or to the owner of the program, and nobody else may write to it. A group may where it
+/// is the program's own, or where the owner is root.
 std::string why_not_trusted(const std::string& top, const std::string& file);
 
 }  // namespace numatlas

@@ -16,8 +16,8 @@
 #include "engine/sharing.h"
 #include "gpu/device_kernel.h"
 #include "memory/source.h"
-#include "placement/touch.h"
 #include "placement/kernel_calls.h"
+#include "placement/touch.h"
 
 namespace numatlas {
 

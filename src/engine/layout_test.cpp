@@ -19,8 +19,8 @@ using testing::ToldComm;
 TEST(Layout, WorkersSurviveTheWayThroughTheOtherRanks) {
   for (const char* memory :
        {"local", "inherit", "bind:0,2", "prefer:1", "interleave:0-3", "weighted:0=3,2=1",
-        "each:0,0,1", "auto", "pmem:/mnt/a b, c:{node}/{socket} ",
-        "memkind:DAX_KMEM", "memkind:/mnt/\"x\""}) {
+        "each:0,0,1", "auto", "pmem:/mnt/a b, c:{node}/{socket} ", "memkind:DAX_KMEM",
+        "memkind:/mnt/\"x\""}) {
     const auto workers = testing::workers_on(testing::epyc(), 5, memory);
     ASSERT_TRUE(workers) << memory;
     const auto comm = make_single_comm();

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <cstdint>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>

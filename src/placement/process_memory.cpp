@@ -19,8 +19,7 @@ Expected<ProcessMemory> read_process_memory(int pid, const NodeSet& nodes) {
   if (!maps || maps->empty()) {
     const int error = errno;
     if (!running_system().exists(folder)) {
-      return fail_about(ErrorKind::unavailable, "numa_maps",
-                        fmt::format("no process {}", pid));
+      return fail_about(ErrorKind::unavailable, "numa_maps", fmt::format("no process {}", pid));
     }
     if (error == EACCES || error == EPERM) {
       return fail_about(ErrorKind::permission, "numa_maps",
@@ -28,8 +27,7 @@ Expected<ProcessMemory> read_process_memory(int pid, const NodeSet& nodes) {
                         "only root and the owner of a process may read it");
     }
     if (!maps) {
-      return fail_about(ErrorKind::unavailable, "numa_maps",
-                        fmt::format("{} does not exist", path),
+      return fail_about(ErrorKind::unavailable, "numa_maps", fmt::format("{} does not exist", path),
                         "the kernel is built without NUMA, or the container hides the file");
     }
   }

@@ -85,7 +85,7 @@ for signal in INT:130 TERM:143 KILL:137; do
     for ((i = 0; i < 100; ++i)); do
       if pgrep -g "$measuring" >/dev/null; then sleep 0.1; fi
     done
-    rm -rf "$TMPDIR"/*
+    rm -rf -- "${TMPDIR:?}"/*
   fi
   [ -z "$(ls "$TMPDIR")" ] || fail "left after SIG${signal%:*}: $(ls "$TMPDIR")"
   ! pgrep -g "$measuring" >/dev/null || fail "still measuring after SIG${signal%:*}"
