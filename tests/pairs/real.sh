@@ -33,7 +33,7 @@ for case in cases:
     assert answers["cpu_after"] == int(case["labels"]["second_cpu"])' ;;
   touch)
     "$numatlas" touch -q --cpus all --time 100ms --size 4 --json "$folder/run.json" >"$folder/out" || exit 1
-    grep -q 'memory first touched by worker' "$folder/out" || { cat "$folder/out"; exit 1; }
+    grep -q '^pattern  run .* times own$' "$folder/out" || { cat "$folder/out"; exit 1; }
     check '
 assert run["complete"]
 workers = len(run["workers"])

@@ -100,7 +100,8 @@ def case_json_whole(t: Trial) -> None:
             try:
                 text = path.read_text()
                 if text not in seen:
-                    equal(len(json.loads(text)["cases"]), 4, "kernels")
+                    cases = json.loads(text)["cases"]
+                    equal(sum("finding" not in case["labels"] for case in cases), 4, "kernels")
                 seen.add(text)
             except (OSError, Failed, KeyError, ValueError) as problem:
                 problems.append(f"{problem!r}")

@@ -118,7 +118,7 @@ def case_hosts(t: Trial) -> None:
 
 
 def case_metrics(t: Trial) -> None:
-    words = ("--elements", 20000, "--repeats", 4, "--json", "report.json", "--format", "openmetrics")
+    words = ("--elements", 20000, "--repeats", 4, "--samples", "--json", "report.json", "--format", "openmetrics")
     run = t.stream(6, *words, NUMATLAS_TEST_HOSTS=3).ends_with(0)
     check_openmetrics(run.out, t.report())
 
