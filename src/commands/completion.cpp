@@ -14,7 +14,8 @@ namespace {
 Start declare_completion(CLI::App& app, const CommandLine&) {
   auto shell = std::make_shared<std::string>();
   add_choice(app, "SHELL", *shell, named({"bash"}), "shell to print the script for")->required();
-  return [program = app.get_parent()] { return answer(completion(*program)); };
+  // The option writes to `shell`.
+  return [shell, program = app.get_parent()] { return answer(completion(*program)); };
 }
 
 }  // namespace
