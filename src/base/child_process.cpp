@@ -15,11 +15,11 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
-#include <string>
-
+#include "base/descriptor.h"
 #include "base/signals.h"
 #include "base/tree.h"
 
@@ -103,19 +103,15 @@ std::string bad_end(int status) {
 
 Expected<std::string> in_child(const std::function<std::string()>& work,
                                const ChildLimits& limits) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return fail(ErrorKind::resource, "pipe: " + errno_text(errno));
+  Pipe answer;
+  if (!answer.open()) return fail(ErrorKind::resource, "pipe: " + errno_text(errno));
   const pid_t child = fork();
-  if (child == 0) be_child(work, limits, ends[1]);
-  const int fork_code = errno;
-  close(ends[1]);
-  if (child < 0) {
-    close(ends[0]);
-    return fail(ErrorKind::resource, "fork: " + errno_text(fork_code));
-  }
+  if (child == 0) be_child(work, limits, answer.write.number());
+  if (child < 0) return fail(ErrorKind::resource, "fork: " + errno_text(errno));
+  answer.write.close();
   std::string text;
-  const auto given_up = read_answer(ends[0], limits, text);
-  close(ends[0]);
+  const auto given_up = read_answer(answer.read.number(), limits, text);
+  answer.read.close();
   if (given_up) kill(child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.h"
 #include "base/process_stat.h"
 #include "base/signals.h"
 #include "base/text.h"
@@ -42,37 +43,6 @@ constexpr double longest_look = 2;
 /// Between the fields of an error on its way to the parent.
 constexpr char field_end = '\0';
 
-/// A file descriptor that is closed with its owner.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-  void close() {
-    if (number_ >= 0) ::close(std::exchange(number_, -1));
-  }
-  int number() const { return number_; }
-  bool is_open() const { return number_ >= 0; }
-
- private:
-  int number_;
-};
-
-struct Pipe {
-  Descriptor read, write;
-  bool open() {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-    read = Descriptor(ends[0]);
-    write = Descriptor(ends[1]);
-    return true;
-  }
-};
-
 tl::unexpected<Error> no_process(const char* what) {
   return fail(ErrorKind::resource, fmt::format("{}: {}", what, errno_text(errno)));
 }
@@ -88,8 +58,8 @@ std::string read_all(int file) {
   }
 }
 
-/// As much as a pipe takes at once.
-void write_all(int file, std::string_view text) {
+/// To a pipe that has room for it.
+void write_once(int file, std::string_view text) {
   while (::write(file, text.data(), text.size()) < 0 && errno == EINTR) continue;
 }
 
@@ -248,12 +218,12 @@ class Child {
       dup2(nowhere_.is_open() ? nowhere_.number() : STDERR_FILENO, STDOUT_FILENO);
     const auto prepared = request_.prepare ? request_.prepare() : Expected<void>{};
     const auto now = Clock::now();
-    write_all(told_.write.number(), {reinterpret_cast<const char*>(&now), sizeof now});
+    write_once(told_.write.number(), {reinterpret_cast<const char*>(&now), sizeof now});
     if (prepared) execvp(words[0], words.data());
     const Error error = prepared ? failed_start(request_.words[0], errno) : prepared.error();
-    write_all(told_.write.number(),
-              fmt::format("{}{}{}{}{}{}{}", static_cast<int>(error.kind), field_end, error.subject,
-                          field_end, error.message, field_end, error.hint));
+    write_once(told_.write.number(),
+               fmt::format("{}{}{}{}{}{}{}", static_cast<int>(error.kind), field_end, error.subject,
+                           field_end, error.message, field_end, error.hint));
     _exit(EXIT_FAILURE);
   }
 
