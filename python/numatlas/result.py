@@ -62,8 +62,10 @@ class Warning:
 
 
 def name_in_survey(command: str, arguments: list[str] | None) -> str:
-    """What a survey calls a run of a benchmark: its command, by GPUs "latency-gpus"."""
-    return f"{command}-gpus" if "--on" in (arguments or []) else command
+    """What a survey calls a run of a benchmark: its command, by GPUs (--on) "latency-gpus"."""
+    words = [part for word in arguments or [] for part in word.split("=", 1)]
+    on = next((words[at + 1] for at, word in enumerate(words[:-1]) if word == "--on"), "cpus")
+    return command if on == "cpus" else f"{command}-gpus"
 
 
 @dataclass(repr=False, eq=False)

@@ -10,6 +10,7 @@ from commands import SURVEYS
 from made_results import survey
 
 import numatlas
+from numatlas.result import name_in_survey
 
 
 def test_a_survey_gives_its_benchmarks(tmp_path):
@@ -81,13 +82,15 @@ def test_types_and_version():
     assert numatlas.__version__[0].isdigit()
 
 
-def test_what_gpus_measured_in_a_survey_has_a_name_of_its_own(tmp_path):
+@pytest.mark.parametrize("words", [["--on", "gpus"], ["-q", "--on=gpu:0"]])
+def test_what_gpus_measured_in_a_survey_has_a_name_of_its_own(tmp_path, words):
     path = survey(tmp_path / "a.json")
     data = json.loads(path.read_text())
     [bandwidth] = [one for one in data["results"] if one["command"] == "bandwidth"]
-    data["results"].append({**bandwidth, "arguments": ["--on", "gpus"]})
+    data["results"].append({**bandwidth, "arguments": words})
     path.write_text(json.dumps(data))
     result = numatlas.load(path)
     assert list(result) == ["matrix", "latency", "loaded", "bandwidth", "bandwidth-gpus"]
     assert result["bandwidth-gpus"].command == "bandwidth"
     assert set(result.totals["command"]) >= {"bandwidth", "bandwidth-gpus"}
+    assert name_in_survey("bandwidth", ["--on", "cpus"]) == "bandwidth"

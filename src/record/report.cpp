@@ -34,10 +34,14 @@ int host_of(const RunReport& report, const FlowResult& flow) {
 bool is_null_engine(const std::string& engine) { return engine.starts_with("null"); }
 
 std::string name_in_survey(const RunHead& run) {
-  const auto on = std::ranges::find(run.arguments, "--on");
-  const bool by_gpus =
-      on != run.arguments.end() && on + 1 != run.arguments.end() && *(on + 1) != "cpus";
-  return by_gpus ? run.command + "-gpus" : run.command;
+  std::string on = "cpus";
+  for (std::size_t i = 0; i < run.arguments.size(); ++i) {
+    constexpr std::string_view option = "--on", with_value = "--on=";
+    const std::string& word = run.arguments[i];
+    if (word.starts_with(with_value)) on = word.substr(with_value.size());
+    if (word == option && i + 1 < run.arguments.size()) on = run.arguments[i + 1];
+  }
+  return on == "cpus" ? run.command : run.command + "-gpus";
 }
 
 std::string options_text(const RunHead& run) {

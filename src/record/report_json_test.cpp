@@ -261,5 +261,18 @@ TEST(Report, MemoryNodes) {
   EXPECT_EQ(memory_node_text(empty_node), "3");
 }
 
+TEST(NameInSurvey, SaysWhoRanIt) {
+  const auto name = [](std::vector<std::string> words) {
+    RunHead run;
+    run.command = "latency";
+    run.arguments = std::move(words);
+    return name_in_survey(run);
+  };
+  EXPECT_EQ(name({"latency", "-q"}), "latency");
+  EXPECT_EQ(name({"latency", "--on", "cpus"}), "latency");
+  EXPECT_EQ(name({"latency", "--on", "gpu:0"}), "latency-gpus");
+  EXPECT_EQ(name({"latency", "--on=gpus", "-q"}), "latency-gpus");
+}
+
 }  // namespace
 }  // namespace numatlas
