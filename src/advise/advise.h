@@ -18,7 +18,7 @@ struct AdviseOptions {
   std::vector<std::string> program;
   std::vector<std::string> arguments;  ///< of numatlas, for the record
   std::optional<Atlas> atlas;
-  std::set<Axis> axes;
+  std::set<Aspect> axes;
   Metric metric;
   std::string prepare;            ///< line of the shell before each run; "" for none
   std::string input;              ///< file that the program reads; "" for nothing

@@ -43,7 +43,7 @@ Advice advice() {
   Candidate as_it_is, thp, pinned, far;
   as_it_is.name = "as it is";
   thp.name = "thp";
-  thp.axis = Axis::pages;
+  thp.axis = Aspect::pages;
   thp.layout.pages = PageKind::thp;
   pinned.name = "pinned";
   far.name = "bind:9";

@@ -16,8 +16,8 @@
 namespace numatlas {
 
 /// What a candidate changes.
-enum class Axis { none, memory, weights, pages, cpus, threads };
-const char* name_of(Axis axis);
+enum class Aspect { none, memory, weights, pages, cpus, threads };
+const char* name_of(Aspect axis);
 
 /// Kinds of candidates, those with the most to be hoped of first: with little time the last are
 /// left out.
@@ -36,14 +36,14 @@ enum class Prospect {
 
 struct Candidate {
   std::string name;  ///< "as it is", "bind:2", "thp"
-  Axis axis = Axis::none;
+  Aspect axis = Aspect::none;
   ProgramLayout layout;
   std::string because;    ///< the figure that speaks for it, or what it is tried for
   std::string not_tried;  ///< why it cannot be tried; "" where it can
   Prospect prospect = Prospect::baseline;
 };
 /// What was asked for and gives no candidate, with the reason.
-Candidate no_candidate(std::string name, Axis axis, std::string reason);
+Candidate no_candidate(std::string name, Aspect axis, std::string reason);
 
 /// What is known of a program.
 struct ProgramTraits {
@@ -57,7 +57,7 @@ struct ProposalInput {
   const Machine& machine;
   ProgramTraits program;
   const Atlas* atlas = nullptr;
-  std::set<Axis> axes;
+  std::set<Aspect> axes;
   bool has_policy = false;  ///< a memory policy is in force that the program would inherit
   /// Why the kernel's weighted interleave cannot have these weights now; "" where it can.
   std::function<std::string(const MemoryPlacement&)> weights_problem;

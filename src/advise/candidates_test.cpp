@@ -29,7 +29,7 @@ Machine with_thp(Machine machine, const std::string& enabled) {
   return machine;
 }
 
-std::vector<Candidate> proposed(const Machine& machine, const ProgramTraits& program, Axis axis,
+std::vector<Candidate> proposed(const Machine& machine, const ProgramTraits& program, Aspect axis,
                                 const Atlas* atlas = nullptr) {
   return propose({machine, program, atlas, {axis}, false, {}});
 }
@@ -65,7 +65,7 @@ Fact matrix(const std::string& what, int from, int to, Unit unit, double value) 
 }
 
 TEST(Candidates, BeginWithTheProgramAsItIs) {
-  const auto all = proposed(recorded("numa:1 core:2 pu:1"), {}, Axis::memory);
+  const auto all = proposed(recorded("numa:1 core:2 pu:1"), {}, Aspect::memory);
   EXPECT_THAT(names(all), ElementsAre("as it is"));
   EXPECT_TRUE(all.front().layout.is_empty());
   EXPECT_THAT(named(all, "memory").not_tried, HasSubstr("one node has memory"));
@@ -73,13 +73,13 @@ TEST(Candidates, BeginWithTheProgramAsItIs) {
 
 TEST(Candidates, OfMemoryAreNodesAndTiersWithRoom) {
   const Machine machine = recorded("cxl-tiers.json");
-  const auto all = proposed(machine, traits(4, Bytes{gib}), Axis::memory);
+  const auto all = proposed(machine, traits(4, Bytes{gib}), Aspect::memory);
   EXPECT_THAT(names(all), ElementsAre("as it is", "node 1", "interleave:0,1", "bind:2,3",
                                       "prefer:2,3", "bind:4", "prefer:4", "node 0"));
   EXPECT_EQ(named(all, "node 1").layout.memory->text(), "bind:1");
   EXPECT_EQ(named(all, "node 1").layout.cpus, machine.find_node(NodeId{1})->cpus);
   EXPECT_THAT(named(all, "bind:4").because, HasSubstr("firmware"));
-  const auto large = proposed(machine, traits(4, Bytes{4096 * gib}), Axis::memory);
+  const auto large = proposed(machine, traits(4, Bytes{4096 * gib}), Aspect::memory);
   EXPECT_THAT(names(large), ElementsAre("as it is", "node 1, preferred", "interleave:0,1",
                                         "prefer:2,3", "prefer:4", "node 0, preferred"));
   EXPECT_THAT(names(large, false), ElementsAre("node 1", "node 0", "bind:2,3", "bind:4"));
@@ -89,7 +89,8 @@ TEST(Candidates, OfMemoryAreNodesAndTiersWithRoom) {
 }
 
 TEST(Candidates, OfMemoryAreNoNodesForMoreThreadsThanTheirCpus) {
-  const auto all = proposed(recorded("guest-four-nodes.json"), traits(3, Bytes{mib}), Axis::memory);
+  const auto all =
+      proposed(recorded("guest-four-nodes.json"), traits(3, Bytes{mib}), Aspect::memory);
   EXPECT_THAT(names(all), ElementsAre("as it is", "interleave:0,1,2,3"));
   EXPECT_EQ(named(all, "one node").not_tried, "3 threads, but no node has more than 2 CPUs");
 }
@@ -100,7 +101,7 @@ TEST(Candidates, OfMemoryBeginWithANodeThatHasRoom) {
   Atlas atlas;
   atlas.facts = {matrix("latency", 0, 0, "s", 80e-9), matrix("latency", 2, 2, "s", 120e-9)};
   const auto of = [&](Bytes memory) {
-    return names(proposed(machine, traits(1, memory), Axis::memory, &atlas));
+    return names(proposed(machine, traits(1, memory), Aspect::memory, &atlas));
   };
   EXPECT_EQ(of(Bytes{gib / 2})[1], "node 0");
   EXPECT_EQ(of(Bytes{gib * 3 / 2})[1], "node 2");
@@ -111,25 +112,25 @@ TEST(Candidates, OfMemoryPreferWhatTheAtlasMeasured) {
   Atlas atlas;
   atlas.facts = {matrix("latency", 0, 0, "s", 80e-9), matrix("latency", 1, 1, "s", 120e-9)};
   const auto all =
-      proposed(recorded("cxl-tiers.json"), traits(1, Bytes{gib}), Axis::memory, &atlas);
+      proposed(recorded("cxl-tiers.json"), traits(1, Bytes{gib}), Aspect::memory, &atlas);
   EXPECT_THAT(names(all), Contains("node 0"));
   EXPECT_EQ(named(all, "node 0").because, "memory of node 0 from node 0: 80 ns");
 }
 
 TEST(Candidates, OfWeightsFollowTheAtlasThenTheFirmware) {
   const Machine machine = recorded("cxl-tiers.json");
-  EXPECT_THAT(names(proposed(machine, {}, Axis::weights)),
+  EXPECT_THAT(names(proposed(machine, {}, Aspect::weights)),
               ElementsAre("as it is", "weighted:0=11,1=11,2=2,3=2"));
   Atlas atlas;
   atlas.facts = {{"weights_bandwidth", {{"weights", "0=3,2=1"}}, "measured", "B/s", Estimate(1e9)}};
-  const auto all = proposed(machine, {}, Axis::weights, &atlas);
+  const auto all = proposed(machine, {}, Aspect::weights, &atlas);
   EXPECT_THAT(names(all), ElementsAre("as it is", "weighted:0=3,2=1"));
   EXPECT_EQ(named(all, "weighted:0=3,2=1").because, "measured");
 }
 
 TEST(Candidates, OfWeightsThatTheKernelDoesNotHaveAreNotTried) {
   const Machine machine = recorded("cxl-tiers.json");
-  const auto all = propose({machine, {}, nullptr, {Axis::weights}, false, [](const auto&) {
+  const auto all = propose({machine, {}, nullptr, {Aspect::weights}, false, [](const auto&) {
                               return std::string("other weights");
                             }});
   EXPECT_THAT(names(all), ElementsAre("as it is"));
@@ -143,26 +144,26 @@ TEST(Candidates, OfWeightsOnNearNodesFollowWhatTheirCpusMeasured) {
     for (int to = 0; to < 4; ++to)
       atlas.facts.push_back(matrix("bandwidth", from, to, "B/s", from == to ? 30e9 : 10e9));
   atlas.facts.push_back(matrix("latency", 1, 1, "s", 1e-9));  // so node 1 is the best one
-  const auto all = proposed(machine, traits(2, Bytes{gib}), Axis::weights, &atlas);
+  const auto all = proposed(machine, traits(2, Bytes{gib}), Aspect::weights, &atlas);
   const std::string name = "weighted:0=1,1=3,2=1,3=1, CPUs of node 1";
   EXPECT_THAT(names(all), ElementsAre("as it is", name));
   EXPECT_EQ(to_list(*named(all, name).layout.cpus), "2-3");
   EXPECT_EQ(named(all, name).layout.memory->text(), "weighted:0=1,1=3,2=1,3=1");
-  const auto many = proposed(machine, traits(3, Bytes{gib}), Axis::weights, &atlas);
+  const auto many = proposed(machine, traits(3, Bytes{gib}), Aspect::weights, &atlas);
   EXPECT_THAT(named(many, "weighted").not_tried, HasSubstr("3 threads, but no node has as many"));
-  const auto unknown = proposed(machine, traits(2, Bytes{gib}), Axis::weights);
+  const auto unknown = proposed(machine, traits(2, Bytes{gib}), Aspect::weights);
   EXPECT_THAT(named(unknown, "weighted").not_tried, HasSubstr("use --atlas"));
 }
 
 TEST(Candidates, OfWeightsTakeTheFirmwaresFiguresOnlyForTheirOwnCpus) {
-  const auto all = proposed(recorded("cxl-tiers.json"), traits(1, Bytes{gib}), Axis::weights);
+  const auto all = proposed(recorded("cxl-tiers.json"), traits(1, Bytes{gib}), Aspect::weights);
   EXPECT_THAT(names(all), ElementsAre("as it is", "weighted:0=11,1=11,2=2,3=2"));
 }
 
 TEST(Candidates, OfWeightsAreAlsoThoseInForce) {
   const Machine machine = recorded("cxl-tiers.json");
   int last = 5;
-  ProposalInput input{machine, {}, nullptr, {Axis::weights}, false, {}};
+  ProposalInput input{machine, {}, nullptr, {Aspect::weights}, false, {}};
   input.kernel_weight = [&](NodeId node) { return node.value == 4 ? last : 5; };
   EXPECT_THAT(names(propose(input)), ElementsAre("as it is", "weighted:0=11,1=11,2=2,3=2"));
   last = 1;
@@ -171,7 +172,7 @@ TEST(Candidates, OfWeightsAreAlsoThoseInForce) {
 }
 
 TEST(Candidates, OfEveryAxisThatWasAskedForAreThereOrTheReasonIs) {
-  const auto says = [](const Machine& machine, const ProgramTraits& program, Axis axis,
+  const auto says = [](const Machine& machine, const ProgramTraits& program, Aspect axis,
                        const char* why) {
     const auto all = proposed(machine, program, axis);
     EXPECT_THAT(names(all), ElementsAre("as it is")) << name_of(axis);
@@ -181,11 +182,11 @@ TEST(Candidates, OfEveryAxisThatWasAskedForAreThereOrTheReasonIs) {
   const Machine small = recorded("numa:1 core:1 pu:1");
   ProgramTraits program = traits(1, Bytes{gib});
   program.openmp = true;
-  says(small, program, Axis::memory, "only one node has memory");
-  says(small, program, Axis::weights, "only one node has memory");
-  says(small, program, Axis::cpus, "only one CPU is allowed");
-  says(small, program, Axis::threads, "only one CPU is allowed");
-  says(small, program, Axis::pages, "no transparent huge pages");
+  says(small, program, Aspect::memory, "only one node has memory");
+  says(small, program, Aspect::weights, "only one node has memory");
+  says(small, program, Aspect::cpus, "only one CPU is allowed");
+  says(small, program, Aspect::threads, "only one CPU is allowed");
+  says(small, program, Aspect::pages, "no transparent huge pages");
 }
 
 TEST(Candidates, OfAnyMachineAndAxisAreThereOrTheReasonIs) {
@@ -193,7 +194,8 @@ TEST(Candidates, OfAnyMachineAndAxisAreThereOrTheReasonIs) {
        {"cpus-without-memory.xml", "cpuset-across-nodes.json", "cxl-two-sockets.xml",
         "grace-gpu-memory.json", "guest-cxl.json", "guest-pmem.json", "knl-flat.json",
         "nps4-two-sockets.json", "small-limit.json", "snc-two-sockets.json"})
-    for (const Axis axis : {Axis::memory, Axis::weights, Axis::pages, Axis::cpus, Axis::threads})
+    for (const Aspect axis :
+         {Aspect::memory, Aspect::weights, Aspect::pages, Aspect::cpus, Aspect::threads})
       for (const int threads : {1, 1000}) {
         const auto all = proposed(recorded(name), traits(threads, Bytes{gib}), axis);
         EXPECT_GE(all.size(), 2U) << name << ' ' << name_of(axis);
@@ -204,12 +206,13 @@ TEST(Candidates, WithMostToHopeForComeFirst) {
   ProgramTraits program = traits(4, Bytes{gib});
   program.openmp = true;
   const Machine machine = with_thp(recorded("cxl-tiers.json"), "madvise");
-  const auto all = propose({machine,
-                            program,
-                            nullptr,
-                            {Axis::memory, Axis::weights, Axis::pages, Axis::cpus, Axis::threads},
-                            false,
-                            {}});
+  const auto all =
+      propose({machine,
+               program,
+               nullptr,
+               {Aspect::memory, Aspect::weights, Aspect::pages, Aspect::cpus, Aspect::threads},
+               false,
+               {}});
   EXPECT_THAT(
       names(all),
       ElementsAre("as it is", "node 1", "thp", "2M", "interleave:0,1", "weighted:0=11,1=11,2=2,3=2",
@@ -223,7 +226,7 @@ TEST(Candidates, OfPagesFollowTheSystemsSetting) {
   const auto of = [&](const std::string& setting, double huge) {
     ProgramTraits program;
     program.huge_share = huge;
-    return names(proposed(with_thp(machine, setting), program, Axis::pages));
+    return names(proposed(with_thp(machine, setting), program, Aspect::pages));
   };
   EXPECT_THAT(of("madvise", 0), ElementsAre("as it is", "thp"));
   EXPECT_THAT(of("madvise", 0.9), ElementsAre("as it is", "thp", "base"));
@@ -234,8 +237,8 @@ TEST(Candidates, OfPagesFollowTheSystemsSetting) {
 TEST(Candidates, OfHugePagesNeedAPoolThatHasThem) {
   Machine machine = recorded("numa:1 core:2 pu:1");
   machine.nodes[0].huge_pages = {{Bytes{2 * mib}, 600, 600}};
-  EXPECT_THAT(names(proposed(machine, traits(1, Bytes{gib}), Axis::pages)), Contains("2M"));
-  const auto large = proposed(machine, traits(1, Bytes{2 * gib}), Axis::pages);
+  EXPECT_THAT(names(proposed(machine, traits(1, Bytes{gib}), Aspect::pages)), Contains("2M"));
+  const auto large = proposed(machine, traits(1, Bytes{2 * gib}), Aspect::pages);
   EXPECT_EQ(named(large, "2M").not_tried,
             "it requires 1024 pages of 2 MiB, but the system's pool has 600");
 }
@@ -243,12 +246,12 @@ TEST(Candidates, OfHugePagesNeedAPoolThatHasThem) {
 TEST(Candidates, OfCpusDependOnTheNumberOfThreads) {
   const Machine machine = recorded("package:2 numa:1 l3:1 core:4 pu:2");
   const auto of = [&](int threads) {
-    return names(proposed(machine, traits(threads, Bytes{gib}), Axis::cpus));
+    return names(proposed(machine, traits(threads, Bytes{gib}), Aspect::cpus));
   };
   EXPECT_THAT(of(1), ElementsAre("as it is", "pinned"));
   EXPECT_THAT(of(4), ElementsAre("as it is", "packed", "spread", "one per core"));
   EXPECT_THAT(of(16), ElementsAre("as it is", "one per core"));
-  const auto all = proposed(machine, traits(4, Bytes{gib}), Axis::cpus);
+  const auto all = proposed(machine, traits(4, Bytes{gib}), Aspect::cpus);
   EXPECT_EQ(to_list(*named(all, "packed").layout.cpus), "0-3");
   EXPECT_EQ(to_list(*named(all, "spread").layout.cpus), "0,2,8,10");
   EXPECT_EQ(to_list(*named(all, "one per core").layout.cpus), "0,2,4,6,8,10,12,14");
@@ -258,17 +261,17 @@ TEST(Candidates, NearAGpuAreForProgramsThatUseOne) {
   const Machine machine = recorded("two-sockets-four-gpus.json");
   ProgramTraits program = traits(4, Bytes{gib});
   const auto has_gpu = HasSubstr("near GPU");
-  EXPECT_THAT(names(proposed(machine, program, Axis::cpus)), Not(Contains(has_gpu)));
+  EXPECT_THAT(names(proposed(machine, program, Aspect::cpus)), Not(Contains(has_gpu)));
   program.gpu = true;
-  EXPECT_THAT(names(proposed(machine, program, Axis::cpus)), Contains(has_gpu));
+  EXPECT_THAT(names(proposed(machine, program, Aspect::cpus)), Contains(has_gpu));
 }
 
 TEST(Candidates, OfThreadsAreForOpenMp) {
   const Machine machine = recorded("numa:1 core:4 pu:2");
   ProgramTraits program = traits(8, Bytes{gib});
-  EXPECT_THAT(names(proposed(machine, program, Axis::threads)), ElementsAre("as it is"));
+  EXPECT_THAT(names(proposed(machine, program, Aspect::threads)), ElementsAre("as it is"));
   program.openmp = true;
-  EXPECT_THAT(names(proposed(machine, program, Axis::threads)),
+  EXPECT_THAT(names(proposed(machine, program, Aspect::threads)),
               ElementsAre("as it is", "OMP_PROC_BIND=close", "OMP_PROC_BIND=spread",
                           "OMP_NUM_THREADS=4", "OMP_NUM_THREADS=2"));
 }

@@ -50,7 +50,7 @@ std::vector<Place> places_of(const Machine& machine) {
 
 Candidate on_cpus(std::string name, CpuSet cpus, std::string because) {
   Candidate one;
-  one.axis = Axis::cpus;
+  one.axis = Aspect::cpus;
   one.name = std::move(name);
   one.layout.cpus = std::move(cpus);
   one.prospect = Prospect::cpus;
@@ -114,7 +114,7 @@ CpuSet first_cpus(const std::vector<CpuId>& order, std::size_t count) {
 std::vector<Candidate> propose_cpus(const ProposalInput& input) {
   std::vector<Candidate> all;
   const CpuSet usable = input.machine.usable_cpus();
-  if (usable.size() < 2) return {no_candidate("cpus", Axis::cpus, "only one CPU is allowed")};
+  if (usable.size() < 2) return {no_candidate("cpus", Aspect::cpus, "only one CPU is allowed")};
   const auto threads = static_cast<std::size_t>(input.program.threads.value_or(1));
   const CpuSet cores = one_cpu_per_core(input.machine);
   if (threads == 1) {
@@ -132,18 +132,18 @@ std::vector<Candidate> propose_cpus(const ProposalInput& input) {
         on_cpus("one per core", cores, "no two threads share a core while others are idle"));
   add_near_gpus(input, all);
   if (all.empty())
-    return {no_candidate("cpus", Axis::cpus, "it has a thread for every allowed CPU")};
+    return {no_candidate("cpus", Aspect::cpus, "it has a thread for every allowed CPU")};
   return all;
 }
 
 std::vector<Candidate> propose_threads(const ProposalInput& input) {
   if (!input.program.openmp)
-    return {no_candidate("threads", Axis::threads,
+    return {no_candidate("threads", Aspect::threads,
                          "not an OpenMP program: how to set its number of threads is unknown")};
   const auto with = [](std::string name, std::vector<std::pair<std::string, std::string>> variables,
                        std::string because) {
     Candidate one;
-    one.axis = Axis::threads;
+    one.axis = Aspect::threads;
     one.name = std::move(name);
     one.layout.environment = std::move(variables);
     one.prospect = Prospect::threads;
@@ -172,7 +172,7 @@ std::vector<Candidate> propose_threads(const ProposalInput& input) {
   }
   if (all.empty())
     return {
-        no_candidate("threads", Axis::threads, "only one CPU is allowed, and it has one thread")};
+        no_candidate("threads", Aspect::threads, "only one CPU is allowed, and it has one thread")};
   return all;
 }
 

@@ -17,7 +17,7 @@ Candidate on_node(const ProposalInput& input, const NodeFit& fit, MemoryMode mod
                   Prospect prospect) {
   const bool prefers = mode == MemoryMode::prefer;
   Candidate one;
-  one.axis = Axis::memory;
+  one.axis = Aspect::memory;
   one.name = fmt::format("node {}{}", fit.node->id.value, prefers ? ", preferred" : "");
   one.layout.cpus = fit.cpus;
   one.layout.memory = placement_on(mode, {fit.node});
@@ -37,7 +37,7 @@ std::vector<Candidate> on_nodes(const ProposalInput& input) {
       return a.cpus.size() < b.cpus.size();
     };
     return {no_candidate(
-        "one node", Axis::memory,
+        "one node", Aspect::memory,
         fmt::format("{} threads, but no node has more than {} CPUs", *input.program.threads,
                     std::max_element(fits.begin(), fits.end(), fewer)->cpus.size()))};
   }
@@ -57,7 +57,7 @@ std::vector<Candidate> of_tier(const ProposalInput& input, const NodeList& nodes
   std::vector<Candidate> all;
   for (const MemoryMode mode : {MemoryMode::bind, MemoryMode::prefer}) {
     Candidate one;
-    one.axis = Axis::memory;
+    one.axis = Aspect::memory;
     one.layout.memory = placement_on(mode, nodes);
     one.name = one.layout.memory->text();
     one.prospect = Prospect::tier;
@@ -76,11 +76,11 @@ std::vector<Candidate> of_tier(const ProposalInput& input, const NodeList& nodes
 
 std::vector<Candidate> propose_memory(const ProposalInput& input) {
   const NodeList nodes = memory_nodes(input.machine), near = near_nodes(input.machine);
-  if (nodes.size() < 2) return {no_candidate("memory", Axis::memory, "only one node has memory")};
+  if (nodes.size() < 2) return {no_candidate("memory", Aspect::memory, "only one node has memory")};
   std::vector<Candidate> all = on_nodes(input);
   if (input.has_policy) {
     Candidate local;
-    local.axis = Axis::memory;
+    local.axis = Aspect::memory;
     local.name = "local";
     local.layout.memory = placement_on(MemoryMode::local, {});
     local.prospect = Prospect::best_node;
@@ -89,7 +89,7 @@ std::vector<Candidate> propose_memory(const ProposalInput& input) {
   }
   if (near.size() > 1) {
     Candidate one;
-    one.axis = Axis::memory;
+    one.axis = Aspect::memory;
     one.layout.memory = placement_on(MemoryMode::interleave, near);
     one.name = one.layout.memory->text();
     one.prospect = Prospect::interleave;

@@ -32,7 +32,7 @@ std::string latency_text(const Atlas* atlas, PageKind pages) {
 
 Candidate of_pages(PageKind pages, std::string because) {
   Candidate one;
-  one.axis = Axis::pages;
+  one.axis = Aspect::pages;
   one.name = name_of(pages);
   one.layout.pages = pages;
   one.prospect = pages == PageKind::base ? Prospect::base_pages : Prospect::huge_pages;

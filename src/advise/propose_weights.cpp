@@ -32,7 +32,7 @@ std::vector<int> weights_for(const std::vector<double>& rates) {
 
 Candidate weighted(const ProposalInput& input, const MemoryPlacement& memory, std::string because) {
   Candidate one;
-  one.axis = Axis::weights;
+  one.axis = Aspect::weights;
   one.layout.memory = memory;
   one.name = memory.text();
   one.prospect = Prospect::weighted;
@@ -42,7 +42,7 @@ Candidate weighted(const ProposalInput& input, const MemoryPlacement& memory, st
 }
 
 Candidate no_weights(std::string reason) {
-  return no_candidate("weighted", Axis::weights, std::move(reason));
+  return no_candidate("weighted", Aspect::weights, std::move(reason));
 }
 
 /// By bandwidths of the nodes, as this says them; nullopt where it does not say them all.

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/product.h"
 #include "base/units.h"
-#include "benchmarks/axes.h"
 #include "gpu/machine_gpus.h"
 #include "kernels/stream.h"
 #include "memory/source.h"

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/sizes_option.h"
 #include "run/benchmark.h"
 #include "run/choices.h"
+#include "run/sizes_option.h"
 
 namespace numatlas {
 

@@ -36,11 +36,6 @@ inline Machine without_side_caches(Machine machine) {
   return machine;
 }
 
-/// "bind:2" is "node 2"; others are as they were asked for.
-inline std::string place_words(const std::string& memory) {
-  return memory.starts_with("bind:") ? "node " + memory.substr(5) : memory;
-}
-
 /// Why nothing goes from node to node.
 inline std::string only_one_node(const Machine& machine) {
   const bool of_gpus = machine.usable_memory_nodes().size() > 1;

@@ -36,7 +36,8 @@ namespace {
 struct AdviseWords {
   AdviseOptions options;
   std::string metric = "time", input, machine, atlas, json, format = "table";
-  std::vector<Axis> axes{Axis::memory, Axis::pages, Axis::cpus, Axis::threads, Axis::weights};
+  std::vector<Aspect> axes{Aspect::memory, Aspect::pages, Aspect::cpus, Aspect::threads,
+                           Aspect::weights};
   bool higher = false, dry_run = false, quiet = false;
 };
 
@@ -151,10 +152,10 @@ void add_measurement(CLI::App& app, AdviseWords& words) {
             "metric to compare: the run time, or a number that the program prints, by a regular "
             "expression with one group: 'Triad: *([0-9.]+)'");
   app.add_flag("--higher", words.higher, "a higher metric is better");
-  Choices<Axis> axes;
-  for (const Axis axis : words.axes) axes.emplace_back(name_of(axis), axis);
-  add_choices<Axis>(app, "--try", words.axes, axes,
-                    "what candidates may change, separated by commas");
+  Choices<Aspect> axes;
+  for (const Aspect axis : words.axes) axes.emplace_back(name_of(axis), axis);
+  add_choices<Aspect>(app, "--try", words.axes, axes,
+                      "what candidates may change, separated by commas");
   add_value(app, "--prepare", words.options.prepare, "COMMAND",
             "shell command to run before each run");
   add_parsed(app, "--warmup", words.options.warmup, "0", "N", "warm-up runs, which are not counted",

@@ -12,8 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/hook.h"
 #include "engine/scenario.h"
 #include "record/report.h"
+#include "report/rules.h"
+#include "run/axes.h"
 #include "run/declare.h"
 #include "run/metrics.h"
 #include "run/options.h"
@@ -118,33 +121,6 @@ struct OwnFile : OutputFile {
   std::function<std::string(const RunReport&)> text;
 };
 
-/// A function of a benchmark. One that it does not name does nothing: what it gives is empty.
-template <class Signature>
-struct Hook;
-template <class Result, class... Arguments>
-struct Hook<Result(Arguments...)> : std::function<Result(Arguments...)> {
-  using Base = std::function<Result(Arguments...)>;
-  using Base::Base;
-  Result operator()(Arguments... arguments) const {
-    return *this ? Base::operator()(std::forward<Arguments>(arguments)...) : Result();
-  }
-};
-
-/// Binds functions to the values of a benchmark's own options, which they all take first.
-template <class Options>
-class Bound {
- public:
-  template <class Function>
-  auto operator()(Function function) const {
-    return [function, own = own_](auto&&... rest) {
-      return function(*own, std::forward<decltype(rest)>(rest)...);
-    };
-  }
-
- private:
-  std::shared_ptr<Options> own_ = std::make_shared<Options>();
-};
-
 struct Benchmark {
   std::string name;
   std::string summary = {};            ///< one line
@@ -179,7 +155,18 @@ struct Benchmark {
   /// all caches (run/levels.h), and those that fit one are warned of.
   bool is_of_memory = false;
 
-  /// Options of its own, beside the common ones.
+  /// What it varies, and how one point of that is measured (run/axes.h). A benchmark without
+  /// sweeps has a `plan`.
+  CommonAxes varies = {};
+  std::vector<Sweep> sweeps = {};
+  std::vector<Refusal> refused = {};            ///< common options: a usage error with the reason
+  std::shared_ptr<const GivenAxes> given = {};  ///< of `varies`, once the options are read
+  /// Rules (report/rules.h), instead of `totals`, `views` and `facts`.
+  std::vector<Scaled> scaled = {};
+  std::vector<Table> tables = {};
+  std::vector<FactRule> fact_rules = {};
+
+  /// Options of its own, beside the common ones and those of its axes.
   Hook<void(CLI::App&)> add_options = {};
   /// Reads the texts of its options; errors name them. Sets what else of the benchmark, its
   /// argument, follows from them.
@@ -193,6 +180,8 @@ struct Benchmark {
 
   // From here on all are pure.
   Hook<Expected<Plan>(const PlanInput&)> plan = {};
+  /// Of a benchmark with sweeps: what has to be so before any point can be. Errors end the run.
+  Hook<Expected<void>(const PlanInput&)> check = {};
   /// What is still to be measured, now that the plan, and what this gave before, is done; nothing
   /// ends the run. For runs of one process; `point` of what it gives counts from 0.
   Hook<Expected<Plan>(const PlanInput&, const RunReport&)> refine = {};

@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/product.h"
 #include "base/text.h"
 #include "benchmarks/atomics/on_gpus.h"
-#include "benchmarks/axes.h"
 #include "benchmarks/extremes.h"
 #include "benchmarks/on_gpus.h"
 #include "kernels/traits.h"

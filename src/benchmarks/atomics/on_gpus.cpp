@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/axes.h"
+#include "base/product.h"
 #include "benchmarks/extremes.h"
 #include "benchmarks/on_gpus.h"
 #include "gpu/machine_gpus.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,19 +15,14 @@
 
 #include "base/add_once.h"
 #include "base/text.h"
-#include "base/units.h"
-#include "benchmarks/axes.h"
 #include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"
 #include "benchmarks/memory_of_gpus.h"
 #include "benchmarks/on_gpus.h"
-#include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 #include "run/flows.h"
-#include "run/levels.h"
-#include "run/room.h"
 
 namespace numatlas::benchmark_bandwidth {
 namespace {
@@ -36,10 +30,7 @@ namespace {
 struct Options {
   on_gpus::OnOption on = {};
   bool together = false;  ///< of GPUs
-  KernelOptions kernels{{"read", "copy", "triad"}, ""};
-  SizesOption sizes{past_caches_words};
-  std::vector<Choice> choices = {};
-  bool chosen = false;  ///< kernels or sizes were named
+  bool chosen = false;    ///< kernels or sizes were named
 };
 
 void add_options(Options& own, CLI::App& app) {
@@ -47,168 +38,65 @@ void add_options(Options& own, CLI::App& app) {
   rare(app.add_flag("--together", own.together,
                     "with --on gpus: all of them at the same time, not each alone"))
       ->group("Measurement");
-  own.sizes.add_to(app, "memory of each worker, all arrays together");
-  own.kernels.add_to(app);
-}
-
-Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  memory_of_gpus::take_over(benchmark, own.on,
-                            {.bandwidth = true,
-                             .together = own.together,
-                             .kernels = TRY(on_gpus::kernels_of(own.choices, own.kernels.given())),
-                             .sizes = own.sizes.given()});
-  return {};
 }
 
 Expected<void> parse(Options& own, Benchmark& benchmark) {
-  TRY(own.sizes.parse());
-  own.choices = TRY(own.kernels.parse());
-  own.chosen = !own.kernels.given().empty() || !own.sizes.given().empty();
+  const GivenAxes& given = *benchmark.given;
+  own.chosen = !given.kernel_option.empty() || !given.sizes.empty();
   TRY(own.on.parse());
-  if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
+  if (own.on.on_gpus()) {
+    memory_of_gpus::take_over(
+        benchmark, own.on,
+        {.bandwidth = true,
+         .together = own.together,
+         .kernels = TRY(on_gpus::kernels_of(given.choices, given.kernel_option)),
+         .sizes = given.sizes});
+    return {};
+  }
   TRY(own.on.refuse("GPUs", {{"--together", own.together}}));
-  benchmark.is_of_memory = own.sizes.given().empty();
+  benchmark.is_of_memory = given.sizes.empty();
   return {};
 }
 
-constexpr int all_threads = std::numeric_limits<int>::max();
-
-/// Numbers of threads to compare: those of --threads; where nothing else says what to measure, one
-/// and all.
-std::vector<int> counts_of(const Options& own, const PlanInput& input) {
-  const RunOptions& options = input.options;
-  if (!options.thread_counts.empty()) return options.thread_counts;
+/// Where nothing else says what to measure: one worker, and all.
+std::vector<int> usual_counts(const Options& own, const PlanInput& input) {
+  constexpr int all = std::numeric_limits<int>::max();
   const auto& workers = input.layout.workers;
   const bool alone = workers.size() < 2 || workers.front().rank != workers.back().rank;
-  return alone || own.chosen || options.placement.threads || options.serial
-             ? std::vector{all_threads}
-             : std::vector{1, all_threads};
+  return alone || own.chosen || input.options.placement.threads || input.options.serial
+             ? std::vector{all}
+             : std::vector{1, all};
 }
 
-/// Where a node has so little room that its worker's memory fits a cache, and other nodes of its
-/// host have more: figures of memory are those of the others.
-void leave_out_cached(const PlanInput& input, std::vector<Flow>& flows) {
-  Scenario together;
-  together.flows = flows;
-  std::map<int, Bytes> largest;  // of a host
-  const auto host_of = [&](const Flow& flow) { return worker_of(input, flow.worker).host; };
-  for (const Flow& flow : flows)
-    largest[host_of(flow)] = std::max(largest[host_of(flow)], flow.region.bytes);
-  flows.clear();
-  for (const Flow& flow : together.flows) {
-    const std::string level =
-        level_of_flow(machine_of(input, flow.worker), input.layout, together, flow);
-    if (flow.region.bytes == largest[host_of(flow)] || level == "memory" || level == "-")
-      flows.push_back(flow);
-  }
+Expected<Point> point(const PlanInput& input, const AxisSetting& now) {
+  Point point;
+  for (int worker : workers_within(input.layout, now.threads))
+    point.flows.push_back(stream_flow(input, now.kernel, worker, now.size, now.pages));
+  return point;
 }
 
-PlannedScenario point(const Options& own, const PlanInput& input, const Choice& choice, Bytes size,
-                      PageKind pages, int threads) {
-  std::vector<Flow> flows;
-  const std::vector<int> workers = workers_within(input.layout, threads);
-  const auto size_of = [&](int worker) {
-    if (!own.sizes.given().empty()) return size;
-    return size_past_own_caches(input, input.options.serial ? std::vector{worker} : workers, worker,
-                                size, least_past_caches);
-  };
-  for (int worker : workers)
-    flows.push_back(stream_flow(input, choice, worker, size_of(worker), pages));
-  if (own.sizes.given().empty()) {
-    for (const Flow& flow : flows) size = std::max(size, flow.region.bytes);
-    size = fit_to_room(input, size, flows);
-    // Numbers of threads are compared: a row has as many as it says.
-    if (threads == all_threads) leave_out_cached(input, flows);
-  }
-  std::string name =
-      fmt::format("{} {} {}", choice.short_name(), compact_text(size), name_of(pages));
-  // All CPUs are the same case as without --threads.
-  const auto all = static_cast<int>(input.machines.front().usable_cpus().size());
-  if (threads != all_threads && threads != all) name += " " + count_text(threads, "thread");
-  PlannedScenario planned = new_point(input, std::move(name), size, pages);
-  planned.scenario.flows = std::move(flows);
-  return planned;
-}
-
-/// What no cache holds; points give less to workers on small nodes.
-Bytes usual_size_of(const PlanInput& input, int threads) {
-  if (input.options.serial) return size_past_caches(input);
-  return size_past_caches(input, workers_within(input.layout, threads), least_past_caches);
-}
-
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  const std::vector<int> counts = counts_of(own, input);
-  std::vector<Bytes> sizes = own.sizes.given();
-  std::map<int, Bytes> usual;  // by number of threads
-  if (sizes.empty()) {
-    for (int threads : counts) usual[threads] = usual_size_of(input, threads);
-    sizes.emplace_back();
-  }
-  for (Bytes size : own.sizes.given()) {
-    for (const Choice& choice : own.choices) {
-      TRY(check_size(choice.spec, size));
-    }
-  }
-  Plan plan;
-  for_each_of(
-      [&](PageKind pages, Bytes size, const Choice& choice, int threads) {
-        const Bytes its = usual.empty() ? size : usual.at(threads);
-        add_point(plan, point(own, input, choice, its, pages, threads), input.options.serial);
-      },
-      input.pages, sizes, own.choices, counts);
-  return plan;
-}
-
-std::string remarks(const Options& own, const RunReport& report, const RunOptions& options) {
-  // Else a point has some of the workers only, and what was not measured looks left out.
-  if (options.serial || !options.thread_counts.empty()) return "";
-  CpuSet left_out;
-  for (const WorkerRow& worker : report.workers) left_out = left_out | worker.cpus;
-  for (const ScenarioResult& point : report.scenarios) {
-    for (const FlowResult& flow : point.flows)
-      left_out = left_out - report.workers[static_cast<std::size_t>(flow.worker)].cpus;
-  }
-  const bool measured = std::ranges::any_of(
-      report.scenarios, [](const ScenarioResult& point) { return !point.flows.empty(); });
-  if (left_out.empty() || !measured || !own.sizes.given().empty()) return "";
-  return fmt::format(
-      "CPUs {} are left out: their nodes have no room for more than their caches hold (--size "
-      "measures them)\n",
-      to_list(left_out));
-}
-
-std::vector<View> views(const RunReport& report) {
-  std::vector<View> views;
-  for (const CaseGroup& group : groups_of(report, {"pages"})) {
-    View view;
-    view.title = fmt::format("Bandwidth in GB/s (pages: {}; kernels: {})",
-                             group.labels.front().second, report.isa);
-    view.where = group.labels;
-    view.notes = {
-        fmt::format(
-            "sum: all workers over their common time, bytes counted as STREAM does; {}: half "
-            "of its 95 % interval; best: of the visits; of best: of the highest sum that "
-            "this run measured in memory",
-            plus_minus()),
-        "moved: including write-allocate reads of regular stores; less if the CPU avoids the read "
-        "for ownership; -: in a cache"};
-    view.cells = {label_column("kernel", "kernel"),
-                  label_column("stores", "stores"),
-                  label_column("size/worker", "size"),
-                  label_column("fits", "level"),
-                  label_column("nodes", "nodes"),
-                  label_column("workers", "workers"),
-                  figure_column("sum", "bandwidth_sum", in_gb_per_s),
-                  figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
-                  figure_column("best", "bandwidth_sum", in_gb_per_s, Part::best),
-                  figure_column("of best", "best_share", in_percent, Part::value, 0, " %"),
-                  figure_column("moved", "traffic_sum", in_gb_per_s),
-                  figure_column("worker median", "bandwidth", in_gb_per_s),
-                  figure_column("lowest", "bandwidth", in_gb_per_s, Part::least),
-                  figure_column("highest", "bandwidth", in_gb_per_s, Part::most)};
-    views.push_back(std::move(view));
-  }
-  return views;
+Table table() {
+  return {
+      .title = "Bandwidth in GB/s (pages: {pages}; kernels: {isa})",
+      .apart = {"pages"},
+      .cells = {label_column("kernel", "kernel"), label_column("stores", "stores"),
+                label_column("size/worker", "size"), label_column("fits", "level"),
+                label_column("nodes", "nodes"), label_column("workers", "workers"),
+                figure_column("sum", "bandwidth_sum", in_gb_per_s),
+                figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
+                figure_column("best", "bandwidth_sum", in_gb_per_s, Part::best),
+                figure_column("of best", "best_share", in_percent, Part::value, 0, " %"),
+                figure_column("moved", "traffic_sum", in_gb_per_s),
+                figure_column("worker median", "bandwidth", in_gb_per_s),
+                figure_column("lowest", "bandwidth", in_gb_per_s, Part::least),
+                figure_column("highest", "bandwidth", in_gb_per_s, Part::most)},
+      .notes = {
+          fmt::format("sum: all workers over their common time, bytes counted as STREAM does; {}: "
+                      "half of its 95 % interval; best: of the visits; of best: of the highest sum "
+                      "that this run measured in memory",
+                      plus_minus()),
+          "moved: including write-allocate reads of regular stores; less if the CPU avoids the "
+          "read for ownership; -: in a cache"}};
 }
 
 /// From one CPU alone to all together.
@@ -386,13 +274,16 @@ Benchmark make() {
           "under a launcher",
       .shown_options = {"--strict"},
       .is_of_memory = true,
+      .varies = {.size = "memory of each worker, all arrays together",
+                 .kernels = {"read", "copy", "triad"}},
+      .sweeps = {{.point = point,
+                  .threads = {.all_unnamed = true, .usual = with(usual_counts)},
+                  .size = {SizeRule::Form::by_worker}}},
+      .tables = {table()},
       .add_options = with(add_options),
       .parse_options = with(parse),
-      .plan = with(plan),
       .conclude = add_best_shares,
-      .views = views,
       .facts = facts,
-      .remarks = with(remarks),
       .survey = survey,
       .survey_on_gpus = survey_on_gpus,
   };

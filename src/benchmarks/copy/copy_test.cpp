@@ -7,7 +7,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "benchmarks/copy/team.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/test_plan.h"
 #include "machine/source.h"
@@ -51,53 +50,62 @@ Layout layout_on(const Machine& machine, int workers, int ranks = 1) {
   return layout;
 }
 
-MemoryPlacement place(const std::string& text) { return parse_memory_spec(text)->single; }
-
-Team team(const std::string& from, const std::string& to, Side side, int threads = 100,
-          int ranks = 1) {
-  const Machine machine = machine_with_far_node();
-  return team_for(layout_on(machine, 4, ranks), {machine}, place(from), place(to), side, threads);
-}
-
-TEST(CopyTeam, CpusOfTheSideAskedFor) {
-  EXPECT_THAT(team("bind:1", "bind:0", Side::from).workers, ElementsAre(2, 3));
-  EXPECT_EQ(team("bind:1", "bind:0", Side::from).side, "from");
-  EXPECT_THAT(team("bind:1", "bind:0", Side::to).workers, ElementsAre(0, 1));
-  EXPECT_EQ(team("bind:1", "bind:0", Side::to).side, "to");
-  EXPECT_THAT(team("interleave:0,1", "bind:0", Side::from).workers, ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(team("bind:1", "bind:0", Side::any).workers, ElementsAre(0, 1, 2, 3));
-}
-
-TEST(CopyTeam, TheOtherSideForANodeWithoutCpus) {
-  EXPECT_THAT(team("bind:2", "bind:0", Side::from).workers, ElementsAre(0, 1));
-  EXPECT_EQ(team("bind:2", "bind:0", Side::from).side, "to");
-  EXPECT_THAT(team("bind:0", "bind:2", Side::to).workers, ElementsAre(0, 1));
-  EXPECT_EQ(team("bind:0", "bind:2", Side::to).side, "from");
-}
-
-TEST(CopyTeam, TheNearestWhereNeitherSideHasCpus) {
-  EXPECT_THAT(team("bind:2", "bind:2", Side::from).workers, ElementsAre(2, 3));
-  EXPECT_EQ(team("bind:2", "bind:2", Side::from).side, "nearest");
-}
-
-TEST(CopyTeam, LocalIsEverywhere) {
-  EXPECT_THAT(team("local", "bind:0", Side::from).workers, ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(team("local", "bind:0", Side::to).workers, ElementsAre(0, 1));
-}
-
-TEST(CopyTeam, AtMostSoManyOfEachRank) {
-  EXPECT_THAT(team("bind:1", "bind:0", Side::from, 1).workers, ElementsAre(2));
-  EXPECT_THAT(team("bind:1", "bind:0", Side::any, 1, 2).workers, ElementsAre(0, 2));
-}
-
-Expected<std::vector<PlannedScenario>> plan(Words words, int workers = 4) {
+Expected<std::vector<PlannedScenario>> plan(Words words, int workers = 4, int ranks = 1) {
   words.push_back("--dry-run");
   const auto run = parse_run("copy", words);
   if (!run) return fail(run.error());
   const std::vector<Machine> machines{machine_with_far_node()};
-  const Layout layout = layout_on(machines.front(), workers);
+  const Layout layout = layout_on(machines.front(), workers, ranks);
   return run->benchmark.plan(
       {run->options, layout, machines, testing::pages_of(run->options, machines.front())});
+}
+
+struct Team {
+  std::vector<int> workers;
+  std::string side;
+};
+
+/// Who copies, as the plan has it.
+Team team(const std::string& from, const std::string& to, const std::string& side, Words words = {},
+          int ranks = 1) {
+  words.insert(words.end(), {"--from", from, "--to", to, "--side", side, "--size", "4"});
+  const auto planned = plan(words, 4, ranks);
+  EXPECT_TRUE(planned) << full_text(planned.error());
+  Team team;
+  for (const Flow& flow : planned->front().scenario.flows) team.workers.push_back(flow.worker);
+  team.side = label_of(planned->front().head, "side");
+  return team;
+}
+
+TEST(CopyTeam, CpusOfTheSideAskedFor) {
+  EXPECT_THAT(team("bind:1", "bind:0", "from").workers, ElementsAre(2, 3));
+  EXPECT_EQ(team("bind:1", "bind:0", "from").side, "from");
+  EXPECT_THAT(team("bind:1", "bind:0", "to").workers, ElementsAre(0, 1));
+  EXPECT_EQ(team("bind:1", "bind:0", "to").side, "to");
+  EXPECT_THAT(team("interleave:0,1", "bind:0", "from").workers, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(team("bind:1", "bind:0", "any").workers, ElementsAre(0, 1, 2, 3));
+}
+
+TEST(CopyTeam, TheOtherSideForANodeWithoutCpus) {
+  EXPECT_THAT(team("bind:2", "bind:0", "from").workers, ElementsAre(0, 1));
+  EXPECT_EQ(team("bind:2", "bind:0", "from").side, "to");
+  EXPECT_THAT(team("bind:0", "bind:2", "to").workers, ElementsAre(0, 1));
+  EXPECT_EQ(team("bind:0", "bind:2", "to").side, "from");
+}
+
+TEST(CopyTeam, TheNearestWhereNeitherSideHasCpus) {
+  EXPECT_THAT(team("bind:2", "bind:2", "from").workers, ElementsAre(2, 3));
+  EXPECT_EQ(team("bind:2", "bind:2", "from").side, "nearest");
+}
+
+TEST(CopyTeam, LocalIsEverywhere) {
+  EXPECT_THAT(team("local", "bind:0", "from").workers, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(team("local", "bind:0", "to").workers, ElementsAre(0, 1));
+}
+
+TEST(CopyTeam, AtMostSoManyOfEachRank) {
+  EXPECT_THAT(team("bind:1", "bind:0", "from", {"--threads", "1"}).workers, ElementsAre(2));
+  EXPECT_THAT(team("bind:1", "bind:0", "any", {"--threads", "1"}, 2).workers, ElementsAre(0, 2));
 }
 
 TEST(CopyPlan, AllPairsOfNodesWithMemory) {

@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "base/product.h"
 #include "base/text.h"
 #include "base/whole.h"
-#include "benchmarks/axes.h"
 #include "benchmarks/cores/pairs.h"
 #include "benchmarks/extremes.h"
 #include "memory/source.h"

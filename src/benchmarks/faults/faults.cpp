@@ -11,16 +11,16 @@
 
 #include <fmt/format.h>
 
+#include "base/product.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "benchmarks/axes.h"
-#include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
 #include "run/room.h"
+#include "run/sizes_option.h"
 
 namespace numatlas::benchmark_faults {
 namespace {

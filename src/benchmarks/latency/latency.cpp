@@ -21,7 +21,6 @@
 #include "benchmarks/latency/facts.h"
 #include "benchmarks/memory_of_gpus.h"
 #include "benchmarks/on_gpus.h"
-#include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/tail.h"
 #include "machine/cache_share.h"
@@ -31,6 +30,7 @@
 #include "run/flows.h"
 #include "run/levels.h"
 #include "run/room.h"
+#include "run/sizes_option.h"
 
 namespace numatlas::benchmark_latency {
 namespace {

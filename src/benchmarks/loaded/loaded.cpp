@@ -15,9 +15,9 @@
 
 #include <fmt/format.h>
 
+#include "base/product.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "benchmarks/axes.h"
 #include "benchmarks/loaded/facts.h"
 #include "benchmarks/loaded/on_gpus.h"
 #include "benchmarks/node_pairs.h"

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "base/add_once.h"
+#include "base/product.h"
 #include "base/text.h"
-#include "benchmarks/axes.h"
 #include "benchmarks/loaded/facts.h"
 #include "gpu/machine_gpus.h"
 #include "kernels/stream.h"

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/product.h"
 #include "base/units.h"
-#include "benchmarks/axes.h"
 #include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"
 #include "benchmarks/memory_of_gpus.h"

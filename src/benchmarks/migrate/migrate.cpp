@@ -12,7 +12,6 @@
 
 #include "base/units.h"
 #include "benchmarks/extremes.h"
-#include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
@@ -20,6 +19,7 @@
 #include "run/flows.h"
 #include "run/levels.h"
 #include "run/room.h"
+#include "run/sizes_option.h"
 
 namespace numatlas::benchmark_migrate {
 namespace {

@@ -15,19 +15,19 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/product.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/whole.h"
-#include "benchmarks/axes.h"
 #include "benchmarks/extremes.h"
 #include "benchmarks/random/pattern.h"
-#include "benchmarks/sizes_option.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
 #include "run/room.h"
+#include "run/sizes_option.h"
 
 namespace numatlas::benchmark_random {
 namespace {

@@ -11,9 +11,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/product.h"
 #include "base/units.h"
-#include "benchmarks/axes.h"
-#include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "kernels/kernel.h"
 #include "kernels/traits.h"
@@ -22,6 +21,7 @@
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
+#include "run/sizes_option.h"
 
 namespace numatlas::benchmark_touch {
 namespace {

@@ -13,8 +13,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/product.h"
 #include "base/units.h"
-#include "benchmarks/axes.h"
 #include "memory/source.h"
 #include "run/device_flows.h"
 #include "run/flows.h"

@@ -14,7 +14,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/units.h"
-#include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/weights/search.h"
 #include "kernels/traits.h"
@@ -24,6 +23,7 @@
 #include "run/declare.h"
 #include "run/flows.h"
 #include "run/room.h"
+#include "run/sizes_option.h"
 
 namespace numatlas::benchmark_weights {
 namespace {

@@ -1,0 +1,132 @@
+#include "report/rules.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/filled.h"
+#include "base/units.h"
+#include "record/cache_level.h"
+#include "record/labels.h"
+
+namespace numatlas {
+namespace {
+
+std::string label_in_text(const RunReport& report, const ScenarioResult& one,
+                          const std::string& name) {
+  constexpr const char* place = "|place";
+  if (name.ends_with(place))
+    return place_words(label_in_text(report, one, name.substr(0, name.find('|'))));
+  if (name == "isa") return report.isa;
+  if (name == "size") return to_text(one.size);
+  const auto own = std::ranges::find(one.labels, name, &std::pair<std::string, std::string>::first);
+  if (own != one.labels.end()) return own->second;
+  return has_label(report, name) ? label_text(report, one, name) : "";
+}
+
+std::string text_of(const std::string& words, const RunReport& report, const ScenarioResult& one) {
+  return filled(words, [&](const std::string& name) { return label_in_text(report, one, name); });
+}
+
+void add_legend(View& view, const Legend& legend, const RunReport& report, const CaseGroup& group) {
+  std::set<std::string> values;
+  for (const ScenarioResult* one : group.cases)
+    if (!one->flows.empty()) values.insert(label_text(report, *one, legend.label));
+  if (values.size() != 1) view.cells.push_back(label_column("", legend.label));
+  for (const std::string& value : values) {
+    auto words =
+        std::ranges::find(legend.words, value, &std::pair<std::string, std::string>::first);
+    if (words == legend.words.end()) --words;
+    view.notes.push_back(values.size() == 1
+                             ? fmt::format(fmt::runtime(legend.one), words->second)
+                             : fmt::format(fmt::runtime(legend.each), value, words->second));
+  }
+}
+
+View view_of(const Table& table, const RunReport& report, const CaseGroup& group) {
+  View view;
+  view.kind = table.kind;
+  view.level = table.level;
+  view.where = group.labels;
+  view.rows = table.rows;
+  view.columns = table.columns;
+  const auto text = [&](const std::string& words) {
+    return group.cases.empty() ? words : text_of(words, report, *group.cases.front());
+  };
+  view.title = text(table.title);
+  for (const std::string& note : table.notes) view.notes.push_back(text(note));
+  const bool several = std::ranges::any_of(
+      group.cases, [](const ScenarioResult* one) { return one->flows.size() > 1; });
+  const bool in_turn = report.serial && several && !table.cells_in_turn.empty();
+  view.cells = in_turn ? table.cells_in_turn : table.cells;
+  if (in_turn) view.notes.push_back("workers ran one after the other: the median of them");
+  for (const Legend& legend : table.legends) add_legend(view, legend, report, group);
+  return view;
+}
+
+void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>& all) {
+  std::vector<Fact> facts;
+  Unit unit;
+  for (const ScenarioResult& one : report.scenarios) {
+    const auto estimate = host_estimate_of(one, rule.figure);
+    if (!estimate || !cache_text(one).empty()) continue;
+    const Figure* const figure = find_total(one, rule.figure);
+    if (figure != nullptr) unit = figure->unit;
+    Fact& fact = facts.emplace_back(
+        Fact{rule.figure, {}, text_of(rule.words, report, one), unit, *estimate});
+    for (const std::string& label : rule.where)
+      fact.where.emplace_back(label, label_in_text(report, one, label));
+    fact.heading = rule.heading;
+    fact.line = text_of(rule.line, report, one);
+  }
+  if (rule.extremes && !facts.empty()) {
+    const auto [low, high] =
+        std::ranges::minmax_element(facts, {}, [](const Fact& one) { return one.estimate.value; });
+    if (low != high) {
+      low->line = "lowest " + low->line;
+      high->line = "highest " + high->line;
+    }
+    for (auto fact = facts.begin(); fact != facts.end(); ++fact)
+      if (fact != low && fact != high) fact->heading = fact->line = "";
+  }
+  all.insert(all.end(), facts.begin(), facts.end());
+}
+
+}  // namespace
+
+std::string place_words(const std::string& memory) {
+  return memory.starts_with("bind:") ? "node " + memory.substr(5) : memory;
+}
+
+std::vector<Figure> scaled_figures(const std::vector<Scaled>& rules, const ScenarioResult& visit) {
+  std::vector<Figure> figures;
+  for (const Scaled& rule : rules) {
+    const Figure* const of = find_total(visit, rule.of);
+    if (of == nullptr || !of->estimate) continue;
+    figures.push_back({rule.key, of->unit, scaled(*of->estimate, rule.factor), std::nullopt});
+  }
+  return figures;
+}
+
+std::vector<View> views_of(const std::vector<Table>& tables, const RunReport& report) {
+  std::vector<View> views;
+  bool shown = false;
+  for (const Table& table : tables) {
+    shown = !(table.instead && shown) &&
+            (table.if_several.empty() || groups_of(report, table.if_several).size() > 1);
+    if (!shown) continue;
+    for (const CaseGroup& group : groups_of(report, table.apart))
+      views.push_back(view_of(table, report, group));
+  }
+  return views;
+}
+
+std::vector<Fact> facts_of(const std::vector<FactRule>& rules, const RunReport& report) {
+  std::vector<Fact> facts;
+  for (const FactRule& rule : rules) add_facts(rule, report, facts);
+  return facts;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,62 @@
+// What a report shows, as rules over the labels of its cases: figures that follow from others,
+// tables and matrices, facts. In texts "{label}" is that of the first case that a text is about,
+// {isa} the instruction set, {size} as people read it, and "{label|place}" the words for a memory;
+// what stands in [] is left out where the cases have no such label.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "record/fact.h"
+#include "record/report.h"
+#include "record/view.h"
+
+namespace numatlas {
+
+/// "bind:2" is "node 2"; others are as they were asked for.
+std::string place_words(const std::string& memory);
+
+/// `key` of a case is `factor` times its total `of`.
+struct Scaled {
+  std::string key, of;
+  double factor = 1;
+};
+
+/// Says what the values of a label mean: in one note where all cases have the same; else it is a
+/// cell, with a note for each value.
+struct Legend {
+  std::string label, one, each;  ///< "CPUs: {}"; "{}: copied by CPUs, {}" (value, words)
+  /// By value; the last stands for all others.
+  std::vector<std::pair<std::string, std::string>> words;
+};
+
+/// A table, matrix or curve for each group of cases.
+struct Table {
+  std::string title;
+  ViewKind kind = ViewKind::table;
+  ViewLevel level = ViewLevel::cases;
+  std::vector<std::string> apart = {};       ///< one for each group of cases alike in these
+  std::vector<std::string> if_several = {};  ///< only where these labels have several values
+  bool instead = false;                      ///< only where the one before it was not shown
+  std::string rows = {}, columns = {};       ///< as a View has them
+  std::vector<ViewColumn> cells = {};
+  /// Of workers that ran in turn and have no sum; none: as `cells`.
+  std::vector<ViewColumn> cells_in_turn = {};
+  std::vector<Legend> legends = {};
+  std::vector<std::string> notes = {};
+};
+
+/// A fact for each case whose figure was measured, past caches.
+struct FactRule {
+  std::string figure, heading;
+  std::vector<std::string> where;  ///< labels
+  std::string words, line;         ///< "{}" of `line` is the figure
+  bool extremes = false;           ///< the summary shows only the lowest and the highest
+};
+
+std::vector<Figure> scaled_figures(const std::vector<Scaled>& rules, const ScenarioResult& visit);
+std::vector<View> views_of(const std::vector<Table>& tables, const RunReport& report);
+std::vector<Fact> facts_of(const std::vector<FactRule>& rules, const RunReport& report);
+
+}  // namespace numatlas

@@ -1,0 +1,399 @@
+#include "run/axes.h"
+
+#include <cstdint>
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/filled.h"
+#include "base/product.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "record/cache_level.h"
+#include "report/rules.h"
+#include "run/benchmark.h"
+#include "run/flows.h"
+#include "run/levels.h"
+#include "run/room.h"
+#include "run/sizes_option.h"
+
+namespace numatlas {
+namespace {
+
+constexpr int all_threads = std::numeric_limits<int>::max();
+
+// Options -----------------------------------------------------------------------------------------
+
+/// The options of the common axes, as given.
+struct Given {
+  std::optional<SizesOption> sizes = {};
+  std::optional<KernelOptions> kernels = {};
+  std::vector<Stores> stores{Stores::regular};
+  std::string isa = {};
+};
+
+void add_options(Given& given, const Benchmark& benchmark, CLI::App& app) {
+  for (const Sweep& sweep : benchmark.sweeps) {
+    for (const Axis& axis : sweep.axes) axis.add_option(app);
+  }
+  const CommonAxes& varies = benchmark.varies;
+  if (*varies.size != '\0') {
+    given.sizes.emplace(*varies.usual_size == '\0' ? past_caches_words : varies.usual_size);
+    given.sizes->add_to(app, varies.size, varies.one_size);
+  }
+  if (!varies.kernels.empty()) {
+    given.kernels.emplace(varies.kernels, "");
+    given.kernels->add_to(app);
+  } else if (varies.stores) {
+    add_stores_option(app, given.stores);
+    add_isa_option(app, given.isa);
+  }
+}
+
+Expected<GivenAxes> parse_options(Given& given, const Benchmark& benchmark) {
+  GivenAxes axes;
+  if (given.sizes) {
+    TRY(given.sizes->parse(benchmark.name));
+    axes.sizes = given.sizes->given();
+  }
+  if (given.kernels) {
+    axes.choices = TRY(given.kernels->parse());
+    axes.kernel_option = given.kernels->given();
+  } else {
+    TRY(of_option("--isa", use_instruction_set(given.isa)));
+    TRY(check_stores(given.stores));
+    for (Stores stores : given.stores) axes.choices.push_back({"", {{}, stores}, true});
+  }
+  for (const Sweep& sweep : benchmark.sweeps) {
+    for (const Axis& axis : sweep.axes) TRY(axis.parse());
+  }
+  return axes;
+}
+
+Expected<void> check_refused(const std::vector<Refusal>& refused, const RunOptions& options) {
+  for (const Refusal& one : refused) {
+    const bool given = one.option == "--memory"   ? options.placement.memory.has_value()
+                       : one.option == "--serial" ? options.serial
+                                                  : options.placement.threads.has_value();
+    if (given) return fail_usage(one.option, one.why, one.hint);
+  }
+  return {};
+}
+
+// Sizes -------------------------------------------------------------------------------------------
+
+/// What is past the caches of the nodes of these flows, whatever memory-side caches others have.
+Bytes past_caches_of(const PlanInput& input, const std::vector<Flow>& flows) {
+  std::vector<int> workers;
+  NodeSet nodes;
+  for (const Flow& flow : flows) {
+    workers.push_back(flow.worker);
+    nodes = nodes | flow.region.placement.node_set();
+    if (flow.source) nodes = nodes | flow.source->placement.node_set();
+  }
+  if (input.options.serial) workers.resize(1);
+  Bytes size;
+  for (NodeId node : nodes)
+    size = std::max(size, size_past_caches(input, workers, least_past_caches, {node}));
+  return size;
+}
+
+/// What is past the caches where nobody said, before room is looked at.
+Bytes usual_size_of(const PlanInput& input, const SizeRule& rule, const AxisSetting& now) {
+  if (rule.usual) return rule.usual(input, now);
+  if (input.options.serial || rule.form != SizeRule::Form::by_worker)
+    return size_past_caches(input);
+  return size_past_caches(input, workers_within(input.layout, now.threads), least_past_caches);
+}
+
+/// Where a node has so little room that its worker's memory fits a cache, and other nodes of its
+/// host have more: figures of memory are those of the others.
+void leave_out_cached(const PlanInput& input, std::vector<Flow>& flows) {
+  Scenario together;
+  together.flows = flows;
+  std::map<int, Bytes> largest;  // of a host
+  const auto host_of = [&](const Flow& flow) { return worker_of(input, flow.worker).host; };
+  for (const Flow& flow : flows)
+    largest[host_of(flow)] = std::max(largest[host_of(flow)], flow.region.bytes);
+  flows.clear();
+  for (const Flow& flow : together.flows) {
+    const std::string level =
+        level_of_flow(machine_of(input, flow.worker), input.layout, together, flow);
+    if (flow.region.bytes == largest[host_of(flow)] || level == "memory" || level == "-")
+      flows.push_back(flow);
+  }
+}
+
+/// Gives each of these flows what is past its own caches and has room. The largest of them.
+Bytes size_by_worker(const PlanInput& input, const AxisSetting& now, std::vector<Flow>& flows) {
+  std::vector<int> workers;
+  for (const Flow& flow : flows) workers.push_back(flow.worker);
+  Bytes largest = now.size;
+  for (Flow& flow : flows) {
+    const auto together = input.options.serial ? std::vector{flow.worker} : workers;
+    flow.region.bytes =
+        size_past_own_caches(input, together, flow.worker, now.size, least_past_caches);
+    largest = std::max(largest, flow.region.bytes);
+  }
+  largest = fit_to_room(input, largest, flows);
+  // Numbers of threads are compared: a row has as many as it says.
+  if (now.threads == all_threads) leave_out_cached(input, flows);
+  return largest;
+}
+
+/// Of a run without --size: which workers' memory has no room.
+std::string left_out_text(const RunReport& report, const RunOptions& options) {
+  // Else a point has some of the workers only, and what was not measured looks left out.
+  if (options.serial || !options.thread_counts.empty()) return "";
+  CpuSet left_out;
+  bool measured = false;
+  for (const WorkerRow& worker : report.workers) left_out = left_out | worker.cpus;
+  for (const ScenarioResult& point : report.scenarios) {
+    for (const FlowResult& flow : point.flows)
+      left_out = left_out - report.workers[static_cast<std::size_t>(flow.worker)].cpus;
+    measured = measured || !point.flows.empty();
+  }
+  if (left_out.empty() || !measured) return "";
+  return fmt::format(
+      "CPUs {} are left out: their nodes have no room for more than their caches hold (--size "
+      "measures them)\n",
+      to_list(left_out));
+}
+
+/// At most `size`, alike for all of these flows. By their own nodes, whatever others have; as if
+/// both ends of a copy lay on one of them, so that copies within a node and between two like it
+/// have one size.
+Bytes fitting_size(const PlanInput& input, Bytes size, const std::vector<Flow>& flows) {
+  if (has_side_caches(input)) size = std::min(size, past_caches_of(input, flows));
+  size = size_with_room(input, size, flows);
+  if (!flows.front().source) return size;
+  std::vector<Flow> there = flows, here = flows;
+  for (Flow& flow : there) flow.source->placement = flow.region.placement;
+  for (Flow& flow : here) flow.region.placement = flow.source->placement;
+  return size_with_room(input, size_with_room(input, size, there), here);
+}
+
+// Plan --------------------------------------------------------------------------------------------
+
+/// Values of the own axes that stand together.
+struct OwnValues {
+  std::vector<const std::any*> values = {};
+  Labels labels = {}, names = {};  ///< of cases; of their names
+  bool asked = true;
+};
+
+std::vector<OwnValues> product_of(const std::vector<Axis>& axes,
+                                  const std::vector<std::vector<AxisValue>>& values) {
+  std::vector<OwnValues> all{OwnValues{}};
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::vector<OwnValues> longer;
+    for_each_of(
+        [&](const OwnValues& before, const AxisValue& value) {
+          OwnValues& now = longer.emplace_back(before);
+          now.values.push_back(&value.value);
+          now.asked = now.asked && value.asked;
+          for (std::size_t k = 0; k < axes[i].labels.size(); ++k) {
+            now.names.emplace_back(axes[i].labels[k], value.labels[k]);
+            if (!axes[i].only_in_names) now.labels.push_back(now.names.back());
+          }
+        },
+        all, values[i]);
+    all = std::move(longer);
+  }
+  return all;
+}
+
+/// Makes the points of a sweep.
+class Planner {
+ public:
+  /// No point that nobody gave a size has more than `most`.
+  Planner(const Sweep& sweep, const GivenAxes& given, Bytes most, const PlanInput& input,
+          Plan& plan)
+      : sweep_(sweep), given_(given), most_(most), input_(input), plan_(plan) {}
+
+  Expected<void> add(PageKind pages) {
+    std::vector<std::vector<AxisValue>> values;
+    for (const Axis& axis : sweep_.axes) values.push_back(TRY(axis.values(input_)));
+    std::vector<Bytes> sizes = given_.sizes;
+    if (sizes.empty()) sizes.emplace_back();
+    Expected<void> state;
+    for_each_of(
+        [&](Bytes size, const Choice& choice, const OwnValues& own, int threads) {
+          if (state) state = add_point_of({pages, size, choice, threads, own.values}, own);
+        },
+        sizes, given_.choices, product_of(sweep_.axes, values), counts());
+    return state;
+  }
+
+ private:
+  bool compares_threads() const {
+    return !input_.options.thread_counts.empty() || sweep_.threads.usual;
+  }
+  std::vector<int> counts() const {
+    if (!input_.options.thread_counts.empty()) return input_.options.thread_counts;
+    if (sweep_.threads.usual) return sweep_.threads.usual(input_);
+    return {input_.options.placement.threads.value_or(all_threads)};
+  }
+
+  Expected<void> add_point_of(AxisSetting now, const OwnValues& own) {
+    const bool chosen = given_.sizes.empty();
+    if (chosen) now.size = std::min(most_, usual_size_of(input_, sweep_.size, now));
+    Expected<Point> point = sweep_.point(input_, now);
+    if (point && !point->flows.empty()) {
+      TRY(check_size(point->flows.front().kernel, point->size.value_or(now.size)));
+      if (chosen && sweep_.size.form == SizeRule::Form::by_worker) {
+        now.size = size_by_worker(input_, now, point->flows);
+      } else if (chosen && sweep_.size.form == SizeRule::Form::alike) {
+        const Bytes fitting = fitting_size(input_, now.size, point->flows);
+        if (fitting < std::exchange(now.size, fitting)) point = sweep_.point(input_, now);
+      }
+    }
+    if (!point && own.asked) return fail(point.error());
+    const Bytes size = point ? point->size.value_or(now.size) : now.size;
+    PlannedScenario planned = new_point(input_, "", size, now.pages);
+    planned.head.labels = own.labels;
+    planned.optional = !own.asked;
+    if (point) {
+      planned.head.labels.insert(planned.head.labels.end(), point->labels.begin(),
+                                 point->labels.end());
+      planned.skip = too_few(*point, now.threads);
+      for (Flow& flow : point->flows)  // once all of its memory is known
+        flow.warm_up = warm_up_bytes(machine_of(input_, flow.worker),
+                                     worker_of(input_, flow.worker).placement.cpus, flow);
+      planned.scenario.flows = std::move(point->flows);
+    } else {
+      planned.skip = point.error();
+    }
+    if (compares_threads() && sweep_.threads.label)
+      planned.head.labels.emplace_back("threads", std::to_string(now.threads));
+    planned.head.name = name_of_point(now, own, planned);
+    add_point(plan_, std::move(planned), input_.options.serial);
+    return {};
+  }
+
+  std::string name_of_point(const AxisSetting& now, const OwnValues& own,
+                            const PlannedScenario& planned) const {
+    return filled(sweep_.name, [&](const std::string& name) -> std::string {
+      if (name == "size") return compact_text(planned.head.size);
+      if (name == "pages") return name_of(now.pages);
+      if (name == "threads") return threads_text(now.threads);
+      if (name == "nt") return now.kernel.spec.stores == Stores::non_temporal ? "nt" : "";
+      for (const Labels* labels : {&own.names, &planned.head.labels}) {
+        for (const auto& [label, value] : *labels)
+          if (label == name) return value;
+      }
+      return name == "kernel" ? now.kernel.short_name() : "";
+    });
+  }
+
+  std::string threads_text(int threads) const {
+    const bool all = threads == static_cast<int>(input_.machines.front().usable_cpus().size());
+    if (!compares_threads() || threads == all_threads || (sweep_.threads.all_unnamed && all))
+      return "";
+    return count_text(threads, sweep_.threads.word);
+  }
+
+  std::optional<Error> too_few(const Point& point, int threads) const {
+    const auto& all = input_.layout.workers;
+    const std::size_t workers = point.flows.size();
+    const bool several_ranks = all.back().rank > all.front().rank;
+    if (point.workers_are.empty() || !input_.options.placement.threads || several_ranks ||
+        static_cast<int>(workers) >= threads)
+      return std::nullopt;
+    return Error{ErrorKind::unavailable,
+                 fmt::format("{} asked for; of the workers {} {} {}", threads, workers,
+                             workers == 1 ? "is" : "are", point.workers_are),
+                 "", "--threads"};
+  }
+
+  const Sweep& sweep_;
+  const GivenAxes& given_;
+  Bytes most_;
+  const PlanInput& input_;
+  Plan& plan_;
+};
+
+Expected<Plan> points_of(const Benchmark& benchmark, const GivenAxes& given, Bytes most,
+                         const PlanInput& input) {
+  Plan plan;
+  for (PageKind pages : input.pages) {
+    for (const Sweep& sweep : benchmark.sweeps)
+      TRY(Planner(sweep, given, most, input, plan).add(pages));
+  }
+  return plan;
+}
+
+Expected<Plan> plan_of(const Benchmark& benchmark, const GivenAxes& given, const PlanInput& input) {
+  constexpr Bytes any{std::uint64_t{1} << 50};
+  TRY(check_refused(benchmark.refused, input.options));
+  TRY(benchmark.check(input));
+  Plan plan = TRY(points_of(benchmark, given, any, input));
+  const auto alike = [](const Sweep& sweep) { return sweep.size.form == SizeRule::Form::in_plan; };
+  if (!given.sizes.empty() || std::ranges::none_of(benchmark.sweeps, alike)) return plan;
+  const Bytes fitting = size_with_room(input, any, plan);
+  const bool fits = std::ranges::all_of(
+      plan, [&](const PlannedScenario& one) { return one.head.size <= fitting; });
+  return fits ? std::move(plan) : points_of(benchmark, given, fitting, input);
+}
+
+}  // namespace
+
+Axis node_axis(const std::string& label, const std::string& option, const std::string& usual,
+               const std::string& what, const std::string& text) {
+  const auto nodes = std::make_shared<std::string>(usual);
+  const auto values = [=](const PlanInput& input) -> Expected<std::vector<AxisValue>> {
+    if (*nodes != usual && input.options.placement.memory)
+      return fail(ErrorKind::usage, fmt::format("{} and --memory both place the {}", option, what),
+                  "leave one of them out");
+    std::vector<AxisValue> places;
+    for (const NodeChoice& place : TRY(node_choices(input, option, *nodes, usual)))
+      places.push_back({{place.label}, place, false});
+    return places;
+  };
+  return {{label},
+          values,
+          [=](CLI::App& app) { add_value(app, option, *nodes, usual + "|all|NODES", text); },
+          [=] { return check_nodes(option, *nodes, usual); }};
+}
+
+Benchmark with_axes(Benchmark benchmark) {
+  if (benchmark.sweeps.empty()) return benchmark;
+  for (const Refusal& one : benchmark.refused) benchmark.refused_options.push_back(one.option);
+  const auto given = std::make_shared<Given>();
+  const auto axes = std::make_shared<GivenAxes>();
+  const auto data = std::make_shared<const Benchmark>(benchmark);
+  benchmark.given = axes;
+  benchmark.add_options = [given, data](CLI::App& app) {
+    data->add_options(app);
+    add_options(*given, *data, app);
+  };
+  benchmark.parse_options = [given, axes, data](Benchmark& its) -> Expected<void> {
+    *axes = TRY(parse_options(*given, *data));
+    return data->parse_options(its);
+  };
+  benchmark.plan = [axes, data](const PlanInput& input) { return plan_of(*data, *axes, input); };
+  if (!data->scaled.empty())
+    benchmark.totals = [data](const ScenarioResult& visit, const RunReport&) {
+      return scaled_figures(data->scaled, visit);
+    };
+  if (!data->tables.empty())
+    benchmark.views = [data](const RunReport& report) { return views_of(data->tables, report); };
+  if (!data->fact_rules.empty())
+    benchmark.facts = [data](const RunReport& report) {
+      return facts_of(data->fact_rules, report);
+    };
+  if (std::ranges::any_of(data->sweeps, [](const Sweep& sweep) {
+        return sweep.size.form == SizeRule::Form::by_worker;
+      }))
+    benchmark.remarks = [axes](const RunReport& report, const RunOptions& options) {
+      return axes->sizes.empty() ? left_out_text(report, options) : "";
+    };
+  return benchmark;
+}
+
+}  // namespace numatlas

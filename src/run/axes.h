@@ -1,0 +1,151 @@
+// What a benchmark varies, as data: its axes, and what one point of their product is. The runner
+// makes the rest of it: options with their help and checks, the product, sizes, names, labels and
+// skips (run/axes.cpp).
+#pragma once
+
+#include <any>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/cli_forward.h"
+#include "base/hook.h"
+#include "engine/scenario.h"
+#include "run/choices.h"
+#include "run/declare.h"
+
+namespace numatlas {
+
+struct Benchmark;
+struct PlanInput;
+struct NodeChoice;
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+/// A value of every axis: what one point of a plan is measured with.
+struct AxisSetting {
+  PageKind pages = PageKind::base;
+  Bytes size = {};     ///< of --size; where nobody said, of the sweep's rule and with room
+  Choice kernel = {};  ///< of --kernels, --mix and --stores, where it has them
+  int threads = 0;     ///< at most so many workers of a rank; the greatest number: all of them
+  std::vector<const std::any*> own = {};
+
+  /// That of an own axis of the sweep, which holds a T.
+  template <class T>
+  const T& of(std::size_t axis = 0) const {
+    return std::any_cast<const T&>(*own.at(axis));
+  }
+};
+
+/// What was asked for on the command line of the common axes.
+struct GivenAxes {
+  std::vector<Bytes> sizes = {};     ///< empty: --size is not given
+  std::vector<Choice> choices = {};  ///< of kernels and stores, given or not
+  std::string kernel_option = {};    ///< the first of --kernels, --mix, --stores, --isa; "": none
+};
+
+/// A value of an own axis.
+struct AxisValue {
+  std::vector<std::string> labels;  ///< as many as its axis has
+  std::any value;
+  /// The user named it: what keeps it from being measured ends the run; else that is a skip.
+  bool asked = true;
+};
+
+/// An axis of a benchmark's own: patterns, pairs of nodes, loads.
+struct Axis {
+  std::vector<std::string> labels;  ///< of cases and of names
+  Hook<Expected<std::vector<AxisValue>>(const PlanInput&)> values;
+  Hook<void(CLI::App&)> add_option = {};
+  Hook<Expected<void>()> parse = {};
+  bool only_in_names = false;  ///< cases have its labels anyway, as they have `kernel`
+};
+
+/// An axis of the words of an option, which takes one or several of `all`. Its values are of T.
+template <class T>
+Axis choice_axis(const std::string& label, const std::string& option, const Choices<T>& all,
+                 const std::vector<T>& usual, const std::string& text) {
+  const auto chosen = std::make_shared<std::vector<T>>(usual);
+  const auto values = [=](const PlanInput&) -> Expected<std::vector<AxisValue>> {
+    std::vector<AxisValue> its;
+    for (const T& one : *chosen) its.push_back({{word_for(all, one)}, one});
+    return its;
+  };
+  return {{label}, values, [=](CLI::App& app) { add_choices(app, option, *chosen, all, text); }};
+}
+
+/// An axis of the nodes that `option` takes: "all", a list, or `usual`, one place without a node.
+/// Its values are of NodeChoice (run/flows.h). What keeps one from being measured is a skip. Error
+/// (usage): a node is named, and --memory given as well; both place `what`.
+Axis node_axis(const std::string& label, const std::string& option, const std::string& usual,
+               const std::string& what, const std::string& text);
+
+/// Axes that the runner has, with the options --size, --kernels, --mix, --stores, --isa, --threads.
+struct CommonAxes {
+  const char* size = "";  ///< what has this size, for the help; "": it has no --size
+  /// What its size is where nobody said, for the help, and after a line break what else is to be
+  /// said of it; "": past all caches.
+  const char* usual_size = "";
+  bool one_size = false;                  ///< --size takes no list
+  std::vector<std::string> kernels = {};  ///< of --kernels where it is not given; none: no option
+  bool stores = false;                    ///< --stores without --kernels
+};
+
+/// How many workers of each rank take part, where a sweep compares numbers of them.
+struct ThreadsAxis {
+  bool label = false;           ///< cases have it as the label `threads`
+  const char* word = "thread";  ///< in names: "4 threads"
+  bool all_unnamed = false;     ///< as many as there are CPUs: named as without --threads
+  /// Those where --threads does not name several.
+  Hook<std::vector<int>(const PlanInput&)> usual = {};
+};
+
+/// How large the memory of a point is where nobody said.
+struct SizeRule {
+  enum class Form {
+    alike,      ///< of all workers of a point
+    by_worker,  ///< each has what is past its own caches
+    in_plan,    ///< of all points
+  };
+  Form form = Form::alike;
+  /// What is past the caches, before room is looked at; absent: of all workers together, at least
+  /// 16 MiB each.
+  Hook<Bytes(const PlanInput&, const AxisSetting&)> usual = {};
+};
+
+/// One point of a plan.
+struct Point {
+  std::vector<Flow> flows = {};
+  Labels labels = {};  ///< beside those of the axes
+  /// The memory of each worker, where that is not the setting's size.
+  std::optional<Bytes> size = {};
+  /// "on CPUs of node 0": said where --threads asks for more workers than these flows have.
+  std::string workers_are = {};
+};
+
+/// A product of axes: pages, sizes, kernels, its own axes and numbers of threads, the last varying
+/// fastest. A plan is of all sweeps of a benchmark.
+struct Sweep {
+  /// Of a point; where it cannot be measured on this machine, why. Pure; called more than once.
+  Hook<Expected<Point>(const PlanInput&, const AxisSetting&)> point = {};
+  /// Of its cases. "{label}" stands for labels, {kernel} ("copy nt"), {nt}, {size}, {pages},
+  /// {threads} ("4 threads", where numbers are compared); what is in [] is left out where one of
+  /// its labels says nothing.
+  std::string name = "[{kernel} ]{size} {pages}[ {threads}]";
+  std::vector<Axis> axes = {};
+  ThreadsAxis threads = {};
+  SizeRule size = {};
+};
+
+/// A common option that a benchmark refuses, and why.
+struct Refusal {
+  std::string option, why, hint;
+};
+
+/// The benchmark with the hooks that follow from its axes and rules; one without sweeps as it is.
+Benchmark with_axes(Benchmark benchmark);
+
+}  // namespace numatlas
