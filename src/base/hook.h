@@ -29,6 +29,11 @@ class Bound {
       return function(*own, std::forward<decltype(rest)>(rest)...);
     };
   }
+  /// A member of the values, which lives as long as they do.
+  template <class T>
+  std::shared_ptr<T> of(T Options::*member) const {
+    return {own_, &(own_.get()->*member)};
+  }
 
  private:
   std::shared_ptr<Options> own_ = std::make_shared<Options>();

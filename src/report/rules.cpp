@@ -1,6 +1,7 @@
 #include "report/rules.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <set>
 
@@ -28,6 +29,17 @@ std::string label_in_text(const RunReport& report, const ScenarioResult& one,
 
 std::string text_of(const std::string& words, const RunReport& report, const ScenarioResult& one) {
   return filled(words, [&](const std::string& name) { return label_in_text(report, one, name); });
+}
+
+/// In all that they were measured with but for one of the benchmark's labels.
+bool are_alike(const ScenarioResult& one, const ScenarioResult& other, const std::string& but) {
+  const auto others = [&](const ScenarioResult& its) {
+    auto labels = its.labels;
+    std::erase_if(labels, [&](const auto& label) { return label.first == but; });
+    return labels;
+  };
+  return one.kernel == other.kernel && one.stores == other.stores && one.size == other.size &&
+         one.pages == other.pages && others(one) == others(other);
 }
 
 void add_legend(View& view, const Legend& legend, const RunReport& report, const CaseGroup& group) {
@@ -66,16 +78,49 @@ View view_of(const Table& table, const RunReport& report, const CaseGroup& group
   return view;
 }
 
+/// Whether a case has the label of an `only`, and its value.
+bool has(const std::string& only, const RunReport& report, const ScenarioResult& one) {
+  if (only.empty()) return true;
+  const std::size_t end = std::min(only.find('='), only.size());
+  const std::string value = label_in_text(report, one, only.substr(0, end));
+  return end == only.size() ? !value.empty() : value == only.substr(end + 1);
+}
+
+bool is_better(double value, double than, const Figure* figure) {
+  const bool lower = figure != nullptr && figure->unit.better() == Better::lower;
+  return lower ? value < than : value > than;
+}
+
+/// The cases that a rule makes facts of.
+std::vector<const ScenarioResult*> cases_of(const FactRule& rule, const RunReport& report) {
+  std::vector<const ScenarioResult*> cases;
+  for (const CaseGroup& group : groups_of(report, rule.best_of)) {
+    const ScenarioResult* best = nullptr;
+    for (const ScenarioResult* one : group.cases) {
+      const auto its = host_estimate_of(*one, rule.figure);
+      if (!its || !cache_text(*one).empty() || !has(rule.only, report, *one)) continue;
+      if (rule.best_of.empty()) cases.push_back(one);
+      if (best == nullptr || is_better(its->value, host_estimate_of(*best, rule.figure)->value,
+                                       find_total(*one, rule.figure)))
+        best = one;
+    }
+    if (best != nullptr && !rule.best_of.empty()) cases.push_back(best);
+  }
+  return cases;
+}
+
 void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>& all) {
   std::vector<Fact> facts;
   Unit unit;
-  for (const ScenarioResult& one : report.scenarios) {
-    const auto estimate = host_estimate_of(one, rule.figure);
-    if (!estimate || !cache_text(one).empty()) continue;
+  for (const ScenarioResult* const chosen : cases_of(rule, report)) {
+    const ScenarioResult& one = *chosen;
     const Figure* const figure = find_total(one, rule.figure);
     if (figure != nullptr) unit = figure->unit;
-    Fact& fact = facts.emplace_back(
-        Fact{rule.figure, {}, text_of(rule.words, report, one), unit, *estimate});
+    Fact& fact = facts.emplace_back(Fact{rule.key.empty() ? rule.figure : rule.key,
+                                         {},
+                                         text_of(rule.words, report, one),
+                                         unit,
+                                         *host_estimate_of(one, rule.figure)});
     for (const std::string& label : rule.where)
       fact.where.emplace_back(label, label_in_text(report, one, label));
     fact.heading = rule.heading;
@@ -110,6 +155,43 @@ std::vector<Figure> scaled_figures(const std::vector<Scaled>& rules, const Scena
   return figures;
 }
 
+const ScenarioResult* find_alike(const RunReport& report, const ScenarioResult& one,
+                                 const std::string& label, const std::string& value) {
+  const auto alike = [&](const ScenarioResult& other) {
+    return label_of(other, label) == value && are_alike(other, one, label);
+  };
+  const auto found = std::ranges::find_if(report.scenarios, alike);
+  return found == report.scenarios.end() ? nullptr : &*found;
+}
+
+const FlowResult* find_against(const Against& rule, const RunReport& report,
+                               const ScenarioResult& one, const FlowResult& flow) {
+  for (const ScenarioResult& other : report.scenarios) {
+    if (!are_alike(other, one, rule.label) || label_of(other, rule.label) != rule.value) continue;
+    for (const FlowResult& its : other.flows) {
+      const Figure* const figure = find_figure(its, rule.figure);
+      if (its.worker == flow.worker && figure != nullptr && figure->estimate) return &its;
+    }
+  }
+  return nullptr;
+}
+
+void add_against(const std::vector<Against>& rules, RunReport& report) {
+  for (const Against& rule : rules) {
+    for (ScenarioResult& one : report.scenarios) {
+      if (label_of(one, rule.label) == rule.value) continue;
+      for (FlowResult& flow : one.flows) {
+        const Figure* const figure = find_figure(flow, rule.figure);
+        const FlowResult* const with = find_against(rule, report, one, flow);
+        if (figure == nullptr || !figure->estimate || with == nullptr) continue;
+        const Estimate times =
+            ratio_of(*figure->estimate, *find_figure(*with, rule.figure)->estimate);
+        flow.figures.push_back({rule.key, "1", times, std::nullopt});
+      }
+    }
+  }
+}
+
 std::vector<View> views_of(const std::vector<Table>& tables, const RunReport& report) {
   std::vector<View> views;
   bool shown = false;
@@ -117,8 +199,10 @@ std::vector<View> views_of(const std::vector<Table>& tables, const RunReport& re
     shown = !(table.instead && shown) &&
             (table.if_several.empty() || groups_of(report, table.if_several).size() > 1);
     if (!shown) continue;
-    for (const CaseGroup& group : groups_of(report, table.apart))
-      views.push_back(view_of(table, report, group));
+    for (const CaseGroup& group : groups_of(report, table.apart)) {
+      if (group.cases.empty() ? table.only.empty() : has(table.only, report, *group.cases.front()))
+        views.push_back(view_of(table, report, group));
+    }
   }
   return views;
 }

@@ -23,6 +23,13 @@ struct Scaled {
   double factor = 1;
 };
 
+/// `key` is how many times as large as in the case that is alike but for one label its figure is:
+/// of the flows of the same worker. Cases that have this value of the label themselves get none.
+struct Against {
+  std::string key, figure;
+  std::string label, value;  ///< {"pattern", "own"}
+};
+
 /// Says what the values of a label mean: in one note where all cases have the same; else it is a
 /// cell, with a note for each value.
 struct Legend {
@@ -38,8 +45,9 @@ struct Table {
   ViewLevel level = ViewLevel::cases;
   std::vector<std::string> apart = {};       ///< one for each group of cases alike in these
   std::vector<std::string> if_several = {};  ///< only where these labels have several values
-  bool instead = false;                      ///< only where the one before it was not shown
-  std::string rows = {}, columns = {};       ///< as a View has them
+  std::string only = {};  ///< "label" or "label=value": only groups whose first case has that
+  bool instead = false;   ///< only where the one before it was not shown
+  std::string rows = {}, columns = {};  ///< as a View has them
   std::vector<ViewColumn> cells = {};
   /// Of workers that ran in turn and have no sum; none: as `cells`.
   std::vector<ViewColumn> cells_in_turn = {};
@@ -50,12 +58,24 @@ struct Table {
 /// A fact for each case whose figure was measured, past caches.
 struct FactRule {
   std::string figure, heading;
-  std::vector<std::string> where;  ///< labels
-  std::string words, line;         ///< "{}" of `line` is the figure
-  bool extremes = false;           ///< the summary shows only the lowest and the highest
+  std::string key = {};                   ///< "": as the figure
+  std::vector<std::string> where;         ///< labels
+  std::string words, line;                ///< "{}" of `line` is the figure
+  std::string only = {};                  ///< as a Table has it, of cases
+  std::vector<std::string> best_of = {};  ///< only the best of all cases alike in these; none: each
+  bool extremes = false;                  ///< the summary shows only the lowest and the highest
 };
 
 std::vector<Figure> scaled_figures(const std::vector<Scaled>& rules, const ScenarioResult& visit);
+/// The case that is alike in all but this label, which has `value` there, and in kernel, stores,
+/// size and pages; nullptr where there is none.
+const ScenarioResult* find_alike(const RunReport& report, const ScenarioResult& one,
+                                 const std::string& label, const std::string& value);
+void add_against(const std::vector<Against>& rules, RunReport& report);
+/// The flow of the same worker in the case alike but for this label, which has `value` there;
+/// nullptr where there is none that has the figure.
+const FlowResult* find_against(const Against& rule, const RunReport& report,
+                               const ScenarioResult& one, const FlowResult& flow);
 std::vector<View> views_of(const std::vector<Table>& tables, const RunReport& report);
 std::vector<Fact> facts_of(const std::vector<FactRule>& rules, const RunReport& report);
 

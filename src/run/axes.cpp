@@ -1,7 +1,7 @@
 #include "run/axes.h"
 
-#include <cstdint>
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
@@ -165,11 +165,12 @@ std::string left_out_text(const RunReport& report, const RunOptions& options) {
       to_list(left_out));
 }
 
-/// At most `size`, alike for all of these flows. By their own nodes, whatever others have; as if
-/// both ends of a copy lay on one of them, so that copies within a node and between two like it
-/// have one size.
-Bytes fitting_size(const PlanInput& input, Bytes size, const std::vector<Flow>& flows) {
-  if (has_side_caches(input)) size = std::min(size, past_caches_of(input, flows));
+/// At most `size`, alike for all of these flows. Of one past all caches: by those of their own
+/// nodes, whatever others have; as if both ends of a copy lay on one of them, so that copies within
+/// a node and between two like it have one size.
+Bytes fitting_size(const PlanInput& input, Bytes size, const std::vector<Flow>& flows,
+                   bool past_caches) {
+  if (past_caches && has_side_caches(input)) size = std::min(size, past_caches_of(input, flows));
   size = size_with_room(input, size, flows);
   if (!flows.front().source) return size;
   std::vector<Flow> there = flows, here = flows;
@@ -199,8 +200,9 @@ std::vector<OwnValues> product_of(const std::vector<Axis>& axes,
           now.asked = now.asked && value.asked;
           for (std::size_t k = 0; k < axes[i].labels.size(); ++k) {
             now.names.emplace_back(axes[i].labels[k], value.labels[k]);
-            if (!axes[i].only_in_names) now.labels.push_back(now.names.back());
+            if (axes[i].labels[k] != "kernel") now.labels.push_back(now.names.back());
           }
+          now.names.insert(now.names.end(), value.names.begin(), value.names.end());
         },
         all, values[i]);
     all = std::move(longer);
@@ -212,9 +214,14 @@ std::vector<OwnValues> product_of(const std::vector<Axis>& axes,
 class Planner {
  public:
   /// No point that nobody gave a size has more than `most`.
-  Planner(const Sweep& sweep, const GivenAxes& given, Bytes most, const PlanInput& input,
-          Plan& plan)
-      : sweep_(sweep), given_(given), most_(most), input_(input), plan_(plan) {}
+  Planner(const Sweep& sweep, bool sized, const GivenAxes& given, Bytes most,
+          const PlanInput& input, Plan& plan)
+      : sweep_(sweep),
+        chooses_size_(sized && given.sizes.empty()),
+        given_(given),
+        most_(most),
+        input_(input),
+        plan_(plan) {}
 
   Expected<void> add(PageKind pages) {
     std::vector<std::vector<AxisValue>> values;
@@ -232,26 +239,27 @@ class Planner {
 
  private:
   bool compares_threads() const {
-    return !input_.options.thread_counts.empty() || sweep_.threads.usual;
+    return sweep_.threads.compared &&
+           (!input_.options.thread_counts.empty() || sweep_.threads.usual);
   }
   std::vector<int> counts() const {
+    if (!sweep_.threads.compared) return {all_threads};
     if (!input_.options.thread_counts.empty()) return input_.options.thread_counts;
     if (sweep_.threads.usual) return sweep_.threads.usual(input_);
     return {input_.options.placement.threads.value_or(all_threads)};
   }
 
   Expected<void> add_point_of(AxisSetting now, const OwnValues& own) {
-    const bool chosen = given_.sizes.empty();
-    if (chosen) now.size = std::min(most_, usual_size_of(input_, sweep_.size, now));
+    if (chooses_size_) now.size = std::min(most_, usual_size_of(input_, sweep_.size, now));
     Expected<Point> point = sweep_.point(input_, now);
     if (point && !point->flows.empty()) {
-      TRY(check_size(point->flows.front().kernel, point->size.value_or(now.size)));
-      if (chosen && sweep_.size.form == SizeRule::Form::by_worker) {
-        now.size = size_by_worker(input_, now, point->flows);
-      } else if (chosen && sweep_.size.form == SizeRule::Form::alike) {
-        const Bytes fitting = fitting_size(input_, now.size, point->flows);
-        if (fitting < std::exchange(now.size, fitting)) point = sweep_.point(input_, now);
-      }
+      const Bytes size = given_.sizes.empty() ? point->size.value_or(now.size) : now.size;
+      TRY(check_size(point->flows.front().kernel, size));
+      if (chooses_size_) fit_size(now, point);
+    }
+    if (point) {
+      sweep_.sized(input_, point->flows);
+      for (const Flow& flow : point->flows) TRY(check_size(flow.kernel, flow.region.bytes));
     }
     if (!point && own.asked) return fail(point.error());
     const Bytes size = point ? point->size.value_or(now.size) : now.size;
@@ -261,7 +269,7 @@ class Planner {
     if (point) {
       planned.head.labels.insert(planned.head.labels.end(), point->labels.begin(),
                                  point->labels.end());
-      planned.skip = too_few(*point, now.threads);
+      planned.skip = point->skip ? point->skip : too_few(*point, now.threads);
       for (Flow& flow : point->flows)  // once all of its memory is known
         flow.warm_up = warm_up_bytes(machine_of(input_, flow.worker),
                                      worker_of(input_, flow.worker).placement.cpus, flow);
@@ -272,8 +280,19 @@ class Planner {
     if (compares_threads() && sweep_.threads.label)
       planned.head.labels.emplace_back("threads", std::to_string(now.threads));
     planned.head.name = name_of_point(now, own, planned);
-    add_point(plan_, std::move(planned), input_.options.serial);
+    add_point(plan_, std::move(planned), sweep_.may_be_serial && input_.options.serial);
     return {};
+  }
+
+  /// Gives the point what has room, by the sweep's rule.
+  void fit_size(AxisSetting& now, Expected<Point>& point) const {
+    if (sweep_.size.form == SizeRule::Form::by_worker) {
+      now.size = size_by_worker(input_, now, point->flows);
+    } else if (sweep_.size.form == SizeRule::Form::alike) {
+      const bool past_caches = !sweep_.size.usual;
+      const Bytes fitting = fitting_size(input_, now.size, point->flows, past_caches);
+      if (fitting < std::exchange(now.size, fitting)) point = sweep_.point(input_, now);
+    }
   }
 
   std::string name_of_point(const AxisSetting& now, const OwnValues& own,
@@ -292,9 +311,12 @@ class Planner {
   }
 
   std::string threads_text(int threads) const {
-    const bool all = threads == static_cast<int>(input_.machines.front().usable_cpus().size());
-    if (!compares_threads() || threads == all_threads || (sweep_.threads.all_unnamed && all))
-      return "";
+    using Unnamed = ThreadsAxis::Unnamed;
+    const int unnamed = sweep_.threads.unnamed == Unnamed::one ? 1
+                        : sweep_.threads.unnamed == Unnamed::all_cpus
+                            ? static_cast<int>(input_.machines.front().usable_cpus().size())
+                            : all_threads;
+    if (!compares_threads() || threads == all_threads || threads == unnamed) return "";
     return count_text(threads, sweep_.threads.word);
   }
 
@@ -312,6 +334,7 @@ class Planner {
   }
 
   const Sweep& sweep_;
+  bool chooses_size_;  ///< nobody said how large its memory is
   const GivenAxes& given_;
   Bytes most_;
   const PlanInput& input_;
@@ -323,7 +346,7 @@ Expected<Plan> points_of(const Benchmark& benchmark, const GivenAxes& given, Byt
   Plan plan;
   for (PageKind pages : input.pages) {
     for (const Sweep& sweep : benchmark.sweeps)
-      TRY(Planner(sweep, given, most, input, plan).add(pages));
+      TRY(Planner(sweep, *benchmark.varies.size != '\0', given, most, input, plan).add(pages));
   }
   return plan;
 }
@@ -331,6 +354,7 @@ Expected<Plan> points_of(const Benchmark& benchmark, const GivenAxes& given, Byt
 Expected<Plan> plan_of(const Benchmark& benchmark, const GivenAxes& given, const PlanInput& input) {
   constexpr Bytes any{std::uint64_t{1} << 50};
   TRY(check_refused(benchmark.refused, input.options));
+  if (benchmark.runs_together) TRY(check_run_together(input, benchmark.name));
   TRY(benchmark.check(input));
   Plan plan = TRY(points_of(benchmark, given, any, input));
   const auto alike = [](const Sweep& sweep) { return sweep.size.form == SizeRule::Form::in_plan; };
@@ -352,7 +376,7 @@ Axis node_axis(const std::string& label, const std::string& option, const std::s
                   "leave one of them out");
     std::vector<AxisValue> places;
     for (const NodeChoice& place : TRY(node_choices(input, option, *nodes, usual)))
-      places.push_back({{place.label}, place, false});
+      places.push_back({{place.label}, place, false, {{"at", place.node ? place.label : ""}}});
     return places;
   };
   return {{label},
@@ -364,6 +388,7 @@ Axis node_axis(const std::string& label, const std::string& option, const std::s
 Benchmark with_axes(Benchmark benchmark) {
   if (benchmark.sweeps.empty()) return benchmark;
   for (const Refusal& one : benchmark.refused) benchmark.refused_options.push_back(one.option);
+  if (benchmark.runs_together) benchmark.refused_options.emplace_back("--serial");
   const auto given = std::make_shared<Given>();
   const auto axes = std::make_shared<GivenAxes>();
   const auto data = std::make_shared<const Benchmark>(benchmark);
@@ -381,6 +406,8 @@ Benchmark with_axes(Benchmark benchmark) {
     benchmark.totals = [data](const ScenarioResult& visit, const RunReport&) {
       return scaled_figures(data->scaled, visit);
     };
+  if (!data->against.empty())
+    benchmark.conclude = [data](RunReport& report) { add_against(data->against, report); };
   if (!data->tables.empty())
     benchmark.views = [data](const RunReport& report) { return views_of(data->tables, report); };
   if (!data->fact_rules.empty())

@@ -51,24 +51,26 @@ struct GivenAxes {
 struct AxisValue {
   std::vector<std::string> labels;  ///< as many as its axis has
   std::any value;
-  /// The user named it: what keeps it from being measured ends the run; else that is a skip.
+  /// The user named it: what keeps it from being measured (an error of its point, no room for its
+  /// memory) ends the run; else that is a skip.
   bool asked = true;
+  Labels names = {};  ///< what names say of it, beside its labels
 };
 
 /// An axis of a benchmark's own: patterns, pairs of nodes, loads.
 struct Axis {
-  std::vector<std::string> labels;  ///< of cases and of names
+  /// Of cases and of their names; `kernel` only of names, as cases have it anyway.
+  std::vector<std::string> labels;
   Hook<Expected<std::vector<AxisValue>>(const PlanInput&)> values;
   Hook<void(CLI::App&)> add_option = {};
   Hook<Expected<void>()> parse = {};
-  bool only_in_names = false;  ///< cases have its labels anyway, as they have `kernel`
 };
 
-/// An axis of the words of an option, which takes one or several of `all`. Its values are of T.
+/// An axis of the words of an option, which takes one or several of `all`. What `chosen` holds is
+/// its default. Its values are of T.
 template <class T>
 Axis choice_axis(const std::string& label, const std::string& option, const Choices<T>& all,
-                 const std::vector<T>& usual, const std::string& text) {
-  const auto chosen = std::make_shared<std::vector<T>>(usual);
+                 const std::shared_ptr<std::vector<T>>& chosen, const std::string& text) {
   const auto values = [=](const PlanInput&) -> Expected<std::vector<AxisValue>> {
     std::vector<AxisValue> its;
     for (const T& one : *chosen) its.push_back({{word_for(all, one)}, one});
@@ -78,8 +80,9 @@ Axis choice_axis(const std::string& label, const std::string& option, const Choi
 }
 
 /// An axis of the nodes that `option` takes: "all", a list, or `usual`, one place without a node.
-/// Its values are of NodeChoice (run/flows.h). What keeps one from being measured is a skip. Error
-/// (usage): a node is named, and --memory given as well; both place `what`.
+/// Its values are of NodeChoice (run/flows.h); names have its number as {at}. What keeps one from
+/// being measured is a skip. Error (usage): a node is named, and --memory given as well; both place
+/// `what`.
 Axis node_axis(const std::string& label, const std::string& option, const std::string& usual,
                const std::string& what, const std::string& text);
 
@@ -96,9 +99,12 @@ struct CommonAxes {
 
 /// How many workers of each rank take part, where a sweep compares numbers of them.
 struct ThreadsAxis {
+  bool compared = true;         ///< false: --threads says nothing to this sweep
   bool label = false;           ///< cases have it as the label `threads`
   const char* word = "thread";  ///< in names: "4 threads"
-  bool all_unnamed = false;     ///< as many as there are CPUs: named as without --threads
+  /// This number is not named, as it is that of a run without --threads.
+  enum class Unnamed { none, one, all_cpus };
+  Unnamed unnamed = Unnamed::none;
   /// Those where --threads does not name several.
   Hook<std::vector<int>(const PlanInput&)> usual = {};
 };
@@ -122,6 +128,7 @@ struct Point {
   Labels labels = {};  ///< beside those of the axes
   /// The memory of each worker, where that is not the setting's size.
   std::optional<Bytes> size = {};
+  std::optional<Error> skip = {};  ///< why this machine cannot, whoever asked for it
   /// "on CPUs of node 0": said where --threads asks for more workers than these flows have.
   std::string workers_are = {};
 };
@@ -138,6 +145,9 @@ struct Sweep {
   std::vector<Axis> axes = {};
   ThreadsAxis threads = {};
   SizeRule size = {};
+  bool may_be_serial = true;  ///< with --serial each flow of a point runs by itself
+  /// What the flows of a point have together, once each has its size.
+  Hook<void(const PlanInput&, std::vector<Flow>&)> sized = {};
 };
 
 /// A common option that a benchmark refuses, and why.

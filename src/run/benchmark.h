@@ -154,6 +154,8 @@ struct Benchmark {
   /// Whether all of its figures are meant to be those of memory: sizes that are not given are past
   /// all caches (run/levels.h), and those that fit one are warned of.
   bool is_of_memory = false;
+  /// Its workers are threads of one process, each on a CPU of its own, and run together always.
+  bool runs_together = false;
 
   /// What it varies, and how one point of that is measured (run/axes.h). A benchmark without
   /// sweeps has a `plan`.
@@ -161,8 +163,9 @@ struct Benchmark {
   std::vector<Sweep> sweeps = {};
   std::vector<Refusal> refused = {};            ///< common options: a usage error with the reason
   std::shared_ptr<const GivenAxes> given = {};  ///< of `varies`, once the options are read
-  /// Rules (report/rules.h), instead of `totals`, `views` and `facts`.
+  /// Rules (report/rules.h), instead of `totals`, `conclude`, `views` and `facts`.
   std::vector<Scaled> scaled = {};
+  std::vector<Against> against = {};
   std::vector<Table> tables = {};
   std::vector<FactRule> fact_rules = {};
 

@@ -176,19 +176,25 @@ Bytes touched_bytes(const Flow& flow) {
 }
 
 Bytes warm_up_bytes(const Machine& machine, const CpuSet& cpus, const Flow& flow) {
-  const std::uint64_t cache = last_level_cache_bytes(machine, cpus).value;
-  const std::uint64_t touched = touched_bytes(flow).value;
-  if (flow.shares) return Bytes{0};
-  // Each small access at random brings a whole line.
+  const StepKind step = traits_of(flow.kernel).step;
+  if (step != StepKind::chase && step != StepKind::lines) return Bytes{0};
+  // Each small access at random brings a whole line; workers share what they update atomically.
   const auto* const random = flow.kernel.find<RandomParameters>();
+  if (flow.shares && random == nullptr) return Bytes{0};
+  const std::uint64_t workers = random == nullptr ? 1 : std::max<std::uint64_t>(1, random->workers);
   const double of_line = random == nullptr ? 1 : used_share(*random);
+  const std::uint64_t cache = last_level_cache_bytes(machine, cpus).value;
+  Flow own = flow;
+  own.shares.reset();
+  own.region.bytes.value /= workers;
+  const std::uint64_t touched = touched_bytes(own).value;
   // Beyond the cache the part of the region whose lines fill it twice.
   const double passes =
       touched <= cache
           ? 2
           : std::min(1.0, 2.0 * static_cast<double>(cache) / static_cast<double>(touched));
   return Bytes{
-      static_cast<std::uint64_t>(passes * of_line * static_cast<double>(flow.region.bytes.value))};
+      static_cast<std::uint64_t>(passes * of_line * static_cast<double>(own.region.bytes.value))};
 }
 
 bool is_walked_whole(const Flow& flow) { return touched_bytes(flow).value <= 4 * mib; }

@@ -41,6 +41,7 @@ void add_region(Regions& regions, const Region& region, NodeId toucher) {
 
 Regions regions_of(const PlanInput& input, const Flow& flow) {
   Regions regions;
+  if (flow.shares) return regions;
   const NodeId toucher = worker_of(input, toucher_of(flow)).placement.cpu_node;
   add_region(regions, flow.region, toucher);
   if (flow.source) add_region(regions, *flow.source, toucher);

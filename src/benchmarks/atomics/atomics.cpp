@@ -1,10 +1,8 @@
 // Atomic operations: what an addition costs when one CPU, a few or all add to the same counter, to
 // neighbouring words, or each to its own lines.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,8 +10,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/product.h"
-#include "base/text.h"
 #include "benchmarks/atomics/on_gpus.h"
 #include "benchmarks/extremes.h"
 #include "benchmarks/on_gpus.h"
@@ -27,26 +23,18 @@
 namespace numatlas::benchmark_atomics {
 namespace {
 
+using Sharings = std::vector<Sharing>;
+
 struct Options {
   std::vector<std::string> operations{"fetch-add", "compare-exchange"};
-  std::vector<Sharing> sharings{all_sharings.begin(), all_sharings.end()};
-  std::string home = "first";
+  Sharings sharings{all_sharings.begin(), all_sharings.end()};
   on_gpus::OnOption on = {};
-  const CLI::Option* operation = nullptr;  ///< the app's
+  const CLI::App* app = nullptr;
 };
 
 void add_options(Options& own, CLI::App& app) {
   own.on.add_to(app);
-  own.operation = add_choices(
-      app, "--operation", own.operations, named(own.operations),
-      "how a CPU adds: by an atomic addition, or by a compare-and-swap that is retried until "
-      "it succeeds");
-  add_choices(app, "--sharing", own.sharings, named(own.sharings),
-              "what the CPUs add to: one counter, words in the same cache lines, or words in lines "
-              "of their own");
-  add_value(
-      app, "--home", own.home, "first|all|NODES",
-      "node of the counters: that of the first CPU, each in turn (all), or these (0,2) in turn");
+  own.app = &app;
 }
 
 std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult&) {
@@ -61,11 +49,10 @@ std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
 }
 
 Expected<void> parse(Options& own, Benchmark& benchmark) {
-  TRY(check_nodes("--home", own.home, "first"));
   TRY(own.on.parse());
   if (!own.on.on_gpus()) return {};
-  TRY(own.on.refuse("counters of CPUs", {{"--home", own.home != "first"}}));
-  if (own.operation->count() > 0 && own.operations != std::vector<std::string>{"fetch-add"})
+  TRY(own.on.refuse("counters of CPUs", {{"--home", own.app->count("--home") > 0}}));
+  if (own.app->count("--operation") > 0 && own.operations != std::vector<std::string>{"fetch-add"})
     return fail_usage("--operation", "GPUs add by fetch-add", "leave out either it or --on");
   const GpuCounters counters{own.on.gpus(), own.sharings};
   own.on.prepare(benchmark, 1);
@@ -77,53 +64,28 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   return {};
 }
 
-Expected<void> check(const Options& own, const PlanInput& input) {
-  TRY(check_run_together(input, "atomics"));
-  if (own.home != "first" && input.options.placement.memory) {
-    return fail(ErrorKind::usage, "--home and --memory both place the counters",
-                "leave one of them out");
-  }
-  return {};
-}
-
-PlannedScenario point(const PlanInput& input, const std::string& operation, Sharing sharing,
-                      const NodeChoice& home, int cpus) {
+Expected<Point> point(const PlanInput& input, const AxisSetting& now) {
   const Machine& machine = input.machines.front();
-  const PageKind pages = input.pages.front();
-  const std::uint64_t page = page_bytes(machine, pages).value;
-  const auto count = static_cast<std::uint64_t>(cpus);
-  PlannedScenario planned =
-      new_point(input,
-                fmt::format("{} {} {}{}", operation, name_of(sharing), count_text(cpus, "CPU"),
-                            home.node ? " node " + home.label : ""),
-                Bytes{(counter_bytes(count).value + page - 1) / page * page}, pages);
-  planned.head.labels = {
-      {"sharing", name_of(sharing)}, {"threads", std::to_string(cpus)}, {"home", home.label}};
-  for (int worker = 0; worker < cpus; ++worker) {
-    KernelSpec kernel = kernel_named(operation);
+  const auto& home = now.of<NodeChoice>(1);
+  if (home.node) {
+    if (const auto why = memory_node_problem(machine, *home.node); !why.empty())
+      return fail(ErrorKind::unavailable, why, "choose nodes with --home");
+  }
+  const std::uint64_t page = page_bytes(machine, now.pages).value;
+  const auto count = static_cast<std::uint64_t>(now.threads);
+  Point point{.size = Bytes{(counter_bytes(count).value + page - 1) / page * page}};
+  for (int worker = 0; worker < now.threads; ++worker) {
+    KernelSpec kernel = kernel_named(now.of<std::string>());
     auto& counter = kernel.as<CounterParameters>();
-    counter.sharing = sharing;
+    counter.sharing = now.of<Sharing>(2);
     counter.worker = static_cast<std::uint64_t>(worker);
     counter.workers = count;
-    Flow flow = plain_flow(input, std::move(kernel), worker, planned.head.size, pages);
+    Flow& flow = point.flows.emplace_back(
+        plain_flow(input, std::move(kernel), worker, *point.size, now.pages));
     flow.region.placement = home.node ? bound_to(*home.node) : worker_of(input, 0).placement.memory;
     if (worker > 0) flow.shares = 0;
-    planned.scenario.flows.push_back(std::move(flow));
   }
-  if (!home.node) return planned;
-  if (const auto why = memory_node_problem(machine, *home.node); !why.empty())
-    planned.skip = Error{ErrorKind::unavailable, why, "choose nodes with --home"};
-  return planned;
-}
-
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  TRY(check(own, input));
-  const auto places = TRY(node_choices(input, "--home", own.home, "first"));
-  Plan plan;
-  for_each_of([&](const std::string& operation, const NodeChoice& home, Sharing sharing,
-                  int cpus) { add_point(plan, point(input, operation, sharing, home, cpus)); },
-              own.operations, places, own.sharings, counts_of_cpus(input));
-  return plan;
+  return point;
 }
 
 SurveyPart survey(const Machine& machine) {
@@ -138,39 +100,28 @@ SurveyPart survey(const Machine& machine) {
   return part;
 }
 
-std::vector<View> views(const RunReport& report) {
-  std::vector<View> views;
-  for (const CaseGroup& group : groups_of(report, {"kernel", "home"})) {
-    View view;
-    view.kind = ViewKind::curve;
-    view.where = group.labels;
-    const std::string home = label_of(*group.cases.front(), "home");
-    const std::string where =
-        home == "first" ? "on the first CPU's node" : fmt::format("on node {}", home);
-    view.title = fmt::format("Atomic operations by {}, counters {}: millions per second",
-                             group.cases.front()->kernel, where);
-    view.notes = {
-        "all CPUs together; same: one counter; neighbours: words of the same lines (false "
-        "sharing); own: lines of their own"};
-    view.rows = "threads";
-    view.columns = "sharing";
-    view.cells = {label_column("CPUs", "threads"),
-                  figure_column("", "operations_sum", in_millions, Part::with_interval)};
-    views.push_back(view);
-    view.title = fmt::format("Time per operation by {}, counters {}, in ns",
-                             group.cases.front()->kernel, where);
-    view.notes = {
-        "median CPU (lowest-highest): where these differ, some CPUs get the line more often"};
-    view.cells = {label_column("CPUs", "threads"),
-                  figure_column("", "operation_time", in_ns, Part::spread)};
-    views.push_back(view);
-    if (!traits_of(group.cases.front()->kernel).retries) continue;
-    view.title = fmt::format("Attempts per addition by compare-exchange, counters {}", where);
-    view.notes = {"1: succeeded at the first attempt"};
-    view.cells = {label_column("CPUs", "threads"), figure_column("", "attempts", 1)};
-    views.push_back(std::move(view));
-  }
-  return views;
+std::vector<Table> tables() {
+  Table rates{
+      .title = "Atomic operations by {kernel}: millions per second (node of the counters: {home})",
+      .kind = ViewKind::curve,
+      .apart = {"kernel", "home"},
+      .rows = "threads",
+      .columns = "sharing",
+      .cells = {label_column("CPUs", "threads"),
+                figure_column("", "operations_sum", in_millions, Part::with_interval)},
+      .notes = {"all CPUs together; same: one counter; neighbours: words of the same lines (false "
+                "sharing); own: lines of their own"}};
+  Table times = rates;
+  times.title = "Time per operation by {kernel}, in ns (node of the counters: {home})";
+  times.cells[1] = figure_column("", "operation_time", in_ns, Part::spread);
+  times.notes = {
+      "median CPU (lowest-highest): where these differ, some CPUs get the line more often"};
+  Table attempts = rates;
+  attempts.title = "Attempts per addition by {kernel} (node of the counters: {home})";
+  attempts.cells[1] = figure_column("", "attempts", 1);
+  attempts.notes = {"1: succeeded at the first attempt"};
+  attempts.only = "kernel=compare-exchange";
+  return {rates, times, attempts};
 }
 
 /// One CPU alone; all of them on one counter; what false sharing costs them.
@@ -238,18 +189,33 @@ Benchmark make() {
                     "numatlas atomics --operation fetch-add"},
                    {"One counter for eight CPUs, with its cache line on each node in turn",
                     "numatlas atomics --sharing same --threads 8 --home all"}},
-      .refused_options = {"--serial"},
       .usual_cpus = "cores",
       .usual_threads = "1, 2, 4 and so on to all CPUs",
       .one_kind_of_pages = true,
       .time = {"10s", true},
+      .runs_together = true,
+      .sweeps = {{.point = point,
+                  .name = "{kernel} {sharing} {threads}[ node {at}]",
+                  .axes = {choice_axis("kernel", "--operation",
+                                       named({"fetch-add", "compare-exchange"}),
+                                       with.of(&Options::operations),
+                                       "how a CPU adds: by an atomic addition, or by a "
+                                       "compare-and-swap that is retried until it succeeds"),
+                           node_axis("home", "--home", "first", "counters",
+                                     "node of the counters: that of the first CPU, each in turn "
+                                     "(all), or these (0,2) in turn"),
+                           choice_axis("sharing", "--sharing",
+                                       named(Sharings(all_sharings.begin(), all_sharings.end())),
+                                       with.of(&Options::sharings),
+                                       "what the CPUs add to: one counter, words in the same cache "
+                                       "lines, or words in lines of their own")},
+                  .threads = {.label = true, .word = "CPU", .usual = counts_of_cpus}}},
+      .tables = tables(),
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = worker_on_every_core,
-      .plan = with(plan),
       .flow_figures = flow_figures,
       .totals = totals,
-      .views = views,
       .facts = facts,
       .survey = survey,
   };

@@ -121,7 +121,10 @@ TEST(AtomicsFacts, SayWhatContentionAndFalseSharingCost) {
   EXPECT_EQ(facts[2].key, "false_sharing_times");
   EXPECT_NEAR(facts[2].estimate.value, 8, 1e-9);
   const std::string text = testing::tables_of(benchmark, report);
-  EXPECT_THAT(text, HasSubstr("Atomic operations by fetch-add, counters on the first CPU's node"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "Atomic operations by fetch-add: millions per second (node of the counters: first)"));
   EXPECT_THAT(text, HasSubstr("30.00"));
 }
 

@@ -2,8 +2,7 @@
 // threads.
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "base/product.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "benchmarks/survey_words.h"
@@ -19,8 +17,6 @@
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
-#include "run/room.h"
-#include "run/sizes_option.h"
 
 namespace numatlas::benchmark_faults {
 namespace {
@@ -28,88 +24,22 @@ namespace {
 // Far more than a step, and little of any node.
 constexpr Bytes usual_fault_size{64 * mib};
 
-struct Options {
-  std::vector<Faulting> hows{all_faultings.begin(), all_faultings.end()};
-  std::string nodes_text = "local";
-  OneSizeOption size;
-};
-
-void add_options(Options& own, CLI::App& app) {
-  add_choices(
-      app, "--how", own.hows, named(own.hows),
-      "how pages are populated: by a write to each (touch), or by madvise(MADV_POPULATE_WRITE)\n"
-      "madvise populates 2 MiB, or one page if larger, per call");
-  add_value(app, "--nodes", own.nodes_text, "local|all|NODES",
-            "node of the memory: that of each thread (local), each in turn (all), or these (0,2) "
-            "in turn");
-  own.size.add_to(
-      app,
-      "memory of each thread, used repeatedly (default: 64 MiB)\n"
-      "The default is one page if that is larger; less if that is more than half of a node's free "
-      "memory");
-}
-
-Expected<void> parse(Options& own, Benchmark&) {
-  TRY(own.size.parse("faults"));
-  return check_nodes("--nodes", own.nodes_text, "local");
-}
-
-Expected<void> check(const Options& own, const PlanInput& input) {
-  TRY(check_run_together(input, "faults"));
-  if (own.nodes_text != "local" && input.options.placement.memory) {
-    return fail(ErrorKind::usage, "--nodes and --memory both place the memory",
-                "leave one of them out");
-  }
-  return own.size.given() ? check_page_steps(input, *own.size.given()) : Expected<void>{};
-}
-
-PlannedScenario point(const PlanInput& input, Bytes size, PageKind pages, Faulting how,
-                      const NodeChoice& place, int threads) {
+Expected<Point> point(const PlanInput& input, const AxisSetting& now) {
   const Machine& machine = input.machines.front();
+  const auto& place = now.of<NodeChoice>(1);
   FaultParameters work;
-  work.page = page_bytes(machine, pages);
-  work.pool = is_from_pool(pages);
-  work.faulting = how;
-  PlannedScenario planned = new_point(
-      input,
-      fmt::format("{} {} {}{}", name_of(how), name_of(pages), count_text(threads, "thread"),
-                  place.node ? " node " + place.label : ""),
-      whole_steps(size, work), pages);
-  planned.optional = true;
-  planned.head.labels = {{"how", name_of(how)},
-                         {"node", place.label},
-                         {"threads", std::to_string(threads)},
-                         {"page", compact_text(work.page)}};
-  for (int worker = 0; worker < threads; ++worker) {
-    Flow flow = plain_flow(input, {work}, worker, planned.head.size, pages);
-    if (place.node) flow.region.placement = bound_to(*place.node);
-    planned.scenario.flows.push_back(std::move(flow));
-  }
+  work.page = page_bytes(machine, now.pages);
+  work.pool = is_from_pool(now.pages);
+  work.faulting = now.of<Faulting>();
   const std::string why = place.node ? memory_node_problem(machine, *place.node) : "";
-  if (!why.empty()) planned.skip = Error{ErrorKind::unavailable, why, "choose with --nodes"};
-  return planned;
-}
-
-Plan plan_of(const Options& own, const PlanInput& input, const std::vector<NodeChoice>& places,
-             const std::map<std::string, Bytes>& sizes) {
-  Plan plan;
-  for_each_of(
-      [&](PageKind pages, Faulting how, const NodeChoice& place, int threads) {
-        add_point(plan, point(input, sizes.at(place.label), pages, how, place, threads));
-      },
-      input.pages, own.hows, places, counts_of_cpus(input));
-  return plan;
-}
-
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  TRY(check(own, input));
-  const auto where = TRY(node_choices(input, "--nodes", own.nodes_text, "local"));
-  std::map<std::string, Bytes> sizes;  // of each place by itself
-  for (const NodeChoice& place : where) {
-    const auto usual = plan_of(own, input, {place}, {{place.label, usual_fault_size}});
-    sizes[place.label] = own.size.given().value_or(size_with_room(input, usual_fault_size, usual));
+  if (!why.empty()) return fail(ErrorKind::unavailable, why, "choose with --nodes");
+  Point point{.labels = {{"page", compact_text(work.page)}}, .size = whole_steps(now.size, work)};
+  for (int worker = 0; worker < now.threads; ++worker) {
+    Flow& flow =
+        point.flows.emplace_back(plain_flow(input, {work}, worker, *point.size, now.pages));
+    if (place.node) flow.region.placement = bound_to(*place.node);
   }
-  return plan_of(own, input, where, sizes);
+  return point;
 }
 
 std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& visit) {
@@ -159,41 +89,29 @@ SurveyPart survey(const Machine& machine) {
   return part;
 }
 
-std::vector<View> views(const RunReport& report) {
-  std::vector<View> views;
-  for (const CaseGroup& group : groups_of(report, {"how", "node"})) {
-    const std::string node = label_of(*group.cases.front(), "node"),
-                      how = label_of(*group.cases.front(), "how");
-    View view;
-    view.kind = ViewKind::curve;
-    view.where = group.labels;
-    view.title = fmt::format("Page faults by {}, memory {}, in GB/s",
-                             how == "touch" ? "a write to each page" : how,
-                             node == "local" ? "of each thread's node" : "of node " + node);
-    view.notes = {"all threads together, each with its own memory; one column per page size"};
-    view.rows = "threads";
-    view.columns = "pages";
-    view.cells = {label_column("threads", "threads"),
-                  figure_column("", "touch_rate_sum", in_gb_per_s, Part::with_interval)};
-    views.push_back(std::move(view));
-  }
-  View view;
-  view.title = "Page faults";
-  view.notes = {
-      "us/page: median thread; faults/page: as getrusage counted them, 1 if each page took one "
-      "fault; less if a fault populated several pages, more if huge pages were not available"};
-  view.cells = {label_column("how", "how"),
-                label_column("pages", "pages"),
-                label_column("page", "page"),
-                label_column("memory", "node"),
-                label_column("threads", "threads"),
-                figure_column("us/page", "fault_time", in_us, Part::value, 3),
-                figure_column(plus_minus(), "fault_time", in_us, Part::half_width),
-                figure_column("faults/page", "faults_per_page", 1, Part::value, 3),
-                figure_column("M faults/s", "faults_sum", in_millions, Part::value, 3),
-                figure_column("GB/s", "touch_rate_sum", in_gb_per_s)};
-  views.push_back(std::move(view));
-  return views;
+std::vector<Table> tables() {
+  return {
+      {.title = "Page faults in GB/s (populated by: {how}; node of the memory: {node})",
+       .kind = ViewKind::curve,
+       .apart = {"how", "node"},
+       .rows = "threads",
+       .columns = "pages",
+       .cells = {label_column("threads", "threads"),
+                 figure_column("", "touch_rate_sum", in_gb_per_s, Part::with_interval)},
+       .notes = {"all threads together, each with its own memory; one column per page size",
+                 "touch: a write to each page; local: the node of each thread"}},
+      {.title = "Page faults",
+       .cells = {label_column("how", "how"), label_column("pages", "pages"),
+                 label_column("page", "page"), label_column("memory", "node"),
+                 label_column("threads", "threads"),
+                 figure_column("us/page", "fault_time", in_us, Part::value, 3),
+                 figure_column(plus_minus(), "fault_time", in_us, Part::half_width),
+                 figure_column("faults/page", "faults_per_page", 1, Part::value, 3),
+                 figure_column("M faults/s", "faults_sum", in_millions, Part::value, 3),
+                 figure_column("GB/s", "touch_rate_sum", in_gb_per_s)},
+       .notes = {"us/page: median thread; faults/page: as getrusage counted them, 1 if each page "
+                 "took one fault; less if a fault populated several pages, more if huge pages were "
+                 "not available"}}};
 }
 
 /// One thread with each kind of pages, and what all threads gain with the first.
@@ -234,7 +152,8 @@ std::vector<Fact> facts(const RunReport& report) {
 }  // namespace
 
 Benchmark make() {
-  const Bound<Options> with;
+  const auto hows =
+      std::make_shared<std::vector<Faulting>>(all_faultings.begin(), all_faultings.end());
   return {
       .name = "faults",
       .summary = "page-fault cost by page size and number of threads",
@@ -249,20 +168,31 @@ Benchmark make() {
                     "numatlas faults --pages base,thp,2M,1G --how touch"},
                    {"Memory of nodes 0 and 2 in turn, touched and populated",
                     "numatlas faults --nodes 0,2 --threads 1,8"}},
-      .refused_options = {"--serial"},
       .usual_cpus = "cores",
       .usual_threads = "1, 2, 4 and so on to all CPUs",
       .usual_pages = "base",
       .time = {"10s", true},
       // Its pages are given back and come anew all the time.
       .expected_warnings = {"pages-moved"},
-      .add_options = with(add_options),
-      .parse_options = with(parse),
+      .runs_together = true,
+      .varies = {.size = "memory of each thread, used repeatedly",
+                 .usual_size = "64 MiB, or one page if that is larger",
+                 .one_size = true},
+      .sweeps = {{.point = point,
+                  .name = "{how} {pages} {threads}[ node {at}]",
+                  .axes = {choice_axis("how", "--how", named(*hows), hows,
+                                       "how pages are populated: by a write to each (touch), or by "
+                                       "madvise(MADV_POPULATE_WRITE)\nmadvise populates 2 MiB, or "
+                                       "one page if larger, per call"),
+                           node_axis("node", "--nodes", "local", "memory",
+                                     "node of the memory: that of each thread (local), each in "
+                                     "turn (all), or these (0,2) in turn")},
+                  .threads = {.label = true, .usual = counts_of_cpus},
+                  .size = {.usual = [](auto&, auto&) { return Bytes{64 * mib}; }}}},
+      .tables = tables(),
       .workers = worker_on_every_core,
-      .plan = with(plan),
       .flow_figures = flow_figures,
       .totals = totals,
-      .views = views,
       .facts = facts,
       .survey = survey,
   };

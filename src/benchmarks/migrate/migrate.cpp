@@ -2,7 +2,6 @@
 // pages loses meanwhile.
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,7 +18,6 @@
 #include "run/flows.h"
 #include "run/levels.h"
 #include "run/room.h"
-#include "run/sizes_option.h"
 
 namespace numatlas::benchmark_migrate {
 namespace {
@@ -29,13 +27,11 @@ constexpr Bytes usual_moved_size{64 * mib};
 struct Options {
   std::vector<std::string> beside{"none", "chase"};
   std::string from = "all", to = "all";
-  OneSizeOption size;
 };
 
 struct Pair {
   NodeId from, to;
   std::vector<int> movers;  ///< workers, the nearest first
-  Bytes size;
 };
 
 /// One on every CPU: each pair of nodes takes those of its nodes.
@@ -54,111 +50,19 @@ void add_options(Options& own, CLI::App& app) {
       app, "--beside", own.beside, named({"none", "chase", "read"}),
       "access by another thread while one thread moves the pages: none, a pointer chase, or reads "
       "of all lines");
-  own.size.add_to(
-      app,
-      "memory of each thread (default: 64 MiB, or past the caches if that is more)\n"
-      "That is four times the last-level caches, at least one page; less if that is more than half "
-      "of a node's free memory");
 }
 
 Expected<void> parse(Options& own, Benchmark&) {
-  TRY(own.size.parse("migrate"));
   TRY(check_nodes("--from", own.from, ""));
   return check_nodes("--to", own.to, "");
 }
 
 Expected<void> check(const Options& own, const PlanInput& input) {
-  TRY(check_run_together(input, "migrate"));
-  if (input.options.placement.memory) {
-    return fail_usage("--memory", "migrate places the memory itself, node by node",
-                      "name nodes with --from and --to");
-  }
   const bool all = own.from == "all" && own.to == "all";
-  if ((all ? ordinary_memory_nodes(input) : memory_nodes(input)).size() < 2) {
-    return fail_about(ErrorKind::unavailable, "migrate", only_one_node(input.machines.front()),
-                      "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
-                      "clusters in the firmware's settings)");
-  }
-  return own.size.given() ? check_page_steps(input, *own.size.given()) : Expected<void>{};
-}
-
-PlannedScenario point(const PlanInput& input, const Pair& pair, PageKind pages,
-                      const std::string& run, int threads) {
-  PlannedScenario planned = new_point(
-      input, fmt::format("{} {} {} -> {}", run, name_of(pages), pair.from.value, pair.to.value),
-      pair.size, pages);
-  planned.optional = true;
-  if (threads != 1) planned.head.name += fmt::format(" {} threads", threads);
-  planned.head.labels = {{"run", run},
-                         {"from", std::to_string(pair.from.value)},
-                         {"to", std::to_string(pair.to.value)},
-                         {"threads", std::to_string(threads)},
-                         {"page", compact_text(page_bytes(input.machines.front(), pages))}};
-  for (NodeId node : {pair.from, pair.to}) {
-    if (auto why = memory_node_problem(input.machines.front(), node); !why.empty())
-      planned.skip = Error{ErrorKind::unavailable, std::move(why), "choose with --from and --to"};
-  }
-  return planned;
-}
-
-Flow moving_flow(const Pair& pair, const PlanInput& input, PageKind pages, int worker) {
-  const PageWork work{page_bytes(input.machines.front(), pages)};
-  const MigrateParameters moves{work, pair.from.value, pair.to.value};
-  Flow flow = plain_flow(input, {moves}, worker, pair.size, pages);
-  flow.region.placement = bound_to(pair.from);
-  return flow;
-}
-
-/// The reader's pages at rest on both nodes, and on their way.
-void add_readers(Plan& plan, const PlanInput& input, const Pair& pair, PageKind pages,
-                 const std::string& reader) {
-  Flow reads = access_flow(input, reader, pair.movers.front(), pair.size, pages);
-  const auto add = [&](const std::string& run, NodeId node, bool moving) {
-    PlannedScenario planned = point(input, pair, pages, run, 1);
-    planned.head.name += " " + reader;
-    planned.head.labels.emplace_back("reader", reader);
-    planned.head.kernel = reader;
-    reads.region.placement = bound_to(node);
-    std::vector<Flow>& flows = planned.scenario.flows;
-    flows = {reads};
-    if (moving && pair.movers.size() > 1) {
-      flows.push_back(moving_flow(pair, input, pages, pair.movers[1]));
-      flows.back().shares = 0;
-    } else if (moving) {
-      planned.skip = Error{ErrorKind::unavailable, "a concurrent reader requires a second CPU",
-                           "name more --cpus"};
-    }
-    add_point(plan, std::move(planned));
-  };
-  add("rest before", pair.from, false);
-  add("rest after", pair.to, false);
-  add("beside", pair.from, true);
-}
-
-void add_pair(const Options& own, Plan& plan, const PlanInput& input, const Pair& pair,
-              PageKind pages) {
-  for (const std::string& reader : own.beside) {
-    if (reader != "none") {
-      add_readers(plan, input, pair, pages, reader);
-      continue;
-    }
-    std::vector<int> counts = input.options.thread_counts;
-    if (counts.empty()) counts = {input.options.placement.threads.value_or(1)};
-    for (const int threads : counts) {
-      PlannedScenario planned = point(input, pair, pages, "move", threads);
-      std::vector<Flow>& flows = planned.scenario.flows;
-      for (int worker : pair.movers) {
-        if (static_cast<int>(flows.size()) < threads)
-          flows.push_back(moving_flow(pair, input, pages, worker));
-      }
-      if (static_cast<int>(flows.size()) < threads) {
-        planned.skip = Error{ErrorKind::unavailable,
-                             fmt::format("there are {} CPUs to move pages", flows.size()),
-                             "ask for fewer --threads, or name more --cpus"};
-      }
-      add_point(plan, std::move(planned));
-    }
-  }
+  if ((all ? ordinary_memory_nodes(input) : memory_nodes(input)).size() >= 2) return {};
+  return fail_about(ErrorKind::unavailable, "migrate", only_one_node(input.machines.front()),
+                    "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
+                    "clusters in the firmware's settings)");
 }
 
 /// Workers on CPUs of the first of these nodes that has some, then of the next; then the others.
@@ -174,36 +78,108 @@ std::vector<int> workers_near(const PlanInput& input, const std::vector<NodeId>&
   return workers;
 }
 
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  TRY(check(own, input));
+Expected<std::vector<AxisValue>> pairs(const Options& own, const PlanInput& input) {
+  std::vector<AxisValue> pairs;
   const auto froms = TRY(chosen_nodes(input, "--from", own.from));
   const auto tos = TRY(chosen_nodes(input, "--to", own.to));
-  int threads = input.options.placement.threads.value_or(1);
-  for (int count : input.options.thread_counts) threads = std::max(threads, count);
-  Plan plan;
-  for (PageKind pages : input.pages) {
-    PageWork work;
-    work.page = page_bytes(input.machines.front(), pages);
-    for (NodeId from : froms) {
-      for (NodeId to : tos) {
-        if (from == to) continue;
-        Pair pair{from, to, workers_near(input, {from, to}), {}};
-        std::vector<int> movers = pair.movers;
-        movers.resize(std::min(movers.size(), static_cast<std::size_t>(threads)));
-        // From memory, not from a cache; but not for so long as memory-side caches would ask for.
-        Bytes size = std::max(
-            usual_moved_size,
-            Bytes{4 * last_level_caches(input.machines.front(), cpus_of(input, movers, 0)).value});
-        for (NodeId node : {from, to})
-          size = size_with_room(input, size, flows_on_node(movers, node));
-        pair.size = whole_steps(own.size.given().value_or(size), work);
-        add_pair(own, plan, input, pair, pages);
-      }
+  for (NodeId from : froms) {
+    for (NodeId to : tos) {
+      if (from == to) continue;
+      pairs.push_back({{std::to_string(from.value), std::to_string(to.value)},
+                       Pair{from, to, workers_near(input, {from, to})},
+                       false});
     }
   }
-  if (plan.empty())
-    return fail_usage("--to", "names the same node as --from, and no other", "name another one");
-  return plan;
+  if (!pairs.empty()) return pairs;
+  return fail_usage("--to", "names the same node as --from, and no other", "name another one");
+}
+
+/// An axis of words without an option.
+Hook<Expected<std::vector<AxisValue>>(const PlanInput&)> words(std::vector<std::string> all) {
+  return [all = std::move(all)](const PlanInput&) -> Expected<std::vector<AxisValue>> {
+    std::vector<AxisValue> values;
+    for (const std::string& word : all) values.push_back({{word}, word, false});
+    return values;
+  };
+}
+
+Expected<std::vector<AxisValue>> moves(const Options& own, const PlanInput& input) {
+  return words(std::ranges::count(own.beside, "none") > 0 ? std::vector<std::string>{"move"}
+                                                          : std::vector<std::string>{})(input);
+}
+
+Expected<std::vector<AxisValue>> readers(const Options& own, const PlanInput& input) {
+  std::vector<std::string> readers = own.beside;
+  std::erase(readers, "none");
+  return words(readers)(input);
+}
+
+/// From memory, not from a cache; but not for so long as memory-side caches would ask for. Alike
+/// for all numbers of threads.
+Bytes usual_size_of(const PlanInput& input, const AxisSetting& now) {
+  const auto& pair = now.of<Pair>();
+  int threads = input.options.placement.threads.value_or(1);
+  for (int count : input.options.thread_counts) threads = std::max(threads, count);
+  std::vector<int> movers = pair.movers;
+  movers.resize(std::min(movers.size(), static_cast<std::size_t>(threads)));
+  const Bytes caches = last_level_caches(input.machines.front(), cpus_of(input, movers, 0));
+  Bytes size = std::max(usual_moved_size, Bytes{4 * caches.value});
+  for (NodeId node : {pair.from, pair.to})
+    size = size_with_room(input, size, flows_on_node(movers, node));
+  return size;
+}
+
+/// A point of this pair, without flows; or why there can be none.
+Expected<Point> empty_point(const PlanInput& input, const AxisSetting& now) {
+  const Machine& machine = input.machines.front();
+  const auto& pair = now.of<Pair>();
+  for (NodeId node : {pair.from, pair.to}) {
+    if (auto why = memory_node_problem(machine, node); !why.empty())
+      return fail(ErrorKind::unavailable, std::move(why), "choose with --from and --to");
+  }
+  const PageWork work{page_bytes(machine, now.pages)};
+  return Point{.labels = {{"page", compact_text(work.page)}}, .size = whole_steps(now.size, work)};
+}
+
+Flow moving_flow(const PlanInput& input, const AxisSetting& now, Bytes size, int worker) {
+  const auto& pair = now.of<Pair>();
+  const PageWork work{page_bytes(input.machines.front(), now.pages)};
+  const MigrateParameters moves{work, pair.from.value, pair.to.value};
+  Flow flow = plain_flow(input, {moves}, worker, size, now.pages);
+  flow.region.placement = bound_to(pair.from);
+  return flow;
+}
+
+Expected<Point> moving_point(const PlanInput& input, const AxisSetting& now) {
+  Point point = TRY(empty_point(input, now));
+  const auto threads = static_cast<std::size_t>(now.threads);
+  std::vector<int> movers = now.of<Pair>().movers;
+  if (movers.size() < threads)
+    return fail(ErrorKind::unavailable,
+                fmt::format("there are {} CPUs to move pages", movers.size()),
+                "ask for fewer --threads, or name more --cpus");
+  movers.resize(threads);
+  for (int worker : movers) point.flows.push_back(moving_flow(input, now, *point.size, worker));
+  return point;
+}
+
+/// The reader's pages at rest on one of the nodes, or on their way.
+Expected<Point> reading_point(const PlanInput& input, const AxisSetting& now) {
+  Point point = TRY(empty_point(input, now));
+  point.labels.emplace_back("threads", "1");
+  const auto& pair = now.of<Pair>();
+  const auto& run = now.of<std::string>(2);
+  const Flow reads =
+      access_flow(input, now.of<std::string>(1), pair.movers.front(), *point.size, now.pages);
+  point.flows = {reads};
+  point.flows[0].region.placement = bound_to(run == "rest after" ? pair.to : pair.from);
+  if (run != "beside") return point;
+  if (pair.movers.size() < 2)
+    return fail(ErrorKind::unavailable, "a concurrent reader requires a second CPU",
+                "name more --cpus");
+  point.flows.push_back(moving_flow(input, now, *point.size, pair.movers[1]));
+  point.flows.back().shares = 0;
+  return point;
 }
 
 std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& visit) {
@@ -256,28 +232,13 @@ std::optional<Estimate> reader_cost(const ScenarioResult& one) {
   return std::nullopt;
 }
 
-bool are_alike(const ScenarioResult& one, const ScenarioResult& other) {
-  for (const char* label : {"from", "to", "reader"}) {
-    if (label_of(one, label) != label_of(other, label)) return false;
-  }
-  return one.pages == other.pages && one.size == other.size;
-}
-
-const ScenarioResult* find_rest(const RunReport& report, const ScenarioResult& one,
-                                const char* run) {
-  for (const ScenarioResult& other : report.scenarios) {
-    if (label_of(other, "run") == run && are_alike(one, other)) return &other;
-  }
-  return nullptr;
-}
-
 /// Adds "reader_times" to the cases where a reader's pages are moved: how many times as long (or as
 /// many bytes less) it takes than with the pages at rest, halfway between both nodes.
 void conclude(RunReport& report) {
   for (ScenarioResult& one : report.scenarios) {
     if (label_of(one, "run") != "beside") continue;
-    const ScenarioResult* const before = find_rest(report, one, "rest before");
-    const ScenarioResult* const after = find_rest(report, one, "rest after");
+    const ScenarioResult* const before = find_alike(report, one, "run", "rest before");
+    const ScenarioResult* const after = find_alike(report, one, "run", "rest after");
     const auto cost = reader_cost(one);
     if (before == nullptr || after == nullptr || !cost) continue;
     const auto first = reader_cost(*before), last = reader_cost(*after);
@@ -288,43 +249,30 @@ void conclude(RunReport& report) {
   }
 }
 
-std::vector<View> views(const RunReport& report) {
-  std::vector<View> views;
-  for (const CaseGroup& group : groups_of(report, {"run", "pages", "threads"})) {
-    const ScenarioResult& any = *group.cases.front();
-    if (label_of(any, "run") != "move") continue;
-    View view;
-    view.kind = ViewKind::matrix;
-    view.where = group.labels;
-    view.title = fmt::format("Migration in GB/s ({} pages, {} thread{})", any.pages,
-                             label_of(any, "threads"), label_of(any, "threads") == "1" ? "" : "s");
-    view.notes = {"rows: source nodes; columns: destination nodes"};
-    view.rows = "from";
-    view.columns = "to";
-    view.cells = {figure_column("", "move_rate_sum", in_gb_per_s)};
-    views.push_back(std::move(view));
-  }
-  View view;
-  view.title = "Migration and a concurrent reader";
-  view.notes = {
-      "run: move, no reader; rest before and after, the reader alone with the pages on the first "
-      "and on the second node; beside, both at the same time",
-      "left: share of the pages that did not arrive; times: the reader's time relative to its time "
-      "with the pages at rest, midway between both nodes"};
-  view.cells = {label_column("run", "run"),
-                label_column("pages", "pages"),
-                label_column("from", "from"),
-                label_column("to", "to"),
-                label_column("threads", "threads"),
-                label_column("reader", "reader"),
-                figure_column("us/page", "move_time", in_us, Part::value, 3),
-                figure_column("GB/s", "move_rate_sum", in_gb_per_s, Part::with_interval),
-                figure_column("left", "left_behind", in_percent, Part::value, 1, " %"),
-                figure_column("chase ns", "latency", in_ns, Part::with_interval),
-                figure_column("read GB/s", "bandwidth", in_gb_per_s, Part::with_interval),
-                figure_column("times", "reader_times", 1)};
-  views.push_back(std::move(view));
-  return views;
+std::vector<Table> tables() {
+  return {
+      {.title = "Migration in GB/s ({pages} pages, threads: {threads})",
+       .kind = ViewKind::matrix,
+       .apart = {"run", "pages", "threads"},
+       .only = "run=move",
+       .rows = "from",
+       .columns = "to",
+       .cells = {figure_column("", "move_rate_sum", in_gb_per_s)},
+       .notes = {"rows: source nodes; columns: destination nodes"}},
+      {.title = "Migration and a concurrent reader",
+       .cells = {label_column("run", "run"), label_column("pages", "pages"),
+                 label_column("from", "from"), label_column("to", "to"),
+                 label_column("threads", "threads"), label_column("reader", "reader"),
+                 figure_column("us/page", "move_time", in_us, Part::value, 3),
+                 figure_column("GB/s", "move_rate_sum", in_gb_per_s, Part::with_interval),
+                 figure_column("left", "left_behind", in_percent, Part::value, 1, " %"),
+                 figure_column("chase ns", "latency", in_ns, Part::with_interval),
+                 figure_column("read GB/s", "bandwidth", in_gb_per_s, Part::with_interval),
+                 figure_column("times", "reader_times", 1)},
+       .notes = {"run: move, no reader; rest before and after, the reader alone with the pages on "
+                 "the first and on the second node; beside, both at the same time",
+                 "left: share of the pages that did not arrive; times: the reader's time relative "
+                 "to its time with the pages at rest, midway between both nodes"}}};
 }
 
 std::vector<Fact> facts(const RunReport& report) {
@@ -365,6 +313,7 @@ std::vector<Fact> facts(const RunReport& report) {
 
 Benchmark make() {
   const Bound<Options> with;
+  const Axis pair_axis{.labels = {"from", "to"}, .values = with(pairs)};
   return {
       .name = "migrate",
       .summary = "page migration rate between nodes, and the slowdown of a concurrent reader",
@@ -379,19 +328,43 @@ Benchmark make() {
                     "numatlas migrate --pages base,thp"},
                    {"From node 0 to node 2 by one thread and by four, without a reader",
                     "numatlas migrate --from 0 --to 2 --threads 1,4 --beside none"}},
-      .refused_options = {"--serial", "--memory"},
       .usual_threads = "one",
       .usual_pages = "base",
       .time = {"10s", true},
       .expected_warnings = {"pages-moved", "placement", "page-size"},
+      .runs_together = true,
+      .varies = {.size = "memory of each thread",
+                 .usual_size = "64 MiB, or past the caches if that is more\n"
+                               "That is four times the last-level caches, at least one page",
+                 .one_size = true},
+      .sweeps = {{.point = moving_point,
+                  .name = "{run} {pages} {from} -> {to}[ {threads}]",
+                  .axes = {pair_axis, {.labels = {"run"}, .values = with(moves)}},
+                  .threads = {.label = true,
+                              .unnamed = ThreadsAxis::Unnamed::one,
+                              .usual =
+                                  [](const PlanInput& input) {
+                                    return std::vector{input.options.placement.threads.value_or(1)};
+                                  }},
+                  .size = {.usual = usual_size_of}},
+                 {.point = reading_point,
+                  .name = "{run} {pages} {from} -> {to} {reader}",
+                  .axes = {pair_axis,
+                           {.labels = {"reader"}, .values = with(readers)},
+                           {.labels = {"run"},
+                            .values = words({"rest before", "rest after", "beside"})}},
+                  .threads = {.compared = false},
+                  .size = {.usual = usual_size_of}}},
+      .refused = {{"--memory", "migrate places the memory itself, node by node",
+                   "name nodes with --from and --to"}},
+      .tables = tables(),
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = workers,
-      .plan = with(plan),
+      .check = with(check),
       .flow_figures = flow_figures,
       .totals = totals,
       .conclude = conclude,
-      .views = views,
       .facts = facts,
       .survey = survey,
   };

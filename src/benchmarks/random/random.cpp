@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,18 +15,13 @@
 #include <CLI/CLI.hpp>
 
 #include "base/product.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "base/whole.h"
-#include "benchmarks/extremes.h"
 #include "benchmarks/random/pattern.h"
-#include "record/cache_level.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
-#include "run/room.h"
-#include "run/sizes_option.h"
 
 namespace numatlas::benchmark_random {
 namespace {
@@ -39,7 +33,6 @@ const Choices<Access> operations{{"read", Access::read},     {"write", Access::w
 struct Options {
   std::vector<Access> chosen{Access::read, Access::write, Access::update, Access::atomic};
   std::string access_text = "8", pattern_text, delta_text;
-  SizesOption sizes{past_caches_words};
   const CLI::Option *operation = nullptr, *access = nullptr;  ///< the app's
   std::vector<KernelSpec> kernels = {};
   std::vector<NamedPattern> patterns = {};
@@ -53,7 +46,6 @@ void add_options(Options& own, CLI::App& app) {
       "gather and scatter, the default with --pattern, read and write what its indices name");
   own.access =
       add_value(app, "--access", own.access_text, "BYTES,...", "bytes of an access, 8 to 256");
-  own.sizes.add_to(app, "memory of each worker");
   add_value(app, "--pattern", own.pattern_text, "PATTERN",
             fmt::format("gather or scatter: {}", pattern_forms));
   rare(add_value(app, "--delta", own.delta_text, "WORDS",
@@ -94,8 +86,7 @@ Expected<void> parse_kernels_of_patterns(Options& own) {
 }
 
 Expected<void> parse(Options& own, Benchmark& benchmark) {
-  TRY(own.sizes.parse());
-  benchmark.is_of_memory = own.sizes.given().empty();
+  benchmark.is_of_memory = benchmark.given->sizes.empty();
   const bool patterned = !own.pattern_text.empty();
   if (patterned && own.operation->count() == 0) own.chosen = {Access::gather, Access::scatter};
   for (const Access access : own.chosen) {
@@ -121,34 +112,29 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   return {};
 }
 
-/// Whether the workers of a rank work on the same memory.
-bool shares_memory(const PlanInput& input, const KernelSpec& kernel) {
-  const auto* const random = kernel.find<RandomParameters>();
-  return random != nullptr && random->access == Access::atomic && !input.options.serial;
-}
-
-/// Gives the flows of each rank the memory of all of them, which the first of them places.
+/// Atomic updates: gives the flows of each rank the memory of all of them, which the first of them
+/// places.
 void share_memory(const PlanInput& input, std::vector<Flow>& flows) {
   std::map<int, std::vector<std::size_t>> of_rank;
-  for (std::size_t i = 0; i < flows.size(); ++i)
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    const auto* const random = flows[i].kernel.find<RandomParameters>();
+    if (random == nullptr || random->access != Access::atomic || input.options.serial) return;
     of_rank[worker_of(input, flows[i].worker).rank].push_back(i);
+  }
   for (const auto& [rank, mine] : of_rank) {
-    Flow& owner = flows[mine.front()];
-    Bytes together;
-    for (const std::size_t i : mine) together.value += flows[i].region.bytes.value;
-    owner.region.bytes = together;
+    Region together = flows[mine.front()].region;
+    together.bytes = {};
+    for (const std::size_t i : mine) together.bytes.value += flows[i].region.bytes.value;
     for (const std::size_t i : mine) {
-      Flow& flow = flows[i];
-      flow.kernel.as<RandomParameters>().workers = mine.size();
-      flow.region = owner.region;
-      if (i != mine.front()) flow.shares = static_cast<int>(mine.front());
+      flows[i].kernel.as<RandomParameters>().workers = mine.size();
+      flows[i].region = together;
+      if (i != mine.front()) flows[i].shares = static_cast<int>(mine.front());
     }
   }
 }
 
 /// One access or start of a pattern, as the report names it.
-std::vector<std::pair<std::string, std::string>> labels_of(const Options& own,
-                                                           const KernelSpec& kernel) {
+Labels labels_of(const Options& own, const KernelSpec& kernel) {
   if (const auto* const pattern = kernel.find<PatternParameters>()) {
     const auto named = std::ranges::find_if(own.patterns, [&](const NamedPattern& one) {
       return one.work.indices == pattern->indices && one.work.delta == pattern->delta;
@@ -158,57 +144,29 @@ std::vector<std::pair<std::string, std::string>> labels_of(const Options& own,
   return {{"access", std::to_string(kernel.as<RandomParameters>().bytes)}};
 }
 
-PlannedScenario point(const Options& own, const PlanInput& input, const KernelSpec& kernel,
-                      Bytes size, PageKind pages, int threads) {
-  std::vector<Flow> flows;
-  for (const int worker : workers_within(input.layout, threads)) {
-    Flow flow = stream_flow(input, {name_of(kernel), kernel}, worker, size, pages);
+Expected<std::vector<AxisValue>> kernels(const Options& own, const PlanInput&) {
+  std::vector<AxisValue> kernels;
+  for (const KernelSpec& kernel : own.kernels) kernels.push_back({{name_of(kernel)}, kernel});
+  return kernels;
+}
+
+Expected<Point> point(const Options& own, const PlanInput& input, const AxisSetting& now) {
+  const auto& kernel = now.of<KernelSpec>();
+  Point point{.labels = labels_of(own, kernel)};
+  for (const int worker : workers_within(input.layout, now.threads)) {
+    Flow& flow = point.flows.emplace_back(
+        stream_flow(input, {name_of(kernel), kernel}, worker, now.size, now.pages));
     // Other places than those of any other worker.
     flow.kernel.seed += static_cast<std::uint64_t>(worker);
-    flows.push_back(std::move(flow));
   }
-  if (own.sizes.given().empty()) size = fit_to_room(input, size, flows);
-  if (shares_memory(input, kernel)) share_memory(input, flows);
-  std::string name = fmt::format("{} {} {}", name_of(kernel), compact_text(size), name_of(pages));
-  const auto labels = labels_of(own, kernel);
-  for (const auto& [label, text] : labels) name += fmt::format(" {} {}", label, text);
-  if (!input.options.thread_counts.empty()) name += " " + count_text(threads, "thread");
-  PlannedScenario planned = new_point(input, std::move(name), size, pages);
-  planned.head.labels = labels;
-  planned.scenario.flows = std::move(flows);
-  return planned;
+  return point;
 }
 
 /// What no cache holds and, of few workers, no TLB.
-Bytes usual_size_of(const PlanInput& input, int threads) {
-  const std::vector<int> workers = workers_within(input.layout, threads);
+Bytes usual_size_of(const PlanInput& input, const AxisSetting& now) {
+  const std::vector<int> workers = workers_within(input.layout, now.threads);
   const std::uint64_t each = least_chase.value / std::max<std::size_t>(1, workers.size());
   return size_past_caches(input, workers, std::max(least_past_caches, Bytes{each}));
-}
-
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  std::vector<int> counts = input.options.thread_counts;
-  if (counts.empty()) counts = {std::numeric_limits<int>::max()};
-  std::vector<Bytes> sizes = own.sizes.given();
-  if (sizes.empty()) sizes.emplace_back();
-  for (const Bytes size : own.sizes.given()) {
-    for (const KernelSpec& kernel : own.kernels) {
-      TRY(check_size(kernel, size));
-    }
-  }
-  Plan plan;
-  for_each_of(
-      [&](PageKind pages, Bytes size, const KernelSpec& kernel, int threads) {
-        const Bytes its = own.sizes.given().empty() ? usual_size_of(input, threads) : size;
-        add_point(plan, point(own, input, kernel, its, pages, threads), input.options.serial);
-      },
-      input.pages, sizes, own.kernels, counts);
-  for (const PlannedScenario& planned : plan) {
-    for (const Flow& flow : planned.scenario.flows) {
-      TRY(check_size(flow.kernel, flow.region.bytes));
-    }
-  }
-  return plan;
 }
 
 /// The kernel of a case; absent of another's.
@@ -253,7 +211,7 @@ std::vector<Figure> totals(const Options& own, const ScenarioResult& visit, cons
   return figures;
 }
 
-/// What all tables of a case have.
+/// What both tables have.
 std::vector<ViewColumn> columns(std::vector<ViewColumn> labels, std::vector<ViewColumn> figures) {
   std::vector<ViewColumn> all{label_column("operation", "kernel")};
   std::ranges::move(labels, std::back_inserter(all));
@@ -265,95 +223,33 @@ std::vector<ViewColumn> columns(std::vector<ViewColumn> labels, std::vector<View
   return all;
 }
 
-std::vector<View> views(const RunReport& report) {
-  std::vector<View> views;
-  for (const CaseGroup& group : groups_of(report, {"pages", "pattern"})) {
-    View view;
-    view.where = group.labels;
-    const ScenarioResult& any = *group.cases.front();
-    const std::string pattern = label_of(any, "pattern");
-    if (!pattern.empty()) {
-      view.title = fmt::format("Gather and scatter by {}, delta {}, in GB/s ({} pages)", pattern,
-                               label_of(any, "delta"), any.pages);
-      view.notes = {
-          fmt::format("sum: the words moved by all workers in their common time; {}: half of its "
-                      "95 % interval; used: share of each line that the pattern moves",
-                      plus_minus()),
-          "delta: each start is so many words after the one before"};
-      view.cells =
-          columns({}, {figure_column("sum", "bandwidth_sum", in_gb_per_s),
-                       figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
-                       figure_column("worker median", "bandwidth", in_gb_per_s)});
-    } else {
-      view.title = fmt::format("Random accesses: millions per second ({} pages)", any.pages);
-      view.notes = {
-          fmt::format("sum: all workers in their common time (of updates 1,000 are a GUP/s); {}: "
-                      "half of its 95 % interval; GB/s: whole lines, read and written; used: share "
-                      "of a line "
-                      "that an access uses",
-                      plus_minus()),
-          "checked after each visit: reads by their sum, writes by their content, updates by "
-          "undoing "
-          "them; an error ends the run"};
-      view.cells =
-          columns({label_column("bytes", "access")},
-                  {figure_column("sum", "accesses_sum", in_millions, Part::value, 2),
-                   figure_column(plus_minus(), "accesses_sum", in_millions, Part::half_width),
-                   figure_column("worker median", "accesses", in_millions, Part::value, 2),
-                   figure_column("GB/s", "bandwidth_sum", in_gb_per_s)});
-    }
-    views.push_back(std::move(view));
-  }
-  return views;
-}
-
-/// Words moved a second by the indices of a pattern.
-Fact fact_of_pattern(const ScenarioResult& most) {
-  const std::string workers = count_text(most.flows.size(), "worker");
-  const std::string words =
-      most.kernel.substr(most.kernel.find('-') + 1) + " by " + label_of(most, "pattern");
-  return {"indexed_accesses",
-          {{"kernel", most.kernel},
-           {"pattern", label_of(most, "pattern")},
-           {"delta", label_of(most, "delta")},
-           {"workers", std::to_string(most.flows.size())}},
-          fmt::format("{}, {}, {} pages", words, workers, most.pages),
-          "B/s",
-          *host_estimate_of(most, "bandwidth_sum"),
-          "Gather and scatter",
-          fmt::format("{} {{}} ({})", words, workers)};
-}
-
-/// Accesses a second at random places.
-Fact fact_of_random(const ScenarioResult& most) {
-  const std::string workers = count_text(most.flows.size(), "worker");
-  const std::string bytes = fmt::format("of {} bytes", label_of(most, "access"));
-  const std::string operation = most.kernel.substr(most.kernel.find('-') + 1);
-  return {"random_accesses",
-          {{"kernel", most.kernel},
-           {"access", label_of(most, "access")},
-           {"workers", std::to_string(most.flows.size())}},
-          fmt::format("{} {}, {}, {} pages", most.kernel, bytes, workers, most.pages),
-          "1/s",
-          *host_estimate_of(most, "accesses_sum"),
-          "Random access",
-          fmt::format("{} {} {{}} ({})", operation == "atomic" ? "atomic updates" : operation + "s",
-                      bytes, workers)};
-}
-
-/// Of each operation the most that memory has given.
-std::vector<Fact> facts(const RunReport& report) {
-  std::vector<Fact> facts;
-  for (const CaseGroup& group : groups_of(report, {"kernel", "access", "pattern", "delta"})) {
-    const bool indexed = !label_of(*group.cases.front(), "pattern").empty();
-    const auto rate = [indexed](const ScenarioResult* one) {
-      const char* const figure = indexed ? "bandwidth_sum" : "accesses_sum";
-      return cache_text(*one).empty() ? value_of(host_estimate_of(*one, figure)) : std::nullopt;
-    };
-    if (const auto* const most = highest_of(group.cases, rate))
-      facts.push_back(indexed ? fact_of_pattern(**most) : fact_of_random(**most));
-  }
-  return facts;
+std::vector<Table> tables() {
+  const std::string sum =
+      fmt::format("in their common time; {}: half of its 95 % interval", plus_minus());
+  return {
+      {.title = "Gather and scatter by {pattern}, delta {delta}, in GB/s ({pages} pages)",
+       .apart = {"pages", "pattern"},
+       .only = "pattern",
+       .cells =
+           columns({}, {figure_column("sum", "bandwidth_sum", in_gb_per_s),
+                        figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
+                        figure_column("worker median", "bandwidth", in_gb_per_s)}),
+       .notes = {"sum: the words moved by all workers " + sum +
+                     "; used: share of each line that the pattern moves",
+                 "delta: each start is so many words after the one before"}},
+      {.title = "Random accesses: millions per second ({pages} pages)",
+       .apart = {"pages", "pattern"},
+       .only = "access",
+       .cells = columns({label_column("bytes", "access")},
+                        {figure_column("sum", "accesses_sum", in_millions, Part::value, 2),
+                         figure_column(plus_minus(), "accesses_sum", in_millions, Part::half_width),
+                         figure_column("worker median", "accesses", in_millions, Part::value, 2),
+                         figure_column("GB/s", "bandwidth_sum", in_gb_per_s)}),
+       .notes = {"sum: all workers " + sum +
+                     " (of updates 1,000 are a GUP/s); GB/s: whole lines, read and written; used: "
+                     "share of a line that an access uses",
+                 "checked after each visit: reads by their sum, writes by their content, updates "
+                 "by undoing them; an error ends the run"}}};
 }
 
 SurveyPart survey(const Machine&) {
@@ -386,13 +282,34 @@ Benchmark make() {
                     "numatlas random --operation gather --pattern uniform:8:4"}},
       .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
       .is_of_memory = true,
+      .varies = {.size = "memory of each worker"},
+      .sweeps = {{.point = with(point),
+                  .name = "{kernel} {size} {pages}[ access {access}][ pattern {pattern} delta "
+                          "{delta}][ {threads}]",
+                  .axes = {{.labels = {"kernel"}, .values = with(kernels)}},
+                  .size = {SizeRule::Form::by_worker, usual_size_of},
+                  .sized = share_memory}},
+      .tables = tables(),
+      .fact_rules = {{.figure = "bandwidth_sum",
+                      .heading = "Gather and scatter",
+                      .key = "indexed_accesses",
+                      .where = {"kernel", "pattern", "delta", "workers"},
+                      .words = "{kernel} by {pattern}, workers: {workers}, {pages} pages",
+                      .line = "{kernel} by {pattern} {} (workers: {workers})",
+                      .only = "pattern",
+                      .best_of = {"kernel", "pattern", "delta"}},
+                     {.figure = "accesses_sum",
+                      .heading = "Random access",
+                      .key = "random_accesses",
+                      .where = {"kernel", "access", "workers"},
+                      .words = "{kernel} of {access} bytes, workers: {workers}, {pages} pages",
+                      .line = "{kernel} of {access} bytes {} (workers: {workers})",
+                      .only = "access",
+                      .best_of = {"kernel", "access"}}},
       .add_options = with(add_options),
       .parse_options = with(parse),
-      .plan = with(plan),
       .flow_figures = with(flow_figures),
       .totals = with(totals),
-      .views = views,
-      .facts = facts,
       .survey = survey,
   };
 }

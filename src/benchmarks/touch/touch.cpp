@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/product.h"
 #include "base/units.h"
 #include "benchmarks/survey_words.h"
 #include "kernels/kernel.h"
@@ -21,31 +21,9 @@
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
-#include "run/sizes_option.h"
 
 namespace numatlas::benchmark_touch {
 namespace {
-
-struct Options {
-  SizesOption sizes{chase_past_caches_words};
-  std::vector<std::string> patterns{"own", "other", "crossed"}, kernels{"scatter"};
-};
-
-void add_options(Options& own, CLI::App& app) {
-  add_choices(app, "--pattern", own.patterns, named({"own", "other", "crossed"}),
-              "which worker first touches a worker's memory: itself (own), worker 0 (other), or "
-              "the next one (crossed)\nCosts are relative to own");
-  add_choices(
-      app, "--kernel", own.kernels,
-      named({"scatter", "update", "chase", "read", "write", "copy", "triad"}),
-      "access pattern: scatter updates a word per line, far from the last; update every word\n"
-      "scatter advances about 57 lines each time, wrapping around, so that prefetchers hide little "
-      "of it and updates do not wait for each other; update goes line by line; the others are "
-      "those of `numatlas latency` and `numatlas bandwidth`");
-  own.sizes.add_to(app, "memory of each worker");
-}
-
-Expected<void> parse(Options& own, Benchmark&) { return own.sizes.parse(); }
 
 constexpr double touch_line = 64;  // bytes; as the kernels count lines
 
@@ -72,28 +50,8 @@ bool is_told(const Estimate& ratio) {
   return ratio.low && ratio.high && (*ratio.low > 1 || *ratio.high < 1);
 }
 
-/// The same worker with memory that it touched first itself, in the same run (alone, or together)
-/// of the same kernel and size; null where that was not measured.
-const FlowResult* own_of(const RunReport& report, const ScenarioResult& point,
-                         const FlowResult& flow) {
-  for (const ScenarioResult& other : report.scenarios) {
-    if (label_of(other, "pattern") != "own" || label_of(other, "run") != label_of(point, "run") ||
-        other.kernel != point.kernel || other.size != point.size || other.pages != point.pages)
-      continue;
-    for (const FlowResult& its : other.flows)
-      if (its.worker == flow.worker && seconds_per_line(its)) return &its;
-  }
-  return nullptr;
-}
-
-/// How many times as long an access of `flow` at `point` takes as one of own_of.
-std::optional<Estimate> against_own(const RunReport& report, const ScenarioResult& point,
-                                    const FlowResult& flow) {
-  const auto mine = seconds_per_line(flow);
-  const FlowResult* const own = own_of(report, point, flow);
-  if (!mine || own == nullptr) return std::nullopt;
-  return ratio_of(*mine, *seconds_per_line(*own));
-}
+/// What memory that another worker touched first costs, against one's own.
+Against against_own() { return {"times_as_long_as_own", "access_time", "pattern", "own"}; }
 
 /// "access_time" and "pass_time" in s: for a line of 64 bytes, read, written, or both; and for as
 /// many as the size holds. Nothing where nothing was measured.
@@ -152,80 +110,36 @@ Expected<void> check(const PlanInput& input) {
   TRY(check_one_process(input, "touch"));
   TRY(check_one_number_of_threads(input.options, "touch"));
   TRY(distinct_cpus(input, "touch"));
-  return {};
+  return check_nodes_differ(input);
 }
 
-Flow touched_flow(const PlanInput& input, const ScenarioResult& point, int worker, PageKind pages) {
-  const auto workers = static_cast<int>(input.layout.workers.size());
-  const int toucher = toucher_of(label_of(point, "pattern"), worker, workers);
-  Flow flow = access_flow(input, point.kernel, worker, point.size, pages);
-  if (toucher != worker) flow.first_touch = toucher;
-  return flow;
-}
-
-/// Each worker alone, and all together.
-void add_pattern(Plan& plan, const PlanInput& input, const PlannedScenario& pattern,
-                 PageKind pages) {
+/// The workers that run: each alone, and all together.
+Expected<std::vector<AxisValue>> runs(const PlanInput& input) {
   const std::vector<int> all = all_workers(input.layout);
-  const auto add = [&](const std::string& run, const std::vector<int>& who) {
-    PlannedScenario planned = pattern;
-    planned.head.labels.emplace_back("run", run);
-    planned.head.name += " " + run;
-    if (who.size() == 1 && all.size() > 1) planned.head.name += fmt::format(" worker {}", who[0]);
-    for (int worker : who)
-      planned.scenario.flows.push_back(touched_flow(input, planned.head, worker, pages));
-    add_point(plan, std::move(planned));
-  };
-  for (int worker : all) add("alone", {worker});
-  if (all.size() > 1 && !input.options.serial) add("together", all);
+  std::vector<AxisValue> runs;
+  for (int worker : all) {
+    const std::string who = all.size() > 1 ? fmt::format("worker {}", worker) : "";
+    runs.push_back({{"alone"}, std::vector{worker}, true, {{"who", who}}});
+  }
+  if (all.size() > 1 && !input.options.serial) runs.push_back({{"together"}, all});
+  return runs;
 }
 
-Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes>& sizes) {
-  Plan plan;
-  const auto add = [&](PageKind pages, Bytes size, const std::string& kernel,
-                       const std::string& pattern) {
-    PlannedScenario planned = new_point(
-        input, fmt::format("{} {} {} {}", pattern, kernel, compact_text(size), name_of(pages)),
-        size, pages);
-    planned.head.kernel = kernel;
-    if (traits_of(kernel).chases()) {
-      planned.head.order = name_of(ChainSpec{}.order);
-      planned.head.stride = ChainSpec{}.stride;
-    }
-    planned.head.labels = {{"pattern", pattern}};
-    if (input.layout.workers.size() > 1 || pattern == "own")
-      return add_pattern(plan, input, planned, pages);
-    planned.skip =
+Expected<Point> point(const PlanInput& input, const AxisSetting& now) {
+  const auto workers = static_cast<int>(input.layout.workers.size());
+  const auto& pattern = now.of<std::string>(1);
+  Point point;
+  if (workers < 2 && pattern != "own")
+    point.skip =
         Error{ErrorKind::unavailable,
               "there is only one worker, so no other can touch its memory first (--cpus)", ""};
-    add_point(plan, std::move(planned));
-  };
-  for_each_of(add, input.pages, sizes, own.kernels, own.patterns);
-  return plan;
-}
-
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  TRY(check(input));
-  const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(own, input, sizes); };
-  const std::vector<Bytes> sizes = own.sizes.sizes(input, chase_size_past_caches(input), with);
-  for (const std::string& kernel : own.kernels) {
-    for (Bytes size : sizes) {
-      TRY(check_size(kernel_named(kernel), size));
-    }
+  for (const int worker : now.of<std::vector<int>>(2)) {
+    Flow& flow = point.flows.emplace_back(
+        access_flow(input, now.of<std::string>(), worker, now.size, now.pages));
+    const int toucher = toucher_of(pattern, worker, workers);
+    if (toucher != worker) flow.first_touch = toucher;
   }
-  TRY(check_nodes_differ(input));
-  return with(sizes);
-}
-
-/// What memory that another worker touched first costs, against one's own.
-void conclude(RunReport& report) {
-  for (ScenarioResult& point : report.scenarios) {
-    if (label_of(point, "pattern") == "own") continue;
-    for (FlowResult& flow : point.flows) {
-      if (const auto times = against_own(report, point, flow))
-        flow.figures.push_back({"times_as_long_as_own", "1", *times, std::nullopt});
-    }
-  }
+  return point;
 }
 
 std::string remarks(const RunReport& report, const RunOptions& options) {
@@ -275,35 +189,26 @@ std::string cpu_words(const RunReport& report, int index) {
                      worker.cpu_node.value < 0 ? "-" : std::to_string(worker.cpu_node.value));
 }
 
-/// One table for each kernel, size and page kind, with one row per worker and point.
-std::vector<View> views(const RunReport& report) {
-  std::vector<View> views;
-  for (const CaseGroup& group : groups_of(report, {"kernel", "size", "pages"})) {
-    const ScenarioResult& any = *group.cases.front();
-    View view;
-    view.level = ViewLevel::flows;
-    view.where = group.labels;
-    view.title = fmt::format(
-        "Memory used by a worker and first touched by the same or another ({}, {}, pages {})",
-        any.kernel, to_text(any.size), any.pages);
-    view.notes = {"access: one line of 64 bytes, read, written or both; a pass: all lines",
-                  "run: alone, the others sleep; together, all at the same time",
-                  "times own: how many times as long as to memory that the worker touched itself"};
-    view.cells = {label_column("pattern", "pattern"),
-                  label_column("run", "run"),
-                  label_column("worker", "worker"),
-                  label_column("CPU", "cpu"),
-                  label_column("node", "cpu_node"),
-                  label_column("touched by", "first_touch"),
-                  label_column("pages on", "memory_node"),
-                  figure_column("ms/pass", "pass_time", 1e3, Part::value, 3),
-                  figure_column("ns/access", "access_time", in_ns),
-                  figure_column("GB/s", "bandwidth", in_gb_per_s),
-                  figure_column(plus_minus(), "access_time", in_ns, Part::half_width),
-                  figure_column("times own", "times_as_long_as_own", 1, Part::with_interval, 2)};
-    views.push_back(std::move(view));
-  }
-  return views;
+/// One row per worker and case.
+Table table() {
+  return {
+      .title =
+          "Memory used by a worker and first touched by the same or another ({kernel}, "
+          "{size}, pages {pages})",
+      .level = ViewLevel::flows,
+      .apart = {"kernel", "size", "pages"},
+      .cells = {label_column("pattern", "pattern"), label_column("run", "run"),
+                label_column("worker", "worker"), label_column("CPU", "cpu"),
+                label_column("node", "cpu_node"), label_column("touched by", "first_touch"),
+                label_column("pages on", "memory_node"),
+                figure_column("ms/pass", "pass_time", 1e3, Part::value, 3),
+                figure_column("ns/access", "access_time", in_ns),
+                figure_column("GB/s", "bandwidth", in_gb_per_s),
+                figure_column(plus_minus(), "access_time", in_ns, Part::half_width),
+                figure_column("times own", "times_as_long_as_own", 1, Part::with_interval, 2)},
+      .notes = {"access: one line of 64 bytes, read, written or both; a pass: all lines",
+                "run: alone, the others sleep; together, all at the same time",
+                "times own: how many times as long as to memory that the worker touched itself"}};
 }
 
 /// The worst of those that ran alone, and what an access to its own memory takes.
@@ -312,10 +217,13 @@ std::vector<Fact> facts(const RunReport& report) {
   for (const ScenarioResult& point : report.scenarios) {
     if (label_of(point, "pattern") == "own" || label_of(point, "run") != "alone") continue;
     for (const FlowResult& flow : point.flows) {
-      const auto times = against_own(report, point, flow);
-      if (!times || !flow.first_touch) continue;
-      if (!worst.empty() && times->value <= worst.front().estimate.value) continue;
-      const Figure* const own = find_figure(own_of(report, point, flow)->figures, "access_time");
+      const Figure* const cost = find_figure(flow, "times_as_long_as_own");
+      if (cost == nullptr || !cost->estimate || !flow.first_touch) continue;
+      const Estimate& times = *cost->estimate;
+      if (!worst.empty() && times.value <= worst.front().estimate.value) continue;
+      const FlowResult* const own_flow = find_against(against_own(), report, point, flow);
+      const Figure* const own =
+          own_flow == nullptr ? nullptr : find_figure(*own_flow, "access_time");
       const std::string user = cpu_words(report, flow.worker);
       const std::string toucher = cpu_words(report, *flow.first_touch);
       const std::string cache = cache_text(point).empty() ? "" : " in " + cache_text(point);
@@ -326,11 +234,11 @@ std::vector<Fact> facts(const RunReport& report) {
                        "it touched itself",
                        user, toucher),
            "1",
-           *times,
+           times,
            "First touch",
            fmt::format("memory touched by another at worst {{}} as slow ({}used by "
                        "{}, touched by {})",
-                       is_told(*times) ? "" : "no significant difference; ", user, toucher)}};
+                       is_told(times) ? "" : "no significant difference; ", user, toucher)}};
       if (own == nullptr || !own->estimate) continue;
       worst.push_back({"first_touch_own",
                        {{"used_by", user}},
@@ -347,7 +255,9 @@ std::vector<Fact> facts(const RunReport& report) {
 }  // namespace
 
 Benchmark make() {
-  const Bound<Options> with;
+  const auto words = [](std::vector<std::string> all) {
+    return std::make_shared<std::vector<std::string>>(std::move(all));
+  };
   return {
       .name = "touch",
       .summary = "cost of memory first touched by another CPU",
@@ -363,13 +273,34 @@ Benchmark make() {
                     "numatlas touch --cpus 0,32 --kernel scatter,read"}},
       .usual_cpus = "one per node",
       .is_of_memory = true,
-      .add_options = with(add_options),
-      .parse_options = with(parse),
+      .varies = {.size = "memory of each worker", .usual_size = chase_past_caches_words},
+      .sweeps = {{.point = point,
+                  .name = "{pattern} {kernel} {size} {pages} {run}[ {who}]",
+                  .axes = {choice_axis(
+                               "kernel", "--kernel",
+                               named({"scatter", "update", "chase", "read", "write", "copy",
+                                      "triad"}),
+                               words({"scatter"}),
+                               "access pattern: scatter updates a word per line, far from the "
+                               "last; update every word\n"
+                               "scatter advances about 57 lines each time, wrapping around, so "
+                               "that prefetchers hide little of it and updates do not wait for "
+                               "each other; update goes line by line; the others are those of "
+                               "`numatlas latency` and `numatlas bandwidth`"),
+                           choice_axis("pattern", "--pattern", named({"own", "other", "crossed"}),
+                                       words({"own", "other", "crossed"}),
+                                       "which worker first touches a worker's memory: itself "
+                                       "(own), worker 0 (other), or the next one (crossed)\nCosts "
+                                       "are relative to own"),
+                           {.labels = {"run"}, .values = runs}},
+                  .size = {SizeRule::Form::in_plan,
+                           [](auto& input, auto&) { return chase_size_past_caches(input); }},
+                  .may_be_serial = false}},
+      .against = {against_own()},
+      .tables = {table()},
       .workers = workers,
-      .plan = with(plan),
+      .check = check,
       .flow_figures = flow_figures,
-      .conclude = conclude,
-      .views = views,
       .facts = facts,
       .remarks = remarks,
       .survey = survey,
