@@ -24,7 +24,16 @@ std::string label_in_text(const RunReport& report, const ScenarioResult& one,
   if (name == "size") return to_text(one.size);
   const auto own = std::ranges::find(one.labels, name, &std::pair<std::string, std::string>::first);
   if (own != one.labels.end()) return own->second;
-  return has_label(report, name) ? label_text(report, one, name) : "";
+  const std::string text = has_label(report, name) ? label_text(report, one, name) : "";
+  return text == "-" ? "" : text;
+}
+
+/// "256 MiB", or "64 MiB to 256 MiB" where nodes have room for less.
+std::string sizes_text(const CaseGroup& group) {
+  const auto [least, most] =
+      std::ranges::minmax(group.cases, {}, [](const ScenarioResult* one) { return one->size; });
+  const std::string text = to_text(least->size);
+  return least->size == most->size ? text : text + " to " + to_text(most->size);
 }
 
 std::string text_of(const std::string& words, const RunReport& report, const ScenarioResult& one) {
@@ -65,7 +74,11 @@ View view_of(const Table& table, const RunReport& report, const CaseGroup& group
   view.rows = table.rows;
   view.columns = table.columns;
   const auto text = [&](const std::string& words) {
-    return group.cases.empty() ? words : text_of(words, report, *group.cases.front());
+    if (group.cases.empty()) return words;
+    return filled(words, [&](const std::string& name) {
+      return name == "sizes" ? sizes_text(group)
+                             : label_in_text(report, *group.cases.front(), name);
+    });
   };
   view.title = text(table.title);
   for (const std::string& note : table.notes) view.notes.push_back(text(note));
@@ -74,6 +87,7 @@ View view_of(const Table& table, const RunReport& report, const CaseGroup& group
   const bool in_turn = report.serial && several && !table.cells_in_turn.empty();
   view.cells = in_turn ? table.cells_in_turn : table.cells;
   if (in_turn) view.notes.push_back("workers ran one after the other: the median of them");
+  for (std::string& note : table.machine_notes(report)) view.notes.push_back(std::move(note));
   for (const Legend& legend : table.legends) add_legend(view, legend, report, group);
   return view;
 }
@@ -81,6 +95,7 @@ View view_of(const Table& table, const RunReport& report, const CaseGroup& group
 /// Whether a case has the label of an `only`, and its value.
 bool has(const std::string& only, const RunReport& report, const ScenarioResult& one) {
   if (only.empty()) return true;
+  if (only.front() == '!') return !has(only.substr(1), report, one);
   const std::size_t end = std::min(only.find('='), only.size());
   const std::string value = label_in_text(report, one, only.substr(0, end));
   return end == only.size() ? !value.empty() : value == only.substr(end + 1);

@@ -1,6 +1,7 @@
 // What a report shows, as rules over the labels of its cases: figures that follow from others,
 // tables and matrices, facts. In texts "{label}" is that of the first case that a text is about,
-// {isa} the instruction set, {size} as people read it, and "{label|place}" the words for a memory;
+// {isa} the instruction set, {size} as people read it, {sizes} those of a table ("64 MiB to 256
+// MiB"), and "{label|place}" the words for a memory;
 // what stands in [] is left out where the cases have no such label.
 #pragma once
 
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hook.h"
 #include "record/fact.h"
 #include "record/report.h"
 #include "record/view.h"
@@ -45,14 +47,17 @@ struct Table {
   ViewLevel level = ViewLevel::cases;
   std::vector<std::string> apart = {};       ///< one for each group of cases alike in these
   std::vector<std::string> if_several = {};  ///< only where these labels have several values
-  std::string only = {};  ///< "label" or "label=value": only groups whose first case has that
-  bool instead = false;   ///< only where the one before it was not shown
+  std::string only =
+      {};  ///< "label", "label=value": only groups whose first case has that; "!label": has not
+  bool instead = false;                 ///< only where the one before it was not shown
   std::string rows = {}, columns = {};  ///< as a View has them
   std::vector<ViewColumn> cells = {};
   /// Of workers that ran in turn and have no sum; none: as `cells`.
   std::vector<ViewColumn> cells_in_turn = {};
   std::vector<Legend> legends = {};
   std::vector<std::string> notes = {};
+  /// Notes on the machines of the report.
+  Hook<std::vector<std::string>(const RunReport&)> machine_notes = {};
 };
 
 /// A fact for each case whose figure was measured, past caches.

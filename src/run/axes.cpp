@@ -39,7 +39,9 @@ struct Given {
 
 void add_options(Given& given, const Benchmark& benchmark, CLI::App& app) {
   for (const Sweep& sweep : benchmark.sweeps) {
-    for (const Axis& axis : sweep.axes) axis.add_option(app);
+    for (const Axis& axis : sweep.axes) {
+      if (!axis.declared) axis.add_option(app);
+    }
   }
   const CommonAxes& varies = benchmark.varies;
   if (*varies.size != '\0') {
@@ -47,7 +49,7 @@ void add_options(Given& given, const Benchmark& benchmark, CLI::App& app) {
     given.sizes->add_to(app, varies.size, varies.one_size);
   }
   if (!varies.kernels.empty()) {
-    given.kernels.emplace(varies.kernels, "");
+    given.kernels.emplace(varies.kernels, varies.mixes);
     given.kernels->add_to(app);
   } else if (varies.stores) {
     add_stores_option(app, given.stores);
@@ -233,7 +235,8 @@ class Planner {
         [&](Bytes size, const Choice& choice, const OwnValues& own, int threads) {
           if (state) state = add_point_of({pages, size, choice, threads, own.values}, own);
         },
-        sizes, given_.choices, product_of(sweep_.axes, values), counts());
+        sizes, sweep_.of_kernels ? given_.choices : std::vector{Choice{}},
+        product_of(sweep_.axes, values), counts());
     return state;
   }
 
@@ -369,7 +372,8 @@ Expected<Plan> plan_of(const Benchmark& benchmark, const GivenAxes& given, const
 
 Axis node_axis(const std::string& label, const std::string& option, const std::string& usual,
                const std::string& what, const std::string& text) {
-  const auto nodes = std::make_shared<std::string>(usual);
+  const std::string first = usual.empty() ? "all" : usual;
+  const auto nodes = std::make_shared<std::string>(first);
   const auto values = [=](const PlanInput& input) -> Expected<std::vector<AxisValue>> {
     if (*nodes != usual && input.options.placement.memory)
       return fail(ErrorKind::usage, fmt::format("{} and --memory both place the {}", option, what),
@@ -379,9 +383,10 @@ Axis node_axis(const std::string& label, const std::string& option, const std::s
       places.push_back({{place.label}, place, false, {{"at", place.node ? place.label : ""}}});
     return places;
   };
+  const std::string type = usual.empty() ? "all|NODES" : usual + "|all|NODES";
   return {{label},
           values,
-          [=](CLI::App& app) { add_value(app, option, *nodes, usual + "|all|NODES", text); },
+          [=](CLI::App& app) { add_value(app, option, *nodes, type, text); },
           [=] { return check_nodes(option, *nodes, usual); }};
 }
 

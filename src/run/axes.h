@@ -64,6 +64,13 @@ struct Axis {
   Hook<Expected<std::vector<AxisValue>>(const PlanInput&)> values;
   Hook<void(CLI::App&)> add_option = {};
   Hook<Expected<void>()> parse = {};
+  bool declared = false;  ///< its option is that of an earlier sweep's axis
+
+  Axis again() const {
+    Axis same = *this;
+    same.declared = true;
+    return same;
+  }
 };
 
 /// An axis of the words of an option, which takes one or several of `all`. What `chosen` holds is
@@ -79,10 +86,10 @@ Axis choice_axis(const std::string& label, const std::string& option, const Choi
   return {{label}, values, [=](CLI::App& app) { add_choices(app, option, *chosen, all, text); }};
 }
 
-/// An axis of the nodes that `option` takes: "all", a list, or `usual`, one place without a node.
-/// Its values are of NodeChoice (run/flows.h); names have its number as {at}. What keeps one from
-/// being measured is a skip. Error (usage): a node is named, and --memory given as well; both place
-/// `what`.
+/// An axis of the nodes that `option` takes: "all", a list, or `usual`, one place without a node;
+/// "": there is no such place, and all where it is not given. Its values are of NodeChoice
+/// (run/flows.h); names have its number as {at}. What keeps one from being measured is a skip.
+/// Error (usage): a node is named, and --memory given as well; both place `what`.
 Axis node_axis(const std::string& label, const std::string& option, const std::string& usual,
                const std::string& what, const std::string& text);
 
@@ -94,6 +101,7 @@ struct CommonAxes {
   const char* usual_size = "";
   bool one_size = false;                  ///< --size takes no list
   std::vector<std::string> kernels = {};  ///< of --kernels where it is not given; none: no option
+  const char* mixes = "";                 ///< of --mix where it is not given
   bool stores = false;                    ///< --stores without --kernels
 };
 
@@ -145,6 +153,7 @@ struct Sweep {
   std::vector<Axis> axes = {};
   ThreadsAxis threads = {};
   SizeRule size = {};
+  bool of_kernels = true;     ///< for each of --kernels and --mix
   bool may_be_serial = true;  ///< with --serial each flow of a point runs by itself
   /// What the flows of a point have together, once each has its size.
   Hook<void(const PlanInput&, std::vector<Flow>&)> sized = {};

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/product.h"
+#include "base/add_once.h"
 #include "base/units.h"
 #include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"
@@ -31,52 +31,42 @@ namespace numatlas::benchmark_matrix {
 namespace {
 
 struct Options {
-  NodePairOptions pairs{{{"read", "write", "copy"}, "2:1"}};
-  std::string only, nodes = "all";
-  const CLI::Option* order_option = nullptr;  ///< the app's
+  std::string only;
+  ChainOrder order = ChainOrder::random;
+  const CLI::App* app = nullptr;
   on_gpus::OnOption on = {};
 };
 
 void add_options(Options& own, CLI::App& app) {
   own.on.add_to(app, false);
   add_choice(app, "--only", own.only, named({"latency", "bandwidth"}), "measure only this");
-  add_value(app, "--nodes", own.nodes, "all|NODES",
-            "nodes of the memory, such as 0,2; memories of GPUs only if named");
-  own.pairs.add_to(
-      app,
-      "memory of each worker, in MiB or with a unit (default: past all caches)\n"
-      "That is four times the last-level caches, twice the memory-side cache of the memory's node, "
-      "or 1 GiB where the system may not list all caches, shared among the node's workers, and at "
-      "least 16 MiB; at least 256 MiB for the latency; less where that is more than half of a "
-      "node's free memory",
-      "kernels to run");
-  own.order_option = app.get_option("--order");
+  rare(add_order_option(app, own.order));
+  own.app = &app;
 }
 
 /// Rows are GPUs then, and columns the memory of nodes and of GPUs.
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  TRY(own.on.refuse("matrices of CPUs",
-                    {{"--nodes", own.nodes != "all"}, {"--order", own.order_option->count() > 0}}));
-  memory_of_gpus::Options its{
-      .latency = own.only != "bandwidth",
-      .bandwidth = own.only != "latency",
-      .every_memory = true,
-      .kernels = TRY(on_gpus::kernels_of(own.pairs.choices, own.pairs.kernels.given()))};
-  if (const auto& size = own.pairs.size.given()) its.sizes = {*size};
-  memory_of_gpus::take_over(benchmark, own.on, its);
+  const GivenAxes& given = *benchmark.given;
+  TRY(own.on.refuse("matrices of CPUs", {{"--nodes", own.app->count("--nodes") > 0},
+                                         {"--order", own.app->count("--order") > 0}}));
+  memory_of_gpus::take_over(
+      benchmark, own.on,
+      {.latency = own.only != "bandwidth",
+       .bandwidth = own.only != "latency",
+       .every_memory = true,
+       .kernels = TRY(on_gpus::kernels_of(given.choices, given.kernel_option)),
+       .sizes = given.sizes});
   return {};
 }
 
 Expected<void> parse(Options& own, Benchmark& benchmark) {
   TRY(own.on.parse());
-  TRY(own.pairs.parse("matrix"));
-  TRY(check_nodes("--nodes", own.nodes, ""));
-  const std::string of_bandwidth = own.pairs.kernels.given();
+  const std::string& of_bandwidth = benchmark.given->kernel_option;
   if (own.only == "latency" && !of_bandwidth.empty()) {
     return fail_usage(of_bandwidth, "--only latency does not measure bandwidth",
                       "leave one of them out");
   }
-  if (own.only == "bandwidth" && own.order_option->count() > 0) {
+  if (own.only == "bandwidth" && own.app->count("--order") > 0) {
     return fail_usage("--order", "--only bandwidth does not measure latency",
                       "leave one of them out");
   }
@@ -84,131 +74,105 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   return {};
 }
 
-PlannedScenario cell_point(const PlanInput& input, const std::string& what, Bytes size,
-                           PageKind pages, NodeId cpus, NodeId memory) {
-  PlannedScenario planned = new_point(
-      input, fmt::format("{} node {} to {} {}", what, cpus.value, memory.value, name_of(pages)),
-      size, pages);
-  planned.head.labels = {{"cpu_node", std::to_string(cpus.value)},
-                         {"memory_node", std::to_string(memory.value)}};
-  planned.optional = true;
-  return planned;
+Expected<void> check(const PlanInput& input) {
+  return check_node_pairs(input, "matrix", "numatlas latency and bandwidth measure one placement");
 }
 
-/// Flows of those whose hosts have that memory; else why there are none.
-void keep_possible(const PlanInput& input, NodeId memory, PlannedScenario& planned) {
-  std::vector<Flow> possible;
-  std::string problem;
-  for (Flow& flow : planned.scenario.flows) {
-    flow.region.placement = bound_to(memory);
-    const std::string its = memory_node_problem(machine_of(input, flow.worker), memory);
-    if (its.empty())
-      possible.push_back(flow);
-    else
-      problem = its;
-  }
-  if (possible.empty())
-    planned.skip = Error{ErrorKind::unavailable, problem, ""};
-  else
-    planned.scenario.flows = std::move(possible);
-}
-
-PlannedScenario latency_point(const Options& own, const PlanInput& input, PageKind pages,
-                              NodeId cpus, NodeId memory) {
-  std::vector<Flow> flows;
-  std::set<int> hosts;  // one worker of each
-  Bytes size;
-  for (int worker : workers_on(input.layout, {cpus})) {
-    if (!hosts.insert(worker_of(input, worker).host).second) continue;
-    size = own.pairs.size.given().value_or(chase_size_beyond_caches(input, worker, memory));
-    flows.push_back(chase_flow(input, worker, size, pages, {own.pairs.order, {}}));
-  }
-  PlannedScenario planned = cell_point(input, "latency", size, pages, cpus, memory);
-  planned.scenario.flows = std::move(flows);
-  keep_possible(input, memory, planned);
-  return planned;
-}
-
-PlannedScenario bandwidth_point(const Options& own, const PlanInput& input, const Choice& choice,
-                                PageKind pages, NodeId cpus, NodeId memory) {
-  const std::vector<int> workers = workers_on(input.layout, {cpus});
-  const Bytes size = own.pairs.size.given().value_or(size_beyond_caches(input, workers, memory));
-  PlannedScenario planned = cell_point(input, choice.short_name(), size, pages, cpus, memory);
-  for (int worker : workers)
-    planned.scenario.flows.push_back(stream_flow(input, choice, worker, size, pages));
-  keep_possible(input, memory, planned);
-  return planned;
-}
-
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  TRY(check_node_pairs(input, "matrix", "numatlas latency and bandwidth measure one placement"));
-  Plan plan;
-  const auto with_memory = TRY(chosen_nodes(input, "--nodes", own.nodes));
-  const NodeSet with_workers = worker_nodes(input);
-  for (PageKind pages : input.pages) {
-    const auto add_latency = [&](NodeId cpus, NodeId memory) {
-      add_point(plan, latency_point(own, input, pages, cpus, memory));
-    };
-    const auto add_bandwidth = [&](const Choice& choice, NodeId cpus, NodeId memory) {
-      add_point(plan, bandwidth_point(own, input, choice, pages, cpus, memory));
-    };
-    if (own.only != "bandwidth") for_each_of(add_latency, with_workers, with_memory);
-    if (own.only != "latency")
-      for_each_of(add_bandwidth, own.pairs.choices, with_workers, with_memory);
-  }
-  return plan;
-}
-
-/// "256MiB", or "64MiB to 256MiB" where nodes have room for less.
-std::string sizes_text(const CaseGroup& group) {
-  const auto smaller = [](const ScenarioResult* a, const ScenarioResult* b) {
-    return a->size < b->size;
+/// The nodes of the workers' CPUs; none where only the other `half` is to be measured.
+Hook<Expected<std::vector<AxisValue>>(const Options&, const PlanInput&)> cpu_nodes(
+    const char* half) {
+  return [half](const Options& own, const PlanInput& input) -> Expected<std::vector<AxisValue>> {
+    std::vector<AxisValue> nodes;
+    if (!own.only.empty() && own.only != half) return nodes;
+    for (const NodeId node : worker_nodes(input))
+      nodes.push_back({{std::to_string(node.value)}, node, false});
+    return nodes;
   };
-  const auto [least, most] = std::minmax_element(group.cases.begin(), group.cases.end(), smaller);
-  const std::string text = to_text((*least)->size);
-  return (*least)->size == (*most)->size ? text : text + " to " + to_text((*most)->size);
 }
 
-std::vector<View> views(const Options& own, const RunReport& report) {
+/// The sweep of latencies is of no kernel that was chosen.
+bool is_latency(const AxisSetting& now) { return now.kernel.name.empty(); }
+
+/// The workers that a point is of: for latencies one of each host.
+std::vector<int> workers_of(const PlanInput& input, NodeId cpus, bool one_each) {
+  std::vector<int> workers = workers_on(input.layout, {cpus});
+  std::set<int> hosts;
+  std::erase_if(workers, [&](int worker) {
+    return one_each && !hosts.insert(worker_of(input, worker).host).second;
+  });
+  return workers;
+}
+
+/// What is past the caches of these workers and of the memory's node, and has room there.
+Bytes usual_size_of(const PlanInput& input, const AxisSetting& now) {
+  const bool latency = is_latency(now);
+  const NodeId memory = *now.of<NodeChoice>(1).node;
+  const std::vector<int> workers = workers_of(input, now.of<NodeId>(), latency);
+  if (!latency) return size_beyond_caches(input, workers, memory);
+  return chase_size_beyond_caches(input, workers.back(), memory);
+}
+
+/// By the workers whose hosts have that memory.
+Expected<Point> point(const Options& own, const PlanInput& input, const AxisSetting& now) {
+  const bool latency = is_latency(now);
+  const NodeId memory = *now.of<NodeChoice>(1).node;
+  Point point;
+  std::string problem;
+  for (const int worker : workers_of(input, now.of<NodeId>(), latency)) {
+    const std::string its = memory_node_problem(machine_of(input, worker), memory);
+    if (!its.empty()) {
+      problem = its;
+      continue;
+    }
+    Flow& flow = point.flows.emplace_back(
+        latency ? chase_flow(input, worker, now.size, now.pages, {own.order, {}})
+                : stream_flow(input, now.kernel, worker, now.size, now.pages));
+    flow.region.placement = bound_to(memory);
+  }
+  if (point.flows.empty()) return fail(ErrorKind::unavailable, problem);
+  return point;
+}
+
+/// Nodes without CPUs, CPUs that nodes share, memory that is measured only where it is named.
+std::vector<std::string> machine_notes(const RunReport& report) {
   NodeSet without_cpus, of_gpus;
+  std::vector<std::string> shared;
   for (const Machine& machine : report.machines) {
     for (const NumaNode& node : machine.nodes) {
       if (node.cpus.empty()) without_cpus.insert(node.id);
       if (node.kind == "gpu" && node.may_have_memory()) of_gpus.insert(node.id);
     }
+    if (std::string text = shared_cpus_text(machine); !text.empty())
+      add_once(shared, std::move(text));
   }
-  std::vector<View> views;
-  for (const CaseGroup& group : groups_of(report, {"pages", "kernel", "stores"})) {
-    const ScenarioResult& any = *group.cases.front();
-    View view;
-    view.kind = ViewKind::matrix;
-    view.where = group.labels;
-    view.rows = "cpu_node";
-    view.columns = "memory_node";
-    view.notes = {"one row per node of the CPUs, one column per node of the memory"};
-    if (!without_cpus.empty()) view.notes.push_back("nodes without CPUs: " + to_list(without_cpus));
-    for (const Machine& machine : report.machines) {
-      const std::string shared = shared_cpus_text(machine);
-      if (!shared.empty() && view.notes.back() != shared) view.notes.push_back(shared);
-    }
-    if (!of_gpus.empty() && own.nodes == "all")
-      view.notes.push_back("memory of GPUs, measured only with --nodes: node " + to_list(of_gpus));
-    if (traits_of(any.kernel).chases()) {
-      view.title =
-          fmt::format("Idle latency in ns (one CPU of the node, {} chase over {}, {} pages)",
-                      any.order, sizes_text(group), any.pages);
-      view.cells = {figure_column("", "latency", in_ns, Part::with_interval, 1),
-                    label_column("", "cache")};
-    } else {
-      view.title = fmt::format(
-          "Bandwidth of {} in GB/s (all workers of the node, {} each{}, {} pages)", any.kernel,
-          sizes_text(group), any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
-      view.cells = {figure_column("", "bandwidth_sum", in_gb_per_s, Part::with_interval),
-                    label_column("", "cache")};
-    }
-    views.push_back(std::move(view));
-  }
-  return views;
+  std::vector<std::string> notes;
+  if (!without_cpus.empty()) notes.push_back("nodes without CPUs: " + to_list(without_cpus));
+  notes.insert(notes.end(), shared.begin(), shared.end());
+  if (!of_gpus.empty())
+    notes.push_back("memory of GPUs, measured only with --nodes: node " + to_list(of_gpus));
+  return notes;
+}
+
+std::vector<Table> tables() {
+  Table latency{
+      .title =
+          "Idle latency in ns (one CPU of the node, {order} chase over {sizes}, {pages} pages)",
+      .kind = ViewKind::matrix,
+      .apart = {"pages", "kernel", "stores"},
+      .only = "order",
+      .rows = "cpu_node",
+      .columns = "memory_node",
+      .cells = {figure_column("", "latency", in_ns, Part::with_interval, 1),
+                label_column("", "cache")},
+      .notes = {"one row per node of the CPUs, one column per node of the memory"},
+      .machine_notes = machine_notes};
+  Table bandwidth = latency;
+  bandwidth.title =
+      "Bandwidth of {kernel} in GB/s (all workers of the node, {sizes} each[, {stores} stores], "
+      "{pages} pages)";
+  bandwidth.only = "!order";
+  bandwidth.cells[0] = figure_column("", "bandwidth_sum", in_gb_per_s, Part::with_interval);
+  return {latency, bandwidth};
 }
 
 SurveyPart survey(const Machine& machine) {
@@ -337,6 +301,9 @@ std::vector<Fact> facts(const RunReport& report) {
 
 Benchmark make() {
   const Bound<Options> with;
+  const Axis memory_nodes =
+      node_axis("memory_node", "--nodes", "", "memory",
+                "nodes of the memory, such as 0,2; memories of GPUs only if named");
   return {
       .name = "matrix",
       .summary = "latency and bandwidth of every pair of NUMA nodes",
@@ -353,12 +320,34 @@ Benchmark make() {
       .time = {"10s", true},
       .by_host = true,
       .is_of_memory = true,
+      .varies = {.size = "memory of each worker",
+                 .usual_size = "past all caches\n"
+                               "That is four times the last-level caches, twice the memory-side "
+                               "cache of the memory's node, or 1 GiB where the system may not list "
+                               "all caches, shared among the node's workers, and at least 16 MiB; "
+                               "at least 256 MiB for the latency",
+                 .one_size = true,
+                 .kernels = {"read", "write", "copy"},
+                 .mixes = "2:1"},
+      .sweeps = {{.point = with(point),
+                  .name = "latency node {cpu_node} to {memory_node} {pages}",
+                  .axes = {{.labels = {"cpu_node"}, .values = with(cpu_nodes("latency"))},
+                           memory_nodes},
+                  .threads = {.compared = false},
+                  .size = {.usual = usual_size_of},
+                  .of_kernels = false},
+                 {.point = with(point),
+                  .name = "{kernel} node {cpu_node} to {memory_node} {pages}",
+                  .axes = {{.labels = {"cpu_node"}, .values = with(cpu_nodes("bandwidth"))},
+                           memory_nodes.again()},
+                  .threads = {.compared = false},
+                  .size = {.usual = usual_size_of}}},
+      .tables = tables(),
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = worker_on_first_cpus,
-      .plan = with(plan),
+      .check = check,
       .conclude = add_best_shares,
-      .views = with(views),
       .facts = facts,
       .survey = survey,
   };
