@@ -89,28 +89,29 @@ Expected<void> check_refused(const std::vector<Refusal>& refused, const RunOptio
 
 // Sizes -------------------------------------------------------------------------------------------
 
-/// What is past the caches of the nodes of these flows, whatever memory-side caches others have.
-Bytes past_caches_of(const PlanInput& input, const std::vector<Flow>& flows) {
-  std::vector<int> workers;
-  NodeSet nodes;
-  for (const Flow& flow : flows) {
-    workers.push_back(flow.worker);
-    nodes = nodes | flow.region.placement.node_set();
-    if (flow.source) nodes = nodes | flow.source->placement.node_set();
+/// What each of these workers has to use so that all of them are past the caches between them and
+/// their memory; of a copy, of what it reads and of what it writes.
+Bytes past_caches_of(const PlanInput& input, const SizeRule& rule, const std::vector<Flow>& flows) {
+  const Bytes part{rule.least_together.value / std::max<std::size_t>(1, flows.size())};
+  Bytes size = std::max(rule.least, part);
+  const auto consider = [&](const std::vector<Flow>& together, bool sources) {
+    std::vector<int> workers;
+    NodeSet nodes;  // none of "local": those of the workers
+    for (const Flow& flow : together) {
+      workers.push_back(flow.worker);
+      const Region& region = sources && flow.source ? *flow.source : flow.region;
+      nodes = nodes | region.placement.in_force().node_set();
+    }
+    size = std::max(size, size_past_caches(input, workers, size, nodes));
+  };
+  for (const bool sources : {false, true}) {
+    if (!rule.alone && !input.options.serial) {
+      consider(flows, sources);
+      continue;
+    }
+    for (const Flow& flow : flows) consider({flow}, sources);
   }
-  if (input.options.serial) workers.resize(1);
-  Bytes size;
-  for (NodeId node : nodes)
-    size = std::max(size, size_past_caches(input, workers, least_past_caches, {node}));
   return size;
-}
-
-/// What is past the caches where nobody said, before room is looked at.
-Bytes usual_size_of(const PlanInput& input, const SizeRule& rule, const AxisSetting& now) {
-  if (rule.usual) return rule.usual(input, now);
-  if (input.options.serial || rule.form != SizeRule::Form::by_worker)
-    return size_past_caches(input);
-  return size_past_caches(input, workers_within(input.layout, now.threads), least_past_caches);
 }
 
 /// Where a node has so little room that its worker's memory fits a cache, and other nodes of its
@@ -167,12 +168,9 @@ std::string left_out_text(const RunReport& report, const RunOptions& options) {
       to_list(left_out));
 }
 
-/// At most `size`, alike for all of these flows. Of one past all caches: by those of their own
-/// nodes, whatever others have; as if both ends of a copy lay on one of them, so that copies within
-/// a node and between two like it have one size.
-Bytes fitting_size(const PlanInput& input, Bytes size, const std::vector<Flow>& flows,
-                   bool past_caches) {
-  if (past_caches && has_side_caches(input)) size = std::min(size, past_caches_of(input, flows));
+/// At most `size`, alike for all of these flows: what has room. As if both ends of a copy lay on
+/// one of its nodes, so that copies within a node and between two like it have one size.
+Bytes fitting_size(const PlanInput& input, Bytes size, const std::vector<Flow>& flows) {
   size = size_with_room(input, size, flows);
   if (!flows.front().source) return size;
   std::vector<Flow> there = flows, here = flows;
@@ -253,7 +251,9 @@ class Planner {
   }
 
   Expected<void> add_point_of(AxisSetting now, const OwnValues& own) {
-    if (chooses_size_) now.size = std::min(most_, usual_size_of(input_, sweep_.size, now));
+    if (chooses_size_)
+      now.size =
+          std::min(most_, sweep_.size.usual ? sweep_.size.usual(input_, now) : sweep_.size.least);
     Expected<Point> point = sweep_.point(input_, now);
     if (point && !point->flows.empty()) {
       const Bytes size = given_.sizes.empty() ? point->size.value_or(now.size) : now.size;
@@ -287,15 +287,16 @@ class Planner {
     return {};
   }
 
-  /// Gives the point what has room, by the sweep's rule.
+  /// Gives the point what is past its caches and has room, by the sweep's rule.
   void fit_size(AxisSetting& now, Expected<Point>& point) const {
-    if (sweep_.size.form == SizeRule::Form::by_worker) {
+    const Bytes first = now.size;
+    if (!sweep_.size.usual)
+      now.size = std::min(most_, past_caches_of(input_, sweep_.size, point->flows));
+    if (sweep_.size.form == SizeRule::Form::alike)
+      now.size = fitting_size(input_, now.size, point->flows);
+    if (now.size != first) point = sweep_.point(input_, now);
+    if (point && sweep_.size.form == SizeRule::Form::by_worker)
       now.size = size_by_worker(input_, now, point->flows);
-    } else if (sweep_.size.form == SizeRule::Form::alike) {
-      const bool past_caches = !sweep_.size.usual;
-      const Bytes fitting = fitting_size(input_, now.size, point->flows, past_caches);
-      if (fitting < std::exchange(now.size, fitting)) point = sweep_.point(input_, now);
-    }
   }
 
   std::string name_of_point(const AxisSetting& now, const OwnValues& own,

@@ -117,7 +117,8 @@ struct ThreadsAxis {
   Hook<std::vector<int>(const PlanInput&)> usual = {};
 };
 
-/// How large the memory of a point is where nobody said.
+/// How large the memory of a point is where nobody said: past the caches between its workers and
+/// their memory, and less where that has no room.
 struct SizeRule {
   enum class Form {
     alike,      ///< of all workers of a point
@@ -125,8 +126,10 @@ struct SizeRule {
     in_plan,    ///< of all points
   };
   Form form = Form::alike;
-  /// What is past the caches, before room is looked at; absent: of all workers together, at least
-  /// 16 MiB each.
+  Bytes least{16 * mib};      ///< of each worker
+  Bytes least_together = {};  ///< of all workers of a point
+  bool alone = false;         ///< as if each worker ran by itself, as with --serial
+  /// Instead of what is past the caches.
   Hook<Bytes(const PlanInput&, const AxisSetting&)> usual = {};
 };
 

@@ -156,14 +156,6 @@ Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers
                         flows_on_node(workers, memory));
 }
 
-Bytes size_past_caches(const PlanInput& input) {
-  const std::vector<int> all = all_workers(input.layout);
-  if (!input.options.serial) return size_past_caches(input, all, least_past_caches);
-  Bytes size;
-  for (int worker : all) size = std::max(size, size_past_caches(input, {worker}, size));
-  return std::max(size, least_past_caches);
-}
-
 Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory,
                              Bytes least) {
   const CpuSet first = cpus.empty() ? CpuSet{} : CpuSet{cpus.front()};

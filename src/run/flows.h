@@ -59,8 +59,7 @@ Bytes past_all_caches(const PlanInput& input, const std::vector<int>& workers, s
 /// needs.
 Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, Bytes least,
                        const NodeSet& memory = {});
-/// The same of all workers, or of each alone where they take turns; and how --help says that.
-Bytes size_past_caches(const PlanInput& input);
+/// How --help says that.
 inline constexpr const char* past_caches_words =
     "past all caches\n"
     "That is 4 times the last-level caches over the workers that run together, twice the "

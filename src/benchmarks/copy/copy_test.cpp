@@ -152,6 +152,26 @@ TEST(CopyPlan, MoreThreadsThanTheSideHas) {
   EXPECT_TRUE(planned->at(1).scenario.flows.empty());
 }
 
+TEST(CopyPlan, IsPastTheCachesOfItsOwnWorkersAndNodes) {
+  const auto size = [](const Words& words) { return plan(words)->front().head.size; };
+  // Four times the cache of 16 MiB of node 0, for two workers or one.
+  EXPECT_EQ(size({"--from", "bind:0", "--to", "bind:0"}), Bytes{32 * mib});
+  EXPECT_EQ(size({"--from", "bind:0", "--to", "bind:0", "--threads", "1"}), Bytes{64 * mib});
+  EXPECT_EQ(size({"--from", "bind:0", "--to", "bind:2"}), Bytes{32 * mib});
+  EXPECT_GT(size({"--from", "local", "--to", "local"}), Bytes{});
+}
+
+TEST(CopyPlan, OfLocalMemoryBesideAMemorySideCache) {
+  const auto run = parse_run("copy", {"--from", "local", "--to", "local", "--dry-run"});
+  ASSERT_TRUE(run);
+  std::vector<Machine> machines{machine_with_far_node()};
+  for (NumaNode& node : machines.front().nodes) node.side_caches.emplace_back().size = Bytes{gib};
+  const Layout layout = layout_on(machines.front(), 4);
+  const auto planned = run->benchmark.plan({run->options, layout, machines, {PageKind::base}});
+  ASSERT_TRUE(planned) << full_text(planned.error());
+  EXPECT_GE(planned->front().head.size, Bytes{gib}) << "two workers a node, twice its cache";
+}
+
 TEST(CopyPlan, SerialKeepsAPointThatIsSkipped) {
   const auto planned = plan({"--from", "bind:0", "--to", "bind:1", "--threads", "2,3", "--serial"});
   ASSERT_TRUE(planned);

@@ -103,15 +103,6 @@ std::vector<int> workers_of(const PlanInput& input, NodeId cpus, bool one_each) 
   return workers;
 }
 
-/// What is past the caches of these workers and of the memory's node, and has room there.
-Bytes usual_size_of(const PlanInput& input, const AxisSetting& now) {
-  const bool latency = is_latency(now);
-  const NodeId memory = *now.of<NodeChoice>(1).node;
-  const std::vector<int> workers = workers_of(input, now.of<NodeId>(), latency);
-  if (!latency) return size_beyond_caches(input, workers, memory);
-  return chase_size_beyond_caches(input, workers.back(), memory);
-}
-
 /// By the workers whose hosts have that memory.
 Expected<Point> point(const Options& own, const PlanInput& input, const AxisSetting& now) {
   const bool latency = is_latency(now);
@@ -334,14 +325,13 @@ Benchmark make() {
                   .axes = {{.labels = {"cpu_node"}, .values = with(cpu_nodes("latency"))},
                            memory_nodes},
                   .threads = {.compared = false},
-                  .size = {.usual = usual_size_of},
+                  .size = {.least = least_chase},
                   .of_kernels = false},
                  {.point = with(point),
                   .name = "{kernel} node {cpu_node} to {memory_node} {pages}",
                   .axes = {{.labels = {"cpu_node"}, .values = with(cpu_nodes("bandwidth"))},
                            memory_nodes.again()},
-                  .threads = {.compared = false},
-                  .size = {.usual = usual_size_of}}},
+                  .threads = {.compared = false}}},
       .tables = tables(),
       .add_options = with(add_options),
       .parse_options = with(parse),

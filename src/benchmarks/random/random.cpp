@@ -162,13 +162,6 @@ Expected<Point> point(const Options& own, const PlanInput& input, const AxisSett
   return point;
 }
 
-/// What no cache holds and, of few workers, no TLB.
-Bytes usual_size_of(const PlanInput& input, const AxisSetting& now) {
-  const std::vector<int> workers = workers_within(input.layout, now.threads);
-  const std::uint64_t each = least_chase.value / std::max<std::size_t>(1, workers.size());
-  return size_past_caches(input, workers, std::max(least_past_caches, Bytes{each}));
-}
-
 /// The kernel of a case; absent of another's.
 std::optional<KernelSpec> kernel_of(const Options& own, const std::string& name,
                                     const ScenarioResult& visit) {
@@ -287,7 +280,8 @@ Benchmark make() {
                   .name = "{kernel} {size} {pages}[ access {access}][ pattern {pattern} delta "
                           "{delta}][ {threads}]",
                   .axes = {{.labels = {"kernel"}, .values = with(kernels)}},
-                  .size = {SizeRule::Form::by_worker, usual_size_of},
+                  // Past the TLB as well.
+                  .size = {.form = SizeRule::Form::by_worker, .least_together = least_chase},
                   .sized = share_memory}},
       .tables = tables(),
       .fact_rules = {{.figure = "bandwidth_sum",
