@@ -1,12 +1,14 @@
 // Whether the intervals of results hold, on machines whose true speed is known.
 //   bench_truth [--replicates 2000] [--only TEXT] [--wide]
 // Each row runs a whole benchmark that many times on the null engine, with noise of another seed
-// each time (simulated/noise.h), and counts how often the interval in the record encloses the
-// truth. Exit code 1 when a row is outside its gate. --wide: gates for few replicates, for tests.
+// each time (noise.h), and counts how often the interval in the record encloses the truth. Exit
+// code 1 when a row is outside its gate. --wide: gates for few replicates, for tests.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -26,13 +28,15 @@
 #include "gains.h"
 #include "knees.h"
 #include "moods.h"
+#include "noise.h"
 #include "races.h"
 #include "record/report.h"
 #include "run/runner.h"
-#include "simulated/noise.h"
 
 namespace numatlas::truth {
 namespace {
+
+using namespace std::chrono_literals;
 
 using Words = std::vector<std::string>;
 
@@ -43,7 +47,9 @@ enum class Gate {
 };
 
 struct Experiment {
-  std::string name, noise, command;
+  std::string name;
+  NoiseSpec noise;
+  std::string command;
   Words words;
   std::string figure;  ///< of the first flow, or the sum where it ends in _sum
   Gate gate = Gate::coverage;
@@ -69,40 +75,44 @@ std::vector<Experiment> experiments() {
   const auto chase = [](const Words& how) { return plus(one_chase, how); };
   std::vector<Experiment> all;
   for (const char* sd : {"1%", "5%", "20%"}) {
-    const std::string noise = fmt::format("lognormal={}", sd);
+    const NoiseSpec noise{.samples = *parse_part(sd)};
     const std::string name = fmt::format("log-normal samples, {}", sd);
     all.push_back({name + ", read", noise, "bandwidth", reader(ten), "bandwidth"});
     all.push_back({name + ", sum of two", noise, "bandwidth", readers(ten), "bandwidth_sum"});
     all.push_back({name + ", 5 to 10 visits", noise, "bandwidth", reader(together), "bandwidth"});
   }
   for (const char* tau : {"1ms", "10ms", "100ms", "300ms"}) {
-    const std::string noise = fmt::format("ar1:tau={},sd=5%", tau);
+    const NoiseSpec noise{.ar1 = Ar1Noise{*parse_duration(tau), 0.05}};
     const std::string name = fmt::format("AR(1), tau {}", tau);
     all.push_back({name + ", read", noise, "bandwidth", reader(ten), "bandwidth"});
     all.push_back({name + ", sum of two", noise, "bandwidth", readers(ten), "bandwidth_sum"});
     all.push_back({name + ", latency", noise, "latency", chase(ten), "latency"});
   }
-  all.push_back({"AR(1), tau 1ms, 5 to 10 visits", "ar1:tau=1ms,sd=5%", "bandwidth",
-                 reader(together), "bandwidth"});
-  all.push_back({"AR(1), tau 100ms, 5 to 10 visits", "ar1:tau=100ms,sd=5%", "bandwidth",
-                 reader(together), "bandwidth", Gate::wrong});
-  all.push_back({"spikes of 1 ms, 100 a second", "spikes:every=9ms,last=1ms,low=0.1", "bandwidth",
-                 reader(ten), "bandwidth"});
-  all.push_back({"spikes of 5 ms, 10 a second", "spikes:every=95ms,last=5ms,low=0.1", "bandwidth",
-                 reader(ten), "bandwidth"});
+  const auto add_reader = [&](const std::string& name, const NoiseSpec& noise, const Words& how,
+                              Gate gate) {
+    all.push_back({name, noise, "bandwidth", reader(how), "bandwidth", gate});
+  };
+  add_reader("AR(1), tau 1ms, 5 to 10 visits", {.ar1 = Ar1Noise{1ms, 0.05}}, together,
+             Gate::coverage);
+  add_reader("AR(1), tau 100ms, 5 to 10 visits", {.ar1 = Ar1Noise{100ms, 0.05}}, together,
+             Gate::wrong);
+  add_reader("spikes of 1 ms, 100 a second", {.spikes = SpikeNoise{9ms, 1ms, 0.1}}, ten,
+             Gate::coverage);
+  add_reader("spikes of 5 ms, 10 a second", {.spikes = SpikeNoise{95ms, 5ms, 0.1}}, ten,
+             Gate::coverage);
   all.push_back({"without a CPU for 4 ms, 5 a second, latency",
-                 "lognormal=20%;spikes:every=196ms,last=4ms,low=0.001", "latency", chase(ten),
+                 {.samples = 0.2, .spikes = SpikeNoise{196ms, 4ms, 0.001}},
+                 "latency",
+                 chase(ten),
                  "latency"});
-  all.push_back({"two speeds, dwell 5 ms", "telegraph:low=0.6,dwell=5ms", "bandwidth", reader(ten),
-                 "bandwidth"});
+  add_reader("two speeds, dwell 5 ms", {.telegraph = TelegraphNoise{0.6, 5ms}}, ten,
+             Gate::coverage);
   for (const char* dwell : {"50ms", "300ms", "1s", "3s"})
-    all.push_back({fmt::format("two speeds, dwell {}", dwell),
-                   fmt::format("telegraph:low=0.6,dwell={}", dwell), "bandwidth", reader(ten),
-                   "bandwidth", Gate::wrong});
-  all.push_back({"drift of 5 % over the run", "drift:by=5%,over=9s", "bandwidth", reader(ten),
-                 "bandwidth", Gate::wrong});
+    add_reader(fmt::format("two speeds, dwell {}", dwell),
+               {.telegraph = TelegraphNoise{0.6, *parse_duration(dwell)}}, ten, Gate::wrong);
+  add_reader("drift of 5 % over the run", {.drift = DriftNoise{0.05, 9s}}, ten, Gate::wrong);
   for (Experiment& one : all)
-    if (std::ranges::find(one.words, "--visits") != one.words.end()) one.noise += ";rest=950ms";
+    if (std::ranges::find(one.words, "--visits") != one.words.end()) one.noise.rest = 950ms;
   return all;
 }
 
@@ -113,7 +123,7 @@ struct Outcome {
 };
 
 /// One run; ends the program on errors, which are defects of it.
-Outcome run_once(const Experiment& experiment, const std::string& noise) {
+Outcome run_once(const Experiment& experiment, const NoiseSpec& noise) {
   const auto must = [&](const auto& expected) -> decltype(auto) {
     if (!expected) {
       fmt::print(stderr, "bench_truth: {}: {}\n", experiment.name, full_text(expected.error()));
@@ -121,10 +131,11 @@ Outcome run_once(const Experiment& experiment, const std::string& noise) {
     }
     return *expected;
   };
-  const Words words = plus(experiment.words, {"--machine", "numa:1 core:2 pu:1", "--engine", "null",
-                                              "--noise", noise, "--quiet"});
-  const auto parsed = parse_run(experiment.command, words);
+  const Words words =
+      plus(experiment.words, {"--machine", "numa:1 core:2 pu:1", "--engine", "null", "--quiet"});
+  auto parsed = parse_run(experiment.command, words);
   must(parsed);
+  parsed->options.noise = noise_of(noise);
   RunHooks hooks;
   hooks.table = [](const RunReport&) { return std::string(); };
   const auto comm = make_single_comm();
@@ -147,22 +158,22 @@ Outcome run_once(const Experiment& experiment, const std::string& noise) {
 bool is_time(const Experiment& experiment) { return experiment.command == "latency"; }
 
 /// The speed that the figure should have found, 1 being full speed.
-double true_speed(const Experiment& experiment, const std::string& noise, double seconds) {
-  const auto spec = parse_noise(noise);
-  SpeedOverTime speed(*spec);
-  if (spec->drift) return speed.mean_between(0, seconds * 1e9);
+double true_speed(const Experiment& experiment, const NoiseSpec& noise, double seconds) {
+  SpeedOverTime speed(noise);
+  if (noise.drift) return speed.mean_between(0, seconds * 1e9);
   // Blocks in which the thread was stopped are no part of a latency.
-  if (is_time(experiment) && spec->spikes && spec->spikes->low < 0.01) return 1;
+  if (is_time(experiment) && noise.spikes && noise.spikes->low < 0.01) return 1;
   return speed.expected();
 }
 
 /// Runs a row, prints it, and says whether its gate holds.
 bool run(const Experiment& experiment, int replicates, bool wide) {
-  const double full = run_once(experiment, "seed=1").estimate.value;
+  const double full = run_once(experiment, {}).estimate.value;
   int held = 0, converged = 0, held_converged = 0, without = 0, modes = 0, missed = 0;
   std::vector<double> widths;
+  NoiseSpec noise = experiment.noise;
   for (int seed = 1; seed <= replicates; ++seed) {
-    const std::string noise = fmt::format("{};seed={}", experiment.noise, seed);
+    noise.seed = static_cast<std::uint64_t>(seed);
     const Outcome outcome = run_once(experiment, noise);
     const double speed = true_speed(experiment, noise, outcome.seconds);
     const double truth = is_time(experiment) ? full / speed : full * speed;

@@ -116,8 +116,12 @@ TEST(ParseRun, BadValuesNameTheirOption) {
       {{"--stride", "0"}, "--stride: "},
       {{"--machine", "numa:2"}, "--machine: a recorded machine cannot be measured"},
       {{"--engine", "steam"}, "--engine: 'steam'"},
-      {{"--engine", "null", "--noise", "rain"}, "--noise: 'rain'"},
-      {{"--engine", "null", "--noise", "seed=x"}, "--noise seed: 'x'"},
+      {{"--engine", "null", "--noise", "ar1:tau=1s,sd=5%"},
+       "--noise: 'ar1:tau=1s,sd=5%' is not one of lognormal=PART, delays:share=PART,by=TIME"},
+      {{"--engine", "null", "--noise", "delays:share=1%"}, "--noise: 'delays:share=1%' is not"},
+      {{"--engine", "null", "--noise", "delays:share=x,by=1us"}, "--noise: 'x' is not a fraction"},
+      {{"--engine", "null", "--noise", "delays:share=1%,by=x"}, "--noise: 'x' "},
+      {{"--engine", "null", "--noise", "lognormal=nan"}, "--noise: 'nan' is not a fraction"},
   };
   for (const auto& c : cases) EXPECT_THAT(problem(c.words), StartsWith(c.message)) << c.words[1];
 }

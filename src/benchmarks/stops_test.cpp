@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "benchmarks/test_plan.h"
+#include "engine/simulated/test_noise.h"
 #include "record/labels.h"
 #include "run/runner.h"
 
@@ -16,13 +17,18 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// A tenth of the time, in pieces as those of a scheduler.
-const std::string busy = "lognormal=3%;spikes:every=36ms,last=4ms,low=0.001;seed=3";
+Noise varied(Noise noise) {
+  noise.samples = 0.03;
+  return noise;
+}
 
-RunReport report_of(const std::string& command, Words words, const std::string& noise) {
+const Noise quiet = varied({});
+// Without a CPU for a tenth of the time, in pieces as those of a scheduler.
+const Noise busy = varied(testing::two_speeds(36e6, 4e6, 0.01));
+
+RunReport report_of(const std::string& command, Words words, const Noise& noise) {
   words.insert(words.end(), {"--machine", "numa:1 core:2 pu:1", "--engine", "null"});
-  words.insert(words.end(), {"--noise", noise});
-  return testing::report_of_run(command, words);
+  return testing::report_of_run(command, words, noise);
 }
 
 /// Of the first case.
@@ -34,21 +40,21 @@ Estimate figure_in(const RunReport& report, const char* key) {
 }
 
 TEST(BusyMachine, IdleLatencyIsOneFigure) {
-  const auto latency = [](const std::string& noise) {
+  const auto latency = [](const Noise& noise) {
     return figure_in(report_of("latency", {"--cpus", "0", "--size", "256MiB"}, noise), "latency");
   };
-  const auto idle = [](const std::string& noise) {
+  const auto idle = [](const Noise& noise) {
     return figure_in(
         report_of("loaded", {"--rates", "1", "--kernels", "read", "--mix", "none"}, noise),
         "latency");
   };
-  const auto cell = [](const std::string& noise) {
+  const auto cell = [](const Noise& noise) {
     return figure_in(report_of("matrix", {"--only", "latency"}, noise), "latency");
   };
-  const double quiet = latency("lognormal=3%;seed=4").value;
-  EXPECT_NEAR(latency(busy).value, quiet, 0.005 * quiet);
-  EXPECT_NEAR(idle(busy).value, quiet, 0.005 * quiet);
-  EXPECT_NEAR(cell(busy).value, quiet, 0.005 * quiet);
+  const double expected = latency(quiet).value;
+  EXPECT_NEAR(latency(busy).value, expected, 0.005 * expected);
+  EXPECT_NEAR(idle(busy).value, expected, 0.005 * expected);
+  EXPECT_NEAR(cell(busy).value, expected, 0.005 * expected);
 }
 
 TEST(BusyMachine, StopsAreToldBesideTheFigure) {
@@ -61,12 +67,12 @@ TEST(BusyMachine, StopsAreToldBesideTheFigure) {
     told = told || (warning.code == "stopped" && warning.text.find("lost its CPU for ") == 0);
   EXPECT_TRUE(told);
   // The bytes of all the time are over all the time.
-  const auto rate = [](const std::string& noise) {
+  const auto rate = [](const Noise& noise) {
     return figure_in(report_of("bandwidth", {"--cpus", "0", "--kernels", "read"}, noise),
                      "bandwidth_sum")
         .value;
   };
-  EXPECT_NEAR(rate(busy) / rate("lognormal=3%;seed=4"), 0.9, 0.08);
+  EXPECT_NEAR(rate(busy) / rate(quiet), 0.9, 0.08);
 }
 
 TEST(BusyMachine, ARateAndATimeOfAnAdditionAgree) {

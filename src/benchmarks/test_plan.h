@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,11 +84,13 @@ inline std::string tables_of(const Benchmark& benchmark, RunReport report) {
 }
 
 /// What a command measures, by itself and without a word.
-inline RunReport report_of_run(const std::string& command, Words words) {
+inline RunReport report_of_run(const std::string& command, Words words,
+                               const std::optional<Noise>& noise = {}) {
   words.push_back("--quiet");
-  const auto parsed = parse_run(command, words);
+  auto parsed = parse_run(command, words);
   EXPECT_TRUE(parsed) << full_text(parsed.error());
   if (!parsed) return {};
+  if (noise) parsed->options.noise = noise;
   RunHooks hooks;
   hooks.table = [](const RunReport&) { return std::string(); };
   const auto comm = make_single_comm();

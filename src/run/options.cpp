@@ -32,6 +32,24 @@ Expected<void> read_cpus(const std::string& text, RunOptions& options) {
   return {};
 }
 
+/// "lognormal=5%" or "delays:share=0.1%,by=1us".
+Expected<Noise> parse_noise(std::string_view text) {
+  constexpr std::string_view lognormal = "lognormal=", share = "delays:share=", by = ",by=";
+  Noise noise;
+  if (text.starts_with(lognormal)) {
+    noise.samples = TRY(parse_part(text.substr(lognormal.size())));
+    return noise;
+  }
+  const std::size_t comma = text.find(by);
+  if (!text.starts_with(share) || comma == std::string_view::npos)
+    return fail(ErrorKind::usage,
+                fmt::format("'{}' is not one of lognormal=PART, delays:share=PART,by=TIME", text));
+  const auto part = TRY(parse_part(text.substr(share.size(), comma - share.size())));
+  const auto time = TRY(parse_duration(text.substr(comma + by.size())));
+  noise.delays = {.share = part, .by = time};
+  return noise;
+}
+
 Expected<Nanoseconds> parse_time(const std::string& text) {
   const auto time = TRY(parse_duration(text));
   if (time >= std::chrono::milliseconds(1)) return time;

@@ -64,7 +64,7 @@ struct RunOptions {
   std::string machine;  ///< recorded machine; "" for the live one
   std::string mpi = "auto";
   bool null_engine = false;
-  std::optional<NoiseSpec> noise;  ///< of the null engine
+  std::optional<Noise> noise;  ///< of the null engine
 
   /// Of all points together; of points that each have a time without a limit: of one.
   Nanoseconds time_of_run() const { return limit.count() > 0 ? limit : stop.time; }

@@ -28,7 +28,7 @@ struct SessionOptions {
   /// one.
   bool keeps_time = false;
   bool null_engine = false;  ///< nothing is measured that others could disturb
-  std::optional<NoiseSpec> noise = {};
+  std::optional<Noise> noise = {};
   std::function<void()> after_round = {};  ///< as SessionState has it
 };
 

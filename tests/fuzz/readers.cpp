@@ -25,7 +25,6 @@
 #include "memory/source.h"
 #include "placement/placement.h"
 #include "scenario/scenario_file.h"
-#include "simulated/noise.h"
 
 namespace numatlas::testing {
 namespace {
@@ -67,7 +66,6 @@ void read_sizes(std::string_view text) {
   check(parse_sizes(text));
   check(parse_duration(text));
   check(parse_part(text));
-  check(parse_noise(text));
   const auto size = parse_bytes(text);
   if (!size) return;
   const auto again = parse_bytes(to_text(*size));

@@ -38,7 +38,7 @@ measured 0 --base "$folder"/kept/a-*.json --new "$folder"/kept/a-*.json
 grep -q "^Student's t over 3 and 3 launches" "$folder/out" || fail 'does not tell of the launches'
 
 # Runs with pilots: the machine as a whole stands beside the cases, and does not match for them.
-noisy='bandwidth --engine null --noise ar1:tau=10ms,sd=1% --cpus 0 --threads 1 --kernels read --size 256MiB --time 5s'
+noisy='bandwidth --engine null --noise lognormal=1% --cpus 0 --threads 1 --kernels read --size 256MiB --time 5s'
 noisy+=' --visits 5 --machine "numa:2(memory=64GiB) core:2 pu:1"'
 "$numatlas" compare --run "$noisy" --run "$noisy" --pairs 3 >"$folder/out" 2>"$folder/err"
 case $? in 0 | 1 | 9) ;; *) fail 'noise' ;; esac

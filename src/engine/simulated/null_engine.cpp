@@ -86,10 +86,8 @@ double disturbance(const Scenario& scenario, const Flow& flow) {
 class NullEngine final : public Engine {
  public:
   NullEngine(Comm& comm, const Layout& layout, const Machine& machine, const EngineOptions& options,
-             const std::optional<NoiseSpec>& noise)
-      : comm_(comm), layout_(layout), machine_(machine), options_(options), noise_(noise) {
-    if (noise_) speed_.emplace(*noise_);
-  }
+             const std::optional<Noise>& noise)
+      : comm_(comm), layout_(layout), machine_(machine), options_(options), noise_(noise) {}
 
   Expected<std::vector<Trace>> run(const Scenario& scenario) override {
     std::vector<Trace> traces;
@@ -109,7 +107,7 @@ class NullEngine final : public Engine {
     }
     TRY(agree(comm_, mine));
     note_stops(scenario, traces, false);
-    if (speed_ && !scenario.stop.passes) {
+    if (noise_ && !scenario.stop.passes) {
       TRY(go_on_after(traces));
     }
     if (scenario.stop.passes) {
@@ -147,8 +145,7 @@ class NullEngine final : public Engine {
   const Layout& layout_;
   const Machine& machine_;
   EngineOptions options_;
-  std::optional<NoiseSpec> noise_;
-  std::optional<SpeedOverTime> speed_;
+  std::optional<Noise> noise_;
   ScriptedClock timeline_{0};  ///< of the run; only noise moves it, and who waits
 };
 
@@ -308,7 +305,7 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   const bool delayed = noise_ && noise_->delays && traits_of(flow.kernel).chases_on_cpu();
   if (delayed) mean_ns += noise_->delays->share * static_cast<double>(noise_->delays->by.count());
   // Where truth is at stake, bursts leave gaps, as those of real loads do.
-  const double gaps = speed_ ? paced_gaps : 1;
+  const double gaps = noise_ ? paced_gaps : 1;
   if (flow.rate && bytes > 0) mean_ns = std::max(mean_ns, gaps * bytes / *flow.rate * 1e9);
   if (scenario.stop.passes) {
     trace.samples = passes_of(scenario, flow, worker, trace.residency);
@@ -317,14 +314,14 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
     trace.cpu_before = trace.cpu_after = worker.placement.cpu;
     return trace;
   }
-  ScriptedClock clock(speed_ ? true_clock_cost_ns : clock_cost_ns);
+  ScriptedClock clock(noise_ ? true_clock_cost_ns : clock_cost_ns);
   // Noise of a few per cent, skewed upwards as real latencies are; a function of seed, worker,
   // size.
   std::uint64_t state = flow.kernel.seed * 1000003 +
                         static_cast<std::uint64_t>(flow.worker) * 7919 + flow.region.bytes.value;
   const auto uniform = [&] { return static_cast<double>(split_mix(state) >> 11) * 0x1p-53; };
   const auto take = [&](double work_ns) {
-    if (!speed_) {
+    if (!noise_) {
       const double unit = uniform();
       clock.advance(work_ns * (1 + 0.05 * unit * unit));
       return;
@@ -334,9 +331,9 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
           std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * std::numbers::pi * uniform());
       work_ns *= std::exp(sd * normal - sd * sd / 2);
     }
-    clock.advance(speed_->end_of(clock.time_ns(), work_ns) - clock.time_ns());
+    clock.advance(noise_->end_of(clock.time_ns(), work_ns) - clock.time_ns());
   };
-  if (speed_) {
+  if (noise_) {
     clock.sleep_until(timeline_.now_ns());
     state += static_cast<std::uint64_t>(timeline_.now_ns()) + (noise_->seed << 40);
   }
@@ -418,7 +415,7 @@ Expected<void> NullEngine::show_passes(const Scenario& scenario) const {
 
 std::unique_ptr<Engine> make_null_engine(Comm& comm, const Layout& layout, const Machine& machine,
                                          const EngineOptions& options,
-                                         const std::optional<NoiseSpec>& noise) {
+                                         const std::optional<Noise>& noise) {
   return std::make_unique<NullEngine>(comm, layout, machine, options, noise);
 }
 

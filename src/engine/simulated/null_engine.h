@@ -16,6 +16,6 @@ namespace numatlas {
 /// few per cent on their own.
 std::unique_ptr<Engine> make_null_engine(Comm& comm, const Layout& layout, const Machine& machine,
                                          const EngineOptions& options,
-                                         const std::optional<NoiseSpec>& noise = {});
+                                         const std::optional<Noise>& noise = {});
 
 }  // namespace numatlas
