@@ -101,10 +101,10 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
     features.push_back({"memory", fmt::format("--pages {}", name_of(kind)), !problem,
                         problem ? with_hint(problem->message, *problem) : "available"});
   }
-  for (const MemorySource* source : memory_sources()) {
-    if (auto state = source->describe())
-      features.push_back(
-          {"memory", std::move(state->name), state->available, std::move(state->detail)});
+  for (const MemorySource& source : memory_sources()) {
+    if (source.describe == nullptr) continue;
+    SourceState state = source.describe();
+    features.push_back({"memory", std::move(state.name), state.available, std::move(state.detail)});
   }
 }
 

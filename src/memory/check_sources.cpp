@@ -64,7 +64,7 @@ Expected<void> check_sources(const std::vector<Region>& regions, const Machine& 
   std::set<std::string> seen;
   for (const Region& region : regions) {
     const MemorySource& source = source_of(region.placement);
-    if (region.pages != PageKind::base && !source.traits().takes_pages) {
+    if (region.pages != PageKind::base && !source.takes_pages) {
       return fail_usage(
           subject_of(region.pages),
           fmt::format("{} has the pages that its source gives", subject_of(region.placement)),

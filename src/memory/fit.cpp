@@ -299,10 +299,12 @@ Expected<void> check_fits(const std::vector<Region>& regions, const Machine& mac
   std::vector<Region> of_nodes, of_pools, real;
   for (Region region : regions) {
     const MemorySource& source = source_of(region.placement);
-    if (!source.traits().on_host) continue;
+    if (!source.on_host) continue;
     region.placement = region.placement.in_force();
     real.push_back(region);
-    if (!source.uses_nodes(region.placement, machine)) continue;
+    if (source.uses_nodes != nullptr ? !source.uses_nodes(region.placement, machine)
+                                     : source.on_device(region.placement))
+      continue;
     if (!uses_pool(region)) region.bytes = Bytes{taken_by(region, machine)};
     (uses_pool(region) ? of_pools : of_nodes).push_back(region);
     if (!uses_pool(region)) figures.total = add(figures.total, region.bytes.value);

@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
-#include <limits>
-#include <map>
 
 #include "memory/check_sources.h"
 
@@ -16,30 +13,23 @@ namespace {
 
 std::vector<SourceForm> all_source_forms(HintsOf hints) {
   std::vector<SourceForm> forms;
-  for (const MemorySource* source : memory_sources()) {
-    const SourceTraits& traits = source->traits();
-    if (!traits.is_option) continue;
+  for (const MemorySource& source : memory_sources()) {
+    if (source.parse == nullptr) continue;
     const bool listed = hints == HintsOf::nodes_and_sources;
-    forms.push_back({traits.word, listed ? traits.forms : std::vector<std::string>{},
-                     [source](std::string_view value) { return source->parse(value); }});
+    forms.push_back(
+        {source.word, listed ? source.forms : std::vector<std::string>{}, source.parse});
   }
   return forms;
 }
 
 }  // namespace
 
-Expected<std::string> MemorySource::parse(std::string_view value) const {
-  return fail(ErrorKind::usage, fmt::format("'{}:{}' is not a placement", traits_.word, value));
-}
-
 const MemorySource& source_of(const MemoryPlacement& placement) {
   const std::string word = placement.source.substr(0, placement.source.find(':'));
   const auto& sources = memory_sources();
-  const auto found = std::find_if(sources.begin(), sources.end(), [&](const MemorySource* each) {
-    return each->traits().word == word;
-  });
+  const auto found = std::ranges::find(sources, word, &MemorySource::word);
   // Only parse_memory_spec and the sources themselves write these texts.
-  return **(found != sources.end() ? found : sources.begin());
+  return *(found != sources.end() ? found : sources.begin());
 }
 
 std::string source_value(const MemoryPlacement& placement) {
@@ -55,17 +45,16 @@ Expected<MemorySpec> parse_memory_spec(std::string_view text, HintsOf hints) {
 
 std::vector<std::string> memory_words() {
   std::vector<std::string> words = node_words();
-  for (const MemorySource* source : memory_sources()) {
-    if (!source->traits().forms.empty()) words.push_back(source->traits().word + ":");
+  for (const MemorySource& source : memory_sources()) {
+    if (!source.forms.empty()) words.push_back(source.word + ":");
   }
   return words;
 }
 
 std::string source_forms() {
   std::vector<std::string> forms;
-  for (const MemorySource* source : memory_sources()) {
-    for (const std::string& form : source->traits().forms) forms.push_back(form);
-  }
+  for (const MemorySource& source : memory_sources())
+    forms.insert(forms.end(), source.forms.begin(), source.forms.end());
   return fmt::format("{}", fmt::join(forms, ", "));
 }
 

@@ -1,5 +1,5 @@
-// Where memory comes from: one class for each source, in a file of its own in sources/. CMake makes
-// the list of sources from the files.
+// Where memory comes from: each source is a file in sources/. CMake makes the list of sources from
+// the files.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "machine/machine.h"
@@ -30,52 +29,41 @@ struct SourceState {
   std::string detail;
 };
 
-/// What is the same for all memory of a source.
-struct SourceTraits {
+/// A source. Of its functions it names those that it needs.
+struct MemorySource {
   /// What stands before the colon in --memory and in MemoryPlacement::source.
   std::string word;
-  /// Its forms in help and error messages: {"memkind:KIND", "memkind:DIR"}. None: it works, but
-  /// help does not name it.
+  /// Its forms in help and error messages: {"memkind:KIND", "memkind:DIR"}. None: help does not
+  /// name it.
   std::vector<std::string> forms = {};
-  bool is_option = true;     ///< --memory may name it
   bool takes_pages = false;  ///< --pages has a say; else pages are as the source gives them
   bool on_host = true;       ///< it takes memory and addresses of the host
   bool persistent = false;   ///< what is stored there can be made to last
-};
 
-class MemorySource {
- public:
-  explicit MemorySource(SourceTraits traits) : traits_(std::move(traits)) {}
-  virtual ~MemorySource() = default;
-  const SourceTraits& traits() const { return traits_; }
-  /// The value of --memory -> as MemoryPlacement::source has it. Errors: usage.
-  /// The default: no value of --memory names this source.
-  virtual Expected<std::string> parse(std::string_view value) const;
-
+  /// The value of --memory -> as MemoryPlacement::source has it. Errors: usage. None: no value of
+  /// --memory names this source.
+  Expected<std::string> (*parse)(std::string_view value) = nullptr;
   /// Whether there is such a source here: its library, folder, kind. Errors are about "memory".
-  virtual Expected<void> probe(const MemoryPlacement&) const { return {}; }
+  Expected<void> (*probe)(const MemoryPlacement&) = [](const MemoryPlacement&) -> Expected<void> {
+    return {};
+  };
   /// What its regions share; nullopt: nothing that is limited, or nobody knows its size.
-  virtual Expected<std::optional<Room>> room(const MemoryPlacement&) const { return std::nullopt; }
+  Expected<std::optional<Room>> (*room)(const MemoryPlacement&) =
+      [](const MemoryPlacement&) -> Expected<std::optional<Room>> { return std::nullopt; };
   /// What a region of so many bytes takes of it.
-  virtual std::uint64_t taken(std::uint64_t bytes) const { return bytes; }
+  std::uint64_t (*taken)(std::uint64_t bytes) = [](std::uint64_t bytes) { return bytes; };
   /// The memory, as allocate() promises it.
-  virtual Expected<std::unique_ptr<Buffer>> make(const Region& region) const = 0;
-  /// What this machine has of it, for `numatlas features`.
-  virtual std::optional<SourceState> describe() const { return std::nullopt; }
-
+  Expected<std::unique_ptr<Buffer>> (*make)(const Region& region);
+  /// What this machine has of it, for `numatlas features`; none: no line.
+  SourceState (*describe)() = nullptr;
   /// Whether the memory is a file's or a GPU's, not the nodes'.
-  virtual bool on_device(const MemoryPlacement&) const { return true; }
-  /// Whether it counts against the nodes' free memory.
-  virtual bool uses_nodes(const MemoryPlacement& placement, const Machine&) const {
-    return !on_device(placement);
-  }
-
- private:
-  SourceTraits traits_;
+  bool (*on_device)(const MemoryPlacement&) = [](const MemoryPlacement&) { return true; };
+  /// Whether it counts against the nodes' free memory; none: where it is not on a device.
+  bool (*uses_nodes)(const MemoryPlacement&, const Machine&) = nullptr;
 };
 
 /// All of them, in the order of their files' names.
-const std::vector<const MemorySource*>& memory_sources();
+const std::vector<MemorySource>& memory_sources();
 
 /// The source of a placement that parse_memory_spec or gpu_memory made.
 const MemorySource& source_of(const MemoryPlacement& placement);

@@ -40,10 +40,10 @@ TEST(SourceGrammar, PathsAreTakenAsTheyAreWritten) {
   }
   EXPECT_EQ(source_value(source_placement("pmem:/a:b")), "/a:b");
   for (const char* word : {"pmem", "memkind"})
-    EXPECT_EQ(source_of(source_placement(std::string(word) + ":/a")).traits().word, word);
-  EXPECT_EQ(source_of(source_placement("memkind:hbw")).traits().word, "memkind");
-  EXPECT_EQ(source_of(source_placement("gpu:3")).traits().word, "gpu");
-  EXPECT_EQ(source_of(source_placement("bind:0")).traits().word, "");
+    EXPECT_EQ(source_of(source_placement(std::string(word) + ":/a")).word, word);
+  EXPECT_EQ(source_of(source_placement("memkind:hbw")).word, "memkind");
+  EXPECT_EQ(source_of(source_placement("gpu:3")).word, "gpu");
+  EXPECT_EQ(source_of(source_placement("bind:0")).word, "");
 }
 
 TEST(SourceGrammar, Refusals) {

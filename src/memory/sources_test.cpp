@@ -270,7 +270,7 @@ TEST(Memkind, UnknownAndUnavailableKinds) {
   for (const char* none : {"memkind:HBW_OPS", "memkind:PMEM0", "memkind:default"})
     EXPECT_EQ(full_text(fit_error(mib, none)),
               "memory " + std::string(none) + ": libmemkind has no such kind");
-  EXPECT_TRUE(source_of(source_region(mib, "memkind:DEFAULT").placement).describe()->available);
+  EXPECT_TRUE(source_of(source_region(mib, "memkind:DEFAULT").placement).describe().available);
   EXPECT_EQ(fit_error(mib, "memkind:/none").kind, ErrorKind::io);
   const Error error = fit_error(mib, "memkind:DAX_KMEM");
   if (full_text(error) != "it fits") {

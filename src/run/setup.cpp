@@ -316,7 +316,7 @@ bool is_spread(const MemoryPlacement& placement) {
 /// gives, and memory that is spread over nodes page by page would lie on one of them. "": they do.
 std::string why_base_of(const Region& region) {
   if (region.pages == PageKind::base) return "";
-  if (!source_of(region.placement).traits().takes_pages) return "its source has pages of its own";
+  if (!source_of(region.placement).takes_pages) return "its source has pages of its own";
   return is_spread(region.placement) ? why_base_where_spread : "";
 }
 

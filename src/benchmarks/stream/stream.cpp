@@ -47,7 +47,7 @@ constexpr std::uint64_t lines_of(std::uint64_t elements) {
 }
 
 /// Whether what is stored there can be made to last.
-bool lasts(const MemoryPlacement& placement) { return source_of(placement).traits().persistent; }
+bool lasts(const MemoryPlacement& placement) { return source_of(placement).persistent; }
 
 /// What hosts will have measured of a kernel.
 ScenarioResult case_of(Operation operation, Stores stores, std::uint64_t lines,

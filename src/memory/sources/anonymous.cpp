@@ -149,20 +149,13 @@ Expected<std::unique_ptr<Buffer>> make_anonymous(const Region& region) {
       Buffer::Functions{.free = [start, size = mapped.bytes()] { munmap(start, size); }});
 }
 
-class AnonymousSource final : public MemorySource {
- public:
-  AnonymousSource() : MemorySource({.word = "", .is_option = false, .takes_pages = true}) {}
-  Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
-    return make_anonymous(region);
-  }
-  bool on_device(const MemoryPlacement&) const override { return false; }
-};
-
 }  // namespace
 
-const MemorySource& anonymous_source() {
-  static const AnonymousSource source;
-  return source;
+MemorySource anonymous_source() {
+  return {.word = "",
+          .takes_pages = true,
+          .make = make_anonymous,
+          .on_device = [](const MemoryPlacement&) { return false; }};
 }
 
 }  // namespace numatlas

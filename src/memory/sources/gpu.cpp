@@ -13,29 +13,21 @@
 #include "placement/source_text.h"
 
 namespace numatlas {
-namespace {
 
-class GpuSource final : public MemorySource {
- public:
-  // It has no kinds of pages; that is said where the copy is planned.
-  GpuSource() : MemorySource({.word = "gpu", .takes_pages = true, .on_host = false}) {}
-  Expected<std::string> parse(std::string_view value) const override {
-    const auto number = parse_ordered_list(trim(value));
-    if (number && number->size() == 1) return std::to_string(number->front());
-    return fail(ErrorKind::usage, fmt::format("'gpu:{}' does not name one GPU", trim(value)),
-                "write gpu:0");
-  }
-  Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
-    return fail_usage(subject_of(region.placement), "only GPU copies can access its memory",
-                      "numatlas transfer copies to and from GPUs");
-  }
-};
-
-}  // namespace
-
-const MemorySource& gpu_source() {
-  static const GpuSource source;
-  return source;
+MemorySource gpu_source() {
+  return {.word = "gpu",
+          .takes_pages = true,  // it has no kinds of pages; that is said where the copy is planned
+          .on_host = false,
+          .parse = [](std::string_view value) -> Expected<std::string> {
+            const auto number = parse_ordered_list(trim(value));
+            if (number && number->size() == 1) return std::to_string(number->front());
+            return fail(ErrorKind::usage,
+                        fmt::format("'gpu:{}' does not name one GPU", trim(value)), "write gpu:0");
+          },
+          .make = [](const Region& region) -> Expected<std::unique_ptr<Buffer>> {
+            return fail_usage(subject_of(region.placement), "only GPU copies can access its memory",
+                              "numatlas transfer copies to and from GPUs");
+          }};
 }
 
 MemoryPlacement gpu_memory(int gpu) {
@@ -47,7 +39,7 @@ MemoryPlacement gpu_memory(int gpu) {
 
 int gpu_of(const MemoryPlacement& placement) {
   int gpu = -1;
-  if (&source_of(placement) != &gpu_source()) return gpu;
+  if (source_of(placement).word != "gpu") return gpu;
   const std::string number = source_value(placement);
   std::from_chars(number.data(), number.data() + number.size(), gpu);
   return gpu;

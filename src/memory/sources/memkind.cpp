@@ -181,42 +181,39 @@ Expected<std::unique_ptr<Buffer>> make_memkind(const Region& region) {
       std::move(functions));
 }
 
-class MemkindSource final : public MemorySource {
- public:
-  MemkindSource() : MemorySource({.word = "memkind", .forms = {"memkind:KIND", "memkind:DIR"}}) {}
-  Expected<std::string> parse(std::string_view value) const override {
-    const bool folder = value.find('/') != std::string_view::npos;
-    return parse_path(folder ? value : trim(value), "memkind", "kind and no folder",
-                      "memkind:DAX_KMEM or memkind:/mnt/pmem0");
-  }
-  Expected<void> probe(const MemoryPlacement& placement) const override {
-    TRY(check_memkind(placement));
-    return is_folder(placement) ? check_folder(placement) : Expected<void>();
-  }
-  Expected<std::optional<Room>> room(const MemoryPlacement& placement) const override {
-    if (!is_folder(placement)) return std::nullopt;
-    return folder_room(source_value(placement));
-  }
-  std::uint64_t taken(std::uint64_t bytes) const override { return file_bytes(bytes); }
-  Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
-    return make_memkind(region);
-  }
-  std::optional<SourceState> describe() const override {
-    const auto there = check_library();
-    return SourceState{"libmemkind (memkind:)", there.has_value(),
-                       there ? "loaded" : with_hint(there.error().message, there.error())};
-  }
-  bool on_device(const MemoryPlacement& placement) const override { return is_folder(placement); }
-  bool uses_nodes(const MemoryPlacement& placement, const Machine& machine) const override {
-    return !is_folder(placement) || is_node_memory(source_value(placement), machine);
-  }
-};
-
 }  // namespace
 
-const MemorySource& memkind_source() {
-  static const MemkindSource source;
-  return source;
+MemorySource memkind_source() {
+  return {.word = "memkind",
+          .forms = {"memkind:KIND", "memkind:DIR"},
+          .parse =
+              [](std::string_view value) {
+                const bool folder = value.find('/') != std::string_view::npos;
+                return parse_path(folder ? value : trim(value), "memkind", "kind and no folder",
+                                  "memkind:DAX_KMEM or memkind:/mnt/pmem0");
+              },
+          .probe = [](const MemoryPlacement& placement) -> Expected<void> {
+            TRY(check_memkind(placement));
+            return is_folder(placement) ? check_folder(placement) : Expected<void>();
+          },
+          .room = [](const MemoryPlacement& placement) -> Expected<std::optional<Room>> {
+            if (!is_folder(placement)) return std::nullopt;
+            return folder_room(source_value(placement));
+          },
+          .taken = file_bytes,
+          .make = make_memkind,
+          .describe =
+              [] {
+                const auto there = check_library();
+                return SourceState{
+                    "libmemkind (memkind:)", there.has_value(),
+                    there ? "loaded" : with_hint(there.error().message, there.error())};
+              },
+          .on_device = is_folder,
+          .uses_nodes =
+              [](const MemoryPlacement& placement, const Machine& machine) {
+                return !is_folder(placement) || is_node_memory(source_value(placement), machine);
+              }};
 }
 
 }  // namespace numatlas

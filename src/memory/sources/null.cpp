@@ -51,24 +51,21 @@ Residency pretended_residency(const Region& region) {
   return seen;
 }
 
-class NullSource final : public MemorySource {
- public:
-  NullSource()
-      : MemorySource({.word = "null", .is_option = false, .takes_pages = true, .on_host = false}) {}
-  Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
-    return std::make_unique<Buffer>(
-        nullptr, region.bytes.value, PolicyOutcome{"none", ""},
-        Buffer::Functions{
-            .residency = [region](const ProcessMappings&) { return pretended_residency(region); }});
-  }
-  bool on_device(const MemoryPlacement&) const override { return false; }
-};
+Expected<std::unique_ptr<Buffer>> make_null(const Region& region) {
+  return std::make_unique<Buffer>(nullptr, region.bytes.value, PolicyOutcome{"none", ""},
+                                  Buffer::Functions{.residency = [region](const ProcessMappings&) {
+                                    return pretended_residency(region);
+                                  }});
+}
 
 }  // namespace
 
-const MemorySource& null_source() {
-  static const NullSource source;
-  return source;
+MemorySource null_source() {
+  return {.word = "null",
+          .takes_pages = true,
+          .on_host = false,
+          .make = make_null,
+          .on_device = [](const MemoryPlacement&) { return false; }};
 }
 
 }  // namespace numatlas

@@ -63,32 +63,6 @@ Expected<std::unique_ptr<Buffer>> make_pmem(const Region& region) {
       PolicyOutcome{"pmem_map_file", direct ? "" : page_cache_note(folder)}, std::move(functions));
 }
 
-class PmemSource final : public MemorySource {
- public:
-  PmemSource() : MemorySource({.word = "pmem", .forms = {"pmem:DIR"}, .persistent = true}) {}
-  Expected<std::string> parse(std::string_view value) const override {
-    return parse_path(value, "pmem", "folder", "pmem:/mnt/pmem0");
-  }
-  Expected<void> probe(const MemoryPlacement& placement) const override {
-    TRY(check_pmem());
-    return check_folder(placement);
-  }
-  Expected<std::optional<Room>> room(const MemoryPlacement& placement) const override {
-    return folder_room(source_value(placement));
-  }
-  Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
-    return make_pmem(region);
-  }
-  std::optional<SourceState> describe() const override {
-    const auto there = check_pmem();
-    return SourceState{"libpmem (pmem:)", there.has_value(),
-                       there ? "loaded" : with_hint(libpmem().problem, there.error())};
-  }
-  bool uses_nodes(const MemoryPlacement& placement, const Machine& machine) const override {
-    return is_node_memory(source_value(placement), machine);
-  }
-};
-
 }  // namespace
 
 LibPmem& libpmem() {
@@ -103,9 +77,32 @@ Expected<void> check_pmem() {
                     library.hint);
 }
 
-const MemorySource& pmem_source() {
-  static const PmemSource source;
-  return source;
+MemorySource pmem_source() {
+  return {.word = "pmem",
+          .forms = {"pmem:DIR"},
+          .persistent = true,
+          .parse =
+              [](std::string_view value) {
+                return parse_path(value, "pmem", "folder", "pmem:/mnt/pmem0");
+              },
+          .probe = [](const MemoryPlacement& placement) -> Expected<void> {
+            TRY(check_pmem());
+            return check_folder(placement);
+          },
+          .room = [](const MemoryPlacement& placement) -> Expected<std::optional<Room>> {
+            return folder_room(source_value(placement));
+          },
+          .make = make_pmem,
+          .describe =
+              [] {
+                const auto there = check_pmem();
+                return SourceState{"libpmem (pmem:)", there.has_value(),
+                                   there ? "loaded" : with_hint(libpmem().problem, there.error())};
+              },
+          .uses_nodes =
+              [](const MemoryPlacement& placement, const Machine& machine) {
+                return is_node_memory(source_value(placement), machine);
+              }};
 }
 
 }  // namespace numatlas
