@@ -18,9 +18,9 @@
 #include "base/tree.h"
 #include "machine/allowance.h"
 #include "machine/sysfs_nodes.h"
-#include "memory/check_sources.h"
 #include "memory/pools.h"
-#include "placement/kernel_calls.h"
+#include "memory/source.h"
+#include "placement/source_text.h"
 #include "placement/weighted.h"
 
 namespace numatlas {
@@ -44,6 +44,62 @@ uint64_t margin(uint64_t free, Reserve reserve) {
 }
 
 std::string rounded(uint64_t bytes) { return to_rounded_text(Bytes{bytes}); }
+
+/// What regions ask of one file system.
+struct Demand {
+  Room room;
+  uint64_t bytes = 0;
+  std::size_t regions = 0;
+  std::string subject;  ///< of the first of them
+};
+
+/// Whether there is room for all that share some.
+Expected<void> check_rooms(const std::vector<Region>& regions) {
+  std::map<std::string, std::optional<Room>> rooms;  // by the placement's text
+  std::map<std::string, Demand> demands;
+  for (const Region& region : regions) {
+    const MemorySource& source = source_of(region.placement);
+    const std::string& text = region.placement.source;
+    if (!rooms.contains(text)) {
+      rooms[text] = TRY(source.room(region.placement));
+    }
+    const auto& room = rooms[text];
+    if (!room) continue;
+    Demand& demand = demands[room->name];
+    if (demand.regions++ == 0) {
+      demand.room = *room;
+      demand.subject = subject_of(region.placement);
+    }
+    demand.bytes = add(demand.bytes, source.taken(region.bytes.value));
+  }
+  for (const auto& [name, demand] : demands) {
+    if (demand.bytes <= demand.room.bytes) continue;
+    return fail_about(
+        ErrorKind::resource, demand.subject,
+        fmt::format("{} needed by {} region{}, {} {}", rounded(demand.bytes), demand.regions,
+                    demand.regions == 1 ? "" : "s", rounded(demand.room.bytes), demand.room.text));
+  }
+  return {};
+}
+
+/// Whether the sources are there: kinds of pages (on every machine), and on the live one libraries,
+/// folders, and the room on each for all of them. Errors are about "memory", or "pages".
+Expected<void> check_sources(const std::vector<Region>& regions, const Machine& machine) {
+  std::set<std::string> seen;
+  for (const Region& region : regions) {
+    const MemorySource& source = source_of(region.placement);
+    if (region.pages != PageKind::base && !source.takes_pages) {
+      return fail_usage(
+          subject_of(region.pages),
+          fmt::format("{} has the pages that its source gives", subject_of(region.placement)),
+          "leave the pages to the source");
+    }
+    if (!machine.is_live() || !seen.insert(region.placement.source).second) continue;
+    TRY(source.probe(region.placement));
+  }
+  if (!machine.is_live()) return {};
+  return check_rooms(regions);
+}
 
 /// What a region takes: transparent huge pages are given whole.
 uint64_t taken_by(const Region& region, const Machine& machine) {

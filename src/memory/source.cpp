@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "memory/check_sources.h"
-
 namespace numatlas {
 namespace {
 
