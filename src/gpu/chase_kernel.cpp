@@ -79,7 +79,7 @@ class HostChase final : public Chase {
     build_chain(memory_.data, *layout_);
     return prove_chain(memory_.data, *layout_);
   }
-  Expected<void> launch(StreamHandle stream) override {
+  Expected<void> launch(const StreamHandle& stream) override {
     return launch_kernel(stream, one_thread, start_ - memory_.address(),
                          memory_.address() + line_ * layout_->stride(), work_.loads, result_);
   }
@@ -105,7 +105,7 @@ class MemoryChase final : public Chase {
   enum { position, cycles, nanoseconds, launches, state_words };
 
   Expected<void> fill(const KernelMemory&) override;
-  Expected<void> launch(StreamHandle stream) override {
+  Expected<void> launch(const StreamHandle& stream) override {
     return launch_kernel(stream, one_thread, result_, ahead_, work_.loads);
   }
   Expected<void> after_launch() override;

@@ -57,8 +57,8 @@ class DeviceCopy final : public QueuedKernel {
   std::uint64_t words() const { return work_.bytes.value / sizeof(std::uint64_t); }
   Expected<void> fill(const KernelMemory& memory) override;
   Expected<void> reach_other();
-  Expected<void> launch(StreamHandle stream) override;
-  Expected<void> copy_once(StreamHandle stream);
+  Expected<void> launch(const StreamHandle& stream) override;
+  Expected<void> copy_once(const StreamHandle& stream);
   Expected<void> compare() const override {
     return memory_.check(0, words(), "the copy is",
                          [&](std::uint64_t i) { return word_at(i, seed_); });
@@ -109,7 +109,7 @@ void DeviceCopy::detach() {
   queue_.report().unpin_seconds.push_back(static_cast<double>(monotonic_ns() - start) * 1e-9);
 }
 
-Expected<void> DeviceCopy::copy_once(StreamHandle stream) {
+Expected<void> DeviceCopy::copy_once(const StreamHandle& stream) {
   DeviceRuntime& gpu = *device_.runtime;
   const std::size_t bytes = work_.bytes.value;
   if (zero_copy()) {
@@ -128,7 +128,7 @@ Expected<void> DeviceCopy::copy_once(StreamHandle stream) {
                   memory_.address(), source_.data, bytes);
 }
 
-Expected<void> DeviceCopy::launch(StreamHandle stream) {
+Expected<void> DeviceCopy::launch(const StreamHandle& stream) {
   for (std::uint64_t i = 0; i < work_.copies; ++i) {
     TRY(copy_once(stream));
   }

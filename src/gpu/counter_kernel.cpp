@@ -21,13 +21,13 @@ class DeviceCounters final : public QueuedKernel {
 
  private:
   Expected<void> fill(const KernelMemory&) override { return memory_.clear(work_.bytes().value); }
-  Expected<void> launch(StreamHandle stream) override;
+  Expected<void> launch(const StreamHandle& stream) override;
   Expected<void> compare() const override;
 
   DeviceCounterParameters work_;
 };
 
-Expected<void> DeviceCounters::launch(StreamHandle stream) {
+Expected<void> DeviceCounters::launch(const StreamHandle& stream) {
   const std::uint64_t block = std::min(work_.threads, DeviceCounterParameters::block);
   return launch_kernel(stream,
                        {static_cast<unsigned>(work_.threads / block), static_cast<unsigned>(block)},

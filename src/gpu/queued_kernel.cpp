@@ -11,13 +11,13 @@ Expected<void> Side::clear(std::uint64_t bytes) const {
   if (!gpu)
     return write(bytes / sizeof(std::uint64_t), [](std::uint64_t) { return std::uint64_t{0}; });
   // In its own stream and waited for: what stands there at the end the kernel has written.
-  return in_own_stream(*gpu, [&](StreamHandle stream) {
+  return in_own_stream(*gpu, [&](const StreamHandle& stream) {
     return gpu->runtime->fill(gpu->device, stream, address(), 0, bytes);
   });
 }
 
 Expected<void> Side::copy(CopyWay way, std::uint64_t first, Words& chunk) const {
-  return in_own_stream(*gpu, [&](StreamHandle stream) {
+  return in_own_stream(*gpu, [&](const StreamHandle& stream) {
     return gpu->runtime->copy(gpu->device, stream, way, address() + first * sizeof(std::uint64_t),
                               chunk.data(), chunk.size() * sizeof(std::uint64_t));
   });
@@ -64,7 +64,7 @@ Expected<void> QueuedKernel::copy_results(CopyWay way) {
 }
 
 void QueuedKernel::run(std::uint64_t steps) {
-  queue_.run(steps, [this](StreamHandle stream) {
+  queue_.run(steps, [this](const StreamHandle& stream) {
     ++launches_;
     return launch(stream);
   });

@@ -71,7 +71,7 @@ class QueuedKernel : public DeviceKernel {
       : device_(device), memory_{owner}, queue_(device, depth, sleeps), name_(std::move(name)) {}
 
   virtual Expected<void> fill(const KernelMemory& memory) = 0;
-  virtual Expected<void> launch(StreamHandle stream) = 0;
+  virtual Expected<void> launch(const StreamHandle& stream) = 0;
   /// After at least one step, all of which went well.
   virtual Expected<void> compare() const = 0;
 
@@ -80,7 +80,8 @@ class QueuedKernel : public DeviceKernel {
   /// The results to the GPU, or back.
   Expected<void> copy_results(CopyWay way);
   template <class... Values>
-  Expected<void> launch_kernel(StreamHandle stream, const LaunchGrid& grid, Values... values) {
+  Expected<void> launch_kernel(const StreamHandle& stream, const LaunchGrid& grid,
+                               Values... values) {
     std::array<void*, sizeof...(values)> arguments{&values...};
     return device_.runtime->launch(device_.device, stream, function_, grid.blocks, grid.threads,
                                    arguments.data());

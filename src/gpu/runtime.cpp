@@ -56,12 +56,10 @@ Expected<DeviceRef> find_device(int index) {
 }
 
 Expected<void> in_own_stream(const DeviceRef& device,
-                             const std::function<Expected<void>(StreamHandle)>& work) {
-  auto stream = TRY(device.runtime->create_stream(device.device));
-  auto done = work(stream);
-  if (done) done = device.runtime->wait_for_stream(device.device, stream);
-  (void)device.runtime->destroy_stream(device.device, stream);
-  return done;
+                             const std::function<Expected<void>(const StreamHandle&)>& work) {
+  const auto stream = TRY(device.runtime->create_stream(device.device));
+  TRY(work(stream));
+  return device.runtime->wait_for_stream(device.device, stream);
 }
 
 }  // namespace numatlas

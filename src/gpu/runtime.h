@@ -17,9 +17,9 @@ namespace numatlas {
 
 /// An address as a GPU sees it: in its own memory, or mapped from the host's.
 using DeviceAddress = std::uint64_t;
-/// The driver's own handles; nullptr is none. Whoever made one destroys it.
-using StreamHandle = void*;
-using EventHandle = void*;
+/// The driver's own handles; nullptr is none. A stream or an event goes with its last copy.
+using StreamHandle = std::shared_ptr<void>;
+using EventHandle = std::shared_ptr<void>;
 using FunctionHandle = void*;
 
 /// A GPU as its driver tells of it.
@@ -80,23 +80,21 @@ class DeviceRuntime {
 
   /// A stream that does not wait for the default one.
   Expected<StreamHandle> create_stream(int device);
-  Expected<void> destroy_stream(int device, StreamHandle stream);
-  Expected<void> wait_for_stream(int device, StreamHandle stream);
+  Expected<void> wait_for_stream(int device, const StreamHandle& stream);
   /// Queued; `host` is the host's side, or what is copied from between devices, `address` the
   /// device's. Memory that is not pinned is copied as the driver does it, which may be before this
   /// returns.
-  Expected<void> copy(int device, StreamHandle stream, CopyWay way, DeviceAddress address,
+  Expected<void> copy(int device, const StreamHandle& stream, CopyWay way, DeviceAddress address,
                       void* host, std::size_t bytes);
-  Expected<void> fill(int device, StreamHandle stream, DeviceAddress address, std::uint8_t byte,
-                      std::size_t bytes);
+  Expected<void> fill(int device, const StreamHandle& stream, DeviceAddress address,
+                      std::uint8_t byte, std::size_t bytes);
 
   /// `sleeps`: who waits for it sleeps instead of spinning.
   Expected<EventHandle> create_event(int device, bool sleeps);
-  Expected<void> destroy_event(int device, EventHandle event);
-  Expected<void> record(int device, EventHandle event, StreamHandle stream);
-  Expected<void> wait_for_event(int device, EventHandle event);
+  Expected<void> record(int device, const EventHandle& event, const StreamHandle& stream);
+  Expected<void> wait_for_event(int device, const EventHandle& event);
   /// Seconds between two events that have come, of one device.
-  Expected<double> elapsed(int device, EventHandle start, EventHandle end);
+  Expected<double> elapsed(int device, const EventHandle& start, const EventHandle& end);
 
   Expected<bool> can_reach_peer(int device, int peer);
   /// Copies from the device to the peer go directly; being so already is no error.
@@ -110,8 +108,8 @@ class DeviceRuntime {
   /// it compiles with does not have it.
   Expected<FunctionHandle> kernel(int device, const std::string& name);
   /// One launch; `arguments` are pointers to the values, as the drivers want them.
-  Expected<void> launch(int device, StreamHandle stream, FunctionHandle function, unsigned blocks,
-                        unsigned threads, void** arguments);
+  Expected<void> launch(int device, const StreamHandle& stream, FunctionHandle function,
+                        unsigned blocks, unsigned threads, void** arguments);
 
  private:
   class Driver;
@@ -142,7 +140,7 @@ struct DeviceRef {
 int device_count();
 /// Whatever `work` queues in a stream of its own, waited for.
 Expected<void> in_own_stream(const DeviceRef& device,
-                             const std::function<Expected<void>(StreamHandle)>& work);
+                             const std::function<Expected<void>(const StreamHandle&)>& work);
 /// Error (unavailable): there is no such GPU; says which there are, or why there is none.
 Expected<DeviceRef> find_device(int index);
 

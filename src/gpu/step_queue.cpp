@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <utility>
 
 #include "base/signals.h"
 #include "machine/pci_link.h"
@@ -44,8 +43,7 @@ Expected<void> StepQueue::open() {
   for (Slot& slot : slots_) {
     for (EventHandle* event : {&slot.start, &slot.end}) {
       // Nobody waits for a start.
-      auto made = TRY(gpu.create_event(device_.device, sleeps_ && event == &slot.end));
-      *event = made;
+      *event = TRY(gpu.create_event(device_.device, sleeps_ && event == &slot.end));
     }
   }
   base_ = TRY(moment_now());
@@ -59,20 +57,12 @@ Expected<StepQueue::Moment> StepQueue::moment_now() {
   DeviceRuntime& gpu = *device_.runtime;
   Moment best;
   for (int i = 0; i < clock_tries && (i == 0 || best.error_ns > near_enough_ns / 2); ++i) {
-    auto event = TRY(gpu.create_event(device_.device, false));
+    const auto event = TRY(gpu.create_event(device_.device, false));
     const std::int64_t before = monotonic_ns();
-    auto done = gpu.record(device_.device, event, stream_);
-    if (done) done = gpu.wait_for_event(device_.device, event);
+    TRY(gpu.record(device_.device, event, stream_));
+    TRY(gpu.wait_for_event(device_.device, event));
     const std::int64_t half = (monotonic_ns() - before) / 2;
-    if (done && (i == 0 || half < best.error_ns)) {
-      best.time_ns = before + half;
-      best.error_ns = half;
-      std::swap(best.event, event);
-    }
-    if (event != nullptr) (void)gpu.destroy_event(device_.device, event);
-    if (done) continue;
-    if (best.event != nullptr) (void)gpu.destroy_event(device_.device, best.event);
-    return fail(done.error());
+    if (i == 0 || half < best.error_ns) best = {event, before + half, half};
   }
   return best;
 }
@@ -82,11 +72,9 @@ Expected<StepQueue::Moment> StepQueue::moment_now() {
 Expected<void> StepQueue::correct_for_drift() {
   DeviceRuntime& gpu = *device_.runtime;
   const auto end = TRY(moment_now());
-  const auto by_gpu = gpu.elapsed(device_.device, base_.event, end.event);
-  (void)gpu.destroy_event(device_.device, end.event);
-  if (!by_gpu) return fail(by_gpu.error());
+  const auto by_gpu = TRY(gpu.elapsed(device_.device, base_.event, end.event));
   const std::int64_t length = end.time_ns - base_.time_ns;
-  const auto drift = static_cast<double>(length - whole_ns(*by_gpu));
+  const auto drift = static_cast<double>(length - whole_ns(by_gpu));
   for (DeviceStep& step : report_.steps) {
     const double part =
         static_cast<double>(step.start_ns - base_.time_ns) / static_cast<double>(length);
@@ -172,18 +160,6 @@ void StepQueue::finish() {
   if (!done && !problem_) problem_ = done.error();
   // Clocks stay as they are for much longer than this is after the last step.
   if (!problem_) report_.state = device_.runtime->state(device_.device);
-}
-
-void StepQueue::close() {
-  DeviceRuntime& gpu = *device_.runtime;
-  for (const Slot& slot : slots_) {
-    for (EventHandle event : {slot.start, slot.end})
-      if (event != nullptr) (void)gpu.destroy_event(device_.device, event);
-  }
-  slots_.clear();
-  if (base_.event != nullptr) (void)gpu.destroy_event(device_.device, base_.event);
-  if (stream_ != nullptr) (void)gpu.destroy_stream(device_.device, stream_);
-  base_.event = stream_ = nullptr;
 }
 
 }  // namespace numatlas

@@ -13,15 +13,12 @@ namespace numatlas {
 
 class StepQueue {
  public:
-  using Work = std::function<Expected<void>(StreamHandle)>;
+  using Work = std::function<Expected<void>(const StreamHandle&)>;
 
   /// `depth` steps are under way at a time, each between two events; of a depth of 1 each is waited
   /// for before the next is queued. `sleeps`: waiting threads sleep.
   StepQueue(const DeviceRef& device, int depth, bool sleeps)
       : device_(device), depth_(depth), sleeps_(sleeps) {}
-  StepQueue(const StepQueue&) = delete;
-  StepQueue& operator=(const StepQueue&) = delete;
-  ~StepQueue() { close(); }
 
   Expected<void> open();
   /// Gives the device's kernels access to memory of `owner`, which may be another device.
@@ -31,21 +28,20 @@ class StepQueue {
   void run(std::uint64_t steps, const Work& work);
   /// Once, when all steps were asked for.
   void finish();
-  void close();
   const std::optional<Error>& problem() const { return problem_; }
   void set_problem(const Error& error) { problem_ = error; }
-  StreamHandle stream() const { return stream_; }
+  const StreamHandle& stream() const { return stream_; }
   DeviceReport& report() { return report_; }
 
  private:
   struct Slot {
-    EventHandle start = nullptr, end = nullptr;
+    EventHandle start, end;
     bool under_way = false;
   };
 
   /// An event, and when it came by the host's clock.
   struct Moment {
-    EventHandle event = nullptr;
+    EventHandle event;
     std::int64_t time_ns = 0, error_ns = 0;
   };
 
@@ -60,7 +56,7 @@ class StepQueue {
   DeviceRef device_;
   int depth_;
   bool sleeps_;
-  StreamHandle stream_ = nullptr;
+  StreamHandle stream_;
   Moment base_;
   std::vector<Slot> slots_;
   std::size_t next_ = 0;

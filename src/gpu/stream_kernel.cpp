@@ -62,7 +62,7 @@ class DeviceStream final : public QueuedKernel {
   LaunchGrid grid() const;
   Expected<void> fill(const KernelMemory&) override;
   Expected<void> fill_array(int number);
-  Expected<void> launch(StreamHandle stream) override;
+  Expected<void> launch(const StreamHandle& stream) override;
   Expected<void> compare() const override;
   Words wanted() const;
   Expected<void> check_sum() const;
@@ -102,7 +102,7 @@ Expected<void> DeviceStream::fill_array(int number) {
   TRY(array.write(there / sizeof(std::uint64_t),
                   [&](std::uint64_t i) { return words[i % period]; }));
   if (there == bytes) return {};
-  return in_own_stream(*array.gpu, [&](StreamHandle stream) -> Expected<void> {
+  return in_own_stream(*array.gpu, [&](const StreamHandle& stream) -> Expected<void> {
     for (; there < bytes; there *= 2) {
       TRY(array.gpu->runtime->copy(array.gpu->device, stream, CopyWay::device_to_device,
                                    array.address() + there, array.data,
@@ -112,7 +112,7 @@ Expected<void> DeviceStream::fill_array(int number) {
   });
 }
 
-Expected<void> DeviceStream::launch(StreamHandle stream) {
+Expected<void> DeviceStream::launch(const StreamHandle& stream) {
   const auto array = [&](std::uint64_t number) { return start_ + number * array_bytes(); };
   // Another one each time, so that it can be told whether the last one was written.
   const auto value = std::bit_cast<std::uint64_t>(static_cast<double>(launches_));

@@ -68,7 +68,6 @@ inline void round_trip(int device, bool pinned, int seed) {
   must(gpu().wait_for_stream(device, stream));
   EXPECT_EQ(target[bytes / 2 - 1], 0x5a);
   EXPECT_EQ(target[bytes / 2], source[bytes / 2]);
-  must(gpu().destroy_stream(device, stream));
   if (pinned) {
     must(gpu().unpin(device, source.data()));
     must(gpu().unpin(device, target.data()));
@@ -89,9 +88,6 @@ struct Timed {
     must(gpu().pin(device, host.data(), host.size(), false));
   }
   ~Timed() {
-    must(gpu().destroy_stream(device, stream));
-    must(gpu().destroy_event(device, start));
-    must(gpu().destroy_event(device, end));
     must(gpu().free(device, memory));
     must(gpu().unpin(device, host.data()));
   }

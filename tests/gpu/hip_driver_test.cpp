@@ -127,7 +127,6 @@ TEST(Hip, KernelsByName) {
     must(gpu().wait_for_stream(device, stream));
     EXPECT_EQ(end, 24U);
     EXPECT_THAT(target, testing::ElementsAreArray(chain));
-    must(gpu().destroy_stream(device, stream));
   }
   EXPECT_EQ(full_text(refused(gpu().kernel(0, "nothing"))),
             "hipModuleGetFunction: hipErrorNotFound (500): numatlas_nothing");

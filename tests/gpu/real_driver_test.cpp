@@ -69,7 +69,6 @@ TEST_F(Real, Chase) {
     must(gpu().copy(index, stream, CopyWay::device_to_host, result, &end, sizeof end));
     must(gpu().wait_for_stream(index, stream));
     EXPECT_EQ(end, reinterpret_cast<std::uintptr_t>(&memory->words[700 * 5 % lines * words]));
-    must(gpu().destroy_stream(index, stream));
     must(gpu().free(index, result));
   }
 }
@@ -90,7 +89,6 @@ TEST_F(Real, ZeroCopy) {
   must(gpu().wait_for_stream(0, stream));
   for (std::size_t i = 0; i < count; ++i)
     ASSERT_EQ(to->words[i], i < count - 4 ? i + 1 : 0) << "word " << i;
-  must(gpu().destroy_stream(0, stream));
 }
 
 /// The kernel of a spec in memory of GPU 0, after some launches and looks at what they left.

@@ -90,6 +90,14 @@ class DeviceRuntime::Driver {
     TRY(call_on(device, entry, &value, arguments...));
     return value;
   }
+  /// What a call made for a device, which another one destroys. A lost device has nothing to
+  /// destroy.
+  std::shared_ptr<void> owned(int device, DriverApi::Handle handle,
+                              const Entry<DriverApi::Handle>& destroy) {
+    return {handle, [this, device, &destroy](DriverApi::Handle made) {
+              (void)call_on(device, destroy, made);
+            }};
+  }
   /// Makes a device current in the calling thread.
   Expected<void> enter(int device) {
     TRY(check(device));
@@ -252,57 +260,56 @@ Expected<DeviceAddress> DeviceRuntime::mapped_address(int device, void* start) {
 }
 
 Expected<StreamHandle> DeviceRuntime::create_stream(int device) {
-  return driver_->value_on(device, driver_->api.stream_create, stream_non_blocking);
+  const DriverApi& api = driver_->api;
+  const auto stream = TRY(driver_->value_on(device, api.stream_create, stream_non_blocking));
+  return driver_->owned(device, stream, api.stream_destroy);
 }
 
-Expected<void> DeviceRuntime::destroy_stream(int device, StreamHandle stream) {
-  return driver_->call_on(device, driver_->api.stream_destroy, stream);
+Expected<void> DeviceRuntime::wait_for_stream(int device, const StreamHandle& stream) {
+  return driver_->call_on(device, driver_->api.stream_wait, stream.get());
 }
 
-Expected<void> DeviceRuntime::wait_for_stream(int device, StreamHandle stream) {
-  return driver_->call_on(device, driver_->api.stream_wait, stream);
-}
-
-Expected<void> DeviceRuntime::copy(int device, StreamHandle stream, CopyWay way,
+Expected<void> DeviceRuntime::copy(int device, const StreamHandle& stream, CopyWay way,
                                    DeviceAddress address, void* host, std::size_t bytes) {
   const DriverApi& api = driver_->api;
   switch (way) {
     case CopyWay::host_to_device:
-      return driver_->call_on(device, api.to_device, address, host, bytes, stream);
+      return driver_->call_on(device, api.to_device, address, host, bytes, stream.get());
     case CopyWay::device_to_host:
-      return driver_->call_on(device, api.to_host, host, address, bytes, stream);
+      return driver_->call_on(device, api.to_host, host, address, bytes, stream.get());
     case CopyWay::device_to_device: break;
   }
   // All GPUs of a driver have one space of addresses.
   return driver_->call_on(device, api.between, address, reinterpret_cast<DeviceAddress>(host),
-                          bytes, stream);
+                          bytes, stream.get());
 }
 
-Expected<void> DeviceRuntime::fill(int device, StreamHandle stream, DeviceAddress address,
+Expected<void> DeviceRuntime::fill(int device, const StreamHandle& stream, DeviceAddress address,
                                    std::uint8_t byte, std::size_t bytes) {
-  return driver_->call_on(device, driver_->api.fill, address, byte, bytes, stream);
+  return driver_->call_on(device, driver_->api.fill, address, byte, bytes, stream.get());
 }
 
 Expected<EventHandle> DeviceRuntime::create_event(int device, bool sleeps) {
-  return driver_->value_on(device, driver_->api.event_create,
-                           sleeps ? event_blocking_sync : event_default);
+  const DriverApi& api = driver_->api;
+  const auto event = TRY(
+      driver_->value_on(device, api.event_create, sleeps ? event_blocking_sync : event_default));
+  return driver_->owned(device, event, api.event_destroy);
 }
 
-Expected<void> DeviceRuntime::destroy_event(int device, EventHandle event) {
-  return driver_->call_on(device, driver_->api.event_destroy, event);
+Expected<void> DeviceRuntime::record(int device, const EventHandle& event,
+                                     const StreamHandle& stream) {
+  return driver_->call_on(device, driver_->api.event_record, event.get(), stream.get());
 }
 
-Expected<void> DeviceRuntime::record(int device, EventHandle event, StreamHandle stream) {
-  return driver_->call_on(device, driver_->api.event_record, event, stream);
+Expected<void> DeviceRuntime::wait_for_event(int device, const EventHandle& event) {
+  return driver_->call_on(device, driver_->api.event_wait, event.get());
 }
 
-Expected<void> DeviceRuntime::wait_for_event(int device, EventHandle event) {
-  return driver_->call_on(device, driver_->api.event_wait, event);
-}
-
-Expected<double> DeviceRuntime::elapsed(int device, EventHandle start, EventHandle end) {
+Expected<double> DeviceRuntime::elapsed(int device, const EventHandle& start,
+                                        const EventHandle& end) {
   constexpr double seconds_in_one = 1e-3;
-  const float milliseconds = TRY(driver_->value_on(device, driver_->api.event_elapsed, start, end));
+  const float milliseconds =
+      TRY(driver_->value_on(device, driver_->api.event_elapsed, start.get(), end.get()));
   return static_cast<double>(milliseconds) * seconds_in_one;
 }
 
@@ -343,11 +350,12 @@ Expected<FunctionHandle> DeviceRuntime::kernel(int device, const std::string& na
   return fail(std::move(error));
 }
 
-Expected<void> DeviceRuntime::launch(int device, StreamHandle stream, FunctionHandle function,
-                                     unsigned blocks, unsigned threads, void** arguments) {
+Expected<void> DeviceRuntime::launch(int device, const StreamHandle& stream,
+                                     FunctionHandle function, unsigned blocks, unsigned threads,
+                                     void** arguments) {
   void** const no_extra = nullptr;
   return driver_->call_on(device, driver_->api.launch, function, blocks, 1U, 1U, threads, 1U, 1U,
-                          0U, stream, arguments, no_extra);
+                          0U, stream.get(), arguments, no_extra);
 }
 
 RuntimeState unusable(const std::string& name, std::string message, std::string hint) {
