@@ -116,7 +116,7 @@ std::vector<const ScenarioResult*> cases_of(const FactRule& rule, const RunRepor
       if (!its || !cache_text(*one).empty() || !has(rule.only, report, *one)) continue;
       if (rule.best_of.empty()) cases.push_back(one);
       if (best == nullptr || is_better(its->value, host_estimate_of(*best, rule.figure)->value,
-                                       find_total(*one, rule.figure)))
+                                       figure_of({one}, rule.figure)))
         best = one;
     }
     if (best != nullptr && !rule.best_of.empty()) cases.push_back(best);
@@ -129,7 +129,7 @@ void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>&
   Unit unit;
   for (const ScenarioResult* const chosen : cases_of(rule, report)) {
     const ScenarioResult& one = *chosen;
-    const Figure* const figure = find_total(one, rule.figure);
+    const Figure* const figure = figure_of({&one}, rule.figure);
     if (figure != nullptr) unit = figure->unit;
     Fact& fact = facts.emplace_back(Fact{rule.key.empty() ? rule.figure : rule.key,
                                          {},

@@ -188,6 +188,10 @@ struct OwnValues {
   bool asked = true;
 };
 
+bool is_of_every_case(const std::string& label) {
+  return label == "kernel" || label == "order" || label == "stride";
+}
+
 std::vector<OwnValues> product_of(const std::vector<Axis>& axes,
                                   const std::vector<std::vector<AxisValue>>& values) {
   std::vector<OwnValues> all{OwnValues{}};
@@ -200,7 +204,7 @@ std::vector<OwnValues> product_of(const std::vector<Axis>& axes,
           now.asked = now.asked && value.asked;
           for (std::size_t k = 0; k < axes[i].labels.size(); ++k) {
             now.names.emplace_back(axes[i].labels[k], value.labels[k]);
-            if (axes[i].labels[k] != "kernel") now.labels.push_back(now.names.back());
+            if (!is_of_every_case(axes[i].labels[k])) now.labels.push_back(now.names.back());
           }
           now.names.insert(now.names.end(), value.names.begin(), value.names.end());
         },

@@ -59,7 +59,8 @@ struct AxisValue {
 
 /// An axis of a benchmark's own: patterns, pairs of nodes, loads.
 struct Axis {
-  /// Of cases and of their names; `kernel` only of names, as cases have it anyway.
+  /// Of cases and of their names; `kernel`, `order` and `stride` only of names, as cases have them
+  /// anyway.
   std::vector<std::string> labels;
   Hook<Expected<std::vector<AxisValue>>(const PlanInput&)> values;
   Hook<void(CLI::App&)> add_option = {};
@@ -73,15 +74,23 @@ struct Axis {
   }
 };
 
+/// An axis of these words, each for a value of type T, without an option.
+template <class T>
+Axis fixed_axis(const std::string& label, const Choices<T>& all) {
+  std::vector<AxisValue> values;
+  for (const auto& [word, value] : all) values.push_back({{word}, value});
+  return {{label}, [values](const PlanInput&) { return values; }};
+}
+
 /// An axis of the words of an option, which takes one or several of `all`. What `chosen` holds is
 /// its default. Its values are of T.
 template <class T>
 Axis choice_axis(const std::string& label, const std::string& option, const Choices<T>& all,
                  const std::shared_ptr<std::vector<T>>& chosen, const std::string& text) {
-  const auto values = [=](const PlanInput&) -> Expected<std::vector<AxisValue>> {
-    std::vector<AxisValue> its;
-    for (const T& one : *chosen) its.push_back({{word_for(all, one)}, one});
-    return its;
+  const auto values = [=](const PlanInput& input) {
+    Choices<T> its;
+    for (const T& one : *chosen) its.emplace_back(word_for(all, one), one);
+    return fixed_axis(label, its).values(input);
   };
   return {{label}, values, [=](CLI::App& app) { add_choices(app, option, *chosen, all, text); }};
 }

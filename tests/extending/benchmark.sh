@@ -17,13 +17,13 @@ has 'its help' '--size' "$program" strides --help
 has 'its completion' 'strides' "$program" completion bash
 has 'its plan' 'stride 4096' "$program" strides --size 64 --dry-run "${null[@]}"
 has "the survey's plan" 'strides' "$program" survey --dry-run -o "$folder/survey" "${null[@]}"
-has 'its table' '^Pointer-chase latency by stride \(ns\)$' "$program" strides --size 64 -q "${null[@]}" \
+has 'its table' '^Pointer-chase latency by stride \(ns, 64 MiB, .* pages\)$' "$program" strides --size 64 -q "${null[@]}" \
   --json "$folder/one.json"
 has 'its CSV' ',latency,s,' "$program" strides --size 64 -q --format csv "${null[@]}"
 has 'its metrics' '^numatlas_latency_seconds\{command="strides"' "$program" strides --size 64 -q --format openmetrics \
   "${null[@]}"
 has 'a comparison' 'strides' "$program" compare --no-fail "$folder/one.json" "$folder/one.json"
-has "the survey's summary" '^Strides +widest [0-9.]+ times' "$program" survey -q --no-report --only strides \
+has "the survey's summary" '^Strides +lowest [0-9.]+ ns' "$program" survey -q --no-report --only strides \
   -o "$folder/survey" "${null[@]}"
 if [ -x "$report" ]; then
   has 'its page' '' env NUMATLAS="$program" "$report" -o "$folder/page.html" "$folder/one.json"

@@ -94,24 +94,15 @@ Expected<std::vector<AxisValue>> pairs(const Options& own, const PlanInput& inpu
   return fail_usage("--to", "names the same node as --from, and no other", "name another one");
 }
 
-/// An axis of words without an option.
-Hook<Expected<std::vector<AxisValue>>(const PlanInput&)> words(std::vector<std::string> all) {
-  return [all = std::move(all)](const PlanInput&) -> Expected<std::vector<AxisValue>> {
-    std::vector<AxisValue> values;
-    for (const std::string& word : all) values.push_back({{word}, word, false});
-    return values;
-  };
-}
-
-Expected<std::vector<AxisValue>> moves(const Options& own, const PlanInput& input) {
-  return words(std::ranges::count(own.beside, "none") > 0 ? std::vector<std::string>{"move"}
-                                                          : std::vector<std::string>{})(input);
+Expected<std::vector<AxisValue>> moves(const Options& own, const PlanInput&) {
+  if (std::ranges::count(own.beside, "none") == 0) return std::vector<AxisValue>{};
+  return std::vector<AxisValue>{{{"move"}, {}}};
 }
 
 Expected<std::vector<AxisValue>> readers(const Options& own, const PlanInput& input) {
   std::vector<std::string> readers = own.beside;
   std::erase(readers, "none");
-  return words(readers)(input);
+  return fixed_axis("reader", named(readers)).values(input);
 }
 
 /// From memory, not from a cache; but not for so long as memory-side caches would ask for. Alike
@@ -351,8 +342,7 @@ Benchmark make() {
                   .name = "{run} {pages} {from} -> {to} {reader}",
                   .axes = {pair_axis,
                            {.labels = {"reader"}, .values = with(readers)},
-                           {.labels = {"run"},
-                            .values = words({"rest before", "rest after", "beside"})}},
+                           fixed_axis("run", named({"rest before", "rest after", "beside"}))},
                   .threads = {.compared = false},
                   .size = {.usual = usual_size_of}}},
       .refused = {{"--memory", "migrate places the memory itself, node by node",
