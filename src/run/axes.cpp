@@ -133,19 +133,20 @@ void leave_out_cached(const PlanInput& input, std::vector<Flow>& flows) {
 }
 
 /// Gives each of these flows what is past its own caches and has room. The largest of them.
-Bytes size_by_worker(const PlanInput& input, const AxisSetting& now, std::vector<Flow>& flows) {
+Bytes size_by_worker(const PlanInput& input, const SizeRule& rule, const AxisSetting& now,
+                     std::vector<Flow>& flows) {
+  const bool alone = rule.alone || input.options.serial;
   std::vector<int> workers;
   for (const Flow& flow : flows) workers.push_back(flow.worker);
   Bytes largest = now.size;
   for (Flow& flow : flows) {
-    const auto together = input.options.serial ? std::vector{flow.worker} : workers;
-    flow.region.bytes =
-        size_past_own_caches(input, together, flow.worker, now.size, least_past_caches);
+    const auto together = alone ? std::vector{flow.worker} : workers;
+    flow.region.bytes = size_past_own_caches(input, together, flow.worker, now.size, rule.least);
     largest = std::max(largest, flow.region.bytes);
   }
   largest = fit_to_room(input, largest, flows);
   // Numbers of threads are compared: a row has as many as it says.
-  if (now.threads == all_threads) leave_out_cached(input, flows);
+  if (now.threads == all_threads && !rule.alone) leave_out_cached(input, flows);
   return largest;
 }
 
@@ -228,10 +229,21 @@ class Planner {
         plan_(plan) {}
 
   Expected<void> add(PageKind pages) {
+    std::vector<Bytes> sizes = given_.sizes;
+    if (sizes.empty()) sizes.emplace_back();  // that of the rule
+    if (chooses_size_ && sweep_.size.smaller) {
+      Plan largest;
+      TRY(Planner(sweep_, true, given_, most_, input_, largest).add(pages, sizes));
+      if (!largest.empty()) sizes = sweep_.size.smaller(input_, largest.front().head.size);
+      sizes.emplace_back();
+    }
+    return add(pages, sizes);
+  }
+
+ private:
+  Expected<void> add(PageKind pages, const std::vector<Bytes>& sizes) {
     std::vector<std::vector<AxisValue>> values;
     for (const Axis& axis : sweep_.axes) values.push_back(TRY(axis.values(input_)));
-    std::vector<Bytes> sizes = given_.sizes;
-    if (sizes.empty()) sizes.emplace_back();
     Expected<void> state;
     for_each_of(
         [&](Bytes size, const Choice& choice, const OwnValues& own, int threads) {
@@ -242,7 +254,6 @@ class Planner {
     return state;
   }
 
- private:
   bool compares_threads() const {
     return sweep_.threads.compared &&
            (!input_.options.thread_counts.empty() || sweep_.threads.usual);
@@ -255,14 +266,15 @@ class Planner {
   }
 
   Expected<void> add_point_of(AxisSetting now, const OwnValues& own) {
-    if (chooses_size_)
+    const bool chosen = chooses_size_ && now.size == Bytes{};
+    if (chosen)
       now.size =
           std::min(most_, sweep_.size.usual ? sweep_.size.usual(input_, now) : sweep_.size.least);
     Expected<Point> point = sweep_.point(input_, now);
     if (point && !point->flows.empty()) {
       const Bytes size = given_.sizes.empty() ? point->size.value_or(now.size) : now.size;
       TRY(check_size(point->flows.front().kernel, size));
-      if (chooses_size_) fit_size(now, point);
+      if (chosen) fit_size(now, point);
     }
     if (point) {
       sweep_.sized(input_, point->flows);
@@ -300,7 +312,7 @@ class Planner {
       now.size = fitting_size(input_, now.size, point->flows);
     if (now.size != first) point = sweep_.point(input_, now);
     if (point && sweep_.size.form == SizeRule::Form::by_worker)
-      now.size = size_by_worker(input_, now, point->flows);
+      now.size = size_by_worker(input_, sweep_.size, now, point->flows);
   }
 
   std::string name_of_point(const AxisSetting& now, const OwnValues& own,
@@ -363,8 +375,10 @@ Expected<Plan> plan_of(const Benchmark& benchmark, const GivenAxes& given, const
   constexpr Bytes any{std::uint64_t{1} << 50};
   TRY(check_refused(benchmark.refused, input.options));
   if (benchmark.runs_together) TRY(check_run_together(input, benchmark.name));
-  TRY(benchmark.check(input));
+  const auto possible = benchmark.check(input);
+  if (!possible && possible.error().kind == ErrorKind::usage) return fail(possible.error());
   Plan plan = TRY(points_of(benchmark, given, any, input));
+  if (!possible) return fail(possible.error());  // a mistake in the words comes first
   const auto alike = [](const Sweep& sweep) { return sweep.size.form == SizeRule::Form::in_plan; };
   if (!given.sizes.empty() || std::ranges::none_of(benchmark.sweeps, alike)) return plan;
   const Bytes fitting = size_with_room(input, any, plan);
@@ -425,7 +439,7 @@ Benchmark with_axes(Benchmark benchmark) {
       return facts_of(data->fact_rules, report);
     };
   if (std::ranges::any_of(data->sweeps, [](const Sweep& sweep) {
-        return sweep.size.form == SizeRule::Form::by_worker;
+        return sweep.size.form == SizeRule::Form::by_worker && !sweep.size.alone;
       }))
     benchmark.remarks = [axes](const RunReport& report, const RunOptions& options) {
       return axes->sizes.empty() ? left_out_text(report, options) : "";

@@ -138,6 +138,8 @@ struct SizeRule {
   Bytes least{16 * mib};      ///< of each worker
   Bytes least_together = {};  ///< of all workers of a point
   bool alone = false;         ///< as if each worker ran by itself, as with --serial
+  /// Smaller sizes that are measured as well, given the largest.
+  Hook<std::vector<Bytes>(const PlanInput&, Bytes largest)> smaller = {};
   /// Instead of what is past the caches.
   Hook<Bytes(const PlanInput&, const AxisSetting&)> usual = {};
 };

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,8 +28,6 @@
 #include "run/declare.h"
 #include "run/flows.h"
 #include "run/levels.h"
-#include "run/room.h"
-#include "run/sizes_option.h"
 
 namespace numatlas::benchmark_latency {
 namespace {
@@ -44,20 +41,19 @@ constexpr const char* ladder_words =
 struct Options {
   on_gpus::OnOption on = {};
   std::string strides_text, chains_text;
-  SizesOption sizes{ladder_words};
   TailOption tail;
   ChainOrder order = ChainOrder::random;
   std::vector<Bytes> strides;  ///< of --stride; empty: the machine's cache line
   std::vector<int> chains;     ///< of --chains; empty: one, and nothing is said of it
   std::vector<GpuLoads> loads{GpuLoads::cached};
+  bool sized = false;  ///< --size was given
 
   /// Whether one worker measures its caches as well.
-  bool has_ladder() const { return sizes.given().empty() && chains.empty() && !tail.asked(); }
+  bool has_ladder() const { return !sized && chains.empty() && !tail.asked(); }
 };
 
 void add_options(Options& own, CLI::App& app) {
   own.on.add_to(app);
-  own.sizes.add_to(app, "memory of each worker");
   add_order_option(app, own.order);
   own.tail.add_to(app);
   rare(add_value(app, "--stride", own.strides_text, "BYTES,...",
@@ -87,12 +83,12 @@ Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
                                        {"--tail", own.tail.asked()},
                                        {"--order", own.order != ChainOrder::random}}));
   memory_of_gpus::take_over(benchmark, own.on,
-                            {.latency = true, .sizes = own.sizes.given(), .loads = own.loads});
+                            {.latency = true, .sizes = benchmark.given->sizes, .loads = own.loads});
   return {};
 }
 
 Expected<void> parse(Options& own, Benchmark& benchmark) {
-  TRY(own.sizes.parse());
+  own.sized = !benchmark.given->sizes.empty();
   TRY(own.on.parse());
   if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
   TRY(own.on.refuse("GPUs", {{"--gpu-loads", own.loads != std::vector{GpuLoads::cached}}}));
@@ -114,7 +110,7 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   if (!own.chains_text.empty()) {
     own.chains = TRY(parse_counts(own.chains_text, static_cast<int>(most_chains), "--chains"));
   }
-  benchmark.is_of_memory = own.sizes.given().empty() && !own.has_ladder();
+  benchmark.is_of_memory = !own.sized && !own.has_ladder();
   return {};
 }
 
@@ -124,55 +120,37 @@ Expected<Workers> workers(const RunOptions& options, const Machine& machine,
   return of_one ? one_worker(options, machine, task) : usual_workers(options, machine, task);
 }
 
-Plan plan_of(const Options& own, const PlanInput& input, const std::vector<Bytes>& sizes) {
-  Plan plan;
-  struct Point {
-    Bytes size;
-    int chains = 1;
-    std::optional<Bytes> stride = {};
-    int threads = std::numeric_limits<int>::max();
-  };
-  std::vector<std::optional<Bytes>> strides(own.strides.begin(), own.strides.end());
-  if (strides.empty()) strides.emplace_back();
-  std::vector<Point> points;
-  for (const std::optional<Bytes> stride : strides) {
-    for (Bytes size : sizes) {
-      const std::vector<int>& counts = input.options.thread_counts;
-      if (own.chains.empty() && counts.empty()) points.push_back({size, 1, stride});
-      for (int threads : counts) points.push_back({size, 1, stride, threads});
-      for (int chains : own.chains) points.push_back({size, chains, stride});
-    }
+/// Of a stride that is not given, the machine's cache line.
+using Stride = std::optional<Bytes>;
+
+Expected<std::vector<AxisValue>> strides(const Options& own, const PlanInput&) {
+  std::vector<AxisValue> strides;
+  for (const Bytes stride : own.strides)
+    strides.push_back({{compact_text(stride)}, Stride(stride)});
+  if (strides.empty()) strides.push_back({{""}, Stride()});
+  if (strides.size() == 1) strides.front().labels.front().clear();
+  return strides;
+}
+
+Expected<std::vector<AxisValue>> chains(const Options& own, const PlanInput&) {
+  std::vector<AxisValue> chains;
+  for (const int count : own.chains)
+    chains.push_back({{}, count, true, {{"chains", count_text(count, "chain")}}});
+  if (chains.empty()) chains.push_back({{}, 1});
+  return chains;
+}
+
+Expected<Point> point(const Options& own, const PlanInput& input, const AxisSetting& now) {
+  Point point;
+  const int chains = now.of<int>(1);
+  if (!own.chains.empty()) point.labels = {{"chains", std::to_string(chains)}};
+  for (const int worker : workers_within(input.layout, now.threads)) {
+    Flow& flow = point.flows.emplace_back(
+        chase_flow(input, worker, now.size, now.pages, {own.order, now.of<Stride>()}));
+    flow.kernel.as<ChaseParameters>().chains = static_cast<unsigned>(chains);
+    own.tail.set(flow);
   }
-  for (PageKind pages : input.pages) {
-    for (const Point& point : points) {
-      std::vector<Flow> flows;
-      // Of sizes that nobody gave the last one is past all caches.
-      const bool past_caches = own.sizes.given().empty() && point.size == sizes.back();
-      for (int worker : workers_within(input.layout, point.threads)) {
-        const Bytes its =
-            past_caches ? size_past_own_caches(input, {worker}, worker, point.size, least_chase)
-                        : point.size;
-        flows.push_back(chase_flow(input, worker, its, pages, {own.order, point.stride}));
-        flows.back().kernel.as<ChaseParameters>().chains = static_cast<unsigned>(point.chains);
-        own.tail.set(flows.back());
-      }
-      const Bytes size = past_caches ? fit_to_room(input, point.size, flows) : point.size;
-      PlannedScenario planned =
-          new_point(input, fmt::format("{} {}", compact_text(size), name_of(pages)), size, pages);
-      if (!own.chains.empty()) {
-        planned.head.name += " " + count_text(point.chains, "chain");
-        planned.head.labels = {{"chains", std::to_string(point.chains)}};
-      }
-      if (!input.options.thread_counts.empty()) {
-        planned.head.name += " " + count_text(point.threads, "thread");
-        planned.head.labels = {{"threads", std::to_string(point.threads)}};
-      }
-      if (own.strides.size() > 1) planned.head.name += " stride " + compact_text(*point.stride);
-      planned.scenario.flows = std::move(flows);
-      add_point(plan, std::move(planned), input.options.serial);
-    }
-  }
-  return plan;
+  return point;
 }
 
 /// Sizes that each cache of a CPU holds, at least two where they show whether its latency is the
@@ -209,42 +187,26 @@ std::vector<Bytes> level_sizes(const Machine& machine, CpuId cpu, Bytes last) {
   return all;
 }
 
-/// The ladder where one worker measures, else what is past the caches of the worker that needs
-/// most.
-std::vector<Bytes> usual_sizes(const Options& own, const PlanInput& input) {
-  const Bytes last = chase_size_past_caches(input);
+/// Of the one worker that measures its caches as well.
+std::vector<Bytes> smaller_sizes(const Options& own, const PlanInput& input, Bytes largest) {
   const std::vector<Worker>& workers = input.layout.workers;
   const bool alone = workers.size() == 1 && !workers.front().placement.cpus.empty();
-  if (!own.has_ladder() || !alone || !input.options.thread_counts.empty()) return {last};
-  // On a small machine that one is less.
-  const Plan largest = plan_of(own, input, {last});
-  const Bytes most = largest.front().head.size;
+  if (!own.has_ladder() || !alone || !input.options.thread_counts.empty()) return {};
   std::vector<Bytes> sizes =
-      level_sizes(machine_of(input, 0), workers.front().placement.cpus.front(), most);
+      level_sizes(machine_of(input, 0), workers.front().placement.cpus.front(), largest);
+  sizes.pop_back();
   std::erase_if(sizes, [&](Bytes size) {  // too few nodes at a wide --stride
-    return size != most && std::ranges::any_of(largest, [&](const PlannedScenario& point) {
-             return !check_size(point.scenario.flows.front().kernel, size);
-           });
+    return std::ranges::any_of(own.strides, [&](Bytes stride) {
+      return !check_size({ChaseParameters{ChainSpec{own.order, stride}}}, size);
+    });
   });
   return sizes;
 }
 
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  if (!own.chains.empty()) {
-    TRY(check_one_number_of_threads(input.options, "latency --chains"));
-  }
-  if (own.strides.size() > 1) {
-    TRY(check_one_number_of_threads(input.options, "latency with several --stride"));
-  }
-  std::vector<Bytes> sizes = own.sizes.given();
-  if (sizes.empty()) sizes = usual_sizes(own, input);
-  const Plan plan = plan_of(own, input, sizes);
-  for (const PlannedScenario& point : plan) {
-    for (const Flow& flow : point.scenario.flows) {
-      TRY(check_size(flow.kernel, flow.region.bytes));
-    }
-  }
-  return plan;
+Expected<void> check(const Options& own, const PlanInput& input) {
+  if (!own.chains.empty()) TRY(check_one_number_of_threads(input.options, "latency --chains"));
+  if (own.strides.size() < 2) return {};
+  return check_one_number_of_threads(input.options, "latency with several --stride");
 }
 
 /// From 16 KiB up, each `factor` times the one before, and `last`.
@@ -463,10 +425,20 @@ Benchmark make() {
       .usual_threads = "OMP_NUM_THREADS, or one",
       .shown_options = {"--strict"},
       .is_of_memory = true,
+      .varies = {.size = "memory of each worker", .usual_size = ladder_words},
+      .sweeps = {{.point = with(point),
+                  .name = "{size} {pages}[ {chains}][ {threads}][ stride {stride}]",
+                  .axes = {{.labels = {"stride"}, .values = with(strides)},
+                           {.labels = {}, .values = with(chains)}},
+                  .threads = {.label = true},
+                  .size = {.form = SizeRule::Form::by_worker,
+                           .least = least_chase,
+                           .alone = true,
+                           .smaller = with(smaller_sizes)}}},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = workers,
-      .plan = with(plan),
+      .check = with(check),
       .flow_figures = with(flow_figures),
       .conclude = with(conclude),
       .warnings = with(warnings),
