@@ -44,7 +44,10 @@ Expected<void> check_node_pairs(const PlanInput& input, const std::string& comma
     return fail_usage(
         options.serial ? "--serial" : "--threads",
         fmt::format("{} measures all workers of a node together", command),
-        "one number selects that many CPUs, the first ones; numatlas bandwidth compares several");
+        options.serial
+            ? "numatlas bandwidth and latency have it"
+            : "one number selects that many CPUs, the first ones; numatlas bandwidth compares "
+              "several");
   }
   if (options.placement.memory) {
     return fail_usage("--memory", fmt::format("{} places the memory itself, node by node", command),

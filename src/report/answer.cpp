@@ -69,12 +69,17 @@ std::string heading_text(const RunReport& report, const std::string& heading) {
   return fmt::format("{}: {}", heading, fmt::join(texts, ", "));
 }
 
-/// What a case found: over all of its workers, of the only one, or of each of several.
-std::vector<const Figure*> figures_of_case(const ScenarioResult& one) {
+/// What a case found: over all of its workers, of the only one, or of each of several. Of several
+/// figures that which the first table shows.
+std::vector<const Figure*> figures_of_case(const RunReport& report, const ScenarioResult& one) {
   const auto is_told = [](const Figure& figure) {
     return figure.unit.is_time_or_rate() && figure.estimate;
   };
   const auto first = [&](const std::vector<Figure>& figures) -> const Figure* {
+    for (std::size_t i = 0; !report.views.empty() && i < report.views.front().cells.size(); ++i) {
+      const Figure* const shown = find_figure(figures, report.views.front().cells[i].figure);
+      if (shown != nullptr && is_told(*shown)) return shown;
+    }
     const auto found = std::ranges::find_if(figures, is_told);
     return found == figures.end() ? nullptr : &*found;
   };
@@ -94,7 +99,7 @@ std::vector<const Figure*> figures_of_case(const ScenarioResult& one) {
 std::string cases_text(const RunReport& report) {
   std::vector<std::pair<const ScenarioResult*, std::vector<const Figure*>>> found;
   for (const ScenarioResult& one : report.scenarios)
-    if (auto figures = figures_of_case(one); !figures.empty())
+    if (auto figures = figures_of_case(report, one); !figures.empty())
       found.emplace_back(&one, std::move(figures));
   std::vector<std::string> texts;
   std::vector<Unit> units;

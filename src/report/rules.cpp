@@ -124,34 +124,38 @@ std::vector<const ScenarioResult*> cases_of(const FactRule& rule, const RunRepor
   return cases;
 }
 
+bool are_comparable(const ScenarioResult& one, const ScenarioResult& other) {
+  return one.pages == other.pages && one.size == other.size && one.stores == other.stores &&
+         label_of(one, "threads") == label_of(other, "threads");
+}
+
 void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>& all) {
-  std::vector<Fact> facts;
-  Unit unit;
-  for (const ScenarioResult* const chosen : cases_of(rule, report)) {
-    const ScenarioResult& one = *chosen;
-    const Figure* const figure = figure_of({&one}, rule.figure);
-    if (figure != nullptr) unit = figure->unit;
-    Fact& fact = facts.emplace_back(Fact{rule.key.empty() ? rule.figure : rule.key,
-                                         {},
-                                         text_of(rule.words, report, one),
-                                         unit,
-                                         *host_estimate_of(one, rule.figure)});
+  const std::vector<const ScenarioResult*> cases = cases_of(rule, report);
+  const auto value = [&](const ScenarioResult* one) {
+    return host_estimate_of(*one, rule.figure)->value;
+  };
+  const ScenarioResult *low = nullptr, *high = nullptr;
+  if (rule.extremes && !cases.empty()) {
+    high = *std::ranges::max_element(cases, {}, value);
+    for (const ScenarioResult* one : cases)
+      if (are_comparable(*one, *high) && (low == nullptr || value(one) < value(low))) low = one;
+  }
+  for (const ScenarioResult* one : cases) {
+    const Figure* const figure = figure_of({one}, rule.figure);
+    Fact& fact = all.emplace_back(Fact{rule.key.empty() ? rule.figure : rule.key,
+                                       {},
+                                       text_of(rule.words, report, *one),
+                                       figure == nullptr ? Unit() : figure->unit,
+                                       *host_estimate_of(*one, rule.figure)});
     for (const std::string& label : rule.where)
-      fact.where.emplace_back(label, label_in_text(report, one, label));
+      fact.where.emplace_back(label, label_in_text(report, *one, label));
+    if (rule.extremes && one != low && one != high) continue;  // not in the summary
     fact.heading = rule.heading;
-    fact.line = text_of(rule.line, report, one);
+    fact.line = (low == high  ? ""
+                 : one == low ? "lowest "
+                              : "highest ") +
+                text_of(rule.line, report, *one);
   }
-  if (rule.extremes && !facts.empty()) {
-    const auto [low, high] =
-        std::ranges::minmax_element(facts, {}, [](const Fact& one) { return one.estimate.value; });
-    if (low != high) {
-      low->line = "lowest " + low->line;
-      high->line = "highest " + high->line;
-    }
-    for (auto fact = facts.begin(); fact != facts.end(); ++fact)
-      if (fact != low && fact != high) fact->heading = fact->line = "";
-  }
-  all.insert(all.end(), facts.begin(), facts.end());
 }
 
 }  // namespace

@@ -68,7 +68,9 @@ struct FactRule {
   std::string words, line;                ///< "{}" of `line` is the figure
   std::string only = {};                  ///< as a Table has it, of cases
   std::vector<std::string> best_of = {};  ///< only the best of all cases alike in these; none: each
-  bool extremes = false;                  ///< the summary shows only the lowest and the highest
+  /// The summary shows only the highest, and the lowest of the cases that are alike with it in
+  /// pages, size, stores and threads.
+  bool extremes = false;
 };
 
 std::vector<Figure> scaled_figures(const std::vector<Scaled>& rules, const ScenarioResult& visit);

@@ -353,15 +353,16 @@ std::string csv_line(const TextRow& row) {
 
 }  // namespace
 
-std::string view_csv(const RunReport& report, const View& view) {
+std::string view_csv(const RunReport& report, const View& shown_view) {
+  View view = shown_view;  // without intervals
+  std::erase_if(view.cells, [](const ViewColumn& cell) { return cell.part == Part::half_width; });
   const CellOf cell_of = [&](const ViewItem& item, const ViewColumn& column) -> TextCell {
     if (!column.label.empty()) {
       const std::string label = label_text(report, item, column.label);
       return label == none ? "" : label;
     }
     const auto number = number_of(item, column);
-    const bool scaled = column.scale != 0 && column.part != Part::half_width;
-    return number ? fmt::format("{:.6g}", *number * (scaled ? column.scale : 1)) : "";
+    return number ? fmt::format("{:.6g}", *number * (column.scale != 0 ? column.scale : 1)) : "";
   };
   const std::vector<ViewItem> items = items_of(report, view);
   std::string text;

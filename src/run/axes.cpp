@@ -394,12 +394,16 @@ Axis node_axis(const std::string& label, const std::string& option, const std::s
   const std::string first = usual.empty() ? "all" : usual;
   const auto nodes = std::make_shared<std::string>(first);
   const auto values = [=](const PlanInput& input) -> Expected<std::vector<AxisValue>> {
-    if (*nodes != usual && input.options.placement.memory)
+    const auto& asked = input.options.placement.memory;
+    if (*nodes != usual && asked)
       return fail(ErrorKind::usage, fmt::format("{} and --memory both place the {}", option, what),
                   "leave one of them out");
     std::vector<AxisValue> places;
     for (const NodeChoice& place : TRY(node_choices(input, option, *nodes, usual)))
-      places.push_back({{place.label}, place, false, {{"at", place.node ? place.label : ""}}});
+      places.push_back({{place.node || !asked ? place.label : asked->single.text()},
+                        place,
+                        false,
+                        {{"at", place.node ? place.label : ""}}});
     return places;
   };
   const std::string type = usual.empty() ? "all|NODES" : usual + "|all|NODES";

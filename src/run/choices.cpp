@@ -81,7 +81,9 @@ Expected<std::vector<Choice>> KernelOptions::parse() const {
   if (!mix_text_.empty() && mix_text_ != no_mix) {
     for (const std::string& text : words_of(mix_text_)) {
       const KernelSpec spec{TRY(of_option("--mix", parse_mix(text)))};
-      wanted.push_back({full_name(spec), spec, true});
+      const bool twice = std::ranges::any_of(
+          wanted, [&](const Choice& one) { return one.name == full_name(spec); });
+      if (!twice) wanted.push_back({full_name(spec), spec, true});
     }
   }
   const bool one_writes =

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/add_once.h"
 #include "base/cli_forward.h"
 #include "base/error.h"
 #include "base/whole.h"
@@ -144,8 +145,8 @@ CLI::Option* add_choices(CLI::App& app, const std::string& name, std::vector<T>&
   std::string usual;
   for (const T& value : values) usual += (usual.empty() ? "" : ",") + word_for(choices, value);
   const auto chosen = [&values, choices](const auto& places) {
-    values.clear();
-    for (const std::size_t place : places) values.push_back(choices[place].second);
+    values.clear();  // what is named twice is measured once
+    for (const std::size_t place : places) add_once(values, choices[place].second);
   };
   return add_words(app, name, words_in(choices), true, text, chosen, usual);
 }

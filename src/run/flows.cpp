@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/add_once.h"
 #include "run/levels.h"
 #include "run/room.h"
 
@@ -293,9 +294,9 @@ Expected<std::vector<NodeId>> chosen_nodes(const PlanInput& input, const std::st
     const NodeSet all = ordinary_memory_nodes(input);
     return std::vector<NodeId>(all.begin(), all.end());
   }
-  auto nodes = parse_nodes(option, text, "all");
-  if (!nodes) return nodes;
-  for (NodeId node : *nodes) {
+  std::vector<NodeId> nodes;
+  for (const NodeId node : TRY(parse_nodes(option, text, "all"))) add_once(nodes, node);
+  for (NodeId node : nodes) {
     if (input.machines.front().find_node(node) != nullptr) continue;
     return fail_about(ErrorKind::unavailable, option,
                       fmt::format("this machine has no NUMA node {}", node.value),

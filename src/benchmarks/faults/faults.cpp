@@ -99,7 +99,7 @@ std::vector<Table> tables() {
        .cells = {label_column("threads", "threads"),
                  figure_column("", "touch_rate_sum", in_gb_per_s, Part::with_interval)},
        .notes = {"all threads together, each with its own memory; one column per page size",
-                 "touch: a write to each page; local: the node of each thread"}},
+                 "node of the memory: local, of each thread its own"}},
       {.title = "Page faults",
        .cells = {label_column("how", "how"), label_column("pages", "pages"),
                  label_column("page", "page"), label_column("memory", "node"),

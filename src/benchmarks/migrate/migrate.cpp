@@ -58,6 +58,12 @@ Expected<void> parse(Options& own, Benchmark&) {
 }
 
 Expected<void> check(const Options& own, const PlanInput& input) {
+  const auto cpus = static_cast<int>(input.layout.workers.size());
+  if (input.options.placement.threads.value_or(1) > cpus)
+    return fail_usage("--threads",
+                      fmt::format("there {} to move pages",
+                                  cpus == 1 ? "is 1 CPU" : fmt::format("are {} CPUs", cpus)),
+                      "ask for fewer, or name more --cpus");
   const bool all = own.from == "all" && own.to == "all";
   if ((all ? ordinary_memory_nodes(input) : memory_nodes(input)).size() >= 2) return {};
   return fail_about(ErrorKind::unavailable, "migrate", only_one_node(input.machines.front()),
@@ -146,9 +152,11 @@ Expected<Point> moving_point(const PlanInput& input, const AxisSetting& now) {
   const auto threads = static_cast<std::size_t>(now.threads);
   std::vector<int> movers = now.of<Pair>().movers;
   if (movers.size() < threads)
-    return fail(ErrorKind::unavailable,
-                fmt::format("there are {} CPUs to move pages", movers.size()),
-                "ask for fewer --threads, or name more --cpus");
+    return fail(
+        ErrorKind::unavailable,
+        fmt::format("{} are asked for, and there {} to move pages", threads,
+                    movers.size() == 1 ? "is 1 CPU" : fmt::format("are {} CPUs", movers.size())),
+        "ask for fewer --threads, or name more --cpus");
   movers.resize(threads);
   for (int worker : movers) point.flows.push_back(moving_flow(input, now, *point.size, worker));
   return point;
