@@ -20,6 +20,9 @@ class StepQueue {
   StepQueue(const DeviceRef& device, int depth, bool sleeps)
       : device_(device), depth_(depth), sleeps_(sleeps) {}
 
+  StepQueue(const StepQueue&) = delete;
+  StepQueue& operator=(const StepQueue&) = delete;
+
   Expected<void> open();
   /// Gives the device's kernels access to memory of `owner`, which may be another device.
   Expected<void> reach(const DeviceRef& owner);

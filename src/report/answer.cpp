@@ -69,19 +69,25 @@ std::string heading_text(const RunReport& report, const std::string& heading) {
   return fmt::format("{}: {}", heading, fmt::join(texts, ", "));
 }
 
-/// What a case found: over all of its workers, of the only one, or of each of several. Of several
-/// figures that which the first table shows.
+/// What a case found: over all of its workers, of the only one, or of each of several. The first
+/// figure, or if the first table has others, the first of these.
 std::vector<const Figure*> figures_of_case(const RunReport& report, const ScenarioResult& one) {
   const auto is_told = [](const Figure& figure) {
     return figure.unit.is_time_or_rate() && figure.estimate;
   };
+  const auto is_shown = [&](const Figure& figure) {
+    return report.views.empty() ||
+           std::ranges::find(report.views.front().cells, figure.key, &ViewColumn::figure) !=
+               report.views.front().cells.end();
+  };
   const auto first = [&](const std::vector<Figure>& figures) -> const Figure* {
-    for (std::size_t i = 0; !report.views.empty() && i < report.views.front().cells.size(); ++i) {
-      const Figure* const shown = find_figure(figures, report.views.front().cells[i].figure);
-      if (shown != nullptr && is_told(*shown)) return shown;
+    const Figure* any = nullptr;
+    for (const Figure& figure : figures) {
+      if (!is_told(figure)) continue;
+      if (is_shown(figure)) return &figure;
+      if (any == nullptr) any = &figure;
     }
-    const auto found = std::ranges::find_if(figures, is_told);
-    return found == figures.end() ? nullptr : &*found;
+    return any;
   };
   const auto is_measured = [](const FlowResult& flow) { return !flow.load; };
   if (one.flows.empty() || std::ranges::count_if(one.flows, is_measured) > 1) {

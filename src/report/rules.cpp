@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/filled.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
@@ -17,9 +19,11 @@ namespace {
 
 std::string label_in_text(const RunReport& report, const ScenarioResult& one,
                           const std::string& name) {
-  constexpr const char* place = "|place";
-  if (name.ends_with(place))
-    return place_words(label_in_text(report, one, name.substr(0, name.find('|'))));
+  if (const std::size_t bar = name.find('|'); bar != std::string::npos) {
+    const std::string value = label_in_text(report, one, name.substr(0, bar));
+    const std::string word = name.substr(bar + 1);
+    return word == "place" ? place_words(value) : count_text(std::atoi(value.c_str()), word);
+  }
   if (name == "isa") return report.isa;
   if (name == "size") return to_text(one.size);
   const auto own = std::ranges::find(one.labels, name, &std::pair<std::string, std::string>::first);
@@ -101,6 +105,25 @@ bool has(const std::string& only, const RunReport& report, const ScenarioResult&
   return end == only.size() ? !value.empty() : value == only.substr(end + 1);
 }
 
+/// One table for each; of matrices with several sizes one for each size only where a cell would
+/// have several.
+std::vector<CaseGroup> groups_for(const Table& table, const RunReport& report) {
+  std::vector<CaseGroup> groups = groups_of(report, table.apart);
+  if (table.kind != ViewKind::matrix) return groups;
+  for (const CaseGroup& group : groups) {
+    std::set<std::pair<std::string, std::string>> cells;
+    for (const ScenarioResult* one : group.cases) {
+      const auto cell =
+          std::pair(label_text(report, *one, table.rows), label_text(report, *one, table.columns));
+      if (cells.insert(cell).second) continue;
+      std::vector<std::string> labels = table.apart;
+      labels.emplace_back("size");
+      return groups_of(report, labels);
+    }
+  }
+  return groups;
+}
+
 bool is_better(double value, double than, const Figure* figure) {
   const bool lower = figure != nullptr && figure->unit.better() == Better::lower;
   return lower ? value < than : value > than;
@@ -125,7 +148,7 @@ std::vector<const ScenarioResult*> cases_of(const FactRule& rule, const RunRepor
 }
 
 bool are_comparable(const ScenarioResult& one, const ScenarioResult& other) {
-  return one.pages == other.pages && one.size == other.size && one.stores == other.stores &&
+  return one.pages == other.pages && one.stores == other.stores &&
          label_of(one, "threads") == label_of(other, "threads");
 }
 
@@ -186,7 +209,7 @@ const ScenarioResult* find_alike(const RunReport& report, const ScenarioResult& 
 const FlowResult* find_against(const Against& rule, const RunReport& report,
                                const ScenarioResult& one, const FlowResult& flow) {
   for (const ScenarioResult& other : report.scenarios) {
-    if (!are_alike(other, one, rule.label) || label_of(other, rule.label) != rule.value) continue;
+    if (label_of(other, rule.label) != rule.value || !are_alike(other, one, rule.label)) continue;
     for (const FlowResult& its : other.flows) {
       const Figure* const figure = find_figure(its, rule.figure);
       if (its.worker == flow.worker && figure != nullptr && figure->estimate) return &its;
@@ -215,13 +238,15 @@ std::vector<View> views_of(const std::vector<Table>& tables, const RunReport& re
   std::vector<View> views;
   bool shown = false;
   for (const Table& table : tables) {
-    shown = !(table.instead && shown) &&
-            (table.if_several.empty() || groups_of(report, table.if_several).size() > 1);
-    if (!shown) continue;
-    for (const CaseGroup& group : groups_of(report, table.apart)) {
+    if ((table.instead && shown) ||
+        (!table.if_several.empty() && groups_of(report, table.if_several).size() < 2))
+      continue;
+    const std::size_t before = views.size();
+    for (const CaseGroup& group : groups_for(table, report)) {
       if (group.cases.empty() ? table.only.empty() : has(table.only, report, *group.cases.front()))
         views.push_back(view_of(table, report, group));
     }
+    shown = views.size() > before;
   }
   return views;
 }

@@ -1,7 +1,7 @@
 // What a report shows, as rules over the labels of its cases: figures that follow from others,
 // tables and matrices, facts. In texts "{label}" is that of the first case that a text is about,
 // {isa} the instruction set, {size} as people read it, {sizes} those of a table ("64 MiB to 256
-// MiB"), and "{label|place}" the words for a memory;
+// MiB"), and "{label|place}" the words for a memory, "{label|thread}" "4 threads";
 // what stands in [] is left out where the cases have no such label.
 #pragma once
 
@@ -45,7 +45,9 @@ struct Table {
   std::string title;
   ViewKind kind = ViewKind::table;
   ViewLevel level = ViewLevel::cases;
-  std::vector<std::string> apart = {};       ///< one for each group of cases alike in these
+  /// One for each group of cases alike in these; of a matrix also in size, where a cell would have
+  /// several.
+  std::vector<std::string> apart = {};
   std::vector<std::string> if_several = {};  ///< only where these labels have several values
   std::string only =
       {};  ///< "label", "label=value": only groups whose first case has that; "!label": has not
@@ -69,7 +71,7 @@ struct FactRule {
   std::string only = {};                  ///< as a Table has it, of cases
   std::vector<std::string> best_of = {};  ///< only the best of all cases alike in these; none: each
   /// The summary shows only the highest, and the lowest of the cases that are alike with it in
-  /// pages, size, stores and threads.
+  /// pages, stores and threads.
   bool extremes = false;
 };
 

@@ -14,6 +14,7 @@
 #include "base/product.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "engine/sharing.h"
 #include "record/cache_level.h"
 #include "report/rules.h"
 #include "run/benchmark.h"
@@ -79,9 +80,8 @@ Expected<GivenAxes> parse_options(Given& given, const Benchmark& benchmark) {
 
 Expected<void> check_refused(const std::vector<Refusal>& refused, const RunOptions& options) {
   for (const Refusal& one : refused) {
-    const bool given = one.option == "--memory"   ? options.placement.memory.has_value()
-                       : one.option == "--serial" ? options.serial
-                                                  : options.placement.threads.has_value();
+    const bool given =
+        one.option == "--serial" ? options.serial : options.placement.memory.has_value();
     if (given) return fail_usage(one.option, one.why, one.hint);
   }
   return {};
@@ -89,22 +89,36 @@ Expected<void> check_refused(const std::vector<Refusal>& refused, const RunOptio
 
 // Sizes -------------------------------------------------------------------------------------------
 
+/// What a worker has at least.
+Bytes least_of(const PlanInput& input, const SizeRule& rule, const std::vector<Flow>& flows) {
+  const bool alone = rule.alone || input.options.serial;
+  const std::size_t workers = alone ? 1 : std::max<std::size_t>(1, flows.size());
+  return std::max(rule.least, Bytes{rule.least_together.value / workers});
+}
+
+/// Where memory of this region lies: where nobody says, on the node of who touches it first.
+NodeSet nodes_of(const PlanInput& input, const Flow& flow, const Region& region) {
+  const NodeSet nodes = region.placement.in_force().node_set();
+  const NodeId own = worker_of(input, toucher_of(flow)).placement.cpu_node;
+  return nodes.empty() && own.value >= 0 ? NodeSet{own} : nodes;
+}
+
 /// What each of these workers has to use so that all of them are past the caches between them and
 /// their memory; of a copy, of what it reads and of what it writes.
 Bytes past_caches_of(const PlanInput& input, const SizeRule& rule, const std::vector<Flow>& flows) {
-  const Bytes part{rule.least_together.value / std::max<std::size_t>(1, flows.size())};
-  Bytes size = std::max(rule.least, part);
+  Bytes size = least_of(input, rule, flows);
   const auto consider = [&](const std::vector<Flow>& together, bool sources) {
     std::vector<int> workers;
-    NodeSet nodes;  // none of "local": those of the workers
+    NodeSet nodes;
     for (const Flow& flow : together) {
       workers.push_back(flow.worker);
-      const Region& region = sources && flow.source ? *flow.source : flow.region;
-      nodes = nodes | region.placement.in_force().node_set();
+      nodes = nodes | nodes_of(input, flow, sources && flow.source ? *flow.source : flow.region);
     }
     size = std::max(size, size_past_caches(input, workers, size, nodes));
   };
-  for (const bool sources : {false, true}) {
+  const bool copies =
+      std::ranges::any_of(flows, [](const Flow& flow) { return flow.source.has_value(); });
+  for (const bool sources : copies ? std::vector{false, true} : std::vector{false}) {
     if (!rule.alone && !input.options.serial) {
       consider(flows, sources);
       continue;
@@ -138,15 +152,16 @@ Bytes size_by_worker(const PlanInput& input, const SizeRule& rule, const AxisSet
   const bool alone = rule.alone || input.options.serial;
   std::vector<int> workers;
   for (const Flow& flow : flows) workers.push_back(flow.worker);
+  const Bytes least = least_of(input, rule, flows);
   Bytes largest = now.size;
   for (Flow& flow : flows) {
     const auto together = alone ? std::vector{flow.worker} : workers;
-    flow.region.bytes = size_past_own_caches(input, together, flow.worker, now.size, rule.least);
+    flow.region.bytes = size_past_own_caches(input, together, flow.worker, now.size, least);
     largest = std::max(largest, flow.region.bytes);
   }
   largest = fit_to_room(input, largest, flows);
   // Numbers of threads are compared: a row has as many as it says.
-  if (now.threads == all_threads && !rule.alone) leave_out_cached(input, flows);
+  if (now.threads == all_threads && rule.leaves_out) leave_out_cached(input, flows);
   return largest;
 }
 
@@ -218,13 +233,13 @@ std::vector<OwnValues> product_of(const std::vector<Axis>& axes,
 /// Makes the points of a sweep.
 class Planner {
  public:
-  /// No point that nobody gave a size has more than `most`.
-  Planner(const Sweep& sweep, bool sized, const GivenAxes& given, Bytes most,
+  /// `alike`: the size of all points, where nobody gave one and it is known.
+  Planner(const Sweep& sweep, bool sized, const GivenAxes& given, std::optional<Bytes> alike,
           const PlanInput& input, Plan& plan)
       : sweep_(sweep),
         chooses_size_(sized && given.sizes.empty()),
         given_(given),
-        most_(most),
+        alike_(alike),
         input_(input),
         plan_(plan) {}
 
@@ -233,7 +248,7 @@ class Planner {
     if (sizes.empty()) sizes.emplace_back();  // that of the rule
     if (chooses_size_ && sweep_.size.smaller) {
       Plan largest;
-      TRY(Planner(sweep_, true, given_, most_, input_, largest).add(pages, sizes));
+      TRY(Planner(sweep_, true, given_, alike_, input_, largest).add(pages, sizes));
       if (!largest.empty()) sizes = sweep_.size.smaller(input_, largest.front().head.size);
       sizes.emplace_back();
     }
@@ -268,13 +283,14 @@ class Planner {
   Expected<void> add_point_of(AxisSetting now, const OwnValues& own) {
     const bool chosen = chooses_size_ && now.size == Bytes{};
     if (chosen)
-      now.size =
-          std::min(most_, sweep_.size.usual ? sweep_.size.usual(input_, now) : sweep_.size.least);
+      now.size = alike_              ? *alike_
+                 : sweep_.size.usual ? sweep_.size.usual(input_, now)
+                                     : sweep_.size.least;
     Expected<Point> point = sweep_.point(input_, now);
     if (point && !point->flows.empty()) {
       const Bytes size = given_.sizes.empty() ? point->size.value_or(now.size) : now.size;
       TRY(check_size(point->flows.front().kernel, size));
-      if (chosen) fit_size(now, point);
+      if (chosen && !alike_) fit_size(now, point);
     }
     if (point) {
       sweep_.sized(input_, point->flows);
@@ -306,8 +322,7 @@ class Planner {
   /// Gives the point what is past its caches and has room, by the sweep's rule.
   void fit_size(AxisSetting& now, Expected<Point>& point) const {
     const Bytes first = now.size;
-    if (!sweep_.size.usual)
-      now.size = std::min(most_, past_caches_of(input_, sweep_.size, point->flows));
+    if (!sweep_.size.usual) now.size = past_caches_of(input_, sweep_.size, point->flows);
     if (sweep_.size.form == SizeRule::Form::alike)
       now.size = fitting_size(input_, now.size, point->flows);
     if (now.size != first) point = sweep_.point(input_, now);
@@ -356,35 +371,39 @@ class Planner {
   const Sweep& sweep_;
   bool chooses_size_;  ///< nobody said how large its memory is
   const GivenAxes& given_;
-  Bytes most_;
+  std::optional<Bytes> alike_;
   const PlanInput& input_;
   Plan& plan_;
 };
 
-Expected<Plan> points_of(const Benchmark& benchmark, const GivenAxes& given, Bytes most,
-                         const PlanInput& input) {
+Expected<Plan> points_of(const Benchmark& benchmark, const GivenAxes& given,
+                         std::optional<Bytes> alike, const PlanInput& input) {
   Plan plan;
+  const bool sized = *benchmark.varies.size != '\0';
   for (PageKind pages : input.pages) {
     for (const Sweep& sweep : benchmark.sweeps)
-      TRY(Planner(sweep, *benchmark.varies.size != '\0', given, most, input, plan).add(pages));
+      TRY(Planner(sweep, sized, given, alike, input, plan).add(pages));
   }
   return plan;
 }
 
 Expected<Plan> plan_of(const Benchmark& benchmark, const GivenAxes& given, const PlanInput& input) {
-  constexpr Bytes any{std::uint64_t{1} << 50};
   TRY(check_refused(benchmark.refused, input.options));
   if (benchmark.runs_together) TRY(check_run_together(input, benchmark.name));
   const auto possible = benchmark.check(input);
   if (!possible && possible.error().kind == ErrorKind::usage) return fail(possible.error());
-  Plan plan = TRY(points_of(benchmark, given, any, input));
+  Plan plan = TRY(points_of(benchmark, given, std::nullopt, input));
   if (!possible) return fail(possible.error());  // a mistake in the words comes first
-  const auto alike = [](const Sweep& sweep) { return sweep.size.form == SizeRule::Form::in_plan; };
-  if (!given.sizes.empty() || std::ranges::none_of(benchmark.sweeps, alike)) return plan;
-  const Bytes fitting = size_with_room(input, any, plan);
-  const bool fits = std::ranges::all_of(
-      plan, [&](const PlannedScenario& one) { return one.head.size <= fitting; });
-  return fits ? std::move(plan) : points_of(benchmark, given, fitting, input);
+  const auto in_plan = [](const Sweep& sweep) {
+    return sweep.size.form == SizeRule::Form::in_plan;
+  };
+  if (plan.empty() || !given.sizes.empty() || std::ranges::none_of(benchmark.sweeps, in_plan))
+    return plan;
+  const auto size_of = [](const PlannedScenario& one) { return one.head.size; };
+  const auto [least, most] = std::ranges::minmax(plan, {}, size_of);
+  const Bytes fitting = size_with_room(input, most.head.size, plan);
+  const bool alike = least.head.size == fitting && most.head.size == fitting;
+  return alike ? std::move(plan) : points_of(benchmark, given, fitting, input);
 }
 
 }  // namespace
@@ -395,7 +414,7 @@ Axis node_axis(const std::string& label, const std::string& option, const std::s
   const auto nodes = std::make_shared<std::string>(first);
   const auto values = [=](const PlanInput& input) -> Expected<std::vector<AxisValue>> {
     const auto& asked = input.options.placement.memory;
-    if (*nodes != usual && asked)
+    if (*nodes != first && asked)
       return fail(ErrorKind::usage, fmt::format("{} and --memory both place the {}", option, what),
                   "leave one of them out");
     std::vector<AxisValue> places;
@@ -442,9 +461,7 @@ Benchmark with_axes(Benchmark benchmark) {
     benchmark.facts = [data](const RunReport& report) {
       return facts_of(data->fact_rules, report);
     };
-  if (std::ranges::any_of(data->sweeps, [](const Sweep& sweep) {
-        return sweep.size.form == SizeRule::Form::by_worker && !sweep.size.alone;
-      }))
+  if (std::ranges::any_of(data->sweeps, [](const Sweep& sweep) { return sweep.size.leaves_out; }))
     benchmark.remarks = [axes](const RunReport& report, const RunOptions& options) {
       return axes->sizes.empty() ? left_out_text(report, options) : "";
     };

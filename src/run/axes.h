@@ -51,8 +51,8 @@ struct GivenAxes {
 struct AxisValue {
   std::vector<std::string> labels;  ///< as many as its axis has
   std::any value;
-  /// The user named it: what keeps it from being measured (an error of its point, no room for its
-  /// memory) ends the run; else that is a skip.
+  /// false: of all that there are (nodes, pairs of nodes). An error of its point, or no room for
+  /// its memory, is a skip then; else the end of the run.
   bool asked = true;
   Labels names = {};  ///< what names say of it, beside its labels
 };
@@ -132,11 +132,12 @@ struct SizeRule {
   enum class Form {
     alike,      ///< of all workers of a point
     by_worker,  ///< each has what is past its own caches
-    in_plan,    ///< of all points
+    in_plan,    ///< of all points: the most that any of them needs
   };
   Form form = Form::alike;
   Bytes least{16 * mib};      ///< of each worker
   Bytes least_together = {};  ///< of all workers of a point
+  bool leaves_out = false;    ///< workers whose nodes have no room past their caches (by_worker)
   bool alone = false;         ///< as if each worker ran by itself, as with --serial
   /// Smaller sizes that are measured as well, given the largest.
   Hook<std::vector<Bytes>(const PlanInput&, Bytes largest)> smaller = {};
@@ -150,7 +151,9 @@ struct Point {
   Labels labels = {};  ///< beside those of the axes
   /// The memory of each worker, where that is not the setting's size.
   std::optional<Bytes> size = {};
-  std::optional<Error> skip = {};  ///< why this machine cannot, whoever asked for it
+  /// Why this machine cannot measure it, whoever asked for it. Its flows then only say what it
+  /// would be of.
+  std::optional<Error> skip = {};
   /// "on CPUs of node 0": said where --threads asks for more workers than these flows have.
   std::string workers_are = {};
 };
@@ -173,7 +176,7 @@ struct Sweep {
   Hook<void(const PlanInput&, std::vector<Flow>&)> sized = {};
 };
 
-/// A common option that a benchmark refuses, and why.
+/// --memory or --serial, which a benchmark refuses, and why.
 struct Refusal {
   std::string option, why, hint;
 };

@@ -101,6 +101,10 @@ std::string type_of_words(const std::vector<std::string>& words, bool several) {
   return fmt::format("{}{}", fmt::join(words, "|"), several ? ",..." : "");
 }
 
+std::string text_of(const CLI::App& app, const std::string& option, const std::string& usual) {
+  return app.count(option) == 0 ? usual : app.get_option(option)->results().front();
+}
+
 CLI::Option* add_words(CLI::App& app, const std::string& name,
                        const std::vector<std::string>& words, bool several, const std::string& text,
                        const std::function<void(const std::vector<std::size_t>&)>& chosen,

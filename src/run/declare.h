@@ -55,6 +55,9 @@ auto whole(T low, T high) {
 /// What add_read's reading found wrong, of an error of the parser; nullptr where it is another's.
 const Error* value_error(const CLI::ParseError& error);
 
+/// The text of an option that the command line gives; else `usual`.
+std::string text_of(const CLI::App& app, const std::string& option, const std::string& usual);
+
 /// -q, of every command that tells how it goes on, or may be called as those are.
 CLI::Option* add_quiet(CLI::App& app, bool& quiet);
 

@@ -314,13 +314,6 @@ Expected<std::vector<NodeChoice>> node_choices(const PlanInput& input, const std
   return choices;
 }
 
-Expected<void> check_page_steps(const PlanInput& input, Bytes size) {
-  for (PageKind pages : input.pages) {
-    TRY(PageWork{page_bytes(input.machines.front(), pages)}.check_size(size));
-  }
-  return {};
-}
-
 Bytes whole_steps(Bytes size, const PageWork& work) {
   const std::uint64_t step = work.step_bytes();
   return Bytes{std::max<std::uint64_t>(1, size.value / step) * step};

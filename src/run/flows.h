@@ -139,9 +139,6 @@ struct NodeChoice {
 /// One choice without a node where `text` is `usual`, else one for each of `chosen_nodes`.
 Expected<std::vector<NodeChoice>> node_choices(const PlanInput& input, const std::string& option,
                                                const std::string& text, const std::string& usual);
-/// Error (usage): `size` is too small for the steps of such work with one of the kinds of pages
-/// asked for.
-Expected<void> check_page_steps(const PlanInput& input, Bytes size);
 /// Memory in whole steps, one at least.
 Bytes whole_steps(Bytes size, const PageWork& work);
 /// Steps a second while the worker ran. `key`: the figure that is the time of a step. Absent where

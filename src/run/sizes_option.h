@@ -24,12 +24,6 @@ class SizesOption {
 
   /// Those on the command line; empty where --size is not given.
   const std::vector<Bytes>& given() const { return given_; }
-  /// The same, or `usual`, or less so that the flows of `plan_of(sizes)` have room.
-  template <class PlanOf>
-  std::vector<Bytes> sizes(const PlanInput& input, Bytes usual, const PlanOf& plan_of) const {
-    if (!given_.empty()) return given_;
-    return {size_with_room(input, usual, plan_of({usual}))};
-  }
 
  private:
   std::string usual_;

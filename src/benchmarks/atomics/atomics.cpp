@@ -51,7 +51,8 @@ std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
 Expected<void> parse(Options& own, Benchmark& benchmark) {
   TRY(own.on.parse());
   if (!own.on.on_gpus()) return {};
-  TRY(own.on.refuse("counters of CPUs", {{"--home", own.app->count("--home") > 0}}));
+  TRY(own.on.refuse("counters of CPUs",
+                    {{"--home", text_of(*own.app, "--home", "first") != "first"}}));
   if (own.app->count("--operation") > 0 && own.operations != std::vector<std::string>{"fetch-add"})
     return fail_usage("--operation", "GPUs add by fetch-add", "leave out either it or --on");
   const GpuCounters counters{own.on.gpus(), own.sharings};
@@ -67,10 +68,6 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
 Expected<Point> point(const PlanInput& input, const AxisSetting& now) {
   const Machine& machine = input.machines.front();
   const auto& home = now.of<NodeChoice>(1);
-  if (home.node) {
-    if (const auto why = memory_node_problem(machine, *home.node); !why.empty())
-      return fail(ErrorKind::unavailable, why, "choose nodes with --home");
-  }
   const std::uint64_t page = page_bytes(machine, now.pages).value;
   const auto count = static_cast<std::uint64_t>(now.threads);
   Point point{.size = Bytes{(counter_bytes(count).value + page - 1) / page * page}};
@@ -85,6 +82,8 @@ Expected<Point> point(const PlanInput& input, const AxisSetting& now) {
     flow.region.placement = home.node ? bound_to(*home.node) : worker_of(input, 0).placement.memory;
     if (worker > 0) flow.shares = 0;
   }
+  const std::string why = home.node ? memory_node_problem(machine, *home.node) : "";
+  if (!why.empty()) point.skip = Error{ErrorKind::unavailable, why, "choose nodes with --home"};
   return point;
 }
 
@@ -110,7 +109,7 @@ std::vector<Table> tables() {
       .cells = {label_column("CPUs", "threads"),
                 figure_column("", "operations_sum", in_millions, Part::with_interval)},
       .notes = {"all CPUs together; same: one counter; neighbours: words of the same lines (false "
-                "sharing); own: lines of their own"}};
+                "sharing); own: lines of their own; first: the node of the first CPU"}};
   Table times = rates;
   times.title = "Time per operation by {kernel}, in ns (node of the counters: {home})";
   times.cells[1] = figure_column("", "operation_time", in_ns, Part::spread);

@@ -279,7 +279,7 @@ Benchmark make() {
       .sweeps = {{.point = point,
                   .threads = {.unnamed = ThreadsAxis::Unnamed::all_cpus,
                               .usual = with(usual_counts)},
-                  .size = {SizeRule::Form::by_worker}}},
+                  .size = {.form = SizeRule::Form::by_worker, .leaves_out = true}}},
       .tables = {table()},
       .add_options = with(add_options),
       .parse_options = with(parse),

@@ -31,6 +31,8 @@ struct Pair {
 struct Options {
   std::optional<MemorySpec> from, to;
   Side side = Side::from;
+
+  bool names_places() const { return from || to; }
 };
 
 Expected<MemorySpec> parse_end(const std::string& text) {
@@ -61,7 +63,7 @@ AxisValue value_of(Pair pair, bool asked) {
 
 /// The pair asked for; or all pairs of the nodes of all hosts.
 Expected<std::vector<AxisValue>> pairs(const Options& own, const PlanInput& input) {
-  if (own.from || own.to) {
+  if (own.names_places()) {
     const auto end = [&](const std::optional<MemorySpec>& given) {
       return with_all_nodes(given.value_or(MemorySpec{}), input.machines.front());
     };
@@ -180,11 +182,15 @@ Expected<Point> point(const Options& own, const PlanInput& input, const AxisSett
   for (int worker : team.workers) {
     Flow& flow = point.flows.emplace_back(plain_flow(input, copy, worker, now.size, now.pages));
     flow.source = flow.region;
-    flow.source->placement = TRY(placed(from, input, worker, "--from"));
-    flow.region.placement = TRY(placed(to, input, worker, "--to"));
+    const auto source = placed(from, input, worker, "--from");
+    const auto target = placed(to, input, worker, "--to");
+    if (!source || !target) point.skip = source ? target.error() : source.error();
+    flow.source->placement = source.value_or(from.single);
+    flow.region.placement = target.value_or(to.single);
     const NodeId node = worker_of(input, worker).placement.cpu_node;
     if (node.value >= 0) cpu_nodes.insert(node);
   }
+  if (point.skip && own.names_places()) return fail(*point.skip);
   point.labels = {{"side", team.side}, {"cpu_nodes", to_list(cpu_nodes)}};
   point.workers_are = fmt::format("on CPUs of node {}{}", to_list(cpu_nodes),
                                   own.side != Side::any ? " (--side any takes all)" : "");
@@ -216,10 +222,10 @@ constexpr double once = 0.5;  ///< bytes read and written are twice the bytes co
 std::vector<Table> tables() {
   const std::string counted = "each byte counts once (STREAM counts it as read and as written)";
   return {
-      {.title = "Copies in GB/s ({size}, {stores} stores, pages: {pages}, kernels: {isa})"
+      {.title = "Copies in GB/s ({sizes}, {stores} stores, pages: {pages}, kernels: {isa})"
                 "[, threads: {threads}]",
        .kind = ViewKind::matrix,
-       .apart = {"pages", "size", "stores", "threads"},
+       .apart = {"pages", "stores", "threads"},
        .if_several = {"from", "to"},
        .rows = "from",
        .columns = "to",

@@ -17,6 +17,7 @@
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
+#include "run/room.h"
 
 namespace numatlas::benchmark_faults {
 namespace {
@@ -31,15 +32,23 @@ Expected<Point> point(const PlanInput& input, const AxisSetting& now) {
   work.page = page_bytes(machine, now.pages);
   work.pool = is_from_pool(now.pages);
   work.faulting = now.of<Faulting>();
-  const std::string why = place.node ? memory_node_problem(machine, *place.node) : "";
-  if (!why.empty()) return fail(ErrorKind::unavailable, why, "choose with --nodes");
   Point point{.labels = {{"page", compact_text(work.page)}}, .size = whole_steps(now.size, work)};
   for (int worker = 0; worker < now.threads; ++worker) {
     Flow& flow =
         point.flows.emplace_back(plain_flow(input, {work}, worker, *point.size, now.pages));
     if (place.node) flow.region.placement = bound_to(*place.node);
   }
+  const std::string why = place.node ? memory_node_problem(machine, *place.node) : "";
+  if (!why.empty()) point.skip = Error{ErrorKind::unavailable, why, "choose with --nodes"};
   return point;
+}
+
+/// Alike for all numbers of threads, which are compared.
+Bytes usual_size_of(const PlanInput& input, const AxisSetting& now) {
+  AxisSetting most = now;
+  most.size = usual_fault_size;
+  most.threads = std::ranges::max(counts_of_cpus(input));
+  return size_with_room(input, most.size, point(input, most)->flows);
 }
 
 std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& visit) {
@@ -98,8 +107,7 @@ std::vector<Table> tables() {
        .columns = "pages",
        .cells = {label_column("threads", "threads"),
                  figure_column("", "touch_rate_sum", in_gb_per_s, Part::with_interval)},
-       .notes = {"all threads together, each with its own memory; one column per page size",
-                 "node of the memory: local, of each thread its own"}},
+       .notes = {"all threads together, each with its own memory; one column per page size"}},
       {.title = "Page faults",
        .cells = {label_column("how", "how"), label_column("pages", "pages"),
                  label_column("page", "page"), label_column("memory", "node"),
@@ -188,7 +196,7 @@ Benchmark make() {
                                      "node of the memory: that of each thread (local), each in "
                                      "turn (all), or these (0,2) in turn")},
                   .threads = {.label = true, .usual = counts_of_cpus},
-                  .size = {.usual = [](auto&, auto&) { return Bytes{64 * mib}; }}}},
+                  .size = {.usual = usual_size_of}}},
       .tables = tables(),
       .workers = worker_on_every_core,
       .flow_figures = flow_figures,

@@ -47,7 +47,7 @@ void add_options(Options& own, CLI::App& app) {
 /// Rows are GPUs then, and columns the memory of nodes and of GPUs.
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
   const GivenAxes& given = *benchmark.given;
-  TRY(own.on.refuse("matrices of CPUs", {{"--nodes", own.app->count("--nodes") > 0},
+  TRY(own.on.refuse("matrices of CPUs", {{"--nodes", text_of(*own.app, "--nodes", "all") != "all"},
                                          {"--order", own.app->count("--order") > 0}}));
   memory_of_gpus::take_over(
       benchmark, own.on,
@@ -108,19 +108,20 @@ Expected<Point> point(const Options& own, const PlanInput& input, const AxisSett
   const bool latency = is_latency(now);
   const NodeId memory = *now.of<NodeChoice>(1).node;
   Point point;
+  std::vector<Flow> impossible;
   std::string problem;
   for (const int worker : workers_of(input, now.of<NodeId>(), latency)) {
     const std::string its = memory_node_problem(machine_of(input, worker), memory);
-    if (!its.empty()) {
-      problem = its;
-      continue;
-    }
-    Flow& flow = point.flows.emplace_back(
-        latency ? chase_flow(input, worker, now.size, now.pages, {own.order, {}})
-                : stream_flow(input, now.kernel, worker, now.size, now.pages));
+    if (!its.empty()) problem = its;
+    Flow& flow =
+        (its.empty() ? point.flows : impossible)
+            .emplace_back(latency ? chase_flow(input, worker, now.size, now.pages, {own.order, {}})
+                                  : stream_flow(input, now.kernel, worker, now.size, now.pages));
     flow.region.placement = bound_to(memory);
   }
-  if (point.flows.empty()) return fail(ErrorKind::unavailable, problem);
+  if (!point.flows.empty()) return point;
+  point.flows = std::move(impossible);
+  point.skip = Error{ErrorKind::unavailable, problem, ""};
   return point;
 }
 
@@ -139,8 +140,16 @@ std::vector<std::string> machine_notes(const RunReport& report) {
   std::vector<std::string> notes;
   if (!without_cpus.empty()) notes.push_back("nodes without CPUs: " + to_list(without_cpus));
   notes.insert(notes.end(), shared.begin(), shared.end());
-  if (!of_gpus.empty())
-    notes.push_back("memory of GPUs, measured only with --nodes: node " + to_list(of_gpus));
+  NodeSet unnamed;
+  for (const NodeId node : of_gpus) {
+    const std::string label = std::to_string(node.value);
+    if (std::ranges::none_of(report.scenarios, [&](const ScenarioResult& one) {
+          return label_of(one, "memory_node") == label;
+        }))
+      unnamed.insert(node);
+  }
+  if (!unnamed.empty())
+    notes.push_back("memory of GPUs, measured only with --nodes: node " + to_list(unnamed));
   return notes;
 }
 

@@ -91,6 +91,8 @@ TEST(Matrix, ACellThatCannotBeSaysWhy) {
   EXPECT_FALSE(plan[0].skip);
   EXPECT_THAT(full_text(plan[1].skip.value()), HasSubstr("node 1 is not among the memory nodes"));
   EXPECT_TRUE(plan[1].scenario.flows.empty());
+  EXPECT_EQ(plan[1].head.kernel, "chase") << "it is a cell of the same matrix";
+  EXPECT_EQ(plan[1].head.order, "random");
 }
 
 ScenarioResult cell_of(const std::string& kernel, int cpus, int memory, double value) {

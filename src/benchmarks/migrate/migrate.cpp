@@ -59,7 +59,7 @@ Expected<void> parse(Options& own, Benchmark&) {
 
 Expected<void> check(const Options& own, const PlanInput& input) {
   const auto cpus = static_cast<int>(input.layout.workers.size());
-  if (input.options.placement.threads.value_or(1) > cpus)
+  if (input.options.thread_counts.empty() && input.options.placement.threads.value_or(1) > cpus)
     return fail_usage("--threads",
                       fmt::format("there {} to move pages",
                                   cpus == 1 ? "is 1 CPU" : fmt::format("are {} CPUs", cpus)),
@@ -71,16 +71,28 @@ Expected<void> check(const Options& own, const PlanInput& input) {
                     "clusters in the firmware's settings)");
 }
 
-/// Workers on CPUs of the first of these nodes that has some, then of the next; then the others.
-std::vector<int> workers_near(const PlanInput& input, const std::vector<NodeId>& nodes) {
+/// The most workers that move pages, or read and move them.
+std::size_t most_movers(const PlanInput& input) {
+  int threads = std::max(2, input.options.placement.threads.value_or(1));
+  for (int count : input.options.thread_counts) threads = std::max(threads, count);
+  return static_cast<std::size_t>(threads);
+}
+
+/// So many workers, on CPUs of the first of these nodes that has some, then of the next; then the
+/// others.
+std::vector<int> workers_near(const PlanInput& input, const std::vector<NodeId>& nodes,
+                              std::size_t most) {
   std::vector<int> workers;
   for (NodeId node : nodes) {
     for (int worker : workers_on(input.layout, {node})) workers.push_back(worker);
   }
+  NodeSet taken;
+  for (NodeId node : nodes) taken.insert(node);
   for (int worker : all_workers(input.layout)) {
-    if (std::find(workers.begin(), workers.end(), worker) == workers.end())
-      workers.push_back(worker);
+    if (workers.size() >= most) break;
+    if (!taken.contains(worker_of(input, worker).placement.cpu_node)) workers.push_back(worker);
   }
+  workers.resize(std::min(workers.size(), most));
   return workers;
 }
 
@@ -92,11 +104,11 @@ Expected<std::vector<AxisValue>> pairs(const Options& own, const PlanInput& inpu
     for (NodeId to : tos) {
       if (from == to) continue;
       pairs.push_back({{std::to_string(from.value), std::to_string(to.value)},
-                       Pair{from, to, workers_near(input, {from, to})},
+                       Pair{from, to, workers_near(input, {from, to}, most_movers(input))},
                        false});
     }
   }
-  if (!pairs.empty()) return pairs;
+  if (!pairs.empty() || own.from == "all" || own.to == "all") return pairs;
   return fail_usage("--to", "names the same node as --from, and no other", "name another one");
 }
 
@@ -126,16 +138,17 @@ Bytes usual_size_of(const PlanInput& input, const AxisSetting& now) {
   return size;
 }
 
-/// A point of this pair, without flows; or why there can be none.
-Expected<Point> empty_point(const PlanInput& input, const AxisSetting& now) {
+/// A point of this pair, without flows.
+Point empty_point(const PlanInput& input, const AxisSetting& now) {
   const Machine& machine = input.machines.front();
   const auto& pair = now.of<Pair>();
+  const PageWork work{page_bytes(machine, now.pages)};
+  Point point{.labels = {{"page", compact_text(work.page)}}, .size = whole_steps(now.size, work)};
   for (NodeId node : {pair.from, pair.to}) {
     if (auto why = memory_node_problem(machine, node); !why.empty())
-      return fail(ErrorKind::unavailable, std::move(why), "choose with --from and --to");
+      point.skip = Error{ErrorKind::unavailable, std::move(why), "choose with --from and --to"};
   }
-  const PageWork work{page_bytes(machine, now.pages)};
-  return Point{.labels = {{"page", compact_text(work.page)}}, .size = whole_steps(now.size, work)};
+  return point;
 }
 
 Flow moving_flow(const PlanInput& input, const AxisSetting& now, Bytes size, int worker) {
@@ -148,23 +161,23 @@ Flow moving_flow(const PlanInput& input, const AxisSetting& now, Bytes size, int
 }
 
 Expected<Point> moving_point(const PlanInput& input, const AxisSetting& now) {
-  Point point = TRY(empty_point(input, now));
+  Point point = empty_point(input, now);
   const auto threads = static_cast<std::size_t>(now.threads);
   std::vector<int> movers = now.of<Pair>().movers;
   if (movers.size() < threads)
-    return fail(
+    point.skip = Error{
         ErrorKind::unavailable,
         fmt::format("{} are asked for, and there {} to move pages", threads,
                     movers.size() == 1 ? "is 1 CPU" : fmt::format("are {} CPUs", movers.size())),
-        "ask for fewer --threads, or name more --cpus");
-  movers.resize(threads);
+        "ask for fewer --threads, or name more --cpus"};
+  movers.resize(std::min(movers.size(), threads));
   for (int worker : movers) point.flows.push_back(moving_flow(input, now, *point.size, worker));
   return point;
 }
 
 /// The reader's pages at rest on one of the nodes, or on their way.
 Expected<Point> reading_point(const PlanInput& input, const AxisSetting& now) {
-  Point point = TRY(empty_point(input, now));
+  Point point = empty_point(input, now);
   point.labels.emplace_back("threads", "1");
   const auto& pair = now.of<Pair>();
   const auto& run = now.of<std::string>(2);
@@ -173,9 +186,11 @@ Expected<Point> reading_point(const PlanInput& input, const AxisSetting& now) {
   point.flows = {reads};
   point.flows[0].region.placement = bound_to(run == "rest after" ? pair.to : pair.from);
   if (run != "beside") return point;
-  if (pair.movers.size() < 2)
-    return fail(ErrorKind::unavailable, "a concurrent reader requires a second CPU",
-                "name more --cpus");
+  if (pair.movers.size() < 2) {
+    point.skip = Error{ErrorKind::unavailable, "a concurrent reader requires a second CPU",
+                       "name more --cpus"};
+    return point;
+  }
   point.flows.push_back(moving_flow(input, now, *point.size, pair.movers[1]));
   point.flows.back().shares = 0;
   return point;
@@ -250,7 +265,7 @@ void conclude(RunReport& report) {
 
 std::vector<Table> tables() {
   return {
-      {.title = "Migration in GB/s ({pages} pages, threads: {threads})",
+      {.title = "Migration in GB/s ({pages} pages, {threads|thread})",
        .kind = ViewKind::matrix,
        .apart = {"run", "pages", "threads"},
        .only = "run=move",

@@ -217,8 +217,6 @@ std::vector<ViewColumn> columns(std::vector<ViewColumn> labels, std::vector<View
 }
 
 std::vector<Table> tables() {
-  const std::string sum =
-      fmt::format("in their common time; {}: half of its 95 % interval", plus_minus());
   return {
       {.title = "Gather and scatter by {pattern}, delta {delta}, in GB/s ({pages} pages)",
        .apart = {"pages", "pattern"},
@@ -227,8 +225,10 @@ std::vector<Table> tables() {
            columns({}, {figure_column("sum", "bandwidth_sum", in_gb_per_s),
                         figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
                         figure_column("worker median", "bandwidth", in_gb_per_s)}),
-       .notes = {"sum: the words moved by all workers " + sum +
-                     "; used: share of each line that the pattern moves",
+       .notes = {fmt::format(
+                     "sum: the words moved by all workers in their common time; {}: half of its "
+                     "95 % interval; used: share of each line that the pattern moves",
+                     plus_minus()),
                  "delta: each start is so many words after the one before"}},
       {.title = "Random accesses: millions per second ({pages} pages)",
        .apart = {"pages", "pattern"},
@@ -238,11 +238,14 @@ std::vector<Table> tables() {
                          figure_column(plus_minus(), "accesses_sum", in_millions, Part::half_width),
                          figure_column("worker median", "accesses", in_millions, Part::value, 2),
                          figure_column("GB/s", "bandwidth_sum", in_gb_per_s)}),
-       .notes = {"sum: all workers " + sum +
-                     " (of updates 1,000 are a GUP/s); GB/s: whole lines, read and written; used: "
-                     "share of a line that an access uses",
-                 "checked after each visit: reads by their sum, writes by their content, updates "
-                 "by undoing them; an error ends the run"}}};
+       .notes = {
+           fmt::format(
+               "sum: all workers in their common time (of updates 1,000 are a GUP/s); {}: half "
+               "of its 95 % interval; GB/s: whole lines, as the kernel counts them; used: "
+               "share of a line that an access uses",
+               plus_minus()),
+           "checked after each visit: reads by their sum, writes by their content, updates "
+           "by undoing them; an error ends the run"}}};
 }
 
 SurveyPart survey(const Machine&) {
@@ -288,16 +291,16 @@ Benchmark make() {
                       .heading = "Gather and scatter",
                       .key = "indexed_accesses",
                       .where = {"kernel", "pattern", "delta", "workers"},
-                      .words = "{kernel} by {pattern}, workers: {workers}, {pages} pages",
-                      .line = "{kernel} by {pattern} {} (workers: {workers})",
+                      .words = "{kernel} by {pattern}, {workers|worker}, {pages} pages",
+                      .line = "{kernel} by {pattern} {} ({workers|worker})",
                       .only = "pattern",
                       .best_of = {"kernel", "pattern", "delta"}},
                      {.figure = "accesses_sum",
                       .heading = "Random access",
                       .key = "random_accesses",
                       .where = {"kernel", "access", "workers"},
-                      .words = "{kernel} of {access} bytes, workers: {workers}, {pages} pages",
-                      .line = "{kernel} of {access} bytes {} (workers: {workers})",
+                      .words = "{kernel} of {access} bytes, {workers|worker}, {pages} pages",
+                      .line = "{kernel} of {access} bytes {} ({workers|worker})",
                       .only = "access",
                       .best_of = {"kernel", "access"}}},
       .add_options = with(add_options),

@@ -293,7 +293,7 @@ Benchmark make() {
                                        "(own), worker 0 (other), or the next one (crossed)\nCosts "
                                        "are relative to own"),
                            {.labels = {"run"}, .values = runs}},
-                  .size = {SizeRule::Form::in_plan, least_chase, {}, true},
+                  .size = {.form = SizeRule::Form::in_plan, .least = least_chase, .alone = true},
                   .may_be_serial = false}},
       .against = {against_own()},
       .tables = {table()},

@@ -69,6 +69,31 @@ TEST(TouchPlan, OneCpuHasOnlyItsOwn) {
   }
 }
 
+/// Two nodes, of which one has a memory-side cache of 8 GiB.
+Machine with_a_side_cache() {
+  auto machine =
+      read_recorded_machine("numa:2(memory=68719476736) l3:1(size=16777216) core:2 pu:1");
+  EXPECT_TRUE(machine);
+  machine->nodes[1].side_caches.emplace_back().size = Bytes{8 * gib};
+  return *machine;
+}
+
+TEST(TouchPlan, AllCasesHaveOneSize) {
+  for (const PlannedScenario& one : testing::sure_plan("touch", {}, with_a_side_cache()))
+    EXPECT_EQ(one.head.size, Bytes{16 * gib}) << one.head.name;
+}
+
+TEST(RandomPlan, IsPastTheTlbBesideAMemorySideCache) {
+  const auto size = [](const testing::Words& words) {
+    testing::Words all{"--operation", "read", "--memory", "bind:0"};
+    all.insert(all.end(), words.begin(), words.end());
+    return testing::sure_plan("random", all, with_a_side_cache()).front().head.size;
+  };
+  EXPECT_EQ(size({"--threads", "1"}), Bytes{256 * mib});
+  EXPECT_EQ(size({"--threads", "2"}), Bytes{128 * mib});
+  EXPECT_EQ(size({"--threads", "2", "--serial"}), Bytes{256 * mib}) << "each is alone";
+}
+
 TEST(TouchPlan, TwoWorkersOnACpuAreRefused) {
   const auto plan = touch_plan({"--cpus", "0", "--threads", "2"}, three_nodes);
   ASSERT_FALSE(plan);
