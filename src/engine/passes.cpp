@@ -71,7 +71,7 @@ void RealEngine::take_pass(Job& job, std::int64_t start_ns, int pass) {
     clock_.sleep_until(end + static_cast<std::int64_t>(longer));
     end = clock_.now_ns();
   }
-  window_of_pass(job.window, pass) = {start, end, {}};
+  window_of_pass(job.window, pass) = {start, end};
 }
 
 void RealEngine::take_passes(TeamRun& run, int thread) {

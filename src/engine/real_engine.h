@@ -2,7 +2,6 @@
 // passes.cpp takes passes.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -26,7 +25,6 @@ namespace numatlas {
 /// The time in which a flow recorded, as its host sees it.
 struct Window {
   std::int64_t start_ns, end_ns;
-  std::array<Pause, most_pauses> pauses;  ///< those without length are none
 };
 
 /// What the flows of one host share while they run. The counters only ever grow: each scenario

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -155,12 +155,39 @@ void RealEngine::sample(const TeamRun& run, const Flow& flow, Job& job) {
   job.trace.cpu_after = current_cpu();
   std::move(sampler).finish(job.trace);
   job.sampler.reset();
-  window.pauses = {};
-  std::copy(job.trace.pauses.begin(), job.trace.pauses.end(), window.pauses.begin());
   block_->left.fetch_add(1, std::memory_order_acq_rel);
   // A load has no time of its own: it ended as it should when the measured ones did.
   if (flow.role == Role::load && block_->stop.load(std::memory_order_acquire) == 0)
     job.trace.stop = StopReason::time_cap;
+}
+
+void RealEngine::wait_for_windows() {
+  // The others leave within a sample of each other, unless one is stopped just now.
+  constexpr std::chrono::microseconds nap{50};
+  while (waiting(block_->left, left_target_)) std::this_thread::sleep_for(nap);
+}
+
+/// Part of the time that a flow ran in which every flow of its host ran: all run on until the last
+/// had its time, so only the starts matter.
+void RealEngine::note_overlap(const Scenario& scenario, Job& job) {
+  Trace& trace = job.trace;
+  if (trace.stop == StopReason::interrupted) return;
+  const Window& mine = windows_[job.window];
+  std::int64_t last_start = mine.start_ns;
+  for (std::uint64_t i = 0; i < flows_here_; ++i)
+    last_start = std::max(last_start, windows_[i].start_ns);
+  const std::int64_t end = std::max(last_start, mine.end_ns);
+  // The other flows end within a sample of this one's end.
+  trace.together_start_ns = last_start;
+  trace.together_end_ns = end;
+  // Without room for more samples a flow runs on unrecorded.
+  if (!trace.samples.empty()) {
+    const Sample& last = trace.samples.back();
+    trace.together_end_ns = std::clamp(last.start_ns + last.duration_ns, last_start, end);
+  }
+  if (scenario.flows[static_cast<std::size_t>(job.flow)].role == Role::load) return;
+  const std::int64_t ran = mine.end_ns - mine.start_ns;
+  trace.overlap = ran > 0 ? static_cast<double>(end - last_start) / static_cast<double>(ran) : 1;
 }
 
 }  // namespace numatlas

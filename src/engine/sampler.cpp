@@ -22,10 +22,9 @@ constexpr std::size_t first_samples = 100;
 // Of the first run: next to nothing for loads. A pass may be less: a round trip of a line takes
 // milliseconds where CPUs are emulated by turns.
 constexpr std::uint64_t most_first_steps = 64;
-// Stopped, and not slow: longer than any turn of a scheduler, and than many samples; of a short run
-// a part that would change its figures.
-constexpr std::int64_t longest_turn_ns = 100'000'000, shortest_pause_ns = 10'000'000;
-constexpr std::int64_t pauses_per_time = 5, samples_per_pause = 20;
+// What no count tells of, as that a signal stopped the process: longer than turns of a scheduler,
+// and a part of the time that would change its figures.
+constexpr std::int64_t shortest_stop_ns = 10'000'000, stops_per_time = 20;
 // Loads are unrolled by 16.
 constexpr std::uint64_t step_unit = 16;
 
@@ -41,11 +40,9 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
       overhead_ns_(timer_overhead_ns(clock)),
       target_ns_(
           std::max({shortest_sample_ns, 110 * overhead_ns_, rule.time.count() / most_samples})),
-      pause_ns_(static_cast<std::int64_t>(
+      stop_ns_(static_cast<std::int64_t>(
           std::max(1.0, turns) *
-          static_cast<double>(
-              std::clamp(std::max(rule.time, rule.time_of_case).count() / pauses_per_time,
-                         shortest_pause_ns, longest_turn_ns)))),
+          static_cast<double>(std::max(shortest_stop_ns, rule.time.count() / stops_per_time)))),
       steps_(rule.steps ? 1 : std::clamp<std::uint64_t>(steps_per_pass, 1, most_first_steps)) {
   // Touched now, so that recording takes no page fault; it grows where samples come out shorter
   // yet.
@@ -53,26 +50,12 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
   const std::int64_t room = shorter * (rule.time.count() / target_ns_) + least_room;
   samples_.resize(std::min(static_cast<std::size_t>(room), most_room));
   samples_.clear();
-  pauses_.reserve(most_pauses);
-}
-
-bool Sampler::look_for_pause(std::int64_t now_ns) {
-  const std::int64_t time = now_ns - last_end_ns_;
-  const bool paused =
-      time >= std::max(pause_ns_, samples_per_pause * run_ns_) && pauses_.size() < most_pauses;
-  if (paused) {
-    pauses_.push_back({last_end_ns_, now_ns});
-    paused_ns_ += time;
-  }
-  last_end_ns_ = now_ns;
-  return paused;
 }
 
 void Sampler::look_for_stop() {
-  constexpr std::int64_t much_longer = 2;
+  constexpr std::int64_t much_longer = 2, far_longer = 20;
   const std::int64_t time = samples_.back().duration_ns;
-  const bool paused = look_for_pause(samples_.back().start_ns + time);
-  bool stopped = paused;
+  bool stopped = last_running_ns_ > 0 && time >= std::max(stop_ns_, far_longer * last_running_ns_);
   if (time >= much_longer * last_running_ns_) {
     const std::uint64_t switches = clock_.switches();
     stopped = stopped || switches != switches_;
@@ -87,7 +70,6 @@ void Sampler::look_for_stop() {
 void Sampler::run_unrecorded() {
   make_ready();
   run_(steps_);
-  if (done_) look_for_pause(clock_.now_ns());
 }
 
 void Sampler::calibrate() {
@@ -103,7 +85,7 @@ void Sampler::calibrate() {
       best = attempt == 0 ? time : std::min(best, time);
     }
     calibrating_ns_ += clock_.now_ns() - begin;
-    run_ns_ = best;
+    last_running_ns_ = best;
     // One disturbance must not end it, many must.
     const bool slow = 3 * best >= rule_.time.count() / 2;
     if (best >= target_ns_ || slow || calibrated_long() || stop_requested()) return;
@@ -126,8 +108,7 @@ void Sampler::record() {
     if (samples_.empty()) return;
   }
   const bool all = samples_.size() >= rule_.steps.value_or(most_room);
-  // A pause takes nothing of the time for recording: what is left of it may be a few samples.
-  done_ = all || end - samples_.front().start_ns - paused_ns_ >= rule_.time.count();
+  done_ = all || end - samples_.front().start_ns >= rule_.time.count();
   if (done_) reason_ = all && rule_.steps ? StopReason::passes : StopReason::time_cap;
 }
 
@@ -135,11 +116,7 @@ std::int64_t Sampler::take_sample() {
   make_ready();
   const std::int64_t start = clock_.now_ns();
   if (samples_.empty()) {
-    last_end_ns_ = start;
-    pauses_.clear();
-    paused_ns_ = 0;
     stopped_.clear();
-    last_running_ns_ = run_ns_;
     switches_ = clock_.switches();
   }
   run_(steps_);
@@ -167,7 +144,6 @@ void Sampler::finish(Trace& trace) && {
   trace.stop = reason_;
   trace.steps_per_sample = steps_;
   trace.timer_overhead_ns = overhead_ns_;
-  trace.pauses = std::move(pauses_);
   trace.stopped = std::move(stopped_);
   samples_.shrink_to_fit();
   trace.samples = std::move(samples_);

@@ -17,8 +17,8 @@ class Sampler {
  public:
   /// `run` performs steps of the kernel; all references must outlive the sampler. `steps_per_pass`:
   /// the first run, which shows how long a step takes, is no longer than that. `turns`: workers
-  /// that share its CPU, itself included, whose turns are no pauses. `ready`: called before each
-  /// run with its steps, and no part of its time.
+  /// that share its CPU, itself included, whose turns are no stops of the whole process. `ready`:
+  /// called before each run with its steps, and no part of its time.
   Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run,
           std::uint64_t steps_per_pass = ~std::uint64_t{0}, double turns = 1,
           std::function<void(std::uint64_t)> ready = {});
@@ -28,8 +28,7 @@ class Sampler {
   void calibrate();
   /// Takes one sample; also once it is done, while there is room.
   void record();
-  /// Runs as long as a sample, unrecorded. Once it is done, pauses are noted here as well: others
-  /// may still record.
+  /// Runs as long as a sample, unrecorded.
   void run_unrecorded();
   bool done() const { return done_; }
   bool empty() const { return samples_.empty(); }
@@ -37,20 +36,14 @@ class Sampler {
   void finish(Trace& trace) &&;
 
  private:
-  /// How long it takes is up to the kernel: a pause is what comes after it.
   void make_ready() {
-    if (!ready_) return;
-    ready_(steps_);
-    last_end_ns_ = clock_.now_ns();
+    if (ready_) ready_(steps_);
   }
   /// Takes one sample and returns when it ended.
   std::int64_t take_sample();
   /// Notes the last sample where the thread lost its CPU in it. Asking after each would disturb:
   /// only one that took much longer than those before can be such.
   void look_for_stop();
-  /// Notes a pause where the run that ended now took far too long since the one before, and says
-  /// whether it did.
-  bool look_for_pause(std::int64_t now_ns);
   /// Starts over with longer samples when they come out far shorter than calibrated.
   void recalibrate_if_short();
   /// The rest of the time is for recording.
@@ -60,19 +53,16 @@ class Sampler {
   StopRule rule_;
   std::function<void(std::uint64_t)> run_, ready_;
   std::int64_t overhead_ns_;
-  std::int64_t target_ns_;        ///< least duration of a sample
-  std::int64_t pause_ns_;         ///< least duration of a pause
-  std::int64_t run_ns_ = 0;       ///< of a run of `steps_`, as calibrated
-  std::int64_t last_end_ns_ = 0;  ///< of the last run while recording, and after it
-  std::int64_t paused_ns_ = 0;    ///< sum of `pauses_`
-  std::vector<Pause> pauses_;
+  std::int64_t target_ns_;  ///< least duration of a sample
+  std::int64_t stop_ns_;    ///< no turn of a scheduler takes so long
   int recalibrations_ = 0;
   std::int64_t calibrating_ns_ = 0;
   std::uint64_t steps_;
   std::vector<Sample> samples_;
   std::vector<std::size_t> stopped_;  ///< as Trace's
-  std::int64_t last_running_ns_ = 0;  ///< duration of the last sample in which it was not
-  std::uint64_t switches_ = 0;        ///< the clock's, when last asked
+  /// Duration of the last sample in which it was not; before the first, as calibrated.
+  std::int64_t last_running_ns_ = 0;
+  std::uint64_t switches_ = 0;  ///< the clock's, when last asked
   bool done_ = false;
   StopReason reason_ = StopReason::interrupted;
 };

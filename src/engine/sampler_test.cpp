@@ -49,7 +49,7 @@ std::int64_t recorded_ns(const Trace& trace) {
 TEST(Sampler, WhatMakesReadyIsNoPartOfASample) {
   ScriptedClock clock(10);
   std::uint64_t ready = 0, ran = 0, first_steps = 0;
-  // It takes as long as many samples, and longer than a pause is; only a sample's end tells one.
+  // It takes as long as many samples, and longer than a turn of a scheduler.
   Sampler sampler(
       clock, rule_for(milliseconds(2000)),
       [&](std::uint64_t steps) {
@@ -72,7 +72,7 @@ TEST(Sampler, WhatMakesReadyIsNoPartOfASample) {
   for (const Sample& one : trace.samples)
     EXPECT_NEAR(static_cast<double>(one.duration_ns),
                 static_cast<double>(trace.steps_per_sample) * 50'000, 100);
-  EXPECT_TRUE(trace.pauses.empty());
+  EXPECT_TRUE(trace.stopped.empty());
 }
 
 TEST(Sampler, TakesSoManySingleStepsOrWhatTheTimeAllows) {
@@ -215,6 +215,66 @@ TEST(Clock, MonotonicSleepsUntilTheTimeAndNotBefore) {
   const std::int64_t until = clock.now_ns() + 3'000'000;
   clock.sleep_until(until);
   EXPECT_GE(clock.now_ns(), until);
+}
+
+/// A kernel of 10 ns a step, in samples of 20 us. Once it has done so many steps it stands still
+/// for so long.
+struct Stall {
+  std::uint64_t after_steps;
+  double ns;
+};
+
+/// `switched`: something else has the CPU meanwhile, and is counted.
+Trace stalled(const StopRule& rule, std::vector<Stall> stalls, bool switched, double turns = 1) {
+  ScriptedClock clock(20);
+  std::uint64_t done = 0;
+  Sampler sampler(
+      clock, rule,
+      [&](std::uint64_t steps) {
+        done += steps;
+        clock.advance(static_cast<double>(steps) * 10);
+        if (stalls.empty() || done < stalls.front().after_steps) return;
+        switched ? clock.lose_cpu(stalls.front().ns) : clock.advance(stalls.front().ns);
+        stalls.erase(stalls.begin());
+      },
+      ~std::uint64_t{0}, turns);
+  sampler.calibrate();
+  while (!sampler.done()) sampler.record();
+  Trace trace;
+  std::move(sampler).finish(trace);
+  return trace;
+}
+
+TEST(Stops, AreSamplesInWhichTheThreadLostItsCpu) {
+  const std::vector<Stall> stalls{
+      {1'000'000, 300e3}, {2'000'000, 300e3}, {2'002'500, 300e3}, {3'000'000, 300e3}};
+  const Trace trace = stalled(rule_for(milliseconds(500)), stalls, true);
+  EXPECT_EQ(trace.stopped.size(), 4U) << "also where one follows the other";
+  for (const std::size_t i : trace.stopped) EXPECT_GT(trace.samples[i].duration_ns, 300'000) << i;
+  EXPECT_TRUE(stalled(rule_for(milliseconds(500)), stalls, false).stopped.empty())
+      << "it ran, slowly";
+}
+
+TEST(Stops, OfTheWholeProcessAreCountedByNobody) {
+  for (const std::uint64_t after : {100'000U, 10'000'000U}) {
+    const Trace trace = stalled(rule_for(milliseconds(500)), {{after, 5e9}}, false);
+    ASSERT_EQ(trace.stopped.size(), 1U);
+    EXPECT_GT(trace.samples[trace.stopped[0]].duration_ns, 5'000'000'000);
+    EXPECT_EQ(trace.samples.size(), trace.stopped[0] + 1) << "the time was over";
+  }
+}
+
+TEST(Stops, OfShortTimesAreShorter) {
+  const std::vector<Stall> stalls{{100'000, 20e6}};
+  EXPECT_EQ(stalled(rule_for(milliseconds(20)), stalls, false).stopped.size(), 1U);
+  EXPECT_TRUE(stalled(rule_for(milliseconds(500)), stalls, false).stopped.empty())
+      << "too little to change its figures";
+}
+
+TEST(Stops, TurnsOfSharedCpusAreNone) {
+  const std::vector<Stall> stalls{{10'000'000, 300e6}};
+  EXPECT_EQ(stalled(rule_for(milliseconds(500)), stalls, false).stopped.size(), 1U);
+  EXPECT_TRUE(stalled(rule_for(milliseconds(500)), stalls, false, 64).stopped.empty());
 }
 
 TEST(StepsByStretch, SamplesAcrossBordersCountOnBothSides) {

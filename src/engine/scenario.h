@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/warning.h"
-#include "engine/pauses.h"
 #include "gpu/device_kernel.h"
 #include "kernels/kernel.h"
 #include "memory/buffer.h"
@@ -42,9 +41,6 @@ struct Flow {
 /// For how long a measured flow records.
 struct StopRule {
   Nanoseconds time{std::chrono::milliseconds(500)};
-  /// Of all visits to the case together, where `time` is that of one: says what is a pause. 0: the
-  /// same as `time`.
-  Nanoseconds time_of_case{0};
   /// Instead of a time: exactly so many samples, each a whole pass of the kernel, and each begun
   /// together by all flows of all ranks. There is no warm-up.
   std::optional<int> passes;
@@ -91,21 +87,15 @@ struct Trace {
   std::uint64_t warm_up_steps = 0;
   std::int64_t start_lateness_ns = 0;  ///< after the agreed common start
   std::optional<double> overlap;       ///< part of its own time in which all flows of its host ran
-  std::vector<Pause> pauses;           ///< in which it did not run; no part of its own time
   /// From when every flow of the host was running to this one's end; on this host's clock.
   std::int64_t together_start_ns = 0, together_end_ns = 0;
-  /// Of that time together, pauses of it and of the other flows: rates leave them out.
-  std::vector<Pause> left_out;
-  /// Length of the time together without what is left out.
-  std::int64_t together_ns() const {
-    return together_end_ns - together_start_ns - length_of(left_out);
-  }
+  std::int64_t together_ns() const { return together_end_ns - together_start_ns; }
   std::optional<Error> wrong;              ///< what the kernel found when it checked its output
   std::vector<StepCount> counts;           ///< of the kernel, over all steps that it ran
   std::optional<GroupTimes> groups;        ///< of its steps while recording, where it timed them
   std::uint64_t involuntary_switches = 0;  ///< times it lost its CPU while recording
-  /// Indices of the samples, ascending, in which it lost its CPU or paused, or a flow that shares
-  /// its memory did, as far as that is seen (note_stops).
+  /// Indices of the samples, ascending, in which it lost its CPU, or a flow that shares its memory
+  /// did, as far as that is seen (note_stops).
   std::vector<std::size_t> stopped;
   std::optional<CpuId> cpu_before, cpu_after;
   Residency residency;
@@ -123,9 +113,8 @@ struct Trace {
 
 /// Median of a trace's samples in nanoseconds a step, and all of them.
 std::vector<double> nanoseconds_per_step(const Trace& trace);
-/// Steps that lie in each of `parts` equal stretches of the time together, without what is left out
-/// of it. A sample across a border counts on both sides, by its time there. Empty when there was no
-/// such time.
+/// Steps that lie in each of `parts` equal stretches of the time together. A sample across a border
+/// counts on both sides, by its time there. Empty when there was no such time.
 std::vector<double> steps_by_stretch(const Trace& trace, std::size_t parts);
 /// From the first sample of all to the end of the last one; without samples the rule's whole time.
 Nanoseconds time_used(const std::vector<Trace>& traces, const StopRule& rule);

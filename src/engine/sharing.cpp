@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <utility>
 
 #include "kernels/traits.h"
 
@@ -13,26 +12,30 @@ namespace {
 
 /// Without what the flows that share its memory were.
 std::vector<std::size_t> own_stops(const Flow& flow, const Trace& trace) {
+  if (trace.samples.empty()) return {};
   const StepKind step = traits_of(flow.kernel).step;
-  if (on_gpu(flow.kernel) || trace.samples.empty()) return {};
+  const bool is_gpu = on_gpu(flow.kernel);
   // The kernel's own work, such as clearing a huge page, and bursts of a crowded memory may take
-  // far longer than usual: with these only what the system tells counts.
-  if (step == StepKind::fault || step == StepKind::migration || step == StepKind::lines)
-    return trace.stopped;
+  // far longer than usual: with these only what the sampler saw counts.
+  const bool may_take_long =
+      step == StepKind::fault || step == StepKind::migration || step == StepKind::lines;
   // Who waits for a counter that others have runs all the while.
   const auto* const counter = flow.kernel.find<CounterParameters>();
-  if (counter != nullptr && counter->workers > 1) return trace.stopped;
-  // Nothing else makes a block of some hundred loads so much slower than the others.
+  const bool waits = counter != nullptr && counter->workers > 1;
+  if (!is_gpu && (may_take_long || waits)) return trace.stopped;
+  // Nothing else makes a block of some hundred loads so much slower than the others. The thread of
+  // a GPU hears of several steps at once, and was stopped only where both say so.
   constexpr std::int64_t far_longer = 20;
   std::vector<std::int64_t> times;
   for (const Sample& sample : trace.samples) times.push_back(sample.duration_ns);
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   std::vector<std::size_t> stopped;
-  for (std::size_t i = 0; i < trace.samples.size(); ++i)
-    if (std::ranges::binary_search(trace.stopped, i) ||
-        trace.samples[i].duration_ns >= far_longer * *middle)
-      stopped.push_back(i);
+  for (std::size_t i = 0; i < trace.samples.size(); ++i) {
+    const bool seen = std::ranges::binary_search(trace.stopped, i);
+    const bool is_long = trace.samples[i].duration_ns >= far_longer * *middle;
+    if (is_gpu ? seen && is_long : seen || is_long) stopped.push_back(i);
+  }
   return stopped;
 }
 
@@ -41,7 +44,10 @@ struct Apart {
   const Flow* owner = nullptr;
   std::int64_t all_since_ns = std::numeric_limits<std::int64_t>::min();  ///< the last one began
   std::int64_t all_until_ns = std::numeric_limits<std::int64_t>::max();  ///< the first one ended
-  std::vector<Pause> times;
+  struct Time {
+    std::int64_t start_ns, end_ns;
+  };
+  std::vector<Time> times;
 };
 
 /// When it was stopped. What passed before such a sample may be a part of it.
@@ -60,7 +66,7 @@ void add_times(const Trace& trace, Apart& apart) {
 }
 
 /// Samples that ended before all had begun, that began after one had ended, or that touch one of
-/// the times, which are merged.
+/// the times, which are sorted by their starts.
 std::vector<std::size_t> samples_in(const Trace& trace, const Apart& apart) {
   std::vector<std::size_t> found;
   auto next = apart.times.begin();
@@ -125,7 +131,7 @@ void note_stops(const Scenario& scenario, std::vector<Trace>& traces, bool share
       found = of_memory.insert(found, Apart{.owner = owner, .times = {}});
     add_times(trace, *found);
   }
-  for (Apart& apart : of_memory) apart.times = merged(std::move(apart.times));
+  for (Apart& apart : of_memory) std::ranges::sort(apart.times, {}, &Apart::Time::start_ns);
   for (Trace& trace : traces) {
     // What moves memory is over all of the time (running_samples_of).
     if (traits_of(flow_of(trace).kernel).step == StepKind::lines) continue;

@@ -92,12 +92,9 @@ struct FlowResult : FlowAsk {
   Residency residency;
   std::optional<Residency> source_residency;  ///< where it reads from, when that is apart
   PolicyOutcome policy;
-  /// Seconds from when all flows of its host were recording to this one's end, without pauses.
+  /// Seconds from when all flows of its host were recording to this one's end.
   double together = 0;
-  /// Seconds of each time in which it did not run though it should have.
-  std::vector<double> pauses;
-  /// Seconds of samples in which it was stopped or lost its CPU, those of pauses included.
-  double stopped = 0;
+  double stopped = 0;                 ///< seconds of samples in which it lost its CPU
   std::vector<double> stretch_bytes;  ///< moved in each of equal parts of that time
   std::optional<Error> wrong;         ///< what the check of the kernel's output found
   std::optional<GpuResult> gpu;       ///< of a flow of a GPU

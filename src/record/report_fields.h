@@ -198,7 +198,6 @@ void list_fields(auto& f, Of<FlowResult> auto& flow) {
   f("stop", flow.stop, "converged, time_cap, interrupted, passes");
   f("overlap", flow.overlap, "part of its time in which all flows of its host ran");
   f("together", flow.together, "seconds in which all flows of its host recorded");
-  f("pauses", flow.pauses, "seconds of each time in which it was stopped; rates leave them out");
   f.later("stopped", flow.stopped, "seconds of samples in which it did not run all the time");
   f("level", flow.level, "cache level that the working set fits, or memory");
   f("address", flow.address, "virtual address of its memory");

@@ -31,7 +31,6 @@ inline FlowResult flow(int worker, double seconds) {
   f.distribution = distribution_of(samples);
   f.stop = "converged";
   f.overlap = 0.984375;
-  f.pauses = {0.25, 5};
   f.address = 0x7f0000000000 + static_cast<std::uint64_t>(worker) * 0x1000;
   f.cpu_before = CpuId{worker};
   f.cpu_after = CpuId{worker + 1};

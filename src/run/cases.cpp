@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -131,7 +130,7 @@ ScenarioResult read_visit(const CaseInput& input, const PointRun& point, const V
   return result;
 }
 
-std::string pause_text(double seconds) {
+std::string stop_text(double seconds) {
   return seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1e3) : fmt::format("{:.1f} s", seconds);
 }
 
@@ -154,18 +153,13 @@ void warn_of_flow(const CaseInput& input, const ScenarioResult& point, const Flo
   };
   for (const Warning& warning : flow.warnings) warn(warning.code, warning.text);
   if (!flow.policy.note.empty()) warn("placement-method", flow.policy.note);
-  if (!flow.pauses.empty()) {
-    const double paused = std::accumulate(flow.pauses.begin(), flow.pauses.end(), 0.0);
-    warn("stopped", fmt::format("was stopped for {} while measuring (by a signal, or without a "
-                                "CPU); its rates and time exclude this",
-                                pause_text(paused)));
-  } else if (was_stopped(flow)) {
+  if (!flow.load && was_stopped(flow)) {
     const bool shares = std::ranges::count(point.flows, flow.address, &FlowResult::address) > 1;
     const bool moves = traits_of(flow.kernel).step == StepKind::lines;
     warn("stopped", fmt::format("{} for {} while measuring: {}",
                                 shares && !moves ? "it or a worker on the same memory lost its CPU"
                                                  : "lost its CPU",
-                                pause_text(flow.stopped),
+                                stop_text(flow.stopped),
                                 moves    ? "its bandwidth is that of all the time"
                                 : shares ? "its figures are of the time in which all of them ran"
                                          : "its figures are of the time in which it ran"));
@@ -244,11 +238,13 @@ std::vector<Warning> warnings_of(const CaseInput& input, std::span<const PointRu
     const std::string& name = planned_of(input, point).head.name;
     const auto& visits = point.done->visits;
     for (std::size_t i = 0; i < visits.size(); ++i) {
-      if (const double paused = visits[i].paused_before; paused > 0)
+      // Shorter ones are common where others have the CPUs, and another visit counts.
+      constexpr double worth_telling = 1;
+      if (visits[i].stopped_before >= worth_telling)
         warnings.push_back({"stopped", name,
                             fmt::format("was stopped for {} while measuring (by a signal, or "
                                         "without a CPU): the visit was repeated",
-                                        pause_text(paused))});
+                                        stop_text(visits[i].stopped_before))});
       if (i > 0 && visits[i].status == Status::skipped)
         warnings.push_back({"visit-failed", name,
                             fmt::format("visit {} failed, the earlier ones are kept: {}", i + 1,

@@ -106,8 +106,6 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.source_residency = std::move(trace.source_residency);
   result.policy = std::move(trace.policy);
   result.together = static_cast<double>(trace.together_ns()) * 1e-9;
-  for (const Pause& pause : trace.pauses)
-    result.pauses.push_back(static_cast<double>(pause.end_ns - pause.start_ns) * 1e-9);
   for (const std::size_t i : trace.stopped)
     result.stopped += static_cast<double>(trace.samples[i].duration_ns) * 1e-9;
   result.wrong = std::move(trace.wrong);
@@ -127,7 +125,7 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
 
 bool was_stopped(const FlowResult& flow) {
   constexpr double disturbed = 0.05;  // as of what other processes use
-  return !flow.load && flow.stopped > disturbed * flow.together;
+  return flow.stopped > disturbed * flow.together;
 }
 
 }  // namespace numatlas

@@ -204,8 +204,9 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
 
 std::vector<double> running_samples_of(const Flow& flow, const Trace& trace) {
   std::vector<double> samples = samples_of(flow, trace);
-  // Rates of what moves memory are over all of the time.
-  if (traits_of(flow.kernel).step != StepKind::lines) samples = without_stops(trace, samples);
+  // Rates of what moves memory are over all of the time, and a GPU times its own steps.
+  if (traits_of(flow.kernel).step != StepKind::lines && !on_gpu(flow.kernel))
+    samples = without_stops(trace, samples);
   return ascending(std::move(samples));
 }
 
@@ -240,10 +241,8 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector
     // Samples have equal bytes. All of them over the time from the first start to the last end:
     // what passes between two samples, such as stores that drain, is part of it.
     const Sample& last = trace.samples.back();
-    const std::int64_t begin = trace.samples.front().start_ns;
-    const std::int64_t end = last.start_ns + last.duration_ns;
     const auto time =
-        static_cast<double>(end - begin - length_of(within(trace.pauses, begin, end)));
+        static_cast<double>(last.start_ns + last.duration_ns - trace.samples.front().start_ns);
     const auto steps = static_cast<double>(trace.steps_per_sample * trace.samples.size());
     summary->mean = steps * static_cast<double>(traffic.counted()) / (time * 1e-9);
   }

@@ -145,6 +145,20 @@ TEST(Stops, OfWhatMovesMemoryArePartOfItsRate) {
   EXPECT_NEAR(*rate.value(), bytes / (201 * 20e-6 + 4e-3), bytes * 1e-3);
 }
 
+TEST(Stops, OfTheThreadOfAGpuAreToldBesideWhatTheGpuTimed) {
+  Trace trace = chase_trace({4'000'000, 30'000});
+  trace.stopped = {100, 201};
+  trace.device.emplace().steps = {{0, 20'000}, {30'000, 4'000'000}};
+  Scenario scenario;
+  Flow& flow = scenario.flows.emplace_back();
+  flow.kernel.parameters = DeviceChaseParameters{};
+  flow.kernel.as<DeviceChaseParameters>().loads = 1;
+  std::vector<Trace> traces{trace};
+  note_stops(scenario, traces, false);
+  EXPECT_EQ(traces[0].stopped, std::vector<std::size_t>{100}) << "it hears of several at once";
+  EXPECT_EQ(running_samples_of(flow, traces[0]).size(), 2U);
+}
+
 TEST(Stops, OfNothingButStopsThereIsNoFigure) {
   Trace trace = chase_trace({});
   trace.samples = {{0, 20'000}, {20'000, 20'000}};

@@ -161,6 +161,8 @@ class SessionPart {
   Expected<void> retest();
   std::pair<Visit, Expected<void>> try_visit(const PointRun& point, Seconds window,
                                              bool keep_memory);
+  std::pair<Visit, Expected<void>> try_in_peace(const PointRun& point, Seconds window,
+                                                bool keep_memory);
   Expected<void> run_scenario(std::size_t index, Seconds window, bool keep_memory, Visit& visit);
   void correct_pace(std::size_t index, const std::vector<Trace>& traces);
   Expected<bool> missed_its_rate(const PointRun& point) const;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,10 +32,9 @@ namespace {
 using Seconds = SessionPart::Seconds;
 
 /// Seconds for which the flow that was stopped longest was.
-double paused_for(const std::vector<FlowResult>& flows) {
+double stopped_for(const std::vector<FlowResult>& flows) {
   double most = 0;
-  for (const FlowResult& flow : flows)
-    most = std::max(most, std::accumulate(flow.pauses.begin(), flow.pauses.end(), 0.0));
+  for (const FlowResult& flow : flows) most = std::max(most, flow.stopped);
   return most;
 }
 
@@ -223,7 +222,6 @@ Expected<void> SessionPart::run_scenario(std::size_t index, Seconds window, bool
     return ran ? ran : take_failure(planned, ran.error(), visit);
   }
   Scenario scenario = planned.scenario;
-  scenario.stop.time_of_case = scenario.stop.time;
   scenario.stop.time = std::chrono::duration_cast<Nanoseconds>(window);
   scenario.memory_number = state_.memory_number;
   scenario.round = state_.round;
@@ -262,11 +260,28 @@ std::pair<Visit, Expected<void>> SessionPart::try_visit(const PointRun& point, S
   visit.end = now().count();
   if (!ran || options_.null_engine || rounds_of_hosts_ || visit.status != Status::ok)
     return {std::move(visit), ran};
-  const bool disturbed = std::ranges::any_of(visit.flows, was_stopped) ||
-                         paused_for(visit.flows) > 0 || any_slowed(visit.flows);
+  const bool disturbed = std::ranges::any_of(visit.flows, was_stopped) || any_slowed(visit.flows);
   const auto use = use_of_visit(watch, comm, disturbed, visit.has_wrong_output());
   if (use) visit.use = *use;
   return {std::move(visit), use ? Expected<void>{} : fail(use.error())};
+}
+
+/// The same, and once more where the first try was disturbed.
+std::pair<Visit, Expected<void>> SessionPart::try_in_peace(const PointRun& point, Seconds window,
+                                                           bool keep_memory) {
+  const std::map<std::size_t, Pace> paces = paces_;
+  auto [visit, ran] = try_visit(point, window, keep_memory);
+  const bool only_one = options_.visits == 1 || point.once;
+  if (!ran || visit.status != Status::ok || only_one || !state_.repeats.again(visit.use))
+    return {std::move(visit), ran};
+  // Loads that were stopped moved little.
+  paces_ = paces;
+  auto [again, ran_again] = try_visit(point, window, keep_memory);
+  again.use.repeated = true;
+  state_.repeats.again(again.use);
+  if (again.status != Status::ok) return {std::move(visit), ran_again};
+  again.stopped_before = stopped_for(visit.flows);
+  return {std::move(again), ran_again};
 }
 
 Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool found_memory,
@@ -279,26 +294,17 @@ Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool found_me
     point.ended = true;
     return {};
   }
-  auto [visit, ran] = try_visit(point, window, keep_memory);
+  auto [visit, ran] = try_in_peace(point, window, keep_memory);
   // Later visits go on with the pace that the first one found.
   constexpr int most_corrections = 3;
   for (int i = 0; i < most_corrections && ran && visit.status == Status::ok && point.visits() == 0;
        ++i) {
     if (!TRY(missed_its_rate(point))) break;
-    auto [corrected, ran_again] = try_visit(point, window, keep_memory);
+    auto [corrected, ran_again] = try_in_peace(point, window, keep_memory);
     ran = ran_again;
-    if (corrected.status == Status::ok) visit = std::move(corrected);
-  }
-  const bool only_one = options_.visits == 1 || point.once;
-  if (ran && visit.status == Status::ok && !only_one && state_.repeats.again(visit.use)) {
-    auto [again, ran_again] = try_visit(point, window, keep_memory);
-    ran = ran_again;
-    again.use.repeated = true;
-    state_.repeats.again(again.use);
-    if (again.status == Status::ok) {
-      again.paused_before = paused_for(visit.flows);
-      visit = std::move(again);
-    }
+    if (corrected.status != Status::ok) break;
+    corrected.stopped_before = std::max(corrected.stopped_before, visit.stopped_before);
+    visit = std::move(corrected);
   }
   visit.memory_kept = found_memory;
   // A device that is lost does no more for this process, and may leave its memory pinned.

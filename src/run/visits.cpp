@@ -80,7 +80,6 @@ FlowResult facts_over(const std::vector<FlowResult*>& visits) {
   FlowResult all = std::move(*visits.back());
   if (visits.size() == 1) return all;
   std::vector<const Distribution*> distributions;
-  std::vector<double> pauses;
   std::vector<Warning> warnings;
   std::optional<Error> wrong;
   std::string slowed_by;
@@ -89,7 +88,6 @@ FlowResult facts_over(const std::vector<FlowResult*>& visits) {
     const bool is_last = one == visits.back();
     const FlowResult& flow = is_last ? all : *one;
     distributions.push_back(&flow.distribution);
-    pauses.insert(pauses.end(), flow.pauses.begin(), flow.pauses.end());
     // A visit may have several of a code; what an earlier one said is not said again.
     const std::vector<Warning> before = warnings;
     for (const Warning& warning : flow.warnings)
@@ -113,7 +111,6 @@ FlowResult facts_over(const std::vector<FlowResult*>& visits) {
   all.together = together;
   all.cpu_before = visits.front()->cpu_before;
   all.distribution = merged(distributions);
-  all.pauses = std::move(pauses);
   all.warnings = std::move(warnings);
   all.wrong = std::move(wrong);
   return all;

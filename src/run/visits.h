@@ -32,8 +32,8 @@ struct Visit {
   /// short those of this rank.
   std::vector<FlowResult> flows = {};
   VisitUse use = {};
-  bool memory_kept = false;  ///< it found the memory of the visit before
-  double paused_before = 0;  ///< seconds for which a flow of the first try was stopped
+  bool memory_kept = false;   ///< it found the memory of the visit before
+  double stopped_before = 0;  ///< seconds for which a flow of the first try was stopped
 
   /// Whether a kernel's output was not what it should be.
   bool has_wrong_output() const;
