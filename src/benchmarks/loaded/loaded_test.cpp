@@ -326,8 +326,8 @@ TEST(LoadedKnee, APointThatDidNotReachItsLoadIsNotAt80Percent) {
 // 85 to 95 % of the peak were never reached, and the curve had a gap before its peak.
 TEST(Loaded, RatesAreCorrectedByWhatWasReached) {
   const RunReport report = testing::report_of_run(
-      "loaded", {"--machine", "numa:1 core:4 pu:1", "--engine", "null", "--noise",
-                 "lognormal=2%", "--kernels", "read", "--mix", "none", "--time", "2s"});
+      "loaded", {"--machine", "numa:1 core:4 pu:1", "--engine", "null", "--noise", "lognormal=2%",
+                 "--kernels", "read", "--mix", "none", "--time", "2s"});
   int parts = 0;
   for (const ScenarioResult& point : report.scenarios) {
     const auto asked = estimate_of(point, "rate_asked"), sum = estimate_of(point, "bandwidth_sum");
