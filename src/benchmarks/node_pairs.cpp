@@ -12,22 +12,6 @@
 
 namespace numatlas {
 
-void NodePairOptions::add_to(CLI::App& app, const char* size_help, const char* kernels_help) {
-  size.add_to(app, size_help);
-  rare(add_order_option(app, order));
-  kernels.add_to(app, kernels_help);
-}
-
-Expected<void> NodePairOptions::parse(const std::string& command) {
-  TRY(size.parse(command));
-  choices = TRY(kernels.parse());
-  for (const Choice& choice : choices) {
-    if (!size.given()) break;
-    TRY(check_size(choice.spec, *size.given()));
-  }
-  return {};
-}
-
 Expected<Workers> worker_on_first_cpus(const RunOptions& options, const Machine& machine,
                                        const TaskContext& task) {
   if (task.launched || !options.placement.threads)

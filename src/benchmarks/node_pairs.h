@@ -2,26 +2,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "run/benchmark.h"
-#include "run/choices.h"
-#include "run/sizes_option.h"
 
 namespace numatlas {
-
-/// --size, --order and the kernels.
-struct NodePairOptions {
-  KernelOptions kernels;
-  OneSizeOption size = {};  ///< not given: beyond the caches
-  ChainOrder order = ChainOrder::random;
-  std::vector<Choice> choices = {};
-
-  /// `size_help`: whose memory --size is, and its default.
-  void add_to(CLI::App& app, const char* size_help, const char* kernels_help);
-  /// Errors name the option; `command` is named.
-  Expected<void> parse(const std::string& command);
-};
 
 /// A worker on each chosen CPU, or on the first --threads of them; a launched task has its own
 /// number.

@@ -51,7 +51,7 @@ void add_options(Given& given, const Benchmark& benchmark, CLI::App& app) {
   }
   if (!varies.kernels.empty()) {
     given.kernels.emplace(varies.kernels, varies.mixes);
-    given.kernels->add_to(app);
+    given.kernels->add_to(app, varies.kernels_are);
   } else if (varies.stores) {
     add_stores_option(app, given.stores);
     add_isa_option(app, given.isa);
@@ -433,7 +433,7 @@ Axis node_axis(const std::string& label, const std::string& option, const std::s
 }
 
 Benchmark with_axes(Benchmark benchmark) {
-  if (benchmark.sweeps.empty()) return benchmark;
+  if (benchmark.sweeps.empty() && *benchmark.varies.size == '\0') return benchmark;
   for (const Refusal& one : benchmark.refused) benchmark.refused_options.push_back(one.option);
   if (benchmark.runs_together) benchmark.refused_options.emplace_back("--serial");
   const auto given = std::make_shared<Given>();
@@ -448,7 +448,8 @@ Benchmark with_axes(Benchmark benchmark) {
     *axes = TRY(parse_options(*given, *data));
     return data->parse_options(its);
   };
-  benchmark.plan = [axes, data](const PlanInput& input) { return plan_of(*data, *axes, input); };
+  if (!data->sweeps.empty())
+    benchmark.plan = [axes, data](const PlanInput& input) { return plan_of(*data, *axes, input); };
   if (!data->scaled.empty())
     benchmark.totals = [data](const ScenarioResult& visit, const RunReport&) {
       return scaled_figures(data->scaled, visit);

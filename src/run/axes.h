@@ -45,6 +45,11 @@ struct GivenAxes {
   std::vector<Bytes> sizes = {};     ///< empty: --size is not given
   std::vector<Choice> choices = {};  ///< of kernels and stores, given or not
   std::string kernel_option = {};    ///< the first of --kernels, --mix, --stores, --isa; "": none
+
+  /// Where --size takes one.
+  std::optional<Bytes> size() const {
+    return sizes.empty() ? std::nullopt : std::optional(sizes.front());
+  }
 };
 
 /// A value of an own axis.
@@ -111,7 +116,8 @@ struct CommonAxes {
   bool one_size = false;                  ///< --size takes no list
   std::vector<std::string> kernels = {};  ///< of --kernels where it is not given; none: no option
   const char* mixes = "";                 ///< of --mix where it is not given
-  bool stores = false;                    ///< --stores without --kernels
+  const char* kernels_are = "kernels to run";
+  bool stores = false;  ///< --stores without --kernels
 };
 
 /// How many workers of each rank take part, where a sweep compares numbers of them.
@@ -181,7 +187,8 @@ struct Refusal {
   std::string option, why, hint;
 };
 
-/// The benchmark with the hooks that follow from its axes and rules; one without sweeps as it is.
+/// The benchmark with the hooks that follow from its axes and rules. One without sweeps has only
+/// the options of `varies`.
 Benchmark with_axes(Benchmark benchmark);
 
 }  // namespace numatlas

@@ -33,14 +33,4 @@ Expected<void> SizesOption::parse(const std::string& command) {
   return {};
 }
 
-void OneSizeOption::add_to(CLI::App& app, const std::string& help) {
-  add_value(app, "--size", text_, "SIZE", help);
-}
-
-Expected<void> OneSizeOption::parse(const std::string& command) {
-  if (text_.empty()) return {};
-  given_ = TRY(parse_one_size(text_, command));
-  return {};
-}
-
 }  // namespace numatlas

@@ -1,13 +1,10 @@
-// --size of the benchmarks: of those that take several sizes and choose one where none is given,
-// and of those that take one.
+// --size of the benchmarks.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "run/options.h"
-#include "run/room.h"
 
 namespace numatlas {
 
@@ -30,20 +27,6 @@ class SizesOption {
   bool one_ = false;
   std::string text_;
   std::vector<Bytes> given_;
-};
-
-/// --size of the benchmarks that take one.
-class OneSizeOption {
- public:
-  void add_to(CLI::App& app, const std::string& help);
-  /// Errors name --size, and the `command` that takes one only.
-  Expected<void> parse(const std::string& command);
-  /// Absent where --size is not given.
-  const std::optional<Bytes>& given() const { return given_; }
-
- private:
-  std::string text_;
-  std::optional<Bytes> given_;
 };
 
 }  // namespace numatlas

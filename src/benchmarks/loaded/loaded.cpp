@@ -1,5 +1,6 @@
 // Loaded latency: a chase of one worker while the others of its node load the same memory, from not
 // at all to all they can. The rates between are parts of the peak that was measured first.
+#include <memory>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -47,7 +48,8 @@ struct Setting {
 };
 
 struct Options {
-  NodePairOptions common{{{"read"}, "2:1"}};  ///< its size is a loader's
+  std::shared_ptr<const GivenAxes> given;  ///< its size is a loader's
+  ChainOrder order = ChainOrder::random;
   std::string pairs_text = nearest_pairs, rates_text;
   std::vector<double> rates;  ///< B/s; empty: parts of the peak
   on_gpus::OnOption on = {};
@@ -64,7 +66,7 @@ void add_options(Options& own, CLI::App& app) {
   add_value(app, "--rates", own.rates_text, "RATES",
             "total load in GB/s: 1,2,5 (default: parts of the peak)\n"
             "The peak is measured first. Required with several ranks");
-  own.common.add_to(app, "memory of each loader (default: as for `matrix`)", "kernels of the load");
+  rare(add_order_option(app, own.order));
   own.tail.add_to(app, true);
 }
 
@@ -103,9 +105,9 @@ Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
   TRY(own.on.refuse("loads by CPUs", {{"--pairs", own.pairs_text != nearest_pairs},
                                       {"--rates", !own.rates_text.empty()},
                                       {"--tail", own.tail.asked()},
-                                      {"--order", own.common.order != ChainOrder::random}}));
-  GpuLoad load{own.on.gpus(), {}, own.common.size.given().value_or(Bytes{})};
-  load.kernels = TRY(on_gpus::kernels_of(own.common.choices, own.common.kernels.given()));
+                                      {"--order", own.order != ChainOrder::random}}));
+  GpuLoad load{own.on.gpus(), {}, own.given->size().value_or(Bytes{})};
+  load.kernels = TRY(on_gpus::kernels_of(own.given->choices, own.given->kernel_option));
   own.on.prepare(benchmark, 2);
   benchmark.plan = [load](const PlanInput& input) { return plan_on_gpus(load, input); };
   benchmark.refine = {};
@@ -114,16 +116,17 @@ Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
 }
 
 Expected<void> parse(Options& own, Benchmark& benchmark) {
+  own.given = benchmark.given;
   TRY(own.on.parse());
-  if (own.on.on_gpus()) {
-    TRY(own.common.parse("loaded"));
-    return run_on_gpus(own, benchmark);
-  }
+  if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
   if (!own.rates_text.empty()) {
     own.rates = TRY(parse_rates(own.rates_text));
     benchmark.time_parts.clear();  // nothing is refined
   }
-  return own.common.parse("loaded");
+  for (const Choice& choice : own.given->choices) {
+    if (own.given->size()) TRY(check_size(choice.spec, *own.given->size()));
+  }
+  return {};
 }
 
 /// The first worker of the node chases. Hardware threads of its core would take its core from it,
@@ -228,7 +231,7 @@ PlannedScenario point(const Options& own, const PlanInput& input, const Setting&
                      flows_on_node({setting.chaser}, setting.memory), half_room);
   std::vector<int> together = setting.loaders;
   together.push_back(setting.chaser);
-  const Bytes load_size = own.common.size.given().value_or(
+  const Bytes load_size = own.given->size().value_or(
       size_with_room(input, size_beyond_caches(input, together, setting.memory),
                      flows_on_node(setting.loaders, setting.memory), half_room));
   const Bytes size = choice != nullptr ? load_size : chase_size;
@@ -238,7 +241,7 @@ PlannedScenario point(const Options& own, const PlanInput& input, const Setting&
                   load, setting.cpus.value, setting.memory.value, name_of(pages)),
       size, pages);
   std::vector<Flow>& flows = planned.scenario.flows;
-  flows = {chase_flow(input, setting.chaser, chase_size, pages, {own.common.order, {}})};
+  flows = {chase_flow(input, setting.chaser, chase_size, pages, {own.order, {}})};
   own.tail.set(flows.front());
   if (choice != nullptr) {
     for (int worker : setting.loaders) {
@@ -250,7 +253,7 @@ PlannedScenario point(const Options& own, const PlanInput& input, const Setting&
   }
   for (Flow& flow : flows) flow.region.placement = bound_to(setting.memory);
   ScenarioResult& head = planned.head;
-  head.order = name_of(own.common.order);
+  head.order = name_of(own.order);
   head.stride = stride_of(flows.front().kernel);
   head.labels = {{"cpu_node", std::to_string(setting.cpus.value)},
                  {"memory_node", std::to_string(setting.memory.value)},
@@ -282,7 +285,7 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
     for (const Setting& setting : curves) {
       add(setting, nullptr, idle_load, {}, pages);
       if (!setting.problem.empty()) continue;
-      for (const Choice& choice : own.common.choices) {
+      for (const Choice& choice : own.given->choices) {
         for (double rate : own.rates)
           add(setting, &choice, fmt::format("{:g} GB/s", rate * 1e-9), rate, pages);
         add(setting, &choice, peak_load, {}, pages);
@@ -315,7 +318,7 @@ Expected<Plan> refine(const Options& own, const PlanInput& input, const RunRepor
                             *sum->value() * percent / 100, pages));
     }
   };
-  for_each_of(add_parts, input.pages, *curves, own.common.choices);
+  for_each_of(add_parts, input.pages, *curves, own.given->choices);
   return more;
 }
 
@@ -531,6 +534,12 @@ Benchmark make() {
       .time_parts = {0.2},  // two of eleven points a curve
       .refines_first_values = true,
       .is_of_memory = true,
+      .varies = {.size = "memory of each loader",
+                 .usual_size = "as for `matrix`",
+                 .one_size = true,
+                 .kernels = {"read"},
+                 .mixes = "2:1",
+                 .kernels_are = "kernels of the load"},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = worker_on_first_cpus,

@@ -23,7 +23,6 @@
 #include "run/declare.h"
 #include "run/flows.h"
 #include "run/room.h"
-#include "run/sizes_option.h"
 
 namespace numatlas::benchmark_weights {
 namespace {
@@ -97,7 +96,7 @@ NodeSet usual_nodes(const Machine& machine) {
 struct Options {
   std::string nodes_text, mix_text = "2:1", isa;
   std::optional<NodeSet> nodes;
-  OneSizeOption size;  ///< not given: the usual one, or what has room
+  std::optional<Bytes> size;  ///< not given: the usual one, or what has room
   KernelSpec kernel;
   std::string kernel_name;  ///< in the report: "mix 2:1"; until --mix is read, that of --kernel
 };
@@ -113,15 +112,11 @@ void add_options(Options& own, CLI::App& app) {
                             "measure this kernel of `numatlas bandwidth` instead of a mix");
   add_value(app, "--mix", own.mix_text, "R:W", "mix of lines read to lines written")
       ->excludes(kernel);
-  own.size.add_to(app,
-                  "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB)\n"
-                  "The default is more where caches are large or unknown, less if a node that held "
-                  "all of it would have less than half of its free memory left");
   add_isa_option(app, own.isa);
 }
 
-Expected<void> parse(Options& own, Benchmark&) {
-  TRY(own.size.parse("weights"));
+Expected<void> parse(Options& own, Benchmark& benchmark) {
+  own.size = benchmark.given->size();
   TRY(of_option("--isa", use_instruction_set(own.isa)));
   if (own.kernel_name.empty()) {
     own.kernel.parameters = TRY(of_option("--mix", parse_mix(own.mix_text)));
@@ -129,8 +124,8 @@ Expected<void> parse(Options& own, Benchmark&) {
   } else {
     own.kernel.parameters = kernel_named(own.kernel_name).parameters;
   }
-  if (own.size.given()) {
-    TRY(check_size(own.kernel, *own.size.given()));
+  if (own.size) {
+    TRY(check_size(own.kernel, *own.size));
   }
   if (!own.nodes_text.empty()) {
     auto nodes = parse_list<NodeId>(own.nodes_text);
@@ -192,7 +187,7 @@ Expected<NodeSet> nodes_of(const Options& own, const PlanInput& input) {
 
 /// The same for all points: on any of the nodes there may come to lie nearly all memory.
 Bytes size_of(const Options& own, const PlanInput& input, const NodeSet& nodes) {
-  if (own.size.given()) return *own.size.given();
+  if (own.size) return *own.size;
   Bytes size = size_past_caches(input, all_workers(input.layout), usual_size, nodes);
   for (NodeId node : nodes)
     size = size_with_room(input, size, flows_on_node(all_workers(input.layout), node));
@@ -438,6 +433,9 @@ Benchmark make() {
       // The search lays weights out page by page.
       .expected_warnings = {"placement-method"},
       .is_of_memory = true,
+      .varies = {.size = "memory of each worker",
+                 .usual_size = "256 MiB\nThe default is more where caches are large or unknown",
+                 .one_size = true},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = with(workers),
