@@ -26,7 +26,6 @@ REFUSED: tuple[tuple[tuple[object, ...], int, str], ...] = (
     (("--threads", "1,2"), 2, "--threads: stream accepts one number per run"),
     (("--pages", "base,thp"), 2, "--pages: stream accepts one kind of pages"),
     (("--stores", "regular,non-temporal"), 2, "--stores: 'regular,non-temporal' is not one of regular, non-temporal, nt"),
-    (("--kernels", "copy,add,copy"), 2, "--kernels: 'copy' is named twice"),
     (("--kernels", "fill"), 2, "--kernels: 'fill' is not one of copy, scale, add, triad, read, write"),
     (("--isa", "abacus"), 2, "--isa: unknown instruction set 'abacus'"),
     (("--slow", "-1"), 2, "--slow: '-1' is not a fraction between 0 and 1"),

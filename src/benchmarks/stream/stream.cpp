@@ -171,9 +171,6 @@ Expected<void> parse_kernels(Options& own) {
   TRY(check_stores({own.stores}));
   // In STREAM's order, whatever theirs: what one writes the next one reads.
   std::sort(own.operations.begin(), own.operations.end());
-  const auto twice = std::adjacent_find(own.operations.begin(), own.operations.end());
-  if (twice != own.operations.end())
-    return fail_usage("--kernels", fmt::format("'{}' is named twice", name_of(*twice)));
   std::sort(own.persists.begin(), own.persists.end());
   own.persists.erase(std::unique(own.persists.begin(), own.persists.end()), own.persists.end());
   return {};
