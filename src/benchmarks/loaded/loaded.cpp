@@ -1,12 +1,12 @@
 // Loaded latency: a chase of one worker while the others of its node load the same memory, from not
 // at all to all they can. The rates between are parts of the peak that was measured first.
-#include <memory>
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
