@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -25,8 +24,6 @@
 
 namespace numatlas {
 namespace {
-
-constexpr int all_threads = std::numeric_limits<int>::max();
 
 // Options -----------------------------------------------------------------------------------------
 
@@ -73,7 +70,9 @@ Expected<GivenAxes> parse_options(Given& given, const Benchmark& benchmark) {
     for (Stores stores : given.stores) axes.choices.push_back({"", {{}, stores}, true});
   }
   for (const Sweep& sweep : benchmark.sweeps) {
-    for (const Axis& axis : sweep.axes) TRY(axis.parse());
+    for (const Axis& axis : sweep.axes) {
+      if (!axis.declared) TRY(axis.parse());
+    }
   }
   return axes;
 }
@@ -233,39 +232,38 @@ std::vector<OwnValues> product_of(const std::vector<Axis>& axes,
 /// Makes the points of a sweep.
 class Planner {
  public:
-  /// `alike`: the size of all points, where nobody gave one and it is known.
-  Planner(const Sweep& sweep, bool sized, const GivenAxes& given, std::optional<Bytes> alike,
-          const PlanInput& input, Plan& plan)
-      : sweep_(sweep),
-        chooses_size_(sized && given.sizes.empty()),
-        given_(given),
-        alike_(alike),
-        input_(input),
-        plan_(plan) {}
+  Planner(const Sweep& sweep, bool sized, const GivenAxes& given, const PlanInput& input)
+      : sweep_(sweep), chooses_size_(sized && given.sizes.empty()), given_(given), input_(input) {}
 
-  Expected<void> add(PageKind pages) {
+  /// Finds the values of the own axes, once a plan.
+  Expected<void> find_values() {
+    for (const Axis& axis : sweep_.axes) values_.push_back(TRY(axis.values(input_)));
+    own_ = product_of(sweep_.axes, values_);
+    return {};
+  }
+
+  /// `alike`: the size of all points, where nobody gave one and it is known.
+  Expected<void> add(PageKind pages, std::optional<Bytes> alike, Plan& plan) {
+    alike_ = alike;
     std::vector<Bytes> sizes = given_.sizes;
     if (sizes.empty()) sizes.emplace_back();  // that of the rule
     if (chooses_size_ && sweep_.size.smaller) {
       Plan largest;
-      TRY(Planner(sweep_, true, given_, alike_, input_, largest).add(pages, sizes));
+      TRY(add_sizes(pages, sizes, largest));
       if (!largest.empty()) sizes = sweep_.size.smaller(input_, largest.front().head.size);
       sizes.emplace_back();
     }
-    return add(pages, sizes);
+    return add_sizes(pages, sizes, plan);
   }
 
  private:
-  Expected<void> add(PageKind pages, const std::vector<Bytes>& sizes) {
-    std::vector<std::vector<AxisValue>> values;
-    for (const Axis& axis : sweep_.axes) values.push_back(TRY(axis.values(input_)));
+  Expected<void> add_sizes(PageKind pages, const std::vector<Bytes>& sizes, Plan& plan) const {
     Expected<void> state;
     for_each_of(
         [&](Bytes size, const Choice& choice, const OwnValues& own, int threads) {
-          if (state) state = add_point_of({pages, size, choice, threads, own.values}, own);
+          if (state) state = add_point_of({pages, size, choice, threads, own.values}, own, plan);
         },
-        sizes, sweep_.of_kernels ? given_.choices : std::vector{Choice{}},
-        product_of(sweep_.axes, values), counts());
+        sizes, sweep_.of_kernels ? given_.choices : std::vector{Choice{}}, own_, counts());
     return state;
   }
 
@@ -280,7 +278,7 @@ class Planner {
     return {input_.options.placement.threads.value_or(all_threads)};
   }
 
-  Expected<void> add_point_of(AxisSetting now, const OwnValues& own) {
+  Expected<void> add_point_of(AxisSetting now, const OwnValues& own, Plan& plan) const {
     const bool chosen = chooses_size_ && now.size == Bytes{};
     if (chosen)
       now.size = alike_              ? *alike_
@@ -315,7 +313,7 @@ class Planner {
     if (compares_threads() && sweep_.threads.label)
       planned.head.labels.emplace_back("threads", std::to_string(now.threads));
     planned.head.name = name_of_point(now, own, planned);
-    add_point(plan_, std::move(planned), sweep_.may_be_serial && input_.options.serial);
+    add_point(plan, std::move(planned), sweep_.may_be_serial && input_.options.serial);
     return {};
   }
 
@@ -371,18 +369,17 @@ class Planner {
   const Sweep& sweep_;
   bool chooses_size_;  ///< nobody said how large its memory is
   const GivenAxes& given_;
-  std::optional<Bytes> alike_;
   const PlanInput& input_;
-  Plan& plan_;
+  std::vector<std::vector<AxisValue>> values_ = {};
+  std::vector<OwnValues> own_ = {};  ///< pointers to `values_`
+  std::optional<Bytes> alike_ = {};
 };
 
-Expected<Plan> points_of(const Benchmark& benchmark, const GivenAxes& given,
-                         std::optional<Bytes> alike, const PlanInput& input) {
+Expected<Plan> points_of(std::vector<Planner>& sweeps, std::optional<Bytes> alike,
+                         const PlanInput& input) {
   Plan plan;
-  const bool sized = *benchmark.varies.size != '\0';
   for (PageKind pages : input.pages) {
-    for (const Sweep& sweep : benchmark.sweeps)
-      TRY(Planner(sweep, sized, given, alike, input, plan).add(pages));
+    for (Planner& sweep : sweeps) TRY(sweep.add(pages, alike, plan));
   }
   return plan;
 }
@@ -392,7 +389,12 @@ Expected<Plan> plan_of(const Benchmark& benchmark, const GivenAxes& given, const
   if (benchmark.runs_together) TRY(check_run_together(input, benchmark.name));
   const auto possible = benchmark.check(input);
   if (!possible && possible.error().kind == ErrorKind::usage) return fail(possible.error());
-  Plan plan = TRY(points_of(benchmark, given, std::nullopt, input));
+  std::vector<Planner> sweeps;
+  for (const Sweep& sweep : benchmark.sweeps) {
+    sweeps.emplace_back(sweep, *benchmark.varies.size != '\0', given, input);
+    TRY(sweeps.back().find_values());
+  }
+  Plan plan = TRY(points_of(sweeps, std::nullopt, input));
   if (!possible) return fail(possible.error());  // a mistake in the words comes first
   const auto in_plan = [](const Sweep& sweep) {
     return sweep.size.form == SizeRule::Form::in_plan;
@@ -403,7 +405,7 @@ Expected<Plan> plan_of(const Benchmark& benchmark, const GivenAxes& given, const
   const auto [least, most] = std::ranges::minmax(plan, {}, size_of);
   const Bytes fitting = size_with_room(input, most.head.size, plan);
   const bool alike = least.head.size == fitting && most.head.size == fitting;
-  return alike ? std::move(plan) : points_of(benchmark, given, fitting, input);
+  return alike ? std::move(plan) : points_of(sweeps, fitting, input);
 }
 
 }  // namespace

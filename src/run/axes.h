@@ -5,6 +5,7 @@
 
 #include <any>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,12 +26,15 @@ struct NodeChoice;
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
+/// As many workers of a rank as there are.
+inline constexpr int all_threads = std::numeric_limits<int>::max();
+
 /// A value of every axis: what one point of a plan is measured with.
 struct AxisSetting {
   PageKind pages = PageKind::base;
   Bytes size = {};     ///< of --size; where nobody said, of the sweep's rule and with room
   Choice kernel = {};  ///< of --kernels, --mix and --stores, where it has them
-  int threads = 0;     ///< at most so many workers of a rank; the greatest number: all of them
+  int threads = 0;     ///< at most so many workers of a rank
   std::vector<const std::any*> own = {};
 
   /// That of an own axis of the sweep, which holds a T.
@@ -98,6 +102,13 @@ Axis choice_axis(const std::string& label, const std::string& option, const Choi
     return fixed_axis(label, its).values(input);
   };
   return {{label}, values, [=](CLI::App& app) { add_choices(app, option, *chosen, all, text); }};
+}
+
+/// The same, with the default `usual`, where nothing else has to know what was chosen.
+template <class T>
+Axis choice_axis(const std::string& label, const std::string& option, const Choices<T>& all,
+                 const std::vector<T>& usual, const std::string& text) {
+  return choice_axis(label, option, all, std::make_shared<std::vector<T>>(usual), text);
 }
 
 /// An axis of the nodes that `option` takes: "all", a list, or `usual`, one place without a node;

@@ -220,6 +220,15 @@ std::string memory_node_problem(const Machine& machine, NodeId node) {
                      node.value, to_list(machine.usable_memory_nodes()));
 }
 
+std::optional<Error> nodes_skip(const Machine& machine, const std::vector<NodeId>& nodes,
+                                const std::string& hint) {
+  for (const NodeId node : nodes) {
+    if (std::string why = memory_node_problem(machine, node); !why.empty())
+      return Error{ErrorKind::unavailable, std::move(why), hint};
+  }
+  return std::nullopt;
+}
+
 int distance_between(const Machine& machine, NodeId from, NodeId to) {
   if (from == to) return 0;
   constexpr int unknown = std::numeric_limits<int>::max();

@@ -102,6 +102,9 @@ NodeSet ordinary_memory_nodes(const PlanInput& input);
 std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes);
 /// Why memory of this node cannot be allocated on the worker's host; "" when it can be tried.
 std::string memory_node_problem(const Machine& machine, NodeId node);
+/// The same of the first of these nodes that has one, as a skip; nullopt where all can be tried.
+std::optional<Error> nodes_skip(const Machine& machine, const std::vector<NodeId>& nodes,
+                                const std::string& hint);
 
 /// By the machine's table; 0 of a node to itself, the greatest number where it is not known.
 int distance_between(const Machine& machine, NodeId from, NodeId to);

@@ -82,8 +82,7 @@ Expected<Point> point(const PlanInput& input, const AxisSetting& now) {
     flow.region.placement = home.node ? bound_to(*home.node) : worker_of(input, 0).placement.memory;
     if (worker > 0) flow.shares = 0;
   }
-  const std::string why = home.node ? memory_node_problem(machine, *home.node) : "";
-  if (!why.empty()) point.skip = Error{ErrorKind::unavailable, why, "choose nodes with --home"};
+  if (home.node) point.skip = nodes_skip(machine, {*home.node}, "choose nodes with --home");
   return point;
 }
 

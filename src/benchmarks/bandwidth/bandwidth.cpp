@@ -2,7 +2,6 @@
 // own memory, all together. The sum is what all moved in the time in which all were recording.
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -60,12 +59,11 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
 
 /// Where nothing else says what to measure: one worker, and all.
 std::vector<int> usual_counts(const Options& own, const PlanInput& input) {
-  constexpr int all = std::numeric_limits<int>::max();
   const auto& workers = input.layout.workers;
   const bool alone = workers.size() < 2 || workers.front().rank != workers.back().rank;
   return alone || own.chosen || input.options.placement.threads || input.options.serial
-             ? std::vector{all}
-             : std::vector{1, all};
+             ? std::vector{all_threads}
+             : std::vector{1, all_threads};
 }
 
 Expected<Point> point(const PlanInput& input, const AxisSetting& now) {

@@ -91,17 +91,13 @@ struct Team {
   std::string side;          ///< "from", "to", "nearest", "any": whose CPUs they were taken from
 };
 
-const Worker& worker_at(const Layout& layout, int index) {
-  return layout.workers[static_cast<std::size_t>(index)];
-}
-
 /// Workers on CPUs of these nodes, all without nodes; none unless every host has some.
-std::vector<int> workers_near(const Layout& layout, const NodeSet& nodes) {
-  if (nodes.empty()) return all_workers(layout);
-  const std::vector<int> workers = workers_on(layout, nodes);
+std::vector<int> workers_near(const PlanInput& input, const NodeSet& nodes) {
+  if (nodes.empty()) return all_workers(input.layout);
+  const std::vector<int> workers = workers_on(input.layout, nodes);
   std::set<int> hosts;
-  for (int index : workers) hosts.insert(worker_at(layout, index).host);
-  return hosts.size() == layout.hosts.size() ? workers : std::vector<int>{};
+  for (int index : workers) hosts.insert(worker_of(input, index).host);
+  return hosts.size() == input.layout.hosts.size() ? workers : std::vector<int>{};
 }
 
 /// From the node of a worker's CPU to all of these together; the greatest number where some
@@ -120,21 +116,19 @@ int distance_to(const Machine& machine, const Worker& worker, const NodeSet& nod
 }
 
 /// On each host those with the least distance.
-std::vector<int> nearest_workers(const Layout& layout, const std::vector<Machine>& machines,
-                                 const NodeSet& nodes) {
+std::vector<int> nearest_workers(const PlanInput& input, const NodeSet& nodes) {
   const auto distance = [&](int index) {
-    const Worker& worker = worker_at(layout, index);
-    return distance_to(machines[static_cast<std::size_t>(worker.host)], worker, nodes);
+    return distance_to(machine_of(input, index), worker_of(input, index), nodes);
   };
   std::map<int, int> least;  // by host
-  for (int index : all_workers(layout)) {
-    const int host = worker_at(layout, index).host;
+  for (int index : all_workers(input.layout)) {
+    const int host = worker_of(input, index).host;
     const auto [found, added] = least.emplace(host, distance(index));
     if (!added) found->second = std::min(found->second, distance(index));
   }
   std::vector<int> workers;
-  for (int index : all_workers(layout)) {
-    if (distance(index) == least[worker_at(layout, index).host]) workers.push_back(index);
+  for (int index : all_workers(input.layout)) {
+    if (distance(index) == least[worker_of(input, index).host]) workers.push_back(index);
   }
   return workers;
 }
@@ -143,24 +137,24 @@ std::vector<int> nearest_workers(const Layout& layout, const std::vector<Machine
 /// nodes of the other side; else the nearest to the side asked for, by the machine's distances. A
 /// placement without nodes of its own (local) is everywhere. At most `threads` of each rank, in the
 /// order of the layout.
-Team team_for(const Layout& layout, const std::vector<Machine>& machines,
-              const MemoryPlacement& from, const MemoryPlacement& to, Side side, int threads) {
+Team team_for(const PlanInput& input, const MemoryPlacement& from, const MemoryPlacement& to,
+              Side side, int threads) {
   Team team;
   const NodeSet source = from.in_force().node_set(), target = to.in_force().node_set();
   const auto asked = [&] { return side == Side::from ? source : target; };
   if (side == Side::any) {
-    team = {all_workers(layout), "any"};
+    team = {all_workers(input.layout), "any"};
   } else {
     const NodeSet& other = side == Side::from ? target : source;
     const char* const names[] = {"from", "to"};
-    team = {workers_near(layout, asked()), names[side == Side::from ? 0 : 1]};
+    team = {workers_near(input, asked()), names[side == Side::from ? 0 : 1]};
     if (team.workers.empty())
-      team = {workers_near(layout, other), names[side == Side::from ? 1 : 0]};
-    if (team.workers.empty()) team = {nearest_workers(layout, machines, asked()), "nearest"};
+      team = {workers_near(input, other), names[side == Side::from ? 1 : 0]};
+    if (team.workers.empty()) team = {nearest_workers(input, asked()), "nearest"};
   }
   std::map<int, int> taken;  // by rank
   std::erase_if(team.workers,
-                [&](int index) { return taken[worker_at(layout, index).rank]++ >= threads; });
+                [&](int index) { return taken[worker_of(input, index).rank]++ >= threads; });
   return team;
 }
 
@@ -173,8 +167,7 @@ Expected<MemoryPlacement> placed(const MemorySpec& end, const PlanInput& input, 
 
 Expected<Point> point(const Options& own, const PlanInput& input, const AxisSetting& now) {
   const auto& [from, to] = now.of<Pair>();
-  const Team team =
-      team_for(input.layout, input.machines, from.single, to.single, own.side, now.threads);
+  const Team team = team_for(input, from.single, to.single, own.side, now.threads);
   const KernelSpec copy{LoopParameters{Operation::copy}, now.kernel.spec.stores,
                         input.options.seed};
   Point point;

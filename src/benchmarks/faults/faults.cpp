@@ -2,7 +2,6 @@
 // threads.
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,8 +37,7 @@ Expected<Point> point(const PlanInput& input, const AxisSetting& now) {
         point.flows.emplace_back(plain_flow(input, {work}, worker, *point.size, now.pages));
     if (place.node) flow.region.placement = bound_to(*place.node);
   }
-  const std::string why = place.node ? memory_node_problem(machine, *place.node) : "";
-  if (!why.empty()) point.skip = Error{ErrorKind::unavailable, why, "choose with --nodes"};
+  if (place.node) point.skip = nodes_skip(machine, {*place.node}, "choose with --nodes");
   return point;
 }
 
@@ -160,8 +158,7 @@ std::vector<Fact> facts(const RunReport& report) {
 }  // namespace
 
 Benchmark make() {
-  const auto hows =
-      std::make_shared<std::vector<Faulting>>(all_faultings.begin(), all_faultings.end());
+  const std::vector<Faulting> hows(all_faultings.begin(), all_faultings.end());
   return {
       .name = "faults",
       .summary = "page-fault cost by page size and number of threads",
@@ -188,7 +185,7 @@ Benchmark make() {
                  .one_size = true},
       .sweeps = {{.point = point,
                   .name = "{how} {pages} {threads}[ node {at}]",
-                  .axes = {choice_axis("how", "--how", named(*hows), hows,
+                  .axes = {choice_axis("how", "--how", named(hows), hows,
                                        "how pages are populated: by a write to each (touch), or by "
                                        "madvise(MADV_POPULATE_WRITE)\nmadvise populates 2 MiB, or "
                                        "one page if larger, per call"),

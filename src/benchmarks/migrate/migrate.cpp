@@ -57,25 +57,28 @@ Expected<void> parse(Options& own, Benchmark&) {
   return check_nodes("--to", own.to, "");
 }
 
+/// The most threads that are to move pages.
+int most_threads(const PlanInput& input) {
+  int threads = input.options.placement.threads.value_or(1);
+  for (int count : input.options.thread_counts) threads = std::max(threads, count);
+  return threads;
+}
+
+/// "there are 4 CPUs to move pages"
+std::string movers_text(std::size_t cpus) {
+  return cpus == 1 ? "there is 1 CPU to move pages"
+                   : fmt::format("there are {} CPUs to move pages", cpus);
+}
+
 Expected<void> check(const Options& own, const PlanInput& input) {
-  const auto cpus = static_cast<int>(input.layout.workers.size());
-  if (input.options.thread_counts.empty() && input.options.placement.threads.value_or(1) > cpus)
-    return fail_usage("--threads",
-                      fmt::format("there {} to move pages",
-                                  cpus == 1 ? "is 1 CPU" : fmt::format("are {} CPUs", cpus)),
-                      "ask for fewer, or name more --cpus");
+  const std::size_t cpus = input.layout.workers.size();
+  if (input.options.thread_counts.empty() && static_cast<std::size_t>(most_threads(input)) > cpus)
+    return fail_usage("--threads", movers_text(cpus), "ask for fewer, or name more --cpus");
   const bool all = own.from == "all" && own.to == "all";
   if ((all ? ordinary_memory_nodes(input) : memory_nodes(input)).size() >= 2) return {};
   return fail_about(ErrorKind::unavailable, "migrate", only_one_node(input.machines.front()),
                     "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
                     "clusters in the firmware's settings)");
-}
-
-/// The most workers that move pages, or read and move them.
-std::size_t most_movers(const PlanInput& input) {
-  int threads = std::max(2, input.options.placement.threads.value_or(1));
-  for (int count : input.options.thread_counts) threads = std::max(threads, count);
-  return static_cast<std::size_t>(threads);
 }
 
 /// So many workers, on CPUs of the first of these nodes that has some, then of the next; then the
@@ -98,13 +101,15 @@ std::vector<int> workers_near(const PlanInput& input, const std::vector<NodeId>&
 
 Expected<std::vector<AxisValue>> pairs(const Options& own, const PlanInput& input) {
   std::vector<AxisValue> pairs;
+  // One reads beside one that moves.
+  const auto most = static_cast<std::size_t>(std::max(2, most_threads(input)));
   const auto froms = TRY(chosen_nodes(input, "--from", own.from));
   const auto tos = TRY(chosen_nodes(input, "--to", own.to));
   for (NodeId from : froms) {
     for (NodeId to : tos) {
       if (from == to) continue;
       pairs.push_back({{std::to_string(from.value), std::to_string(to.value)},
-                       Pair{from, to, workers_near(input, {from, to}, most_movers(input))},
+                       Pair{from, to, workers_near(input, {from, to}, most)},
                        false});
     }
   }
@@ -127,10 +132,8 @@ Expected<std::vector<AxisValue>> readers(const Options& own, const PlanInput& in
 /// for all numbers of threads.
 Bytes usual_size_of(const PlanInput& input, const AxisSetting& now) {
   const auto& pair = now.of<Pair>();
-  int threads = input.options.placement.threads.value_or(1);
-  for (int count : input.options.thread_counts) threads = std::max(threads, count);
   std::vector<int> movers = pair.movers;
-  movers.resize(std::min(movers.size(), static_cast<std::size_t>(threads)));
+  movers.resize(std::min(movers.size(), static_cast<std::size_t>(most_threads(input))));
   const Bytes caches = last_level_caches(input.machines.front(), cpus_of(input, movers, 0));
   Bytes size = std::max(usual_moved_size, Bytes{4 * caches.value});
   for (NodeId node : {pair.from, pair.to})
@@ -144,10 +147,7 @@ Point empty_point(const PlanInput& input, const AxisSetting& now) {
   const auto& pair = now.of<Pair>();
   const PageWork work{page_bytes(machine, now.pages)};
   Point point{.labels = {{"page", compact_text(work.page)}}, .size = whole_steps(now.size, work)};
-  for (NodeId node : {pair.from, pair.to}) {
-    if (auto why = memory_node_problem(machine, node); !why.empty())
-      point.skip = Error{ErrorKind::unavailable, std::move(why), "choose with --from and --to"};
-  }
+  point.skip = nodes_skip(machine, {pair.to, pair.from}, "choose with --from and --to");
   return point;
 }
 
@@ -165,11 +165,9 @@ Expected<Point> moving_point(const PlanInput& input, const AxisSetting& now) {
   const auto threads = static_cast<std::size_t>(now.threads);
   std::vector<int> movers = now.of<Pair>().movers;
   if (movers.size() < threads)
-    point.skip = Error{
-        ErrorKind::unavailable,
-        fmt::format("{} are asked for, and there {} to move pages", threads,
-                    movers.size() == 1 ? "is 1 CPU" : fmt::format("are {} CPUs", movers.size())),
-        "ask for fewer --threads, or name more --cpus"};
+    point.skip = Error{ErrorKind::unavailable,
+                       fmt::format("{} are asked for, and {}", threads, movers_text(movers.size())),
+                       "ask for fewer --threads, or name more --cpus"};
   movers.resize(std::min(movers.size(), threads));
   for (int worker : movers) point.flows.push_back(moving_flow(input, now, *point.size, worker));
   return point;

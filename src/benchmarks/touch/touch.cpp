@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -255,9 +254,7 @@ std::vector<Fact> facts(const RunReport& report) {
 }  // namespace
 
 Benchmark make() {
-  const auto words = [](std::vector<std::string> all) {
-    return std::make_shared<std::vector<std::string>>(std::move(all));
-  };
+  using Words = std::vector<std::string>;
   return {
       .name = "touch",
       .summary = "cost of memory first touched by another CPU",
@@ -280,7 +277,7 @@ Benchmark make() {
                                "kernel", "--kernel",
                                named({"scatter", "update", "chase", "read", "write", "copy",
                                       "triad"}),
-                               words({"scatter"}),
+                               Words{"scatter"},
                                "access pattern: scatter updates a word per line, far from the "
                                "last; update every word\n"
                                "scatter advances about 57 lines each time, wrapping around, so "
@@ -288,7 +285,7 @@ Benchmark make() {
                                "each other; update goes line by line; the others are those of "
                                "`numatlas latency` and `numatlas bandwidth`"),
                            choice_axis("pattern", "--pattern", named({"own", "other", "crossed"}),
-                                       words({"own", "other", "crossed"}),
+                                       Words{"own", "other", "crossed"},
                                        "which worker first touches a worker's memory: itself "
                                        "(own), worker 0 (other), or the next one (crossed)\nCosts "
                                        "are relative to own"),
