@@ -1,4 +1,5 @@
 #include "base/own_files.h"
+#include "base/test_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,9 +18,6 @@ using ::testing::EndsWith;
 class OwnFiles : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "numatlas-own-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    top_ = name;
     fs::create_directories(top_ / "lib/mpi");
     file_ = top_ / "lib/mpi/plugin.so";
     std::ofstream(file_) << "code";
@@ -27,10 +25,10 @@ class OwnFiles : public ::testing::Test {
       fs::permissions(folder, fs::perms(0755));
     fs::permissions(file_, fs::perms(0644));
   }
-  void TearDown() override { fs::remove_all(top_); }
   std::string problem() const { return why_not_trusted(top_.string(), file_.string()); }
 
-  fs::path top_, file_;
+  testing::TestFolder folder_;
+  fs::path top_ = folder_.path(), file_;
 };
 
 TEST_F(OwnFiles, AreTrustedWhereNobodyElseMayWrite) { EXPECT_EQ(problem(), ""); }

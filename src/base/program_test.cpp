@@ -15,6 +15,7 @@
 
 #include "base/program.h"
 #include "base/signals.h"
+#include "base/test_folder.h"
 
 namespace numatlas {
 namespace {
@@ -117,7 +118,8 @@ TEST(Program, WhatItLeavesBehindIsEnded) {
 }
 
 TEST(Program, SessionsThatItLeavesBehindAreEndedToo) {
-  const std::string file = ::testing::TempDir() + "numatlas-program-session";
+  const testing::TestFolder folder;
+  const std::string file = folder.file("session");
   const auto run = run_program(shell("setsid sleep 101 & echo $! >" + file + "; exit 0"));
   ASSERT_TRUE(run);
   EXPECT_TRUE(run->left_processes);
@@ -171,7 +173,8 @@ TEST(Program, IsSuspendedWithThisProcessAndSaysSo) {
 }
 
 TEST(Program, ReadsTheSameInputEachTime) {
-  const std::string file = ::testing::TempDir() + "numatlas-program-input";
+  const testing::TestFolder folder;
+  const std::string file = folder.file("input");
   std::ofstream(file) << "words\n";
   ProgramRequest request = shell("cat");
   EXPECT_EQ(run_program(request)->output, "");

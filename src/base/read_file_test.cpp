@@ -1,4 +1,5 @@
 #include "base/read_file.h"
+#include "base/test_folder.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,15 +20,9 @@ using ::testing::HasSubstr;
 
 class ReadFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = ::testing::TempDir() + "read_file_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string path(const std::string& name) const { return folder_.file(name); }
 
-  std::string folder_;
+  testing::TestFolder folder_;
 };
 
 TEST_F(ReadFile, AllOfIt) {
@@ -82,7 +77,7 @@ TEST(WithinMemory, WhatDoesNotFitIsAnErrorThatNamesTheFile) {
 }
 
 TEST_F(ReadFile, WhatIsNoFile) {
-  const auto folder = read_file(folder_, "f", "name a file in it");
+  const auto folder = read_file(folder_.text(), "f", "name a file in it");
   ASSERT_FALSE(folder);
   EXPECT_EQ(folder.error(),
             (Error{ErrorKind::usage, "is a folder, not a file", "name a file in it", "f"}));

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/ids.h"
+#include "base/test_folder.h"
 
 namespace numatlas::testing {
 
@@ -20,14 +21,6 @@ inline NodeSet nodes(const char* list) { return *parse_list<NodeId>(list); }
 
 class RecordedTree {
  public:
-  RecordedTree() {
-    std::string pattern = std::filesystem::temp_directory_path().string() + "/numatlas-XXXXXX";
-    root_ = ::mkdtemp(pattern.data());
-  }
-  ~RecordedTree() { std::filesystem::remove_all(root_); }
-  RecordedTree(const RecordedTree&) = delete;
-  RecordedTree& operator=(const RecordedTree&) = delete;
-
   const std::string& root() const { return root_; }
 
   /// Nothing is written where a file is in the way of a folder.
@@ -77,7 +70,8 @@ class RecordedTree {
     return full;
   }
 
-  std::string root_;
+  TestFolder folder_;
+  std::string root_ = folder_.text();
 };
 
 }  // namespace numatlas::testing

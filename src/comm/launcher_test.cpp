@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "base/test_folder.h"
 #include "comm/mpi/plugin.h"
 
 namespace numatlas {
@@ -240,21 +241,20 @@ TEST(PluginFiles, AreFoundOnceAndOnlyWhereTheyAre) {
 
 TEST(PluginFiles, OfATrustedFolderReplaceThoseOfAnother) {
   namespace fs = std::filesystem;
-  std::string pattern = (fs::temp_directory_path() / "numatlas-plugins-XXXXXX").string();
-  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-  const fs::path top = pattern;
-  for (const char* folder : {"theirs", "own"}) {
-    fs::create_directory(top / folder);
-    fs::permissions(top / folder, fs::perms(0755));
+  const testing::TestFolder folder;
+  const fs::path& top = folder.path();
+  for (const char* part : {"theirs", "own"}) {
+    fs::create_directory(top / part);
+    fs::permissions(top / part, fs::perms(0755));
     for (const char* name : {"openmpi", "aaa"}) {
-      const fs::path file = top / folder / (std::string("numatlas_mpi_") + name + ".so");
+      const fs::path file = top / part / (std::string("numatlas_mpi_") + name + ".so");
       std::ofstream(file) << "no library";
       fs::permissions(file, fs::perms(0644));
     }
   }
   fs::permissions(top / "theirs", fs::perms(0777));
-  const auto in = [&](const char* folder) {
-    return PluginFolder{(top / folder).string(), (top / folder).string()};
+  const auto in = [&](const char* part) {
+    return PluginFolder{(top / part).string(), (top / part).string()};
   };
   const std::vector<PluginFolder> folders = {in("theirs"), in("own")};
   const auto plugins = find_mpi_plugins(folders);
@@ -264,7 +264,6 @@ TEST(PluginFiles, OfATrustedFolderReplaceThoseOfAnother) {
   // A folder that the user named is the user's word.
   const std::vector<PluginFolder> named = {{(top / "theirs").string(), ""}};
   EXPECT_EQ(find_mpi_plugins(named)[0].problem, "");
-  fs::remove_all(top);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analysis/test_hosts.h"
+#include "base/test_folder.h"
 #include "compare/comparison.h"
 #include "compare/test_stored.h"
 #include "record/report_json.h"
@@ -431,12 +432,11 @@ TEST(Quantities, HaveUnitsThatPeopleRead) {
 
 /// A folder of results has snapshots of machines beside them; a file that is cut off is none.
 TEST(Stored, OtherDocumentsAndBrokenFiles) {
-  const auto is_other = [](const std::string& text) {
-    const std::string path = ::testing::TempDir() + "numatlas_other.json";
+  const testing::TestFolder folder;
+  const auto is_other = [&](const std::string& text) {
+    const std::string path = folder.file("other.json");
     std::ofstream(path) << text;
-    const bool other = is_other_document(path);
-    std::filesystem::remove(path);
-    return other;
+    return is_other_document(path);
   };
   EXPECT_TRUE(is_other(R"({"a": 1})"));
   EXPECT_TRUE(is_other("[1, 2]"));

@@ -1,5 +1,6 @@
 // The real engine on the machine at hand: small sizes, short times, no figure of speed.
 #include "engine/engine.h"
+#include "base/test_folder.h"
 #include "base/tree.h"
 
 #include <gmock/gmock.h>
@@ -263,9 +264,8 @@ TEST_F(RealEngine, PagesThatALongStridePassesByStayAbsent) {
 TEST_F(RealEngine, MappingsAreReadOnceAMomentForAllWorkers) {
   if (!kernel::allowed_nodes()) GTEST_SKIP() << "NUMA calls are refused here";
   // One mapping, whatever is asked for.
-  std::string folder = ::testing::TempDir() + "mappings-XXXXXX";
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  const std::filesystem::path file = folder + "/proc/self/smaps";
+  const testing::TestFolder folder;
+  const std::filesystem::path file = folder.path() / "proc/self/smaps";
   std::filesystem::create_directories(file.parent_path());
   std::ofstream(file) << "1000-7ffffffff000 rw-p 00000000 00:00 0\nKernelPageSize: 4 kB\n";
   const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -285,7 +285,7 @@ TEST_F(RealEngine, MappingsAreReadOnceAMomentForAllWorkers) {
   other.memory_total = Bytes{gib};
   machine_.allowance.memory_nodes.insert(NodeId{1023});
   make();
-  const Tree system = std::exchange(running_system(), Tree(folder));
+  const Tree system = std::exchange(running_system(), Tree(folder.path()));
   for (int visit = 0; visit < 4; ++visit) {
     const auto traces = engine_->run(scenario_of({flow_of(0), flow_of(1)}));
     ASSERT_TRUE(traces);
@@ -295,7 +295,6 @@ TEST_F(RealEngine, MappingsAreReadOnceAMomentForAllWorkers) {
   }
   running_system() = system;
   close(watch);
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(RealEngine, MemoryIsKeptForTheSameWork) {

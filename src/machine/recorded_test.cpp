@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/test_data.h"
+#include "base/test_folder.h"
 #include "base/test_tree.h"
 #include "machine/source.h"
 
@@ -61,7 +62,8 @@ TEST(Machine, IsLookedUpByTheOperatingSystemsNumbers) {
 
 /// As lstopo writes a Xeon Max in cache mode.
 TEST(Xml, MemorySideCaches) {
-  const std::string file = ::testing::TempDir() + "/memory-side.xml";
+  const testing::TestFolder folder;
+  const std::string file = folder.file("memory-side.xml");
   std::ofstream(file) << R"(<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
 <topology version="2.0">

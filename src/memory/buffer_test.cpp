@@ -1,4 +1,5 @@
 #include "memory/buffer.h"
+#include "base/test_folder.h"
 #include "base/tree.h"
 
 #include <gmock/gmock.h>
@@ -42,16 +43,9 @@ Error error_of(const Region& region) {
 /// A folder that stands for / while a test runs.
 class FakeRoot {
  public:
-  FakeRoot() {
-    char name[] = "/tmp/numatlas-test-XXXXXX";
-    root_ = mkdtemp(name);
-    running_system() = Tree(root_);
-  }
-  ~FakeRoot() { std::filesystem::remove_all(root_); }
-  FakeRoot(const FakeRoot&) = delete;
-  FakeRoot& operator=(const FakeRoot&) = delete;
+  FakeRoot() { running_system() = Tree(folder_.path()); }
   void write(const std::string& path, const std::string& text) const {
-    const auto file = root_ / path;
+    const auto file = folder_.path() / path;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text;
   }
@@ -64,7 +58,7 @@ class FakeRoot {
 
  private:
   testing::CallsGuard guard_;
-  std::filesystem::path root_;
+  testing::TestFolder folder_;
 };
 
 TEST(Allocate, BasePagesAreUntouchedAndStaySmall) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_folder.h"
 #include "base/tree.h"
 #include "memory/buffer.h"
 #include "memory/source.h"
@@ -97,8 +98,8 @@ TEST(CheckFits, LimitOfTheCgroup) {
 
 TEST(CheckFits, LiveFiguresCountCacheThatCanBeDropped) {
   testing::CallsGuard guard;
-  char name[] = "/tmp/numatlas-test-XXXXXX";
-  const std::filesystem::path root = mkdtemp(name);
+  const testing::TestFolder folder;
+  const std::filesystem::path& root = folder.path();
   const auto node = root / "sys/devices/system/node/node0";
   const auto group = root / "sys/fs/cgroup/job";
   std::filesystem::create_directories(node);
@@ -119,7 +120,6 @@ TEST(CheckFits, LiveFiguresCountCacheThatCanBeDropped) {
   EXPECT_THAT(problem({region(6 * gib, "bind:0")}, machine),
               AllOf(HasSubstr("free on node 0: 6 GiB (5 GiB of it file cache that can be dropped)"),
                     HasSubstr("limit of the cgroup: 8 GiB with 2 GiB used")));
-  std::filesystem::remove_all(root);
 }
 
 TEST(CheckFits, PoolsAreTheirOwnMemory) {

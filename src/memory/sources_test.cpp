@@ -15,6 +15,7 @@
 #include <map>
 #include <string>
 
+#include "base/test_folder.h"
 #include "base/tree.h"
 #include "memory/folder.h"
 #include "memory/libpmem.h"
@@ -51,7 +52,7 @@ Expected<void> memkind_there() {
 
 TEST(Pmem, AFileInThePageCacheIsNamedAsSuchAndLeavesNothing) {
   NEEDS_LIBPMEM();
-  const SourceFolder folder;
+  const testing::TestFolder folder;
   const Region region = source_region(3 * mib + 100, "pmem:" + folder.text());
   const auto buffer = allocate(region);
   ASSERT_TRUE(buffer) << full_text(buffer.error());
@@ -70,7 +71,7 @@ TEST(Pmem, AFileInThePageCacheIsNamedAsSuchAndLeavesNothing) {
 
 TEST(Pmem, PersistAsTheMappingNeedsIt) {
   NEEDS_LIBPMEM();
-  const SourceFolder folder;
+  const testing::TestFolder folder;
   const PmemGuard guard;
   static int persisted, synced;
   persisted = synced = 0;
@@ -112,7 +113,7 @@ TEST(Pmem, PersistAsTheMappingNeedsIt) {
 
 TEST(Pmem, AFullFileSystem) {
   NEEDS_LIBPMEM();
-  const SourceFolder folder;
+  const testing::TestFolder folder;
   if (mount("tmpfs", folder.text().c_str(), "tmpfs", 0, "size=4m") != 0) {
     GTEST_SKIP() << "a small tmpfs cannot be mounted here: " << errno_text(errno);
   }
@@ -136,7 +137,7 @@ TEST(Pmem, AFullFileSystem) {
 
 TEST(Pmem, FoldersThatWillNotDo) {
   NEEDS_LIBPMEM();
-  const SourceFolder folder;
+  const testing::TestFolder folder;
   const std::string memory = "pmem:" + folder.text();
   EXPECT_EQ(full_text(fit_error(mib, memory)), "it fits");
   const Error missing = fit_error(mib, memory + "/none");
@@ -154,7 +155,7 @@ TEST(Pmem, FoldersThatWillNotDo) {
 
 TEST(Pmem, AFolderThatMayNotBeWrittenTo) {
   NEEDS_LIBPMEM();
-  const SourceFolder folder;
+  const testing::TestFolder folder;
   // Root may write everywhere, but where nobody may.
   const bool mounted = mount("tmpfs", folder.text().c_str(), "tmpfs", MS_RDONLY, "size=4m") == 0;
   if (!mounted && geteuid() == 0) {
@@ -193,7 +194,7 @@ TEST(Sources, WithoutTheLibrary) {
   const PmemGuard guard;
   libpmem().problem = "libpmem.so.1: cannot open shared object file";
   libpmem().hint = "install it";
-  const SourceFolder folder;
+  const testing::TestFolder folder;
   const std::string memory = "pmem:" + folder.text();
   const Error error = fit_error(mib, memory);
   EXPECT_EQ(error.kind, ErrorKind::unavailable);
@@ -203,7 +204,7 @@ TEST(Sources, WithoutTheLibrary) {
 }
 
 TEST(Pmem, BlockDevicesBelowAFolder) {
-  const SourceFolder root, folder;
+  const testing::TestFolder root, folder;
   const testing::CallsGuard guard;
   running_system() = Tree(root.text());
   struct stat status {};
@@ -245,7 +246,7 @@ TEST(Pmem, BlockDevicesBelowAFolder) {
 
 TEST(Memkind, DefaultAndAFolder) {
   NEEDS_MEMKIND();
-  const SourceFolder folder;
+  const testing::TestFolder folder;
   for (const std::string& memory : {std::string("memkind:DEFAULT"), "memkind:" + folder.text()}) {
     EXPECT_EQ(full_text(fit_error(5 * mib, memory)), "it fits") << memory;
     for (int turn = 0; turn < 3; ++turn) {

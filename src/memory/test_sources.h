@@ -13,30 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "base/test_folder.h"
 #include "memory/buffer.h"
 #include "memory/libpmem.h"
 #include "memory/source.h"
 #include "placement/test_machines.h"
 
 namespace numatlas {
-
-/// A folder of its own on the file system of /tmp.
-class SourceFolder {
- public:
-  SourceFolder() {
-    char name[] = "/tmp/numatlas-test-XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~SourceFolder() { std::filesystem::remove_all(path_); }
-  SourceFolder(const SourceFolder&) = delete;
-  SourceFolder& operator=(const SourceFolder&) = delete;
-  std::string text() const { return path_.string(); }
-  const std::filesystem::path& path() const { return path_; }
-  bool empty() const { return std::filesystem::is_empty(path_); }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline Region source_region(std::uint64_t bytes, const std::string& memory) {
   Region region;

@@ -14,6 +14,7 @@
 #include <functional>
 #include <string>
 
+#include "base/test_folder.h"
 #include "base/tree.h"
 #include "placement/test_machines.h"
 
@@ -70,26 +71,22 @@ inline bool in_child(const std::function<bool()>& check) {
 class NodeLists {
  public:
   NodeLists(const char* online, const char* has_memory, const char* allowed = nullptr) {
-    char name[] = "/tmp/numatlas-test-XXXXXX";
-    root_ = mkdtemp(name);
-    const auto folder = root_ / "sys/devices/system/node";
+    const std::filesystem::path& root = folder_.path();
+    const auto folder = root / "sys/devices/system/node";
     std::filesystem::create_directories(folder);
     std::ofstream(folder / "online") << online << '\n';
     if (has_memory != nullptr) std::ofstream(folder / "has_memory") << has_memory << '\n';
     if (allowed != nullptr) {
-      std::filesystem::create_directories(root_ / "proc/self");
-      std::ofstream(root_ / "proc/self/status")
+      std::filesystem::create_directories(root / "proc/self");
+      std::ofstream(root / "proc/self/status")
           << "Name:\ttest\nMems_allowed:\t00000003\nMems_allowed_list:\t" << allowed << '\n';
     }
-    running_system() = Tree(root_);
+    running_system() = Tree(root);
   }
-  ~NodeLists() { std::filesystem::remove_all(root_); }
-  NodeLists(const NodeLists&) = delete;
-  NodeLists& operator=(const NodeLists&) = delete;
 
  private:
   CallsGuard guard_;
-  std::filesystem::path root_;
+  TestFolder folder_;
 };
 
 }  // namespace numatlas::testing

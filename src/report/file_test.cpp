@@ -1,4 +1,5 @@
 #include "report/file.h"
+#include "base/test_folder.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -29,16 +30,8 @@ constexpr unsigned nobody = 65534;
 
 class Files : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "numatlas-file-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    fs::permissions(folder_, fs::perms(0755));
-  }
-  void TearDown() override {
-    fs::permissions(folder_, fs::perms(0755));
-    fs::remove_all(folder_);
-  }
+  void SetUp() override { fs::permissions(folder_, fs::perms(0755)); }
+  void TearDown() override { fs::permissions(folder_, fs::perms(0755)); }
   std::string path(const char* name) const { return (folder_ / name).string(); }
   std::size_t files() const {
     return static_cast<std::size_t>(
@@ -62,7 +55,8 @@ class Files : public ::testing::Test {
     return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   }
 
-  fs::path folder_;
+  testing::TestFolder its_;
+  fs::path folder_ = its_.path();
 };
 
 TEST_F(Files, AreWrittenAndReplacedWhole) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_folder.h"
 #include "benchmarks/random/pattern.h"
 #include "benchmarks/test_plan.h"
 
@@ -148,7 +149,8 @@ class SpattersFile : public ::testing::Test {
     std::ofstream(file_) << json;
     return wrong(file_);
   }
-  std::string file_ = ::testing::TempDir() + "/numatlas_spatter.json";
+  testing::TestFolder folder_;
+  std::string file_ = folder_.file("numatlas_spatter.json");
 };
 
 TEST_F(SpattersFile, HasPatternsWithKernelsAndDeltas) {
@@ -195,7 +197,8 @@ TEST_F(SpattersFile, MistakesNameThePattern) {
 }
 
 TEST(Patterns, OfAFile) {
-  const std::string file = ::testing::TempDir() + "/numatlas_indices";
+  const testing::TestFolder folder;
+  const std::string file = folder.file("numatlas_indices");
   std::ofstream(file) << "0, 7,3\n\n12\n";
   EXPECT_THAT(indices(file), ElementsAre(0, 7, 3, 12));
   EXPECT_EQ(delta(file), 13U);
