@@ -116,10 +116,11 @@ Expected<void> Audit::plan() {
   if (comm_.size() == 1) {
     for (const auto& claim : claims_)
       for (const std::string& name : only)
-        if (auto ways = claim->ways(name, report_.machine); !ways.empty())
-          measuring_options_.ways[name] = std::move(ways);
+        if (auto words = claim->words(name, report_.machine); !words.empty())
+          measuring_options_.words[name] = std::move(words);
   }
-  measuring_options_.reduced = {"matrix"};  // claims take latencies and reads: more visits to them
+  // Claims take latencies and reads: more visits to them.
+  measuring_options_.words["matrix"] = {"--kernels", "read", "--mix", "none"};
   items_ = TRY(plan_survey(measuring_options_, report_.machine, comm_));
   return {};
 }

@@ -55,9 +55,9 @@ class Claim {
   virtual std::string summary() const = 0;  ///< what is held against what, in a line
   /// Benchmarks whose figures it takes; none where this machine claims nothing of the kind.
   virtual std::vector<std::string> benchmarks(const Machine& machine) const = 0;
-  /// How it wants one of these measured, instead of the survey's ways; none: as the survey does.
-  virtual std::vector<SurveyWay> ways(const std::string& /*benchmark*/,
-                                      const Machine& /*machine*/) const {
+  /// With which options it wants one of these measured; none: as a survey does.
+  virtual std::vector<std::string> words(const std::string& /*benchmark*/,
+                                         const Machine& /*machine*/) const {
     return {};
   }
   /// Pure. Nothing where the machine claims nothing and nobody would expect it to.

@@ -70,9 +70,9 @@ void OnOption::prepare(Benchmark& benchmark, std::size_t together) const {
   benchmark.flow_figures = {};
 }
 
-SurveyPart survey_part(const Machine& machine, double worth, std::vector<SurveyWay> ways) {
-  if (std::string why = why_no_gpu(machine); !why.empty()) return {0, {}, std::move(why)};
-  return {worth, std::move(ways)};
+SurveyPart survey_part(const Machine& machine, SurveyPart part) {
+  if (std::string why = why_no_gpu(machine); !why.empty()) return {.reason = std::move(why)};
+  return part;
 }
 
 bool is_of_host(const std::optional<MemorySpec>& memory) {

@@ -36,8 +36,8 @@ class OnOption {
   std::vector<int> gpus_;
 };
 
-/// A survey's part by GPUs, with --on in its ways; none where no GPU can be used.
-SurveyPart survey_part(const Machine& machine, double worth, std::vector<SurveyWay> ways);
+/// A survey's part by GPUs; none where no GPU can be used.
+SurveyPart survey_part(const Machine& machine, SurveyPart part);
 
 /// The kernels of GPUs for these of CPUs: a mix of two reads to a write is triad, of one to one
 /// copy. Error (usage, naming `option`): a GPU has no such kernel.

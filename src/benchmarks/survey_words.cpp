@@ -16,31 +16,15 @@
 #include "run/room.h"
 
 namespace numatlas {
-namespace {
-
-using Counts = std::set<std::size_t>;
-
-Counts counts_of_parts(const Machine& machine) {
+std::string scaling_counts(const Machine& machine) {
   const CpuSet usable = machine.usable_cpus();
-  Counts counts{1, usable.size()};
+  std::set<std::size_t> counts{usable.size()};
+  for (std::size_t count = 1; count < usable.size(); count *= 2) counts.insert(count);
   for (const NumaNode& node : machine.nodes) counts.insert((node.cpus & usable).size());
   std::map<int, std::size_t> packages;
   for (const Cpu& cpu : machine.cpus) packages[cpu.package] += usable.contains(cpu.id) ? 1 : 0;
   for (const auto& [package, count] : packages) counts.insert(count);
   counts.erase(0);
-  return counts;
-}
-
-}  // namespace
-
-std::string few_counts(const Machine& machine) {
-  return fmt::format("{}", fmt::join(counts_of_parts(machine), ","));
-}
-
-std::string scaling_counts(const Machine& machine) {
-  Counts counts = counts_of_parts(machine);
-  const std::size_t most = machine.usable_cpus().size();
-  for (std::size_t count = 1; count < most; count *= 2) counts.insert(count);
   return fmt::format("{}", fmt::join(counts, ","));
 }
 
@@ -72,10 +56,6 @@ FirstCpus first_cpu_of_each_node(const Machine& machine, Bytes least) {
   std::vector<int> numbers;
   for (CpuId id : firsts) numbers.push_back(id.value);
   all.list = fmt::format("{}", fmt::join(numbers, ","));
-  const bool by_number = all.first && !firsts.empty() && *all.first == firsts.front();
-  all.others = by_number && machine.cpu_kinds.empty()
-                   ? "nodes other than the first"
-                   : fmt::format("CPUs other than {}", all.first.value_or(CpuId{}).value);
   return all;
 }
 

@@ -16,16 +16,13 @@ inline const char* base_and_best_pages(const Machine& machine) {
   return best_pages(machine).kind == PageKind::base ? "base" : "base,thp";
 }
 
-/// Of a large machine, where all CPUs take longer than there is time for: the first `most` usable
-/// CPUs of each node.
+/// The first `most` usable CPUs of each node.
 inline CpuSet few_cpus_per_node(const Machine& machine, std::size_t most) {
   CpuSet chosen;
   for (NodeId node : machine.nodes_of(machine.usable_cpus())) {
     std::size_t taken = 0;
-    const CpuSet here = machine.own_cpus(node) & machine.usable_cpus();
-    for (CpuId cpu : here) {
+    for (CpuId cpu : machine.own_cpus(node) & machine.usable_cpus())
       if (taken++ < most) chosen.insert(cpu);
-    }
   }
   return chosen;
 }
@@ -43,10 +40,8 @@ inline std::string only_one_node(const Machine& machine) {
          (of_gpus ? " (besides GPUs' memory, which is used only when named)" : "");
 }
 
-/// Numbers of CPUs, as --threads takes them: one, those of each node and of each socket, and all.
-/// Between them a sum stops rising.
-std::string few_counts(const Machine& machine);
-/// The same, and powers of two.
+/// Numbers of CPUs, as --threads takes them: powers of two, those of each node and of each socket,
+/// and all.
 std::string scaling_counts(const Machine& machine);
 
 /// The first usable CPU of each kind on each node that has any, and what each of them has to use
@@ -54,7 +49,6 @@ std::string scaling_counts(const Machine& machine);
 struct FirstCpus {
   std::string list;            ///< as --cpus takes it
   std::optional<CpuId> first;  ///< that stands for all; nullopt: no CPU is usable
-  std::string others;          ///< what is left out where only `first` is measured
   Bytes past_caches;
 };
 FirstCpus first_cpu_of_each_node(const Machine& machine, Bytes least = least_chase);

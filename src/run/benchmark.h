@@ -20,6 +20,7 @@
 #include "run/declare.h"
 #include "run/metrics.h"
 #include "run/options.h"
+#include "run/thinned.h"
 
 namespace numatlas {
 
@@ -79,17 +80,12 @@ Expected<Workers> one_worker(const RunOptions& options, const Machine& machine,
 Expected<Workers> worker_on_every_cpu(const RunOptions& options, const Machine& machine,
                                       const TaskContext& task);
 
-/// One way in which a survey can run a benchmark.
-struct SurveyWay {
-  std::vector<std::string> words;
-  std::string left_out = {};  ///< what the fullest way measures beside; "" of that itself
-};
-
 /// What a survey does with a benchmark.
 struct SurveyPart {
   double worth = 0;  ///< its part of the survey's time, relative to others; 0: it does not apply
-  /// The fullest first: a survey takes the first for which its time is enough, else the last.
-  std::vector<SurveyWay> ways = {};
+  /// With which options, beside --skip-too-large, where there is time for all of it.
+  std::vector<std::string> words = {};
+  std::vector<ThinnedAxis> thins = {};  ///< what may be left out else, in this order
   std::string reason = {};   ///< why it does not apply to this machine; "" where that says nothing
   bool runs_anyway = false;  ///< where it does not apply: it runs if it is called by name
 };

@@ -68,19 +68,21 @@ void choose_time(RunOptions& options, const Benchmark& benchmark, const Setup& s
   time = std::max(time, std::chrono::duration_cast<Nanoseconds>(least));
 }
 
-double least_time_of(const Benchmark& benchmark, const Setup& setup) {
+std::vector<double> least_times_of(const Benchmark& benchmark, const Setup& setup) {
   // Less than this gives intervals that say little.
   constexpr double recorded_per_point = 0.05;
-  double seconds = 0;
-  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
-    if (setup.skips[i]) continue;
-    const Scenario& scenario = setup.plan[i].scenario;
-    seconds += recorded_per_point + preparation_of(scenario) + visiting_of(scenario);
-  }
-  const double part_of_plan = benchmark.time_until(0);
   // What is refined works on memory like that of the plan, much of which is at hand already.
   constexpr double of_refined = 0.5;
-  return part_of_plan > 0 ? seconds * (1 + of_refined * (1 / part_of_plan - 1)) : seconds;
+  const double part_of_plan = benchmark.time_until(0);
+  const double more = part_of_plan > 0 ? 1 + of_refined * (1 / part_of_plan - 1) : 1;
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    const Scenario& scenario = setup.plan[i].scenario;
+    seconds.push_back(setup.skips[i] ? 0
+                                     : more * (recorded_per_point + preparation_of(scenario) +
+                                               visiting_of(scenario)));
+  }
+  return seconds;
 }
 
 }  // namespace numatlas

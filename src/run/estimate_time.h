@@ -2,6 +2,8 @@
 // machines.
 #pragma once
 
+#include <vector>
+
 #include "run/setup.h"
 
 namespace numatlas {
@@ -17,8 +19,8 @@ double visiting_of(const Scenario& scenario);
 /// most; more for many, so that each can have visits enough for an interval.
 void choose_time(RunOptions& options, const Benchmark& benchmark, const Setup& setup);
 
-/// Seconds that a plan takes at least, with little time to record each point, and what is refined
-/// afterwards. Pure.
-double least_time_of(const Benchmark& benchmark, const Setup& setup);
+/// Seconds that each case of a plan takes at least, with little time to record it, and with its
+/// part of what is refined afterwards; 0 of those that are skipped. Pure.
+std::vector<double> least_times_of(const Benchmark& benchmark, const Setup& setup);
 
 }  // namespace numatlas

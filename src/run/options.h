@@ -15,6 +15,7 @@
 #include "placement/words.h"
 #include "report/file.h"
 #include "report/style.h"
+#include "run/thinned.h"
 
 namespace numatlas {
 
@@ -45,6 +46,7 @@ struct RunOptions {
   bool strict = false;  ///< misplaced memory is an error, and unreliable figures exit code 1
   bool serial = false;
   bool skip_too_large = false;
+  KeptValues kept = {};             ///< what a survey has time for
   bool ignore_side_caches = false;  ///< where sizes are chosen; what fits one is said in any case
   bool dry_run = false;
   bool quiet = false;

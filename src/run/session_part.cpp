@@ -196,6 +196,8 @@ Expected<bool> SessionPart::refine() {
   report_.scenarios = cases_of(case_input(), points_);
   auto more = benchmark_.refine({options_, setup_.layout, setup_.machines, setup_.pages}, report_);
   if (!more) return fail(more.error());
+  std::erase_if(*more,
+                [&](const PlannedScenario& planned) { return !stays(planned, options_.kept); });
   if (more->empty()) return false;
   const int last_point = setup_.plan.empty() ? -1 : setup_.plan.back().point;
   for (PlannedScenario& planned : *more) {

@@ -369,6 +369,7 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   const auto made = make_plan(benchmark, options, largest, setup);
   for (const PlannedScenario& planned : setup.plan) setup.skips.push_back(planned.skip);
   TRY(agree_on_plan(made, setup, options, comm, benchmark));
+  if (!options.kept.empty()) keep_only(setup, options.kept);
   add_warnings(setup);
   if (options.only_plans() && benchmark.is_of_memory) warn_of_caches(setup);
   return setup;
@@ -414,6 +415,20 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 }
 
 }  // namespace
+
+void keep_only(Setup& setup, const KeptValues& kept) {
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    if (!stays(setup.plan[i], kept)) continue;
+    if (left != i) {
+      setup.plan[left] = std::move(setup.plan[i]);
+      setup.skips[left] = std::move(setup.skips[i]);
+    }
+    ++left;
+  }
+  setup.plan.resize(left);
+  setup.skips.resize(left);
+}
 
 Error in_options(Error error, const PlannedScenario& planned, const Benchmark& benchmark) {
   for (const char* part : {"size", "pages", "memory"})

@@ -37,6 +37,9 @@ struct Setup {
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                        const Machine* known = nullptr, const Expected<void>& before = {});
 
+/// Takes out of the plan what does not stay.
+void keep_only(Setup& setup, const KeptValues& kept);
+
 /// What memory/ or a kernel says of a scenario's memory, in the options that asked for it, and what
 /// to do where it is too large.
 Error in_options(Error error, const PlannedScenario& planned, const Benchmark& benchmark);

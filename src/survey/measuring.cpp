@@ -69,7 +69,7 @@ Expected<void> Measuring::run_item(std::size_t index) {
   constexpr double more_than_share = 1.5;
   item.slower = std::max(1.0, slower / more_than_share);
   // Earlier benchmarks took more or less time than estimated, so less or more is left for this one.
-  TRY(choose_way(item, options_, machine_, comm_));
+  TRY(thin(item, options_, machine_, comm_));
   item.share = kept_share(item.share, item.planned_share, item.least_time);
   const auto over = TRY(comm_.broadcast_value(session_->is_over() ? 1 : 0));
   if (over > 0 && item.skip.empty()) item.skip = "no time left";

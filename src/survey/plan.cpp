@@ -18,21 +18,6 @@
 namespace numatlas {
 namespace {
 
-/// What is past memory-side caches of many GiB takes long to prepare: where there is no time for
-/// it, the same past the caches of the CPUs only.
-void add_ways_within(std::vector<SurveyWay>& ways, const Benchmark& benchmark,
-                     const Machine& machine) {
-  const bool any = std::ranges::any_of(
-      machine.nodes, [](const NumaNode& node) { return !node.side_caches.empty(); });
-  if (!any) return;
-  for (SurveyWay way : benchmark.survey(without_side_caches(machine)).ways) {
-    way.words.push_back("--ignore-side-caches");
-    way.left_out =
-        "memory past the memory-side caches" + (way.left_out.empty() ? "" : "; " + way.left_out);
-    ways.push_back(std::move(way));
-  }
-}
-
 /// Those that were chosen, what is worth most first.
 std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& machine) {
   const auto named = [](const std::vector<std::string>& names, const std::string& name) {
@@ -50,11 +35,16 @@ std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& 
     item.benchmark = benchmark.name;
     item.worth = part.worth;
     item.skip = part.reason;
-    const auto other = options.ways.find(name);
-    item.ways = other == options.ways.end() ? std::move(part.ways) : other->second;
-    if (other == options.ways.end() && part.worth > 0 && benchmark.is_of_memory && !on_gpus)
-      add_ways_within(item.ways, benchmark, machine);
-    if (named(options.reduced, name) && item.ways.size() > 1) item.ways.erase(item.ways.begin());
+    item.full = std::move(part.words);
+    item.thins = std::move(part.thins);
+    const bool cached = std::ranges::any_of(
+        machine.nodes, [](const NumaNode& node) { return !node.side_caches.empty(); });
+    if (const auto own = options.words.find(name); own != options.words.end()) {
+      item.full = own->second;
+    } else if (cached && part.worth > 0 && benchmark.is_of_memory && !on_gpus) {
+      item.sooner = benchmark.survey(without_side_caches(machine)).words;
+      item.sooner.push_back("--ignore-side-caches");
+    }
     all.push_back(std::move(item));
   };
   for (const Benchmark& benchmark : all_benchmarks()) {
@@ -72,28 +62,29 @@ std::vector<double> worths_of(const std::vector<SurveyItem>& all) {
   return worths;
 }
 
-/// Ranks have the CPUs that their launcher gave them: ways that differ in CPUs only are one.
-std::vector<SurveyWay> ways_of_ranks(std::vector<SurveyWay> ways) {
-  std::vector<SurveyWay> kept;
-  for (SurveyWay& way : ways) {
-    const auto option = std::find(way.words.begin(), way.words.end(), "--cpus");
-    if (option != way.words.end()) way.words.erase(option, option + 2);
-    const bool is_there = std::any_of(
-        kept.begin(), kept.end(), [&](const SurveyWay& other) { return other.words == way.words; });
-    if (!is_there) kept.push_back(std::move(way));
-  }
-  return kept;
+/// Ranks have the CPUs that their launcher gave them.
+void leave_out_cpus(std::vector<std::string>& words) {
+  const auto option = std::find(words.begin(), words.end(), "--cpus");
+  if (option != words.end()) words.erase(option, option + 2);
 }
 
-/// The item as it would run in this way. Error: it cannot.
-Expected<SurveyItem> tried(SurveyItem item, const SurveyWay& way, const SurveyOptions& options,
-                           const Machine& machine, Comm& comm) {
-  item.words = way.words;
-  item.left_out = way.left_out;
+/// The item with these words within its share, as far as its axes can be thinned. Error: it cannot
+/// run here.
+Expected<SurveyItem> thinned(SurveyItem item, const std::vector<std::string>& words,
+                             const SurveyOptions& options, const Machine& machine, Comm& comm) {
+  item.words = words;
+  item.kept.clear();
   const auto parsed = TRY(parse_item(item, options, item.share));
-  const auto setup = TRY(set_up(parsed.benchmark, parsed.options, comm, &machine));
-  item.least_time = item.slower * least_time_of(parsed.benchmark, setup);
-  if (options.dry_run) item.plan = plan_text(setup, parsed.options);
+  auto setup = TRY(set_up(parsed.benchmark, parsed.options, comm, &machine));
+  std::vector<double> seconds = least_times_of(parsed.benchmark, setup);
+  for (double& one : seconds) one *= item.slower;
+  Thinned rest = thinned(setup.plan, seconds, item.thins, item.share);
+  item.least_time = rest.seconds;
+  item.kept = std::move(rest.kept);
+  item.left_out = std::move(rest.text);
+  if (!options.dry_run) return item;
+  keep_only(setup, item.kept);
+  item.plan = plan_text(setup, parsed.options);
   return item;
 }
 
@@ -139,6 +130,7 @@ bool is_not_for_here(const Error& error) {
 
 Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& options, double share) {
   std::vector<std::string> words = item.words;
+  words.push_back("--skip-too-large");
   const auto add = [&](const std::string& option, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {option, value});
   };
@@ -152,6 +144,7 @@ Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& opti
   const std::chrono::duration<double> seconds(share);
   parsed->options.stop.time = std::chrono::duration_cast<Nanoseconds>(seconds);
   parsed->options.time_of_all = true;
+  parsed->options.kept = item.kept;
   return parsed;
 }
 
@@ -165,11 +158,11 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
   share_out(all, seconds);
   for (SurveyItem& item : all) {
     if (!item.skip.empty()) continue;
-    if (comm.size() > 1) item.ways = ways_of_ranks(std::move(item.ways));
-    const auto first_way = tried(item, item.ways.front(), options, machine, comm);
-    if (first_way) continue;
-    if (!is_not_for_here(first_way.error())) return fail(first_way.error());
-    item.skip = reason_of(item, first_way.error());
+    if (comm.size() > 1) {
+      leave_out_cpus(item.full);
+      leave_out_cpus(item.sooner);
+    }
+    TRY(thin(item, options, machine, comm));
   }
   const auto applying = static_cast<std::size_t>(std::count_if(
       all.begin(), all.end(), [](const SurveyItem& item) { return item.skip.empty(); }));
@@ -183,27 +176,30 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
   share_out(all, seconds);
   for (SurveyItem& item : all) {
     if (!item.skip.empty()) continue;
-    TRY(choose_way(item, options, machine, comm));
+    TRY(thin(item, options, machine, comm));
   }
   return all;
 }
 
-Expected<void> choose_way(SurveyItem& item, const SurveyOptions& options, const Machine& machine,
-                          Comm& comm) {
-  std::vector<SurveyItem> tries;
-  std::vector<double> least;
-  for (const SurveyWay& way : item.ways) {
-    auto one = tried(item, way, options, machine, comm);
-    if (!one) {
-      if (!is_not_for_here(one.error())) return fail(one.error());
-      if (tries.empty()) item.skip = reason_of(item, one.error());
-      break;
-    }
-    least.push_back(one->least_time);
-    tries.push_back(*std::move(one));
-    if (least.back() <= item.share) break;
+Expected<void> thin(SurveyItem& item, const SurveyOptions& options, const Machine& machine,
+                    Comm& comm) {
+  auto fits = thinned(item, item.full, options, machine, comm);
+  if (!fits) {
+    if (!is_not_for_here(fits.error())) return fail(fits.error());
+    item.skip = reason_of(item, fits.error());
+    return {};
   }
-  if (!tries.empty()) item = SurveyItem(tries[way_within(item.share, least)]);
+  // What is past memory-side caches of many GiB takes long to prepare: where there is no time for
+  // it, the same past the caches of the CPUs only.
+  if (fits->least_time > item.share && !item.sooner.empty()) {
+    auto sooner = thinned(item, item.sooner, options, machine, comm);
+    if (sooner && sooner->least_time < fits->least_time) {
+      sooner->left_out = "memory past the memory-side caches" +
+                         (sooner->left_out.empty() ? "" : "; " + sooner->left_out);
+      fits = std::move(sooner);
+    }
+  }
+  item = *std::move(fits);
   return {};
 }
 

@@ -8,6 +8,7 @@
 
 #include "benchmarks/parse.h"
 #include "comm/comm.h"
+#include "run/thinned.h"
 
 namespace numatlas {
 
@@ -15,9 +16,9 @@ struct SurveyOptions {
   std::string folder = "report";
   Nanoseconds time{std::chrono::seconds(60)};  ///< of the whole survey
   std::vector<std::string> only, without;      ///< benchmarks; `only` empty: all
-  std::vector<std::string> reduced;            ///< benchmarks never run in their first, widest way
-  std::map<std::string, std::vector<SurveyWay>> ways{};  ///< of benchmarks, instead of their own
-  std::string machine;                                   ///< recorded machine; "" for the live one
+  /// Of benchmarks, instead of their own.
+  std::map<std::string, std::vector<std::string>> words = {};
+  std::string machine;  ///< recorded machine; "" for the live one
   bool null_engine = false, quiet = false, dry_run = false, html = true;
   bool strict = false;  ///< unreliable figures are exit code 1
   bool force = false;   ///< replaces a survey of more benchmarks in the folder
@@ -34,6 +35,11 @@ struct SurveyItem {
   std::string name;  ///< name_in_survey of its report
   std::string benchmark;
   std::vector<std::string> words;  ///< as `numatlas BENCHMARK WORDS...` takes them
+  std::vector<std::string> full;   ///< these, where there is time for them
+  /// Else these, with memory past the CPUs' own caches only, where there are others beside it.
+  std::vector<std::string> sooner;
+  std::vector<ThinnedAxis> thins;  ///< in this order, where there is no time for all
+  KeptValues kept;                 ///< what is left of them
   double worth = 0;
   double planned_share = 0, share = 0;  ///< seconds: before anything ran, and when it began
   double slower = 1;      ///< how many times as long as estimated earlier benchmarks' memory took
@@ -41,7 +47,6 @@ struct SurveyItem {
   std::string left_out;   ///< what there is no time for
   std::string skip;       ///< why it does not run; "" when it does
   std::string plan;       ///< for people
-  std::vector<SurveyWay> ways;
 };
 
 /// What a survey runs, or says why it does not.
@@ -57,10 +62,10 @@ bool is_not_for_here(const Error& error);
 /// Why it does not run, without its own name before it.
 std::string reason_of(const SurveyItem& item, const Error& error);
 
-/// Takes the first way whose least time is within the item's share, else the last; `skip` says why
-/// where none can be carried out here. Collective; an error is the same on every rank.
-Expected<void> choose_way(SurveyItem& item, const SurveyOptions& options, const Machine& machine,
-                          Comm& comm);
+/// Leaves out of it what its share is too short for; `skip` says why where it cannot be carried out
+/// here. Collective; an error is the same on every rank.
+Expected<void> thin(SurveyItem& item, const SurveyOptions& options, const Machine& machine,
+                    Comm& comm);
 
 /// What is worth most first, as the machine of rank 0 has it: the same on every rank. `machine`:
 /// the own host's. Collective; an error is the same on every rank. Errors (usage): names that are

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <set>
+#include <string>
 
 #include "base/test_data.h"
 #include "benchmarks/all.h"
 #include "comm/comm.h"
 #include "machine/source.h"
+#include "run/estimate_time.h"
 #include "run/setup.h"
 
 namespace numatlas {
@@ -56,7 +59,7 @@ TEST(SurveyPlan, MemorySideCachesWithinTheTime) {
   ASSERT_TRUE(machine);
   for (NumaNode& node : machine->nodes) node.side_caches = {{1, Bytes{64 * gib}, {}}};
   const auto comm = make_single_comm();
-  const auto way_within = [&](int seconds) {
+  const auto within = [&](int seconds) {
     SurveyOptions options;
     options.only = {"latency"};
     options.time = std::chrono::seconds(seconds);
@@ -65,7 +68,7 @@ TEST(SurveyPlan, MemorySideCachesWithinTheTime) {
     EXPECT_TRUE(items) << full_text(items.error());
     return items ? items->front() : SurveyItem{};
   };
-  const SurveyItem soon = way_within(60), late = way_within(36000);
+  const SurveyItem soon = within(60), late = within(36000);
   EXPECT_THAT(soon.words, ::testing::Contains("--ignore-side-caches"));
   EXPECT_THAT(soon.left_out, HasSubstr("memory past the memory-side caches"));
   EXPECT_THAT(late.words, Not(::testing::Contains("--ignore-side-caches")));
@@ -96,25 +99,23 @@ TEST(SurveyPlan, MoreTimeLeavesLessOut) {
   EXPECT_EQ(much->front().left_out, "");
 }
 
-TEST(SurveyPlan, EveryWayCanBePlanned) {
+TEST(SurveyPlan, EveryPartCanBePlannedAndThinned) {
+  std::set<std::string> axes, thinned_axes;
   for (const char* file :
        {"guest-four-nodes.json", "cxl-tiers.json", "knl-flat.json", "cpus-without-memory.xml",
         "two-sockets-four-gpus.json", "grace-gpu-memory.json", "cpuset-across-nodes.json"}) {
     const auto machine = read_recorded_machine(recorded + file);
     ASSERT_TRUE(machine) << file;
     for (const auto& benchmark : all_benchmarks()) {
-      const SurveyPart part = benchmark.survey(*machine),
-                       on_gpus = benchmark.survey_on_gpus(*machine);
-      EXPECT_TRUE(part.worth == 0 || !part.ways.empty()) << benchmark.name;
-      std::vector<SurveyWay> ways = part.ways;
-      ways.insert(ways.end(), on_gpus.ways.begin(), on_gpus.ways.end());
-      for (const SurveyWay& way : ways) {
+      for (const SurveyPart& part :
+           {benchmark.survey(*machine), benchmark.survey_on_gpus(*machine)}) {
+        if (part.worth == 0) continue;
         SurveyOptions options;
         options.machine = recorded + file;
         options.dry_run = true;
         SurveyItem item;
         item.benchmark = benchmark.name;
-        item.words = way.words;
+        item.words = part.words;
         const auto parsed = parse_item(item, options, 10);
         ASSERT_TRUE(parsed) << file << ": " << full_text(parsed.error());
         EXPECT_TRUE(parsed->options.time_of_all);
@@ -122,9 +123,19 @@ TEST(SurveyPlan, EveryWayCanBePlanned) {
         const auto setup = set_up(parsed->benchmark, parsed->options, *comm, &*machine);
         EXPECT_TRUE(setup || setup.error().kind != ErrorKind::usage)
             << file << ": " << benchmark.name << ": " << full_text(setup.error());
+        if (!setup) continue;
+        for (const ThinnedAxis& axis : part.thins) {
+          const Thinned rest =
+              thinned(setup->plan, least_times_of(parsed->benchmark, *setup), {axis}, 0);
+          EXPECT_GT(rest.seconds, 0) << file << ": " << benchmark.name << " " << axis.what;
+          const std::string name = benchmark.name + " " + axis.what;
+          axes.insert(name);
+          if (!rest.text.empty()) thinned_axes.insert(name);
+        }
       }
     }
   }
+  EXPECT_EQ(thinned_axes, axes) << "each has cases with its labels on one of the machines";
 }
 
 TEST(SurveyPlan, NamesAndTimesThatAreWrong) {

@@ -6,7 +6,7 @@
 namespace numatlas {
 namespace {
 
-// Below this not even the shortest ways have a sample a point that says something.
+// Below this not even the thinnest plans have a sample a point that says something.
 constexpr double least_per_benchmark = 0.5;
 constexpr double least_share = 0.1;
 // The estimate is wrong by a factor now and then; with less than this part of it the time
@@ -32,13 +32,6 @@ double kept_share(double left, double planned, double least_time) {
 }
 
 bool is_too_little(double share, double least_time) { return share < least_part * least_time; }
-
-std::size_t way_within(double share, const std::vector<double>& least_times) {
-  for (std::size_t way = 0; way < least_times.size(); ++way) {
-    if (least_times[way] <= share) return way;
-  }
-  return least_times.size() - 1;
-}
 
 double least_survey_time(std::size_t benchmarks) {
   return least_per_benchmark * static_cast<double>(benchmarks);

@@ -22,9 +22,6 @@ double kept_share(double left, double planned, double least_time);
 /// Whether so little of the least time is left that the benchmark is skipped.
 bool is_too_little(double share, double least_time);
 
-/// The first way whose least time is within the share, else the last. Precondition: there are some.
-std::size_t way_within(double share, const std::vector<double>& least_times);
-
 /// The least --time for so many benchmarks.
 double least_survey_time(std::size_t benchmarks);
 

@@ -34,13 +34,6 @@ TEST(Share, ThoseAfterOneThatTookTooLongStillMeasureSomething) {
   EXPECT_LT(next_share(-5, {1, 1}), 1);
 }
 
-TEST(Share, TheFullestWayThatFitsIsTaken) {
-  EXPECT_EQ(way_within(10, {30, 9, 2}), 1U);
-  EXPECT_EQ(way_within(40, {30, 9, 2}), 0U);
-  EXPECT_EQ(way_within(30, {30, 9, 2}), 0U);
-  EXPECT_EQ(way_within(1, {30, 9, 2}), 2U) << "the last one where none fits";
-}
-
 TEST(KeptShare, IsTheLeastTimeUpToWhatWasPlannedWhereOthersTookTooLong) {
   EXPECT_DOUBLE_EQ(kept_share(5, 3, 1), 5);
   EXPECT_DOUBLE_EQ(kept_share(0.1, 3, 1), 1);

@@ -139,7 +139,8 @@ class Caches final : public Claim {
     return machine.caches.empty() ? std::vector<std::string>{}
                                   : std::vector<std::string>{"latency"};
   }
-  std::vector<SurveyWay> ways(const std::string& benchmark, const Machine& machine) const override;
+  std::vector<std::string> words(const std::string& benchmark,
+                                 const Machine& machine) const override;
   std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:
@@ -147,11 +148,10 @@ class Caches final : public Claim {
 };
 
 /// For each cache that a CPU sees: twice the size of the cache before it, which times hits even
-/// where the machine gives far less of the cache than it shows, then these sixteenths of the cache.
+/// where the machine gives far less of the cache than it shows, then sixteenths of the cache.
 /// Past the last cache twice and four times it, whose misses of the TLB are like its own, and one
 /// size in memory, which takes longest.
-std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& sixteenths,
-                     Bytes last) {
+std::string sizes_of(const Machine& machine, CpuId cpu, Bytes last) {
   constexpr std::uint64_t step = kib;
   std::string sizes;
   std::uint64_t before = 0;
@@ -160,8 +160,8 @@ std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& 
     const std::uint64_t own = cache == nullptr ? 0 : own_cache_share(machine, *cache, cpu).value;
     if (own <= before) continue;
     std::uint64_t smallest = 2 * before;
-    for (const int part : sixteenths) {
-      const std::uint64_t size = own * static_cast<std::uint64_t>(part) / 16;
+    for (const std::uint64_t part : {1U, 2U, 4U, 6U, 8U, 10U, 12U}) {
+      const std::uint64_t size = own * part / 16;
       if (size <= before + before / 2) continue;
       if (0 < smallest && smallest < size / 2) sizes += compact_text(Bytes{smallest}) + ",";
       smallest = 0;
@@ -175,24 +175,14 @@ std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& 
 }
 
 /// The survey's ladder of powers says little of where a cache ends.
-std::vector<SurveyWay> Caches::ways(const std::string& benchmark, const Machine& machine) const {
+std::vector<std::string> Caches::words(const std::string& benchmark, const Machine& machine) const {
   const FirstCpus firsts = first_cpu_of_each_node(without_side_caches(machine));
-  const std::string& cpus = firsts.list;
   const std::optional<CpuId>& first = firsts.first;
-  const Bytes last = firsts.past_caches;  // as large as the matrix's
   if (benchmark != "latency" || !first || machine.cache_of(*first, 1) == nullptr) return {};
-  std::vector<SurveyWay> ways;
-  const auto add = [&](const std::vector<int>& sixteenths, const std::string& where,
-                       const std::string& left_out) {
-    ways.push_back({{"--size", sizes_of(machine, *first, sixteenths, last), "--serial",
-                     "--skip-too-large", "--stats", "--cpus", where},
-                    left_out});
-  };
-  add({1, 2, 4, 6, 8, 10, 12}, cpus, "");
-  add({2, 6, 10}, cpus, "half of the sizes");
-  add({6, 10}, std::to_string(first->value),
-      "sizes other than three per cache and three of memory; " + firsts.others);
-  return ways;
+  // As large as the matrix's.
+  return {"--size",   sizes_of(machine, *first, firsts.past_caches),
+          "--serial", "--stats",
+          "--cpus",   firsts.list};
 }
 
 ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,

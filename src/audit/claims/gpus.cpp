@@ -27,10 +27,9 @@ class GpuMemory final : public Claim {
   std::vector<std::string> benchmarks(const Machine& machine) const override {
     return machine.gpus.empty() ? std::vector<std::string>{} : std::vector<std::string>{measures};
   }
-  std::vector<SurveyWay> ways(const std::string& benchmark, const Machine&) const override {
+  std::vector<std::string> words(const std::string& benchmark, const Machine&) const override {
     if (benchmark != measures) return {};
-    return {SurveyWay{{"--on", "gpus", "--kernels", "read", "--skip-too-large"},
-                      "kernels other than read"}};
+    return {"--on", "gpus", "--kernels", "read"};
   }
   std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 };

@@ -87,15 +87,11 @@ Expected<Point> point(const PlanInput& input, const AxisSetting& now) {
 }
 
 SurveyPart survey(const Machine& machine) {
-  SurveyPart part{0.5, {}, ""};
-  if (machine.ordinary_memory_nodes().size() > 1)
-    part.ways.push_back(SurveyWay{{"--home", "all"}, ""});
-  const char* const nodes = part.ways.empty() ? "" : "counters on nodes other than the first CPU's";
-  part.ways.push_back(SurveyWay{{}, nodes});
-  const std::string left_out = part.ways.size() > 1 ? fmt::format(", {}", nodes) : "";
-  part.ways.push_back(
-      SurveyWay{{"--operation", "fetch-add"}, "atomic operations other than fetch-add" + left_out});
-  return part;
+  return {0.5,
+          {"--home", machine.ordinary_memory_nodes().size() > 1 ? "all" : "first"},
+          {{"homes", {"home"}},
+           {"numbers of CPUs", {"threads"}, 3},
+           {"operations", {"kernel"}, 1, true}}};
 }
 
 std::vector<Table> tables() {

@@ -99,38 +99,18 @@ Table table() {
 
 /// From one CPU alone to all together.
 SurveyPart survey(const Machine& machine) {
-  const auto words = [&](const char* kernels, const char* mix, bool all_stores,
-                         const std::string& threads) {
-    const bool both = all_stores && has_non_temporal_stores();
-    return std::vector<std::string>{
-        "--kernels", kernels,    "--mix",
-        mix,         "--stores", both ? "regular,non-temporal" : "regular",
-        "--threads", threads,    "--skip-too-large"};
-  };
-  const std::string counts = scaling_counts(machine), few = few_counts(machine);
-  const std::string steps = counts == few ? "" : "powers of two of CPUs";
-  const auto left_out = [&](const char* kernels) {
-    return steps.empty() ? kernels : fmt::format("{}, {}", steps, kernels);
-  };
-  SurveyPart part{2, {SurveyWay{words("read,copy,triad", "2:1", true, counts), ""}}, ""};
-  if (!steps.empty())
-    part.ways.push_back(SurveyWay{words("read,copy,triad", "2:1", true, few), steps});
-  part.ways.push_back(
-      SurveyWay{words("read,triad", "none", true, few), left_out("copies and the mix")});
-  part.ways.push_back(SurveyWay{words("read,triad", "none", false, few),
-                                left_out("copies, the mix and non-temporal stores")});
-  return part;
+  return {2,
+          {"--kernels", "read,copy,triad", "--mix", "2:1", "--stores",
+           has_non_temporal_stores() ? "regular,non-temporal" : "regular", "--threads",
+           scaling_counts(machine)},
+          {{"numbers of CPUs", {"workers"}, 3}, {"kernels", {"kernel"}, 1, true}}};
 }
 
 SurveyPart survey_on_gpus(const Machine& machine) {
-  const auto words = [](const char* gpus, const char* kernels) {
-    return std::vector<std::string>{"--on", gpus, "--skip-too-large", "--kernels", kernels};
-  };
-  return on_gpus::survey_part(
-      machine, 3,
-      {{words("gpus", "read,write,copy,scale,add,triad")},
-       {words("gpus", "read,copy,triad"), "kernels other than read, copy and triad"},
-       {words("gpu:0", "read"), "GPUs other than 0; kernels other than read"}});
+  return on_gpus::survey_part(machine,
+                              {3,
+                               {"--on", "gpus", "--kernels", "read,copy,triad,write,scale,add"},
+                               {{"kernels", {"kernel"}, 1, true}, {"GPUs", {"gpus"}}}});
 }
 
 std::string stores_words(const ScenarioResult& point) {

@@ -192,23 +192,7 @@ Expected<Point> point(const Options& own, const PlanInput& input, const AxisSett
 
 /// Every pair, by all CPUs of the node copied from, or by a few of them; else the pair of the
 /// lowest and the highest number.
-SurveyPart survey(const Machine& machine) {
-  SurveyPart part{2, {SurveyWay{{"--skip-too-large"}, ""}}, ""};
-  constexpr std::size_t few = 4;
-  const CpuSet chosen = few_cpus_per_node(machine, few);
-  if (chosen.size() < machine.usable_cpus().size()) {
-    part.ways.push_back(SurveyWay{{"--skip-too-large", "--cpus", to_list(chosen)},
-                                  fmt::format("all but {} CPUs of each node", few)});
-  }
-  const NodeSet memory = machine.main_nodes(machine.ordinary_memory_nodes());
-  if (memory.size() < 2) return part;
-  const int from = memory.front().value, to = memory[memory.size() - 1].value;
-  part.ways.push_back(
-      SurveyWay{{"--skip-too-large", "--from", fmt::format("bind:{}", from), "--to",
-                 fmt::format("bind:{}", to)},
-                fmt::format("all pairs but that from node {} to node {}", from, to)});
-  return part;
-}
+SurveyPart survey(const Machine&) { return {2, {}, {{"pairs of nodes", {"from", "to"}}}}; }
 
 constexpr double once = 0.5;  ///< bytes read and written are twice the bytes copied
 

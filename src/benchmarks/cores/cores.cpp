@@ -302,7 +302,7 @@ Benchmark make() {
       .remarks = with(remarks),
       // As many pairs as there is time for.
       .survey = [](const Machine&) -> SurveyPart {
-        return {1, {SurveyWay{{"--method", "cas"}, ""}}, ""};
+        return {1, {"--method", "cas"}};
       },
   };
 }

@@ -76,24 +76,15 @@ std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
 }
 
 SurveyPart survey(const Machine& machine) {
-  SurveyPart part{1, {}, ""};
-  const std::string few = few_counts(machine);
-  const std::string all = std::to_string(std::max<std::size_t>(1, machine.usable_cpus().size()));
-  const std::string ends = all == "1" ? "1" : "1," + all;
-  const auto add = [&](const char* pages, const char* how, const char* nodes,
-                       const std::string& threads, const std::string& left_out) {
-    part.ways.push_back(SurveyWay{{"--pages", pages, "--how", how, "--nodes", nodes, "--threads",
-                                   threads, "--skip-too-large"},
-                                  left_out});
-  };
   const bool several = machine.ordinary_memory_nodes().size() > 1;
-  if (several) add("base,thp,2M,1G", "touch,madvise", "all", ends, "");
-  const std::string nodes = several ? "nodes other than each thread's own" : "";
-  add("base,thp,2M,1G", "touch,madvise", "local", ends, nodes);
-  // Of a large machine: between one CPU and all is where the rate stops rising.
-  add("base,thp", "touch", "local", few,
-      fmt::format("huge page pools, madvise(MADV_POPULATE_WRITE){}{}", several ? ", " : "", nodes));
-  return part;
+  const std::size_t all = machine.usable_cpus().size();
+  return {1,
+          {"--pages", "base,thp,2M,1G", "--how", "touch,madvise", "--nodes",
+           several ? "all" : "local", "--threads", all > 1 ? fmt::format("1,{}", all) : "1"},
+          {{"nodes", {"node"}},
+           {"ways to fault", {"how"}, 1, true},
+           {"kinds of pages", {"page"}, 2, true},
+           {"numbers of CPUs", {"threads"}}}};
 }
 
 std::vector<Table> tables() {

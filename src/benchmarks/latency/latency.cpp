@@ -209,11 +209,11 @@ Expected<void> check(const Options& own, const PlanInput& input) {
   return check_one_number_of_threads(input.options, "latency with several --stride");
 }
 
-/// From 16 KiB up, each `factor` times the one before, and `last`.
-std::string ladder(std::uint64_t factor, Bytes last) {
+/// The powers of two from 16 KiB up, and `last`.
+std::string ladder(Bytes last) {
   std::string sizes;
   // One that is nearly the last would say nothing else.
-  for (Bytes size{16 * kib}; size.value < last.value / 4 * 3; size.value *= factor)
+  for (Bytes size{16 * kib}; size.value < last.value / 4 * 3; size.value *= 2)
     sizes += compact_text(size) + ",";
   return sizes + compact_text(last);
 }
@@ -222,39 +222,15 @@ std::string ladder(std::uint64_t factor, Bytes last) {
 /// each node sees it when nothing else runs.
 SurveyPart survey(const Machine& machine) {
   const FirstCpus firsts = first_cpu_of_each_node(machine);
-  const std::optional<CpuId>& first = firsts.first;
-  const Bytes last = firsts.past_caches;  // as large as the matrix's
-  SurveyPart part{3, {}, ""};
-  const std::string pages = base_and_best_pages(machine);
-  const auto add = [&](const std::string& sizes, bool all_pages, const std::string& where,
-                       const std::string& left_out) {
-    SurveyWay way{{"--size", sizes, "--serial", "--skip-too-large", "--stats"}, left_out};
-    if (all_pages) way.words.insert(way.words.end(), {"--pages", pages});
-    if (!where.empty()) way.words.insert(way.words.end(), {"--cpus", where});
-    part.ways.push_back(std::move(way));
-  };
-  add(ladder(2, last), true, firsts.list, "");
-  add(ladder(4, last), true, firsts.list, "half of the sizes");
-  std::vector<std::string> sizes;
-  for (const Bytes size : level_sizes(machine, first.value_or(CpuId{0}), last))
-    sizes.push_back(compact_text(size));
-  const std::string few = fmt::format("{}", fmt::join(sizes, ","));
-  const std::string left_out = "sizes other than a few per cache and one of memory";
-  add(few, true, firsts.list, left_out);
-  add(few, false, first ? std::to_string(first->value) : "",
-      left_out + (pages == name_of(PageKind::base) ? "; " : "; base pages; ") + firsts.others);
-  return part;
+  return {3,
+          {"--size", ladder(firsts.past_caches), "--serial", "--stats", "--pages",
+           base_and_best_pages(machine), "--cpus", firsts.list},
+          {{"sizes", {"size"}, 5}, {"CPUs", {"worker"}}, {"kinds of pages", {"pages"}, 1, true}}};
 }
 
 SurveyPart survey_on_gpus(const Machine& machine) {
-  const std::vector<std::string> all{"--on", "gpus", "--skip-too-large"};
-  std::vector<std::string> few = all;
-  few.insert(few.end(), {"--size", "64KiB,4MiB,1GiB"});
-  return on_gpus::survey_part(machine, 3,
-                              {{all},
-                               {few, "all but three sizes"},
-                               {{"--on", "gpu:0", "--skip-too-large", "--size", "1GiB"},
-                                "GPUs other than 0; latency of caches"}});
+  return on_gpus::survey_part(machine,
+                              {3, {"--on", "gpus"}, {{"sizes", {"size"}, 3}, {"GPUs", {"gpus"}}}});
 }
 
 std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,

@@ -498,19 +498,10 @@ std::vector<View> views(const Options& own, const RunReport& report) {
 }
 
 /// A curve of each node's own memory.
-SurveyPart survey(const Machine& machine) {
-  SurveyPart part{3, {SurveyWay{{"--pairs", "local", "--skip-too-large"}, ""}}, ""};
-  const std::vector<std::string> reads{"--skip-too-large", "--kernels", "read", "--mix", "none"};
-  part.ways.push_back(SurveyWay{reads, "the load of the mix"});
-  part.ways.back().words.insert(part.ways.back().words.end(), {"--pairs", "local"});
-  const NodeSet both = machine.nodes_of(machine.usable_cpus()) & machine.usable_memory_nodes();
-  if (both.size() < 2) return part;
-  const int node = machine.main_nodes(both).front().value;
-  SurveyWay way{reads, fmt::format("the load of the mix; curves of nodes other than {}", node)};
-  way.words.insert(way.words.end(), {"--pairs", fmt::format("{0}:{0}", node), "--cpus",
-                                     fmt::format("node:{}", node)});
-  part.ways.push_back(std::move(way));
-  return part;
+SurveyPart survey(const Machine&) {
+  return {3,
+          {"--pairs", "local"},
+          {{"loads", {"load_kernel"}, 1, true}, {"nodes", {"cpu_node", "memory_node"}}}};
 }
 
 }  // namespace

@@ -175,24 +175,9 @@ std::vector<Table> tables() {
   return {latency, bandwidth};
 }
 
-SurveyPart survey(const Machine& machine) {
-  const std::vector<std::string> all{"--skip-too-large"};
-  std::vector<std::string> reads = all;
-  reads.insert(reads.end(), {"--kernels", "read", "--mix", "none"});
-  const std::string kernels = "the matrices of writes, copies and the mix";
-  SurveyPart part{4, {SurveyWay{all, ""}, SurveyWay{reads, kernels}}, ""};
-  const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
-  for (const std::size_t rows : {std::size_t{2}, std::size_t{1}}) {
-    if (nodes.size() <= rows) continue;
-    const NodeSet main = machine.main_nodes(nodes);
-    NodeSet first;
-    for (std::size_t i = 0; i < std::min(rows, main.size()); ++i) first.insert(main[i]);
-    SurveyWay way{reads,
-                  fmt::format("{}; the CPUs of nodes other than {}", kernels, to_list(first))};
-    way.words.insert(way.words.end(), {"--cpus", "node:" + to_list(first)});
-    part.ways.push_back(std::move(way));
-  }
-  return part;
+SurveyPart survey(const Machine&) {
+  return {
+      4, {}, {{"kernels", {"kernel"}, 2, true}, {"pairs of nodes", {"cpu_node", "memory_node"}}}};
 }
 
 /// A cell of a matrix.

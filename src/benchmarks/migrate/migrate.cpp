@@ -217,21 +217,10 @@ std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
 }
 
 SurveyPart survey(const Machine& machine) {
-  if (machine.ordinary_memory_nodes().size() < 2) return {0, {}, only_one_node(machine)};
-  SurveyPart part{1, {}, ""};
-  NodeSet nodes = machine.main_nodes(machine.ordinary_memory_nodes());
-  if (nodes.size() < 2) nodes = machine.ordinary_memory_nodes();
-  const std::string first = std::to_string(nodes.front().value);
-  const std::string last = std::to_string(nodes[nodes.size() - 1].value);
-  const std::string pages = base_and_best_pages(machine);
-  part.ways.push_back(SurveyWay{{"--pages", pages, "--skip-too-large"}, ""});
-  part.ways.push_back(
-      SurveyWay{{"--pages", pages, "--from", first, "--to", last, "--skip-too-large"},
-                fmt::format("node pairs other than {} to {}", first, last)});
-  part.ways.push_back(SurveyWay{
-      {"--from", first, "--to", last, "--beside", "none", "--skip-too-large"},
-      fmt::format("node pairs other than {} to {}, huge pages, a concurrent reader", first, last)});
-  return part;
+  if (machine.ordinary_memory_nodes().size() < 2) return {.reason = only_one_node(machine)};
+  return {1,
+          {"--pages", base_and_best_pages(machine)},
+          {{"pairs of nodes", {"from", "to"}, 2}, {"kinds of pages", {"page"}, 1, true}}};
 }
 
 /// What the reader of a case takes for its work, of any kind: seconds a load, or a byte.

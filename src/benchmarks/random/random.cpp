@@ -249,13 +249,7 @@ std::vector<Table> tables() {
 }
 
 SurveyPart survey(const Machine&) {
-  const auto way = [](const std::string& chosen, const std::string& left_out) {
-    return SurveyWay{{"--operation", chosen, "--skip-too-large"}, left_out};
-  };
-  return {0.5,
-          {way("read,update,write,atomic", ""), way("read,update", "writes and atomic updates"),
-           way("read", "writes and updates")},
-          ""};
+  return {0.5, {"--operation", "read,update,write,atomic"}, {{"operations", {"kernel"}, 1, true}}};
 }
 
 }  // namespace

@@ -196,15 +196,9 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
 }
 
 SurveyPart survey(const Machine& machine) {
-  const std::string pages = base_and_best_pages(machine);
-  SurveyPart part{1, {}, ""};
-  if (pages != name_of(PageKind::base))
-    part.ways.push_back(SurveyWay{{"--pages", pages, "--skip-too-large"}, ""});
-  part.ways.push_back(
-      SurveyWay{{"--pages", "base", "--page-counts",
-                 "16,32,64,96,128,256,512,1024,1536,2048,3072,4096,8192,16384", "--skip-too-large"},
-                part.ways.empty() ? "" : "the TLB with huge pages"});
-  return part;
+  return {1,
+          {"--pages", base_and_best_pages(machine)},
+          {{"kinds of pages", {"page_kind"}, 1, true}, {"numbers of pages", {"page_count"}, 12}}};
 }
 
 int pages_of(const ScenarioResult& one) { return std::atoi(label_of(one, "page_count").c_str()); }

@@ -160,26 +160,10 @@ std::string remarks(const RunReport& report, const RunOptions& options) {
 }
 
 SurveyPart survey(const Machine& machine) {
-  const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
-  if (nodes.size() < 2) {
-    return {0, {}, on_one_node};
-  }
+  if (machine.nodes_of(machine.usable_cpus()).size() < 2) return {.reason = on_one_node};
   constexpr Bytes least{64 * mib};  // each point has its memory made anew
-  const std::string size =
-      compact_text(std::max(least, first_cpu_of_each_node(machine, least).past_caches));
-  SurveyPart part{1, {SurveyWay{{"--size", size, "--skip-too-large"}, ""}}, ""};
-  if (nodes.size() == 2) return part;
-  const auto first_cpu = [&](NodeId node) {
-    return (machine.own_cpus(node) & machine.usable_cpus()).front().value;
-  };
-  const NodeSet main = machine.main_nodes(nodes);
-  const NodeId from = main.front(), to = main[main.size() - 1];
-  if (from == to) return part;
-  part.ways.push_back(
-      SurveyWay{{"--size", size, "--skip-too-large", "--cpus",
-                 fmt::format("{},{}", first_cpu(from), first_cpu(to))},
-                fmt::format("CPUs of nodes other than {} and {}", from.value, to.value)});
-  return part;
+  const Bytes size = std::max(least, first_cpu_of_each_node(machine, least).past_caches);
+  return {1, {"--size", compact_text(size)}, {{"CPUs", {"worker"}, 2}}};
 }
 
 std::string cpu_words(const RunReport& report, int index) {

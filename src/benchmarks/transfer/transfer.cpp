@@ -95,15 +95,12 @@ Expected<void> parse(Options& own, Benchmark&) {
 }
 
 SurveyPart survey(const Machine& machine) {
-  if (const std::string why = why_no_gpu(machine); !why.empty()) return {0, {}, why};
-  return {3,
-          {SurveyWay{{"--skip-too-large"}, ""},
-           SurveyWay{{"--skip-too-large", "--size", "64"}, "copies of more than 64 MiB"},
-           SurveyWay{{"--skip-too-large", "--size", "64", "--measure", "copies"},
-                     "small copies, chases, and copies between GPUs"},
-           SurveyWay{{"--skip-too-large", "--size", "64", "--measure", "copies", "--gpus", "0"},
-                     "GPUs other than 0; small copies and chases"}},
-          ""};
+  return on_gpus::survey_part(machine, {3,
+                                        {},
+                                        {{"measurements", {"measure"}, 1, true},
+                                         {"directions", {"direction"}, 2, true},
+                                         {"nodes", {"memory"}},
+                                         {"GPUs and pairs of them", {"gpus"}}}});
 }
 
 Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,

@@ -246,40 +246,30 @@ Expected<Plan> refine(const Options& own, const PlanInput& input, const RunRepor
 }
 
 SurveyPart survey(const Machine& machine) {
-  const NodeSet nodes = machine.ordinary_memory_nodes();
-  if (nodes.size() < 2)
-    return {0, {}, only_one_node(machine) + ", so there is nothing to interleave", true};
-  SurveyPart part{1, {}, ""};
-  const auto add = [&](const NodeSet& of, const CpuSet& by, std::vector<std::string> words,
-                       const std::string& left_out) {
-    constexpr Bytes least{64 * mib};  // there are many points
-    words.insert(words.begin(), {"--size", compact_text(size_past_caches(machine, by, of, least)),
-                                 "--skip-too-large"});
-    part.ways.push_back({std::move(words), left_out});
-  };
-  const auto pair = pair_to_weigh(machine);
-  const bool paired = is_paired(machine);
-  if (!paired) add(nodes, machine.usable_cpus(), {}, "");
-  if (!pair) return part;
-  CpuSet cpus;
-  for (NodeId node : pair->of_cpus) cpus = cpus | machine.find_node(node)->cpus;
-  cpus = cpus & machine.usable_cpus();
-  const auto add_pair = [&](const CpuSet& chosen, const std::string& left_out) {
-    add(pair->nodes, chosen, {"--nodes", to_list(pair->nodes), "--cpus", to_list(chosen)},
-        left_out);
-  };
-  std::string left_out;
-  if (paired) {
-    add_pair(cpus, left_out);
-  } else if (pair->nodes != nodes) {
-    left_out = "weights over nodes other than " + to_list(pair->nodes);
-    add_pair(cpus, left_out);
-    left_out += "; ";
+  NodeSet nodes = machine.ordinary_memory_nodes();
+  if (nodes.size() < 2) {
+    return {.reason = only_one_node(machine) + ", so there is nothing to interleave",
+            .runs_anyway = true};
   }
-  constexpr std::size_t few = 4;
-  const CpuSet some = few_cpus_per_node(machine, few) & cpus;
-  if (some.size() < cpus.size())
-    add_pair(some, fmt::format("{}all but {} CPUs of each node", left_out, few));
+  CpuSet cpus = machine.usable_cpus();
+  if (is_paired(machine)) {
+    const NodePair pair = *pair_to_weigh(machine);
+    nodes = pair.nodes;
+    CpuSet near;
+    for (NodeId node : pair.of_cpus) near = near | machine.find_node(node)->cpus;
+    cpus = cpus & near;
+  }
+  // There are many points: fewer CPUs than a large machine has need all that its memory gives.
+  constexpr std::size_t enough = 64;
+  SurveyPart part{1, {}, {}};
+  if (cpus.size() > enough) {
+    const std::size_t of_each = enough / std::max<std::size_t>(1, machine.nodes_of(cpus).size());
+    cpus = cpus & few_cpus_per_node(machine, std::max<std::size_t>(1, of_each));
+    part.words = {"--cpus", to_list(cpus)};
+  }
+  constexpr Bytes least{16 * mib};
+  const Bytes size = size_past_caches(machine, cpus, nodes, least);
+  part.words.insert(part.words.end(), {"--size", compact_text(size)});
   return part;
 }
 

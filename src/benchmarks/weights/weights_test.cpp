@@ -164,56 +164,32 @@ TEST(WeightsRefine, NeighboursOfTheBest) {
   EXPECT_EQ(label_of(more->at(1).head, "round"), "1");
 }
 
-/// The nodes and the CPUs of each way that a survey may take; "all" where nothing is said.
-std::vector<std::string> survey_ways(const Machine& machine) {
-  std::vector<std::string> found;
-  const auto parsed = parse_run("weights", {});
-  for (const SurveyWay& way : parsed->benchmark.survey(machine).ways) {
-    const auto value = [&](const char* option) {
-      const auto at = std::find(way.words.begin(), way.words.end(), option);
-      return at == way.words.end() ? std::string("all") : *(at + 1);
-    };
-    found.push_back(value("--nodes") + " by " + value("--cpus"));
-  }
-  return found;
-}
-
 Machine recorded(const char* file) {
   const auto machine = read_recorded_machine(test_data() + "/topologies/" + file);
   EXPECT_TRUE(machine) << full_text(machine.error());
   return *machine;
 }
 
-TEST(WeightsSurvey, ANodesMemoryAgainstTheNearestWithoutCpus) {
-  EXPECT_THAT(survey_ways(recorded("cxl-tiers.json")),
-              ElementsAre("0,2 by 0-15,32-47", "0,2 by 0-3"));
-  // The memory is beside socket 1, which its firmware tells without distances.
-  Machine two = recorded("cxl-two-sockets.xml");
-  EXPECT_THAT(survey_ways(two), ElementsAre("1,9 by 4-5"));
-  two.allowance.memory_nodes = nodes("0,1,9");
-  EXPECT_THAT(survey_ways(two), ElementsAre("1,9 by 4-5"));
+testing::Words words_in_survey(const Machine& machine) {
+  return parse_run("weights", {})->benchmark.survey(machine).words;
 }
 
-TEST(WeightsSurvey, NodesWithCpusByTheirOwnCpus) {
-  EXPECT_THAT(survey_ways(recorded("nps4-two-sockets.json")),
-              ElementsAre("all by all", "0,7 by 0-15,112-143,240-255", "0,7 by 0-3,112-115"));
-  EXPECT_THAT(survey_ways(recorded("guest-four-nodes.json")),
-              ElementsAre("all by all", "0,3 by 0-1,6-7"));
+TEST(WeightsSurvey, ByTheCpusNearBothMemoriesAndNotByAllOfALargeMachine) {
+  EXPECT_THAT(words_in_survey(recorded("cxl-tiers.json")), ElementsAre("--size", "20MiB"));
+  EXPECT_THAT(
+      words_in_survey(recorded("nps4-two-sockets.json")),
+      ElementsAre("--cpus", "0-7,16-23,32-39,48-55,64-71,80-87,96-103,112-119", "--size", "16MiB"));
 }
 
 TEST(WeightsSurvey, TheSameCpusMeasureTheWeightsAndTheirOwnMemoryAlone) {
   const Machine machine = recorded("cxl-tiers.json");
-  const auto parsed = parse_run("weights", {});
-  const SurveyPart part = parsed->benchmark.survey(machine);
-  for (const SurveyWay& way : part.ways) {
-    const testing::Plan plan = testing::sure_plan("weights", way.words, machine);
-    ASSERT_FALSE(plan.empty());
-    const std::vector<Flow>& alone = plan.front().scenario.flows;
-    EXPECT_EQ(label_of(plan.front().head, "weights"), "nearest");
-    for (const Flow& flow : alone) EXPECT_EQ(flow.region.placement.text(), "bind:0");
-    for (const PlannedScenario& point : plan)
-      EXPECT_EQ(point.scenario.flows.size(), alone.size()) << point.head.name;
-  }
+  const testing::Plan plan = testing::sure_plan("weights", words_in_survey(machine), machine);
+  ASSERT_FALSE(plan.empty());
+  const std::vector<Flow>& alone = plan.front().scenario.flows;
+  EXPECT_EQ(label_of(plan.front().head, "weights"), "nearest");
+  for (const Flow& flow : alone) EXPECT_EQ(flow.region.placement.text(), "bind:0");
+  for (const PlannedScenario& point : plan)
+    EXPECT_EQ(point.scenario.flows.size(), alone.size()) << point.head.name;
 }
 
 std::vector<std::string> names_of(const testing::Plan& plan) {

@@ -1,0 +1,108 @@
+#include "run/thinned.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/add_once.h"
+#include "run/benchmark.h"
+
+namespace numatlas {
+namespace {
+
+/// "" where it has no such label.
+std::string value_of(const PlannedScenario& planned, const std::string& label) {
+  const ScenarioResult& head = planned.head;
+  const std::vector<Flow>& flows = planned.scenario.flows;
+  if (label == "kernel") return head.stores.empty() ? head.kernel : head.kernel + head.stores;
+  if (label == "pages") return head.pages;
+  if (label == "size") return compact_text(head.size);
+  if (label == "workers") return std::to_string(flows.size());
+  if (label == "worker") return flows.size() == 1 ? std::to_string(flows.front().worker) : "";
+  const auto own = std::ranges::find(head.labels, label, &Labels::value_type::first);
+  return own == head.labels.end() ? "" : own->second;
+}
+
+/// Of two the first.
+std::vector<std::string> halved(const std::vector<std::string>& values, bool of_words) {
+  std::vector<std::string> kept;
+  if (of_words) {
+    const auto half = static_cast<std::ptrdiff_t>((values.size() + 1) / 2);
+    return {values.begin(), values.begin() + half};
+  }
+  for (std::size_t i = 0; i < values.size(); i += 2) kept.push_back(values[i]);
+  if (values.size() > 2 && values.size() % 2 == 0) kept.push_back(values.back());
+  return kept;
+}
+
+/// A plan while values of it are taken away.
+class Rest {
+ public:
+  Rest(const std::vector<PlannedScenario>& plan, const std::vector<double>& seconds)
+      : plan_(plan), seconds_(seconds) {}
+
+  double seconds() const {
+    double all = 0;
+    for (std::size_t i = 0; i < plan_.size(); ++i)
+      if (seconds_[i] > 0 && stays(plan_[i], kept_)) all += seconds_[i];
+    return all;
+  }
+  /// Combinations of the axis' values that are measured, in the order of the plan; with `all` also
+  /// those that were taken away.
+  std::vector<std::string> values(const std::vector<std::string>& labels, bool all) const {
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      if (seconds_[i] <= 0 || (!all && !stays(plan_[i], kept_))) continue;
+      std::string value;
+      for (const std::string& label : labels) value += value_of(plan_[i], label) + "\n";
+      if (value.size() > labels.size()) add_once(found, value.substr(0, value.size() - 1));
+    }
+    return found;
+  }
+  /// Whether the axis had more values than have to stay.
+  bool thin(const ThinnedAxis& axis) {
+    bool thinner = false;
+    for (const std::string& label : axis.labels) {
+      const std::vector<std::string> now = values({label}, false);
+      if (now.size() <= axis.least) continue;
+      const std::vector<std::string> half = halved(now, axis.of_words);
+      kept_[label] = {half.begin(), half.end()};
+      thinner = true;
+    }
+    return thinner;
+  }
+  const KeptValues& kept() const { return kept_; }
+
+ private:
+  const std::vector<PlannedScenario>& plan_;
+  const std::vector<double>& seconds_;
+  KeptValues kept_;
+};
+
+}  // namespace
+
+bool stays(const PlannedScenario& planned, const KeptValues& kept) {
+  return std::ranges::all_of(kept, [&](const auto& of_label) {
+    const std::string value = value_of(planned, of_label.first);
+    return value.empty() || of_label.second.contains(value);
+  });
+}
+
+Thinned thinned(const std::vector<PlannedScenario>& plan, const std::vector<double>& seconds,
+                const std::vector<ThinnedAxis>& axes, double share) {
+  Rest rest(plan, seconds);
+  for (const ThinnedAxis& axis : axes)
+    while (rest.seconds() > share && rest.thin(axis)) {
+    }
+  Thinned result{rest.kept(), rest.seconds(), ""};
+  for (const ThinnedAxis& axis : axes) {
+    const std::size_t all = rest.values(axis.labels, true).size();
+    const std::size_t left = rest.values(axis.labels, false).size();
+    if (left == all) continue;
+    result.text +=
+        fmt::format("{}{} of {} {}", result.text.empty() ? "" : ", ", all - left, all, axis.what);
+  }
+  return result;
+}
+
+}  // namespace numatlas

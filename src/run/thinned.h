@@ -1,0 +1,46 @@
+// What a survey leaves out of a plan that there is no time for: values of axes, by the labels of
+// its cases. Pure.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace numatlas {
+
+struct PlannedScenario;
+
+/// An axis of which a survey may leave out values.
+struct ThinnedAxis {
+  const char* what;  ///< for people: "pairs of nodes"
+  /// Of cases: their own, or `kernel`, `size`, `pages`, `workers` (their number), `worker` (of
+  /// cases with one). Each is thinned by itself: with {"from", "to"} 9 of 16 pairs stay, and
+  /// then 4.
+  std::vector<std::string> labels;
+  std::size_t least = 1;  ///< so many values of each label stay
+  /// Its values are words, of which the first are worth most; else the ends are.
+  bool of_words = false;
+};
+
+/// By label the values that stay; a label that is not in it loses none.
+using KeptValues = std::map<std::string, std::set<std::string>>;
+
+/// Whether none of its labels has a value that goes.
+bool stays(const PlannedScenario& planned, const KeptValues& kept);
+
+struct Thinned {
+  KeptValues kept;
+  double seconds = 0;  ///< what the cases that stay take
+  std::string text;    ///< what goes: "7 of 16 pairs of nodes, 3 of 5 kernels"; "": nothing
+};
+
+/// Takes half of the values away, of the first axis until it has its least, then of the next one,
+/// until all takes at most `share` seconds, or no axis has more to give. Every other value goes,
+/// but not the first and the last; of words the second half. `seconds`: of each case, 0 where it is
+/// not measured.
+Thinned thinned(const std::vector<PlannedScenario>& plan, const std::vector<double>& seconds,
+                const std::vector<ThinnedAxis>& axes, double share);
+
+}  // namespace numatlas
