@@ -157,8 +157,8 @@ std::vector<Fact> tail_facts(const ScenarioResult& one, const std::string& headi
   return facts;
 }
 
-View tail_view(unsigned loads, const std::vector<std::string>& labels) {
-  View table;
+Table tail_table(unsigned loads, const std::vector<std::string>& labels) {
+  Table table;
   table.level = ViewLevel::groups;
   table.title = fmt::format("Tail of the latency by groups of {}, in ns",
                             count_text(static_cast<int>(loads), "dependent load"));

@@ -8,6 +8,7 @@
 #include "base/cli_forward.h"
 #include "engine/scenario.h"
 #include "record/report.h"
+#include "report/rules.h"
 
 namespace numatlas {
 
@@ -38,6 +39,6 @@ void conclude_tails(RunReport& report, unsigned loads);
 std::vector<Fact> tail_facts(const ScenarioResult& one, const std::string& heading);
 
 /// A table of all cases, which these labels tell apart.
-View tail_view(unsigned loads, const std::vector<std::string>& labels);
+Table tail_table(unsigned loads, const std::vector<std::string>& labels);
 
 }  // namespace numatlas

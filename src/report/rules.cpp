@@ -181,6 +181,40 @@ void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>&
   }
 }
 
+Estimate compared(const Estimate& one, const Estimate& other, Against::As as) {
+  if (as == Against::As::times) return ratio_of(one, other);
+  return as == Against::As::more ? difference_of(one, other) : difference_of(other, one);
+}
+
+Unit unit_of(const Against& rule, const Figure& figure) {
+  return rule.as == Against::As::times ? Unit("1") : figure.unit;
+}
+
+/// Of the medians of cases.
+void add_against_cases(const Against& rule, RunReport& report) {
+  const auto text = [&](const ScenarioResult& one, const std::string& label) {
+    return label_text(report, one, label);
+  };
+  if (report.scenarios.empty()) return;
+  const std::string value =
+      rule.value.empty() ? text(report.scenarios.front(), rule.label) : rule.value;
+  const bool times = rule.as == Against::As::times;
+  for (ScenarioResult& one : report.scenarios) {
+    const auto with = std::ranges::find_if(report.scenarios, [&](const ScenarioResult& other) {
+      return text(other, rule.label) == value && estimate_of(other, rule.figure) &&
+             std::ranges::all_of(rule.alike, [&](const std::string& label) {
+               return text(other, label) == text(one, label);
+             });
+    });
+    const auto its = estimate_of(one, rule.figure);
+    if (!its || with == report.scenarios.end() || (&*with == &one && !times)) continue;
+    const Estimate than =
+        &*with == &one ? Estimate(1) : compared(*its, *estimate_of(*with, rule.figure), rule.as);
+    const Unit unit = unit_of(rule, *figure_of({&one}, rule.figure));
+    one.figures.push_back({rule.key, unit, than, std::nullopt});
+  }
+}
+
 }  // namespace
 
 std::string place_words(const std::string& memory) {
@@ -220,15 +254,19 @@ const FlowResult* find_against(const Against& rule, const RunReport& report,
 
 void add_against(const std::vector<Against>& rules, RunReport& report) {
   for (const Against& rule : rules) {
+    if (!rule.alike.empty()) {
+      add_against_cases(rule, report);
+      continue;
+    }
     for (ScenarioResult& one : report.scenarios) {
       if (label_of(one, rule.label) == rule.value) continue;
       for (FlowResult& flow : one.flows) {
         const Figure* const figure = find_figure(flow, rule.figure);
         const FlowResult* const with = find_against(rule, report, one, flow);
         if (figure == nullptr || !figure->estimate || with == nullptr) continue;
-        const Estimate times =
-            ratio_of(*figure->estimate, *find_figure(*with, rule.figure)->estimate);
-        flow.figures.push_back({rule.key, "1", times, std::nullopt});
+        const Estimate than =
+            compared(*figure->estimate, *find_figure(*with, rule.figure)->estimate, rule.as);
+        flow.figures.push_back({rule.key, unit_of(rule, *figure), than, std::nullopt});
       }
     }
   }

@@ -25,11 +25,20 @@ struct Scaled {
   double factor = 1;
 };
 
-/// `key` is how many times as large as in the case that is alike but for one label its figure is:
-/// of the flows of the same worker. Cases that have this value of the label themselves get none.
+/// `key` is what a figure is to that of another case, which has this value of a label and is alike.
+/// A case that has the value itself gets none.
 struct Against {
   std::string key, figure;
-  std::string label, value;  ///< {"pattern", "own"}
+  std::string label, value = {};  ///< {"pattern", "own"}; "": the first case's value
+  /// Alike in these labels, and of the median over the flows: of cases. None: alike in all but
+  /// `label`, and of the flows of the same worker.
+  std::vector<std::string> alike = {};
+  enum class As {
+    times,  ///< so many times as large; of cases, 1 of the other one itself
+    more,   ///< the difference
+    less
+  };
+  As as = As::times;
 };
 
 /// Says what the values of a label mean: in one note where all cases have the same; else it is a

@@ -219,7 +219,8 @@ std::vector<OwnValues> product_of(const std::vector<Axis>& axes,
           now.asked = now.asked && value.asked;
           for (std::size_t k = 0; k < axes[i].labels.size(); ++k) {
             now.names.emplace_back(axes[i].labels[k], value.labels[k]);
-            if (!is_of_every_case(axes[i].labels[k])) now.labels.push_back(now.names.back());
+            if (!value.labels[k].empty() && !is_of_every_case(axes[i].labels[k]))
+              now.labels.push_back(now.names.back());
           }
           now.names.insert(now.names.end(), value.names.begin(), value.names.end());
         },
@@ -457,7 +458,10 @@ Benchmark with_axes(Benchmark benchmark) {
       return scaled_figures(data->scaled, visit);
     };
   if (!data->against.empty())
-    benchmark.conclude = [data](RunReport& report) { add_against(data->against, report); };
+    benchmark.conclude = [data](RunReport& report) {
+      add_against(data->against, report);
+      data->conclude(report);
+    };
   if (!data->tables.empty())
     benchmark.views = [data](const RunReport& report) { return views_of(data->tables, report); };
   if (!data->fact_rules.empty())

@@ -58,7 +58,7 @@ struct GivenAxes {
 
 /// A value of an own axis.
 struct AxisValue {
-  std::vector<std::string> labels;  ///< as many as its axis has
+  std::vector<std::string> labels;  ///< as many as its axis has; "": its cases do not have that
   std::any value;
   /// false: of all that there are (nodes, pairs of nodes). An error of its point, or no room for
   /// its memory, is a skip then; else the end of the run.

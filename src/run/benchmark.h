@@ -159,7 +159,7 @@ struct Benchmark {
   std::vector<Sweep> sweeps = {};
   std::vector<Refusal> refused = {};            ///< common options: a usage error with the reason
   std::shared_ptr<const GivenAxes> given = {};  ///< of `varies`, once the options are read
-  /// Rules (report/rules.h), instead of `totals`, `conclude`, `views` and `facts`.
+  /// Rules (report/rules.h), instead of `totals`, `views` and `facts`, and before `conclude`.
   std::vector<Scaled> scaled = {};
   std::vector<Against> against = {};
   std::vector<Table> tables = {};

@@ -3,8 +3,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
@@ -40,7 +42,6 @@ constexpr const char* ladder_words =
 
 struct Options {
   on_gpus::OnOption on = {};
-  std::string strides_text, chains_text;
   TailOption tail;
   ChainOrder order = ChainOrder::random;
   std::vector<Bytes> strides;  ///< of --stride; empty: the machine's cache line
@@ -52,22 +53,32 @@ struct Options {
   bool has_ladder() const { return !sized && chains.empty() && !tail.asked(); }
 };
 
+Expected<std::vector<Bytes>> parse_strides(const std::string& text) {
+  std::vector<Bytes> strides;
+  for (const std::string& word : words_of(text)) add_once(strides, TRY(parse_bytes(word)));
+  return strides;
+}
+
 void add_options(Options& own, CLI::App& app) {
   own.on.add_to(app);
   add_order_option(app, own.order);
   own.tail.add_to(app);
-  rare(add_value(app, "--stride", own.strides_text, "BYTES,...",
-                 "distance of the chain's nodes (default: a cache line)\n"
-                 "Of several, such as 64,256, each is measured: at a cache line, the prefetch of "
-                 "adjacent lines may hide a part of the latency, which a wider stride shows"))
+  rare(add_parsed(app, "--stride", own.strides, "", "BYTES,...",
+                  "distance of the chain's nodes (default: a cache line)\n"
+                  "Of several, such as 64,256, each is measured: at a cache line, the prefetch of "
+                  "adjacent lines may hide a part of the latency, which a wider stride shows",
+                  parse_strides))
       ->group("Measurement");
-  rare(add_value(
-           app, "--chains", own.chains_text, "N",
+  rare(add_parsed(
+           app, "--chains", own.chains, "", "N",
            fmt::format(
                "chains that each worker follows at the same time: a number, or several such as "
                "1-32 or 1,2,4,8 (1 to {})\n"
                "They are independent, and far apart on one cycle",
-               most_chains)))
+               most_chains),
+           [](const std::string& text) {
+             return parse_counts(text, static_cast<int>(most_chains), "--chains");
+           }))
       ->group("Measurement");
   rare(add_choices(app, "--gpu-loads", own.loads, named(all_gpu_loads),
                    "which caches of a GPU may answer its loads (--on gpu:0)\n"
@@ -78,8 +89,8 @@ void add_options(Options& own, CLI::App& app) {
 
 /// Of the chase of a GPU the size is what there is to choose.
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  TRY(own.on.refuse("chases by CPUs", {{"--stride", !own.strides_text.empty()},
-                                       {"--chains", !own.chains_text.empty()},
+  TRY(own.on.refuse("chases by CPUs", {{"--stride", !own.strides.empty()},
+                                       {"--chains", !own.chains.empty()},
                                        {"--tail", own.tail.asked()},
                                        {"--order", own.order != ChainOrder::random}}));
   memory_of_gpus::take_over(benchmark, own.on,
@@ -92,24 +103,13 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   TRY(own.on.parse());
   if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
   TRY(own.on.refuse("GPUs", {{"--gpu-loads", own.loads != std::vector{GpuLoads::cached}}}));
-  if (own.tail.asked() && !own.chains_text.empty())
+  if (own.tail.asked() && !own.chains.empty())
     return fail_usage("--tail", "does not go with --chains", "leave one of them out");
-  if (!own.strides_text.empty()) {
-    for (const std::string& word : words_of(own.strides_text)) {
-      const auto stride = parse_bytes(word);
-      if (!stride) return fail(about("--stride", stride.error()));
-      add_once(own.strides, *stride);
-    }
-  }
-  for (const auto& [option, given] :
-       {std::pair("--chains", !own.chains_text.empty()), std::pair("--tail", own.tail.asked())}) {
-    if (own.strides.size() > 1 && given)
-      return fail_usage("--stride", fmt::format("one goes with {}, not several", option),
-                        "leave out all but one");
-  }
-  if (!own.chains_text.empty()) {
-    own.chains = TRY(parse_counts(own.chains_text, static_cast<int>(most_chains), "--chains"));
-  }
+  if (own.strides.size() > 1 && (own.tail.asked() || !own.chains.empty()))
+    return fail_usage(
+        "--stride",
+        fmt::format("one goes with {}, not several", own.tail.asked() ? "--tail" : "--chains"),
+        "leave out all but one");
   benchmark.is_of_memory = !own.sized && !own.has_ladder();
   return {};
 }
@@ -135,19 +135,18 @@ Expected<std::vector<AxisValue>> strides(const Options& own, const PlanInput&) {
 Expected<std::vector<AxisValue>> chains(const Options& own, const PlanInput&) {
   std::vector<AxisValue> chains;
   for (const int count : own.chains)
-    chains.push_back({{}, count, true, {{"chains", count_text(count, "chain")}}});
-  if (chains.empty()) chains.push_back({{}, 1});
+    chains.push_back(
+        {{std::to_string(count)}, count, true, {{"so_many", count_text(count, "chain")}}});
+  if (chains.empty()) chains.push_back({{""}, 1});
   return chains;
 }
 
 Expected<Point> point(const Options& own, const PlanInput& input, const AxisSetting& now) {
   Point point;
-  const int chains = now.of<int>(1);
-  if (!own.chains.empty()) point.labels = {{"chains", std::to_string(chains)}};
   for (const int worker : workers_within(input.layout, now.threads)) {
     Flow& flow = point.flows.emplace_back(
         chase_flow(input, worker, now.size, now.pages, {own.order, now.of<Stride>()}));
-    flow.kernel.as<ChaseParameters>().chains = static_cast<unsigned>(chains);
+    flow.kernel.as<ChaseParameters>().chains = static_cast<unsigned>(now.of<int>(1));
     own.tail.set(flow);
   }
   return point;
@@ -236,142 +235,120 @@ SurveyPart survey_on_gpus(const Machine& machine) {
 std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
                                  const ScenarioResult& visit) {
   if (own.tail.asked()) return tail_figures(flow.distribution, own.tail.loads());
+  const std::string chains = label_of(visit, "chains");
+  const Figure* const latency = find_figure(flow, "latency");
+  if (chains.empty() || latency == nullptr || !(latency->value() > 0.0)) return {};
   // A stride below a line finds the rest of the line there.
-  return chains_figures(flow, visit,
-                        own.strides.empty() ? flow.stride : std::min(flow.stride, usual_line));
+  const Bytes line = own.strides.empty() ? flow.stride : std::min(flow.stride, usual_line);
+  const double bytes = std::atof(chains.c_str()) * static_cast<double>(line.value);
+  return {{"chains_bandwidth", "B/s", divided_into(bytes, *latency->estimate), std::nullopt}};
 }
 
-/// What the misses of the TLB cost with the first kind of pages: how much less the others take.
 void conclude(const Options& own, RunReport& report) {
-  if (!own.chains.empty()) return add_loads_in_flight(report);
   if (own.tail.asked()) conclude_tails(report, own.tail.loads());
-  for (ScenarioResult& one : report.scenarios) {
-    for (const ScenarioResult& base : report.scenarios) {
-      if (base.size != one.size || base.stride != one.stride || &base == &one) continue;
-      if (base.pages != report.scenarios.front().pages) continue;
-      if (label_of(base, "threads") != label_of(one, "threads")) continue;
-      const auto usual = estimate_of(base, "latency"), other = estimate_of(one, "latency");
-      if (usual && other)
-        one.figures.push_back({"tlb_cost", "s", difference_of(*usual, *other), std::nullopt});
-    }
-  }
 }
 
-/// By the number of workers that chase at the same time.
-std::vector<View> threads_views(const RunReport& report) {
-  std::vector<View> views;
-  for (const CaseGroup& group : groups_of(report, {"pages", "size"})) {
-    const ScenarioResult& any = *group.cases.front();
-    View view;
-    view.kind = ViewKind::curve;
-    view.level = ViewLevel::groups;
-    view.where = group.labels;
-    view.title = fmt::format("Pointer-chase latency in ns by number of threads ({}, {} pages)",
-                             to_text(any.size), any.pages);
-    view.notes = {
-        "one row per number of workers that run together, one column per pair of nodes: those of "
-        "the CPUs -> those of the memory",
-        "median of the pair's workers (lowest-highest)"};
-    view.rows = "threads";
-    view.columns = "nodes";
-    view.cells = {label_column("threads", "threads"), label_column("fits", "level"),
-                  figure_column("", "latency", in_ns, Part::spread)};
-    views.push_back(std::move(view));
-  }
-  return views;
+Table curve_of_chains(const RunReport& report) {
+  Table table{
+      .title = "Independent chains from one CPU ({size} {order}, {pages} pages)",
+      .kind = ViewKind::curve,
+      .apart = {"pages", "size"},
+      .rows = "chains",
+      .cells = {label_column("chains", "chains"), label_column("fits", "level"),
+                figure_column("latency ns", "latency", in_ns, Part::with_interval),
+                figure_column("GB/s", "chains_bandwidth", in_gb_per_s),
+                figure_column("in flight", "loads_in_flight", 1, Part::value, 1)},
+      .notes = {"latency: of a load while all chains have one in flight; bandwidth: the lines that "
+                "they load",
+                "in flight: loads per second times the latency of one chain (Little's law)"}};
+  if (report.workers.size() > 1 && !report.serial)
+    table.notes.push_back("medians of the workers, which run at the same time");
+  return table;
 }
 
-/// Whether the run compares numbers of threads.
-bool compares_threads(const RunReport& report) {
-  return std::ranges::any_of(report.scenarios,
-                             [](const auto& one) { return !label_of(one, "threads").empty(); });
+/// By size, or by the number of workers that chase at the same time.
+Table curve_of_latency(const RunReport& report, const std::string& rows,
+                       const std::vector<std::string>& apart, const std::string& of) {
+  const bool several = report.workers.size() > 1 || rows == "threads";
+  Table table{
+      .title = "Pointer-chase latency in ns" + of,
+      .kind = ViewKind::curve,
+      .level = ViewLevel::groups,
+      .apart = apart,
+      .rows = rows,
+      .columns = "nodes",
+      .cells = {label_column(rows, rows), label_column("fits", "level"),
+                figure_column("", "latency", in_ns, Part::spread)},
+      .notes = {fmt::format("one row per {}, one column per pair of nodes: those of the CPUs -> "
+                            "those of the memory",
+                            rows == "threads" ? "number of workers that run together" : rows),
+                several ? "median of the pair's workers (lowest-highest)"
+                        : "p95: 95th percentile of blocks of loads"}};
+  if (!several) table.cells.push_back(figure_column("", "latency", in_ns, Part::p95, 2, " p95"));
+  return table;
+}
+
+Table table_of_workers(const RunReport& report, const std::vector<std::string>& apart,
+                       const std::string& of) {
+  Table table{.title = "Latency of each worker in ns" + of,
+              .level = ViewLevel::flows,
+              .apart = apart,
+              .columns = "size",
+              .cells = {label_column("worker", "worker")},
+              .notes = {"one row per worker, one column per size"}};
+  if (report.hosts.size() > 1) table.cells.push_back(label_column("host", "host"));
+  if (report.ranks > 1) table.cells.push_back(label_column("rank", "rank"));
+  for (const auto& [head, label] :
+       {std::pair("CPU", "cpu"), std::pair("node", "cpu_node"), std::pair("memory", "memory")})
+    table.cells.push_back(label_column(head, label));
+  table.cells.push_back(figure_column("", "latency", in_ns));
+  return table;
+}
+
+Table curve_of_tlb_costs(const RunReport& report, bool strides) {
+  return {.title = fmt::format(
+              "Cost of TLB misses in ns: latency with {} pages minus that with others{}",
+              report.scenarios.front().pages, strides ? ", stride {stride}" : ""),
+          .kind = ViewKind::curve,
+          .apart = strides ? std::vector<std::string>{"stride"} : std::vector<std::string>{},
+          .if_several = {"pages"},
+          .rows = "size",
+          .columns = "pages",
+          .cells = {label_column("size", "size"),
+                    figure_column("", "tlb_cost", in_ns, Part::with_interval)},
+          .notes = {"one row per size, one column per kind of pages; medians of all workers"}};
 }
 
 std::vector<View> views(const Options& own, const RunReport& report) {
-  if (!own.chains.empty()) return chains_views(report);
-  std::vector<View> views;
-  if (compares_threads(report)) {
-    views = threads_views(report);
-    if (own.tail.asked())
-      views.push_back(tail_view(own.tail.loads(), {"size", "threads", "nodes"}));
-    return views;
-  }
-  const std::vector<CaseGroup> kinds = groups_of(report, {"pages"});
-  const bool several = report.workers.size() > 1;
+  if (!own.chains.empty()) return views_of({curve_of_chains(report)}, report);
+  const bool threads = std::ranges::any_of(report.scenarios, [](const ScenarioResult& one) {
+    return find_label(one, "threads") != nullptr;
+  });
   const bool strides = own.strides.size() > 1;
-  const auto at_stride = [strides](const CaseGroup& group) {
-    return strides ? ", stride " + group.labels.back().second : "";
-  };
-  const auto apart = [strides](std::vector<std::string> labels) {
-    if (strides) labels.emplace_back("stride");
-    return labels;
-  };
-  for (const CaseGroup& kind : groups_of(report, apart({"pages"}))) {
-    const std::string of_pages =
-        fmt::format(" ({} pages{})", kind.labels.front().second, at_stride(kind));
-    View view;
-    view.kind = ViewKind::curve;
-    view.level = ViewLevel::groups;
-    view.where = kind.labels;
-    view.title = "Pointer-chase latency in ns" + of_pages;
-    view.notes = {
-        "one row per size, one column per pair of nodes: those of the CPUs -> those of the memory",
-        several ? "median of the pair's workers (lowest-highest)"
-                : "p95: 95th percentile of blocks of loads"};
-    view.rows = "size";
-    view.columns = "nodes";
-    view.cells = {label_column("size", "size"), label_column("fits", "level"),
-                  figure_column("", "latency", in_ns, Part::spread)};
-    if (!several) view.cells.push_back(figure_column("", "latency", in_ns, Part::p95, 2, " p95"));
-    views.push_back(view);
-    if (!several) continue;
-    view.kind = ViewKind::table;
-    view.level = ViewLevel::flows;
-    view.title = "Latency of each worker in ns" + of_pages;
-    view.notes = {"one row per worker, one column per size"};
-    view.rows = "";
-    view.columns = "size";
-    view.cells = {label_column("worker", "worker")};
-    if (report.hosts.size() > 1) view.cells.push_back(label_column("host", "host"));
-    if (report.ranks > 1) view.cells.push_back(label_column("rank", "rank"));
-    for (const auto& [head, label] :
-         {std::pair("CPU", "cpu"), std::pair("node", "cpu_node"), std::pair("memory", "memory")})
-      view.cells.push_back(label_column(head, label));
-    view.cells.push_back(figure_column("", "latency", in_ns));
-    views.push_back(std::move(view));
-  }
-  if (own.tail.asked()) views.push_back(tail_view(own.tail.loads(), {"size", "nodes"}));
-  if (kinds.size() < 2) return views;
-  for (const CaseGroup& group : groups_of(report, apart({}))) {
-    View view;
-    view.kind = ViewKind::curve;
-    view.where = group.labels;
-    view.title =
-        fmt::format("Cost of TLB misses in ns: latency with {} pages minus that with others{}",
-                    kinds.front().labels.front().second, at_stride(group));
-    view.notes = {"one row per size, one column per kind of pages; medians of all workers"};
-    view.rows = "size";
-    view.columns = "pages";
-    view.cells = {label_column("size", "size"),
-                  figure_column("", "tlb_cost", in_ns, Part::with_interval)};
-    views.push_back(std::move(view));
-  }
-  return views;
+  std::vector<std::string> apart{"pages"};
+  if (threads || strides) apart.emplace_back(threads ? "size" : "stride");
+  const std::string of = threads   ? " by number of threads ({size}, {pages} pages)"
+                         : strides ? " ({pages} pages, stride {stride})"
+                                   : " ({pages} pages)";
+  std::vector<Table> tables{curve_of_latency(report, threads ? "threads" : "size", apart, of)};
+  if (!threads && report.workers.size() > 1) tables.push_back(table_of_workers(report, apart, of));
+  if (own.tail.asked())
+    tables.push_back(
+        tail_table(own.tail.loads(), threads ? std::vector<std::string>{"size", "threads", "nodes"}
+                                             : std::vector<std::string>{"size", "nodes"}));
+  if (!threads && !report.scenarios.empty()) tables.push_back(curve_of_tlb_costs(report, strides));
+  return views_of(tables, report);
 }
 
 std::vector<Fact> facts(const Options& own, const RunReport& report) {
-  if (!own.chains.empty()) return chains_facts(report);
-  std::vector<Fact> facts = compares_threads(report) ? facts_by(report, "threads")
-                            : own.strides.size() > 1 ? facts_by(report, "stride")
-                                                     : latency_facts(report);
+  std::vector<Fact> facts;
   // Of the largest size, with the largest pages.
-  const ScenarioResult* most = nullptr;
-  for (const ScenarioResult& one : report.scenarios)
-    if (most == nullptr || one.size >= most->size) most = &one;
-  if (!own.tail.asked() || most == nullptr) return facts;
-  std::vector<Fact> all = tail_facts(*most, "Idle latency");
-  std::ranges::move(facts, std::back_inserter(all));
-  return all;
+  if (own.tail.asked() && !report.scenarios.empty())
+    facts = tail_facts(*std::ranges::max_element(report.scenarios | std::views::reverse, {},
+                                                 &ScenarioResult::size),
+                       "Idle latency");
+  std::ranges::move(latency_facts(report), std::back_inserter(facts));
+  return facts;
 }
 
 /// That the largest of the usual sizes had to be one that a cache holds.
@@ -403,14 +380,21 @@ Benchmark make() {
       .is_of_memory = true,
       .varies = {.size = "memory of each worker", .usual_size = ladder_words},
       .sweeps = {{.point = with(point),
-                  .name = "{size} {pages}[ {chains}][ {threads}][ stride {stride}]",
+                  .name = "{size} {pages}[ {so_many}][ {threads}][ stride {stride}]",
                   .axes = {{.labels = {"stride"}, .values = with(strides)},
-                           {.labels = {}, .values = with(chains)}},
+                           {.labels = {"chains"}, .values = with(chains)}},
                   .threads = {.label = true},
                   .size = {.form = SizeRule::Form::by_worker,
                            .least = least_chase,
                            .alone = true,
                            .smaller = with(smaller_sizes)}}},
+      .against = {loads_in_flight,
+                  // What the misses of the TLB cost with the first kind of pages.
+                  {.key = "tlb_cost",
+                   .figure = "latency",
+                   .label = "pages",
+                   .alike = {"size", "stride", "threads", "chains"},
+                   .as = Against::As::less}},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = workers,

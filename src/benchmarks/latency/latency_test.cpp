@@ -188,7 +188,8 @@ ScenarioResult case_of(int chains, double ns, const std::string& level) {
   flow.level = level;
   flow.stride = Bytes{64};
   flow.figures = {{"latency", "s", Estimate(ns * 1e-9), std::nullopt}};
-  for (const Figure& figure : chains_figures(flow, one, Bytes{64})) flow.figures.push_back(figure);
+  for (const Figure& figure : parse_run("latency", {})->benchmark.flow_figures(flow, one))
+    flow.figures.push_back(figure);
   one.flows = {flow};
   return one;
 }
@@ -225,12 +226,12 @@ TEST(Chains, LoadsInFlightAreThoseOfLittlesLaw) {
   // From 8 chains on no more are open at once.
   report.scenarios = {case_of(8, 100, "memory"), case_of(1, 100, "memory"),
                       case_of(16, 195, "memory"), case_of(32, 396, "memory")};
-  add_loads_in_flight(report);
+  add_against({loads_in_flight}, report);
   EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[0], "loads_in_flight")->value, 8);
   EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[1], "loads_in_flight")->value, 1);
   EXPECT_NEAR(estimate_of(report.scenarios[2], "loads_in_flight")->value, 8.2, 0.01);
   EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[0], "chains_bandwidth")->value, 5.12e9);
-  const auto facts = chains_facts(report);
+  const auto facts = latency_facts(report);
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_EQ(facts[0].key, "loads_in_flight");
   EXPECT_NEAR(facts[0].estimate.value, 8.2, 0.01);
@@ -257,7 +258,7 @@ TEST(Threads, TheFewestAreIdleAndTheOthersAreSaidBeside) {
   report.hosts = {"alpha"};
   report.workers.resize(1);
   report.scenarios = {among_threads(1, 100e-9), among_threads(8, 140e-9)};
-  const auto facts = facts_by(report, "threads");
+  const auto facts = latency_facts(report);
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_EQ(facts[0].key, "memory_latency");
   EXPECT_DOUBLE_EQ(facts[0].estimate.value, 100e-9);
@@ -271,13 +272,13 @@ TEST(Chains, WithoutOneChainAloneNothingIsSaidOfLoadsInFlight) {
   report.hosts = {"alpha"};
   report.workers.resize(1);
   report.scenarios = {case_of(4, 100, "memory"), case_of(8, 110, "memory")};
-  add_loads_in_flight(report);
+  add_against({loads_in_flight}, report);
   EXPECT_FALSE(estimate_of(report.scenarios[0], "loads_in_flight"));
-  EXPECT_TRUE(chains_facts(report).empty());
+  EXPECT_TRUE(latency_facts(report).empty());
   report.scenarios = {case_of(1, 10, "L3"), case_of(8, 12, "L3")};
-  add_loads_in_flight(report);
+  add_against({loads_in_flight}, report);
   EXPECT_TRUE(estimate_of(report.scenarios[1], "loads_in_flight"));
-  EXPECT_TRUE(chains_facts(report).empty()) << "a cache's are no misses of memory";
+  EXPECT_TRUE(latency_facts(report).empty()) << "a cache's are no misses of memory";
 }
 
 TEST(Latency, MetricIsTheMeanInSeconds) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -492,8 +493,10 @@ std::vector<View> views(const Options& own, const RunReport& report) {
     views.push_back(std::move(view));
   }
   if (own.tail.asked())
-    views.push_back(
-        tail_view(own.tail.loads(), {"cpu_node", "memory_node", "load_kernel", "load"}));
+    std::ranges::move(
+        views_of({tail_table(own.tail.loads(), {"cpu_node", "memory_node", "load_kernel", "load"})},
+                 report),
+        std::back_inserter(views));
   return views;
 }
 
