@@ -82,6 +82,12 @@ std::vector<KernelKind> DeviceStreamParameters::kinds() {
 std::vector<KernelKind> DeviceCopyParameters::kinds() {
   return {{.usual = DeviceCopyParameters{},
            .traits = {.on_gpu = true, .takes_source = true},
+           .check_size = [](const KernelSpec&, Bytes size) -> Expected<void> {
+             constexpr std::uint64_t word = 16;  // of kernels that copy
+             if (size.value % word == 0) return {};
+             return fail_usage(
+                 "--size", fmt::format("{} is not a multiple of {} bytes", to_text(size), word));
+           },
            // Bytes count once, as they cross the link.
            .traffic = [](const KernelSpec& spec) -> Traffic {
              const auto& work = spec.as<DeviceCopyParameters>();

@@ -93,16 +93,20 @@ View view_of(const Table& table, const RunReport& report, const CaseGroup& group
   if (in_turn) view.notes.push_back("workers ran one after the other: the median of them");
   for (std::string& note : table.machine_notes(report)) view.notes.push_back(std::move(note));
   for (const Legend& legend : table.legends) add_legend(view, legend, report, group);
+  view.verdict = table.verdict(group);
   return view;
 }
 
-/// Whether a case has the label of an `only`, and its value.
+/// Whether a case has the labels of an `only`, and their values.
 bool has(const std::string& only, const RunReport& report, const ScenarioResult& one) {
   if (only.empty()) return true;
+  if (const std::size_t space = only.find(' '); space != std::string::npos)
+    return has(only.substr(0, space), report, one) && has(only.substr(space + 1), report, one);
   if (only.front() == '!') return !has(only.substr(1), report, one);
   const std::size_t end = std::min(only.find('='), only.size());
   const std::string value = label_in_text(report, one, only.substr(0, end));
-  return end == only.size() ? !value.empty() : value == only.substr(end + 1);
+  return end == only.size() ? !value.empty() || figure_of({&one}, only) != nullptr
+                            : value == only.substr(end + 1);
 }
 
 /// One table for each; of matrices with several sizes one for each size only where a cell would
@@ -129,20 +133,21 @@ bool is_better(double value, double than, const Figure* figure) {
   return lower ? value < than : value > than;
 }
 
-/// The cases that a rule makes facts of.
-std::vector<const ScenarioResult*> cases_of(const FactRule& rule, const RunReport& report) {
+/// The cases that a rule can make facts of: the best of those alike in `labels`; none: each.
+std::vector<const ScenarioResult*> cases_of(const FactRule& rule, const RunReport& report,
+                                            const std::vector<std::string>& labels) {
   std::vector<const ScenarioResult*> cases;
-  for (const CaseGroup& group : groups_of(report, rule.best_of)) {
+  for (const CaseGroup& group : groups_of(report, labels)) {
     const ScenarioResult* best = nullptr;
     for (const ScenarioResult* one : group.cases) {
       const auto its = host_estimate_of(*one, rule.figure);
       if (!its || !cache_text(*one).empty() || !has(rule.only, report, *one)) continue;
-      if (rule.best_of.empty()) cases.push_back(one);
+      if (labels.empty()) cases.push_back(one);
       if (best == nullptr || is_better(its->value, host_estimate_of(*best, rule.figure)->value,
                                        figure_of({one}, rule.figure)))
         best = one;
     }
-    if (best != nullptr && !rule.best_of.empty()) cases.push_back(best);
+    if (best != nullptr && !labels.empty()) cases.push_back(best);
   }
   return cases;
 }
@@ -153,7 +158,8 @@ bool are_comparable(const ScenarioResult& one, const ScenarioResult& other) {
 }
 
 void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>& all) {
-  const std::vector<const ScenarioResult*> cases = cases_of(rule, report);
+  const auto cases = cases_of(rule, report, rule.best_of);
+  const auto best = cases_of(rule, report, rule.best_shown);
   const auto value = [&](const ScenarioResult* one) {
     return host_estimate_of(*one, rule.figure)->value;
   };
@@ -163,6 +169,9 @@ void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>&
     for (const ScenarioResult* one : cases)
       if (are_comparable(*one, *high) && (low == nullptr || value(one) < value(low))) low = one;
   }
+  const auto is_shown = [&](const ScenarioResult* one) {
+    return rule.extremes ? one == low || one == high : std::ranges::count(best, one) > 0;
+  };
   for (const ScenarioResult* one : cases) {
     const Figure* const figure = figure_of({one}, rule.figure);
     Fact& fact = all.emplace_back(Fact{rule.key.empty() ? rule.figure : rule.key,
@@ -170,10 +179,14 @@ void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>&
                                        text_of(rule.words, report, *one),
                                        figure == nullptr ? Unit() : figure->unit,
                                        *host_estimate_of(*one, rule.figure)});
-    for (const std::string& label : rule.where)
-      fact.where.emplace_back(label, label_in_text(report, *one, label));
-    if (rule.extremes && one != low && one != high) continue;  // not in the summary
-    fact.heading = rule.heading;
+    for (const std::string& label : rule.where) {
+      const std::string name = label.substr(label.find('=') + 1);  // all, where there is none
+      fact.where.emplace_back(
+          label.substr(0, label.find('=')),
+          name == "size" ? std::to_string(one->size.value) : label_in_text(report, *one, name));
+    }
+    if (!is_shown(one)) continue;
+    fact.heading = text_of(rule.heading, report, *one);
     fact.line = (low == high  ? ""
                  : one == low ? "lowest "
                               : "highest ") +
@@ -281,6 +294,7 @@ std::vector<View> views_of(const std::vector<Table>& tables, const RunReport& re
       continue;
     const std::size_t before = views.size();
     for (const CaseGroup& group : groups_for(table, report)) {
+      if (table.first && views.size() > before) break;
       if (group.cases.empty() ? table.only.empty() : has(table.only, report, *group.cases.front()))
         views.push_back(view_of(table, report, group));
     }

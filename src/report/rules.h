@@ -11,6 +11,7 @@
 
 #include "base/hook.h"
 #include "record/fact.h"
+#include "record/labels.h"
 #include "record/report.h"
 #include "record/view.h"
 
@@ -58,9 +59,10 @@ struct Table {
   /// several.
   std::vector<std::string> apart = {};
   std::vector<std::string> if_several = {};  ///< only where these labels have several values
-  std::string only =
-      {};  ///< "label", "label=value": only groups whose first case has that; "!label": has not
+  /// Only groups whose first case has all of these: "label", "label=value", "!label"; a figure.
+  std::string only = {};
   bool instead = false;                 ///< only where the one before it was not shown
+  bool first = false;                   ///< only the first of these groups
   std::string rows = {}, columns = {};  ///< as a View has them
   std::vector<ViewColumn> cells = {};
   /// Of workers that ran in turn and have no sum; none: as `cells`.
@@ -69,19 +71,22 @@ struct Table {
   std::vector<std::string> notes = {};
   /// Notes on the machines of the report.
   Hook<std::vector<std::string>(const RunReport&)> machine_notes = {};
+  Hook<std::vector<std::string>(const CaseGroup&)> verdict = {};
 };
 
 /// A fact for each case whose figure was measured, past caches.
 struct FactRule {
   std::string figure, heading;
   std::string key = {};                   ///< "": as the figure
-  std::vector<std::string> where;         ///< labels
+  std::vector<std::string> where;         ///< labels; "gpu=gpus": as gpu the label gpus
   std::string words, line;                ///< "{}" of `line` is the figure
   std::string only = {};                  ///< as a Table has it, of cases
   std::vector<std::string> best_of = {};  ///< only the best of all cases alike in these; none: each
   /// The summary shows only the highest, and the lowest of the cases that are alike with it in
   /// pages, stores and threads.
   bool extremes = false;
+  /// The summary shows only the best of all cases alike in these; none: each.
+  std::vector<std::string> best_shown = {};
 };
 
 std::vector<Figure> scaled_figures(const std::vector<Scaled>& rules, const ScenarioResult& visit);

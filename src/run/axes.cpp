@@ -33,7 +33,10 @@ struct Given {
   std::optional<KernelOptions> kernels = {};
   std::vector<Stores> stores{Stores::regular};
   std::string isa = {};
+  std::map<std::string, std::string> own_sizes = {};
 };
+
+bool has_own_size(const Sweep& sweep) { return *sweep.size.option != '\0'; }
 
 void add_options(Given& given, const Benchmark& benchmark, CLI::App& app) {
   for (const Sweep& sweep : benchmark.sweeps) {
@@ -45,6 +48,12 @@ void add_options(Given& given, const Benchmark& benchmark, CLI::App& app) {
   if (*varies.size != '\0') {
     given.sizes.emplace(*varies.usual_size == '\0' ? past_caches_words : varies.usual_size);
     given.sizes->add_to(app, varies.size, varies.one_size);
+  }
+  for (const Sweep& sweep : benchmark.sweeps) {
+    const SizeRule& rule = sweep.size;
+    if (!has_own_size(sweep)) continue;
+    std::string& text = given.own_sizes[rule.option] = rule.unless_given;
+    rare(add_value(app, rule.option, text, "SIZES", rule.help));
   }
   if (!varies.kernels.empty()) {
     given.kernels.emplace(varies.kernels, varies.mixes);
@@ -60,6 +69,11 @@ Expected<GivenAxes> parse_options(Given& given, const Benchmark& benchmark) {
   if (given.sizes) {
     TRY(given.sizes->parse(benchmark.name));
     axes.sizes = given.sizes->given();
+  }
+  for (const auto& [option, text] : given.own_sizes) {
+    auto sizes = parse_sizes(text);
+    if (!sizes) return fail(renamed(sizes.error(), "--size", option));
+    axes.own_sizes[option] = *std::move(sizes);
   }
   if (given.kernels) {
     axes.choices = TRY(given.kernels->parse());
@@ -234,7 +248,11 @@ std::vector<OwnValues> product_of(const std::vector<Axis>& axes,
 class Planner {
  public:
   Planner(const Sweep& sweep, bool sized, const GivenAxes& given, const PlanInput& input)
-      : sweep_(sweep), chooses_size_(sized && given.sizes.empty()), given_(given), input_(input) {}
+      : sweep_(sweep),
+        asked_(has_own_size(sweep) ? given.own_sizes.at(sweep.size.option) : given.sizes),
+        chooses_size_(sized && asked_.empty()),
+        given_(given),
+        input_(input) {}
 
   /// Finds the values of the own axes, once a plan.
   Expected<void> find_values() {
@@ -246,7 +264,7 @@ class Planner {
   /// `alike`: the size of all points, where nobody gave one and it is known.
   Expected<void> add(PageKind pages, std::optional<Bytes> alike, Plan& plan) {
     alike_ = alike;
-    std::vector<Bytes> sizes = given_.sizes;
+    std::vector<Bytes> sizes = asked_;
     if (sizes.empty()) sizes.emplace_back();  // that of the rule
     if (chooses_size_ && sweep_.size.smaller) {
       Plan largest;
@@ -287,19 +305,21 @@ class Planner {
                                      : sweep_.size.least;
     Expected<Point> point = sweep_.point(input_, now);
     if (point && !point->flows.empty()) {
-      const Bytes size = given_.sizes.empty() ? point->size.value_or(now.size) : now.size;
-      TRY(check_size(point->flows.front().kernel, size));
+      const Bytes size = asked_.empty() ? point->size.value_or(now.size) : now.size;
+      TRY(check_sizes({point->flows.front()}, size));
       if (chosen && !alike_) fit_size(now, point);
     }
     if (point) {
       sweep_.sized(input_, point->flows);
-      for (const Flow& flow : point->flows) TRY(check_size(flow.kernel, flow.region.bytes));
+      TRY(check_sizes(point->flows));
     }
     if (!point && own.asked) return fail(point.error());
     const Bytes size = point ? point->size.value_or(now.size) : now.size;
+    if (point && point->pages) now.pages = *point->pages;
     PlannedScenario planned = new_point(input_, "", size, now.pages);
     planned.head.labels = own.labels;
     planned.optional = !own.asked;
+    if (has_own_size(sweep_)) planned.size_option = sweep_.size.option;
     if (point) {
       planned.head.labels.insert(planned.head.labels.end(), point->labels.begin(),
                                  point->labels.end());
@@ -314,7 +334,22 @@ class Planner {
     if (compares_threads() && sweep_.threads.label)
       planned.head.labels.emplace_back("threads", std::to_string(now.threads));
     planned.head.name = name_of_point(now, own, planned);
+    const auto is_same = [&](const PlannedScenario& one) {
+      return one.head.name == planned.head.name;
+    };
+    if (point && point->pages && std::ranges::any_of(plan, is_same)) return {};
     add_point(plan, std::move(planned), sweep_.may_be_serial && input_.options.serial);
+    return {};
+  }
+
+  /// `size`: of all of them, instead of their own.
+  Expected<void> check_sizes(const std::vector<Flow>& flows, std::optional<Bytes> size = {}) const {
+    for (const Flow& flow : flows) {
+      const auto state = check_size(flow.kernel, size.value_or(flow.region.bytes));
+      if (state) continue;
+      return fail(has_own_size(sweep_) ? renamed(state.error(), "--size", sweep_.size.option)
+                                       : state.error());
+    }
     return {};
   }
 
@@ -368,7 +403,8 @@ class Planner {
   }
 
   const Sweep& sweep_;
-  bool chooses_size_;  ///< nobody said how large its memory is
+  const std::vector<Bytes>& asked_;  ///< sizes
+  bool chooses_size_;                ///< nobody said how large its memory is
   const GivenAxes& given_;
   const PlanInput& input_;
   std::vector<std::vector<AxisValue>> values_ = {};
@@ -402,11 +438,12 @@ Expected<Plan> plan_of(const Benchmark& benchmark, const GivenAxes& given, const
   };
   if (plan.empty() || !given.sizes.empty() || std::ranges::none_of(benchmark.sweeps, in_plan))
     return plan;
-  const auto size_of = [](const PlannedScenario& one) { return one.head.size; };
-  const auto [least, most] = std::ranges::minmax(plan, {}, size_of);
-  const Bytes fitting = size_with_room(input, most.head.size, plan);
-  const bool alike = least.head.size == fitting && most.head.size == fitting;
-  return alike ? std::move(plan) : points_of(sweeps, fitting, input);
+  std::set<Bytes> sizes;
+  for (const PlannedScenario& one : plan)
+    if (!one.size_option) sizes.insert(one.head.size);
+  if (sizes.empty()) return plan;
+  const Bytes fitting = size_with_room(input, *sizes.rbegin(), plan);
+  return sizes == std::set{fitting} ? std::move(plan) : points_of(sweeps, fitting, input);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <any>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,7 @@ struct GivenAxes {
   std::vector<Bytes> sizes = {};     ///< empty: --size is not given
   std::vector<Choice> choices = {};  ///< of kernels and stores, given or not
   std::string kernel_option = {};    ///< the first of --kernels, --mix, --stores, --isa; "": none
+  std::map<std::string, std::vector<Bytes>> own_sizes = {};  ///< by SizeRule::option
 
   /// Where --size takes one.
   std::optional<Bytes> size() const {
@@ -156,6 +158,8 @@ struct SizeRule {
   Bytes least_together = {};  ///< of all workers of a point
   bool leaves_out = false;    ///< workers whose nodes have no room past their caches (by_worker)
   bool alone = false;         ///< as if each worker ran by itself, as with --serial
+  /// An option of the sweep's own instead of --size, what it is without it, and its help; "": none.
+  const char *option = "", *unless_given = "", *help = "";
   /// Smaller sizes that are measured as well, given the largest.
   Hook<std::vector<Bytes>(const PlanInput&, Bytes largest)> smaller = {};
   /// Instead of what is past the caches.
@@ -168,6 +172,9 @@ struct Point {
   Labels labels = {};  ///< beside those of the axes
   /// The memory of each worker, where that is not the setting's size.
   std::optional<Bytes> size = {};
+  /// Of memory that has no choice of pages: what it has. It is measured once, whatever --pages
+  /// says.
+  std::optional<PageKind> pages = {};
   /// Why this machine cannot measure it, whoever asked for it. Its flows then only say what it
   /// would be of.
   std::optional<Error> skip = {};

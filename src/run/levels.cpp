@@ -11,6 +11,7 @@
 #include "machine/identity.h"
 #include "memory/source.h"
 #include "record/cache_level.h"
+#include "run/device_flows.h"
 
 namespace numatlas {
 
@@ -176,6 +177,7 @@ Bytes touched_bytes(const Flow& flow) {
 }
 
 Bytes warm_up_bytes(const Machine& machine, const CpuSet& cpus, const Flow& flow) {
+  if (traits_of(flow.kernel).on_gpu) return device_warm_up(flow);
   const StepKind step = traits_of(flow.kernel).step;
   if (step != StepKind::chase && step != StepKind::lines) return Bytes{0};
   // Each small access at random brings a whole line; workers share what they update atomically.

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "memory/source.h"
 #include "report/reporter.h"
 #include "run/benchmark.h"
+#include "run/flows.h"
 
 namespace numatlas {
 
@@ -22,12 +24,16 @@ PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, 
 
 namespace {
 
-void describe(ScenarioResult& head, const KernelSpec& kernel) {
+void describe(ScenarioResult& head, const Flow& flow) {
+  const KernelSpec& kernel = flow.kernel;
   const KernelTraits& traits = traits_of(kernel);
   head.kernel = full_name(kernel);
   if (const auto* const chase = kernel.find<ChaseParameters>()) {
     head.order = name_of(chase->order);
     head.stride = chase->stride;
+  } else if (traits.chases()) {  // by a GPU
+    head.order = name_of(ChainOrder::random);
+    head.stride = on_device(flow.region.placement) ? Bytes{} : usual_line;
   } else if (traits.streams() && traits.writes) {
     head.stores = name_of(kernel.stores);
   }
@@ -37,7 +43,7 @@ void describe(ScenarioResult& head, const KernelSpec& kernel) {
 
 void add_point(Plan& plan, PlannedScenario point, bool serial) {
   if (point.head.kernel.empty() && !point.scenario.flows.empty())
-    describe(point.head, point.scenario.flows.front().kernel);
+    describe(point.head, point.scenario.flows.front());
   if (point.skip) point.scenario.flows.clear();
   point.point = plan.empty() ? 0 : plan.back().point + 1;
   point.scenario.name = point.head.name;

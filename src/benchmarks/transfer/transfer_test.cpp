@@ -11,7 +11,6 @@
 #include "base/test_data.h"
 #include "benchmarks/device_totals.h"
 #include "benchmarks/test_plan.h"
-#include "benchmarks/transfer/transfer.h"
 #include "memory/source.h"
 #include "run/device_flows.h"
 
