@@ -1,13 +1,18 @@
 #include "run/file_flows.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "run/flows.h"
 #include "run/levels.h"
+#include "run/room.h"
 
 namespace numatlas {
 namespace {
@@ -55,9 +60,23 @@ void fill_in(const FlowEntry& entry, const PlanInput& input, Flow& flow) {
   fill("warm_up", flow.warm_up, warm_up_bytes(machine, cpus, flow));
 }
 
+/// Past all caches, as the other benchmarks have it; a line of a ping-pong is in one page.
+/// `together`: the workers of all flows.
+Bytes usual_size(const PlanInput& input, const std::vector<int>& together, const Flow& flow) {
+  const Machine& machine = machine_of(input, flow.worker);
+  const NodeSet nodes = flow.region.placement.in_force().node_set();
+  const KernelTraits& is = traits_of(flow.kernel);
+  if (is.is_ping_pong()) return page_bytes(machine, PageKind::base);
+  const Bytes size = is.chases() ? chase_size_past_caches(
+                                       machine, worker_of(input, flow.worker).placement.cpus, nodes)
+                                 : size_past_caches(input, together, least_past_caches, nodes);
+  return size_with_room(input, size, {flow});
+}
+
 /// A flow with memory of its own.
 Expected<Flow> own_flow(const FlowEntry& entry, std::size_t index, int worker,
-                        const WorkerOfCpu& workers, const PlanInput& input) {
+                        const WorkerOfCpu& workers, const std::vector<int>& together,
+                        const PlanInput& input) {
   const WorkerPlacement& place = worker_of(input, worker).placement;
   const Machine& machine = machine_of(input, worker);
   Flow flow = entry.flow;
@@ -68,6 +87,9 @@ Expected<Flow> own_flow(const FlowEntry& entry, std::size_t index, int worker,
         TRY(memory_of(entry, "source.memory", index, flow.region.placement, machine, place.cpus));
   if (entry.has("first_touch")) flow.first_touch = workers.at(entry.first_touch);
   if (entry.has("seed")) flow.kernel.seed += index;
+  if (!entry.has("size") && !entry.has("shares"))
+    flow.region.bytes = usual_size(input, together, flow);
+  if (flow.source && !entry.has("source.size")) flow.source->bytes = flow.region.bytes;
   fill_in(entry, input, flow);
   return flow;
 }
@@ -90,7 +112,74 @@ void share(const std::vector<Flow>& flows, std::size_t owner, const FlowEntry& e
   fill_in(entry, input, flow);
 }
 
+/// A flow as a file could name it, but for who runs it: what is usual is not among its keys.
+FlowEntry entry_of(const Flow& flow) {
+  FlowEntry entry;
+  entry.flow = flow;
+  entry.memory.single = flow.region.placement;
+  const auto add = [&](const char* key, bool named) {
+    if (named) entry.keys.insert(key);
+  };
+  const bool owns = !flow.shares;
+  add("mix", flow.kernel.find<MixParameters>() != nullptr);
+  add("memory", owns);
+  add("size", owns);
+  add("pages", owns && flow.region.pages != PageKind::base);
+  if (flow.source) {
+    entry.source_memory.single = flow.source->placement;
+    add("source.memory", true);
+    add("source.size", flow.source->bytes != flow.region.bytes);
+    add("source.pages", flow.source->pages != flow.region.pages);
+  }
+  add("stores", flow.kernel.stores != Stores::regular);
+  if (const auto* const chain = flow.kernel.find<ChaseParameters>(); chain != nullptr && owns) {
+    add("order", chain->order != ChainSpec{}.order);
+    add("stride", chain->stride != usual_line);
+    add("chains", chain->chains != ChainSpec{}.chains);
+    add("tail_group", chain->tail_group != ChaseParameters{}.tail_group);
+  }
+  const auto* const line = flow.kernel.find<PingPongParameters>();
+  add("lines", owns && line != nullptr && line->lines != PingPongParameters{}.lines);
+  const bool answers = traits_of(flow.kernel).step == StepKind::answer;
+  add("role", flow.role == Role::load && !answers);
+  add("rate", flow.rate.has_value());
+  return entry;
+}
+
 }  // namespace
+
+std::string flows_text(const Scenario& scenario, const Layout& layout) {
+  const auto cpus_of = [&](int worker) {
+    return layout.workers[static_cast<std::size_t>(worker)].placement.cpus;
+  };
+  std::vector<std::pair<FlowEntry, CpuSet>> alike;
+  for (const Flow& flow : scenario.flows) {
+    FlowEntry entry = entry_of(flow);
+    const auto name = [&](const char* key, CpuId& cpu, int worker) {
+      if (cpus_of(worker).empty()) return;
+      cpu = cpus_of(worker).front();
+      entry.keys.insert(key);
+    };
+    if (flow.first_touch) name("first_touch", entry.first_touch, *flow.first_touch);
+    if (flow.shares)
+      name("shares", entry.shares, scenario.flows[static_cast<std::size_t>(*flow.shares)].worker);
+    const std::string text = flow_text(entry);
+    const auto same = std::ranges::find_if(
+        alike, [&](const auto& other) { return flow_text(other.first) == text; });
+    if (same != alike.end())
+      same->second = same->second | cpus_of(flow.worker);
+    else
+      alike.emplace_back(std::move(entry), cpus_of(flow.worker));
+  }
+  std::vector<std::string> texts;
+  for (auto& [entry, cpus] : alike) {
+    entry.cpus_asked = to_list(cpus);
+    texts.push_back(flow_text(entry));
+    if (const auto* const work = entry.flow.kernel.find<DeviceWork>())
+      texts.back() += fmt::format(" gpu:{}", work->gpu);
+  }
+  return fmt::format("{}", fmt::join(texts, " + "));
+}
 
 Expected<MemoryPlacement> memory_of(const FlowEntry& entry, const std::string& key,
                                     std::size_t index, const MemoryPlacement& otherwise,
@@ -108,9 +197,12 @@ Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input)
   const WorkerOfCpu workers = workers_by_cpu(input.layout);
   std::map<CpuId, std::size_t> flow_of_cpu;
   std::vector<std::pair<std::size_t, const FlowEntry*>> sharing;
+  std::vector<int> together;
+  for (const FlowEntry& flow : file.flows)
+    for (const CpuId cpu : flow.cpus) together.push_back(workers.at(cpu));
   for (const FlowEntry& flow : file.flows) {
     for (std::size_t i = 0; i < flow.cpus.size(); ++i) {
-      auto own = TRY(own_flow(flow, i, workers.at(flow.cpus[i]), workers, input));
+      auto own = TRY(own_flow(flow, i, workers.at(flow.cpus[i]), workers, together, input));
       flow_of_cpu[flow.cpus[i]] = scenario.flows.size();
       if (flow.has("shares")) sharing.emplace_back(scenario.flows.size(), &flow);
       scenario.flows.push_back(std::move(own));

@@ -12,6 +12,7 @@
 #include "engine/sharing.h"
 #include "kernels/stream_loops.h"
 #include "record/report_fields.h"
+#include "run/file_flows.h"
 #include "run/rounds.h"
 #include "run/setup.h"
 
@@ -165,11 +166,7 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
   text += count_text(setup.plan.size(), "case") + ":\n";
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     const Scenario& scenario = setup.plan[i].scenario;
-    const std::size_t flows = scenario.flows.size();
-    text += fmt::format("  {:<28} {}", scenario.name,
-                        flows == 0   ? "no flow"
-                        : flows == 1 ? "1 flow"
-                                     : fmt::format("{} flows together", flows));
+    text += fmt::format("  {:<28} {}", scenario.name, flows_text(scenario, setup.layout));
     if (setup.skips[i]) text += "  skipped: " + skip_text(*setup.skips[i]);
     text += '\n';
   }

@@ -27,7 +27,6 @@ Expected<void> check_flow(const FlowEntry& flow) {
     if (!apply.contains(key))
       return wrong_key(flow, key, fmt::format("does not apply to the kernel '{}'", flow.kernel()));
   }
-  if (!flow.has("shares") && !flow.has("size")) return wrong_key(flow, "", "key 'size' is missing");
   if (flow.has("size") && !flow.has("source")) {
     const auto held = check_size(flow.flow.kernel, flow.flow.region.bytes);
     if (!held) {
@@ -95,6 +94,11 @@ Expected<void> check_shares(const FlowEntry& flow, const FlowOfCpu& flows) {
     return wrong_key(flow, "shares",
                      fmt::format("the flow on CPU {} has no memory of its own", flow.shares.value));
   }
+  if (flow.rate_part)
+    return wrong_key(flow, "rate",
+                     "a flow that shares memory cannot run alone, and this is a part "
+                     "of what it reaches alone",
+                     "write it as 2GB/s");
   TRY(check_shared_memory(flow));
   return check_same_content(flow, *owner->second);
 }

@@ -32,9 +32,10 @@ void list_keys(auto& f, auto& entry) {
   auto& chain = parameters_or(kernel, no_chase);
   const KernelTraits& is = traits_of(kernel);
   const bool chases = is.chases();
+  f("threads", entry.threads, true, 0, most_cpu);
   f("mix", parameters_or(kernel, no_mix), kernel.template find<MixParameters>() != nullptr);
-  f("size", flow.region.bytes, true);
   f("memory", entry.memory, true);
+  f("size", flow.region.bytes, true);
   f("pages", flow.region.pages, true);
   f("source", flow.source, is.takes_source);
   f("shares", entry.shares, true, 0, most_cpu);

@@ -14,10 +14,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/product.h"
 #include "base/read_file.h"
+#include "base/text.h"
 #include "base/whole.h"
 #include "memory/source.h"
 #include "scenario/flow_keys.h"
+#include "scenario/flow_text.h"
 #include "scenario/guard.h"
 #include "scenario/table_reader.h"
 
@@ -26,6 +29,7 @@ namespace {
 
 // More than any machine runs, few enough to be held.
 constexpr std::size_t most_flows = 1 << 20;
+constexpr std::size_t most_cases = 10'000;
 // Far over what a person or a program writes here; stops an endless pipe.
 constexpr std::size_t most_bytes = 64 * mib;
 
@@ -66,30 +70,31 @@ Expected<PageKind> parse_pages(const std::string& text) {
 
 Expected<double> parse_rate(const std::string& text) {
   if (!text.ends_with("/s")) {
-    return fail(ErrorKind::usage, fmt::format("'{}' is not a rate", text), "write it as 2GB/s");
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a rate", text),
+                "write it as 2GB/s, or 50% of what its CPUs reach alone, idle or peak");
   }
   const auto bytes = TRY(parse_bytes(text.substr(0, text.size() - 2)));
   return static_cast<double>(bytes.value);
 }
 
-Expected<std::vector<CpuId>> parse_cpus(const std::string& text) {
-  const auto list = TRY(parse_ordered_list(text));
-  if (list.empty()) return fail(ErrorKind::usage, "no CPU is named");
-  std::vector<CpuId> cpus;
-  for (int number : list) cpus.push_back(CpuId{number});
-  std::vector<CpuId> sorted = cpus;
+/// Error: the list names one twice.
+Expected<CpuSpec> parse_cpus(const std::string& text) {
+  auto spec = TRY(parse_cpu_spec(text));
+  if (spec.lists.size() > 1)
+    return fail(ErrorKind::usage, fmt::format("'{}' has several lists", text), "name one");
+  if (spec.form != CpuSpec::Form::list) return spec;
+  std::vector<int> sorted = spec.lists.front();
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end()) {
-    return fail(ErrorKind::usage, fmt::format("CPU {} is named twice in '{}'", twice->value, text),
-                "each CPU has one flow");
-  }
-  return cpus;
+  if (twice == sorted.end()) return spec;
+  return fail(ErrorKind::usage, fmt::format("CPU {} is named twice in '{}'", *twice, text),
+              "each CPU has one flow");
 }
 
+CpuSpec spec_of(CpuId cpu) { return {CpuSpec::Form::list, {{cpu.value}}, false}; }
+
 /// A rate in bytes a second, with a unit or as a number.
-std::optional<double> read_value(TableReader& reader, const std::string& key,
-                                 const std::optional<double>&) {
+std::optional<double> read_rate(TableReader& reader, const std::string& key) {
   const toml::node* const node = reader.node(key);
   const auto text = node->is_number() ? std::nullopt : reader.read(key, parse_rate);
   if (!node->is_number() && !text) return std::nullopt;
@@ -174,10 +179,17 @@ std::optional<std::uint64_t> read_value(TableReader& reader, const std::string& 
   });
 }
 
+/// What the tables of a file are read with.
+struct Source {
+  std::string file;
+  const Machine* machine = nullptr;
+  AxisValues values = {};
+};
+
 /// Reads the keys that a table has into `entry`.
 struct KeyReader {
   TableReader& table;
-  const std::string& file;
+  const Source& from;
   FlowEntry& entry;
 
   void operator()(const std::string& key, auto&& value, bool /*applies*/, auto... limits) {
@@ -194,12 +206,23 @@ struct KeyReader {
     source.emplace();
     entry.keys.insert(key);
     Places places;
-    TableReader reader(*its, file, key, {"size", "memory", "pages"}, places);
-    reader.need("size");
-    KeyReader inner{reader, file, entry};
+    TableReader reader(*its, from.file, key, {"size", "memory", "pages"}, places, from.values);
+    KeyReader inner{reader, from, entry};
     list_source_keys(inner, entry);
     for (auto& [name, place] : places.of) entry.places.of[key + "." + name] = std::move(place);
     table.wrong_within(reader);
+  }
+  /// A rate, or a word for one.
+  void operator()(const std::string& key, std::optional<double>& rate, bool /*applies*/) {
+    if (!table.has(key)) return;
+    const auto word = table.node(key)->is_string() ? table.text(key) : std::nullopt;
+    if (word == "idle") entry.idle = true;
+    if (word == "idle" || word == "peak") return;
+    if (word && word->ends_with('%'))
+      entry.rate_part = table.read(key, [](const std::string& text) { return parse_part(text); });
+    else
+      rate = read_rate(table, key);
+    entry.keys.insert(key);
   }
 };
 
@@ -211,39 +234,98 @@ std::vector<std::string> known_keys() {
   return keys;
 }
 
-Expected<FlowEntry> read_flow(const toml::table& table, const std::string& file) {
+/// What is wrong about a key of a flow.
+Expected<void> at_key(const FlowEntry& entry, const std::string& key, const Error& error) {
+  return fail(error_at(entry.places, key, error));
+}
+
+/// The CPUs of a flow as the machine has them; an error where it lacks one, or memory.
+Expected<void> find_on_machine(FlowEntry& entry, const CpuSpec& cpus, const Machine& machine) {
+  const auto find = [&](const CpuSpec& spec, const std::string& key,
+                        std::vector<CpuId>& found) -> Expected<void> {
+    auto resolved = resolve_cpus(spec, machine, {});
+    if (resolved) return fill(found, std::move(resolved));
+    if (spec.form == CpuSpec::Form::list)
+      resolved.error().hint =
+          "name other CPUs, or request this one from the launcher or batch system";
+    return at_key(entry, key, resolved.error());
+  };
+  const char* const key = entry.places.of.contains("cpus") ? "cpus" : "cpu";
+  TRY(find(cpus, key, entry.cpus));
+  std::vector<CpuId> touching;
+  if (entry.has("first_touch")) TRY(find(spec_of(entry.first_touch), "first_touch", touching));
+  if (entry.has("threads")) {
+    const auto threads = static_cast<std::size_t>(entry.threads);
+    if (threads > entry.cpus.size())
+      return at_key(entry, "threads",
+                    {ErrorKind::unavailable,
+                     fmt::format("{} asked for; '{}' has {}", threads, entry.cpus_asked,
+                                 count_text(entry.cpus.size(), "CPU")),
+                     "name more CPUs"});
+    entry.cpus.resize(threads);
+  }
+  for (const auto& [name, memory] :
+       {std::pair("memory", &entry.memory), std::pair("source.memory", &entry.source_memory)}) {
+    for (std::size_t i = 0; entry.has(name) && i < entry.cpus.size(); ++i) {
+      const auto there =
+          resolve_memory(*memory, machine, static_cast<int>(i), CpuSet{entry.cpus[i]});
+      if (!there) return at_key(entry, name, there.error());
+    }
+  }
+  return {};
+}
+
+Expected<FlowEntry> read_flow(const toml::table& table, const Source& from) {
   FlowEntry entry;
-  TableReader reader(table, file, "a flow", known_keys(), entry.places);
+  TableReader reader(table, from.file, "a flow", known_keys(), entry.places, from.values);
   if (reader.has("cpu") && reader.has("cpus")) reader.wrong("cpus", "'cpu' is given as well");
   if (!reader.has("cpus")) reader.need("cpu");
   reader.need("kernel");
-  if (!reader.has("shares")) reader.need("size");
-  KeyReader keys{reader, file, entry};
-  if (const auto number = reader.whole<int>("cpu", 0, most_cpu)) entry.cpus = {CpuId{*number}};
-  if (auto cpus = reader.read("cpus", parse_cpus)) entry.cpus = *std::move(cpus);
+  KeyReader keys{reader, from, entry};
+  CpuSpec cpus;
+  if (const auto number = reader.whole<int>("cpu", 0, most_cpu)) {
+    cpus = spec_of(CpuId{*number});
+    entry.cpus_asked = std::to_string(*number);
+  }
+  if (auto named = reader.read("cpus", parse_cpus)) {
+    cpus = *std::move(named);
+    entry.cpus_asked = reader.text("cpus").value_or("");
+  }
   if (auto kernel = reader.read("kernel", parse_kernel)) entry.flow.kernel = *std::move(kernel);
   list_keys(keys, entry);
   if (reader.error()) return fail(*reader.error());
   if (!entry.has("role")) entry.flow.role = default_role(entry.kernel());
+  entry.idle = entry.idle || (entry.has("threads") && entry.threads == 0);
+  if (entry.idle) return entry;
+  if (from.machine != nullptr) {
+    TRY(find_on_machine(entry, cpus, *from.machine));
+  } else if (cpus.form == CpuSpec::Form::list) {
+    for (const int cpu : cpus.lists.front()) entry.cpus.push_back(CpuId{cpu});
+  }
   return entry;
 }
 
-Expected<FileScenario> read_scenario(const toml::table& table, const std::string& file,
-                                     std::size_t& flows_left) {
-  FileScenario scenario;
+/// Reads what is not known yet: its name, title and values are.
+Expected<void> read_scenario(const toml::table& table, const Source& from, std::size_t& flows_left,
+                             FileScenario& scenario) {
   // Files of earlier versions may say to_the_end: that is what all flows do.
-  TableReader reader(table, file, "a scenario", {"name", "time", "precision", "flow", "to_the_end"},
-                     scenario.places);
+  TableReader reader(table, from.file, "a scenario",
+                     {"name", "time", "precision", "flow", "flows", "to_the_end"}, scenario.places,
+                     from.values);
   reader.need("name");
-  reader.need("flow");
-  scenario.name = reader.text("name").value_or("");
-  if (scenario.name.empty()) reader.wrong("name", "expected one line of text");
+  if (!reader.has("flows")) reader.need("flow");
+  const std::string name = reader.text("name").value_or("");
+  if (name.empty()) reader.wrong("name", "expected one line of text");
   scenario.time = reader.read("time", [](const auto& text) { return parse_duration(text); });
   scenario.precision = read_precision(reader);
   const auto tables = reader.tables("flow");
+  const auto lines = reader.has("flows") ? reader.words("flows") : std::vector<std::string>{};
   if (reader.error()) return fail(*reader.error());
-  for (const toml::table* flow_table : tables) {
-    auto flow = TRY(read_flow(*flow_table, file));
+  bool idle = false;
+  const auto add = [&](const toml::table& flow_table, const Source& its) -> Expected<void> {
+    auto flow = TRY(read_flow(flow_table, its));
+    idle = idle || flow.idle;
+    if (flow.idle) return {};
     if (flow.cpus.size() > flows_left) {
       return fail(error_at(
           flow.places, "cpus",
@@ -251,9 +333,211 @@ Expected<FileScenario> read_scenario(const toml::table& table, const std::string
     }
     flows_left -= flow.cpus.size();
     scenario.flows.push_back(std::move(flow));
+    return {};
+  };
+  for (const toml::table* const flow_table : tables) TRY(add(*flow_table, from));
+  for (const std::string& line : lines) {
+    Source its = from;
+    const std::string& place = scenario.places.of["flows"];
+    its.file = fmt::format("{}{}'{}'", place, place.empty() ? "" : ": ", line);
+    const auto flow_table = table_of_flow(line);
+    if (!flow_table) return fail(about(its.file, flow_table.error()));
+    TRY(add(*flow_table, its));
   }
-  TRY(check_scenario(scenario));
+  if (idle && std::ranges::none_of(scenario.flows, [](const FlowEntry& flow) {
+        return flow.flow.role == Role::measured;
+      }))
+    return fail(error_at(scenario.places, "",
+                         {ErrorKind::unavailable, "all flows that are measured are idle", ""}));
+  return check_scenario(scenario);
+}
+
+// Axes --------------------------------------------------------------------------------------------
+
+struct FileAxis {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+/// "nodes" and "threads" as this machine has them, "sizes", or numbers and sizes as --threads and
+/// --size take them.
+Expected<std::vector<std::string>> values_of_word(const std::string& word, const Machine* machine) {
+  std::vector<std::string> values;
+  if (word == "nodes") {
+    if (machine == nullptr) return std::vector<std::string>{"0"};
+    for (const NodeId node : machine->ordinary_memory_nodes())
+      values.push_back(std::to_string(node.value));
+    if (values.empty()) return fail(ErrorKind::unavailable, "no node has memory to use");
+    return values;
+  }
+  if (word == "threads") {
+    const std::size_t all = machine == nullptr ? 1 : machine->usable_cpus().size();
+    for (std::size_t number = 1; number < all; number *= 2)
+      values.push_back(std::to_string(number));
+    values.push_back(std::to_string(all));
+    return values;
+  }
+  if (const auto numbers = parse_ordered_list(word); numbers && !numbers->empty()) {
+    for (const int number : *numbers) values.push_back(std::to_string(number));
+    return values;
+  }
+  const auto sizes = parse_sizes(word == "sizes" ? "16KiB-1GiB" : word);
+  if (!sizes)
+    return fail(ErrorKind::usage, fmt::format("'{}' is no values", word),
+                "write a list, \"nodes\", \"threads\", \"sizes\", sizes such as "
+                "\"1MiB-64MiB\" or numbers such as \"1,2,4\"");
+  for (const Bytes size : *sizes) values.push_back(compact_text(size));
+  return values;
+}
+
+/// In the order of the file.
+Expected<std::vector<FileAxis>> read_axes(const toml::table* table, const Source& from) {
+  std::vector<FileAxis> axes;
+  if (table == nullptr) return axes;
+  std::vector<const toml::key*> keys;
+  std::vector<std::string> names;
+  for (const auto& [key, node] : *table) {
+    keys.push_back(&key);
+    names.emplace_back(key.str());
+  }
+  std::sort(keys.begin(), keys.end(),
+            [](auto* one, auto* other) { return one->source().begin < other->source().begin; });
+  Places places;
+  TableReader reader(*table, from.file, "axes", names, places);
+  for (const toml::key* const key : keys) {
+    FileAxis axis{std::string(key->str()), {}};
+    constexpr const char* letters = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    if (axis.name.empty() || axis.name.find_first_not_of(letters) != axis.name.npos)
+      reader.wrong(axis.name, "an axis has a name of small letters, digits and _");
+    for (const char* taken : {"name", "scenario", "status", "reason"})
+      if (axis.name == taken) reader.wrong(axis.name, "every case has this", "name it otherwise");
+    if (table->at(key->str()).is_string()) {
+      auto values = reader.read(
+          axis.name, [&](const std::string& word) { return values_of_word(word, from.machine); });
+      if (values) axis.values = *std::move(values);
+    } else {
+      axis.values = reader.words(axis.name);
+    }
+    axes.push_back(std::move(axis));
+  }
+  if (reader.error()) return fail(*reader.error());
+  return axes;
+}
+
+/// Whether a text in it has this in it.
+bool mentions(const toml::node& node, const std::string& word) {
+  if (const auto* const text = node.as_string()) return text->get().find(word) != std::string::npos;
+  bool found = false;
+  if (const auto* const table = node.as_table())
+    for (const auto& [key, value] : *table) found = found || mentions(value, word);
+  if (const auto* const array = node.as_array())
+    for (const auto& value : *array) found = found || mentions(value, word);
+  return found;
+}
+
+/// The product of the axes that a scenario names, the last varying fastest: one without values
+/// where it names none.
+std::vector<AxisValues> product_for(const toml::table& scenario,
+                                    const std::vector<FileAxis>& axes) {
+  std::vector<AxisValues> all{AxisValues{}};
+  for (const FileAxis& axis : axes) {
+    if (!mentions(scenario, "{" + axis.name + "}")) continue;
+    std::vector<AxisValues> longer;
+    for_each_of(
+        [&](const AxisValues& before, const std::string& value) {
+          longer.emplace_back(before).emplace_back(axis.name, value);
+        },
+        all, axis.values);
+    all = std::move(longer);
+    if (all.size() > most_cases) break;
+  }
+  return all;
+}
+
+/// "chase beside node 1, load 2GB/s": its name, and the values that it does not have.
+FileScenario named_scenario(const toml::table& table, const AxisValues& values) {
+  FileScenario scenario;
+  scenario.values = values;
+  const std::string name = table["name"].value_or(std::string());
+  AxisValues none = values;
+  for (auto& [axis, value] : none) value.clear();
+  scenario.title = trim(with_values(name, none));
+  scenario.name = with_values(name, values);
+  for (const auto& [axis, value] : values)
+    if (name.find("{" + axis + "}") == name.npos)
+      scenario.name += fmt::format(", {} {}", axis, value);
   return scenario;
+}
+
+/// The scenario of a table for each of these values.
+Expected<void> add_scenarios(const toml::table& table, const std::vector<AxisValues>& product,
+                             Source from, std::size_t& flows_left, ScenarioFile& file) {
+  for (const AxisValues& values : product) {
+    from.values = values;
+    FileScenario scenario = named_scenario(table, values);
+    const auto read = read_scenario(table, from, flows_left, scenario);
+    if (!read) {
+      Error error = read.error();
+      std::vector<std::string> words;
+      for (const auto& [axis, value] : values) words.push_back(fmt::format("{} = {}", axis, value));
+      if (!words.empty()) error.message += fmt::format(" ({})", fmt::join(words, ", "));
+      const bool lacks =
+          error.kind == ErrorKind::unavailable || error.kind == ErrorKind::permission;
+      if (values.empty() || !lacks) return fail(std::move(error));
+      scenario.flows.clear();
+      scenario.skip = std::move(error);
+    }
+    if (std::ranges::find(file.scenarios, scenario.name, &FileScenario::name) !=
+        file.scenarios.end())
+      return fail(error_at(scenario.places, "name",
+                           {ErrorKind::usage, fmt::format("two cases are '{}'", scenario.name),
+                            "name one of them otherwise"}));
+    file.scenarios.push_back(std::move(scenario));
+  }
+  return {};
+}
+
+Expected<ScenarioFile> read_file_table(const toml::table& table, const Source& from) {
+  ScenarioFile file;
+  TableReader reader(table, from.file, "the file", {"cpus", "axes", "scenario"}, file.places);
+  reader.need("scenario");
+  if (const auto cpus = reader.read("cpus", parse_cpus)) {
+    if (cpus->form != CpuSpec::Form::list) reader.wrong("cpus", "expected a list of CPUs");
+    for (const int cpu : cpus->lists.empty() ? std::vector<int>{} : cpus->lists.front())
+      file.cpus.push_back(CpuId{cpu});
+  }
+  const auto tables = reader.tables("scenario");
+  const toml::table* const axes_table = reader.table("axes");
+  if (reader.error()) return fail(*reader.error());
+  const auto axes = TRY(read_axes(axes_table, from));
+  for (const FileAxis& axis : axes) {
+    if (mentions(*table.get("scenario"), "{" + axis.name + "}")) continue;
+    reader.wrong("axes", fmt::format("no scenario names {{{}}}", axis.name),
+                 fmt::format("write {{{}}} in a text of a flow", axis.name));
+    return fail(*reader.error());
+  }
+  std::size_t flows_left = most_flows;
+  for (const toml::table* const one : tables) {
+    const auto product = product_for(*one, axes);
+    if (file.scenarios.size() + product.size() > most_cases) {
+      reader.wrong("axes", fmt::format("the file has more than {} cases", most_cases),
+                   "name fewer values");
+      return fail(*reader.error());
+    }
+    TRY(add_scenarios(*one, product, from, flows_left, file));
+  }
+  if (std::ranges::all_of(file.scenarios, [](auto& one) { return one.skip.has_value(); }))
+    return fail(*file.scenarios.front().skip);
+  if (file.cpus.empty()) return file;
+  const std::set<CpuId> listed(file.cpus.begin(), file.cpus.end());
+  for (CpuId cpu : cpus_named(file)) {
+    if (listed.contains(cpu)) continue;
+    return fail(
+        error_at(file.places, "cpus",
+                 {ErrorKind::usage, fmt::format("CPU {} of a flow is not in the list", cpu.value),
+                  "add it, or leave the list out"}));
+  }
+  return file;
 }
 
 }  // namespace
@@ -267,7 +551,8 @@ Error error_at(const Places& places, const std::string& key, Error error) {
   return error;
 }
 
-Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string& name) {
+Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string& name,
+                                       const Machine* machine) {
   constexpr const char* hint = "docs/scenarios.md explains scenario files";
   const auto safe = safe_text(text);
   if (!safe) {
@@ -287,34 +572,19 @@ Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string&
     return fail_usage(place_text(name, error.source().begin), std::string(error.description()),
                       hint);
   }
-  ScenarioFile file;
-  TableReader reader(parsed.table(), name, "the file", {"cpus", "scenario"}, file.places);
-  reader.need("scenario");
-  if (auto cpus = reader.read("cpus", parse_cpus)) file.cpus = *std::move(cpus);
-  const auto tables = reader.tables("scenario");
-  if (reader.error()) return fail(*reader.error());
-  std::size_t flows_left = most_flows;
-  for (const toml::table* table : tables) {
-    auto scenario = TRY(read_scenario(*table, name, flows_left));
-    file.scenarios.push_back(std::move(scenario));
-  }
-  if (file.cpus.empty()) return file;
-  const std::set<CpuId> listed(file.cpus.begin(), file.cpus.end());
-  for (CpuId cpu : cpus_named(file)) {
-    if (listed.contains(cpu)) continue;
-    return fail(
-        error_at(file.places, "cpus",
-                 {ErrorKind::usage, fmt::format("CPU {} of a flow is not in the list", cpu.value),
-                  "add it, or leave the list out"}));
-  }
-  return file;
+  return read_file_table(parsed.table(), {name, machine});
 }
 
-Expected<ScenarioFile> read_scenarios(const std::string& path) {
-  const auto text =
-      TRY(path == "-" ? read_open_file(stdin, "run: standard input", most_bytes)
-                      : read_file(path, "run: " + path, "- is standard input", most_bytes));
-  return parse_scenarios(text, path == "-" ? "standard input" : path);
+Expected<ScenarioFile> parse_flows(const std::string& text, const Machine* machine) {
+  toml::array lines;
+  for (const std::string& line : flows_of_text(text)) lines.push_back(line);
+  const toml::table scenario{{"name", text}, {"flows", std::move(lines)}};
+  return read_file_table(toml::table{{"scenario", toml::array{scenario}}}, {"", machine});
+}
+
+Expected<std::string> read_scenario_text(const std::string& path) {
+  return path == "-" ? read_open_file(stdin, "run: standard input", most_bytes)
+                     : read_file(path, "run: " + path, "- is standard input", most_bytes);
 }
 
 }  // namespace numatlas

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "base/whole.h"
 
 namespace numatlas {
 namespace {
@@ -25,7 +26,7 @@ const char* name_of(toml::node_type type) {
 }  // namespace
 
 std::string place_text(const std::string& file, const toml::source_position& position) {
-  return fmt::format("{}:{}:{}", file, position.line, position.column);
+  return position.line == 0 ? file : fmt::format("{}:{}:{}", file, position.line, position.column);
 }
 
 std::string meant_text(const std::string& word, const std::vector<std::string>& names,
@@ -34,9 +35,18 @@ std::string meant_text(const std::string& word, const std::vector<std::string>& 
   return close.empty() ? otherwise : fmt::format("did you mean {}?", close);
 }
 
+std::string with_values(std::string text, const AxisValues& values) {
+  for (const auto& [axis, value] : values) {
+    const std::string word = "{" + axis + "}";
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + value.size()))
+      text.replace(at, word.size(), value);
+  }
+  return text;
+}
+
 TableReader::TableReader(const toml::table& table, const std::string& file, const std::string& what,
-                         const std::vector<std::string>& known, Places& places)
-    : table_(table), what_(what), places_(places) {
+                         const std::vector<std::string>& known, Places& places, AxisValues values)
+    : table_(table), what_(what), places_(places), values_(std::move(values)) {
   places_.of[""] = place_text(file, table.source().begin);
   // A table keeps its keys by name: of several that are unknown the first in the file is told.
   const toml::key* unknown = nullptr;
@@ -71,9 +81,38 @@ std::optional<std::string> TableReader::text(const std::string& key) {
   const auto* const value = typed<std::string>(key, "a text in \"\"");
   if (value == nullptr) return std::nullopt;
   // Names and places of memory are shown as they are written.
-  if (printable(value->get()) == value->get()) return value->get();
+  if (printable(value->get()) == value->get()) return with_values(value->get(), values_);
   wrong(key, "expected one line of text without control characters");
   return std::nullopt;
+}
+
+std::vector<std::string> TableReader::words(const std::string& key) {
+  const auto* const list = typed<toml::array>(key, "a list in []");
+  std::vector<std::string> words;
+  if (list == nullptr) return words;
+  for (const toml::node& item : *list) {
+    if (const auto* const text = item.as_string();
+        text != nullptr && text->get() == printable(**text))
+      words.push_back(with_values(text->get(), values_));
+    else if (item.is_number())
+      words.push_back(item.is_integer() ? fmt::format("{}", *item.value<std::int64_t>())
+                                        : fmt::format("{}", *item.value<double>()));
+    else
+      wrong(key, "expected a list of texts in \"\" or numbers");
+  }
+  if (words.empty()) wrong(key, "the list is empty");
+  return words;
+}
+
+std::optional<std::int64_t> TableReader::whole(const std::string& key) {
+  const toml::node* const found = node(key);
+  const auto* const word = found == nullptr ? nullptr : found->as_string();
+  if (word != nullptr && with_values(word->get(), values_) != word->get())
+    return read(key, [](const std::string& text) {
+      return parse_whole<std::int64_t>(text, INT64_MIN, INT64_MAX, "");
+    });
+  const auto* const value = typed<std::int64_t>(key, "a whole number");
+  return value == nullptr ? std::nullopt : std::optional(value->get());
 }
 
 std::optional<bool> TableReader::flag(const std::string& key) {

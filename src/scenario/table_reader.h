@@ -18,6 +18,7 @@
 
 namespace numatlas {
 
+/// "FILE:LINE:COLUMN"; of a table that was not read from a file, `file`.
 std::string place_text(const std::string& file, const toml::source_position& position);
 
 /// What somebody meant who wrote a word that is none of `names`; `otherwise` where none is near.
@@ -26,19 +27,22 @@ std::string meant_text(const std::string& word, const std::vector<std::string>& 
 
 class TableReader {
  public:
-  /// Notes the places of its keys. A key that is not `known` is wrong. `what` names the table.
+  /// Notes the places of its keys. A key that is not `known` is wrong. `what` names the table. In
+  /// texts "{axis}" is the value of that axis.
   TableReader(const toml::table& table, const std::string& file, const std::string& what,
-              const std::vector<std::string>& known, Places& places);
+              const std::vector<std::string>& known, Places& places, AxisValues values = {});
 
   bool has(const std::string& key) const { return table_.contains(key); }
   /// Absent where the key is, or where it is wrong.
   std::optional<std::string> text(const std::string& key);
+  /// The texts and numbers of a list, one at least, as they are written; none where it is wrong.
+  std::vector<std::string> words(const std::string& key);
   template <class T>
   std::optional<T> whole(const std::string& key, std::int64_t low, std::int64_t high) {
-    const auto* const value = typed<std::int64_t>(key, "a whole number");
-    if (value == nullptr) return std::nullopt;
-    if (value->get() >= low && value->get() <= high) return static_cast<T>(value->get());
-    wrong(key, fmt::format("{} is not from {} to {}", value->get(), low, high));
+    const auto value = whole(key);
+    if (!value) return std::nullopt;
+    if (*value >= low && *value <= high) return static_cast<T>(*value);
+    wrong(key, fmt::format("{} is not from {} to {}", *value, low, high));
     return std::nullopt;
   }
   std::optional<bool> flag(const std::string& key);
@@ -80,10 +84,13 @@ class TableReader {
     return value;
   }
   void wrong_type(const std::string& key, const char* wanted);
+  /// Also of a text that is no more than "{axis}".
+  std::optional<std::int64_t> whole(const std::string& key);
 
   const toml::table& table_;
   std::string what_;
   Places& places_;
+  AxisValues values_;
   std::optional<Error> error_;
 };
 

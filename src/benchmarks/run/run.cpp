@@ -1,9 +1,13 @@
 // The flows that a file names: what runs together is the user's choice.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
-#include <set>
+#include <filesystem>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -11,7 +15,9 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "base/add_once.h"
 #include "kernels/stream_loops.h"
+#include "record/labels.h"
 #include "run/choices.h"
 #include "run/declare.h"
 #include "run/file_flows.h"
@@ -22,18 +28,26 @@ namespace {
 
 struct Options {
   std::string path, isa;
-  ScenarioFile file;
+  std::string text;    ///< of the file
+  bool lines = false;  ///< the argument is no file: it has the flows
+  ScenarioFile file;   ///< once the machine is known
 };
 
 void add_options(Options& own, CLI::App& app) {
-  add_value(app, "FILE", own.path, "", "scenario file in TOML, or - for standard input")
+  add_value(app, "FILE", own.path, "",
+            "scenario file in TOML, - for standard input, or flows in a line, such as "
+            "'chase cpu:4 mem:0 + read cpu:8-15 mem:1'")
       ->required();
   add_isa_option(app, own.isa);
 }
 
 Expected<void> parse(Options& own, Benchmark&) {
   TRY(of_option("--isa", use_instruction_set(own.isa)));
-  own.file = TRY(read_scenarios(own.path));
+  // A flow has two words at least.
+  std::error_code none;
+  own.lines = own.path.find(' ') != own.path.npos && !own.path.ends_with(".toml") &&
+              !std::filesystem::exists(own.path, none);
+  if (!own.lines) own.text = TRY(read_scenario_text(own.path));
   return {};
 }
 
@@ -69,44 +83,22 @@ Expected<MemoryPlacement> worker_memory(const ScenarioFile& file, CpuId cpu,
                           : memory_of(*first, "memory", index, otherwise, machine, {cpu});
 }
 
-/// A CPU that this process may not use, told with the first place that names it.
-Expected<void> check_cpu(const ScenarioFile& file, CpuId cpu, const Machine& machine,
-                         const TaskContext& task) {
-  CpuSpec alone;
-  alone.form = CpuSpec::Form::list;
-  alone.lists = {{cpu.value}};
-  alone.is_default = false;
-  const auto found = resolve_cpus(alone, machine, task);
-  if (found) return {};
-  Error error = found.error();
-  error.hint = "name other CPUs, or request this one from the launcher or batch system";
-  for (const FileScenario& scenario : file.scenarios) {
-    for (const FlowEntry& flow : scenario.flows) {
-      const bool runs = std::find(flow.cpus.begin(), flow.cpus.end(), cpu) != flow.cpus.end();
-      if (runs)
-        return fail(error_at(flow.places, flow.places.of.contains("cpus") ? "cpus" : "cpu", error));
-      if (flow.has("first_touch") && flow.first_touch == cpu)
-        return fail(error_at(flow.places, "first_touch", error));
-    }
-  }
-  return fail(error_at(file.places, "cpus", error));
-}
-
-Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,
+Expected<Workers> workers(Options& own, const RunOptions& options, const Machine& machine,
                           const TaskContext& task) {
   if (task.size > 1) {
     return fail_usage("run", "one process runs all flows of a file",
                       "start one task, without mpirun or with srun -n 1 -c CPUS");
   }
   TRY(check_options_of_run(options, own.path));
+  const std::string name = own.path == "-" ? "standard input" : own.path;
+  own.file =
+      TRY(own.lines ? parse_flows(own.path, &machine) : parse_scenarios(own.text, name, &machine));
   PlacementSpec spec = options.placement;
   spec.cpus.form = CpuSpec::Form::list;
   spec.cpus.is_default = false;
   spec.cpus.lists.emplace_back();
-  for (CpuId cpu : own.file.cpus.empty() ? cpus_named(own.file) : own.file.cpus) {
-    TRY(check_cpu(own.file, cpu, machine, task));
+  for (CpuId cpu : own.file.cpus.empty() ? cpus_named(own.file) : own.file.cpus)
     spec.cpus.lists.front().push_back(cpu.value);
-  }
   spec.threads = static_cast<int>(spec.cpus.lists.front().size());
   auto workers = resolve_placement(spec, machine, task, 0);
   if (!workers) return fail(workers.error());
@@ -116,47 +108,209 @@ Expected<Workers> workers(const Options& own, const RunOptions& options, const M
   return workers;
 }
 
+/// Labels that every case has: an axis of this name is that of the first flow that is measured.
+bool is_of_every_case(const std::string& label) {
+  constexpr std::array all{"kernel", "size", "pages", "stores", "order", "stride"};
+  return std::ranges::find(all, label) != all.end();
+}
+
 /// How the report names a scenario whose flows may differ.
-ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
+ScenarioResult head_of(const FileScenario& file, const Scenario& scenario,
+                       const RunOptions& options) {
   ScenarioResult head;
-  head.name = scenario.name;
-  head.labels = {{"scenario", scenario.name}};
-  const auto measured = std::find_if(scenario.flows.begin(), scenario.flows.end(),
-                                     [](const Flow& flow) { return flow.role == Role::measured; });
+  head.name = file.name;
+  head.labels = {{"scenario", file.title}};
+  for (const auto& [axis, value] : file.values)
+    if (!is_of_every_case(axis)) head.labels.emplace_back(axis, value);
+  if (file.precision != options.precision) head.precision = file.precision;
+  std::vector<std::string> kernels;
+  for (const Flow& flow : scenario.flows) add_once(kernels, full_name(flow.kernel));
+  head.kernel = fmt::format("{}", fmt::join(kernels, "+"));
+  const auto measured = std::ranges::find(scenario.flows, Role::measured, &Flow::role);
+  if (measured == scenario.flows.end()) return head;  // it is skipped
   head.size = measured->region.bytes;
   head.pages = name_of(measured->region.pages);
-  std::vector<std::string> kernels;
-  for (const Flow& flow : scenario.flows) {
-    const std::string kernel = full_name(flow.kernel);
-    if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end())
-      kernels.push_back(kernel);
-  }
-  head.kernel = fmt::format("{}", fmt::join(kernels, "+"));
   if (traits_of(measured->kernel).chases()) {
     head.order = name_of(measured->kernel.as<ChaseParameters>().order);
     head.stride = stride_of(measured->kernel);
   } else if (traffic_per_step(measured->kernel).written > 0) {
     head.stores = name_of(measured->kernel.stores);
   }
-  if (scenario.stop.time != usual.time)
+  if (scenario.stop.time != options.stop.time)
     head.time_cap = std::chrono::duration<double>(scenario.stop.time).count();
   return head;
 }
 
+/// A part of what its CPUs reach alone is known once that is measured.
+bool waits(const FileScenario& file) {
+  return std::ranges::any_of(file.flows, [](auto& flow) { return flow.rate_part.has_value(); });
+}
+
+/// A flow alone, all it can: what parts of its rate are of. `flows`: of the whole scenario.
+PlannedScenario alone_of(const FileScenario& whole, const FlowEntry& entry,
+                         const Scenario& scenario, std::size_t first, const RunOptions& options) {
+  FileScenario file;
+  file.title = "alone";
+  file.precision = whole.precision;
+  FlowEntry flow = entry;
+  flow.keys.erase("rate");
+  flow.keys.erase("role");
+  file.name = flow_text(flow) + " alone";
+  PlannedScenario planned;
+  planned.scenario = scenario;
+  planned.scenario.flows.assign(
+      scenario.flows.begin() + static_cast<std::ptrdiff_t>(first),
+      scenario.flows.begin() + static_cast<std::ptrdiff_t>(first + entry.cpus.size()));
+  for (Flow& one : planned.scenario.flows) one.role = Role::measured;
+  planned.head = head_of(file, planned.scenario, options);
+  return planned;
+}
+
+/// Calls f(flow of the file, index of its first flow in the scenario) for those that wait.
+void for_each_waiting(const FileScenario& file, const auto& f) {
+  std::size_t first = 0;
+  for (const FlowEntry& flow : file.flows) {
+    if (flow.rate_part) f(flow, first);
+    first += flow.cpus.size();
+  }
+}
+
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
   Plan plan;
+  const auto is_planned = [&](const PlannedScenario& one) {
+    return std::ranges::any_of(
+        plan, [&](const PlannedScenario& other) { return other.head.name == one.head.name; });
+  };
   for (const FileScenario& file : own.file.scenarios) {
-    auto scenario = TRY(scenario_of(file, input));
     PlannedScenario planned;
-    planned.head = head_of(scenario, input.options.stop);
-    if (file.precision != input.options.precision) planned.head.precision = file.precision;
-    planned.scenario = std::move(scenario);
+    planned.skip = file.skip;
+    if (!file.skip) planned.scenario = TRY(scenario_of(file, input));
+    for_each_waiting(file, [&](const FlowEntry& flow, std::size_t first) {
+      PlannedScenario alone = alone_of(file, flow, planned.scenario, first, input.options);
+      if (!is_planned(alone)) add_point(plan, std::move(alone));
+    });
+    if (waits(file)) continue;
+    planned.head = head_of(file, planned.scenario, input.options);
     add_point(plan, std::move(planned));
   }
   return plan;
 }
 
-std::vector<View> views(const RunReport& report) {
+/// What a worker reached in this case.
+std::optional<double> rate_in(const RunReport& report, const std::string& name, int worker) {
+  for (const ScenarioResult& one : report.scenarios)
+    for (const FlowResult& flow : one.flows)
+      if (const Figure* const rate = find_figure(flow, "bandwidth");
+          one.name == name && flow.worker == worker && rate != nullptr)
+        return rate->value();
+  return std::nullopt;
+}
+
+/// The scenarios that waited.
+Expected<Plan> refine(const Options& own, const PlanInput& input, const RunReport& report) {
+  Plan more;
+  for (const FileScenario& file : own.file.scenarios) {
+    if (!waits(file) || std::ranges::find(report.scenarios, file.name, &ScenarioResult::name) !=
+                            report.scenarios.end())
+      continue;
+    PlannedScenario planned;
+    planned.scenario = TRY(scenario_of(file, input));
+    planned.head = head_of(file, planned.scenario, input.options);
+    const Scenario unlimited = planned.scenario;
+    for_each_waiting(file, [&](const FlowEntry& entry, std::size_t first) {
+      const std::string name = alone_of(file, entry, unlimited, first, input.options).head.name;
+      for (std::size_t i = first; i < first + entry.cpus.size(); ++i) {
+        Flow& flow = planned.scenario.flows[i];
+        if (const auto alone = rate_in(report, name, flow.worker))
+          flow.rate = *alone * *entry.rate_part;
+        else
+          planned.skip =
+              Error{ErrorKind::unavailable,
+                    fmt::format("'{}' was not measured, and a rate is a part of it", name),
+                    "write the rate as 2GB/s"};
+      }
+    });
+    add_point(more, std::move(planned));
+  }
+  return more;
+}
+
+/// In the order of the file, what parts are of before them.
+void order_cases(const Options& own, RunReport& report) {
+  const auto place = [&](const ScenarioResult& one) {
+    return std::ranges::find(own.file.scenarios, one.name, &FileScenario::name) -
+           own.file.scenarios.begin();
+  };
+  std::ranges::stable_sort(report.scenarios, {}, place);
+}
+
+struct ShownFigure {
+  const char *key, *what, *of_title;
+  double scale;
+};
+constexpr ShownFigure shown_figures[] = {
+    {"latency", "latency", "Latency in ns", in_ns},
+    {"core_to_core", "core to core", "Core to core in ns", in_ns},
+    {"bandwidth_sum", "bandwidth", "Bandwidth of all flows in GB/s", in_gb_per_s}};
+
+bool has_figure(const RunReport& report, const std::string& title, const char* key) {
+  return std::ranges::any_of(report.scenarios, [&](const ScenarioResult& one) {
+    return label_of(one, "scenario") == title && estimate_of(one, key);
+  });
+}
+
+/// Of a scenario with one axis a table with a row for each value, with more matrices over the first
+/// two.
+std::vector<Table> tables_of(const FileScenario& file, const RunReport& report) {
+  std::vector<Table> tables;
+  std::vector<std::string> axes, others{"scenario"};
+  for (const auto& [axis, value] : file.values) axes.push_back(axis);
+  if (axes.size() > 2) others.insert(others.end(), axes.begin() + 2, axes.end());
+  std::string where = "{scenario}";
+  for (std::size_t i = 2; i < axes.size(); ++i) where += fmt::format(", {0} {{{0}}}", axes[i]);
+  Table rows{.title = "{scenario}: latencies in ns, bandwidth in GB/s",
+             .kind = ViewKind::curve,
+             .apart = others,
+             .only = "scenario=" + file.title};
+  if (!axes.empty()) {
+    rows.rows = axes.front();
+    rows.cells = {label_column(axes.front(), axes.front())};
+  } else {
+    rows.kind = ViewKind::table;
+    rows.cells = {label_column("scenario", "name")};
+  }
+  for (const ShownFigure& figure : shown_figures) {
+    if (!has_figure(report, file.title, figure.key)) continue;
+    const ViewColumn cell =
+        figure_column(figure.what, figure.key, figure.scale, Part::with_interval);
+    rows.cells.push_back(cell);
+    if (axes.size() > 1)
+      tables.push_back({.title = fmt::format("{} of {}", figure.of_title, where),
+                        .kind = ViewKind::matrix,
+                        .apart = others,
+                        .only = "scenario=" + file.title,
+                        .rows = axes[0],
+                        .columns = axes[1],
+                        .cells = {cell}});
+  }
+  return axes.size() > 1 ? tables : std::vector{rows};
+}
+
+bool has_axes(const ScenarioFile& file) {
+  return std::ranges::any_of(file.scenarios, [](auto& one) { return !one.values.empty(); });
+}
+
+std::vector<View> views(const Options& own, const RunReport& report) {
+  if (has_axes(own.file)) {
+    std::vector<Table> tables;
+    std::vector<std::string> seen;
+    for (const FileScenario& file : own.file.scenarios) {
+      if (std::ranges::find(seen, file.title) != seen.end()) continue;
+      seen.push_back(file.title);
+      for (Table& table : tables_of(file, report)) tables.push_back(std::move(table));
+    }
+    return views_of(tables, report);
+  }
   const ViewColumn scenario = label_column("scenario", "name"), cpu = label_column("CPU", "cpu");
   View flows;
   flows.level = ViewLevel::flows;
@@ -182,21 +336,51 @@ std::vector<View> views(const RunReport& report) {
   return {flows, sums};
 }
 
+/// The best and the worst case of each scenario with axes.
+std::vector<Fact> facts(const Options& own, const RunReport& report) {
+  std::vector<FactRule> rules;
+  std::vector<std::string> seen;
+  for (const FileScenario& file : own.file.scenarios) {
+    if (file.values.empty() || std::ranges::find(seen, file.title) != seen.end()) continue;
+    seen.push_back(file.title);
+    std::string at;
+    std::vector<std::string> axes;
+    for (const auto& [axis, value] : file.values) {
+      at += fmt::format("{}{} {{{}}}", at.empty() ? "" : ", ", axis, axis);
+      axes.push_back(axis);
+    }
+    const auto* const shown = std::ranges::find_if(shown_figures, [&](const ShownFigure& figure) {
+      return has_figure(report, file.title, figure.key);
+    });
+    if (shown == std::end(shown_figures)) continue;
+    rules.push_back({.figure = shown->key,
+                     .heading = file.title,
+                     .where = axes,
+                     .words = fmt::format("{} of {{scenario}}, {}", shown->what, at),
+                     .line = "{} at " + at,
+                     .only = "scenario=" + file.title,
+                     .extremes = true});
+  }
+  return facts_of(rules, report);
+}
+
 }  // namespace
 
 Benchmark make() {
   const Bound<Options> with;
   return {
       .name = "run",
-      .summary = "run a custom workload described in TOML",
+      .summary = "run a custom workload: flows in a line, or a file in TOML",
       .listing = {Topic::memory, true},
       .description =
           "FILE is TOML and lists the flows that run concurrently: CPU, kernel and memory of "
-          "each. docs/scenarios.md explains it, and examples/scenarios has files to start from. "
+          "each, and the axes that they vary along; or it is the flows themselves, in a line. "
+          "docs/scenarios.md explains both, and examples/scenarios has files to start from. "
           "Options apply where the file does not say otherwise. The CPUs "
           "are those of the file.",
-      .examples = {{"A workload of your own", "numatlas run mine.toml"},
-                   {"What it would measure here", "numatlas run mine.toml --dry-run"}},
+      .examples = {{"A load beside a stream",
+                    "numatlas run 'chase cpu:0 mem:0 + read cpu:1 mem:0'"},
+                   {"A workload of your own", "numatlas run mine.toml"}},
       .less_memory_hint = "name smaller sizes in FILE",
       .refused_options = {"--cpus", "--threads", "--serial"},
       .usual_pages = "base",
@@ -206,7 +390,10 @@ Benchmark make() {
       .parse_options = with(parse),
       .workers = with(workers),
       .plan = with(plan),
-      .views = views,
+      .refine = with(refine),
+      .conclude = with(order_cases),
+      .views = with(views),
+      .facts = with(facts),
   };
 }
 
