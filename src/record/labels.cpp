@@ -108,6 +108,7 @@ const std::map<std::string, CaseText>& case_texts() {
   static const std::map<std::string, CaseText> texts{
       {"name", [](auto&, auto& c) { return c.name; }},
       {"kernel", [](auto&, auto& c) { return c.kernel; }},
+      {"flows_text", [](auto&, auto& c) { return text_or_none(c.flows_text); }},
       {"stores", [](auto&, auto& c) { return text_or_none(c.stores); }},
       {"size", [](auto&, auto& c) { return compact_text(c.size); }},
       {"pages", [](auto&, auto& c) { return text_or_none(c.pages); }},

@@ -12,7 +12,7 @@
 namespace numatlas {
 
 /// Whether cases of the report have a label of this name, or all cases and flows have it:
-/// of a case `name`, `kernel`, `stores`, `size`, `pages`, `order`, `stride`, `status`, `reason`,
+/// of a case `name`, `flows_text`, `kernel`, `stores`, `size`, `pages`, `order`, `stride`, `status`, `reason`,
 /// `workers` (their number), `level` (cache level that the working sets fit), `cache` (the same,
 /// where it is not memory), `copied_between` (nodes of what is read and written,
 /// as observed), `nodes` ("0 -> 2":

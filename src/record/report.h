@@ -191,6 +191,7 @@ struct ScenarioResult {
   /// What tells this point from the others of its benchmark, in the order of its tables:
   /// {"cpu_node", "0"}, {"memory_node", "2"}.
   std::vector<std::pair<std::string, std::string>> labels{};
+  std::string flows_text{};  ///< of `numatlas run`: its flows in a line
   std::string stores;  ///< "regular", "non-temporal"; "" for kernels that do not write
   std::optional<double> precision{}, time_cap{};  ///< its own, where they are not the run's
   std::vector<Figure> figures{};                  ///< over all flows

@@ -305,6 +305,7 @@ void list_fields(auto& f, Of<Visits> auto& v) {
 void list_fields(auto& f, Of<ScenarioResult> auto& c) {
   f("name", c.name, "for people");
   f("labels", c.labels, "what tells it from the other cases of its command");
+  f.later("flows_text", c.flows_text, "of run: its flows in a line, as it takes them");
   f("kernel", c.kernel, "what its measured flows did");
   f("stores", c.stores, "how they wrote");
   f("size", c.size, "bytes of memory per worker");

@@ -95,6 +95,7 @@ json written_case(const ScenarioResult& one) {
   for (json& flow : flows)
     for (const auto& [name, item] : common.items()) flow.erase(name);
   value["flow_common"] = std::move(common);
+  if (one.flows_text.empty()) value.erase("flows_text");
   return value;
 }
 

@@ -112,7 +112,15 @@ bool has(const std::string& only, const RunReport& report, const ScenarioResult&
 /// One table for each; of matrices with several sizes one for each size only where a cell would
 /// have several.
 std::vector<CaseGroup> groups_for(const Table& table, const RunReport& report) {
-  std::vector<CaseGroup> groups = groups_of(report, table.apart);
+  const auto is_shown = [&](const CaseGroup& group) {
+    return group.cases.empty() ? table.only.empty() : has(table.only, report, *group.cases.front());
+  };
+  const auto shown_of = [&](const std::vector<std::string>& labels) {
+    std::vector<CaseGroup> groups = groups_of(report, labels);
+    std::erase_if(groups, [&](const CaseGroup& group) { return !is_shown(group); });
+    return groups;
+  };
+  std::vector<CaseGroup> groups = shown_of(table.apart);
   if (table.kind != ViewKind::matrix) return groups;
   for (const CaseGroup& group : groups) {
     std::set<std::pair<std::string, std::string>> cells;
@@ -122,7 +130,7 @@ std::vector<CaseGroup> groups_for(const Table& table, const RunReport& report) {
       if (cells.insert(cell).second) continue;
       std::vector<std::string> labels = table.apart;
       labels.emplace_back("size");
-      return groups_of(report, labels);
+      return shown_of(labels);
     }
   }
   return groups;
@@ -295,8 +303,7 @@ std::vector<View> views_of(const std::vector<Table>& tables, const RunReport& re
     const std::size_t before = views.size();
     for (const CaseGroup& group : groups_for(table, report)) {
       if (table.first && views.size() > before) break;
-      if (group.cases.empty() ? table.only.empty() : has(table.only, report, *group.cases.front()))
-        views.push_back(view_of(table, report, group));
+      views.push_back(view_of(table, report, group));
     }
     shown = views.size() > before;
   }

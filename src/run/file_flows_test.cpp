@@ -119,5 +119,32 @@ TEST_F(FileFlows, NodesThatAreNotThereAreToldWithTheirPlace) {
   EXPECT_THAT(full_text(source.error()), HasSubstr("f.toml:7:27: memory: this machine has no"));
 }
 
+TEST_F(FileFlows, SizesLeftOutArePastTheCaches) {
+  const auto made = scenario(
+      "cpu = 0\nkernel = \"chase\"\n[[scenario.flow]]\ncpu = 1\nkernel = \"copy\"\nsource = { "
+      "memory "
+      "= \"bind:0\" }\n[[scenario.flow]]\ncpu = 2\nkernel = \"cas\"\n[[scenario.flow]]\ncpu = 3\n"
+      "kernel = \"cas answer\"\nshares = 2\n");
+  ASSERT_TRUE(made) << full_text(made.error());
+  EXPECT_GE(made->flows[0].region.bytes, Bytes{256 * mib});
+  EXPECT_GE(made->flows[1].region.bytes, Bytes{16 * mib});
+  EXPECT_EQ(made->flows[1].source->bytes, made->flows[1].region.bytes);
+  EXPECT_EQ(made->flows[2].region.bytes, Bytes{4 * kib});
+}
+
+TEST_F(FileFlows, FlowsAlikeAreOneInTheirText) {
+  const std::string text =
+      "chase cpu:3 mem:1 size:1MiB pages:thp order:sequential + read cpu:0-1 mem:local size:2MiB "
+      "role:load rate:1.5GB/s + copy cpu:2 mem:0 size:1MiB touch:3 stores:nt from:1";
+  const auto file = parse_flows(text);
+  ASSERT_TRUE(file) << full_text(file.error());
+  const auto made = scenario_of(file->scenarios.front(), input());
+  ASSERT_TRUE(made) << full_text(made.error());
+  EXPECT_EQ(
+      flows_text(*made, layout_),
+      "chase cpu:3 mem:1 size:1MiB pages:thp order:sequential + read cpu:0-1 mem:local "
+      "size:2MiB role:load rate:1.5GB/s + copy cpu:2 mem:0 size:1MiB touch:3 stores:nt from:1");
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -1,10 +1,13 @@
 #include "scenario/scenario_file.h"
 
 #include <chrono>
+#include <map>
+#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "machine/source.h"
 #include "memory/source.h"
 
 namespace numatlas {
@@ -167,7 +170,6 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{READ "cpus = \"0\"\n", "7:1: cpus: 'cpu' is given as well", ""},
         Bad{"kernel = \"read\"\nsize = \"1MiB\"", "3:1: a flow: key 'cpu' is missing", ""},
         Bad{"cpu = 0\nsize = \"1MiB\"", "3:1: a flow: key 'kernel' is missing", ""},
-        Bad{"cpu = 0\nkernel = \"read\"", "3:1: a flow: key 'size' is missing", ""},
         Bad{"cpu = 0\nkernel = \"reed\"\nsize = \"1MiB\"", "5:1: kernel: unknown kernel 'reed'",
             "did you mean read?"},
         Bad{"cpu = 0\nkernel = \"read\"\nsize = 64",
@@ -239,12 +241,6 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"cpu = 0\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { size = \"1MiB\", "
                         "memory = \"gpu:0\" }",
                         "7:27: memory: CPUs cannot reach memory of a GPU", "numatlas transfer"}));
-
-INSTANTIATE_TEST_SUITE_P(
-    Sources, BadFlow,
-    testing::Values(Bad{
-        "cpu = 0\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { memory = \"bind:0\" }",
-        "7:10: source: key 'size' is missing", ""}));
 
 TEST(ScenarioFile, WhatIsWrongAroundTheFlows) {
   EXPECT_EQ(full_text(error_in("")), "f.toml:1:1: the file: key 'scenario' is missing");
@@ -320,6 +316,151 @@ TEST(ScenarioFile, SharedMemoryThatSuitsBothIsTaken) {
                 "[[scenario.flow]]\ncpu = 1\nkernel = \"store answer\"\nshares = 0\n"),
       "f");
   EXPECT_TRUE(line) << full_text(line.error());
+}
+
+// Axes --------------------------------------------------------------------------------------------
+
+ScenarioFile read_on(const std::string& text, const Machine* machine = nullptr) {
+  const auto file = parse_scenarios(text, "f.toml", machine);
+  EXPECT_TRUE(file) << full_text(file.error());
+  return file ? *file : ScenarioFile{};
+}
+
+std::vector<std::string> names_of(const ScenarioFile& file) {
+  std::vector<std::string> names;
+  for (const FileScenario& one : file.scenarios) names.push_back(one.name);
+  return names;
+}
+
+TEST(ScenarioAxes, AScenarioIsMeasuredForEachValueOfThoseThatItNames) {
+  const ScenarioFile file = read_on(
+      "[axes]\nload = [\"idle\", \"1GB/s\", \"50%\"]\nnode = [1, 0]\nrepeat = \"1-2\"\n"
+      "[[scenario]]\nname = \"beside node {node}\"\n"
+      "flows = [\"chase cpu:0 mem:{node}\", \"read cpu:1 mem:0 rate:{load}\"]\n"
+      "[[scenario]]\nname = \"alone\"\n[[scenario.flow]]\ncpu = \"{repeat}\"\n"
+      "kernel = \"chase\"\n");
+  EXPECT_THAT(names_of(file),
+              ::testing::ElementsAre("beside node 1, load idle", "beside node 0, load idle",
+                                     "beside node 1, load 1GB/s", "beside node 0, load 1GB/s",
+                                     "beside node 1, load 50%", "beside node 0, load 50%",
+                                     "alone, repeat 1", "alone, repeat 2"));
+  EXPECT_EQ(file.scenarios[0].title, "beside node");
+  EXPECT_EQ(file.scenarios[0].values, (AxisValues{{"load", "idle"}, {"node", "1"}}));
+  EXPECT_EQ(file.scenarios[0].flows.size(), 1u);  // idle flows are none
+  EXPECT_EQ(file.scenarios[3].flows[1].flow.rate, 1e9);
+  EXPECT_EQ(file.scenarios[4].flows[1].rate_part, 0.5);
+  EXPECT_EQ(file.scenarios[7].flows[0].cpus, (std::vector<CpuId>{{2}}));
+}
+
+TEST(ScenarioAxes, WordsAreWhatTheMachineHas) {
+  const auto machine = *read_recorded_machine("numa:2(memory=34359738368) core:2 pu:1");
+  const ScenarioFile file = read_on(
+      "[axes]\nnode = \"nodes\"\nthreads = \"threads\"\nsize = \"1MiB-2MiB\"\n[[scenario]]\n"
+      "name = \"a\"\nflows = [\"read cpu:node:{node} threads:{threads} size:{size}\"]\n",
+      &machine);
+  ASSERT_EQ(file.scenarios.size(), 2u * 3 * 2);
+  EXPECT_EQ(file.scenarios.front().name, "a, node 0, threads 1, size 1MiB");
+  EXPECT_EQ(file.scenarios[8].flows[0].cpus, (std::vector<CpuId>{{2}, {3}}));
+  EXPECT_EQ(full_text(*file.scenarios[5].skip),
+            "f.toml:7:1: 'read cpu:node:0 threads:4 size:2MiB': threads: 4 asked for; 'node:0' has "
+            "2 CPUs (node = 0, threads = 4, size = 2MiB)");
+  const ScenarioFile lacks = read_on(
+      "[axes]\nnode = [0, 7]\n[[scenario]]\nname = \"a\"\nflows = [\"read cpu:0 mem:{node}\"]\n",
+      &machine);
+  EXPECT_FALSE(lacks.scenarios[0].skip);
+  EXPECT_THAT(full_text(*lacks.scenarios[1].skip), HasSubstr("this machine has no NUMA node 7"));
+}
+
+struct BadAxes {
+  const char *axes, *flow, *message;
+};
+
+TEST(ScenarioAxes, WhatIsWrongIsToldWithItsPlaceAndValues) {
+  for (const BadAxes& bad :
+       {BadAxes{"a = []", "read cpu:{a}", "2:1: a: the list is empty"},
+        BadAxes{"a = [true]", "read cpu:{a}",
+                "2:1: a: expected a list of texts in \"\" or numbers"},
+        BadAxes{"a = 3", "read cpu:{a}", "2:1: a: expected a list in [], not a whole number"},
+        BadAxes{"a = \"all\"", "read cpu:{a}", "2:1: a: 'all' is no values"},
+        BadAxes{"A = [1]", "read cpu:{A}", "2:1: A: an axis has a name of small letters"},
+        BadAxes{"name = [1]", "read cpu:{name}", "2:1: name: every case has this"},
+        BadAxes{"a = [1]", "read cpu:0", "1:2: axes: no scenario names {a}"},
+        BadAxes{"a = [1, 1]", "read cpu:{a}", "4:1: name: two cases are 'one, a 1'"},
+        BadAxes{"a = [1, \"x\"]", "read cpu:0 mem:{a}",
+                "5:1: 'read cpu:0 mem:x': memory: 'x' is not a placement (a = x)"},
+        BadAxes{"a = [0]", "read cpu:0 threads:{a}",
+                "3:1: all flows that are measured are idle (a = 0)"}})
+    EXPECT_THAT(
+        full_text(error_in(std::string("[axes]\n") + bad.axes +
+                           "\n[[scenario]]\nname = \"one\"\nflows = [\"" + bad.flow + "\"]\n")),
+        HasSubstr(std::string("f.toml:") + bad.message));
+}
+
+// Flows in a line ---------------------------------------------------------------------------------
+
+std::string text_again(const std::string& text) {
+  const auto file = parse_flows(text);
+  if (!file) return full_text(file.error());
+  std::string again;
+  for (const FlowEntry& flow : file->scenarios.front().flows)
+    again += (again.empty() ? "" : " + ") + flow_text(flow);
+  return again;
+}
+
+TEST(FlowText, IsReadAsItIsWritten) {
+  for (const char* text :
+       {"chase cpu:4 mem:0 + read cpu:8-15 mem:1 rate:50%",
+        "chase cpu:0 mem:interleave:0,1 size:1536KiB pages:thp touch:9 order:page-local "
+        "stride:128B "
+        "window:8KiB seed:7 verify:full chains:3 warm_up:0",
+        "triad cpu:3,1-2 mem:each:0,1 size:64MiB pages:2M stores:nt rate:1.5GB/s from:0,2-3 "
+        "from_size:1GiB from_pages:1G + chase cpu:4",
+        "mix cpu:node:1 mix:3:1 mem:local size:4097B + read cpu:0 role:load",
+        "cas cpu:0 lines:4 + cas answer cpu:1 shares:0", "read cpu:0-3 threads:2 mem:auto"})
+    EXPECT_EQ(text_again(text), text);
+  // Words in another order, and longer ones.
+  EXPECT_EQ(text_again(" read   size:1GiB memory:bind:1  cpus:2 "), "read cpu:2 mem:1 size:1GiB");
+}
+
+TEST(FlowText, AnyFlowIsReadAsItIsWritten) {
+  const std::vector<std::vector<std::string>> words{
+      {" mem:0", " mem:local", " mem:weighted:0=3,1=1", " mem:each:1,0", " mem:prefer:0", ""},
+      {" size:64MiB", " size:65536001B", ""},
+      {" pages:thp", " pages:1G", ""},
+      {" touch:7", ""},
+      {" order:sequential", " order:page-local", ""},
+      {" stride:64B", " stride:4KiB", ""},
+      {" seed:1", " seed:123456789", ""},
+      {" role:load", ""},
+      {" rate:2GB/s", " rate:0.001GB/s", " rate:12.345678901GB/s", " rate:33.3%", ""},
+      {" warm_up:64MiB", " warm_up:0", ""}};
+  std::mt19937 random(1);
+  for (int i = 0; i < 500; ++i) {
+    std::string text = "chase cpu:" + std::to_string(random() % 100);
+    for (const auto& choices : words) text += choices[random() % choices.size()];
+    text += " + read cpu:100-101";
+    EXPECT_EQ(text_again(text), text);
+  }
+}
+
+TEST(FlowText, WhatIsWrongNamesTheFlow) {
+  for (const auto& [text, message] : std::map<std::string, std::string>{
+           {"chase cpu:4 + reed cpu:5", "'reed cpu:5': kernel: unknown kernel 'reed'"},
+           {"chase cpu:4 size", "'chase cpu:4 size': 'size' has no value"},
+           {"chase cpu:4 cpu:5", "'chase cpu:4 cpu:5': 'cpu' is given twice"},
+           {"cpu:4", "'cpu:4': no kernel is named"},
+           {"read mem:0", "'read mem:0': a flow: key 'cpu' is missing"},
+           {"read cpu:0 sice:1MiB", "'read cpu:0 sice:1MiB': unknown key 'sice' of a flow"},
+           {"read cpu:0 size:64", "'read cpu:0 size:64': size: '64' has no unit"},
+           {"read cpu:0 rate:150%", "'read cpu:0 rate:150%': rate: '150%' is not"},
+           {"read cpu:0 gpu:0", "'read cpu:0 gpu:0': unknown key 'gpu' of a flow"},
+           {"read cpu:0 + read cpu:0", "CPU 0 has a flow in this scenario already"},
+           {"read cpu:1 + read cpu:0 shares:1 rate:10%", "a flow that shares memory cannot"}}) {
+    const auto file = parse_flows(text);
+    ASSERT_FALSE(file) << text;
+    EXPECT_THAT(full_text(file.error()), HasSubstr(message));
+    EXPECT_EQ(file.error().kind, ErrorKind::usage);
+  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/add_once.h"
+#include "base/units.h"
 #include "kernels/stream_loops.h"
 #include "record/labels.h"
 #include "run/choices.h"
@@ -115,8 +116,8 @@ bool is_of_every_case(const std::string& label) {
 }
 
 /// How the report names a scenario whose flows may differ.
-ScenarioResult head_of(const FileScenario& file, const Scenario& scenario,
-                       const RunOptions& options) {
+ScenarioResult head_of(const FileScenario& file, const Scenario& scenario, const PlanInput& input) {
+  const RunOptions& options = input.options;
   ScenarioResult head;
   head.name = file.name;
   head.labels = {{"scenario", file.title}};
@@ -127,7 +128,12 @@ ScenarioResult head_of(const FileScenario& file, const Scenario& scenario,
   for (const Flow& flow : scenario.flows) add_once(kernels, full_name(flow.kernel));
   head.kernel = fmt::format("{}", fmt::join(kernels, "+"));
   const auto measured = std::ranges::find(scenario.flows, Role::measured, &Flow::role);
-  if (measured == scenario.flows.end()) return head;  // it is skipped
+  if (measured == scenario.flows.end()) {  // it is skipped
+    const auto size = std::ranges::find(file.values, "size", &AxisValues::value_type::first);
+    if (size != file.values.end()) head.size = parse_bytes(size->second).value_or(Bytes{});
+    return head;
+  }
+  head.flows_text = flows_text(scenario, input.layout);
   head.size = measured->region.bytes;
   head.pages = name_of(measured->region.pages);
   if (traits_of(measured->kernel).chases()) {
@@ -141,6 +147,13 @@ ScenarioResult head_of(const FileScenario& file, const Scenario& scenario,
   return head;
 }
 
+/// What a flow alone is a case of.
+FileScenario alone() {
+  FileScenario file;
+  file.title = "alone";
+  return file;
+}
+
 /// A part of what its CPUs reach alone is known once that is measured.
 bool waits(const FileScenario& file) {
   return std::ranges::any_of(file.flows, [](auto& flow) { return flow.rate_part.has_value(); });
@@ -148,9 +161,8 @@ bool waits(const FileScenario& file) {
 
 /// A flow alone, all it can: what parts of its rate are of. `flows`: of the whole scenario.
 PlannedScenario alone_of(const FileScenario& whole, const FlowEntry& entry,
-                         const Scenario& scenario, std::size_t first, const RunOptions& options) {
-  FileScenario file;
-  file.title = "alone";
+                         const Scenario& scenario, std::size_t first, const PlanInput& input) {
+  FileScenario file = alone();
   file.precision = whole.precision;
   FlowEntry flow = entry;
   flow.keys.erase("rate");
@@ -162,7 +174,7 @@ PlannedScenario alone_of(const FileScenario& whole, const FlowEntry& entry,
       scenario.flows.begin() + static_cast<std::ptrdiff_t>(first),
       scenario.flows.begin() + static_cast<std::ptrdiff_t>(first + entry.cpus.size()));
   for (Flow& one : planned.scenario.flows) one.role = Role::measured;
-  planned.head = head_of(file, planned.scenario, options);
+  planned.head = head_of(file, planned.scenario, input);
   return planned;
 }
 
@@ -186,11 +198,11 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
     planned.skip = file.skip;
     if (!file.skip) planned.scenario = TRY(scenario_of(file, input));
     for_each_waiting(file, [&](const FlowEntry& flow, std::size_t first) {
-      PlannedScenario alone = alone_of(file, flow, planned.scenario, first, input.options);
-      if (!is_planned(alone)) add_point(plan, std::move(alone));
+      PlannedScenario its = alone_of(file, flow, planned.scenario, first, input);
+      if (!is_planned(its)) add_point(plan, std::move(its));
     });
     if (waits(file)) continue;
-    planned.head = head_of(file, planned.scenario, input.options);
+    planned.head = head_of(file, planned.scenario, input);
     add_point(plan, std::move(planned));
   }
   return plan;
@@ -215,14 +227,14 @@ Expected<Plan> refine(const Options& own, const PlanInput& input, const RunRepor
       continue;
     PlannedScenario planned;
     planned.scenario = TRY(scenario_of(file, input));
-    planned.head = head_of(file, planned.scenario, input.options);
+    planned.head = head_of(file, planned.scenario, input);
     const Scenario unlimited = planned.scenario;
     for_each_waiting(file, [&](const FlowEntry& entry, std::size_t first) {
-      const std::string name = alone_of(file, entry, unlimited, first, input.options).head.name;
+      const std::string name = alone_of(file, entry, unlimited, first, input).head.name;
       for (std::size_t i = first; i < first + entry.cpus.size(); ++i) {
         Flow& flow = planned.scenario.flows[i];
-        if (const auto alone = rate_in(report, name, flow.worker))
-          flow.rate = *alone * *entry.rate_part;
+        if (const auto rate = rate_in(report, name, flow.worker))
+          flow.rate = *rate * *entry.rate_part;
         else
           planned.skip =
               Error{ErrorKind::unavailable,
@@ -235,7 +247,7 @@ Expected<Plan> refine(const Options& own, const PlanInput& input, const RunRepor
   return more;
 }
 
-/// In the order of the file, what parts are of before them.
+/// In the order of the file, and what parts are of behind it.
 void order_cases(const Options& own, RunReport& report) {
   const auto place = [&](const ScenarioResult& one) {
     return std::ranges::find(own.file.scenarios, one.name, &FileScenario::name) -
@@ -245,7 +257,7 @@ void order_cases(const Options& own, RunReport& report) {
 }
 
 struct ShownFigure {
-  const char *key, *what, *of_title;
+  const char *key, *what, *title;
   double scale;
 };
 constexpr ShownFigure shown_figures[] = {
@@ -253,62 +265,76 @@ constexpr ShownFigure shown_figures[] = {
     {"core_to_core", "core to core", "Core to core in ns", in_ns},
     {"bandwidth_sum", "bandwidth", "Bandwidth of all flows in GB/s", in_gb_per_s}};
 
-bool has_figure(const RunReport& report, const std::string& title, const char* key) {
-  return std::ranges::any_of(report.scenarios, [&](const ScenarioResult& one) {
-    return label_of(one, "scenario") == title && estimate_of(one, key);
+/// Those that its cases have.
+std::vector<ShownFigure> figures_in(const RunReport& report, const FileScenario& file) {
+  std::vector<ShownFigure> found;
+  std::ranges::copy_if(shown_figures, std::back_inserter(found), [&](const ShownFigure& figure) {
+    return std::ranges::any_of(report.scenarios, [&](const ScenarioResult& one) {
+      return label_of(one, "scenario") == file.title && estimate_of(one, figure.key);
+    });
   });
+  return found;
 }
 
-/// Of a scenario with one axis a table with a row for each value, with more matrices over the first
-/// two.
+/// Of a scenario with one axis, or none, a table; of several matrices over the first two.
 std::vector<Table> tables_of(const FileScenario& file, const RunReport& report) {
-  std::vector<Table> tables;
-  std::vector<std::string> axes, others{"scenario"};
+  Table table{.title = "{scenario}: latencies in ns, bandwidth of all flows in GB/s",
+              .apart = {"scenario"},
+              .only = "scenario=" + file.title,
+              .cells = {label_column("case", "name")}};
+  const auto last = std::ranges::find_if(
+      report.scenarios.rbegin(), report.scenarios.rend(), [&](const ScenarioResult& one) {
+        return label_of(one, "scenario") == file.title && !one.flows_text.empty();
+      });
+  if (last != report.scenarios.rend())
+    table.notes.push_back(fmt::format("{}: {}", last->name, last->flows_text));
+  std::vector<std::string> axes;
   for (const auto& [axis, value] : file.values) axes.push_back(axis);
-  if (axes.size() > 2) others.insert(others.end(), axes.begin() + 2, axes.end());
-  std::string where = "{scenario}";
-  for (std::size_t i = 2; i < axes.size(); ++i) where += fmt::format(", {0} {{{0}}}", axes[i]);
-  Table rows{.title = "{scenario}: latencies in ns, bandwidth in GB/s",
-             .kind = ViewKind::curve,
-             .apart = others,
-             .only = "scenario=" + file.title};
-  if (!axes.empty()) {
-    rows.rows = axes.front();
-    rows.cells = {label_column(axes.front(), axes.front())};
-  } else {
-    rows.kind = ViewKind::table;
-    rows.cells = {label_column("scenario", "name")};
+  if (axes.size() == 1) {
+    table.kind = ViewKind::curve;
+    table.rows = axes.front();
+    table.cells = {label_column(axes.front(), axes.front())};
   }
-  for (const ShownFigure& figure : shown_figures) {
-    if (!has_figure(report, file.title, figure.key)) continue;
-    const ViewColumn cell =
-        figure_column(figure.what, figure.key, figure.scale, Part::with_interval);
-    rows.cells.push_back(cell);
-    if (axes.size() > 1)
-      tables.push_back({.title = fmt::format("{} of {}", figure.of_title, where),
-                        .kind = ViewKind::matrix,
-                        .apart = others,
-                        .only = "scenario=" + file.title,
-                        .rows = axes[0],
-                        .columns = axes[1],
-                        .cells = {cell}});
+  std::vector<Table> matrices;
+  for (const ShownFigure& figure : figures_in(report, file)) {
+    const auto cell = [&](const char* head) {
+      return figure_column(head, figure.key, figure.scale, Part::with_interval);
+    };
+    table.cells.push_back(cell(figure.what));
+    if (axes.size() < 2) continue;
+    Table& matrix = matrices.emplace_back(table);
+    matrix.title = fmt::format("{}, {{scenario}}: {} by {}", figure.title, axes[0], axes[1]);
+    for (std::size_t i = 2; i < axes.size(); ++i) {
+      matrix.apart.push_back(axes[i]);
+      matrix.title += fmt::format(", {0} {{{0}}}", axes[i]);
+    }
+    matrix.kind = ViewKind::matrix;
+    matrix.rows = axes[0];
+    matrix.columns = axes[1];
+    matrix.cells = {cell("")};
+    if (matrices.size() > 1) matrix.notes.clear();
   }
-  return axes.size() > 1 ? tables : std::vector{rows};
+  return axes.size() < 2 ? std::vector{table} : matrices;
 }
 
-bool has_axes(const ScenarioFile& file) {
-  return std::ranges::any_of(file.scenarios, [](auto& one) { return !one.values.empty(); });
+/// Each title once, and of which what is measured in parts is.
+std::vector<FileScenario> titles_of(const ScenarioFile& file) {
+  std::vector<FileScenario> titles;
+  const auto add = [&](const FileScenario& one) {
+    if (std::ranges::find(titles, one.title, &FileScenario::title) == titles.end())
+      titles.push_back(one);
+  };
+  for (const FileScenario& one : file.scenarios) add(one);
+  if (std::ranges::any_of(file.scenarios, waits)) add(alone());
+  return titles;
 }
 
 std::vector<View> views(const Options& own, const RunReport& report) {
-  if (has_axes(own.file)) {
+  const auto has_axes = [](const FileScenario& one) { return !one.values.empty(); };
+  if (std::ranges::any_of(own.file.scenarios, has_axes)) {
     std::vector<Table> tables;
-    std::vector<std::string> seen;
-    for (const FileScenario& file : own.file.scenarios) {
-      if (std::ranges::find(seen, file.title) != seen.end()) continue;
-      seen.push_back(file.title);
+    for (const FileScenario& file : titles_of(own.file))
       for (Table& table : tables_of(file, report)) tables.push_back(std::move(table));
-    }
     return views_of(tables, report);
   }
   const ViewColumn scenario = label_column("scenario", "name"), cpu = label_column("CPU", "cpu");
@@ -333,33 +359,29 @@ std::vector<View> views(const Options& own, const RunReport& report) {
   sums.title = "Sum of each scenario's flows in GB/s";
   sums.notes = {"bytes moved in their common time, counted as STREAM does"};
   sums.cells = {scenario, figure_column("sum", "bandwidth_sum", in_gb_per_s, Part::with_interval)};
+  if (!own.lines) sums.cells.push_back(label_column("flows", "flows_text"));
   return {flows, sums};
 }
 
 /// The best and the worst case of each scenario with axes.
 std::vector<Fact> facts(const Options& own, const RunReport& report) {
   std::vector<FactRule> rules;
-  std::vector<std::string> seen;
-  for (const FileScenario& file : own.file.scenarios) {
-    if (file.values.empty() || std::ranges::find(seen, file.title) != seen.end()) continue;
-    seen.push_back(file.title);
+  for (const FileScenario& file : titles_of(own.file)) {
+    const auto figures = figures_in(report, file);
+    if (file.values.empty() || figures.empty()) continue;
+    FactRule rule;
+    rule.figure = figures.front().key;
+    rule.heading = file.title;
     std::string at;
-    std::vector<std::string> axes;
     for (const auto& [axis, value] : file.values) {
       at += fmt::format("{}{} {{{}}}", at.empty() ? "" : ", ", axis, axis);
-      axes.push_back(axis);
+      if (!is_of_every_case(axis)) rule.where.push_back(axis);
     }
-    const auto* const shown = std::ranges::find_if(shown_figures, [&](const ShownFigure& figure) {
-      return has_figure(report, file.title, figure.key);
-    });
-    if (shown == std::end(shown_figures)) continue;
-    rules.push_back({.figure = shown->key,
-                     .heading = file.title,
-                     .where = axes,
-                     .words = fmt::format("{} of {{scenario}}, {}", shown->what, at),
-                     .line = "{} at " + at,
-                     .only = "scenario=" + file.title,
-                     .extremes = true});
+    rule.words = fmt::format("{} of {{scenario}}, {}", figures.front().what, at);
+    rule.line = "{} at " + at;
+    rule.only = "scenario=" + file.title;
+    rule.extremes = true;
+    rules.push_back(std::move(rule));
   }
   return facts_of(rules, report);
 }

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "base/test_folder.h"
+#include "benchmarks/test_plan.h"
+#include "record/labels.h"
+#include "run/file_flows.h"
+
+namespace numatlas {
+namespace {
+
+using numatlas::testing::names_of;
+using numatlas::testing::plan_on;
+using numatlas::testing::prepare;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* two_nodes = "numa:2(memory=34359738368) core:4 pu:1";
+
+/// A file of one scenario with these axes and flows.
+std::string file_in(const numatlas::testing::TestFolder& folder, const std::string& axes,
+                    const std::string& flows) {
+  const std::string path = folder.file("a.toml");
+  std::ofstream(path) << "[axes]\n"
+                      << axes << "\n[[scenario]]\nname = \"a\"\nflows = [" << flows << "]\n";
+  return path;
+}
+
+TEST(Run, AxesAreLabelsOfItsCases) {
+  const numatlas::testing::TestFolder folder;
+  const std::string path = file_in(folder, "node = [0, 1, 5]\nsize = [\"1MiB\"]",
+                                   "\"chase cpu:0 mem:{node} size:{size}\"");
+  const auto plan = plan_on("run", {path}, two_nodes);
+  ASSERT_TRUE(plan) << full_text(plan.error());
+  EXPECT_THAT(names_of(*plan),
+              ElementsAre("a, node 0, size 1MiB", "a, node 1, size 1MiB", "a, node 5, size 1MiB"));
+  using Labels = decltype(ScenarioResult::labels);
+  EXPECT_EQ((*plan)[1].head.labels, (Labels{{"scenario", "a"}, {"node", "1"}}));
+  EXPECT_EQ((*plan)[1].head.flows_text, "chase cpu:0 mem:1 size:1MiB");
+  EXPECT_THAT(full_text(*(*plan)[2].skip),
+              HasSubstr("no NUMA node 5; its nodes are 0-1 (node = 5"));
+  EXPECT_EQ((*plan)[2].head.size, Bytes{mib});
+}
+
+TEST(Run, NothingThatCanRunIsAnError) {
+  const numatlas::testing::TestFolder folder;
+  const auto plan =
+      plan_on("run", {file_in(folder, "node = [5]", "\"chase cpu:0 mem:{node}\"")}, two_nodes);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().kind, ErrorKind::unavailable);
+}
+
+TEST(Run, APartOfARateFollowsFromTheFlowAlone) {
+  const auto prepared =
+      prepare("run", {"chase cpu:0 mem:0 + read cpu:1-2 mem:1 role:load rate:50%"}, two_nodes);
+  ASSERT_TRUE(prepared) << full_text(prepared.error());
+  const auto& benchmark = prepared->run.benchmark;
+  const auto plan = benchmark.plan(prepared->input());
+  ASSERT_TRUE(plan) << full_text(plan.error());
+  EXPECT_THAT(names_of(*plan), ElementsAre("read cpu:1-2 mem:1 alone"));
+  EXPECT_EQ(plan->front().scenario.flows.size(), 2u);
+  EXPECT_EQ(plan->front().scenario.flows[0].role, Role::measured);
+  RunReport report;
+  report.scenarios = {plan->front().head};
+  for (const Flow& flow : plan->front().scenario.flows) {
+    FlowResult& result = report.scenarios[0].flows.emplace_back();
+    result.worker = flow.worker;
+    if (flow.worker == 2) result.figures = {{"bandwidth", "B/s", Estimate(8e9), std::nullopt}};
+  }
+  // What one of them reached alone is not known.
+  EXPECT_THAT(full_text(*benchmark.refine(prepared->input(), report)->front().skip),
+              HasSubstr("'read cpu:1-2 mem:1 alone' was not measured"));
+  report.scenarios[0].flows[0].figures = {{"bandwidth", "B/s", Estimate(6e9), std::nullopt}};
+  const auto more = benchmark.refine(prepared->input(), report);
+  ASSERT_EQ(more->size(), 1u);
+  EXPECT_EQ(more->front().scenario.flows[1].rate, 3e9);
+  EXPECT_EQ(more->front().scenario.flows[2].rate, 4e9);
+  report.scenarios.push_back(more->front().head);
+  EXPECT_TRUE(benchmark.refine(prepared->input(), report)->empty());
+}
+
+TEST(Run, AxesMakeMatricesAndFacts) {
+  const numatlas::testing::TestFolder folder;
+  const std::string path =
+      file_in(folder, "node = [0, 1]\nload = [\"idle\", \"peak\"]\nsize = [\"64MiB\", \"128MiB\"]",
+              "\"chase cpu:0 mem:{node} size:{size}\", \"read cpu:1 mem:0 size:64MiB role:load "
+              "rate:{load}\"");
+  const RunReport report =
+      numatlas::testing::report_of_run("run", {path, "--engine", "null", "--machine", two_nodes});
+  EXPECT_EQ(report.scenarios.size(), 8u);
+  ASSERT_EQ(report.views.size(), 4u);  // latency and bandwidth, of two sizes each
+  EXPECT_EQ(report.views[0].kind, ViewKind::matrix);
+  EXPECT_EQ(report.views[0].title, "Latency in ns, a: node by load, size 64 MiB");
+  EXPECT_EQ(report.views[0].rows, "node");
+  EXPECT_EQ(report.views[0].columns, "load");
+  const auto told =
+      std::ranges::count_if(report.facts, [](auto& fact) { return !fact.line.empty(); });
+  EXPECT_EQ(told, 2);
+  EXPECT_EQ(report.facts.front().words, "latency of a, node 0, load idle, size 64 MiB");
+}
+
+}  // namespace
+}  // namespace numatlas
