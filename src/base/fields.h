@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/boxed.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/units.h"
@@ -128,6 +129,8 @@ json to_json(const T& value);
 template <class T>
 json to_json(const std::optional<T>& value);
 template <class T>
+json to_json(const Boxed<T>& value);
+template <class T>
 json to_json(const std::vector<T>& values);
 template <class T>
 json to_json(const std::map<std::string, T>& values);
@@ -210,6 +213,10 @@ json to_json(const T& value) {
 }
 template <class T>
 json to_json(const std::optional<T>& value) {
+  return value ? to_json(*value) : json(nullptr);
+}
+template <class T>
+json to_json(const Boxed<T>& value) {
   return value ? to_json(*value) : json(nullptr);
 }
 template <class T>
@@ -326,8 +333,11 @@ void from_json(const json& value, const Place& place, T& out) {
     if (const std::string problem = problem_of(out); !problem.empty()) place.reject(problem);
   }
 }
-template <class T>
-void from_json(const json& value, const Place& place, std::optional<T>& out) {
+template <class T, template <class> class Optional>
+requires(std::is_same_v<Optional<T>, std::optional<T>> ||
+         std::is_same_v<Optional<T>, Boxed<T>>) void from_json(const json& value,
+                                                               const Place& place,
+                                                               Optional<T>& out) {
   out.reset();
   if (value.is_null()) return;
   T read{};
@@ -453,6 +463,10 @@ json schema_of(Tag<std::pair<A, B>>) {
 }
 template <class T>
 json schema_of(Tag<std::optional<T>>) {
+  return nullable(schema_of(Tag<T>{}));
+}
+template <class T>
+json schema_of(Tag<Boxed<T>>) {
   return nullable(schema_of(Tag<T>{}));
 }
 template <class T>

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/boxed.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "base/warning.h"
@@ -97,7 +98,7 @@ struct FlowResult : FlowAsk {
   double stopped = 0;                 ///< seconds of samples in which it lost its CPU
   std::vector<double> stretch_bytes;  ///< moved in each of equal parts of that time
   std::optional<Error> wrong;         ///< what the check of the kernel's output found
-  std::optional<GpuResult> gpu;       ///< of a flow of a GPU
+  Boxed<GpuResult> gpu;               ///< of a flow of a GPU
   std::uint64_t steps_per_sample = 0;
   std::uint64_t warm_up_steps = 0;
   std::uint64_t involuntary_switches = 0;
@@ -192,7 +193,7 @@ struct ScenarioResult {
   /// {"cpu_node", "0"}, {"memory_node", "2"}.
   std::vector<std::pair<std::string, std::string>> labels{};
   std::string flows_text{};  ///< of `numatlas run`: its flows in a line
-  std::string stores;  ///< "regular", "non-temporal"; "" for kernels that do not write
+  std::string stores;        ///< "regular", "non-temporal"; "" for kernels that do not write
   std::optional<double> precision{}, time_cap{};  ///< its own, where they are not the run's
   std::vector<Figure> figures{};                  ///< over all flows
   /// Where several flows measured: first of all of them; then by their nodes, where these differ.

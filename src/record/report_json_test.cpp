@@ -73,6 +73,10 @@ class Filler {
     fill(value.emplace());
   }
   template <class T>
+  void fill(Boxed<T>& value) {
+    fill(value.emplace());
+  }
+  template <class T>
   void fill(std::vector<T>& value) {
     fill(value.emplace_back());
   }

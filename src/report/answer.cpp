@@ -388,7 +388,7 @@ std::string doubt_of(const RunReport& report) {
   return guest_note(report.machines);
 }
 
-Trust trust_of(const std::vector<RunReport>& reports) {
+Trust trust_of(std::span<const RunReport> reports) {
   if (reports.empty() || is_null_engine(reports.front().engine)) return {};
   if (std::string why = distrust_of(reports); !why.empty()) return {"unreliable", std::move(why)};
   for (const RunReport& report : reports)

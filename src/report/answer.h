@@ -35,7 +35,7 @@ std::string doubt_of(const RunReport& report);
 struct Trust {
   std::string grade, doubt;
 };
-Trust trust_of(const std::vector<RunReport>& reports);
+Trust trust_of(std::span<const RunReport> reports);
 
 /// What was asked for in one line, from the facts of the first headings: "Idle latency: memory 163
 /// ns ±1.0 % (256 MiB, huge pages)", of a matrix the span of its cells, without facts the figures

@@ -188,9 +188,9 @@ TEST(Answer, ALittleOfOthersIsADoubt) {
   EXPECT_EQ(answer_text(report),
             "Idle latency: memory 163 ns\n"
             "! other programs used 0.1 of 2 CPUs; run again when it is quiet\n");
-  EXPECT_EQ(trust_of({report}).grade, "doubtful");
+  EXPECT_EQ(trust_of({&report, 1}).grade, "doubtful");
   report.cpu_use = {used(1.2, 100)};
-  EXPECT_EQ(trust_of({report}).grade, "unreliable");
+  EXPECT_EQ(trust_of({&report, 1}).grade, "unreliable");
 }
 
 TEST(Answer, WhatIsIncompleteSaysSoFirst) {

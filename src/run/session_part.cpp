@@ -356,7 +356,7 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
   report_.complete = !why;
   report_.incomplete_reason = why ? full_text(in_words(*why)) : "";
   describe();
-  const Trust trust = trust_of({report_});
+  const Trust trust = trust_of({&report_, 1});
   report_.trust = trust.grade;
   report_.doubt = trust.doubt;
   // The null engine leaves nothing out: it is what tests and --dry-run look at a benchmark with.
