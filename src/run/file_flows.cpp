@@ -74,17 +74,15 @@ Bytes usual_size(const PlanInput& input, const std::vector<int>& together, const
 }
 
 /// A flow with memory of its own.
-Expected<Flow> own_flow(const FlowEntry& entry, std::size_t index, int worker,
-                        const WorkerOfCpu& workers, const std::vector<int>& together,
-                        const PlanInput& input) {
+Flow own_flow(const FlowEntry& entry, std::size_t index, int worker, const WorkerOfCpu& workers,
+              const std::vector<int>& together, const PlanInput& input) {
   const WorkerPlacement& place = worker_of(input, worker).placement;
-  const Machine& machine = machine_of(input, worker);
   Flow flow = entry.flow;
   flow.worker = worker;
-  flow.region.placement = TRY(memory_of(entry, "memory", index, place.memory, machine, place.cpus));
+  flow.region.placement = entry.has("memory") ? entry.placed.at(index) : place.memory;
   if (flow.source)
     flow.source->placement =
-        TRY(memory_of(entry, "source.memory", index, flow.region.placement, machine, place.cpus));
+        entry.has("source.memory") ? entry.source_placed.at(index) : flow.region.placement;
   if (entry.has("first_touch")) flow.first_touch = workers.at(entry.first_touch);
   if (entry.has("seed")) flow.kernel.seed += index;
   if (!entry.has("size") && !entry.has("shares"))
@@ -112,37 +110,26 @@ void share(const std::vector<Flow>& flows, std::size_t owner, const FlowEntry& e
   fill_in(entry, input, flow);
 }
 
-/// A flow as a file could name it, but for who runs it: what is usual is not among its keys.
+/// A flow as a file could name it, but for who runs it. What is usual is not among its keys.
 FlowEntry entry_of(const Flow& flow) {
-  FlowEntry entry;
+  FlowEntry entry, usual;
   entry.flow = flow;
   entry.memory.single = flow.region.placement;
-  const auto add = [&](const char* key, bool named) {
-    if (named) entry.keys.insert(key);
-  };
-  const bool owns = !flow.shares;
-  add("mix", flow.kernel.find<MixParameters>() != nullptr);
-  add("memory", owns);
-  add("size", owns);
-  add("pages", owns && flow.region.pages != PageKind::base);
-  if (flow.source) {
-    entry.source_memory.single = flow.source->placement;
-    add("source.memory", true);
-    add("source.size", flow.source->bytes != flow.region.bytes);
-    add("source.pages", flow.source->pages != flow.region.pages);
-  }
-  add("stores", flow.kernel.stores != Stores::regular);
-  if (const auto* const chain = flow.kernel.find<ChaseParameters>(); chain != nullptr && owns) {
-    add("order", chain->order != ChainSpec{}.order);
-    add("stride", chain->stride != usual_line);
-    add("chains", chain->chains != ChainSpec{}.chains);
-    add("tail_group", chain->tail_group != ChaseParameters{}.tail_group);
-  }
-  const auto* const line = flow.kernel.find<PingPongParameters>();
-  add("lines", owns && line != nullptr && line->lines != PingPongParameters{}.lines);
-  const bool answers = traits_of(flow.kernel).step == StepKind::answer;
-  add("role", flow.role == Role::load && !answers);
-  add("rate", flow.rate.has_value());
+  if (flow.source) entry.source_memory.single = flow.source->placement;
+  usual.flow.kernel = kernel_named(name_of(flow.kernel));
+  usual.flow.role = default_role(name_of(flow.kernel));
+  usual.flow.source = flow.source;
+  if (usual.flow.source) usual.flow.source->bytes = flow.region.bytes;
+  if (usual.flow.source) usual.flow.source->pages = flow.region.pages;
+  const auto words = words_of(usual);
+  for (const auto& [key, text] : words_of(entry))
+    if (std::ranges::find(words, std::pair(key, text)) == words.end()) entry.keys.insert(key);
+  for (const char* key : {"memory", "size"}) entry.keys.insert(key);
+  if (flow.source) entry.keys.insert("source.memory");
+  for (const char* key : {"seed", "window", "verify", "warm_up"}) entry.keys.erase(key);
+  if (flow.shares)
+    std::erase_if(entry.keys,
+                  [](const std::string& key) { return key != "rate" && key != "role"; });
   return entry;
 }
 
@@ -181,17 +168,7 @@ std::string flows_text(const Scenario& scenario, const Layout& layout) {
   return fmt::format("{}", fmt::join(texts, " + "));
 }
 
-Expected<MemoryPlacement> memory_of(const FlowEntry& entry, const std::string& key,
-                                    std::size_t index, const MemoryPlacement& otherwise,
-                                    const Machine& machine, const CpuSet& cpus) {
-  if (!entry.has(key)) return otherwise;
-  auto memory = resolve_memory(key == "memory" ? entry.memory : entry.source_memory, machine,
-                               static_cast<int>(index), cpus);
-  if (!memory) return fail(error_at(entry.places, key, memory.error()));
-  return memory;
-}
-
-Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input) {
+Scenario scenario_of(const FileScenario& file, const PlanInput& input) {
   Scenario scenario{file.name, {}, input.options.stop};
   if (file.time) scenario.stop.time = *file.time;
   const WorkerOfCpu workers = workers_by_cpu(input.layout);
@@ -202,7 +179,7 @@ Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input)
     for (const CpuId cpu : flow.cpus) together.push_back(workers.at(cpu));
   for (const FlowEntry& flow : file.flows) {
     for (std::size_t i = 0; i < flow.cpus.size(); ++i) {
-      auto own = TRY(own_flow(flow, i, workers.at(flow.cpus[i]), workers, together, input));
+      Flow own = own_flow(flow, i, workers.at(flow.cpus[i]), workers, together, input);
       flow_of_cpu[flow.cpus[i]] = scenario.flows.size();
       if (flow.has("shares")) sharing.emplace_back(scenario.flows.size(), &flow);
       scenario.flows.push_back(std::move(own));

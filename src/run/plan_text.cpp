@@ -1,4 +1,5 @@
 // The plan of a run, for people and for programs.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -164,9 +165,14 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
       time_text(time_of(setup, options), options, may_end_early(options, setup.machines));
   if (!time.empty()) text += "time: " + time + "\n";
   text += count_text(setup.plan.size(), "case") + ":\n";
+  std::size_t width = 28;
+  constexpr std::size_t widest = 60;
+  for (const PlannedScenario& planned : setup.plan)
+    width = std::max(width, std::min(widest, planned.scenario.name.size()));
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     const Scenario& scenario = setup.plan[i].scenario;
-    text += fmt::format("  {:<28} {}", scenario.name, flows_text(scenario, setup.layout));
+    const std::string flows = flows_text(scenario, setup.layout);
+    text += fmt::format("  {:<{}} {}", scenario.name, width, flows.empty() ? "no flow" : flows);
     if (setup.skips[i]) text += "  skipped: " + skip_text(*setup.skips[i]);
     text += '\n';
   }

@@ -99,18 +99,25 @@ std::string text_of(const MemorySpec& memory) {
 
 }  // namespace
 
-std::string flow_text(const FlowEntry& entry) {
-  std::string text = fmt::format("{} cpu:{}", entry.kernel(), entry.cpus_asked);
-  const auto add = [&](const std::string& key, const auto& value, bool /*applies*/, auto...) {
-    if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(value)>, std::optional<Region>>) {
-      if (!entry.has(key)) return;
-      const bool part = key == "rate" && entry.rate_part;
-      text += fmt::format(" {}:{}", word_of(key),
-                          part ? fmt::format("{:.10g}%", *entry.rate_part * 100) : text_of(value));
-    }
+std::vector<std::pair<std::string, std::string>> words_of(const FlowEntry& entry) {
+  std::vector<std::pair<std::string, std::string>> words;
+  const auto add = [&](const std::string& key, const auto& value, bool applies, auto...) {
+    if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(value)>, std::optional<Region>>)
+      if (applies) words.emplace_back(key, text_of(value));
   };
   list_keys(add, entry);
   if (entry.flow.source) list_source_keys(add, entry);
+  return words;
+}
+
+std::string flow_text(const FlowEntry& entry) {
+  std::string text = fmt::format("{} cpu:{}", entry.kernel(), entry.cpus_asked);
+  for (const auto& [key, value] : words_of(entry)) {
+    if (!entry.has(key)) continue;
+    const bool part = key == "rate" && entry.rate_part;
+    text += fmt::format(" {}:{}", word_of(key),
+                        part ? fmt::format("{:.10g}%", *entry.rate_part * 100) : value);
+  }
   return text;
 }
 
@@ -134,6 +141,9 @@ Expected<toml::table> table_of_flow(const std::string& line) {
       return wrong(fmt::format("'{}' has no value", word),
                    "a flow is a kernel and words such as cpu:0-3 mem:1 size:64MiB; + stands "
                    "between blanks before the next one");
+    if (key == "gpu")
+      return wrong("a flow of `run` is of a CPU",
+                   "numatlas bandwidth --on gpu:0, loaded --on gpu:0 and transfer measure GPUs");
     const bool of_source = key.starts_with("source.");
     toml::table& its = of_source ? source : flow;
     const std::string name = of_source ? key.substr(key.find('.') + 1) : key;

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -130,6 +131,7 @@ Expected<PageKind> parse(const std::string& word, PageKind) { return parse_pages
 Expected<ChainOrder> parse(const std::string& word, ChainOrder) { return parse_chain_order(word); }
 Expected<Bytes> parse(const std::string& word, Bytes) { return parse_size(word); }
 Expected<Stores> parse(const std::string& word, Stores) {
+  if (word == "nt") return Stores::non_temporal;
   // "ordinary" in files for version 0.1.
   return one_of<Stores>(word == "ordinary" ? name_of(Stores::regular) : word,
                         {Stores::regular, Stores::non_temporal});
@@ -264,12 +266,13 @@ Expected<void> find_on_machine(FlowEntry& entry, const CpuSpec& cpus, const Mach
                      "name more CPUs"});
     entry.cpus.resize(threads);
   }
-  for (const auto& [name, memory] :
-       {std::pair("memory", &entry.memory), std::pair("source.memory", &entry.source_memory)}) {
+  for (const auto& [name, memory, placed] :
+       {std::tuple("memory", &entry.memory, &entry.placed),
+        std::tuple("source.memory", &entry.source_memory, &entry.source_placed)}) {
     for (std::size_t i = 0; entry.has(name) && i < entry.cpus.size(); ++i) {
-      const auto there =
-          resolve_memory(*memory, machine, static_cast<int>(i), CpuSet{entry.cpus[i]});
-      if (!there) return at_key(entry, name, there.error());
+      auto one = resolve_memory(*memory, machine, static_cast<int>(i), CpuSet{entry.cpus[i]});
+      if (!one) return at_key(entry, name, one.error());
+      placed->push_back(*std::move(one));
     }
   }
   return {};
@@ -442,6 +445,8 @@ std::vector<AxisValues> product_for(const toml::table& scenario,
   std::vector<AxisValues> all{AxisValues{}};
   for (const FileAxis& axis : axes) {
     if (!mentions(scenario, "{" + axis.name + "}")) continue;
+    if (all.size() * axis.values.size() > most_cases)
+      return std::vector<AxisValues>(most_cases + 1);  // too many, as the caller says
     std::vector<AxisValues> longer;
     for_each_of(
         [&](const AxisValues& before, const std::string& value) {
@@ -449,7 +454,6 @@ std::vector<AxisValues> product_for(const toml::table& scenario,
         },
         all, axis.values);
     all = std::move(longer);
-    if (all.size() > most_cases) break;
   }
   return all;
 }

@@ -37,10 +37,11 @@ struct FlowEntry {
   /// As far as the keys say it, and usual values for the rest. Who runs it, and where memory is, is
   /// beside it as the file has it.
   Flow flow;
-  MemorySpec memory, source_memory;  ///< each: a CPU in turn
-  CpuId first_touch;                 ///< whose thread touches the memory first
-  CpuId shares;                      ///< of the flow whose memory it works on
-  std::optional<double> rate_part;   ///< of what its CPUs reach alone, instead of flow.rate
+  MemorySpec memory, source_memory;                    ///< each: a CPU in turn
+  std::vector<MemoryPlacement> placed, source_placed;  ///< what they mean for each CPU of a machine
+  CpuId first_touch;                                   ///< whose thread touches the memory first
+  CpuId shares;                                        ///< of the flow whose memory it works on
+  std::optional<double> rate_part;  ///< of what its CPUs reach alone, instead of flow.rate
   std::set<std::string> keys;  ///< that it has, but for CPUs and kernel; "source.size" of a source
   Places places;
   std::string kernel() const { return name_of(flow.kernel); }
@@ -48,6 +49,8 @@ struct FlowEntry {
 };
 /// In a line, as parse_flows reads it: "read cpu:8-15 mem:1 rate:50%".
 std::string flow_text(const FlowEntry& entry);
+/// The keys that its kernel heeds, and their values in a line, in its order.
+std::vector<std::pair<std::string, std::string>> words_of(const FlowEntry& entry);
 /// All keys that its kernel heeds, those of a source among them where it has one.
 std::set<std::string> keys_that_apply(const FlowEntry& entry);
 

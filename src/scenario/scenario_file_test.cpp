@@ -300,9 +300,9 @@ TEST(ScenarioFile, TheFirstUnknownKeyOfTheFileIsTold) {
 TEST(ScenarioFile, ListsWrittenOutHaveALimit) {
   std::string text;
   for (int i = 0; i < 20; ++i) {
-    text +=
-        "[[scenario]]\nname = \"a\"\n[[scenario.flow]]\ncpus = \"0-65535\"\n"
-        "kernel = \"read\"\nsize = \"1MiB\"\n";
+    text += "[[scenario]]\nname = \"" + std::to_string(i) +
+            "\"\n[[scenario.flow]]\ncpus = \"0-65535\"\n"
+            "kernel = \"read\"\nsize = \"1MiB\"\n";
   }
   EXPECT_EQ(full_text(error_in(text)), "f.toml:100:1: cpus: the file has more than 1048576 flows");
 }
@@ -413,7 +413,7 @@ TEST(FlowText, IsReadAsItIsWritten) {
         "chase cpu:0 mem:interleave:0,1 size:1536KiB pages:thp touch:9 order:page-local "
         "stride:128B "
         "window:8KiB seed:7 verify:full chains:3 warm_up:0",
-        "triad cpu:3,1-2 mem:each:0,1 size:64MiB pages:2M stores:nt rate:1.5GB/s from:0,2-3 "
+        "triad cpu:3,1-2 mem:each:0,1 size:64MiB pages:2M stores:nt rate:1.5GB/s from:0,2,3 "
         "from_size:1GiB from_pages:1G + chase cpu:4",
         "mix cpu:node:1 mix:3:1 mem:local size:4097B + read cpu:0 role:load",
         "cas cpu:0 lines:4 + cas answer cpu:1 shares:0", "read cpu:0-3 threads:2 mem:auto"})
@@ -453,7 +453,7 @@ TEST(FlowText, WhatIsWrongNamesTheFlow) {
            {"read cpu:0 sice:1MiB", "'read cpu:0 sice:1MiB': unknown key 'sice' of a flow"},
            {"read cpu:0 size:64", "'read cpu:0 size:64': size: '64' has no unit"},
            {"read cpu:0 rate:150%", "'read cpu:0 rate:150%': rate: '150%' is not"},
-           {"read cpu:0 gpu:0", "'read cpu:0 gpu:0': unknown key 'gpu' of a flow"},
+           {"read cpu:0 gpu:0", "'read cpu:0 gpu:0': a flow of `run` is of a CPU"},
            {"read cpu:0 + read cpu:0", "CPU 0 has a flow in this scenario already"},
            {"read cpu:1 + read cpu:0 shares:1 rate:10%", "a flow that shares memory cannot"}}) {
     const auto file = parse_flows(text);

@@ -66,22 +66,18 @@ Expected<void> check_options_of_run(const RunOptions& options, const std::string
 
 /// What a worker's memory is called: that of the first flow on its CPU, where none is left to what
 /// `otherwise` says.
-Expected<MemoryPlacement> worker_memory(const ScenarioFile& file, CpuId cpu,
-                                        const MemoryPlacement& otherwise, const Machine& machine) {
-  const FlowEntry* first = nullptr;
-  std::size_t index = 0;
+MemoryPlacement worker_memory(const ScenarioFile& file, CpuId cpu,
+                              const MemoryPlacement& otherwise) {
+  std::optional<MemoryPlacement> first;
   for (const FileScenario& scenario : file.scenarios) {
     for (const FlowEntry& flow : scenario.flows) {
-      const auto found = std::find(flow.cpus.begin(), flow.cpus.end(), cpu);
+      const auto found = std::ranges::find(flow.cpus, cpu);
       if (found == flow.cpus.end() || flow.has("shares")) continue;
       if (!flow.has("memory")) return otherwise;
-      if (first != nullptr) continue;
-      first = &flow;
-      index = static_cast<std::size_t>(found - flow.cpus.begin());
+      if (!first) first = flow.placed[static_cast<std::size_t>(found - flow.cpus.begin())];
     }
   }
-  return first == nullptr ? otherwise
-                          : memory_of(*first, "memory", index, otherwise, machine, {cpu});
+  return first.value_or(otherwise);
 }
 
 Expected<Workers> workers(Options& own, const RunOptions& options, const Machine& machine,
@@ -103,9 +99,8 @@ Expected<Workers> workers(Options& own, const RunOptions& options, const Machine
   spec.threads = static_cast<int>(spec.cpus.lists.front().size());
   auto workers = resolve_placement(spec, machine, task, 0);
   if (!workers) return fail(workers.error());
-  for (WorkerPlacement& worker : *workers) {
-    worker.memory = TRY(worker_memory(own.file, *worker.cpu, worker.memory, machine));
-  }
+  for (WorkerPlacement& worker : *workers)
+    worker.memory = worker_memory(own.file, *worker.cpu, worker.memory);
   return workers;
 }
 
@@ -147,65 +142,30 @@ ScenarioResult head_of(const FileScenario& file, const Scenario& scenario, const
   return head;
 }
 
-/// What a flow alone is a case of.
-FileScenario alone() {
-  FileScenario file;
-  file.title = "alone";
-  return file;
-}
+constexpr const char* alone = "alone";  ///< the title of what parts of a rate are of
 
 /// A part of what its CPUs reach alone is known once that is measured.
 bool waits(const FileScenario& file) {
   return std::ranges::any_of(file.flows, [](auto& flow) { return flow.rate_part.has_value(); });
 }
 
-/// A flow alone, all it can: what parts of its rate are of. `flows`: of the whole scenario.
+/// A flow of a scenario alone, all it can; `first`: of its flows.
 PlannedScenario alone_of(const FileScenario& whole, const FlowEntry& entry,
                          const Scenario& scenario, std::size_t first, const PlanInput& input) {
-  FileScenario file = alone();
-  file.precision = whole.precision;
   FlowEntry flow = entry;
   flow.keys.erase("rate");
   flow.keys.erase("role");
+  FileScenario file;
   file.name = flow_text(flow) + " alone";
+  file.title = alone;
+  file.precision = whole.precision;
   PlannedScenario planned;
   planned.scenario = scenario;
-  planned.scenario.flows.assign(
-      scenario.flows.begin() + static_cast<std::ptrdiff_t>(first),
-      scenario.flows.begin() + static_cast<std::ptrdiff_t>(first + entry.cpus.size()));
+  const auto its = scenario.flows.begin() + static_cast<std::ptrdiff_t>(first);
+  planned.scenario.flows = {its, its + static_cast<std::ptrdiff_t>(entry.cpus.size())};
   for (Flow& one : planned.scenario.flows) one.role = Role::measured;
   planned.head = head_of(file, planned.scenario, input);
   return planned;
-}
-
-/// Calls f(flow of the file, index of its first flow in the scenario) for those that wait.
-void for_each_waiting(const FileScenario& file, const auto& f) {
-  std::size_t first = 0;
-  for (const FlowEntry& flow : file.flows) {
-    if (flow.rate_part) f(flow, first);
-    first += flow.cpus.size();
-  }
-}
-
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  Plan plan;
-  const auto is_planned = [&](const PlannedScenario& one) {
-    return std::ranges::any_of(
-        plan, [&](const PlannedScenario& other) { return other.head.name == one.head.name; });
-  };
-  for (const FileScenario& file : own.file.scenarios) {
-    PlannedScenario planned;
-    planned.skip = file.skip;
-    if (!file.skip) planned.scenario = TRY(scenario_of(file, input));
-    for_each_waiting(file, [&](const FlowEntry& flow, std::size_t first) {
-      PlannedScenario its = alone_of(file, flow, planned.scenario, first, input);
-      if (!is_planned(its)) add_point(plan, std::move(its));
-    });
-    if (waits(file)) continue;
-    planned.head = head_of(file, planned.scenario, input);
-    add_point(plan, std::move(planned));
-  }
-  return plan;
 }
 
 /// What a worker reached in this case.
@@ -218,33 +178,50 @@ std::optional<double> rate_in(const RunReport& report, const std::string& name, 
   return std::nullopt;
 }
 
-/// The scenarios that waited.
-Expected<Plan> refine(const Options& own, const PlanInput& input, const RunReport& report) {
-  Plan more;
+/// Scenarios that wait for no part of a rate, and what the others wait for; once that is in the
+/// report, the others.
+Plan cases(const Options& own, const PlanInput& input, const RunReport* report) {
+  Plan plan;
+  const auto is_there = [](const auto& all, const auto& name_in, const std::string& name) {
+    return std::ranges::find(all, name, name_in) != all.end();
+  };
+  const auto planned_name = [](const PlannedScenario& one) { return one.head.name; };
   for (const FileScenario& file : own.file.scenarios) {
-    if (!waits(file) || std::ranges::find(report.scenarios, file.name, &ScenarioResult::name) !=
-                            report.scenarios.end())
+    const bool known = report != nullptr;
+    if (known && (!waits(file) || is_there(report->scenarios, &ScenarioResult::name, file.name)))
       continue;
     PlannedScenario planned;
-    planned.scenario = TRY(scenario_of(file, input));
+    planned.skip = file.skip;
+    if (!file.skip) planned.scenario = scenario_of(file, input);
     planned.head = head_of(file, planned.scenario, input);
-    const Scenario unlimited = planned.scenario;
-    for_each_waiting(file, [&](const FlowEntry& entry, std::size_t first) {
-      const std::string name = alone_of(file, entry, unlimited, first, input).head.name;
-      for (std::size_t i = first; i < first + entry.cpus.size(); ++i) {
-        Flow& flow = planned.scenario.flows[i];
-        if (const auto rate = rate_in(report, name, flow.worker))
-          flow.rate = *rate * *entry.rate_part;
-        else
-          planned.skip =
-              Error{ErrorKind::unavailable,
-                    fmt::format("'{}' was not measured, and a rate is a part of it", name),
-                    "write the rate as 2GB/s"};
+    std::size_t first = 0;
+    for (const FlowEntry& entry : file.flows) {
+      const std::size_t end = first + entry.cpus.size();
+      if (entry.rate_part) {
+        PlannedScenario its = alone_of(file, entry, planned.scenario, first, input);
+        for (std::size_t i = first; known && i < end; ++i) {
+          Flow& flow = planned.scenario.flows[i];
+          if (const auto rate = rate_in(*report, its.head.name, flow.worker))
+            flow.rate = *rate * *entry.rate_part;
+          else
+            planned.skip =
+                Error{ErrorKind::unavailable, fmt::format("'{}' was not measured", its.head.name),
+                      "write the rate as 2GB/s"};
+        }
+        if (!known && !is_there(plan, planned_name, its.head.name)) add_point(plan, std::move(its));
       }
-    });
-    add_point(more, std::move(planned));
+      first = end;
+    }
+    if (known || !waits(file)) add_point(plan, std::move(planned));
   }
-  return more;
+  return plan;
+}
+
+Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  return cases(own, input, nullptr);
+}
+Expected<Plan> refine(const Options& own, const PlanInput& input, const RunReport& report) {
+  return cases(own, input, &report);
 }
 
 /// In the order of the file, and what parts are of behind it.
@@ -261,9 +238,9 @@ struct ShownFigure {
   double scale;
 };
 constexpr ShownFigure shown_figures[] = {
-    {"latency", "latency", "Latency in ns", in_ns},
-    {"core_to_core", "core to core", "Core to core in ns", in_ns},
-    {"bandwidth_sum", "bandwidth", "Bandwidth of all flows in GB/s", in_gb_per_s}};
+    {"latency", "latency", "latency in ns", in_ns},
+    {"core_to_core", "core to core", "core to core in ns", in_ns},
+    {"bandwidth_sum", "bandwidth", "bandwidth of all flows in GB/s", in_gb_per_s}};
 
 /// Those that its cases have.
 std::vector<ShownFigure> figures_in(const RunReport& report, const FileScenario& file) {
@@ -278,7 +255,10 @@ std::vector<ShownFigure> figures_in(const RunReport& report, const FileScenario&
 
 /// Of a scenario with one axis, or none, a table; of several matrices over the first two.
 std::vector<Table> tables_of(const FileScenario& file, const RunReport& report) {
-  Table table{.title = "{scenario}: latencies in ns, bandwidth of all flows in GB/s",
+  const auto figures = figures_in(report, file);
+  std::vector<std::string> titles;
+  for (const ShownFigure& figure : figures) titles.emplace_back(figure.title);
+  Table table{.title = fmt::format("{{scenario}}: {}", fmt::join(titles, ", ")),
               .apart = {"scenario"},
               .only = "scenario=" + file.title,
               .cells = {label_column("case", "name")}};
@@ -286,7 +266,7 @@ std::vector<Table> tables_of(const FileScenario& file, const RunReport& report) 
       report.scenarios.rbegin(), report.scenarios.rend(), [&](const ScenarioResult& one) {
         return label_of(one, "scenario") == file.title && !one.flows_text.empty();
       });
-  if (last != report.scenarios.rend())
+  if (last != report.scenarios.rend() && !file.values.empty())
     table.notes.push_back(fmt::format("{}: {}", last->name, last->flows_text));
   std::vector<std::string> axes;
   for (const auto& [axis, value] : file.values) axes.push_back(axis);
@@ -296,14 +276,14 @@ std::vector<Table> tables_of(const FileScenario& file, const RunReport& report) 
     table.cells = {label_column(axes.front(), axes.front())};
   }
   std::vector<Table> matrices;
-  for (const ShownFigure& figure : figures_in(report, file)) {
+  for (const ShownFigure& figure : figures) {
     const auto cell = [&](const char* head) {
       return figure_column(head, figure.key, figure.scale, Part::with_interval);
     };
     table.cells.push_back(cell(figure.what));
     if (axes.size() < 2) continue;
     Table& matrix = matrices.emplace_back(table);
-    matrix.title = fmt::format("{}, {{scenario}}: {} by {}", figure.title, axes[0], axes[1]);
+    matrix.title = fmt::format("{{scenario}}: {}, {} by {}", figure.title, axes[0], axes[1]);
     for (std::size_t i = 2; i < axes.size(); ++i) {
       matrix.apart.push_back(axes[i]);
       matrix.title += fmt::format(", {0} {{{0}}}", axes[i]);
@@ -320,12 +300,10 @@ std::vector<Table> tables_of(const FileScenario& file, const RunReport& report) 
 /// Each title once, and of which what is measured in parts is.
 std::vector<FileScenario> titles_of(const ScenarioFile& file) {
   std::vector<FileScenario> titles;
-  const auto add = [&](const FileScenario& one) {
+  for (const FileScenario& one : file.scenarios)
     if (std::ranges::find(titles, one.title, &FileScenario::title) == titles.end())
       titles.push_back(one);
-  };
-  for (const FileScenario& one : file.scenarios) add(one);
-  if (std::ranges::any_of(file.scenarios, waits)) add(alone());
+  if (std::ranges::any_of(file.scenarios, waits)) titles.emplace_back().title = alone;
   return titles;
 }
 
@@ -359,7 +337,10 @@ std::vector<View> views(const Options& own, const RunReport& report) {
   sums.title = "Sum of each scenario's flows in GB/s";
   sums.notes = {"bytes moved in their common time, counted as STREAM does"};
   sums.cells = {scenario, figure_column("sum", "bandwidth_sum", in_gb_per_s, Part::with_interval)};
-  if (!own.lines) sums.cells.push_back(label_column("flows", "flows_text"));
+  constexpr std::size_t most_told = 8;
+  for (const ScenarioResult& one : report.scenarios)
+    if (one.flows_text != "" && !own.lines && sums.notes.size() <= most_told)
+      sums.notes.push_back(fmt::format("{}: {}", one.name, one.flows_text));
   return {flows, sums};
 }
 

@@ -93,7 +93,7 @@ TEST(Run, AxesMakeMatricesAndFacts) {
   EXPECT_EQ(report.scenarios.size(), 8u);
   ASSERT_EQ(report.views.size(), 4u);  // latency and bandwidth, of two sizes each
   EXPECT_EQ(report.views[0].kind, ViewKind::matrix);
-  EXPECT_EQ(report.views[0].title, "Latency in ns, a: node by load, size 64 MiB");
+  EXPECT_EQ(report.views[0].title, "a: latency in ns, node by load, size 64 MiB");
   EXPECT_EQ(report.views[0].rows, "node");
   EXPECT_EQ(report.views[0].columns, "load");
   const auto told =
