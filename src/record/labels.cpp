@@ -117,6 +117,10 @@ const std::map<std::string, CaseText>& case_texts() {
       {"status", [](auto&, auto& c) { return std::string(name_of(c.status)); }},
       {"reason", [](auto&, auto& c) { return text_or_none(c.reason); }},
       {"workers", [](auto&, auto& c) { return std::to_string(c.flows.size()); }},
+      {"loaders",
+       [](auto&, auto& c) {
+         return std::to_string(std::ranges::count(c.flows, true, &FlowResult::load));
+       }},
       {"level", [](auto&, auto& c) { return level_text(c); }},
       {"cache", [](auto&, auto& c) { return text_or_none(cache_text(c)); }},
       {"nodes", [](auto& r, auto& c) { return nodes_text(r, c.flows); }},

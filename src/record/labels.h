@@ -12,18 +12,17 @@
 namespace numatlas {
 
 /// Whether cases of the report have a label of this name, or all cases and flows have it:
-/// of a case `name`, `flows_text`, `kernel`, `stores`, `size`, `pages`, `order`, `stride`, `status`, `reason`,
-/// `workers` (their number), `level` (cache level that the working sets fit), `cache` (the same,
-/// where it is not memory), `copied_between` (nodes of what is read and written,
-/// as observed), `nodes` ("0 -> 2":
-/// CPUs' and, as observed, memory's), `slowest_host` and `slowest_process` (of the passes of
-/// hosts); of a flow also `worker`, `rank`, `thread`, `host`, `cpu`, `cpu_node`, `memory` (asked
-/// for), `memory_node` (observed), both "1 from 0" where it reads from memory apart, `page_size`
-/// (observed), `role`, `first_touch` (worker), `rate` (held to), `overlap`, `stop`; of a GPU's flow
-/// `gpu`, `gpu_name`, `gpu_address`, `gpu_node`, `gpu_how` (pinning, caches or
-/// route), `grid` (blocks x threads of a launch), `memory_bandwidth` (of its bus), `link` and
-/// `link_limit`. A case's own label comes first: `memory_node` of a matrix is
-/// the node asked for.
+/// of a case `name`, `flows_text`, `kernel`, `stores`, `size`, `pages`, `order`, `stride`,
+/// `status`, `reason`, `workers` (their number), `loaders` (of flows that load), `level` (cache
+/// level that the working sets fit), `cache` (the same, where it is not memory), `copied_between`
+/// (nodes of what is read and written, as observed), `nodes` ("0 -> 2": CPUs' and, as observed,
+/// memory's), `slowest_host` and `slowest_process` (of the passes of hosts); of a flow also
+/// `worker`, `rank`, `thread`, `host`, `cpu`, `cpu_node`, `memory` (asked for), `memory_node`
+/// (observed), both "1 from 0" where it reads from memory apart, `page_size` (observed), `role`,
+/// `first_touch` (worker), `rate` (held to), `overlap`, `stop`; of a GPU's flow `gpu`, `gpu_name`,
+/// `gpu_address`, `gpu_node`, `gpu_how` (pinning, caches or route), `grid` (blocks x threads of a
+/// launch), `memory_bandwidth` (of its bus), `link` and `link_limit`. A case's own label comes
+/// first: `memory_node` of a matrix is the node asked for.
 bool has_label(const RunReport& report, const std::string& name);
 
 /// What a view shows one row or cell of: a case, or in it a group of flows or a flow.

@@ -55,6 +55,19 @@ bool are_alike(const ScenarioResult& one, const ScenarioResult& other, const std
          one.pages == other.pages && others(one) == others(other);
 }
 
+/// The case that a group's texts are about: not one that belongs to other groups as well.
+const ScenarioResult& told_of(const RunReport& report, const CaseGroup& group) {
+  const auto is_own = [&](const ScenarioResult* one) {
+    return std::ranges::all_of(group.labels, [&](const auto& label) {
+      return label_text(report, *one, label.first) == label.second;
+    });
+  };
+  const auto is_measured = [&](const auto* one) { return is_own(one) && !one->flows.empty(); };
+  auto found = std::ranges::find_if(group.cases, is_measured);
+  if (found == group.cases.end()) found = std::ranges::find_if(group.cases, is_own);
+  return found == group.cases.end() ? *group.cases.front() : **found;
+}
+
 void add_legend(View& view, const Legend& legend, const RunReport& report, const CaseGroup& group) {
   std::set<std::string> values;
   for (const ScenarioResult* one : group.cases)
@@ -81,7 +94,7 @@ View view_of(const Table& table, const RunReport& report, const CaseGroup& group
     if (group.cases.empty()) return words;
     return filled(words, [&](const std::string& name) {
       return name == "sizes" ? sizes_text(group)
-                             : label_in_text(report, *group.cases.front(), name);
+                             : label_in_text(report, told_of(report, group), name);
     });
   };
   view.title = text(table.title);
@@ -113,7 +126,8 @@ bool has(const std::string& only, const RunReport& report, const ScenarioResult&
 /// have several.
 std::vector<CaseGroup> groups_for(const Table& table, const RunReport& report) {
   const auto is_shown = [&](const CaseGroup& group) {
-    return group.cases.empty() ? table.only.empty() : has(table.only, report, *group.cases.front());
+    return group.cases.empty() ? table.only.empty()
+                               : has(table.only, report, told_of(report, group));
   };
   const auto shown_of = [&](const std::vector<std::string>& labels) {
     std::vector<CaseGroup> groups = groups_of(report, labels);

@@ -1,5 +1,6 @@
 // What a report shows, as rules over the labels of its cases: figures that follow from others,
-// tables and matrices, facts. In texts "{label}" is that of the first case that a text is about,
+// tables and matrices, facts. In texts "{label}" is that of the first measured case that a text is
+// about, where it has a group's labels itself,
 // {isa} the instruction set, {size} as people read it, {sizes} those of a table ("64 MiB to 256
 // MiB"), and "{label|place}" the words for a memory, "{label|thread}" "4 threads";
 // what stands in [] is left out where the cases have no such label.

@@ -275,6 +275,14 @@ class Planner {
     return add_sizes(pages, sizes, plan);
   }
 
+  Expected<void> add_case(const LaterCase& one, Plan& plan) const {
+    std::vector<std::vector<AxisValue>> values;
+    for (const AxisValue& value : one.own) values.push_back({value});
+    const OwnValues own = product_of(sweep_.axes, values).front();
+    const Bytes size = given_.size().value_or(Bytes{});
+    return add_point_of({one.pages, size, {}, all_threads, own.values}, own, plan);
+  }
+
  private:
   Expected<void> add_sizes(PageKind pages, const std::vector<Bytes>& sizes, Plan& plan) const {
     Expected<void> state;
@@ -306,7 +314,7 @@ class Planner {
     Expected<Point> point = sweep_.point(input_, now);
     if (point && !point->flows.empty()) {
       const Bytes size = asked_.empty() ? point->size.value_or(now.size) : now.size;
-      TRY(check_sizes({point->flows.front()}, size));
+      if (!point->reference) TRY(check_sizes({main_flow(point->flows)}, size));
       if (chosen && !alike_) fit_size(now, point);
     }
     if (point) {
@@ -324,6 +332,7 @@ class Planner {
       planned.head.labels.insert(planned.head.labels.end(), point->labels.begin(),
                                  point->labels.end());
       planned.skip = point->skip ? point->skip : too_few(*point, now.threads);
+      planned.reference = point->reference;
       for (Flow& flow : point->flows)  // once all of its memory is known
         flow.warm_up = warm_up_bytes(machine_of(input_, flow.worker),
                                      worker_of(input_, flow.worker).placement.cpus, flow);
@@ -446,6 +455,16 @@ Expected<Plan> plan_of(const Benchmark& benchmark, const GivenAxes& given, const
   return sizes == std::set{fitting} ? std::move(plan) : points_of(sweeps, fitting, input);
 }
 
+Expected<Plan> later_plan_of(const Benchmark& benchmark, const GivenAxes& given,
+                             const PlanInput& input, const RunReport& report) {
+  Plan plan;
+  for (const Sweep& sweep : benchmark.sweeps) {
+    const Planner planner(sweep, *benchmark.varies.size != '\0', given, input);
+    for (const LaterCase& one : sweep.later(input, report)) TRY(planner.add_case(one, plan));
+  }
+  return plan;
+}
+
 }  // namespace
 
 Axis node_axis(const std::string& label, const std::string& option, const std::string& usual,
@@ -490,6 +509,10 @@ Benchmark with_axes(Benchmark benchmark) {
   };
   if (!data->sweeps.empty())
     benchmark.plan = [axes, data](const PlanInput& input) { return plan_of(*data, *axes, input); };
+  if (std::ranges::any_of(data->sweeps, [](const Sweep& sweep) { return bool(sweep.later); }))
+    benchmark.refine = [axes, data](const PlanInput& input, const RunReport& report) {
+      return later_plan_of(*data, *axes, input, report);
+    };
   if (!data->scaled.empty())
     benchmark.totals = [data](const ScenarioResult& visit, const RunReport&) {
       return scaled_figures(data->scaled, visit);

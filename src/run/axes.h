@@ -23,6 +23,7 @@ namespace numatlas {
 
 struct Benchmark;
 struct PlanInput;
+struct RunReport;
 struct NodeChoice;
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
@@ -180,6 +181,13 @@ struct Point {
   std::optional<Error> skip = {};
   /// "on CPUs of node 0": said where --threads asks for more workers than these flows have.
   std::string workers_are = {};
+  bool reference = false;  ///< others are compared with it; alone it says nothing
+};
+
+/// A case that follows from what was measured: its values of all own axes.
+struct LaterCase {
+  PageKind pages = PageKind::base;
+  std::vector<AxisValue> own;
 };
 
 /// A product of axes: pages, sizes, kernels, its own axes and numbers of threads, the last varying
@@ -196,6 +204,8 @@ struct Sweep {
   SizeRule size = {};
   bool of_kernels = true;     ///< for each of --kernels and --mix
   bool may_be_serial = true;  ///< with --serial each flow of a point runs by itself
+  /// Of a sweep that is of no kernels: what is still to be measured, as Benchmark::refine has it.
+  Hook<std::vector<LaterCase>(const PlanInput&, const RunReport&)> later = {};
   /// What the flows of a point have together, once each has its size.
   Hook<void(const PlanInput&, std::vector<Flow>&)> sized = {};
 };

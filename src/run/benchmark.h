@@ -59,9 +59,14 @@ using Workers = std::vector<WorkerPlacement>;
 /// no kernel: add_point takes that from the flows.
 PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, PageKind pages);
 
+/// The flow whose kernel and size its case has: what loads the memory beside the first, else the
+/// first.
+const Flow& main_flow(const std::vector<Flow>& flows);
+
 /// Adds the next point: its flows together, or (serial) a scenario for each of them; for a skipped
 /// point an empty one. Its number is set here, and the scenario's name, which is `head`'s. A head
-/// that names no kernel gets that of the first flow, with its stores, or order and stride.
+/// that names no kernel gets that of the main flow, with its stores; and the first flow's order and
+/// stride.
 void add_point(Plan& plan, PlannedScenario point, bool serial = false);
 
 /// Error (usage) unless all workers are threads of one process: flows that share memory, or use

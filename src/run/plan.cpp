@@ -22,20 +22,26 @@ PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, 
   return point;
 }
 
+const Flow& main_flow(const std::vector<Flow>& flows) {
+  const auto load = std::ranges::find_if(flows, [](const Flow& flow) {
+    return flow.role == Role::load && traits_of(flow.kernel).streams();
+  });
+  return load == flows.end() ? flows.front() : *load;
+}
+
 namespace {
 
-void describe(ScenarioResult& head, const Flow& flow) {
-  const KernelSpec& kernel = flow.kernel;
+void describe(ScenarioResult& head, const std::vector<Flow>& flows) {
+  const KernelSpec& kernel = main_flow(flows).kernel;
   const KernelTraits& traits = traits_of(kernel);
   head.kernel = full_name(kernel);
-  if (const auto* const chase = kernel.find<ChaseParameters>()) {
+  if (traits.streams() && traits.writes) head.stores = name_of(kernel.stores);
+  if (const auto* const chase = flows.front().kernel.find<ChaseParameters>()) {
     head.order = name_of(chase->order);
     head.stride = chase->stride;
-  } else if (traits.chases()) {  // by a GPU
+  } else if (traits_of(flows.front().kernel).chases()) {  // by a GPU
     head.order = name_of(ChainOrder::random);
-    head.stride = on_device(flow.region.placement) ? Bytes{} : usual_line;
-  } else if (traits.streams() && traits.writes) {
-    head.stores = name_of(kernel.stores);
+    head.stride = on_device(flows.front().region.placement) ? Bytes{} : usual_line;
   }
 }
 
@@ -43,7 +49,7 @@ void describe(ScenarioResult& head, const Flow& flow) {
 
 void add_point(Plan& plan, PlannedScenario point, bool serial) {
   if (point.head.kernel.empty() && !point.scenario.flows.empty())
-    describe(point.head, point.scenario.flows.front());
+    describe(point.head, point.scenario.flows);
   if (point.skip) point.scenario.flows.clear();
   point.point = plan.empty() ? 0 : plan.back().point + 1;
   point.scenario.name = point.head.name;

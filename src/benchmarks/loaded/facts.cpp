@@ -6,11 +6,11 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "kernels/traits.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
@@ -91,23 +91,6 @@ std::optional<Estimate> latency_between(const ScenarioResult& before, const Scen
 
 namespace {
 
-/// `label`: of the points that were asked for this load; "": the benchmark says where it is.
-struct FactLoad {
-  std::string_view label, key, words, line;
-};
-constexpr std::string_view half_key = "loaded_latency_half", at_80_key = "loaded_latency_80";
-constexpr FactLoad fact_loads[] = {
-    {"idle", "loaded_latency_idle", "while nothing else runs", "{} idle"},
-    {"", at_80_key, "at 80 % of the peak of reads", "{} at 80 % of the peak"},
-    {"50%", half_key, "at half of the peak", "{} at half of the peak"},
-    {"peak", "loaded_latency_peak", "at the peak", "{} at the peak"}};
-
-std::optional<Estimate> latency_at(const FactLoad& load, const ScenarioResult& point) {
-  if (load.label.empty()) return estimate_of(point, "latency_at_80_percent");
-  if (label_of(point, "load") != load.label || !reached_its_rate(point)) return std::nullopt;
-  return host_estimate_of(point, "latency");
-}
-
 /// Who loads which memory.
 struct Whereabouts {
   std::vector<std::pair<std::string, std::string>> labels;
@@ -130,95 +113,79 @@ Whereabouts whereabouts_of(const ScenarioResult& point) {
           "CPUs"};
 }
 
-/// Whether the points are of memory, under reads.
-bool is_told(const ScenarioResult& point) {
-  const std::string kernel = label_of(point, "load_kernel");
-  return (kernel.empty() || !traits_of(kernel).writes) && cache_text(point).empty();
-}
-
-/// The knee of each curve, or up to which load there is none.
-void add_knees(std::vector<Fact>& facts, const RunReport& report) {
-  for (const CaseGroup& curve : curves_of(report)) {
-    const auto knee = knee_of(curve);
-    const ScenarioResult& last = *curve.cases.back();
-    if (!knee || !is_told(last)) continue;
-    const Whereabouts place = whereabouts_of(last);
-    const auto of_place = [&](const Fact& fact) { return fact.where == place.labels; };
-    // Beside what is shown of the same nodes: behind the latency while idle, or at the end.
-    const auto idle = std::ranges::find_if(facts, of_place);
-    const auto after = std::ranges::find_if(facts.rbegin(), facts.rend(), of_place).base();
-    if (idle == facts.end()) continue;
-    const std::string heading = idle->heading;
-    if (knee->load)
-      facts.insert(idle + 1, Fact{"loaded_knee", place.labels,
-                                  "load from which on the latency rises steeply, " + place.words,
-                                  "B/s", *knee->load, heading, "knee at {}"});
-    else
-      facts.insert(after, Fact{"loaded_no_knee", place.labels,
-                               "load up to which the latency has no knee, " + place.words, "B/s",
-                               Estimate(knee->highest), heading, "no knee up to {}"});
+/// Of a curve of memory under reads; of others while idle. The line tells the knee, or the latency
+/// at 80 % of the peak, or that at half of it; and the highest load once.
+std::vector<Fact> facts_of(const CaseGroup& curve, std::set<const ScenarioResult*>& told_idle) {
+  const Whereabouts place = whereabouts_of(*curve.cases.back());
+  const std::string kernel = label_of(*curve.cases.back(), "load_kernel");
+  const bool reads = kernel.empty() || !traits_of(kernel).writes;
+  std::vector<Fact> facts;
+  const auto add = [&](const char* key, const std::string& words, Unit unit,
+                       const std::optional<Estimate>& estimate, const std::string& line) {
+    if (!estimate) return;
+    facts.push_back({key, place.labels, words + ", " + place.words, unit, *estimate,
+                     line.empty() ? "" : "Under load", line});
+  };
+  std::optional<Estimate> idle, half, at_80, peak, most;
+  for (const ScenarioResult* one : curve.cases) {
+    const std::string load = label_of(*one, "load");
+    if (!cache_text(*one).empty()) continue;
+    const auto latency = host_estimate_of(*one, "latency");
+    if (load == idle_load && told_idle.insert(one).second) idle = latency;
+    if (load == "50%" && reached_its_rate(*one)) half = latency;
+    if (load == peak_load) peak = latency;
+    if (load == peak_load) most = host_estimate_of(*one, "bandwidth_sum");
+    if (const auto its = estimate_of(*one, at_80_percent)) at_80 = its;
   }
-}
-
-/// The line tells the knee, or the latency at 80 % of the peak, or that at half of it; and the
-/// highest load once.
-void shorten_line(std::vector<Fact>& facts) {
-  const auto is_shown = [&](std::string_view key) {
-    return std::ranges::any_of(
-        facts, [&](const Fact& fact) { return fact.key == key && !fact.heading.empty(); });
-  };
-  const auto hide = [&](std::string_view key) {
-    for (Fact& fact : facts)
-      if (fact.key == key) fact.heading = fact.line = "";
-  };
-  if (is_shown("loaded_knee")) hide(at_80_key);
-  if (is_shown("loaded_knee") || is_shown(at_80_key)) hide(half_key);
-  if (is_shown("loaded_no_knee")) hide("loaded_bandwidth_peak");
+  add("loaded_latency_idle", "latency while nothing else runs", "s", idle, "{} idle");
+  if (!reads) return facts;
+  const bool of_memory = cache_text(*curve.cases.back()).empty();
+  const auto knee = of_memory ? knee_of(curve) : std::nullopt;
+  const bool bends = knee && knee->load;
+  if (bends)
+    add("loaded_knee", "load from which on the latency rises steeply", "B/s", knee->load,
+        "knee at {}");
+  add("loaded_latency_80", "latency at 80 % of the peak of reads", "s", at_80,
+      bends ? "" : "{} at 80 % of the peak");
+  add("loaded_latency_half", "latency at half of the peak", "s", half,
+      bends || at_80 ? "" : "{} at half of the peak");
+  add("loaded_latency_peak", "latency at the peak", "s", peak, "{} at the peak");
+  add("loaded_bandwidth_peak",
+      fmt::format("bandwidth of the loading {} at that peak", place.loaders), "B/s", most,
+      knee && !bends ? "" : fmt::format("{{}} read by the loading {}", place.loaders));
+  if (knee && !bends)
+    add("loaded_no_knee", "load up to which the latency has no knee", "B/s",
+        Estimate(knee->highest), "no knee up to {}");
+  return facts;
 }
 
 }  // namespace
 
 std::vector<Fact> loaded_facts(const RunReport& report) {
   std::vector<Fact> facts;
+  std::set<const ScenarioResult*> told_idle;
   // One pair of nodes is shown, and how many more there are: all are in the files.
   std::string shown;
   std::set<std::string> others;
-  const auto add_point = [&](const FactLoad& load, const ScenarioResult& point) {
-    const auto latency = latency_at(load, point);
-    if (!latency || !is_told(point)) return;
-    const Whereabouts place = whereabouts_of(point);
-    const std::string& nodes = place.words;
-    const auto add = [&](std::string_view key, const std::string& words, Unit unit,
-                         const std::string& line, const std::optional<Estimate>& estimate) {
-      if (!estimate) return;
-      const bool first = facts.empty();
-      facts.push_back({std::string(key), place.labels, words, unit, *estimate});
-      if (first) shown = nodes;
-      if (shown != nodes) {
-        others.insert(nodes);
-        return;
-      }
-      facts.back().heading = "Under load";
-      facts.back().line = (first ? place.heading + ": " : "") + line;
-    };
-    add(load.key, fmt::format("latency {}, {}", load.words, nodes), "s", std::string(load.line),
-        latency);
-    if (load.label == "peak")
-      add("loaded_bandwidth_peak",
-          fmt::format("bandwidth of the loading {} at that peak, {}", place.loaders, nodes), "B/s",
-          fmt::format("{{}} read by the loading {}", place.loaders),
-          host_estimate_of(point, "bandwidth_sum"));
-  };
-  for (const FactLoad& load : fact_loads) {
-    for (const ScenarioResult& point : report.scenarios) add_point(load, point);
+  const auto is_shown = [](const Fact& fact) { return !fact.heading.empty(); };
+  for (const CaseGroup& curve : curves_of(report)) {
+    const Whereabouts place = whereabouts_of(*curve.cases.back());
+    std::vector<Fact> its = facts_of(curve, told_idle);
+    if (its.empty()) continue;
+    if (const auto first = std::ranges::find_if(its, is_shown);
+        facts.empty() && first != its.end()) {
+      shown = place.words;
+      first->line = place.heading + ": " + first->line;
+    }
+    if (place.words != shown) others.insert(place.words);
+    for (Fact& fact : its) {
+      if (place.words != shown) fact.heading = fact.line = "";
+      facts.push_back(std::move(fact));
+    }
   }
-  add_knees(facts, report);
-  shorten_line(facts);
-  const auto last = std::ranges::find_if(facts.rbegin(), facts.rend(),
-                                         [](const Fact& fact) { return !fact.heading.empty(); });
+  const auto last = std::ranges::find_if(facts.rbegin(), facts.rend(), is_shown);
   if (!others.empty() && last != facts.rend())
-    last->line +=
-        fmt::format("; {} more pair{} of nodes", others.size(), others.size() == 1 ? "" : "s");
+    last->line += fmt::format("; {} of nodes", count_text(others.size(), "more pair"));
   return facts;
 }
 

@@ -13,6 +13,8 @@ namespace numatlas {
 
 /// The label `load` of the points without a load, and with all that there is.
 inline constexpr const char *idle_load = "idle", *peak_load = "peak";
+/// The figure that a curve has once.
+inline constexpr const char* at_80_percent = "latency_at_80_percent";
 
 /// What loads the memory at a point, in B/s; 0 where nothing does.
 double load_rate_of(const ScenarioResult& point);

@@ -9,14 +9,17 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/add_once.h"
 #include "base/product.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -41,35 +44,28 @@ constexpr std::array<int, 11> percents{10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 9
 constexpr const char* nearest_pairs = "nearest";
 
 /// Who chases, who loads, and where the memory is.
-struct Setting {
+struct Curve {
   NodeId cpus, memory;
   int chaser = 0;
   std::vector<int> loaders;
-  std::string problem;  ///< why there can be no curve
+  std::string problem;  ///< why there can be none
+};
+
+/// A point of a curve.
+struct CurvePoint {
+  Curve curve;
+  std::optional<Choice> kernel = {};  ///< absent: the chase alone
+  std::optional<double> rate = {};    ///< of all loaders together, in B/s; absent: all they can
 };
 
 struct Options {
-  std::shared_ptr<const GivenAxes> given;  ///< its size is a loader's
+  std::shared_ptr<const GivenAxes> given;
   ChainOrder order = ChainOrder::random;
-  std::string pairs_text = nearest_pairs, rates_text;
+  std::string pairs_text = nearest_pairs;
   std::vector<double> rates;  ///< B/s; empty: parts of the peak
   on_gpus::OnOption on = {};
   TailOption tail;
 };
-
-void add_options(Options& own, CLI::App& app) {
-  own.on.add_to(app, false);
-  add_value(app, "--pairs", own.pairs_text, "nearest|all|local|PAIRS",
-            "CPU nodes with memory nodes: their own and the nearest of each other kind (nearest), "
-            "all, their own (local), or some such as 0:0,0:2\n"
-            "Kinds are those of `numatlas topology`: DRAM, HBM, CXL. Memory of GPUs is measured "
-            "only if named");
-  add_value(app, "--rates", own.rates_text, "RATES",
-            "total load in GB/s: 1,2,5 (default: parts of the peak)\n"
-            "The peak is measured first. Required with several ranks");
-  rare(add_order_option(app, own.order));
-  own.tail.add_to(app, true);
-}
 
 Expected<std::vector<double>> parse_rates(const std::string& text) {
   std::vector<double> rates;
@@ -79,18 +75,33 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
     const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
     // 1 PB/s is more than any memory has; slower ones than the least would take longer than anybody
     // waits to fill a sample.
-    constexpr double least = 0.001;
+    constexpr double least = 0.001, most = 1e6;
     const auto comma = value > 0 ? std::nullopt : decimal_comma(text);  // "0,5": no rate is 0
-    if (comma) return fail(about("--rates", *comma));
+    if (comma) return fail(*comma);
     if (code != std::errc{} || end != number.data() + number.size() || !(value >= least) ||
-        value > 1e6)
+        value > most)
       return fail_usage("--rates",
                         fmt::format("'{}' is not a rate: give GB/s, at least 0.001", word),
                         "for example 1,2,5,10");
     rates.push_back(value * 1e9);
   }
-  std::sort(rates.begin(), rates.end());
+  std::ranges::sort(rates);
   return rates;
+}
+
+void add_options(Options& own, CLI::App& app) {
+  own.on.add_to(app, false);
+  add_value(app, "--pairs", own.pairs_text, "nearest|all|local|PAIRS",
+            "CPU nodes with memory nodes: their own and the nearest of each other kind (nearest), "
+            "all, their own (local), or some such as 0:0,0:2\n"
+            "Kinds are those of `numatlas topology`: DRAM, HBM, CXL. Memory of GPUs is measured "
+            "only if named");
+  add_parsed(app, "--rates", own.rates, "", "RATES",
+             "total load in GB/s: 1,2,5 (default: parts of the peak)\n"
+             "The peak is measured first. Required with several ranks",
+             parse_rates);
+  rare(add_order_option(app, own.order));
+  own.tail.add_to(app, true);
 }
 
 /// The rate that was asked for.
@@ -104,7 +115,7 @@ std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
 /// The load of a GPU is a number of multiprocessors, not a rate.
 Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
   TRY(own.on.refuse("loads by CPUs", {{"--pairs", own.pairs_text != nearest_pairs},
-                                      {"--rates", !own.rates_text.empty()},
+                                      {"--rates", !own.rates.empty()},
                                       {"--tail", own.tail.asked()},
                                       {"--order", own.order != ChainOrder::random}}));
   GpuLoad load{own.on.gpus(), {}, own.given->size().value_or(Bytes{})};
@@ -120,42 +131,35 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   own.given = benchmark.given;
   TRY(own.on.parse());
   if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
-  if (!own.rates_text.empty()) {
-    own.rates = TRY(parse_rates(own.rates_text));
-    benchmark.time_parts.clear();  // nothing is refined
-  }
-  for (const Choice& choice : own.given->choices) {
-    if (own.given->size()) TRY(check_size(choice.spec, *own.given->size()));
-  }
+  if (!own.rates.empty()) benchmark.time_parts.clear();  // nothing is refined
   return {};
 }
 
 /// The first worker of the node chases. Hardware threads of its core would take its core from it,
 /// not the memory, so they do not load.
-Setting setting_of(const PlanInput& input, NodeId cpus, NodeId memory) {
-  Setting setting{cpus, memory, 0, {}, ""};
+Curve curve_of(const PlanInput& input, NodeId cpus, NodeId memory) {
+  Curve curve{cpus, memory, 0, {}, ""};
   const std::vector<int> workers = workers_on(input.layout, {cpus});
   if (workers.empty()) {
-    setting.problem = fmt::format("no worker runs on node {}", cpus.value);
-    return setting;
+    curve.problem = fmt::format("no worker runs on node {}", cpus.value);
+    return curve;
   }
-  setting.chaser = workers.front();
-  const Machine& machine = machine_of(input, setting.chaser);
+  curve.chaser = workers.front();
+  const Machine& machine = machine_of(input, curve.chaser);
   const auto core_of = [&](int worker) {
-    const CpuSet& cpus_of = worker_of(input, worker).placement.cpus;
-    const Cpu* cpu = cpus_of.empty() ? nullptr : machine.find_cpu(cpus_of.front());
+    const CpuSet& its = worker_of(input, worker).placement.cpus;
+    const Cpu* const cpu = its.empty() ? nullptr : machine.find_cpu(its.front());
     return cpu == nullptr ? -1 : cpu->core;
   };
   for (int worker : workers) {
-    const bool same_host = worker_of(input, worker).host == worker_of(input, setting.chaser).host;
-    if (same_host && core_of(worker) != core_of(setting.chaser)) setting.loaders.push_back(worker);
+    const bool same_host = worker_of(input, worker).host == worker_of(input, curve.chaser).host;
+    if (same_host && core_of(worker) != core_of(curve.chaser)) curve.loaders.push_back(worker);
   }
-  setting.problem = memory_node_problem(machine, memory);
-  if (setting.problem.empty() && setting.loaders.empty()) {
-    setting.problem =
+  curve.problem = memory_node_problem(machine, memory);
+  if (curve.problem.empty() && curve.loaders.empty())
+    curve.problem =
         fmt::format("node {}: no core is left for the load beside the chase", cpus.value);
-  }
-  return setting;
+  return curve;
 }
 
 /// DRAM where nothing else is known; memory without CPUs is of another kind.
@@ -184,177 +188,147 @@ NodeSet memories_of(const std::string& pairs, const PlanInput& input, NodeId cpu
   return nodes;
 }
 
-Expected<std::vector<Setting>> settings(const Options& own, const PlanInput& input) {
-  std::vector<Setting> settings;
+Expected<std::vector<Curve>> curves(const Options& own, const PlanInput& input) {
+  std::vector<Curve> curves;
   const NodeSet with_workers = worker_nodes(input);
   const NodeSet with_memory = memory_nodes(input);
   if (own.pairs_text == nearest_pairs || own.pairs_text == "all" || own.pairs_text == "local") {
     for (NodeId cpus : with_workers) {
       for (NodeId memory : memories_of(own.pairs_text, input, cpus))
-        settings.push_back(setting_of(input, cpus, memory));
+        curves.push_back(curve_of(input, cpus, memory));
     }
-    return settings;
+    return curves;
   }
+  std::set<std::pair<NodeId, NodeId>> named;
   for (const std::string& word : words_of(own.pairs_text)) {
     const std::size_t colon = std::min(word.find(':'), word.size());
     const auto cpus = parse_list<NodeId>(word.substr(0, colon));
     const auto memory = parse_list<NodeId>(colon < word.size() ? word.substr(colon + 1) : "");
-    if (!cpus || !memory || cpus->size() != 1 || memory->size() != 1) {
+    if (!cpus || !memory || cpus->size() != 1 || memory->size() != 1)
       return fail_usage("--pairs",
                         fmt::format("'{}' is not CPUNODE:MEMNODE, nearest, all or local", word),
                         "for example 0:0,0:2");
-    }
-    const auto missing = [&](const NodeSet& nodes, NodeId node, const char* what) {
+    for (const auto& [nodes, node, what] : {std::tuple(with_workers, cpus->front(), "worker"),
+                                            std::tuple(with_memory, memory->front(), "memory")}) {
+      if (nodes.contains(node)) continue;
       return fail_about(
           ErrorKind::unavailable, "--pairs", fmt::format("no {} on node {}", what, node.value),
           fmt::format("nodes with {}: {}", what, nodes.empty() ? "none" : to_list(nodes)));
-    };
-    if (!with_workers.contains(cpus->front()))
-      return missing(with_workers, cpus->front(), "worker");
-    if (!with_memory.contains(memory->front()))
-      return missing(with_memory, memory->front(), "memory");
-    const bool again = std::any_of(settings.begin(), settings.end(), [&](const Setting& other) {
-      return other.cpus == cpus->front() && other.memory == memory->front();
-    });
-    if (!again) settings.push_back(setting_of(input, cpus->front(), memory->front()));
+    }
+    if (named.emplace(cpus->front(), memory->front()).second)
+      curves.push_back(curve_of(input, cpus->front(), memory->front()));
   }
-  return settings;
+  return curves;
 }
 
-/// `choice` absent: the chase alone. `rate`: of all loaders together; absent: all they can.
-PlannedScenario point(const Options& own, const PlanInput& input, const Setting& setting,
-                      const Choice* choice, const std::string& load, std::optional<double> rate,
-                      PageKind pages) {
-  // On a small node half of the room is the chase's, and half the loaders'.
-  constexpr double half_room = default_room / 2;
-  const Bytes chase_size =
-      size_with_room(input, chase_size_beyond_caches(input, setting.chaser, setting.memory),
-                     flows_on_node({setting.chaser}, setting.memory), half_room);
-  std::vector<int> together = setting.loaders;
-  together.push_back(setting.chaser);
-  const Bytes load_size = own.given->size().value_or(
-      size_with_room(input, size_beyond_caches(input, together, setting.memory),
-                     flows_on_node(setting.loaders, setting.memory), half_room));
-  const Bytes size = choice != nullptr ? load_size : chase_size;
-  PlannedScenario planned = new_point(
-      input,
-      fmt::format("{}{} node {} to {} {}", choice != nullptr ? choice->short_name() + " " : "",
-                  load, setting.cpus.value, setting.memory.value, name_of(pages)),
-      size, pages);
-  std::vector<Flow>& flows = planned.scenario.flows;
-  flows = {chase_flow(input, setting.chaser, chase_size, pages, {own.order, {}})};
-  own.tail.set(flows.front());
-  if (choice != nullptr) {
-    for (int worker : setting.loaders) {
-      Flow flow = stream_flow(input, *choice, worker, load_size, pages);
-      flow.role = Role::load;
-      if (rate) flow.rate = *rate / static_cast<double>(setting.loaders.size());
-      flows.push_back(std::move(flow));
+AxisValue value_of(const CurvePoint& point, const std::string& word) {
+  return {{std::to_string(point.curve.cpus.value), std::to_string(point.curve.memory.value), word,
+           point.kernel ? point.kernel->short_name() : ""},
+          point,
+          false};
+}
+
+const std::vector<std::string> load_labels{"cpu_node", "memory_node", "load", "load_kernel"};
+
+/// Of each curve the chase alone, the rates that are known, and the peak.
+Expected<std::vector<AxisValue>> loads(const Options& own, const PlanInput& input) {
+  std::vector<AxisValue> loads;
+  for (const Curve& curve : TRY(curves(own, input))) {
+    loads.push_back(value_of({curve}, idle_load));
+    if (!curve.problem.empty()) continue;
+    for (const Choice& kernel : own.given->choices) {
+      for (double rate : own.rates)
+        loads.push_back(value_of({curve, kernel, rate}, fmt::format("{:g} GB/s", rate * 1e-9)));
+      loads.push_back(value_of({curve, kernel}, peak_load));
     }
   }
-  for (Flow& flow : flows) flow.region.placement = bound_to(setting.memory);
-  ScenarioResult& head = planned.head;
-  head.order = name_of(own.order);
-  head.stride = stride_of(flows.front().kernel);
-  head.labels = {{"cpu_node", std::to_string(setting.cpus.value)},
-                 {"memory_node", std::to_string(setting.memory.value)},
-                 {"load", load}};
-  if (choice != nullptr) {
-    head.kernel = choice->name;
-    head.stores = choice->stores();
-    head.labels.emplace_back("load_kernel", choice->short_name());
-  }
-  planned.optional = true;
-  planned.reference = choice == nullptr;
-  if (!setting.problem.empty()) planned.skip = Error{ErrorKind::unavailable, setting.problem, ""};
-  return planned;
+  return loads;
 }
 
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
+/// On a small node half of the room is the chase's, and half the loaders'.
+constexpr double half_room = default_room / 2;
+
+Bytes size_of_chase(const PlanInput& input, const Curve& curve) {
+  return size_with_room(input, chase_size_beyond_caches(input, curve.chaser, curve.memory),
+                        flows_on_node({curve.chaser}, curve.memory), half_room);
+}
+
+Bytes size_of(const PlanInput& input, const AxisSetting& now) {
+  const auto& [curve, kernel, rate] = now.of<CurvePoint>();
+  if (!kernel) return size_of_chase(input, curve);
+  std::vector<int> together = curve.loaders;
+  together.push_back(curve.chaser);
+  return size_with_room(input, size_beyond_caches(input, together, curve.memory),
+                        flows_on_node(curve.loaders, curve.memory), half_room);
+}
+
+Expected<Point> point(const Options& own, const PlanInput& input, const AxisSetting& now) {
+  const auto& [curve, kernel, rate] = now.of<CurvePoint>();
+  const Bytes chase_size = size_of_chase(input, curve);
+  Point point{.reference = !kernel};
+  if (!kernel) point.size = chase_size;
+  point.flows = {chase_flow(input, curve.chaser, chase_size, now.pages, {own.order, {}})};
+  own.tail.set(point.flows.front());
+  for (const int worker : kernel ? curve.loaders : std::vector<int>{}) {
+    Flow& flow = point.flows.emplace_back(stream_flow(input, *kernel, worker, now.size, now.pages));
+    flow.role = Role::load;
+    if (rate) flow.rate = *rate / static_cast<double>(curve.loaders.size());
+  }
+  for (Flow& flow : point.flows) flow.region.placement = bound_to(curve.memory);
+  if (!curve.problem.empty()) point.skip = Error{ErrorKind::unavailable, curve.problem, ""};
+  return point;
+}
+
+Expected<void> check(const Options& own, const PlanInput& input) {
   TRY(check_node_pairs(input, "loaded", "--pairs names the nodes"));
   // Parts of a peak are known on one rank only, when it has been measured.
-  if (own.rates.empty()) {
-    TRY(check_one_process(input, "loaded without --rates"));
-  }
-  const auto curves = TRY(settings(own, input));
-  Plan plan;
-  const auto add = [&](const Setting& setting, const Choice* choice, const std::string& load,
-                       std::optional<double> rate, PageKind pages) {
-    add_point(plan, point(own, input, setting, choice, load, rate, pages));
-  };
-  for (PageKind pages : input.pages) {
-    for (const Setting& setting : curves) {
-      add(setting, nullptr, idle_load, {}, pages);
-      if (!setting.problem.empty()) continue;
-      for (const Choice& choice : own.given->choices) {
-        for (double rate : own.rates)
-          add(setting, &choice, fmt::format("{:g} GB/s", rate * 1e-9), rate, pages);
-        add(setting, &choice, peak_load, {}, pages);
-      }
-    }
-  }
-  return plan;
+  if (!own.rates.empty()) return {};
+  return check_one_process(input, "loaded without --rates");
 }
 
 /// Between idle and peak, once both are known.
-Expected<Plan> refine(const Options& own, const PlanInput& input, const RunReport& report) {
-  Plan more;
-  const auto curves = settings(own, input);
-  if (!curves || !own.rates.empty()) return more;
-  const bool refined = std::any_of(report.scenarios.begin(), report.scenarios.end(),
-                                   [](const ScenarioResult& point) {
-                                     const std::string load = label_of(point, "load");
-                                     return load != idle_load && load != peak_load;
-                                   });
-  if (refined) return more;
-  const auto add_parts = [&](PageKind pages, const Setting& setting, const Choice& choice) {
-    const std::string name = point(own, input, setting, &choice, peak_load, {}, pages).head.name;
-    const auto peak = std::find_if(report.scenarios.begin(), report.scenarios.end(),
-                                   [&](const ScenarioResult& other) { return other.name == name; });
-    const Figure* sum =
-        peak == report.scenarios.end() ? nullptr : find_total(*peak, "bandwidth_sum");
-    if (sum == nullptr || !sum->value()) return;
-    for (int percent : percents) {
-      add_point(more, point(own, input, setting, &choice, fmt::format("{}%", percent),
-                            *sum->value() * percent / 100, pages));
-    }
-  };
-  for_each_of(add_parts, input.pages, *curves, own.given->choices);
+std::vector<LaterCase> parts_of_peaks(const Options& own, const PlanInput& input,
+                                      const RunReport& report) {
+  std::vector<LaterCase> more;
+  const auto all = curves(own, input);
+  const bool refined = std::ranges::any_of(report.scenarios, [](const ScenarioResult& one) {
+    const std::string load = label_of(one, "load");
+    return load != idle_load && load != peak_load;
+  });
+  if (!all || !own.rates.empty() || refined) return more;
+  for_each_of(
+      [&](PageKind pages, const Curve& curve, const Choice& kernel) {
+        const std::vector<std::string> labels = value_of({curve, kernel}, peak_load).labels;
+        const auto peak = std::ranges::find_if(report.scenarios, [&](const ScenarioResult& one) {
+          return one.pages == name_of(pages) &&
+                 std::ranges::equal(labels, load_labels, {}, {},
+                                    [&](const auto& label) { return label_of(one, label); });
+        });
+        const Figure* const sum =
+            peak == report.scenarios.end() ? nullptr : find_total(*peak, "bandwidth_sum");
+        if (sum == nullptr || !sum->value()) return;
+        for (const int percent : percents)
+          more.push_back({pages,
+                          {value_of({curve, kernel, *sum->value() * percent / 100},
+                                    fmt::format("{}%", percent))}});
+      },
+      input.pages, *all, own.given->choices);
   return more;
 }
 
 std::string load_of(const ScenarioResult& point) { return label_of(point, "load"); }
 
-/// What each load adds to the idle latency.
-void add_latency_added(RunReport& report) {
-  for (ScenarioResult& point : report.scenarios) {
-    const auto latency = estimate_of(point, "latency");
-    for (const ScenarioResult& other : report.scenarios) {
-      const auto alike = [&](const char* label) {
-        return label_of(other, label) == label_of(point, label);
-      };
-      const auto idle = estimate_of(other, "latency");
-      if (load_of(other) == idle_load && load_of(point) != idle_load &&
-          other.pages == point.pages && alike("cpu_node") && alike("memory_node") &&
-          alike("gpus") && alike("memory") && idle && latency)
-        point.figures.push_back(
-            {"latency_added", "s", difference_of(*latency, *idle), std::nullopt});
-    }
-  }
-}
-
 /// Each curve from the least load that was asked for to all that there is: in the order of what was
 /// reached, a busy machine would mix them up.
 void order_by_load(RunReport& report) {
-  std::vector<std::string> curves;  // in the order of the plan
+  const std::vector<std::string> labels = curve_labels(report);
+  std::vector<std::vector<std::string>> curves;  // in the order of the plan
   const auto place = [&](const ScenarioResult& point) {
-    std::string curve = point.pages;
-    for (const std::string& label : curve_labels(report)) curve += " " + label_of(point, label);
-    const auto found = std::ranges::find(curves, curve);
-    const auto at = static_cast<std::size_t>(found - curves.begin());
-    if (found == curves.end()) curves.push_back(std::move(curve));
+    std::vector<std::string> curve;
+    for (const std::string& label : labels) curve.push_back(label_text(report, point, label));
     const auto asked = estimate_of(point, "rate_asked");
-    return std::pair(at, asked ? asked->value : std::numeric_limits<double>::infinity());
+    return std::pair(add_once(curves, std::move(curve)),
+                     asked ? asked->value : std::numeric_limits<double>::infinity());
   };
   for (const ScenarioResult& point : report.scenarios) place(point);
   std::ranges::stable_sort(report.scenarios, {}, place);
@@ -365,9 +339,7 @@ void order_by_load(RunReport& report) {
 /// it. The knee is of the first point that has its load.
 void conclude(const Options& own, RunReport& report) {
   constexpr double part = 0.8;
-  constexpr const char* key = "latency_at_80_percent";
   order_by_load(report);
-  add_latency_added(report);
   for (CaseGroup& curve : curves_of(report)) {
     const auto mine = [&](const ScenarioResult& point) -> std::vector<Figure>& {
       return report.scenarios[static_cast<std::size_t>(&point - report.scenarios.data())].figures;
@@ -383,7 +355,7 @@ void conclude(const Options& own, RunReport& report) {
       return load_of(*point) == "80%" && estimate_of(*point, "latency") && reached_its_rate(*point);
     });
     if (asked != curve.cases.end()) {
-      mine(**asked).push_back({key, "s", estimate_of(**asked, "latency"), std::nullopt});
+      mine(**asked).push_back({at_80_percent, "s", estimate_of(**asked, "latency"), std::nullopt});
       continue;
     }
     std::stable_sort(curve.cases.begin(), curve.cases.end(), [](const auto* a, const auto* b) {
@@ -394,7 +366,7 @@ void conclude(const Options& own, RunReport& report) {
       const ScenarioResult &before = *curve.cases[i - 1], &after = *curve.cases[i];
       const auto latency = latency_between(before, after, peak, part);
       if (!latency) continue;
-      mine(after).push_back({key, "s", *latency, std::nullopt});
+      mine(after).push_back({at_80_percent, "s", *latency, std::nullopt});
       break;
     }
   }
@@ -443,61 +415,54 @@ std::string knee_text(const Knee& knee) {
                      short_number(knee.latency * in_ns, 1));
 }
 
-std::vector<View> views(const Options& own, const RunReport& report) {
-  std::vector<View> views;
-  for (const CaseGroup& curve : curves_of(report)) {
-    const ScenarioResult& any = *curve.cases.back();
-    const auto loaders = std::count_if(any.flows.begin(), any.flows.end(),
-                                       [](const FlowResult& flow) { return flow.load; });
-    View view;
-    view.kind = ViewKind::curve;
-    view.where = curve.labels;
-    const bool on_gpu = !label_of(any, "gpus").empty();
-    view.title =
-        on_gpu
-            ? fmt::format("Loaded latency in ns: GPU {}, {} (load: {} by its multiprocessors, {})",
-                          label_of(any, "gpus"), on_gpus::memory_words(label_of(any, "memory")),
-                          any.kernel, to_text(any.size))
-            : fmt::format(
-                  "Loaded latency in ns: CPUs of node {} to memory of node {} (load: {} by "
-                  "{} CPU{}, {} each{}, {} pages)",
-                  label_of(any, "cpu_node"), label_of(any, "memory_node"), any.kernel, loaders,
-                  loaders == 1 ? "" : "s", to_text(any.size),
-                  any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
-    view.notes = {
-        "bandwidth in GB/s as STREAM counts it, in the time in which the latency was measured; "
-        "latency: the mean and the 95th percentile of blocks of loads"};
-    if (on_gpu)
-      view.notes.push_back("SMs: multiprocessors that load, a block each; peak: all but one");
-    view.rows = "bandwidth_sum";
-    view.cells = {label_column("load", "load"),
-                  figure_column("asked", "rate_asked", in_gb_per_s),
-                  figure_column("achieved", "bandwidth_sum", in_gb_per_s),
-                  figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
-                  figure_column("latency", "latency", in_ns, Part::value, 1),
-                  figure_column(plus_minus(), "latency", in_ns, Part::half_width),
-                  figure_column("p95", "latency", in_ns, Part::p95, 1),
-                  figure_column("above idle", "latency_added", in_ns, Part::value, 1),
-                  figure_column("of peak", "peak_share", in_percent, Part::value, 0, " %"),
-                  label_column("in cache", "cache")};
-    for (const ScenarioResult* point : curve.cases) {
-      if (const auto at_80 = estimate_of(*point, "latency_at_80_percent")) {
-        // With the digits of its row.
-        const auto width = half_width(*at_80);
-        view.verdict = {fmt::format("at 80 % of the peak: {} ns{}",
-                                    short_number(at_80->value * in_ns, 1),
-                                    width ? plus_minus_text(*width) : "")};
-      }
-    }
-    if (const auto knee = knee_of(curve)) view.verdict.push_back(knee_text(*knee));
-    views.push_back(std::move(view));
+std::vector<std::string> verdict_of(const CaseGroup& curve) {
+  std::vector<std::string> verdict;
+  for (const ScenarioResult* point : curve.cases) {
+    const auto at_80 = estimate_of(*point, at_80_percent);
+    if (!at_80) continue;
+    // With the digits of its row.
+    const auto width = half_width(*at_80);
+    verdict = {fmt::format("at 80 % of the peak: {} ns{}", short_number(at_80->value * in_ns, 1),
+                           width ? plus_minus_text(*width) : "")};
   }
+  if (const auto knee = knee_of(curve)) verdict.push_back(knee_text(*knee));
+  return verdict;
+}
+
+std::vector<View> views(const Options& own, const RunReport& report) {
+  const std::string gpus_memory =
+      report.scenarios.empty() ? "" : label_of(report.scenarios.front(), "memory");
+  Table of_cpus{
+      .title =
+          "Loaded latency in ns: CPUs of node {cpu_node} to memory of node {memory_node} "
+          "(load: {kernel} by {loaders|CPU}, {size} each[, {stores} stores], {pages} pages)",
+      .kind = ViewKind::curve,
+      .apart = curve_labels(report),
+      .only = "!gpus",
+      .rows = "bandwidth_sum",
+      .cells = {label_column("load", "load"), figure_column("asked", "rate_asked", in_gb_per_s),
+                figure_column("achieved", "bandwidth_sum", in_gb_per_s),
+                figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
+                figure_column("latency", "latency", in_ns, Part::value, 1),
+                figure_column(plus_minus(), "latency", in_ns, Part::half_width),
+                figure_column("p95", "latency", in_ns, Part::p95, 1),
+                figure_column("above idle", "latency_added", in_ns, Part::value, 1),
+                figure_column("of peak", "peak_share", in_percent, Part::value, 0, " %"),
+                label_column("in cache", "cache")},
+      .notes = {"bandwidth in GB/s as STREAM counts it, in the time in which the latency was "
+                "measured; latency: the mean and the 95th percentile of blocks of loads"},
+      .verdict = verdict_of};
+  Table of_gpus = of_cpus;
+  of_gpus.title = fmt::format(
+      "Loaded latency in ns: GPU {{gpus}}, {} (load: {{kernel}} by its multiprocessors, {{size}})",
+      on_gpus::memory_words(gpus_memory));
+  of_gpus.only = "gpus";
+  of_gpus.notes.emplace_back("SMs: multiprocessors that load, a block each; peak: all but one");
+  std::vector<Table> tables{std::move(of_cpus), std::move(of_gpus)};
   if (own.tail.asked())
-    std::ranges::move(
-        views_of({tail_table(own.tail.loads(), {"cpu_node", "memory_node", "load_kernel", "load"})},
-                 report),
-        std::back_inserter(views));
-  return views;
+    tables.push_back(
+        tail_table(own.tail.loads(), {"cpu_node", "memory_node", "load_kernel", "load"}));
+  return views_of(tables, report);
 }
 
 /// A curve of each node's own memory.
@@ -534,11 +499,24 @@ Benchmark make() {
                  .kernels = {"read"},
                  .mixes = "2:1",
                  .kernels_are = "kernels of the load"},
+      .sweeps = {{.point = with(point),
+                  .name = "[{load_kernel} ]{load} node {cpu_node} to {memory_node} {pages}",
+                  .axes = {{.labels = load_labels, .values = with(loads)}},
+                  .threads = {.compared = false},
+                  .size = {.usual = size_of},
+                  .of_kernels = false,
+                  .later = with(parts_of_peaks)}},
+      // What each load adds to the idle latency.
+      .against = {{.key = "latency_added",
+                   .figure = "latency",
+                   .label = "load",
+                   .value = idle_load,
+                   .alike = {"pages", "cpu_node", "memory_node", "gpus", "memory"},
+                   .as = Against::As::more}},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = worker_on_first_cpus,
-      .plan = with(plan),
-      .refine = with(refine),
+      .check = with(check),
       .flow_figures = with(flow_figures),
       .totals = totals,
       .conclude = with(conclude),

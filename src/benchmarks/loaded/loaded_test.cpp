@@ -209,8 +209,9 @@ TEST(Loaded, ByDefaultEachNodesMemoryAndTheNearestOfEachOtherKind) {
 TEST(Loaded, ThePartsOfThePeakFollowFromIt) {
   RunReport report;
   ScenarioResult peak;
-  peak.name = "read peak node 0 to 0 base";
-  peak.labels = {{"load", "peak"}};
+  peak.pages = "base";
+  peak.labels = {
+      {"cpu_node", "0"}, {"memory_node", "0"}, {"load", "peak"}, {"load_kernel", "read"}};
   peak.figures = {{"bandwidth_sum", "B/s", 20e9, std::nullopt}};
   report.scenarios = {peak};
   const std::vector<std::string> words{"--pairs", "local", "--mix", "none"};
