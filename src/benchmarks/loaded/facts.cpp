@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <set>
 #include <span>
@@ -10,13 +12,26 @@
 
 #include <fmt/format.h>
 
+#include "base/add_once.h"
 #include "base/text.h"
+#include "base/units.h"
+#include "benchmarks/loaded/knee.h"
 #include "kernels/traits.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 
 namespace numatlas {
+std::vector<std::string> curve_labels(const RunReport& report) {
+  const bool on_gpus = !report.scenarios.empty() && find_label(report.scenarios.front(), "gpus");
+  if (on_gpus) return {"pages", "gpus", "memory", "load_kernel"};
+  return {"pages", "cpu_node", "memory_node", "load_kernel"};
+}
+
 namespace {
+
+constexpr const char* at_80_percent = "latency_at_80_percent";  ///< of each curve once
+
+std::string load_of(const ScenarioResult& point) { return label_of(point, "load"); }
 
 /// Half the width of an interval, in the estimate's unit; nothing where it has none.
 std::optional<double> reach(const Estimate& estimate) {
@@ -30,18 +45,12 @@ std::optional<double> load_reach(const ScenarioResult& point) {
   return sum ? reach(*sum) : std::optional(0.0);
 }
 
-}  // namespace
-
-std::vector<std::string> curve_labels(const RunReport& report) {
-  const bool on_gpus = !report.scenarios.empty() && find_label(report.scenarios.front(), "gpus");
-  if (on_gpus) return {"pages", "gpus", "memory", "load_kernel"};
-  return {"pages", "cpu_node", "memory_node", "load_kernel"};
-}
-
+/// The points of each kernel between the same nodes, and the idle one that these start with.
 std::vector<CaseGroup> curves_of(const RunReport& report) {
   return groups_of(report, curve_labels(report));
 }
 
+/// Nothing where that cannot be told.
 std::optional<Knee> knee_of(const CaseGroup& curve) {
   std::vector<LoadedPoint> points;
   for (const ScenarioResult* one : curve.cases) {
@@ -51,10 +60,12 @@ std::optional<Knee> knee_of(const CaseGroup& curve) {
   return knee_of(std::span<const LoadedPoint>(points));
 }
 
+/// What loads the memory at a point, in B/s; 0 where nothing does.
 double load_rate_of(const ScenarioResult& point) {
   return estimate_of(point, "bandwidth_sum").value_or(0).value;
 }
 
+/// Whether the loaders moved what they were asked to: starved ones are no load of so many percent.
 bool reached_its_rate(const ScenarioResult& point) {
   // Halfway from 50 to 40 % of the peak is 90 % of it: with less a point is nearer to another one.
   constexpr double enough = 0.9;
@@ -62,6 +73,10 @@ bool reached_its_rate(const ScenarioResult& point) {
   return !asked || load_rate_of(point) >= enough * asked->value;
 }
 
+/// The latency at a part of the peak, on the line between two points of a curve. Its interval is as
+/// wide as the points' latencies and loads and the peak itself leave it: an error in a load counts
+/// times the slope. Where one of them has no interval, it has none. Nothing where the points are
+/// further apart than a third of the peak.
 std::optional<Estimate> latency_between(const ScenarioResult& before, const ScenarioResult& after,
                                         const ScenarioResult& peak, double part) {
   const auto low = estimate_of(before, "latency"), high = estimate_of(after, "latency");
@@ -89,7 +104,28 @@ std::optional<Estimate> latency_between(const ScenarioResult& before, const Scen
   return latency;
 }
 
-namespace {
+/// Each curve from the least load that was asked for to all that there is: in the order of what was
+/// reached, a busy machine would mix them up.
+void order_by_load(RunReport& report) {
+  const std::vector<std::string> labels = curve_labels(report);
+  std::vector<std::vector<std::string>> curves;  // in the order of the plan
+  const auto place = [&](const ScenarioResult& point) {
+    std::vector<std::string> curve;
+    for (const std::string& label : labels) curve.push_back(label_text(report, point, label));
+    const auto asked = estimate_of(point, "rate_asked");
+    return std::pair(add_once(curves, std::move(curve)),
+                     asked ? asked->value : std::numeric_limits<double>::infinity());
+  };
+  for (const ScenarioResult& point : report.scenarios) place(point);
+  std::ranges::stable_sort(report.scenarios, {}, place);
+}
+
+/// "knee: 110 GB/s ±2.0 %, 130.2 ns", "no knee up to 136 GB/s".
+std::string knee_text(const Knee& knee) {
+  if (!knee.load) return "no knee up to " + quantity_text(knee.highest, "B/s");
+  return fmt::format("knee: {}, {} ns", estimate_text(*knee.load, "B/s"),
+                     short_number(knee.latency * in_ns, 1));
+}
 
 /// Who loads which memory.
 struct Whereabouts {
@@ -128,7 +164,7 @@ std::vector<Fact> facts_of(const CaseGroup& curve, std::set<const ScenarioResult
   };
   std::optional<Estimate> idle, half, at_80, peak, most;
   for (const ScenarioResult* one : curve.cases) {
-    const std::string load = label_of(*one, "load");
+    const std::string load = load_of(*one);
     if (!cache_text(*one).empty()) continue;
     const auto latency = host_estimate_of(*one, "latency");
     if (load == idle_load && told_idle.insert(one).second) idle = latency;
@@ -160,6 +196,83 @@ std::vector<Fact> facts_of(const CaseGroup& curve, std::set<const ScenarioResult
 }
 
 }  // namespace
+
+void conclude_curves(RunReport& report) {
+  constexpr double part = 0.8;
+  order_by_load(report);
+  for (CaseGroup& curve : curves_of(report)) {
+    const auto mine = [&](const ScenarioResult& point) -> std::vector<Figure>& {
+      return report.scenarios[static_cast<std::size_t>(&point - report.scenarios.data())].figures;
+    };
+    if (const auto knee = knee_of(curve); knee && knee->load) {
+      const auto behind = std::ranges::find_if(curve.cases, [&](const ScenarioResult* point) {
+        return load_rate_of(*point) >= knee->load->value;
+      });
+      mine(**behind).push_back({"knee", "B/s", *knee->load, std::nullopt});
+      mine(**behind).push_back({"knee_latency", "s", Estimate(knee->latency), std::nullopt});
+    }
+    const auto asked = std::ranges::find_if(curve.cases, [](const ScenarioResult* point) {
+      return load_of(*point) == "80%" && estimate_of(*point, "latency") && reached_its_rate(*point);
+    });
+    if (asked != curve.cases.end()) {
+      mine(**asked).push_back({at_80_percent, "s", estimate_of(**asked, "latency"), std::nullopt});
+      continue;
+    }
+    std::stable_sort(curve.cases.begin(), curve.cases.end(), [](const auto* a, const auto* b) {
+      return load_rate_of(*a) < load_rate_of(*b);
+    });
+    const ScenarioResult& peak = *curve.cases.back();
+    for (std::size_t i = 1; i < curve.cases.size(); ++i) {
+      const ScenarioResult &before = *curve.cases[i - 1], &after = *curve.cases[i];
+      const auto latency = latency_between(before, after, peak, part);
+      if (!latency) continue;
+      mine(after).push_back({at_80_percent, "s", *latency, std::nullopt});
+      break;
+    }
+  }
+}
+
+std::vector<Warning> curve_warnings(const RunReport& report) {
+  // Half a step between most parts of the peak: wider, and two of them cannot be told apart.
+  constexpr double widest_peak = 0.05;
+  std::vector<Warning> warnings;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (point.flows.empty()) continue;
+    const auto asked = estimate_of(point, "rate_asked"), sum = estimate_of(point, "bandwidth_sum");
+    if (asked && !reached_its_rate(point)) {
+      warnings.push_back(
+          {"rate-not-reached", point.name,
+           fmt::format(
+               "reached {:.0f} % of the requested rate; the latency is that at the achieved rate",
+               load_rate_of(point) / asked->value * 100)});
+    }
+    const auto width = sum ? half_width(*sum) : std::nullopt;
+    // Loads of GPUs are no fractions of it.
+    if (load_of(point) != peak_load || !label_of(point, "gpus").empty() ||
+        (width && *width <= std::max(widest_peak, report.precision)))
+      continue;
+    warnings.push_back(
+        {"peak-uncertain", point.name,
+         fmt::format("the peak, and with it each fraction of it, is known {}; increase --time",
+                     width ? fmt::format("to {}{} only", plus_minus(), half_text(*width))
+                           : "from too few samples for an interval")});
+  }
+  return warnings;
+}
+
+std::vector<std::string> curve_verdict(const CaseGroup& curve) {
+  std::vector<std::string> verdict;
+  for (const ScenarioResult* point : curve.cases) {
+    const auto at_80 = estimate_of(*point, at_80_percent);
+    if (!at_80) continue;
+    // With the digits of its row.
+    const auto width = half_width(*at_80);
+    verdict = {fmt::format("at 80 % of the peak: {} ns{}", short_number(at_80->value * in_ns, 1),
+                           width ? plus_minus_text(*width) : "")};
+  }
+  if (const auto knee = knee_of(curve)) verdict.push_back(knee_text(*knee));
+  return verdict;
+}
 
 std::vector<Fact> loaded_facts(const RunReport& report) {
   std::vector<Fact> facts;

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstddef>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,7 +18,6 @@
 
 #include <fmt/format.h>
 
-#include "base/add_once.h"
 #include "base/product.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -316,60 +314,8 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const PlanInput& input
   return more;
 }
 
-std::string load_of(const ScenarioResult& point) { return label_of(point, "load"); }
-
-/// Each curve from the least load that was asked for to all that there is: in the order of what was
-/// reached, a busy machine would mix them up.
-void order_by_load(RunReport& report) {
-  const std::vector<std::string> labels = curve_labels(report);
-  std::vector<std::vector<std::string>> curves;  // in the order of the plan
-  const auto place = [&](const ScenarioResult& point) {
-    std::vector<std::string> curve;
-    for (const std::string& label : labels) curve.push_back(label_text(report, point, label));
-    const auto asked = estimate_of(point, "rate_asked");
-    return std::pair(add_once(curves, std::move(curve)),
-                     asked ? asked->value : std::numeric_limits<double>::infinity());
-  };
-  for (const ScenarioResult& point : report.scenarios) place(point);
-  std::ranges::stable_sort(report.scenarios, {}, place);
-}
-
-/// The latency at 80 % of the peak: of the point that was asked for this load, where it reached it.
-/// Without such a point: where the load is 80 % of the largest of all, between the points next to
-/// it. The knee is of the first point that has its load.
 void conclude(const Options& own, RunReport& report) {
-  constexpr double part = 0.8;
-  order_by_load(report);
-  for (CaseGroup& curve : curves_of(report)) {
-    const auto mine = [&](const ScenarioResult& point) -> std::vector<Figure>& {
-      return report.scenarios[static_cast<std::size_t>(&point - report.scenarios.data())].figures;
-    };
-    if (const auto knee = knee_of(curve); knee && knee->load) {
-      const auto behind = std::ranges::find_if(curve.cases, [&](const ScenarioResult* point) {
-        return load_rate_of(*point) >= knee->load->value;
-      });
-      mine(**behind).push_back({"knee", "B/s", *knee->load, std::nullopt});
-      mine(**behind).push_back({"knee_latency", "s", Estimate(knee->latency), std::nullopt});
-    }
-    const auto asked = std::ranges::find_if(curve.cases, [](const ScenarioResult* point) {
-      return load_of(*point) == "80%" && estimate_of(*point, "latency") && reached_its_rate(*point);
-    });
-    if (asked != curve.cases.end()) {
-      mine(**asked).push_back({at_80_percent, "s", estimate_of(**asked, "latency"), std::nullopt});
-      continue;
-    }
-    std::stable_sort(curve.cases.begin(), curve.cases.end(), [](const auto* a, const auto* b) {
-      return load_rate_of(*a) < load_rate_of(*b);
-    });
-    const ScenarioResult& peak = *curve.cases.back();
-    for (std::size_t i = 1; i < curve.cases.size(); ++i) {
-      const ScenarioResult &before = *curve.cases[i - 1], &after = *curve.cases[i];
-      const auto latency = latency_between(before, after, peak, part);
-      if (!latency) continue;
-      mine(after).push_back({at_80_percent, "s", *latency, std::nullopt});
-      break;
-    }
-  }
+  conclude_curves(report);
   if (own.tail.asked()) conclude_tails(report, own.tail.loads());
 }
 
@@ -377,56 +323,6 @@ std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
                                  const ScenarioResult&) {
   const bool times_groups = own.tail.asked() && !flow.load;
   return times_groups ? tail_figures(flow.distribution, own.tail.loads()) : std::vector<Figure>{};
-}
-
-/// Rates that were not reached, and peaks whose parts are no better known than they are.
-std::vector<Warning> warnings(const RunReport& report) {
-  // Half a step between most parts of the peak: wider, and two of them cannot be told apart.
-  constexpr double widest_peak = 0.05;
-  std::vector<Warning> warnings;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (point.flows.empty()) continue;
-    const auto asked = estimate_of(point, "rate_asked"), sum = estimate_of(point, "bandwidth_sum");
-    if (asked && !reached_its_rate(point)) {
-      warnings.push_back(
-          {"rate-not-reached", point.name,
-           fmt::format(
-               "reached {:.0f} % of the requested rate; the latency is that at the achieved rate",
-               load_rate_of(point) / asked->value * 100)});
-    }
-    const auto width = sum ? half_width(*sum) : std::nullopt;
-    // Loads of GPUs are no fractions of it.
-    if (load_of(point) != peak_load || !label_of(point, "gpus").empty() ||
-        (width && *width <= std::max(widest_peak, report.precision)))
-      continue;
-    warnings.push_back(
-        {"peak-uncertain", point.name,
-         fmt::format("the peak, and with it each fraction of it, is known {}; increase --time",
-                     width ? fmt::format("to {}{} only", plus_minus(), half_text(*width))
-                           : "from too few samples for an interval")});
-  }
-  return warnings;
-}
-
-/// "knee: 110 GB/s ±2.0 %, 130.2 ns", "no knee up to 136 GB/s".
-std::string knee_text(const Knee& knee) {
-  if (!knee.load) return "no knee up to " + quantity_text(knee.highest, "B/s");
-  return fmt::format("knee: {}, {} ns", estimate_text(*knee.load, "B/s"),
-                     short_number(knee.latency * in_ns, 1));
-}
-
-std::vector<std::string> verdict_of(const CaseGroup& curve) {
-  std::vector<std::string> verdict;
-  for (const ScenarioResult* point : curve.cases) {
-    const auto at_80 = estimate_of(*point, at_80_percent);
-    if (!at_80) continue;
-    // With the digits of its row.
-    const auto width = half_width(*at_80);
-    verdict = {fmt::format("at 80 % of the peak: {} ns{}", short_number(at_80->value * in_ns, 1),
-                           width ? plus_minus_text(*width) : "")};
-  }
-  if (const auto knee = knee_of(curve)) verdict.push_back(knee_text(*knee));
-  return verdict;
 }
 
 std::vector<View> views(const Options& own, const RunReport& report) {
@@ -451,7 +347,7 @@ std::vector<View> views(const Options& own, const RunReport& report) {
                 label_column("in cache", "cache")},
       .notes = {"bandwidth in GB/s as STREAM counts it, in the time in which the latency was "
                 "measured; latency: the mean and the 95th percentile of blocks of loads"},
-      .verdict = verdict_of};
+      .verdict = curve_verdict};
   Table of_gpus = of_cpus;
   of_gpus.title = fmt::format(
       "Loaded latency in ns: GPU {{gpus}}, {} (load: {{kernel}} by its multiprocessors, {{size}})",
@@ -520,7 +416,7 @@ Benchmark make() {
       .flow_figures = with(flow_figures),
       .totals = totals,
       .conclude = with(conclude),
-      .warnings = warnings,
+      .warnings = curve_warnings,
       .views = with(views),
       .facts = loaded_facts,
       .survey = survey,
