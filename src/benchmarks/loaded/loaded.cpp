@@ -136,13 +136,8 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
 /// The first worker of the node chases. Hardware threads of its core would take its core from it,
 /// not the memory, so they do not load.
 Curve curve_of(const PlanInput& input, NodeId cpus, NodeId memory) {
-  Curve curve{cpus, memory, 0, {}, ""};
   const std::vector<int> workers = workers_on(input.layout, {cpus});
-  if (workers.empty()) {
-    curve.problem = fmt::format("no worker runs on node {}", cpus.value);
-    return curve;
-  }
-  curve.chaser = workers.front();
+  Curve curve{cpus, memory, workers.front(), {}, ""};
   const Machine& machine = machine_of(input, curve.chaser);
   const auto core_of = [&](int worker) {
     const CpuSet& its = worker_of(input, worker).placement.cpus;
