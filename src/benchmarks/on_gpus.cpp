@@ -2,72 +2,241 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <set>
-#include <string>
-#include <string_view>
+#include <tuple>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
-#include "base/add_once.h"
 #include "base/units.h"
-#include "benchmarks/survey_words.h"
-#include "gpu/machine_gpus.h"
-#include "kernels/stream.h"
-#include "memory/source.h"
+#include "record/cache_level.h"
 #include "record/labels.h"
-#include "run/declare.h"
 #include "run/device_flows.h"
-#include "run/flows.h"
-#include "run/room.h"
+#include "run/executor.h"
 
 namespace numatlas::on_gpus {
+namespace {
 
-void OnOption::add_to(CLI::App& app, bool has_memory) {
-  std::string text = "who runs it: cpus, gpus (all of them), or some: gpu:0, gpu:0-3";
-  if (has_memory)
-    text +=
-        "\nThe memory of GPUs is their own unless --memory says otherwise; gpu:1 is then the "
-        "memory of GPU 1, bind:0 the host's, over the link";
-  rare(add_value(app, "--on", text_, "WHERE", text))->group("Measurement");
+// From the cache of one multiprocessor to what no cache of today holds.
+constexpr Bytes smallest_chase{16 * kib}, largest_chase{1 * gib}, chase_of_host{64 * mib};
+// Of all arrays, in memory: several times the largest caches of today.
+constexpr Bytes usual_stream{1 * gib}, stream_of_host{256 * mib};
+
+Bytes chase_size(const PlanInput& input, const AxisSetting& now) {
+  return is_of_host(now) ? chase_of_host : largest_on_gpus(input, largest_chase);
 }
 
-Expected<void> OnOption::parse() {
-  if (text_ == "cpus") return {};
-  on_gpus_ = true;
-  if (text_ == "gpus") return {};
-  constexpr std::string_view word = "gpu:";
-  if (text_.starts_with(word)) {
-    gpus_ = TRY(parse_gpus(text_.substr(word.size()), "--on"));
-    if (!gpus_.empty()) return {};
+std::vector<Bytes> smaller_chases(const PlanInput& input, Bytes largest) {
+  std::vector<Bytes> sizes;
+  if (is_of_host(input.options.placement.memory)) return sizes;
+  for (Bytes size = smallest_chase; size < largest; size.value *= 2) sizes.push_back(size);
+  return sizes;
+}
+
+Bytes stream_size(const PlanInput& input, const AxisSetting& now) {
+  return largest_on_gpus(input, is_of_host(now) ? stream_of_host : usual_stream);
+}
+
+/// The smallest cache that the multiprocessors of one of them share.
+std::optional<Bytes> shared_cache_of(const PlanInput& input) {
+  std::optional<Bytes> smallest;
+  for (const Machine& machine : input.machines) {
+    for (const Gpu& gpu : machine.gpus) {
+      if (!gpu.index || !gpu.shared_cache) continue;
+      smallest = std::min(smallest.value_or(*gpu.shared_cache), *gpu.shared_cache);
+    }
   }
-  return fail_usage("--on", fmt::format("'{}' is neither CPUs nor GPUs", text_),
-                    "write cpus, gpus or gpu:0");
+  return smallest;
 }
 
-Expected<void> OnOption::refuse(const char* what, const Given& options) const {
-  for (const auto& [option, given] : options)
-    if (given)
-      return fail_usage(option, fmt::format("applies only to {}", what),
-                        on_gpus_ ? "leave out either it or --on" : "add --on gpus");
-  return {};
+/// One that the shared cache holds.
+std::vector<Bytes> smaller_streams(const PlanInput& input, Bytes) {
+  const auto cache = shared_cache_of(input);
+  if (!cache || is_of_host(input.options.placement.memory)) return {};
+  return {Bytes{cache->value / 4}};
 }
 
-void OnOption::prepare(Benchmark& benchmark, std::size_t together) const {
-  benchmark.is_of_memory = false;
-  benchmark.on_gpus = benchmark.by_host = true;
-  benchmark.complete = complete_gpus;
-  benchmark.workers = [gpus = gpus_, together](const RunOptions& options, const Machine& machine,
-                                               const TaskContext& task) {
-    const std::size_t all = gpus.empty() ? usable_gpus({machine}).size() : gpus.size();
-    return callers(options, machine, task, together > 0 ? together : all);
+Expected<Point> chase(const PlanInput& input, const AxisSetting& now) {
+  return gpu_point(input, now, [&](int gpu) -> std::vector<KernelSpec> {
+    DeviceChaseParameters work;
+    work.gpu = gpu;
+    work.loads = is_of_host(now) ? usual_loads(now.size) : usual_gpu_loads;
+    work.loads_by = now.of<GpuLoads>(1);
+    return {{work}};
+  });
+}
+
+Expected<Point> stream(const PlanInput& input, const AxisSetting& now) {
+  return gpu_point(input, now, [&](int gpu) -> std::vector<KernelSpec> {
+    auto work = now.kernel.spec.as<DeviceStreamParameters>();
+    work.gpu = gpu;
+    work.bytes = now.size;
+    work.passes = usual_passes(now.size, !is_of_host(now));
+    return {{work}};
+  });
+}
+
+Axis measure(const std::string& what) {
+  return fixed_axis("measure", Choices<std::string>{{what, what}});
+}
+
+Table gpus_table() {
+  return {.title = "GPUs",
+          .level = ViewLevel::flows,
+          .apart = {"measure", "size"},
+          .first = true,
+          .cells = {label_column("GPU", "gpu"), label_column("name", "gpu_name"),
+                    label_column("address", "gpu_address"), label_column("node", "gpu_node"),
+                    label_column("memory's bus", "memory_bandwidth")}};
+}
+
+std::vector<Table> tables() {
+  return {
+      gpus_table(),
+      {.title = "Latency of a GPU's loads in ns (memory: {memory|place}, loads: {gpu_loads})",
+       .kind = ViewKind::curve,
+       .apart = {"measure", "gpu_loads", "pages"},
+       .only = "measure=latency",
+       .rows = "size",
+       .columns = "gpus",
+       .cells = {label_column("size", "size"), label_column("fits", "level"),
+                 figure_column("GPU", "latency", in_ns, Part::with_interval, 1),
+                 figure_column("", "cycles", 1, Part::value, 0, " cycles")},
+       .notes = {"one row per size, one column per GPU; one thread, dependent loads",
+                 "cycles: of the multiprocessor's clock, by load"}},
+      {.title = "Bandwidth of GPU kernels in GB/s (memory: {memory|place})",
+       .apart = {"measure", "pages"},
+       .only = "measure=bandwidth",
+       .cells = {label_column("GPU", "gpus"), label_column("kernel", "kernel"),
+                 label_column("size", "size"), label_column("fits", "level"),
+                 figure_column("GB/s", "bandwidth_sum", in_gb_per_s),
+                 figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
+                 figure_column("of peak", "peak_share", in_percent, Part::value, 0, " %"),
+                 label_column("grid", "grid")},
+       .notes = {fmt::format("all multiprocessors together; bytes counted as STREAM does, so that "
+                             "a copy counts twice; {}: half of the 95 % interval",
+                             plus_minus()),
+                 "of peak: of the rate of the memory's bus (width times clock); grid: blocks x "
+                 "threads of a launch"}}};
+}
+
+std::vector<Table> matrices() {
+  Table latency{
+      .title = "Latency of a GPU's loads in ns (one thread, dependent loads)",
+      .kind = ViewKind::matrix,
+      .apart = {"kernel"},
+      .only = "measure=latency",
+      .rows = "gpus",
+      .columns = "memory",
+      .cells = {figure_column("", "latency", in_ns, Part::with_interval, 1)},
+      .notes = {"one row per GPU, one column per memory: of nodes (bind:N) over the link, of GPUs "
+                "(gpu:N) by loads and stores, without copies"}};
+  Table bandwidth = latency;
+  bandwidth.title = "Bandwidth of {kernel} in GB/s (all multiprocessors)";
+  bandwidth.only = "measure=bandwidth";
+  bandwidth.cells = {figure_column("", "bandwidth_sum", in_gb_per_s, Part::with_interval)};
+  return {latency, bandwidth};
+}
+
+/// What of a GPU's latency a size stands for: of several of one level the one in its middle, as
+/// sizes near a border are partly of the next; of memory the first.
+const ScenarioResult* of_level(const std::vector<const ScenarioResult*>& cases,
+                               const std::string& level) {
+  std::vector<const ScenarioResult*> its;
+  for (const ScenarioResult* one : cases) {
+    if (label_of(*one, "gpu_loads") == name_of(GpuLoads::cached) && level_text(*one) == level)
+      its.push_back(one);
+  }
+  if (its.empty()) return nullptr;
+  return its[level == "memory" ? 0 : its.size() / 2];
+}
+
+std::vector<Fact> facts(const RunReport& report) {
+  std::vector<Fact> facts;
+  for (const CaseGroup& group : groups_of(report, {"gpus", "memory"})) {
+    const std::string gpu = label_of(*group.cases.front(), "gpus"),
+                      memory = label_of(*group.cases.front(), "memory");
+    std::vector<std::pair<std::string, std::string>> where{{"gpu", gpu}};
+    if (memory != "own") where.emplace_back("memory", memory);
+    const std::string heading = memory == "own" ? "GPU " + gpu : "";
+    const std::string prefix = fmt::format("GPU {}: ", gpu);
+    for (const auto& [level, key, words] :
+         {std::tuple("L1", "gpu_l1_latency", "L1"), std::tuple("L2", "gpu_l2_latency", "L2"),
+          std::tuple("memory", "gpu_memory_latency", "memory")}) {
+      const ScenarioResult* const one = of_level(group.cases, level);
+      const auto estimate = one != nullptr ? host_estimate_of(*one, "latency") : std::nullopt;
+      if (!estimate) continue;
+      facts.push_back({key, where, fmt::format("{}a load from {}", prefix, level), "s", *estimate,
+                       heading, fmt::format("{} {{}}", words)});
+    }
+    for (const ScenarioResult* one : group.cases) {
+      const bool bandwidth = label_of(*one, "measure") == "bandwidth";
+      const auto estimate = bandwidth ? host_estimate_of(*one, "bandwidth_sum") : std::nullopt;
+      if (!estimate) continue;
+      const std::string kernel = one->kernel.substr(one->kernel.find(' ') + 1);
+      const bool cached = level_text(*one) == "L2";
+      auto its = where;
+      const bool own = memory == "own";
+      // Neither the cache nor memory alone: a figure of neither.
+      if (own && level_text(*one) == "-") continue;
+      if (!own) {
+        its.emplace_back("size", std::to_string(one->size.value));
+        its.emplace_back("pages", one->pages);
+      }
+      const bool shown = !cached && (kernel == "read" || kernel == "triad");
+      facts.push_back({fmt::format("gpu_{}{}", cached ? "l2_" : "", kernel), std::move(its),
+                       fmt::format("{}{} of {} of {}", prefix, kernel, to_text(one->size),
+                                   cached ? "L2" : memory_words(memory)),
+                       "B/s", *estimate, shown ? heading : "",
+                       shown ? fmt::format("{} {{}}", kernel) : ""});
+    }
+  }
+  return facts;
+}
+
+}  // namespace
+
+Sweep latency(const std::vector<GpuLoads>& loads) {
+  const auto values = [loads](const PlanInput& input) {
+    const bool of_host = is_of_host(input.options.placement.memory);
+    std::vector<AxisValue> its;
+    for (const GpuLoads one : of_host ? std::vector{GpuLoads::cached} : loads)
+      its.push_back(
+          {{name_of(one)}, one, true, {{"loads", one == GpuLoads::cached ? "" : name_of(one)}}});
+    return its;
   };
-  benchmark.totals = totals;
+  return {.point = chase,
+          .name = "gpu {gpus} latency {size} memory {memory}[ {loads}][ {pages}]",
+          .axes = {measure("latency"), {{"gpu_loads"}, values}},
+          .size = {.smaller = smaller_chases, .usual = chase_size},
+          .of_kernels = false};
+}
+
+Sweep bandwidth() {
+  return {.point = stream,
+          .name = "gpu {gpus} {kernel} {size} memory {memory}[ {pages}]",
+          .axes = {measure("bandwidth")},
+          .size = {.smaller = smaller_streams, .usual = stream_size}};
+}
+
+void use(Benchmark& benchmark, std::vector<Sweep> sweeps) {
+  benchmark.sweeps = std::move(sweeps);
+  benchmark.scaled = {};
+  benchmark.against = {};
+  benchmark.tables = tables();
+  benchmark.fact_rules = {};
   benchmark.flow_figures = {};
+  benchmark.totals = totals;
+  benchmark.conclude = {};
+  benchmark.warnings = {};
+  benchmark.facts = facts;
+  benchmark.remarks = {};
+}
+
+void use_matrix(Benchmark& benchmark, std::vector<Sweep> sweeps) {
+  for (Sweep& sweep : sweeps) sweep.size.smaller = {};
+  use(benchmark, std::move(sweeps));
+  benchmark.tables = matrices();
 }
 
 SurveyPart survey_part(const Machine& machine, SurveyPart part) {
@@ -75,151 +244,8 @@ SurveyPart survey_part(const Machine& machine, SurveyPart part) {
   return part;
 }
 
-bool is_of_host(const std::optional<MemorySpec>& memory) {
-  return memory && gpu_of(memory->single) < 0;
-}
-
-std::string place_of(const std::optional<MemorySpec>& memory) {
-  return memory ? memory->single.text() : "own";
-}
-
 std::string memory_words(const std::string& memory) {
-  if (memory == "own") return "its own memory";
-  constexpr std::string_view gpu = "gpu:";
-  if (memory.starts_with(gpu)) return "memory of GPU " + memory.substr(gpu.size());
-  return "memory of " + place_words(memory);
-}
-
-int multiprocessors_of(const PlanInput& input, int gpu) {
-  constexpr int usual_multiprocessors = 64;  // where a driver or a file says nothing of them
-  std::optional<int> fewest;
-  for (const Machine& machine : input.machines) {
-    const Gpu* const its = find_gpu(machine, gpu);
-    if (its == nullptr) continue;
-    const int count = its->multiprocessors.value_or(usual_multiprocessors);
-    fewest = std::min(fewest.value_or(count), count);
-  }
-  return fewest.value_or(usual_multiprocessors);
-}
-
-Expected<void> check_chase_size(Bytes size) {
-  constexpr Bytes two_lines{256};
-  if (size >= two_lines) return {};
-  return fail_usage("--size", fmt::format("{} is less than two lines of 128 bytes", to_text(size)));
-}
-
-Expected<std::vector<Operation>> kernels_of(const std::vector<Choice>& choices,
-                                            const std::string& option) {
-  std::vector<Operation> kernels;
-  for (const Choice& choice : choices) {
-    const auto* const loop = choice.spec.find<LoopParameters>();
-    const auto* const mix = choice.spec.find<MixParameters>();
-    if (mix != nullptr && *mix == MixParameters{2, 1}) {
-      add_once(kernels, Operation::triad);
-    } else if (mix != nullptr && *mix == MixParameters{1, 1}) {
-      add_once(kernels, Operation::copy);
-    } else if (loop != nullptr && choice.spec.stores == Stores::regular) {
-      add_once(kernels, loop->operation);
-    } else {
-      return fail_usage(option, fmt::format("'{}' is a kernel of CPUs", choice.short_name()),
-                        "GPUs run read, write, copy, scale, add and triad, and mix 2:1 or 1:1");
-    }
-  }
-  return kernels;
-}
-
-Expected<std::optional<MemorySpec>> memory_of(const PlanInput& input) {
-  const auto& asked = input.options.placement.memory;
-  if (!asked || gpu_of(asked->single) >= 0) {
-    for (const PageKind kind : input.options.pages) {
-      if (kind != PageKind::base)
-        return fail_usage("--pages", "memory of a GPU has no choice of pages", "leave it out");
-    }
-  }
-  if (!asked) return std::optional<MemorySpec>{};
-  if (asked->form != MemorySpec::Form::single) {
-    return fail_usage("--memory", "a GPU kernel uses memory in one place",
-                      "name one: gpu:0, bind:0, interleave:0,1, local");
-  }
-  const int owner = gpu_of(asked->single);
-  if (owner < 0) {
-    for (const Machine& machine : input.machines) {
-      TRY(of_option("--memory", resolve_memory(*asked, machine, 0)));
-    }
-    return asked;
-  }
-  TRY(of_option("--memory", chosen_gpus(input, {owner})));
-  return asked;
-}
-
-Bytes largest_on(const PlanInput& input, const std::vector<int>& gpus, Bytes most) {
-  for (const Machine& machine : input.machines) {
-    for (const int index : gpus) {
-      const Gpu* const gpu = find_gpu(machine, index);
-      if (gpu != nullptr && gpu->memory) most = std::min(most, Bytes{gpu->memory->value / 4});
-    }
-  }
-  return most;
-}
-
-namespace {
-
-/// The flow of a kernel of a GPU on a host, called by a worker that is not yet `taken`; nullopt,
-/// and why (`skip`), where it cannot be.
-std::optional<Flow> flow_at(const PlanInput& input, int host, const KernelSpec& kernel, Bytes size,
-                            PageKind pages, const std::optional<MemorySpec>& memory,
-                            std::set<int>& taken, std::optional<Error>& skip) {
-  const Machine& machine = input.machines[static_cast<std::size_t>(host)];
-  const int gpu = kernel.find<DeviceWork>()->gpu;
-  const bool of_host = is_of_host(memory);
-  const auto worker = caller_for(input, host, *find_gpu(machine, gpu),
-                                 of_host ? memory->single : MemoryPlacement{}, Caller::near, taken);
-  if (!worker) {
-    skip =
-        Error{ErrorKind::unavailable, "too few workers to run all these kernels", "", "--threads"};
-    return std::nullopt;
-  }
-  const int owner = of_host || !memory ? gpu : gpu_of(memory->single);
-  if (find_gpu(machine, owner) == nullptr) {
-    skip = no_such_gpu(owner, usable_gpus({machine}));
-    return std::nullopt;
-  }
-  taken.insert(*worker);
-  const WorkerPlacement& place = worker_of(input, *worker).placement;
-  MemoryPlacement placement = gpu_memory(owner);
-  if (of_host) {
-    auto resolved = host_memory_of(memory->single, machine, place);
-    if (!resolved) {
-      skip = resolved.error();
-      return std::nullopt;
-    }
-    placement = *std::move(resolved);
-  }
-  Flow flow = plain_flow(input, kernel, *worker, size, pages);
-  flow.kernel.seed = input.options.seed + static_cast<std::uint64_t>(*worker);
-  flow.region.placement = std::move(placement);
-  flow.warm_up = device_warm_up(flow);
-  return flow;
-}
-
-}  // namespace
-
-Expected<void> add_flows(const PlanInput& input, const std::vector<KernelSpec>& kernels, Bytes size,
-                         PageKind pages, const std::optional<MemorySpec>& memory,
-                         PlannedScenario& planned) {
-  for (const KernelSpec& kernel : kernels) {
-    TRY(check_size(kernel, size));
-  }
-  for (std::size_t host = 0; host < input.machines.size(); ++host) {
-    std::set<int> taken;
-    for (const KernelSpec& kernel : kernels) {
-      if (find_gpu(input.machines[host], kernel.find<DeviceWork>()->gpu) == nullptr) continue;
-      auto flow =
-          flow_at(input, static_cast<int>(host), kernel, size, pages, memory, taken, planned.skip);
-      if (flow) planned.scenario.flows.push_back(*std::move(flow));
-    }
-  }
-  return {};
+  return memory == "own" ? "its own memory" : "memory of " + place_words(memory);
 }
 
 std::vector<Figure> totals(const ScenarioResult& point, const RunReport&) {

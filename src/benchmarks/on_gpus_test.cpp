@@ -234,7 +234,7 @@ TEST(GpuPlan, WhatIsRefused) {
   EXPECT_EQ(plan_error("latency", {"--on", "gpu:4"}).subject, "--on");
   EXPECT_EQ(plan_error("latency", {"--on", "gpu:x"}).subject, "--on");
   EXPECT_THAT(plan_error("latency", {"--on", "gpu:0", "--chains", "4"}).message,
-              HasSubstr("chases by CPUs"));
+              HasSubstr("only to CPUs"));
   EXPECT_THAT(plan_error("bandwidth", {"--on", "gpu:0", "--mix", "3:1"}).message,
               HasSubstr("'mix 3:1' is a kernel of CPUs"));
   EXPECT_EQ(

@@ -80,7 +80,8 @@ void RunParser::add_to(CLI::App& app) {
 
 Expected<ParsedRun> RunParser::take(std::vector<std::string> arguments) && {
   auto options = TRY(common_.parse());
-  TRY(benchmark_.parse_options(benchmark_));
+  const auto parse_options = benchmark_.parse_options;  // which it may set
+  TRY(parse_options(benchmark_));
   if (benchmark_.on_gpus) take_gpu_memory(options);
   options.command = benchmark_.name;
   options.arguments = std::move(arguments);

@@ -98,11 +98,11 @@ std::vector<KernelKind> DeviceCopyParameters::kinds() {
 std::vector<KernelKind> DeviceChaseParameters::kinds() {
   return {{.usual = DeviceChaseParameters{},
            .traits = {.step = StepKind::chase, .on_gpu = true, .writes = false, .time = "latency"},
-           .check_size = [](const KernelSpec&, Bytes size) -> Expected<void> {
-             constexpr std::uint64_t two_lines = 128;
-             if (size.value >= two_lines) return {};
-             return fail_usage("--size",
-                               fmt::format("{} is less than two lines of 64 bytes", to_text(size)));
+           .check_size = [](const KernelSpec& spec, Bytes size) -> Expected<void> {
+             const Bytes line = spec.as<DeviceChaseParameters>().stride;
+             if (size.value >= 2 * line.value) return {};
+             return fail_usage("--size", fmt::format("{} is less than two lines of {} bytes",
+                                                     to_text(size), line.value));
            },
            .preparation = of_chain}};
 }

@@ -253,6 +253,7 @@ void add_against_cases(const Against& rule, RunReport& report) {
 }  // namespace
 
 std::string place_words(const std::string& memory) {
+  if (memory.starts_with("gpu:")) return "GPU " + memory.substr(4);
   return memory.starts_with("bind:") ? "node " + memory.substr(5) : memory;
 }
 

@@ -18,7 +18,7 @@
 
 namespace numatlas {
 
-/// "bind:2" is "node 2"; others are as they were asked for.
+/// "bind:2" is "node 2", "gpu:1" "GPU 1"; others are as they were asked for.
 std::string place_words(const std::string& memory);
 
 /// `key` of a case is `factor` times its total `of`.

@@ -17,6 +17,7 @@
 #include "record/cache_level.h"
 #include "report/rules.h"
 #include "run/benchmark.h"
+#include "run/executor.h"
 #include "run/flows.h"
 #include "run/levels.h"
 #include "run/room.h"
@@ -34,11 +35,17 @@ struct Given {
   std::vector<Stores> stores{Stores::regular};
   std::string isa = {};
   std::map<std::string, std::string> own_sizes = {};
+  std::string on = "cpus";
+  const CLI::App* app = nullptr;
 };
 
 bool has_own_size(const Sweep& sweep) { return *sweep.size.option != '\0'; }
 
 void add_options(Given& given, const Benchmark& benchmark, CLI::App& app) {
+  given.app = &app;
+  const auto& refused = benchmark.refused_options;
+  if (benchmark.by_gpus) add_on_option(app, given.on, std::ranges::count(refused, "--memory") == 0);
+  benchmark.add_options(app);
   for (const Sweep& sweep : benchmark.sweeps) {
     for (const Axis& axis : sweep.axes) {
       if (!axis.declared) axis.add_option(app);
@@ -64,8 +71,19 @@ void add_options(Given& given, const Benchmark& benchmark, CLI::App& app) {
   }
 }
 
+Expected<void> check_executor(const ByGpus& how, const CLI::App& app, bool gpus) {
+  for (const std::string& option : gpus ? how.cpu_options : how.gpu_options) {
+    if (app.count(option) > 0)
+      return fail_usage(option, fmt::format("applies only to {}", gpus ? "CPUs" : "GPUs"),
+                        gpus ? "leave out either it or --on" : "add --on gpus");
+  }
+  return {};
+}
+
 Expected<GivenAxes> parse_options(Given& given, const Benchmark& benchmark) {
   GivenAxes axes;
+  axes.gpus = TRY(parse_on(given.on));
+  if (benchmark.by_gpus) TRY(check_executor(*benchmark.by_gpus, *given.app, axes.gpus.has_value()));
   if (given.sizes) {
     TRY(given.sizes->parse(benchmark.name));
     axes.sizes = given.sizes->given();
@@ -78,6 +96,7 @@ Expected<GivenAxes> parse_options(Given& given, const Benchmark& benchmark) {
   if (given.kernels) {
     axes.choices = TRY(given.kernels->parse());
     axes.kernel_option = given.kernels->given();
+    if (axes.gpus) axes.choices = TRY(gpu_choices(axes.choices, axes.kernel_option));
   } else {
     TRY(of_option("--isa", use_instruction_set(given.isa)));
     TRY(check_stores(given.stores));
@@ -342,7 +361,7 @@ class Planner {
     }
     if (compares_threads() && sweep_.threads.label)
       planned.head.labels.emplace_back("threads", std::to_string(now.threads));
-    planned.head.name = name_of_point(now, own, planned);
+    planned.head.name = name_of_point(now, own, planned, !(point && point->pages));
     const auto is_same = [&](const PlannedScenario& one) {
       return one.head.name == planned.head.name;
     };
@@ -374,10 +393,10 @@ class Planner {
   }
 
   std::string name_of_point(const AxisSetting& now, const OwnValues& own,
-                            const PlannedScenario& planned) const {
+                            const PlannedScenario& planned, bool has_pages) const {
     return filled(sweep_.name, [&](const std::string& name) -> std::string {
       if (name == "size") return compact_text(planned.head.size);
-      if (name == "pages") return name_of(now.pages);
+      if (name == "pages") return has_pages ? name_of(now.pages) : "";
       if (name == "threads") return threads_text(now.threads);
       if (name == "nt") return now.kernel.spec.stores == Stores::non_temporal ? "nt" : "";
       for (const Labels* labels : {&own.names, &planned.head.labels}) {
@@ -465,6 +484,36 @@ Expected<Plan> later_plan_of(const Benchmark& benchmark, const GivenAxes& given,
   return plan;
 }
 
+/// The hooks that follow from its sweeps and rules.
+void set_hooks(Benchmark& benchmark, const std::shared_ptr<const GivenAxes>& axes) {
+  const auto data = std::make_shared<const Benchmark>(benchmark);
+  if (!data->sweeps.empty())
+    benchmark.plan = [axes, data](const PlanInput& input) { return plan_of(*data, *axes, input); };
+  if (std::ranges::any_of(data->sweeps, [](const Sweep& sweep) { return bool(sweep.later); }))
+    benchmark.refine = [axes, data](const PlanInput& input, const RunReport& report) {
+      return later_plan_of(*data, *axes, input, report);
+    };
+  if (!data->scaled.empty())
+    benchmark.totals = [data](const ScenarioResult& visit, const RunReport&) {
+      return scaled_figures(data->scaled, visit);
+    };
+  if (!data->against.empty())
+    benchmark.conclude = [data](RunReport& report) {
+      add_against(data->against, report);
+      data->conclude(report);
+    };
+  if (!data->tables.empty())
+    benchmark.views = [data](const RunReport& report) { return views_of(data->tables, report); };
+  if (!data->fact_rules.empty())
+    benchmark.facts = [data](const RunReport& report) {
+      return facts_of(data->fact_rules, report);
+    };
+  if (std::ranges::any_of(data->sweeps, [](const Sweep& sweep) { return sweep.size.leaves_out; }))
+    benchmark.remarks = [axes](const RunReport& report, const RunOptions& options) {
+      return axes->sizes.empty() ? left_out_text(report, options) : "";
+    };
+}
+
 }  // namespace
 
 Axis node_axis(const std::string& label, const std::string& option, const std::string& usual,
@@ -499,39 +548,18 @@ Benchmark with_axes(Benchmark benchmark) {
   const auto axes = std::make_shared<GivenAxes>();
   const auto data = std::make_shared<const Benchmark>(benchmark);
   benchmark.given = axes;
-  benchmark.add_options = [given, data](CLI::App& app) {
-    data->add_options(app);
-    add_options(*given, *data, app);
-  };
+  benchmark.add_options = [given, data](CLI::App& app) { add_options(*given, *data, app); };
   benchmark.parse_options = [given, axes, data](Benchmark& its) -> Expected<void> {
     *axes = TRY(parse_options(*given, *data));
-    return data->parse_options(its);
+    TRY(data->parse_options(its));
+    if (!axes->gpus) return {};
+    Benchmark changed = by_gpus(*data, *axes->gpus);
+    changed.given = axes;
+    set_hooks(changed, axes);
+    its = std::move(changed);
+    return {};
   };
-  if (!data->sweeps.empty())
-    benchmark.plan = [axes, data](const PlanInput& input) { return plan_of(*data, *axes, input); };
-  if (std::ranges::any_of(data->sweeps, [](const Sweep& sweep) { return bool(sweep.later); }))
-    benchmark.refine = [axes, data](const PlanInput& input, const RunReport& report) {
-      return later_plan_of(*data, *axes, input, report);
-    };
-  if (!data->scaled.empty())
-    benchmark.totals = [data](const ScenarioResult& visit, const RunReport&) {
-      return scaled_figures(data->scaled, visit);
-    };
-  if (!data->against.empty())
-    benchmark.conclude = [data](RunReport& report) {
-      add_against(data->against, report);
-      data->conclude(report);
-    };
-  if (!data->tables.empty())
-    benchmark.views = [data](const RunReport& report) { return views_of(data->tables, report); };
-  if (!data->fact_rules.empty())
-    benchmark.facts = [data](const RunReport& report) {
-      return facts_of(data->fact_rules, report);
-    };
-  if (std::ranges::any_of(data->sweeps, [](const Sweep& sweep) { return sweep.size.leaves_out; }))
-    benchmark.remarks = [axes](const RunReport& report, const RunOptions& options) {
-      return axes->sizes.empty() ? left_out_text(report, options) : "";
-    };
+  set_hooks(benchmark, axes);
   return benchmark;
 }
 

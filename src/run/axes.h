@@ -52,6 +52,7 @@ struct GivenAxes {
   std::vector<Choice> choices = {};  ///< of kernels and stores, given or not
   std::string kernel_option = {};    ///< the first of --kernels, --mix, --stores, --isa; "": none
   std::map<std::string, std::vector<Bytes>> own_sizes = {};  ///< by SizeRule::option
+  std::optional<std::vector<int>> gpus = {};  ///< of --on: empty: all; nullopt: CPUs run it
 
   /// Where --size takes one.
   std::optional<Bytes> size() const {
@@ -208,6 +209,18 @@ struct Sweep {
   Hook<std::vector<LaterCase>(const PlanInput&, const RunReport&)> later = {};
   /// What the flows of a point have together, once each has its size.
   Hook<void(const PlanInput&, std::vector<Flow>&)> sized = {};
+};
+
+/// --on of a benchmark that GPUs run as well: then its sweeps have the axes `memory` (own, gpu:1,
+/// bind:0) and `gpus` behind their own, and points made by gpu_point (run/executor.h).
+struct ByGpus {
+  /// Makes it the benchmark of GPUs: sweeps, rules and figures.
+  Hook<void(Benchmark&)> change = {};
+  /// Options of CPUs, and of GPUs: with the others a usage error.
+  std::vector<std::string> cpu_options = {}, gpu_options = {};
+  std::shared_ptr<const bool> together = {};  ///< all GPUs at the same time; null: each alone
+  std::size_t flows = 1;                      ///< of a GPU at the same time
+  bool every_memory = false;                  ///< of all nodes and GPUs; else that of --memory
 };
 
 /// --memory or --serial, which a benchmark refuses, and why.

@@ -162,6 +162,7 @@ struct Benchmark {
   /// sweeps has a `plan`.
   CommonAxes varies = {};
   std::vector<Sweep> sweeps = {};
+  std::optional<ByGpus> by_gpus = {};
   std::vector<Refusal> refused = {};            ///< common options: a usage error with the reason
   std::shared_ptr<const GivenAxes> given = {};  ///< of `varies`, once the options are read
   /// Rules (report/rules.h), instead of `totals`, `views` and `facts`, and before `conclude`.

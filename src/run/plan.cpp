@@ -24,7 +24,8 @@ PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, 
 
 const Flow& main_flow(const std::vector<Flow>& flows) {
   const auto load = std::ranges::find_if(flows, [](const Flow& flow) {
-    return flow.role == Role::load && traits_of(flow.kernel).streams();
+    const KernelTraits& traits = traits_of(flow.kernel);
+    return flow.role == Role::load && (traits.streams() || traits.streams_on_gpu());
   });
   return load == flows.end() ? flows.front() : *load;
 }

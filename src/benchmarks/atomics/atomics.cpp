@@ -1,23 +1,25 @@
 // Atomic operations: what an addition costs when one CPU, a few or all add to the same counter, to
 // neighbouring words, or each to its own lines.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "benchmarks/atomics/on_gpus.h"
+#include "base/text.h"
 #include "benchmarks/extremes.h"
 #include "benchmarks/on_gpus.h"
 #include "kernels/traits.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
-#include "run/device_flows.h"
+#include "run/executor.h"
 #include "run/flows.h"
 
 namespace numatlas::benchmark_atomics {
@@ -28,14 +30,10 @@ using Sharings = std::vector<Sharing>;
 struct Options {
   std::vector<std::string> operations{"fetch-add", "compare-exchange"};
   Sharings sharings{all_sharings.begin(), all_sharings.end()};
-  on_gpus::OnOption on = {};
   const CLI::App* app = nullptr;
 };
 
-void add_options(Options& own, CLI::App& app) {
-  own.on.add_to(app);
-  own.app = &app;
-}
+void add_options(Options& own, CLI::App& app) { own.app = &app; }
 
 std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult&) {
   const auto rate = mean_rate(flow, "operation_time");
@@ -49,19 +47,9 @@ std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
 }
 
 Expected<void> parse(Options& own, Benchmark& benchmark) {
-  TRY(own.on.parse());
-  if (!own.on.on_gpus()) return {};
-  TRY(own.on.refuse("counters of CPUs",
-                    {{"--home", text_of(*own.app, "--home", "first") != "first"}}));
-  if (own.app->count("--operation") > 0 && own.operations != std::vector<std::string>{"fetch-add"})
+  const bool chosen = benchmark.given->gpus && own.app->count("--operation") > 0;
+  if (chosen && own.operations != std::vector<std::string>{"fetch-add"})
     return fail_usage("--operation", "GPUs add by fetch-add", "leave out either it or --on");
-  const GpuCounters counters{own.on.gpus(), own.sharings};
-  own.on.prepare(benchmark, 1);
-  benchmark.plan = [counters](const PlanInput& input) { return plan_on_gpus(counters, input); };
-  benchmark.flow_figures = flow_figures;
-  benchmark.totals = totals;
-  benchmark.views = views_on_gpus;
-  benchmark.facts = facts_on_gpus;
   return {};
 }
 
@@ -165,10 +153,100 @@ std::vector<Fact> facts(const RunReport& report) {
   return facts;
 }
 
+// By GPUs -----------------------------------------------------------------------------------------
+
+/// One thread, those of a warp, of a block, and as many as a GPU has at a time.
+std::vector<AxisValue> gpu_threads(const PlanInput& input) {
+  constexpr std::uint64_t warp = 32, block = DeviceCounterParameters::block,
+                          of_multiprocessor = 1024;
+  std::vector<AxisValue> values;
+  for (const std::uint64_t threads :
+       {std::uint64_t{1}, warp, block,
+        static_cast<std::uint64_t>(multiprocessors_of_gpus(input)) * of_multiprocessor})
+    values.push_back(
+        {{std::to_string(threads)}, threads, true, {{"count", count_text(threads, "thread")}}});
+  return values;
+}
+
+Expected<Point> gpu_counters(const PlanInput& input, const AxisSetting& now) {
+  // A launch takes a millisecond or so.
+  constexpr std::uint64_t adds_of_launch = 1 << 22, adds_of_launch_at_host = 1 << 18,
+                          fewest_adds = 16, most_adds = 4096;
+  const bool of_host = is_of_host(now);
+  DeviceCounterParameters work;
+  work.sharing = now.of<Sharing>();
+  work.threads = now.of<std::uint64_t>(1);
+  work.adds = std::clamp((of_host ? adds_of_launch_at_host : adds_of_launch) / work.threads,
+                         fewest_adds, most_adds);
+  const std::uint64_t page =
+      page_bytes(input.machines.front(), of_host ? now.pages : PageKind::base).value;
+  AxisSetting sized = now;
+  sized.size = Bytes{(work.bytes().value + page - 1) / page * page};
+  Point point = gpu_point(input, sized, [&](int gpu) -> std::vector<KernelSpec> {
+    work.gpu = gpu;
+    return {{work}};
+  });
+  point.size = sized.size;
+  return point;
+}
+
+/// What a GPU's threads do in a second to one counter, and to lines of their own.
+std::vector<Fact> facts_on_gpus(const RunReport& report) {
+  std::vector<Fact> facts;
+  for (const CaseGroup& group : groups_of(report, {"gpus", "memory"})) {
+    const std::string gpu = label_of(*group.cases.front(), "gpus"),
+                      memory = label_of(*group.cases.front(), "memory");
+    for (const auto& [sharing, key, words] :
+         {std::tuple(Sharing::same, "gpu_atomic_add_contended", "one counter"),
+          std::tuple(Sharing::own, "gpu_atomic_add_own", "lines of their own")}) {
+      const auto threads = [its = sharing](const ScenarioResult* one) {
+        const bool counts =
+            label_of(*one, "sharing") == name_of(its) && host_estimate_of(*one, "operations_sum");
+        return counts ? std::optional(std::stod(label_of(*one, "threads"))) : std::nullopt;
+      };
+      const auto* const found = highest_of(group.cases, threads);
+      if (found == nullptr) continue;
+      const ScenarioResult& widest = **found;
+      facts.push_back(
+          {key,
+           {{"gpu", gpu}, {"memory", memory}},
+           fmt::format("fetch-add by {} threads of GPU {} to {} in {}", label_of(widest, "threads"),
+                       gpu, words, on_gpus::memory_words(memory)),
+           "1/s",
+           *host_estimate_of(widest, "operations_sum"),
+           "Atomics of GPU " + gpu,
+           fmt::format("{{}} to {}", words)});
+    }
+  }
+  return facts;
+}
+
+void by_gpus(const Axis& sharing, Benchmark& its) {
+  its.sweeps = {{.point = gpu_counters,
+                 .name = "gpu {gpus} fetch-add {sharing} {count} memory {memory}",
+                 .axes = {sharing.again(), {{"threads"}, gpu_threads}}}};
+  its.tables = {
+      {.title = "Atomic additions by GPU {gpus} (memory: {memory|place}): millions per second",
+       .kind = ViewKind::curve,
+       .apart = {"gpus", "memory"},
+       .rows = "threads",
+       .columns = "sharing",
+       .cells = {label_column("threads", "threads"),
+                 figure_column("", "operations_sum", in_millions, Part::with_interval)},
+       .notes = {"all threads together; same: one counter; neighbours: words of the same lines; "
+                 "own: lines of their own"}}};
+  its.facts = facts_on_gpus;
+}
+
 }  // namespace
 
 Benchmark make() {
   const Bound<Options> with;
+  const Axis sharing =
+      choice_axis("sharing", "--sharing", named(Sharings(all_sharings.begin(), all_sharings.end())),
+                  with.of(&Options::sharings),
+                  "what the CPUs add to: one counter, words in the same cache "
+                  "lines, or words in lines of their own");
   return {
       .name = "atomics",
       .summary = "atomic operations per second by number of CPUs",
@@ -198,12 +276,10 @@ Benchmark make() {
                            node_axis("home", "--home", "first", "counters",
                                      "node of the counters: that of the first CPU, each in turn "
                                      "(all), or these (0,2) in turn"),
-                           choice_axis("sharing", "--sharing",
-                                       named(Sharings(all_sharings.begin(), all_sharings.end())),
-                                       with.of(&Options::sharings),
-                                       "what the CPUs add to: one counter, words in the same cache "
-                                       "lines, or words in lines of their own")},
+                           sharing},
                   .threads = {.label = true, .word = "CPU", .usual = counts_of_cpus}}},
+      .by_gpus = ByGpus{.change = [sharing](Benchmark& its) { by_gpus(sharing, its); },
+                        .cpu_options = {"--home"}},
       .tables = tables(),
       .add_options = with(add_options),
       .parse_options = with(parse),

@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"
-#include "benchmarks/memory_of_gpus.h"
 #include "benchmarks/on_gpus.h"
 #include "benchmarks/survey_words.h"
 #include "record/cache_level.h"
@@ -27,13 +26,11 @@ namespace numatlas::benchmark_bandwidth {
 namespace {
 
 struct Options {
-  on_gpus::OnOption on = {};
   bool together = false;  ///< of GPUs
   bool chosen = false;    ///< kernels or sizes were named
 };
 
 void add_options(Options& own, CLI::App& app) {
-  own.on.add_to(app);
   rare(app.add_flag("--together", own.together,
                     "with --on gpus: all of them at the same time, not each alone"))
       ->group("Measurement");
@@ -42,17 +39,6 @@ void add_options(Options& own, CLI::App& app) {
 Expected<void> parse(Options& own, Benchmark& benchmark) {
   const GivenAxes& given = *benchmark.given;
   own.chosen = !given.kernel_option.empty() || !given.sizes.empty();
-  TRY(own.on.parse());
-  if (own.on.on_gpus()) {
-    memory_of_gpus::take_over(
-        benchmark, own.on,
-        {.bandwidth = true,
-         .together = own.together,
-         .kernels = TRY(on_gpus::kernels_of(given.choices, given.kernel_option)),
-         .sizes = given.sizes});
-    return {};
-  }
-  TRY(own.on.refuse("GPUs", {{"--together", own.together}}));
   benchmark.is_of_memory = given.sizes.empty();
   return {};
 }
@@ -258,6 +244,9 @@ Benchmark make() {
                   .threads = {.unnamed = ThreadsAxis::Unnamed::all_cpus,
                               .usual = with(usual_counts)},
                   .size = {.form = SizeRule::Form::by_worker, .leaves_out = true}}},
+      .by_gpus = ByGpus{.change = [](Benchmark& its) { on_gpus::use(its, {on_gpus::bandwidth()}); },
+                        .gpu_options = {"--together"},
+                        .together = with.of(&Options::together)},
       .tables = {table()},
       .add_options = with(add_options),
       .parse_options = with(parse),

@@ -20,7 +20,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "benchmarks/latency/facts.h"
-#include "benchmarks/memory_of_gpus.h"
 #include "benchmarks/on_gpus.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/tail.h"
@@ -41,7 +40,6 @@ constexpr const char* ladder_words =
     "--threads, --chains and --tail";
 
 struct Options {
-  on_gpus::OnOption on = {};
   TailOption tail;
   ChainOrder order = ChainOrder::random;
   std::vector<Bytes> strides;  ///< of --stride; empty: the machine's cache line
@@ -60,7 +58,6 @@ Expected<std::vector<Bytes>> parse_strides(const std::string& text) {
 }
 
 void add_options(Options& own, CLI::App& app) {
-  own.on.add_to(app);
   add_order_option(app, own.order);
   own.tail.add_to(app);
   rare(add_parsed(app, "--stride", own.strides, "", "BYTES,...",
@@ -87,22 +84,8 @@ void add_options(Options& own, CLI::App& app) {
       ->group("Measurement");
 }
 
-/// Of the chase of a GPU the size is what there is to choose.
-Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  TRY(own.on.refuse("chases by CPUs", {{"--stride", !own.strides.empty()},
-                                       {"--chains", !own.chains.empty()},
-                                       {"--tail", own.tail.asked()},
-                                       {"--order", own.order != ChainOrder::random}}));
-  memory_of_gpus::take_over(benchmark, own.on,
-                            {.latency = true, .sizes = benchmark.given->sizes, .loads = own.loads});
-  return {};
-}
-
 Expected<void> parse(Options& own, Benchmark& benchmark) {
   own.sized = !benchmark.given->sizes.empty();
-  TRY(own.on.parse());
-  if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
-  TRY(own.on.refuse("GPUs", {{"--gpu-loads", own.loads != std::vector{GpuLoads::cached}}}));
   if (own.tail.asked() && !own.chains.empty())
     return fail_usage("--tail", "does not go with --chains", "leave one of them out");
   if (own.strides.size() > 1 && (own.tail.asked() || !own.chains.empty()))
@@ -388,6 +371,12 @@ Benchmark make() {
                            .least = least_chase,
                            .alone = true,
                            .smaller = with(smaller_sizes)}}},
+      .by_gpus =
+          ByGpus{.change = with([](const Options& own, Benchmark& its) {
+                   on_gpus::use(its, {on_gpus::latency(own.loads)});
+                 }),
+                 .cpu_options = {"--stride", "--chains", "--tail", "--tail-group", "--order"},
+                 .gpu_options = {"--gpu-loads"}},
       .against = {loads_in_flight,
                   // What the misses of the TLB cost with the first kind of pages.
                   {.key = "tlb_cost",

@@ -61,7 +61,6 @@ struct Options {
   ChainOrder order = ChainOrder::random;
   std::string pairs_text = nearest_pairs;
   std::vector<double> rates;  ///< B/s; empty: parts of the peak
-  on_gpus::OnOption on = {};
   TailOption tail;
 };
 
@@ -88,7 +87,6 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
 }
 
 void add_options(Options& own, CLI::App& app) {
-  own.on.add_to(app, false);
   add_value(app, "--pairs", own.pairs_text, "nearest|all|local|PAIRS",
             "CPU nodes with memory nodes: their own and the nearest of each other kind (nearest), "
             "all, their own (local), or some such as 0:0,0:2\n"
@@ -110,25 +108,8 @@ std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
   return {{"rate_asked", "B/s", asked, std::nullopt}};
 }
 
-/// The load of a GPU is a number of multiprocessors, not a rate.
-Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  TRY(own.on.refuse("loads by CPUs", {{"--pairs", own.pairs_text != nearest_pairs},
-                                      {"--rates", !own.rates.empty()},
-                                      {"--tail", own.tail.asked()},
-                                      {"--order", own.order != ChainOrder::random}}));
-  GpuLoad load{own.on.gpus(), {}, own.given->size().value_or(Bytes{})};
-  load.kernels = TRY(on_gpus::kernels_of(own.given->choices, own.given->kernel_option));
-  own.on.prepare(benchmark, 2);
-  benchmark.plan = [load](const PlanInput& input) { return plan_on_gpus(load, input); };
-  benchmark.refine = {};
-  benchmark.time_parts.clear();
-  return {};
-}
-
 Expected<void> parse(Options& own, Benchmark& benchmark) {
   own.given = benchmark.given;
-  TRY(own.on.parse());
-  if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
   if (!own.rates.empty()) benchmark.time_parts.clear();  // nothing is refined
   return {};
 }
@@ -397,6 +378,9 @@ Benchmark make() {
                   .size = {.usual = size_of},
                   .of_kernels = false,
                   .later = with(parts_of_peaks)}},
+      .by_gpus = ByGpus{.change = by_gpus,
+                        .cpu_options = {"--pairs", "--rates", "--tail", "--tail-group", "--order"},
+                        .flows = 2},
       // What each load adds to the idle latency.
       .against = {{.key = "latency_added",
                    .figure = "latency",

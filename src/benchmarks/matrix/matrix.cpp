@@ -16,7 +16,6 @@
 #include "base/units.h"
 #include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"
-#include "benchmarks/memory_of_gpus.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/on_gpus.h"
 #include "benchmarks/survey_words.h"
@@ -34,33 +33,23 @@ struct Options {
   std::string only;
   ChainOrder order = ChainOrder::random;
   const CLI::App* app = nullptr;
-  on_gpus::OnOption on = {};
 };
 
 void add_options(Options& own, CLI::App& app) {
-  own.on.add_to(app, false);
   add_choice(app, "--only", own.only, named({"latency", "bandwidth"}), "measure only this");
   rare(add_order_option(app, own.order));
   own.app = &app;
 }
 
 /// Rows are GPUs then, and columns the memory of nodes and of GPUs.
-Expected<void> run_on_gpus(const Options& own, Benchmark& benchmark) {
-  const GivenAxes& given = *benchmark.given;
-  TRY(own.on.refuse("matrices of CPUs", {{"--nodes", text_of(*own.app, "--nodes", "all") != "all"},
-                                         {"--order", own.app->count("--order") > 0}}));
-  memory_of_gpus::take_over(
-      benchmark, own.on,
-      {.latency = own.only != "bandwidth",
-       .bandwidth = own.only != "latency",
-       .every_memory = true,
-       .kernels = TRY(on_gpus::kernels_of(given.choices, given.kernel_option)),
-       .sizes = given.sizes});
-  return {};
+void by_gpus(const Options& own, Benchmark& its) {
+  std::vector<Sweep> sweeps;
+  if (own.only != "bandwidth") sweeps.push_back(on_gpus::latency({GpuLoads::cached}));
+  if (own.only != "latency") sweeps.push_back(on_gpus::bandwidth());
+  on_gpus::use_matrix(its, std::move(sweeps));
 }
 
 Expected<void> parse(Options& own, Benchmark& benchmark) {
-  TRY(own.on.parse());
   const std::string& of_bandwidth = benchmark.given->kernel_option;
   if (own.only == "latency" && !of_bandwidth.empty()) {
     return fail_usage(of_bandwidth, "--only latency does not measure bandwidth",
@@ -70,7 +59,6 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
     return fail_usage("--order", "--only bandwidth does not measure latency",
                       "leave one of them out");
   }
-  if (own.on.on_gpus()) return run_on_gpus(own, benchmark);
   return {};
 }
 
@@ -326,6 +314,9 @@ Benchmark make() {
                   .axes = {{.labels = {"cpu_node"}, .values = with(cpu_nodes("bandwidth"))},
                            memory_nodes.again()},
                   .threads = {.compared = false}}},
+      .by_gpus =
+          ByGpus{
+              .change = with(by_gpus), .cpu_options = {"--nodes", "--order"}, .every_memory = true},
       .tables = tables(),
       .add_options = with(add_options),
       .parse_options = with(parse),

@@ -16,6 +16,7 @@
 #include "base/product.h"
 #include "base/units.h"
 #include "benchmarks/device_totals.h"
+#include "benchmarks/on_gpus.h"
 #include "memory/source.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
@@ -244,7 +245,8 @@ Expected<Point> chase(const Options& own, const PlanInput& input, const AxisSett
   Point point;
   add_flows(own, input, now.of<MemoryPlacement>(1), now.of<Gpus>(2), {"h2d"}, point,
             [&](int worker, int gpu, const std::string&, const MemoryPlacement& memory) {
-              const DeviceChaseParameters work{{.gpu = gpu}, usual_loads(now.size)};
+              const DeviceChaseParameters work{
+                  {.gpu = gpu}, usual_loads(now.size), GpuLoads::cached, usual_line};
               return flow_of(input, now, {work}, worker, memory);
             });
   return point;
