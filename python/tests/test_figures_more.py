@@ -51,6 +51,19 @@ def test_every_measure_alone(measure, name):
     assert found
 
 
+def test_an_axis_of_a_users_file_is_drawn_by_its_values(measure, tmp_path):
+    kinds = {}
+    for name, values in {"readers": '"1,2,4"', "load": '["idle", "1GB/s"]'}.items():
+        path = tmp_path / f"{name}.toml"
+        word = {"readers": "threads:{readers}", "load": "rate:{load}"}[name]
+        path.write_text(
+            f'[axes]\n{name} = {values}\n[[scenario]]\nname = "a"\n'
+            f'flows = ["chase cpu:8 mem:0", "read cpu:0-3 mem:0 {word}"]\n'
+        )
+        kinds[name] = [type(one) for one in figures_of(numatlas.load(measure("run", GPUS, str(path))), "run")]
+    assert kinds == {"readers": [Curves], "load": [Bars]}
+
+
 def test_a_cell_has_one_number(measure, plain, tmp_path):
     """Cases that share a cell are told apart by what they differ in."""
     data = plain(measure("matrix", TIERS, "--pages", "base,thp"))

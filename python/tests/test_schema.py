@@ -27,6 +27,8 @@ CASES = [
     ("cores", "guest-tiers.json", ["--method", "cas", "--home", "1"]),
     ("weights", "cxl-tiers.json", ["--threads", "1", "--nodes", "0,2"]),
     ("run", "cxl-tiers.json", [GOLDEN / "scenarios" / "tiers.toml"]),
+    ("run", GPUS, [ROOT / "examples" / "scenarios" / "loaded_nodes.toml"]),
+    ("run", GPUS, ["chase cpu:0 mem:0 + read cpu:1-3 mem:1 rate:50%"]),
     ("survey", GPUS, ["--only", "cores,transfer", "--no-report"]),
     ("stream", GPUS, ["--repeats", "8"]),
 ]

@@ -136,7 +136,7 @@ TEST_F(FileFlows, FlowsAlikeAreOneInTheirText) {
   const std::string text =
       "chase cpu:3 mem:1 size:1MiB pages:thp order:sequential + read cpu:0-1 mem:local size:2MiB "
       "role:load rate:1.5GB/s + copy cpu:2 mem:0 size:1MiB touch:3 stores:nt from:1";
-  const auto file = parse_flows(text);
+  const auto file = parse_flows(text, &machines_.front());
   ASSERT_TRUE(file) << full_text(file.error());
   EXPECT_EQ(
       flows_text(scenario_of(file->scenarios.front(), input()), layout_),

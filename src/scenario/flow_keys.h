@@ -56,8 +56,8 @@ void list_keys(auto& f, auto& entry) {
 
 /// The keys of the table of a source, which there is.
 void list_source_keys(auto& f, auto& entry) {
-  f("source.size", entry.flow.source->bytes, true);
   f("source.memory", entry.source_memory, true);
+  f("source.size", entry.flow.source->bytes, true);
   f("source.pages", entry.flow.source->pages, true);
 }
 

@@ -96,7 +96,7 @@ def _drawer(table: Table):  # noqa: ANN202
     view = table.view
     axis = view["rows"] if view["kind"] == "curve" else view["columns"]
     numeric = axis in table.units or (axis in table.frame and axis in QUANTITIES)
-    if view["kind"] == "curve" and axis in table.frame:  # an axis of a user's file
+    if table.result.command == "run" and view["kind"] == "curve" and axis in table.frame:  # of a user's file
         numeric = numeric or bool(pd.to_numeric(table.frame[axis], errors="coerce").notna().all())
     if view["kind"] == "curve" or not axis:
         return _curves if numeric else _bars
