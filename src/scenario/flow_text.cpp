@@ -1,5 +1,8 @@
 // A flow in a line: "read cpu:8-15 mem:1 rate:50%". The words are the keys of a table, some of them
 // shorter.
+#include <optional>
+#include <string_view>
+#include <type_traits>
 #include <algorithm>
 #include <array>
 #include <concepts>

@@ -2,6 +2,7 @@
 // leave out is absent here; only the machine tells what it means (run/file_flows.h).
 #pragma once
 
+#include <utility>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -1,5 +1,6 @@
 #include "scenario/table_reader.h"
 
+#include <cstddef>
 #include <algorithm>
 
 #include <fmt/format.h>

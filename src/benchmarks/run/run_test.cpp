@@ -1,3 +1,4 @@
+#include <optional>
 #include <algorithm>
 #include <fstream>
 #include <string>
