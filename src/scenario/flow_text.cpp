@@ -1,15 +1,15 @@
 // A flow in a line: "read cpu:8-15 mem:1 rate:50%". The words are the keys of a table, some of them
 // shorter.
-#include <optional>
-#include <string_view>
-#include <type_traits>
 #include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>

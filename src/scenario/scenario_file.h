@@ -2,13 +2,13 @@
 // leave out is absent here; only the machine tells what it means (run/file_flows.h).
 #pragma once
 
-#include <utility>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/scenario.h"

@@ -1,7 +1,7 @@
 #include "scenario/table_reader.h"
 
-#include <cstddef>
 #include <algorithm>
+#include <cstddef>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
-#include <optional>
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include <gmock/gmock.h>
