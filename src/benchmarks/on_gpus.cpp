@@ -96,7 +96,7 @@ std::vector<Table> tables() {
       {.title = "Latency of a GPU's loads in ns (memory: {memory|place}, loads: {gpu_loads})",
        .kind = ViewKind::curve,
        .apart = {"measure", "gpu_loads", "pages"},
-       .only = "measure=latency",
+       .only = {"measure=latency"},
        .rows = "size",
        .columns = "gpus",
        .cells = {label_column("size", "size"), label_column("fits", "level"),
@@ -106,7 +106,7 @@ std::vector<Table> tables() {
                  "cycles: of the multiprocessor's clock, by load"}},
       {.title = "Bandwidth of GPU kernels in GB/s (memory: {memory|place})",
        .apart = {"measure", "pages"},
-       .only = "measure=bandwidth",
+       .only = {"measure=bandwidth"},
        .cells = {label_column("GPU", "gpus"), label_column("kernel", "kernel"),
                  label_column("size", "size"), label_column("fits", "level"),
                  figure_column("GB/s", "bandwidth_sum", in_gb_per_s),
@@ -125,7 +125,7 @@ std::vector<Table> matrices() {
       .title = "Latency of a GPU's loads in ns (one thread, dependent loads)",
       .kind = ViewKind::matrix,
       .apart = {"kernel"},
-      .only = "measure=latency",
+      .only = {"measure=latency"},
       .rows = "gpus",
       .columns = "memory",
       .cells = {figure_column("", "latency", in_ns, Part::with_interval, 1)},
@@ -133,7 +133,7 @@ std::vector<Table> matrices() {
                 "(gpu:N) by loads and stores, without copies"}};
   Table bandwidth = latency;
   bandwidth.title = "Bandwidth of {kernel} in GB/s (all multiprocessors)";
-  bandwidth.only = "measure=bandwidth";
+  bandwidth.only = {"measure=bandwidth"};
   bandwidth.cells = {figure_column("", "bandwidth_sum", in_gb_per_s, Part::with_interval)};
   return {latency, bandwidth};
 }

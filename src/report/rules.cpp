@@ -110,16 +110,17 @@ View view_of(const Table& table, const RunReport& report, const CaseGroup& group
   return view;
 }
 
-/// Whether a case has the labels of an `only`, and their values.
+/// Whether a case has the label of an `only`, and its value, or a figure.
 bool has(const std::string& only, const RunReport& report, const ScenarioResult& one) {
-  if (only.empty()) return true;
-  if (const std::size_t space = only.find(' '); space != std::string::npos)
-    return has(only.substr(0, space), report, one) && has(only.substr(space + 1), report, one);
   if (only.front() == '!') return !has(only.substr(1), report, one);
   const std::size_t end = std::min(only.find('='), only.size());
   const std::string value = label_in_text(report, one, only.substr(0, end));
   return end == only.size() ? !value.empty() || figure_of({&one}, only) != nullptr
                             : value == only.substr(end + 1);
+}
+bool has_all(const std::vector<std::string>& only, const RunReport& report,
+             const ScenarioResult& one) {
+  return std::ranges::all_of(only, [&](const std::string& each) { return has(each, report, one); });
 }
 
 /// One table for each; of matrices with several sizes one for each size only where a cell would
@@ -127,7 +128,7 @@ bool has(const std::string& only, const RunReport& report, const ScenarioResult&
 std::vector<CaseGroup> groups_for(const Table& table, const RunReport& report) {
   const auto is_shown = [&](const CaseGroup& group) {
     return group.cases.empty() ? table.only.empty()
-                               : has(table.only, report, told_of(report, group));
+                               : has_all(table.only, report, told_of(report, group));
   };
   const auto shown_of = [&](const std::vector<std::string>& labels) {
     std::vector<CaseGroup> groups = groups_of(report, labels);
@@ -163,7 +164,7 @@ std::vector<const ScenarioResult*> cases_of(const FactRule& rule, const RunRepor
     const ScenarioResult* best = nullptr;
     for (const ScenarioResult* one : group.cases) {
       const auto its = host_estimate_of(*one, rule.figure);
-      if (!its || !cache_text(*one).empty() || !has(rule.only, report, *one)) continue;
+      if (!its || !cache_text(*one).empty() || !has_all(rule.only, report, *one)) continue;
       if (labels.empty()) cases.push_back(one);
       if (best == nullptr || is_better(its->value, host_estimate_of(*best, rule.figure)->value,
                                        figure_of({one}, rule.figure)))

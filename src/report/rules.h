@@ -61,7 +61,7 @@ struct Table {
   std::vector<std::string> apart = {};
   std::vector<std::string> if_several = {};  ///< only where these labels have several values
   /// Only groups whose first case has all of these: "label", "label=value", "!label"; a figure.
-  std::string only = {};
+  std::vector<std::string> only = {};
   bool instead = false;                 ///< only where the one before it was not shown
   bool first = false;                   ///< only the first of these groups
   std::string rows = {}, columns = {};  ///< as a View has them
@@ -81,7 +81,7 @@ struct FactRule {
   std::string key = {};                   ///< "": as the figure
   std::vector<std::string> where;         ///< labels; "gpu=gpus": as gpu the label gpus
   std::string words, line;                ///< "{}" of `line` is the figure
-  std::string only = {};                  ///< as a Table has it, of cases
+  std::vector<std::string> only = {};     ///< as a Table has it, of cases
   std::vector<std::string> best_of = {};  ///< only the best of all cases alike in these; none: each
   /// The summary shows only the highest, and the lowest of the cases that are alike with it in
   /// pages, stores and threads.

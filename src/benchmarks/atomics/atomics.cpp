@@ -102,7 +102,7 @@ std::vector<Table> tables() {
   attempts.title = "Attempts per addition by {kernel} (node of the counters: {home})";
   attempts.cells[1] = figure_column("", "attempts", 1);
   attempts.notes = {"1: succeeded at the first attempt"};
-  attempts.only = "kernel=compare-exchange";
+  attempts.only = {"kernel=compare-exchange"};
   return {rates, times, attempts};
 }
 

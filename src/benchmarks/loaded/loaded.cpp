@@ -310,7 +310,7 @@ std::vector<View> views(const Options& own, const RunReport& report) {
           "(load: {kernel} by {loaders|CPU}, {size} each[, {stores} stores], {pages} pages)",
       .kind = ViewKind::curve,
       .apart = curve_labels(report),
-      .only = "!gpus",
+      .only = {"!gpus"},
       .rows = "bandwidth_sum",
       .cells = {label_column("load", "load"), figure_column("asked", "rate_asked", in_gb_per_s),
                 figure_column("achieved", "bandwidth_sum", in_gb_per_s),
@@ -328,7 +328,7 @@ std::vector<View> views(const Options& own, const RunReport& report) {
   of_gpus.title = fmt::format(
       "Loaded latency in ns: GPU {{gpus}}, {} (load: {{kernel}} by its multiprocessors, {{size}})",
       on_gpus::memory_words(gpus_memory));
-  of_gpus.only = "gpus";
+  of_gpus.only = {"gpus"};
   of_gpus.notes.emplace_back("SMs: multiprocessors that load, a block each; peak: all but one");
   std::vector<Table> tables{std::move(of_cpus), std::move(of_gpus)};
   if (own.tail.asked())

@@ -147,7 +147,7 @@ std::vector<Table> tables() {
           "Idle latency in ns (one CPU of the node, {order} chase over {sizes}, {pages} pages)",
       .kind = ViewKind::matrix,
       .apart = {"pages", "kernel", "stores"},
-      .only = "order",
+      .only = {"order"},
       .rows = "cpu_node",
       .columns = "memory_node",
       .cells = {figure_column("", "latency", in_ns, Part::with_interval, 1),
@@ -158,7 +158,7 @@ std::vector<Table> tables() {
   bandwidth.title =
       "Bandwidth of {kernel} in GB/s (all workers of the node, {sizes} each[, {stores} stores], "
       "{pages} pages)";
-  bandwidth.only = "!order";
+  bandwidth.only = {"!order"};
   bandwidth.cells[0] = figure_column("", "bandwidth_sum", in_gb_per_s, Part::with_interval);
   return {latency, bandwidth};
 }

@@ -255,7 +255,7 @@ std::vector<Table> tables() {
       {.title = "Migration in GB/s ({pages} pages, {threads|thread})",
        .kind = ViewKind::matrix,
        .apart = {"run", "pages", "threads"},
-       .only = "run=move",
+       .only = {"run=move"},
        .rows = "from",
        .columns = "to",
        .cells = {figure_column("", "move_rate_sum", in_gb_per_s)},

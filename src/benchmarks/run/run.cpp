@@ -260,7 +260,7 @@ std::vector<Table> tables_of(const FileScenario& file, const RunReport& report) 
   for (const ShownFigure& figure : figures) titles.emplace_back(figure.title);
   Table table{.title = fmt::format("{{scenario}}: {}", fmt::join(titles, ", ")),
               .apart = {"scenario"},
-              .only = "scenario=" + file.title,
+              .only = {"scenario=" + file.title},
               .cells = {label_column("case", "name")}};
   const auto last = std::ranges::find_if(
       report.scenarios.rbegin(), report.scenarios.rend(), [&](const ScenarioResult& one) {
@@ -360,7 +360,7 @@ std::vector<Fact> facts(const Options& own, const RunReport& report) {
     }
     rule.words = fmt::format("{} of {{scenario}}, {}", figures.front().what, at);
     rule.line = "{} at " + at;
-    rule.only = "scenario=" + file.title;
+    rule.only = {"scenario=" + file.title};
     rule.extremes = true;
     rules.push_back(std::move(rule));
   }

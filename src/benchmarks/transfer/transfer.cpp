@@ -306,12 +306,12 @@ std::vector<std::string> best_places(const CaseGroup& group) {
 }
 
 /// A row a place in the host's memory and size, a column a GPU.
-Table by_gpu(const std::string& title, const std::string& only, std::vector<ViewColumn> cells,
+Table by_gpu(const std::string& title, std::vector<std::string> only, std::vector<ViewColumn> cells,
              const std::string& note) {
   cells.insert(cells.begin(), {label_column("memory", "memory"), label_column("size", "size")});
   return {.title = title + "{pages} pages)",
           .apart = {"measure", "direction", "pinning", "pages"},
-          .only = only,
+          .only = std::move(only),
           .columns = "gpus",
           .cells = std::move(cells),
           .notes = {note}};
@@ -329,27 +329,27 @@ std::vector<Table> tables() {
                         label_column("its limit", "link_limit")}}};
   for (const Direction& direction : all_directions) {
     const std::string words = fmt::format(", {} ({{pinning}}, ", direction.title),
-                      its = fmt::format(" direction={}", direction.label);
+                      its = fmt::format("direction={}", direction.label);
     tables.push_back(
-        by_gpu("Queued copies in GB/s" + words, "measure=copies" + its,
+        by_gpu("Queued copies in GB/s" + words, {"measure=copies", its},
                {figure_column("GPU", "bandwidth_sum", in_gb_per_s, Part::with_interval),
                 figure_column("", "link_part", in_percent, Part::value, 0, " %")},
                "rate of copies queued one after the other: all bytes over the common time, and as "
                "a share of the link's limit"));
     tables.back().verdict = best_places;
     tables.push_back(
-        by_gpu("Copies at the same time in GB/s" + words, "measure=copies copies_overlap" + its,
+        by_gpu("Copies at the same time in GB/s" + words, {"measure=copies", "copies_overlap", its},
                {figure_column("GPU", "event_bandwidth_sum", in_gb_per_s),
                 figure_column("", "copies_overlap", in_percent, Part::value, 0, " %")},
                "sum by the GPUs' own clocks; share of the active time in which all copies were in "
                "flight"));
     // Of several at once each waits for the others.
-    tables.push_back(by_gpu("Cost of pinning in ms" + words, "measure=copies workers=1" + its,
+    tables.push_back(by_gpu("Cost of pinning in ms" + words, {"measure=copies", "workers=1", its},
                             {figure_column("GPU", "pin_time", in_ms, Part::value, 3),
                              figure_column("", "unpin_time", in_ms, Part::value, 3)},
                             "to pin and to unpin the memory: medians of three tries"));
     latencies.push_back(
-        by_gpu("Latency of one copy in us" + words, "measure=latency" + its,
+        by_gpu("Latency of one copy in us" + words, {"measure=latency", its},
                {figure_column("GPU", "copy_latency", in_us),
                 figure_column("", "copy_latency", in_us, Part::p95),
                 figure_column("", "copy_latency", in_us, Part::p99)},
@@ -357,14 +357,14 @@ std::vector<Table> tables() {
   }
   tables.insert(tables.end(), latencies.begin(), latencies.end());
   tables.push_back(by_gpu("Latency of a GPU's loads from memory of the host in ns (",
-                          "measure=chase",
+                          {"measure=chase"},
                           {figure_column("GPU", "latency", in_ns, Part::with_interval, 1)}, ""));
   tables.back().apart = {"measure", "pages"};
   tables.back().notes.clear();
   tables.push_back({.title = "Copies between GPUs in GB/s ({size} each)",
                     .kind = ViewKind::matrix,
                     .apart = {"measure", "size"},
-                    .only = "measure=peer",
+                    .only = {"measure=peer"},
                     .rows = "from_gpu",
                     .columns = "to_gpu",
                     .cells = {figure_column("", "bandwidth_sum", in_gb_per_s, Part::with_interval),
@@ -377,7 +377,7 @@ std::vector<Table> tables() {
 std::vector<FactRule> fact_rules() {
   std::vector<FactRule> rules, latencies;
   for (const auto& [direction, title, way, line] : all_directions) {
-    const std::string its = std::string(" direction=") + direction,
+    const std::string its = std::string("direction=") + direction,
                       place = std::string(way) + " {memory|place}";
     rules.push_back({.figure = "bandwidth_sum",
                      .heading = "GPU {gpus}",
@@ -385,7 +385,7 @@ std::vector<FactRule> fact_rules() {
                      .where = {"gpu=gpus", "memory", "direction", "pinning"},
                      .words = "GPU {gpus}: queued copies of {size} " + place,
                      .line = std::string("copies ") + line + " {} ({memory|place})",
-                     .only = "measure=copies" + its,
+                     .only = {"measure=copies", its},
                      .best_shown = {"gpus"}});
     latencies.push_back({.figure = "copy_latency",
                          .heading = "",
@@ -393,7 +393,7 @@ std::vector<FactRule> fact_rules() {
                          .where = {"gpu=gpus", "memory", "direction", "size"},
                          .words = "GPU {gpus}: latency of one copy of {size} " + place,
                          .line = "",
-                         .only = "measure=latency" + its});
+                         .only = {"measure=latency", its}});
   }
   rules.insert(rules.end(), latencies.begin(), latencies.end());
   rules.push_back({.figure = "latency",
@@ -402,7 +402,7 @@ std::vector<FactRule> fact_rules() {
                    .where = {"gpu=gpus", "memory", "size"},
                    .words = "GPU {gpus}: a load from {size} of memory of {memory|place}",
                    .line = "a load from host memory {} ({memory|place}, {size})",
-                   .only = "measure=chase",
+                   .only = {"measure=chase"},
                    .best_shown = {"gpus"}});
   rules.push_back({.figure = "bandwidth_sum",
                    .heading = "GPUs",
@@ -410,7 +410,7 @@ std::vector<FactRule> fact_rules() {
                    .where = {"gpus"},
                    .words = "copies of {size} between GPUs {gpus}",
                    .line = "copies of {size} between GPUs {gpus} {}",
-                   .only = "measure=peer",
+                   .only = {"measure=peer"},
                    .best_shown = {"measure"}});
   return rules;
 }
