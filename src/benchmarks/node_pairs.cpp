@@ -21,22 +21,17 @@ Expected<Workers> worker_on_first_cpus(const RunOptions& options, const Machine&
   return resolve_placement(spec, machine, task, 0);
 }
 
-Expected<void> check_node_pairs(const PlanInput& input, const std::string& command,
-                                const char* instead_of_memory) {
-  const RunOptions& options = input.options;
-  if (!options.thread_counts.empty() || options.serial) {
-    return fail_usage(
-        options.serial ? "--serial" : "--threads",
-        fmt::format("{} measures all workers of a node together", command),
-        options.serial
-            ? "numatlas bandwidth and latency have it"
-            : "one number selects that many CPUs, the first ones; numatlas bandwidth compares "
-              "several");
-  }
-  if (options.placement.memory) {
-    return fail_usage("--memory", fmt::format("{} places the memory itself, node by node", command),
-                      instead_of_memory);
-  }
+std::vector<Refusal> refused_by_node_pairs(const std::string& command,
+                                           const std::string& instead_of_memory) {
+  const std::string together = command + " measures all workers of a node together";
+  return {{"--serial", together, "numatlas bandwidth and latency have it"},
+          {"--threads", together,
+           "one number selects that many CPUs, the first ones; numatlas bandwidth compares several",
+           true},
+          {"--memory", command + " places the memory itself, node by node", instead_of_memory}};
+}
+
+Expected<void> check_nodes_are_known(const PlanInput& input, const std::string& command) {
   if (worker_nodes(input).empty()) {
     return fail_about(
         ErrorKind::unavailable, command, "the nodes of the workers' CPUs are not known",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "run/benchmark.h"
 
@@ -12,9 +13,11 @@ namespace numatlas {
 Expected<Workers> worker_on_first_cpus(const RunOptions& options, const Machine& machine,
                                        const TaskContext& task);
 
-/// Refuses what these benchmarks decide themselves, and workers whose nodes are not known.
-/// `instead_of_memory`: what to do without --memory.
-Expected<void> check_node_pairs(const PlanInput& input, const std::string& command,
-                                const char* instead_of_memory);
+/// What these benchmarks decide themselves. `instead_of_memory`: what to do without --memory.
+std::vector<Refusal> refused_by_node_pairs(const std::string& command,
+                                           const std::string& instead_of_memory);
+
+/// Error (unavailable): the nodes of the workers are not known.
+Expected<void> check_nodes_are_known(const PlanInput& input, const std::string& command);
 
 }  // namespace numatlas

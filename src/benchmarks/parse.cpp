@@ -74,7 +74,8 @@ void RunParser::add_to(CLI::App& app) {
   // Of those that choose sizes past all caches.
   if (!benchmark_.is_of_memory) without.emplace_back("--ignore-side-caches");
   common_.add_to(app, benchmark_, without);
-  for (const std::string& name : benchmark_.refused_options) app.get_option(name)->group("");
+  for (const Refusal& one : benchmark_.refused)
+    if (!one.several) app.get_option(one.option)->group("");
   app.allow_extras();
 }
 
@@ -82,6 +83,7 @@ Expected<ParsedRun> RunParser::take(std::vector<std::string> arguments) && {
   auto options = TRY(common_.parse());
   const auto parse_options = benchmark_.parse_options;  // which it may set
   TRY(parse_options(benchmark_));
+  TRY(check_refused(benchmark_.refused, options));
   if (benchmark_.on_gpus) take_gpu_memory(options);
   options.command = benchmark_.name;
   options.arguments = std::move(arguments);

@@ -169,8 +169,10 @@ bool has_cells(const RunReport& report, const std::string& heading) {
       report.facts, [&](const Fact& fact) { return fact.heading == heading && fact.line.empty(); });
 }
 
+/// Of one; "0,1" are several at once.
 bool is_of_gpu(const Fact& fact) {
-  return !fact.heading.empty() && !where_of(fact, "gpu").empty() &&
+  const std::string gpu = where_of(fact, "gpu");
+  return !fact.heading.empty() && !gpu.empty() && gpu.find(',') == gpu.npos &&
          fact.line.find("{}") != std::string::npos;
 }
 

@@ -175,11 +175,6 @@ std::vector<const ScenarioResult*> cases_of(const FactRule& rule, const RunRepor
   return cases;
 }
 
-bool are_comparable(const ScenarioResult& one, const ScenarioResult& other) {
-  return one.pages == other.pages && one.stores == other.stores &&
-         label_of(one, "threads") == label_of(other, "threads");
-}
-
 void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>& all) {
   const auto cases = cases_of(rule, report, rule.best_of);
   const auto best = cases_of(rule, report, rule.best_shown);
@@ -189,8 +184,13 @@ void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>&
   const ScenarioResult *low = nullptr, *high = nullptr;
   if (rule.extremes && !cases.empty()) {
     high = *std::ranges::max_element(cases, {}, value);
+    const auto is_comparable = [&](const ScenarioResult* one) {
+      return std::ranges::all_of(rule.comparable, [&](const std::string& label) {
+        return label_in_text(report, *one, label) == label_in_text(report, *high, label);
+      });
+    };
     for (const ScenarioResult* one : cases)
-      if (are_comparable(*one, *high) && (low == nullptr || value(one) < value(low))) low = one;
+      if (is_comparable(one) && (low == nullptr || value(one) < value(low))) low = one;
   }
   const auto is_shown = [&](const ScenarioResult* one) {
     return rule.extremes ? one == low || one == high : std::ranges::count(best, one) > 0;

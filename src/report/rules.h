@@ -83,9 +83,9 @@ struct FactRule {
   std::string words, line;                ///< "{}" of `line` is the figure
   std::vector<std::string> only = {};     ///< as a Table has it, of cases
   std::vector<std::string> best_of = {};  ///< only the best of all cases alike in these; none: each
-  /// The summary shows only the highest, and the lowest of the cases that are alike with it in
-  /// pages, stores and threads.
+  /// The summary shows only the highest, and the lowest of the cases that are `comparable` with it.
   bool extremes = false;
+  std::vector<std::string> comparable = {"pages", "stores", "threads"};  ///< alike in these labels
   /// The summary shows only the best of all cases alike in these; none: each.
   std::vector<std::string> best_shown = {};
 };

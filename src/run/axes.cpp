@@ -43,8 +43,10 @@ bool has_own_size(const Sweep& sweep) { return *sweep.size.option != '\0'; }
 
 void add_options(Given& given, const Benchmark& benchmark, CLI::App& app) {
   given.app = &app;
-  const auto& refused = benchmark.refused_options;
-  if (benchmark.by_gpus) add_on_option(app, given.on, std::ranges::count(refused, "--memory") == 0);
+  if (benchmark.by_gpus) {
+    const auto refuses_memory = std::ranges::count(benchmark.refused, "--memory", &Refusal::option);
+    add_on_option(app, given.on, refuses_memory == 0);
+  }
   benchmark.add_options(app);
   for (const Sweep& sweep : benchmark.sweeps) {
     for (const Axis& axis : sweep.axes) {
@@ -108,15 +110,6 @@ Expected<GivenAxes> parse_options(Given& given, const Benchmark& benchmark) {
     }
   }
   return axes;
-}
-
-Expected<void> check_refused(const std::vector<Refusal>& refused, const RunOptions& options) {
-  for (const Refusal& one : refused) {
-    const bool given =
-        one.option == "--serial" ? options.serial : options.placement.memory.has_value();
-    if (given) return fail_usage(one.option, one.why, one.hint);
-  }
-  return {};
 }
 
 // Sizes -------------------------------------------------------------------------------------------
@@ -450,7 +443,6 @@ Expected<Plan> points_of(std::vector<Planner>& sweeps, std::optional<Bytes> alik
 }
 
 Expected<Plan> plan_of(const Benchmark& benchmark, const GivenAxes& given, const PlanInput& input) {
-  TRY(check_refused(benchmark.refused, input.options));
   if (benchmark.runs_together) TRY(check_run_together(input, benchmark.name));
   const auto possible = benchmark.check(input);
   if (!possible && possible.error().kind == ErrorKind::usage) return fail(possible.error());
@@ -542,8 +534,10 @@ Axis node_axis(const std::string& label, const std::string& option, const std::s
 
 Benchmark with_axes(Benchmark benchmark) {
   if (benchmark.sweeps.empty() && *benchmark.varies.size == '\0') return benchmark;
-  for (const Refusal& one : benchmark.refused) benchmark.refused_options.push_back(one.option);
-  if (benchmark.runs_together) benchmark.refused_options.emplace_back("--serial");
+  if (benchmark.runs_together) {
+    benchmark.refused.push_back({"--serial", benchmark.name + " measures its threads together",
+                                 "--threads 1 has one of them"});
+  }
   const auto given = std::make_shared<Given>();
   const auto axes = std::make_shared<GivenAxes>();
   const auto data = std::make_shared<const Benchmark>(benchmark);

@@ -223,11 +223,6 @@ struct ByGpus {
   bool every_memory = false;                  ///< of all nodes and GPUs; else that of --memory
 };
 
-/// --memory or --serial, which a benchmark refuses, and why.
-struct Refusal {
-  std::string option, why, hint;
-};
-
 /// The benchmark with the hooks that follow from its axes and rules. One without sweeps has only
 /// the options of `varies`.
 Benchmark with_axes(Benchmark benchmark);

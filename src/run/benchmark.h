@@ -122,6 +122,13 @@ struct OwnFile : OutputFile {
   std::function<std::string(const RunReport&)> text;
 };
 
+/// A common option that a benchmark refuses, and why: it is not in its help.
+struct Refusal {
+  std::string option;  ///< --cpus, --threads, --memory or --serial
+  std::string why, hint;
+  bool several = false;  ///< only several numbers of --threads, which stays in the help
+};
+
 struct Benchmark {
   std::string name;
   std::string summary = {};            ///< one line
@@ -131,8 +138,7 @@ struct Benchmark {
   std::string less_memory_hint =       ///< what to do where its memory does not fit
       "use a smaller --size or fewer workers (--cpus)";
   std::vector<std::string> without_options = {};  ///< common options that mean nothing to it
-  /// Common options that it refuses whatever their value is, and says why: not in its help.
-  std::vector<std::string> refused_options = {};
+  std::vector<Refusal> refused = {};
   const char* usual_cpus = "all";  ///< --cpus when not given, for its help; "": told elsewhere
   /// --threads when not given, for its help, where it takes several numbers; "": it takes one.
   const char* usual_threads = "";
@@ -163,7 +169,6 @@ struct Benchmark {
   CommonAxes varies = {};
   std::vector<Sweep> sweeps = {};
   std::optional<ByGpus> by_gpus = {};
-  std::vector<Refusal> refused = {};            ///< common options: a usage error with the reason
   std::shared_ptr<const GivenAxes> given = {};  ///< of `varies`, once the options are read
   /// Rules (report/rules.h), instead of `totals`, `views` and `facts`, and before `conclude`.
   std::vector<Scaled> scaled = {};
@@ -222,6 +227,9 @@ struct Benchmark {
   /// The report as --format asks for it, to people with remarks.
   std::string text(const RunReport& report, const RunOptions& options) const;
 };
+
+/// Error (usage): one of `refused` is given.
+Expected<void> check_refused(const std::vector<Refusal>& refused, const RunOptions& options);
 
 /// What errors about the size of a point's memory name.
 inline std::string size_option_of(const PlannedScenario& planned, const Benchmark& benchmark) {

@@ -142,6 +142,7 @@ Benchmark by_gpus(const Benchmark& benchmark, const Gpus& gpus) {
   its.is_of_memory = its.runs_together = false;
   its.on_gpus = its.by_host = true;
   its.check = {};
+  its.refused = {{"--serial", "GPUs are measured one by one", "--together measures all at once"}};
   its.complete = complete_gpus;
   its.workers = [=, flows = how.flows](const RunOptions& options, const Machine& machine,
                                        const TaskContext& task) {

@@ -11,8 +11,8 @@
 
 namespace numatlas {
 
-/// The flows of a scenario, of this benchmark or another, as `numatlas run` takes them: flows alike
-/// are one, and what is usual is left out.
+/// The flows of a scenario, of this benchmark or another, as a line of `numatlas run`: flows alike
+/// are one, and what is usual is left out. Kernels that `run` does not have show only their name.
 std::string flows_text(const Scenario& scenario, const Layout& layout);
 
 /// Flows of a scenario that was read for this machine, and for how long they record. Its CPUs are

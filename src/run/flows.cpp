@@ -265,10 +265,6 @@ Expected<Workers> worker_on_every_core(const RunOptions& options, const Machine&
 
 Expected<void> check_run_together(const PlanInput& input, const std::string& command) {
   TRY(check_one_process(input, command));
-  if (input.options.serial) {
-    return fail_usage("--serial", fmt::format("{} measures its threads together", command),
-                      "--threads 1 has one of them");
-  }
   const auto cpus = distinct_cpus(input, command);
   return cpus ? Expected<void>{} : fail(cpus.error());
 }

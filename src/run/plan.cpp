@@ -66,6 +66,19 @@ void add_point(Plan& plan, PlannedScenario point, bool serial) {
   }
 }
 
+Expected<void> check_refused(const std::vector<Refusal>& refused, const RunOptions& options) {
+  const auto is_given = [&](const Refusal& one) {
+    const PlacementSpec& placement = options.placement;
+    if (one.option == "--cpus") return !placement.cpus.is_default || options.words.cpus;
+    if (one.option == "--memory") return placement.memory || options.words.memory;
+    if (one.option == "--serial") return options.serial;
+    return one.several ? !options.thread_counts.empty() : placement.threads.has_value();
+  };
+  const auto found = std::ranges::find_if(refused, is_given);
+  if (found == refused.end()) return {};
+  return fail_usage(found->option, found->why, found->hint);
+}
+
 Expected<Workers> usual_workers(const RunOptions& options, const Machine& machine,
                                 const TaskContext& task) {
   return resolve_placement(options.placement, machine, task, 0);

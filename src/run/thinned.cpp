@@ -61,15 +61,13 @@ class Rest {
   }
   /// Whether the axis had more values than have to stay.
   bool thin(const ThinnedAxis& axis) {
-    bool thinner = false;
-    for (const std::string& label : axis.labels) {
-      const std::vector<std::string> now = values({label}, false);
-      if (now.size() <= axis.least) continue;
-      const std::vector<std::string> half = halved(now, axis.of_words);
-      kept_[label] = {half.begin(), half.end()};
-      thinner = true;
-    }
-    return thinner;
+    std::vector<std::string> now;  // in the order of the first label: no pair is from node 0 to 0
+    for (const std::string& label : axis.labels)
+      for (const std::string& value : values({label}, false)) add_once(now, value);
+    const std::vector<std::string> half = halved(now, axis.of_words);
+    if (half.size() < axis.least || half.size() == now.size()) return false;
+    for (const std::string& label : axis.labels) kept_[label] = {half.begin(), half.end()};
+    return true;
   }
   const KeptValues& kept() const { return kept_; }
 
@@ -98,9 +96,10 @@ Thinned thinned(const std::vector<PlannedScenario>& plan, const std::vector<doub
   for (const ThinnedAxis& axis : axes) {
     const std::size_t all = rest.values(axis.labels, true).size();
     const std::size_t left = rest.values(axis.labels, false).size();
-    if (left == all) continue;
-    result.text +=
-        fmt::format("{}{} of {} {}", result.text.empty() ? "" : ", ", all - left, all, axis.what);
+    const std::string text = fmt::format("{} of {} {}", all - left, all, axis.what);
+    if (left == all || result.text.find(text) != result.text.npos)
+      continue;  // an axis may come twice
+    result.text += (result.text.empty() ? "" : ", ") + text;
   }
   return result;
 }

@@ -14,12 +14,12 @@ struct PlannedScenario;
 
 /// An axis of which a survey may leave out values.
 struct ThinnedAxis {
-  const char* what;  ///< for people: "pairs of nodes"
+  const char* what;  ///< for people: "nodes"
   /// Of cases: their own, or `kernel`, `size`, `pages`, `workers` (their number), `worker` (of
-  /// cases with one). Each is thinned by itself: with {"from", "to"} 9 of 16 pairs stay, and
-  /// then 4.
+  /// cases with one). Several have the same values: of nodes that read their own memory all stay or
+  /// go.
   std::vector<std::string> labels;
-  std::size_t least = 1;  ///< so many values of each label stay
+  std::size_t least = 2;  ///< so many values of each label stay
   /// Its values are words, of which the first are worth most; else the ends are.
   bool of_words = false;
 };
@@ -38,8 +38,8 @@ struct Thinned {
 
 /// Takes half of the values away, of the first axis until it has its least, then of the next one,
 /// until all takes at most `share` seconds, or no axis has more to give. Every other value goes,
-/// but not the first and the last; of words the second half. `seconds`: of each case, 0 where it is
-/// not measured.
+/// but not the first and the last; of two values the second, and of words the second half.
+/// `seconds`: of each case, 0 where it is not measured.
 Thinned thinned(const std::vector<PlannedScenario>& plan, const std::vector<double>& seconds,
                 const std::vector<ThinnedAxis>& axes, double share);
 

@@ -61,6 +61,19 @@ TEST(Thinned, TheFirstAxisBeforeTheNextDownToItsLeast) {
   EXPECT_THAT(some.kept.at("kernel"), ElementsAre("read"));
 }
 
+TEST(Thinned, KeepsItsLeastAndTheEndsWherePairsLackTheDiagonal) {
+  std::vector<PlannedScenario> plan = pairs_of(4);
+  std::erase_if(plan, [](const PlannedScenario& one) {
+    return one.head.labels.empty() || one.head.labels[0].second == one.head.labels[1].second;
+  });
+  const std::vector<double> seconds(plan.size(), 1.0);
+  EXPECT_THAT(thinned(plan, seconds, {pairs}, 12).kept.at("to"), ElementsAre("0", "2", "3"));
+  EXPECT_THAT(thinned(plan, seconds, {pairs}, 1).kept.at("from"), ElementsAre("0", "3"));
+  EXPECT_TRUE(thinned(plan, seconds, {{"nodes", {"from"}, 4}}, 1).kept.empty());
+  EXPECT_THAT(thinned(plan, seconds, {{"nodes", {"from"}, 3}}, 1).kept.at("from"),
+              ElementsAre("0", "2", "3"));
+}
+
 TEST(Thinned, WhatNoAxisGivesIsTooMuch) {
   const Thinned least = within(1, 4, {pairs});
   EXPECT_EQ(least.seconds, 9);
@@ -70,8 +83,8 @@ TEST(Thinned, WhatNoAxisGivesIsTooMuch) {
 TEST(Thinned, CasesThatAreNotMeasuredDoNotCount) {
   const std::vector<PlannedScenario> plan = pairs_of(2);
   const std::vector<double> seconds{0, 1, 1, 0, 0, 1, 1, 0, 0};
-  EXPECT_EQ(thinned(plan, seconds, {{"nodes", {"from"}}}, 2).text, "1 of 2 nodes");
-  EXPECT_EQ(thinned(plan, seconds, {{"nodes", {"to"}}}, 2).text, "") << "all are to one";
+  EXPECT_EQ(thinned(plan, seconds, {{"nodes", {"from"}, 1}}, 2).text, "1 of 2 nodes");
+  EXPECT_EQ(thinned(plan, seconds, {{"nodes", {"to"}, 1}}, 2).text, "") << "all are to one";
 }
 
 }  // namespace

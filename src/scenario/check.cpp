@@ -27,6 +27,9 @@ Expected<void> check_flow(const FlowEntry& flow) {
     if (!apply.contains(key))
       return wrong_key(flow, key, fmt::format("does not apply to the kernel '{}'", flow.kernel()));
   }
+  if (flow.rate_part && traits_of(flow.kernel()).chases())
+    return wrong_key(flow, "rate", "a part needs a kernel that moves bytes",
+                     "write the rate as 2GB/s");
   if (flow.has("size") && !flow.has("source")) {
     const auto held = check_size(flow.flow.kernel, flow.flow.region.bytes);
     if (!held) {

@@ -394,6 +394,15 @@ Expected<std::vector<std::string>> values_of_word(const std::string& word, const
 }
 
 /// In the order of the file.
+/// Labels and columns of all results.
+constexpr const char* taken_names[] = {
+    "name",  "scenario", "status", "reason", "rate",   "role",  "level",       "cache",
+    "n",     "workers",  "worker", "rank",   "thread", "host",  "cpu",         "cpu_node",
+    "nodes", "memory",   "gpu",    "case",   "flow",   "point", "memory_node", "first_touch",
+    "unit",  "metric",   "figure", "value",  "low",    "high",  "page_size",   "mean",
+    "min",   "max",      "median", "p95",    "p99",    "stop",  "overlap",     "command",
+    "best",  "loaders",  "group"};
+
 Expected<std::vector<FileAxis>> read_axes(const toml::table* table, const Source& from) {
   std::vector<FileAxis> axes;
   if (table == nullptr) return axes;
@@ -412,8 +421,9 @@ Expected<std::vector<FileAxis>> read_axes(const toml::table* table, const Source
     constexpr const char* letters = "abcdefghijklmnopqrstuvwxyz_0123456789";
     if (axis.name.empty() || axis.name.find_first_not_of(letters) != axis.name.npos)
       reader.wrong(axis.name, "an axis has a name of small letters, digits and _");
-    for (const char* taken : {"name", "scenario", "status", "reason"})
-      if (axis.name == taken) reader.wrong(axis.name, "every case has this", "name it otherwise");
+    if (std::ranges::find(taken_names, axis.name) != std::end(taken_names))
+      reader.wrong(axis.name, "results have something else of this name",
+                   fmt::format("name it otherwise: of_{}", axis.name));
     if (table->at(key->str()).is_string()) {
       auto values = reader.read(
           axis.name, [&](const std::string& word) { return values_of_word(word, from.machine); });
@@ -421,6 +431,9 @@ Expected<std::vector<FileAxis>> read_axes(const toml::table* table, const Source
     } else {
       axis.values = reader.words(axis.name);
     }
+    for (auto one = axis.values.begin(); one != axis.values.end(); ++one)
+      if (std::find(axis.values.begin(), one, *one) != one)
+        reader.wrong(axis.name, fmt::format("'{}' is there twice", *one), "leave it out once");
     axes.push_back(std::move(axis));
   }
   if (reader.error()) return fail(*reader.error());
@@ -466,6 +479,10 @@ FileScenario named_scenario(const toml::table& table, const AxisValues& values) 
   AxisValues none = values;
   for (auto& [axis, value] : none) value.clear();
   scenario.title = trim(with_values(name, none));
+  if (scenario.title.empty() && !values.empty()) {
+    for (const auto& [axis, value] : values)
+      scenario.title += (scenario.title.empty() ? "by " : ", ") + axis;
+  }
   scenario.name = with_values(name, values);
   for (const auto& [axis, value] : values)
     if (name.find("{" + axis + "}") == name.npos)
@@ -528,7 +545,15 @@ Expected<ScenarioFile> read_file_table(const toml::table& table, const Source& f
                    "name fewer values");
       return fail(*reader.error());
     }
+    const std::size_t before = file.scenarios.size();
     TRY(add_scenarios(*one, product, from, flows_left, file));
+    for (std::size_t i = 0; before < file.scenarios.size() && i < before; ++i) {
+      const FileScenario& added = file.scenarios[before];
+      if (file.scenarios[i].title != added.title) continue;
+      return fail(error_at(added.places, "name",
+                           {ErrorKind::usage, fmt::format("two scenarios are '{}'", added.title),
+                            "name one of them otherwise"}));
+    }
   }
   if (std::ranges::all_of(file.scenarios, [](auto& one) { return one.skip.has_value(); }))
     return fail(*file.scenarios.front().skip);

@@ -383,9 +383,10 @@ TEST(ScenarioAxes, WhatIsWrongIsToldWithItsPlaceAndValues) {
         BadAxes{"a = 3", "read cpu:{a}", "2:1: a: expected a list in [], not a whole number"},
         BadAxes{"a = \"all\"", "read cpu:{a}", "2:1: a: 'all' is no values"},
         BadAxes{"A = [1]", "read cpu:{A}", "2:1: A: an axis has a name of small letters"},
-        BadAxes{"name = [1]", "read cpu:{name}", "2:1: name: every case has this"},
+        BadAxes{"name = [1]", "read cpu:{name}",
+                "2:1: name: results have something else of this name"},
         BadAxes{"a = [1]", "read cpu:0", "1:2: axes: no scenario names {a}"},
-        BadAxes{"a = [1, 1]", "read cpu:{a}", "4:1: name: two cases are 'one, a 1'"},
+        BadAxes{"a = [1, 1]", "read cpu:{a}", "2:1: a: '1' is there twice"},
         BadAxes{"a = [1, \"x\"]", "read cpu:0 mem:{a}",
                 "5:1: 'read cpu:0 mem:x': memory: 'x' is not a placement (a = x)"},
         BadAxes{"a = [0]", "read cpu:0 threads:{a}",
@@ -432,13 +433,14 @@ TEST(FlowText, AnyFlowIsReadAsItIsWritten) {
       {" stride:64B", " stride:4KiB", ""},
       {" seed:1", " seed:123456789", ""},
       {" role:load", ""},
-      {" rate:2GB/s", " rate:0.001GB/s", " rate:12.345678901GB/s", " rate:33.3%", ""},
+      {" rate:2GB/s", " rate:0.001GB/s", " rate:12.345678901GB/s", ""},
       {" warm_up:64MiB", " warm_up:0", ""}};
   std::mt19937 random(1);
   for (int i = 0; i < 500; ++i) {
     std::string text = "chase cpu:" + std::to_string(random() % 100);
     for (const auto& choices : words) text += choices[random() % choices.size()];
     text += " + read cpu:100-101";
+    if (random() % 2 == 0) text += " rate:33.3%";
     EXPECT_EQ(text_again(text), text);
   }
 }

@@ -73,6 +73,7 @@ void leave_out_cpus(std::vector<std::string>& words) {
 Expected<SurveyItem> thinned(SurveyItem item, const std::vector<std::string>& words,
                              const SurveyOptions& options, const Machine& machine, Comm& comm) {
   item.words = words;
+  item.words.push_back("--skip-too-large");
   item.kept.clear();
   const auto parsed = TRY(parse_item(item, options, item.share));
   auto setup = TRY(set_up(parsed.benchmark, parsed.options, comm, &machine));
@@ -130,7 +131,6 @@ bool is_not_for_here(const Error& error) {
 
 Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& options, double share) {
   std::vector<std::string> words = item.words;
-  words.push_back("--skip-too-large");
   const auto add = [&](const std::string& option, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {option, value});
   };
@@ -193,6 +193,7 @@ Expected<void> thin(SurveyItem& item, const SurveyOptions& options, const Machin
   // it, the same past the caches of the CPUs only.
   if (fits->least_time > item.share && !item.sooner.empty()) {
     auto sooner = thinned(item, item.sooner, options, machine, comm);
+    if (!sooner && !is_not_for_here(sooner.error())) return fail(sooner.error());
     if (sooner && sooner->least_time < fits->least_time) {
       sooner->left_out = "memory past the memory-side caches" +
                          (sooner->left_out.empty() ? "" : "; " + sooner->left_out);

@@ -279,7 +279,7 @@ class Tables:
         for name in self.of_flows if by == ["point"] else []:  # what flows tell of their case
             values = self.result.flows.groupby(by)[name]
             texts = values.agg(lambda every: _few(list(dict.fromkeys(map(label_text, every)))))
-            rows[name] = column(rows, name).fillna(texts) if values.nunique().max() < 2 else texts
+            rows[name] = column(rows, name).fillna(values.first()) if values.nunique().max() < 2 else texts
         rows = rows.drop(columns=[*IN_UNIT, "n", "metric", "unit", "of_workers"], errors="ignore")
         wide = long.pivot(index=by, columns="metric", values=[name for name in PARTS if name in long])
         wide.columns = [f"{metric}.{part}" for part, metric in wide.columns]

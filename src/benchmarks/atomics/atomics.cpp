@@ -77,7 +77,7 @@ Expected<Point> point(const PlanInput& input, const AxisSetting& now) {
 SurveyPart survey(const Machine& machine) {
   return {0.5,
           {"--home", machine.ordinary_memory_nodes().size() > 1 ? "all" : "first"},
-          {{"homes", {"home"}},
+          {{"homes", {"home"}, 1},
            {"numbers of CPUs", {"threads"}, 3},
            {"operations", {"kernel"}, 1, true}}};
 }

@@ -96,7 +96,7 @@ SurveyPart survey_on_gpus(const Machine& machine) {
   return on_gpus::survey_part(machine,
                               {3,
                                {"--on", "gpus", "--kernels", "read,copy,triad,write,scale,add"},
-                               {{"kernels", {"kernel"}, 1, true}, {"GPUs", {"gpus"}}}});
+                               {{"kernels", {"kernel"}, 1, true}, {"GPUs", {"gpus"}, 1}}});
 }
 
 std::string stores_words(const ScenarioResult& point) {

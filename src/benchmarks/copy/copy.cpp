@@ -192,7 +192,9 @@ Expected<Point> point(const Options& own, const PlanInput& input, const AxisSett
 
 /// Every pair, by all CPUs of the node copied from, or by a few of them; else the pair of the
 /// lowest and the highest number.
-SurveyPart survey(const Machine&) { return {2, {}, {{"pairs of nodes", {"from", "to"}}}}; }
+SurveyPart survey(const Machine&) {
+  return {2, {}, {{"nodes to copy from", {"from"}}, {"nodes to copy to", {"to"}}}};
+}
 
 constexpr double once = 0.5;  ///< bytes read and written are twice the bytes copied
 
@@ -250,6 +252,7 @@ Benchmark make() {
                     "numatlas copy --stores regular,non-temporal"},
                    {"From node 2 to two others, by one to eight threads near the target",
                     "numatlas copy --from bind:2 --to interleave:0,1 --side to --threads 1-8"}},
+      .refused = {{"--memory", "a copy requires a source and a target", "name --from and --to"}},
       .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
       .is_of_memory = true,
       .varies = {.size = "memory that each worker copies", .stores = true},
@@ -257,7 +260,6 @@ Benchmark make() {
                   .name = "{from} -> {to}[ {nt}] {size} {pages}[ {threads}]",
                   .axes = {{.labels = {"from", "to"}, .values = with(pairs)}},
                   .threads = {.label = true}}},
-      .refused = {{"--memory", "a copy requires a source and a target", "name --from and --to"}},
       .scaled = {{"copy_rate", "bandwidth_sum", once}},
       .tables = tables(),
       .fact_rules = {{.figure = "copy_rate",

@@ -111,8 +111,6 @@ Expected<Workers> workers(const Options& own, const RunOptions& options, const M
 Expected<void> check(const Options& own, const PlanInput& input) {
   TRY(check_one_process(input, "cores"));
   const RunOptions& options = input.options;
-  if (!options.thread_counts.empty())
-    return fail_usage("--threads", "cores accepts one number", "name --cpus instead");
   if (options.placement.threads == 1) {
     return fail_usage("--threads", "one CPU is not a pair",
                       "use at least 2; without it all chosen CPUs are measured");
@@ -290,6 +288,7 @@ Benchmark make() {
                     "numatlas cores --cpus cores --method cas"},
                    {"Both directions of each pair, over 16 lines that lie on node 1",
                     "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}},
+      .refused = {{"--threads", "cores accepts one number", "name --cpus instead", true}},
       .usual_cpus = "cores",
       .one_kind_of_pages = true,
       .time = {"10s", true, true},

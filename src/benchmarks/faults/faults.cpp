@@ -81,10 +81,10 @@ SurveyPart survey(const Machine& machine) {
   return {1,
           {"--pages", "base,thp,2M,1G", "--how", "touch,madvise", "--nodes",
            several ? "all" : "local", "--threads", all > 1 ? fmt::format("1,{}", all) : "1"},
-          {{"nodes", {"node"}},
+          {{"nodes", {"node"}, 1},
            {"ways to fault", {"how"}, 1, true},
            {"kinds of pages", {"page"}, 2, true},
-           {"numbers of CPUs", {"threads"}}}};
+           {"numbers of CPUs", {"threads"}, 1}}};
 }
 
 std::vector<Table> tables() {

@@ -207,12 +207,12 @@ SurveyPart survey(const Machine& machine) {
   return {3,
           {"--size", ladder(firsts.past_caches), "--serial", "--stats", "--pages",
            base_and_best_pages(machine), "--cpus", firsts.list},
-          {{"sizes", {"size"}, 5}, {"CPUs", {"worker"}}, {"kinds of pages", {"pages"}, 1, true}}};
+          {{"sizes", {"size"}, 5}, {"CPUs", {"worker"}, 1}, {"sizes", {"size"}, 3}}};
 }
 
 SurveyPart survey_on_gpus(const Machine& machine) {
-  return on_gpus::survey_part(machine,
-                              {3, {"--on", "gpus"}, {{"sizes", {"size"}, 3}, {"GPUs", {"gpus"}}}});
+  return on_gpus::survey_part(
+      machine, {3, {"--on", "gpus"}, {{"sizes", {"size"}, 3}, {"GPUs", {"gpus"}, 1}}});
 }
 
 std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,

@@ -82,8 +82,8 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
                         "for example 1,2,5,10");
     rates.push_back(value * 1e9);
   }
-  std::ranges::sort(rates);
-  return rates;
+  const std::set<double> once(rates.begin(), rates.end());
+  return std::vector(once.begin(), once.end());
 }
 
 void add_options(Options& own, CLI::App& app) {
@@ -254,7 +254,7 @@ Expected<Point> point(const Options& own, const PlanInput& input, const AxisSett
 }
 
 Expected<void> check(const Options& own, const PlanInput& input) {
-  TRY(check_node_pairs(input, "loaded", "--pairs names the nodes"));
+  TRY(check_nodes_are_known(input, "loaded"));
   // Parts of a peak are known on one rank only, when it has been measured.
   if (!own.rates.empty()) return {};
   return check_one_process(input, "loaded without --rates");
@@ -341,7 +341,7 @@ std::vector<View> views(const Options& own, const RunReport& report) {
 SurveyPart survey(const Machine&) {
   return {3,
           {"--pairs", "local"},
-          {{"loads", {"load_kernel"}, 1, true}, {"nodes", {"cpu_node", "memory_node"}}}};
+          {{"loads", {"load_kernel"}, 1, true}, {"nodes", {"cpu_node", "memory_node"}, 1}}};
 }
 
 }  // namespace
@@ -359,7 +359,7 @@ Benchmark make() {
                     "numatlas loaded --pairs local"},
                    {"The memory of CXL node 2 under three reads to a write",
                     "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}},
-      .refused_options = {"--memory", "--serial"},
+      .refused = refused_by_node_pairs("loaded", "--pairs names the nodes"),
       .shown_options = {"--strict"},
       .time = {"10s", true},
       .time_parts = {0.2},  // two of eleven points a curve

@@ -62,9 +62,7 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   return {};
 }
 
-Expected<void> check(const PlanInput& input) {
-  return check_node_pairs(input, "matrix", "numatlas latency and bandwidth measure one placement");
-}
+Expected<void> check(const PlanInput& input) { return check_nodes_are_known(input, "matrix"); }
 
 /// The nodes of the workers' CPUs; none where only the other `half` is to be measured.
 Hook<Expected<std::vector<AxisValue>>(const Options&, const PlanInput&)> cpu_nodes(
@@ -164,8 +162,11 @@ std::vector<Table> tables() {
 }
 
 SurveyPart survey(const Machine&) {
-  return {
-      4, {}, {{"kernels", {"kernel"}, 2, true}, {"pairs of nodes", {"cpu_node", "memory_node"}}}};
+  return {4,
+          {},
+          {{"kernels", {"kernel"}, 2, true},
+           {"nodes with CPUs", {"cpu_node"}},
+           {"nodes with memory", {"memory_node"}}}};
 }
 
 /// A cell of a matrix.
@@ -288,7 +289,8 @@ Benchmark make() {
       .examples = {{"Latency and bandwidth between all nodes, within 20 s",
                     "numatlas matrix --time 20s --pages base"},
                    {"Only the latencies", "numatlas matrix --only latency"}},
-      .refused_options = {"--memory", "--serial"},
+      .refused =
+          refused_by_node_pairs("matrix", "numatlas latency and bandwidth measure one placement"),
       .shown_options = {"--strict"},
       .time = {"10s", true},
       .by_host = true,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -52,18 +53,6 @@ Expected<void> parse(Options& own, Benchmark&) {
   return {};
 }
 
-/// What the file says, or what has no meaning for flows that differ.
-Expected<void> check_options_of_run(const RunOptions& options, const std::string& path) {
-  const std::string of_file = fmt::format("the CPUs are those named in {}", path);
-  if (!options.placement.cpus.is_default) return fail_usage("--cpus", of_file, "change them there");
-  if (options.placement.threads) return fail_usage("--threads", of_file, "change them there");
-  if (options.serial) {
-    return fail_usage("--serial", fmt::format("{} determines what runs together", path),
-                      "write a scenario for each flow");
-  }
-  return {};
-}
-
 /// What a worker's memory is called: that of the first flow on its CPU, where none is left to what
 /// `otherwise` says.
 MemoryPlacement worker_memory(const ScenarioFile& file, CpuId cpu,
@@ -86,7 +75,6 @@ Expected<Workers> workers(Options& own, const RunOptions& options, const Machine
     return fail_usage("run", "one process runs all flows of a file",
                       "start one task, without mpirun or with srun -n 1 -c CPUS");
   }
-  TRY(check_options_of_run(options, own.path));
   const std::string name = own.path == "-" ? "standard input" : own.path;
   own.file =
       TRY(own.lines ? parse_flows(own.path, &machine) : parse_scenarios(own.text, name, &machine));
@@ -104,7 +92,15 @@ Expected<Workers> workers(Options& own, const RunOptions& options, const Machine
   return workers;
 }
 
-/// Labels that every case has: an axis of this name is that of the first flow that is measured.
+/// Labels that every case has: of what is measured first.
+std::string label_of_every_case(const ScenarioResult& head, const std::string& label) {
+  if (label == "kernel") return head.kernel;
+  if (label == "size") return compact_text(head.size);
+  if (label == "pages") return head.pages;
+  if (label == "stores") return head.stores;
+  if (label == "order") return head.order;
+  return label == "stride" ? compact_text(head.stride) : "";
+}
 bool is_of_every_case(const std::string& label) {
   constexpr std::array all{"kernel", "size", "pages", "stores", "order", "stride"};
   return std::ranges::find(all, label) != all.end();
@@ -149,21 +145,21 @@ bool waits(const FileScenario& file) {
   return std::ranges::any_of(file.flows, [](auto& flow) { return flow.rate_part.has_value(); });
 }
 
-/// A flow of a scenario alone, all it can; `first`: of its flows.
+/// A flow of a scenario alone, all it can.
 PlannedScenario alone_of(const FileScenario& whole, const FlowEntry& entry,
-                         const Scenario& scenario, std::size_t first, const PlanInput& input) {
-  FlowEntry flow = entry;
+                         const PlanInput& input) {
+  FileScenario file;
+  file.title = alone;
+  file.time = whole.time;
+  file.precision = whole.precision;
+  FlowEntry& flow = file.flows.emplace_back(entry);
   flow.keys.erase("rate");
   flow.keys.erase("role");
-  FileScenario file;
+  flow.rate_part.reset();
+  flow.flow.role = Role::measured;
   file.name = flow_text(flow) + " alone";
-  file.title = alone;
-  file.precision = whole.precision;
   PlannedScenario planned;
-  planned.scenario = scenario;
-  const auto its = scenario.flows.begin() + static_cast<std::ptrdiff_t>(first);
-  planned.scenario.flows = {its, its + static_cast<std::ptrdiff_t>(entry.cpus.size())};
-  for (Flow& one : planned.scenario.flows) one.role = Role::measured;
+  planned.scenario = scenario_of(file, input);
   planned.head = head_of(file, planned.scenario, input);
   return planned;
 }
@@ -198,7 +194,7 @@ Plan cases(const Options& own, const PlanInput& input, const RunReport* report) 
     for (const FlowEntry& entry : file.flows) {
       const std::size_t end = first + entry.cpus.size();
       if (entry.rate_part) {
-        PlannedScenario its = alone_of(file, entry, planned.scenario, first, input);
+        PlannedScenario its = alone_of(file, entry, input);
         for (std::size_t i = first; known && i < end; ++i) {
           Flow& flow = planned.scenario.flows[i];
           if (const auto rate = rate_in(*report, its.head.name, flow.worker))
@@ -217,7 +213,29 @@ Plan cases(const Options& own, const PlanInput& input, const RunReport* report) 
   return plan;
 }
 
+/// Error (usage): an axis `size` varies something else than the size that tells cases apart.
+Expected<void> check_axes(const std::vector<FileScenario>& scenarios, const PlanInput& input) {
+  std::map<std::pair<std::string, std::string>, std::string> values;
+  for (const FileScenario& file : scenarios) {
+    if (file.skip) continue;
+    const ScenarioResult head = head_of(file, scenario_of(file, input), input);
+    for (const auto& [axis, value] : file.values) {
+      if (!is_of_every_case(axis)) continue;
+      const std::string own = label_of_every_case(head, axis);
+      const auto [other, is_new] = values.try_emplace({axis, own}, value);
+      if (is_new || other->second == value) continue;
+      return fail_usage(
+          "axes",
+          fmt::format("{} = {} and {}: the {} of the first measured flow is {} in both", axis,
+                      other->second, value, axis, own.empty() ? "none" : own),
+          fmt::format("name the axis otherwise: of_{}", axis));
+    }
+  }
+  return {};
+}
+
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
+  TRY(check_axes(own.file.scenarios, input));
   return cases(own, input, nullptr);
 }
 Expected<Plan> refine(const Options& own, const PlanInput& input, const RunReport& report) {
@@ -352,7 +370,7 @@ std::vector<Fact> facts(const Options& own, const RunReport& report) {
     if (file.values.empty() || figures.empty()) continue;
     FactRule rule;
     rule.figure = figures.front().key;
-    rule.heading = file.title;
+    rule.heading = "{scenario}";
     std::string at;
     for (const auto& [axis, value] : file.values) {
       at += fmt::format("{}{} {{{}}}", at.empty() ? "" : ", ", axis, axis);
@@ -362,6 +380,7 @@ std::vector<Fact> facts(const Options& own, const RunReport& report) {
     rule.line = "{} at " + at;
     rule.only = {"scenario=" + file.title};
     rule.extremes = true;
+    rule.comparable = {};
     rules.push_back(std::move(rule));
   }
   return facts_of(rules, report);
@@ -385,7 +404,10 @@ Benchmark make() {
                     "numatlas run 'chase cpu:0 mem:0 + read cpu:1 mem:0'"},
                    {"A workload of your own", "numatlas run mine.toml"}},
       .less_memory_hint = "name smaller sizes in FILE",
-      .refused_options = {"--cpus", "--threads", "--serial"},
+      .refused = {{"--cpus", "the CPUs are those of the flows", "change them there"},
+                  {"--threads", "the CPUs are those of the flows", "change them there"},
+                  {"--serial", "the flows of a scenario run together",
+                   "write a scenario for each flow"}},
       .usual_pages = "base",
       .one_kind_of_pages = true,
       .time = {"500ms", false, true},

@@ -413,8 +413,6 @@ int exit_code(const Options& own, const RunReport& report) {
 
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
   const auto& options = input.options;
-  if (!options.thread_counts.empty())
-    return fail_usage("--threads", "stream accepts one number per run");
   const bool lasting =
       std::any_of(input.layout.workers.begin(), input.layout.workers.end(),
                   [](const Worker& worker) { return lasts(worker.placement.memory); });
@@ -457,6 +455,7 @@ Benchmark make() {
       .less_memory_hint = "use fewer --elements or a smaller --size, or fewer ranks or --threads",
       .without_options = {"--serial", "--precision", "--time", "--seed", "--verify", "--stats",
                           "--skip-too-large"},
+      .refused = {{"--threads", "stream accepts one number per run", "", true}},
       .shown_options = {"--strict"},
       .one_kind_of_pages = true,
       .size_option = "--elements",

@@ -182,8 +182,6 @@ void add_packed(Plan& plan, const PlanInput& input, const std::set<int>& counts)
 }
 
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  if (!input.options.thread_counts.empty())
-    return fail_usage("--threads", "tlb takes one number", "run it once for each");
   Plan plan;
   std::set<int> all;
   for (const PageKind kind : input.pages) {
@@ -348,6 +346,7 @@ Benchmark make() {
                     "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}},
       .less_memory_hint =
           "ask for fewer pages with --page-counts, or for fewer workers with --cpus",
+      .refused = {{"--threads", "tlb accepts one number", "run it once for each", true}},
       .usual_cpus = "one CPU",
       .usual_pages = "base,thp,2M,1G",
       .time = {"10s", true},

@@ -107,7 +107,6 @@ Expected<void> check_nodes_differ(const PlanInput& input) {
 
 Expected<void> check(const PlanInput& input) {
   TRY(check_one_process(input, "touch"));
-  TRY(check_one_number_of_threads(input.options, "touch"));
   TRY(distinct_cpus(input, "touch"));
   return check_nodes_differ(input);
 }
@@ -252,6 +251,7 @@ Benchmark make() {
       .examples = {{"All patterns, on all nodes", "numatlas touch"},
                    {"A CPU of each of two nodes, and plain reads as well",
                     "numatlas touch --cpus 0,32 --kernel scatter,read"}},
+      .refused = {{"--threads", "touch accepts one number", "run it once for each", true}},
       .usual_cpus = "one per node",
       .is_of_memory = true,
       .varies = {.size = "memory of each worker", .usual_size = chase_past_caches_words},

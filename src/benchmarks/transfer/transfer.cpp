@@ -72,6 +72,9 @@ Expected<void> parse(Options& own, Benchmark&) {
       return fail_usage(option, "--measure leaves out the only measurement that uses it",
                         "add " + what + " to --measure");
   }
+  if (own.measures == std::vector<std::string>{"latency"} &&
+      own.directions == std::vector<std::string>{"both"})
+    return fail_usage("--direction", "a single copy has one direction", "name h2d or d2h");
   return {};
 }
 
@@ -80,8 +83,7 @@ SurveyPart survey(const Machine& machine) {
                                         {},
                                         {{"measurements", {"measure"}, 1, true},
                                          {"directions", {"direction"}, 2, true},
-                                         {"nodes", {"memory"}},
-                                         {"GPUs and pairs of them", {"gpus"}}}});
+                                         {"GPUs and pairs of them", {"gpus"}, 1}}});
 }
 
 Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,

@@ -137,16 +137,6 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   return {};
 }
 
-Expected<void> check(const PlanInput& input) {
-  const RunOptions& options = input.options;
-  if (options.placement.memory)
-    return fail_usage("--memory", "weights places the memory itself", "name --nodes");
-  if (options.serial)
-    return fail_usage("--serial", "weights compares what all workers move together",
-                      "leave it out");
-  return check_one_number_of_threads(options, "weights");
-}
-
 /// Unasked, those near both nodes of a pair.
 Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,
                           const TaskContext& task) {
@@ -217,7 +207,6 @@ PlannedScenario point(const Options& own, const PlanInput& input, const NodeSet&
 }
 
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  TRY(check(input));
   const auto nodes = TRY(nodes_of(own, input));
   std::vector<Weights> all = coarse_grid(nodes);
   if (nodes.size() > 1) all.insert(all.begin(), Weights{});  // the nearest alone
@@ -414,7 +403,9 @@ Benchmark make() {
       .examples = {{"Interleave the memory of a socket and that of a CXL node",
                     "numatlas weights --nodes 0,2 --cpus node:0"},
                    {"The best weights for reads", "numatlas weights --kernel read"}},
-      .refused_options = {"--memory", "--serial"},
+      .refused = {{"--memory", "weights places the memory itself", "name --nodes"},
+                  {"--serial", "weights compares what all workers move together", "leave it out"},
+                  {"--threads", "weights accepts one number", "run it once for each", true}},
       .usual_cpus = "",
       .usual_pages = "base",
       .one_kind_of_pages = true,
