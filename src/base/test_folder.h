@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 
 namespace numatlas::testing {
@@ -11,7 +12,8 @@ class TestFolder {
  public:
   TestFolder() {
     std::string pattern = std::filesystem::temp_directory_path() / "numatlas-test-XXXXXX";
-    path_ = ::mkdtemp(pattern.data());
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no folder in /tmp");
+    path_ = pattern;
   }
   ~TestFolder() { std::filesystem::remove_all(path_); }
   TestFolder(const TestFolder&) = delete;

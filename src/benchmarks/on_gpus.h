@@ -1,6 +1,5 @@
-// Latency and bandwidth of memory as a GPU's kernels see it: `latency`, `bandwidth` and `matrix`
-// with
-// --on gpus, as sweeps and rules; and what other benchmarks say of GPUs.
+// Latency and bandwidth of memory as a GPU's kernels see it: what `latency`, `bandwidth` and
+// `matrix` measure with --on gpus, as sweeps and rules; and what other benchmarks say of GPUs.
 #pragma once
 
 #include <string>

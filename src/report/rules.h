@@ -1,9 +1,8 @@
 // What a report shows, as rules over the labels of its cases: figures that follow from others,
-// tables and matrices, facts. In texts "{label}" is that of the first measured case that a text is
-// about, where it has a group's labels itself,
-// {isa} the instruction set, {size} as people read it, {sizes} those of a table ("64 MiB to 256
-// MiB"), and "{label|place}" the words for a memory, "{label|thread}" "4 threads";
-// what stands in [] is left out where the cases have no such label.
+// tables and matrices, facts. In texts "{label}" is the label of the first measured case that the
+// text is about, {isa} the instruction set, {size} a size as people read it, {sizes} those of a
+// table ("64 MiB to 256 MiB"), "{label|place}" the words for a memory, and "{label|thread}"
+// "4 threads". What stands in [] is left out where the cases have no such label.
 #pragma once
 
 #include <string>
@@ -32,8 +31,8 @@ struct Scaled {
 struct Against {
   std::string key, figure;
   std::string label, value = {};  ///< {"pattern", "own"}; "": the first case's value
-  /// Alike in these labels, and of the median over the flows: of cases. None: alike in all but
-  /// `label`, and of the flows of the same worker.
+  /// Compares cases that are alike in these labels, by the medians over their flows. Empty:
+  /// compares flows of the same worker, in cases that are alike in all but `label`.
   std::vector<std::string> alike = {};
   enum class As {
     times,  ///< so many times as large; of cases, 1 of the other one itself

@@ -1,4 +1,4 @@
-// What a flow of a GPU does where nobody says: for `numatlas transfer` and for files alike.
+// What a flow of a GPU does where nobody says.
 #pragma once
 
 #include <cstddef>

@@ -138,9 +138,10 @@ ScenarioResult head_of(const FileScenario& file, const Scenario& scenario, const
   return head;
 }
 
-constexpr const char* alone = "alone";  ///< the title of what parts of a rate are of
+constexpr const char* alone =
+    "alone";  ///< the title of flows that are measured by themselves first
 
-/// A part of what its CPUs reach alone is known once that is measured.
+/// Whether a rate of it is a part of what the flow reaches alone, which has to be measured first.
 bool waits(const FileScenario& file) {
   return std::ranges::any_of(file.flows, [](auto& flow) { return flow.rate_part.has_value(); });
 }
@@ -242,11 +243,13 @@ Expected<Plan> refine(const Options& own, const PlanInput& input, const RunRepor
   return cases(own, input, &report);
 }
 
-/// In the order of the file, and what parts are of behind it.
+/// Cases in the order of the file, then the flows that were measured alone.
 void order_cases(const Options& own, RunReport& report) {
+  std::map<std::string, std::size_t> places;
+  for (const FileScenario& one : own.file.scenarios) places.emplace(one.name, places.size());
   const auto place = [&](const ScenarioResult& one) {
-    return std::ranges::find(own.file.scenarios, one.name, &FileScenario::name) -
-           own.file.scenarios.begin();
+    const auto found = places.find(one.name);
+    return found == places.end() ? places.size() : found->second;
   };
   std::ranges::stable_sort(report.scenarios, {}, place);
 }
@@ -315,7 +318,7 @@ std::vector<Table> tables_of(const FileScenario& file, const RunReport& report) 
   return axes.size() < 2 ? std::vector{table} : matrices;
 }
 
-/// Each title once, and of which what is measured in parts is.
+/// The first scenario of each title, and one for the flows that were measured alone.
 std::vector<FileScenario> titles_of(const ScenarioFile& file) {
   std::vector<FileScenario> titles;
   for (const FileScenario& one : file.scenarios)
