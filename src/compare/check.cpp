@@ -64,12 +64,15 @@ bool is_wanted(const StoredCase& one, const StoredRun& run, const std::string& m
 std::vector<HostRun> hosts_of(const StoredRun& run, const std::string& metric) {
   std::vector<HostRun> hosts;
   for (std::size_t host = 0; host < run.hosts.size(); ++host) hosts.push_back({&run, host, {}});
-  std::set<std::string> with_totals;  // what its flows tell stands in these
+  // What its flows tell stands in these: not the latency of a chase in the sum of rates beside it.
+  std::set<std::pair<std::string, bool>> with_totals;
   for (const StoredCase& one : run.cases)
-    if (one.level == CaseLevel::point && !one.host) with_totals.insert(one.point_key);
+    if (one.level == CaseLevel::point && !one.host)
+      with_totals.emplace(one.point_key, is_time(one));
   for (const StoredCase& one : run.cases) {
     const std::size_t host = one.host.value_or(0);
-    const bool again = one.level == CaseLevel::lone_flow && with_totals.contains(one.point_key);
+    const bool again =
+        one.level == CaseLevel::lone_flow && with_totals.contains({one.point_key, is_time(one)});
     if (host < hosts.size() && !again && is_wanted(one, run, metric))
       hosts[host].cases.emplace_back(&one, &run);
   }

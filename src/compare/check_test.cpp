@@ -102,6 +102,22 @@ TEST(Check, OfTimesTheLongerOneIsSlowAndTheShorterOneIsNot) {
   EXPECT_THAT(answer_of(found), HasSubstr("n3 (case 0 +49 %)"));
 }
 
+/// A chase beside a load: the case has the sum of all rates, and the chase its latency.
+TEST(Check, ALatencyIsJudgedBesideTheSumOfRatesOfItsCase) {
+  const auto beside_load = [](const std::string& host, double latency) {
+    StoredRun run = run_on(host, {1e10});
+    StoredCase chase = run_on(host, {latency}, 10, "s").cases[0];
+    chase.level = CaseLevel::lone_flow;
+    chase.key += "|chase";
+    run.cases.push_back(chase);
+    return run;
+  };
+  std::vector<StoredRun> runs;
+  for (const char* const host : {"a", "b", "c"}) runs.push_back(beside_load(host, 1e-7));
+  runs.push_back(beside_load("d", 2e-7));
+  ASSERT_EQ(of(checked(runs), "d").findings.size(), 1U);
+}
+
 TEST(Check, AFigureWhoseIntervalReachesTheMedianIsNotSlow) {
   std::vector<StoredRun> runs = beside_three(run_on("n", {0.8e10}));
   ASSERT_TRUE(of(checked(runs), "n").has("slow"));
