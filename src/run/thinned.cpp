@@ -23,15 +23,15 @@ std::string value_of(const PlannedScenario& planned, const std::string& label) {
   return own == head.labels.end() ? "" : own->second;
 }
 
-/// Of two the first.
-std::vector<std::string> halved(const std::vector<std::string>& values, bool of_words) {
+/// Of two the first, unless the last is to be kept.
+std::vector<std::string> halved(const std::vector<std::string>& values, Keep keep) {
+  const auto half = static_cast<std::ptrdiff_t>((values.size() + 1) / 2);
+  if (keep == Keep::first) return {values.begin(), values.begin() + half};
+  if (keep == Keep::last) return {values.end() - half, values.end()};
+  if (values.size() < 3) return {values.front()};
   std::vector<std::string> kept;
-  if (of_words) {
-    const auto half = static_cast<std::ptrdiff_t>((values.size() + 1) / 2);
-    return {values.begin(), values.begin() + half};
-  }
-  for (std::size_t i = 0; i < values.size(); i += 2) kept.push_back(values[i]);
-  if (values.size() > 2 && values.size() % 2 == 0) kept.push_back(values.back());
+  for (std::size_t i = 0; i + 2 < values.size(); i += 2) kept.push_back(values[i]);
+  kept.push_back(values.back());
   return kept;
 }
 
@@ -64,7 +64,7 @@ class Rest {
     std::vector<std::string> now;  // in the order of the first label: no pair is from node 0 to 0
     for (const std::string& label : axis.labels)
       for (const std::string& value : values({label}, false)) add_once(now, value);
-    const std::vector<std::string> half = halved(now, axis.of_words);
+    const std::vector<std::string> half = halved(now, axis.keep);
     if (half.size() < axis.least || half.size() == now.size()) return false;
     for (const std::string& label : axis.labels) kept_[label] = {half.begin(), half.end()};
     return true;

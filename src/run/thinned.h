@@ -12,6 +12,9 @@ namespace numatlas {
 
 struct PlannedScenario;
 
+/// Which values of an axis are worth most: the ends of numbers, the first or the last of words.
+enum class Keep { ends, first, last };
+
 /// An axis of which a survey may leave out values.
 struct ThinnedAxis {
   const char* what;  ///< for people: "nodes"
@@ -20,8 +23,7 @@ struct ThinnedAxis {
   /// go.
   std::vector<std::string> labels;
   std::size_t least = 2;  ///< so many values of each label stay
-  /// Its values are words, of which the first are worth most; else the ends are.
-  bool of_words = false;
+  Keep keep = Keep::ends;
 };
 
 /// By label the values that stay; a label that is not in it loses none.
@@ -38,7 +40,7 @@ struct Thinned {
 
 /// Takes half of the values away, of the first axis until it has its least, then of the next one,
 /// until all takes at most `share` seconds, or no axis has more to give. Every other value goes,
-/// but not the first and the last; of two values the second, and of words the second half.
+/// but not the first and the last; of two values the second, and of words one half.
 /// `seconds`: of each case, 0 where it is not measured.
 Thinned thinned(const std::vector<PlannedScenario>& plan, const std::vector<double>& seconds,
                 const std::vector<ThinnedAxis>& axes, double share);

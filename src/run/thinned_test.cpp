@@ -47,17 +47,17 @@ TEST(Thinned, NothingGoesWhereThereIsTime) {
 }
 
 TEST(Thinned, HalvesEachLabelAndKeepsItsEnds) {
-  const Thinned some = within(20, 4, {pairs});
-  EXPECT_EQ(some.text, "7 of 16 pairs");
-  EXPECT_THAT(some.kept.at("from"), ElementsAre("0", "2", "3"));
+  const Thinned some = within(20, 5, {pairs});
+  EXPECT_EQ(some.text, "16 of 25 pairs");
+  EXPECT_THAT(some.kept.at("from"), ElementsAre("0", "2", "4"));
   EXPECT_EQ(some.seconds, 19) << "and the case without labels";
   EXPECT_THAT(within(9, 4, {pairs}).kept.at("to"), ElementsAre("0", "3"));
-  EXPECT_THAT(within(30, 5, {pairs}).kept.at("to"), ElementsAre("0", "2", "4"));
+  EXPECT_THAT(within(50, 8, {pairs}).kept.at("to"), ElementsAre("0", "2", "4", "7"));
 }
 
 TEST(Thinned, TheFirstAxisBeforeTheNextDownToItsLeast) {
-  const Thinned some = within(10, 4, {{"kernels", {"kernel"}, 1, true}, pairs});
-  EXPECT_EQ(some.text, "1 of 2 kernels, 7 of 16 pairs");
+  const Thinned some = within(10, 4, {{"kernels", {"kernel"}, 1, Keep::first}, pairs});
+  EXPECT_EQ(some.text, "1 of 2 kernels, 12 of 16 pairs");
   EXPECT_THAT(some.kept.at("kernel"), ElementsAre("read"));
 }
 
@@ -67,11 +67,10 @@ TEST(Thinned, KeepsItsLeastAndTheEndsWherePairsLackTheDiagonal) {
     return one.head.labels.empty() || one.head.labels[0].second == one.head.labels[1].second;
   });
   const std::vector<double> seconds(plan.size(), 1.0);
-  EXPECT_THAT(thinned(plan, seconds, {pairs}, 12).kept.at("to"), ElementsAre("0", "2", "3"));
-  EXPECT_THAT(thinned(plan, seconds, {pairs}, 1).kept.at("from"), ElementsAre("0", "3"));
-  EXPECT_TRUE(thinned(plan, seconds, {{"nodes", {"from"}, 4}}, 1).kept.empty());
-  EXPECT_THAT(thinned(plan, seconds, {{"nodes", {"from"}, 3}}, 1).kept.at("from"),
-              ElementsAre("0", "2", "3"));
+  EXPECT_THAT(thinned(plan, seconds, {pairs}, 12).kept.at("to"), ElementsAre("0", "3"));
+  EXPECT_TRUE(thinned(plan, seconds, {{"nodes", {"from"}, 3}}, 1).kept.empty());
+  EXPECT_THAT(thinned(plan, seconds, {{"nodes", {"to"}}}, 1).kept.at("to"), ElementsAre("0", "1"))
+      << "the ends in the order of the plan: 1, 2, 3, 0";
 }
 
 TEST(Thinned, WhatNoAxisGivesIsTooMuch) {

@@ -79,7 +79,7 @@ SurveyPart survey(const Machine& machine) {
           {"--home", machine.ordinary_memory_nodes().size() > 1 ? "all" : "first"},
           {{"homes", {"home"}, 1},
            {"numbers of CPUs", {"threads"}, 3},
-           {"operations", {"kernel"}, 1, true}}};
+           {"operations", {"kernel"}, 1, Keep::first}}};
 }
 
 std::vector<Table> tables() {

@@ -89,14 +89,14 @@ SurveyPart survey(const Machine& machine) {
           {"--kernels", "read,copy,triad", "--mix", "2:1", "--stores",
            has_non_temporal_stores() ? "regular,non-temporal" : "regular", "--threads",
            scaling_counts(machine)},
-          {{"numbers of CPUs", {"workers"}, 3}, {"kernels", {"kernel"}, 1, true}}};
+          {{"numbers of CPUs", {"workers"}, 3}, {"kernels", {"kernel"}, 1, Keep::first}}};
 }
 
 SurveyPart survey_on_gpus(const Machine& machine) {
   return on_gpus::survey_part(machine,
                               {3,
                                {"--on", "gpus", "--kernels", "read,copy,triad,write,scale,add"},
-                               {{"kernels", {"kernel"}, 1, true}, {"GPUs", {"gpus"}, 1}}});
+                               {{"kernels", {"kernel"}, 1, Keep::first}, {"GPUs", {"gpus"}, 1}}});
 }
 
 std::string stores_words(const ScenarioResult& point) {

@@ -82,8 +82,8 @@ SurveyPart survey(const Machine& machine) {
           {"--pages", "base,thp,2M,1G", "--how", "touch,madvise", "--nodes",
            several ? "all" : "local", "--threads", all > 1 ? fmt::format("1,{}", all) : "1"},
           {{"nodes", {"node"}, 1},
-           {"ways to fault", {"how"}, 1, true},
-           {"kinds of pages", {"page"}, 2, true},
+           {"ways to fault", {"how"}, 1, Keep::first},
+           {"kinds of pages", {"page"}, 2, Keep::first},
            {"numbers of CPUs", {"threads"}, 1}}};
 }
 

@@ -221,7 +221,8 @@ std::vector<Fact> facts_of_caches(const RunReport& report, const std::string& pa
 std::vector<Fact> facts_of_memory(const RunReport& report, const std::vector<std::string>& kinds) {
   std::vector<Fact> facts;
   const ScenarioResult* best = nullptr;
-  for (const std::string& pages : kinds | std::views::reverse) {
+  for (auto kind = kinds.rbegin(); kind != kinds.rend(); ++kind) {
+    const std::string& pages = *kind;
     const Points points = points_by_level(report, pages)["memory"];
     if (points.empty()) continue;
     const ScenarioResult& point = *points.back();

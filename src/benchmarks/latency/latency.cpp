@@ -207,7 +207,10 @@ SurveyPart survey(const Machine& machine) {
   return {3,
           {"--size", ladder(firsts.past_caches), "--serial", "--stats", "--pages",
            base_and_best_pages(machine), "--cpus", firsts.list},
-          {{"sizes", {"size"}, 5}, {"CPUs", {"worker"}, 1}, {"sizes", {"size"}, 3}}};
+          {{"sizes", {"size"}, 5},
+           {"CPUs", {"worker"}, 1},
+           {"kinds of pages", {"pages"}, 1, Keep::last},
+           {"sizes", {"size"}, 3}}};
 }
 
 SurveyPart survey_on_gpus(const Machine& machine) {
@@ -327,9 +330,12 @@ std::vector<Fact> facts(const Options& own, const RunReport& report) {
   std::vector<Fact> facts;
   // Of the largest size, with the largest pages.
   if (own.tail.asked() && !report.scenarios.empty())
-    facts = tail_facts(*std::ranges::max_element(report.scenarios | std::views::reverse, {},
-                                                 &ScenarioResult::size),
-                       "Idle latency");
+    facts =
+        tail_facts(*std::max_element(report.scenarios.rbegin(), report.scenarios.rend(),
+                                     [](const ScenarioResult& one, const ScenarioResult& other) {
+                                       return one.size < other.size;
+                                     }),
+                   "Idle latency");
   std::ranges::move(latency_facts(report), std::back_inserter(facts));
   return facts;
 }

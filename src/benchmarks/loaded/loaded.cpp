@@ -341,7 +341,7 @@ std::vector<View> views(const Options& own, const RunReport& report) {
 SurveyPart survey(const Machine&) {
   return {3,
           {"--pairs", "local"},
-          {{"loads", {"load_kernel"}, 1, true}, {"nodes", {"cpu_node", "memory_node"}, 1}}};
+          {{"loads", {"load_kernel"}, 1, Keep::first}, {"nodes", {"cpu_node", "memory_node"}, 1}}};
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ std::vector<Table> tables() {
 SurveyPart survey(const Machine&) {
   return {4,
           {},
-          {{"kernels", {"kernel"}, 2, true},
+          {{"kernels", {"kernel"}, 2, Keep::first},
            {"nodes with CPUs", {"cpu_node"}},
            {"nodes with memory", {"memory_node"}}}};
 }

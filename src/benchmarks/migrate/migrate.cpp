@@ -220,7 +220,7 @@ SurveyPart survey(const Machine& machine) {
   if (machine.ordinary_memory_nodes().size() < 2) return {.reason = only_one_node(machine)};
   return {1,
           {"--pages", base_and_best_pages(machine)},
-          {{"pairs of nodes", {"from", "to"}, 2}, {"kinds of pages", {"page"}, 1, true}}};
+          {{"pairs of nodes", {"from", "to"}, 2}, {"kinds of pages", {"page"}, 1, Keep::first}}};
 }
 
 /// What the reader of a case takes for its work, of any kind: seconds a load, or a byte.

@@ -249,7 +249,9 @@ std::vector<Table> tables() {
 }
 
 SurveyPart survey(const Machine&) {
-  return {0.5, {"--operation", "read,update,write,atomic"}, {{"operations", {"kernel"}, 1, true}}};
+  return {0.5,
+          {"--operation", "read,update,write,atomic"},
+          {{"operations", {"kernel"}, 1, Keep::first}}};
 }
 
 }  // namespace

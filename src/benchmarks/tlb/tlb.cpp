@@ -196,7 +196,8 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
 SurveyPart survey(const Machine& machine) {
   return {1,
           {"--pages", base_and_best_pages(machine)},
-          {{"kinds of pages", {"page_kind"}, 1, true}, {"numbers of pages", {"page_count"}, 12}}};
+          {{"kinds of pages", {"page_kind"}, 1, Keep::first},
+           {"numbers of pages", {"page_count"}, 12}}};
 }
 
 int pages_of(const ScenarioResult& one) { return std::atoi(label_of(one, "page_count").c_str()); }

@@ -81,8 +81,8 @@ Expected<void> parse(Options& own, Benchmark&) {
 SurveyPart survey(const Machine& machine) {
   return on_gpus::survey_part(machine, {3,
                                         {},
-                                        {{"measurements", {"measure"}, 1, true},
-                                         {"directions", {"direction"}, 2, true},
+                                        {{"measurements", {"measure"}, 1, Keep::first},
+                                         {"directions", {"direction"}, 2, Keep::first},
                                          {"GPUs and pairs of them", {"gpus"}, 1}}});
 }
 
