@@ -10,6 +10,7 @@ namespace numatlas {
 template <class T>
 class Boxed {
  public:
+  using value_type = T;
   Boxed() = default;
   Boxed(T value) : held_(std::make_unique<T>(std::move(value))) {}  // NOLINT: as std::optional
   Boxed(const Boxed& other) : held_(other ? std::make_unique<T>(*other) : nullptr) {}

@@ -103,6 +103,13 @@ template <class T>
 concept HasCheck = requires(const T& value) {
   problem_of(value);
 };
+/// std::optional, and Boxed.
+template <class T>
+concept Nullable = requires(T value) {
+  typename T::value_type;
+  value.has_value();
+  value.reset();
+};
 template <class T>
 concept Enumeration = std::is_enum_v<T>;
 
@@ -126,10 +133,8 @@ template <Enumeration E>
 json to_json(const E& value);
 template <HasFields T>
 json to_json(const T& value);
-template <class T>
-json to_json(const std::optional<T>& value);
-template <class T>
-json to_json(const Boxed<T>& value);
+template <Nullable T>
+json to_json(const T& value);
 template <class T>
 json to_json(const std::vector<T>& values);
 template <class T>
@@ -211,12 +216,8 @@ json to_json(const T& value) {
   list_fields(writer, value);
   return writer.take();
 }
-template <class T>
-json to_json(const std::optional<T>& value) {
-  return value ? to_json(*value) : json(nullptr);
-}
-template <class T>
-json to_json(const Boxed<T>& value) {
+template <Nullable T>
+json to_json(const T& value) {
   return value ? to_json(*value) : json(nullptr);
 }
 template <class T>
@@ -333,14 +334,11 @@ void from_json(const json& value, const Place& place, T& out) {
     if (const std::string problem = problem_of(out); !problem.empty()) place.reject(problem);
   }
 }
-template <class T, template <class> class Optional>
-requires(std::is_same_v<Optional<T>, std::optional<T>> ||
-         std::is_same_v<Optional<T>, Boxed<T>>) void from_json(const json& value,
-                                                               const Place& place,
-                                                               Optional<T>& out) {
+template <Nullable T>
+void from_json(const json& value, const Place& place, T& out) {
   out.reset();
   if (value.is_null()) return;
-  T read{};
+  typename T::value_type read{};
   from_json(value, place, read);
   if (!place.failed()) out = std::move(read);
 }
@@ -461,13 +459,9 @@ json schema_of(Tag<std::pair<A, B>>) {
           {"minItems", 2},
           {"maxItems", 2}};
 }
-template <class T>
-json schema_of(Tag<std::optional<T>>) {
-  return nullable(schema_of(Tag<T>{}));
-}
-template <class T>
-json schema_of(Tag<Boxed<T>>) {
-  return nullable(schema_of(Tag<T>{}));
+template <Nullable T>
+json schema_of(Tag<T>) {
+  return nullable(schema_of(Tag<typename T::value_type>{}));
 }
 template <class T>
 json schema_of(Tag<std::vector<T>>) {

@@ -21,7 +21,7 @@ inline NodeSet nodes(const char* list) { return *parse_list<NodeId>(list); }
 
 class RecordedTree {
  public:
-  const std::string& root() const { return root_; }
+  std::string root() const { return folder_.text(); }
 
   /// Nothing is written where a file is in the way of a folder.
   void file(const std::string& path, const std::string& content) const {
@@ -64,14 +64,13 @@ class RecordedTree {
 
  private:
   std::filesystem::path in_its_folder(const std::string& path) const {
-    const std::filesystem::path full = root_ + path;
+    const std::filesystem::path full = root() + path;
     std::error_code failed;
     std::filesystem::create_directories(full.parent_path(), failed);
     return full;
   }
 
   TestFolder folder_;
-  std::string root_ = folder_.text();
 };
 
 }  // namespace numatlas::testing

@@ -80,19 +80,9 @@ Axis measure(const std::string& what) {
   return fixed_axis("measure", Choices<std::string>{{what, what}});
 }
 
-Table gpus_table() {
-  return {.title = "GPUs",
-          .level = ViewLevel::flows,
-          .apart = {"measure", "size"},
-          .first = true,
-          .cells = {label_column("GPU", "gpu"), label_column("name", "gpu_name"),
-                    label_column("address", "gpu_address"), label_column("node", "gpu_node"),
-                    label_column("memory's bus", "memory_bandwidth")}};
-}
-
 std::vector<Table> tables() {
   return {
-      gpus_table(),
+      gpus_table({"measure", "size"}, {label_column("memory's bus", "memory_bandwidth")}),
       {.title = "Latency of a GPU's loads in ns (memory: {memory|place}, loads: {gpu_loads})",
        .kind = ViewKind::curve,
        .apart = {"measure", "gpu_loads", "pages"},
@@ -195,6 +185,18 @@ std::vector<Fact> facts(const RunReport& report) {
 }
 
 }  // namespace
+
+Table gpus_table(std::vector<std::string> apart, const std::vector<ViewColumn>& more) {
+  std::vector<ViewColumn> cells{label_column("GPU", "gpu"), label_column("name", "gpu_name"),
+                                label_column("address", "gpu_address"),
+                                label_column("node", "gpu_node")};
+  cells.insert(cells.end(), more.begin(), more.end());
+  return {.title = "GPUs",
+          .level = ViewLevel::flows,
+          .apart = std::move(apart),
+          .first = true,
+          .cells = std::move(cells)};
+}
 
 Sweep latency(const std::vector<GpuLoads>& loads) {
   const auto values = [loads](const PlanInput& input) {

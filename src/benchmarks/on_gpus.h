@@ -18,6 +18,9 @@ void use(Benchmark& benchmark, std::vector<Sweep> sweeps);
 /// The same for all memories, in one size of each, with a matrix of GPUs and memories.
 void use_matrix(Benchmark& benchmark, std::vector<Sweep> sweeps);
 
+/// Which GPUs these are, in the first of the groups `apart`; `more`: columns behind their nodes.
+Table gpus_table(std::vector<std::string> apart, const std::vector<ViewColumn>& more);
+
 /// A survey's part by GPUs; none where no GPU can be used.
 SurveyPart survey_part(const Machine& machine, SurveyPart part);
 

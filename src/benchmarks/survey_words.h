@@ -16,17 +16,6 @@ inline const char* base_and_best_pages(const Machine& machine) {
   return best_pages(machine).kind == PageKind::base ? "base" : "base,thp";
 }
 
-/// The first `most` usable CPUs of each node.
-inline CpuSet few_cpus_per_node(const Machine& machine, std::size_t most) {
-  CpuSet chosen;
-  for (NodeId node : machine.nodes_of(machine.usable_cpus())) {
-    std::size_t taken = 0;
-    for (CpuId cpu : machine.own_cpus(node) & machine.usable_cpus())
-      if (taken++ < most) chosen.insert(cpu);
-  }
-  return chosen;
-}
-
 /// The machine as if nothing cached its memory beside the CPUs' own caches.
 inline Machine without_side_caches(Machine machine) {
   for (NumaNode& node : machine.nodes) node.side_caches.clear();

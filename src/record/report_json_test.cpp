@@ -68,12 +68,8 @@ class Filler {
   void fill(E& value) {
     value = std::rbegin(fields::EnumNames<E>::values)->first;
   }
-  template <class T>
-  void fill(std::optional<T>& value) {
-    fill(value.emplace());
-  }
-  template <class T>
-  void fill(Boxed<T>& value) {
+  template <fields::Nullable T>
+  void fill(T& value) {
     fill(value.emplace());
   }
   template <class T>

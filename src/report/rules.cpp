@@ -90,11 +90,11 @@ View view_of(const Table& table, const RunReport& report, const CaseGroup& group
   view.where = group.labels;
   view.rows = table.rows;
   view.columns = table.columns;
+  const ScenarioResult* const told = group.cases.empty() ? nullptr : &told_of(report, group);
   const auto text = [&](const std::string& words) {
-    if (group.cases.empty()) return words;
+    if (told == nullptr) return words;
     return filled(words, [&](const std::string& name) {
-      return name == "sizes" ? sizes_text(group)
-                             : label_in_text(report, told_of(report, group), name);
+      return name == "sizes" ? sizes_text(group) : label_in_text(report, *told, name);
     });
   };
   view.title = text(table.title);
@@ -177,7 +177,8 @@ std::vector<const ScenarioResult*> cases_of(const FactRule& rule, const RunRepor
 
 void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>& all) {
   const auto cases = cases_of(rule, report, rule.best_of);
-  const auto best = cases_of(rule, report, rule.best_shown);
+  std::vector<const ScenarioResult*> best;
+  if (!rule.best_shown.empty()) best = cases_of(rule, report, rule.best_shown);
   const auto value = [&](const ScenarioResult* one) {
     return host_estimate_of(*one, rule.figure)->value;
   };
@@ -193,7 +194,8 @@ void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>&
       if (is_comparable(one) && (low == nullptr || value(one) < value(low))) low = one;
   }
   const auto is_shown = [&](const ScenarioResult* one) {
-    return rule.extremes ? one == low || one == high : std::ranges::count(best, one) > 0;
+    if (rule.extremes) return one == low || one == high;
+    return rule.best_shown.empty() || std::ranges::count(best, one) > 0;
   };
   for (const ScenarioResult* one : cases) {
     const Figure* const figure = figure_of({one}, rule.figure);

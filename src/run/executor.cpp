@@ -41,12 +41,9 @@ Expected<std::vector<AxisValue>> asked_memory(const PlanInput& input) {
       if (kind != PageKind::base)
         return fail_usage("--pages", "memory of a GPU has no choice of pages", "leave it out");
     }
-  } else if (asked->form != MemorySpec::Form::single) {
-    return fail_usage("--memory", "a GPU kernel uses memory in one place",
-                      "name one: gpu:0, bind:0, interleave:0,1, local");
   } else {
-    for (const Machine& machine : input.machines)
-      TRY(of_option("--memory", resolve_memory(*asked, machine, 0)));
+    TRY(check_one_place(input, *asked, "a GPU kernel uses memory in one place",
+                        "name one: gpu:0, bind:0, interleave:0,1, local"));
   }
   const int owner = asked ? gpu_of(asked->single) : -1;
   if (owner >= 0) TRY(of_option("--memory", chosen_gpus(input, {owner})));
@@ -70,16 +67,10 @@ Expected<std::vector<AxisValue>> every_memory(const PlanInput& input) {
   return all;
 }
 
-/// Each GPU; or all of them at the same time.
 Axis gpus_axis(const Gpus& asked, bool together) {
-  const auto values = [=](const PlanInput& input) -> Expected<std::vector<AxisValue>> {
-    const Gpus all = TRY(of_option("--on", chosen_gpus(input, asked)));
-    if (together) return std::vector{AxisValue{{fmt::format("{}", fmt::join(all, ","))}, all}};
-    std::vector<AxisValue> each;
-    for (const int gpu : all) each.push_back({{std::to_string(gpu)}, Gpus{gpu}});
-    return each;
-  };
-  return {{"gpus"}, values};
+  return {{"gpus"}, [=](const PlanInput& input) -> Expected<std::vector<AxisValue>> {
+            return values_of_gpus(TRY(of_option("--on", chosen_gpus(input, asked))), together);
+          }};
 }
 
 /// Where a kernel's memory is on the host of its worker; why it cannot be.
@@ -142,7 +133,8 @@ Benchmark by_gpus(const Benchmark& benchmark, const Gpus& gpus) {
   its.is_of_memory = its.runs_together = false;
   its.on_gpus = its.by_host = true;
   its.check = {};
-  its.refused = {{"--serial", "GPUs are measured one by one", "--together measures all at once"}};
+  its.refused = {{"--serial", "GPUs are measured one by one",
+                  how.together != nullptr ? "--together measures all at once" : "leave it out"}};
   its.complete = complete_gpus;
   its.workers = [=, flows = how.flows](const RunOptions& options, const Machine& machine,
                                        const TaskContext& task) {
@@ -159,36 +151,62 @@ Benchmark by_gpus(const Benchmark& benchmark, const Gpus& gpus) {
   return its;
 }
 
+std::vector<AxisValue> values_of_gpus(const Gpus& gpus, bool together) {
+  if (together) return {{{fmt::format("{}", fmt::join(gpus, ","))}, gpus}};
+  std::vector<AxisValue> each;
+  for (const int gpu : gpus) each.push_back({{std::to_string(gpu)}, Gpus{gpu}});
+  return each;
+}
+
+Expected<void> check_one_place(const PlanInput& input, const MemorySpec& memory, const char* what,
+                               const char* hint) {
+  if (memory.form != MemorySpec::Form::single) return fail_usage("--memory", what, hint);
+  for (const Machine& machine : input.machines)
+    TRY(of_option("--memory", resolve_memory(memory, machine, 0)));
+  return {};
+}
+
+void for_each_caller(
+    const PlanInput& input, const Gpus& gpus, std::size_t each, const MemoryPlacement& memory,
+    Caller caller, const char* work, Point& point,
+    const std::function<void(const Machine&, int gpu, int worker, std::size_t number)>& add) {
+  for (std::size_t host = 0; host < input.machines.size(); ++host) {
+    const Machine& machine = input.machines[host];
+    std::set<int> taken;
+    for (const int index : gpus) {
+      const Gpu* const gpu = find_gpu(machine, index);
+      for (std::size_t number = 0; gpu != nullptr && number < each; ++number) {
+        const auto worker = caller_for(input, static_cast<int>(host), *gpu, memory, caller, taken);
+        add(machine, index, worker.value_or(0), number);
+        if (!worker)
+          point.skip = Error{ErrorKind::unavailable, fmt::format("too few workers to {}", work), "",
+                             "--threads"};
+        taken.insert(worker.value_or(0));
+      }
+    }
+  }
+}
+
 Point gpu_point(const PlanInput& input, const AxisSetting& now,
                 const std::function<std::vector<KernelSpec>(int)>& kernels) {
   const GpuMemory& memory = memory_of(now);
   Point point;
   if (!is_of_host(now)) point.pages = PageKind::base;
-  for (std::size_t host = 0; host < input.machines.size(); ++host) {
-    const Machine& machine = input.machines[host];
-    std::set<int> taken;
-    const auto add = [&](const Gpu& gpu, KernelSpec kernel) {
-      const auto worker =
-          caller_for(input, static_cast<int>(host), gpu,
-                     is_of_host(now) ? memory->single : MemoryPlacement{}, Caller::near, taken);
-      const int caller = worker.value_or(0);
-      const auto place = placed(memory, machine, *gpu.index, worker_of(input, caller).placement);
-      if (!place) point.skip = place.error();
-      if (!worker)
-        point.skip = Error{ErrorKind::unavailable, "too few workers to run all these kernels", "",
-                           "--threads"};
-      taken.insert(caller);
-      kernel.seed = input.options.seed + static_cast<std::uint64_t>(caller);
-      Flow& flow = point.flows.emplace_back(
-          plain_flow(input, kernel, caller, now.size, point.pages.value_or(now.pages)));
-      if (place) flow.region.placement = *place;
-    };
-    for (const int index : gpus_of(now)) {
-      const Gpu* const gpu = find_gpu(machine, index);
-      if (gpu == nullptr) continue;
-      for (const KernelSpec& kernel : kernels(index)) add(*gpu, kernel);
-    }
-  }
+  const Gpus& gpus = gpus_of(now);
+  for_each_caller(
+      input, gpus, kernels(gpus.front()).size(),
+      is_of_host(now) ? memory->single : MemoryPlacement{}, Caller::near, "run all these kernels",
+      point, [&](const Machine& machine, int gpu, int worker, std::size_t number) {
+        KernelSpec kernel = kernels(gpu)[number];
+        kernel.seed = input.options.seed + static_cast<std::uint64_t>(worker);
+        Flow& flow = point.flows.emplace_back(
+            plain_flow(input, kernel, worker, now.size, point.pages.value_or(now.pages)));
+        const auto place = placed(memory, machine, gpu, worker_of(input, worker).placement);
+        if (place)
+          flow.region.placement = *place;
+        else
+          point.skip = place.error();
+      });
   return point;
 }
 

@@ -1,6 +1,7 @@
 // Who runs the points of a benchmark: CPUs, or GPUs (--on). Pure, but for the option.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "run/benchmark.h"
+#include "run/device_flows.h"
 
 namespace numatlas {
 
@@ -28,6 +30,22 @@ Benchmark by_gpus(const Benchmark& benchmark, const std::vector<int>& gpus);
 /// workers that no other of them has, in its memory. `kernels(gpu)`.
 Point gpu_point(const PlanInput& input, const AxisSetting& now,
                 const std::function<std::vector<KernelSpec>(int)>& kernels);
+
+/// Values of an axis of GPUs, each of std::vector<int>: each of these, or all at the same time.
+std::vector<AxisValue> values_of_gpus(const std::vector<int>& gpus, bool together);
+
+/// Error (usage, naming --memory) unless it is one place, there on every host. `what`: "a GPU
+/// kernel uses memory in one place".
+Expected<void> check_one_place(const PlanInput& input, const MemorySpec& memory, const char* what,
+                               const char* hint);
+
+/// Calls `add(machine, gpu, worker, number)` for `each` pieces of work of these GPUs on each host
+/// that has them, with a worker that submits no other of them; where there are too few, the point
+/// is skipped. `memory`: of the host, for Caller::memory; `work`: "run all these kernels".
+void for_each_caller(
+    const PlanInput& input, const std::vector<int>& gpus, std::size_t each,
+    const MemoryPlacement& memory, Caller caller, const char* work, Point& point,
+    const std::function<void(const Machine&, int gpu, int worker, std::size_t number)>& add);
 
 /// Whether the memory of GPUs' kernels is the host's: that of --memory; that of a point.
 bool is_of_host(const std::optional<MemorySpec>& memory);

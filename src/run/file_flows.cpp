@@ -139,7 +139,12 @@ std::string flows_text(const Scenario& scenario, const Layout& layout) {
   const auto cpus_of = [&](int worker) {
     return layout.workers[static_cast<std::size_t>(worker)].placement.cpus;
   };
-  std::vector<std::pair<FlowEntry, CpuSet>> alike;
+  struct Alike {
+    std::string text;  // without CPUs
+    FlowEntry entry;
+    CpuSet cpus;
+  };
+  std::vector<Alike> all;
   for (const Flow& flow : scenario.flows) {
     FlowEntry entry = entry_of(flow);
     const auto name = [&](const char* key, CpuId& cpu, int worker) {
@@ -150,16 +155,15 @@ std::string flows_text(const Scenario& scenario, const Layout& layout) {
     if (flow.first_touch) name("first_touch", entry.first_touch, *flow.first_touch);
     if (flow.shares)
       name("shares", entry.shares, scenario.flows[static_cast<std::size_t>(*flow.shares)].worker);
-    const std::string text = flow_text(entry);
-    const auto same = std::ranges::find_if(
-        alike, [&](const auto& other) { return flow_text(other.first) == text; });
-    if (same != alike.end())
-      same->second = same->second | cpus_of(flow.worker);
+    std::string text = flow_text(entry);
+    const auto same = std::ranges::find(all, text, &Alike::text);
+    if (same != all.end())
+      same->cpus = same->cpus | cpus_of(flow.worker);
     else
-      alike.emplace_back(std::move(entry), cpus_of(flow.worker));
+      all.push_back({std::move(text), std::move(entry), cpus_of(flow.worker)});
   }
   std::vector<std::string> texts;
-  for (auto& [entry, cpus] : alike) {
+  for (auto& [text, entry, cpus] : all) {
     entry.cpus_asked = to_list(cpus);
     texts.push_back(flow_text(entry));
     if (const auto* const work = entry.flow.kernel.find<DeviceWork>())

@@ -369,7 +369,7 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   const auto made = make_plan(benchmark, options, largest, setup);
   for (const PlannedScenario& planned : setup.plan) setup.skips.push_back(planned.skip);
   TRY(agree_on_plan(made, setup, options, comm, benchmark));
-  if (!options.kept.empty()) keep_only(setup, options.kept);
+  keep_only(setup, options.kept);
   add_warnings(setup);
   if (options.only_plans() && benchmark.is_of_memory) warn_of_caches(setup);
   return setup;

@@ -237,10 +237,6 @@ std::vector<std::string> known_keys() {
 }
 
 /// What is wrong about a key of a flow.
-Expected<void> at_key(const FlowEntry& entry, const std::string& key, const Error& error) {
-  return fail(error_at(entry.places, key, error));
-}
-
 /// The CPUs of a flow as the machine has them; an error where it lacks one, or memory.
 Expected<void> find_on_machine(FlowEntry& entry, const CpuSpec& cpus, const Machine& machine) {
   const auto find = [&](const CpuSpec& spec, const std::string& key,
@@ -250,7 +246,7 @@ Expected<void> find_on_machine(FlowEntry& entry, const CpuSpec& cpus, const Mach
     if (spec.form == CpuSpec::Form::list)
       resolved.error().hint =
           "name other CPUs, or request this one from the launcher or batch system";
-    return at_key(entry, key, resolved.error());
+    return fail(error_at(entry.places, key, resolved.error()));
   };
   const char* const key = entry.places.of.contains("cpus") ? "cpus" : "cpu";
   TRY(find(cpus, key, entry.cpus));
@@ -259,11 +255,11 @@ Expected<void> find_on_machine(FlowEntry& entry, const CpuSpec& cpus, const Mach
   if (entry.has("threads")) {
     const auto threads = static_cast<std::size_t>(entry.threads);
     if (threads > entry.cpus.size())
-      return at_key(entry, "threads",
-                    {ErrorKind::unavailable,
-                     fmt::format("{} asked for; '{}' has {}", threads, entry.cpus_asked,
-                                 count_text(entry.cpus.size(), "CPU")),
-                     "name more CPUs"});
+      return fail(error_at(entry.places, "threads",
+                           {ErrorKind::unavailable,
+                            fmt::format("{} asked for; '{}' has {}", threads, entry.cpus_asked,
+                                        count_text(entry.cpus.size(), "CPU")),
+                            "name more CPUs"}));
     entry.cpus.resize(threads);
   }
   for (const auto& [name, memory, placed] :
@@ -271,7 +267,7 @@ Expected<void> find_on_machine(FlowEntry& entry, const CpuSpec& cpus, const Mach
         std::tuple("source.memory", &entry.source_memory, &entry.source_placed)}) {
     for (std::size_t i = 0; entry.has(name) && i < entry.cpus.size(); ++i) {
       auto one = resolve_memory(*memory, machine, static_cast<int>(i), CpuSet{entry.cpus[i]});
-      if (!one) return at_key(entry, name, one.error());
+      if (!one) return fail(error_at(entry.places, name, one.error()));
       placed->push_back(*std::move(one));
     }
   }
@@ -393,7 +389,6 @@ Expected<std::vector<std::string>> values_of_word(const std::string& word, const
   return values;
 }
 
-/// In the order of the file.
 /// Labels and columns of all results.
 constexpr const char* taken_names[] = {
     "name",  "scenario", "status", "reason", "rate",   "role",  "level",       "cache",
@@ -403,6 +398,7 @@ constexpr const char* taken_names[] = {
     "min",   "max",      "median", "p95",    "p99",    "stop",  "overlap",     "command",
     "best",  "loaders",  "group"};
 
+/// In the order of the file.
 Expected<std::vector<FileAxis>> read_axes(const toml::table* table, const Source& from) {
   std::vector<FileAxis> axes;
   if (table == nullptr) return axes;

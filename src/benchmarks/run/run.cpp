@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -93,14 +94,6 @@ Expected<Workers> workers(Options& own, const RunOptions& options, const Machine
 }
 
 /// Labels that every case has: of what is measured first.
-std::string label_of_every_case(const ScenarioResult& head, const std::string& label) {
-  if (label == "kernel") return head.kernel;
-  if (label == "size") return compact_text(head.size);
-  if (label == "pages") return head.pages;
-  if (label == "stores") return head.stores;
-  if (label == "order") return head.order;
-  return label == "stride" ? compact_text(head.stride) : "";
-}
 bool is_of_every_case(const std::string& label) {
   constexpr std::array all{"kernel", "size", "pages", "stores", "order", "stride"};
   return std::ranges::find(all, label) != all.end();
@@ -175,22 +168,42 @@ std::optional<double> rate_in(const RunReport& report, const std::string& name, 
   return std::nullopt;
 }
 
+/// By an axis and a label of every case the axis' value there.
+using ValuesOfLabels = std::map<std::pair<std::string, std::string>, std::string>;
+
+/// Error (usage): an axis `size` varies something else than the size that tells cases apart.
+/// `values`: of the cases before; that of this one is added.
+Expected<void> check_axes(const FileScenario& file, const ScenarioResult& head,
+                          ValuesOfLabels& values) {
+  for (const auto& [axis, value] : file.values) {
+    if (file.skip || !is_of_every_case(axis)) continue;
+    const std::string own = label_text(RunReport(), head, axis);
+    const auto [other, is_new] = values.try_emplace({axis, own}, value);
+    if (is_new || other->second == value) continue;
+    return fail_usage("axes",
+                      fmt::format("{} = {} and {}: the {} of the first measured flow is {} in both",
+                                  axis, other->second, value, axis, own == "-" ? "none" : own),
+                      fmt::format("name the axis otherwise: of_{}", axis));
+  }
+  return {};
+}
+
 /// Scenarios that wait for no part of a rate, and what the others wait for; once that is in the
 /// report, the others.
-Plan cases(const Options& own, const PlanInput& input, const RunReport* report) {
+Expected<Plan> cases(const Options& own, const PlanInput& input, const RunReport* report) {
+  const bool known = report != nullptr;
+  std::set<std::string> there;  // names
+  for (std::size_t i = 0; known && i < report->scenarios.size(); ++i)
+    there.insert(report->scenarios[i].name);
+  ValuesOfLabels values;
   Plan plan;
-  const auto is_there = [](const auto& all, const auto& name_in, const std::string& name) {
-    return std::ranges::find(all, name, name_in) != all.end();
-  };
-  const auto planned_name = [](const PlannedScenario& one) { return one.head.name; };
   for (const FileScenario& file : own.file.scenarios) {
-    const bool known = report != nullptr;
-    if (known && (!waits(file) || is_there(report->scenarios, &ScenarioResult::name, file.name)))
-      continue;
+    if (known && (!waits(file) || there.contains(file.name))) continue;
     PlannedScenario planned;
     planned.skip = file.skip;
     if (!file.skip) planned.scenario = scenario_of(file, input);
     planned.head = head_of(file, planned.scenario, input);
+    TRY(check_axes(file, planned.head, values));
     std::size_t first = 0;
     for (const FlowEntry& entry : file.flows) {
       const std::size_t end = first + entry.cpus.size();
@@ -205,38 +218,18 @@ Plan cases(const Options& own, const PlanInput& input, const RunReport* report) 
                 Error{ErrorKind::unavailable, fmt::format("'{}' was not measured", its.head.name),
                       "write the rate as 2GB/s"};
         }
-        if (!known && !is_there(plan, planned_name, its.head.name)) add_point(plan, std::move(its));
+        if (!known && there.insert(its.head.name).second) add_point(plan, std::move(its));
       }
       first = end;
     }
-    if (known || !waits(file)) add_point(plan, std::move(planned));
+    if (!known && waits(file)) continue;
+    there.insert(planned.head.name);
+    add_point(plan, std::move(planned));
   }
   return plan;
 }
 
-/// Error (usage): an axis `size` varies something else than the size that tells cases apart.
-Expected<void> check_axes(const std::vector<FileScenario>& scenarios, const PlanInput& input) {
-  std::map<std::pair<std::string, std::string>, std::string> values;
-  for (const FileScenario& file : scenarios) {
-    if (file.skip) continue;
-    const ScenarioResult head = head_of(file, scenario_of(file, input), input);
-    for (const auto& [axis, value] : file.values) {
-      if (!is_of_every_case(axis)) continue;
-      const std::string own = label_of_every_case(head, axis);
-      const auto [other, is_new] = values.try_emplace({axis, own}, value);
-      if (is_new || other->second == value) continue;
-      return fail_usage(
-          "axes",
-          fmt::format("{} = {} and {}: the {} of the first measured flow is {} in both", axis,
-                      other->second, value, axis, own.empty() ? "none" : own),
-          fmt::format("name the axis otherwise: of_{}", axis));
-    }
-  }
-  return {};
-}
-
 Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  TRY(check_axes(own.file.scenarios, input));
   return cases(own, input, nullptr);
 }
 Expected<Plan> refine(const Options& own, const PlanInput& input, const RunReport& report) {
@@ -263,34 +256,51 @@ constexpr ShownFigure shown_figures[] = {
     {"core_to_core", "core to core", "core to core in ns", in_ns},
     {"bandwidth_sum", "bandwidth", "bandwidth of all flows in GB/s", in_gb_per_s}};
 
+/// The cases of a title, and the axes that they have.
+struct Titled {
+  std::string title;
+  std::vector<std::string> axes = {};
+};
+
+/// Each title of the file, and that of the flows that were measured alone.
+std::vector<Titled> titles_of(const ScenarioFile& file) {
+  std::vector<Titled> titles;
+  for (const FileScenario& one : file.scenarios) {
+    if (std::ranges::find(titles, one.title, &Titled::title) != titles.end()) continue;
+    Titled& added = titles.emplace_back(Titled{one.title});
+    for (const auto& [axis, value] : one.values) added.axes.push_back(axis);
+  }
+  if (std::ranges::any_of(file.scenarios, waits)) titles.push_back({alone});
+  return titles;
+}
+
 /// Those that its cases have.
-std::vector<ShownFigure> figures_in(const RunReport& report, const FileScenario& file) {
+std::vector<ShownFigure> figures_in(const RunReport& report, const Titled& titled) {
   std::vector<ShownFigure> found;
   std::ranges::copy_if(shown_figures, std::back_inserter(found), [&](const ShownFigure& figure) {
     return std::ranges::any_of(report.scenarios, [&](const ScenarioResult& one) {
-      return label_of(one, "scenario") == file.title && estimate_of(one, figure.key);
+      return label_of(one, "scenario") == titled.title && estimate_of(one, figure.key);
     });
   });
   return found;
 }
 
 /// Of a scenario with one axis, or none, a table; of several matrices over the first two.
-std::vector<Table> tables_of(const FileScenario& file, const RunReport& report) {
-  const auto figures = figures_in(report, file);
+std::vector<Table> tables_of(const Titled& titled, const RunReport& report) {
+  const std::vector<std::string>& axes = titled.axes;
+  const auto figures = figures_in(report, titled);
   std::vector<std::string> titles;
   for (const ShownFigure& figure : figures) titles.emplace_back(figure.title);
   Table table{.title = fmt::format("{{scenario}}: {}", fmt::join(titles, ", ")),
               .apart = {"scenario"},
-              .only = {"scenario=" + file.title},
+              .only = {"scenario=" + titled.title},
               .cells = {label_column("case", "name")}};
   const auto last = std::ranges::find_if(
       report.scenarios.rbegin(), report.scenarios.rend(), [&](const ScenarioResult& one) {
-        return label_of(one, "scenario") == file.title && !one.flows_text.empty();
+        return label_of(one, "scenario") == titled.title && !one.flows_text.empty();
       });
-  if (last != report.scenarios.rend() && !file.values.empty())
+  if (last != report.scenarios.rend() && !axes.empty())
     table.notes.push_back(fmt::format("{}: {}", last->name, last->flows_text));
-  std::vector<std::string> axes;
-  for (const auto& [axis, value] : file.values) axes.push_back(axis);
   if (axes.size() == 1) {
     table.kind = ViewKind::curve;
     table.rows = axes.front();
@@ -318,22 +328,12 @@ std::vector<Table> tables_of(const FileScenario& file, const RunReport& report) 
   return axes.size() < 2 ? std::vector{table} : matrices;
 }
 
-/// The first scenario of each title, and one for the flows that were measured alone.
-std::vector<FileScenario> titles_of(const ScenarioFile& file) {
-  std::vector<FileScenario> titles;
-  for (const FileScenario& one : file.scenarios)
-    if (std::ranges::find(titles, one.title, &FileScenario::title) == titles.end())
-      titles.push_back(one);
-  if (std::ranges::any_of(file.scenarios, waits)) titles.emplace_back().title = alone;
-  return titles;
-}
-
 std::vector<View> views(const Options& own, const RunReport& report) {
   const auto has_axes = [](const FileScenario& one) { return !one.values.empty(); };
   if (std::ranges::any_of(own.file.scenarios, has_axes)) {
     std::vector<Table> tables;
-    for (const FileScenario& file : titles_of(own.file))
-      for (Table& table : tables_of(file, report)) tables.push_back(std::move(table));
+    for (const Titled& titled : titles_of(own.file))
+      for (Table& table : tables_of(titled, report)) tables.push_back(std::move(table));
     return views_of(tables, report);
   }
   const ViewColumn scenario = label_column("scenario", "name"), cpu = label_column("CPU", "cpu");
@@ -368,20 +368,20 @@ std::vector<View> views(const Options& own, const RunReport& report) {
 /// The best and the worst case of each scenario with axes.
 std::vector<Fact> facts(const Options& own, const RunReport& report) {
   std::vector<FactRule> rules;
-  for (const FileScenario& file : titles_of(own.file)) {
-    const auto figures = figures_in(report, file);
-    if (file.values.empty() || figures.empty()) continue;
+  for (const Titled& titled : titles_of(own.file)) {
+    const auto figures = figures_in(report, titled);
+    if (titled.axes.empty() || figures.empty()) continue;
     FactRule rule;
     rule.figure = figures.front().key;
     rule.heading = "{scenario}";
     std::string at;
-    for (const auto& [axis, value] : file.values) {
+    for (const std::string& axis : titled.axes) {
       at += fmt::format("{}{} {{{}}}", at.empty() ? "" : ", ", axis, axis);
       if (!is_of_every_case(axis)) rule.where.push_back(axis);
     }
     rule.words = fmt::format("{} of {{scenario}}, {}", figures.front().what, at);
     rule.line = "{} at " + at;
-    rule.only = {"scenario=" + file.title};
+    rule.only = {"scenario=" + titled.title};
     rule.extremes = true;
     rule.comparable = {};
     rules.push_back(std::move(rule));

@@ -21,6 +21,7 @@
 #include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/device_flows.h"
+#include "run/executor.h"
 #include "run/flows.h"
 
 namespace numatlas::benchmark_transfer {
@@ -119,12 +120,9 @@ Values memories(const PlanInput& input) {
     for (NodeId node : ordinary_memory_nodes(input)) places.push_back(bound_to(node));
     if (places.empty())
       return fail(ErrorKind::unavailable, "no node has memory that this process may use");
-  } else if (asked->form != MemorySpec::Form::single) {
-    return fail_usage("--memory", "copies of a GPU have one place in the host's memory",
-                      "name one: bind:0, interleave:0,1, weighted:0=3,2=1, local");
   } else {
-    for (const Machine& machine : input.machines)
-      TRY(of_option("--memory", resolve_memory(*asked, machine, 0)));
+    TRY(check_one_place(input, *asked, "copies of a GPU have one place in the host's memory",
+                        "name one: bind:0, interleave:0,1, weighted:0=3,2=1, local"));
     places = {with_all_nodes(*asked, input.machines.front()).single};
   }
   std::vector<AxisValue> values;
@@ -140,11 +138,7 @@ std::string text_of(const Gpus& gpus) { return fmt::format("{}", fmt::join(gpus,
 /// Each GPU; or all of them at the same time.
 Axis gpus(const Bound<Options>& with, bool may_be_together) {
   const auto values = [=](const Options& own, const PlanInput& input) -> Values {
-    const Gpus all = TRY(all_gpus(own, input));
-    if (own.together && may_be_together) return std::vector{AxisValue{{text_of(all)}, all}};
-    std::vector<AxisValue> each;
-    for (const int gpu : all) each.push_back({{std::to_string(gpu)}, Gpus{gpu}});
-    return each;
+    return values_of_gpus(TRY(all_gpus(own, input)), own.together && may_be_together);
   };
   return {{"gpus"}, with(values)};
 }
@@ -205,24 +199,13 @@ template <class Make>
 void add_flows(const Options& own, const PlanInput& input, const MemoryPlacement& asked,
                const Gpus& gpus, const std::vector<std::string>& directions, Point& point,
                const Make& make) {
-  for (std::size_t host = 0; host < input.machines.size(); ++host) {
-    const Machine& machine = input.machines[host];
-    std::set<int> taken;
-    const auto add = [&](int index, const std::string& direction) {
-      const Gpu* const gpu = find_gpu(machine, index);
-      if (gpu == nullptr) return;
-      const auto worker = caller_for(input, static_cast<int>(host), *gpu, asked, own.caller, taken);
-      const int caller = worker.value_or(0);
-      const auto memory = host_memory_of(asked, machine, worker_of(input, caller).placement);
-      if (!memory) point.skip = memory.error();
-      if (!worker)
-        point.skip = Error{ErrorKind::unavailable, "too few workers to submit all these copies", "",
-                           "--threads"};
-      taken.insert(caller);
-      point.flows.push_back(make(caller, index, direction, memory.value_or(asked)));
-    };
-    for_each_of(add, gpus, directions);
-  }
+  for_each_caller(
+      input, gpus, directions.size(), asked, own.caller, "submit all these copies", point,
+      [&](const Machine& machine, int gpu, int worker, std::size_t number) {
+        const auto memory = host_memory_of(asked, machine, worker_of(input, worker).placement);
+        if (!memory) point.skip = memory.error();
+        point.flows.push_back(make(worker, gpu, directions[number], memory.value_or(asked)));
+      });
 }
 
 /// Queued copies; or each waited for.
@@ -321,14 +304,8 @@ Table by_gpu(const std::string& title, std::vector<std::string> only, std::vecto
 
 std::vector<Table> tables() {
   std::vector<Table> latencies,
-      tables{{.title = "GPUs",
-              .level = ViewLevel::flows,
-              .apart = {"measure"},
-              .first = true,
-              .cells = {label_column("GPU", "gpu"), label_column("name", "gpu_name"),
-                        label_column("address", "gpu_address"), label_column("node", "gpu_node"),
-                        label_column("link while measured", "link"),
-                        label_column("its limit", "link_limit")}}};
+      tables{on_gpus::gpus_table({"measure"}, {label_column("link while measured", "link"),
+                                               label_column("its limit", "link_limit")})};
   for (const Direction& direction : all_directions) {
     const std::string words = fmt::format(", {} ({{pinning}}, ", direction.title),
                       its = fmt::format("direction={}", direction.label);

@@ -234,6 +234,17 @@ Expected<Plan> refine(const Options& own, const PlanInput& input, const RunRepor
   return more;
 }
 
+/// The first `most` usable CPUs of each node.
+CpuSet few_cpus_per_node(const Machine& machine, std::size_t most) {
+  CpuSet chosen;
+  for (NodeId node : machine.nodes_of(machine.usable_cpus())) {
+    std::size_t taken = 0;
+    for (CpuId cpu : machine.own_cpus(node) & machine.usable_cpus())
+      if (taken++ < most) chosen.insert(cpu);
+  }
+  return chosen;
+}
+
 SurveyPart survey(const Machine& machine) {
   NodeSet nodes = machine.ordinary_memory_nodes();
   if (nodes.size() < 2) {
