@@ -128,7 +128,7 @@ TEST(BandwidthFacts, HowManyCpusAreEnough) {
   const auto parsed = parse_run("bandwidth", {});
   ASSERT_TRUE(parsed);
   const auto enough = [&]() -> std::string {
-    for (const Fact& fact : parsed->benchmark.facts(report))
+    for (const Fact& fact : parsed->benchmark.shown.facts(report))
       if (fact.key == "enough_bandwidth") return fact.line;
     return "";
   };

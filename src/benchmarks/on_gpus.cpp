@@ -223,22 +223,22 @@ Sweep bandwidth() {
 
 void use(Benchmark& benchmark, std::vector<Sweep> sweeps) {
   benchmark.sweeps = std::move(sweeps);
-  benchmark.scaled = {};
-  benchmark.against = {};
-  benchmark.tables = tables();
-  benchmark.fact_rules = {};
-  benchmark.flow_figures = {};
-  benchmark.totals = totals;
-  benchmark.conclude = {};
-  benchmark.warnings = {};
-  benchmark.facts = facts;
-  benchmark.remarks = {};
+  benchmark.figures.scaled = {};
+  benchmark.figures.against = {};
+  benchmark.shown.tables = tables();
+  benchmark.shown.fact_rules = {};
+  benchmark.figures.of_flow = {};
+  benchmark.figures.totals = totals;
+  benchmark.figures.conclude = {};
+  benchmark.shown.warnings = {};
+  benchmark.shown.facts = facts;
+  benchmark.shown.remarks = {};
 }
 
 void use_matrix(Benchmark& benchmark, std::vector<Sweep> sweeps) {
   for (Sweep& sweep : sweeps) sweep.size.smaller = {};
   use(benchmark, std::move(sweeps));
-  benchmark.tables = matrices();
+  benchmark.shown.tables = matrices();
 }
 
 SurveyPart survey_part(const Machine& machine, SurveyPart part) {

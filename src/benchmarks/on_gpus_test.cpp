@@ -204,7 +204,7 @@ TEST(GpuCurve, LatencyRisesWithTheLoad) {
   std::vector<std::string> keys;
   const auto parsed = parse_run("loaded", {"--on", "gpu:0", "--dry-run"});
   ASSERT_TRUE(parsed);
-  for (const Fact& fact : parsed->benchmark.facts(report)) keys.push_back(fact.key);
+  for (const Fact& fact : parsed->benchmark.shown.facts(report)) keys.push_back(fact.key);
   EXPECT_THAT(keys, ElementsAre("loaded_latency_idle", "loaded_knee", "loaded_latency_80",
                                 "loaded_latency_peak", "loaded_bandwidth_peak"));
 }
@@ -278,7 +278,7 @@ TEST(GpuFacts, OfEachLevelAndKernel) {
   const auto parsed = parse_run("latency", {"--on", "gpus", "--dry-run"});
   ASSERT_TRUE(parsed);
   std::vector<std::string> keys;
-  for (const Fact& fact : parsed->benchmark.facts(report)) keys.push_back(fact.key);
+  for (const Fact& fact : parsed->benchmark.shown.facts(report)) keys.push_back(fact.key);
   EXPECT_THAT(keys, ElementsAre("gpu_l1_latency", "gpu_l2_latency", "gpu_memory_latency",
                                 "gpu_l2_read", "gpu_read"));
   // Only memory has a bus.

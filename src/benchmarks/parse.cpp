@@ -70,11 +70,11 @@ Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftov
 
 void RunParser::add_to(CLI::App& app) {
   benchmark_.add_options(app);
-  std::vector<std::string> without = benchmark_.without_options;
+  std::vector<std::string> without = benchmark_.options.without;
   // Of those that choose sizes past all caches.
   if (!benchmark_.is_of_memory) without.emplace_back("--ignore-side-caches");
   common_.add_to(app, benchmark_, without);
-  for (const Refusal& one : benchmark_.refused)
+  for (const Refusal& one : benchmark_.options.refused)
     if (!one.several) app.get_option(one.option)->group("");
   app.allow_extras();
 }
@@ -83,8 +83,8 @@ Expected<ParsedRun> RunParser::take(std::vector<std::string> arguments) && {
   auto options = TRY(common_.parse());
   const auto parse_options = benchmark_.parse_options;  // which it may set
   TRY(parse_options(benchmark_));
-  TRY(check_refused(benchmark_.refused, options));
-  if (benchmark_.on_gpus) take_gpu_memory(options);
+  TRY(check_refused(benchmark_.options.refused, options));
+  if (benchmark_.given && benchmark_.given->gpus) take_gpu_memory(options);
   options.command = benchmark_.name;
   options.arguments = std::move(arguments);
   return ParsedRun{std::move(benchmark_), std::move(options)};

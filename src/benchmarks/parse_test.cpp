@@ -129,7 +129,7 @@ TEST(ParseRun, BadValuesNameTheirOption) {
 TEST(ParseRun, HelpHasNoOptionThatIsAlwaysRefused) {
   for (auto& benchmark : all_benchmarks()) {
     const std::string name = benchmark.name;
-    const std::vector<Refusal> refused = benchmark.refused;
+    const std::vector<Refusal> refused = benchmark.options.refused;
     CLI::App app;
     RunParser parser(std::move(benchmark));
     parser.add_to(app);

@@ -11,6 +11,7 @@
 #include "benchmarks/parse.h"
 #include "machine/source.h"
 #include "run/check_plan.h"
+#include "run/device_flows.h"
 #include "run/runner.h"
 
 namespace numatlas::testing {
@@ -43,7 +44,7 @@ inline Expected<Prepared> prepare(const std::string& command, Words words, const
   words.push_back("--dry-run");
   auto run = TRY(parse_run(command, words));
   Machine complete = machine;
-  TRY(run.benchmark.complete(run.options, complete));
+  if (run.benchmark.of_gpus) TRY(complete_gpus(run.options, complete));
   const auto placed = run.benchmark.workers(run.options, complete, TaskContext{});
   if (!placed) return fail(placed.error());
   Prepared prepared{std::move(run), {}, {complete}};
@@ -78,8 +79,8 @@ Plan sure_plan(const std::string& command, const Words& words, const AnyMachine&
 
 /// The tables that a benchmark makes of a report.
 inline std::string tables_of(const Benchmark& benchmark, RunReport report) {
-  report.views = benchmark.views(report);
-  for (View& view : report.views) view.by_host = benchmark.by_host;
+  report.views = benchmark.shown.views(report);
+  for (View& view : report.views) view.by_host = benchmark.shown.by_host;
   return benchmark.text(report, {});
 }
 

@@ -16,8 +16,9 @@ namespace numatlas {
 namespace {
 
 Command command_of(Benchmark benchmark) {
-  Command command{benchmark.name,        benchmark.summary,  benchmark.listing,
-                  benchmark.description, benchmark.examples, true};
+  Command command{benchmark.name,          benchmark.help.summary,
+                  benchmark.help.listing,  benchmark.help.description,
+                  benchmark.help.examples, true};
   const auto parser = std::make_shared<RunParser>(std::move(benchmark));
   command.declare = [parser](CLI::App& app, const CommandLine& line) -> Start {
     parser->add_to(app);

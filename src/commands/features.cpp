@@ -144,7 +144,7 @@ void add_gpu_drivers(std::vector<Feature>& features) {
 void add_benchmarks(std::vector<Feature>& features, const Machine& machine) {
   for (const auto& benchmark : all_benchmarks()) {
     const SurveyPart part = benchmark.survey(machine);
-    std::string detail = part.reason.empty() ? benchmark.summary : part.reason;
+    std::string detail = part.reason.empty() ? benchmark.help.summary : part.reason;
     if (part.runs_anyway) detail = "runs, but a survey leaves it out: " + part.reason;
     features.push_back(
         {"benchmark", benchmark.name, part.reason.empty() || part.runs_anyway, std::move(detail)});

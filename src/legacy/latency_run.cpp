@@ -45,7 +45,7 @@ int run_latency(std::vector<std::string> words, const OwnWords& own, RunHooks ho
   words.insert(words.end(), {"--threads", "1"});
   auto parsed = translated_run("latency", std::move(words));
   if (!parsed) return end_with_error(in_its_words(parsed.error(), own));
-  parsed->benchmark.own_files = [&files](const RunReport&) { return files; };
+  parsed->benchmark.shown.own_files = [&files](const RunReport&) { return files; };
   parsed->options.keep_memory = true;  // the originals prepare the memory of each size once
   return run_on_ranks(own, [&](Comm& comm) -> Expected<void> {
     auto masks = gather_masks(comm);

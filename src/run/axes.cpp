@@ -44,7 +44,8 @@ bool has_own_size(const Sweep& sweep) { return *sweep.size.option != '\0'; }
 void add_options(Given& given, const Benchmark& benchmark, CLI::App& app) {
   given.app = &app;
   if (benchmark.by_gpus) {
-    const auto refuses_memory = std::ranges::count(benchmark.refused, "--memory", &Refusal::option);
+    const auto refuses_memory =
+        std::ranges::count(benchmark.options.refused, "--memory", &Refusal::option);
     add_on_option(app, given.on, refuses_memory == 0);
   }
   benchmark.add_options(app);
@@ -482,26 +483,28 @@ void set_hooks(Benchmark& benchmark, const std::shared_ptr<const GivenAxes>& axe
   if (!data->sweeps.empty())
     benchmark.plan = [axes, data](const PlanInput& input) { return plan_of(*data, *axes, input); };
   if (std::ranges::any_of(data->sweeps, [](const Sweep& sweep) { return bool(sweep.later); }))
-    benchmark.refine = [axes, data](const PlanInput& input, const RunReport& report) {
+    benchmark.refinement.plan = [axes, data](const PlanInput& input, const RunReport& report) {
       return later_plan_of(*data, *axes, input, report);
     };
-  if (!data->scaled.empty())
-    benchmark.totals = [data](const ScenarioResult& visit, const RunReport&) {
-      return scaled_figures(data->scaled, visit);
+  if (!data->figures.scaled.empty())
+    benchmark.figures.totals = [data](const ScenarioResult& visit, const RunReport&) {
+      return scaled_figures(data->figures.scaled, visit);
     };
-  if (!data->against.empty())
-    benchmark.conclude = [data](RunReport& report) {
-      add_against(data->against, report);
-      data->conclude(report);
+  if (!data->figures.against.empty())
+    benchmark.figures.conclude = [data](RunReport& report) {
+      add_against(data->figures.against, report);
+      data->figures.conclude(report);
     };
-  if (!data->tables.empty())
-    benchmark.views = [data](const RunReport& report) { return views_of(data->tables, report); };
-  if (!data->fact_rules.empty())
-    benchmark.facts = [data](const RunReport& report) {
-      return facts_of(data->fact_rules, report);
+  if (!data->shown.tables.empty())
+    benchmark.shown.views = [data](const RunReport& report) {
+      return views_of(data->shown.tables, report);
+    };
+  if (!data->shown.fact_rules.empty())
+    benchmark.shown.facts = [data](const RunReport& report) {
+      return facts_of(data->shown.fact_rules, report);
     };
   if (std::ranges::any_of(data->sweeps, [](const Sweep& sweep) { return sweep.size.leaves_out; }))
-    benchmark.remarks = [axes](const RunReport& report, const RunOptions& options) {
+    benchmark.shown.remarks = [axes](const RunReport& report, const RunOptions& options) {
       return axes->sizes.empty() ? left_out_text(report, options) : "";
     };
 }
@@ -535,8 +538,9 @@ Axis node_axis(const std::string& label, const std::string& option, const std::s
 Benchmark with_axes(Benchmark benchmark) {
   if (benchmark.sweeps.empty() && *benchmark.varies.size == '\0') return benchmark;
   if (benchmark.runs_together) {
-    benchmark.refused.push_back({"--serial", benchmark.name + " measures its threads together",
-                                 "--threads 1 has one of them"});
+    benchmark.options.refused.push_back({"--serial",
+                                         benchmark.name + " measures its threads together",
+                                         "--threads 1 has one of them"});
   }
   const auto given = std::make_shared<Given>();
   const auto axes = std::make_shared<GivenAxes>();

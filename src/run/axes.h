@@ -18,6 +18,7 @@
 #include "engine/scenario.h"
 #include "run/choices.h"
 #include "run/declare.h"
+#include "run/thinned.h"
 
 namespace numatlas {
 
@@ -218,9 +219,10 @@ struct ByGpus {
   Hook<void(Benchmark&)> change = {};
   /// Options of CPUs, and of GPUs: with the others a usage error.
   std::vector<std::string> cpu_options = {}, gpu_options = {};
-  std::shared_ptr<const bool> together = {};  ///< all GPUs at the same time; null: each alone
-  std::size_t flows = 1;                      ///< of a GPU at the same time
-  bool every_memory = false;                  ///< of all nodes and GPUs; else that of --memory
+  std::shared_ptr<const bool> together = {};     ///< all GPUs at the same time; null: each alone
+  std::size_t flows = 1;                         ///< of a GPU at the same time
+  bool every_memory = false;                     ///< of all nodes and GPUs; else that of --memory
+  Hook<SurveyPart(const Machine&)> survey = {};  ///< how `numatlas survey` runs it; {}: it does not
 };
 
 /// The benchmark with the hooks that follow from its axes and rules. One without sweeps has only

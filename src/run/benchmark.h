@@ -45,7 +45,7 @@ struct PlannedScenario {
   bool optional = false;
   std::optional<Error> skip = {};  ///< why it cannot be measured on this machine
   bool reference = false;          ///< others are compared with it; alone it says nothing
-  /// What errors about its memory's size name, where that is not Benchmark::size_option.
+  /// What errors about its memory's size name, where that is not UsedOptions::size.
   std::optional<std::string> size_option = {};
   /// Compared with the other points visit by visit, so that its visits take turns with theirs: each
   /// with memory made anew.
@@ -85,16 +85,6 @@ Expected<Workers> one_worker(const RunOptions& options, const Machine& machine,
 Expected<Workers> worker_on_every_cpu(const RunOptions& options, const Machine& machine,
                                       const TaskContext& task);
 
-/// What a survey does with a benchmark.
-struct SurveyPart {
-  double worth = 0;  ///< its part of the survey's time, relative to others; 0: it does not apply
-  /// With which options, beside --skip-too-large, where there is time for all of it.
-  std::vector<std::string> words = {};
-  std::vector<ThinnedAxis> thins = {};  ///< what may be left out else, in this order
-  std::string reason = {};   ///< why it does not apply to this machine; "" where that says nothing
-  bool runs_anyway = false;  ///< where it does not apply: it runs if it is called by name
-};
-
 /// What is kept of a run that is reduced to its hosts.
 struct HostsPlan {
   /// One for each pass of a round of each scenario, in their order: without hosts, with the bytes
@@ -129,38 +119,89 @@ struct Refusal {
   bool several = false;  ///< only several numbers of --threads, which stays in the help
 };
 
-struct Benchmark {
-  std::string name;
+/// What its help says.
+struct BenchmarkHelp {
   std::string summary = {};            ///< one line
   Listing listing = {};                ///< in `numatlas --help`
   std::string description = {};        ///< for its page of help
   std::vector<Example> examples = {};  ///< two at the end of its help
-  std::string less_memory_hint =       ///< what to do where its memory does not fit
+};
+
+/// What the common options (run/options.h) are to a benchmark.
+struct UsedOptions {
+  std::string less_memory_hint =  ///< what to do where its memory does not fit
       "use a smaller --size or fewer workers (--cpus)";
-  std::vector<std::string> without_options = {};  ///< common options that mean nothing to it
+  std::vector<std::string> without = {};  ///< they mean nothing to it
   std::vector<Refusal> refused = {};
   const char* usual_cpus = "all";  ///< --cpus when not given, for its help; "": told elsewhere
   /// --threads when not given, for its help, where it takes several numbers; "": it takes one.
   const char* usual_threads = "";
-  /// Common options that its short help has, though that of other commands only names them.
-  std::vector<std::string> shown_options = {};
-  const char* usual_pages = "";    ///< --pages when not given; "": the machine's best (best_pages)
-  bool one_kind_of_pages = false;  ///< --pages takes no list
-  TimeOption time = {};            ///< --time when not given: of each point, or of all together
-  /// Parts of a --time for all points that are spent when the plan, and what `refine` added for the
+  std::vector<std::string> shown = {};  ///< in its short help, though that of others names them
+  const char* usual_pages = "";         ///< --pages when not given; "": the machine's best
+  bool one_kind_of_pages = false;       ///< --pages takes no list
+  TimeOption time = {};  ///< --time when not given: of each point, or of all together
+  /// The option that says how much memory it takes, where PlannedScenario::size_option does not.
+  const char* size = "--size";
+};
+
+/// Points that follow from what was measured.
+struct Refinement {
+  /// Parts of a --time for all points that are spent when the plan, and what `plan` added for the
   /// first, second, ... time, is done; after these all.
   std::vector<double> time_parts = {};
-  /// The option that says how much memory it takes, where PlannedScenario::size_option does not.
-  const char* size_option = "--size";
+  bool first_values = false;  ///< one visit to each point is enough for it; else all points end
+  /// What is still to be measured, now that the plan, and what this gave before, is done; nothing
+  /// ends the run. Pure. For runs of one process; `point` of what it gives counts from 0.
+  Hook<Expected<Plan>(const PlanInput&, const RunReport&)> plan = {};
+
+  /// Of `time_parts`: round 0 is the benchmark's plan.
+  double time_until(int round) const {
+    const auto index = static_cast<std::size_t>(round);
+    return index < time_parts.size() ? time_parts[index] : 1;
+  }
+};
+
+/// Figures beside those of metrics.h, by rules (report/rules.h) or computed. Pure.
+struct OwnFigures {
+  std::vector<Scaled> scaled = {};    ///< instead of `totals`
+  std::vector<Against> against = {};  ///< before `conclude`
+  /// Of a flow in one visit.
+  Hook<std::vector<Figure>(const FlowResult&, const ScenarioResult& visit)> of_flow = {};
+  /// Over all flows of one visit; of the report only hosts, machines and workers.
+  Hook<std::vector<Figure>(const ScenarioResult& visit, const RunReport&)> totals = {};
+  /// Adds figures to cases that follow from other cases, once all are measured; of a run that is
+  /// reduced to its hosts also before its files are written meanwhile.
+  Hook<void(RunReport&)> conclude = {};
+};
+
+/// How the report is to be shown, by rules (report/rules.h) or computed. Pure.
+struct Shown {
+  bool by_host = false;  ///< views of several hosts are shown apart: those over nodes
   /// Codes of warnings that say nothing here, as they tell how the benchmark works.
   std::vector<std::string> expected_warnings = {};
-  bool on_gpus = false;  ///< GPUs run it: gpu:N of --memory is the memory of that GPU
-  bool by_host = false;  ///< views of several hosts are shown apart: those over nodes
-  /// One visit to each point is enough for `refine` to choose more; else all points end first.
-  bool refines_first_values = false;
+  std::vector<Table> tables = {};         ///< instead of `views`
+  std::vector<FactRule> fact_rules = {};  ///< instead of `facts`
+  /// What the whole report has to be read with, beside what the flows say.
+  Hook<std::vector<Warning>(const RunReport&)> warnings = {};
+  /// On a terminal, on the page, in plots.
+  Hook<std::vector<View>(const RunReport&)> views = {};
+  /// What a survey says of it, the gravest first.
+  Hook<std::vector<Fact>(const RunReport&)> facts = {};
+  /// What the options have to do with what was found, for people: below the tables.
+  Hook<std::string(const RunReport&, const RunOptions&)> remarks = {};
+  /// Files of its own; the report may still be empty.
+  Hook<std::vector<OwnFile>(const RunReport&)> own_files = {};
+};
+
+/// Functions are pure but for those of options and workers.
+struct Benchmark {
+  std::string name;
+  BenchmarkHelp help = {};
+  UsedOptions options = {};
   /// Whether all of its figures are meant to be those of memory: sizes that are not given are past
   /// all caches (run/levels.h), and those that fit one are warned of.
   bool is_of_memory = false;
+  bool of_gpus = false;  ///< it needs what GPUs say of themselves, and needs one
   /// Its workers are threads of one process, each on a CPU of its own, and run together always.
   bool runs_together = false;
 
@@ -170,60 +211,29 @@ struct Benchmark {
   std::vector<Sweep> sweeps = {};
   std::optional<ByGpus> by_gpus = {};
   std::shared_ptr<const GivenAxes> given = {};  ///< of `varies`, once the options are read
-  /// Rules (report/rules.h), instead of `totals`, `views` and `facts`, and before `conclude`.
-  std::vector<Scaled> scaled = {};
-  std::vector<Against> against = {};
-  std::vector<Table> tables = {};
-  std::vector<FactRule> fact_rules = {};
 
   /// Options of its own, beside the common ones and those of its axes.
   Hook<void(CLI::App&)> add_options = {};
   /// Reads the texts of its options; errors name them. Sets what else of the benchmark, its
   /// argument, follows from them.
   Hook<Expected<void>(Benchmark&)> parse_options = {};
-  /// Adds to the machine what it needs to know beside what every machine says of itself; an error
-  /// is the end of the run.
-  Hook<Expected<void>(const RunOptions&, Machine&)> complete = {};
-  /// The workers of this rank. Pure, but for what the options name.
+  /// The workers of this rank.
   Hook<Expected<Workers>(const RunOptions&, const Machine&, const TaskContext&)> workers =
       usual_workers;
 
-  // From here on all are pure.
   Hook<Expected<Plan>(const PlanInput&)> plan = {};
   /// Of a benchmark with sweeps: what has to be so before any point can be. Errors end the run.
   Hook<Expected<void>(const PlanInput&)> check = {};
-  /// What is still to be measured, now that the plan, and what this gave before, is done; nothing
-  /// ends the run. For runs of one process; `point` of what it gives counts from 0.
-  Hook<Expected<Plan>(const PlanInput&, const RunReport&)> refine = {};
-  /// Figures of a flow in one visit, beside those of metrics.h.
-  Hook<std::vector<Figure>(const FlowResult&, const ScenarioResult& visit)> flow_figures = {};
-  /// Figures over all flows of one visit, beside those of metrics.h; of the report only hosts,
-  /// machines and workers.
-  Hook<std::vector<Figure>(const ScenarioResult& visit, const RunReport&)> totals = {};
-  /// Adds figures to cases that follow from other cases, once all are measured; of a run that is
-  /// reduced to its hosts also before its files are written meanwhile.
-  Hook<void(RunReport&)> conclude = {};
-  /// What the whole report has to be read with, beside what the flows say.
-  Hook<std::vector<Warning>(const RunReport&)> warnings = {};
-  /// How the report is to be shown: on a terminal, on the page, in plots.
-  Hook<std::vector<View>(const RunReport&)> views = {};
-  /// What a survey says of it, the gravest first.
-  Hook<std::vector<Fact>(const RunReport&)> facts = {};
-  /// What the options have to do with what was found, for people: below the tables.
-  Hook<std::string(const RunReport&, const RunOptions&)> remarks = {};
-  /// Files of its own; the report may still be empty.
-  Hook<std::vector<OwnFile>(const RunReport&)> own_files = {};
+  Refinement refinement = {};
+
+  OwnFigures figures = {};
+  Shown shown = {};
   /// The exit code of a run that came to its end.
   Hook<int(const RunReport&)> exit_code = {};
-  /// How `numatlas survey` runs it on this machine, by CPUs and by GPUs; without one, it does not.
-  Hook<SurveyPart(const Machine&)> survey = {}, survey_on_gpus = {};
+  /// How `numatlas survey` runs it on this machine; without one, it does not.
+  Hook<SurveyPart(const Machine&)> survey = {};
   std::optional<ReducedToHosts> reduced_to_hosts = {};
 
-  /// Of `time_parts`: round 0 is the plan.
-  double time_until(int round) const {
-    const auto index = static_cast<std::size_t>(round);
-    return index < time_parts.size() ? time_parts[index] : 1;
-  }
   /// The report as --format asks for it, to people with remarks.
   std::string text(const RunReport& report, const RunOptions& options) const;
 };
@@ -233,7 +243,7 @@ Expected<void> check_refused(const std::vector<Refusal>& refused, const RunOptio
 
 /// What errors about the size of a point's memory name.
 inline std::string size_option_of(const PlannedScenario& planned, const Benchmark& benchmark) {
-  return planned.size_option.value_or(benchmark.size_option);
+  return planned.size_option.value_or(benchmark.options.size);
 }
 
 }  // namespace numatlas

@@ -90,18 +90,18 @@ std::string wrong_text(const CaseInput& input, const FlowResult& flow) {
 void add_figures(const CaseInput& input, ScenarioResult& visit) {
   const Benchmark& benchmark = input.benchmark;
   for (FlowResult& flow : visit.flows)
-    for (Figure& figure : benchmark.flow_figures(flow, visit))
+    for (Figure& figure : benchmark.figures.of_flow(flow, visit))
       flow.figures.push_back(std::move(figure));
   visit.figures = sums_of(visit, input.head);
   visit.host_totals = host_sums_of(visit, input.head);
-  for (Figure& figure : benchmark.totals(visit, input.head))
+  for (Figure& figure : benchmark.figures.totals(visit, input.head))
     visit.figures.push_back(std::move(figure));
   for (HostTotals& totals : visit.host_totals) {
     ScenarioResult part = visit;
     std::erase_if(part.flows,
                   [&](const FlowResult& flow) { return host_of(input.head, flow) != totals.host; });
     part.figures = totals.figures;
-    for (Figure& figure : benchmark.totals(part, input.head))
+    for (Figure& figure : benchmark.figures.totals(part, input.head))
       totals.figures.push_back(std::move(figure));
   }
   // They were wanted for the totals.
@@ -146,7 +146,7 @@ std::string two_speeds_of(const ScenarioResult& point) {
 /// Words for what makes a flow's figure less than it seems.
 void warn_of_flow(const CaseInput& input, const ScenarioResult& point, const FlowResult& flow,
                   std::vector<Warning>& warnings) {
-  const auto& expected = input.benchmark.expected_warnings;
+  const auto& expected = input.benchmark.shown.expected_warnings;
   const auto warn = [&](const std::string& code, const std::string& text) {
     if (std::ranges::find(expected, code) != expected.end()) return;
     warnings.push_back({code, fmt::format("{}, worker {}", point.name, flow.worker), text});

@@ -60,7 +60,7 @@ double visiting_of(const Scenario& scenario) {
 void choose_time(RunOptions& options, const Benchmark& benchmark, const Setup& setup) {
   constexpr std::chrono::duration<double> usual{10};
   const auto cases = std::ranges::count_if(setup.skips, [](const auto& skip) { return !skip; });
-  const double part = benchmark.time_until(0);
+  const double part = benchmark.refinement.time_until(0);
   const auto least = static_cast<double>(least_visits) * shortest_window *
                      (static_cast<double>(cases) / (part > 0 ? part : 1));
   Nanoseconds& time = options.time_of_all ? options.stop.time : options.limit;
@@ -73,7 +73,7 @@ std::vector<double> least_times_of(const Benchmark& benchmark, const Setup& setu
   constexpr double recorded_per_point = 0.05;
   // What is refined works on memory like that of the plan, much of which is at hand already.
   constexpr double of_refined = 0.5;
-  const double part_of_plan = benchmark.time_until(0);
+  const double part_of_plan = benchmark.refinement.time_until(0);
   const double more = part_of_plan > 0 ? 1 + of_refined * (1 / part_of_plan - 1) : 1;
   std::vector<double> seconds;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {

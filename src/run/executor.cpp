@@ -131,11 +131,11 @@ Benchmark by_gpus(const Benchmark& benchmark, const Gpus& gpus) {
   const bool together = how.together != nullptr && *how.together;
   Benchmark its = benchmark;
   its.is_of_memory = its.runs_together = false;
-  its.on_gpus = its.by_host = true;
+  its.of_gpus = its.shown.by_host = true;
   its.check = {};
-  its.refused = {{"--serial", "GPUs are measured one by one",
-                  how.together != nullptr ? "--together measures all at once" : "leave it out"}};
-  its.complete = complete_gpus;
+  its.options.refused = {
+      {"--serial", "GPUs are measured one by one",
+       how.together != nullptr ? "--together measures all at once" : "leave it out"}};
   its.workers = [=, flows = how.flows](const RunOptions& options, const Machine& machine,
                                        const TaskContext& task) {
     const std::size_t all = gpus.empty() ? usable_gpus({machine}).size() : gpus.size();

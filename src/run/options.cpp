@@ -122,7 +122,7 @@ CLI::Option* add_order_option(CLI::App& app, ChainOrder& order) {
 void CommonOptions::add_to(CLI::App& app, const Benchmark& benchmark,
                            const std::vector<std::string>& without) {
   add_placement(app, benchmark);
-  add_measurement(app, benchmark.time);
+  add_measurement(app, benchmark.options.time);
   add_output(app);
   // For tests: "null" touches no memory and has a scripted clock.
   app.add_option("--engine", engine_)->envname("NUMATLAS_ENGINE")->group("");
@@ -133,12 +133,12 @@ void CommonOptions::add_to(CLI::App& app, const Benchmark& benchmark,
     if (name == "--stats") options_.style.all_notes = true;  // which no option would show
     app.remove_option(option);
   }
-  for (const std::string& name : benchmark.shown_options) app.get_option(name)->configurable();
+  for (const std::string& name : benchmark.options.shown) app.get_option(name)->configurable();
 }
 
 void CommonOptions::add_placement(CLI::App& app, const Benchmark& benchmark) {
   const auto place = [](CLI::Option* option) { option->group("Placement"); };
-  const std::string usual_cpus = benchmark.usual_cpus;
+  const std::string usual_cpus = benchmark.options.usual_cpus;
   place(add_read(
       app, "--cpus", "", "CPUS",
       fmt::format("CPUs of the workers: all, cores (one per core), a list (0-7,16), node:0, "
@@ -149,7 +149,7 @@ void CommonOptions::add_placement(CLI::App& app, const Benchmark& benchmark) {
                   "names",
                   usual_cpus.empty() ? "" : fmt::format(" (default: {})", usual_cpus)),
       [this](const std::string& text) { return read_cpus(text, options_); }));
-  const std::string usual_threads = benchmark.usual_threads;
+  const std::string usual_threads = benchmark.options.usual_threads;
   place(add_read(
       app, "--threads", "", "N",
       usual_threads.empty()
@@ -177,8 +177,8 @@ void CommonOptions::add_placement(CLI::App& app, const Benchmark& benchmark) {
                        "decide which node gpu:0, nearest:gpu:0 and fastest are")));
   std::vector<std::string> kinds;
   for (const PageKind kind : usual_page_kinds) kinds.emplace_back(name_of(kind));
-  const std::string usual_pages = benchmark.usual_pages;
-  const bool several = !benchmark.one_kind_of_pages;
+  const std::string usual_pages = benchmark.options.usual_pages;
+  const bool several = !benchmark.options.one_kind_of_pages;
   place(add_parsed(
       app, "--pages", options_.pages, usual_pages, type_of_words(kinds, several),
       std::string("page sizes") +

@@ -112,7 +112,7 @@ Expected<void> check_one_process(const PlanInput& input, const std::string& comm
 std::string Benchmark::text(const RunReport& report, const RunOptions& options) const {
   const bool for_people = options.format == "table" || options.format == "markdown";
   return text_in(options.format, report, options.style) +
-         (for_people ? remarks(report, options) : "");
+         (for_people ? shown.remarks(report, options) : "");
 }
 
 }  // namespace numatlas

@@ -35,7 +35,7 @@ Expected<void> check_options(const Benchmark& benchmark, const RunOptions& optio
                              const Comm& comm) {
   if (comm.rank() == 0 && !options.only_plans()) {
     std::vector<OutputFile> files = output_files(options);
-    for (const OutputFile& own : benchmark.own_files({})) files.push_back(own);
+    for (const OutputFile& own : benchmark.shown.own_files({})) files.push_back(own);
     TRY(check_writable(files));
   }
   return {};
@@ -109,15 +109,15 @@ Expected<void> Run::visited() {
 Expected<void> Run::save(bool last) {
   const auto begun = std::chrono::steady_clock::now();
   const auto asked = output_files(options_);
-  const bool any = hooks_.save || benchmark_.own_files ||
+  const bool any = hooks_.save || benchmark_.shown.own_files ||
                    std::ranges::any_of(asked, [](const auto& file) { return !file.path.empty(); });
   const bool write = last || (any && begun >= next_save_);
   if (write && !last) {
     part().update(session_.pilots());
-    if (benchmark_.reduced_to_hosts) benchmark_.conclude(report());
+    if (benchmark_.reduced_to_hosts) benchmark_.figures.conclude(report());
     part().describe();
   }
-  if (own_files_.empty()) own_files_ = benchmark_.own_files(report());
+  if (own_files_.empty()) own_files_ = benchmark_.shown.own_files(report());
   std::vector<OutputFile> files = asked;
   files.insert(files.end(), own_files_.begin(), own_files_.end());
   for (const OutputFile& file : files) {

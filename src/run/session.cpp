@@ -219,7 +219,7 @@ Expected<void> Session::plan_points(SessionPart& part) {
 
 /// Rounds over a part's points: one, or until they have ended where others follow from them.
 Expected<void> Session::run_stage(SessionPart& part) {
-  const bool to_the_end = part.part_of_share() < 1 && !part.benchmark().refines_first_values;
+  const bool to_the_end = part.part_of_share() < 1 && !part.benchmark().refinement.first_values;
   TRY(plan_points(part));
   for (int round = 0;; ++round) {
     const auto round_of_part = turns(round, &part);
@@ -265,7 +265,7 @@ Expected<void> Session::add(const Benchmark& benchmark, const RunOptions& run_op
 
 /// What a part asks for when it knows enough of its points: visited once, like those of the plan.
 Expected<void> Session::refine(SessionPart& part) {
-  while (part.ended() || part.benchmark().refines_first_values) {
+  while (part.ended() || part.benchmark().refinement.first_values) {
     const auto more = TRY(part.refine());
     if (!more) return {};
     TRY(run_stage(part));

@@ -189,12 +189,13 @@ Expected<bool> SessionPart::refine() {
     TRY(retest());
     return false;
   }
-  if (state_.comm.size() > 1 || !benchmark_.refine || given_up_) return false;
+  if (state_.comm.size() > 1 || !benchmark_.refinement.plan || given_up_) return false;
   // It has been asked about these.
   const auto known = static_cast<std::size_t>(std::ranges::count_if(points_, is_known));
   if (std::exchange(stage_.cases, known) == known) return false;
   report_.scenarios = cases_of(case_input(), points_);
-  auto more = benchmark_.refine({options_, setup_.layout, setup_.machines, setup_.pages}, report_);
+  auto more =
+      benchmark_.refinement.plan({options_, setup_.layout, setup_.machines, setup_.pages}, report_);
   if (!more) return fail(more.error());
   std::erase_if(*more,
                 [&](const PlannedScenario& planned) { return !stays(planned, options_.kept); });
@@ -323,15 +324,15 @@ void SessionPart::update(const Pilots* pilots) {
 
 void SessionPart::describe() {
   if (report_.scenarios.empty()) return;
-  report_.views = benchmark_.views(report_);
+  report_.views = benchmark_.shown.views(report_);
   // A run that left some of its cases out has nothing for the column of a label that only they
   // have.
   for (View& view : report_.views)
     std::erase_if(view.cells, [&](const ViewColumn& cell) {
       return !cell.label.empty() && !has_label(report_, cell.label);
     });
-  for (View& view : report_.views) view.by_host = benchmark_.by_host;
-  report_.facts = benchmark_.facts(report_);
+  for (View& view : report_.views) view.by_host = benchmark_.shown.by_host;
+  report_.facts = benchmark_.shown.facts(report_);
 }
 
 Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pilots) {
@@ -347,10 +348,10 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
   const Expected<void>& ended = ran ? noted : ran;
   // Stopped before the first visit ended, it has nothing that a benchmark could say more about.
   if (!report_.scenarios.empty()) {
-    benchmark_.conclude(report_);
+    benchmark_.figures.conclude(report_);
     for (ScenarioResult& result : report_.scenarios) result.groups = medians_of(result, report_);
     if (benchmark_.is_of_memory) add_all(report_.warnings, cache_warnings(report_));
-    add_all(report_.warnings, benchmark_.warnings(report_));
+    add_all(report_.warnings, benchmark_.shown.warnings(report_));
   }
   const std::optional<Error> why = given_up_ ? given_up_ : error_of(ended);
   report_.complete = !why;

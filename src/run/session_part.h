@@ -91,7 +91,9 @@ class SessionPart {
   /// The first point of the plan, or of what refined it last.
   std::size_t stage_begin() const { return stage_.first_point; }
   /// Part of the share that is spent when the stage at hand is done: 1 for the last one.
-  double part_of_share() const { return std::min(1.0, benchmark_.time_until(stage_.number)); }
+  double part_of_share() const {
+    return std::min(1.0, benchmark_.refinement.time_until(stage_.number));
+  }
   Seconds share() const { return share_; }
   /// Of the session's time, without waiting.
   Seconds spent() const { return timeless() ? recorded_ : spent_; }

@@ -138,7 +138,7 @@ TEST(Session, VisitsTakeAllOfTheTimeOfAVirtualMachine) {
 }
 
 TEST(InOptions, NamesWhatWasAskedForAndSaysWhatToDo) {
-  Benchmark benchmark{.name = "tlb", .size_option = "--page-counts"};
+  Benchmark benchmark{.name = "tlb", .options = {.size = "--page-counts"}};
   PlannedScenario planned;
   const auto told = [&](const char* subject, ErrorKind kind, const char* hint = "") {
     const Error error = in_options({kind, "wrong", hint, subject}, planned, benchmark);

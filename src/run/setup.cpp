@@ -120,7 +120,7 @@ Expected<void> agree_on_plan(const Expected<void>& made, Setup& setup, const Run
       setup.skips[place] = std::move(problem);
     }
   }
-  return check_something_is_left(setup, first, benchmark.less_memory_hint);
+  return check_something_is_left(setup, first, benchmark.options.less_memory_hint);
 }
 
 /// Nodes whose workers ask for local memory that can't be there, and why.
@@ -268,7 +268,7 @@ Expected<Machine> own_machine(const Benchmark& benchmark, const RunOptions& opti
                               const Machine* known) {
   auto machine =
       TRY(known != nullptr ? Expected<Machine>(*known) : machine_of_option(options.machine));
-  TRY(benchmark.complete(options, machine));
+  if (benchmark.of_gpus) TRY(complete_gpus(options, machine));
   return machine;
 }
 
@@ -436,7 +436,7 @@ Error in_options(Error error, const PlannedScenario& planned, const Benchmark& b
   error = renamed(std::move(error), "--size", size_option_of(planned, benchmark));
   if (!is_of_size(error) || !full_hint(error).empty()) return error;
   if (benchmark.reduced_to_hosts) {
-    error.option_hint = benchmark.less_memory_hint;
+    error.option_hint = benchmark.options.less_memory_hint;
   } else {
     error.hint = "ask for less";
     error.option_hint = ", or add --skip-too-large to measure the sizes that fit";

@@ -26,6 +26,16 @@ struct ThinnedAxis {
   Keep keep = Keep::ends;
 };
 
+/// What a survey does with a benchmark.
+struct SurveyPart {
+  double worth = 0;  ///< its part of the survey's time, relative to others; 0: it does not apply
+  /// With which options, beside --skip-too-large, where there is time for all of it.
+  std::vector<std::string> words = {};
+  std::vector<ThinnedAxis> thins = {};  ///< what may be left out else, in this order
+  std::string reason = {};   ///< why it does not apply to this machine; "" where that says nothing
+  bool runs_anyway = false;  ///< where it does not apply: it runs if it is called by name
+};
+
 /// By label the values that stay; a label that is not in it loses none.
 using KeptValues = std::map<std::string, std::set<std::string>>;
 

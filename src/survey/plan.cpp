@@ -25,7 +25,9 @@ std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& 
   };
   std::vector<SurveyItem> all;
   const auto add = [&](const Benchmark& benchmark, bool on_gpus) {
-    SurveyPart part = on_gpus ? benchmark.survey_on_gpus(machine) : benchmark.survey(machine);
+    SurveyPart part = !on_gpus            ? benchmark.survey(machine)
+                      : benchmark.by_gpus ? benchmark.by_gpus->survey(machine)
+                                          : SurveyPart{};
     const std::string name = benchmark.name + (on_gpus ? "-gpus" : "");
     if (part.worth <= 0 && part.reason.empty()) return;
     if (!options.only.empty() && !named(options.only, name)) return;

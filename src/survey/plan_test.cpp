@@ -108,7 +108,8 @@ TEST(SurveyPlan, EveryPartCanBePlannedAndThinned) {
     ASSERT_TRUE(machine) << file;
     for (const auto& benchmark : all_benchmarks()) {
       for (const SurveyPart& part :
-           {benchmark.survey(*machine), benchmark.survey_on_gpus(*machine)}) {
+           {benchmark.survey(*machine),
+            benchmark.by_gpus ? benchmark.by_gpus->survey(*machine) : SurveyPart{}}) {
         if (part.worth == 0) continue;
         SurveyOptions options;
         options.machine = recorded + file;

@@ -49,7 +49,7 @@ RunReport matrix_of(std::vector<ScenarioResult> points) {
   RunReport report;
   report.command = "matrix";
   report.scenarios = std::move(points);
-  report.facts = parse_run("matrix", {})->benchmark.facts(report);
+  report.facts = parse_run("matrix", {})->benchmark.shown.facts(report);
   return report;
 }
 

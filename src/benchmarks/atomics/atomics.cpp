@@ -225,7 +225,7 @@ void by_gpus(const Axis& sharing, Benchmark& its) {
   its.sweeps = {{.point = gpu_counters,
                  .name = "gpu {gpus} fetch-add {sharing} {count} memory {memory}",
                  .axes = {sharing.again(), {{"threads"}, gpu_threads}}}};
-  its.tables = {
+  its.shown.tables = {
       {.title = "Atomic additions by GPU {gpus} (memory: {memory|place}): millions per second",
        .kind = ViewKind::curve,
        .apart = {"gpus", "memory"},
@@ -235,7 +235,7 @@ void by_gpus(const Axis& sharing, Benchmark& its) {
                  figure_column("", "operations_sum", in_millions, Part::with_interval)},
        .notes = {"all threads together; same: one counter; neighbours: words of the same lines; "
                  "own: lines of their own"}}};
-  its.facts = facts_on_gpus;
+  its.shown.facts = facts_on_gpus;
 }
 
 }  // namespace
@@ -245,26 +245,27 @@ Benchmark make() {
   const Axis sharing =
       choice_axis("sharing", "--sharing", named(Sharings(all_sharings.begin(), all_sharings.end())),
                   with.of(&Options::sharings),
-                  "what the CPUs add to: one counter, words in the same cache "
-                  "lines, or words in lines of their own");
+                  "what the CPUs add to: one counter, words in the same cache lines, or words in "
+                  "lines of their own");
   return {
       .name = "atomics",
-      .summary = "atomic operations per second by number of CPUs",
-      .listing = {Topic::caches},
-      .description =
-          "One CPU, then more of them add to counters in memory at the same time: to one counter "
-          "(same), to words of their own in the same cache lines (neighbours: false sharing), or "
-          "to words in lines of their own (own). The counters' final values are compared with the "
-          "number of additions. Without --cpus there is one CPU per core, in the order of the "
-          "nodes.",
-      .examples = {{"Fetch-add by 1, 2, 4, ... and all cores, contended and uncontended",
-                    "numatlas atomics --operation fetch-add"},
-                   {"One counter for eight CPUs, with its cache line on each node in turn",
-                    "numatlas atomics --sharing same --threads 8 --home all"}},
-      .usual_cpus = "cores",
-      .usual_threads = "1, 2, 4 and so on to all CPUs",
-      .one_kind_of_pages = true,
-      .time = {"10s", true},
+      .help =
+          {.summary = "atomic operations per second by number of CPUs",
+           .listing = {Topic::caches},
+           .description =
+               "One CPU, then more of them add to counters in memory at the same time: to one "
+               "counter (same), to words of their own in the same cache lines (neighbours: false "
+               "sharing), or to words in lines of their own (own). The counters' final values are "
+               "compared with the number of additions. Without --cpus there is one CPU per core, "
+               "in the order of the nodes.",
+           .examples = {{"Fetch-add by 1, 2, 4, ... and all cores, contended and uncontended",
+                         "numatlas atomics --operation fetch-add"},
+                        {"One counter for eight CPUs, with its cache line on each node in turn",
+                         "numatlas atomics --sharing same --threads 8 --home all"}}},
+      .options = {.usual_cpus = "cores",
+                  .usual_threads = "1, 2, 4 and so on to all CPUs",
+                  .one_kind_of_pages = true,
+                  .time = {"10s", true}},
       .runs_together = true,
       .sweeps = {{.point = point,
                   .name = "{kernel} {sharing} {threads}[ node {at}]",
@@ -280,13 +281,11 @@ Benchmark make() {
                   .threads = {.label = true, .word = "CPU", .usual = counts_of_cpus}}},
       .by_gpus = ByGpus{.change = [sharing](Benchmark& its) { by_gpus(sharing, its); },
                         .cpu_options = {"--home"}},
-      .tables = tables(),
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = worker_on_every_core,
-      .flow_figures = flow_figures,
-      .totals = totals,
-      .facts = facts,
+      .figures = {.of_flow = flow_figures, .totals = totals},
+      .shown = {.tables = tables(), .facts = facts},
       .survey = survey,
   };
 }

@@ -92,10 +92,10 @@ ScenarioResult atomics_point(Sharing sharing, std::vector<double> seconds,
     time.low = seconds[i] * 0.99;
     time.high = seconds[i] * 1.01;
     flow.figures = {{"operation_time", "s", time, summarize(std::vector<double>{seconds[i]})}};
-    for (Figure& figure : benchmark.flow_figures(flow, point)) flow.figures.push_back(figure);
+    for (Figure& figure : benchmark.figures.of_flow(flow, point)) flow.figures.push_back(figure);
     point.flows.push_back(flow);
   }
-  point.figures = benchmark.totals(point, {});
+  point.figures = benchmark.figures.totals(point, {});
   return point;
 }
 
@@ -111,7 +111,7 @@ TEST(AtomicsFacts, SayWhatContentionAndFalseSharingCost) {
                       atomics_point(Sharing::same, {100e-9, 50e-9}, benchmark),
                       atomics_point(Sharing::neighbours, {40e-9, 40e-9}, benchmark),
                       atomics_point(Sharing::own, {5e-9, 5e-9}, benchmark)};
-  const auto facts = benchmark.facts(report);
+  const auto facts = benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 3U);
   EXPECT_EQ(facts[0].key, "atomic_add_alone");
   EXPECT_DOUBLE_EQ(facts[0].estimate.value, 5e-9);

@@ -222,21 +222,21 @@ Benchmark make() {
   const Bound<Options> with;
   return {
       .name = "bandwidth",
-      .summary = "bandwidth of reads, writes and the STREAM kernels",
-      .description =
-          "Each worker runs a kernel over its own memory; all run concurrently unless --serial is "
-          "given. Bytes are counted as STREAM does; a second column includes the reads caused by "
-          "write-allocate. The sum counts what all workers moved in their common time.",
-      .examples =
-          {{"STREAM's kernels on all CPUs, with both kinds of stores",
-            "numatlas bandwidth --kernels copy,scale,add,triad --stores regular,nt"},
-           {"How many threads fill the memory of node 0",
-            "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad --threads 1-8"}},
-      .usual_threads =
-          "1 and OMP_NUM_THREADS, or 1 and one per CPU; with --kernels or --size not 1 as well; "
-          "one "
-          "under a launcher",
-      .shown_options = {"--strict"},
+      .help =
+          {.summary = "bandwidth of reads, writes and the STREAM kernels",
+           .description =
+               "Each worker runs a kernel over its own memory; all run concurrently unless "
+               "--serial is given. Bytes are counted as STREAM does; a second column includes the "
+               "reads caused by write-allocate. The sum counts what all workers moved in their "
+               "common time.",
+           .examples = {{"STREAM's kernels on all CPUs, with both kinds of stores",
+                         "numatlas bandwidth --kernels copy,scale,add,triad --stores regular,nt"},
+                        {"How many threads fill the memory of node 0",
+                         "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad "
+                         "--threads 1-8"}}},
+      .options = {.usual_threads = "1 and OMP_NUM_THREADS, or 1 and one per CPU; with --kernels or "
+                                   "--size not 1 as well; one under a launcher",
+                  .shown = {"--strict"}},
       .is_of_memory = true,
       .varies = {.size = "memory of each worker, all arrays together",
                  .kernels = {"read", "copy", "triad"}},
@@ -246,14 +246,13 @@ Benchmark make() {
                   .size = {.form = SizeRule::Form::by_worker, .leaves_out = true}}},
       .by_gpus = ByGpus{.change = [](Benchmark& its) { on_gpus::use(its, {on_gpus::bandwidth()}); },
                         .gpu_options = {"--together"},
-                        .together = with.of(&Options::together)},
-      .tables = {table()},
+                        .together = with.of(&Options::together),
+                        .survey = survey_on_gpus},
       .add_options = with(add_options),
       .parse_options = with(parse),
-      .conclude = add_best_shares,
-      .facts = facts,
+      .figures = {.conclude = add_best_shares},
+      .shown = {.tables = {table()}, .facts = facts},
       .survey = survey,
-      .survey_on_gpus = survey_on_gpus,
   };
 }
 

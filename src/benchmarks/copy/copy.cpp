@@ -241,36 +241,39 @@ Benchmark make() {
   const Bound<Options> with;
   return {
       .name = "copy",
-      .summary = "copy bandwidth between NUMA nodes",
-      .listing = {Topic::memory, true},
-      .description =
-          "Each worker copies from its own buffer in one place to one of the same size in another. "
-          "Without --from and --to, every pair of nodes with memory is measured, including nodes "
-          "without CPUs. Each byte copied counts once; STREAM counts it twice, as read and as "
-          "written.",
-      .examples = {{"Copies between all pairs of nodes",
-                    "numatlas copy --stores regular,non-temporal"},
-                   {"From node 2 to two others, by one to eight threads near the target",
-                    "numatlas copy --from bind:2 --to interleave:0,1 --side to --threads 1-8"}},
-      .refused = {{"--memory", "a copy requires a source and a target", "name --from and --to"}},
-      .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
+      .help = {.summary = "copy bandwidth between NUMA nodes",
+               .listing = {Topic::memory, true},
+               .description =
+                   "Each worker copies from its own buffer in one place to one of the same size in "
+                   "another. Without --from and --to, every pair of nodes with memory is measured, "
+                   "including nodes without CPUs. Each byte copied counts once; STREAM counts it "
+                   "twice, as read and as written.",
+               .examples =
+                   {{"Copies between all pairs of nodes",
+                     "numatlas copy --stores regular,non-temporal"},
+                    {"From node 2 to two others, by one to eight threads near the target",
+                     "numatlas copy --from bind:2 --to interleave:0,1 --side to --threads 1-8"}}},
+      .options = {.refused = {{"--memory", "a copy requires a source and a target",
+                               "name --from and --to"}},
+                  .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher"},
       .is_of_memory = true,
       .varies = {.size = "memory that each worker copies", .stores = true},
       .sweeps = {{.point = with(point),
                   .name = "{from} -> {to}[ {nt}] {size} {pages}[ {threads}]",
                   .axes = {{.labels = {"from", "to"}, .values = with(pairs)}},
                   .threads = {.label = true}}},
-      .scaled = {{"copy_rate", "bandwidth_sum", once}},
-      .tables = tables(),
-      .fact_rules = {{.figure = "copy_rate",
+      .add_options = with(add_options),
+      .workers = worker_on_every_cpu,
+      .figures = {.scaled = {{"copy_rate", "bandwidth_sum", once}}},
+      .shown = {.tables = tables(),
+                .fact_rules =
+                    {{.figure = "copy_rate",
                       .heading = "Copies",
                       .where = {"from", "to", "cpu_nodes"},
                       .words = "copies from {from|place} to {to|place}, by {workers} CPUs of node "
                                "{cpu_nodes}, bytes counted once",
                       .line = "{} ({from|place} to {to|place})",
-                      .extremes = true}},
-      .add_options = with(add_options),
-      .workers = worker_on_every_cpu,
+                      .extremes = true}}},
       .survey = survey,
   };
 }

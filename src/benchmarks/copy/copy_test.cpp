@@ -225,7 +225,7 @@ RunReport report_of(const std::vector<std::pair<std::string, std::string>>& pair
         {"from", from}, {"to", to}, {"side", from == to ? "nearest" : "from"}, {"cpu_nodes", "0"}};
     point.flows = {copied(0, 6e9), copied(1, 10e9)};
     point.figures = sums_of(point, report);
-    for (Figure& metric : parse_run("copy", {})->benchmark.totals(point, {}))
+    for (Figure& metric : parse_run("copy", {})->benchmark.figures.totals(point, {}))
       point.figures.push_back(metric);
     point.groups = medians_of(point, report);
     report.scenarios.push_back(point);
@@ -240,7 +240,7 @@ TEST(CopyTotals, BytesCountOnce) {
   EXPECT_DOUBLE_EQ(*rate->value(), 8e9);
   EXPECT_DOUBLE_EQ(*find_total(point, "bandwidth_sum")->value(), 16e9);
   EXPECT_EQ(rate->estimate->n, 20U);
-  EXPECT_TRUE(parse_run("copy", {})->benchmark.totals({}, {}).empty());
+  EXPECT_TRUE(parse_run("copy", {})->benchmark.figures.totals({}, {}).empty());
 }
 
 std::string table_of(const RunReport& report) {

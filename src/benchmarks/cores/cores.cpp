@@ -277,28 +277,28 @@ Benchmark make() {
   const Bound<Options> with;
   return {
       .name = "cores",
-      .summary = "core-to-core latency between pairs of CPUs",
-      .listing = {Topic::caches},
-      .description =
-          "Two CPUs pass a cache line back and forth, one pair after the other, each with a line "
-          "of its own. The figure is half of a round trip. Without --cpus, one CPU per core and "
-          "both hardware threads of one core are measured, as many cores as --time allows; --cpus "
-          "cores measures all cores regardless of --time.",
-      .examples = {{"Core-to-core latency between all cores, by compare-and-swap",
-                    "numatlas cores --cpus cores --method cas"},
-                   {"Both directions of each pair, over 16 lines that lie on node 1",
-                    "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}},
-      .refused = {{"--threads", "cores accepts one number", "name --cpus instead", true}},
-      .usual_cpus = "cores",
-      .one_kind_of_pages = true,
-      .time = {"10s", true, true},
+      .help =
+          {.summary = "core-to-core latency between pairs of CPUs",
+           .listing = {Topic::caches},
+           .description = "Two CPUs pass a cache line back and forth, one pair after the other, "
+                          "each with a line of its own. The figure is half of a round trip. "
+                          "Without --cpus, one CPU per core and both hardware threads of one core "
+                          "are measured, as many cores as --time allows; --cpus cores measures all "
+                          "cores regardless of --time.",
+           .examples = {{"Core-to-core latency between all cores, by compare-and-swap",
+                         "numatlas cores --cpus cores --method cas"},
+                        {"Both directions of each pair, over 16 lines that lie on node 1",
+                         "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}}},
+      .options = {.refused = {{"--threads", "cores accepts one number", "name --cpus instead",
+                               true}},
+                  .usual_cpus = "cores",
+                  .one_kind_of_pages = true,
+                  .time = {"10s", true, true}},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = with(workers),
       .plan = with(plan),
-      .views = views,
-      .facts = facts,
-      .remarks = with(remarks),
+      .shown = {.views = views, .facts = facts, .remarks = with(remarks)},
       // As many pairs as there is time for.
       .survey = [](const Machine&) -> SurveyPart {
         return {1, {"--method", "cas"}};

@@ -204,13 +204,13 @@ RunReport report_of_pairs(int cpus) {
 }
 
 std::string csv_of(RunReport report) {
-  report.views = parse_run("cores", {})->benchmark.views(report);
+  report.views = parse_run("cores", {})->benchmark.shown.views(report);
   return first_table_csv(report);
 }
 
 std::string table_of(const RunReport& report) {
   std::string text;
-  for (const View& view : parse_run("cores", {})->benchmark.views(report))
+  for (const View& view : parse_run("cores", {})->benchmark.shown.views(report))
     text += view_text(report, view);
   return text;
 }

@@ -152,24 +152,23 @@ Benchmark make() {
   const std::vector<Faulting> hows(all_faultings.begin(), all_faultings.end());
   return {
       .name = "faults",
-      .summary = "page-fault cost by page size and number of threads",
-      .listing = {Topic::pages, true},
-      .description =
-          "Threads touch memory of their own for the first time, or have the kernel populate it, "
-          "one thread and then more of them at the same time. The kernel finds and clears each "
-          "page; its locks show where more threads gain little. Giving the pages back is not part "
-          "of the figures. The faults that getrusage counted are part of the report. Without "
-          "--cpus there is one CPU per core, in the order of the nodes.",
-      .examples = {{"All kinds of pages, touched by one thread and by all",
-                    "numatlas faults --pages base,thp,2M,1G --how touch"},
-                   {"Memory of nodes 0 and 2 in turn, touched and populated",
-                    "numatlas faults --nodes 0,2 --threads 1,8"}},
-      .usual_cpus = "cores",
-      .usual_threads = "1, 2, 4 and so on to all CPUs",
-      .usual_pages = "base",
-      .time = {"10s", true},
-      // Its pages are given back and come anew all the time.
-      .expected_warnings = {"pages-moved"},
+      .help =
+          {.summary = "page-fault cost by page size and number of threads",
+           .listing = {Topic::pages, true},
+           .description =
+               "Threads touch memory of their own for the first time, or have the kernel populate "
+               "it, one thread and then more of them at the same time. The kernel finds and clears "
+               "each page; its locks show where more threads gain little. Giving the pages back is "
+               "not part of the figures. The faults that getrusage counted are part of the report. "
+               "Without --cpus there is one CPU per core, in the order of the nodes.",
+           .examples = {{"All kinds of pages, touched by one thread and by all",
+                         "numatlas faults --pages base,thp,2M,1G --how touch"},
+                        {"Memory of nodes 0 and 2 in turn, touched and populated",
+                         "numatlas faults --nodes 0,2 --threads 1,8"}}},
+      .options = {.usual_cpus = "cores",
+                  .usual_threads = "1, 2, 4 and so on to all CPUs",
+                  .usual_pages = "base",
+                  .time = {"10s", true}},
       .runs_together = true,
       .varies = {.size = "memory of each thread, used repeatedly",
                  .usual_size = "64 MiB, or one page if that is larger",
@@ -185,11 +184,13 @@ Benchmark make() {
                                      "turn (all), or these (0,2) in turn")},
                   .threads = {.label = true, .usual = counts_of_cpus},
                   .size = {.usual = usual_size_of}}},
-      .tables = tables(),
       .workers = worker_on_every_core,
-      .flow_figures = flow_figures,
-      .totals = totals,
-      .facts = facts,
+      .figures = {.of_flow = flow_figures, .totals = totals},
+      .shown =
+          {// Its pages are given back and come anew all the time.
+           .expected_warnings = {"pages-moved"},
+           .tables = tables(),
+           .facts = facts},
       .survey = survey,
   };
 }

@@ -88,10 +88,10 @@ ScenarioResult faults_of(const Benchmark& benchmark, std::vector<double> seconds
     flow.stop = "converged";
     flow.figures = {{"fault_time", "s", seconds[i], summarize(std::vector<double>{seconds[i]})},
                     {"faults_per_page", "cost", 0.5, std::nullopt}};
-    for (Figure& figure : benchmark.flow_figures(flow, point)) flow.figures.push_back(figure);
+    for (Figure& figure : benchmark.figures.of_flow(flow, point)) flow.figures.push_back(figure);
     point.flows.push_back(flow);
   }
-  point.figures = benchmark.totals(point, {});
+  point.figures = benchmark.figures.totals(point, {});
   return point;
 }
 
@@ -106,7 +106,7 @@ TEST(FaultsFacts, RatesAreSumsAndWhatThreadsGain) {
   report.scenarios = {faults_of(benchmark, {1e-6}), faults_of(benchmark, {2e-6, 1e-6})};
   EXPECT_NEAR(estimate_of(report.scenarios[1], "touch_rate_sum")->value, 1.5 * 4096e6, 1);
   EXPECT_NEAR(estimate_of(report.scenarios[1], "faults_sum")->value, 0.75e6, 1e-3);
-  const auto facts = benchmark.facts(report);
+  const auto facts = benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_EQ(facts[0].key, "first_touch_rate");
   EXPECT_NEAR(facts[0].estimate.value, 4096e6, 1);

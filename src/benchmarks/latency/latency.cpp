@@ -354,18 +354,18 @@ Benchmark make() {
   const Bound<Options> with;
   return {
       .name = "latency",
-      .summary = "pointer-chase latency by working-set size",
-      .description =
-          "Each worker chases pointers in a random cycle through all lines of its own buffer, one "
-          "dependent load per step. All workers run concurrently unless --serial is given. Sizes "
-          "that fit in a cache show its latency; larger sizes show memory and, with base pages, "
-          "TLB misses.",
-      .examples = {{"Latency of each cache and of memory", "numatlas latency"},
-                   {"How many misses one CPU keeps open at once",
-                    "numatlas latency --chains 1-32"}},
-      .usual_cpus = "one CPU",
-      .usual_threads = "OMP_NUM_THREADS, or one",
-      .shown_options = {"--strict"},
+      .help = {.summary = "pointer-chase latency by working-set size",
+               .description = "Each worker chases pointers in a random cycle through all lines of "
+                              "its own buffer, one dependent load per step. All workers run "
+                              "concurrently unless --serial is given. Sizes that fit in a cache "
+                              "show its latency; larger sizes show memory and, with base pages, "
+                              "TLB misses.",
+               .examples = {{"Latency of each cache and of memory", "numatlas latency"},
+                            {"How many misses one CPU keeps open at once",
+                             "numatlas latency --chains 1-32"}}},
+      .options = {.usual_cpus = "one CPU",
+                  .usual_threads = "OMP_NUM_THREADS, or one",
+                  .shown = {"--strict"}},
       .is_of_memory = true,
       .varies = {.size = "memory of each worker", .usual_size = ladder_words},
       .sweeps = {{.point = with(point),
@@ -382,25 +382,23 @@ Benchmark make() {
                    on_gpus::use(its, {on_gpus::latency(own.loads)});
                  }),
                  .cpu_options = {"--stride", "--chains", "--tail", "--tail-group", "--order"},
-                 .gpu_options = {"--gpu-loads"}},
-      .against = {loads_in_flight,
-                  // What the misses of the TLB cost with the first kind of pages.
-                  {.key = "tlb_cost",
-                   .figure = "latency",
-                   .label = "pages",
-                   .alike = {"size", "stride", "threads", "chains"},
-                   .as = Against::As::less}},
+                 .gpu_options = {"--gpu-loads"},
+                 .survey = survey_on_gpus},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = workers,
       .check = with(check),
-      .flow_figures = with(flow_figures),
-      .conclude = with(conclude),
-      .warnings = with(warnings),
-      .views = with(views),
-      .facts = with(facts),
+      .figures = {.against = {loads_in_flight,
+                              // What the misses of the TLB cost with the first kind of pages.
+                              {.key = "tlb_cost",
+                               .figure = "latency",
+                               .label = "pages",
+                               .alike = {"size", "stride", "threads", "chains"},
+                               .as = Against::As::less}},
+                  .of_flow = with(flow_figures),
+                  .conclude = with(conclude)},
+      .shown = {.warnings = with(warnings), .views = with(views), .facts = with(facts)},
       .survey = survey,
-      .survey_on_gpus = survey_on_gpus,
   };
 }
 

@@ -188,7 +188,7 @@ ScenarioResult case_of(int chains, double ns, const std::string& level) {
   flow.level = level;
   flow.stride = Bytes{64};
   flow.figures = {{"latency", "s", Estimate(ns * 1e-9), std::nullopt}};
-  for (const Figure& figure : parse_run("latency", {})->benchmark.flow_figures(flow, one))
+  for (const Figure& figure : parse_run("latency", {})->benchmark.figures.of_flow(flow, one))
     flow.figures.push_back(figure);
   one.flows = {flow};
   return one;
@@ -209,9 +209,9 @@ TEST(Latency, SaysWhatTheLargestSizeTakesAtEachStride) {
   report.scenarios = {point_at(Bytes{64}, 100), point_at(Bytes{256}, 107)};
   const auto run = parse_run("latency", {"--stride", "64,256"});
   ASSERT_TRUE(run) << full_text(run.error());
-  run->benchmark.conclude(report);
+  run->benchmark.figures.conclude(report);
   EXPECT_FALSE(estimate_of(report.scenarios[1], "tlb_cost")) << "the pages are the same";
-  const auto facts = run->benchmark.facts(report);
+  const auto facts = run->benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 2U) << "the latency of memory is that of the first stride";
   EXPECT_DOUBLE_EQ(facts[0].estimate.value, 100e-9);
   EXPECT_EQ(facts[1].key, "stride_latency");
@@ -438,9 +438,9 @@ std::vector<std::string> unlisted_words(
     report.scenarios.push_back(point);
   }
   const auto run = parse_run("latency", {});
-  run->benchmark.conclude(report);
+  run->benchmark.figures.conclude(report);
   std::vector<std::string> words;
-  for (const Fact& fact : run->benchmark.facts(report)) {
+  for (const Fact& fact : run->benchmark.shown.facts(report)) {
     if (where_of(fact, "level") == "unlisted cache")
       words.push_back(fmt::format("{} {:g}", fact.key, fact.estimate.value));
   }

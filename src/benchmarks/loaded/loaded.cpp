@@ -110,7 +110,7 @@ std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
 
 Expected<void> parse(Options& own, Benchmark& benchmark) {
   own.given = benchmark.given;
-  if (!own.rates.empty()) benchmark.time_parts.clear();  // nothing is refined
+  if (!own.rates.empty()) benchmark.refinement.time_parts.clear();  // nothing is refined
   return {};
 }
 
@@ -350,20 +350,18 @@ Benchmark make() {
   const Bound<Options> with;
   return {
       .name = "loaded",
-      .summary = "memory latency under increasing load",
-      .description =
-          "One worker of a node chases pointers while the node's other CPUs load the same memory: "
-          "idle, at fractions of the peak, and at the peak. Loaders are throttled by the clock; "
-          "the load shown is what they reached while the latency was measured.",
-      .examples = {{"The bandwidth-latency curve of each node's own memory",
-                    "numatlas loaded --pairs local"},
-                   {"The memory of CXL node 2 under three reads to a write",
-                    "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}},
-      .refused = refused_by_node_pairs("loaded", "--pairs names the nodes"),
-      .shown_options = {"--strict"},
-      .time = {"10s", true},
-      .time_parts = {0.2},  // two of eleven points a curve
-      .refines_first_values = true,
+      .help = {.summary = "memory latency under increasing load",
+               .description = "One worker of a node chases pointers while the node's other CPUs "
+                              "load the same memory: idle, at fractions of the peak, and at the "
+                              "peak. Loaders are throttled by the clock; the load shown is what "
+                              "they reached while the latency was measured.",
+               .examples = {{"The bandwidth-latency curve of each node's own memory",
+                             "numatlas loaded --pairs local"},
+                            {"The memory of CXL node 2 under three reads to a write",
+                             "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}}},
+      .options = {.refused = refused_by_node_pairs("loaded", "--pairs names the nodes"),
+                  .shown = {"--strict"},
+                  .time = {"10s", true}},
       .is_of_memory = true,
       .varies = {.size = "memory of each loader",
                  .usual_size = "as for `matrix`",
@@ -381,23 +379,24 @@ Benchmark make() {
       .by_gpus = ByGpus{.change = by_gpus,
                         .cpu_options = {"--pairs", "--rates", "--tail", "--tail-group", "--order"},
                         .flows = 2},
-      // What each load adds to the idle latency.
-      .against = {{.key = "latency_added",
-                   .figure = "latency",
-                   .label = "load",
-                   .value = idle_load,
-                   .alike = {"pages", "cpu_node", "memory_node", "gpus", "memory"},
-                   .as = Against::As::more}},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = worker_on_first_cpus,
       .check = with(check),
-      .flow_figures = with(flow_figures),
-      .totals = totals,
-      .conclude = with(conclude),
-      .warnings = curve_warnings,
-      .views = with(views),
-      .facts = loaded_facts,
+      .refinement = {.time_parts = {0.2},  // two of eleven points a curve
+                     .first_values = true},
+      .figures =
+          {// What each load adds to the idle latency.
+           .against = {{.key = "latency_added",
+                        .figure = "latency",
+                        .label = "load",
+                        .value = idle_load,
+                        .alike = {"pages", "cpu_node", "memory_node", "gpus", "memory"},
+                        .as = Against::As::more}},
+           .of_flow = with(flow_figures),
+           .totals = totals,
+           .conclude = with(conclude)},
+      .shown = {.warnings = curve_warnings, .views = with(views), .facts = loaded_facts},
       .survey = survey,
   };
 }

@@ -37,7 +37,7 @@ ScenarioResult at(const std::string& load, double bandwidth, double latency) {
 std::optional<double> knee_of(std::vector<ScenarioResult> curve) {
   RunReport report;
   report.scenarios = std::move(curve);
-  parse_run("loaded", {})->benchmark.conclude(report);
+  parse_run("loaded", {})->benchmark.figures.conclude(report);
   std::optional<double> knee;
   for (const ScenarioResult& point : report.scenarios) {
     if (const auto latency = estimate_of(point, "latency_at_80_percent")) {
@@ -76,7 +76,7 @@ Estimate knee_with(double peak_reach, bool with_90 = true) {
   } else {
     widen(peak, peak_reach);
   }
-  parse_run("loaded", {})->benchmark.conclude(report);
+  parse_run("loaded", {})->benchmark.figures.conclude(report);
   for (const ScenarioResult& point : report.scenarios) {
     if (const auto knee = estimate_of(point, "latency_at_80_percent")) return *knee;
   }
@@ -129,12 +129,12 @@ TEST(Loaded, WhatTheLoadAddsIsAgainstTheIdlePointOfTheSameNodes) {
   report.scenarios[2].flows.push_back(loader);
   report.scenarios[2].flows.push_back(loader);
   const auto run = parse_run("loaded", {});
-  const auto figures = run->benchmark.totals(report.scenarios[2], report);
+  const auto figures = run->benchmark.figures.totals(report.scenarios[2], report);
   ASSERT_EQ(figures.size(), 1U);
   EXPECT_EQ(figures[0].key, "rate_asked");
   EXPECT_EQ(figures[0].value(), 8);
-  EXPECT_TRUE(run->benchmark.totals(report.scenarios[0], report).empty());
-  run->benchmark.conclude(report);
+  EXPECT_TRUE(run->benchmark.figures.totals(report.scenarios[0], report).empty());
+  run->benchmark.figures.conclude(report);
   const Figure* added = find_total(report.scenarios[2], "latency_added");
   ASSERT_NE(added, nullptr);
   EXPECT_EQ(added->value(), 200);
@@ -150,7 +150,7 @@ testing::Plan refined_plan(const std::string& machine, const testing::Words& wor
                            const RunReport& seen) {
   const auto prepared = testing::prepare("loaded", words, machine);
   EXPECT_TRUE(prepared) << full_text(prepared.error());
-  const auto plan = prepared->run.benchmark.refine(prepared->input(), seen);
+  const auto plan = prepared->run.benchmark.refinement.plan(prepared->input(), seen);
   EXPECT_TRUE(plan) << full_text(plan.error());
   return *plan;
 }
@@ -271,7 +271,7 @@ RunReport curve(double reached, double peak_percent) {
 }
 
 std::vector<std::string> warnings_of(const RunReport& report) {
-  return counted(parse_run("loaded", {})->benchmark.warnings(report));
+  return counted(parse_run("loaded", {})->benchmark.shown.warnings(report));
 }
 
 TEST(LoadedWarnings, ARateThatIsNotReachedIsTold) {
@@ -305,7 +305,7 @@ TEST(Loaded, ABusyMachineMixesNothingUp) {
                       asked_for(20, 2, 96),      asked_for(30, 2.95, 97),   asked_for(40, 2.9, 98),
                       asked_for(80, 7.5, 167.9), asked_for(95, 8, 900)};
   const auto run = parse_run("loaded", {});
-  run->benchmark.conclude(report);
+  run->benchmark.figures.conclude(report);
   const std::string text = testing::tables_of(run->benchmark, report);
   std::size_t last = 0;
   for (const char* load : {"idle", "10 %", "20 %", "30 %", "40 %", "80 %", "95 %", "peak"}) {
@@ -343,7 +343,7 @@ TEST(Loaded, RatesAreCorrectedByWhatWasReached) {
 /// What the line has of it.
 std::vector<std::string> lines_of(const RunReport& report) {
   std::vector<std::string> lines;
-  for (const Fact& fact : parse_run("loaded", {})->benchmark.facts(report))
+  for (const Fact& fact : parse_run("loaded", {})->benchmark.shown.facts(report))
     if (!fact.heading.empty()) lines.push_back(fact.line);
   return lines;
 }

@@ -96,9 +96,9 @@ void by_gpus(Benchmark& its) {
                  .name = "gpu {kernel} {load} gpu {gpus} memory {memory}[ {pages}]",
                  .axes = {{{"load"}, loads_of_gpu}},
                  .size = size}};
-  its.totals = on_gpus::totals;
-  its.flow_figures = {};
-  its.time_parts.clear();
+  its.figures.totals = on_gpus::totals;
+  its.figures.of_flow = {};
+  its.refinement.time_parts.clear();
 }
 
 }  // namespace numatlas::benchmark_loaded

@@ -280,20 +280,20 @@ Benchmark make() {
                 "nodes of the memory, such as 0,2; memories of GPUs only if named");
   return {
       .name = "matrix",
-      .summary = "latency and bandwidth of every pair of NUMA nodes",
-      .description =
-          "Measures, from every node with CPUs to every node with memory (including nodes without "
-          "CPUs), the idle latency of one CPU and the bandwidth of all workers of the node "
-          "together. Bytes are counted as STREAM does. A cell that cannot be measured gives the "
-          "reason. --time covers all cells together.",
-      .examples = {{"Latency and bandwidth between all nodes, within 20 s",
-                    "numatlas matrix --time 20s --pages base"},
-                   {"Only the latencies", "numatlas matrix --only latency"}},
-      .refused =
-          refused_by_node_pairs("matrix", "numatlas latency and bandwidth measure one placement"),
-      .shown_options = {"--strict"},
-      .time = {"10s", true},
-      .by_host = true,
+      .help =
+          {.summary = "latency and bandwidth of every pair of NUMA nodes",
+           .description =
+               "Measures, from every node with CPUs to every node with memory (including nodes "
+               "without CPUs), the idle latency of one CPU and the bandwidth of all workers of the "
+               "node together. Bytes are counted as STREAM does. A cell that cannot be measured "
+               "gives the reason. --time covers all cells together.",
+           .examples = {{"Latency and bandwidth between all nodes, within 20 s",
+                         "numatlas matrix --time 20s --pages base"},
+                        {"Only the latencies", "numatlas matrix --only latency"}}},
+      .options = {.refused = refused_by_node_pairs(
+                      "matrix", "numatlas latency and bandwidth measure one placement"),
+                  .shown = {"--strict"},
+                  .time = {"10s", true}},
       .is_of_memory = true,
       .varies = {.size = "memory of each worker",
                  .usual_size = "past all caches\n"
@@ -319,13 +319,12 @@ Benchmark make() {
       .by_gpus =
           ByGpus{
               .change = with(by_gpus), .cpu_options = {"--nodes", "--order"}, .every_memory = true},
-      .tables = tables(),
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = worker_on_first_cpus,
       .check = check,
-      .conclude = add_best_shares,
-      .facts = facts,
+      .figures = {.conclude = add_best_shares},
+      .shown = {.by_host = true, .tables = tables(), .facts = facts},
       .survey = survey,
   };
 }

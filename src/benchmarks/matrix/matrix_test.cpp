@@ -123,7 +123,7 @@ TEST(MatrixShares, AreOfTheBestThatTheCpusReach) {
                       cell_of("read", 2, 0, 8), cell_of("read", 2, 1, 20)};
   const auto run = parse_run("matrix", {});
   ASSERT_TRUE(run);
-  run->benchmark.conclude(report);
+  run->benchmark.figures.conclude(report);
   EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[3], "best_share")->value, 0.5);
   EXPECT_THAT(testing::tables_of(run->benchmark, report), ::testing::Not(HasSubstr("of best")));
 }
@@ -143,7 +143,7 @@ TEST(MatrixShares, AreOfEachHost) {
     report.scenarios.push_back(one);
   }
   const auto run = parse_run("matrix", {});
-  run->benchmark.conclude(report);
+  run->benchmark.figures.conclude(report);
   EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 0).scenarios[1], "best_share")->value, 0.5);
   EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 1).scenarios[1], "best_share")->value, 0.2);
 }

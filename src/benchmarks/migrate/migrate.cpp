@@ -317,24 +317,24 @@ Benchmark make() {
   const Axis pair_axis{.labels = {"from", "to"}, .values = with(pairs)};
   return {
       .name = "migrate",
-      .summary = "page migration rate between nodes, and the slowdown of a concurrent reader",
-      .listing = {Topic::pages, true},
-      .description =
-          "Threads move their own pages from one NUMA node to another, 2 MiB, or one page if "
-          "larger, at a time, and back; moving back is not part of the figures. Then a reader on "
-          "the source node chases pointers through the pages, or reads them, while one thread "
-          "moves them, and before and after the move. The command verifies on which node the "
-          "pages arrived.",
-      .examples = {{"Between all nodes, base and transparent huge pages",
-                    "numatlas migrate --pages base,thp"},
-                   {"From node 0 to node 2 by one thread and by four, without a reader",
-                    "numatlas migrate --from 0 --to 2 --threads 1,4 --beside none"}},
-      .refused = {{"--memory", "migrate places the memory itself, node by node",
-                   "name nodes with --from and --to"}},
-      .usual_threads = "one",
-      .usual_pages = "base",
-      .time = {"10s", true},
-      .expected_warnings = {"pages-moved", "placement", "page-size"},
+      .help =
+          {.summary = "page migration rate between nodes, and the slowdown of a concurrent reader",
+           .listing = {Topic::pages, true},
+           .description =
+               "Threads move their own pages from one NUMA node to another, 2 MiB, or one page if "
+               "larger, at a time, and back; moving back is not part of the figures. Then a reader "
+               "on the source node chases pointers through the pages, or reads them, while one "
+               "thread moves them, and before and after the move. The command verifies on which "
+               "node the pages arrived.",
+           .examples = {{"Between all nodes, base and transparent huge pages",
+                         "numatlas migrate --pages base,thp"},
+                        {"From node 0 to node 2 by one thread and by four, without a reader",
+                         "numatlas migrate --from 0 --to 2 --threads 1,4 --beside none"}}},
+      .options = {.refused = {{"--memory", "migrate places the memory itself, node by node",
+                               "name nodes with --from and --to"}},
+                  .usual_threads = "one",
+                  .usual_pages = "base",
+                  .time = {"10s", true}},
       .runs_together = true,
       .varies = {.size = "memory of each thread",
                  .usual_size = "64 MiB, or past the caches if that is more\n"
@@ -357,15 +357,14 @@ Benchmark make() {
                            fixed_axis("run", named({"rest before", "rest after", "beside"}))},
                   .threads = {.compared = false},
                   .size = {.usual = usual_size_of}}},
-      .tables = tables(),
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = workers,
       .check = with(check),
-      .flow_figures = flow_figures,
-      .totals = totals,
-      .conclude = conclude,
-      .facts = facts,
+      .figures = {.of_flow = flow_figures, .totals = totals, .conclude = conclude},
+      .shown = {.expected_warnings = {"pages-moved", "placement", "page-size"},
+                .tables = tables(),
+                .facts = facts},
       .survey = survey,
   };
 }

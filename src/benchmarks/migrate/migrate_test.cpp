@@ -104,12 +104,12 @@ TEST(MigrateReaders, AreComparedWithTheMiddleOfBothNodes) {
   report.workers = {{0, 0, 0, {CpuId{0}}, NodeId{0}, ""}};
   report.scenarios = {reader_at("rest before", 100e-9), reader_at("rest after", 200e-9),
                       reader_at("beside", 300e-9)};
-  parse_run("migrate", {})->benchmark.conclude(report);
+  parse_run("migrate", {})->benchmark.figures.conclude(report);
   const auto times = estimate_of(report.scenarios[2], "reader_times");
   ASSERT_TRUE(times);
   EXPECT_DOUBLE_EQ(times->value, 2);
   EXPECT_FALSE(estimate_of(report.scenarios[0], "reader_times"));
-  const auto facts = parse_run("migrate", {})->benchmark.facts(report);
+  const auto facts = parse_run("migrate", {})->benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 1U);
   EXPECT_EQ(facts[0].key, "migration_reader_times");
   EXPECT_EQ(facts[0].words,

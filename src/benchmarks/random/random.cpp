@@ -260,19 +260,20 @@ Benchmark make() {
   const Bound<Options> with;
   return {
       .name = "random",
-      .summary = "random accesses per second, gather and scatter",
-      .listing = {Topic::memory, true},
-      .description =
-          "Each worker accesses 8 to 256 bytes at independent random places of its memory: it "
-          "reads, writes, updates them (as HPCC RandomAccess, in GUP/s) or updates them "
-          "atomically. No access waits for another: the CPU has as many under way as it can; "
-          "latency --chains sets how many. With --pattern it gathers and scatters words by "
-          "indices, as Spatter does.",
-      .examples = {{"Reads per second by their size, of one CPU",
-                    "numatlas random --operation read --threads 1 --access 8,64,256"},
-                   {"Gathers of every fourth word",
-                    "numatlas random --operation gather --pattern uniform:8:4"}},
-      .usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher",
+      .help =
+          {.summary = "random accesses per second, gather and scatter",
+           .listing = {Topic::memory, true},
+           .description =
+               "Each worker accesses 8 to 256 bytes at independent random places of its memory: it "
+               "reads, writes, updates them (as HPCC RandomAccess, in GUP/s) or updates them "
+               "atomically. No access waits for another: the CPU has as many under way as it can; "
+               "latency --chains sets how many. With --pattern it gathers and scatters words by "
+               "indices, as Spatter does.",
+           .examples = {{"Reads per second by their size, of one CPU",
+                         "numatlas random --operation read --threads 1 --access 8,64,256"},
+                        {"Gathers of every fourth word",
+                         "numatlas random --operation gather --pattern uniform:8:4"}}},
+      .options = {.usual_threads = "OMP_NUM_THREADS, or one per CPU; one under a launcher"},
       .is_of_memory = true,
       .varies = {.size = "memory of each worker"},
       .sweeps = {{.point = with(point),
@@ -282,27 +283,27 @@ Benchmark make() {
                   // Past the TLB as well.
                   .size = {.form = SizeRule::Form::by_worker, .least_together = least_chase},
                   .sized = share_memory}},
-      .tables = tables(),
-      .fact_rules = {{.figure = "bandwidth_sum",
-                      .heading = "Gather and scatter",
-                      .key = "indexed_accesses",
-                      .where = {"kernel", "pattern", "delta", "workers"},
-                      .words = "{kernel} by {pattern}, {workers|worker}, {pages} pages",
-                      .line = "{kernel} by {pattern} {} ({workers|worker})",
-                      .only = {"pattern"},
-                      .best_of = {"kernel", "pattern", "delta"}},
-                     {.figure = "accesses_sum",
-                      .heading = "Random access",
-                      .key = "random_accesses",
-                      .where = {"kernel", "access", "workers"},
-                      .words = "{kernel} of {access} bytes, {workers|worker}, {pages} pages",
-                      .line = "{kernel} of {access} bytes {} ({workers|worker})",
-                      .only = {"access"},
-                      .best_of = {"kernel", "access"}}},
       .add_options = with(add_options),
       .parse_options = with(parse),
-      .flow_figures = with(flow_figures),
-      .totals = with(totals),
+      .figures = {.of_flow = with(flow_figures), .totals = with(totals)},
+      .shown = {.tables = tables(),
+                .fact_rules = {{.figure = "bandwidth_sum",
+                                .heading = "Gather and scatter",
+                                .key = "indexed_accesses",
+                                .where = {"kernel", "pattern", "delta", "workers"},
+                                .words = "{kernel} by {pattern}, {workers|worker}, {pages} pages",
+                                .line = "{kernel} by {pattern} {} ({workers|worker})",
+                                .only = {"pattern"},
+                                .best_of = {"kernel", "pattern", "delta"}},
+                               {.figure = "accesses_sum",
+                                .heading = "Random access",
+                                .key = "random_accesses",
+                                .where = {"kernel", "access", "workers"},
+                                .words =
+                                    "{kernel} of {access} bytes, {workers|worker}, {pages} pages",
+                                .line = "{kernel} of {access} bytes {} ({workers|worker})",
+                                .only = {"access"},
+                                .best_of = {"kernel", "access"}}}},
       .survey = survey,
   };
 }

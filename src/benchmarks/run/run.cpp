@@ -395,33 +395,33 @@ Benchmark make() {
   const Bound<Options> with;
   return {
       .name = "run",
-      .summary = "run a custom workload: flows in a line, or a file in TOML",
-      .listing = {Topic::memory, true},
-      .description =
-          "FILE is TOML and lists the flows that run concurrently: CPU, kernel and memory of "
-          "each, and the axes that they vary along; or it is the flows themselves, in a line. "
-          "docs/scenarios.md explains both, and examples/scenarios has files to start from. "
-          "Options apply where the file does not say otherwise. The CPUs "
-          "are those of the file.",
-      .examples = {{"A load beside a stream",
-                    "numatlas run 'chase cpu:0 mem:0 + read cpu:1 mem:0'"},
-                   {"A workload of your own", "numatlas run mine.toml"}},
-      .less_memory_hint = "name smaller sizes in FILE",
-      .refused = {{"--cpus", "the CPUs are those of the flows", "change them there"},
-                  {"--threads", "the CPUs are those of the flows", "change them there"},
-                  {"--serial", "the flows of a scenario run together",
-                   "write a scenario for each flow"}},
-      .usual_pages = "base",
-      .one_kind_of_pages = true,
-      .time = {"500ms", false, true},
+      .help =
+          {.summary = "run a custom workload: flows in a line, or a file in TOML",
+           .listing = {Topic::memory, true},
+           .description =
+               "FILE is TOML and lists the flows that run concurrently: CPU, kernel and memory of "
+               "each, and the axes that they vary along; or it is the flows themselves, in a line. "
+               "docs/scenarios.md explains both, and examples/scenarios has files to start from. "
+               "Options apply where the file does not say otherwise. The CPUs are those of the "
+               "file.",
+           .examples = {{"A load beside a stream",
+                         "numatlas run 'chase cpu:0 mem:0 + read cpu:1 mem:0'"},
+                        {"A workload of your own", "numatlas run mine.toml"}}},
+      .options = {.less_memory_hint = "name smaller sizes in FILE",
+                  .refused = {{"--cpus", "the CPUs are those of the flows", "change them there"},
+                              {"--threads", "the CPUs are those of the flows", "change them there"},
+                              {"--serial", "the flows of a scenario run together",
+                               "write a scenario for each flow"}},
+                  .usual_pages = "base",
+                  .one_kind_of_pages = true,
+                  .time = {"500ms", false, true}},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = with(workers),
       .plan = with(plan),
-      .refine = with(refine),
-      .conclude = with(order_cases),
-      .views = with(views),
-      .facts = with(facts),
+      .refinement = {.plan = with(refine)},
+      .figures = {.conclude = with(order_cases)},
+      .shown = {.views = with(views), .facts = with(facts)},
   };
 }
 

@@ -72,15 +72,15 @@ TEST(Run, APartOfARateFollowsFromTheFlowAlone) {
     if (flow.worker == 2) result.figures = {{"bandwidth", "B/s", Estimate(8e9), std::nullopt}};
   }
   // What one of them reached alone is not known.
-  EXPECT_THAT(full_text(*benchmark.refine(prepared->input(), report)->front().skip),
+  EXPECT_THAT(full_text(*benchmark.refinement.plan(prepared->input(), report)->front().skip),
               HasSubstr("'read cpu:1-2 mem:1 alone' was not measured"));
   report.scenarios[0].flows[0].figures = {{"bandwidth", "B/s", Estimate(6e9), std::nullopt}};
-  const auto more = benchmark.refine(prepared->input(), report);
+  const auto more = benchmark.refinement.plan(prepared->input(), report);
   ASSERT_EQ(more->size(), 1u);
   EXPECT_EQ(more->front().scenario.flows[1].rate, 3e9);
   EXPECT_EQ(more->front().scenario.flows[2].rate, 4e9);
   report.scenarios.push_back(more->front().head);
-  EXPECT_TRUE(benchmark.refine(prepared->input(), report)->empty());
+  EXPECT_TRUE(benchmark.refinement.plan(prepared->input(), report)->empty());
 }
 
 TEST(Run, AxesMakeMatricesAndFacts) {

@@ -36,7 +36,7 @@ RunReport full_run() {
   run.scenarios[0].host_totals[1].processes = {{4, {0, 0.5}, {0.25, 0.5}}, {5, {0.25}, {0.125}}};
   testing::run_again(run, {2, 0});
   testing::passes(run, 1, 4).clear();
-  parse_run("stream", {})->benchmark.conclude(run);
+  parse_run("stream", {})->benchmark.figures.conclude(run);
   run.complete = false;
   run.incomplete_reason = "interrupted";
   run.warnings = {{"low-overlap", "", "one"}, {"other-processes", "x", "two, \"quoted\""}};

@@ -186,7 +186,7 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   }
   own.repeats = repeats;
   own.rule = TRY(own.slow_options.parse());
-  if (!own.size_text.empty()) benchmark.size_option = "--size";
+  if (!own.size_text.empty()) benchmark.options.size = "--size";
   TRY(parse_arrays(own));
   return parse_kernels(own);
 }
@@ -441,35 +441,37 @@ Benchmark make() {
   const Bound<Options> with;
   return {
       .name = "stream",
-      .summary = "run STREAM on all ranks and hosts, name slow hosts",
-      .listing = {Topic::hosts},
-      .description =
-          "Each process (rank) has three arrays, divided among its threads. A round is one pass "
-          "of each kernel; all ranks of all hosts begin each pass together. A host's time is that "
-          "of its slowest process. Hosts of a kind are compared: one is slow if it lies far below "
-          "their median (--slow, --mads), and its interval does too.",
-      .examples =
-          {{"STREAM on this host, one thread per CPU", "numatlas stream"},
-           {"Find the slow hosts of a job, 8 processes per host with 16 threads each",
-            "srun --ntasks-per-node 8 -c 16 numatlas stream --threads 16 --check --retest"}},
-      .less_memory_hint = "use fewer --elements or a smaller --size, or fewer ranks or --threads",
-      .without_options = {"--serial", "--precision", "--time", "--seed", "--verify", "--stats",
-                          "--skip-too-large"},
-      .refused = {{"--threads", "stream accepts one number per run", "", true}},
-      .shown_options = {"--strict"},
-      .one_kind_of_pages = true,
-      .size_option = "--elements",
+      .help =
+          {.summary = "run STREAM on all ranks and hosts, name slow hosts",
+           .listing = {Topic::hosts},
+           .description = "Each process (rank) has three arrays, divided among its threads. A "
+                          "round is one pass of each kernel; all ranks of all hosts begin each "
+                          "pass together. A host's time is that of its slowest process. Hosts of a "
+                          "kind are compared: one is slow if it lies far below their median "
+                          "(--slow, --mads), and its interval does too.",
+           .examples =
+               {{"STREAM on this host, one thread per CPU", "numatlas stream"},
+                {"Find the slow hosts of a job, 8 processes per host with 16 threads each",
+                 "srun --ntasks-per-node 8 -c 16 numatlas stream --threads 16 --check --retest"}}},
+      .options = {.less_memory_hint =
+                      "use fewer --elements or a smaller --size, or fewer ranks or --threads",
+                  .without = {"--serial", "--precision", "--time", "--seed", "--verify", "--stats",
+                              "--skip-too-large"},
+                  .refused = {{"--threads", "stream accepts one number per run", "", true}},
+                  .shown = {"--strict"},
+                  .one_kind_of_pages = true,
+                  .size = "--elements"},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .plan = with(plan),
-      .conclude = with(conclude),
-      .warnings = with([](const Options& own, const RunReport& report) {
-        return stream_warnings(report, judges(own, report) ? &own.rule : nullptr);
-      }),
-      .views = with([](const Options& own, const RunReport& report) {
-        return stream_views(report, own.rule, own.repeats, own.elements_source);
-      }),
-      .own_files = with(own_files),
+      .figures = {.conclude = with(conclude)},
+      .shown = {.warnings = with([](const Options& own, const RunReport& report) {
+                  return stream_warnings(report, judges(own, report) ? &own.rule : nullptr);
+                }),
+                .views = with([](const Options& own, const RunReport& report) {
+                  return stream_views(report, own.rule, own.repeats, own.elements_source);
+                }),
+                .own_files = with(own_files)},
       .exit_code = with(exit_code),
       .reduced_to_hosts = ReducedToHosts{.plan = with(hosts_plan),
                                          .numbers = with(numbers_of_host),

@@ -33,9 +33,9 @@ using testing::slow_down;
 /// As the benchmark leaves it.
 RunReport judged(RunReport run) {
   const Benchmark stream = parse_run("stream", {})->benchmark;
-  stream.conclude(run);
-  for (Warning& warning : stream.warnings(run)) run.warnings.push_back(std::move(warning));
-  run.views = stream.views(run);
+  stream.figures.conclude(run);
+  for (Warning& warning : stream.shown.warnings(run)) run.warnings.push_back(std::move(warning));
+  run.views = stream.shown.views(run);
   return run;
 }
 
@@ -126,7 +126,7 @@ TEST(StreamTable, AnIncompleteRunSaysHowFarItCame) {
 TEST(StreamConclude, TwiceIsAsOnce) {
   const RunReport once = judged(with_a_slow_host());
   RunReport twice = once;
-  parse_run("stream", {})->benchmark.conclude(twice);
+  parse_run("stream", {})->benchmark.figures.conclude(twice);
   EXPECT_EQ(twice.scenarios.size(), once.scenarios.size());
   EXPECT_EQ(twice.scenarios[0].figures.size(), once.scenarios[0].figures.size());
 }

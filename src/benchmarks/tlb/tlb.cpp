@@ -335,30 +335,33 @@ Benchmark make() {
   const Bound<Options> with;
   return {
       .name = "tlb",
-      .summary = "reach and miss cost of each TLB level, by page size",
-      .listing = {Topic::pages, true},
-      .description =
-          "A worker follows a random cycle through one cache line of each of n pages, and one "
-          "through n packed lines. Both need the same cache space; what the first takes longer is "
-          "the cost of TLB misses. Where it rises with n, a TLB level ends. Page sizes that are "
-          "not available are skipped, with the reason. --time covers all page counts together.",
-      .examples = {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
-                   {"Around the end of a level, finer than the default steps",
-                    "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}},
-      .less_memory_hint =
-          "ask for fewer pages with --page-counts, or for fewer workers with --cpus",
-      .refused = {{"--threads", "tlb accepts one number", "run it once for each", true}},
-      .usual_cpus = "one CPU",
-      .usual_pages = "base,thp,2M,1G",
-      .time = {"10s", true},
-      .size_option = "--page-counts",
+      .help =
+          {.summary = "reach and miss cost of each TLB level, by page size",
+           .listing = {Topic::pages, true},
+           .description =
+               "A worker follows a random cycle through one cache line of each of n pages, and one "
+               "through n packed lines. Both need the same cache space; what the first takes "
+               "longer is the cost of TLB misses. Where it rises with n, a TLB level ends. Page "
+               "sizes that are not available are skipped, with the reason. --time covers all page "
+               "counts together.",
+           .examples =
+               {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
+                {"Around the end of a level, finer than the default steps",
+                 "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560"}}},
+      .options = {.less_memory_hint =
+                      "ask for fewer pages with --page-counts, or for fewer workers with --cpus",
+                  .refused = {{"--threads", "tlb accepts one number", "run it once for each",
+                               true}},
+                  .usual_cpus = "one CPU",
+                  .usual_pages = "base,thp,2M,1G",
+                  .time = {"10s", true},
+                  .size = "--page-counts"},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = one_worker,
       .plan = with(plan),
-      .conclude = conclude,
-      .views = views,
-      .facts = facts,
+      .figures = {.conclude = conclude},
+      .shown = {.views = views, .facts = facts},
       .survey = survey,
   };
 }

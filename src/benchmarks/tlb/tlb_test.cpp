@@ -205,10 +205,10 @@ RunReport step_at_64_pages() {
 TEST(TlbReport, CostsAreDifferencesAndLevelsAreFacts) {
   RunReport report = step_at_64_pages();
   const auto run = parse_run("tlb", {});
-  run->benchmark.conclude(report);
+  run->benchmark.figures.conclude(report);
   EXPECT_NEAR(estimate_of(report.scenarios[6], "tlb_miss_cost")->value, 3e-9, 1e-12);
   EXPECT_FALSE(estimate_of(report.scenarios[7], "tlb_miss_cost")) << "packed lines cost nothing";
-  const auto facts = run->benchmark.facts(report);
+  const auto facts = run->benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_EQ(facts[0].key, "tlb_reach");
   EXPECT_DOUBLE_EQ(facts[0].estimate.value, 64 * 4096);
@@ -229,8 +229,8 @@ TEST(TlbReport, ACostThatMayBeFarLessThanNothingIsNoPoint) {
   disturbed.high = 170e-9;
   disturbed.method = Method::visits;
   const auto run = parse_run("tlb", {});
-  run->benchmark.conclude(report);
-  const auto facts = run->benchmark.facts(report);
+  run->benchmark.figures.conclude(report);
+  const auto facts = run->benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_DOUBLE_EQ(facts[0].estimate.value, 64 * 4096);
 }

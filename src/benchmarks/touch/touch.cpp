@@ -240,19 +240,21 @@ Benchmark make() {
   using Words = std::vector<std::string>;
   return {
       .name = "touch",
-      .summary = "cost of memory first touched by another CPU",
-      .listing = {Topic::memory, true},
-      .description =
-          "The kernel places a page on the node of the CPU that first touches it. Workers use "
-          "memory first touched by themselves (own), by worker 0 (other) and by the next worker "
-          "(crossed), each alone and then all together; each has its own region. Without --cpus, "
-          "one CPU of each NUMA node runs a worker; where all CPUs are on one node, nothing is "
-          "measured.",
-      .examples = {{"All patterns, on all nodes", "numatlas touch"},
-                   {"A CPU of each of two nodes, and plain reads as well",
-                    "numatlas touch --cpus 0,32 --kernel scatter,read"}},
-      .refused = {{"--threads", "touch accepts one number", "run it once for each", true}},
-      .usual_cpus = "one per node",
+      .help =
+          {.summary = "cost of memory first touched by another CPU",
+           .listing = {Topic::memory, true},
+           .description =
+               "The kernel places a page on the node of the CPU that first touches it. Workers use "
+               "memory first touched by themselves (own), by worker 0 (other) and by the next "
+               "worker (crossed), each alone and then all together; each has its own region. "
+               "Without --cpus, one CPU of each NUMA node runs a worker; where all CPUs are on one "
+               "node, nothing is measured.",
+           .examples = {{"All patterns, on all nodes", "numatlas touch"},
+                        {"A CPU of each of two nodes, and plain reads as well",
+                         "numatlas touch --cpus 0,32 --kernel scatter,read"}}},
+      .options = {.refused = {{"--threads", "touch accepts one number", "run it once for each",
+                               true}},
+                  .usual_cpus = "one per node"},
       .is_of_memory = true,
       .varies = {.size = "memory of each worker", .usual_size = chase_past_caches_words},
       .sweeps = {{.point = point,
@@ -276,13 +278,10 @@ Benchmark make() {
                            {.labels = {"run"}, .values = runs}},
                   .size = {.form = SizeRule::Form::in_plan, .least = least_chase, .alone = true},
                   .may_be_serial = false}},
-      .against = {against_own()},
-      .tables = {table()},
       .workers = workers,
       .check = check,
-      .flow_figures = flow_figures,
-      .facts = facts,
-      .remarks = remarks,
+      .figures = {.against = {against_own()}, .of_flow = flow_figures},
+      .shown = {.tables = {table()}, .facts = facts, .remarks = remarks},
       .survey = survey,
   };
 }

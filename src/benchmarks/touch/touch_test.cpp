@@ -101,7 +101,7 @@ TEST(TouchPlan, TwoWorkersOnACpuAreRefused) {
 }
 
 std::vector<Figure> figures_of_touch(const FlowResult& flow, const ScenarioResult& point) {
-  return parse_run("touch", {})->benchmark.flow_figures(flow, point);
+  return parse_run("touch", {})->benchmark.figures.of_flow(flow, point);
 }
 
 ScenarioResult point_of(const std::string& pattern, const std::string& run,
@@ -157,7 +157,7 @@ TEST(TouchMetrics, AnAccessIsALine) {
 TEST(TouchMetrics, ARatioWithAnInterval) {
   const Benchmark touch = parse_run("touch", {})->benchmark;
   RunReport report = report_of_points(0.1), without = report;
-  touch.conclude(report);
+  touch.figures.conclude(report);
   const Figure* const slow = find_figure(report.scenarios[1].flows[0], "times_as_long_as_own");
   ASSERT_NE(slow, nullptr);
   EXPECT_DOUBLE_EQ(*slow->value(), 2);
@@ -165,17 +165,17 @@ TEST(TouchMetrics, ARatioWithAnInterval) {
   EXPECT_DOUBLE_EQ(*slow->estimate->high, 2 * 1.1 / 0.9);
   EXPECT_EQ(slow->estimate->method, Method::derived);
   without.scenarios.erase(without.scenarios.begin());
-  touch.conclude(without);
+  touch.figures.conclude(without);
   EXPECT_EQ(find_figure(without.scenarios[0].flows[0], "times_as_long_as_own"), nullptr);
 }
 
 std::string table_of(const RunReport& report) {
-  return views_text(report, parse_run("touch", {})->benchmark.views(report));
+  return views_text(report, parse_run("touch", {})->benchmark.shown.views(report));
 }
 
 TEST(TouchTable, SaysWhatItCosts) {
   RunReport report = report_of_points(0.01);
-  parse_run("touch", {})->benchmark.conclude(report);
+  parse_run("touch", {})->benchmark.figures.conclude(report);
   const std::string text = table_of(report);
   EXPECT_THAT(text, HasSubstr("2.00 ±2.0 %\n")) << "crossed, worker 0";
   EXPECT_THAT(text, HasSubstr("1.00 ±2.0 %\n")) << "crossed, worker 1";

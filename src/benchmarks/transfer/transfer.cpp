@@ -417,20 +417,21 @@ Benchmark make() {
   const ThreadsAxis callers{.compared = false};
   return {
       .name = "transfer",
-      .summary = "bandwidth and latency between host memory and GPUs",
-      .listing = {Topic::gpus},
-      .description =
-          "Measures the rate of queued copies from memory of each node to each GPU, back, and both "
-          "at once; the latency of one copy, each waited for; a pointer chase of each GPU through "
-          "memory of each node; and copies between GPUs. Memory as a GPU's kernels see it is "
-          "measured by latency, bandwidth, loaded, matrix and atomics with --on gpus.",
-      .examples = {{"Where memory for GPU 0 should lie",
-                    "numatlas transfer --gpus 0 --measure copies"},
-                   {"All GPUs at once, from memory of both sockets",
-                    "numatlas transfer --measure copies --together --memory interleave:0,1"}},
-      .without_options = {"--serial"},
-      .usual_pages = "base",
-      .by_host = true,
+      .help =
+          {.summary = "bandwidth and latency between host memory and GPUs",
+           .listing = {Topic::gpus},
+           .description =
+               "Measures the rate of queued copies from memory of each node to each GPU, back, and "
+               "both at once; the latency of one copy, each waited for; a pointer chase of each "
+               "GPU through memory of each node; and copies between GPUs. Memory as a GPU's "
+               "kernels see it is measured by latency, bandwidth, loaded, matrix and atomics with "
+               "--on gpus.",
+           .examples = {{"Where memory for GPU 0 should lie",
+                         "numatlas transfer --gpus 0 --measure copies"},
+                        {"All GPUs at once, from memory of both sockets",
+                         "numatlas transfer --measure copies --together --memory interleave:0,1"}}},
+      .options = {.without = {"--serial"}, .usual_pages = "base"},
+      .of_gpus = true,
       .varies = {.size = "bytes per copy", .usual_size = "128 MiB\nA multiple of 16 bytes"},
       .sweeps = {{.point = with(copies),
                   .name = "{direction} {memory} gpu {gpus} {pinning} {size} {pages}",
@@ -457,14 +458,14 @@ Benchmark make() {
                   .axes = {measure(with, "peer"), {{"gpus", "from_gpu", "to_gpu"}, with(pairs)}},
                   .threads = callers,
                   .size = alike}},
-      .tables = tables(),
-      .fact_rules = fact_rules(),
       .add_options = with(add_options),
       .parse_options = with(parse),
-      .complete = complete_gpus,
       .workers = with(workers),
-      .totals = device_totals,
-      .warnings = device_warnings,
+      .figures = {.totals = device_totals},
+      .shown = {.by_host = true,
+                .tables = tables(),
+                .fact_rules = fact_rules(),
+                .warnings = device_warnings},
       .survey = survey,
   };
 }

@@ -404,26 +404,25 @@ Benchmark make() {
   const Bound<Options> with;
   return {
       .name = "weights",
-      .summary = "find the interleave weights with the highest bandwidth",
-      .listing = {Topic::memory, true},
-      .description =
-          "Tries weights of nodes, first on a coarse grid and then in smaller steps around the "
-          "best. Then measures the best few again, in turn with equal weights and with the "
-          "nearest node alone, and compares them by these new figures. Prints the commands that "
-          "set them for the whole system.",
-      .examples = {{"Interleave the memory of a socket and that of a CXL node",
-                    "numatlas weights --nodes 0,2 --cpus node:0"},
-                   {"The best weights for reads", "numatlas weights --kernel read"}},
-      .refused = {{"--memory", "weights places the memory itself", "name --nodes"},
-                  {"--serial", "weights compares what all workers move together", "leave it out"},
-                  {"--threads", "weights accepts one number", "run it once for each", true}},
-      .usual_cpus = "",
-      .usual_pages = "base",
-      .one_kind_of_pages = true,
-      // The grid, three rounds round its best, and the best few again.
-      .time_parts = {0.35, 0.5, 0.65, 0.8, 0.95},
-      // The search lays weights out page by page.
-      .expected_warnings = {"placement-method"},
+      .help =
+          {.summary = "find the interleave weights with the highest bandwidth",
+           .listing = {Topic::memory, true},
+           .description =
+               "Tries weights of nodes, first on a coarse grid and then in smaller steps around "
+               "the best. Then measures the best few again, in turn with equal weights and with "
+               "the nearest node alone, and compares them by these new figures. Prints the "
+               "commands that set them for the whole system.",
+           .examples = {{"Interleave the memory of a socket and that of a CXL node",
+                         "numatlas weights --nodes 0,2 --cpus node:0"},
+                        {"The best weights for reads", "numatlas weights --kernel read"}}},
+      .options = {.refused = {{"--memory", "weights places the memory itself", "name --nodes"},
+                              {"--serial", "weights compares what all workers move together",
+                               "leave it out"},
+                              {"--threads", "weights accepts one number", "run it once for each",
+                               true}},
+                  .usual_cpus = "",
+                  .usual_pages = "base",
+                  .one_kind_of_pages = true},
       .is_of_memory = true,
       .varies = {.size = "memory of each worker",
                  .usual_size = "256 MiB\nThe default is more where caches are large or unknown",
@@ -432,9 +431,15 @@ Benchmark make() {
       .parse_options = with(parse),
       .workers = with(workers),
       .plan = with(plan),
-      .refine = with(refine),
-      .views = views,
-      .facts = facts,
+      .refinement =
+          {// The grid, three rounds round its best, and the best few again.
+           .time_parts = {0.35, 0.5, 0.65, 0.8, 0.95},
+           .plan = with(refine)},
+      .shown =
+          {// The search lays weights out page by page.
+           .expected_warnings = {"placement-method"},
+           .views = views,
+           .facts = facts},
       .survey = survey,
   };
 }

@@ -148,7 +148,7 @@ TEST(WeightsPlan, OneNodeIsOnePoint) {
   EXPECT_EQ(plan->at(0).head.name, "1=1");
   EXPECT_EQ(plan->at(0).head.stores, "");
   const auto more =
-      planned.run.benchmark.refine(planned.input(), report_of({measured("1=1", "0", 5)}));
+      planned.run.benchmark.refinement.plan(planned.input(), report_of({measured("1=1", "0", 5)}));
   ASSERT_TRUE(more);
   EXPECT_TRUE(more->empty());
 }
@@ -156,7 +156,7 @@ TEST(WeightsPlan, OneNodeIsOnePoint) {
 TEST(WeightsRefine, NeighboursOfTheBest) {
   const testing::Prepared planned = prepare({});
   const RunReport report = report_of({measured("nearest", "0", 50), measured("0=2,1=1", "0", 60)});
-  const auto more = planned.run.benchmark.refine(planned.input(), report);
+  const auto more = planned.run.benchmark.refinement.plan(planned.input(), report);
   ASSERT_TRUE(more);
   ASSERT_EQ(more->size(), 2U);
   EXPECT_EQ(more->at(1).head.name, "0=3,1=1");
@@ -208,7 +208,7 @@ RunReport searched() {
 TEST(WeightsRefine, MeasuresTheBestFewAgainBesideEqualOnesAndTheNearest) {
   const testing::Prepared planned = prepare({});
   RunReport report = searched();
-  const auto more = planned.run.benchmark.refine(planned.input(), report);
+  const auto more = planned.run.benchmark.refinement.plan(planned.input(), report);
   ASSERT_TRUE(more);
   EXPECT_THAT(names_of(*more), ElementsAre("0=2,1=1 again", "0=3,1=1 again", "0=7,1=5 again",
                                            "0=1,1=1 again", "nearest again"));
@@ -285,12 +285,13 @@ TEST(WeightsGain, OfFewRoundsIsWhatBothIntervalsLeaveOpen) {
 
 TEST(WeightsGain, IsWhatTablesAndFactsTell) {
   const RunReport report = of_two_speeds();
-  const std::string text = views_text(report, parse_run("weights", {})->benchmark.views(report));
+  const std::string text =
+      views_text(report, parse_run("weights", {})->benchmark.shown.views(report));
   EXPECT_THAT(text, HasSubstr("against equal weights: +2.0 % (+"));
   EXPECT_THAT(text, HasSubstr("against the nearest node alone: less, -3."));
   EXPECT_THAT(text, HasSubstr("Best: the nearest node alone with "));
   EXPECT_THAT(text, HasSubstr("The best weights: 0=2,1=1 with "));
-  const std::vector<Fact> facts = parse_run("weights", {})->benchmark.facts(report);
+  const std::vector<Fact> facts = parse_run("weights", {})->benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 3U);
   EXPECT_EQ(facts[2].estimate, gain_of(report, report.scenarios[0], report.scenarios[2]));
 }
@@ -305,7 +306,7 @@ std::vector<std::string> keys_of(const std::vector<Fact>& facts) {
 TEST(WeightsFacts, TheFastestStandsFirst) {
   const auto facts_of = [](double nearest) {
     return parse_run("weights", {})
-        ->benchmark.facts(
+        ->benchmark.shown.facts(
             report_of({measured("nearest", "0", nearest), measured("0=1,2=1", "0", 50)}));
   };
   const auto slower = facts_of(80), faster = facts_of(40), as_fast = facts_of(50);
@@ -324,11 +325,11 @@ TEST(WeightsRefine, EndsWithTheFinalRound) {
   RunReport report = searched();
   report.scenarios.push_back(measured("0=2,1=1", "final", 60));
   const testing::Prepared planned = prepare({});
-  EXPECT_TRUE(planned.run.benchmark.refine(planned.input(), report)->empty());
+  EXPECT_TRUE(planned.run.benchmark.refinement.plan(planned.input(), report)->empty());
 }
 
 std::string table_of(const RunReport& report) {
-  return views_text(report, parse_run("weights", {})->benchmark.views(report));
+  return views_text(report, parse_run("weights", {})->benchmark.shown.views(report));
 }
 
 TEST(WeightsTable, SaysWhatTheBestIsWorth) {
