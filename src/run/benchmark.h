@@ -50,6 +50,8 @@ struct PlannedScenario {
   /// Compared with the other points visit by visit, so that its visits take turns with theirs: each
   /// with memory made anew.
   bool in_turn = false;
+  /// Its rates follow from what is measured first: Refinement::plan gives it again, with them.
+  bool later = false;
 };
 
 using Plan = std::vector<PlannedScenario>;

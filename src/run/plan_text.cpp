@@ -132,6 +132,7 @@ json plan_json(const Setup& setup) {
         {{"name", planned.scenario.name},
          {"flows", flows},
          {"skip", setup.skips[i] ? json(skip_text(*setup.skips[i])) : json(nullptr)}});
+    if (planned.later) scenarios.back()["later"] = true;
   }
   return {{"workers", workers},
           {"scenarios", scenarios},
@@ -173,6 +174,7 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
     const Scenario& scenario = setup.plan[i].scenario;
     const std::string flows = flows_text(scenario, setup.layout);
     text += fmt::format("  {:<{}} {}", scenario.name, width, flows.empty() ? "no flow" : flows);
+    if (setup.plan[i].later) text += ", at rates that follow from these cases";
     if (setup.skips[i]) text += "  skipped: " + skip_text(*setup.skips[i]);
     text += '\n';
   }

@@ -244,6 +244,7 @@ Expected<void> Session::run_stage(SessionPart& part) {
 
 Expected<void> Session::add(const Benchmark& benchmark, const RunOptions& run_options,
                             const RunHooks& hooks, Setup setup, Seconds share) {
+  keep_only(setup, [](const PlannedScenario& one) { return !one.later; });
   parts_.push_back(std::make_unique<SessionPart>(state_, benchmark, run_options, hooks,
                                                  std::move(setup), share));
   SessionPart& part = *parts_.back();

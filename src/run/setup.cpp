@@ -369,7 +369,7 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   const auto made = make_plan(benchmark, options, largest, setup);
   for (const PlannedScenario& planned : setup.plan) setup.skips.push_back(planned.skip);
   TRY(agree_on_plan(made, setup, options, comm, benchmark));
-  keep_only(setup, options.kept);
+  keep_only(setup, [&](const PlannedScenario& one) { return stays(one, options.kept); });
   add_warnings(setup);
   if (options.only_plans() && benchmark.is_of_memory) warn_of_caches(setup);
   return setup;
@@ -416,10 +416,10 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 
 }  // namespace
 
-void keep_only(Setup& setup, const KeptValues& kept) {
+void keep_only(Setup& setup, const std::function<bool(const PlannedScenario&)>& stays) {
   std::size_t left = 0;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
-    if (!stays(setup.plan[i], kept)) continue;
+    if (!stays(setup.plan[i])) continue;
     if (left != i) {
       setup.plan[left] = std::move(setup.plan[i]);
       setup.skips[left] = std::move(setup.skips[i]);

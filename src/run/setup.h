@@ -2,6 +2,7 @@
 // done.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,7 +39,7 @@ Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Co
                        const Machine* known = nullptr, const Expected<void>& before = {});
 
 /// Takes out of the plan what does not stay.
-void keep_only(Setup& setup, const KeptValues& kept);
+void keep_only(Setup& setup, const std::function<bool(const PlannedScenario&)>& stays);
 
 /// What memory/ or a kernel says of a scenario's memory, in the options that asked for it, and what
 /// to do where it is too large.

@@ -156,6 +156,9 @@ Expected<toml::table> table_of_flow(const std::string& line) {
     else
       its.insert(name, name == "memory" && is_list(value) ? "bind:" + value : value);
   }
+  if (kernel.empty() && flow.empty())
+    return wrong("a flow is missing",
+                 "a + stands between two flows, such as read cpu:0 + read cpu:1");
   if (kernel.empty()) return wrong("no kernel is named", "begin with one, such as read cpu:0");
   flow.insert("kernel", kernel);
   if (!source.empty()) flow.insert("source", std::move(source));

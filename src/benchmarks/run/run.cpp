@@ -139,8 +139,8 @@ bool waits(const FileScenario& file) {
   return std::ranges::any_of(file.flows, [](auto& flow) { return flow.rate_part.has_value(); });
 }
 
-/// A flow of a scenario alone, all it can.
-PlannedScenario alone_of(const FileScenario& whole, const FlowEntry& entry,
+/// A flow of a scenario alone, all it can, with as much memory as there.
+PlannedScenario alone_of(const FileScenario& whole, const FlowEntry& entry, Bytes size,
                          const PlanInput& input) {
   FileScenario file;
   file.title = alone;
@@ -150,6 +150,8 @@ PlannedScenario alone_of(const FileScenario& whole, const FlowEntry& entry,
   flow.keys.erase("rate");
   flow.keys.erase("role");
   flow.rate_part.reset();
+  flow.keys.insert("size");
+  flow.flow.region.bytes = size;
   flow.flow.role = Role::measured;
   file.name = flow_text(flow) + " alone";
   PlannedScenario planned;
@@ -188,8 +190,8 @@ Expected<void> check_axes(const FileScenario& file, const ScenarioResult& head,
   return {};
 }
 
-/// Scenarios that wait for no part of a rate, and what the others wait for; once that is in the
-/// report, the others.
+/// All scenarios, and what those wait for whose rates are parts of others; once that is in the
+/// report, those that waited.
 Expected<Plan> cases(const Options& own, const PlanInput& input, const RunReport* report) {
   const bool known = report != nullptr;
   std::set<std::string> there;  // names
@@ -207,8 +209,9 @@ Expected<Plan> cases(const Options& own, const PlanInput& input, const RunReport
     std::size_t first = 0;
     for (const FlowEntry& entry : file.flows) {
       const std::size_t end = first + entry.cpus.size();
-      if (entry.rate_part) {
-        PlannedScenario its = alone_of(file, entry, input);
+      if (entry.rate_part && first < planned.scenario.flows.size()) {
+        const Bytes size = planned.scenario.flows[first].region.bytes;
+        PlannedScenario its = alone_of(file, entry, size, input);
         for (std::size_t i = first; known && i < end; ++i) {
           Flow& flow = planned.scenario.flows[i];
           if (const auto rate = rate_in(*report, its.head.name, flow.worker))
@@ -222,7 +225,7 @@ Expected<Plan> cases(const Options& own, const PlanInput& input, const RunReport
       }
       first = end;
     }
-    if (!known && waits(file)) continue;
+    planned.later = !known && waits(file);
     there.insert(planned.head.name);
     add_point(plan, std::move(planned));
   }
