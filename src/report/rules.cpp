@@ -99,14 +99,14 @@ View view_of(const Table& table, const RunReport& report, const CaseGroup& group
   };
   view.title = text(table.title);
   for (const std::string& note : table.notes) view.notes.push_back(text(note));
+  std::erase(view.notes, "");
   const bool several = std::ranges::any_of(
       group.cases, [](const ScenarioResult* one) { return one->flows.size() > 1; });
   const bool in_turn = report.serial && several && !table.cells_in_turn.empty();
   view.cells = in_turn ? table.cells_in_turn : table.cells;
   if (in_turn) view.notes.push_back("workers ran one after the other: the median of them");
-  for (std::string& note : table.machine_notes(report)) view.notes.push_back(std::move(note));
   for (const Legend& legend : table.legends) add_legend(view, legend, report, group);
-  view.verdict = table.verdict(group);
+  table.finish(view, group, report);
   return view;
 }
 

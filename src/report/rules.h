@@ -68,10 +68,9 @@ struct Table {
   /// Of workers that ran in turn and have no sum; none: as `cells`.
   std::vector<ViewColumn> cells_in_turn = {};
   std::vector<Legend> legends = {};
-  std::vector<std::string> notes = {};
-  /// Notes on the machines of the report.
-  Hook<std::vector<std::string>(const RunReport&)> machine_notes = {};
-  Hook<std::vector<std::string>(const CaseGroup&)> verdict = {};
+  std::vector<std::string> notes = {};  ///< one that is left out is no line
+  /// Adds what follows from the group's cases, or the machines: notes, a verdict.
+  Hook<void(View&, const CaseGroup&, const RunReport&)> finish = {};
 };
 
 /// A fact for each case whose figure was measured, past caches.

@@ -342,8 +342,8 @@ class Planner {
     planned.optional = !own.asked;
     if (has_own_size(sweep_)) planned.size_option = sweep_.size.option;
     if (point) {
-      planned.head.labels.insert(planned.head.labels.end(), point->labels.begin(),
-                                 point->labels.end());
+      for (auto& label : point->labels)
+        if (!label.second.empty()) planned.head.labels.push_back(std::move(label));
       planned.skip = point->skip ? point->skip : too_few(*point, now.threads);
       planned.reference = point->reference;
       for (Flow& flow : point->flows)  // once all of its memory is known

@@ -172,7 +172,7 @@ struct SizeRule {
 /// One point of a plan.
 struct Point {
   std::vector<Flow> flows = {};
-  Labels labels = {};  ///< beside those of the axes
+  Labels labels = {};  ///< beside those of the axes; "": its case does not have that
   /// The memory of each worker, where that is not the setting's size.
   std::optional<Bytes> size = {};
   /// Of memory that has no choice of pages: what it has. It is measured once, whatever --pages

@@ -278,6 +278,11 @@ Bytes page_bytes(const Machine& machine, PageKind pages) {
   return page_size_of(pages, machine.page_size.value_or(Bytes{4096}));
 }
 
+Bytes whole_pages(const Machine& machine, Bytes size, PageKind pages) {
+  const std::uint64_t page = page_bytes(machine, pages).value;
+  return Bytes{(size.value + page - 1) / page * page};
+}
+
 Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::string& text,
                                           const std::string& words) {
   const auto spec = parse_memory_spec("each:" + text, {});

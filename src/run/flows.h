@@ -120,6 +120,8 @@ Expected<Workers> worker_on_every_core(const RunOptions& options, const Machine&
 Expected<void> check_one_number_of_threads(const RunOptions& options, const std::string& command);
 /// The page size that is asked for.
 Bytes page_bytes(const Machine& machine, PageKind pages);
+/// So many bytes, and what is left of the last page.
+Bytes whole_pages(const Machine& machine, Bytes size, PageKind pages);
 /// Of benchmarks whose workers run together in one process, each on a CPU of its own. Errors name
 /// the option, or `command`.
 Expected<void> check_run_together(const PlanInput& input, const std::string& command);

@@ -56,9 +56,8 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
 Expected<Point> point(const PlanInput& input, const AxisSetting& now) {
   const Machine& machine = input.machines.front();
   const auto& home = now.of<NodeChoice>(1);
-  const std::uint64_t page = page_bytes(machine, now.pages).value;
   const auto count = static_cast<std::uint64_t>(now.threads);
-  Point point{.size = Bytes{(counter_bytes(count).value + page - 1) / page * page}};
+  Point point{.size = whole_pages(machine, counter_bytes(count), now.pages)};
   for (int worker = 0; worker < now.threads; ++worker) {
     KernelSpec kernel = kernel_named(now.of<std::string>());
     auto& counter = kernel.as<CounterParameters>();
@@ -178,10 +177,9 @@ Expected<Point> gpu_counters(const PlanInput& input, const AxisSetting& now) {
   work.threads = now.of<std::uint64_t>(1);
   work.adds = std::clamp((of_host ? adds_of_launch_at_host : adds_of_launch) / work.threads,
                          fewest_adds, most_adds);
-  const std::uint64_t page =
-      page_bytes(input.machines.front(), of_host ? now.pages : PageKind::base).value;
   AxisSetting sized = now;
-  sized.size = Bytes{(work.bytes().value + page - 1) / page * page};
+  sized.size =
+      whole_pages(input.machines.front(), work.bytes(), of_host ? now.pages : PageKind::base);
   Point point = gpu_point(input, sized, [&](int gpu) -> std::vector<KernelSpec> {
     work.gpu = gpu;
     return {{work}};

@@ -1,7 +1,6 @@
 #include "benchmarks/cores/pairs.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -14,77 +13,66 @@
 
 namespace numatlas {
 
-std::string nearness_of(const Machine& machine, CpuId first, CpuId second) {
-  const Cpu* const a = machine.find_cpu(first);
-  const Cpu* const b = machine.find_cpu(second);
-  if (a == nullptr || b == nullptr) return "unknown";
-  if (a->core >= 0 && a->core == b->core) return "same core";
-  const Cache* const cache = machine.last_level_cache_of(first);
-  if (cache != nullptr && cache->cpus.contains(second))
-    return fmt::format("same L{}", cache->level);
-  if (a->node.value < 0 || b->node.value < 0) return "unknown";
-  return a->node == b->node ? "same node" : "other node";
-}
-
 namespace {
 
-/// What tells the relation of two CPUs and their kinds.
+/// What tells how near two CPUs are, and of which kinds.
 struct Spot {
   CpuId id;
-  int core = -1;
-  NodeId node;
-  CpuId cache;  ///< the first CPU of its last-level cache
-  std::string kind;
+  const Cpu* cpu = nullptr;
+  const Cache* cache = nullptr;  ///< its last-level one
+  const CpuKind* kind = nullptr;
+
+  NodeId node() const { return cpu == nullptr ? NodeId{} : cpu->node; }
 };
 
-std::vector<Spot> spots_of(const Machine& machine, const std::vector<CpuId>& cores) {
-  std::vector<Spot> spots;
-  for (CpuId id : cores) {
-    const Cpu* const cpu = machine.find_cpu(id);
-    const Cache* const cache = machine.last_level_cache_of(id);
-    const CpuKind* const kind = machine.kind_of(id);
-    spots.push_back({id, cpu == nullptr ? -1 : cpu->core, cpu == nullptr ? NodeId{} : cpu->node,
-                     cache == nullptr || cache->cpus.empty() ? id : cache->cpus.front(),
-                     kind == nullptr ? "" : kind->name});
-  }
-  return spots;
+Spot spot_of(const Machine& machine, CpuId id) {
+  return {id, machine.find_cpu(id), machine.last_level_cache_of(id), machine.kind_of(id)};
 }
 
-/// What a pair shows: how near its CPUs are, and of which kinds.
-std::array<std::string, 2> shown_by(const Spot& a, const Spot& b) {
-  const char* const relation = a.core >= 0 && a.core == b.core ? "core"
-                               : a.cache == b.cache            ? "cache"
-                               : a.node == b.node              ? "node"
-                                                               : "other";
-  const auto [first, second] = std::minmax(a.kind, b.kind);
-  return {relation, first + "/" + second};
+std::string nearness_of(const Spot& a, const Spot& b) {
+  if (a.cpu == nullptr || b.cpu == nullptr) return "unknown";
+  if (a.cpu->core >= 0 && a.cpu->core == b.cpu->core) return "same core";
+  if (a.cache != nullptr && a.cache == b.cache) return fmt::format("same L{}", a.cache->level);
+  if (a.node().value < 0 || b.node().value < 0) return "unknown";
+  return a.node() == b.node() ? "same node" : "other node";
 }
 
-/// Adds CPUs until each relation and each pair of kinds that there are among all of them is among
-/// the chosen ones.
+std::string kinds_of(const Spot& a, const Spot& b) {
+  if (a.kind == nullptr || b.kind == nullptr) return "";
+  const auto [one, two] = std::minmax(a.kind->name, b.kind->name);
+  return one == two ? one : one + " and " + two;
+}
+
+/// Adds CPUs until each nearness and each two kinds that there are among all of them are among the
+/// chosen ones.
 void add_missing(const std::vector<Spot>& all, std::vector<Spot>& chosen) {
   std::set<std::string> shown;
-  const auto note = [&](const Spot& added) {
-    for (const Spot& other : chosen) {
-      for (const std::string& what : shown_by(added, other)) shown.insert(what);
-    }
+  const auto add = [&](const Spot& added) {
+    if (std::ranges::count(chosen, added.id, &Spot::id) > 0) return;
+    for (const Spot& other : chosen)
+      shown.insert({nearness_of(added, other), kinds_of(added, other)});
     chosen.push_back(added);
   };
-  for (const Spot& spot : std::exchange(chosen, {})) note(spot);
-  const auto has = [&](CpuId id) {
-    return std::ranges::find(chosen, id, &Spot::id) != chosen.end();
-  };
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (std::size_t j = i + 1; j < all.size(); ++j) {
-      const auto pair = shown_by(all[i], all[j]);
-      if (shown.contains(pair[0]) && shown.contains(pair[1])) continue;
-      if (!has(all[i].id)) note(all[i]);
-      if (!has(all[j].id)) note(all[j]);
+  for (const Spot& spot : std::exchange(chosen, {})) add(spot);
+  for (auto one = all.begin(); one != all.end(); ++one) {
+    for (auto other = one + 1; other != all.end(); ++other) {
+      if (shown.contains(nearness_of(*one, *other)) && shown.contains(kinds_of(*one, *other)))
+        continue;
+      add(*one);
+      add(*other);
     }
   }
 }
 
 }  // namespace
+
+std::string nearness_of(const Machine& machine, CpuId first, CpuId second) {
+  return nearness_of(spot_of(machine, first), spot_of(machine, second));
+}
+
+std::string kinds_of(const Machine& machine, CpuId first, CpuId second) {
+  return kinds_of(spot_of(machine, first), spot_of(machine, second));
+}
 
 std::optional<CpuId> sibling_of(const Machine& machine, CpuId cpu) {
   const Cpu* const one = machine.find_cpu(cpu);
@@ -98,8 +86,12 @@ std::optional<CpuId> sibling_of(const Machine& machine, CpuId cpu) {
 
 std::vector<CpuId> spread_cores(const Machine& machine, const std::vector<CpuId>& cores,
                                 std::size_t most) {
-  std::vector<Spot> all = spots_of(machine, cores);
-  const auto place = [](const Spot& spot) { return std::tuple(spot.node, spot.cache, spot.id); };
+  std::vector<Spot> all;
+  for (CpuId id : cores) all.push_back(spot_of(machine, id));
+  const auto place = [](const Spot& spot) {
+    const bool shared = spot.cache != nullptr && !spot.cache->cpus.empty();
+    return std::tuple(spot.node(), shared ? spot.cache->cpus.front() : spot.id, spot.id);
+  };
   const auto nearer = [&](const Spot& a, const Spot& b) { return place(a) < place(b); };
   std::sort(all.begin(), all.end(), nearer);
   std::vector<Spot> chosen = all;

@@ -14,6 +14,9 @@ namespace numatlas {
 /// last-level cache is), "same node", "other node", or "unknown".
 std::string nearness_of(const Machine& machine, CpuId first, CpuId second);
 
+/// "performance", "efficiency and performance"; "" where the machine does not tell kinds apart.
+std::string kinds_of(const Machine& machine, CpuId first, CpuId second);
+
 /// Another hardware thread of the same core that this process may use.
 std::optional<CpuId> sibling_of(const Machine& machine, CpuId cpu);
 

@@ -260,18 +260,17 @@ std::vector<Warning> curve_warnings(const RunReport& report) {
   return warnings;
 }
 
-std::vector<std::string> curve_verdict(const CaseGroup& curve) {
-  std::vector<std::string> verdict;
+void add_curve_verdict(View& view, const CaseGroup& curve, const RunReport&) {
   for (const ScenarioResult* point : curve.cases) {
     const auto at_80 = estimate_of(*point, at_80_percent);
     if (!at_80) continue;
     // With the digits of its row.
     const auto width = half_width(*at_80);
-    verdict = {fmt::format("at 80 % of the peak: {} ns{}", short_number(at_80->value * in_ns, 1),
-                           width ? plus_minus_text(*width) : "")};
+    view.verdict = {fmt::format("at 80 % of the peak: {} ns{}",
+                                short_number(at_80->value * in_ns, 1),
+                                width ? plus_minus_text(*width) : "")};
   }
-  if (const auto knee = knee_of(curve)) verdict.push_back(knee_text(*knee));
-  return verdict;
+  if (const auto knee = knee_of(curve)) view.verdict.push_back(knee_text(*knee));
 }
 
 std::vector<Fact> loaded_facts(const RunReport& report) {

@@ -20,8 +20,8 @@ std::vector<std::string> curve_labels(const RunReport& report);
 void conclude_curves(RunReport& report);
 /// Rates that were not reached, and peaks whose parts are no better known than they are.
 std::vector<Warning> curve_warnings(const RunReport& report);
-/// "at 80 % of the peak: 228.0 ns", "knee: 110 GB/s ±2.0 %, 130.2 ns".
-std::vector<std::string> curve_verdict(const CaseGroup& curve);
+/// Adds "at 80 % of the peak: 228.0 ns", "knee: 110 GB/s ±2.0 %, 130.2 ns".
+void add_curve_verdict(View& view, const CaseGroup& curve, const RunReport& report);
 
 /// Of each pair of nodes the latency while idle, at half of the peak, at 80 % of it and at the
 /// peak, and the knee, under reads.

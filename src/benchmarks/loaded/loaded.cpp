@@ -323,7 +323,7 @@ std::vector<View> views(const Options& own, const RunReport& report) {
                 label_column("in cache", "cache")},
       .notes = {"bandwidth in GB/s as STREAM counts it, in the time in which the latency was "
                 "measured; latency: the mean and the 95th percentile of blocks of loads"},
-      .verdict = curve_verdict};
+      .finish = add_curve_verdict};
   Table of_gpus = of_cpus;
   of_gpus.title = fmt::format(
       "Loaded latency in ns: GPU {{gpus}}, {} (load: {{kernel}} by its multiprocessors, {{size}})",

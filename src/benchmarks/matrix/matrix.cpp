@@ -112,7 +112,7 @@ Expected<Point> point(const Options& own, const PlanInput& input, const AxisSett
 }
 
 /// Nodes without CPUs, CPUs that nodes share, memory that is measured only where it is named.
-std::vector<std::string> machine_notes(const RunReport& report) {
+void add_machine_notes(View& view, const CaseGroup&, const RunReport& report) {
   NodeSet without_cpus, of_gpus;
   std::vector<std::string> shared;
   for (const Machine& machine : report.machines) {
@@ -123,9 +123,8 @@ std::vector<std::string> machine_notes(const RunReport& report) {
     if (std::string text = shared_cpus_text(machine); !text.empty())
       add_once(shared, std::move(text));
   }
-  std::vector<std::string> notes;
-  if (!without_cpus.empty()) notes.push_back("nodes without CPUs: " + to_list(without_cpus));
-  notes.insert(notes.end(), shared.begin(), shared.end());
+  if (!without_cpus.empty()) view.notes.push_back("nodes without CPUs: " + to_list(without_cpus));
+  view.notes.insert(view.notes.end(), shared.begin(), shared.end());
   NodeSet unnamed;
   for (const NodeId node : of_gpus) {
     const std::string label = std::to_string(node.value);
@@ -135,8 +134,7 @@ std::vector<std::string> machine_notes(const RunReport& report) {
       unnamed.insert(node);
   }
   if (!unnamed.empty())
-    notes.push_back("memory of GPUs, measured only with --nodes: node " + to_list(unnamed));
-  return notes;
+    view.notes.push_back("memory of GPUs, measured only with --nodes: node " + to_list(unnamed));
 }
 
 std::vector<Table> tables() {
@@ -151,7 +149,7 @@ std::vector<Table> tables() {
       .cells = {figure_column("", "latency", in_ns, Part::with_interval, 1),
                 label_column("", "cache")},
       .notes = {"one row per node of the CPUs, one column per node of the memory"},
-      .machine_notes = machine_notes};
+      .finish = add_machine_notes};
   Table bandwidth = latency;
   bandwidth.title =
       "Bandwidth of {kernel} in GB/s (all workers of the node, {sizes} each[, {stores} stores], "

@@ -264,7 +264,7 @@ constexpr Direction all_directions[] = {{"h2d", "host to device", "to the GPU fr
                                          "both ways at once, GPU and", "both ways"}};
 
 /// Where each GPU copies fastest at the largest size, unless the intervals of the two best meet.
-std::vector<std::string> best_places(const CaseGroup& group) {
+void add_best_places(View& view, const CaseGroup& group, const RunReport&) {
   Bytes largest;
   for (const ScenarioResult* one : group.cases) largest = std::max(largest, one->size);
   std::map<std::string, std::vector<std::pair<Estimate, std::string>>> places;  // by GPU
@@ -273,7 +273,6 @@ std::vector<std::string> best_places(const CaseGroup& group) {
     if (rate && one->size == largest)
       places[label_of(*one, "gpus")].emplace_back(*rate, label_of(*one, "memory"));
   }
-  std::vector<std::string> lines;
   for (auto& [gpu, ranked] : places) {
     if (ranked.size() < 2) continue;
     std::stable_sort(ranked.begin(), ranked.end(),
@@ -281,13 +280,12 @@ std::vector<std::string> best_places(const CaseGroup& group) {
     const auto& [rate, place] = ranked[0];
     const auto& [next_rate, next] = ranked[1];
     const std::string best = fmt::format("best for GPU {} at {}: ", gpu, to_text(largest));
-    lines.push_back(
+    view.verdict.push_back(
         surely_more(rate, next_rate)
             ? fmt::format("{}{}, {:.1f} % over {}", best, place,
                           (ratio_of(rate, next_rate).value - 1) * 100, next)
             : fmt::format("{}{} and {} do not differ significantly", best, place, next));
   }
-  return lines;
 }
 
 /// A row a place in the host's memory and size, a column a GPU.
@@ -315,7 +313,7 @@ std::vector<Table> tables() {
                 figure_column("", "link_part", in_percent, Part::value, 0, " %")},
                "rate of copies queued one after the other: all bytes over the common time, and as "
                "a share of the link's limit"));
-    tables.back().verdict = best_places;
+    tables.back().finish = add_best_places;
     tables.push_back(
         by_gpu("Copies at the same time in GB/s" + words, {"measure=copies", "copies_overlap", its},
                {figure_column("GPU", "event_bandwidth_sum", in_gb_per_s),
