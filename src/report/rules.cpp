@@ -220,6 +220,7 @@ void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>&
 }
 
 Estimate compared(const Estimate& one, const Estimate& other, Against::As as) {
+  if (as == Against::As::other) return other;
   if (as == Against::As::times) return ratio_of(one, other);
   return as == Against::As::more ? difference_of(one, other) : difference_of(other, one);
 }

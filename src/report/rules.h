@@ -37,7 +37,8 @@ struct Against {
   enum class As {
     times,  ///< so many times as large; of cases, 1 of the other one itself
     more,   ///< the difference
-    less
+    less,
+    other  ///< that of the other one itself
   };
   As as = As::times;
 };

@@ -175,8 +175,8 @@ struct Point {
   Labels labels = {};  ///< beside those of the axes; "": its case does not have that
   /// The memory of each worker, where that is not the setting's size.
   std::optional<Bytes> size = {};
-  /// Of memory that has no choice of pages: what it has. It is measured once, whatever --pages
-  /// says.
+  /// Where the pages are not one after the other those of --pages: what its memory has. It is
+  /// measured once.
   std::optional<PageKind> pages = {};
   /// Why this machine cannot measure it, whoever asked for it. Its flows then only say what it
   /// would be of.

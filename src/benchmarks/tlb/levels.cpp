@@ -61,23 +61,16 @@ struct Cut {
   double squares = 0;
 };
 
-std::optional<Cut> one_cut(const Runs& runs) {
+/// Into two runs, or into three, each of which costs surely more than the one before it.
+std::optional<Cut> best_cut(const Runs& runs, bool into_three) {
   std::optional<Cut> best;
-  for (std::size_t at = least_at_ends; at + least_at_ends <= runs.size(); ++at) {
-    const double squares = runs.squares(0, at) + runs.squares(at, runs.size());
-    if (!runs.steps(0, at, runs.size()) || (best && squares >= best->squares)) continue;
-    best = Cut{at, runs.size(), squares};
-  }
-  return best;
-}
-
-std::optional<Cut> two_cuts(const Runs& runs) {
-  std::optional<Cut> best;
-  for (std::size_t a = least_at_ends; a + least_between + least_at_ends <= runs.size(); ++a) {
-    for (std::size_t b = a + least_between; b + least_at_ends <= runs.size(); ++b) {
-      const double squares = runs.squares(0, a) + runs.squares(a, b) + runs.squares(b, runs.size());
-      if (!runs.steps(0, a, b) || !runs.steps(a, b, runs.size())) continue;
-      if (!best || squares < best->squares) best = Cut{a, b, squares};
+  const std::size_t end = runs.size(), last = end - least_at_ends;
+  for (std::size_t a = least_at_ends; a <= last; ++a) {
+    for (std::size_t b = into_three ? a + least_between : end; b <= (into_three ? last : end);
+         ++b) {
+      const double squares = runs.squares(0, a) + runs.squares(a, b) + runs.squares(b, end);
+      const bool steps = runs.steps(0, a, b) && (b == end || runs.steps(a, b, end));
+      if (steps && (!best || squares < best->squares)) best = Cut{a, b, squares};
     }
   }
   return best;
@@ -113,8 +106,8 @@ std::size_t typical_of(const std::vector<TlbPoint>& points, std::size_t begin, s
 std::vector<TlbLevel> tlb_levels(const std::vector<TlbPoint>& points) {
   const Runs runs(points);
   if (runs.size() < 2 * least_at_ends) return {};
-  std::optional<Cut> cut = one_cut(runs);
-  const auto two = two_cuts(runs);
+  std::optional<Cut> cut = best_cut(runs, false);
+  const auto two = best_cut(runs, true);
   if (two && (!cut || two->squares <= (1 - explained) * cut->squares)) cut = two;
   if (!cut) return {};
   if (runs.cost(0, cut->first) > least_step_s) {
