@@ -346,6 +346,7 @@ class Planner {
         if (!label.second.empty()) planned.head.labels.push_back(std::move(label));
       planned.skip = point->skip ? point->skip : too_few(*point, now.threads);
       planned.reference = point->reference;
+      planned.in_turn = point->in_turn;
       for (Flow& flow : point->flows)  // once all of its memory is known
         flow.warm_up = warm_up_bytes(machine_of(input_, flow.worker),
                                      worker_of(input_, flow.worker).placement.cpus, flow);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <span>
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/add_once.h"
 #include "benchmarks/extremes.h"
 #include "memory/source.h"
 #include "run/metrics.h"
@@ -47,18 +49,16 @@ void share_out(const NodeSet& nodes, std::size_t at, int rest, Weights& begun,
   }
 }
 
-bool is_of(const ScenarioResult& point, const char* round) {
-  return label_of(point, round_label) == round;
+bool is_final(const ScenarioResult& point) { return label_of(point, round_label) == final_round; }
+
+bool has_weights(const ScenarioResult& point) {
+  return label_of(point, weights_label) != nearest_alone;
 }
 
-bool is_search(const ScenarioResult& point) {
-  return !is_of(point, final_round) && label_of(point, weights_label) != nearest_alone;
-}
+bool is_search(const ScenarioResult& point) { return has_weights(point) && !is_final(point); }
 
 /// A point of the final round that could turn out to be the best.
-bool is_candidate(const ScenarioResult& point) {
-  return is_of(point, final_round) && label_of(point, weights_label) != nearest_alone;
-}
+bool is_candidate(const ScenarioResult& point) { return has_weights(point) && is_final(point); }
 
 /// Of each visit, in B/s.
 std::span<const double> visits_of(const ScenarioResult& point) {
@@ -78,26 +78,65 @@ std::size_t candidates_beside(const RunReport& report, const ScenarioResult& oth
       std::count_if(report.scenarios.begin(), report.scenarios.end(), is_another));
 }
 
+int round_of(const ScenarioResult& point) { return std::stoi(label_of(point, round_label)); }
+
 /// The best of the rounds up to `last`.
 const ScenarioResult* best_until(const RunReport& report, int last) {
   return highest_of(report.scenarios, [&](const ScenarioResult& point) {
-    const bool counts = is_search(point) && std::stoi(label_of(point, round_label)) <= last;
-    return counts ? value_of(rate_of(point)) : std::nullopt;
+    return is_search(point) && round_of(point) <= last ? value_of(rate_of(point)) : std::nullopt;
   });
+}
+
+/// Finer weights round the best; none after the last round, or one that brought nothing that can be
+/// told.
+Next finer_round(const RunReport& report, const ScenarioResult& best) {
+  int round = 0;
+  std::set<std::string> tried;
+  for (const ScenarioResult& point : report.scenarios) {
+    tried.insert(label_of(point, weights_label));
+    if (is_search(point)) round = std::max(round, round_of(point));
+  }
+  if (round >= last_round) return {};
+  if (round > 0) {
+    const ScenarioResult* before = best_until(report, round - 1);
+    if (before == nullptr || !surely_more(*rate_of(best), *rate_of(*before))) return {};
+  }
+  Next next{std::to_string(round + 1), {}};
+  for (Weights& weights : neighbours(weights_of(best), round + 1)) {
+    if (tried.insert(text_of(weights)).second) next.weights.push_back(std::move(weights));
+  }
+  return next;
+}
+
+/// The best few weights, equal ones, and the nearest node alone.
+std::vector<Weights> best_again(const RunReport& report) {
+  constexpr std::size_t few = 3;
+  std::vector<const ScenarioResult*> searched;
+  for (const ScenarioResult& point : report.scenarios)
+    if (is_search(point) && rate_of(point)) searched.push_back(&point);
+  std::ranges::stable_sort(searched, std::greater{},
+                           [](const ScenarioResult* point) { return rate_of(*point)->value; });
+  if (searched.size() > few) searched.resize(few);
+  std::vector<Weights> again;
+  for (const ScenarioResult* point : searched) again.push_back(weights_of(*point));
+  add_once(again, equal_weights(again.front()));
+  again.emplace_back();
+  return again;
 }
 
 }  // namespace
 
+Weights equal_weights(Weights weights) {
+  for (auto& [node, weight] : weights) weight = 1;
+  return weights;
+}
+
 std::vector<Weights> coarse_grid(const NodeSet& nodes) {
-  Weights equal;
+  Weights equal, begun;
   for (NodeId node : nodes) equal.emplace_back(node, 1);
-  std::vector<Weights> all{equal};
-  if (nodes.size() < 2) return all;
-  Weights begun;
-  share_out(nodes, 0, coarse_sum, begun, all);
-  // The grid has the equal ones again, where they add up.
-  const auto again = std::find(all.begin() + 1, all.end(), equal);
-  if (again != all.end()) all.erase(again);
+  std::vector<Weights> shares, all{equal};
+  if (nodes.size() > 1) share_out(nodes, 0, coarse_sum, begun, shares);
+  for (Weights& weights : shares) add_once(all, std::move(weights));
   return all;
 }
 
@@ -146,58 +185,24 @@ const ScenarioResult* point_of(const RunReport& report, const std::string& weigh
   const ScenarioResult* found = nullptr;
   for (const ScenarioResult& point : report.scenarios) {
     if (label_of(point, weights_label) != weights || !rate_of(point)) continue;
-    if (found == nullptr || is_of(point, final_round)) found = &point;
+    if (found == nullptr || is_final(point)) found = &point;
   }
   return found;
 }
 
 Next next_round(const RunReport& report) {
-  int round = 0;
-  std::set<std::string> tried;
-  for (const ScenarioResult& point : report.scenarios) {
-    tried.insert(label_of(point, weights_label));
-    if (is_search(point)) round = std::max(round, std::stoi(label_of(point, round_label)));
-  }
-  const ScenarioResult* best = best_until(report, last_round);
-  if (best == nullptr || round >= last_round) return {};
-  if (round > 0) {
-    const ScenarioResult* before = best_until(report, round - 1);
-    if (before == nullptr || !surely_more(*rate_of(*best), *rate_of(*before))) return {};
-  }
-  Next next{round + 1, {}};
-  for (Weights& weights : neighbours(weights_of(*best), next.round)) {
-    if (tried.insert(text_of(weights)).second) next.weights.push_back(std::move(weights));
-  }
-  return next;
-}
-
-std::vector<Weights> final_round_of(const RunReport& report) {
-  constexpr std::size_t few = 3;
-  std::vector<const ScenarioResult*> searched;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (is_of(point, final_round)) return {};
-    if (is_search(point) && rate_of(point)) searched.push_back(&point);
-  }
-  if (searched.empty()) return {};
-  std::stable_sort(searched.begin(), searched.end(),
-                   [](const ScenarioResult* a, const ScenarioResult* b) {
-                     return rate_of(*a)->value > rate_of(*b)->value;
-                   });
-  if (searched.size() > few) searched.resize(few);
-  std::vector<Weights> again;
-  for (const ScenarioResult* point : searched) again.push_back(weights_of(*point));
-  Weights equal = again.front();
-  for (auto& [node, weight] : equal) weight = 1;
-  if (std::find(again.begin(), again.end(), equal) == again.end()) again.push_back(equal);
-  again.emplace_back();
-  return again;
+  const ScenarioResult* const best = best_until(report, last_round);
+  const bool ended = std::ranges::any_of(report.scenarios, is_final);
+  if (ended || best == nullptr || weights_of(*best).size() < 2) return {};
+  Next next = finer_round(report, *best);
+  return next.weights.empty() ? Next{final_round, best_again(report)} : next;
 }
 
 std::optional<Estimate> gain_of(const RunReport& report, const ScenarioResult& best,
                                 const ScenarioResult& other) {
   const auto its = rate_of(best), others = rate_of(other);
   if (!its || !others) return std::nullopt;
-  if (is_of(best, final_round) && is_of(other, final_round)) {
+  if (is_final(best) && is_final(other)) {
     const auto pairs =
         ratio_of_pairs(visits_of(best), visits_of(other), candidates_beside(report, other));
     if (pairs) return pairs;

@@ -22,6 +22,9 @@ std::vector<Weights> coarse_grid(const NodeSet& nodes);
 /// fine as the one before. Precondition: `weights` lie in the grid of the round before.
 std::vector<Weights> neighbours(const Weights& weights, int round);
 
+/// 1 for each of these nodes.
+Weights equal_weights(Weights weights);
+
 /// "0=3,2=1", as the placement grammar writes it and the points' label "weights" has it.
 std::string text_of(const Weights& weights);
 
@@ -44,17 +47,14 @@ const ScenarioResult* best_point(const RunReport& report);
 /// was not measured.
 const ScenarioResult* point_of(const RunReport& report, const std::string& weights);
 
-/// What to try next, and its round: nothing more once a round has brought nothing that can be told,
-/// or after the last one.
+/// What to try next, and its round: finer weights; once a round has brought nothing that can be
+/// told, and after the last one, the best few again, in turn with equal weights and the nearest
+/// node alone (empty). Nothing after that, of one node, or where nothing was measured.
 struct Next {
-  int round = 0;
+  std::string round;
   std::vector<Weights> weights;
 };
 Next next_round(const RunReport& report);
-
-/// What to measure again after the search, in turn: the best few weights, equal ones, and the
-/// nearest node alone (empty). Nothing where it was done, or nothing was measured.
-std::vector<Weights> final_round_of(const RunReport& report);
 
 /// Bandwidth of a point over that of another: the mean of the ratios between visits of one round,
 /// by their logarithms, so that a slow change of the machine meets both alike. `best` is the best

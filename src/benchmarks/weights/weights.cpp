@@ -1,16 +1,13 @@
 // Which weights of interleaved memory give the most bandwidth: a search over regions placed by the
 // page.
 #include <algorithm>
-#include <cstdlib>
+#include <cstddef>
 #include <optional>
-#include <sstream>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "base/units.h"
@@ -39,53 +36,39 @@ NodeId nearest_of(const NodeSet& nodes, const Machine& machine, const Worker& wo
                            [&](NodeId a, NodeId b) { return distance(a) < distance(b); });
 }
 
-/// Two nodes to weigh against each other, and the nodes of the CPUs to do it with: both kinds of
-/// memory are then compared by the same CPUs.
-struct NodePair {
-  NodeSet nodes, of_cpus;
-};
-
-/// Where there is memory without CPUs (CXL, HBM), the node with CPUs and the one without that are
-/// nearest to each other; the memory of GPUs is for those who name it. Where all have CPUs, the
-/// first and the last of them.
-std::optional<NodePair> pair_to_weigh(const Machine& machine) {
-  const NodeSet memory = machine.main_nodes(machine.ordinary_memory_nodes());
-  const NodeSet with_cpus = memory & machine.nodes_of(machine.usable_cpus());
-  NodeSet without_cpus;
-  for (NodeId node : memory) {
-    if (machine.find_node(node)->cpus.empty()) without_cpus.insert(node);
-  }
-  if (without_cpus.empty() || with_cpus.empty()) {
-    if (with_cpus.size() < 2) return std::nullopt;
-    const NodeSet ends{with_cpus.front(), with_cpus[with_cpus.size() - 1]};
-    return NodePair{ends, ends};
-  }
-  // Some firmware names the CPUs' nodes beside the memory instead of a distance.
-  const auto distance = [&](NodeId from, NodeId to) {
-    const auto& hmat = machine.find_node(to)->hmat;
-    const bool beside = hmat && hmat->initiators.contains(from);
-    return std::pair(distance_between(machine, from, to), beside ? 0 : 1);
-  };
-  NodeId near = with_cpus.front(), far = without_cpus.front();
-  for (NodeId from : with_cpus) {
-    for (NodeId to : without_cpus) {
-      if (distance(from, to) < distance(near, far)) std::tie(near, far) = std::pair(from, to);
-    }
-  }
-  return NodePair{{near, far}, {near}};
-}
-
 /// Memory without CPUs is what weights are mostly asked for: each kind beside the other, by the
 /// CPUs that are near both. Memory beside one socket, interleaved with that of all, tells nothing
 /// of either.
-bool is_paired(const Machine& machine) {
+struct NodePair {
+  NodeId near, far;  ///< that of the CPUs, and the one without
+
+  NodeSet nodes() const { return {near, far}; }
+};
+
+/// The two that are nearest to each other, where there is memory without CPUs (CXL, HBM). The
+/// memory of GPUs is for those who name it.
+std::optional<NodePair> pair_to_weigh(const Machine& machine) {
   const NodeSet memory = machine.main_nodes(machine.ordinary_memory_nodes());
-  return !(memory - machine.nodes_of(machine.all_cpus())).empty() && pair_to_weigh(machine);
+  std::optional<NodePair> nearest;
+  // Some firmware names the CPUs' nodes beside the memory instead of a distance.
+  const auto distance = [&](const NodePair& pair) {
+    const auto& hmat = machine.find_node(pair.far)->hmat;
+    const bool beside = hmat && hmat->initiators.contains(pair.near);
+    return std::pair(distance_between(machine, pair.near, pair.far), beside ? 0 : 1);
+  };
+  for (NodeId near : memory& machine.nodes_of(machine.usable_cpus())) {
+    for (NodeId far : memory) {
+      if (!machine.find_node(far)->cpus.empty()) continue;
+      const NodePair pair{near, far};
+      if (!nearest || distance(pair) < distance(*nearest)) nearest = pair;
+    }
+  }
+  return nearest;
 }
 
 /// The nodes to choose from where none are named.
 NodeSet usual_nodes(const Machine& machine) {
-  if (is_paired(machine)) return pair_to_weigh(machine)->nodes;
+  if (const auto pair = pair_to_weigh(machine)) return pair->nodes();
   NodeSet nodes;
   for (const NodeId node : machine.main_nodes(machine.ordinary_memory_nodes())) {
     if (nodes.size() < most_nodes) nodes.insert(node);
@@ -94,59 +77,46 @@ NodeSet usual_nodes(const Machine& machine) {
 }
 
 struct Options {
-  std::string nodes_text, mix_text = "2:1", isa;
   std::optional<NodeSet> nodes;
-  std::optional<Bytes> size;  ///< not given: the usual one, or what has room
-  KernelSpec kernel;
-  std::string kernel_name;  ///< in the report: "mix 2:1"; until --mix is read, that of --kernel
+  std::string kernel;  ///< "": the mix
+  MixParameters mix;
+  std::string isa;
 };
 
+Expected<NodeSet> parse_nodes(const std::string& text) {
+  auto nodes = parse_list<NodeId>(text);
+  if (!nodes) return fail_usage("", nodes.error().message, "such as 0,2");
+  if (nodes->empty() || nodes->size() > most_nodes)
+    return fail_usage("", fmt::format("name 1 to {} nodes", most_nodes));
+  return nodes;
+}
+
 void add_options(Options& own, CLI::App& app) {
-  add_value(
-      app, "--nodes", own.nodes_text, "NODES",
+  add_parsed(
+      app, "--nodes", own.nodes, "", "NODES",
       "nodes to interleave over, at most 4, such as 0,2\n"
       "By default, where a node has memory but no CPUs, the nearest such node and the node of its "
       "CPUs, which then run the workers; else the first 4 with usable memory. Memory of GPUs only "
-      "if named");
-  auto* kernel = add_choice(app, "--kernel", own.kernel_name, named(stream_kernels),
+      "if named",
+      parse_nodes);
+  auto* kernel = add_choice(app, "--kernel", own.kernel, named(stream_kernels),
                             "measure this kernel of `numatlas bandwidth` instead of a mix");
-  add_value(app, "--mix", own.mix_text, "R:W", "mix of lines read to lines written")
+  add_parsed(app, "--mix", own.mix, "2:1", "R:W", "mix of lines read to lines written", parse_mix)
       ->excludes(kernel);
   add_isa_option(app, own.isa);
 }
 
-Expected<void> parse(Options& own, Benchmark& benchmark) {
-  own.size = benchmark.given->size();
-  TRY(of_option("--isa", use_instruction_set(own.isa)));
-  if (own.kernel_name.empty()) {
-    own.kernel.parameters = TRY(of_option("--mix", parse_mix(own.mix_text)));
-    own.kernel_name = full_name(own.kernel);
-  } else {
-    own.kernel.parameters = kernel_named(own.kernel_name).parameters;
-  }
-  if (own.size) {
-    TRY(check_size(own.kernel, *own.size));
-  }
-  if (!own.nodes_text.empty()) {
-    auto nodes = parse_list<NodeId>(own.nodes_text);
-    if (!nodes) return fail_usage("--nodes", nodes.error().message, "such as 0,2");
-    if (nodes->empty() || nodes->size() > most_nodes)
-      return fail_usage("--nodes", fmt::format("name 1 to {} nodes", most_nodes));
-    own.nodes = *std::move(nodes);
-  }
-  return {};
+Expected<void> parse(Options& own, Benchmark&) {
+  return of_option("--isa", use_instruction_set(own.isa));
 }
 
 /// Unasked, those near both nodes of a pair.
 Expected<Workers> workers(const Options& own, const RunOptions& options, const Machine& machine,
                           const TaskContext& task) {
   PlacementSpec spec = options.placement;
-  if (!own.nodes && spec.cpus.is_default && !task.launched && is_paired(machine)) {
-    const NodeSet of_cpus = pair_to_weigh(machine)->of_cpus;
-    std::vector<int> list;
-    for (const NodeId node : of_cpus) list.push_back(node.value);
-    spec.cpus = {CpuSpec::Form::nodes, {list}, false};  // cores before their other threads
-  }
+  const auto pair = pair_to_weigh(machine);
+  if (pair && !own.nodes && spec.cpus.is_default && !task.launched)
+    spec.cpus = {CpuSpec::Form::nodes, {{pair->near.value}}, false};  // cores before their threads
   return resolve_placement(spec, machine, task, 0);
 }
 
@@ -166,8 +136,7 @@ Expected<NodeSet> nodes_of(const Options& own, const PlanInput& input) {
                         "sub-NUMA clusters in the firmware's settings)");
   }
   MemorySpec all;
-  all.single.mode = MemoryMode::weighted;
-  for (NodeId node : nodes) all.single.nodes.emplace_back(node, 1);
+  all.single = {MemoryMode::weighted, coarse_grid(nodes).front()};
   for (const Machine& host : input.machines) {
     if (auto there = resolve_memory(all, host, 0); !there)
       return fail(of_option("--nodes", there.error()));
@@ -175,63 +144,58 @@ Expected<NodeSet> nodes_of(const Options& own, const PlanInput& input) {
   return nodes;
 }
 
-/// The same for all points: on any of the nodes there may come to lie nearly all memory.
-Bytes size_of(const Options& own, const PlanInput& input, const NodeSet& nodes) {
-  if (own.size) return *own.size;
-  Bytes size = size_past_caches(input, all_workers(input.layout), usual_size, nodes);
-  for (NodeId node : nodes)
-    size = size_with_room(input, size, flows_on_node(all_workers(input.layout), node));
+/// On any of the nodes there may come to lie nearly all memory.
+Bytes usual_size_of(const Options& own, const PlanInput& input, const AxisSetting&) {
+  const NodeSet nodes = nodes_of(own, input).value_or(NodeSet{});
+  const std::vector<int> workers = all_workers(input.layout);
+  Bytes size = size_past_caches(input, workers, usual_size, nodes);
+  for (NodeId node : nodes) size = size_with_room(input, size, flows_on_node(workers, node));
   return size;
 }
 
-/// A point by its labels; `weights` empty: each worker's nearest node of `nodes` alone.
-PlannedScenario point(const Options& own, const PlanInput& input, const NodeSet& nodes,
-                      const Weights& weights, const std::string& round) {
-  const std::string label = weights.empty() ? nearest_alone : text_of(weights);
-  const PageKind pages = input.pages.front();
-  PlannedScenario planned = new_point(input, label, size_of(own, input, nodes), pages);
-  if (round == final_round) planned.head.name += " again";
-  planned.head.labels = {{weights_label, label}, {round_label, round}};
-  planned.in_turn = round == final_round;
-  Choice choice;
-  choice.spec = own.kernel;
+/// Weights to try; empty: each worker's nearest node alone.
+struct Trial {
+  Weights weights;
+  bool last = false;
+};
+
+std::vector<AxisValue> trials_of(const Next& round) {
+  std::vector<AxisValue> trials;
+  const bool last = round.round == final_round;
+  for (const Weights& weights : round.weights)
+    trials.push_back({{weights.empty() ? nearest_alone : text_of(weights), round.round},
+                      Trial{weights, last},
+                      true,
+                      {{"again", last ? "again" : ""}}});
+  return trials;
+}
+
+Expected<std::vector<AxisValue>> first_trials(const Options& own, const PlanInput& input) {
+  Next first{"0", coarse_grid(TRY(nodes_of(own, input)))};
+  if (first.weights.size() > 1) first.weights.insert(first.weights.begin(), Weights{});
+  return trials_of(first);
+}
+
+std::vector<LaterCase> later(const PlanInput& input, const RunReport& report) {
+  std::vector<LaterCase> cases;
+  for (AxisValue& trial : trials_of(next_round(report)))
+    cases.push_back({input.pages.front(), {std::move(trial)}});
+  return cases;
+}
+
+Expected<Point> point(const Options& own, const PlanInput& input, const AxisSetting& now) {
+  const auto& [weights, last] = now.of<Trial>();
+  const NodeSet nodes = TRY(nodes_of(own, input));
+  const Choice choice{"", own.kernel.empty() ? KernelSpec{own.mix} : kernel_named(own.kernel)};
+  Point point{.in_turn = last};
   for (int worker : all_workers(input.layout)) {
-    Flow flow = stream_flow(input, choice, worker, planned.head.size, pages);
+    Flow& flow = point.flows.emplace_back(stream_flow(input, choice, worker, now.size, now.pages));
     flow.region.placement =
         weights.empty()
             ? bound_to(nearest_of(nodes, machine_of(input, worker), worker_of(input, worker)))
             : MemoryPlacement{MemoryMode::weighted, weights};
-    planned.scenario.flows.push_back(std::move(flow));
   }
-  return planned;
-}
-
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
-  const auto nodes = TRY(nodes_of(own, input));
-  std::vector<Weights> all = coarse_grid(nodes);
-  if (nodes.size() > 1) all.insert(all.begin(), Weights{});  // the nearest alone
-  Plan plan;
-  for (const Weights& weights : all) add_point(plan, point(own, input, nodes, weights, "0"));
-  return plan;
-}
-
-/// The next round of the search; after the last the best again.
-Expected<Plan> refine(const Options& own, const PlanInput& input, const RunReport& report) {
-  const ScenarioResult* best = best_point(report);
-  const auto nodes = nodes_of(own, input);
-  Plan more;
-  if (!nodes || nodes->size() < 2 || best == nullptr) return more;
-  const auto add = [&](const std::vector<Weights>& all, const std::string& round) {
-    for (const Weights& weights : all) add_point(more, point(own, input, *nodes, weights, round));
-  };
-  const std::vector<Weights> again = final_round_of(report);
-  // Nothing is left to measure again once that was done.
-  if (!again.empty()) {
-    const Next next = next_round(report);
-    add(next.weights, std::to_string(next.round));
-    if (more.empty()) add(again, final_round);
-  }
-  return more;
+  return point;
 }
 
 /// The first `most` usable CPUs of each node.
@@ -252,12 +216,9 @@ SurveyPart survey(const Machine& machine) {
             .runs_anyway = true};
   }
   CpuSet cpus = machine.usable_cpus();
-  if (is_paired(machine)) {
-    const NodePair pair = *pair_to_weigh(machine);
-    nodes = pair.nodes;
-    CpuSet near;
-    for (NodeId node : pair.of_cpus) near = near | machine.find_node(node)->cpus;
-    cpus = cpus & near;
+  if (const auto pair = pair_to_weigh(machine)) {
+    nodes = pair->nodes();
+    cpus = cpus & machine.find_node(pair->near)->cpus;
   }
   // There are many points: fewer CPUs than a large machine has need all that its memory gives.
   constexpr std::size_t enough = 64;
@@ -273,128 +234,119 @@ SurveyPart survey(const Machine& machine) {
   return part;
 }
 
-std::string gb(double rate) { return fmt::format("{:.2f}", rate * 1e-9); }
-
 bool is_less(const Estimate& times) { return times.high && *times.high < 1; }
 
-/// "equal weights: +12.3 % (11.8 to 12.9 %)".
-std::string against(const std::string& what, const RunReport& report, const ScenarioResult& best,
-                    const ScenarioResult* other) {
-  const auto times = other != nullptr && other != &best ? gain_of(report, best, *other)
-                                                        : std::optional<Estimate>();
-  if (!times) return "";
+/// What the search found.
+struct Found {
+  const ScenarioResult *best, *nearest, *equal;  ///< but for `best` nullptr where not measured
+  Weights weights;                               ///< of `best`
+  std::optional<Estimate> times;                 ///< of several nodes: that of the nearest alone
+  bool alone = false;                            ///< which is faster
+};
+
+std::optional<Found> found_in(const RunReport& report) {
+  const ScenarioResult* const best = best_point(report);
+  if (best == nullptr) return std::nullopt;
+  const Weights weights = weights_of(*best);
+  Found found{best,
+              point_of(report, nearest_alone),
+              point_of(report, text_of(equal_weights(weights))),
+              weights,
+              {}};
+  if (found.nearest != nullptr && weights.size() > 1)
+    found.times = gain_of(report, *best, *found.nearest);
+  found.alone = found.times && is_less(*found.times);
+  return found;
+}
+
+std::string gb(const ScenarioResult& one) {
+  return fmt::format("{:.2f}", rate_of(one)->value * in_gb_per_s);
+}
+
+/// "  against equal weights: +12.3 % (11.8 to 12.9 %)".
+std::string against(const std::string& what, const Estimate& times) {
   const auto percent = [](double ratio) { return (ratio - 1) * 100; };
-  const std::string range = times->low ? fmt::format(" ({:+.1f} to {:+.1f} %)",
-                                                     percent(*times->low), percent(*times->high))
-                                       : " (too few samples for an interval)";
-  const std::string figures = fmt::format("{:+.1f} %", percent(times->value)) + range;
-  if (times->low && *times->low > 1) return fmt::format("  against {}: {}\n", what, figures);
-  if (is_less(*times)) return fmt::format("  against {}: less, {}\n", what, figures);
-  return fmt::format("  against {}: no significant difference, {}\n", what, figures);
+  const char* const sure = times.low && *times.low > 1 ? ""
+                           : is_less(times)            ? "less, "
+                                                       : "no significant difference, ";
+  return fmt::format(
+      "  against {}: {}{:+.1f} %{}", what, sure, percent(times.value),
+      times.low ? fmt::format(" ({:+.1f} to {:+.1f} %)", percent(*times.low), percent(*times.high))
+                : " (too few samples for an interval)");
 }
 
-/// "echo 3 > /sys/.../node0", one a node.
-std::vector<std::string> lines_to_set(const Weights& weights) {
-  std::vector<std::string> lines;
+/// What the best weights are worth, and how to set them.
+void add_verdict(View& view, const CaseGroup&, const RunReport& report) {
+  const auto found = found_in(report);
+  if (!found) return;
+  const auto add = [&](std::string line) { view.verdict.push_back(std::move(line)); };
+  const auto& [best, nearest, equal, weights, times, alone] = *found;
+  if (weights.size() < 2)
+    return add(fmt::format("Only node {} takes part, so there is nothing to weight.",
+                           weights.front().first.value));
+  if (alone)
+    add(fmt::format("Best: the nearest node alone with {} GB/s; no weights are as fast",
+                    gb(*nearest)));
+  add(fmt::format("{}: {} with {} GB/s", alone ? "The best weights" : "Best", text_of(weights),
+                  gb(*best)));
+  if (equal == best)
+    add("  these are equal weights");
+  else if (equal != nullptr)
+    if (const auto gain = gain_of(report, *best, *equal)) add(against("equal weights", *gain));
+  if (times) add(against("the nearest node alone", *times));
+  if (report.ranks > 1) add("With several ranks only the coarse grid is measured.");
+  if (alone) return;
+  add("For all programs under weighted interleave (numactl --weighted-interleave), as root:");
   for (const auto& [node, weight] : weights)
-    lines.push_back(
-        fmt::format("echo {} > {}node{}", weight, interleave_weight_folder, node.value));
-  return lines;
+    add(fmt::format("  echo {} > {}node{}", weight, interleave_weight_folder, node.value));
 }
 
-std::string verdict(const RunReport& report, const ScenarioResult& best) {
-  const Weights weights = weights_of(best);
-  if (weights.size() < 2) {
-    return fmt::format("Only node {} takes part, so there is nothing to weight.\n",
-                       weights.front().first.value);
-  }
-  Weights equal = weights;
-  for (auto& [node, weight] : equal) weight = 1;
-  const ScenarioResult* nearest = point_of(report, nearest_alone);
-  const ScenarioResult* even = point_of(report, text_of(equal));
-  const auto times = nearest != nullptr ? gain_of(report, best, *nearest) : std::nullopt;
-  const bool alone = times && is_less(*times);
-  std::string text =
-      alone ? fmt::format(
-                  "Best: the nearest node alone with {} GB/s; no weights are as fast\n"
-                  "The best weights: {} with {} GB/s\n",
-                  gb(rate_of(*nearest)->value), text_of(weights), gb(rate_of(best)->value))
-            : fmt::format("Best: {} with {} GB/s\n", text_of(weights), gb(rate_of(best)->value));
-  text +=
-      even == &best ? "  these are equal weights\n" : against("equal weights", report, best, even);
-  text += against("the nearest node alone", report, best, nearest);
-  if (report.ranks > 1) text += "With several ranks only the coarse grid is measured.\n";
-  if (alone) return text;
-  return text + fmt::format(
-                    "For all programs under weighted interleave (numactl --weighted-interleave), "
-                    "as root:\n  {}\n",
-                    fmt::join(lines_to_set(weights), "\n  "));
-}
-
-/// All weights that were tried, what the best are worth, and how to set them.
-std::vector<View> views(const RunReport& report) {
-  const ScenarioResult* best = best_point(report);
-  const ScenarioResult& any = report.scenarios.front();
-  View view;
-  view.title = fmt::format(
-      "Interleave weights: bandwidth in GB/s of {}{} ({} a worker, {} workers, pages: {}, kernels: "
-      "{})",
-      any.kernel, any.stores.empty() ? "" : ", " + any.stores + " stores", to_text(any.size),
-      report.workers.size(), any.pages, report.isa);
-  view.notes = {"sum: all workers over their common time, bytes counted as STREAM does"};
-  view.cells = {label_column("weights", weights_label), label_column("round", round_label),
-                figure_column("sum", "bandwidth_sum", in_gb_per_s),
-                figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width)};
-  if (best != nullptr) {
-    std::istringstream lines(verdict(report, *best));
-    for (std::string line; std::getline(lines, line);) view.verdict.push_back(line);
-  }
-  return {view};
+Table table() {
+  return {.title =
+              "Interleave weights: bandwidth in GB/s of {kernel}[, {stores} stores] ({size} a "
+              "worker, {workers} workers, pages: {pages}, kernels: {isa})",
+          .cells = {label_column("weights", weights_label), label_column("round", round_label),
+                    figure_column("sum", "bandwidth_sum", in_gb_per_s),
+                    figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width)},
+          .notes = {"sum: all workers over their common time, bytes counted as STREAM does"},
+          .finish = add_verdict};
 }
 
 /// What is fastest, the best weights or the nearest node alone, and what the weights give against
 /// it.
 std::vector<Fact> facts(const RunReport& report) {
-  const ScenarioResult* const best = best_point(report);
-  const auto rate = best != nullptr ? rate_of(*best) : std::nullopt;
-  if (!rate) return {};
-  const std::string weights = text_of(weights_of(*best));
+  const auto found = found_in(report);
+  if (!found) return {};
+  const auto& [best, nearest, equal, weights, times, alone] = *found;
   NodeSet nodes;
   for (const WorkerRow& worker : report.workers) {
     if (worker.cpu_node.value >= 0) nodes.insert(worker.cpu_node);
   }
+  const std::string all = text_of(weights), cache = cache_text(*best), kernel = best->kernel;
   const std::string cpu_nodes =
       nodes.empty() ? "" : (nodes.size() > 1 ? "nodes " : "node ") + to_list(nodes);
-  const ScenarioResult* const nearest = point_of(report, nearest_alone);
-  const auto times = nearest != nullptr ? gain_of(report, *best, *nearest) : std::nullopt;
-  const std::string cache = cache_text(*best).empty() ? "" : " in " + cache_text(*best);
-  const std::string how = best->kernel + (cpu_nodes.empty() ? "" : ", CPUs of " + cpu_nodes);
-  const std::string who = fmt::format("{} of {} CPUs{}", best->kernel, report.workers.size(),
-                                      cpu_nodes.empty() ? "" : " (" + cpu_nodes + ")");
-  const bool several = weights_of(*best).size() > 1;
-  const bool alone = times && several && is_less(*times);
+  const std::string who = fmt::format("{} of {} CPUs{}", kernel, report.workers.size(),
+                                      nodes.empty() ? "" : " (" + cpu_nodes + ")");
+  const std::string how = fmt::format("{} ({}{})", cache.empty() ? "" : " in " + cache, kernel,
+                                      nodes.empty() ? "" : ", CPUs of " + cpu_nodes);
   std::vector<Fact> facts;
-  const auto add = [&](const char* key, const std::string& words, Unit unit,
+  const auto add = [&](const char* key, Labels where, const std::string& words, Unit unit,
                        const Estimate& estimate, const std::string& line) {
-    facts.push_back({key, {{"weights", weights}}, words, unit, estimate, "Interleave", line});
+    facts.push_back({key, std::move(where), words, unit, estimate, "Interleave", line});
   };
-  if (alone) {
-    add("nearest_bandwidth", who + " over each CPU's nearest node alone", "B/s", *rate_of(*nearest),
-        fmt::format("{{}} on the nearest node alone, faster than any weights{} ({})", cache, how));
-    facts.back().where = {{"kernel", best->kernel}, {"cpu_nodes", to_list(nodes)}};
-  }
-  add("weights_bandwidth",
-      fmt::format("{} over memory interleaved by the best weights found ({})", who, weights), "B/s",
-      *rate,
-      alone     ? fmt::format("{{}} with the best weights, {}", weights)
-      : several ? fmt::format("{{}} with weights {}{} ({})", weights, cache, how)
-                : fmt::format("{{}} on node {} alone{} ({})",
-                              to_list(NodeSet{weights_of(*best).front().first}), cache, how));
-  facts.back().where.insert(facts.back().where.end(),
-                            {{"kernel", best->kernel}, {"cpu_nodes", to_list(nodes)}});
-  if (times && several)
-    add("weights_times", "that against each CPU's nearest node alone", "1", *times,
-        "{} that of the nearest node alone");
+  if (alone)
+    add("nearest_bandwidth", {{"kernel", kernel}, {"cpu_nodes", to_list(nodes)}},
+        who + " over each CPU's nearest node alone", "B/s", *rate_of(*nearest),
+        "{} on the nearest node alone, faster than any weights" + how);
+  add("weights_bandwidth", {{"weights", all}, {"kernel", kernel}, {"cpu_nodes", to_list(nodes)}},
+      fmt::format("{} over memory interleaved by the best weights found ({})", who, all), "B/s",
+      *rate_of(*best),
+      alone                ? "{} with the best weights, " + all
+      : weights.size() > 1 ? "{} with weights " + all + how
+                           : fmt::format("{{}} on node {} alone{}", weights[0].first.value, how));
+  if (times)
+    add("weights_times", {{"weights", all}}, "that against each CPU's nearest node alone", "1",
+        *times, "{} that of the nearest node alone");
   return facts;
 }
 
@@ -427,18 +379,23 @@ Benchmark make() {
       .varies = {.size = "memory of each worker",
                  .usual_size = "256 MiB\nThe default is more where caches are large or unknown",
                  .one_size = true},
+      .sweeps = {{.point = with(point),
+                  .name = "{weights}[ {again}]",
+                  .axes = {{.labels = {weights_label, round_label}, .values = with(first_trials)}},
+                  .size = {.form = SizeRule::Form::in_plan, .usual = with(usual_size_of)},
+                  .of_kernels = false,
+                  .may_be_serial = false,
+                  .later = later}},
       .add_options = with(add_options),
       .parse_options = with(parse),
       .workers = with(workers),
-      .plan = with(plan),
       .refinement =
           {// The grid, three rounds round its best, and the best few again.
-           .time_parts = {0.35, 0.5, 0.65, 0.8, 0.95},
-           .plan = with(refine)},
+           .time_parts = {0.35, 0.5, 0.65, 0.8, 0.95}},
       .shown =
           {// The search lays weights out page by page.
            .expected_warnings = {"placement-method"},
-           .views = views,
+           .tables = {table()},
            .facts = facts},
       .survey = survey,
   };

@@ -84,19 +84,19 @@ TEST(WeightsSearch, GoesOnWhileItGains) {
   RunReport report = report_of({measured("nearest", "0", 50), measured("0=1,2=1", "0", 40),
                                 measured("0=2,2=1", "0", 60), measured("0=5,2=1", "0", 55)});
   Next next = next_round(report);
-  EXPECT_EQ(next.round, 1);
+  EXPECT_EQ(next.round, "1");
   EXPECT_THAT(texts(next.weights), ElementsAre("0=7,2=5", "0=3,2=1"));
   report.scenarios.push_back(measured("0=7,2=5", "1", 58));
   report.scenarios.push_back(measured("0=3,2=1", "1", 61));
   next = next_round(report);
-  EXPECT_EQ(next.round, 2);
+  EXPECT_EQ(next.round, "2");
   EXPECT_THAT(texts(next.weights), ElementsAre("0=17,2=7", "0=19,2=5"));
   report.scenarios.push_back(measured("0=17,2=7", "2", 61.01));
-  EXPECT_TRUE(next_round(report).weights.empty()) << "more, but not to be told";
+  EXPECT_EQ(next_round(report).round, "final") << "more, but not to be told";
   report.scenarios.back() = measured("0=17,2=7", "2", 62);
-  EXPECT_EQ(next_round(report).round, 3);
+  EXPECT_EQ(next_round(report).round, "3");
   report.scenarios.push_back(measured("0=35,2=13", "3", 65));
-  EXPECT_TRUE(next_round(report).weights.empty()) << "the last round";
+  EXPECT_EQ(next_round(report).round, "final") << "after the last round";
 }
 
 TEST(WeightsSearch, NothingMeasuredNothingRefined) {
@@ -228,7 +228,7 @@ TEST(WeightsRefine, WhatWasMeasuredAgainAloneCounts) {
   EXPECT_EQ(point_of(report, "0=1,1=1"), &report.scenarios[7]);
   EXPECT_EQ(point_of(report, "nearest"), &report.scenarios[8]);
   EXPECT_EQ(point_of(report, "0=7,1=5"), &report.scenarios[3]) << "measured once";
-  EXPECT_TRUE(final_round_of(report).empty());
+  EXPECT_TRUE(next_round(report).weights.empty());
 }
 
 /// A point of the final round with these sums in GB/s, a visit each.
