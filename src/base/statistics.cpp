@@ -95,12 +95,11 @@ std::vector<double> block_medians(std::span<const double> samples, std::size_t b
   std::vector<double> medians;
   if (blocks == 0 || samples.size() < blocks) return medians;
   const std::size_t length = samples.size() / blocks;
+  std::vector<double> all(samples.begin(), samples.end());
   for (std::size_t block = 0; block < blocks; ++block) {
     const std::size_t first = block * length;
     const std::size_t count = block + 1 == blocks ? samples.size() - first : length;
-    std::vector<double> part(samples.begin() + static_cast<std::ptrdiff_t>(first),
-                             samples.begin() + static_cast<std::ptrdiff_t>(first + count));
-    medians.push_back(median_reordering(part));
+    medians.push_back(median_reordering(std::span(all).subspan(first, count)));
   }
   return medians;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -30,12 +30,15 @@ Distribution distribution_of(std::span<const double> sorted, int fineness) {
 }
 
 Distribution merged(const Distribution& a, const Distribution& b) {
-  std::map<int, std::uint64_t> counts;
-  for (const Distribution* part : {&a, &b})
-    for (std::size_t i = 0; i < part->bins.size(); ++i) counts[part->bins[i]] += part->counts[i];
   Distribution sum;
-  for (const auto& [bin, count] : counts) {
-    sum.bins.push_back(bin);
+  sum.bins.reserve(a.bins.size() + b.bins.size());
+  std::ranges::set_union(a.bins, b.bins, std::back_inserter(sum.bins));
+  sum.counts.reserve(sum.bins.size());
+  std::size_t in_a = 0, in_b = 0;
+  for (const int bin : sum.bins) {
+    std::uint64_t count = 0;
+    if (in_a < a.bins.size() && a.bins[in_a] == bin) count += a.counts[in_a++];
+    if (in_b < b.bins.size() && b.bins[in_b] == bin) count += b.counts[in_b++];
     sum.counts.push_back(count);
   }
   return sum;

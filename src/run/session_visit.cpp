@@ -312,8 +312,9 @@ Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool found_me
     return flow.wrong && flow.wrong->kind == ErrorKind::io;
   });
   append(point, std::move(visit));
-  if (const auto error = wrong(); ran && lost && error) return fail(*error);
-  return ran;
+  // Looked for in all visits to all points.
+  const std::optional<Error> error = ran && lost ? wrong() : std::nullopt;
+  return error ? fail(*error) : ran;
 }
 
 /// A visit that failed is its point's alone: others that are the same work go on without it.

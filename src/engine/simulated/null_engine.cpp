@@ -133,7 +133,7 @@ class NullEngine final : public Engine {
   double step_ns(const Scenario& scenario, const Flow& flow, const Worker& worker,
                  const Residency& residency) const;
   double distance_of(const Worker& worker, const Residency& residency) const;
-  std::uint64_t bytes_under(const Cache& cache, const Scenario& scenario, int host) const;
+  bool holds_all(const Cache& cache, const Scenario& scenario, int host) const;
   Bytes cached_of(const Cache& cache, const Residency& residency) const;
   double queueing(const Scenario& scenario, const Flow& flow) const;
   double hop_ns(const Scenario& scenario, const Flow& flow) const;
@@ -171,16 +171,16 @@ NodeId NullEngine::nearest_memory(NodeId node) const {
                            [&](NodeId a, NodeId b) { return distance(a) < distance(b); });
 }
 
-/// What the flows of a host have together under one cache.
-std::uint64_t NullEngine::bytes_under(const Cache& cache, const Scenario& scenario,
-                                      int host) const {
+/// Whether a cache has room for what the flows of a host that are under it have together.
+bool NullEngine::holds_all(const Cache& cache, const Scenario& scenario, int host) const {
   std::uint64_t bytes = 0;
   for (const Flow& flow : scenario.flows) {
+    if (bytes > cache.size.value) return false;
     const bool here = layout_.workers[static_cast<std::size_t>(flow.worker)].host == host;
     if (!flow.shares && here && cache.cpus.contains(cpu_of(flow.worker)))
       bytes += cached_bytes(flow);
   }
-  return bytes;
+  return bytes <= cache.size.value;
 }
 
 /// How much of a cache holds memory that lies there.
@@ -207,7 +207,7 @@ double NullEngine::step_ns(const Scenario& scenario, const Flow& flow, const Wor
   for (int level = 1; level <= 3; ++level) {
     const Cache* cache = machine_.cache_of(cpu, level);
     if (cache == nullptr || bytes > cached_of(*cache, residency).value ||
-        bytes_under(*cache, scenario, worker.host) > cache->size.value)
+        !holds_all(*cache, scenario, worker.host))
       continue;
     return step_of(traffic / level_rate[level - 1], level_ns[level - 1] + tlb);
   }
