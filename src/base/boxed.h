@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace numatlas {
@@ -12,6 +13,9 @@ class Boxed {
  public:
   using value_type = T;
   Boxed() = default;
+  Boxed(std::nullopt_t) {}       // NOLINT: as std::optional
+  Boxed(std::optional<T> value)  // NOLINT: the same
+      : held_(value ? std::make_unique<T>(*std::move(value)) : nullptr) {}
   Boxed(T value) : held_(std::make_unique<T>(std::move(value))) {}  // NOLINT: as std::optional
   Boxed(const Boxed& other) : held_(other ? std::make_unique<T>(*other) : nullptr) {}
   Boxed(Boxed&&) noexcept = default;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/boxed.h"
 #include "record/distribution.h"
 #include "record/estimate.h"
 #include "record/unit.h"
@@ -16,7 +17,7 @@ struct Figure {
   std::string key;  ///< "latency", "bandwidth_sum"
   Unit unit;
   std::optional<Estimate> estimate;  ///< absent when it could not be measured
-  std::optional<Summary> summary;    ///< of the samples, where there are several
+  Boxed<Summary> summary;            ///< of the samples, where there are several
   Distribution distribution{};       ///< of these samples in fine bins; of one visit only
 
   std::optional<double> value() const {

@@ -56,7 +56,7 @@ std::string nodes_text(const RunReport& report, std::span<const FlowResult> flow
 std::string copied_between(const ScenarioResult& one) {
   NodeSet from, to;
   for (const FlowResult& flow : one.flows) {
-    from = from | nodes_of(flow.source_residency.value_or(flow.residency));
+    from = from | nodes_of(flow.source_residency ? *flow.source_residency : flow.residency);
     to = to | nodes_of(flow.residency);
   }
   return arrow_text(from, to);
@@ -71,8 +71,9 @@ std::string found_text(const FlowResult& flow) {
   const auto side = [](const std::string& asked, const Residency& seen) {
     return asked.starts_with("gpu:") ? asked : text_or_none(to_list(nodes_of(seen)));
   };
-  return with_source(flow, side(flow.memory, flow.residency),
-                     side(flow.source_memory, flow.source_residency.value_or(flow.residency)));
+  return with_source(
+      flow, side(flow.memory, flow.residency),
+      side(flow.source_memory, flow.source_residency ? *flow.source_residency : flow.residency));
 }
 
 /// Node that a flow's GPU is near to.

@@ -91,13 +91,13 @@ struct FlowResult : FlowAsk {
   std::optional<CpuId> cpu_before, cpu_after;
   std::string level;  ///< cache level that the size fits: "L1".."L3", "memory"
   Residency residency;
-  std::optional<Residency> source_residency;  ///< where it reads from, when that is apart
+  Boxed<Residency> source_residency;  ///< where it reads from, when that is apart
   PolicyOutcome policy;
   /// Seconds from when all flows of its host were recording to this one's end.
   double together = 0;
   double stopped = 0;                 ///< seconds of samples in which it lost its CPU
   std::vector<double> stretch_bytes;  ///< moved in each of equal parts of that time
-  std::optional<Error> wrong;         ///< what the check of the kernel's output found
+  Boxed<Error> wrong;                 ///< what the check of the kernel's output found
   Boxed<GpuResult> gpu;               ///< of a flow of a GPU
   std::uint64_t steps_per_sample = 0;
   std::uint64_t warm_up_steps = 0;

@@ -308,10 +308,16 @@ void SessionPart::note_widths() {
   }
 }
 
-void SessionPart::update(const Pilots* pilots) {
+void SessionPart::update(const Pilots* pilots, bool last) {
   note_widths();
   if (root() && pilots != nullptr) report_.pilots = pilots->series();
-  if (!rounds_of_hosts_) report_.scenarios = cases_of(case_input(), points_);
+  if (!rounds_of_hosts_) report_.scenarios.clear();
+  for (PointRun& point : points_) {
+    if (rounds_of_hosts_ || !is_known(point)) continue;
+    report_.scenarios.push_back(case_of(case_input(), point));
+    // With many workers all visits are as large as all else; other benchmarks may want theirs.
+    if (last && point.done.use_count() == 1) point.done->drop_flows();
+  }
   for (const PointRun& point : points_)
     if (rounds_of_hosts_ && is_known(point))
       set_status(case_input(), point,
@@ -336,7 +342,7 @@ void SessionPart::describe() {
 }
 
 Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pilots) {
-  update(pilots);
+  update(pilots, true);
   if (pilots != nullptr && !pilots->failure().empty())
     report_.warnings.push_back(
         {"no-pilot", "", "no measurements of a pilot: " + pilots->failure()});

@@ -113,8 +113,9 @@ class SessionPart {
   /// virtual machine changes its speed within seconds and more, when its CPUs are moved.
   bool uses_all_time() const;
 
-  /// Makes the report of what is known so far. `pilots` may be null.
-  void update(const Pilots* pilots);
+  /// Makes the report of what is known so far. `pilots` may be null. `last`: there will be no
+  /// other.
+  void update(const Pilots* pilots, bool last = false);
   /// Completes the report, after an error with what there is. Returns `ran`, or what failed here.
   Expected<void> conclude(const Expected<void>& ran, const Pilots* pilots);
   /// Views and facts of the report.

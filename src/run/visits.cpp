@@ -81,7 +81,7 @@ FlowResult facts_over(const std::vector<FlowResult*>& visits) {
   if (visits.size() == 1) return all;
   std::vector<const Distribution*> distributions;
   std::vector<Warning> warnings;
-  std::optional<Error> wrong;
+  Boxed<Error> wrong;
   std::string slowed_by;
   double together = 0, overlap = 0, overlapped = 0;
   for (const FlowResult* one : visits) {
@@ -231,6 +231,18 @@ bool Visit::has_wrong_output() const {
 
 int VisitList::whole() const {
   return static_cast<int>(std::ranges::count(visits, Status::ok, &Visit::status));
+}
+
+void VisitList::drop_flows() {
+  for (Visit& visit : visits) {
+    std::vector<FlowResult> kept;
+    for (FlowResult& flow : visit.flows) {
+      const bool has_figures = std::ranges::all_of(
+          flow.figures, [](const Figure& figure) { return figure.estimate.has_value(); });
+      if (kept.empty() || flow.wrong || !has_figures) kept.push_back(std::move(flow));
+    }
+    visit.flows = std::move(kept);
+  }
 }
 
 std::optional<Estimate> over_visits(std::span<const Estimate> visits) {

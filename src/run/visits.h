@@ -46,6 +46,9 @@ struct VisitList {
 
   /// Visits that came to their end.
   int whole() const;
+  /// Drops what was needed to make the case of them: flows other than the first of each visit that
+  /// are as they should be.
+  void drop_flows();
 };
 
 /// The estimate of a quantity over visits, from what each visit estimated. A single visit says all
