@@ -88,25 +88,25 @@ std::string table_text(const AuditReport& report, std::size_t width) {
 }
 
 std::string json_text_of(const AuditReport& report) {
-  json results = json::array(), skipped = json::array();
-  for (const RunReport& one : report.reports) results.push_back(to_json(one));
+  json skipped = json::array();
   for (const SkippedBenchmark& one : report.skipped)
     skipped.push_back({{"benchmark", one.benchmark}, {"reason", one.reason}});
-  return pretty({{"schema_version", schema_version},
-                 {"program", "numatlas"},
-                 {"command", "audit"},
-                 {"version", version},
-                 {"arguments", report.arguments},
-                 {"started", report.started},
-                 {"seconds", report.seconds},
-                 {"time_asked", report.time_asked},
-                 {"complete", report.stopped.empty()},
-                 {"incomplete_reason", report.stopped},
-                 {"machine", to_json(report.machine)},
-                 {"summary", summary_line(report)},
-                 {"verdicts", fields::to_json(report.verdicts)},
-                 {"results", std::move(results)},
-                 {"skipped", std::move(skipped)}});
+  const json document = {{"schema_version", schema_version},
+                         {"program", "numatlas"},
+                         {"command", "audit"},
+                         {"version", version},
+                         {"arguments", report.arguments},
+                         {"started", report.started},
+                         {"seconds", report.seconds},
+                         {"time_asked", report.time_asked},
+                         {"complete", report.stopped.empty()},
+                         {"incomplete_reason", report.stopped},
+                         {"machine", to_json(report.machine)},
+                         {"summary", summary_line(report)},
+                         {"verdicts", fields::to_json(report.verdicts)},
+                         {"results", nullptr},
+                         {"skipped", std::move(skipped)}};
+  return pretty_part(document, 0, {results_member(report.reports)}) + '\n';
 }
 
 std::string metrics_text(const AuditReport& report) {

@@ -29,6 +29,22 @@ struct LongMember {
 std::string pretty_part(const nlohmann::json& value, std::size_t depth,
                         const std::vector<LongMember>& long_members = {});
 
+/// Adds an array to a text, whose items stand `depth` levels deep.
+template <class Items, class TextOf>
+void add_list(std::string& text, const Items& items, std::size_t depth, const TextOf& text_of) {
+  text += '[';
+  for (const auto& item : items) {
+    const bool is_first = &item == &items.front();
+    text += is_first ? "\n" : ",\n";
+    text.append(depth, ' ');
+    const std::string its = text_of(item);
+    // Others are about as long: a text that grows would be there twice.
+    if (is_first) text.reserve(text.size() + (its.size() + depth + 8) * items.size());
+    text += its;
+  }
+  text += items.empty() ? "]" : "\n" + std::string(depth - 1, ' ') + ']';
+}
+
 // JSON that anybody may have written, as a value whose texts can be shown.
 
 /// The library's own destructor asks for memory, which ends the program where there is none left:

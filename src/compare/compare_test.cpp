@@ -356,7 +356,7 @@ TEST(Stored, WhatIsWrongIsSaidInOneLine) {
   EXPECT_THAT(error_of_text("{\"a\": 1e999}"), HasSubstr("number out of range"));
   EXPECT_THAT(error_of_text("[]"), HasSubstr("is not a result of numatlas"));
   const auto edited = [](const std::function<void(json&)>& edit) {
-    json value = to_json(testing::report());
+    json value = json::parse(json_text(testing::report()));
     edit(value);
     return error_of_text(value.dump());
   };
@@ -373,7 +373,7 @@ TEST(Stored, WhatIsWrongIsSaidInOneLine) {
 
 /// Whatever stands in a field: an error or a result, and no exception.
 TEST(Stored, AnyFieldMayBeOfAnyType) {
-  const json good = to_json(testing::report());
+  const json good = json::parse(json_text(testing::report()));
   int errors = 0;
   const json flat = good.flatten();
   for (const auto& [path, value] : flat.items()) {

@@ -51,9 +51,8 @@ class HeadWriter : public fields::Writer {
   }
 };
 
-template <class Writer>
 json written(const RunReport& report) {
-  Writer writer;
+  HeadWriter writer;
   list_fields(writer, report);
   json value = writer.take();
   value["schema_version"] = schema_version;
@@ -61,24 +60,8 @@ json written(const RunReport& report) {
   return value;
 }
 
-/// Adds an array of items that stand `depth` levels deep.
-template <class T, class TextOf>
-void add_list(std::string& text, const std::vector<T>& items, std::size_t depth, TextOf text_of) {
-  text += '[';
-  for (const T& item : items) {
-    const bool is_first = &item == &items.front();
-    text += is_first ? "\n" : ",\n";
-    text.append(depth, ' ');
-    const std::string its = text_of(item);
-    // Others are about as long: a text that grows would be there twice.
-    if (is_first) text.reserve(text.size() + (its.size() + depth + 8) * items.size());
-    text += its;
-  }
-  text += items.empty() ? "]" : "\n" + std::string(depth - 1, ' ') + ']';
-}
-
 template <class Writer>
-json written_case(const ScenarioResult& one) {
+json written(const ScenarioResult& one) {
   Writer writer;
   list_fields(writer, one);
   json value = writer.take();
@@ -99,13 +82,28 @@ json written_case(const ScenarioResult& one) {
   return value;
 }
 
-/// A case of many hosts, each on a line of its own.
-std::string text_by_hosts(const ScenarioResult& one) {
-  return pretty_part(written_case<HeadWriter>(one), 2,
-                     {{"host_figures", [&](std::string& text) {
-                         add_list(text, one.host_totals, 4, [](const HostTotals& host) {
-                           return json_line(fields::to_json(host));
-                         });
+/// A case that stands `depth` levels deep, each of its flows and hosts on a line.
+std::string case_text(const ScenarioResult& one, std::size_t depth) {
+  const json value = written<HeadWriter>(one);
+  return pretty_part(
+      value, depth,
+      {{"flows",
+        [&](std::string& text) { add_list(text, value.at("flows"), depth + 2, json_line); }},
+       {"host_figures", [&](std::string& text) {
+          add_list(text, one.host_totals, depth + 2,
+                   [](const HostTotals& host) { return json_line(fields::to_json(host)); });
+        }}});
+}
+
+/// A report that stands `depth` levels deep, without the newline.
+std::string text_at(const RunReport& report, std::size_t depth) {
+  std::optional<fields::ExactNumbers> exact;
+  // What is computed from a file of hosts is what was computed here.
+  if (!report.host_rows.empty()) exact.emplace();
+  return pretty_part(written(report), depth,
+                     {{"cases", [&](std::string& text) {
+                         add_list(text, report.scenarios, depth + 2,
+                                  [&](const auto& one) { return case_text(one, depth + 2); });
                        }}});
 }
 
@@ -167,7 +165,7 @@ json schema_of(fields::Tag<CpuUse>) {
 
 json schema_of(fields::Tag<Machine>) { return {{"type", "object"}}; }
 
-json to_json(const ScenarioResult& one) { return written_case<fields::Writer>(one); }
+json to_json(const ScenarioResult& one) { return written<fields::Writer>(one); }
 
 void from_json(const json& value, const Place& place, ScenarioResult& out) {
   if (!value.is_object()) return place.reject("must be an object");
@@ -199,20 +197,12 @@ json schema_of(fields::Tag<ScenarioResult>) {
   return schema;
 }
 
-json to_json(const RunReport& report) { return written<fields::Writer>(report); }
+std::string json_text(const RunReport& report) { return text_at(report, 0) + '\n'; }
 
-std::string json_text(const RunReport& report) {
-  const bool by_hosts = !report.host_rows.empty();
-  std::optional<fields::ExactNumbers> exact;
-  if (by_hosts) exact.emplace();  // what is computed from a file is what was computed here
-  return pretty_part(written<HeadWriter>(report), 0,
-                     {{"cases",
-                       [&](std::string& text) {
-                         add_list(text, report.scenarios, 2, [&](const ScenarioResult& one) {
-                           return by_hosts ? text_by_hosts(one) : pretty_part(to_json(one), 2);
-                         });
-                       }}}) +
-         '\n';
+LongMember results_member(const std::vector<RunReport>& reports) {
+  return {"results", [&](std::string& text) {
+            add_list(text, reports, 2, [](const RunReport& report) { return text_at(report, 2); });
+          }};
 }
 
 Expected<RunReport> report_from_json(const json& value) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -12,12 +13,13 @@ namespace numatlas {
 /// Raised when a field changes its meaning or goes; new fields do not raise it.
 inline constexpr int schema_version = 2;
 
-nlohmann::json to_json(const RunReport& report);
-/// As text, ending in a newline. Arguments may be file names, which are bytes: what is no UTF-8 in
-/// them is replaced.
+/// A report as text, ending in a newline. Arguments may be file names, which are bytes: what is
+/// no UTF-8 in them is replaced.
 std::string json_text(const RunReport& report);
+/// The "results" of a survey or an audit: an array of reports, which must outlive it.
+LongMember results_member(const std::vector<RunReport>& reports);
 
-/// Reads what to_json wrote. Error (usage) names the field by its path, without the file: "field
+/// Reads what json_text wrote. Error (usage) names the field by its path, without the file: "field
 /// 'cases[0].flows' must be an object".
 Expected<RunReport> report_from_json(const nlohmann::json& value);
 

@@ -31,6 +31,8 @@ TEST(Numbers, HaveSevenDigitsButWholeSizesAll) {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
+json to_json(const RunReport& report) { return json::parse(json_text(report)); }
+
 /// Gives every field a value of its own that is not its default, from the list of fields: a field
 /// that is added is filled, written and read back without a line here.
 class Filler {

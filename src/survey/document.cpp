@@ -36,8 +36,7 @@ json plan_of(const SurveyRecord& record) {
 }  // namespace
 
 std::string document_text(const SurveyRecord& record, const SurveySummary& summary) {
-  json results = json::array(), skipped = json::array();
-  for (const RunReport& report : record.reports) results.push_back(to_json(report));
+  json skipped = json::array();
   for (const SkippedBenchmark& one : record.skipped)
     skipped.push_back({{"benchmark", one.benchmark}, {"reason", one.reason}});
   const Trust trust = trust_of(record.reports);
@@ -53,7 +52,7 @@ std::string document_text(const SurveyRecord& record, const SurveySummary& summa
                    {"incomplete_reason", optional_text(record.incomplete_reason)},
                    {"machine", to_json(record.machine)},
                    {"plan", plan_of(record)},
-                   {"results", std::move(results)},
+                   {"results", nullptr},
                    {"skipped", std::move(skipped)},
                    {"notes", record.notes},
                    {"warnings", summary.warnings}};
@@ -61,7 +60,7 @@ std::string document_text(const SurveyRecord& record, const SurveySummary& summa
     document["trust"] = trust.grade;
     document["doubt"] = optional_text(trust.doubt);
   }
-  return pretty(document);
+  return pretty_part(document, 0, {results_member(record.reports)}) + '\n';
 }
 
 }  // namespace numatlas

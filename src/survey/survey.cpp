@@ -237,10 +237,7 @@ Expected<void> Survey::visited() {
 /// After the first values of a benchmark.
 Expected<void> Survey::item_begun() {
   Expected<void> begun;
-  if (root() && measuring_->has_figures()) {
-    begun = begin_folder();
-    next_save_ = {};
-  }
+  if (root() && measuring_->has_figures()) begun = begin_folder();
   return agree(comm_, error_of(begun));
 }
 
