@@ -24,10 +24,9 @@ struct SimulatedStep {
 
 /// Time to get a GiB of memory ready on a usual server of these years.
 struct Preparation {
-  double fill = 0.4;  ///< seconds: first touch, and a pass of stores
-  // In each visit, also to memory that is at hand:
+  double fill = 0.4;   ///< seconds: first touch, and a pass of stores
   double warm = 0.1;   ///< seconds: what is touched before the first sample, as bandwidth goes
-  double check = 0.1;  ///< seconds: all of the memory is looked at afterwards
+  double check = 0.1;  ///< seconds: all of it is looked at after each visit
 };
 /// Of a chain: it is built and proven; lines are touched in a random order.
 inline constexpr Preparation of_chain{1.2, 0.5, 0};

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 
+#include "engine/sharing.h"
 #include "kernels/kind.h"
 #include "record/estimate.h"
 #include "run/levels.h"
@@ -14,15 +15,15 @@ namespace numatlas {
 namespace {
 
 /// Seconds for the flows of a scenario, which work together until the memory has no more to give;
-/// `of_flow`: of one of them alone.
+/// `of_flow`: of one of them alone, by its number.
 template <class OfFlow>
 double together(const Scenario& scenario, const OfFlow& of_flow) {
   // Of a usual server of these years.
   constexpr double shared = 0.15;
   double slowest = 0, all = 0;
-  for (const Flow& flow : scenario.flows) {
-    if (flow.shares) continue;
-    const double alone = of_flow(flow, kind_of(flow.kernel).preparation);
+  for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
+    if (scenario.flows[i].shares) continue;
+    const double alone = of_flow(i, kind_of(scenario.flows[i].kernel).preparation);
     slowest = std::max(slowest, alone);
     all += alone * shared;
   }
@@ -34,26 +35,35 @@ double bytes_of(const Flow& flow) {
          (flow.source ? static_cast<double>(flow.source->bytes.value) : 0);
 }
 
+double touched_part(const Flow& flow) {
+  const double bytes = bytes_of(flow);
+  return bytes > 0 ? static_cast<double>(touched_bytes(flow).value) / bytes : 0;
+}
+
 }  // namespace
 
-double preparation_of(const Scenario& scenario) {
+double preparation_of(const Scenario& scenario, const MemoryBefore& before) {
   constexpr double whatever_the_size = 0.005;
   // Of pages that are touched, however little of them is written.
   constexpr double touch = 0.3;
-  return whatever_the_size + together(scenario, [](const Flow& flow, const Preparation& each) {
+  const std::size_t known = before.scenario != nullptr ? before.scenario->flows.size() : 0;
+  return whatever_the_size + together(scenario, [&](std::size_t i, const Preparation& each) {
+           const Flow& flow = scenario.flows[i];
+           const Flow* const last = i < known ? &before.scenario->flows[i] : nullptr;
+           if (last != nullptr && before.contents && same_work(*last, flow)) return 0.0;
+           const bool stands = last != nullptr && same_pages(*last, flow);
            const double written = static_cast<double>(touched_bytes(flow).value);
-           return (bytes_of(flow) * touch + written * (each.fill - touch)) / gib;
+           return ((stands ? 0 : bytes_of(flow) * touch) + written * (each.fill - touch) +
+                   static_cast<double>(flow.warm_up.value) * touched_part(flow) * each.warm) /
+                  gib;
          });
 }
 
 double visiting_of(const Scenario& scenario) {
   constexpr double whatever_the_size = 0.003;
-  return whatever_the_size + together(scenario, [](const Flow& flow, const Preparation& each) {
-           const double bytes = bytes_of(flow);
-           const double part =
-               bytes > 0 ? static_cast<double>(touched_bytes(flow).value) / bytes : 0;
-           return (static_cast<double>(flow.warm_up.value) * each.warm + bytes * each.check) *
-                  part / gib;
+  return whatever_the_size + together(scenario, [&](std::size_t i, const Preparation& each) {
+           const Flow& flow = scenario.flows[i];
+           return bytes_of(flow) * touched_part(flow) * each.check / gib;
          });
 }
 

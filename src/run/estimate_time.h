@@ -8,11 +8,18 @@
 
 namespace numatlas {
 
-/// Seconds to get the memory of a scenario ready: to touch it, and to build and prove its chains.
-/// Pure.
-double preparation_of(const Scenario& scenario);
-/// Seconds of each visit beside its measuring, also to memory that is at hand: to warm up, and to
-/// check what the kernels did. Pure.
+/// What there is of the memory of a scenario when it begins, flow by flow as far as both have some:
+/// the pages of the one before it, and where it does the same work (`contents`) also what they
+/// hold.
+struct MemoryBefore {
+  const Scenario* scenario = nullptr;  ///< none: nothing
+  bool contents = false;
+};
+/// Seconds to get the memory of a scenario ready: to touch it, to build and prove its chains, and
+/// to warm up. Pure.
+double preparation_of(const Scenario& scenario, const MemoryBefore& before = {});
+/// Seconds of each visit beside its measuring, also to memory that is at hand: to check what the
+/// kernels did. Pure.
 double visiting_of(const Scenario& scenario);
 
 /// The time of a run where none was given: what its option says, for all points together 10 s at

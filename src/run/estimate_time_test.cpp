@@ -49,6 +49,17 @@ TEST(EstimateTime, OnlyLinesThatAChainTouchesAreWritten) {
   EXPECT_LT(preparation_of(sparse), preparation_of(dense) / 2);
 }
 
+TEST(EstimateTime, WhatTheOneBeforeLeftIsNotMadeAgain) {
+  Scenario read, copy;
+  read.flows = copy.flows = {chase_over(gib)};
+  read.flows.front().kernel = kernel_named("read");
+  copy.flows.front().kernel = kernel_named("copy");
+  const double anew = preparation_of(copy);
+  EXPECT_LT(preparation_of(copy, {&read, true}), anew / 2) << "its pages";
+  EXPECT_DOUBLE_EQ(preparation_of(copy, {&copy, false}), preparation_of(copy, {&read, true}));
+  EXPECT_LT(preparation_of(copy, {&copy, true}), anew / 10) << "and what they hold";
+}
+
 TEST(EstimateTime, SharedMemoryIsReadiedOnce) {
   Scenario scenario;
   scenario.flows = {chase_over(mib), chase_over(gib)};

@@ -88,8 +88,8 @@ std::string left_out_text(const Setup& setup) {
 
 /// What the plan takes before anything is refined.
 TimeNeeded time_of(const Setup& setup, const RunOptions& options) {
-  return time_needed(points_of(setup.plan, setup.skips, 0, options.time_of_run(), options), options,
-                     setup.machines);
+  return time_needed(points_of(setup.plan, setup.skips, {}, options.time_of_run(), options),
+                     options, setup.machines);
 }
 
 }  // namespace

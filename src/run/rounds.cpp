@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,12 +19,8 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-/// Whether one can go on with the memory that the other leaves behind.
-bool same_memory(const PlannedScenario& a, const PlannedScenario& b) {
-  const auto& one = a.scenario.flows;
-  const auto& other = b.scenario.flows;
-  return !one.empty() && one.size() == other.size() &&
-         std::equal(one.begin(), one.end(), other.begin(), same_work);
+const std::vector<Flow>& flows_of(const std::vector<PlannedScenario>& plan, const PointRun& point) {
+  return plan[point.first].scenario.flows;
 }
 
 /// Whether the engine can keep its memory from one run to the next.
@@ -40,18 +38,75 @@ bool keeps_memory(const std::vector<PlannedScenario>& plan, const PointRun& poin
   });
 }
 
-/// Memory for all visits of a point at once, for one and the others, or for each.
-void plan_sittings(PointRun& point, bool keep_memory) {
-  constexpr int all = static_cast<int>(least_visits);
-  // All preparing together is to take no longer than half of the measuring.
-  const double prepared = point.preparation, measured = point.time.count();
-  if (all * prepared <= measured / 2) return;
-  if (keep_memory) {
-    point.first_sitting = point.later_sitting = most_visits;
-    return;
+/// Whether one can have the pages of the other, flow by flow as far as both have some.
+bool same_memory(const std::vector<Flow>& a, const std::vector<Flow>& b) {
+  const auto both = static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
+  return std::equal(a.begin(), a.begin() + both, b.begin(), [](const Flow& one, const Flow& other) {
+    return same_work(one, other) || same_pages(one, other);
+  });
+}
+
+/// Finds the neighbours of points, in the order of the plan.
+class Neighbourhoods {
+ public:
+  explicit Neighbourhoods(const std::vector<PlannedScenario>& plan) : plan_(plan) {}
+
+  /// Of what has the number `index` among all points.
+  void place(PointRun& point, std::size_t index) {
+    const auto& flows = flows_of(plan_, point);
+    point.neighbours = point.work = index;
+    if (flows.empty() || point.count > 1 || point.in_turn || !keeps_memory(plan_, point)) return;
+    const Region& region = flows.front().region;
+    const std::pair memory{flows.front().worker, std::max(region.bytes, region.within).value};
+    const auto [begin, end] = firsts_.equal_range(memory);
+    const auto found = std::find_if(begin, end, [&](const auto& first) {
+      return same_memory(flows_of(plan_, *first.second), flows);
+    });
+    if (found == end)
+      firsts_.emplace(memory, &point);
+    else
+      point.neighbours = found->second->neighbours;
+    const bool goes_on = last_ != nullptr && last_->neighbours == point.neighbours &&
+                         std::ranges::equal(flows_of(plan_, *last_), flows, same_work);
+    if (goes_on) point.work = last_->work;
+    last_ = &point;
   }
-  point.later_sitting = all;
-  point.first_sitting = 2 * prepared <= measured ? 1 : all;
+
+ private:
+  const std::vector<PlannedScenario>& plan_;
+  /// One of each, by what can only be alike.
+  std::multimap<std::pair<int, std::uint64_t>, const PointRun*> firsts_;
+  const PointRun* last_ = nullptr;
+};
+
+/// Seconds to prepare the memory of a point after its neighbours: of one of them on the average.
+struct AmongNeighbours {
+  std::size_t count = 0;
+  double in_turn = 0;  ///< all together, each once: the same work goes on with what is there
+  double sitting = 0;  ///< where each has an order of its own, or writes anew, for several visits
+  const Scenario* last = nullptr;
+
+  void add(const Scenario& scenario) {
+    in_turn += preparation_of(scenario, {last, true});
+    sitting += preparation_of(scenario, {last, false});
+    last = &scenario;
+    ++count;
+  }
+};
+
+/// Memory for all visits of a point at once, for one and the others, or for each.
+void plan_sittings(PointRun& point, const AmongNeighbours& all, bool keep_memory) {
+  constexpr int least = static_cast<int>(least_visits);
+  const double sitting = all.sitting / static_cast<double>(all.count);
+  const double measured = point.time.count();
+  // All preparing together is to take no longer than half of the measuring.
+  if (least * point.preparation <= measured / 2) return;
+  const bool one_first = 2 * sitting <= measured;
+  // Many that share it have their visits with less preparing than if each sat down by itself.
+  if (!keep_memory && least * point.preparation < (one_first ? 2 : 1) * sitting) return;
+  point.preparation = sitting;
+  point.later_sitting = keep_memory ? most_visits : least;
+  point.first_sitting = one_first && !keep_memory ? 1 : point.later_sitting;
 }
 
 /// How often memory is still to be made for so many visits.
@@ -92,9 +147,11 @@ bool may_end_early(const RunOptions& options, const std::vector<Machine>& machin
 }
 
 std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
-                                const std::vector<std::optional<Error>>& skips, std::size_t from,
-                                Seconds time, const RunOptions& options) {
-  std::vector<PointRun> points;
+                                const std::vector<std::optional<Error>>& skips,
+                                std::span<const PointRun> earlier, Seconds time,
+                                const RunOptions& options) {
+  std::vector<PointRun> points(earlier.begin(), earlier.end());
+  const std::size_t from = points.empty() ? 0 : points.back().first + points.back().count;
   double scenarios = 0;
   for (std::size_t i = from; i < plan.size(); ++i) {
     const PlannedScenario& planned = plan[i];
@@ -102,8 +159,6 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
       PointRun point;
       point.first = i;
       point.skipped = true;
-      const bool goes_on = i > from && same_memory(plan[i - 1], planned);
-      point.neighbours = goes_on ? points.back().neighbours : points.size();
       point.time = Seconds(planned.scenario.stop.time);
       points.push_back(std::move(point));
     }
@@ -114,32 +169,38 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
     if (skips[i]) continue;
     point.skipped = false;
     point.preparation += preparation_of(planned.scenario);
+    const MemoryBefore pages{&planned.scenario, false};
+    point.touching += preparation_of(planned.scenario) - preparation_of(planned.scenario, pages);
     point.visiting += visiting_of(planned.scenario);
+    point.workers = std::max(point.workers, planned.scenario.flows.size());
     ++scenarios;
   }
+  Neighbourhoods neighbourhoods(plan);
+  for (std::size_t i = 0; i < points.size(); ++i) neighbourhoods.place(points[i], i);
+  points.erase(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(earlier.size()));
+  std::map<std::size_t, AmongNeighbours> among;
+  for (const PointRun& point : points)
+    if (point.count == 1 && !point.skipped) among[point.neighbours].add(plan[point.first].scenario);
   for (PointRun& point : points) {
     if (options.time_of_all)
       point.time = time / std::max(1.0, scenarios) * static_cast<double>(point.count);
+    if (point.skipped) continue;
+    AmongNeighbours all{1, point.preparation, point.preparation};
+    if (point.count == 1) all = among[point.neighbours];
+    point.preparation = all.in_turn / static_cast<double>(all.count);
     // Whoever says how often wants that often; and memory does not wait for a far next visit.
-    if (options.visits > 0 || point.once || point.in_turn || !keeps_memory(plan, point)) continue;
-    // Made once for all that share it.
-    const auto sharing = std::count_if(points.begin(), points.end(), [&](const PointRun& other) {
-      return other.neighbours == point.neighbours && !other.skipped;
-    });
-    const double alone = point.preparation;
-    point.preparation = alone / static_cast<double>(std::max<std::ptrdiff_t>(1, sharing));
-    // Many that share it have their visits with less preparing than if each sat down by itself.
-    const bool many = sharing >= static_cast<std::ptrdiff_t>(least_visits);
-    if (many && !options.keep_memory) continue;
-    plan_sittings(point, options.keep_memory);
-    if (point.later_sitting > 1) point.preparation = alone;  // each makes its own
+    if (options.visits == 0 && !point.once && !point.in_turn && keeps_memory(plan, point))
+      plan_sittings(point, all, options.keep_memory);
   }
   return points;
 }
 
 TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& options,
                        const std::vector<Machine>& machines) {
-  const double slower = std::ranges::any_of(machines, is_virtual) ? 3 : 1;
+  // What it asks its host for, once.
+  constexpr double times_fresh = 8;
+  const bool asks_host = std::ranges::any_of(machines, is_virtual);
+  double fresh = 0;
   const int fixed = options.visits;
   const bool divides = options.time_of_all || options.limit.count() > 0;
   TimeNeeded needed;
@@ -152,11 +213,14 @@ TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& optio
     const double window = options.time_of_all && fixed == 0 ? 0 : point.time.count() / visits;
     needed.cases += point.count;
     measuring += visits * (std::max(shortest_window.count(), window) * count + point.visiting);
-    needed.preparing += sittings_for(point, visits) * slower * point.preparation;
-    least += slower * point.preparation +
+    needed.preparing += sittings_for(point, visits) * point.preparation;
+    if (asks_host) fresh = std::max(fresh, times_fresh * point.touching);
+    least += point.preparation +
              point.first_sitting * (shortest_window.count() * count + point.visiting);
   }
   if (needed.cases == 0) return {};
+  needed.preparing += fresh;
+  least += fresh;
   needed.seconds = measuring + needed.preparing;
   if (!divides || fixed > 0) return needed;
   const double time = Seconds(options.time_of_run()).count();
@@ -183,26 +247,38 @@ std::string time_text(const TimeNeeded& needed, const RunOptions& options, bool 
 
 std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round,
                                   std::uint64_t seed) {
-  // Neighbours in the plan, each with its points.
-  std::vector<std::vector<std::size_t>> blocks;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (points[i].ended) continue;
-    const bool goes_on =
-        !blocks.empty() && points[blocks.back().back()].neighbours == points[i].neighbours;
-    if (!goes_on) blocks.emplace_back();
-    blocks.back().push_back(i);
+  std::vector<std::size_t> left;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (!points[i].ended) left.push_back(i);
+  const auto workers = [&](std::size_t i) { return points[i].workers; };
+  if (round == 0) std::ranges::stable_sort(left, std::ranges::greater{}, workers);
+  // Neighbours, by the works that they do, each with its points.
+  using Works = std::vector<std::vector<std::size_t>>;
+  std::vector<Works> blocks;
+  std::map<std::size_t, std::size_t> block_of, work_of;
+  for (const std::size_t i : left) {
+    const PointRun& point = points[i];
+    const std::size_t block = block_of.emplace(point.neighbours, blocks.size()).first->second;
+    if (block == blocks.size()) blocks.emplace_back();
+    Works& works = blocks[block];
+    const std::size_t work = work_of.emplace(point.work, works.size()).first->second;
+    if (work == works.size()) works.emplace_back();
+    works[work].push_back(i);
   }
   std::uint64_t state = seed + static_cast<std::uint64_t>(round) * 0x9e3779b97f4a7c15;
   const auto shuffle = [&](auto& items) {
     // Fisher and Yates; the remainder's bias is far below anything that matters here.
-    for (std::size_t i = items.size(); i > 1; --i)
+    for (std::size_t i = items.size(); round > 0 && i > 1; --i)
       std::swap(items[i - 1], items[split_mix(state) % i]);
   };
-  if (round > 0) shuffle(blocks);
+  shuffle(blocks);
   std::vector<std::size_t> order;
-  for (auto& block : blocks) {
-    if (round > 0) shuffle(block);
-    order.insert(order.end(), block.begin(), block.end());
+  for (Works& works : blocks) {
+    shuffle(works);
+    for (auto& work : works) {
+      shuffle(work);
+      order.insert(order.end(), work.begin(), work.end());
+    }
   }
   return order;
 }

@@ -19,9 +19,14 @@ namespace numatlas {
 /// One point of the plan while it runs: the scenarios that make it up, and what is known of it.
 struct PointRun {
   std::size_t first = 0, count = 0;  ///< scenarios of the plan: several where workers take turns
-  std::size_t neighbours = 0;        ///< points that work on the same memory share this number
-  double preparation = 0;            ///< seconds, as estimated
-  double visiting = 0;               ///< seconds of each visit beside its measuring, as estimated
+  /// Points that can have each other's pages share this number: one of them. They follow each other
+  /// in a round, in which the memory is touched once.
+  std::size_t neighbours = 0;
+  std::size_t work = 0;     ///< those among them that do the same there share this one
+  double preparation = 0;   ///< seconds, as estimated, with what others leave for it
+  double touching = 0;      ///< of these, where nothing is left for it
+  double visiting = 0;      ///< seconds of each visit beside its measuring, as estimated
+  std::size_t workers = 0;  ///< at the same time
   std::chrono::duration<double> time{0};  ///< to be measured for, at most
   /// Visits for which the memory is made once, in the first round and in the later ones.
   int first_sitting = 1, later_sitting = 1;
@@ -48,11 +53,12 @@ constexpr std::chrono::duration<double> shortest_window{0.02};
 /// virtual machine changes its speed within seconds and more, when its CPUs are moved.
 bool may_end_early(const RunOptions& options, const std::vector<Machine>& machines);
 
-/// The points of the plan from scenario `from` on, with their times (those of the options, or equal
-/// parts of a time for all). Memory is made anew for each visit, or less often where that would
-/// take longer than measuring.
+/// The points of the plan after the `earlier` ones, with their times (those of the options, or
+/// equal parts of a time for all). Memory is made anew for each visit, or less often where that
+/// would take longer than measuring.
 std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
-                                const std::vector<std::optional<Error>>& skips, std::size_t from,
+                                const std::vector<std::optional<Error>>& skips,
+                                std::span<const PointRun> earlier,
                                 std::chrono::duration<double> time, const RunOptions& options);
 
 /// How long the points of a plan take, as estimated.
@@ -68,9 +74,9 @@ TimeNeeded time_needed(std::span<const PointRun> points, const RunOptions& optio
 /// before (`may_end_early`); "" where it cannot be told.
 std::string time_text(const TimeNeeded& needed, const RunOptions& options, bool may_end_early);
 
-/// The points that have not ended, as indices, in the order of a round: that of the plan in the
-/// first, so that what is left of a stopped run is its beginning; shuffled by the seed in the later
-/// ones. Points that work on the same memory stay together.
+/// The points that have not ended, as indices, in the order of a round: in the first that of
+/// the plan, but those with more workers first, which touch memory together; shuffled by the seed
+/// in the later ones. Neighbours stay together, and among these those of the same work.
 std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round,
                                   std::uint64_t seed);
 

@@ -23,7 +23,7 @@ std::vector<PointRun> points_on(const testing::Words& words,
   EXPECT_TRUE(prepared);
   const auto plan = prepared->run.benchmark.plan(prepared->input());
   EXPECT_TRUE(plan);
-  return points_of(*plan, std::vector<std::optional<Error>>(plan->size()), 0,
+  return points_of(*plan, std::vector<std::optional<Error>>(plan->size()), {},
                    prepared->run.options.stop.time, prepared->run.options);
 }
 
@@ -72,7 +72,7 @@ TEST(Points, WithoutATimeAllCasesTakeTenSecondsAtMost) {
     RunOptions& options = prepared->run.options;
     EXPECT_TRUE(options.time_is_usual);
     choose_time(options, prepared->run.benchmark, setup);
-    const auto points = points_of(setup.plan, setup.skips, 0, options.time_of_run(), options);
+    const auto points = points_of(setup.plan, setup.skips, {}, options.time_of_run(), options);
     return time_needed(points, options).seconds;
   };
   EXPECT_NEAR(needed({"--size", "16KiB", "--cpus", "0"}), 0.55, 0.05) << "less needs less";
@@ -81,6 +81,36 @@ TEST(Points, WithoutATimeAllCasesTakeTenSecondsAtMost) {
   EXPECT_DOUBLE_EQ(needed({"--size", sizes, "--cpus", "0"}), 10);
   for (int i = 31; i <= 200; ++i) sizes += "," + std::to_string(4 * i) + "KiB";
   EXPECT_DOUBLE_EQ(needed({"--size", sizes, "--cpus", "0"}), 20) << "five visits of 20 ms each";
+}
+
+TEST(Points, NeighboursHaveEachOthersPages) {
+  const auto points =
+      points_on({"--kernels", "read,copy", "--size", "64MiB", "--pages", "base,thp", "--cpus", "0"},
+                "bandwidth");
+  ASSERT_EQ(points.size(), 4U);
+  std::vector<std::size_t> neighbours, works;
+  for (const PointRun& point : points) {
+    neighbours.push_back(point.neighbours);
+    works.push_back(point.work);
+    EXPECT_GT(point.touching, 0);
+  }
+  EXPECT_EQ(neighbours[0], neighbours[1]);
+  EXPECT_EQ(neighbours[2], neighbours[3]);
+  EXPECT_NE(neighbours[0], neighbours[2]) << "other pages";
+  EXPECT_THAT(works, ElementsAre(0, 1, 2, 3)) << "each writes what it needs";
+  const auto alone = points_on({"--kernels", "read", "--size", "64MiB", "--pages", "base",  //
+                                "--cpus", "0"},
+                               "bandwidth");
+  EXPECT_NEAR(points[0].preparation, alone[0].preparation - alone[0].touching / 2, 1e-9);
+}
+
+TEST(Points, TheSameWorkGoesOnWithWhatIsThere) {
+  const auto points = points_on({"--rates", "1,2,3", "--pairs", "0:0", "--mix", "none"}, "loaded");
+  ASSERT_EQ(points.size(), 5U) << "idle, three rates and the peak";
+  for (const PointRun& point : points) EXPECT_EQ(point.neighbours, 0U) << "the chase is the same";
+  EXPECT_NE(points[0].work, points[1].work);
+  for (std::size_t i = 2; i < points.size(); ++i) EXPECT_EQ(points[i].work, points[1].work);
+  EXPECT_THAT(first_sittings(points), Each(1)) << "one chain for all of a round";
 }
 
 TEST(Points, MemoryIsMadeAnewForEachVisitThatWasAskedFor) {
@@ -98,7 +128,7 @@ TEST(Points, MemoryThatIsDearIsMadeOnceWhereTheOptionsSaySo) {
   ASSERT_TRUE(plan);
   RunOptions options = prepared->run.options;
   options.keep_memory = true;
-  const auto points = points_of(*plan, std::vector<std::optional<Error>>(plan->size()), 0,
+  const auto points = points_of(*plan, std::vector<std::optional<Error>>(plan->size()), {},
                                 options.stop.time, options);
   EXPECT_THAT(first_sittings(points), ElementsAre(1, most_visits, most_visits));
   EXPECT_EQ(points[1].later_sitting, most_visits);
@@ -111,7 +141,7 @@ TEST(Points, WhatIsComparedVisitByVisitTakesTurns) {
   auto plan = *prepared->run.benchmark.plan(prepared->input());
   const auto sittings = [&] {
     const auto points =
-        points_of(plan, {std::nullopt}, 0, prepared->run.options.stop.time, prepared->run.options);
+        points_of(plan, {std::nullopt}, {}, prepared->run.options.stop.time, prepared->run.options);
     return std::vector<int>{points.at(0).first_sitting, points.at(0).later_sitting};
   };
   EXPECT_THAT(sittings(), ElementsAre(5, 5));
@@ -145,13 +175,23 @@ TEST(Rounds, TheFirstFollowsThePlanLaterOnesAreShuffledAlikeOnAllRanks) {
 
 TEST(Rounds, PointsOfTheSameMemoryStayTogether) {
   std::vector<PointRun> points(40);
-  for (std::size_t i = 0; i < points.size(); ++i) points[i].neighbours = i / 4;
+  for (std::size_t i = 0; i < points.size(); ++i) points[i].neighbours = points[i].work = i % 10;
   const auto order = order_of(points, 3, 1);
   for (std::size_t i = 0; i < order.size(); i += 4) {
     std::vector<std::size_t> memories;
     for (std::size_t k = i; k < i + 4; ++k) memories.push_back(points[order[k]].neighbours);
     EXPECT_THAT(memories, Each(memories.front()));
   }
+}
+
+TEST(Rounds, InTheFirstRoundManyTouchMemoryBeforeOne) {
+  std::vector<PointRun> points(6);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].neighbours = i % 2;
+    points[i].work = i;
+    points[i].workers = i % 2 + 1;
+  }
+  EXPECT_THAT(order_of(points, 0, 1), ElementsAre(1, 3, 5, 0, 2, 4));
 }
 
 /// Of a time for one plan, for the first of its points.

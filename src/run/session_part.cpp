@@ -172,15 +172,11 @@ void SessionPart::plan_points(Seconds time) {
   stage_.first_point = points_.size();
   stage_.spent = spent_;
   stage_.recorded = recorded_;
-  const std::size_t from = points_.empty() ? 0 : points_.back().first + points_.back().count;
-  for (PointRun& point : points_of(setup_.plan, setup_.skips, from, time, options_)) {
-    // Neighbours are numbered from 0 by stage.
-    point.neighbours += stage_.first_point;
-    points_.push_back(std::move(point));
-  }
+  std::ranges::move(points_of(setup_.plan, setup_.skips, points_, time, options_),
+                    std::back_inserter(points_));
   constexpr double is_long = 9.5;
   const TimeNeeded needed = time_needed(points_, options_, setup_.machines);
-  if (from == 0 && !timeless() && needed.seconds >= is_long)
+  if (stage_.first_point == 0 && !timeless() && needed.seconds >= is_long)
     progress_.announce(time_text(needed, options_, may_end_early(options_, setup_.machines)));
 }
 
