@@ -108,11 +108,16 @@ std::vector<Figure> tail_figures(const Distribution& groups, unsigned loads) {
   return figures;
 }
 
-void conclude_tails(RunReport& report, unsigned loads) {
+std::vector<Figure> TailOption::figures(const FlowResult& flow) const {
+  return asked_ && !flow.load ? tail_figures(flow.distribution, loads_) : std::vector<Figure>{};
+}
+
+void TailOption::conclude(RunReport& report) const {
+  if (!asked_) return;
   for (ScenarioResult& one : report.scenarios) {
     for (FlowResult& flow : one.flows) {
       if (!has_tail(flow)) continue;
-      for (const Figure& figure : tail_figures(flow.distribution, loads)) {
+      for (const Figure& figure : tail_figures(flow.distribution, loads_)) {
         const auto mine = std::ranges::find(flow.figures, figure.key, &Figure::key);
         if (mine != flow.figures.end()) set_value(*mine, *figure.value());
       }
@@ -157,11 +162,12 @@ std::vector<Fact> tail_facts(const ScenarioResult& one, const std::string& headi
   return facts;
 }
 
-Table tail_table(unsigned loads, const std::vector<std::string>& labels) {
+std::vector<Table> TailOption::tables(const std::vector<std::string>& labels) const {
+  if (!asked_) return {};
   Table table;
   table.level = ViewLevel::groups;
   table.title = fmt::format("Tail of the latency by groups of {}, in ns",
-                            count_text(static_cast<int>(loads), "dependent load"));
+                            count_text(static_cast<int>(loads_), "dependent load"));
   table.notes = {
       "median: the mean load of the middle group; p99: in 99 % of the groups no load took longer, "
       "if the other loads took the median",
@@ -186,7 +192,7 @@ Table tail_table(unsigned loads, const std::vector<std::string>& labels) {
   table.cells.push_back(
       figure_column("interrupted", "tail_interrupted", in_millionths, Part::value, 1));
   table.cells.push_back(figure_column("stopped", "tail_stopped", in_millionths, Part::value, 1));
-  return table;
+  return {table};
 }
 
 }  // namespace numatlas

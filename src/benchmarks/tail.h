@@ -16,9 +16,16 @@ class TailOption {
  public:
   void add_to(CLI::App& app, bool is_rare = false);
   bool asked() const { return asked_; }
-  unsigned loads() const { return loads_; }
-  /// Has the chase of a flow time groups, where that was asked for.
+  // All of these do nothing where it was not asked for.
+  /// Has the chase of a flow time groups.
   void set(Flow& flow) const;
+  /// Of a flow in one visit; a load has none.
+  std::vector<Figure> figures(const FlowResult& flow) const;
+  /// Sets the tail figures of flows to those of all visits together, with the intervals over
+  /// visits.
+  void conclude(RunReport& report) const;
+  /// A table of all cases, which these labels tell apart.
+  std::vector<Table> tables(const std::vector<std::string>& labels) const;
 
  private:
   bool asked_ = false;
@@ -31,14 +38,8 @@ class TailOption {
 /// of all loads is slow, and how long these take on average ("tail_slow", "tail_slow_time"). Pure.
 std::vector<Figure> tail_figures(const Distribution& groups, unsigned loads);
 
-/// Sets the tail figures of flows to those of all visits together, with the intervals over visits.
-void conclude_tails(RunReport& report, unsigned loads);
-
 /// What the first line says of a case's tail beside its latency, p99, p99.9 and the share
 /// of slow loads; of several pairs of nodes p99.9 and the share of each. Shown under `heading`.
 std::vector<Fact> tail_facts(const ScenarioResult& one, const std::string& heading);
-
-/// A table of all cases, which these labels tell apart.
-Table tail_table(unsigned loads, const std::vector<std::string>& labels);
 
 }  // namespace numatlas

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
 #include "base/units.h"
 #include "benchmarks/parse.h"
 #include "engine/simulated/null_groups.h"
@@ -93,7 +95,13 @@ TEST(Tail, FiguresAreThoseOfAllVisitsTogether) {
   flow.figures = {{"tail_p999", "s", testing::with_interval(300e-9, 200e-9, 400e-9), std::nullopt},
                   {"tail_max", "s", testing::with_interval(300e-9, 200e-9, 400e-9), std::nullopt},
                   {"tail_timer", "s", Estimate(10e-9), std::nullopt}};
-  conclude_tails(report, 8);
+  TailOption tail;
+  tail.conclude(report);
+  EXPECT_EQ(*flow.figures.front().value(), 300e-9) << "not asked for";
+  CLI::App app;
+  tail.add_to(app);
+  app.parse("--tail");
+  tail.conclude(report);
   ASSERT_EQ(report.scenarios.size(), 1U);
   const auto of = [&](const char* key) { return *find_figure(flow, key)->estimate; };
   EXPECT_NEAR(of("tail_p999").value, 1095e-9, 110e-9);

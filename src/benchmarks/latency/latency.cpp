@@ -220,7 +220,7 @@ SurveyPart survey_on_gpus(const Machine& machine) {
 
 std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
                                  const ScenarioResult& visit) {
-  if (own.tail.asked()) return tail_figures(flow.distribution, own.tail.loads());
+  if (own.tail.asked()) return own.tail.figures(flow);
   const std::string chains = label_of(visit, "chains");
   const Figure* const latency = find_figure(flow, "latency");
   if (chains.empty() || latency == nullptr || !(latency->value() > 0.0)) return {};
@@ -230,9 +230,7 @@ std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
   return {{"chains_bandwidth", "B/s", divided_into(bytes, *latency->estimate), std::nullopt}};
 }
 
-void conclude(const Options& own, RunReport& report) {
-  if (own.tail.asked()) conclude_tails(report, own.tail.loads());
-}
+void conclude(const Options& own, RunReport& report) { own.tail.conclude(report); }
 
 Table curve_of_chains(const RunReport& report) {
   Table table{
@@ -318,10 +316,9 @@ std::vector<View> views(const Options& own, const RunReport& report) {
                                    : " ({pages} pages)";
   std::vector<Table> tables{curve_of_latency(report, threads ? "threads" : "size", apart, of)};
   if (!threads && report.workers.size() > 1) tables.push_back(table_of_workers(report, apart, of));
-  if (own.tail.asked())
-    tables.push_back(
-        tail_table(own.tail.loads(), threads ? std::vector<std::string>{"size", "threads", "nodes"}
-                                             : std::vector<std::string>{"size", "nodes"}));
+  std::vector<std::string> labels{"size", "nodes"};
+  if (threads) labels.insert(labels.begin() + 1, "threads");
+  for (Table& table : own.tail.tables(labels)) tables.push_back(std::move(table));
   if (!threads && !report.scenarios.empty()) tables.push_back(curve_of_tlb_costs(report, strides));
   return views_of(tables, report);
 }

@@ -21,13 +21,13 @@
 #include "record/labels.h"
 
 namespace numatlas {
-std::vector<std::string> curve_labels(const RunReport& report) {
-  const bool on_gpus = !report.scenarios.empty() && find_label(report.scenarios.front(), "gpus");
-  if (on_gpus) return {"pages", "gpus", "memory", "load_kernel"};
-  return {"pages", "cpu_node", "memory_node", "load_kernel"};
-}
-
 namespace {
+
+/// What the points of a curve have alike.
+const std::vector<std::string>& curve_labels(const RunReport& report) {
+  const bool on_gpus = !report.scenarios.empty() && find_label(report.scenarios.front(), "gpus");
+  return on_gpus ? curve_of_gpus : curve_of_cpus;
+}
 
 constexpr const char* at_80_percent = "latency_at_80_percent";  ///< of each curve once
 
@@ -125,6 +125,20 @@ std::string knee_text(const Knee& knee) {
   if (!knee.load) return "no knee up to " + quantity_text(knee.highest, "B/s");
   return fmt::format("knee: {}, {} ns", estimate_text(*knee.load, "B/s"),
                      short_number(knee.latency * in_ns, 1));
+}
+
+/// Adds "at 80 % of the peak: 228.0 ns", "knee: 110 GB/s ±2.0 %, 130.2 ns".
+void add_curve_verdict(View& view, const CaseGroup& curve, const RunReport&) {
+  for (const ScenarioResult* point : curve.cases) {
+    const auto at_80 = estimate_of(*point, at_80_percent);
+    if (!at_80) continue;
+    // With the digits of its row.
+    const auto width = half_width(*at_80);
+    view.verdict = {fmt::format("at 80 % of the peak: {} ns{}",
+                                short_number(at_80->value * in_ns, 1),
+                                width ? plus_minus_text(*width) : "")};
+  }
+  if (const auto knee = knee_of(curve)) view.verdict.push_back(knee_text(*knee));
 }
 
 /// Who loads which memory.
@@ -232,6 +246,28 @@ void conclude_curves(RunReport& report) {
   }
 }
 
+Table curve_table() {
+  return {.title =
+              "Loaded latency in ns: CPUs of node {cpu_node} to memory of node {memory_node} "
+              "(load: {kernel} by {loaders|CPU}, {size} each[, {stores} stores], {pages} "
+              "pages)",
+          .kind = ViewKind::curve,
+          .apart = curve_of_cpus,
+          .rows = "bandwidth_sum",
+          .cells = {label_column("load", "load"), figure_column("asked", "rate_asked", in_gb_per_s),
+                    figure_column("achieved", "bandwidth_sum", in_gb_per_s),
+                    figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
+                    figure_column("latency", "latency", in_ns, Part::value, 1),
+                    figure_column(plus_minus(), "latency", in_ns, Part::half_width),
+                    figure_column("p95", "latency", in_ns, Part::p95, 1),
+                    figure_column("above idle", "latency_added", in_ns, Part::value, 1),
+                    figure_column("of peak", "peak_share", in_percent, Part::value, 0, " %"),
+                    label_column("in cache", "cache")},
+          .notes = {"bandwidth in GB/s as STREAM counts it, in the time in which the latency was "
+                    "measured; latency: the mean and the 95th percentile of blocks of loads"},
+          .finish = add_curve_verdict};
+}
+
 std::vector<Warning> curve_warnings(const RunReport& report) {
   // Half a step between most parts of the peak: wider, and two of them cannot be told apart.
   constexpr double widest_peak = 0.05;
@@ -260,44 +296,27 @@ std::vector<Warning> curve_warnings(const RunReport& report) {
   return warnings;
 }
 
-void add_curve_verdict(View& view, const CaseGroup& curve, const RunReport&) {
-  for (const ScenarioResult* point : curve.cases) {
-    const auto at_80 = estimate_of(*point, at_80_percent);
-    if (!at_80) continue;
-    // With the digits of its row.
-    const auto width = half_width(*at_80);
-    view.verdict = {fmt::format("at 80 % of the peak: {} ns{}",
-                                short_number(at_80->value * in_ns, 1),
-                                width ? plus_minus_text(*width) : "")};
-  }
-  if (const auto knee = knee_of(curve)) view.verdict.push_back(knee_text(*knee));
-}
-
 std::vector<Fact> loaded_facts(const RunReport& report) {
   std::vector<Fact> facts;
   std::set<const ScenarioResult*> told_idle;
   // One pair of nodes is shown, and how many more there are: all are in the files.
-  std::string shown;
-  std::set<std::string> others;
+  std::vector<std::string> pairs;
   const auto is_shown = [](const Fact& fact) { return !fact.heading.empty(); };
   for (const CaseGroup& curve : curves_of(report)) {
     const Whereabouts place = whereabouts_of(*curve.cases.back());
     std::vector<Fact> its = facts_of(curve, told_idle);
     if (its.empty()) continue;
-    if (const auto first = std::ranges::find_if(its, is_shown);
-        facts.empty() && first != its.end()) {
-      shown = place.words;
-      first->line = place.heading + ": " + first->line;
-    }
-    if (place.words != shown) others.insert(place.words);
+    const bool hidden = add_once(pairs, place.words) > 0;
+    const auto first = std::ranges::find_if(its, is_shown);
+    if (facts.empty() && first != its.end()) first->line = place.heading + ": " + first->line;
     for (Fact& fact : its) {
-      if (place.words != shown) fact.heading = fact.line = "";
+      if (hidden) fact.heading = fact.line = "";
       facts.push_back(std::move(fact));
     }
   }
   const auto last = std::ranges::find_if(facts.rbegin(), facts.rend(), is_shown);
-  if (!others.empty() && last != facts.rend())
-    last->line += fmt::format("; {} of nodes", count_text(others.size(), "more pair"));
+  if (pairs.size() > 1 && last != facts.rend())
+    last->line += fmt::format("; {} of nodes", count_text(pairs.size() - 1, "more pair"));
   return facts;
 }
 

@@ -2,7 +2,6 @@
 // at all to all they can. The rates between are parts of the peak that was measured first.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -10,8 +9,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -24,7 +21,6 @@
 #include "benchmarks/loaded/facts.h"
 #include "benchmarks/loaded/on_gpus.h"
 #include "benchmarks/node_pairs.h"
-#include "benchmarks/on_gpus.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/tail.h"
 #include "record/labels.h"
@@ -67,20 +63,18 @@ struct Options {
 Expected<std::vector<double>> parse_rates(const std::string& text) {
   std::vector<double> rates;
   for (const std::string& word : words_of(text)) {
-    const std::string_view number = trim(word);
-    double value = 0;
-    const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
     // 1 PB/s is more than any memory has; slower ones than the least would take longer than anybody
     // waits to fill a sample.
-    constexpr double least = 0.001, most = 1e6;
-    const auto comma = value > 0 ? std::nullopt : decimal_comma(text);  // "0,5": no rate is 0
-    if (comma) return fail(*comma);
-    if (code != std::errc{} || end != number.data() + number.size() || !(value >= least) ||
-        value > most)
-      return fail_usage("--rates",
-                        fmt::format("'{}' is not a rate: give GB/s, at least 0.001", word),
-                        "for example 1,2,5,10");
-    rates.push_back(value * 1e9);
+    constexpr double least = 1e6, most = 1e15;
+    const auto rate = parse_quantity(fmt::format("{}GB/s", trim(word)));
+    if (!rate || rate->value < least || rate->value > most) {
+      const auto comma = decimal_comma(text);
+      return comma ? fail(*comma)
+                   : fail_usage("--rates",
+                                fmt::format("'{}' is not a rate: give GB/s, at least 0.001", word),
+                                "for example 1,2,5,10");
+    }
+    rates.push_back(rate->value);
   }
   const std::set<double> once(rates.begin(), rates.end());
   return std::vector(once.begin(), once.end());
@@ -292,48 +286,17 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const PlanInput& input
 
 void conclude(const Options& own, RunReport& report) {
   conclude_curves(report);
-  if (own.tail.asked()) conclude_tails(report, own.tail.loads());
+  own.tail.conclude(report);
 }
 
 std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
                                  const ScenarioResult&) {
-  const bool times_groups = own.tail.asked() && !flow.load;
-  return times_groups ? tail_figures(flow.distribution, own.tail.loads()) : std::vector<Figure>{};
+  return own.tail.figures(flow);
 }
 
 std::vector<View> views(const Options& own, const RunReport& report) {
-  const std::string gpus_memory =
-      report.scenarios.empty() ? "" : label_of(report.scenarios.front(), "memory");
-  Table of_cpus{
-      .title =
-          "Loaded latency in ns: CPUs of node {cpu_node} to memory of node {memory_node} "
-          "(load: {kernel} by {loaders|CPU}, {size} each[, {stores} stores], {pages} pages)",
-      .kind = ViewKind::curve,
-      .apart = curve_labels(report),
-      .only = {"!gpus"},
-      .rows = "bandwidth_sum",
-      .cells = {label_column("load", "load"), figure_column("asked", "rate_asked", in_gb_per_s),
-                figure_column("achieved", "bandwidth_sum", in_gb_per_s),
-                figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
-                figure_column("latency", "latency", in_ns, Part::value, 1),
-                figure_column(plus_minus(), "latency", in_ns, Part::half_width),
-                figure_column("p95", "latency", in_ns, Part::p95, 1),
-                figure_column("above idle", "latency_added", in_ns, Part::value, 1),
-                figure_column("of peak", "peak_share", in_percent, Part::value, 0, " %"),
-                label_column("in cache", "cache")},
-      .notes = {"bandwidth in GB/s as STREAM counts it, in the time in which the latency was "
-                "measured; latency: the mean and the 95th percentile of blocks of loads"},
-      .finish = add_curve_verdict};
-  Table of_gpus = of_cpus;
-  of_gpus.title = fmt::format(
-      "Loaded latency in ns: GPU {{gpus}}, {} (load: {{kernel}} by its multiprocessors, {{size}})",
-      on_gpus::memory_words(gpus_memory));
-  of_gpus.only = {"gpus"};
-  of_gpus.notes.emplace_back("SMs: multiprocessors that load, a block each; peak: all but one");
-  std::vector<Table> tables{std::move(of_cpus), std::move(of_gpus)};
-  if (own.tail.asked())
-    tables.push_back(
-        tail_table(own.tail.loads(), {"cpu_node", "memory_node", "load_kernel", "load"}));
+  std::vector<Table> tables = own.tail.tables({"cpu_node", "memory_node", "load_kernel", "load"});
+  tables.insert(tables.begin(), curve_table());
   return views_of(tables, report);
 }
 

@@ -96,6 +96,12 @@ void by_gpus(Benchmark& its) {
                  .name = "gpu {kernel} {load} gpu {gpus} memory {memory}[ {pages}]",
                  .axes = {{{"load"}, loads_of_gpu}},
                  .size = size}};
+  Table& table = its.shown.tables.emplace_back(curve_table());
+  table.title =
+      "Loaded latency in ns: GPU {gpus}, memory: {memory|place} (load: {kernel} by its "
+      "multiprocessors, {size})";
+  table.apart = curve_of_gpus;
+  table.notes.emplace_back("SMs: multiprocessors that load, a block each; peak: all but one");
   its.figures.totals = on_gpus::totals;
   its.figures.of_flow = {};
   its.refinement.time_parts.clear();
