@@ -51,13 +51,7 @@ Expected<void> check(const ExportOptions& options, const ExportForm& form) {
     return fail_usage("FILE", "is required: a survey.json, or a file that --json wrote",
                       fmt::format("numatlas export {} survey.json", form.name));
   if (options.output.empty()) return {};
-  std::error_code unknown;
-  for (const std::string& read : {options.file, options.machine}) {
-    if (!read.empty() && std::filesystem::equivalent(read, options.output, unknown))
-      return fail_usage("--output", fmt::format("'{}' is the file that is read", read),
-                        "name another file");
-  }
-  return check_writable({{"--output", options.output}});
+  return check_writable({{"--output", options.output}}, {options.file, options.machine});
 }
 
 /// XML of hwloc: of --machine, else what a survey wrote beside its survey.json; "" for none.

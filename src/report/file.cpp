@@ -95,7 +95,8 @@ Expected<void> check_writable(const std::string& path, const std::string& option
   return {};
 }
 
-Expected<void> check_writable(const std::vector<OutputFile>& files) {
+Expected<void> check_writable(const std::vector<OutputFile>& files,
+                              const std::vector<std::string>& read) {
   std::map<std::string, std::string> options;
   for (const auto& [option, path] : files) {
     if (path.empty()) continue;
@@ -106,6 +107,11 @@ Expected<void> check_writable(const std::vector<OutputFile>& files) {
     }
     const auto [other, is_new] = options.try_emplace(path, option);
     if (!is_new) return fail_usage(option, other->second + " names the same file");
+    std::error_code unknown;
+    for (const std::string& one : read)
+      if (fs::equivalent(one, path, unknown) && !is_special_file(path))
+        return fail_usage(option, fmt::format("'{}' is a file that is read", path),
+                          "name another file");
     TRY(check_writable(path, option));
   }
   return {};

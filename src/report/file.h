@@ -17,8 +17,10 @@ Expected<void> check_writable(const std::string& path, const std::string& option
 struct OutputFile {
   std::string option, path;
 };
-/// The same of all files of a run. Error (usage): one of them is "-", or two are the same.
-Expected<void> check_writable(const std::vector<OutputFile>& files);
+/// The same of all files of a run. Error (usage): one of them is "-", two are the same, or it is
+/// one of the files that are read (words that name no file are not).
+Expected<void> check_writable(const std::vector<OutputFile>& files,
+                              const std::vector<std::string>& read = {});
 
 /// Writes beside the file, flushes to disk, renames; devices and pipes are written directly. What a
 /// symbolic link points to is replaced, the link stays. Error: kind io or permission, naming the

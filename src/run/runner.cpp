@@ -29,6 +29,21 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
+/// The words that may name a file that is read: all but the names of `files`.
+std::vector<std::string> other_words(const std::vector<std::string>& arguments,
+                                     const std::vector<OutputFile>& files) {
+  std::vector<std::string> words;
+  for (const std::string& word : arguments) {
+    const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
+    words.push_back(equals == word.npos ? word : word.substr(equals + 1));
+  }
+  for (const OutputFile& file : files) {
+    const auto name = std::ranges::find(words, file.path);
+    if (name != words.end()) words.erase(name);
+  }
+  return words;
+}
+
 /// What can be known to be wrong before any work: files that cannot be written, formats that have
 /// no place for what is asked, ranks that are not there.
 Expected<void> check_options(const Benchmark& benchmark, const RunOptions& options,
@@ -36,7 +51,7 @@ Expected<void> check_options(const Benchmark& benchmark, const RunOptions& optio
   if (comm.rank() == 0 && !options.only_plans()) {
     std::vector<OutputFile> files = output_files(options);
     for (const OutputFile& own : benchmark.shown.own_files({})) files.push_back(own);
-    TRY(check_writable(files));
+    TRY(check_writable(files, other_words(options.arguments, files)));
   }
   return {};
 }

@@ -88,6 +88,14 @@ std::string plan_words(const Setup& setup, const RunOptions& options, const Comm
   return json::array({std::hash<std::string>{}(words.dump()), problems}).dump();
 }
 
+/// By --pages, or by words of a file.
+bool has_several_kinds_of_pages(const Setup& setup) {
+  std::set<PageKind> kinds(setup.pages.begin(), setup.pages.end());
+  for (const PlannedScenario& planned : setup.plan)
+    for (const Flow& flow : planned.scenario.flows) kinds.insert(flow.region.pages);
+  return kinds.size() > 1;
+}
+
 /// Every rank computed its plan from its own words: with others it would wait for what never comes,
 /// or its figures would stand under rank 0's names. Every host looked at its own part of every
 /// scenario; all hosts hear of all problems.
@@ -97,7 +105,7 @@ Expected<void> agree_on_plan(const Expected<void>& made, Setup& setup, const Run
       TRY(all_gather(comm, made.map([&] { return plan_words(setup, options, comm); })));
   std::vector<json> said;
   for (const std::string& words : all) said.push_back(json::parse(words));
-  const bool several_kinds = setup.pages.size() > 1;
+  const bool several_kinds = has_several_kinds_of_pages(setup);
   std::optional<Error> first;
   for (std::size_t rank = 0; rank < said.size(); ++rank) {
     if (said[rank][0] != said[0][0])

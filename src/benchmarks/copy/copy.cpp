@@ -37,7 +37,11 @@ struct Options {
 
 Expected<MemorySpec> parse_end(const std::string& text) {
   auto spec = parse_memory_spec(text);
-  if (!spec || spec->form == MemorySpec::Form::single) return spec;
+  if (!spec) return spec;
+  if (spec->form == MemorySpec::Form::single && gpu_of(spec->single) >= 0)
+    return fail_usage("", fmt::format("'{}' is memory that CPUs cannot copy", text),
+                      "numatlas transfer copies to and from GPUs");
+  if (spec->form == MemorySpec::Form::single) return spec;
   return fail_usage("", fmt::format("'{}' differs from worker to worker", text),
                     "give one for all workers: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0, "
                     "local, pmem:DIR");

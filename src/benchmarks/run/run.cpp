@@ -190,6 +190,18 @@ Expected<void> check_axes(const FileScenario& file, const ScenarioResult& head,
   return {};
 }
 
+/// What only the size of a flow's memory tells, where the file does not have it.
+Expected<void> check_flows(const FileScenario& file, const std::vector<Flow>& flows) {
+  for (const Flow& flow : flows) {
+    const auto possible = check_size(flow.kernel, flow.region.bytes);
+    if (possible) continue;
+    Error error = possible.error();
+    if (error.subject.starts_with("--")) error.subject.erase(0, 2);
+    return fail(about("'" + file.name + "'", std::move(error)));
+  }
+  return {};
+}
+
 /// All scenarios, and what those wait for whose rates are parts of others; once that is in the
 /// report, those that waited.
 Expected<Plan> cases(const Options& own, const PlanInput& input, const RunReport* report) {
@@ -204,6 +216,7 @@ Expected<Plan> cases(const Options& own, const PlanInput& input, const RunReport
     PlannedScenario planned;
     planned.skip = file.skip;
     if (!file.skip) planned.scenario = scenario_of(file, input);
+    TRY(check_flows(file, planned.scenario.flows));
     planned.head = head_of(file, planned.scenario, input);
     TRY(check_axes(file, planned.head, values));
     std::size_t first = 0;

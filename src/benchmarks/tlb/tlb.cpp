@@ -17,6 +17,7 @@
 #include "base/whole.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/tlb/levels.h"
+#include "memory/source.h"
 #include "placement/placement.h"
 #include "record/labels.h"
 #include "run/declare.h"
@@ -110,14 +111,22 @@ std::set<int> counts_of(const Options& own, const PlanInput& input, PageKind kin
   return fit;
 }
 
-std::optional<Error> problem_of(const PlanInput& input, PageKind kind) {
-  return page_kind_problem(kind, input.machines.front(), {}, page_of(input, kind));
+/// Why there are no pages of this kind, and how many the least number of lines takes; of numbers
+/// that were asked for, all.
+std::optional<Error> problem_of(const Options& own, const PlanInput& input, PageKind kind) {
+  const auto problem = [&](int count) {
+    return page_kind_problem(kind, input.machines.front(), {}, times(count, page_of(input, kind)));
+  };
+  const std::set<int> counts = counts_of(own, input, kind);
+  return problem(1) ? problem(own.counts.empty() ? *counts.begin() : *counts.rbegin())
+                    : std::nullopt;
 }
 
 /// Lines to follow, each in a page of this kind.
 struct Spread {
   PageKind kind;
   int count, most;  ///< of this kind
+  std::optional<Error> problem;
 };
 
 /// By kind of pages; of one that is not there one value for all numbers of pages.
@@ -126,11 +135,13 @@ std::vector<AxisValue> spread_lines(const Options& own, const PlanInput& input) 
   for (const PageKind kind : input.pages) {
     const std::set<int> counts = counts_of(own, input, kind);
     const int most = *counts.rbegin();
+    const auto problem = problem_of(own, input, kind);
     const auto add = [&](int count, const std::string& text, const std::string& reach) {
-      values.push_back(
-          {{text, "one per page", name_of(kind), reach}, Spread{kind, count, most}, false});
+      values.push_back({{text, "one per page", name_of(kind), reach},
+                        Spread{kind, count, most, problem},
+                        false});
     };
-    if (problem_of(input, kind)) {
+    if (problem) {
       add(*counts.begin(), "", "");
       continue;
     }
@@ -141,15 +152,14 @@ std::vector<AxisValue> spread_lines(const Options& own, const PlanInput& input) 
 }
 
 Expected<Point> spread_point(const PlanInput& input, const AxisSetting& now) {
-  const auto& [kind, count, most] = now.of<Spread>();
+  const auto& [kind, count, most, problem] = now.of<Spread>();
   const Bytes stride = stride_of(input, kind), size = times(count, stride);
   Point point{.flows = chases(input, size, kind, {ChainOrder::random, stride}),
               .size = size,
               .pages = kind};
   // Zeroing 6 GiB takes seconds: once for all counts.
   for (Flow& flow : point.flows) flow.region.within = times(most, stride);
-  if (const auto problem = problem_of(input, kind))
-    point.skip = renamed(*problem, "pages", "--pages");
+  if (problem) point.skip = renamed(*problem, "pages", "--pages");
   return point;
 }
 
@@ -157,7 +167,7 @@ Expected<Point> spread_point(const PlanInput& input, const AxisSetting& now) {
 std::vector<AxisValue> packed_lines(const Options& own, const PlanInput& input) {
   std::set<int> all;
   for (const PageKind kind : input.pages)
-    if (!problem_of(input, kind)) all.merge(counts_of(own, input, kind));
+    if (!problem_of(own, input, kind)) all.merge(counts_of(own, input, kind));
   std::vector<AxisValue> values;
   for (const int count : all) values.push_back({{std::to_string(count), "packed"}, count, false});
   return values;
@@ -182,6 +192,19 @@ Expected<Point> packed_point(const PlanInput& input, const AxisSetting& now) {
                                      {huge ? ChainOrder::random : ChainOrder::page_local, line}));
   }
   return point;
+}
+
+/// Lines of each kind of pages are compared with packed ones in huge pages.
+Expected<void> check(const PlanInput& input) {
+  for (const Worker& worker : input.layout.workers) {
+    const MemoryPlacement& memory = worker.placement.memory;
+    if (!source_of(memory).takes_pages)
+      return fail_usage("--memory",
+                        fmt::format("{} has the pages that its source gives, and tlb chooses them",
+                                    memory.text()),
+                        "name nodes, such as bind:0");
+  }
+  return {};
 }
 
 SurveyPart survey(const Machine& machine) {
@@ -324,6 +347,7 @@ Benchmark make() {
                   .axes = {{.labels = {"page_count", "lines"}, .values = with(packed_lines)}}}},
       .add_options = with(add_options),
       .workers = one_worker,
+      .check = check,
       .figures = {.against = {against_packed("packed_latency", Against::As::other),
                               against_packed("tlb_miss_cost", Against::As::more)}},
       .shown = {.tables = {table()}, .facts = facts},
