@@ -57,7 +57,6 @@ struct CheckOptions {
 };
 
 std::string text_of(const RunReport& report, const CheckOptions& options) {
-  if (options.format == "line") return report.answer + "\n";
   RunReport shown = report;
   // A list of all hosts would bury the slow ones.
   const bool for_people = options.format == "table" || options.format == "markdown";
@@ -185,9 +184,7 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
   options->slow.add_to(app);
   add_value(app, "--metric", options->metric, "NAME",
             "judge only this figure, such as latency or bandwidth_sum");
-  std::vector<std::string> formats = reporter_names();
-  formats.emplace_back("line");
-  add_choice(app, "--format", options->format, named(formats),
+  add_choice(app, "--format", options->format, named(reporter_names()),
              "format of standard output; line is the first line alone");
   app.add_flag("--stats", options->stats, "also list all hosts");
   add_value(app, "--json", options->json, "FILE", "also write the verdicts as JSON");

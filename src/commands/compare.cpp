@@ -177,9 +177,7 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
   style.labels = options.labels;
   style.color = wants_color("auto");
   style.width = terminal_columns(STDOUT_FILENO).value_or(0);
-  const std::string text =
-      options.format == "line" ? report.answer + "\n" : text_in(options.format, report, style);
-  TRY(write_stdout(text));
+  TRY(write_stdout(text_in(options.format, report, style)));
   if (options.no_fail) return 0;
   if (compared.comparison.count(CaseVerdict::slower) > 0) return exit_code_of_slower;
   const bool open = leaves_open(compared.comparison) || !reserve_of(compared).empty();
@@ -238,9 +236,7 @@ Start declare_compare(CLI::App& app, const CommandLine&) {
                                 {"not-comparable", CaseVerdict::not_comparable}},
                                "show only cases with these verdicts; the counts are of all cases"));
   add_value(app, "--history", options->history, "FOLDER", "")->group("");
-  std::vector<std::string> formats = reporter_names();
-  formats.emplace_back("line");
-  add_choice(app, "--format", options->format, named(formats),
+  add_choice(app, "--format", options->format, named(reporter_names()),
              "format of standard output; line is the first line alone\n"
              "The table leaves out cases without a difference if there are more than 40");
   rare(add_label_option(app, options->labels));

@@ -29,6 +29,11 @@ namespace fs = std::filesystem;
 constexpr const char* name_results =
     "name a file that --json wrote, or a folder of 'numatlas survey'";
 
+/// Whether its cases are verdicts on something else, and no figures to compare.
+bool has_verdicts(const json& command) {
+  return command == "check" || command == "compare" || command == "selftest";
+}
+
 /// Written by numatlas, by a version that this one understands?
 std::optional<Error> foreign(const json& value) {
   const auto text = [&](const char* name) {
@@ -51,8 +56,7 @@ std::optional<Error> foreign(const json& value) {
 Expected<StoredRun> run_of(const json& value) {
   if (auto problem = foreign(value)) return fail(*problem);
   const json& command = value["command"];
-  const bool judges = command == "compare" || command == "check";
-  if (judges || (!value.contains("cases") && command != "stream"))
+  if (has_verdicts(command) || (!value.contains("cases") && command != "stream"))
     return fail(ErrorKind::usage,
                 fmt::format("is of 'numatlas {}', which has no figures to compare",
                             command.is_string() ? command.get<std::string>() : command.dump()),
@@ -172,7 +176,7 @@ bool is_other_document(const std::string& path) {
     return true;
   // A snapshot of a machine, or verdicts on other results.
   const json command = value.value("command", json());
-  if (command == "check" || command == "compare") return true;
+  if (has_verdicts(command)) return true;
   return !value.contains("results") && !value.contains("cases") && !value.contains("scenarios") &&
          command != "stream";
 }

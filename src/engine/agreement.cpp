@@ -12,8 +12,6 @@
 namespace numatlas {
 namespace {
 
-constexpr char error_mark = '!';  // no JSON begins with it
-
 /// The error of the lowest rank that has one.
 Expected<void> error_among(const Comm& comm, const std::vector<std::string>& all) {
   const auto first = std::find_if(

@@ -9,7 +9,8 @@
 
 namespace numatlas {
 
-/// Errors as ranks send them to each other: texts that begin with '!'.
+/// Errors as ranks send them to each other: texts that begin with this; no other text does.
+inline constexpr char error_mark = '!';
 std::string error_to_send(const Error& error);
 Error error_received(const std::string& text);
 

@@ -348,7 +348,11 @@ std::string cells_text(const std::vector<const Fact*>& cells, const Machine* mac
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string distrust_of(const RunReport& report) { return distrust_of(std::span(&report, 1)); }
+std::string distrust_of(const RunReport& report) {
+  // What judges has watched no CPUs itself: it says what those say that it judges.
+  const bool judged = report.cpu_use.empty() && report.trust == "unreliable";
+  return judged ? report.doubt : distrust_of(std::span(&report, 1));
+}
 
 std::string distrust_of(std::span<const RunReport> reports) {
   return cpu_use_warning(uses_of(reports), is_unreliable);
@@ -399,6 +403,7 @@ Trust trust_of(std::span<const RunReport> reports) {
 }
 
 std::string answer_text(const RunReport& report) {
+  if (!report.answer.empty()) return with_reserve(reserve_of(report), report.answer);
   std::string figures = all_figures_text(report);
   if (figures.empty()) return "";
   const std::string star =

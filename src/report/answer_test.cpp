@@ -11,6 +11,7 @@
 #include "record/test_estimate.h"
 #include "record/test_report.h"
 #include "report/notes.h"
+#include "report/reporter.h"
 #include "report/tables.h"
 
 namespace numatlas {
@@ -243,6 +244,23 @@ TEST(Answer, OtherPagesGainIsSaidOfAnyBenchmark) {
                                       "by bandwidth, 1.00 to 1.31 times by latency"));
   std::erase_if(report.scenarios, [](const ScenarioResult& one) { return one.pages == "base"; });
   EXPECT_EQ(gain(), "") << "one kind of pages";
+}
+
+/// What judges watches no CPUs itself.
+TEST(Answer, AVerdictIsAsReliableAsWhatItIsOn) {
+  RunReport report;
+  report.complete = true;
+  report.answer = "1 of 2 claims contradicted";
+  EXPECT_EQ(text_in("line", report), "1 of 2 claims contradicted\n");
+  report.trust = "unreliable";
+  report.doubt = "other programs used 1.9 of 2 CPUs";
+  EXPECT_EQ(answer_text(report),
+            "UNRELIABLE: other programs used 1.9 of 2 CPUs\n(1 of 2 claims contradicted)\n");
+  EXPECT_EQ(text_in("line", report),
+            "UNRELIABLE: other programs used 1.9 of 2 CPUs (1 of 2 claims contradicted)\n");
+  report.trust = "doubtful";
+  EXPECT_EQ(distrust_of(report), "");
+  EXPECT_EQ(text_in("line", RunReport()), "nothing was measured\n");
 }
 
 TEST(Tables, ValuesThatCannotBeTrustedStandInBrackets) {

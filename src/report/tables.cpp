@@ -40,8 +40,7 @@ std::string tables_text(const RunReport& report, const TextStyle& asked) {
   }
   if (!by_host) text += views_text(report, report.views, style);
   if (style.stats) text += stats_text(report, style);
-  const std::string answer =
-      report.answer.empty() ? answer_text(report) : with_reserve(reserve_of(report), report.answer);
+  const std::string answer = answer_text(report);
   // What was measured has its doubt above; what compares or judges has told what it was asked.
   const bool all = style.stats || style.all_notes || style.markdown || !report.answer.empty();
   const std::string notes =

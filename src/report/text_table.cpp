@@ -79,6 +79,13 @@ std::string fitted_lines(std::vector<TextRow> rows, std::size_t left, const Text
     for (TextRow& row : rows)
       if (column < row.size()) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
   };
+  if (left == rows.front().size()) {  // the last column is words, which are broken within it
+    std::size_t column = 0;
+    for (const std::size_t one : widths_of(rows)) column += one + 2;
+    column -= widths_of(rows).back() + 2;
+    return wrapped(table_lines(rows, left, style), style.width,
+                   column <= style.width / 2 ? column : 4);
+  }
   // What all rows have in common is said once, below.
   std::vector<std::string> common, dropped;
   for (std::size_t column = left; column-- > 1 && rows.size() > 1 && width() > style.width;) {

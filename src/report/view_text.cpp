@@ -204,7 +204,8 @@ std::vector<TextRow> rows_of(const View& view, const std::vector<ViewItem>& item
   const Columns columns = columns_of(view);
   for (const ViewItem& item : items) {
     const bool measured = !item.one->flows.empty() || !item.one->figures.empty();
-    if ((!measured && !columns.cells.empty()) || !has_figures(item, view)) continue;
+    const bool skipped = item.one->status == Status::skipped;  // the notes say why
+    if ((!measured && (skipped || !columns.cells.empty())) || !has_figures(item, view)) continue;
     TextRow row = row_of(item, view.cells, cell_of);
     const bool again =  // of labels alone: each once
         columns.cells.empty() && std::ranges::find(rows, row) != rows.end();

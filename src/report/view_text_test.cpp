@@ -158,6 +158,29 @@ TEST(ViewTable, LabelsAloneStandOnce) {
   EXPECT_EQ(view_text(grouped(), view), "Pages\nasked  nodes\nbase   0,12\nbase   -\n\n");
 }
 
+/// Verdicts: what could not be judged is in the notes, and the last column is broken within it.
+TEST(ViewTable, WordsAloneFitATerminal) {
+  RunReport report;
+  for (const Status status : {Status::ok, Status::ok, Status::skipped}) {
+    ScenarioResult& one = report.scenarios.emplace_back();
+    one.status = status;
+    one.labels = {
+        {"verdict", status == Status::ok ? "confirmed" : "not measurable"},
+        {"evidence", "claimed one, found two; " + std::to_string(report.scenarios.size())}};
+  }
+  View view{.title = "Claims"};
+  view.cells = {label_column("verdict", "verdict"), label_column("evidence", "evidence")};
+  TextStyle style;
+  style.width = 24;
+  EXPECT_EQ(view_text(report, view, style),
+            "Claims\n"
+            "verdict    evidence\n"
+            "confirmed  claimed one,\n"
+            "           found two; 1\n"
+            "confirmed  claimed one,\n"
+            "           found two; 2\n\n");
+}
+
 TEST(ViewTable, OneColumnPerValueOfALabel) {
   View view = table_view();
   view.kind = ViewKind::curve;

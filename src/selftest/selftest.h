@@ -1,4 +1,4 @@
-// `numatlas selftest`: whether this build, on this machine, now, can be trusted to measure.
+// Whether this build, on this machine, now, can be trusted to measure.
 #pragma once
 
 #include <string>
@@ -7,36 +7,37 @@
 #include "base/error.h"
 #include "comm/comm.h"
 #include "machine/machine.h"
-#include "selftest/check.h"
+#include "placement/placement.h"
+#include "record/report.h"
 
 namespace numatlas {
 
-struct SelfTestOptions {
-  std::vector<std::string> only;  ///< names of checks; empty: all
-  std::string format = "table";
-  bool dry_run = false;  ///< says what it would check
-  bool quiet = false;    ///< it shows no progress in any case
+/// What checks look at.
+struct CheckInput {
+  const Machine& machine;                ///< the live one
+  Comm& comm;                            ///< all ranks: for the checks that say so
+  std::vector<WorkerPlacement> workers;  ///< two of this rank where it has two CPUs, else one
 };
 
-/// A check's result over all ranks.
-struct CheckLine {
-  std::string name;
-  CheckResult result;
-  double seconds = 0;
+/// One thing that has to hold before a figure of this machine can be trusted.
+struct Check {
+  const char* name;     ///< a word of --only
+  const char* summary;  ///< what is looked at, in a line
+  /// What it looked at. An error is what is wrong; of kind unavailable or permission it says why
+  /// this cannot be looked at here.
+  Expected<std::string> (*run)(const CheckInput& input);
+  bool is_quick = false;      ///< takes less than 0.2 s: a survey runs it first
+  bool of_all_ranks = false;  ///< collective: rank 0 knows. All others are each rank's own
 };
 
-/// Runs checks, on all ranks; rank 0 has their lines. `quick`: those that take less than 0.2 s.
-/// `only` as above. Collective. Errors: of ranks that do not answer.
-Expected<std::vector<CheckLine>> run_checks(const Machine& machine, Comm& comm,
-                                            const std::vector<std::string>& only, bool quick);
+/// In the order of the table.
+const std::vector<Check>& all_checks();
 
-/// Names of all checks, as --only takes them.
-std::vector<std::string> names_of_checks();
-/// "table", "json".
-std::vector<std::string> selftest_formats();
-
-/// Runs them and writes the result to standard output. Exit code, known on rank 0: 0 no check
-/// failed, 1 one did, 3 all were skipped. Collective.
-Expected<int> run_selftest(const SelfTestOptions& options, Comm& comm);
+/// Runs checks on all ranks. Rank 0 has a case for each: labels `test`, `verdict` ("passed",
+/// "failed"; of a skipped one its reason) and `evidence`. `only`: names; empty: all. Collective.
+/// Errors: of ranks that do not answer.
+Expected<std::vector<ScenarioResult>> run_checks(const Machine& machine, Comm& comm,
+                                                 const std::vector<std::string>& only,
+                                                 bool quick = false);
 
 }  // namespace numatlas

@@ -274,14 +274,12 @@ Expected<void> Survey::save(bool complete, const std::string& reason) {
 /// The quick part of `numatlas selftest`: what fails is told with the results.
 Expected<void> Survey::check_itself() {
   if (record_.options.null_engine) return {};
-  const auto lines = run_checks(record_.machine, comm_, {}, true);
-  if (!lines) return fail(lines.error());
+  const auto checked = TRY(run_checks(record_.machine, comm_, {}, true));
   if (!root()) return {};
-  for (const CheckLine& line : *lines) {
-    if (line.result.outcome == CheckOutcome::failed)
-      failed_checks_.push_back(fmt::format("self-test {} failed: {}; {}", line.name,
-                                           line.result.detail, line.result.next));
-  }
+  for (const ScenarioResult& one : checked)
+    if (label_of(one, "verdict") == "failed")
+      failed_checks_.push_back(
+          fmt::format("self-test {} failed: {}", one.name, label_of(one, "evidence")));
   return {};
 }
 

@@ -24,11 +24,17 @@ case $case in
     python3 -c '
 import json, sys
 value = json.loads(sys.argv[1])
-assert [one["name"] for one in value["checks"]] == ["chain", "ranks"], value
-assert [one["outcome"] for one in value["checks"]] == ["passed", "skipped"], value
-assert value["checks"][1]["detail"].startswith("one rank"), value
-assert all(one["seconds"] >= 0 for one in value["checks"])
-' "$out" || fail 'not that JSON' ;;
+labels = [one["labels"] for one in value["cases"]]
+assert [one["test"] for one in labels] == ["chain", "ranks"], value
+assert [one["verdict"] for one in labels] == ["passed", "skipped"], value
+assert [one["status"] for one in value["cases"]] == ["ok", "skipped"], value
+assert value["cases"][1]["reason"].startswith("one rank"), value
+figures = {one["key"]: one["estimate"]["value"] for one in value["cases"][0]["figures"]}
+assert figures["failed"] == 0 and figures["took"] > 0, value
+assert value["answer"] == "numatlas selftest: 1 passed, 1 skipped, 0 failed", value
+' "$out" || fail 'not that JSON'
+    run "$numatlas" selftest --only chain,ranks --format line
+    [ "$out" = 'numatlas selftest: 1 passed, 1 skipped, 0 failed' ] || fail 'not that line' ;;
   input)
     run "$numatlas" selftest --only chian
     ends_with 2
@@ -41,12 +47,12 @@ assert all(one["seconds"] >= 0 for one in value["checks"])
   one_cpu)
     run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')" "$numatlas" selftest --only overlap,clock
     ends_with 0
-    says '^skipped +overlap +one CPU: '
+    says '^overlap: skipped: one CPU: '
     says '^passed +clock .* monotonic on 1 CPU$' ;;
   refused) # as in containers
     run "$build/tests/faults/refuse_calls" move_pages "$numatlas" selftest --only placement,chain
     ends_with 0
-    says '^skipped +placement +cannot be observed: move_pages: '
+    says '^placement: skipped: cannot be observed: move_pages: '
     says '^passed +chain ' ;;
   interference)
     grep -q '^cpu ' /proc/stat || { echo 'skipped: /proc/stat is hidden'; exit 77; }
