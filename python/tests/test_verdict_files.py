@@ -1,4 +1,4 @@
-"""JSON of `compare` and `check`: read, and shown as lists."""
+"""JSON of commands that judge: read, and shown as lists."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from report_pages import EVIL, FLEETS, Tree
 
 import numatlas
 from numatlas.figures import figures_of
+from numatlas.figures.model import Listing
 from numatlas.report.page import page
 
 
@@ -30,6 +31,10 @@ def stored(folder, name, *words):
     path = folder / f"{name}.json"
     path.write_text(json.dumps(run(folder, *words, "--format", "json")))
     return path
+
+
+def listed(path):
+    return next(one.rows for one in figures_of(numatlas.load(path)) if isinstance(one, Listing))
 
 
 def compared(measure, folder):
@@ -87,6 +92,20 @@ def test_check_of_any_command_shows_the_slow_host(tmp_path):
     assert len(set(identities)) == 3
     text = page([numatlas.load(stored(tmp_path, "judged", "check", "fleet"))])
     assert "not judged: odd" in Tree(text).find("section", id="warnings")[0]["text"]
+
+
+def test_claims_of_firmware_and_checks_of_the_program_are_read(tmp_path):
+    machine = str(ROOT / "tests" / "topologies" / "cxl-tiers.json")
+    words = ["audit", "--engine", "null", "-q", "--machine", machine, "--only", "slit,hmat,dimms"]
+    path = stored(tmp_path, "audit", *words)
+    claims = listed(path)
+    assert claims[0][:3] == ["contradicted", "hmat", "node 2 latency"]
+    assert ["not measurable", "dimms", "modules"] in [row[:3] for row in claims]
+    tree = Tree(page([numatlas.load(path)]))
+    assert tree.find("h1")[0]["text"].startswith("numatlas audit: 6 of 18 claims contradicted: hmat ")
+    assert [one["command"] for one in json.loads(path.read_text())["results"]] == ["matrix"]
+    checks = listed(stored(tmp_path, "selftest", "selftest", "--only", "chain,ranks"))
+    assert [row[:2] for row in checks] == [["passed", "chain"], ["skipped", "ranks"]]
 
 
 def test_names_act_nowhere(tmp_path):

@@ -5,18 +5,21 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "audit/formats.h"
-#include "audit/rules.h"
+#include "analysis/findings.h"
+#include "base/add_once.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "engine/agreement.h"
+#include "record/report_json.h"
 #include "report/answer.h"
 #include "report/file.h"
+#include "report/reporter.h"
 #include "run/place_words.h"
 #include "run/runner.h"
 #include "run/slow_options.h"
@@ -25,6 +28,68 @@
 
 namespace numatlas {
 namespace {
+
+/// At most so many bytes, and no part of a character.
+std::string shortened_to(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "...";
+}
+
+/// "hmat node 2 latency: 1.40 times node 0's, claimed 2.43": what somebody has to know first.
+std::string short_text(const ClaimVerdict& verdict) {
+  constexpr std::size_t most = 120;
+  const std::string& found = verdict.short_found.empty() ? verdict.found : verdict.short_found;
+  return shortened_to(fmt::format("{} {}: {}", verdict.claim, verdict.about, found), most);
+}
+
+/// "numatlas audit: 2 of 7 claims contradicted: hmat node 2 latency: ...; and 1 more". `verdicts`:
+/// the contradicted ones first.
+std::string answer_of(const std::vector<ClaimVerdict>& verdicts) {
+  // Slurm and NHC keep more, but show about as much on one line.
+  constexpr std::size_t most = 200;
+  const auto count = [&](ClaimOutcome outcome) {
+    return std::ranges::count(verdicts, outcome, &ClaimVerdict::outcome);
+  };
+  const auto wrong = count(ClaimOutcome::contradicted), right = count(ClaimOutcome::confirmed);
+  const std::string all = count_text(verdicts.size(), "claim");
+  std::string line = "numatlas audit: ";
+  if (wrong == 0 && right == 0)
+    return line + (verdicts.size() == 1 ? "the claim could not be judged"
+                                        : fmt::format("none of {} could be judged", all));
+  if (wrong == 0) return fmt::format("{}{} of {} confirmed, none contradicted", line, right, all);
+  line += fmt::format("{} of {} contradicted:", wrong, all);
+  for (std::ptrdiff_t i = 0; i < wrong; ++i) {
+    const std::string more =
+        (i == 0 ? " " : "; ") + short_text(verdicts[static_cast<std::size_t>(i)]);
+    if (i > 0 && line.size() + more.size() > most)
+      return line + fmt::format("; and {} more", wrong - i);
+    line += more;
+  }
+  return shortened_to(std::move(line), most + 20);
+}
+
+ScenarioResult case_of(const ClaimVerdict& verdict) {
+  ScenarioResult one;
+  one.name = verdict.claim + " " + verdict.about;
+  one.kernel = "";
+  one.labels = {{"claim", verdict.claim},
+                {"about", verdict.about},
+                {"verdict", name_of(verdict.outcome)},
+                {"evidence", to_text(verdict)}};
+  if (verdict.outcome == ClaimOutcome::not_measurable) {
+    one.status = Status::skipped;
+    one.reason = to_text(verdict);
+    return one;
+  }
+  const bool wrong = verdict.outcome == ClaimOutcome::contradicted;
+  one.figures = {plain_figure("contradicted", "", wrong ? 1 : 0)};
+  if (verdict.claimed_value)
+    one.figures.push_back(plain_figure("claimed", verdict.unit, *verdict.claimed_value));
+  if (verdict.measured) one.figures.push_back({"measured", verdict.unit, verdict.measured, {}});
+  return one;
+}
 
 /// One audit in progress on one rank.
 class Audit {
@@ -44,7 +109,7 @@ class Audit {
   Expected<void> choose_claims();
   Expected<void> plan();
   Expected<void> measure();
-  Expected<void> judge();
+  void judge(const std::string& stopped);
   Expected<void> show_plan() const;
   Expected<void> write() const;
   bool root() const { return comm_.rank() == 0; }
@@ -54,24 +119,27 @@ class Audit {
   Comm& comm_;
   double time_;
   SurveyProgress progress_;
-  std::vector<std::unique_ptr<Claim>> claims_;
+  Machine machine_;
+  std::string started_;
+  std::vector<const Claim*> claims_;
   std::vector<SurveyItem> items_;
-  AuditReport report_;
+  std::vector<RunReport> results_;         ///< of the benchmarks that ran
+  std::vector<SkippedBenchmark> skipped_;  ///< the others
+  RunReport report_;
 };
 
 /// Claims that --only names, or all that the other options allow.
 Expected<void> Audit::choose_claims() {
-  for (auto& claim : all_claims()) {
-    const std::string name = claim->name();
+  for (const Claim* const claim : all_claims()) {
     const auto& only = options_.only;
-    const bool named = std::find(only.begin(), only.end(), name) != only.end();
+    const bool named = std::ranges::find(only, claim->name) != only.end();
     if (!only.empty() && !named) continue;
-    if (name == "settings" && !options_.use) {
+    if (claim == &settings_claim && !options_.use) {
       if (named)
         return fail_usage("--only", "settings takes --for", "add --for, or leave settings out");
       continue;
     }
-    claims_.push_back(std::move(claim));
+    claims_.push_back(claim);
   }
   return {};
 }
@@ -80,13 +148,10 @@ Expected<void> Audit::prepare() {
   const std::string& recorded = measuring_options_.machine;
   auto machine = machine_of_option(recorded);
   TRY(agree(comm_, error_of(machine)));
-  report_.machine = *std::move(machine);
-  report_.arguments = measuring_options_.arguments;
-  report_.time_asked = time_;
-  report_.null_engine = measuring_options_.null_engine;
+  machine_ = *std::move(machine);
   RunOptions clock;
-  clock.null_engine = report_.null_engine;
-  report_.started = start_time(clock);
+  clock.null_engine = measuring_options_.null_engine;
+  started_ = start_time(clock);
   TRY(agree(comm_, error_of(choose_claims())));
   const bool writes = root() && !options_.json_file.empty();
   return agree(comm_,
@@ -97,38 +162,31 @@ Expected<void> Audit::prepare() {
 Expected<void> Audit::plan() {
   std::vector<std::string>& only = measuring_options_.only;
   only.clear();
-  for (const auto& claim : claims_) {
-    for (const std::string& name : claim->benchmarks(report_.machine))
-      if (std::find(only.begin(), only.end(), name) == only.end()) only.push_back(name);
-  }
+  for (const Claim* const claim : claims_)
+    if (claim->applies(machine_)) add_once(only, std::string(claim->benchmark));
   // All ranks have to measure the same: the first one's.
-  std::string names;
-  for (const std::string& name : only) names += name + ",";
-  const auto said = TRY(comm_.size() > 1 ? comm_.broadcast(names) : Expected<std::string>(names));
+  const std::string said = TRY(comm_.broadcast(fmt::format("{}", fmt::join(only, ","))));
   only.clear();
   for (std::size_t at = 0; at < said.size();) {
-    const std::size_t end = said.find(',', at);
+    const std::size_t end = std::min(said.find(',', at), said.size());
     only.push_back(said.substr(at, end - at));
     at = end + 1;
   }
   if (only.empty()) return {};
-  // Several ranks measure what the first one's machine says.
-  if (comm_.size() == 1) {
-    for (const auto& claim : claims_)
-      for (const std::string& name : only)
-        if (auto words = claim->words(name, report_.machine); !words.empty())
-          measuring_options_.words[name] = std::move(words);
-  }
+  for (const Claim* const claim : claims_)
+    if (comm_.size() == 1 && claim->words != nullptr && claim->applies(machine_))
+      if (auto words = claim->words(machine_); !words.empty())
+        measuring_options_.words[claim->benchmark] = std::move(words);
   // Claims take latencies and reads: more visits to them.
   measuring_options_.words["matrix"] = {"--kernels", "read", "--mix", "none"};
-  items_ = TRY(plan_survey(measuring_options_, report_.machine, comm_));
+  items_ = TRY(plan_survey(measuring_options_, machine_, comm_));
   return {};
 }
 
 Expected<void> Audit::measure() {
   for (const SurveyItem& item : items_)
-    if (!item.skip.empty()) report_.skipped.push_back({item.name, item.skip});
-  if (report_.skipped.size() == items_.size()) return {};
+    if (!item.skip.empty()) skipped_.push_back({item.name, item.skip});
+  if (skipped_.size() == items_.size()) return {};
   MeasuringHooks hooks;
   hooks.point = [this](const std::string& benchmark, std::size_t done, std::size_t all) {
     progress_.point(benchmark, done, all);
@@ -136,42 +194,56 @@ Expected<void> Audit::measure() {
   hooks.ended = [this](const std::string& benchmark, const std::string& outcome) {
     progress_.end(benchmark, outcome);
   };
-  Measuring measuring(measuring_options_, report_.machine, items_, comm_, std::move(hooks));
-  const double before = report_.null_engine ? 0 : progress_.seconds();
+  Measuring measuring(measuring_options_, machine_, items_, comm_, std::move(hooks));
+  const double before = measuring_options_.null_engine ? 0 : progress_.seconds();
   const auto ran = measuring.run(time_ - before);
   const auto concluded = measuring.conclude(ran);
   progress_.clear();
-  report_.skipped = measuring.skipped();
-  measuring.each_report([&](const Benchmark&, const RunOptions&, const RunReport& one) {
-    report_.reports.push_back(one);
-  });
+  skipped_ = measuring.skipped();
+  measuring.each_report(
+      [&](const Benchmark&, const RunOptions&, const RunReport& one) { results_.push_back(one); });
   return concluded;
 }
 
-Expected<void> Audit::judge() {
-  report_.seconds = report_.null_engine ? 0 : progress_.seconds();
-  AuditInput input{report_.machine, report_.reports, {}};
-  for (const SkippedBenchmark& one : report_.skipped) input.skipped[one.benchmark] = one.reason;
+void Audit::judge(const std::string& stopped) {
+  AuditInput input{machine_, results_, {}};
+  for (const SkippedBenchmark& one : skipped_) input.skipped[one.benchmark] = one.reason;
   input.use = options_.use;
   input.peak_share = options_.peak_share;
-  for (const RunReport& report : report_.reports) input.now.push_back(stored_run(report));
-  for (const auto& claim : claims_) {
-    for (ClaimVerdict& verdict : claim->judge(input))
-      report_.verdicts.push_back(std::move(verdict));
+  std::vector<ClaimVerdict> verdicts;
+  for (const Claim* const claim : claims_) {
+    for (ClaimVerdict& verdict : claim->judge(input)) {
+      verdict.claim = claim->name;
+      verdicts.push_back(std::move(verdict));
+    }
   }
-  spare_disturbed(report_.verdicts, report_.reports);
-  return {};
+  spare_disturbed(verdicts, results_);
+  report_ = report_of(std::move(verdicts));
+  report_.arguments = measuring_options_.arguments;
+  report_.started = started_;
+  report_.seconds = measuring_options_.null_engine ? 0 : progress_.seconds();
+  report_.time_cap = time_;
+  report_.time_of_all = true;
+  report_.complete = stopped.empty();
+  report_.incomplete_reason = stopped;
+  report_.comm = comm_.description();
+  report_.ranks = comm_.size();
+  report_.engine = results_.empty() ? "none" : results_.front().engine;
+  report_.hosts = results_.empty() ? std::vector{machine_.host} : results_.front().hosts;
+  report_.machines = results_.empty() ? std::vector{machine_} : results_.front().machines;
+  const Trust trust = trust_of(results_);
+  report_.trust = trust.grade;
+  report_.doubt = trust.doubt;
+  for (const SkippedBenchmark& one : skipped_)
+    report_.warnings.push_back(
+        {"not-run", "", fmt::format("{} did not run: {}", one.benchmark, one.reason)});
 }
 
 Expected<void> Audit::show_plan() const {
   std::string text;
-  for (const auto& claim : claims_) {
-    const auto benchmarks = claim->benchmarks(report_.machine);
-    std::string by;
-    for (const std::string& name : benchmarks) by += (by.empty() ? "" : ", ") + name;
-    text += fmt::format("{:<9} {} [{}]\n", claim->name(), claim->summary(),
-                        by.empty() ? "nothing is measured" : by);
-  }
+  for (const Claim* const claim : claims_)
+    text += fmt::format("{:<9} {} [{}]\n", claim->name, claim->summary,
+                        claim->applies(machine_) ? claim->benchmark : "nothing is measured");
   for (const SurveyItem& item : items_) {
     if (!item.skip.empty()) {
       text += fmt::format("skipped: {}: {}\n", item.name, item.skip);
@@ -185,12 +257,12 @@ Expected<void> Audit::show_plan() const {
 }
 
 Expected<void> Audit::write() const {
-  if (!options_.json_file.empty()) {
-    auto wrote = write_whole(options_.json_file, audit_text(report_, "json"), "--json");
-    if (!wrote) return wrote;
-  }
-  return write_stdout(
-      audit_text(report_, options_.format, terminal_columns(STDOUT_FILENO).value_or(0)));
+  if (!options_.json_file.empty())
+    TRY(write_whole(options_.json_file, json_text(report_, results_), "--json"));
+  TextStyle style;
+  style.width = terminal_columns(STDOUT_FILENO).value_or(0);
+  return write_stdout(options_.format == "json" ? json_text(report_, results_)
+                                                : text_in(options_.format, report_, style));
 }
 
 Expected<int> Audit::go() {
@@ -206,40 +278,45 @@ Expected<int> Audit::go() {
     const ErrorKind kind = measured.error().kind;
     const bool stopped = kind == ErrorKind::interrupted || kind == ErrorKind::peer;
     if (!stopped || !root()) return fail(measured.error());
-    report_.stopped = full_text(measured.error());
-    TRY(judge());
+    judge(full_text(measured.error()));
     TRY(write());
     return fail(measured.error());
   }
-  Expected<void> ended;
-  if (root()) {
-    ended = judge();
-    if (ended) ended = write();
-  }
-  TRY(agree(comm_, error_of(ended)));
+  if (root()) judge("");
+  TRY(agree(comm_, error_of(root() ? write() : Expected<void>{})));
   if (!root()) return 0;
-  return options_.measuring.strict && !distrust_of(report_.reports).empty() ? 1
-                                                                            : exit_code_of(report_);
+  const int code = exit_code_of_audit(report_);
+  return code == exit_code_of_unjudged_nodes && options_.measuring.strict ? 1 : code;
 }
 
 }  // namespace
 
-std::size_t AuditReport::count(ClaimOutcome outcome) const {
-  return static_cast<std::size_t>(
-      std::count_if(verdicts.begin(), verdicts.end(),
-                    [&](const ClaimVerdict& verdict) { return verdict.outcome == outcome; }));
+RunReport report_of(std::vector<ClaimVerdict> verdicts) {
+  // What somebody has to do something about comes first.
+  std::ranges::stable_sort(verdicts, std::ranges::greater(), [](const ClaimVerdict& verdict) {
+    return verdict.outcome == ClaimOutcome::contradicted;
+  });
+  RunReport report;
+  report.command = "audit";
+  report.version = version;
+  report.answer = answer_of(verdicts);
+  for (const ClaimVerdict& verdict : verdicts) report.scenarios.push_back(case_of(verdict));
+  if (verdicts.empty()) return report;
+  View view{.title = "Claims"};
+  view.cells = {label_column("verdict", "verdict"), label_column("claim", "claim"),
+                label_column("about", "about"), label_column("evidence", "evidence")};
+  report.views = {view};
+  return report;
 }
 
-std::vector<std::string> names_of_claims() {
-  std::vector<std::string> names;
-  for (const auto& claim : all_claims()) names.push_back(claim->name());
-  return names;
-}
-
-int exit_code_of(const AuditReport& report) {
-  if (!distrust_of(report.reports).empty()) return exit_code_of_unjudged_nodes;
-  if (report.count(ClaimOutcome::contradicted) > 0) return 1;
-  return report.count(ClaimOutcome::confirmed) > 0 ? 0 : exit_code(ErrorKind::unavailable);
+int exit_code_of_audit(const RunReport& report) {
+  if (!distrust_of(report).empty()) return exit_code_of_unjudged_nodes;
+  bool judged = false;
+  for (const ScenarioResult& one : report.scenarios) {
+    if (label_of(one, "verdict") == name_of(ClaimOutcome::contradicted)) return 1;
+    judged = judged || one.status == Status::ok;
+  }
+  return judged ? 0 : exit_code(ErrorKind::unavailable);
 }
 
 Expected<int> run_audit(const AuditOptions& options, Comm& comm) {

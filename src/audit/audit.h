@@ -1,14 +1,12 @@
 // The audit: what the machine claims against what it does, within a time.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "audit/claim.h"
 #include "survey/plan.h"
-#include "survey/summary.h"
 
 namespace numatlas {
 
@@ -20,25 +18,14 @@ struct AuditOptions {
   std::string format = "table", json_file;
 };
 
-/// What an audit found.
-struct AuditReport {
-  Machine machine;
-  std::vector<std::string> arguments;
-  std::string started;
-  double seconds = 0, time_asked = 0;
-  bool null_engine = false;
-  std::string stopped;  ///< why not all was measured: "interrupted"; "" where it was
-  std::vector<RunReport> reports;
-  std::vector<SkippedBenchmark> skipped;
-  std::vector<ClaimVerdict> verdicts;
-  std::size_t count(ClaimOutcome outcome) const;
-};
+/// The verdicts, the contradicted ones first: cases with the labels `claim`, `about`, `verdict` and
+/// `evidence`, those that are not measurable skipped with the reason. The answer is as short as a
+/// scheduler's reason for a drained node has to be. Pure.
+RunReport report_of(std::vector<ClaimVerdict> verdicts);
 
-/// Names of all claims, as --only takes them.
-std::vector<std::string> names_of_claims();
-
-/// Exit codes: 0 nothing is contradicted, 1 something is, 3 nothing could be judged.
-int exit_code_of(const AuditReport& report);
+/// Exit codes: 0 nothing is contradicted, 1 something is, 3 nothing could be judged, 9 nothing that
+/// was measured is to be relied on.
+int exit_code_of_audit(const RunReport& report);
 
 /// Over all ranks; rank 0 judges and prints. Returns the exit code on rank 0, 0 elsewhere. An error
 /// is the same on every rank.

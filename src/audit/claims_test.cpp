@@ -15,16 +15,17 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "audit/audit.h"
 #include "audit/claim.h"
-#include "audit/formats.h"
-#include "audit/rules.h"
 #include "audit/test_figures.h"
 #include "base/signals.h"
 #include "base/test_data.h"
 #include "comm/comm.h"
 #include "record/report_json.h"
 #include "record/test_report.h"
+#include "report/reporter.h"
 
 namespace numatlas {
 namespace {
@@ -34,11 +35,10 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using enum ClaimOutcome;
 
-AuditReport audited(const std::vector<ClaimVerdict>& verdicts) {
-  AuditReport report;
-  report.started = "1970-01-01T00:00:00Z";
-  report.verdicts = verdicts;
-  return report;
+ClaimVerdict verdict_of(const std::string& claim, const std::string& about) {
+  ClaimVerdict verdict{.about = about};
+  verdict.claim = claim;
+  return verdict;
 }
 
 /// All memory of guests is equally fast: distances of 10 and 30 are a lie, 10 and 12 are not.
@@ -47,14 +47,14 @@ TEST(SlitClaim, AFactorOfThreeOverEqualMemory) {
   lying.machine = recorded("guest-four-nodes.json");
   for (int from = 0; from < 4; ++from)
     for (int to = 0; to < 4; ++to) lying.cell(from, to, 100);
-  const ClaimVerdict verdict = lying.judge(make_slit_claim(), "from node 0");
+  const ClaimVerdict verdict = lying.judge(slit_claim, "from node 0");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.claimed, HasSubstr("3.20 times the distance of node 0 (32 against 10)"));
   EXPECT_THAT(verdict.found, HasSubstr("1.00 times (0.96 to 1.04) its latency"));
   EXPECT_THAT(verdict.next, HasSubstr("SLIT"));
   for (NumaNode& node : lying.machine.nodes)
     for (auto& [other, distance] : node.distance) distance = std::min(distance, 12);
-  EXPECT_EQ(lying.judge(make_slit_claim(), "from node 0").outcome, confirmed);
+  EXPECT_EQ(lying.judge(slit_claim, "from node 0").outcome, confirmed);
 }
 
 TEST(SlitClaim, AFartherNodeThatIsFaster) {
@@ -62,7 +62,7 @@ TEST(SlitClaim, AFartherNodeThatIsFaster) {
   figures.machine = recorded("guest-four-nodes.json");
   for (int from = 0; from < 4; ++from)
     for (int to = 0; to < 4; ++to) figures.cell(from, to, to == from ? 100 : to == 1 ? 200 : 150);
-  const ClaimVerdict verdict = figures.judge(make_slit_claim(), "from node 0");
+  const ClaimVerdict verdict = figures.judge(slit_claim, "from node 0");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.claimed, HasSubstr("of node 1"));
   EXPECT_THAT(verdict.found, HasSubstr("0.75 times"));
@@ -73,7 +73,7 @@ TEST(SlitClaim, IntervalsThatOverlapContradictNothing) {
   figures.machine = recorded("guest-four-nodes.json");
   for (int from = 0; from < 4; ++from)
     for (int to = 0; to < 4; ++to) figures.cell(from, to, to == from ? 100 : 95, 0, 0.7);
-  const ClaimVerdict verdict = figures.judge(make_slit_claim(), "from node 0");
+  const ClaimVerdict verdict = figures.judge(slit_claim, "from node 0");
   EXPECT_EQ(verdict.outcome, not_measurable);  // nor is a factor of three confirmed
   EXPECT_THAT(verdict.reason, HasSubstr("too uncertain"));
 }
@@ -81,7 +81,7 @@ TEST(SlitClaim, IntervalsThatOverlapContradictNothing) {
 TEST(SlitClaim, WhatWasNotMeasured) {
   Figures figures;
   figures.machine = recorded("guest-four-nodes.json");
-  const ClaimVerdict verdict = figures.judge(make_slit_claim(), "from node 3");
+  const ClaimVerdict verdict = figures.judge(slit_claim, "from node 3");
   EXPECT_EQ(verdict.outcome, not_measurable);
   EXPECT_THAT(verdict.reason, HasSubstr("matrix did not run"));
 }
@@ -97,14 +97,15 @@ TEST(HmatClaim, RatiosBetweenNodes) {
                  : to == 4 ? 22
                            : 45);
   }
-  for (const ClaimVerdict& one : figures.judge(make_hmat_claim()))
+  for (const ClaimVerdict& one : figures.judge(hmat_claim))
     EXPECT_NE(one.outcome, contradicted) << one.about << " " << to_text(one);
-  EXPECT_EQ(figures.judge(make_hmat_claim(), "node 2 latency").outcome, confirmed);
+  EXPECT_EQ(figures.judge(hmat_claim, "node 2 latency").outcome, confirmed);
   figures.machine.nodes[2].hmat->read_latency = 105e-9;  // as DRAM's
-  const ClaimVerdict lie = figures.judge(make_hmat_claim(), "node 2 latency");
+  ClaimVerdict lie = figures.judge(hmat_claim, "node 2 latency");
   EXPECT_EQ(lie.outcome, contradicted);
   EXPECT_THAT(lie.found, HasSubstr("2.43 times"));
-  EXPECT_EQ(summary_line(audited({lie})),
+  lie.claim = "hmat";
+  EXPECT_EQ(report_of({lie}).answer,
             "numatlas audit: 1 of 1 claim contradicted: hmat node 2 latency: 2.43 times node 0's, "
             "claimed 1.00");
 }
@@ -117,7 +118,7 @@ TEST(HmatClaim, AFactorOfOneAndAHalfIsFoundHalfAsSure) {
     figures.cell(1, to, 105, 0, 0.03);
   }
   // Claimed 2.43 times, found 1.62.
-  EXPECT_EQ(figures.judge(make_hmat_claim(), "node 2 latency").outcome, contradicted);
+  EXPECT_EQ(figures.judge(hmat_claim, "node 2 latency").outcome, contradicted);
 }
 
 TEST(HmatClaim, CpusThatAreNotTheNearest) {
@@ -125,7 +126,7 @@ TEST(HmatClaim, CpusThatAreNotTheNearest) {
   figures.machine = recorded("cxl-tiers.json");
   figures.cell(0, 2, 400);
   figures.cell(1, 2, 255);
-  const ClaimVerdict verdict = figures.judge(make_hmat_claim(), "node 2 access class");
+  const ClaimVerdict verdict = figures.judge(hmat_claim, "node 2 access class");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.found, HasSubstr("those of node 1"));
 }
@@ -137,10 +138,10 @@ TEST(TiersClaim, CxlInTheTierOfDram) {
     figures.cell(0, to, to < 2 ? 105 : 255, to < 2 ? 250 : 45);
     figures.cell(1, to, to < 2 ? 105 : 255, to < 2 ? 250 : 45);
   }
-  EXPECT_EQ(figures.judge(make_tiers_claim(), "node 2").outcome, confirmed);
-  EXPECT_EQ(figures.judge(make_tiers_claim(), "demotion from node 0").outcome, confirmed);
+  EXPECT_EQ(figures.judge(tiers_claim, "node 2").outcome, confirmed);
+  EXPECT_EQ(figures.judge(tiers_claim, "demotion from node 0").outcome, confirmed);
   for (NumaNode& node : figures.machine.nodes) node.memory_tier = 4;
-  const ClaimVerdict verdict = figures.judge(make_tiers_claim(), "node 2");
+  const ClaimVerdict verdict = figures.judge(tiers_claim, "node 2");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.next, HasSubstr("although demotion is on"));
 }
@@ -152,8 +153,8 @@ TEST(TiersClaim, ASlowerTierThatIsNot) {
     figures.cell(0, to, 105, 250, 0.01);
     figures.cell(1, to, 105, 250, 0.01);
   }
-  EXPECT_EQ(figures.judge(make_tiers_claim(), "node 2").outcome, contradicted);
-  EXPECT_EQ(figures.judge(make_tiers_claim(), "demotion from node 0").outcome, contradicted);
+  EXPECT_EQ(figures.judge(tiers_claim, "node 2").outcome, contradicted);
+  EXPECT_EQ(figures.judge(tiers_claim, "demotion from node 0").outcome, contradicted);
 }
 
 Figures with_modules(const std::string& name, double gb) {
@@ -166,9 +167,9 @@ Figures with_modules(const std::string& name, double gb) {
 
 // Sixteen channels of 38.4 GB/s.
 TEST(DimmsClaim, TheShareOfThePeak) {
-  EXPECT_EQ(with_modules("even", 500).judge(make_dimms_claim(), "peak").outcome, confirmed);
-  EXPECT_EQ(with_modules("even", 700).judge(make_dimms_claim(), "peak").outcome, contradicted);
-  const ClaimVerdict little = with_modules("even", 350).judge(make_dimms_claim(), "peak");
+  EXPECT_EQ(with_modules("even", 500).judge(dimms_claim, "peak").outcome, confirmed);
+  EXPECT_EQ(with_modules("even", 700).judge(dimms_claim, "peak").outcome, contradicted);
+  const ClaimVerdict little = with_modules("even", 350).judge(dimms_claim, "peak");
   EXPECT_EQ(little.outcome, contradicted);
   EXPECT_THAT(little.claimed, HasSubstr("614 GB/s of all channels of 2 sockets together"));
   EXPECT_THAT(little.found, HasSubstr("57 %"));
@@ -177,31 +178,31 @@ TEST(DimmsClaim, TheShareOfThePeak) {
 TEST(DimmsClaim, APeakForEachSocketThatWasMeasured) {
   Figures figures = with_modules("even", 500);
   figures.cell(0, 0, 100, 250);
-  EXPECT_EQ(figures.judge(make_dimms_claim(), "peak").outcome, confirmed);  // of both together
+  EXPECT_EQ(figures.judge(dimms_claim, "peak").outcome, confirmed);  // of both together
   figures.cell(1, 1, 100, 150);
-  EXPECT_EQ(figures.judge(make_dimms_claim(), "peak socket 0").outcome, confirmed);
-  const ClaimVerdict slow = figures.judge(make_dimms_claim(), "peak socket 1");
+  EXPECT_EQ(figures.judge(dimms_claim, "peak socket 0").outcome, confirmed);
+  const ClaimVerdict slow = figures.judge(dimms_claim, "peak socket 1");
   EXPECT_EQ(slow.outcome, contradicted);
   EXPECT_THAT(slow.claimed, HasSubstr("307 GB/s"));
-  for (const ClaimVerdict& one : figures.judge(make_dimms_claim())) EXPECT_NE(one.about, "peak");
+  for (const ClaimVerdict& one : figures.judge(dimms_claim)) EXPECT_NE(one.about, "peak");
 }
 
 TEST(DimmsClaim, AGuestHasNoPeakToReach) {
   Figures figures = with_modules("even", 100);
   figures.machine.hypervisor = "KVM";
-  const ClaimVerdict verdict = figures.judge(make_dimms_claim(), "peak");
+  const ClaimVerdict verdict = figures.judge(dimms_claim, "peak");
   EXPECT_EQ(verdict.outcome, not_measurable);
   EXPECT_THAT(verdict.reason, HasSubstr("virtual machine"));
 }
 
 TEST(DimmsClaim, ChannelsThatDiffer) {
-  EXPECT_EQ(with_modules("even", 500).judge(make_dimms_claim(), "channels").outcome, confirmed);
-  const ClaimVerdict empty = with_modules("empty-slot", 500).judge(make_dimms_claim(), "channels");
+  EXPECT_EQ(with_modules("even", 500).judge(dimms_claim, "channels").outcome, confirmed);
+  const ClaimVerdict empty = with_modules("empty-slot", 500).judge(dimms_claim, "channels");
   EXPECT_EQ(empty.outcome, contradicted);
   EXPECT_THAT(empty.found, StartsWith("none in socket 1 channel C"));
   EXPECT_THAT(empty.found, HasSubstr("32 GiB in each of the other 15"));
   EXPECT_THAT(empty.next, StartsWith("the module in 'P1 CHANNEL C DIMM 0': missing"));
-  const ClaimVerdict uneven = with_modules("uneven", 500).judge(make_dimms_claim(), "channels");
+  const ClaimVerdict uneven = with_modules("uneven", 500).judge(dimms_claim, "channels");
   EXPECT_EQ(uneven.outcome, contradicted);
   EXPECT_THAT(uneven.found,
               StartsWith("64 GiB in socket 0 channel A, 32 GiB in each of the other"));
@@ -211,14 +212,12 @@ TEST(DimmsClaim, ChannelsThatDiffer) {
 
 /// Boards whose banks and locators count differently (tests/smbios/make).
 TEST(DimmsClaim, BoardsThatCountInTwoWays) {
-  const ClaimVerdict nodes =
-      with_modules("supermicro-nodes", 500).judge(make_dimms_claim(), "channels");
+  const ClaimVerdict nodes = with_modules("supermicro-nodes", 500).judge(dimms_claim, "channels");
   EXPECT_EQ(nodes.outcome, confirmed);
   EXPECT_EQ(nodes.claimed, "16 of 16 slots filled, 16 channels");
-  EXPECT_THAT(with_modules("supermicro-nodes", 500).judge(make_dimms_claim(), "peak").claimed,
+  EXPECT_THAT(with_modules("supermicro-nodes", 500).judge(dimms_claim, "peak").claimed,
               HasSubstr("614 GB/s of all channels of 2 sockets"));
-  const ClaimVerdict banks =
-      with_modules("no-dimm-bank", 200).judge(make_dimms_claim(), "channels");
+  const ClaimVerdict banks = with_modules("no-dimm-bank", 200).judge(dimms_claim, "channels");
   EXPECT_EQ(banks.outcome, confirmed);
   EXPECT_EQ(banks.claimed, "12 of 16 slots filled, 12 channels");
 }
@@ -227,7 +226,7 @@ TEST(DimmsClaim, AllThatAreMissing) {
   Figures figures = with_modules("even", 500);
   for (const std::size_t i : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U})
     figures.machine.memory_slots.slots[i].size = Bytes{0};
-  const ClaimVerdict verdict = figures.judge(make_dimms_claim(), "channels");
+  const ClaimVerdict verdict = figures.judge(dimms_claim, "channels");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.found, HasSubstr("and 5 more, 32 GiB in each of the other 7"));
   EXPECT_THAT(verdict.next, HasSubstr("the modules in"));
@@ -235,8 +234,8 @@ TEST(DimmsClaim, AllThatAreMissing) {
 }
 
 TEST(DimmsClaim, AModuleBelowItsSpeed) {
-  EXPECT_EQ(with_modules("even", 500).judge(make_dimms_claim(), "speed").outcome, confirmed);
-  const ClaimVerdict slow = with_modules("slow-slot", 500).judge(make_dimms_claim(), "speed");
+  EXPECT_EQ(with_modules("even", 500).judge(dimms_claim, "speed").outcome, confirmed);
+  const ClaimVerdict slow = with_modules("slow-slot", 500).judge(dimms_claim, "speed");
   EXPECT_EQ(slow.outcome, contradicted);
   EXPECT_THAT(slow.found,
               HasSubstr("1 of them runs at less: 'P0 CHANNEL B DIMM 0' 4000 of 5600 MT/s"));
@@ -248,12 +247,12 @@ TEST(DimmsClaim, EachModuleByItsOwnRating) {
   Figures figures = with_modules("even", 500);
   auto& slots = figures.machine.memory_slots.slots;
   slots[3].rated_speed = slots[3].configured_speed = 4400e6;
-  const ClaimVerdict mixed = figures.judge(make_dimms_claim(), "speed");
+  const ClaimVerdict mixed = figures.judge(dimms_claim, "speed");
   EXPECT_EQ(mixed.outcome, confirmed);
   EXPECT_THAT(mixed.found, HasSubstr("not rated alike, down to 4400 MT/s"));
   slots[5].configured_speed = 4000e6;
   slots[1].configured_speed = 4400e6;
-  const ClaimVerdict slow = figures.judge(make_dimms_claim(), "speed");
+  const ClaimVerdict slow = figures.judge(dimms_claim, "speed");
   EXPECT_EQ(slow.outcome, contradicted);
   EXPECT_THAT(slow.found, StartsWith("2 of them run at less: 'P0 CHANNEL F DIMM 0' 4000 of 4800 "
                                      "MT/s, 'P0 CHANNEL B DIMM 0' 4400"));
@@ -261,10 +260,10 @@ TEST(DimmsClaim, EachModuleByItsOwnRating) {
 
 TEST(DimmsClaim, SlotsAreNotTakenForChannels) {
   Figures counted = with_modules("counted", 500);
-  EXPECT_EQ(counted.judge(make_dimms_claim(), "peak").outcome, not_measurable);
-  EXPECT_TRUE(make_dimms_claim()->benchmarks(counted.machine).empty());
+  EXPECT_EQ(counted.judge(dimms_claim, "peak").outcome, not_measurable);
+  EXPECT_FALSE(dimms_claim.applies(counted.machine));
   counted.machine.memory_slots = {"", "only root may read them", {}};
-  EXPECT_EQ(counted.judge(make_dimms_claim(), "modules").reason, "only root may read them");
+  EXPECT_EQ(counted.judge(dimms_claim, "modules").reason, "only root may read them");
 }
 
 Fact copies(const char* memory, const char* direction, double gb) {
@@ -281,14 +280,14 @@ TEST(LinksClaim, HalfTheLanes) {
   Gpu& gpu = figures.machine.gpus[0];
   ASSERT_GT(gpu.path.size(), 1U);
   gpu.path[0].link = gpu.path[1].link = {32e9, 32e9, 16, 16};
-  EXPECT_EQ(figures.judge(make_links_claim(), "gpu 0 link").outcome, confirmed);
+  EXPECT_EQ(figures.judge(links_claim, "gpu 0 link").outcome, confirmed);
   gpu.path[0].link.width = gpu.path[1].link.width = 8;
-  const ClaimVerdict verdict = figures.judge(make_links_claim(), "gpu 0 link");
+  const ClaimVerdict verdict = figures.judge(links_claim, "gpu 0 link");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.next, HasSubstr(gpu.pci_address));
   // An idle link steps down in speed, and nothing is wrong with it.
   gpu.path[0].link = gpu.path[1].link = {2.5e9, 32e9, 16, 16};
-  EXPECT_EQ(figures.judge(make_links_claim(), "gpu 0 link").outcome, confirmed);
+  EXPECT_EQ(figures.judge(links_claim, "gpu 0 link").outcome, confirmed);
 }
 
 TEST(LinksClaim, RatesAndTheNearestNode) {
@@ -300,62 +299,108 @@ TEST(LinksClaim, RatesAndTheNearestNode) {
     figures.add("transfer", copies("bind:0", direction, 25));
     figures.add("transfer", copies("bind:1", direction, 20));
   }
-  EXPECT_EQ(figures.judge(make_links_claim(), "gpu 0 node").outcome, confirmed);
-  EXPECT_EQ(figures.judge(make_links_claim(), "gpu 0 rate").outcome, contradicted);  // of 63 GB/s
+  EXPECT_EQ(figures.judge(links_claim, "gpu 0 node").outcome, confirmed);
+  EXPECT_EQ(figures.judge(links_claim, "gpu 0 rate").outcome, contradicted);  // of 63 GB/s
   figures.add("transfer", copies("bind:1", "d2h", 50));
-  const ClaimVerdict verdict = figures.judge(make_links_claim(), "gpu 0 node");
+  const ClaimVerdict verdict = figures.judge(links_claim, "gpu 0 node");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.found, HasSubstr("node 1 has 2.00 times"));
+}
+
+TEST(GpuMemoryClaim, ReadsAgainstTheBus) {
+  Figures figures;
+  figures.machine = recorded("two-sockets-four-gpus.json");
+  figures.machine.gpus.resize(2);
+  figures.machine.gpus[0].memory_bandwidth = 3.352e12;
+  EXPECT_THAT(figures.judge(gpu_memory_claim, "gpu 1 memory").reason,
+              HasSubstr("does not tell the width"));
+  const auto reading_of = [&](double gb) {
+    Figures its = figures;
+    its.add("gpu", {"gpu_read", {{"gpu", "0"}}, "reads", "B/s", about_value(gb * 1e9)});
+    return its.judge(gpu_memory_claim, "gpu 0 memory");
+  };
+  EXPECT_EQ(reading_of(3056).outcome, confirmed);
+  EXPECT_EQ(reading_of(1100).outcome, contradicted);
+  EXPECT_THAT(reading_of(1100).claimed, HasSubstr("carries 3352 GB/s"));
+  figures.machine.gpus[0].mig = true;
+  EXPECT_THAT(reading_of(1100).reason, HasSubstr("a slice of a GPU (MIG)"));
 }
 
 TEST(SettingsClaim, ByUse) {
   Figures figures;
   figures.machine = recorded("cxl-tiers.json");  // NUMA balancing 2 (tiering), SMT active
-  EXPECT_TRUE(figures.judge(make_settings_claim()).empty());
+  EXPECT_TRUE(figures.judge(settings_claim).empty());
   figures.use = MachineUse::latency;
-  EXPECT_EQ(figures.judge(make_settings_claim(), "numa_balancing").outcome, confirmed);
+  EXPECT_EQ(figures.judge(settings_claim, "numa_balancing").outcome, confirmed);
   for (Setting& setting : figures.machine.settings)
     if (setting.name == "numa_balancing") setting.value = "1";
-  const ClaimVerdict balancing = figures.judge(make_settings_claim(), "numa_balancing");
+  const ClaimVerdict balancing = figures.judge(settings_claim, "numa_balancing");
   EXPECT_EQ(balancing.outcome, contradicted);
   EXPECT_THAT(balancing.claimed, HasSubstr("suit latency"));
   EXPECT_THAT(balancing.found, StartsWith("numa_balancing is '1': "));
-  EXPECT_EQ(figures.judge(make_settings_claim(), "smt").outcome, contradicted);
-  EXPECT_EQ(figures.judge(make_settings_claim(), "governor").outcome, confirmed);
+  EXPECT_EQ(figures.judge(settings_claim, "smt").outcome, contradicted);
+  EXPECT_EQ(figures.judge(settings_claim, "governor").outcome, confirmed);
   figures.use = MachineUse::throughput;
-  for (const ClaimVerdict& one : figures.judge(make_settings_claim())) EXPECT_NE(one.about, "smt");
-  EXPECT_EQ(figures.judge(make_settings_claim(), "thp_enabled").outcome, confirmed);
+  for (const ClaimVerdict& one : figures.judge(settings_claim)) EXPECT_NE(one.about, "smt");
+  EXPECT_EQ(figures.judge(settings_claim, "thp_enabled").outcome, confirmed);
 }
 
 TEST(AuditReport, ExitCodes) {
-  EXPECT_EQ(exit_code_of(audited({})), 3);
-  ClaimVerdict one = numatlas::not_measurable("hmat", "node 2 latency", "no HMAT");
-  EXPECT_EQ(exit_code_of(audited({one})), 3);
+  EXPECT_EQ(exit_code_of_audit(report_of({})), 3);
+  ClaimVerdict one = verdict_of("hmat", "node 2 latency");
+  EXPECT_EQ(exit_code_of_audit(report_of({one})), 3);
   one.outcome = confirmed;
-  EXPECT_EQ(exit_code_of(audited({one})), 0);
+  EXPECT_EQ(exit_code_of_audit(report_of({one})), 0);
   one.outcome = contradicted;
-  EXPECT_EQ(exit_code_of(audited({one, numatlas::not_measurable("slit", "all nodes", "")})), 1);
+  RunReport report = report_of({verdict_of("slit", "all nodes"), one});
+  EXPECT_EQ(exit_code_of_audit(report), 1);
+  report.trust = "unreliable";
+  report.doubt = "other programs used 1.9 of 2 CPUs";
+  EXPECT_EQ(exit_code_of_audit(report), 9);
 }
 
 TEST(AuditReport, OneLineFirst) {
-  ClaimVerdict one = numatlas::not_measurable("hmat", "node 2 latency", "");
+  ClaimVerdict one = verdict_of("hmat", "node 2 latency");
   one.outcome = contradicted;
   one.claimed = "105 ns";
   one.found = "2.43 times";
-  const AuditReport report = audited(std::vector<ClaimVerdict>(12, one));
-  const std::string line = summary_line(report);
-  EXPECT_THAT(line,
+  RunReport report = report_of(std::vector<ClaimVerdict>(12, one));
+  report.complete = true;
+  EXPECT_THAT(report.answer,
               StartsWith("numatlas audit: 12 of 12 claims contradicted: hmat node 2 latency"));
-  EXPECT_THAT(line, HasSubstr("and "));
-  EXPECT_LT(line.size(), 240U);
+  EXPECT_THAT(report.answer, HasSubstr("and "));
+  EXPECT_LT(report.answer.size(), 240U);
+  EXPECT_EQ(text_in("line", report), report.answer + "\n");
+  EXPECT_THAT(text_in("table", report), StartsWith(report.answer + "\n\nClaims\nverdict "));
+  EXPECT_THAT(text_in("openmetrics", report), HasSubstr("numatlas_contradicted{command=\"audit\""));
+  report.trust = "unreliable";
+  report.doubt = "other programs used 1.9 of 2 CPUs";
+  EXPECT_EQ(text_in("line", report),
+            "UNRELIABLE: other programs used 1.9 of 2 CPUs (" + report.answer + ")\n");
   one.found = std::string(1000, 'x');
-  EXPECT_LT(summary_line(audited({one, one})).size(), 240U);
-  EXPECT_EQ(summary_line(audited({numatlas::not_measurable("hmat", "all nodes", "no HMAT")})),
+  EXPECT_LT(report_of({one, one}).answer.size(), 240U);
+  EXPECT_EQ(report_of({verdict_of("hmat", "all nodes")}).answer,
             "numatlas audit: the claim could not be judged");
-  EXPECT_EQ(audit_text(report, "nhc"), line + "\n");
-  EXPECT_THAT(audit_text(report, "table"), StartsWith(line + "\ncontradicted"));
-  EXPECT_THAT(audit_text(report, "openmetrics"),
-              HasSubstr("numatlas_audit_claims{outcome=\"contradicted\"} 12"));
+}
+
+/// Programs read labels and figures; what is contradicted comes first.
+TEST(AuditReport, IsACommonRecord) {
+  ClaimVerdict good = verdict_of("caches", "L1"), bad = verdict_of("slit", "from node 0");
+  good.outcome = confirmed;
+  bad.outcome = contradicted;
+  bad.unit = "1";
+  bad.claimed_value = 3.2;
+  bad.measured = about_value(1);
+  const ClaimVerdict open = numatlas::not_measurable({"all nodes"}, "the firmware has no HMAT");
+  RunReport report = report_of({good, open, bad});
+  EXPECT_EQ(label_of(report.scenarios[0], "verdict"), "contradicted");
+  EXPECT_EQ(find_total(report.scenarios[0], "claimed")->value(), 3.2);
+  EXPECT_TRUE(find_total(report.scenarios[0], "measured")->estimate->high);
+  EXPECT_EQ(report.scenarios[2].status, Status::skipped);
+  EXPECT_EQ(report.scenarios[2].reason, "the firmware has no HMAT");
+  const auto again = report_from_json(nlohmann::json::parse(json_text(report)));
+  ASSERT_TRUE(again) << full_text(again.error());
+  EXPECT_EQ(text_in("table", *again), text_in("table", report));
 }
 
 /// What is there when a signal comes is judged and written.
@@ -375,7 +420,7 @@ TEST(Audit, AStopKeepsWhatThereIs) {
   ASSERT_FALSE(code);
   EXPECT_EQ(code.error().kind, ErrorKind::interrupted);
   EXPECT_THAT(text, HasSubstr("\"complete\": false"));
-  EXPECT_THAT(text, HasSubstr("numatlas audit: INCOMPLETE: "));
+  EXPECT_THAT(text, HasSubstr("\"incomplete_reason\": \""));
   EXPECT_THAT(text, HasSubstr("zone_reclaim_mode"));
 }
 

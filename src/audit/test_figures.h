@@ -48,7 +48,6 @@ class Figures {
   Machine machine;
   std::vector<RunReport> reports;
   std::optional<MachineUse> use;
-  std::vector<StoredRun> now;
 
   void add(const std::string& command, Fact fact) {
     const auto found = std::find_if(reports.begin(), reports.end(),
@@ -73,13 +72,12 @@ class Figures {
     add("matrix", {"matrix_latency", where, "", "s", about_value(ns * 1e-9, width)});
     if (gb > 0) add("matrix", {"matrix_bandwidth", where, "", "B/s", about_value(gb * 1e9, width)});
   }
-  std::vector<ClaimVerdict> judge(const std::unique_ptr<Claim>& claim) const {
+  std::vector<ClaimVerdict> judge(const Claim& claim) const {
     AuditInput input{machine, reports, {}};
     input.use = use;
-    input.now = now;
-    return claim->judge(input);
+    return claim.judge(input);
   }
-  ClaimVerdict judge(const std::unique_ptr<Claim>& claim, const std::string& subject) const {
+  ClaimVerdict judge(const Claim& claim, const std::string& subject) const {
     for (const ClaimVerdict& one : judge(claim))
       if (one.about == subject) return one;
     ADD_FAILURE() << "nothing about " << subject;

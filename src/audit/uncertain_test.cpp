@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "audit/rules.h"
+#include "audit/claim.h"
 #include "audit/test_figures.h"
 
 namespace numatlas {
@@ -41,13 +41,13 @@ Estimate ends_at(double low, std::optional<double> high) {
 
 TEST(CachesClaim, ItTakesTwoSizesUpToTheClaim) {
   Figures figures = short_ladder();
-  const ClaimVerdict few = figures.judge(make_caches_claim(), "L3");
+  const ClaimVerdict few = figures.judge(caches_claim, "L3");
   EXPECT_EQ(few.outcome, not_measurable);
   EXPECT_THAT(few.reason, HasSubstr("it holds 1 of the sizes measured, the largest 96 MiB"));
   EXPECT_THAT(few.reason, HasSubstr("--time"));
-  EXPECT_EQ(figures.judge(make_caches_claim(), "L1").outcome, not_measurable);
+  EXPECT_EQ(figures.judge(caches_claim, "L1").outcome, not_measurable);
   figures.size("L3", 64 * mib, 20);
-  const ClaimVerdict two = figures.judge(make_caches_claim(), "L3");
+  const ClaimVerdict two = figures.judge(caches_claim, "L3");
   EXPECT_EQ(two.outcome, confirmed);
   EXPECT_THAT(two.found, HasSubstr("it holds all 2 sizes measured, up to 96 MiB"));
 }
@@ -56,7 +56,7 @@ TEST(ThreeAnswers, OtherProgramsContradictNothing) {
   Figures figures = short_ladder();
   figures.add("latency",
               {"cache_capacity", {{"level", "L3"}, {"pages", "base"}}, "", "B", ends_at(mib, mib)});
-  std::vector<ClaimVerdict> verdicts{figures.judge(make_caches_claim(), "L3")};
+  std::vector<ClaimVerdict> verdicts{figures.judge(caches_claim, "L3")};
   ASSERT_EQ(verdicts.front().outcome, contradicted);
   ClaimVerdict setting;  // read, not measured
   setting.outcome = contradicted;
@@ -77,14 +77,14 @@ TEST(CachesClaim, TwoSmallSizesConfirmNothing) {
   Figures figures = short_ladder();
   figures.reports.back().scenarios[1].size = Bytes{32 * mib};
   figures.size("L3", 64 * mib, 20);
-  EXPECT_EQ(figures.judge(make_caches_claim(), "L3").outcome, not_measurable);
+  EXPECT_EQ(figures.judge(caches_claim, "L3").outcome, not_measurable);
 }
 
 TEST(CachesClaim, NothingBeyondItWasMeasured) {
   Figures figures = short_ladder();
   figures.size("L3", 64 * mib, 20);
   figures.reports.back().scenarios[2].status = Status::failed;  // memory
-  const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
+  const ClaimVerdict verdict = figures.judge(caches_claim, "L3");
   EXPECT_EQ(verdict.outcome, not_measurable);
   EXPECT_THAT(verdict.reason, HasSubstr("none beyond it"));
 }
@@ -94,7 +94,7 @@ TEST(CachesClaim, TheSizesBeginAtTwiceTheCacheBefore) {
   const auto machine = read_recorded_machine(
       "numa:1(memory=64GiB) l3:1(size=480MiB) l2:2(size=2MiB) l1d:1(size=48KiB) core:1 pu:1");
   ASSERT_TRUE(machine) << full_text(machine.error());
-  const std::string sizes = "," + make_caches_claim()->words("latency", *machine)[1] + ",";
+  const std::string sizes = "," + caches_claim.words(*machine)[1] + ",";
   EXPECT_THAT(sizes, HasSubstr(",4MiB,"));
   EXPECT_THAT(sizes, HasSubstr(",300MiB,"));
   EXPECT_THAT(sizes, HasSubstr(",960MiB,1920MiB,")) << "just past the last one";
@@ -107,9 +107,9 @@ TEST(CachesClaim, ItsLargestSizeIsAsSlowAsWhatLiesJustPastIt) {
   figures.size("L3", 64 * mib, 80);
   figures.reports.back().scenarios[1] = figures.reports.back().scenarios.back();
   figures.reports.back().scenarios[1].size = Bytes{96 * mib};
-  EXPECT_EQ(figures.judge(make_caches_claim(), "L3").outcome, confirmed);
+  EXPECT_EQ(figures.judge(caches_claim, "L3").outcome, confirmed);
   figures.size("memory", 320 * mib, 82);
-  const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
+  const ClaimVerdict verdict = figures.judge(caches_claim, "L3");
   EXPECT_EQ(verdict.outcome, not_measurable);
   EXPECT_THAT(verdict.reason, HasSubstr("at 96 MiB it takes 80.0 ns"));
   EXPECT_THAT(verdict.reason, HasSubstr("about as long as 320 MiB, which lies beyond it (82.0 ns"));
@@ -118,9 +118,9 @@ TEST(CachesClaim, ItsLargestSizeIsAsSlowAsWhatLiesJustPastIt) {
 TEST(CachesClaim, ACacheAsSlowAsWhatLiesBeyondIt) {
   Figures figures = short_ladder();
   figures.reports.back().facts.pop_back();  // no size of L3 has a latency of its own
-  EXPECT_THAT(figures.judge(make_caches_claim(), "L3").reason, HasSubstr("no figure of it"));
+  EXPECT_THAT(figures.judge(caches_claim, "L3").reason, HasSubstr("no figure of it"));
   figures.size("L3", 64 * mib, 70);
-  const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
+  const ClaimVerdict verdict = figures.judge(caches_claim, "L3");
   EXPECT_EQ(verdict.outcome, not_measurable);
   EXPECT_THAT(verdict.reason, HasSubstr("at 64 MiB, the smallest size measured, it takes 70.0 ns"));
   EXPECT_THAT(verdict.reason, HasSubstr("about as long as 1 GiB, which lies beyond it (100 ns"));
@@ -130,15 +130,15 @@ TEST(CachesClaim, ACacheThatEndsEarly) {
   Figures figures = short_ladder();
   const std::vector<std::pair<std::string, std::string>> where{{"level", "L3"}, {"pages", "base"}};
   figures.add("latency", {"cache_capacity", where, "", "B", ends_at(16.0 * mib, 32.0 * mib)});
-  const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
+  const ClaimVerdict verdict = figures.judge(caches_claim, "L3");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.found, HasSubstr("16 MiB to 32 MiB"));
   Fact& end = figures.reports.back().facts.back();
   end.estimate = ends_at(16.0 * mib, {});
-  EXPECT_EQ(figures.judge(make_caches_claim(), "L3").outcome, not_measurable);
+  EXPECT_EQ(figures.judge(caches_claim, "L3").outcome, not_measurable);
   // Somewhere between half of it and all.
   end.estimate = ends_at(80.0 * mib, 160.0 * mib);
-  EXPECT_EQ(figures.judge(make_caches_claim(), "L3").outcome, not_measurable);
+  EXPECT_EQ(figures.judge(caches_claim, "L3").outcome, not_measurable);
 }
 
 TEST(ThreeAnswers, AShareAtItsLimit) {
@@ -161,7 +161,7 @@ TEST(ThreeAnswers, CpusThatAreAboutAsNear) {
     figures.reports.clear();
     figures.cell(0, 2, 255, 0, width);
     figures.cell(1, 2, other, 0, width);
-    return figures.judge(make_hmat_claim(), "node 2 access class").outcome;
+    return figures.judge(hmat_claim, "node 2 access class").outcome;
   };
   EXPECT_EQ(outcome(400, 0.02), confirmed);
   EXPECT_EQ(outcome(255, 0.02), confirmed);
@@ -181,7 +181,7 @@ TEST(ThreeAnswers, TheNearestNodeOfAGpu) {
                                "copies",
                                "B/s",
                                about_value(gb * 1e9, width)});
-    return figures.judge(make_links_claim(), "gpu 0 node").outcome;
+    return figures.judge(links_claim, "gpu 0 node").outcome;
   };
   EXPECT_EQ(outcome(20, 0.02), confirmed);
   EXPECT_EQ(outcome(50, 0.02), contradicted);
@@ -202,7 +202,7 @@ TEST(ThreeAnswers, WeightsThatMayBeBetter) {
       point.figures = {{"bandwidth_sum", "B/s", about_value(rate * 1e9, width), std::nullopt}};
     }
     figures.reports = {report};
-    return figures.judge(make_weights_claim(), "kernel").outcome;
+    return figures.judge(weights_claim, "kernel").outcome;
   };
   EXPECT_EQ(outcome(104, 0.01), confirmed);
   EXPECT_EQ(outcome(130, 0.01), contradicted);

@@ -7,10 +7,10 @@
 #include <CLI/CLI.hpp>
 
 #include "audit/audit.h"
-#include "audit/formats.h"
 #include "base/units.h"
 #include "benchmarks/parse.h"
 #include "commands/command.h"
+#include "report/reporter.h"
 #include "run/declare.h"
 #include "run/runner.h"
 
@@ -25,7 +25,9 @@ Start declare_audit(CLI::App& app, const CommandLine& line) {
              "time for all measurements, in seconds or with a unit\n"
              "Preparation is included; cases that it does not suffice for are skipped",
              parse_duration);
-  add_choices(app, "--only", options->only, named(names_of_claims()), "judge only these claims");
+  std::vector<std::string> claims;
+  for (const Claim* const claim : all_claims()) claims.emplace_back(claim->name);
+  add_choices(app, "--only", options->only, named(claims), "judge only these claims");
   add_choice<std::optional<MachineUse>>(
       app, "--for", options->use,
       {{"throughput", MachineUse::throughput},
@@ -34,8 +36,8 @@ Start declare_audit(CLI::App& app, const CommandLine& line) {
       "also judge the settings of the system, for a machine used like that");
   add_parsed(app, "--peak-share", options->peak_share, "60%", "FRACTION",
              "share of the peak of memory modules and PCIe links to be reached", parse_part);
-  add_choice(app, "--format", options->format, named(audit_formats()),
-             "format of standard output; nhc is one line");
+  add_choice(app, "--format", options->format, named(reporter_names()),
+             "format of standard output; line is the first line alone");
   add_value(app, "--json", options->json_file, "FILE", "also write the whole result as JSON");
   app.add_flag("--strict", options->measuring.strict,
                "end with exit code 1 also where the figures are UNRELIABLE");
@@ -68,7 +70,7 @@ Command audit_command() {
           "`numatlas compare` holds its --json against an earlier one, `numatlas check` against "
           "those of other hosts.",
       .examples = {{"Before a job: is this host what it says it is?",
-                    "numatlas audit --time 15s --format nhc"},
+                    "numatlas audit --time 15s --format line"},
                    {"With the settings that low latency needs", "numatlas audit --for latency"}},
       .measures = true,
       .declare = declare_audit};

@@ -121,8 +121,7 @@ Expected<std::vector<OpenHost>> absent_hosts(const std::string& file, const Resu
 
 Expected<int> run_check(const CheckOptions& options) {
   CheckRule rule{TRY(options.slow.parse()), options.metric, {}};
-  const bool by_table = options.expect == "published";
-  if (!options.expect.empty() && !by_table) rule.expected = TRY(parse_expectations(options.expect));
+  if (!options.expect.empty()) rule.expected = TRY(parse_expectations(options.expect));
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
   // That a file cannot be written is told below the answer, and not instead of it.
   const auto writable =
@@ -138,7 +137,7 @@ Expected<int> run_check(const CheckOptions& options) {
        {std::pair("--json", options.json), std::pair("--openmetrics", options.openmetrics)})
     TRY(check_is_no_input(option, file, results));
   const NamedHosts named = name_hosts(results.runs);
-  if (by_table) rule.expected = TRY(published_expectations(results.runs));
+  for (StoredRun& run : results.runs) run.known = known_reads(run);
   results.open.insert(results.open.end(), named.open.begin(), named.open.end());
   for (OpenHost& host : TRY(absent_hosts(options.hosts, results)))
     results.open.push_back(std::move(host));
@@ -160,17 +159,18 @@ Expected<int> run_check(const CheckOptions& options) {
 Start declare_check(CLI::App& app, const CommandLine& line) {
   auto options = std::make_shared<CheckOptions>();
   options->words = line.words;
-  app.add_option("FILE", options->paths,
-                 "results of any command (JSON), and folders of these: the newest run of each host "
-                 "is judged against others of its kind and its own earlier runs")
+  app.add_option(
+         "FILE", options->paths,
+         "results of any command (JSON), and folders of these: the newest run of each host "
+         "is judged against others of its kind, its own earlier runs, and what is known of its "
+         "processor")
       ->type_name("")
       ->required();
   add_value(
-      app, "--expect", options->expect, "LIST|published",
+      app, "--expect", options->expect, "LIST",
       "limits that each host has to meet: triad=350GB/s,latency=120ns\n"
       "Each names a kernel, a figure, or a fact of a survey; rates are at least that, times at "
-      "most, with the whole interval\n"
-      "published: 85 % of the least that others measured on the processor, for reads of all CPUs");
+      "most, with the whole interval");
   add_value(app, "--hosts", options->hosts, "FILE",
             "hosts that have to have a result: one name a line, or Slurm's lists, n[01-04,07]");
   add_value(
@@ -207,7 +207,7 @@ Command check_command() {
       .listing = {Topic::judge},
       .description =
           "Exit code 1: the newest run of a host is slow, slower than its earlier ones, or misses "
-          "what is expected. Exit code 9: none is, but a host could not be "
+          "what is expected of it. Exit code 9: none is, but a host could not be "
           "judged, or its newest run is unreliable or incomplete.",
       .examples = {{"Each host measured itself every night: which is slow, which became slower?",
                     "numatlas check results"},

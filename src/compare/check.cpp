@@ -451,6 +451,10 @@ Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule
   for (const Expectation& expected : rule.expected) TRY(judge_expected(expected, newest, hosts));
   if (!rule.expected.empty())
     for (auto& [name, host] : hosts) host.judged = host.unjudged.empty();
+  const auto known = rule.metric.empty() ? judge_known(newest, hosts) : std::vector<std::string>{};
+  if (!known.empty())
+    checked.notes.push_back("reads of all CPUs held against what is known of such machines: " +
+                            names_text(known));
   mark_old(rule, hosts);
   note_hosts(checks, &CommandCheck::old_hosts,
              "results more than a day older than the newest:", checked.notes);

@@ -23,4 +23,8 @@ Expected<void> judge_expected(const Expectation& expected,
                               const std::vector<const StoredRun*>& newest,
                               std::map<std::string, CheckedHost>& hosts);
 
+/// Holds hosts against what is known of such machines. Returns their names.
+std::vector<std::string> judge_known(const std::vector<const StoredRun*>& newest,
+                                     std::map<std::string, CheckedHost>& hosts);
+
 }  // namespace numatlas

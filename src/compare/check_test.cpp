@@ -78,6 +78,23 @@ StoredRun stream_run(const RunReport& run, int started) {
   return stored_run(report);
 }
 
+/// A host alone, of which nothing but its processor is known.
+TEST(Check, WhatIsKnownOfSuchMachines) {
+  StoredRun run = run_on("n1", {300e9});
+  run.known =
+      KnownReads{with_interval(300e9, 297e9, 303e9), 280e9, "published figures", "read 300 GB/s"};
+  Checked found = checked({run});
+  EXPECT_EQ(answer_of(found), "OK: 1 host, not slow; 0 not judged");
+  EXPECT_THAT(found.notes, ElementsAre(HasSubstr("known of such machines: n1")));
+  run.known->limit = 310e9;
+  found = checked({run});
+  EXPECT_EQ(answer_of(found), "BELOW 1 of 1: n1 (read -3.2 %); 0 not judged");
+  EXPECT_EQ(found.hosts[0].findings[0].against, "published figures");
+  CheckRule latency;
+  latency.metric = "bandwidth_sum";
+  EXPECT_EQ(checked({run}, latency).not_judged(), 1U) << "asked for one figure";
+}
+
 TEST(Check, OneFarBelowTheOthersIsSlow) {
   const Checked found =
       checked({run_on("n1", {1e10, 2e10}), run_on("n2", {1.01e10, 2.02e10}),
@@ -407,19 +424,6 @@ TEST(Check, TheMetricOfTheRuleAloneIsJudged) {
   EXPECT_EQ(full_text(none.error()), "--metric: no case has 'latency'");
   rule.metric = "bandwidth_sum";
   EXPECT_EQ(checked(beside_three(run_on("n", {0.5e10})), rule).count("slow"), 1U);
-}
-
-TEST(Check, EachHostByALimitOfItsOwn) {
-  CheckRule rule;
-  rule.expected = {{"read", 0, "B/s", {{"a", 9e9}, {"b", 4e9}}, "bandwidth"}};
-  const Checked found =
-      checked({run_on("a", {0.5e10}), run_on("b", {0.5e10}), run_on("c", {0.5e10})}, rule);
-  EXPECT_EQ(found.count("below"), 1U);
-  EXPECT_EQ(found.not_judged(), 1U);
-  for (const CheckedHost& host : found.hosts) {
-    EXPECT_EQ(host.has("below"), host.name == "a") << host.name;
-    EXPECT_EQ(host.judged, host.name != "c") << host.name;
-  }
 }
 
 TEST(Check, WhatIsExpectedJudgesAHostByItself) {

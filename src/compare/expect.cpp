@@ -32,7 +32,7 @@ Expected<Expectation> expectation_of(std::string_view text) {
   const Unit unit = *Unit::named(limit->unit);
   if (!unit.is_time_or_rate())
     return fail_usage(option, fmt::format("'{}' is neither a rate nor a time", value), units);
-  return Expectation{std::string(trim(word.substr(0, equals))), limit->value, unit, {}, {}};
+  return Expectation{std::string(trim(word.substr(0, equals))), limit->value, unit};
 }
 
 bool is_better(double one, double other, Unit unit) {
@@ -40,12 +40,6 @@ bool is_better(double one, double other, Unit unit) {
 }
 
 }  // namespace
-
-std::optional<double> Expectation::limit_of(const std::string& host) const {
-  if (of_hosts.empty()) return limit;
-  const auto found = of_hosts.find(host);
-  return found != of_hosts.end() ? std::optional(found->second) : std::nullopt;
-}
 
 bool is_preferred(const ExpectedFigure& one, const ExpectedFigure& other,
                   const Expectation& expected) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,12 +17,6 @@ struct Expectation {
   std::string name;  ///< of a kernel, a metric or a fact
   double limit = 0;
   Unit unit;  ///< "s", "B/s", "1/s"
-  /// Of each host its own limit, as what was published of its processor; others are not judged.
-  /// Empty: all have the one above.
-  std::map<std::string, double> of_hosts{};
-  std::string command{};  ///< whose figures count; "": of any
-
-  std::optional<double> limit_of(const std::string& host) const;
 };
 
 /// `text`: NAME=VALUE, several separated by commas. Errors name --expect.

@@ -28,7 +28,6 @@ std::map<std::string, HostFigure> figures_for(const Expectation& expected,
                                               const std::vector<const StoredRun*>& newest) {
   std::map<std::string, HostFigure> found;
   for (const StoredRun* run : newest) {
-    if (!expected.command.empty() && run->command != expected.command) continue;
     for (std::size_t i = 0; i < run->hosts.size(); ++i) {
       const auto figure = figure_for(expected, *run, i);
       if (!figure) continue;
@@ -48,20 +47,13 @@ Expected<void> judge_expected(const Expectation& expected,
   const auto found_on = figures_for(expected, newest);
   const bool lower = expected.unit.better() == Better::lower;
   for (const auto& [name, found] : found_on) {
-    const std::optional<double> limit = expected.limit_of(name);
-    if (!limit) {
-      hosts[name].unjudged.push_back(
-          {"",
-           "--expect published: another processor, a virtual machine, or not all CPUs took part"});
-      continue;
-    }
     const Estimate& its = *found.figure.figure.estimate;
     // Its whole interval has to miss the limit.
     const double best = (lower ? its.low : its.high).value_or(its.value);
-    if (lower ? best <= *limit : best >= *limit) continue;
+    if (lower ? best <= expected.limit : best >= expected.limit) continue;
     hosts[name].findings.push_back({Finding::below, found.run->command, found.figure.name,
-                                    expected.name, expected.unit, its.value, *limit,
-                                    its.value / *limit - 1, std::nullopt, "--expect", "",
+                                    expected.name, expected.unit, its.value, expected.limit,
+                                    its.value / expected.limit - 1, std::nullopt, "--expect", "",
                                     found.figure.figure.disturbed});
   }
   if (found_on.empty()) {
@@ -85,6 +77,24 @@ Expected<void> judge_expected(const Expectation& expected,
     if (!found_on.contains(name))
       host.unjudged.push_back({"", fmt::format("no figure '{}' (--expect)", expected.name)});
   return {};
+}
+
+std::vector<std::string> judge_known(const std::vector<const StoredRun*>& newest,
+                                     std::map<std::string, CheckedHost>& hosts) {
+  std::vector<std::string> names;
+  for (const StoredRun* run : newest) {
+    if (!run->known) continue;
+    CheckedHost& host = hosts.at(run->hosts.front());
+    add_once(names, host.name);
+    host.judged = true;
+    host.unjudged.clear();
+    const auto& [reads, limit, against, words] = *run->known;
+    if (reads.high.value_or(reads.value) < limit)
+      host.findings.push_back({Finding::below, run->command, "reads of all CPUs", "read", "B/s",
+                               reads.value, limit, reads.value / limit - 1, std::nullopt, against,
+                               "", words});
+  }
+  return names;
 }
 
 }  // namespace numatlas

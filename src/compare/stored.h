@@ -45,6 +45,14 @@ struct StoredCase {
   bool is_empty_point() const { return metric.empty(); }
 };
 
+/// What is known of such a machine, beside its peers and its past (published/expected.h).
+struct KnownReads {
+  Estimate reads;       ///< of all CPUs together, bytes a second
+  double limit = 0;     ///< that these have to reach
+  std::string against;  ///< "published figures", "the memory's peak"
+  std::string words;    ///< the reads beside all that is known
+};
+
 /// One run of one command.
 struct StoredRun : RunHead {
   std::string file;
@@ -59,6 +67,7 @@ struct StoredRun : RunHead {
                                        : incomplete_reason;
   }
   std::vector<StoredCase> cases;
+  std::optional<KnownReads> known{};  ///< filled by those who judge by it
 };
 
 /// A file: one run, or those of a survey.

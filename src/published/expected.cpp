@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "compare/expect.h"
 #include "machine/identity.h"
 #include "processors/processor.h"
 #include "processors/tables.h"
@@ -19,8 +20,6 @@
 
 namespace numatlas {
 namespace {
-
-constexpr const char* how_to_add = "docs/published.md lists them, and says how to add one";
 
 /// "DDR5-4800".
 std::string memory_text(const std::string& type, double rate) {
@@ -67,7 +66,8 @@ std::optional<PeakRate> peak_of_modules(const MemorySlots& slots) {
 
 constexpr const char* measures_reads = "bandwidth";
 
-Expectation reads_expected() { return {"read", 0, "B/s", {}, measures_reads}; }
+/// Of the memory's peak, where nothing was published: a few chiplets, or little tuning, cost much.
+constexpr double peak_share = 0.6;
 
 /// Whether each core of its one host had a worker.
 bool took_all_cores(const StoredRun& run) {
@@ -143,7 +143,7 @@ std::optional<Estimate> all_reads_of(const StoredRun& run) {
   if (run.command != measures_reads || run.hosts.size() != 1 || run.machines.size() != 1 ||
       !took_all_cores(run))
     return std::nullopt;
-  const auto found = figure_for(reads_expected(), run, 0);
+  const auto found = figure_for({"read", 0, "B/s"}, run, 0);
   if (!found) return std::nullopt;
   // What fits the caches may not be read from memory. 0: unknown.
   const Bytes memory = found->memory;
@@ -171,27 +171,18 @@ std::string reads_text(const Machine& machine, const Estimate& reads) {
   return text;
 }
 
-Expected<std::vector<Expectation>> published_expectations(const std::vector<StoredRun>& runs) {
-  Expectation expected = reads_expected();
-  std::set<std::string> others;
-  for (const StoredRun& run : runs) {
-    if (!all_reads_of(run)) continue;
-    const Machine& machine = run.machines.front();
-    const bool bare = is_bare_metal(machine);
-    const auto range = bare ? published_reads(machine, false) : std::nullopt;
-    if (range)
-      expected.of_hosts[run.hosts.front()] = range->low * published_share;
-    else
-      others.insert(bare ? processor_name(machine.cpu_model) : "a virtual machine");
-  }
-  if (!expected.of_hosts.empty()) return std::vector<Expectation>{std::move(expected)};
-  const char* const subject = "--expect published";
-  if (others.empty())
-    return fail_usage(subject, "no result has reads of all CPUs of one host",
-                      "`numatlas survey` and `numatlas bandwidth --kernels read` measure them");
-  return fail_usage(subject,
-                    fmt::format("nothing is published of these: {}", fmt::join(others, ", ")),
-                    how_to_add);
+std::optional<KnownReads> known_reads(const StoredRun& run) {
+  const auto reads = all_reads_of(run);
+  if (!reads || !is_bare_metal(run.machines.front())) return std::nullopt;
+  const Machine& machine = run.machines.front();
+  const auto peak = peak_rate_of(machine);
+  const auto range = published_reads(machine, false);
+  if ((!peak && !range) || (peak && reads->low.value_or(reads->value) > peak->rate))
+    return std::nullopt;
+  KnownReads known{*reads, 0, "published figures", reads_text(machine, *reads)};
+  known.limit = range ? range->low * published_share : peak->rate * peak_share;
+  if (!range) known.against = "the memory's peak";
+  return known;
 }
 
 }  // namespace numatlas

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "compare/expect.h"
 #include "compare/stored.h"
 #include "machine/machine.h"
 
@@ -54,8 +53,9 @@ std::optional<AllReads> first_reads(const std::vector<StoredRun>& runs);
 /// GB/s"; of a machine that is not virtual. "" where neither peak nor published figures are known.
 std::string reads_text(const Machine& machine, const Estimate& reads);
 
-/// `check --expect published`: for each host whose CPUs all read, the least that these have to
-/// reach. Errors (usage) where there is none, or nothing is published of their processors.
-Expected<std::vector<Expectation>> published_expectations(const std::vector<StoredRun>& runs);
+/// What `check` holds all CPUs' reads of a run against: 85 % of the least that others published of
+/// the processor, else 60 % of what its channels carry. Nothing in a virtual machine, where neither
+/// is known, or where they read more than the peak: that of other memory.
+std::optional<KnownReads> known_reads(const StoredRun& run);
 
 }  // namespace numatlas

@@ -197,23 +197,31 @@ StoredRun run_on(const std::string& host, const std::string& cpu_model, bool gue
   return run;
 }
 
-TEST(Expected, LimitsOfHosts) {
-  const auto expected = published_expectations(
-      {run_on("a", "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz"),
-       run_on("b", "Intel(R) Xeon(R) Platinum 8375C CPU", true), run_on("c", "something else")});
-  ASSERT_TRUE(expected);
-  ASSERT_EQ(expected->size(), 1U);
-  EXPECT_NEAR(expected->front().limit_of("a").value_or(0), 321.5e9 * 0.85, 0.1e9);
-  EXPECT_FALSE(expected->front().limit_of("b"));
-  EXPECT_FALSE(expected->front().limit_of("c"));
-  const auto none = published_expectations({run_on("c", "something else")});
-  ASSERT_FALSE(none);
-  EXPECT_THAT(full_text(none.error()), HasSubstr("something else"));
-  StoredRun some = run_on("a", "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz");
+constexpr const char* icelake = "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz";
+
+TEST(Expected, WhatChecksHoldReadsAgainst) {
+  const auto published = known_reads(run_on("a", icelake));
+  ASSERT_TRUE(published);
+  EXPECT_NEAR(published->limit, 321.5e9 * 0.85, 0.1e9);
+  EXPECT_EQ(published->against, "published figures");
+  EXPECT_THAT(published->words, HasSubstr("published for this model: 322 to 332 GB/s"));
+  const auto peak = known_reads(run_on("b", "Intel(R) Xeon(R) Platinum 8490H"));
+  ASSERT_TRUE(peak);
+  EXPECT_EQ(peak->against, "the memory's peak");
+  EXPECT_NEAR(peak->limit, 0.6 * peak_rate_of(recorded_as("Intel(R) Xeon(R) Platinum 8490H"))->rate,
+              1);
+  EXPECT_FALSE(known_reads(run_on("c", icelake, true))) << "a share of a processor";
+  EXPECT_FALSE(known_reads(run_on("d", "something else")));
+  StoredRun more = run_on("e", icelake);
+  more.cases.front().figure.estimate = 900e9;
+  EXPECT_FALSE(known_reads(more)) << "other memory";
+}
+
+TEST(Expected, ReadsOfAllCpusFromMemory) {
+  StoredRun some = run_on("a", icelake);
   some.worker_cpus = {"0"};
   EXPECT_FALSE(all_reads_of(some));
-  EXPECT_THAT(full_text(published_expectations({some}).error()), HasSubstr("all CPUs"));
-  StoredRun cached = run_on("a", "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz");
+  StoredRun cached = run_on("a", icelake);
   Machine& machine = cached.machines.front();
   machine.caches = {{3, "unified", Bytes{32 * mib}, std::nullopt, machine.own_cpus(NodeId{0})},
                     {3, "unified", Bytes{32 * mib}, std::nullopt, machine.own_cpus(NodeId{1})}};

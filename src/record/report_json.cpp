@@ -95,16 +95,23 @@ std::string case_text(const ScenarioResult& one, std::size_t depth) {
         }}});
 }
 
-/// A report that stands `depth` levels deep, without the newline.
-std::string text_at(const RunReport& report, std::size_t depth) {
+/// A report that stands `depth` levels deep, without the newline. `results`: nullptr for none.
+std::string text_at(const RunReport& report, std::size_t depth,
+                    const std::vector<RunReport>* results = nullptr) {
   std::optional<fields::ExactNumbers> exact;
   // What is computed from a file of hosts is what was computed here.
   if (!report.host_rows.empty()) exact.emplace();
-  return pretty_part(written(report), depth,
-                     {{"cases", [&](std::string& text) {
-                         add_list(text, report.scenarios, depth + 2,
-                                  [&](const auto& one) { return case_text(one, depth + 2); });
-                       }}});
+  json head = written(report);
+  std::vector<LongMember> members{
+      {"cases", [&](std::string& text) {
+         add_list(text, report.scenarios, depth + 2,
+                  [&](const auto& one) { return case_text(one, depth + 2); });
+       }}};
+  if (results != nullptr) {
+    head["results"] = nullptr;
+    members.push_back(results_member(*results));
+  }
+  return pretty_part(head, depth, members);
 }
 
 }  // namespace
@@ -198,6 +205,10 @@ json schema_of(fields::Tag<ScenarioResult>) {
 }
 
 std::string json_text(const RunReport& report) { return text_at(report, 0) + '\n'; }
+
+std::string json_text(const RunReport& report, const std::vector<RunReport>& results) {
+  return text_at(report, 0, &results) + '\n';
+}
 
 LongMember results_member(const std::vector<RunReport>& reports) {
   return {"results", [&](std::string& text) {

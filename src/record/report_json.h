@@ -16,6 +16,8 @@ inline constexpr int schema_version = 2;
 /// A report as text, ending in a newline. Arguments may be file names, which are bytes: what is
 /// no UTF-8 in them is replaced.
 std::string json_text(const RunReport& report);
+/// The same, with `results`: reports that it judges.
+std::string json_text(const RunReport& report, const std::vector<RunReport>& results);
 /// The "results" of a survey or an audit: an array of reports, which must outlive it.
 LongMember results_member(const std::vector<RunReport>& reports);
 

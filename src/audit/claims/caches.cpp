@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "audit/claim.h"
-#include "audit/rules.h"
 #include "base/units.h"
 #include "benchmarks/survey_words.h"
 #include "machine/cache_share.h"
@@ -129,24 +128,6 @@ std::string unseen_text(const std::string& level, const AuditInput& input) {
       to_rounded_text(beyond->point->size), estimate_text(next, "s"));
 }
 
-class Caches final : public Claim {
- public:
-  std::string name() const override { return "caches"; }
-  std::string summary() const override {
-    return "cache sizes against the sizes at which latency rises";
-  }
-  std::vector<std::string> benchmarks(const Machine& machine) const override {
-    return machine.caches.empty() ? std::vector<std::string>{}
-                                  : std::vector<std::string>{"latency"};
-  }
-  std::vector<std::string> words(const std::string& benchmark,
-                                 const Machine& machine) const override;
-  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
-
- private:
-  ClaimVerdict judge_level(const std::string& level, Bytes shown, const AuditInput& input) const;
-};
-
 /// For each cache that a CPU sees: twice the size of the cache before it, which times hits even
 /// where the machine gives far less of the cache than it shows, then sixteenths of the cache.
 /// Past the last cache twice and four times it, whose misses of the TLB are like its own, and one
@@ -175,22 +156,18 @@ std::string sizes_of(const Machine& machine, CpuId cpu, Bytes last) {
 }
 
 /// The survey's ladder of powers says little of where a cache ends.
-std::vector<std::string> Caches::words(const std::string& benchmark, const Machine& machine) const {
+std::vector<std::string> words_of_ladder(const Machine& machine) {
   const FirstCpus firsts = first_cpu_of_each_node(without_side_caches(machine));
   const std::optional<CpuId>& first = firsts.first;
-  if (benchmark != "latency" || !first || machine.cache_of(*first, 1) == nullptr) return {};
+  if (!first || machine.cache_of(*first, 1) == nullptr) return {};
   // As large as the matrix's.
   return {"--size",   sizes_of(machine, *first, firsts.past_caches),
           "--serial", "--stats",
           "--cpus",   firsts.list};
 }
 
-ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
-                                 const AuditInput& input) const {
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = level;
-  verdict.unit = "B";
+ClaimVerdict judge_level(const std::string& level, Bytes shown, const AuditInput& input) {
+  ClaimVerdict verdict{.about = level, .unit = "B"};
   const auto size = static_cast<double>(shown.value);
   verdict.claimed = to_text(shown);
   verdict.claimed_value = size;
@@ -214,11 +191,10 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
     return verdict;
   }
   if (end != nullptr) {
-    if (!end->estimate.high) {
-      verdict.reason = fmt::format("found that it ends above {}, and not where",
-                                   quantity_text(end->estimate.value, "B"));
-      return verdict;
-    }
+    if (!end->estimate.high)
+      return not_measurable(std::move(verdict),
+                            fmt::format("found that it ends above {}, and not where",
+                                        quantity_text(end->estimate.value, "B")));
     verdict.measured = end->estimate;
     verdict.found =
         fmt::format("it ends at {} ({} pages)", estimate_text(end->estimate, "B"), pages);
@@ -254,7 +230,7 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
   return verdict;
 }
 
-std::vector<ClaimVerdict> Caches::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> judge_caches(const AuditInput& input) {
   std::vector<ClaimVerdict> verdicts;
   const auto first = input.machine.representative_of(input.machine.usable_cpus());
   std::set<int> levels;
@@ -268,12 +244,15 @@ std::vector<ClaimVerdict> Caches::judge(const AuditInput& input) const {
                                      own_cache_share(input.machine, *cache, *first), input));
   }
   if (verdicts.empty())
-    verdicts.push_back(not_measurable(name(), "all levels", "the kernel shows no caches"));
+    verdicts.push_back(not_measurable({"all levels"}, "the kernel shows no caches"));
   return verdicts;
 }
 
 }  // namespace
 
-std::unique_ptr<Claim> make_caches_claim() { return std::make_unique<Caches>(); }
+const Claim caches_claim{
+    "caches",     "cache sizes against the sizes at which latency rises",
+    "latency",    [](const Machine& machine) { return !machine.caches.empty(); },
+    judge_caches, words_of_ladder};
 
 }  // namespace numatlas

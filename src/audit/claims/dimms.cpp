@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,7 +15,6 @@
 #include <fmt/ranges.h>
 
 #include "audit/claim.h"
-#include "audit/rules.h"
 #include "base/text.h"
 
 namespace numatlas {
@@ -75,31 +73,10 @@ std::size_t count_filled(const Slots& slots) {
       slots.begin(), slots.end(), [](const MemorySlot* slot) { return !slot->is_empty(); }));
 }
 
-class Dimms final : public Claim {
- public:
-  std::string name() const override { return "dimms"; }
-  std::string summary() const override {
-    return "memory modules (SMBIOS): population, speed, and the peak they can carry";
-  }
-  std::vector<std::string> benchmarks(const Machine& machine) const override {
-    const MemorySlots& slots = machine.memory_slots;
-    std::string why;
-    const bool has_peak = !filled(slots).empty() && peak_of(slots, why).has_value();
-    return has_peak ? std::vector<std::string>{"bandwidth"} : std::vector<std::string>{};
-  }
-  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
-
- private:
-  ClaimVerdict population(const MemorySlots& all) const;
-  ClaimVerdict speed(const Slots& modules) const;
-  std::vector<ClaimVerdict> peaks(const AuditInput& input) const;
-  std::vector<ClaimVerdict> peaks_of_sockets(const AuditInput& input) const;
-};
-
 /// Every channel has the same memory.
-ClaimVerdict Dimms::population(const MemorySlots& all) const {
+ClaimVerdict population(const MemorySlots& all) {
   if (const std::string why = why_no_channels(all); !why.empty())
-    return not_measurable(name(), "channels", why);
+    return not_measurable({"channels"}, why);
   const Channels channels = channels_of(all);
   // What most of those with modules have; of two that are as common, the larger.
   std::map<std::uint64_t, std::size_t> sizes, modules;
@@ -110,9 +87,7 @@ ClaimVerdict Dimms::population(const MemorySlots& all) const {
   const auto usual = std::max_element(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.first > 0, a.second, a.first) < std::tuple(b.first > 0, b.second, b.first);
   });
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = "channels";
+  ClaimVerdict verdict{.about = "channels"};
   verdict.claimed =
       fmt::format("{} of {} filled, {}", filled(all).size(), count_text(all.slots.size(), "slot"),
                   count_text(channels.size(), "channel"));
@@ -151,7 +126,7 @@ ClaimVerdict Dimms::population(const MemorySlots& all) const {
 }
 
 /// Every module runs at the speed that it is made for.
-ClaimVerdict Dimms::speed(const Slots& modules) const {
+ClaimVerdict speed(const Slots& modules) {
   std::set<double> ratings;
   std::size_t known = 0;
   Slots slower;
@@ -162,13 +137,9 @@ ClaimVerdict Dimms::speed(const Slots& modules) const {
     ++known;
     if (*module->configured_speed < *module->rated_speed) slower.push_back(module);
   }
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = "speed";
-  if (ratings.empty()) {
-    verdict.reason = "the firmware tells no speed of the modules";
-    return verdict;
-  }
+  ClaimVerdict verdict{.about = "speed"};
+  if (ratings.empty())
+    return not_measurable(std::move(verdict), "the firmware tells no speed of the modules");
   verdict.claimed = fmt::format("{} rated at {}{}", count_text(modules.size(), "module"),
                                 ratings.size() > 1 ? "up to " : "", speed_text(*ratings.rbegin()));
   verdict.claimed_value = *ratings.rbegin();
@@ -178,10 +149,8 @@ ClaimVerdict Dimms::speed(const Slots& modules) const {
                                      "; they are not rated alike, down to {}: the slowest of a "
                                      "processor may hold its others down",
                                      speed_text(*ratings.begin()));
-  if (known == 0) {
-    verdict.reason = "the firmware does not tell at which speed they run";
-    return verdict;
-  }
+  if (known == 0)
+    return not_measurable(std::move(verdict), "the firmware does not tell at which speed they run");
   if (slower.empty()) {
     verdict.outcome = ClaimOutcome::confirmed;
     verdict.found = known == modules.size()
@@ -252,7 +221,7 @@ ClaimVerdict judged_peak(ClaimVerdict verdict, const Fact& fact, double peak) {
 }
 
 /// Of each socket by the matrix, where that was measured; nothing where it does not tell all.
-std::vector<ClaimVerdict> Dimms::peaks_of_sockets(const AuditInput& input) const {
+std::vector<ClaimVerdict> peaks_of_sockets(const AuditInput& input) {
   std::vector<ClaimVerdict> verdicts;
   for (const auto& [socket, node] : nodes_of_sockets(input.machine)) {
     MemorySlots its = input.machine.memory_slots;
@@ -264,12 +233,11 @@ std::vector<ClaimVerdict> Dimms::peaks_of_sockets(const AuditInput& input) const
     const Fact* const fact =
         input.find("matrix_bandwidth", {{"cpu_node", number}, {"memory_node", number}});
     if (!peak || fact == nullptr) return {};
-    ClaimVerdict verdict;
-    verdict.claim = name();
-    verdict.about = "peak socket " + socket;
-    verdict.unit = "1";
-    verdict.claimed = fmt::format("{} of its channels together, of which {:.0f} % are expected",
-                                  quantity_text(*peak, "B/s"), input.peak_share * 100);
+    ClaimVerdict verdict{
+        .about = "peak socket " + socket,
+        .claimed = fmt::format("{} of its channels together, of which {:.0f} % are expected",
+                               quantity_text(*peak, "B/s"), input.peak_share * 100),
+        .unit = "1"};
     verdict.claimed_value = input.peak_share;
     Fact read = *fact;
     read.words = "read by the CPUs of node " + number;
@@ -278,15 +246,12 @@ std::vector<ClaimVerdict> Dimms::peaks_of_sockets(const AuditInput& input) const
   return verdicts;
 }
 
-std::vector<ClaimVerdict> Dimms::peaks(const AuditInput& input) const {
+std::vector<ClaimVerdict> peaks(const AuditInput& input) {
   const Machine& machine = input.machine;
   std::string why;
   const auto peak = peak_of(input.machine.memory_slots, why);
-  if (!peak) return {not_measurable(name(), "peak", why)};
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = "peak";
-  verdict.unit = "1";
+  if (!peak) return {not_measurable({"peak"}, why)};
+  ClaimVerdict verdict{.about = "peak", .unit = "1"};
   std::set<std::string> sockets;
   for (const MemorySlot* module : filled(input.machine.memory_slots))
     sockets.insert(module->socket);
@@ -296,33 +261,29 @@ std::vector<ClaimVerdict> Dimms::peaks(const AuditInput& input) const {
       input.peak_share * 100);
   verdict.claimed_value = input.peak_share;
   const auto& hypervisor = machine.hypervisor;
-  if (!hypervisor || !hypervisor->empty()) {
-    verdict.reason = fmt::format(
-        "{}: what its modules can carry together is not what it gets",
-        hypervisor ? "this is a virtual machine" : "whether this is a virtual machine is unknown");
-    return {verdict};
-  }
-  if (machine.usable_cpus() != machine.all_cpus()) {
-    verdict.reason = fmt::format("{} of {} CPUs may be used, and it takes all of them",
-                                 machine.usable_cpus().size(), machine.all_cpus().size());
-    return {verdict};
-  }
+  if (!hypervisor || !hypervisor->empty())
+    return {
+        not_measurable(std::move(verdict),
+                       fmt::format("{}: what its modules can carry together is not what it gets",
+                                   hypervisor ? "this is a virtual machine"
+                                              : "whether this is a virtual machine is unknown"))};
+  if (machine.usable_cpus() != machine.all_cpus())
+    return {not_measurable(std::move(verdict),
+                           fmt::format("{} of {} CPUs may be used, and it takes all of them",
+                                       machine.usable_cpus().size(), machine.all_cpus().size()))};
   if (auto each = peaks_of_sockets(input); !each.empty()) return each;
   const Fact* const fact = input.find("peak_bandwidth");
-  if (fact == nullptr) {
-    verdict.reason = input.why_no("bandwidth");
-    return {verdict};
-  }
+  if (fact == nullptr) return {not_measurable(std::move(verdict), input.why_no("bandwidth"))};
   return {judged_peak(std::move(verdict), *fact, *peak)};
 }
 
-std::vector<ClaimVerdict> Dimms::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> judge_dimms(const AuditInput& input) {
   const MemorySlots& all = input.machine.memory_slots;
   const Slots modules = filled(all);
   if (modules.empty()) {
     const std::string why =
         all.problem.empty() ? "nothing is recorded of this machine's modules" : all.problem;
-    return {not_measurable(name(), "modules", why)};
+    return {not_measurable({"modules"}, why)};
   }
   std::vector<ClaimVerdict> verdicts{population(all), speed(modules)};
   for (ClaimVerdict& one : peaks(input)) verdicts.push_back(std::move(one));
@@ -331,6 +292,13 @@ std::vector<ClaimVerdict> Dimms::judge(const AuditInput& input) const {
 
 }  // namespace
 
-std::unique_ptr<Claim> make_dimms_claim() { return std::make_unique<Dimms>(); }
+const Claim dimms_claim{
+    "dimms", "memory modules (SMBIOS): population, speed, and the peak they can carry", "bandwidth",
+    [](const Machine& machine) {
+      std::string why;
+      return !filled(machine.memory_slots).empty() &&
+             peak_of(machine.memory_slots, why).has_value();
+    },
+    judge_dimms};
 
 }  // namespace numatlas

@@ -1,6 +1,5 @@
 // A GPU's reads of its own memory, against what the memory's bus can carry: its width times its
 // clock, as the driver tells them.
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,28 +10,11 @@
 #include <fmt/ranges.h>
 
 #include "audit/claim.h"
-#include "audit/rules.h"
 
 namespace numatlas {
 namespace {
 
 constexpr const char* measures = "bandwidth-gpus";
-
-class GpuMemory final : public Claim {
- public:
-  std::string name() const override { return "gpus"; }
-  std::string summary() const override {
-    return "a GPU's reads of its own memory against the width and clock of its bus";
-  }
-  std::vector<std::string> benchmarks(const Machine& machine) const override {
-    return machine.gpus.empty() ? std::vector<std::string>{} : std::vector<std::string>{measures};
-  }
-  std::vector<std::string> words(const std::string& benchmark, const Machine&) const override {
-    if (benchmark != measures) return {};
-    return {"--on", "gpus", "--kernels", "read"};
-  }
-  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
-};
 
 /// What held the clocks of a GPU down while it was measured: "heat"; "" for nothing.
 std::string slowed_by(const RunReport& report, int gpu) {
@@ -45,16 +27,14 @@ std::string slowed_by(const RunReport& report, int gpu) {
   return fmt::format("{}", fmt::join(causes, ", "));
 }
 
-std::vector<ClaimVerdict> GpuMemory::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> judge_gpus(const AuditInput& input) {
   const RunReport* const measured = input.report_of(measures);
   const Machine& machine = input.machine_of(measured);
   std::vector<ClaimVerdict> verdicts;
   for (const Gpu& gpu : machine.gpus) {
     if (!gpu.index) continue;
     const std::string number = std::to_string(*gpu.index);
-    ClaimVerdict verdict;
-    verdict.claim = name();
-    verdict.about = fmt::format("gpu {} memory", number);
+    ClaimVerdict verdict{.about = fmt::format("gpu {} memory", number)};
     if (gpu.mig || !gpu.memory_bandwidth) {
       verdict.reason = gpu.mig ? "it is a slice of a GPU (MIG), which has a part of the bus"
                                : "its driver does not tell the width and clock of its memory's bus";
@@ -84,6 +64,14 @@ std::vector<ClaimVerdict> GpuMemory::judge(const AuditInput& input) const {
 
 }  // namespace
 
-std::unique_ptr<Claim> make_gpu_memory_claim() { return std::make_unique<GpuMemory>(); }
+const Claim gpu_memory_claim{
+    "gpus",
+    "a GPU's reads of its own memory against the width and clock of its bus",
+    measures,
+    [](const Machine& machine) { return !machine.gpus.empty(); },
+    judge_gpus,
+    [](const Machine&) {
+      return std::vector<std::string>{"--on", "gpus", "--kernels", "read"};
+    }};
 
 }  // namespace numatlas

@@ -2,7 +2,6 @@
 // classes), against the matrix. Ratios between nodes are judged everywhere; absolute figures only
 // on bare metal, since a guest's firmware knows nothing of the host's memory.
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "audit/claim.h"
-#include "audit/rules.h"
 #include "machine/identity.h"
 #include "report/fact_text.h"
 
@@ -63,38 +61,16 @@ std::vector<Target> targets_of(const Quantity& quantity, const AuditInput& input
   return all;
 }
 
-class Hmat final : public Claim {
- public:
-  std::string name() const override { return "hmat"; }
-  std::string summary() const override {
-    return "latency, bandwidth and nearest CPUs of each node's memory (HMAT) against the matrix";
-  }
-  std::vector<std::string> benchmarks(const Machine& machine) const override {
-    const bool any = std::any_of(machine.nodes.begin(), machine.nodes.end(),
-                                 [](const NumaNode& node) { return node.hmat.has_value(); });
-    return any ? std::vector<std::string>{"matrix"} : std::vector<std::string>{};
-  }
-  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
-
- private:
-  void judge_quantity(const Quantity& quantity, const AuditInput& input,
-                      std::vector<ClaimVerdict>& verdicts) const;
-  void judge_initiators(const NumaNode& node, const AuditInput& input,
-                        std::vector<ClaimVerdict>& verdicts) const;
-};
-
-void Hmat::judge_quantity(const Quantity& quantity, const AuditInput& input,
-                          std::vector<ClaimVerdict>& verdicts) const {
+void judge_quantity(const Quantity& quantity, const AuditInput& input,
+                    std::vector<ClaimVerdict>& verdicts) {
   const std::vector<Target> all = targets_of(quantity, input);
   const bool bare = is_bare_metal(input.machine);
   // The best one that was measured is baseline for the other candidates.
   const auto best = std::find_if(all.begin(), all.end(),
                                  [](const Target& one) { return one.measured != nullptr; });
   for (const Target& one : all) {
-    ClaimVerdict verdict;
-    verdict.claim = name();
-    verdict.about = fmt::format("node {} {}", one.node.value, quantity.word);
-    verdict.claimed = quantity_text(one.claimed, quantity.unit);
+    ClaimVerdict verdict{.about = fmt::format("node {} {}", one.node.value, quantity.word),
+                         .claimed = quantity_text(one.claimed, quantity.unit)};
     if (one.measured == nullptr) {
       verdict.reason = input.why_no("matrix");
     } else if (one.node != best->node) {
@@ -119,16 +95,14 @@ void Hmat::judge_quantity(const Quantity& quantity, const AuditInput& input,
 }
 
 /// The CPUs that the firmware lists have the best access: no others may be clearly nearer.
-void Hmat::judge_initiators(const NumaNode& node, const AuditInput& input,
-                            std::vector<ClaimVerdict>& verdicts) const {
+void judge_initiators(const NumaNode& node, const AuditInput& input,
+                      std::vector<ClaimVerdict>& verdicts) {
   const NodeSet& listed = node.hmat->initiators;
   const NodeSet rows = input.machine.nodes_of(input.machine.usable_cpus());
   if (listed.empty() || rows.size() < 2) return;
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = fmt::format("node {} access class", node.id.value);
-  verdict.claimed = "CPUs of node " + to_list(listed) + " are its nearest";
-  verdict.unit = "1";
+  ClaimVerdict verdict{.about = fmt::format("node {} access class", node.id.value),
+                       .claimed = "CPUs of node " + to_list(listed) + " are its nearest",
+                       .unit = "1"};
   const Estimate *mine = nullptr, *other = nullptr;
   NodeId nearest;
   for (const NodeId row : rows) {
@@ -153,7 +127,7 @@ void Hmat::judge_initiators(const NumaNode& node, const AuditInput& input,
   verdicts.push_back(judged_best(std::move(verdict), times, check_hmat));
 }
 
-std::vector<ClaimVerdict> Hmat::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> judge_hmat(const AuditInput& input) {
   std::vector<ClaimVerdict> verdicts;
   for (const Quantity& quantity : quantities) judge_quantity(quantity, input, verdicts);
   for (const NodeId id : input.machine.ordinary_memory_nodes()) {
@@ -161,12 +135,19 @@ std::vector<ClaimVerdict> Hmat::judge(const AuditInput& input) const {
     if (node.hmat) judge_initiators(node, input, verdicts);
   }
   if (verdicts.empty())
-    verdicts.push_back(not_measurable(name(), "all nodes", "the firmware has no HMAT"));
+    verdicts.push_back(not_measurable({"all nodes"}, "the firmware has no HMAT"));
   return verdicts;
 }
 
 }  // namespace
 
-std::unique_ptr<Claim> make_hmat_claim() { return std::make_unique<Hmat>(); }
+const Claim hmat_claim{
+    "hmat", "latency, bandwidth and nearest CPUs of each node's memory (HMAT) against the matrix",
+    "matrix",
+    [](const Machine& machine) {
+      return std::ranges::any_of(machine.nodes,
+                                 [](const NumaNode& node) { return node.hmat.has_value(); });
+    },
+    judge_hmat};
 
 }  // namespace numatlas

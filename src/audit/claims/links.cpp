@@ -2,7 +2,6 @@
 // carry, and the node that the kernel says is nearest against measured copies and loads.
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -12,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "audit/claim.h"
-#include "audit/rules.h"
 #include "machine/pci_link.h"
 
 namespace numatlas {
@@ -52,43 +50,20 @@ std::vector<AuditedGpu> gpus_of(const AuditInput& input) {
   return all;
 }
 
-class Links final : public Claim {
- public:
-  std::string name() const override { return "links"; }
-  std::string summary() const override {
-    return "PCIe links of GPUs, and their nearest nodes, against transfers";
-  }
-  std::vector<std::string> benchmarks(const Machine& machine) const override {
-    return machine.gpus.empty() ? std::vector<std::string>{} : std::vector<std::string>{"transfer"};
-  }
-  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
-
- private:
-  ClaimVerdict link(const AuditedGpu& one) const;
-  ClaimVerdict rate(const AuditedGpu& one, const AuditInput& input) const;
-  ClaimVerdict node(const AuditedGpu& one, const AuditInput& input) const;
-};
-
 /// Idle links step down in speed, but keep their width: speed counts while copies run.
-ClaimVerdict Links::link(const AuditedGpu& one) const {
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = fmt::format("gpu {} link", one.number);
+ClaimVerdict judge_link(const AuditedGpu& one) {
+  ClaimVerdict verdict{.about = fmt::format("gpu {} link", one.number)};
   const auto& path = one.gpu->path;
-  if (path.empty()) {
-    verdict.reason = "the system shows no PCIe link (a virtual machine?)";
-    return verdict;
-  }
+  if (path.empty())
+    return not_measurable(std::move(verdict), "the system shows no PCIe link (a virtual machine?)");
   PciLink most = path[0].link;
   if (path.size() > 1) {
     most.max_speed = lesser_of(most.max_speed, path[1].link.max_speed);
     most.max_width = lesser_of(most.max_width, path[1].link.max_width);
   }
   const PciLink now = one.busy.value_or(path[0].link);
-  if (!most.max_width || !now.width) {
-    verdict.reason = "the system shows no width of its PCIe link";
-    return verdict;
-  }
+  if (!most.max_width || !now.width)
+    return not_measurable(std::move(verdict), "the system shows no width of its PCIe link");
   const PciLink able{most.max_speed, {}, most.max_width, {}};
   verdict.claimed = "device and slot can do " + link_text(able);
   const bool slow = one.busy && now.speed && most.max_speed && *now.speed < *most.max_speed;
@@ -104,15 +79,11 @@ ClaimVerdict Links::link(const AuditedGpu& one) const {
   return verdict;
 }
 
-ClaimVerdict Links::rate(const AuditedGpu& one, const AuditInput& input) const {
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = fmt::format("gpu {} rate", one.number);
+ClaimVerdict judge_rate(const AuditedGpu& one, const AuditInput& input) {
+  ClaimVerdict verdict{.about = fmt::format("gpu {} rate", one.number)};
   const auto limit = path_limit(*one.gpu);
-  if (!limit) {
-    verdict.reason = "what its way to the CPU can carry is not known";
-    return verdict;
-  }
+  if (!limit)
+    return not_measurable(std::move(verdict), "what its way to the CPU can carry is not known");
   verdict.unit = "1";
   verdict.claimed = fmt::format("its way to the CPU carries {}, of which {:.0f} % are expected",
                                 quantity_text(*limit, "B/s"), input.peak_share * 100);
@@ -129,10 +100,7 @@ ClaimVerdict Links::rate(const AuditedGpu& one, const AuditInput& input) const {
     if (best != nullptr && (worst == nullptr || best->estimate.value < worst->estimate.value))
       worst = best;
   }
-  if (worst == nullptr) {
-    verdict.reason = input.why_no("transfer");
-    return verdict;
-  }
+  if (worst == nullptr) return not_measurable(std::move(verdict), input.why_no("transfer"));
   return judged_share(std::move(verdict), *worst, *limit,
                       fmt::format("the link's state and errors (lspci -vv -s {}), the IOMMU, and "
                                   "power limits of the GPU",
@@ -140,14 +108,9 @@ ClaimVerdict Links::rate(const AuditedGpu& one, const AuditInput& input) const {
 }
 
 /// No other node may be clearly nearer, in copies or in the GPU's own loads.
-ClaimVerdict Links::node(const AuditedGpu& one, const AuditInput& input) const {
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = fmt::format("gpu {} node", one.number);
-  if (!one.gpu->node) {
-    verdict.reason = "the system names no node of it";
-    return verdict;
-  }
+ClaimVerdict judge_node(const AuditedGpu& one, const AuditInput& input) {
+  ClaimVerdict verdict{.about = fmt::format("gpu {} node", one.number)};
+  if (!one.gpu->node) return not_measurable(std::move(verdict), "the system names no node of it");
   const std::string mine = "bind:" + std::to_string(one.gpu->node->value);
   verdict.claimed = fmt::format("node {} is its nearest", one.gpu->node->value);
   verdict.unit = "1";
@@ -189,20 +152,21 @@ ClaimVerdict Links::node(const AuditedGpu& one, const AuditInput& input) const {
   return verdict;
 }
 
-std::vector<ClaimVerdict> Links::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> judge_links(const AuditInput& input) {
   std::vector<ClaimVerdict> verdicts;
   for (const AuditedGpu& one : gpus_of(input)) {
-    verdicts.push_back(link(one));
-    verdicts.push_back(rate(one, input));
-    verdicts.push_back(node(one, input));
+    verdicts.push_back(judge_link(one));
+    verdicts.push_back(judge_rate(one, input));
+    verdicts.push_back(judge_node(one, input));
   }
-  if (verdicts.empty())
-    verdicts.push_back(not_measurable(name(), "all GPUs", "no GPU is visible here"));
+  if (verdicts.empty()) verdicts.push_back(not_measurable({"all GPUs"}, "no GPU is visible here"));
   return verdicts;
 }
 
 }  // namespace
 
-std::unique_ptr<Claim> make_links_claim() { return std::make_unique<Links>(); }
+const Claim links_claim{"links", "PCIe links of GPUs, and their nearest nodes, against transfers",
+                        "transfer", [](const Machine& machine) { return !machine.gpus.empty(); },
+                        judge_links};
 
 }  // namespace numatlas

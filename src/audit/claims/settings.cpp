@@ -2,7 +2,6 @@
 // setting is known to cost such a use something, and the line says what.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "audit/claim.h"
-#include "audit/rules.h"
 
 namespace numatlas {
 namespace {
@@ -82,29 +80,11 @@ const std::vector<SettingRule>& setting_rules() {
   return rules;
 }
 
-class Settings final : public Claim {
- public:
-  std::string name() const override { return "settings"; }
-  std::string summary() const override {
-    return "THP, NUMA balancing, governor, SMT, zone reclaim, huge pages against --for";
-  }
-  std::vector<std::string> benchmarks(const Machine&) const override { return {}; }
-  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
-
- private:
-  ClaimVerdict judge_setting(const Setting* setting, const std::string& about,
-                             MachineUse use) const;
-  void judge_pools(const AuditInput& input, std::vector<ClaimVerdict>& verdicts) const;
-};
-
-ClaimVerdict Settings::judge_setting(const Setting* setting, const std::string& about,
-                                     MachineUse use) const {
+ClaimVerdict judge_setting(const Setting* setting, const std::string& about, MachineUse use) {
   if (setting == nullptr)
-    return not_measurable(name(), about, "not in this kernel, hidden, or not recorded");
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = about;
-  verdict.claimed = fmt::format("settings that suit {} (--for)", name_of(use));
+    return not_measurable({about}, "not in this kernel, hidden, or not recorded");
+  ClaimVerdict verdict{.about = about,
+                       .claimed = fmt::format("settings that suit {} (--for)", name_of(use))};
   verdict.short_found = fmt::format("'{}', not for {}", setting->value, name_of(use));
   verdict.found = fmt::format("{} is '{}'", about, setting->value);
   verdict.outcome = ClaimOutcome::confirmed;
@@ -120,7 +100,7 @@ ClaimVerdict Settings::judge_setting(const Setting* setting, const std::string& 
 }
 
 /// Huge pages that nobody took out of a pool cannot be used for anything else.
-void Settings::judge_pools(const AuditInput& input, std::vector<ClaimVerdict>& verdicts) const {
+void judge_pools(const AuditInput& input, std::vector<ClaimVerdict>& verdicts) {
   std::uint64_t idle = 0, reserved = 0, memory = 0;
   for (const NumaNode& node : input.machine.nodes) {
     memory += node.memory_total ? node.memory_total->value : 0;
@@ -132,10 +112,9 @@ void Settings::judge_pools(const AuditInput& input, std::vector<ClaimVerdict>& v
   if (reserved == 0 || memory == 0) return;
   constexpr double much = 0.1;  // of the memory
   const bool wasted = static_cast<double>(idle) > much * static_cast<double>(memory);
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = "huge_pages";
-  verdict.claimed = fmt::format("settings that suit {} (--for)", name_of(*input.use));
+  ClaimVerdict verdict{
+      .about = "huge_pages",
+      .claimed = fmt::format("settings that suit {} (--for)", name_of(*input.use))};
   verdict.found = fmt::format("{} of {} in pools of huge pages, {} of it unused",
                               to_rounded_text(Bytes{reserved}), to_rounded_text(Bytes{memory}),
                               to_rounded_text(Bytes{idle}));
@@ -144,7 +123,7 @@ void Settings::judge_pools(const AuditInput& input, std::vector<ClaimVerdict>& v
   verdicts.push_back(std::move(verdict));
 }
 
-std::vector<ClaimVerdict> Settings::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> judge_settings(const AuditInput& input) {
   if (!input.use) return {};
   std::vector<ClaimVerdict> verdicts;
   std::vector<std::string> seen;
@@ -167,6 +146,8 @@ std::vector<ClaimVerdict> Settings::judge(const AuditInput& input) const {
 
 }  // namespace
 
-std::unique_ptr<Claim> make_settings_claim() { return std::make_unique<Settings>(); }
+const Claim settings_claim{
+    "settings", "THP, NUMA balancing, governor, SMT, zone reclaim, huge pages against --for", "",
+    [](const Machine&) { return false; }, judge_settings};
 
 }  // namespace numatlas

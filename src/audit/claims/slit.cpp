@@ -2,7 +2,6 @@
 // ratio. The specification means relative latency: 10 is the node itself, 20 twice as long.
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,7 +11,6 @@
 #include <fmt/ranges.h>
 
 #include "audit/claim.h"
-#include "audit/rules.h"
 #include "report/fact_text.h"
 
 namespace numatlas {
@@ -41,30 +39,9 @@ std::vector<Reached> reached_from(const NumaNode& from, const AuditInput& input)
   return all;
 }
 
-class Slit final : public Claim {
- public:
-  std::string name() const override { return "slit"; }
-  std::string summary() const override {
-    return "distances between nodes (ACPI SLIT) against the order and ratio of latencies";
-  }
-  std::vector<std::string> benchmarks(const Machine& machine) const override {
-    if (machine.ordinary_memory_nodes().size() < 2) return {};
-    return {"matrix"};
-  }
-  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
-
- private:
-  ClaimVerdict judge_row(const NumaNode& from, const AuditInput& input) const;
-  ClaimVerdict verdict_of(const std::string& about, const Reached& near, const Reached& far) const;
-};
-
 /// The claim that `far` is as many times as far as `near` as their distances say.
-ClaimVerdict Slit::verdict_of(const std::string& about, const Reached& near,
-                              const Reached& far) const {
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = about;
-  verdict.unit = "1";
+ClaimVerdict verdict_of(const std::string& about, const Reached& near, const Reached& far) {
+  ClaimVerdict verdict{.about = about, .unit = "1"};
   const double times = static_cast<double>(far.distance) / near.distance;
   verdict.claimed =
       fmt::format("node {} {} the distance of node {} ({} against {})", far.node.value,
@@ -77,10 +54,10 @@ ClaimVerdict Slit::verdict_of(const std::string& about, const Reached& near,
   return verdict;
 }
 
-ClaimVerdict Slit::judge_row(const NumaNode& from, const AuditInput& input) const {
+ClaimVerdict judge_row(const NumaNode& from, const AuditInput& input) {
   const std::string about = fmt::format("from node {}", from.id.value);
   const std::vector<Reached> all = reached_from(from, input);
-  if (all.size() < 2) return not_measurable(name(), about, input.why_no("matrix"));
+  if (all.size() < 2) return not_measurable({about}, input.why_no("matrix"));
   // The gravest first: a farther node that is faster than a nearer one.
   std::optional<ClaimVerdict> reversed;
   double most = 1;
@@ -108,9 +85,9 @@ ClaimVerdict Slit::judge_row(const NumaNode& from, const AuditInput& input) cons
   return *farthest;
 }
 
-std::vector<ClaimVerdict> Slit::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> judge_slit(const AuditInput& input) {
   if (input.machine.ordinary_memory_nodes().size() < 2)
-    return {not_measurable(name(), "all nodes", "one node has memory: no distances to compare")};
+    return {not_measurable({"all nodes"}, "one node has memory: no distances to compare")};
   std::vector<ClaimVerdict> verdicts;
   for (const NodeId node : input.machine.nodes_of(input.machine.usable_cpus())) {
     const NumaNode& from = *input.machine.find_node(node);
@@ -118,12 +95,15 @@ std::vector<ClaimVerdict> Slit::judge(const AuditInput& input) const {
     verdicts.push_back(judge_row(from, input));
   }
   if (verdicts.empty())
-    verdicts.push_back(not_measurable(name(), "all nodes", "the kernel shows no distances"));
+    verdicts.push_back(not_measurable({"all nodes"}, "the kernel shows no distances"));
   return verdicts;
 }
 
 }  // namespace
 
-std::unique_ptr<Claim> make_slit_claim() { return std::make_unique<Slit>(); }
+const Claim slit_claim{
+    "slit", "distances between nodes (ACPI SLIT) against the order and ratio of latencies",
+    "matrix", [](const Machine& machine) { return machine.ordinary_memory_nodes().size() > 1; },
+    judge_slit};
 
 }  // namespace numatlas

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "audit/claim.h"
-#include "audit/rules.h"
 
 namespace numatlas {
 namespace {
@@ -60,33 +58,11 @@ const TierNode* demotion_target(const TierNode& from, const std::vector<TierNode
   return target;
 }
 
-class Tiers final : public Claim {
- public:
-  std::string name() const override { return "tiers"; }
-  std::string summary() const override {
-    return "memory tiers and demotion against each node's speed";
-  }
-  std::vector<std::string> benchmarks(const Machine& machine) const override {
-    std::size_t nodes = 0;
-    for (const NodeId id : machine.ordinary_memory_nodes())
-      nodes += machine.find_node(id)->memory_tier.has_value() ? 1 : 0;
-    return nodes < 2 ? std::vector<std::string>{} : std::vector<std::string>{"matrix"};
-  }
-  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
-
- private:
-  ClaimVerdict same_tier(const TierNode& one, const TierNode& best, bool demotes) const;
-  ClaimVerdict slower_tier(const TierNode& one, const TierNode& best) const;
-  ClaimVerdict demotion(const TierNode& from, const TierNode& to) const;
-};
-
 /// Two nodes of one tier: neither may be slower by a factor that counts.
-ClaimVerdict Tiers::same_tier(const TierNode& one, const TierNode& best, bool demotes) const {
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = fmt::format("node {}", one.node.value);
-  verdict.claimed = fmt::format("in tier {} with node {}", one.tier, best.node.value);
-  verdict.unit = "1";
+ClaimVerdict same_tier(const TierNode& one, const TierNode& best, bool demotes) {
+  ClaimVerdict verdict{.about = fmt::format("node {}", one.node.value),
+                       .claimed = fmt::format("in tier {} with node {}", one.tier, best.node.value),
+                       .unit = "1"};
   const std::string next = fmt::format(
       "why the kernel takes it for the same kind (HMAT, CDAT; /sys/devices/virtual/"
       "memory_tiering): pages are never demoted to a node of the same tier{}",
@@ -109,13 +85,11 @@ ClaimVerdict Tiers::same_tier(const TierNode& one, const TierNode& best, bool de
 }
 
 /// A node of a slower tier: one of its figures has to be worse.
-ClaimVerdict Tiers::slower_tier(const TierNode& one, const TierNode& best) const {
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = fmt::format("node {}", one.node.value);
-  verdict.claimed = fmt::format("in tier {}, slower than node {} in tier {}", one.tier,
-                                best.node.value, best.tier);
-  verdict.unit = "1";
+ClaimVerdict slower_tier(const TierNode& one, const TierNode& best) {
+  ClaimVerdict verdict{.about = fmt::format("node {}", one.node.value),
+                       .claimed = fmt::format("in tier {}, slower than node {} in tier {}",
+                                              one.tier, best.node.value, best.tier),
+                       .unit = "1"};
   verdict.measured = ratio_of(*one.latency, *best.latency);
   verdict.found = estimate_text(*verdict.measured, "1") + " its latency";
   verdict.short_found = "latency " + short_ratio(verdict.measured->value, best.node, "slower");
@@ -143,23 +117,23 @@ ClaimVerdict Tiers::slower_tier(const TierNode& one, const TierNode& best) const
 }
 
 /// What is demoted goes to slower memory.
-ClaimVerdict Tiers::demotion(const TierNode& from, const TierNode& to) const {
+ClaimVerdict demotion(const TierNode& from, const TierNode& to) {
   ClaimVerdict verdict = slower_tier(to, from);
   verdict.about = fmt::format("demotion from node {}", from.node.value);
   verdict.claimed = fmt::format("cold pages go to node {}, which is slower", to.node.value);
   return verdict;
 }
 
-std::vector<ClaimVerdict> Tiers::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> judge_tiers(const AuditInput& input) {
   std::vector<TierNode> all;
   for (const NodeId id : input.machine.ordinary_memory_nodes()) {
     const NumaNode& node = *input.machine.find_node(id);
     if (node.memory_tier) all.push_back(measured_node(node, input));
   }
   if (all.size() < 2)
-    return {not_measurable(name(), "all nodes",
-                           all.empty() ? "the kernel shows no memory tiers"
-                                       : "one node has memory: no tiers to compare")};
+    return {not_measurable({"all nodes"}, all.empty()
+                                              ? "the kernel shows no memory tiers"
+                                              : "one node has memory: no tiers to compare")};
   const bool demotes = is_on(input.machine, "demotion");
   std::vector<ClaimVerdict> verdicts;
   std::map<int, const TierNode*> best;  // of each tier: the node with the least latency
@@ -174,7 +148,7 @@ std::vector<ClaimVerdict> Tiers::judge(const AuditInput& input) const {
       if (one.tier != tier) continue;
       const std::string about = fmt::format("node {}", one.node.value);
       if (one.latency == nullptr)
-        verdicts.push_back(not_measurable(name(), about, input.why_no("matrix")));
+        verdicts.push_back(not_measurable({about}, input.why_no("matrix")));
       else if (&one != its)
         verdicts.push_back(same_tier(one, *its, demotes));
       else if (faster != nullptr)
@@ -192,6 +166,13 @@ std::vector<ClaimVerdict> Tiers::judge(const AuditInput& input) const {
 
 }  // namespace
 
-std::unique_ptr<Claim> make_tiers_claim() { return std::make_unique<Tiers>(); }
+const Claim tiers_claim{"tiers", "memory tiers and demotion against each node's speed", "matrix",
+                        [](const Machine& machine) {
+                          std::size_t nodes = 0;
+                          for (const NodeId id : machine.ordinary_memory_nodes())
+                            nodes += machine.find_node(id)->memory_tier.has_value() ? 1 : 0;
+                          return nodes > 1;
+                        },
+                        judge_tiers};
 
 }  // namespace numatlas

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -14,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "audit/claim.h"
-#include "audit/rules.h"
 #include "benchmarks/weights/search.h"
 
 namespace numatlas {
@@ -65,41 +63,21 @@ NodeSet nodes_in(const Weights& weights) {
   return nodes;
 }
 
-class InterleaveWeights final : public Claim {
- public:
-  std::string name() const override { return "weights"; }
-  std::string summary() const override {
-    return "the kernel's interleave weights against the best ones found";
-  }
-  std::vector<std::string> benchmarks(const Machine& machine) const override {
-    const bool applies = setting_of(machine, "interleave_weights") != nullptr &&
-                         machine.ordinary_memory_nodes().size() > 1;
-    return applies ? std::vector<std::string>{"weights"} : std::vector<std::string>{};
-  }
-  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
-};
-
-std::vector<ClaimVerdict> InterleaveWeights::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> judge_weights(const AuditInput& input) {
   const Setting* const setting = setting_of(input.machine, "interleave_weights");
   if (setting == nullptr)
-    return {not_measurable(name(), "kernel", "this kernel has no weighted interleave")};
+    return {not_measurable({"kernel"}, "this kernel has no weighted interleave")};
   if (input.machine.ordinary_memory_nodes().size() < 2)
-    return {not_measurable(name(), "kernel",
-                           "only one node has memory, so there is nothing to interleave")};
-  ClaimVerdict verdict;
-  verdict.claim = name();
-  verdict.about = "kernel";
-  verdict.unit = "1";
+    return {
+        not_measurable({"kernel"}, "only one node has memory, so there is nothing to interleave")};
+  ClaimVerdict verdict{.about = "kernel", .unit = "1"};
   const Setting* const automatic = setting_of(input.machine, "interleave_auto");
   const bool computed = automatic != nullptr && automatic->value == "true";
   verdict.claimed = fmt::format("{} are the weights ({})", setting->value,
                                 computed ? "the kernel's own" : "set by hand, or the default");
   const RunReport* const found = input.report_of("weights");
   const ScenarioResult* const best = found == nullptr ? nullptr : best_point(*found);
-  if (best == nullptr) {
-    verdict.reason = input.why_no("weights");
-    return {verdict};
-  }
+  if (best == nullptr) return {not_measurable(std::move(verdict), input.why_no("weights"))};
   const Weights best_weights = weights_of(*best);
   const NodeSet nodes = nodes_in(best_weights);
   const Weights kernels = reduced(read_weights(setting->value), nodes);
@@ -111,13 +89,12 @@ std::vector<ClaimVerdict> InterleaveWeights::judge(const AuditInput& input) cons
   std::optional<Estimate> gain;
   for (const ScenarioResult& point : found->scenarios)
     if (!gain && reduced(weights_of(point), nodes) == kernels) gain = gain_of(*found, *best, point);
-  if (!gain || !gain->low) {
-    verdict.reason = fmt::format(
-        "the best found are {}, and those of the kernel were not measured "
-        "often enough beside them",
-        text_of(best_weights));
-    return {verdict};
-  }
+  if (!gain || !gain->low)
+    return {not_measurable(
+        std::move(verdict),
+        fmt::format("the best found are {}, and those of the kernel were not measured "
+                    "often enough beside them",
+                    text_of(best_weights)))};
   verdict.measured = gain;
   verdict.found =
       fmt::format("{} give {} the bandwidth", text_of(best_weights), estimate_text(*gain, "1"));
@@ -132,6 +109,12 @@ std::vector<ClaimVerdict> InterleaveWeights::judge(const AuditInput& input) cons
 
 }  // namespace
 
-std::unique_ptr<Claim> make_weights_claim() { return std::make_unique<InterleaveWeights>(); }
+const Claim weights_claim{"weights", "the kernel's interleave weights against the best ones found",
+                          "weights",
+                          [](const Machine& machine) {
+                            return setting_of(machine, "interleave_weights") != nullptr &&
+                                   machine.ordinary_memory_nodes().size() > 1;
+                          },
+                          judge_weights};
 
 }  // namespace numatlas

@@ -317,7 +317,7 @@ Benchmark make() {
                .description = "One worker of a node chases pointers while the node's other CPUs "
                               "load the same memory: idle, at fractions of the peak, and at the "
                               "peak. Loaders are throttled by the clock; the load shown is what "
-                              "they reached while the latency was measured.",
+                              "they reached meanwhile.",
                .examples = {{"The bandwidth-latency curve of each node's own memory",
                              "numatlas loaded --pairs local"},
                             {"The memory of CXL node 2 under three reads to a write",
