@@ -159,11 +159,11 @@ int run_scale(const Options& options) {
       *std::find_if(benchmarks.begin(), benchmarks.end(),
                     [](const Benchmark& one) { return one.name == "stream"; });
   stage("figures, who is slow", [&] {
-    stream.conclude(run);
+    stream.figures.conclude(run);
     return run.answer;
   });
   stage("views", [&] {
-    run.views = stream.views(run);
+    run.views = stream.shown.views(run);
     return fmt::format("{} views", run.views.size());
   });
   stage("table", [&] { return size_text(tables_text(run, {})); });
