@@ -79,8 +79,7 @@ Found search(const Planted& planted, Random& random) {
   first.insert(first.begin(), Weights{});
   machine.measure(report, first, "0");
   for (Next next = next_round(report); !next.weights.empty(); next = next_round(report))
-    machine.measure(report, next.weights, std::to_string(next.round));
-  machine.measure(report, final_round_of(report), final_round);
+    machine.measure(report, next.weights, next.round);
   const ScenarioResult& best = *best_point(report);
   Found found;
   for (const std::string& other : {text_of(equal_weights), std::string(nearest_alone)}) {
