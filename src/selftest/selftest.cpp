@@ -38,7 +38,8 @@ struct Outcome {
 Outcome outcome_of(const Expected<std::string>& seen) {
   if (seen) return {"passed", *seen, ""};
   const Error& error = seen.error();
-  if (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::permission)
+  if (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::permission ||
+      error.kind == ErrorKind::interrupted)
     return {"skipped", with_hint(full_text(error), error), ""};
   return {"failed", full_text(error), full_hint(error)};
 }
