@@ -22,11 +22,10 @@
 
 #include <fmt/format.h>
 
-#include "analysis/passes.h"
+#include "analysis/peers.h"
 #include "benchmarks/all.h"
 #include "benchmarks/stream/summary.h"
-#include "compare/match.h"
-#include "compare/stored.h"
+#include "compare/results.h"
 #include "machine/source.h"
 #include "record/report_json.h"
 #include "report/csv.h"
@@ -180,7 +179,7 @@ int run_scale(const Options& options) {
   int code = 0;
   stage("check: read JSON", [&] {
     const auto read = read_stored(path);
-    if (!read || !same_run(read->runs.front(), stored_run(run))) code = 1;
+    if (!read || !same_run(read->runs.front(), rows_of(run))) code = 1;
     return code == 0 ? "as it was" : "NOT as it was";
   });
   std::filesystem::remove_all(folder);
@@ -197,12 +196,11 @@ void quality_rows(const char* name, const std::vector<Model>& models, const Opti
     for (double severity : severities) {
       std::size_t found = 0;
       for (int seed = 0; seed < options.seeds; ++seed) {
-        const PeerInput peers =
-            make_peers(hosts, options.rounds, model, planted, severity,
-                       static_cast<std::uint64_t>(severity * 1e6 + model.noise * 1e3) +
-                           static_cast<std::uint64_t>(seed) * 1'000'003);
-        for (const SlowHost& slow : judge_peers(peers, {}).hosts)
-          (slow.host < planted ? found : alarms) += 1;
+        const Rows rows = make_rows(hosts, options.rounds, model, planted, severity,
+                                    static_cast<std::uint64_t>(severity * 1e6 + model.noise * 1e3) +
+                                        static_cast<std::uint64_t>(seed) * 1'000'003);
+        for (const std::size_t host : judge_peers(hosts_of(rows), {}).slow_hosts())
+          (host < planted ? found : alarms) += 1;
       }
       named += found;
       const auto all = static_cast<double>(planted) * options.seeds;

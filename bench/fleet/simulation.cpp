@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/passes.h"
+#include "analysis/rows.h"
 #include "base/statistics.h"
 
 namespace numatlas::simulation {
@@ -47,44 +47,42 @@ RunReport empty_run() {
   return run;
 }
 
-PeerInput make_peers(std::size_t hosts, std::size_t rounds, const Model& model, std::size_t planted,
-                     double severity, std::uint64_t seed) {
+Rows make_rows(std::size_t hosts, std::size_t rounds, const Model& model, std::size_t planted,
+               double severity, std::uint64_t seed) {
   constexpr int processes = 128;
   const RunReport run = empty_run();
-  PeerInput peers;
-  peers.kind_texts = {"simulated"};
-  for (const ScenarioResult& one : run.scenarios) peers.cases.push_back(one.name);
-  peers.rates.resize(peers.cases.size());
+  Rows made;
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   std::student_t_distribution<double> heavy(3);
   std::uniform_real_distribution<double> uniform;
   for (std::size_t i = 0; i < hosts; ++i) {
-    peers.hosts.push_back(fmt::format("cn{:05}", i));
-    peers.kinds.push_back(0);
+    made.hosts.push_back(fmt::format("cn{:05}", i));
     // Slower by a part of the bandwidth.
     const double apart = model.heavy ? heavy(random) / std::sqrt(3.0) : normal(random);
     const double own = (1 + model.host_spread * apart) / (i < planted ? 1 - severity : 1);
     std::vector<double> disturbed(rounds, 1);
     for (double& round : disturbed)
       if (uniform(random) < model.bad_rounds) round = 1.1 + 0.5 * uniform(random);
-    for (std::size_t kernel = 0; kernel < peers.cases.size(); ++kernel) {
-      const double bytes = *run.scenarios[kernel].figures.front().value();
+    for (const ScenarioResult& kernel : run.scenarios) {
+      const double bytes = *kernel.figures.front().value();
       const double base = bytes / rate_of_process;
-      PeerRate rate;
+      Row& row = made.rows.emplace_back();
+      row.name = row.host_key = kernel.name;
+      row.figure = "bandwidth";
+      row.unit = "B/s";
+      row.host = i;
       for (std::size_t round = 0; round < rounds; ++round) {
         double factor = own * disturbed[round] * (1 + model.noise * normal(random));
         if (uniform(random) < model.tails) factor *= 1.1 + 0.5 * uniform(random);
         factor *= 1 + model.drift * static_cast<double>(round) / static_cast<double>(rounds);
         const double seconds = base * std::max(0.1, factor);
-        if (round > 0 || rounds == 1) rate.rounds.push_back(bytes * processes / seconds);
+        if (round > 0 || rounds == 1) row.rounds.push_back(bytes * processes / seconds);
       }
-      rate.rate = summarize(rate.rounds)->median;
-      rate.run = 1;
-      peers.rates[kernel].emplace_back(std::move(rate));
+      row.estimate = summarize(row.rounds)->median;
     }
   }
-  return peers;
+  return made;
 }
 
 }  // namespace numatlas::simulation

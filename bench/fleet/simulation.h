@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/peers.h"
+#include "analysis/rows.h"
 #include "comm/comm.h"
 #include "record/report.h"
 
@@ -80,8 +80,8 @@ struct Model {
 
 /// `hosts` hosts of one kind with the counted ones of `rounds` rounds of STREAM's four kernels.
 /// `planted`: of the first hosts so many are slower by the part `severity`, in all kernels.
-PeerInput make_peers(std::size_t hosts, std::size_t rounds, const Model& model, std::size_t planted,
-                     double severity, std::uint64_t seed);
+Rows make_rows(std::size_t hosts, std::size_t rounds, const Model& model, std::size_t planted,
+               double severity, std::uint64_t seed);
 
 /// A run without hosts, with its kernels, and the row of each host.
 RunReport empty_run();

@@ -32,15 +32,15 @@ class Launches {
   explicit Launches(std::uint64_t seed) : random_(seed) {}
 
   /// The cases of one side.
-  std::vector<StoredFigure> side(const Sides& sides, int cases, double value) {
-    std::vector<std::vector<StoredFigure>> by_case(static_cast<std::size_t>(cases));
+  std::vector<Row> side(const Sides& sides, int cases, double value) {
+    std::vector<std::vector<Row>> by_case(static_cast<std::size_t>(cases));
     for (int launch = 0; launch < sides.launches; ++launch) {
       const double factor = std::exp(sides.launch_sd * normal_(random_));
       for (auto& figures : by_case) figures.push_back(of_visits(value * factor));
     }
-    std::vector<StoredFigure> all;
+    std::vector<Row> all;
     for (const auto& figures : by_case) {
-      all.push_back(figures.size() == 1 ? figures.front() : figure_of_launches(figures));
+      all.push_back(figures.size() == 1 ? figures.front() : row_of_launches(figures));
       all.back().guest = sides.guest;
     }
     return all;
@@ -55,11 +55,11 @@ class Launches {
   }
 
  private:
-  StoredFigure of_visits(double value) {
+  Row of_visits(double value) {
     std::vector<double> visits;
     for (std::size_t i = 0; i < least_visits; ++i)
       visits.push_back(value * std::exp(0.01 * normal_(random_)));
-    return figure_of_visits(visits);
+    return row_of_visits(visits, "s");
   }
 
   std::mt19937_64 random_;
@@ -74,7 +74,7 @@ std::pair<int, int> judged(Launches& launches, const Sides& sides, int cases) {
   std::vector<Change> changes;
   for (std::size_t i = 0; i < base.size(); ++i) {
     if (sides.known) base[i].launch_spread = now[i].launch_spread = launches.history(sides);
-    changes.push_back(change_between(base[i], now[i], "s", rule));
+    changes.push_back(change_between(base[i], now[i], rule));
   }
   std::vector<Change*> all;
   for (Change& change : changes) all.push_back(&change);
@@ -89,8 +89,11 @@ std::pair<int, int> judged(Launches& launches, const Sides& sides, int cases) {
 
 }  // namespace
 
-StoredFigure figure_of_visits(const std::vector<double>& visits) {
-  return {estimate_of_visits(visits, std::nullopt, std::nullopt), "", {}};
+Row row_of_visits(const std::vector<double>& visits, Unit unit) {
+  Row row;
+  row.unit = unit;
+  row.estimate = estimate_of_visits(visits, std::nullopt, std::nullopt);
+  return row;
 }
 
 bool run_comparisons(const std::string& only, int replicates, bool wide) {

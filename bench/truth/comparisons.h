@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "analysis/stored_figure.h"
+#include "analysis/rows.h"
 
 namespace numatlas::truth {
 
 /// A figure that was measured in so many visits, as a file of one launch has it.
-StoredFigure figure_of_visits(const std::vector<double>& visits);
+Row row_of_visits(const std::vector<double>& visits, Unit unit);
 
 /// Compares launches with planted values that often a row, prints the rows whose names contain
 /// `only`, and says whether all hold their gates. `wide`: gates 5 percentage points wider.

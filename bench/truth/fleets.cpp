@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/passes.h"
+#include "analysis/rows.h"
 #include "benchmarks/stream/summary.h"
 
 namespace numatlas::truth {
@@ -72,7 +72,7 @@ bool run_fleets(const std::string& only, int replicates, bool wide) {
       Random random(1);
       int held = 0;
       for (int i = 0; i < replicates; ++i) {
-        const auto rows = rows_of(drawn_hosts(hosts, spread, noise, random));
+        const auto rows = kernel_rows(drawn_hosts(hosts, spread, noise, random));
         const Estimate& median = *rows.front()->host.median;
         held += median.low && *median.low <= true_rate && true_rate <= *median.high;
       }

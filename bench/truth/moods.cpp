@@ -57,7 +57,7 @@ class Replay {
 
   /// The figure of copies of a run that begins at a random time, with the reads before and after
   /// each visit as its pilots.
-  StoredFigure run(const Timing& timing, bool pilots) {
+  Row run(const Timing& timing, bool pilots) {
     const double last = recording_.at[recording_.at.size() - 2];
     const double begin = std::uniform_real_distribution<>(0, last - timing.seconds)(random_);
     std::vector<double> values;
@@ -78,22 +78,24 @@ class Replay {
     }
     result.visits->figures.push_back({"bandwidth_sum", "B/s", values, 0});
     relate_to_pilots(result, times, {pilot});
-    StoredFigure figure = figure_of_visits(values);
+    Row figure = row_of_visits(values, "B/s");
     if (pilots) figure.relative = result.visits->figures.front().relative;
     return figure;
   }
 
   /// Both sides in turn, five times each, in the order A B B A A B ...
-  std::pair<StoredFigure, StoredFigure> in_turn() {
+  std::pair<Row, Row> in_turn() {
     constexpr std::size_t pairs = 5;
     const std::size_t first = std::uniform_int_distribution<std::size_t>(
         0, recording_.at.size() - 2 * pairs - 1)(random_);
-    std::vector<StoredFigure> base, now;
+    std::vector<Row> base, now;
     for (std::size_t i = 0; i < 2 * pairs; ++i) {
-      const StoredFigure one{recording_.copy[first + i], "", {}};
+      Row one;
+      one.unit = "B/s";
+      one.estimate = recording_.copy[first + i];
       ((i + 1) / 2 % 2 == 0 ? base : now).push_back(one);
     }
-    return {figure_of_launches(base), figure_of_launches(now)};
+    return {row_of_launches(base), row_of_launches(now)};
   }
 
  private:
@@ -106,8 +108,8 @@ class Replay {
   std::mt19937_64 random_;
 };
 
-bool differs(const StoredFigure& base, const StoredFigure& now, const CompareRule& rule) {
-  Change change = change_between(base, now, "B/s", rule);
+bool differs(const Row& base, const Row& now, const CompareRule& rule) {
+  Change change = change_between(base, now, rule);
   judge({&change}, rule);
   return change.verdict == CaseVerdict::slower || change.verdict == CaseVerdict::faster;
 }
@@ -140,7 +142,7 @@ bool run_moods(const std::string& only, int replicates, bool wide) {
       const bool gated = pilots && timing.seconds >= 10;
       row(fmt::format("moods, {}{}", timing.name, pilots ? ", with pilots" : ""), gated ? 0.07 : 1,
           [&] {
-            const StoredFigure base = replay.run(timing, pilots);
+            const Row base = replay.run(timing, pilots);
             return differs(base, replay.run(timing, pilots), {});
           });
     }

@@ -27,7 +27,7 @@ std::optional<double> Atlas::value(
 Expected<Atlas> read_atlas(const std::string& path) {
   const auto stored = TRY(read_atlas_file(path));
   Atlas atlas;
-  for (const StoredRun& run : stored.runs) {
+  for (const Rows& run : stored.runs) {
     if (atlas.host.empty() && !run.hosts.empty()) atlas.host = run.hosts.front();
     atlas.facts.insert(atlas.facts.end(), run.facts.begin(), run.facts.end());
   }

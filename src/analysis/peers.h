@@ -25,12 +25,14 @@
 // Pure.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "analysis/rows.h"
 
 namespace numatlas {
 
@@ -48,42 +50,6 @@ struct SlowRule {
   friend bool operator==(const SlowRule&, const SlowRule&) = default;
 };
 
-enum class Verdict { suspected, confirmed, not_confirmed };
-const char* name_of(Verdict verdict);
-
-/// What says that a host is below the median in more than a moment.
-enum class Evidence { interval, range, none };
-const char* name_of(Evidence evidence);
-
-/// One kernel in which a host is slow.
-struct SlowKernel {
-  std::size_t kernel = 0;
-  double rate = 0;    ///< bytes/s, the host's median
-  double median = 0;  ///< of the hosts of its kind
-  double drop = 0;    ///< relative, > 0
-  double mads = 0;
-  std::size_t rounds = 0, slow_rounds = 0;  ///< rounds in which it was more than `drop` below
-  Evidence evidence = Evidence::interval;
-  friend bool operator==(const SlowKernel&, const SlowKernel&) = default;
-};
-
-/// All kernels together.
-struct SlowTogether {
-  double drop = 0;  ///< relative, > 0: of the median over kernels, over the rounds
-  double mads = 0;
-  std::size_t rounds = 0, slow_rounds = 0;
-  friend bool operator==(const SlowTogether&, const SlowTogether&) = default;
-};
-
-struct SlowHost {
-  std::size_t host = 0;             ///< index into PeerInput::hosts
-  std::size_t peers = 0;            ///< hosts of its kind that were compared, itself included
-  std::vector<SlowKernel> kernels;  ///< the largest drop first; empty where none shows it by itself
-  std::optional<SlowTogether> together = {};  ///< where all kernels together show it
-  Verdict verdict = Verdict::suspected;       ///< from the retest, where there was one
-  friend bool operator==(const SlowHost&, const SlowHost&) = default;
-};
-
 /// Hosts of a kind in two groups, where neither is so small that it is the exception: the median of
 /// all lies between them, so that no host is far from it.
 struct TwoGroups {
@@ -91,85 +57,111 @@ struct TwoGroups {
   std::size_t fast = 0, slow = 0;  ///< hosts
   friend bool operator==(const TwoGroups&, const TwoGroups&) = default;
 };
-/// "two groups, 12 % apart: 10 and 10 hosts".
-std::string to_text(const TwoGroups& groups);
 
-/// Who is slow, by which rule.
-struct SlowReport {
-  SlowRule rule;
-  std::vector<SlowHost> hosts;          ///< the largest drop first
-  std::vector<std::string> not_judged;  ///< why hosts could not be judged, in words
-  std::vector<std::size_t> unjudged;    ///< those hosts, ascending; the others were
-  std::size_t judged = 0;               ///< hosts that were compared with others
-  std::optional<TwoGroups> groups{};    ///< those farthest apart; the slower hosts are in `hosts`
+/// A host of a run with its rows that can be judged, each with the run that it is of: round i of
+/// hosts of one run was measured at once.
+struct HostRows {
+  const Rows* run = nullptr;
+  std::size_t host = 0;
+  std::vector<std::pair<const Row*, const Rows*>> rows;
 
-  /// Number of them without those that a retest did not confirm.
-  std::size_t slow() const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        hosts, [](const SlowHost& host) { return host.verdict != Verdict::not_confirmed; }));
-  }
-  friend bool operator==(const SlowReport&, const SlowReport&) = default;
+  const std::string& name() const { return run->hosts[host]; }
+  HostKind kind() const { return host < run->kinds.size() ? run->kinds[host] : HostKind{}; }
+};
+/// The hosts of a run. `metric`: only rows of this figure; "": all but those that follow from
+/// others.
+std::vector<HostRows> hosts_of(const Rows& run, const std::string& metric = "");
+/// Of a row that hosts have in common.
+inline const std::string& key_of(const Row& row) { return row.host ? row.host_key : row.key; }
+
+/// Values of the label `finding`.
+namespace finding {
+inline constexpr const char *slow = "slow",  ///< than others
+    *fell = "fell",                          ///< against its own past
+        *below = "below",                    ///< a limit of --expect
+            *cleared = "cleared",            ///< slow at first, and not when run again
+                *none = "none";              ///< of cases that tell of hosts as a whole
+}  // namespace finding
+
+/// What a figure was found with to be worse than it should be.
+struct FoundWith {
+  std::string against;                 ///< "8 hosts", "6 earlier runs", "--expect"
+  std::string since{};                 ///< start of the first run of its own that is as slow
+  std::string evidence{}, more{};      ///< "every round", "confirmed by a second run"
+  std::optional<double> deviations{};  ///< scaled MADs
+};
+/// A case of the record: labels `finding`, `host`, `of_command`, `case`, `metric`, `against`,
+/// `since`, `evidence`; figures `value` and `reference` (in the unit of the row), `change` (value
+/// over reference, less 1) and `deviations`.
+ScenarioResult finding_of(const char* verdict, const std::string& host, const Row& row,
+                          double value, double reference, FoundWith with);
+/// Whether it tells what was judged, and nothing that was measured.
+bool is_finding(const ScenarioResult& one);
+/// How far it is from what it should be: its `change`.
+double change_of(const ScenarioResult& finding);
+
+/// Who is slow.
+struct Judged {
+  /// `slow` and `cleared`, each with the index of its host; that with the largest drop first.
+  std::vector<std::pair<std::size_t, ScenarioResult>> findings;
+  std::map<std::size_t, std::string> unjudged;  ///< hosts that were compared in no row, and why
+  std::optional<TwoGroups> groups;              ///< those farthest apart
+
+  /// Hosts that are slow, in that order.
+  std::vector<std::size_t> slow_hosts() const;
 };
 
-/// What a host gave of one case: rates, of which more is better.
-struct PeerRate {
-  double rate = 0;
-  std::optional<double> highest{};  ///< the end of its interval that speaks for it
-  std::vector<double> rounds{};     ///< each; 0 for one that did not end; empty: none is known
-  /// Of which run it is: round i of hosts of one run was measured at once. 0: of none with others.
-  std::size_t run = 0;
-};
-
-/// Hosts that measured the same cases.
-struct PeerInput {
-  std::vector<std::string> hosts;
-  std::vector<std::size_t> kinds;                           ///< of each host: index into kind_texts
-  std::vector<std::string> kind_texts;                      ///< "AMD EPYC 7742, 256 CPUs"
-  std::vector<std::string> cases;                           ///< "triad"
-  std::vector<std::vector<std::optional<PeerRate>>> rates;  ///< by case, then host
-  /// Rates of suspects and healthy hosts that ran again; by case, then host. Empty: nobody did.
-  std::vector<std::vector<std::optional<double>>> again{};
-};
-
-/// Indices in the report are those of `input`. At least `rule.least_hosts` of a kind have to have a
-/// case; a host that has no such case is named in `not_judged`, with the reason.
-SlowReport judge_peers(const PeerInput& input, const SlowRule& rule);
-
-/// Hosts that were compared in no case, and why.
-std::map<std::size_t, std::string> unjudged_hosts(const PeerInput& input, const SlowRule& rule);
-
-/// The cases of a host against its own earlier runs (at least `rule.least_hosts`, else it is not
-/// compared), the largest drop first; SlowKernel::kernel is the index of the case. Where all runs
-/// from one on lie below all runs before it, those before are what is expected, and it fell then.
-struct PastCase {
-  PeerRate newest;
-  std::vector<double> earlier;  ///< rates, in the order of their starts
-};
-struct Fall {
-  SlowKernel drop;
-  std::size_t runs = 0;   ///< earlier runs that it was compared with
-  std::size_t since = 0;  ///< index of the first slow run; earlier.size(): the newest
-};
-std::vector<Fall> judge_past(const std::vector<PastCase>& cases, const SlowRule& rule);
+/// At least `rule.least_hosts` of a kind have to have a row.
+Judged judge_peers(const std::vector<HostRows>& hosts, const SlowRule& rule);
 
 /// For a retest: the slow hosts, and as many of their kinds, at least three, that are nearest
 /// to the median.
-std::vector<std::size_t> hosts_to_retest(const PeerInput& input, const SlowReport& slow);
+std::vector<std::size_t> hosts_to_retest(const std::vector<HostRows>& hosts, const SlowRule& rule);
 
+/// A row of a host and the same of its earlier runs, in the order of their starts.
+struct PastRow {
+  std::string host;
+  const Row* newest = nullptr;
+  std::string started;                                      ///< the run of that
+  std::vector<std::pair<const Row*, std::string>> earlier;  ///< with the start of each
+};
+/// Findings `fell` of a host; rows with fewer than `rule.least_hosts` earlier runs are not
+/// compared. Where all runs from one on lie below all runs before it, those before are what is
+/// expected, and it fell then. `changed`: what else did since, for the evidence.
+std::vector<ScenarioResult> judge_past(const std::vector<PastRow>& rows, const std::string& changed,
+                                       const SlowRule& rule);
+
+/// Hosts whose own pasts are too short to judge them have one together: a fleet that fell from one
+/// night to the next. `rows`: by their keys.
+std::vector<ScenarioResult> judge_fleet(const std::map<std::string, std::vector<PastRow>>& rows,
+                                        const SlowRule& rule);
+
+/// Whether so many of all are nearly all: what they have in common is no matter of each.
+inline bool is_most(std::size_t some, std::size_t all) { return some >= 3 && 4 * some >= 3 * all; }
+
+// Words.
+
+/// "two groups, 12 % apart: 10 and 10 hosts".
+std::string to_text(const TwoGroups& groups);
 /// "over 5 % and 6 MAD below the median of its kind, or over 1.5 % in all kernels together".
 std::string to_text(const SlowRule& rule);
+/// Why hosts were not judged: "cn1, cn4: only 2 of this kind (...)".
+std::vector<std::string> unjudged_texts(const std::vector<std::string>& hosts,
+                                        const Judged& judged);
 /// "SLOW 2 of 7: cn2 (triad -20 %, copy -20 %), cn5 (copy -12 %); 1 not judged"; "OK: none of 6
 /// hosts is slow; 0 not judged"; "NOT JUDGED: 1 host; none of 6 hosts is slow".
-std::string answer_of(const PeerInput& input, const SlowReport& slow);
+std::string answer_of(const std::vector<std::string>& hosts, const Judged& judged);
 /// The same; `found`: "SLOW 2 of 7: ...", "" for none; `open`: what was not judged, "2 hosts (n1,
 /// n2)". OK only where nothing leaves it open: neither that nor a host that is UNRELIABLE or
 /// INCOMPLETE.
 std::string hosts_answer(const std::string& found, std::size_t judged,
                          const std::vector<std::string>& open, std::size_t unreliable = 0,
                          std::size_t incomplete = 0);
-/// "every round", "in each of 4 rounds, which are too few to be certain".
-std::string rounds_text(const SlowKernel& slow);
-/// The largest of its drops.
-double worst_drop(const SlowHost& slow);
+
+/// One for each verdict that cases have; `mads` and `drop` of the rule stand below the first.
+std::vector<View> views_of_findings(const std::vector<ScenarioResult>& cases, const SlowRule& rule);
+
+/// A figure that counts, or 0 or 1.
+Figure plain_figure(const char* key, Unit unit, const std::optional<double>& value);
 
 }  // namespace numatlas

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* side_names[] = {"BASE", "NEW"};
 constexpr double alpha = 0.05;
 
-Uncertain difference_in_pairs(const StoredFigure& base, const StoredFigure& now) {
+Uncertain difference_in_pairs(const Row& base, const Row& now) {
   std::vector<double> each;
   for (std::size_t i = 0; i < base.launches.size(); ++i)
     each.push_back(std::log(now.launches[i] / base.launches[i]));
@@ -23,18 +23,17 @@ Uncertain difference_in_pairs(const StoredFigure& base, const StoredFigure& now)
 }
 
 /// Whether both are of one launch, with the same pilots.
-bool have_pilots(const StoredFigure& base, const StoredFigure& now) {
+bool have_pilots(const Row& base, const Row& now) {
   return base.launches.empty() && now.launches.empty() && base.relative && now.relative &&
          base.pilot == now.pilot;
 }
 
-Uncertain difference_of_sides(const StoredFigure& base, const StoredFigure& now,
-                              const CompareRule& rule) {
+Uncertain difference_of_sides(const Row& base, const Row& now, const CompareRule& rule) {
   // What differs from launch to launch with the speed of the machine, the pilots tell.
   const bool pilots = have_pilots(base, now);
   // Both sides are judged by the same hosts: as little is known of both as of one.
   Uncertain launches;
-  for (const StoredFigure* side : {&base, &now}) {
+  for (const Row* side : {&base, &now}) {
     if (side->launches.size() > 1) continue;
     const auto& known = side->launch_spread;
     const double assumed = rule.launch_spread_taken();
@@ -93,24 +92,24 @@ void weigh_pilots(Change& change, const Estimate& base, const Estimate& now,
 }
 
 /// Why one of two figures says nothing; "" where both do.
-std::string problem_of(const StoredFigure& base, const StoredFigure& now, Unit unit) {
+std::string problem_of(const Row& base, const Row& now) {
   if (!base.problem.empty() && base.problem == now.problem) return "both: " + base.problem;
-  const StoredFigure* sides[] = {&base, &now};
+  const Row* sides[] = {&base, &now};
   for (int i = 0; i < 2; ++i)
     if (!sides[i]->problem.empty()) return fmt::format("{}: {}", side_names[i], sides[i]->problem);
   for (int i = 0; i < 2; ++i)
     if (!sides[i]->estimate || !sides[i]->estimate->low)
       return fmt::format("{}: its interval is not known", side_names[i]);
   if (!(base.estimate->value > 0)) return "BASE: is 0";
-  if (unit.better() == Better::neither)
-    return fmt::format("unknown whether a higher '{}' is better", unit.symbol());
+  if (base.unit.better() == Better::neither)
+    return fmt::format("unknown whether a higher '{}' is better", base.unit.symbol());
   return "";
 }
 
 /// Which side was disturbed, and by what.
-std::string doubt_of(const StoredFigure& base, const StoredFigure& now) {
+std::string doubt_of(const Row& base, const Row& now) {
   std::vector<std::string> parts;
-  const StoredFigure* sides[] = {&base, &now};
+  const Row* sides[] = {&base, &now};
   for (int i = 0; i < 2; ++i)
     if (!sides[i]->disturbed.empty())
       parts.push_back(fmt::format("{}: {}", side_names[i], sides[i]->disturbed));
@@ -130,24 +129,18 @@ const char* name_of(CaseVerdict verdict) {
   return "not comparable";
 }
 
-Change begin_change(const StoredFigure& base, const StoredFigure& now, Unit unit) {
+Change change_between(const Row& base, const Row& now, const CompareRule& rule) {
   Change change;
-  change.unit = unit;
+  change.unit = base.unit;
   if (base.estimate && now.estimate && base.estimate->value > 0)
     change.part = now.estimate->value / base.estimate->value - 1;
   change.doubt = doubt_of(base, now);
-  change.reason = problem_of(base, now, unit);
-  return change;
-}
-
-Change change_between(const StoredFigure& base, const StoredFigure& now, Unit unit,
-                      const CompareRule& rule) {
-  Change change = begin_change(base, now, unit);
+  change.reason = problem_of(base, now);
   if (change.reason.empty() && !(now.estimate->value > 0)) change.reason = "NEW: is 0";
   if (!change.reason.empty()) return change;
   const std::size_t pairs = base.launches.size();
   const bool in_pairs = rule.in_pairs && pairs > 1 && now.launches.size() == pairs;
-  for (const StoredFigure* side : {&base, &now})
+  for (const Row* side : {&base, &now})
     if (in_pairs && !(*std::ranges::min_element(side->launches) > 0))
       change.reason =
           fmt::format("{}: is 0 in one of its launches", side == &base ? "BASE" : "NEW");
@@ -161,7 +154,7 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, Unit un
   set_change(change, difference);
   change.single = base.launches.empty() || now.launches.empty();
   const bool pilots = have_pilots(base, now);
-  for (const StoredFigure* side : {&base, &now}) {
+  for (const Row* side : {&base, &now}) {
     const bool known = pilots || rule.launch_spread || side->launch_spread;
     change.guest = change.guest || (side->guest && side->launches.empty() && !known);
   }
@@ -198,10 +191,10 @@ void judge(const std::vector<Change*>& changes, const CompareRule& rule) {
   }
 }
 
-StoredFigure figure_of_launches(const std::vector<StoredFigure>& launches) {
-  StoredFigure all = launches.front();
+Row row_of_launches(const std::vector<Row>& launches) {
+  Row all = launches.front();
   all.launches.clear();
-  for (const StoredFigure& one : launches) {
+  for (const Row& one : launches) {
     if (all.problem.empty()) all.problem = one.problem;
     if (all.problem.empty()) all.problem = place_difference(all.observed, one.observed);
     if (all.disturbed.empty()) all.disturbed = one.disturbed;

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/stored_figure.h"
-#include "record/unit.h"
+#include "analysis/rows.h"
 
 namespace numatlas {
 
@@ -66,8 +65,7 @@ struct Change {
 /// change must show in the figures and in the figures relative to their pilots, whatever part of
 /// the machine's change of speed the case takes: the probability is the larger one, the interval
 /// spans both. A change of the figure alone is `explained`.
-Change change_between(const StoredFigure& base, const StoredFigure& now, Unit unit,
-                      const CompareRule& rule);
+Change change_between(const Row& base, const Row& now, const CompareRule& rule);
 
 /// Gives all changes with a probability their verdicts. Faster, slower: of the least effect, and
 /// too unlikely by Holm's procedure, which keeps the chance of any false one among all cases at
@@ -76,12 +74,8 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, Unit un
 /// effect.
 void judge(const std::vector<Change*>& changes, const CompareRule& rule);
 
-/// A change without a verdict: its size, what may have disturbed a side, and as `reason` why one of
-/// the figures says nothing, or nothing beside the other; "" where both do.
-Change begin_change(const StoredFigure& base, const StoredFigure& now, Unit unit);
-
 /// The same case of several launches: the mean of their values, with Student's interval over them.
 /// Undefined for less than two.
-StoredFigure figure_of_launches(const std::vector<StoredFigure>& launches);
+Row row_of_launches(const std::vector<Row>& launches);
 
 }  // namespace numatlas

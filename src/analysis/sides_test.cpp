@@ -15,8 +15,11 @@ namespace {
 using ::testing::HasSubstr;
 using testing::with_interval;
 
-StoredFigure known(double value, double low, double high) {
-  return {with_interval(value, low, high), "", {}};
+Row known(double value, double low, double high) {
+  Row row;
+  row.unit = "s";
+  row.estimate = with_interval(value, low, high);
+  return row;
 }
 
 /// The rule of a side whose launches do not differ.
@@ -26,18 +29,16 @@ CompareRule exact() {
   return rule;
 }
 
-Change judged(const StoredFigure& base, const StoredFigure& now, Unit unit,
-              const CompareRule& rule = exact()) {
-  Change change = change_between(base, now, unit, rule);
+Change judged(Row base, Row now, Unit unit, const CompareRule& rule = exact()) {
+  base.unit = now.unit = unit;
+  Change change = change_between(base, now, rule);
   judge({&change}, rule);
   return change;
 }
 
 TEST(Verdict, NeedsBothTheIntervalAndTheEffect) {
-  const StoredFigure base = known(100, 99, 101);
-  const auto verdict = [&](const StoredFigure& now, Unit unit) {
-    return judged(base, now, unit).verdict;
-  };
+  const Row base = known(100, 99, 101);
+  const auto verdict = [&](const Row& now, Unit unit) { return judged(base, now, unit).verdict; };
   EXPECT_EQ(verdict(known(110, 109, 111), "s"), CaseVerdict::slower);
   EXPECT_EQ(verdict(known(110, 109, 111), "B/s"), CaseVerdict::faster);
   EXPECT_EQ(verdict(known(90, 89, 91), "s"), CaseVerdict::faster);
@@ -52,9 +53,9 @@ TEST(Verdict, NeedsBothTheIntervalAndTheEffect) {
 
 TEST(Verdict, SaysWhereAChangeAloneWouldCount) {
   // 3.0 standard errors: p is 0.0026, enough for one case and not for one of 41.
-  const StoredFigure base = known(100, 99, 101), now = known(102.2, 101.178, 103.222);
-  std::vector<Change> changes(40, change_between(base, base, "s", exact()));
-  changes.push_back(change_between(base, now, "s", exact()));
+  const Row base = known(100, 99, 101), now = known(102.2, 101.178, 103.222);
+  std::vector<Change> changes(40, change_between(base, base, exact()));
+  changes.push_back(change_between(base, now, exact()));
   std::vector<Change*> all;
   for (Change& change : changes) all.push_back(&change);
   judge({all.back()}, exact());
@@ -82,7 +83,7 @@ TEST(Verdict, ChangeHasAnIntervalOfItsOwn) {
   EXPECT_DOUBLE_EQ(*change.part, 0.5);
   EXPECT_NEAR(std::log(1 + *change.low), std::log(1.5) - 0.01 * std::sqrt(2), 1e-9);
   EXPECT_NEAR(std::log(1 + *change.high), std::log(1.5) + 0.01 * std::sqrt(2), 1e-9);
-  StoredFigure few = known(100, 99, 101);
+  Row few = known(100, 99, 101);
   few.estimate->n = 5;
   few.estimate->method = Method::visits;
   // Welch has eight degrees of freedom: 2.306 of the error that 2.776 of four made.
@@ -90,7 +91,7 @@ TEST(Verdict, ChangeHasAnIntervalOfItsOwn) {
 }
 
 TEST(Verdict, OfPairsOnlyTheirRatiosCount) {
-  StoredFigure base = known(100, 50, 150), now = base;
+  Row base = known(100, 50, 150), now = base;
   base.launches = {60, 100, 140, 80, 120};
   now.launches = {63, 105.2, 146.8, 84, 126.1};
   CompareRule rule;
@@ -105,12 +106,12 @@ TEST(Verdict, OfPairsOnlyTheirRatiosCount) {
 TEST(Verdict, HolmTakesAllCasesTogether) {
   // Of probability 0.02: enough alone, not beside 49 others.
   const double change_of_base = 2.326 * std::sqrt(2) * 0.01;
-  const StoredFigure base = known(100, 98.04, 101.96);
+  const Row base = known(100, 98.04, 101.96);
   const double now = 100 * std::exp(change_of_base);
-  const StoredFigure moved = known(now, now * 0.9804, now * 1.0196);
+  const Row moved = known(now, now * 0.9804, now * 1.0196);
   EXPECT_EQ(judged(base, moved, "s").verdict, CaseVerdict::slower);
-  std::vector<Change> changes(49, change_between(base, base, "s", exact()));
-  changes.push_back(change_between(base, moved, "s", exact()));
+  std::vector<Change> changes(49, change_between(base, base, exact()));
+  changes.push_back(change_between(base, moved, exact()));
   std::vector<Change*> all;
   for (Change& change : changes) all.push_back(&change);
   judge(all, exact());
@@ -118,10 +119,13 @@ TEST(Verdict, HolmTakesAllCasesTogether) {
 }
 
 TEST(Verdict, NothingIsSaidOfWhatIsNotKnown) {
-  const StoredFigure base = known(100, 99, 101);
-  const auto reason = [&](const StoredFigure& now) { return judged(base, now, "s").reason; };
-  EXPECT_THAT(reason({50, "", {}}), HasSubstr("NEW: its interval is not known"));
-  EXPECT_THAT(reason({std::nullopt, "skipped: x", {}}), HasSubstr("NEW: skipped: x"));
+  const Row base = known(100, 99, 101);
+  const auto reason = [&](const Row& now) { return judged(base, now, "s").reason; };
+  Row single;
+  single.estimate = 50;
+  EXPECT_THAT(reason(single), HasSubstr("NEW: its interval is not known"));
+  single.problem = "skipped: x";
+  EXPECT_THAT(reason(single), HasSubstr("NEW: skipped: x"));
   EXPECT_THAT(reason(known(0, 0, 0)), HasSubstr("NEW: is 0"));
   const Change of_none = judged(known(0, 0, 0), base, "s");
   EXPECT_THAT(of_none.reason, HasSubstr("BASE: is 0"));
@@ -131,28 +135,28 @@ TEST(Verdict, NothingIsSaidOfWhatIsNotKnown) {
 }
 
 TEST(Verdict, ValuesThatNothingMeasuresHaveNone) {
-  StoredFigure base = known(100, 99, 101), now = base;
+  Row base = known(100, 99, 101), now = base;
   base.launches = {100, 100, 100};
   now.launches = {100, 0, 100};
   CompareRule pairs;
   pairs.in_pairs = true;
   EXPECT_EQ(judged(base, now, "s", pairs).reason, "NEW: is 0 in one of its launches");
-  const StoredFigure huge = known(1e308, 1e307, 1.7e308), tiny = known(1e-308, 1e-309, 1.5e-308);
+  const Row huge = known(1e308, 1e307, 1.7e308), tiny = known(1e-308, 1e-309, 1.5e-308);
   EXPECT_EQ(judged(tiny, huge, "s").verdict, CaseVerdict::not_comparable) << "1e616 times";
-  StoredFigure open = known(100, 99, 101);
+  Row open = known(100, 99, 101);
   open.estimate->high = std::numeric_limits<double>::infinity();
   EXPECT_THAT(judged(base, open, "s").reason, HasSubstr("not precise enough"));
 }
 
 TEST(Verdict, SaysThatOneSideWasDisturbed) {
-  StoredFigure now = known(110, 109, 111);
+  Row now = known(110, 109, 111);
   now.disturbed = "other programs used 1.0 of 2 CPUs";
   const Change change = judged(known(100, 99, 101), now, "s");
   EXPECT_EQ(change.verdict, CaseVerdict::not_distinguishable) << "of one launch";
   EXPECT_TRUE(change.explained);
-  StoredFigure several = now;
+  Row several = now;
   several.launches = {109, 110, 111};
-  StoredFigure others = known(100, 99, 101);
+  Row others = known(100, 99, 101);
   others.launches = {99, 100, 101};
   EXPECT_EQ(judged(others, several, "s").verdict, CaseVerdict::slower) << "of three launches";
   EXPECT_EQ(change.doubt, "NEW: other programs used 1.0 of 2 CPUs");
@@ -161,7 +165,7 @@ TEST(Verdict, SaysThatOneSideWasDisturbed) {
 }
 
 TEST(Verdict, KnowsWhatEarlierLaunchesShow) {
-  StoredFigure base = known(100, 99.9, 100.1), now = known(110, 109.9, 110.1);
+  Row base = known(100, 99.9, 100.1), now = known(110, 109.9, 110.1);
   EXPECT_EQ(judged(base, now, "B/s").verdict, CaseVerdict::faster);
   base.launch_spread = now.launch_spread = Uncertain{0, 0.3 * 0.3, 9};
   EXPECT_EQ(judged(base, now, "B/s").verdict, CaseVerdict::not_distinguishable)
@@ -173,7 +177,7 @@ TEST(Verdict, KnowsWhatEarlierLaunchesShow) {
 
 TEST(Verdict, OneLaunchOfAVirtualMachineNeedsMoreThanItself) {
   // CPUs that share a core in one launch and not in the next: 27 ns and 105 ns, each within 0.1 %.
-  StoredFigure base = known(27, 26.97, 27.03), now = known(105, 104.9, 105.1);
+  Row base = known(27, 26.97, 27.03), now = known(105, 104.9, 105.1);
   EXPECT_EQ(judged(base, now, "s", {}).verdict, CaseVerdict::slower);
   base.guest = now.guest = true;
   const Change change = judged(base, now, "s", {});
@@ -182,7 +186,7 @@ TEST(Verdict, OneLaunchOfAVirtualMachineNeedsMoreThanItself) {
   EXPECT_THAT(change.doubt, HasSubstr("one launch on a virtual machine"));
   EXPECT_EQ(judged(base, base, "s", {}).doubt, "") << "nothing is to be explained";
   EXPECT_EQ(judged(base, now, "s").verdict, CaseVerdict::slower) << "the user knows the launches";
-  StoredFigure many_base = base, many = now;
+  Row many_base = base, many = now;
   many_base.launches = {27, 27.1, 26.9};
   many.launches = {105, 104, 106};
   EXPECT_EQ(judged(many_base, many, "s", {}).verdict, CaseVerdict::slower) << "three launches";
@@ -192,14 +196,14 @@ TEST(Verdict, OneLaunchOfAVirtualMachineNeedsMoreThanItself) {
 }
 
 /// A case over its pilots: the ratio is known within 1 %.
-StoredFigure with_pilot(double value, double relative) {
-  StoredFigure figure = known(value, value * 0.99, value * 1.01);
+Row with_pilot(double value, double relative) {
+  Row figure = known(value, value * 0.99, value * 1.01);
   figure.relative = with_interval(relative, relative * 0.99, relative * 1.01, 10);
   return figure;
 }
 
 TEST(Verdict, RestsOnWhatThePilotsDoNotExplain) {
-  StoredFigure base = with_pilot(100, 1);
+  Row base = with_pilot(100, 1);
   const Change mood = judged(base, with_pilot(180, 1.001), "B/s");
   EXPECT_EQ(mood.verdict, CaseVerdict::not_distinguishable);
   EXPECT_TRUE(mood.explained);
@@ -221,20 +225,20 @@ TEST(Verdict, RestsOnWhatThePilotsDoNotExplain) {
 }
 
 TEST(FigureOfLaunches, IsTheirMeanWithStudentsInterval) {
-  std::vector<StoredFigure> launches;
+  std::vector<Row> launches;
   for (const double value : {10.0, 11.0, 12.0}) launches.push_back(known(value, 0, 100));
-  StoredFigure all = figure_of_launches(launches);
+  Row all = row_of_launches(launches);
   EXPECT_DOUBLE_EQ(all.estimate->value, 11);
   EXPECT_NEAR(*all.estimate->high - 11, 4.303 / std::sqrt(3), 1e-3);
   EXPECT_EQ(all.launches, (std::vector<double>{10, 11, 12}));
   EXPECT_EQ(all.estimate->n, 3U);
   EXPECT_EQ(all.estimate->method, Method::visits);
   launches[1].problem = "failed";
-  EXPECT_EQ(figure_of_launches(launches).problem, "failed");
+  EXPECT_EQ(row_of_launches(launches).problem, "failed");
   launches[1].problem.clear();
   launches[0].observed.nodes = {{"0", 1.0}};
   launches[2].observed.nodes = {{"1", 1.0}};
-  EXPECT_THAT(figure_of_launches(launches).problem, HasSubstr("memory on node 0, now on 1"));
+  EXPECT_THAT(row_of_launches(launches).problem, HasSubstr("memory on node 0, now on 1"));
 }
 
 }  // namespace

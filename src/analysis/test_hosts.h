@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/passes.h"
+#include "analysis/rows.h"
 #include "machine/source.h"
 #include "record/report.h"
 

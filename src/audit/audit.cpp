@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/findings.h"
+#include "analysis/peers.h"
 #include "base/add_once.h"
 #include "base/terminal.h"
 #include "base/text.h"

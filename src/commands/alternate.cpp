@@ -21,7 +21,7 @@
 #include "base/text.h"
 #include "benchmarks/all.h"
 #include "commands/external.h"
-#include "compare/match.h"
+#include "compare/compare.h"
 #include "report/file.h"
 #include "run/benchmark.h"
 
@@ -80,7 +80,7 @@ std::string line_of(const std::string& command, const std::string& file) {
                      ours ? " --quiet" : "", shell_word(file));
 }
 
-Expected<StoredFile> launch(const std::string& command, const std::string& file) {
+Expected<Results> launch(const std::string& command, const std::string& file) {
   std::error_code ignored;
   fs::remove(file, ignored);  // one of an earlier comparison
   install_signal_handlers();

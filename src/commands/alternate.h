@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "compare/stored.h"
+#include "compare/results.h"
 
 namespace numatlas {
 
 /// The launches of both sides, in the order of the pairs.
-using Launches = std::array<std::vector<StoredFile>, 2>;
+using Launches = std::array<std::vector<Results>, 2>;
 
 /// Runs both commands `pairs` times each, in the order A B B A A B B A ..., by the shell, with
 /// `--json FILE` at their ends, and tells on standard error how far it is, unless `quiet`. A

@@ -23,8 +23,7 @@
 #include "comm/launcher.h"
 #include "commands/command.h"
 #include "compare/check.h"
-#include "compare/host_list.h"
-#include "compare/host_names.h"
+#include "compare/hosts.h"
 #include "compare/results.h"
 #include "published/expected.h"
 #include "record/report_json.h"
@@ -72,7 +71,7 @@ Expected<void> check_is_no_input(const char* option, const std::string& file,
                                  const Results& results) {
   std::error_code code;
   if (file.empty() || !std::filesystem::exists(file, code)) return {};
-  for (const StoredRun& run : results.runs)
+  for (const Rows& run : results.runs)
     if (std::filesystem::equivalent(file, run.file, code))
       return fail_usage(option, fmt::format("{} is one of the files to read", printable(file)),
                         "name another file");
@@ -93,12 +92,14 @@ Expected<void> write_outputs(const RunReport& report, const CheckOptions& option
   return first;
 }
 
-int exit_code_of(const Checked& checked) {
-  bool unsure = checked.not_judged() > 0 || !checked.broken.empty() || !checked.closed.empty() ||
-                checked.hosts.empty();
-  for (const CheckedHost& host : checked.hosts) {
-    if (!host.findings.empty()) return exit_code_of_slow_nodes;
-    unsure = unsure || !host.distrust.empty() || !host.incomplete.empty();
+int exit_code_of(const RunReport& report) {
+  bool unsure =
+      report.trust == "unreliable" || report.scenarios.empty() ||
+      std::ranges::find(report.warnings, "not-read", &Warning::code) != report.warnings.end();
+  for (const ScenarioResult& one : report.scenarios) {
+    if (label_of(one, "finding") != finding::none) return exit_code_of_slow_nodes;
+    const auto is = [&](const char* key) { return find_total(one, key)->value() == 1; };
+    unsure = unsure || !is("host_judged") || is("host_incomplete");
   }
   return unsure ? exit_code_of_unjudged_nodes : 0;
 }
@@ -111,7 +112,7 @@ Expected<std::vector<OpenHost>> absent_hosts(const std::string& file, const Resu
   const auto names = parse_hosts(text);
   if (!names) return fail(about("--hosts: " + printable(file), names.error()));
   std::set<std::string> known;
-  for (const StoredRun& run : results.runs) known.insert(run.hosts.begin(), run.hosts.end());
+  for (const Rows& run : results.runs) known.insert(run.hosts.begin(), run.hosts.end());
   for (const OpenHost& host : results.open) known.insert(host.name);
   for (const std::string& name : *names)
     if (std::ranges::none_of(known, [&](const auto& one) { return is_same_name(one, name); }))
@@ -132,23 +133,28 @@ Expected<int> run_check(const CheckOptions& options) {
     rule.max_age = std::chrono::duration_cast<std::chrono::seconds>(age).count();
   }
   if (options.since == "now") rule.now = std::time(nullptr);
-  Results results = TRY(read_results(options.paths));
+  Results results = TRY(read_results(options.paths, [&](Rows& run) {
+    run.known = known_reads(run);
+    std::erase_if(run.rows, [&](const Row& row) {
+      return row.level == RowLevel::flow ||
+             (row.level == RowLevel::derived && options.metric.empty());
+    });
+    run.rows.shrink_to_fit();
+    run.machines = {};  // its kind says enough
+  }));
   for (const auto& [option, file] :
        {std::pair("--json", options.json), std::pair("--openmetrics", options.openmetrics)})
     TRY(check_is_no_input(option, file, results));
   const NamedHosts named = name_hosts(results.runs);
-  for (StoredRun& run : results.runs) run.known = known_reads(run);
-  results.open.insert(results.open.end(), named.open.begin(), named.open.end());
-  for (OpenHost& host : TRY(absent_hosts(options.hosts, results)))
-    results.open.push_back(std::move(host));
-  Checked checked = TRY(check_runs(results.runs, rule, results.open));
-  for (const auto& notes : {named.notes, results.notes})
-    checked.notes.insert(checked.notes.end(), notes.begin(), notes.end());
-  checked.broken = results.broken;
-  checked.closed = results.closed;
-  RunReport report = report_of(checked);
+  const auto add_open = [&](const std::vector<OpenHost>& open) {
+    results.open.insert(results.open.end(), open.begin(), open.end());
+  };
+  add_open(named.open);
+  add_open(TRY(absent_hosts(options.hosts, results)));
+  results.notes.insert(results.notes.begin(), named.notes.begin(), named.notes.end());
+  RunReport report = TRY(check(results, rule));
   report.arguments = options.rule_words();
-  const int code = options.no_fail ? 0 : exit_code_of(checked);
+  const int code = options.no_fail ? 0 : exit_code_of(report);
   const auto wrote = write_outputs(report, options);
   if (wrote) return code;
   if (code == 0) return fail(wrote.error());

@@ -23,7 +23,7 @@
 #include "comm/launcher.h"
 #include "commands/alternate.h"
 #include "commands/command.h"
-#include "compare/comparison.h"
+#include "compare/compare.h"
 #include "compare/results.h"
 #include "report/file.h"
 #include "report/reporter.h"
@@ -107,7 +107,7 @@ Expected<void> check_sides(const CompareOptions& options) {
 }
 
 /// The files below a folder that is none of a survey.
-Expected<void> read_below(const std::string& folder, std::vector<StoredFile>& files) {
+Expected<void> read_below(const std::string& folder, std::vector<Results>& files) {
   Results results = TRY(results_below(printable(folder), folder));
   if (results.runs.empty())
     return fail_usage(printable(folder), "no usable results below it",
@@ -115,7 +115,7 @@ Expected<void> read_below(const std::string& folder, std::vector<StoredFile>& fi
   for (const Error& error : results.broken)
     results.notes.push_back("cannot be used: " + printable(full_text(error)));
   const std::size_t first = files.size();
-  for (StoredRun& run : results.runs) {
+  for (Rows& run : results.runs) {
     if (files.size() == first || files.back().file != run.file)
       files.push_back({run.file, run.command, {}, std::exchange(results.notes, {})});
     files.back().runs.push_back(std::move(run));
@@ -123,8 +123,8 @@ Expected<void> read_below(const std::string& folder, std::vector<StoredFile>& fi
   return {};
 }
 
-Expected<std::vector<StoredFile>> read_files(const std::vector<std::string>& paths) {
-  std::vector<StoredFile> files;
+Expected<std::vector<Results>> read_files(const std::vector<std::string>& paths) {
+  std::vector<Results> files;
   for (const std::string& path : paths) {
     std::error_code code;
     if (is_folder(path) && !fs::exists(fs::path(path) / "survey.json", code)) {

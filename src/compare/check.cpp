@@ -2,151 +2,86 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <cstddef>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/host_kind.h"
-#include "analysis/judge.h"
-#include "analysis/peers.h"
-#include "analysis/sides.h"
 #include "base/add_once.h"
 #include "base/text.h"
-#include "compare/check_parts.h"
-#include "record/figure.h"
+#include "base/version.h"
+#include "compare/hosts.h"
 #include "report/openmetrics.h"
 
 namespace numatlas {
 namespace {
 
-bool is_time(const StoredCase& one) { return one.unit.better() == Better::lower; }
-
-const std::string& key_of(const StoredCase& one) { return one.host ? one.host_key : one.key; }
-
-/// One host in one run of a command, or in its newest runs.
-struct HostRun {
-  const StoredRun* run = nullptr;
-  std::size_t host = 0;
-  /// That can be judged, each with the run that it is of.
-  std::vector<std::pair<const StoredCase*, const StoredRun*>> cases;
-
-  const std::string& name() const { return run->hosts[host]; }
-  HostKind kind() const { return host < run->kinds.size() ? run->kinds[host] : HostKind{}; }
+/// Why a host was not judged.
+struct Unjudged {
+  std::string command;  ///< that says nothing of it; "" for all
+  std::string reason;
+  std::string brief{};  ///< for the first line: "last seen 3 Nov"
+  friend bool operator==(const Unjudged&, const Unjudged&) = default;
 };
 
-/// As a rate; nullopt where the figure says nothing.
-std::optional<PeerRate> rate_of(const StoredCase& one) {
-  const StoredFigure& figure = one.figure;
-  if (!figure.estimate || !(figure.estimate->value > 0)) return std::nullopt;
-  const Estimate& its = *figure.estimate;
-  if (one.level == CaseLevel::point && one.host)  // of rounds: they say how sure it is
-    return PeerRate{its.value, std::nullopt, figure.rounds};
-  if (!begin_change(figure, figure, one.unit).reason.empty()) return std::nullopt;
-  if (!is_time(one)) return PeerRate{its.value, its.high, {}};
-  if (!(*its.low > 0)) return std::nullopt;
-  return PeerRate{1 / its.value, 1 / *its.low, {}};
-}
+/// What is known of a host so far.
+struct Host {
+  std::vector<ScenarioResult> findings;
+  std::vector<Unjudged> unjudged;
+  bool judged = false;     ///< by any command
+  std::string distrust;    ///< why its newest figures are unreliable; "" if they are not
+  std::string incomplete;  ///< why its newest run did not run to its end
+  std::string newest;      ///< start of its newest run
+  std::size_t runs = 0, slow_runs = 0;  ///< that were compared with those of other hosts; slow ones
 
-bool is_wanted(const StoredCase& one, const StoredRun& run, const std::string& metric) {
-  if (one.is_empty_point() || (!metric.empty() && one.metric != metric)) return false;
-  if (!one.host && run.hosts.size() != 1) return false;
-  if (one.level == CaseLevel::flow || (one.level == CaseLevel::derived && metric.empty()))
-    return false;
-  return rate_of(one).has_value();
-}
-
-std::vector<HostRun> hosts_of(const StoredRun& run, const std::string& metric) {
-  std::vector<HostRun> hosts;
-  for (std::size_t host = 0; host < run.hosts.size(); ++host) hosts.push_back({&run, host, {}});
-  // What its flows tell stands in these: not the latency of a chase in the sum of rates beside it.
-  std::set<std::pair<std::string, bool>> with_totals;
-  for (const StoredCase& one : run.cases)
-    if (one.level == CaseLevel::point && !one.host)
-      with_totals.emplace(one.point_key, is_time(one));
-  for (const StoredCase& one : run.cases) {
-    const std::size_t host = one.host.value_or(0);
-    const bool again =
-        one.level == CaseLevel::lone_flow && with_totals.contains({one.point_key, is_time(one)});
-    if (host < hosts.size() && !again && is_wanted(one, run, metric))
-      hosts[host].cases.emplace_back(&one, &run);
+  bool has(const char* verdict) const {
+    return std::ranges::any_of(
+        findings, [&](const auto& one) { return label_of(one, "finding") == verdict; });
   }
-  return hosts;
-}
-
-/// Hosts as peers, with the case that each index of the input is.
-struct PeerTable {
-  PeerInput input;
-  std::vector<HostRun> hosts;
-  std::vector<std::vector<const StoredCase*>> cases;  ///< by case, then host; nullptr: it has none
 };
+using Hosts = std::map<std::string, Host>;
 
-PeerTable table_of(std::vector<HostRun> hosts) {
-  PeerTable table;
-  PeerInput& input = table.input;
-  std::vector<HostKind> kinds;
-  std::map<const StoredRun*, std::size_t> runs;
-  table.hosts = std::move(hosts);
-  for (const HostRun& host : table.hosts) {
-    const auto known =
-        std::ranges::find_if(kinds, [&](const HostKind& kind) { return alike(kind, host.kind()); });
-    input.kinds.push_back(static_cast<std::size_t>(known - kinds.begin()));
-    if (known == kinds.end()) kinds.push_back(host.kind());
-    input.hosts.push_back(host.name());
-  }
-  for (const HostKind& kind : kinds)
-    input.kind_texts.push_back(kind.processes > 0 ? to_text(kind) : hardware_text(kind));
-  std::unordered_map<std::string, std::size_t> index;
-  bool again = false;
-  for (std::size_t host = 0; host < table.hosts.size(); ++host) {
-    for (const auto& [one, run] : table.hosts[host].cases) {
-      const auto [place, is_new] = index.try_emplace(key_of(*one), index.size());
-      if (is_new) {
-        input.cases.push_back(one->point);
-        input.rates.emplace_back(table.hosts.size());
-        input.again.emplace_back(table.hosts.size());
-        table.cases.emplace_back(table.hosts.size(), nullptr);
-      }
-      PeerRate rate = *rate_of(*one);
-      rate.run = runs.try_emplace(run, runs.size() + 1).first->second;
-      input.rates[place->second][host] = std::move(rate);
-      input.again[place->second][host] = one->figure.again;
-      table.cases[place->second][host] = one;
-      again = again || one->figure.again;
+std::size_t count_if(const Hosts& hosts, const std::function<bool(const Host&)>& is) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(hosts, [&](const auto& host) { return is(host.second); }));
+}
+
+/// What is slow among peers as well is one finding.
+void add_fall(Host& host, const ScenarioResult& fall) {
+  for (ScenarioResult& one : host.findings) {
+    const auto same = [&](const char* label) {
+      return label_of(one, label) == label_of(fall, label);
+    };
+    if (label_of(one, "finding") != finding::slow || !same("of_command") || !same("case") ||
+        !same("metric"))
+      continue;
+    for (auto& [name, text] : one.labels) {
+      if (name == "since") text = label_of(fall, name);
+      if (name == "evidence")
+        text += fmt::format("{}{} against {}", text.empty() ? "" : "; ",
+                            change_text(change_of(fall)), label_of(fall, "against"));
     }
+    return;
   }
-  if (!again) input.again.clear();
-  return table;
-}
-
-Finding finding_of(const char* verdict, const StoredCase& one, const SlowKernel& found) {
-  Finding finding = finding_of(found, one.point, one.metric, one.unit);
-  finding.verdict = verdict;
-  finding.command = one.command;
-  const auto add = [&](const std::string& text) {
-    if (!text.empty()) finding.evidence += (finding.evidence.empty() ? "" : "; ") + text;
-  };
-  // Of a case whose workers are on several nodes there is one for each.
-  if (one.is_median) add(one.part);
-  add(one.figure.disturbed);
-  return finding;
+  host.findings.push_back(fall);
 }
 
 /// Judges the runs of one command.
 class CommandCheck {
  public:
   /// `runs` by their starts.
-  CommandCheck(const std::vector<const StoredRun*>& runs, const CheckRule& rule,
-               std::map<std::string, CheckedHost>& hosts)
+  CommandCheck(const std::vector<const Rows*>& runs, const CheckRule& rule, Hosts& hosts)
       : rule_(rule), hosts_(hosts) {
-    for (const StoredRun* run : runs) {
+    for (const Rows* run : runs) {
       std::map<std::string, int> same_name;  // containers of one host
-      for (HostRun& host : hosts_of(*run, rule.metric)) {
+      for (HostRows& host : hosts_of(*run, rule.metric)) {
         const std::string name = host.name();
         runs_[{name, same_name[name]++}].push_back(std::move(host));
       }
@@ -157,7 +92,8 @@ class CommandCheck {
     std::size_t oldest = 0;
     for (const auto& [host, runs] : runs_) oldest = std::max(oldest, runs.size());
     for (std::size_t age = oldest; age-- > 0;) judge_peers_of(age);
-    judge_fleet();
+    for (const ScenarioResult& fall : judge_fleet(short_pasts_, rule_.slow))
+      add_fall(hosts_[label_of(fall, "host")], fall);
   }
 
   const std::optional<TwoGroups>& groups() const { return groups_; }
@@ -191,87 +127,72 @@ class CommandCheck {
   }
 
   /// The newest run of each host.
-  std::vector<const StoredRun*> newest() const {
-    std::vector<const StoredRun*> all;
+  std::vector<const Rows*> newest() const {
+    std::vector<const Rows*> all;
     for (const auto& [host, runs] : runs_) add_once(all, runs.back().run);
     return all;
   }
 
  private:
-  using Runs = std::vector<HostRun>;  ///< of one host, by their starts
+  using Runs = std::vector<HostRows>;  ///< of one host, by their starts
 
-  CheckedHost& entry(const std::string& name) {
-    CheckedHost& host = hosts_[name];
-    host.name = name;
-    return host;
-  }
-
-  /// The cases of the newest run, and those that only another run of the day before it has: a run
+  /// The rows of the newest run, and those that only another run of the day before it has: a run
   /// with other options hides nothing.
-  static HostRun newest_of(const Runs& runs) {
-    HostRun newest = runs.back();
+  static HostRows newest_of(const Runs& runs) {
+    HostRows newest = runs.back();
     std::set<std::string> known;
-    for (const auto& [one, run] : newest.cases) known.insert(key_of(*one));
+    for (const auto& [row, run] : newest.rows) known.insert(key_of(*row));
     const auto last = unix_seconds(newest.run->started);
     for (std::size_t i = runs.size() - 1; i-- > 0;) {
       const auto started = unix_seconds(runs[i].run->started);
       if (!last || !started || *last - *started >= seconds_per_day) break;
-      for (const auto& one : runs[i].cases)
-        if (known.insert(key_of(*one.first)).second) newest.cases.push_back(one);
+      for (const auto& one : runs[i].rows)
+        if (known.insert(key_of(*one.first)).second) newest.rows.push_back(one);
     }
     return newest;
   }
 
   void judge_peers_of(std::size_t age) {
-    std::vector<HostRun> of_age;
+    std::vector<HostRows> of_age;
     std::vector<const Runs*> all;
     for (const auto& [host, runs] : runs_) {
       if (runs.size() <= age) continue;
       of_age.push_back(age == 0 ? newest_of(runs) : runs[runs.size() - 1 - age]);
       all.push_back(&runs);
     }
-    const PeerTable table = table_of(std::move(of_age));
-    const SlowReport report = judge_peers(table.input, rule_.slow);
-    if (age == 0) groups_ = report.groups;
-    std::map<std::size_t, const SlowHost*> found;
-    for (const SlowHost& one : report.hosts) found.emplace(one.host, &one);
-    const auto reasons = unjudged_hosts(table.input, rule_.slow);
-    for (std::size_t i = 0; i < table.hosts.size(); ++i) {
-      const HostRun& run = table.hosts[i];
-      CheckedHost& host = entry(run.name());
-      const auto mine = found.find(i);
-      const bool acquitted = mine != found.end() && mine->second->verdict == Verdict::not_confirmed;
-      const bool is_slow = mine != found.end() && !acquitted;
-      const auto reason = reasons.find(i);
-      if (reason == reasons.end()) {
+    Judged judged = judge_peers(of_age, rule_.slow);
+    if (age == 0) groups_ = judged.groups;
+    std::map<std::size_t, std::vector<ScenarioResult>> found;
+    for (auto& [host, one] : judged.findings) found[host].push_back(std::move(one));
+    for (std::size_t i = 0; i < of_age.size(); ++i) {
+      const HostRows& mine = of_age[i];
+      Host& host = hosts_[mine.name()];
+      const auto its = found.find(i);
+      const bool acquitted =
+          its != found.end() && label_of(its->second.front(), "finding") == finding::cleared;
+      const bool is_slow = its != found.end() && !acquitted;
+      const auto reason = judged.unjudged.find(i);
+      if (reason == judged.unjudged.end()) {
         ++host.runs;
         host.slow_runs += is_slow ? 1 : 0;
       }
       if (age > 0) continue;
-      host.newest = std::max(host.newest, run.run->started);
-      if (run.run->is_unreliable()) host.distrust = run.run->doubt;
-      if (!run.run->complete) host.incomplete = run.run->why_incomplete();
-      if (is_slow) add_slow(host, table, *mine->second);
-      const std::string no_past = judge_past_of(host, run, *all[i], acquitted);
-      if (reason == reasons.end() || no_past.empty())
+      host.newest = std::max(host.newest, mine.run->started);
+      if (mine.run->is_unreliable()) host.distrust = mine.run->doubt;
+      if (!mine.run->complete) host.incomplete = mine.run->why_incomplete();
+      if (is_slow) std::ranges::move(its->second, std::back_inserter(host.findings));
+      const std::string no_past = judge_past_of(host, mine, *all[i], acquitted);
+      if (reason == judged.unjudged.end() || no_past.empty())
         host.judged = true;
       else
-        add_once(host.unjudged, Unjudged{run.run->command, reason->second + ", and " + no_past});
+        add_once(host.unjudged, Unjudged{mine.run->command, reason->second + ", and " + no_past});
     }
   }
 
-  static void add_slow(CheckedHost& host, const PeerTable& table, const SlowHost& found) {
-    for (Finding& finding :
-         findings_of(found, table.hosts[found.host].run->command, [&](const SlowKernel& one) {
-           return finding_of(Finding::slow, *table.cases[one.kernel][found.host], one);
-         }))
-      host.findings.push_back(std::move(finding));
-  }
-
   /// Earlier runs of the host that did the same as the newest.
-  static std::vector<const HostRun*> past_of(const HostRun& newest, const Runs& runs) {
-    std::vector<const HostRun*> past;
-    for (const HostRun& one : runs) {
+  static std::vector<const HostRows*> past_of(const HostRows& newest, const Runs& runs) {
+    std::vector<const HostRows*> past;
+    for (const HostRows& one : runs) {
       const HostKind then = one.kind(), now = newest.kind();
       if (one.run != newest.run && then.cpu_model == now.cpu_model &&
           then.processes == now.processes && then.workers == now.workers)
@@ -280,203 +201,399 @@ class CommandCheck {
     return past;
   }
 
-  /// Why no case has enough of it; "" where one has. `acquitted`: a second run was as others are.
-  std::string judge_past_of(CheckedHost& host, const HostRun& newest, const Runs& runs,
-                            bool acquitted) {
-    const std::vector<const HostRun*> past = past_of(newest, runs);
-    std::vector<std::unordered_map<std::string, const StoredCase*>> by_key;
-    for (const HostRun* then : past) {
+  /// Why no row has enough of it; "" where one has. `acquitted`: a second run was as others are.
+  std::string judge_past_of(Host& host, const HostRows& newest, const Runs& runs, bool acquitted) {
+    const std::vector<const HostRows*> past = past_of(newest, runs);
+    if (past.empty()) return "no earlier run";
+    std::vector<std::unordered_map<std::string, const Row*>> by_key;
+    for (const HostRows* then : past) {
       auto& keys = by_key.emplace_back();
-      for (const auto& [one, run] : then->cases) keys.emplace(key_of(*one), one);
+      for (const auto& [row, run] : then->rows) keys.emplace(key_of(*row), row);
     }
-    std::vector<PastCase> cases;
-    std::vector<std::vector<std::string>> starts(newest.cases.size());
+    std::vector<PastRow> rows;
     bool enough = false;
-    for (const auto& [one, run] : newest.cases) {
-      PastCase& mine = cases.emplace_back(PastCase{*rate_of(*one), {}});
+    for (const auto& [row, run] : newest.rows) {
+      PastRow& mine = rows.emplace_back(PastRow{newest.name(), row, run->started, {}});
       for (std::size_t i = 0; i < past.size(); ++i) {
-        const auto found = by_key[i].find(key_of(*one));
-        if (past[i]->run == run || found == by_key[i].end()) continue;
-        const StoredCase& its = *found->second;
-        if (its.unit != one->unit || past[i]->run->started > run->started) continue;
-        if (!place_difference(its.figure.observed, one->figure.observed).empty()) continue;
-        mine.earlier.push_back(rate_of(its)->rate);
-        starts[cases.size() - 1].push_back(past[i]->run->started);
+        const auto its = by_key[i].find(key_of(*row));
+        const std::string& started = past[i]->run->started;
+        if (past[i]->run != run && its != by_key[i].end() && its->second->unit == row->unit &&
+            started <= run->started &&
+            place_difference(its->second->observed, row->observed).empty())
+          mine.earlier.emplace_back(its->second, started);
       }
       enough = enough || mine.earlier.size() >= rule_.slow.least_hosts;
+      if (!acquitted && !mine.earlier.empty() && mine.earlier.size() < rule_.slow.least_hosts)
+        short_pasts_[key_of(*row)].push_back(mine);
     }
-    if (acquitted) cases.clear();
-    for (std::size_t i = 0; i < cases.size(); ++i)
-      if (!cases[i].earlier.empty() && cases[i].earlier.size() < rule_.slow.least_hosts)
-        short_pasts_[key_of(*newest.cases[i].first)].push_back(
-            {host.name, newest.cases[i].first, cases[i].newest.rate, median_of(cases[i].earlier),
-             newest.cases[i].second->started});
-    for (const Fall& fall : judge_past(cases, rule_.slow)) {
-      const std::size_t index = fall.drop.kernel;
-      Finding finding = finding_of(Finding::fell, *newest.cases[index].first, fall.drop);
-      finding.against = count_text(fall.runs, "earlier run");
-      finding.since =
-          fall.since < starts[index].size() ? starts[index][fall.since] : newest.run->started;
-      const HostKind before = past.back()->kind();
-      if (!alike(before, newest.kind()))
-        finding.evidence +=
-            fmt::format("{}changed since the run before from {}",
-                        finding.evidence.empty() ? "" : "; ", hardware_text(before));
-      add_fall(host, std::move(finding));
-    }
-    if (enough) return "";
-    return past.empty() ? "no earlier run"
-                        : fmt::format("fewer than {} earlier runs that it can be compared with",
-                                      rule_.slow.least_hosts);
+    const HostKind before = past.back()->kind();
+    const std::string changed = alike(before, newest.kind())
+                                    ? ""
+                                    : "changed since the run before from " + hardware_text(before);
+    if (!acquitted)
+      for (const ScenarioResult& fall : judge_past(rows, changed, rule_.slow)) add_fall(host, fall);
+    return enough ? ""
+                  : fmt::format("fewer than {} earlier runs that it can be compared with",
+                                rule_.slow.least_hosts);
   }
 
-  /// Hosts whose own pasts are too short to judge them have one together: a fleet that fell from
-  /// one night to the next.
-  void judge_fleet() {
-    std::vector<double> chances;
-    std::vector<const std::vector<ShortPast>*> suspects;
-    for (const auto& [key, pasts] : short_pasts_) {
-      if (pasts.size() < rule_.slow.least_hosts) continue;
-      std::vector<double> changes;
-      std::size_t fell = 0;
-      for (const ShortPast& one : pasts) {
-        changes.push_back(std::log(one.newest / one.before));
-        fell += one.newest < one.before * (1 - rule_.slow.drop) ? 1 : 0;
-      }
-      if (!is_most(fell, pasts.size())) continue;
-      Uncertain change = mean_of(changes);
-      const double least = rule_.slow.least_spread;
-      change.variance = std::max(change.variance, least * least);
-      chances.push_back(chance_below(change));
-      suspects.push_back(&pasts);
-    }
-    const auto stand = standing(chances, Procedure::benjamini_hochberg, rule_.slow.false_share);
-    for (std::size_t i = 0; i < suspects.size(); ++i) {
-      if (!stand[i]) continue;
-      for (const ShortPast& one : *suspects[i]) {
-        const double drop = 1 - one.newest / one.before;
-        if (!(drop > rule_.slow.drop)) continue;
-        SlowKernel slow;
-        slow.rate = one.newest;
-        slow.median = one.before;
-        slow.drop = drop;
-        Finding finding = finding_of(Finding::fell, *one.of, slow);
-        finding.mads.reset();
-        finding.against = fmt::format("its last run, as {} hosts", suspects[i]->size());
-        finding.since = one.started;
-        add_fall(hosts_[one.host], std::move(finding));
-      }
-    }
-  }
-
-  /// What is slow among peers as well is one finding.
-  static void add_fall(CheckedHost& host, Finding finding) {
-    for (Finding& one : host.findings) {
-      if (one.verdict != Finding::slow || one.command != finding.command ||
-          one.name != finding.name || one.metric != finding.metric)
-        continue;
-      one.since = finding.since;
-      one.evidence += fmt::format("{}{} against {}", one.evidence.empty() ? "" : "; ",
-                                  change_text(finding.change), finding.against);
-      return;
-    }
-    host.findings.push_back(std::move(finding));
-  }
-
-  /// A case of a host that has few earlier runs, as rates.
-  struct ShortPast {
-    std::string host;
-    const StoredCase* of = nullptr;
-    double newest = 0, before = 0;
-    std::string started;
-  };
-
-  std::map<std::pair<std::string, int>, Runs> runs_;           ///< by host
-  std::map<std::string, std::vector<ShortPast>> short_pasts_;  ///< by case
+  std::map<std::pair<std::string, int>, Runs> runs_;         ///< by host
+  std::map<std::string, std::vector<PastRow>> short_pasts_;  ///< by key
   std::optional<TwoGroups> groups_;
   const CheckRule& rule_;
-  std::map<std::string, CheckedHost>& hosts_;
+  Hosts& hosts_;
 };
 
 /// Notes of hosts that several commands name, one for all commands that name the same hosts.
 template <class HostsOf>
 void note_hosts(const std::vector<CommandCheck>& checks, HostsOf hosts_of, const char* what,
-                std::vector<std::string>& notes) {
+                RunReport& report) {
   std::map<std::string, std::vector<std::string>> commands;
   for (const CommandCheck& check : checks)
     if (const std::vector<std::string> hosts = (check.*hosts_of)(); !hosts.empty())
       commands[names_text(hosts)].push_back(check.command());
   for (const auto& [hosts, names] : commands)
-    notes.push_back(fmt::format("{}: {} {}", hosts, what, names_text(names)));
+    report.warnings.push_back(
+        {"note", "", fmt::format("{}: {} {}", hosts, what, names_text(names))});
+}
+
+/// Holds the newest figures of each host against what is expected of it, which judges a host by
+/// itself. Hosts without such a figure are not judged.
+Expected<void> judge_expected(const std::vector<Expectation>& all,
+                              const std::vector<const Rows*>& newest, Hosts& hosts) {
+  if (all.empty()) return {};
+  for (auto& [name, host] : hosts) host.unjudged.clear();
+  for (const Expectation& expected : all) {
+    auto held = TRY(hold_against(expected, newest));
+    for (const ScenarioResult& one : held.findings)
+      hosts[label_of(one, "host")].findings.push_back(one);
+    for (auto& [name, host] : hosts) {
+      if (std::ranges::find(held.hosts, name) == held.hosts.end())
+        host.unjudged.push_back({"", fmt::format("no figure '{}' (--expect)", expected.name)});
+    }
+  }
+  for (auto& [name, host] : hosts) host.judged = host.unjudged.empty();
+  return {};
+}
+
+/// Holds hosts against what is known of such machines. Returns their names.
+std::vector<std::string> judge_known(const std::vector<const Rows*>& newest, Hosts& hosts) {
+  std::vector<std::string> names;
+  for (const Rows* run : newest) {
+    if (!run->known) continue;
+    const std::string& name = run->hosts.front();
+    Host& host = hosts.at(name);
+    add_once(names, name);
+    host.judged = true;
+    host.unjudged.clear();
+    const auto& [reads, limit, against, words] = *run->known;
+    if (reads.high.value_or(reads.value) >= limit) continue;
+    Row row;
+    row.command = run->command;
+    row.name = "reads of all CPUs";
+    row.figure = "read";
+    row.unit = "B/s";
+    host.findings.push_back(finding_of(finding::below, name, row, reads.value, limit,
+                                       {.against = against, .more = words}));
+  }
+  return names;
+}
+
+/// "3 Nov" of a day in ISO 8601.
+std::string date_text(const std::string& day) {
+  constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  if (!unix_seconds(day + "T00:00:00Z")) return day;
+  const int month = std::stoi(day.substr(5, 2)), number = std::stoi(day.substr(8, 2));
+  return month < 1 || month > 12 ? day : fmt::format("{} {}", number, months[month - 1]);
+}
+
+std::string age_text(std::int64_t seconds) {
+  if (seconds % seconds_per_day == 0) return count_text(seconds / seconds_per_day, "day");
+  return fmt::format("{:.3g} hours", static_cast<double>(seconds) / (60 * 60));
+}
+
+/// Who was last seen before the last night of the others, or has nothing but old results, is not
+/// judged. A night counts that two hosts measured in, and a quarter of many: one that measures
+/// again makes nobody silent.
+void mark_old(const CheckRule& rule, Hosts& hosts) {
+  // Runs of one night are no further apart.
+  constexpr std::int64_t seconds_of_night = std::int64_t{18} * 60 * 60;
+  std::vector<std::string> starts;  // the newest first
+  for (const auto& [name, host] : hosts)
+    if (unix_seconds(host.newest)) starts.push_back(host.newest);
+  if (starts.empty()) return;
+  std::ranges::sort(starts, std::greater<>());
+  // One host that measured again, or a few of many, are no night.
+  const std::size_t few =
+      starts.size() == 2 ? 1 : std::max<std::size_t>(2, (starts.size() + 3) / 4);
+  const std::string& night = starts[std::min(few, starts.size()) - 1];
+  const std::int64_t max_age = rule.max_age.value_or(CheckRule::usual_age);
+  // Whoever allows for more than two days does not measure each night.
+  const bool each_night = !rule.max_age || max_age <= 2 * seconds_per_day;
+  const std::int64_t from = rule.now.value_or(*unix_seconds(starts.front()));
+  for (auto& [name, host] : hosts) {
+    const auto newest = unix_seconds(host.newest);
+    if (!newest) continue;
+    const std::string day = day_of(host.newest);
+    std::string reason;
+    if (from - *newest > max_age)
+      reason =
+          fmt::format("last result from {}, older than {} (--max-age)", day, age_text(max_age));
+    else if (each_night && *unix_seconds(night) - *newest > seconds_of_night)
+      reason = fmt::format("last result from {}, before the last night of the others ({})", day,
+                           day_of(night));
+    if (reason.empty()) continue;
+    host.judged = false;
+    host.unjudged.push_back({"", reason, "last seen " + date_text(day)});
+  }
+}
+
+/// Adds those that no run is of.
+void add_open(const std::vector<OpenHost>& open, Hosts& hosts) {
+  for (const OpenHost& one : open) {
+    auto place = std::ranges::find_if(
+        hosts, [&](const auto& host) { return is_same_name(host.first, one.name); });
+    if (place == hosts.end()) place = hosts.try_emplace(one.name).first;
+    place->second.judged = false;
+    place->second.unjudged.push_back({"", one.reason, one.brief});
+  }
+}
+
+// The report.
+
+/// "triad -18 %, add -11 % since 12 Nov and 3 more"
+std::string changes_text(const Host& host, const char* verdict) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> texts;
+  std::set<std::string> names;
+  std::string since;
+  for (const ScenarioResult& one : host.findings) {
+    if (label_of(one, "finding") != verdict) continue;
+    const std::string name = label_of(one, verdict == finding::below ? "metric" : "case");
+    if (!names.insert(name).second) continue;
+    texts.push_back(fmt::format("{} {}", name, change_text(change_of(one))));
+    const std::string day = label_of(one, "since");
+    if (!day.empty() && (since.empty() || day < since)) since = day;
+  }
+  const std::size_t more = texts.size() > most ? texts.size() - most : 0;
+  texts.resize(texts.size() - more);
+  return fmt::format("{}{}{}", fmt::join(texts, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "",
+                     since.empty() ? "" : " since " + date_text(since));
+}
+
+/// "SLOW 2 of 8: n3 (triad -18 %), n4 (add -11 %)", the slowest first; of hosts that have the
+/// verdict and none before. "" where there is none. `of`: " of 8".
+std::string hosts_text(const Hosts& all, const char* word, const std::string& of,
+                       const char* verdict, const char* before) {
+  constexpr std::size_t most_detailed = 3, most_named = 20;  // the line is for logs too
+  std::vector<const Hosts::value_type*> hosts;
+  for (const auto& one : all)
+    if (one.second.has(verdict) && !(before != nullptr && one.second.has(before)))
+      hosts.push_back(&one);
+  if (hosts.empty()) return "";
+  std::ranges::stable_sort(hosts, std::greater<>(), [](const auto* host) {
+    return std::abs(change_of(host->second.findings.front()));
+  });
+  std::string text = fmt::format("{} {}{}: ", word, hosts.size(), of);
+  for (std::size_t i = 0; i < std::min(hosts.size(), most_named); ++i) {
+    text += (i > 0 ? ", " : "") + hosts[i]->first;
+    if (i < most_detailed || hosts.size() == most_detailed + 1)
+      text += fmt::format(" ({})", changes_text(hosts[i]->second, verdict));
+  }
+  if (hosts.size() > most_named) text += fmt::format(" and {} more", hosts.size() - most_named);
+  return text;
+}
+
+/// "3 hosts (n07: no result; n01, n02: last seen 3 Nov; n09)".
+std::string unjudged_text(const Hosts& hosts) {
+  std::map<std::string, std::vector<std::string>> by_brief;
+  std::size_t count = 0;
+  for (const auto& [name, host] : hosts) {
+    if (host.judged) continue;
+    std::string brief;
+    for (const Unjudged& one : host.unjudged)
+      if (!one.brief.empty()) brief = ": " + one.brief;
+    by_brief[brief].push_back(name);
+    ++count;
+  }
+  std::vector<std::string> texts;
+  for (const auto& [brief, names] : by_brief) texts.push_back(names_text(names) + brief);
+  return count == 0 ? ""
+                    : fmt::format("{} ({})", count_text(count, "host"), fmt::join(texts, "; "));
+}
+
+std::string answer_of(const Hosts& hosts, const std::optional<TwoGroups>& groups,
+                      const Results& results) {
+  std::string found;
+  const auto add = [&](const char* word, const char* verdict, const char* before,
+                       const std::string& common) {
+    const std::string of = (found.empty() ? fmt::format(" of {}", hosts.size()) : "") + common;
+    const std::string text = hosts_text(hosts, word, of, verdict, before);
+    if (!text.empty()) found += (found.empty() ? "" : "; ") + text;
+  };
+  const auto fell = count_if(hosts, [](const Host& host) { return host.has(finding::fell); });
+  add("SLOW", finding::slow, nullptr, groups ? fmt::format(" ({})", to_text(*groups)) : "");
+  add("FELL", finding::fell, finding::slow, is_most(fell, hosts.size()) ? " together" : "");
+  add("BELOW", finding::below, nullptr, "");
+  std::vector<std::string> open;
+  if (const std::string unjudged = unjudged_text(hosts); !unjudged.empty())
+    open.push_back(unjudged);
+  for (const auto& [errors, what] :
+       {std::pair(&results.broken, "file"), {&results.closed, "folder"}})
+    if (!errors->empty()) open.push_back(count_text(errors->size(), what) + " not readable");
+  return hosts_answer(found, count_if(hosts, [](const Host& host) { return host.judged; }), open,
+                      count_if(hosts, [](const Host& host) { return !host.distrust.empty(); }),
+                      count_if(hosts, [](const Host& host) { return !host.incomplete.empty(); }));
+}
+
+ScenarioResult case_of(const std::string& name, const Host& host) {
+  ScenarioResult found;
+  found.name = name;
+  found.kernel = "";
+  found.labels = {{"finding", finding::none}, {"host", name}};
+  const auto add = [&](const char* key, auto value, Unit unit = "") {
+    found.figures.push_back(plain_figure(key, unit, static_cast<double>(value)));
+  };
+  add("host_judged", host.judged);
+  if (host.judged || !host.findings.empty()) {
+    add("host_slow", host.has(finding::slow));
+    add("host_fell", host.has(finding::fell));
+    add("host_below", host.has(finding::below));
+  }
+  add("host_unreliable", !host.distrust.empty());
+  add("host_incomplete", !host.incomplete.empty());
+  add("host_runs", host.runs);
+  add("host_slow_runs", host.slow_runs);
+  if (const auto seconds = unix_seconds(host.newest)) add("host_newest_run", *seconds, "s");
+  return found;
+}
+
+/// A warning for each reason, with its hosts and commands.
+void warn_of_unjudged(const Hosts& all, RunReport& report) {
+  std::map<std::string, std::pair<std::vector<std::string>, std::vector<std::string>>> by_reason;
+  for (const auto& [name, host] : all) {
+    if (host.judged) continue;
+    for (const Unjudged& one : host.unjudged) {
+      auto& [hosts, commands] = by_reason[one.reason];
+      add_once(hosts, name);
+      if (!one.command.empty()) add_once(commands, one.command);
+    }
+  }
+  for (const auto& [reason, of] : by_reason) {
+    const auto& [hosts, commands] = of;
+    report.warnings.push_back(
+        {"not-judged", "",
+         fmt::format("not judged: {}: {}{}", names_text(hosts), reason,
+                     commands.empty() ? "" : " (numatlas " + names_text(commands) + ")")});
+  }
+}
+
+/// Hosts whose newest runs are not to be relied on, by the reason.
+void warn_of(const Hosts& all, std::string Host::*reason, const char* code, const char* word,
+             RunReport& report) {
+  std::map<std::string, std::vector<std::string>> hosts;
+  for (const auto& [name, host] : all)
+    if (!(host.*reason).empty()) hosts[host.*reason].push_back(name);
+  for (const auto& [why, names] : hosts)
+    report.warnings.push_back(
+        {code, "", fmt::format("{} results of {}: {}", word, names_text(names), why)});
+}
+
+View hosts_view() {
+  View hosts;
+  hosts.title = "Hosts";
+  hosts.where = {{"finding", finding::none}};
+  hosts.cells = {label_column("host", "host")};
+  for (const auto& [head, key] : {std::pair("judged", "host_judged"),
+                                  {"slow", "host_slow"},
+                                  {"fell", "host_fell"},
+                                  {"below", "host_below"},
+                                  {"runs compared with others", "host_runs"},
+                                  {"slow in", "host_slow_runs"}})
+    hosts.cells.push_back(figure_column(head, key, 1, Part::value, 0));
+  return hosts;
+}
+
+/// But for its notes.
+RunReport report_of(Hosts& hosts, const std::optional<TwoGroups>& groups, const Results& results,
+                    const CheckRule& rule) {
+  RunReport report;
+  report.command = "check";
+  report.version = version;
+  report.complete = true;
+  report.comm = "none";
+  for (auto& [name, host] : hosts) {
+    std::ranges::stable_sort(host.findings, std::greater<>(),
+                             [](const auto& one) { return std::abs(change_of(one)); });
+    report.started = std::max(report.started, host.newest);
+    if (!host.distrust.empty()) report.trust = "unreliable";
+    report.scenarios.insert(report.scenarios.end(), host.findings.begin(), host.findings.end());
+    report.scenarios.push_back(case_of(name, host));
+  }
+  report.answer = answer_of(hosts, groups, results);
+  report.views = views_of_findings(report.scenarios, rule.slow);
+  report.views.push_back(hosts_view());
+  if (hosts.size() == 1) report.hosts = {hosts.begin()->first};
+  warn_of(hosts, &Host::distrust, "unreliable", "UNRELIABLE", report);
+  warn_of(hosts, &Host::incomplete, "incomplete", "INCOMPLETE", report);
+  warn_of_unjudged(hosts, report);
+  for (const std::vector<Error>* errors : {&results.broken, &results.closed})
+    for (const Error& error : *errors)
+      report.warnings.push_back({"not-read", "", "not judged: " + printable(full_text(error))});
+  return report;
+}
+
+Expected<void> check_metric(const std::string& metric, const std::vector<Rows>& runs) {
+  std::vector<std::string> metrics;
+  for (const Rows& run : runs)
+    for (const Row& row : run.rows)
+      if (!row.figure.empty()) add_once(metrics, row.figure);
+  if (metric.empty() || runs.empty() || std::ranges::find(metrics, metric) != metrics.end())
+    return {};
+  return fail_usage("--metric", fmt::format("no case has '{}'", metric),
+                    fmt::format("these have: {}", fmt::join(metrics, ", ")));
 }
 
 }  // namespace
 
-bool CheckedHost::has(const char* verdict) const {
-  return std::ranges::any_of(findings, [&](const Finding& one) { return one.verdict == verdict; });
-}
-
-std::size_t Checked::count(const char* verdict) const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(hosts, [&](const CheckedHost& host) { return host.has(verdict); }));
-}
-
-std::size_t Checked::not_judged() const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(hosts, [](const CheckedHost& host) { return !host.judged; }));
-}
-
-Expected<Checked> check_runs(const std::vector<StoredRun>& runs, const CheckRule& rule,
-                             const std::vector<OpenHost>& open) {
-  Checked checked;
-  checked.rule = rule;
-  std::map<std::pair<std::string, bool>, std::vector<const StoredRun*>> commands;
-  for (const StoredRun& run : runs)
+Expected<RunReport> check(const Results& results, const CheckRule& rule) {
+  std::map<std::pair<std::string, bool>, std::vector<const Rows*>> commands;
+  for (const Rows& run : results.runs)
     commands[{name_in_survey(run), is_null_engine(run.engine)}].push_back(&run);
-  std::map<std::string, CheckedHost> hosts;
-  std::vector<const StoredRun*> newest;
+  Hosts hosts;
+  std::vector<const Rows*> newest;
   std::vector<CommandCheck> checks;
-  for (auto& [command, of_command] : commands) {
-    std::ranges::stable_sort(of_command, {}, &StoredRun::started);
-    CommandCheck& check = checks.emplace_back(of_command, rule, hosts);
-    check.judge();
-    const auto its = check.newest();
+  std::optional<TwoGroups> groups;
+  for (auto& [command, runs] : commands) {
+    std::ranges::stable_sort(runs, {}, &Rows::started);
+    CommandCheck& of_command = checks.emplace_back(runs, rule, hosts);
+    of_command.judge();
+    const auto its = of_command.newest();
     newest.insert(newest.end(), its.begin(), its.end());
+    const auto& two = of_command.groups();
+    if (two && (!groups || two->apart > groups->apart)) groups = two;
   }
-  for (const CommandCheck& check : checks)
-    if (check.groups() && (!checked.groups || check.groups()->apart > checked.groups->apart))
-      checked.groups = check.groups();
-  for (auto& [name, host] : hosts)  // what is expected judges a host by itself
-    if (!rule.expected.empty()) host.unjudged.clear();
-  for (const Expectation& expected : rule.expected) TRY(judge_expected(expected, newest, hosts));
-  if (!rule.expected.empty())
-    for (auto& [name, host] : hosts) host.judged = host.unjudged.empty();
+  TRY(judge_expected(rule.expected, newest, hosts));
+  RunReport notes;  // of hosts that measured
   const auto known = rule.metric.empty() ? judge_known(newest, hosts) : std::vector<std::string>{};
   if (!known.empty())
-    checked.notes.push_back("reads of all CPUs held against what is known of such machines: " +
-                            names_text(known));
+    notes.warnings.push_back(
+        {"note", "",
+         "reads of all CPUs held against what is known of such machines: " + names_text(known)});
   mark_old(rule, hosts);
   note_hosts(checks, &CommandCheck::old_hosts,
-             "results more than a day older than the newest:", checked.notes);
-  note_hosts(checks, &CommandCheck::missing_hosts, "no result of", checked.notes);
-  add_open(open, hosts);
-  for (auto& [name, host] : hosts) {
-    std::ranges::stable_sort(host.findings, std::greater<>(),
-                             [](const Finding& one) { return std::abs(one.change); });
-    checked.hosts.push_back(std::move(host));
-  }
-  if (!rule.metric.empty() && !runs.empty()) {
-    std::vector<std::string> metrics;
-    for (const StoredRun& run : runs)
-      for (const StoredCase& one : run.cases)
-        if (!one.metric.empty()) add_once(metrics, one.metric);
-    if (std::ranges::find(metrics, rule.metric) == metrics.end())
-      return fail_usage("--metric", fmt::format("no case has '{}'", rule.metric),
-                        fmt::format("these have: {}", fmt::join(metrics, ", ")));
-  }
+             "results more than a day older than the newest:", notes);
+  note_hosts(checks, &CommandCheck::missing_hosts, "no result of", notes);
+  add_open(results.open, hosts);
+  TRY(check_metric(rule.metric, results.runs));
+  RunReport report = report_of(hosts, groups, results, rule);
   if (!newest.empty())
-    checked.engine = (*std::ranges::max_element(newest, {}, &StoredRun::started))->engine;
-  return checked;
+    report.engine = (*std::ranges::max_element(newest, {}, &Rows::started))->engine;
+  std::ranges::move(notes.warnings, std::back_inserter(report.warnings));
+  for (const std::string& note : results.notes) report.warnings.push_back({"note", "", note});
+  return report;
 }
 
 }  // namespace numatlas

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,9 +27,9 @@ using testing::with_interval;
 std::string day(int number) { return fmt::format("2026-01-{:02}T00:00:00Z", number); }
 
 /// A run of one host with these figures, each known within 1 %.
-StoredRun run_on(const std::string& host, const std::vector<double>& values, int started = 10,
-                 Unit unit = "B/s") {
-  StoredRun run;
+Rows run_on(const std::string& host, const std::vector<double>& values, int started = 10,
+            Unit unit = "B/s") {
+  Rows run;
   run.file = host + ".json";
   run.command = "bandwidth";
   run.engine = "threads";
@@ -40,107 +39,133 @@ StoredRun run_on(const std::string& host, const std::vector<double>& values, int
   run.kinds.resize(1);
   run.kinds[0].cpu_model = "A CPU";
   for (std::size_t i = 0; i < values.size(); ++i) {
-    StoredCase one;
-    one.key = one.point_key = one.point = "case " + std::to_string(i);
+    Row one;
+    one.key = one.case_key = one.name = "case " + std::to_string(i);
     one.command = "bandwidth";
-    one.metric = unit == "s" ? "latency" : "bandwidth_sum";
+    one.figure = unit == "s" ? "latency" : "bandwidth_sum";
     one.kernel = unit == "s" ? "chase" : "read";
     one.unit = unit;
-    one.figure.estimate = with_interval(values[i], values[i] * 0.99, values[i] * 1.01);
-    run.cases.push_back(one);
+    one.estimate = with_interval(values[i], values[i] * 0.99, values[i] * 1.01);
+    run.rows.push_back(one);
   }
   return run;
 }
 
-Checked checked(const std::vector<StoredRun>& runs, const CheckRule& rule = {}) {
-  auto found = check_runs(runs, rule);
+RunReport checked(const Results& results, const CheckRule& rule = {}) {
+  auto found = check(results, rule);
   EXPECT_TRUE(found) << full_text(found.error());
-  return found.value_or(Checked{});
+  return found.value_or(RunReport{});
+}
+RunReport checked(const std::vector<Rows>& runs, const CheckRule& rule = {}) {
+  Results results;
+  results.runs = runs;
+  return checked(results, rule);
 }
 
-const CheckedHost& of(const Checked& found, const std::string& name) {
-  for (const CheckedHost& host : found.hosts)
-    if (host.name == name) return host;
-  throw std::runtime_error("no host " + name);
+/// The findings of a host.
+std::vector<ScenarioResult> findings(const RunReport& report, const std::string& host) {
+  std::vector<ScenarioResult> found;
+  for (const ScenarioResult& one : report.scenarios)
+    if (label_of(one, "host") == host && label_of(one, "finding") != finding::none)
+      found.push_back(one);
+  return found;
+}
+
+/// Hosts whose figure is this: "host_slow".
+std::size_t count(const RunReport& report, const std::string& key, double value = 1) {
+  std::size_t hosts = 0;
+  for (const ScenarioResult& one : report.scenarios) {
+    const Figure* const figure = find_total(one, key);
+    hosts += figure != nullptr && figure->value() == value ? 1 : 0;
+  }
+  return hosts;
+}
+std::size_t not_judged(const RunReport& report) { return count(report, "host_judged", 0); }
+
+std::vector<std::string> texts(const RunReport& report, const std::string& code) {
+  std::vector<std::string> all;
+  for (const Warning& one : report.warnings)
+    if (one.code == code) all.push_back(one.text);
+  return all;
 }
 
 /// Three that are alike, and one more run.
-std::vector<StoredRun> beside_three(StoredRun run, double value = 1e10) {
-  std::vector<StoredRun> runs{run_on("a", {value}), run_on("b", {value}), run_on("c", {value})};
+std::vector<Rows> beside_three(Rows run, double value = 1e10) {
+  std::vector<Rows> runs{run_on("a", {value}), run_on("b", {value}), run_on("c", {value})};
   runs.push_back(std::move(run));
   return runs;
 }
 
 /// A run of STREAM over hosts, as it is stored.
-StoredRun stream_run(const RunReport& run, int started) {
+Rows stream_run(const RunReport& run, int started) {
   RunReport report = testing::with_figures(run);
   report.started = day(started);
-  return stored_run(report);
+  return rows_of(report);
 }
 
 /// A host alone, of which nothing but its processor is known.
 TEST(Check, WhatIsKnownOfSuchMachines) {
-  StoredRun run = run_on("n1", {300e9});
+  Rows run = run_on("n1", {300e9});
   run.known =
       KnownReads{with_interval(300e9, 297e9, 303e9), 280e9, "published figures", "read 300 GB/s"};
-  Checked found = checked({run});
-  EXPECT_EQ(answer_of(found), "OK: 1 host, not slow; 0 not judged");
-  EXPECT_THAT(found.notes, ElementsAre(HasSubstr("known of such machines: n1")));
+  RunReport found = checked({run});
+  EXPECT_EQ(found.answer, "OK: 1 host, not slow; 0 not judged");
+  EXPECT_THAT(texts(found, "note"), ElementsAre(HasSubstr("known of such machines: n1")));
   run.known->limit = 310e9;
   found = checked({run});
-  EXPECT_EQ(answer_of(found), "BELOW 1 of 1: n1 (read -3.2 %); 0 not judged");
-  EXPECT_EQ(found.hosts[0].findings[0].against, "published figures");
+  EXPECT_EQ(found.answer, "BELOW 1 of 1: n1 (read -3.2 %); 0 not judged");
+  EXPECT_EQ(label_of(findings(found, "n1").at(0), "against"), "published figures");
   CheckRule latency;
   latency.metric = "bandwidth_sum";
-  EXPECT_EQ(checked({run}, latency).not_judged(), 1U) << "asked for one figure";
+  EXPECT_EQ(not_judged(checked({run}, latency)), 1U) << "asked for one figure";
 }
 
 TEST(Check, OneFarBelowTheOthersIsSlow) {
-  const Checked found =
+  const RunReport found =
       checked({run_on("n1", {1e10, 2e10}), run_on("n2", {1.01e10, 2.02e10}),
                run_on("n3", {0.8e10, 2.01e10}), run_on("n4", {1.005e10, 1.99e10})});
-  const CheckedHost& slow = of(found, "n3");
-  ASSERT_EQ(slow.findings.size(), 1U);
-  EXPECT_EQ(slow.findings[0].verdict, "slow");
-  EXPECT_EQ(slow.findings[0].name, "case 0");
-  EXPECT_EQ(slow.findings[0].against, "4 hosts");
-  EXPECT_DOUBLE_EQ(*slow.findings[0].reference, 1.0025e10);
-  EXPECT_NEAR(slow.findings[0].change, 0.8 / 1.0025 - 1, 1e-12);
-  EXPECT_EQ(answer_of(found), "SLOW 1 of 4: n3 (case 0 -20 %); 0 not judged");
+  const auto slow = findings(found, "n3");
+  ASSERT_EQ(slow.size(), 1U);
+  EXPECT_EQ(label_of(slow[0], "finding"), "slow");
+  EXPECT_EQ(label_of(slow[0], "case"), "case 0");
+  EXPECT_EQ(label_of(slow[0], "against"), "4 hosts");
+  EXPECT_DOUBLE_EQ(*find_total(slow[0], "reference")->value(), 1.0025e10);
+  EXPECT_NEAR(change_of(slow[0]), 0.8 / 1.0025 - 1, 1e-12);
+  EXPECT_EQ(found.answer, "SLOW 1 of 4: n3 (case 0 -20 %); 0 not judged");
 }
 
 TEST(Check, OfTimesTheLongerOneIsSlowAndTheShorterOneIsNot) {
-  const Checked found = checked({run_on("n1", {1e-7}, 10, "s"), run_on("n2", {1.01e-7}, 10, "s"),
-                                 run_on("n3", {1.5e-7}, 10, "s"), run_on("n4", {0.5e-7}, 10, "s"),
-                                 run_on("n5", {1.005e-7}, 10, "s")});
-  ASSERT_EQ(of(found, "n3").findings.size(), 1U);
-  EXPECT_NEAR(of(found, "n3").findings[0].change, 1.5 / 1.005 - 1, 1e-12);
-  EXPECT_THAT(of(found, "n4").findings, IsEmpty());
-  EXPECT_THAT(answer_of(found), HasSubstr("n3 (case 0 +49 %)"));
+  const RunReport found = checked({run_on("n1", {1e-7}, 10, "s"), run_on("n2", {1.01e-7}, 10, "s"),
+                                   run_on("n3", {1.5e-7}, 10, "s"), run_on("n4", {0.5e-7}, 10, "s"),
+                                   run_on("n5", {1.005e-7}, 10, "s")});
+  ASSERT_EQ(findings(found, "n3").size(), 1U);
+  EXPECT_NEAR(change_of(findings(found, "n3").at(0)), 1.5 / 1.005 - 1, 1e-12);
+  EXPECT_THAT(findings(found, "n4"), IsEmpty());
+  EXPECT_THAT(found.answer, HasSubstr("n3 (case 0 +49 %)"));
 }
 
 /// A chase beside a load: the case has the sum of all rates, and the chase its latency.
 TEST(Check, ALatencyIsJudgedBesideTheSumOfRatesOfItsCase) {
   const auto beside_load = [](const std::string& host, double latency) {
-    StoredRun run = run_on(host, {1e10});
-    StoredCase chase = run_on(host, {latency}, 10, "s").cases[0];
-    chase.level = CaseLevel::lone_flow;
+    Rows run = run_on(host, {1e10});
+    Row chase = run_on(host, {latency}, 10, "s").rows[0];
+    chase.level = RowLevel::lone_flow;
     chase.key += "|chase";
-    run.cases.push_back(chase);
+    run.rows.push_back(chase);
     return run;
   };
-  std::vector<StoredRun> runs;
+  std::vector<Rows> runs;
   for (const char* const host : {"a", "b", "c"}) runs.push_back(beside_load(host, 1e-7));
   runs.push_back(beside_load("d", 2e-7));
-  ASSERT_EQ(of(checked(runs), "d").findings.size(), 1U);
+  ASSERT_EQ(findings(checked(runs), "d").size(), 1U);
 }
 
 TEST(Check, AFigureWhoseIntervalReachesTheMedianIsNotSlow) {
-  std::vector<StoredRun> runs = beside_three(run_on("n", {0.8e10}));
-  ASSERT_TRUE(of(checked(runs), "n").has("slow"));
-  runs.back().cases[0].figure.estimate = with_interval(0.8e10, 0.5e10, 1.1e10);
-  EXPECT_EQ(answer_of(checked(runs)), "OK: none of 4 hosts is slow; 0 not judged");
-  EXPECT_THAT(of(checked(beside_three(run_on("n", {0.96e10}))), "n").findings, IsEmpty());
+  std::vector<Rows> runs = beside_three(run_on("n", {0.8e10}));
+  ASSERT_TRUE(!findings(checked(runs), "n").empty());
+  runs.back().rows[0].estimate = with_interval(0.8e10, 0.5e10, 1.1e10);
+  EXPECT_EQ(checked(runs).answer, "OK: none of 4 hosts is slow; 0 not judged");
+  EXPECT_THAT(findings(checked(beside_three(run_on("n", {0.96e10}))), "n"), IsEmpty());
 }
 
 TEST(Check, AmongManyCasesOneUnlikelyFigureIsChance) {
@@ -149,215 +174,217 @@ TEST(Check, AmongManyCasesOneUnlikelyFigureIsChance) {
   for (std::size_t i = 0; i < one.size(); ++i)
     other[i] = 1.003e10 + 1e6 * static_cast<double>(i % 7);
   third[17] = 0.93e10;
-  EXPECT_EQ(checked({run_on("n1", one), run_on("n2", other), run_on("n3", third)}).count("slow"),
-            0U);
-  EXPECT_EQ(checked({run_on("n1", {1e10}), run_on("n2", {1.003e10}), run_on("n3", {0.8e10})})
-                .count("slow"),
+  EXPECT_EQ(
+      count(checked({run_on("n1", one), run_on("n2", other), run_on("n3", third)}), "host_slow"),
+      0U);
+  EXPECT_EQ(count(checked({run_on("n1", {1e10}), run_on("n2", {1.003e10}), run_on("n3", {0.8e10})}),
+                  "host_slow"),
             1U);
 }
 
 TEST(Check, OnlyWhatLeavesNothingOpenIsOk) {
-  Checked found = checked(beside_three(run_on("n1", {1e10})));
-  EXPECT_EQ(answer_of(found), "OK: none of 4 hosts is slow; 0 not judged");
-  found.hosts[0].distrust = "other programs used 1.4 of 2 CPUs";
-  EXPECT_EQ(answer_of(found), "UNRELIABLE: 1 of 4 hosts; none is slow");
-  found.broken = {Error{ErrorKind::usage, "is truncated", "", "n5.json"}};
-  EXPECT_EQ(answer_of(found),
+  Results results;
+  results.runs = beside_three(run_on("n1", {1e10}));
+  EXPECT_EQ(checked(results).answer, "OK: none of 4 hosts is slow; 0 not judged");
+  results.runs[0].trust = "unreliable";
+  results.runs[0].doubt = "other programs used 1.4 of 2 CPUs";
+  EXPECT_EQ(checked(results).answer, "UNRELIABLE: 1 of 4 hosts; none is slow");
+  results.broken = {Error{ErrorKind::usage, "is truncated", "", "n5.json"}};
+  EXPECT_EQ(checked(results).answer,
             "NOT JUDGED: 1 file not readable; none of 4 hosts is slow; 1 UNRELIABLE");
-  found.closed = {Error{ErrorKind::permission, "cannot be read", "", "n6"}};
-  EXPECT_THAT(answer_of(found), HasSubstr("1 file not readable, 1 folder not readable; none"));
+  results.closed = {Error{ErrorKind::permission, "cannot be read", "", "n6"}};
+  EXPECT_THAT(checked(results).answer,
+              HasSubstr("1 file not readable, 1 folder not readable; none"));
 }
 
 TEST(Check, TooFewOfAKindAreNotJudged) {
-  std::vector<StoredRun> runs = beside_three(run_on("n1", {1e10}));
+  std::vector<Rows> runs = beside_three(run_on("n1", {1e10}));
   runs.push_back(run_on("n2", {0.5e10}));
   runs[3].kinds[0].cpu_model = runs[4].kinds[0].cpu_model = "Another CPU";
-  const Checked found = checked(runs);
-  ASSERT_EQ(of(found, "n2").unjudged.size(), 1U);
-  EXPECT_EQ(
-      of(found, "n2").unjudged[0],
-      (Unjudged{"bandwidth",
-                "only 2 of this kind (Another CPU); at least 3 are required, and no earlier run"}));
-  EXPECT_EQ(answer_of(found), "NOT JUDGED: 2 hosts (n1, n2); none of 3 hosts is slow");
-  const RunReport report = report_of(found);
-  EXPECT_THAT(report.warnings.at(0).text, HasSubstr("not judged: n1, n2: only 2 of this kind"));
+  const RunReport found = checked(runs);
+  EXPECT_THAT(texts(found, "not-judged"),
+              ElementsAre("not judged: n1, n2: only 2 of this kind (Another CPU); at least 3 are "
+                          "required, and no earlier run (numatlas bandwidth)"));
+  EXPECT_EQ(found.answer, "NOT JUDGED: 2 hosts (n1, n2); none of 3 hosts is slow");
 }
 
 TEST(Check, OtherCasesOrFiguresWithoutIntervalAreNotCompared) {
-  std::vector<StoredRun> runs{run_on("n1", {1e10}), run_on("n2", {1e10}), run_on("n3", {1e10})};
-  runs[2].cases[0].figure.estimate = 1e10;
-  EXPECT_THAT(of(checked(runs), "n1").unjudged.at(0).reason, HasSubstr("only 2 of this kind"));
-  EXPECT_THAT(of(checked(runs), "n3").unjudged.at(0).reason,
-              HasSubstr("no figure that can be compared"));
+  std::vector<Rows> runs{run_on("n1", {1e10}), run_on("n2", {1e10}), run_on("n3", {1e10})};
+  runs[2].rows[0].estimate = 1e10;
+  EXPECT_THAT(texts(checked(runs), "not-judged").at(1), HasSubstr("n1, n2: only 2 of this kind"));
+  EXPECT_THAT(texts(checked(runs), "not-judged").at(0),
+              HasSubstr("n3: it has no figure that can be compared"));
   runs.push_back(run_on("n4", {1e10}));
-  EXPECT_TRUE(of(checked(runs), "n1").judged);
+  EXPECT_EQ(not_judged(checked(runs)), 1U);
 }
 
 TEST(Check, AnotherCommandThatJudgesAHostIsEnough) {
-  std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}));
+  std::vector<Rows> runs = beside_three(run_on("n", {1e10}));
   runs.push_back(run_on("n", {1e-7}, 10, "s"));
   runs.back().command = "latency";
-  EXPECT_EQ(answer_of(checked(runs)), "OK: none of 4 hosts is slow; 0 not judged");
+  EXPECT_EQ(checked(runs).answer, "OK: none of 4 hosts is slow; 0 not judged");
 }
 
 TEST(Check, AHostWithoutTheResultOfACommandIsNamed) {
-  std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}));
+  std::vector<Rows> runs = beside_three(run_on("n", {1e10}));
   for (const char* host : {"a", "b", "c"}) {
     runs.push_back(run_on(host, {1e-7}, 10, "s"));
     runs.back().command = "latency";
   }
-  EXPECT_THAT(checked(runs).notes, ElementsAre("n: no result of latency"));
+  EXPECT_THAT(texts(checked(runs), "note"), ElementsAre("n: no result of latency"));
   runs.push_back(run_on("n", {1e-7}, 10, "s"));
   runs.back().command = "latency";
-  EXPECT_THAT(checked(runs).notes, IsEmpty());
+  EXPECT_THAT(texts(checked(runs), "note"), IsEmpty());
 }
 
 /// Runs of one host, a day each.
-std::vector<StoredRun> history(const std::vector<double>& values) {
-  std::vector<StoredRun> runs;
+std::vector<Rows> history(const std::vector<double>& values) {
+  std::vector<Rows> runs;
   for (std::size_t i = 0; i < values.size(); ++i)
     runs.insert(runs.begin(), run_on("n", {values[i]}, 10 + static_cast<int>(i)));
   return runs;
 }
 
 TEST(Check, TheNewestRunAgainstTheEarlierOnes) {
-  const Checked found = checked(history({1e10, 1.01e10, 0.99e10, 1.02e10, 0.7e10}));
-  ASSERT_EQ(of(found, "n").findings.size(), 1U);
-  const Finding& fell = of(found, "n").findings[0];
-  EXPECT_EQ(fell.verdict, "fell");
-  EXPECT_EQ(fell.against, "4 earlier runs");
-  EXPECT_EQ(fell.since, day(14));
-  EXPECT_EQ(answer_of(found), "FELL 1 of 1: n (case 0 -30 % since 14 Jan); 0 not judged");
-  EXPECT_EQ(checked(history({1e10, 1.01e10, 0.99e10, 1.02e10, 1.01e10})).count("fell"), 0U);
-  EXPECT_EQ(checked(history({1e10, 1.01e10, 0.99e10, 1.3e10})).count("fell"), 0U) << "faster";
+  const RunReport found = checked(history({1e10, 1.01e10, 0.99e10, 1.02e10, 0.7e10}));
+  ASSERT_EQ(findings(found, "n").size(), 1U);
+  const ScenarioResult fell = findings(found, "n").at(0);
+  EXPECT_EQ(label_of(fell, "finding"), "fell");
+  EXPECT_EQ(label_of(fell, "against"), "4 earlier runs");
+  EXPECT_EQ(label_of(fell, "since"), "2026-01-14");
+  EXPECT_EQ(found.answer, "FELL 1 of 1: n (case 0 -30 % since 14 Jan); 0 not judged");
+  EXPECT_EQ(count(checked(history({1e10, 1.01e10, 0.99e10, 1.02e10, 1.01e10})), "host_fell"), 0U);
+  EXPECT_EQ(count(checked(history({1e10, 1.01e10, 0.99e10, 1.3e10})), "host_fell"), 0U) << "faster";
 }
 
 TEST(Check, AFallIsNamedAtItsRunAndStaysNamed) {
-  const Checked found =
+  const RunReport found =
       checked(history({1e10, 1.01e10, 0.99e10, 0.7e10, 0.71e10, 0.69e10, 0.7e10, 0.7e10}));
-  ASSERT_EQ(of(found, "n").findings.size(), 1U);
-  EXPECT_EQ(of(found, "n").findings[0].since, day(13));
-  EXPECT_EQ(of(found, "n").findings[0].against, "3 earlier runs");
+  ASSERT_EQ(findings(found, "n").size(), 1U);
+  EXPECT_EQ(label_of(findings(found, "n").at(0), "since"), "2026-01-13");
+  EXPECT_EQ(label_of(findings(found, "n").at(0), "against"), "3 earlier runs");
   // It came back.
-  EXPECT_EQ(checked(history({1e10, 1.01e10, 0.99e10, 0.7e10, 0.7e10, 1e10})).count("fell"), 0U);
+  EXPECT_EQ(count(checked(history({1e10, 1.01e10, 0.99e10, 0.7e10, 0.7e10, 1e10})), "host_fell"),
+            0U);
 }
 
 TEST(Check, RunsThatScatterHaveNotFallen) {
-  EXPECT_EQ(
-      checked(history({1e10, 1.2e10, 0.9e10, 1.1e10, 0.95e10, 1.15e10, 0.88e10})).count("fell"),
-      0U);
+  EXPECT_EQ(count(checked(history({1e10, 1.2e10, 0.9e10, 1.1e10, 0.95e10, 1.15e10, 0.88e10})),
+                  "host_fell"),
+            0U);
 }
 
 TEST(Check, TwoEarlierRunsAreTooFew) {
-  const Checked found = checked(history({1e10, 1e10, 0.5e10}));
-  EXPECT_FALSE(of(found, "n").judged);
-  EXPECT_THAT(of(found, "n").unjudged.at(0).reason, HasSubstr("fewer than 3 earlier runs"));
+  const RunReport found = checked(history({1e10, 1e10, 0.5e10}));
+  EXPECT_EQ(not_judged(found), 1U);
+  EXPECT_THAT(texts(found, "not-judged").at(0), HasSubstr("fewer than 3 earlier runs"));
 }
 
 TEST(Check, APastWithAnotherProcessorOrOnAnotherNodeIsNone) {
-  std::vector<StoredRun> runs = history({1e10, 1e10, 1e10, 0.5e10});
-  ASSERT_EQ(checked(runs).count("fell"), 1U);
-  for (StoredRun& run : runs) run.cases[0].figure.observed.nodes = {{"0", 1}};
-  runs.front().cases[0].figure.observed.nodes = {{"1", 1}};
-  EXPECT_EQ(checked(runs).count("fell"), 0U);
+  std::vector<Rows> runs = history({1e10, 1e10, 1e10, 0.5e10});
+  ASSERT_EQ(count(checked(runs), "host_fell"), 1U);
+  for (Rows& run : runs) run.rows[0].observed.nodes = {{"0", 1}};
+  runs.front().rows[0].observed.nodes = {{"1", 1}};
+  EXPECT_EQ(count(checked(runs), "host_fell"), 0U);
   runs = history({1e10, 1e10, 1e10, 0.5e10});
   runs.front().kinds[0].cpu_model = "Another CPU";
-  EXPECT_EQ(checked(runs).count("fell"), 0U);
+  EXPECT_EQ(count(checked(runs), "host_fell"), 0U);
   runs = history({1e10, 1e10, 1e10, 0.5e10});
   runs.front().kinds[0].os = "Linux 6.12";
-  EXPECT_THAT(of(checked(runs), "n").findings.at(0).evidence, HasSubstr("changed since"));
+  EXPECT_THAT(label_of(findings(checked(runs), "n").at(0), "evidence"), HasSubstr("changed since"));
 }
 
 TEST(Check, SlowAndFallenIsOneFinding) {
-  std::vector<StoredRun> runs = history({1e10, 1e10, 1e10, 0.5e10});
+  std::vector<Rows> runs = history({1e10, 1e10, 1e10, 0.5e10});
   for (const char* host : {"a", "b", "c"}) runs.push_back(run_on(host, {1e10}, 13));
-  const Checked found = checked(runs);
-  ASSERT_EQ(of(found, "n").findings.size(), 1U);
-  EXPECT_EQ(answer_of(found), "SLOW 1 of 4: n (case 0 -50 % since 13 Jan); 0 not judged");
+  const RunReport found = checked(runs);
+  ASSERT_EQ(findings(found, "n").size(), 1U);
+  EXPECT_EQ(found.answer, "SLOW 1 of 4: n (case 0 -50 % since 13 Jan); 0 not judged");
 }
 
 TEST(Check, ARunWithOtherOptionsHidesNothing) {
-  std::vector<StoredRun> runs = beside_three(run_on("n", {0.5e10}));
-  StoredRun later = run_on("n", {1e10});
+  std::vector<Rows> runs = beside_three(run_on("n", {0.5e10}));
+  Rows later = run_on("n", {1e10});
   later.started = "2026-01-10T09:00:00Z";
-  later.cases[0].key = later.cases[0].point_key = later.cases[0].point = "another size";
+  later.rows[0].key = later.rows[0].case_key = later.rows[0].name = "another size";
   runs.push_back(later);
-  EXPECT_EQ(checked(runs).count("slow"), 1U);
+  EXPECT_EQ(count(checked(runs), "host_slow"), 1U);
   runs.back().started = day(12);  // that was another day's
-  EXPECT_EQ(checked(runs).count("slow"), 0U);
+  EXPECT_EQ(count(checked(runs), "host_slow"), 0U);
 }
 
 TEST(Check, HostsOfOneRunAreJudgedThoughOneMeasuredAgain) {
   RunReport run = testing::even_hosts(6);
   testing::slow_down(run, 2, 1.25);
-  const Checked found =
+  const RunReport found =
       checked({stream_run(run, 10), stream_run(testing::only_hosts(run, {4}), 11)});
-  EXPECT_EQ(found.count("slow"), 1U);
-  EXPECT_EQ(found.not_judged(), 0U);
+  EXPECT_EQ(count(found, "host_slow"), 1U);
+  EXPECT_EQ(not_judged(found), 0U);
 }
 
 TEST(Check, ARunByAnotherEngineIsTheNewestToo) {
-  std::vector<StoredRun> runs = beside_three(run_on("n", {0.5e10}, 10));
+  std::vector<Rows> runs = beside_three(run_on("n", {0.5e10}, 10));
   runs.push_back(run_on("n", {1e10}, 11));
   runs.back().engine = "OpenMP 202011, 3 workers per rank";
-  EXPECT_EQ(checked(runs).count("slow"), 0U);
+  EXPECT_EQ(count(checked(runs), "host_slow"), 0U);
 }
 
 TEST(Check, WhoIsNotInTheLastNightOfTheOthersIsNotJudged) {
-  std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}, 9));
-  EXPECT_EQ(answer_of(checked(runs)),
+  std::vector<Rows> runs = beside_three(run_on("n", {1e10}, 9));
+  EXPECT_EQ(checked(runs).answer,
             "NOT JUDGED: 1 host (n: last seen 9 Jan); none of 3 hosts is slow");
-  EXPECT_THAT(of(checked(runs), "n").unjudged.at(0).reason,
+  EXPECT_THAT(texts(checked(runs), "not-judged").at(0),
               HasSubstr("from 2026-01-09, before the last night of the others (2026-01-10)"));
   CheckRule rule;
   rule.max_age = 36 * 60 * 60;
-  EXPECT_EQ(checked(runs, rule).not_judged(), 1U) << "each night all the same";
+  EXPECT_EQ(not_judged(checked(runs, rule)), 1U) << "each night all the same";
   rule.max_age = 14 * 24 * 60 * 60;
-  EXPECT_EQ(checked(runs, rule).not_judged(), 0U);
+  EXPECT_EQ(not_judged(checked(runs, rule)), 0U);
   runs.back().started = "2026-01-09T12:00:00Z";  // the same night
-  EXPECT_EQ(checked(runs).not_judged(), 0U);
+  EXPECT_EQ(not_judged(checked(runs)), 0U);
   // One that measured alone makes the others no silent ones.
   runs.back().started = day(12);
-  EXPECT_EQ(checked(runs).not_judged(), 0U);
+  EXPECT_EQ(not_judged(checked(runs)), 0U);
   runs.push_back(run_on("a", {1e10}, 12));
-  EXPECT_EQ(checked(runs).not_judged(), 2U);
+  EXPECT_EQ(not_judged(checked(runs)), 2U);
 }
 
 TEST(Check, AgesAreFromTheNewestResultOrFromNow) {
-  std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}, 2));
-  EXPECT_THAT(of(checked(runs), "n").unjudged.at(0).reason, HasSubstr("older than 7 days"));
+  std::vector<Rows> runs = beside_three(run_on("n", {1e10}, 2));
+  EXPECT_THAT(texts(checked(runs), "not-judged").at(0), HasSubstr("older than 7 days"));
   CheckRule rule;
   rule.max_age = 10 * 24 * 60 * 60;
-  EXPECT_EQ(checked(runs, rule).not_judged(), 0U);
+  EXPECT_EQ(not_judged(checked(runs, rule)), 0U);
   rule.max_age = 36 * 60 * 60;
-  EXPECT_THAT(of(checked(runs, rule), "n").unjudged.at(0).reason, HasSubstr("36 hours"));
+  EXPECT_THAT(texts(checked(runs, rule), "not-judged").at(0), HasSubstr("36 hours"));
   rule.now = unix_seconds(day(20));
-  EXPECT_EQ(checked(runs, rule).not_judged(), 4U);
+  EXPECT_EQ(not_judged(checked(runs, rule)), 4U);
 }
 
 TEST(Check, ARunOfOneCommandThatIsADayOlderIsANote) {
-  std::vector<StoredRun> runs = beside_three(run_on("n", {1e10}, 8));
+  std::vector<Rows> runs = beside_three(run_on("n", {1e10}, 8));
   for (const char* host : {"a", "b", "c", "n"}) {
     runs.push_back(run_on(host, {1e-7}, 10, "s"));
     runs.back().command = "latency";
   }
-  EXPECT_THAT(checked(runs).notes,
+  EXPECT_THAT(texts(checked(runs), "note"),
               ElementsAre(HasSubstr("n (2026-01-08): results more than a day older")));
 }
 
 TEST(Check, HostsThatSomethingIsMissingOfAreNotJudged) {
-  const auto found = check_runs(beside_three(run_on("n4", {1e10})), {},
-                                {{"n4.cluster", "file not readable", "n4.json is truncated"},
-                                 {"n5", "no result", "no result (--hosts)"}});
-  ASSERT_TRUE(found);
-  EXPECT_EQ(answer_of(*found),
+  Results results;
+  results.runs = beside_three(run_on("n4", {1e10}));
+  results.open = {{"n4.cluster", "file not readable", "n4.json is truncated"},
+                  {"n5", "no result", "no result (--hosts)"}};
+  const RunReport found = checked(results);
+  EXPECT_EQ(found.answer,
             "NOT JUDGED: 2 hosts (n4: file not readable; n5: no result); none of 3 hosts is slow");
-  EXPECT_THAT(report_openmetrics(report_of(*found)), HasSubstr("host=\"n5\""));
+  EXPECT_THAT(report_openmetrics(found), HasSubstr("host=\"n5\""));
 }
 
 /// Hosts n0, n1, .., of which the first `slow` reach a part of what the others do.
-std::vector<StoredRun> two_groups(std::size_t hosts, std::size_t slow, double part) {
-  std::vector<StoredRun> runs;
+std::vector<Rows> two_groups(std::size_t hosts, std::size_t slow, double part) {
+  std::vector<Rows> runs;
   for (std::size_t i = 0; i < hosts; ++i)
     runs.push_back(run_on("n" + std::to_string(i),
                           {(i < slow ? part : 1) * (1e10 + 5e7 * static_cast<double>(i % 3))}));
@@ -365,14 +392,14 @@ std::vector<StoredRun> two_groups(std::size_t hosts, std::size_t slow, double pa
 }
 
 TEST(Check, HalfOfAFleetIsSlow) {
-  EXPECT_THAT(answer_of(checked(two_groups(20, 10, 0.88))),
+  EXPECT_THAT(checked(two_groups(20, 10, 0.88)).answer,
               HasSubstr("SLOW 10 of 20 (two groups, 12 % apart: 10 and 10 hosts): n0 (case 0"));
-  EXPECT_EQ(checked(two_groups(20, 13, 0.88)).count("slow"), 13U);
+  EXPECT_EQ(count(checked(two_groups(20, 13, 0.88)), "host_slow"), 13U);
   // The faster ones are the exception, and too near each other to be groups.
-  EXPECT_EQ(checked(two_groups(20, 16, 0.88)).count("slow"), 0U);
-  EXPECT_EQ(checked(two_groups(20, 10, 0.96)).count("slow"), 0U);
+  EXPECT_EQ(count(checked(two_groups(20, 16, 0.88)), "host_slow"), 0U);
+  EXPECT_EQ(count(checked(two_groups(20, 10, 0.96)), "host_slow"), 0U);
   // The slower ones are the exception: as before.
-  EXPECT_EQ(answer_of(checked(two_groups(20, 2, 0.88))).substr(0, 15), "SLOW 2 of 20: n");
+  EXPECT_EQ(checked(two_groups(20, 2, 0.88)).answer.substr(0, 15), "SLOW 2 of 20: n");
 }
 
 TEST(Check, NoiseIsNoTwoGroups) {
@@ -380,19 +407,19 @@ TEST(Check, NoiseIsNoTwoGroups) {
   std::normal_distribution<double> normal(0, 0.04);
   int named = 0;
   for (int fleet = 0; fleet < 300; ++fleet) {
-    std::vector<StoredRun> runs;
+    std::vector<Rows> runs;
     for (std::size_t host = 0; host < 8; ++host) {
       std::vector<double> values;
       for (int i = 0; i < 10; ++i) values.push_back(1e10 * std::exp(normal(random)));
       runs.push_back(run_on("n" + std::to_string(host), values));
     }
-    named += checked(runs).groups ? 1 : 0;
+    named += checked(runs).answer.find("two groups") != std::string::npos ? 1 : 0;
   }
   EXPECT_LE(named, 3);
 }
 
 TEST(Check, AFleetThatFellFromOneNightToTheNext) {
-  std::vector<StoredRun> runs;
+  std::vector<Rows> runs;
   const auto nights = [&](double first, double second) {
     runs.clear();
     for (int host = 0; host < 5; ++host) {
@@ -402,50 +429,54 @@ TEST(Check, AFleetThatFellFromOneNightToTheNext) {
     }
   };
   nights(1, 0.9);
-  EXPECT_THAT(answer_of(checked(runs)),
+  EXPECT_THAT(checked(runs).answer,
               HasSubstr("FELL 5 of 5 together: n0 (case 0 -10 % since 10 Jan)"));
-  EXPECT_EQ(of(checked(runs), "n0").findings.at(0).against, "its last run, as 5 hosts");
+  EXPECT_EQ(label_of(findings(checked(runs), "n0").at(0), "against"), "its last run, as 5 hosts");
   nights(1, 0.97);
-  EXPECT_EQ(checked(runs).count("fell"), 0U);
+  EXPECT_EQ(count(checked(runs), "host_fell"), 0U);
   nights(0.9, 1);
-  EXPECT_EQ(checked(runs).count("fell"), 0U);
+  EXPECT_EQ(count(checked(runs), "host_fell"), 0U);
   // Two of five are no fleet.
   nights(1, 1);
   for (const std::size_t i : {1U, 3U})
-    runs[i].cases[0].figure.estimate = with_interval(0.9e10, 0.89e10, 0.91e10);
-  EXPECT_EQ(checked(runs).count("fell"), 0U);
+    runs[i].rows[0].estimate = with_interval(0.9e10, 0.89e10, 0.91e10);
+  EXPECT_EQ(count(checked(runs), "host_fell"), 0U);
 }
 
 TEST(Check, TheMetricOfTheRuleAloneIsJudged) {
   CheckRule rule;
   rule.metric = "latency";
-  const auto none = check_runs(beside_three(run_on("n", {0.5e10})), rule);
+  Results results;
+  results.runs = beside_three(run_on("n", {0.5e10}));
+  const auto none = check(results, rule);
   ASSERT_FALSE(none);
   EXPECT_EQ(full_text(none.error()), "--metric: no case has 'latency'");
   rule.metric = "bandwidth_sum";
-  EXPECT_EQ(checked(beside_three(run_on("n", {0.5e10})), rule).count("slow"), 1U);
+  EXPECT_EQ(count(checked(beside_three(run_on("n", {0.5e10})), rule), "host_slow"), 1U);
 }
 
 TEST(Check, WhatIsExpectedJudgesAHostByItself) {
   CheckRule rule;
   rule.expected = *parse_expectations("read=9GB/s");
-  EXPECT_EQ(answer_of(checked({run_on("n", {1e10})}, rule)), "OK: 1 host, not slow; 0 not judged");
-  EXPECT_EQ(answer_of(checked({run_on("n", {0.5e10})}, rule)),
+  EXPECT_EQ(checked({run_on("n", {1e10})}, rule).answer, "OK: 1 host, not slow; 0 not judged");
+  EXPECT_EQ(checked({run_on("n", {0.5e10})}, rule).answer,
             "BELOW 1 of 1: n (read -44 %); 0 not judged");
   // Its interval reaches the limit.
-  EXPECT_EQ(checked({run_on("n", {0.895e10})}, rule).count("below"), 0U);
+  EXPECT_EQ(count(checked({run_on("n", {0.895e10})}, rule), "host_below"), 0U);
   rule.expected = *parse_expectations("latency=120ns");
-  EXPECT_EQ(checked({run_on("n", {150e-9}, 10, "s")}, rule).count("below"), 1U);
-  EXPECT_EQ(checked({run_on("n", {100e-9}, 10, "s")}, rule).count("below"), 0U);
+  EXPECT_EQ(count(checked({run_on("n", {150e-9}, 10, "s")}, rule), "host_below"), 1U);
+  EXPECT_EQ(count(checked({run_on("n", {100e-9}, 10, "s")}, rule), "host_below"), 0U);
   // Of several commands the better one; a host without one of the figures is not judged.
-  std::vector<StoredRun> two{run_on("n", {0.5e10}), run_on("n", {1e10})};
+  std::vector<Rows> two{run_on("n", {0.5e10}), run_on("n", {1e10})};
   two.back().command = "matrix";
   rule.expected = *parse_expectations("read=9GB/s");
-  EXPECT_EQ(checked(two, rule).count("below"), 0U);
+  EXPECT_EQ(count(checked(two, rule), "host_below"), 0U);
   rule.expected = *parse_expectations("read=9GB/s,bandwidth_sum=1GB/s");
-  EXPECT_EQ(checked({run_on("n", {1e10}), run_on("m", {1e-7}, 10, "s")}, rule).not_judged(), 1U);
+  EXPECT_EQ(not_judged(checked({run_on("n", {1e10}), run_on("m", {1e-7}, 10, "s")}, rule)), 1U);
   rule.expected = *parse_expectations("triad=9GB/s");
-  const auto none = check_runs({run_on("n", {1e10})}, rule);
+  Results results;
+  results.runs = {run_on("n", {1e10})};
+  const auto none = check(results, rule);
   ASSERT_FALSE(none);
   EXPECT_THAT(full_text(none.error()), HasSubstr("no result has a figure 'triad'"));
   EXPECT_THAT(none.error().hint, HasSubstr("read, bandwidth_sum"));
@@ -466,35 +497,35 @@ TEST(Check, ExpectationsAreNamesAndValues) {
 TEST(Check, HostsOfOneRunAreJudgedByTheirRounds) {
   RunReport run = testing::even_hosts(6);
   testing::slow_down(run, 2, 1.25);
-  const Checked found = checked({stream_run(run, 10)});
-  EXPECT_EQ(answer_of(found), "SLOW 1 of 6: cn02 (copy -20 %, triad -20 %); 0 not judged");
-  EXPECT_EQ(of(found, "cn02").findings[0].evidence, "every round");
+  const RunReport found = checked({stream_run(run, 10)});
+  EXPECT_EQ(found.answer, "SLOW 1 of 6: cn02 (copy -20 %, triad -20 %); 0 not judged");
+  EXPECT_EQ(label_of(findings(found, "cn02").at(0), "evidence"), "every round");
   // The same hosts in files of their own: no rounds at once, the same answer.
-  std::vector<StoredRun> alone;
+  std::vector<Rows> alone;
   for (std::size_t host = 0; host < 6; ++host)
     alone.push_back(stream_run(testing::only_hosts(run, {host}), 10));
-  EXPECT_EQ(answer_of(checked(alone)), answer_of(found));
+  EXPECT_EQ(checked(alone).answer, found.answer);
 }
 
 TEST(Check, ARunOverSeveralHostsHasAHistory) {
   RunReport run = testing::even_hosts(6);
-  std::vector<StoredRun> runs;
+  std::vector<Rows> runs;
   for (int i = 1; i <= 3; ++i) runs.push_back(stream_run(run, i));
   for (std::size_t host = 0; host < 6; ++host) testing::slow_down(run, host, 1.1);
   runs.push_back(stream_run(run, 4));
-  const Checked found = checked(runs);
-  EXPECT_EQ(found.count("slow"), 0U);
-  EXPECT_EQ(found.count("fell"), 6U);
-  EXPECT_EQ(of(found, "cn00").runs, 4U);
+  const RunReport found = checked(runs);
+  EXPECT_EQ(count(found, "host_slow"), 0U);
+  EXPECT_EQ(count(found, "host_fell"), 6U);
+  EXPECT_EQ(count(found, "host_runs", 4), 6U);
 }
 
 TEST(Check, ARetestThatDoesNotConfirmAcquits) {
   RunReport run = testing::even_hosts(6);
   testing::run_again(run, {2, 0, 1, 3});
   testing::slow_down(run, 2, 1.25);
-  EXPECT_EQ(checked({stream_run(run, 10)}).count("slow"), 0U);
+  EXPECT_EQ(count(checked({stream_run(run, 10)}), "host_slow"), 0U);
   testing::slow_down_again(run, 2, 1.25);
-  EXPECT_EQ(of(checked({stream_run(run, 10)}), "cn02").findings.at(0).evidence,
+  EXPECT_EQ(label_of(findings(checked({stream_run(run, 10)}), "cn02").at(0), "evidence"),
             "every round; confirmed by a second run");
 }
 
@@ -506,36 +537,36 @@ std::pair<int, int> named_in_trials(int fleets, std::size_t hosts, double noise,
   std::normal_distribution<double> normal(0, noise);
   std::pair<int, int> named;
   for (int fleet = 0; fleet < fleets; ++fleet) {
-    std::vector<StoredRun> runs;
+    std::vector<Rows> runs;
     for (std::size_t host = 0; host < hosts; ++host) {
       std::vector<double> values;
       for (int i = 0; i < 20; ++i)
         values.push_back(1e10 * std::exp(normal(random)) * (host == 0 ? factor : 1));
       runs.push_back(run_on("n" + std::to_string(host), values));
     }
-    const Checked found = checked(runs, rule);
-    const bool first = of(found, "n0").has("slow");
+    const RunReport found = checked(runs, rule);
+    const bool first = !findings(found, "n0").empty();
     named.first += first ? 1 : 0;
-    named.second += found.count("slow") > (first ? 1U : 0U) ? 1 : 0;
+    named.second += count(found, "host_slow") > (first ? 1U : 0U) ? 1 : 0;
   }
   return named;
 }
 
 TEST(Check, AnIncompleteRunIsNoOk) {
-  std::vector<StoredRun> runs = beside_three(run_on("cut", {1e10}));
+  std::vector<Rows> runs = beside_three(run_on("cut", {1e10}));
   runs.back().complete = false;
   runs.back().incomplete_reason = "stopped by signal 15";
-  const Checked found = checked(runs);
-  EXPECT_EQ(answer_of(found), "INCOMPLETE: 1 of 4 hosts; none is slow");
-  const RunReport report = report_of(found);
+  const RunReport found = checked(runs);
+  EXPECT_EQ(found.answer, "INCOMPLETE: 1 of 4 hosts; none is slow");
+  const RunReport& report = found;
   EXPECT_EQ(report.warnings.front().text, "INCOMPLETE results of cut: stopped by signal 15");
   const std::string text = report_openmetrics(report);
   EXPECT_THAT(text, HasSubstr("numatlas_host_incomplete{command=\"check\",host=\"cut\"} 1"));
   EXPECT_THAT(text, HasSubstr("numatlas_host_unreliable{command=\"check\",host=\"cut\"} 0"));
   runs.front().trust = "unreliable";
   runs.front().doubt = "other programs used 1.0 of 2 CPUs";
-  EXPECT_EQ(answer_of(checked(runs)), "UNRELIABLE: 1, INCOMPLETE: 1 of 4 hosts; none is slow");
-  EXPECT_THAT(report_openmetrics(report_of(checked(runs))),
+  EXPECT_EQ(checked(runs).answer, "UNRELIABLE: 1, INCOMPLETE: 1 of 4 hosts; none is slow");
+  EXPECT_THAT(report_openmetrics(checked(runs)),
               HasSubstr("numatlas_unreliable{command=\"check\",host=\"all\"} 1"));
 }
 
@@ -553,10 +584,10 @@ TEST(Check, NoiseNamesFewAndASlowHostIsFound) {
 }
 
 TEST(Check, MetricsSayWhoWasNotJudgedAndNameNoVerdictForHim) {
-  std::vector<StoredRun> runs = beside_three(run_on("odd", {1e10}));
-  runs[2].cases[0].figure.estimate = with_interval(0.5e10, 0.49e10, 0.51e10);
+  std::vector<Rows> runs = beside_three(run_on("odd", {1e10}));
+  runs[2].rows[0].estimate = with_interval(0.5e10, 0.49e10, 0.51e10);
   runs[3].kinds[0].cpu_model = "Another CPU";
-  const std::string text = report_openmetrics(report_of(checked(runs)));
+  const std::string text = report_openmetrics(checked(runs));
   EXPECT_THAT(text, HasSubstr("numatlas_host_judged{command=\"check\",host=\"odd\"} 0"));
   EXPECT_THAT(text, Not(HasSubstr("numatlas_host_slow{command=\"check\",host=\"odd\"")));
   EXPECT_THAT(text, HasSubstr("numatlas_host_slow{command=\"check\",host=\"c\"} 1"));

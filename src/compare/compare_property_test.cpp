@@ -5,28 +5,30 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "compare/match.h"
+#include "compare/compare.h"
 #include "record/test_estimate.h"
 
 namespace numatlas {
 namespace {
 
 /// Of a value from 1 to 1000, with an interval round it.
-StoredFigure any_figure() {
+Row any_row() {
   const double value = *rc::gen::inRange(1, 1000);
   const double below = *rc::gen::inRange(0, 100), above = *rc::gen::inRange(0, 100);
-  return {
-      testing::with_interval(value, value * (1 - below / 100), value * (1 + above / 100)), "", {}};
+  Row row;
+  row.figure = "m";
+  row.unit = "s";
+  row.estimate =
+      testing::with_interval(value, value * (1 - below / 100), value * (1 + above / 100));
+  return row;
 }
 
-std::vector<StoredCase> any_cases(int count) {
-  std::vector<StoredCase> cases;
+std::vector<Row> any_cases(int count) {
+  std::vector<Row> cases;
   for (int i = 0; i < count; ++i) {
-    StoredCase one;
-    one.key = one.point_key = one.point = std::to_string(i);
-    one.metric = "m";
+    Row one = any_row();
+    one.key = one.case_key = one.name = std::to_string(i);
     one.unit = i % 2 == 0 ? Unit("s") : Unit("B/s");
-    one.figure = any_figure();
     cases.push_back(std::move(one));
   }
   return cases;
@@ -53,7 +55,7 @@ RC_GTEST_PROP(CompareProperty, SwappingTheSidesSwapsFasterAndSlower, ()) {
 RC_GTEST_PROP(CompareProperty, TheChangeLiesInItsInterval, ()) {
   CompareRule rule;
   rule.launch_spread = 0;
-  Change change = change_between(any_figure(), any_figure(), "s", rule);
+  Change change = change_between(any_row(), any_row(), rule);
   judge({&change}, rule);
   RC_ASSERT(*change.low <= *change.part + 1e-12);
   RC_ASSERT(*change.part <= *change.high + 1e-12);

@@ -17,7 +17,7 @@
 
 #include "analysis/test_hosts.h"
 #include "base/test_folder.h"
-#include "compare/comparison.h"
+#include "compare/compare.h"
 #include "compare/test_stored.h"
 #include "record/report_json.h"
 #include "record/test_report.h"
@@ -28,7 +28,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::Contains;
-using testing::figure;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::scale_flow;
@@ -43,14 +42,14 @@ std::string error_of_text(const std::string& text) {
 const ComparedCase& find_case(const Comparison& found, const std::string& point,
                               const std::string& part) {
   for (const ComparedCase& one : found.cases)
-    if (one.base.point == point && one.base.part == part) return one;
+    if (one.base.name == point && one.base.of == part) return one;
   throw std::runtime_error("no case " + point + " " + part);
 }
 
-Comparison flows_of(const StoredFile& base, const StoredFile& now) {
+Comparison flows_of(const Results& base, const Results& now) {
   CompareRule rule;
   rule.every_flow = true;
-  return match_cases(cases_of(base), cases_of(now), rule);
+  return match_cases(rows_of(base), rows_of(now), rule);
 }
 
 Estimate within_a_percent(double value) {
@@ -59,7 +58,7 @@ Estimate within_a_percent(double value) {
 
 /// One chase on a machine that as a whole takes `machine` times as long; the chase itself takes
 /// `own` times as long as it did.
-StoredFile with_pilots(double machine, double own) {
+Results with_pilots(double machine, double own) {
   return stored([&](RunReport& report) {
     report.scenarios.resize(1);
     ScenarioResult& point = report.scenarios.front();
@@ -83,7 +82,7 @@ StoredFile with_pilots(double machine, double own) {
 }
 
 TEST(Pilots, TellTheMachineFromTheCase) {
-  const auto between = [&](const StoredFile& base, const StoredFile& now) {
+  const auto between = [&](const Results& base, const Results& now) {
     const auto found = compare_files(base, now, {});
     EXPECT_TRUE(found) << full_text(found.error());
     EXPECT_EQ(found->machine.size(), 1U);
@@ -157,8 +156,8 @@ TEST(Differences, AHostOfStreamIsDisturbedByItself) {
   run.cpu_use[1] = CpuUse{2.0, 2, 1.0, 1.0, 0.0, ""};
   const auto file = stored_from_text(json_text(testing::with_figures(run)), "a.json");
   ASSERT_TRUE(file) << full_text(file.error());
-  for (const StoredCase& one : file->runs[0].cases)
-    EXPECT_EQ(one.figure.disturbed.empty(), one.part != "host cn01") << one.part;
+  for (const Row& one : file->runs[0].rows)
+    EXPECT_EQ(one.disturbed.empty(), one.of != "host cn01") << one.of;
 }
 
 TEST(Cases, WhatIsNotKnownWithinItselfHasNoVerdict) {
@@ -170,7 +169,7 @@ TEST(Cases, WhatIsNotKnownWithinItselfHasNoVerdict) {
     });
   };
   const auto change = [&](double low, double high) {
-    const StoredFile file = wide(low, high);
+    const Results file = wide(low, high);
     return find_case(flows_of(file, file), "1MiB base", "rank 0 thread 0").change;
   };
   EXPECT_EQ(change(0, 3.05).verdict, CaseVerdict::not_comparable);
@@ -179,11 +178,11 @@ TEST(Cases, WhatIsNotKnownWithinItselfHasNoVerdict) {
 }
 
 TEST(Match, NothingDiffersFromItself) {
-  const StoredFile file = stored();
+  const Results file = stored();
   for (const bool every_flow : {false, true}) {
     CompareRule rule;
     rule.every_flow = every_flow;
-    const Comparison found = match_cases(cases_of(file), cases_of(file), rule);
+    const Comparison found = match_cases(rows_of(file), rows_of(file), rule);
     EXPECT_GT(found.count(CaseVerdict::not_distinguishable), 0U) << "one launch each";
     EXPECT_EQ(found.count(CaseVerdict::faster) + found.count(CaseVerdict::slower), 0U);
     EXPECT_TRUE(found.only_base.empty() && found.only_now.empty());
@@ -192,8 +191,8 @@ TEST(Match, NothingDiffersFromItself) {
 }
 
 TEST(Match, ByWhatWasAskedForAndNotByOrder) {
-  const StoredFile base = stored();
-  const StoredFile now = stored([](RunReport& report) {
+  const Results base = stored();
+  const Results now = stored([](RunReport& report) {
     std::swap(report.scenarios[0], report.scenarios[1]);
     scale_flow(report.scenarios[1].flows[0], 3);
   });
@@ -206,13 +205,11 @@ TEST(Match, ByWhatWasAskedForAndNotByOrder) {
 }
 
 TEST(Match, AnotherMemoryAskedForIsAnotherCase) {
-  const StoredFile now =
+  const Results now =
       stored([](RunReport& report) { report.scenarios[0].flows[0].memory = "bind:1"; });
   const Comparison found = flows_of(stored(), now);
-  EXPECT_THAT(found.only_base,
-              ::testing::Contains(::testing::Field(&StoredCase::point, "1MiB base")));
-  EXPECT_THAT(found.only_now,
-              ::testing::Contains(::testing::Field(&StoredCase::point, "1MiB base")));
+  EXPECT_THAT(found.only_base, ::testing::Contains(::testing::Field(&Row::name, "1MiB base")));
+  EXPECT_THAT(found.only_now, ::testing::Contains(::testing::Field(&Row::name, "1MiB base")));
 }
 
 TEST(Match, ARateIsAskedForByRunAlone) {
@@ -234,12 +231,12 @@ TEST(Match, SeveralLaunchesAreOneSide) {
       for (FlowResult& flow : report.scenarios[0].flows) scale_flow(flow, factor);
     });
   };
-  const StoredFile base = merged({launch(1), launch(1.001), launch(0.999)});
+  const Results base = merged({launch(1), launch(1.001), launch(0.999)});
   const Comparison found = flows_of(base, merged({launch(1.05), launch(1.051), launch(1.049)}));
   const ComparedCase one = find_case(found, "1MiB base", "rank 0 thread 0");
   EXPECT_EQ(one.change.verdict, CaseVerdict::slower);
   EXPECT_NEAR(*one.change.part, 0.05, 1e-6);
-  EXPECT_EQ(one.base.figure.launches.size(), 3U);
+  EXPECT_EQ(one.base.launches.size(), 3U);
   EXPECT_EQ(find_case(flows_of(base, merged({launch(1), launch(1.001), launch(1)})), "1MiB base",
                       "rank 0 thread 0")
                 .change.verdict,
@@ -247,19 +244,17 @@ TEST(Match, SeveralLaunchesAreOneSide) {
 }
 
 TEST(Match, WhatNotAllLaunchesHaveIsToldOf) {
-  StoredFile lacking = stored();
-  std::erase_if(lacking.runs[0].cases, [](const StoredCase& c) { return c.point == "1MiB base"; });
-  const StoredFile side = merged({stored(), lacking});
+  Results lacking = stored();
+  std::erase_if(lacking.runs[0].rows, [](const Row& c) { return c.name == "1MiB base"; });
+  const Results side = merged({stored(), lacking});
   EXPECT_THAT(side.notes, Contains(HasSubstr("1MiB base")));
-  for (const StoredCase& one : side.runs[0].cases)
-    EXPECT_EQ(one.figure.launches.size() > 1,
-              one.point != "1MiB base" && one.figure.problem.empty())
-        << one.point;
+  for (const Row& one : side.runs[0].rows)
+    EXPECT_EQ(one.launches.size() > 1, one.name != "1MiB base" && one.problem.empty()) << one.name;
 }
 
 TEST(Match, SidesMeasuredInTurnAreMatchedByTheirOrder) {
-  const StoredFile base = stored();
-  const StoredFile now = stored([](RunReport& report) {
+  const Results base = stored();
+  const Results now = stored([](RunReport& report) {
     for (ScenarioResult& point : report.scenarios) {
       point.pages = "2M";
       point.name += " huge";
@@ -275,13 +270,13 @@ TEST(Match, SidesMeasuredInTurnAreMatchedByTheirOrder) {
   const auto found = compare_files(base, now, in_turn);
   ASSERT_TRUE(found) << full_text(found.error());
   EXPECT_GT(found->count(CaseVerdict::faster), 0U);
-  EXPECT_EQ(found->cases.front().now.point, found->cases.front().base.point + " huge");
+  EXPECT_EQ(found->cases.front().now.name, found->cases.front().base.name + " huge");
   ComparedFiles files{base, now, 1, 1, *found, {}};
   EXPECT_THAT(text_in("table", report_of(files, {})), HasSubstr("1MiB base -> 1MiB base huge"));
 }
 
 TEST(Match, APointSkippedOnOneSideIsNotComparable) {
-  const StoredFile skipped = stored([](RunReport& report) {
+  const Results skipped = stored([](RunReport& report) {
     ScenarioResult& point = report.scenarios[0];
     point.status = Status::skipped;
     point.reason = "does not fit";
@@ -289,15 +284,14 @@ TEST(Match, APointSkippedOnOneSideIsNotComparable) {
   });
   for (const auto& [base, now, side] :
        {std::tuple(stored(), skipped, "NEW"), {skipped, stored(), "BASE"}}) {
-    const Comparison found = match_cases(cases_of(base), cases_of(now), {});
-    const auto one =
-        std::find_if(found.cases.begin(), found.cases.end(),
-                     [](const ComparedCase& c) { return c.base.point == "1MiB base"; });
+    const Comparison found = match_cases(rows_of(base), rows_of(now), {});
+    const auto one = std::find_if(found.cases.begin(), found.cases.end(),
+                                  [](const ComparedCase& c) { return c.base.name == "1MiB base"; });
     ASSERT_NE(one, found.cases.end());
     EXPECT_EQ(one->change.reason, std::string(side) + ": skipped: does not fit");
     EXPECT_TRUE(found.only_base.empty() && found.only_now.empty());
   }
-  const Comparison both = match_cases(cases_of(skipped), cases_of(skipped), {});
+  const Comparison both = match_cases(rows_of(skipped), rows_of(skipped), {});
   EXPECT_EQ(both.cases.front().change.reason, "both: skipped: does not fit");
 }
 
@@ -306,8 +300,8 @@ TEST(Match, EqualKeysAreNumbered) {
     const ScenarioResult first = report.scenarios[0];
     report.scenarios.push_back(first);
   };
-  const StoredFile base = stored(twice);
-  const StoredFile now = stored([&](RunReport& report) {
+  const Results base = stored(twice);
+  const Results now = stored([&](RunReport& report) {
     twice(report);
     scale_flow(report.scenarios.back().flows[0], 3);
   });
@@ -330,14 +324,14 @@ TEST(Match, FlowsOfOtherMemoryHaveAMedianOfTheirOwn) {
   const auto slower = [](RunReport& report) {  // the one that reaches over
     scale_flow(report.scenarios[0].flows[1], 10);
   };
-  const Comparison found = match_cases(cases_of(stored()), cases_of(stored(slower)), {});
+  const Comparison found = match_cases(rows_of(stored()), rows_of(stored(slower)), {});
   EXPECT_EQ(found.count(CaseVerdict::slower), 1U);
 }
 
 TEST(Match, TheMedianOverFlowsKnowsAllIntervals) {
   const Comparison found =
-      match_cases(cases_of(stored(make_alike)), cases_of(stored(make_alike)), {});
-  const StoredFigure& figure = find_case(found, "1MiB base", "median of 2").base.figure;
+      match_cases(rows_of(stored(make_alike)), rows_of(stored(make_alike)), {});
+  const Row& figure = find_case(found, "1MiB base", "median of 2").base;
   const auto flow = testing::report().scenarios[0].flows;
   EXPECT_DOUBLE_EQ(figure.estimate->value, (4e-9 + 5.125e-9) / 2);
   // The file has seven digits.
@@ -392,10 +386,10 @@ TEST(Stored, StreamOverHostsIsReadByHostAndKernel) {
   testing::add_noise(run, 0.001, 1);
   const auto file = stored_from_text(json_text(testing::with_figures(run)), "s.json");
   ASSERT_TRUE(file) << full_text(file.error());
-  EXPECT_EQ(file->runs.front().cases.size(), 4U);
+  EXPECT_EQ(file->runs.front().rows.size(), 4U);
   testing::slow_down(run, 1, 1.25);
   const auto now = stored_from_text(json_text(testing::with_figures(run)), "t.json");
-  const Comparison found = match_cases(cases_of(*file), cases_of(*now), {});
+  const Comparison found = match_cases(rows_of(*file), rows_of(*now), {});
   EXPECT_EQ(find_case(found, "triad", "host cn00").change.verdict,
             CaseVerdict::not_distinguishable);
   EXPECT_EQ(find_case(found, "triad", "host cn01").change.verdict, CaseVerdict::slower);
@@ -403,7 +397,7 @@ TEST(Stored, StreamOverHostsIsReadByHostAndKernel) {
 }
 
 TEST(Differences, AreToldOfMachinesAndOptions) {
-  StoredFile base = stored(), now = base;
+  Results base = stored(), now = base;
   Machine machine;
   machine.cpu_model = "A";
   machine.settings = {{"microcode", "0x1", "", ""}, {"swap", "1 used", "", ""}};
@@ -436,7 +430,8 @@ TEST(Stored, OtherDocumentsAndBrokenFiles) {
   const auto is_other = [&](const std::string& text) {
     const std::string path = folder.file("other.json");
     std::ofstream(path) << text;
-    return is_other_document(path);
+    const auto below = results_below("", std::filesystem::path(path).parent_path().string());
+    return below && below->broken.empty() && below->unrelated.size() == 1;
   };
   EXPECT_TRUE(is_other(R"({"a": 1})"));
   EXPECT_TRUE(is_other("[1, 2]"));
@@ -444,7 +439,6 @@ TEST(Stored, OtherDocumentsAndBrokenFiles) {
   EXPECT_FALSE(is_other(R"({"program": "numatlas", "command": "latency", "cases": [)"));
   EXPECT_FALSE(is_other(R"({"program": "numatlas", "command": "latency", "cases": []})"));
   EXPECT_FALSE(is_other(""));
-  EXPECT_FALSE(is_other_document("/no/such/file.json"));
 }
 
 }  // namespace

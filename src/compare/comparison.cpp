@@ -17,7 +17,7 @@
 #include "base/add_once.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "compare/comparison.h"
+#include "compare/compare.h"
 #include "machine/identity.h"
 #include "record/unit.h"
 #include "report/answer.h"
@@ -58,7 +58,7 @@ std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
     return one.change.relative.has_value();
   });
   const auto known = [](const ComparedCase& one) {
-    return one.base.figure.launch_spread && one.now.figure.launch_spread;
+    return one.base.launch_spread && one.now.launch_spread;
   };
   const auto& cases = files.comparison.cases;
   if (is_by_host(files.comparison) && std::ranges::any_of(cases, known))
@@ -118,10 +118,10 @@ ScenarioResult named(std::string name, std::vector<std::pair<std::string, std::s
   return one;
 }
 
-/// The rows of a comparison.
-class Rows {
+/// The cases of a report on a comparison.
+class Shown {
  public:
-  Rows(const ComparedFiles& files, const CompareView& view, RunReport& report)
+  Shown(const ComparedFiles& files, const CompareView& view, RunReport& report)
       : view_(view), report_(report) {
     const Comparison& found = files.comparison;
     dull_ = found.count(CaseVerdict::same) + found.count(CaseVerdict::not_distinguishable);
@@ -130,15 +130,15 @@ class Rows {
     for (const ComparedCase& one : found.machine) add(one, "machine");
     for (const auto& [side, cases] :
          {std::pair("base", &found.only_base), std::pair("new", &found.only_now)})
-      for (const StoredCase& one : *cases)
-        report_.scenarios.push_back(named(one.point, {{"row", "only"},
-                                                      {"shown", "no"},
-                                                      {"side", side},
-                                                      {"host", one.on},
-                                                      {"of_command", one.command},
-                                                      {"case", one.point},
-                                                      {"of", one.part},
-                                                      {"metric", one.metric}}));
+      for (const Row& one : *cases)
+        report_.scenarios.push_back(named(one.name, {{"row", "only"},
+                                                     {"shown", "no"},
+                                                     {"side", side},
+                                                     {"host", one.on},
+                                                     {"of_command", one.command},
+                                                     {"case", one.name},
+                                                     {"of", one.of},
+                                                     {"metric", one.figure}}));
   }
   std::size_t hidden() const { return hidden_; }
 
@@ -161,19 +161,19 @@ class Rows {
                       (change.verdict == CaseVerdict::not_distinguishable && !change.explained);
     const bool shown = !view_.only.empty() || !dull || dull_ <= most_same_rows;
     hidden_ += shown ? 0 : 1;
-    const StoredCase& mine = one.base.is_empty_point() ? one.now : one.base;
-    const bool both = !one.base.is_empty_point() && !one.now.is_empty_point();
+    const Row& mine = one.base.is_empty() ? one.now : one.base;
+    const bool both = !one.base.is_empty() && !one.now.is_empty();
     ScenarioResult found = named(
-        mine.point,
+        mine.name,
         {{"row", row},
          {"shown", shown ? "yes" : "no"},
          {"verdict", name_of(change.verdict)},
          {"host", mine.on},
          {"of_command", mine.command},
          {"case",
-          both && one.now.point != mine.point ? mine.point + " -> " + one.now.point : mine.point},
-         {"of", mine.part},
-         {"metric", mine.metric},
+          both && one.now.name != mine.name ? mine.name + " -> " + one.now.name : mine.name},
+         {"of", mine.of},
+         {"metric", mine.figure},
          {"reason", change.reason},
          {"doubt", change.doubt},
          {"change", part_text(change.part)},
@@ -190,10 +190,10 @@ class Rows {
     const auto number = [](const char* key, const std::optional<double>& value) {
       return Figure{key, "1", value ? std::optional<Estimate>(*value) : std::nullopt, {}};
     };
-    const auto& spread = one.base.figure.launch_spread;
+    const auto& spread = one.base.launch_spread;
     found.figures = {
-        {"base", mine.unit, one.base.figure.estimate, {}},
-        {"new", mine.unit, one.now.figure.estimate, {}},
+        {"base", mine.unit, one.base.estimate, {}},
+        {"new", mine.unit, one.now.estimate, {}},
         std::move(part),
         number("p", change.p),
         number("change_relative", change.relative),
@@ -222,7 +222,7 @@ class Rows {
 
 std::vector<View> views_of(const ComparedFiles& files, const CompareView& view,
                            std::size_t hidden) {
-  const bool several = std::ranges::any_of(files.base.runs, [&](const StoredRun& run) {
+  const bool several = std::ranges::any_of(files.base.runs, [&](const Rows& run) {
     return run.command != files.base.runs.front().command;
   });
   View differences, cases;
@@ -257,20 +257,19 @@ std::vector<View> views_of(const ComparedFiles& files, const CompareView& view,
 }
 
 /// "NAME: numatlas latency, HOST, TIME, version"
-std::string side_text(const StoredFile& file, const CompareRule& rule) {
+std::string side_text(const Results& file, const CompareRule& rule) {
   // A command that was measured here says itself what it is.
   std::string text =
       rule.in_pairs ? file.file : fmt::format("{}: numatlas {}", file.file, file.command);
   if (file.runs.empty()) return text;
-  const StoredRun& run = file.runs.front();
+  const Rows& run = file.runs.front();
   return text +
          fmt::format(", {}, {}, version {}", fmt::join(run.hosts, " "), run.started, run.version);
 }
 
-bool is_of_a_guest(const StoredFile& file) {
-  return std::ranges::any_of(file.runs, [](const StoredRun& run) {
-    return std::ranges::any_of(run.machines, is_virtual);
-  });
+bool is_of_a_guest(const Results& file) {
+  return std::ranges::any_of(
+      file.runs, [](const Rows& run) { return std::ranges::any_of(run.machines, is_virtual); });
 }
 
 /// "(triad 1MiB base -10.1 %, ...)" of the cases with a verdict, the largest change first.
@@ -280,7 +279,7 @@ std::string cases_text(std::vector<const ComparedCase*> cases) {
   });
   std::vector<std::string> texts;
   for (const ComparedCase* one : cases)
-    add_once(texts, one->base.point + " " + part_text(one->change.part));
+    add_once(texts, one->base.name + " " + part_text(one->change.part));
   return texts.empty() ? "" : fmt::format(" ({})", numatlas::names_text(texts));
 }
 
@@ -300,7 +299,7 @@ std::string open_text(const std::vector<const ComparedCase*>& cases) {
                           : change.single ? "within what launches differ"
                                           : "within what these launches differ";
   const std::string low = change_text(*change.low);
-  return fmt::format("{}{} to {}: {}", cases.size() > 1 ? most->base.point + " " : "",
+  return fmt::format("{}{} to {}: {}", cases.size() > 1 ? most->base.name + " " : "",
                      low.substr(0, low.rfind(' ')), change_text(*change.high), why);
 }
 
@@ -336,11 +335,11 @@ std::vector<HostCases> by_host(const Comparison& found) {
 }
 
 /// Hosts of which one side has nothing that the other has.
-std::vector<std::string> lone_hosts(const Comparison& found, const std::vector<StoredCase>& cases) {
+std::vector<std::string> lone_hosts(const Comparison& found, const std::vector<Row>& cases) {
   std::set<std::string> compared;
   for (const ComparedCase& one : found.cases) compared.insert(one.base.on);
   std::vector<std::string> lone;
-  for (const StoredCase& one : cases)
+  for (const Row& one : cases)
     if (!compared.contains(one.on)) add_once(lone, one.on);
   return lone;
 }
@@ -420,7 +419,7 @@ std::string processors_text(const std::vector<Difference>& differences) {
 std::string reserve_of(const ComparedFiles& files) {
   std::string distrust, incomplete;
   for (const auto& [side, file] : {std::pair("BASE", &files.base), std::pair("NEW", &files.now)})
-    for (const StoredRun& run : file->runs) {
+    for (const Rows& run : file->runs) {
       if (distrust.empty() && run.is_unreliable())
         distrust = fmt::format("{}: {}", side, run.doubt);
       if (incomplete.empty() && !run.complete)
@@ -449,19 +448,19 @@ RunReport report_of(const ComparedFiles& files, const CompareView& view) {
   report.version = version;
   report.complete = true;
   report.comm = report.engine = "none";
-  for (const StoredFile* side : {&files.base, &files.now})
-    for (const StoredRun& run : side->runs) {
+  for (const Results* side : {&files.base, &files.now})
+    for (const Rows& run : side->runs) {
       report.started = std::max(report.started, run.started);
       if (is_null_engine(run.engine)) report.engine = run.engine;
     }
   report.answer = processors_text(files.differences) + answer_of(files.comparison);
   if (const std::string reserve = reserve_of(files); !reserve.empty()) {
     report.answer = fmt::format("{} ({})", reserve, report.answer);
-    for (const StoredFile* side : {&files.base, &files.now})
-      if (std::ranges::any_of(side->runs, &StoredRun::is_unreliable)) report.trust = "unreliable";
+    for (const Results* side : {&files.base, &files.now})
+      if (std::ranges::any_of(side->runs, &Rows::is_unreliable)) report.trust = "unreliable";
   }
-  const Rows rows(files, view, report);
-  report.views = views_of(files, view, rows.hidden());
+  const Shown shown(files, view, report);
+  report.views = views_of(files, view, shown.hidden());
   report.views.front().notes = {"BASE: " + side_text(files.base, view.rule),
                                 "NEW: " + side_text(files.now, view.rule)};
   if (!view.rule.in_pairs && (is_of_a_guest(files.base) || is_of_a_guest(files.now)))
@@ -472,12 +471,12 @@ RunReport report_of(const ComparedFiles& files, const CompareView& view) {
   for (const auto& [side, cases] : {std::pair("BASE", &files.comparison.only_base),
                                     std::pair("NEW", &files.comparison.only_now)}) {
     std::vector<std::string> names;
-    for (const StoredCase& one : *cases) add_once(names, one.point);
+    for (const Row& one : *cases) add_once(names, one.name);
     if (!names.empty())
       report.warnings.push_back(
           {"only-one", "", fmt::format("only in {}: {}", side, names_text(names))});
   }
-  for (const StoredFile* file : {&files.base, &files.now})
+  for (const Results* file : {&files.base, &files.now})
     for (const std::string& note : file->notes) report.warnings.push_back({"note", "", note});
   return report;
 }

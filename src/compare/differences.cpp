@@ -1,10 +1,13 @@
-#include "compare/differences.h"
+#include "compare/compare.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -110,7 +113,7 @@ Facts facts_of(const Machine& machine) {
   return facts;
 }
 
-Facts facts_of(const StoredRun& run) {
+Facts facts_of(const Rows& run) {
   Facts facts;
   add_fact(facts, "numatlas", run.version);
   add_fact(facts, "engine", run.engine);
@@ -165,7 +168,7 @@ std::vector<Difference> merged(const std::vector<std::vector<Difference>>& by_ho
   return all;
 }
 
-std::vector<Difference> machine_differences(const StoredRun& base, const StoredRun& now) {
+std::vector<Difference> machine_differences(const Rows& base, const Rows& now) {
   std::vector<Difference> found;
   if (base.hosts != now.hosts)
     found.push_back({"hosts", "", fmt::format("{}", fmt::join(base.hosts, " ")),
@@ -188,7 +191,7 @@ std::string use_text(const CpuUse& use) {
 }
 
 /// What else ran while it was measured, where that matters for one of the two.
-std::vector<Difference> use_differences(const StoredRun& base, const StoredRun& now) {
+std::vector<Difference> use_differences(const Rows& base, const Rows& now) {
   std::vector<std::vector<Difference>> by_host;
   const std::size_t hosts = std::max(base.cpu_use.size(), now.cpu_use.size());
   for (std::size_t host = 0; host < hosts; ++host) {
@@ -210,14 +213,14 @@ std::vector<Difference> use_differences(const StoredRun& base, const StoredRun& 
 
 }  // namespace
 
-std::vector<Difference> differences_of(const StoredFile& base, const StoredFile& now) {
+std::vector<Difference> differences_of(const Results& base, const Results& now) {
   // Where several hosts are compared with themselves, their cases say so.
-  const bool by_host = !base.runs.empty() && !base.runs.front().cases.empty() &&
-                       !base.runs.front().cases.front().on.empty();
+  const bool by_host = !base.runs.empty() && !base.runs.front().rows.empty() &&
+                       !base.runs.front().rows.front().on.empty();
   std::vector<std::vector<Difference>> all;
   std::vector<std::string> names;
-  for (const StoredRun& one : base.runs) {
-    const auto other = std::ranges::find_if(now.runs, [&](const StoredRun& run) {
+  for (const Rows& one : base.runs) {
+    const auto other = std::ranges::find_if(now.runs, [&](const Rows& run) {
       return name_in_survey(run) == name_in_survey(one) && (!by_host || run.hosts == one.hosts);
     });
     if (other == now.runs.end()) continue;

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/rows.h"
 #include "base/error.h"
-#include "compare/stored.h"
 
 namespace numatlas {
 
@@ -22,23 +22,17 @@ struct Expectation {
 /// `text`: NAME=VALUE, several separated by commas. Errors name --expect.
 Expected<std::vector<Expectation>> parse_expectations(std::string_view text);
 
-/// A figure that an expectation is of.
-struct ExpectedFigure {
-  std::string name;  ///< of its case
-  StoredFigure figure;
-  bool of_fact = false;
-  Bytes memory{};  ///< that its case used
-};
-/// Facts before cases, then the one with more memory, then the better one.
-bool is_preferred(const ExpectedFigure& one, const ExpectedFigure& other,
-                  const Expectation& expected);
-/// That of a host (index) of a run: the fact of that name, else of the cases of that kernel or
+/// That of a host (index) of a run: the fact of that name, else of the rows of that kernel or
 /// metric those with the most memory of all workers; of several the best. nullopt where the run has
 /// none.
-std::optional<ExpectedFigure> figure_for(const Expectation& expected, const StoredRun& run,
-                                         std::size_t host);
+std::optional<Row> figure_for(const Expectation& expected, const Rows& run, std::size_t host);
 
-/// What could have been named, of a run; in this unit where one is given.
-std::vector<std::string> names_to_expect(const StoredRun& run, std::optional<Unit> unit);
+struct Held {
+  std::vector<ScenarioResult> findings;  ///< `below`
+  std::vector<std::string> hosts;        ///< all that have such a figure
+};
+/// The newest figures of each host, over the runs of all commands, against what is expected of it.
+/// Error (usage): no host has one.
+Expected<Held> hold_against(const Expectation& expected, const std::vector<const Rows*>& newest);
 
 }  // namespace numatlas

@@ -1,5 +1,5 @@
 // Hosts by their machines, and lists of hosts.
-#include "compare/host_names.h"
+#include "compare/hosts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "compare/host_list.h"
+#include "compare/hosts.h"
 
 namespace numatlas {
 namespace {
@@ -23,23 +23,23 @@ Identity machine(const std::string& installation, const std::string& boot = "",
   return {installation, firmware, boot, ""};
 }
 
-StoredRun seen(const std::string& host, int night, const Identity& identity = {}, int minute = 0) {
-  StoredRun run;
+Rows seen(const std::string& host, int night, const Identity& identity = {}, int minute = 0) {
+  Rows run;
   run.command = "latency";
   run.hosts = {host};
   run.started = fmt::format("2026-01-{:02}T02:{:02}:00Z", night, minute);
   run.identities = {identity};
-  StoredCase one;
+  Row one;
   one.key = "a case";
-  run.cases = {one};
+  run.rows = {one};
   return run;
 }
 
 /// Their names, in the order of the runs.
-std::vector<std::string> named(std::vector<StoredRun> runs) {
+std::vector<std::string> named(std::vector<Rows> runs) {
   name_hosts(runs);
   std::vector<std::string> names;
-  for (const StoredRun& run : runs) names.push_back(run.hosts.front());
+  for (const Rows& run : runs) names.push_back(run.hosts.front());
   return names;
 }
 
@@ -59,7 +59,7 @@ TEST(HostNames, MachinesWithOneNameAreApart) {
 }
 
 TEST(HostNames, AMachineThatFollowsAnotherKeepsTheName) {
-  std::vector<StoredRun> runs{seen("n1", 1, machine("a")), seen("n1", 2, machine("b"))};
+  std::vector<Rows> runs{seen("n1", 1, machine("a")), seen("n1", 2, machine("b"))};
   EXPECT_THAT(name_hosts(runs).notes,
               ElementsAre("n1: another machine, or another installation, since 2026-01-02"));
   EXPECT_EQ(runs[0].hosts, runs[1].hosts);
@@ -88,11 +88,11 @@ TEST(HostNames, WithAndWithoutTheDomain) {
 }
 
 TEST(HostNames, SeveralResultsAtOnceWithoutAMachineAreOpen) {
-  std::vector<StoredRun> runs;
+  std::vector<Rows> runs;
   for (int minute = 0; minute < 3; ++minute) runs.push_back(seen("c", 1, {}, minute));
   ASSERT_EQ(name_hosts(runs).open.size(), 1U);
   EXPECT_EQ(name_hosts(runs).open[0].brief, "perhaps several machines");
-  for (StoredRun& run : runs) run.identities = {machine("a")};
+  for (Rows& run : runs) run.identities = {machine("a")};
   EXPECT_THAT(name_hosts(runs).open, IsEmpty());
 }
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "compare/comparison.h"
+#include "compare/compare.h"
 #include "compare/test_stored.h"
 #include "record/test_report.h"
 
@@ -20,8 +20,8 @@ using testing::scale_flow;
 using testing::stored;
 
 /// A run of a host, whose figures take `factor` times as long.
-StoredFile on_host(const std::string& host, double factor, const std::string& cpu = "A CPU") {
-  StoredFile file = stored([&](RunReport& report) {
+Results on_host(const std::string& host, double factor, const std::string& cpu = "A CPU") {
+  Results file = stored([&](RunReport& report) {
     report.hosts = {host};
     report.scenarios.resize(1);
     report.scenarios[0].flows.resize(1);
@@ -33,7 +33,7 @@ StoredFile on_host(const std::string& host, double factor, const std::string& cp
   return file;
 }
 
-ComparedFiles by_host(const std::vector<StoredFile>& base, const std::vector<StoredFile>& now) {
+ComparedFiles by_host(const std::vector<Results>& base, const std::vector<Results>& now) {
   ComparedFiles files;
   files.base = merged(base, true);
   files.now = merged(now, true);
@@ -45,7 +45,7 @@ ComparedFiles by_host(const std::vector<StoredFile>& base, const std::vector<Sto
 }
 
 TEST(Hosts, EachIsComparedWithItself) {
-  std::vector<StoredFile> base, now;
+  std::vector<Results> base, now;
   for (int i = 0; i < 10; ++i) {
     const std::string name = fmt::format("n{:02}", i);
     // Hosts of a fleet are not equally fast, and a launch is 0.2 % off.
@@ -73,12 +73,12 @@ TEST(Hosts, EachIsComparedWithItself) {
 
 TEST(Answer, UndecidedSaysWhatItIsWithin) {
   const auto guest = [](double factor) {
-    StoredFile file = stored([&](RunReport& report) {
+    Results file = stored([&](RunReport& report) {
       report.scenarios.resize(1);
       report.scenarios[0].flows.resize(1);
       scale_flow(report.scenarios[0].flows[0], factor);
     });
-    for (StoredCase& one : file.runs.at(0).cases) one.figure.guest = true;
+    for (Row& one : file.runs.at(0).rows) one.guest = true;
     return file;
   };
   const auto found = compare_files(guest(1), guest(0.87), {});

@@ -40,11 +40,11 @@ MeasuredPlaces::Rate mean_of(const Directions& directions) {
 
 }  // namespace
 
-MeasuredPlaces places_of(const StoredFile& stored) {
+MeasuredPlaces places_of(const Results& stored) {
   MeasuredPlaces places;
   places.file = stored.file;
   std::map<std::pair<int, NodeId>, Directions> copies;
-  for (const StoredRun& run : stored.runs) {
+  for (const Rows& run : stored.runs) {
     if (!run.machines.empty() && places.nodes.empty()) {
       places.cpu_model = run.machines.front().cpu_model;
       for (const NumaNode& node : run.machines.front().nodes)
@@ -68,7 +68,7 @@ MeasuredPlaces places_of(const StoredFile& stored) {
   return places;
 }
 
-Expected<StoredFile> read_atlas_file(const std::string& path) {
+Expected<Results> read_atlas_file(const std::string& path) {
   auto stored = read_stored(path);
   if (stored) return stored;
   Error error = stored.error();

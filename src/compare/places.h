@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "base/error.h"
-#include "compare/stored.h"
+#include "compare/results.h"
 #include "placement/words.h"
 
 namespace numatlas {
 
 /// Latency and bandwidth between nodes, and rates of copies of GPUs, as far as the file has them.
-MeasuredPlaces places_of(const StoredFile& stored);
+MeasuredPlaces places_of(const Results& stored);
 
 /// Reads a survey.json or a result. Errors name --atlas with the file.
-Expected<StoredFile> read_atlas_file(const std::string& path);
+Expected<Results> read_atlas_file(const std::string& path);
 /// The same; error (unavailable) where it has no figures of places.
 Expected<MeasuredPlaces> read_places(const std::string& path);
 

@@ -1,24 +1,135 @@
 #include "compare/results.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <system_error>
-#include <utility>
+#include <thread>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/read_file.h"
 #include "base/text.h"
-#include "compare/match.h"
+#include "compare/hosts.h"
+#include "record/report_json.h"
 
 namespace numatlas {
 namespace {
 
+using nlohmann::json;
 namespace fs = std::filesystem;
+
+constexpr const char* name_results =
+    "name a file that --json wrote, or a folder of 'numatlas survey'";
+
+/// Written by numatlas, by a version that this one understands?
+std::optional<Error> foreign(const json& value) {
+  const auto text = [&](const char* name) {
+    return value.contains(name) && value[name].is_string() ? value[name].get<std::string>() : "";
+  };
+  if (!value.is_object() || text("program") != "numatlas" || !value.contains("command"))
+    return Error{ErrorKind::usage, "is not a result of numatlas", name_results};
+  const auto schema = value.find("schema_version");
+  if (schema == value.end() || !schema->is_number_integer())
+    return Error{ErrorKind::usage, "does not say its schema_version", name_results};
+  if (*schema == schema_version) return std::nullopt;
+  return Error{
+      ErrorKind::usage,
+      fmt::format("was written by {} numatlas ({}): its schema_version is {}, this one reads {}",
+                  *schema > schema_version ? "a newer" : "an older", text("version"),
+                  schema->dump(), schema_version),
+      "compare with the numatlas that wrote it"};
+}
+
+Expected<Rows> run_of(const json& value) {
+  if (auto problem = foreign(value)) return fail(*problem);
+  const json& command = value["command"];
+  const bool judges = command == "compare" || command == "check";
+  if (judges || (!value.contains("cases") && command != "stream"))
+    return fail(ErrorKind::usage,
+                fmt::format("is of 'numatlas {}', which has no figures to compare",
+                            command.is_string() ? command.get<std::string>() : command.dump()),
+                name_results);
+  const auto report = report_from_json(value);
+  if (!report)
+    return fail(ErrorKind::usage, report.error().message,
+                "is it a file that 'numatlas --json' wrote?");
+  return rows_of(*report);
+}
+
+Expected<void> add_run(const json& value, Results& stored) {
+  Rows run = TRY(run_of(value));
+  run.file = stored.file;
+  if (!run.complete)
+    stored.notes.push_back(
+        fmt::format("{}: {} did not run to completion{}", stored.file, run.command,
+                    run.incomplete_reason.empty() ? "" : " (" + run.incomplete_reason + ")"));
+  stored.runs.push_back(std::move(run));
+  return {};
+}
+
+Expected<void> add_survey(const json& value, Results& stored) {
+  const auto results = value.find("results");
+  if (results == value.end() || !results->is_array())
+    return fail(ErrorKind::usage, "field 'results' is missing, or no array", name_results);
+  for (std::size_t i = 0; i < results->size(); ++i)
+    if (const auto added = add_run((*results)[i], stored); !added)
+      return fail(about(fmt::format("results[{}]", i), added.error()));
+  if (!value.contains("complete") || value["complete"] != false) return {};
+  stored.notes.push_back(
+      fmt::format("{}: the {} did not run to completion", stored.file, stored.command));
+  // What it did not come to is missing beside the last.
+  if (!stored.runs.empty() && std::exchange(stored.runs.back().complete, false))
+    stored.runs.back().incomplete_reason =
+        fmt::format("the {} did not run to its end", stored.command);
+  return {};
+}
+
+/// By its first bytes: gzip, xz, zstd, bzip2.
+bool is_compressed(const std::string& content) {
+  const std::string_view signs[] = {"\x1f\x8b", "\xfd\x37zXZ", "\x28\xb5\x2f\xfd", "BZh"};
+  return std::ranges::any_of(signs,
+                             [&](std::string_view sign) { return content.starts_with(sign); });
+}
+
+/// A folder stands for the survey in it.
+Expected<std::string> file_of(const std::string& path) {
+  std::error_code code;
+  if (fs::is_directory(path, code)) {
+    const std::string survey = (fs::path(path) / "survey.json").string();
+    if (fs::exists(survey, code)) return survey;
+    if (code) return fail_about(file_error_kind(code.value()), survey, code.message());
+    return fail_about(ErrorKind::usage, path, "is a folder without a survey.json",
+                      "name a file in it, or give the folder to `numatlas check`");
+  }
+  return path;
+}
+
+/// Whether a file that cannot be read as a result is whole, and something else: JSON of another
+/// program, or without figures. Of a folder of results it may be left out without harm.
+bool is_other_document(const std::string& path) {
+  const auto content = read_file(path, path, "");
+  // AppleDouble (RFC 1740): what macOS puts beside a file where it cannot put it into the file.
+  if (content && content->starts_with(std::string_view("\0\5\26\7", 4))) return true;
+  const auto document = content ? parse_json(*content) : fail(content.error());
+  if (!document) return false;
+  const json& value = **document;
+  if (!value.is_object() || !value.contains("program") || value["program"] != "numatlas")
+    return true;
+  // A snapshot of a machine, or verdicts on other results.
+  const json command = value.value("command", json());
+  if (command == "check" || command == "compare") return true;
+  return !value.contains("results") && !value.contains("cases") && !value.contains("scenarios") &&
+         command != "stream";
+}
 
 constexpr const char* compressed_ends[] = {".gz", ".xz", ".zst", ".bz2"};
 
@@ -73,15 +184,41 @@ Expected<std::vector<std::string>> files_below(const std::string& option, const 
   return files;
 }
 
-void add(StoredFile file, Results& results) {
-  for (StoredRun& run : file.runs) results.runs.push_back(std::move(run));
-  for (std::string& note : file.notes) results.notes.push_back(std::move(note));
+/// Takes from each run what nobody needs.
+using Shrink = std::function<void(Rows&)>;
+
+Expected<Results> read_and_shrink(const std::string& file, const Shrink& shrink) {
+  auto stored = read_stored(file);
+  if (stored && shrink)
+    for (Rows& run : stored->runs) shrink(run);
+  return stored;
 }
 
-Expected<Results> finish(Results results) {
-  // A survey's folder has the file of each benchmark beside survey.json.
-  results.runs = without_copies(std::move(results.runs), results.notes);
-  return results;
+/// In the order of the files; several are read at once.
+std::vector<Expected<Results>> read_all(const std::vector<std::string>& files,
+                                        const Shrink& shrink) {
+  constexpr std::size_t most_readers = 8;  // beyond that they wait for memory
+  std::vector<Expected<Results>> all(files.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < files.size(); i = next++)
+      all[i] = read_and_shrink(files[i], shrink);
+  };
+  std::vector<std::thread> readers;
+  const std::size_t count =
+      std::min({files.size(), most_readers, std::size_t{std::thread::hardware_concurrency()}});
+  try {
+    while (readers.size() + 1 < count) readers.emplace_back(work);
+  } catch (const std::system_error&) {  // fewer do it as well
+  }
+  work();
+  for (std::thread& reader : readers) reader.join();
+  return all;
+}
+
+void add(Results file, Results& results) {
+  std::ranges::move(file.runs, std::back_inserter(results.runs));
+  std::ranges::move(file.notes, std::back_inserter(results.notes));
 }
 
 /// Where results lie by the names of their hosts.
@@ -95,9 +232,9 @@ std::string stem_of(fs::path path) {
   return path.stem().string();
 }
 
-Layout layout_of(const std::vector<StoredRun>& runs) {
+Layout layout_of(const std::vector<Rows>& runs) {
   Layout layout;
-  for (const StoredRun& run : runs) {
+  for (const Rows& run : runs) {
     const fs::path path(run.file);
     for (const std::string& host : run.hosts) {
       layout.inside[path.parent_path()].insert(host);
@@ -128,11 +265,15 @@ void open_hosts(const std::vector<std::string>& given, Results& results) {
   }
 }
 
-Expected<void> add_below(const std::string& option, const std::string& folder, Results& results) {
-  for (const std::string& file : TRY(files_below(option, folder, results.closed))) {
-    auto stored = read_stored(file);
+Expected<void> add_below(const std::string& option, const std::string& folder, Results& results,
+                         const Shrink& shrink = {}) {
+  const auto files = TRY(files_below(option, folder, results.closed));
+  std::vector<Expected<Results>> all = read_all(files, shrink);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string& file = files[i];
+    auto& stored = all[i];
     if (stored &&
-        std::ranges::any_of(stored->runs, [](const StoredRun& run) { return run.started.empty(); }))
+        std::ranges::any_of(stored->runs, [](const Rows& run) { return run.started.empty(); }))
       results.broken.push_back(
           Error{ErrorKind::usage, "does not record when it ran", "", printable(file)});
     else if (stored)
@@ -147,21 +288,61 @@ Expected<void> add_below(const std::string& option, const std::string& folder, R
 
 }  // namespace
 
+bool same_run(const Rows& a, const Rows& b) {
+  return a.started == b.started && a.hosts == b.hosts && a.arguments == b.arguments &&
+         a.rows == b.rows;
+}
+
+bool same_run(const Results& a, const Results& b) {
+  return std::ranges::equal(a.runs, b.runs,
+                            [](const Rows& x, const Rows& y) { return same_run(x, y); });
+}
+
+Expected<Results> stored_from_text(const std::string& text, const std::string& path) {
+  const std::string file = printable(path);
+  const auto named = [&](Error error) {
+    if (error.hint.empty()) error.hint = name_results;
+    return fail(about(file, std::move(error)));
+  };
+  if (is_compressed(text))
+    return named(Error{ErrorKind::usage, "is compressed", "decompress it first"});
+  const auto document = parse_json(text);
+  if (!document) return named(document.error());
+  const json& value = **document;
+  if (auto problem = foreign(value)) return named(*problem);
+  Results stored;
+  stored.file = file;
+  const bool is_survey = value["command"] == "survey" || value["command"] == "audit";
+  if (is_survey) stored.command = value["command"].get<std::string>();
+  const auto added = is_survey ? add_survey(value, stored) : add_run(value, stored);
+  if (!added) return named(added.error());
+  if (!is_survey) stored.command = stored.runs.front().command;
+  return stored;
+}
+
+Expected<Results> read_stored(const std::string& path) {
+  const auto file = TRY(file_of(path));
+  const auto content = TRY(read_file(file, file, name_results));
+  return within_memory(file, content, [&] { return stored_from_text(content, file); });
+}
+
 Expected<Results> results_below(const std::string& option, const std::string& folder) {
   Results results;
   TRY(add_below(option, folder, results));
-  return finish(std::move(results));
+  // A survey's folder has the file of each benchmark beside survey.json.
+  results.runs = without_copies(std::move(results.runs), results.notes);
+  return results;
 }
 
-Expected<Results> read_results(const std::vector<std::string>& paths) {
+Expected<Results> read_results(const std::vector<std::string>& paths, const Shrink& shrink) {
   Results results;
   for (const std::string& path : paths) {
     std::error_code code;
     if (fs::is_directory(path, code)) {
-      TRY(add_below(path, path, results));
+      TRY(add_below(path, path, results, shrink));
       continue;
     }
-    add(TRY(read_stored(path)), results);
+    add(TRY(read_and_shrink(path, shrink)), results);
   }
   const std::vector<Error>& wrong = results.broken.empty() ? results.closed : results.broken;
   if (results.runs.empty())
@@ -169,7 +350,7 @@ Expected<Results> read_results(const std::vector<std::string>& paths) {
                       wrong.empty() ? "no results of numatlas below it"
                                     : "no usable results below it: " + full_text(wrong.front()),
                       "name files that --json wrote, or a folder of these");
-  for (const StoredRun& run : results.runs)
+  for (const Rows& run : results.runs)
     if (run.started.empty() && results.runs.size() > 1)
       return fail_usage(run.file, "does not record when it ran",
                         "several runs are told apart by their start");
@@ -178,7 +359,8 @@ Expected<Results> read_results(const std::vector<std::string>& paths) {
                                         count_text(results.unrelated.size(), "file"),
                                         names_text(results.unrelated)));
   open_hosts(paths, results);
-  return finish(std::move(results));
+  results.runs = without_copies(std::move(results.runs), results.notes);
+  return results;
 }
 
 }  // namespace numatlas

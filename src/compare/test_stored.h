@@ -1,4 +1,4 @@
-// Test helpers: stored files and figures.
+// Test helpers: stored files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -6,26 +6,22 @@
 #include <functional>
 #include <string>
 
-#include "compare/stored.h"
+#include "compare/results.h"
 #include "record/report_json.h"
 #include "record/test_estimate.h"
 #include "record/test_report.h"
 
 namespace numatlas::testing {
 
-inline StoredFigure figure(double value, double low, double high) {
-  return {with_interval(value, low, high), "", {}};
-}
-
 /// The report of report/test_report.h as a file, changed.
-inline StoredFile stored(const std::function<void(RunReport&)>& change = {}) {
+inline Results stored(const std::function<void(RunReport&)>& change = {}) {
   RunReport report = numatlas::testing::report();
   report.workers[1].thread = 1;
   report.workers[1].rank = 0;
   if (change) change(report);
   auto file = stored_from_text(json_text(report), "a.json");
   EXPECT_TRUE(file) << full_text(file.error());
-  return file.value_or(StoredFile{});
+  return file.value_or(Results{});
 }
 
 inline void scale_flow(FlowResult& flow, double factor) {

@@ -11,9 +11,9 @@ namespace numatlas {
 namespace {
 
 /// The hosts of all runs, each once.
-std::vector<std::string> hosts_of(const StoredFile& stored) {
+std::vector<std::string> hosts_of(const Results& stored) {
   std::vector<std::string> hosts;
-  for (const StoredRun& run : stored.runs) {
+  for (const Rows& run : stored.runs) {
     for (const std::string& host : run.hosts) {
       if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
     }
@@ -31,7 +31,7 @@ std::vector<std::string> export_form_names() {
 
 std::vector<ExportedFact> facts_of(const ExportInput& input) {
   std::vector<ExportedFact> facts;
-  for (const StoredRun& run : input.stored.runs) {
+  for (const Rows& run : input.stored.runs) {
     for (const Fact& fact : run.facts) facts.push_back({&fact, &run});
   }
   return facts;
@@ -39,7 +39,7 @@ std::vector<ExportedFact> facts_of(const ExportInput& input) {
 
 const Machine* machine_of(const ExportInput& input) {
   if (input.machine) return &*input.machine;
-  for (const StoredRun& run : input.stored.runs) {
+  for (const Rows& run : input.stored.runs) {
     if (!run.machines.empty()) return &run.machines.front();
   }
   return nullptr;
@@ -50,7 +50,7 @@ std::vector<std::string> caveats_of(const ExportInput& input) {
   const auto add = [&](const std::string& text) {
     if (std::find(caveats.begin(), caveats.end(), text) == caveats.end()) caveats.push_back(text);
   };
-  for (const StoredRun& run : input.stored.runs) {
+  for (const Rows& run : input.stored.runs) {
     if (is_null_engine(run.engine)) add("made by the null engine: no measurements");
     std::vector<std::pair<std::string, CpuUse>> by_host;
     for (std::size_t host = 0; host < run.cpu_use.size(); ++host)
@@ -73,7 +73,7 @@ std::vector<std::string> caveats_of(const ExportInput& input) {
 
 std::string provenance_of(const ExportInput& input) {
   std::string version, started;
-  for (const StoredRun& run : input.stored.runs) {
+  for (const Rows& run : input.stored.runs) {
     if (version.empty()) version = run.version;
     if (!run.started.empty() && (started.empty() || run.started < started)) started = run.started;
   }

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "compare/stored.h"
+#include "compare/results.h"
 
 namespace numatlas {
 
 struct ExportInput {
-  StoredFile stored;  ///< without runs where only a machine was named
+  Results stored;  ///< without runs where only a machine was named
   /// Of --machine, as it was written ("" for none), and what stands there.
   std::string machine_spec;
   std::optional<Machine> machine;
@@ -42,7 +42,7 @@ std::vector<std::string> export_form_names();
 /// A fact with the run that it is of.
 struct ExportedFact {
   const Fact* fact = nullptr;
-  const StoredRun* run = nullptr;
+  const Rows* run = nullptr;
 };
 /// Those of all runs, in their order.
 std::vector<ExportedFact> facts_of(const ExportInput& input);

@@ -194,7 +194,7 @@ std::string streams_table(const RunReport& run, const std::string& mode, int rep
       "Benchmark", name_width, "Average Bandwidth", "Avg Time", "Max Bandwidth", "Min Time",
       "Min Bandwidth", "Max Time", "Max Time Location", "", name_width, "(MB/s)", "(seconds)",
       "(MB/s)", "(seconds)", "(MB/s)", "(seconds)", "(proc name)", std::string(118, '-'));
-  const auto rows = rows_of(run);
+  const auto rows = kernel_rows(run);
   std::string nodes;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ScenarioResult& one = run.scenarios[i];

@@ -70,7 +70,7 @@ constexpr const char* measures_reads = "bandwidth";
 constexpr double peak_share = 0.6;
 
 /// Whether each core of its one host had a worker.
-bool took_all_cores(const StoredRun& run) {
+bool took_all_cores(const Rows& run) {
   CpuSet used;
   for (const std::string& list : run.worker_cpus)
     if (const auto cpus = parse_list<CpuId>(list)) used = used | *cpus;
@@ -139,7 +139,7 @@ std::optional<PublishedRange> published_reads(const Machine& machine, bool in_vi
   return range;
 }
 
-std::optional<Estimate> all_reads_of(const StoredRun& run) {
+std::optional<Estimate> all_reads_of(const Rows& run) {
   if (run.command != measures_reads || run.hosts.size() != 1 || run.machines.size() != 1 ||
       !took_all_cores(run))
     return std::nullopt;
@@ -150,11 +150,11 @@ std::optional<Estimate> all_reads_of(const StoredRun& run) {
   const Machine& machine = run.machines.front();
   if (memory.value > 0 && memory < last_level_caches(machine, machine.all_cpus()))
     return std::nullopt;
-  return found->figure.estimate;
+  return found->estimate;
 }
 
-std::optional<AllReads> first_reads(const std::vector<StoredRun>& runs) {
-  for (const StoredRun& run : runs)
+std::optional<AllReads> first_reads(const std::vector<Rows>& runs) {
+  for (const Rows& run : runs)
     if (const auto rate = all_reads_of(run)) return AllReads{&run, *rate};
   return std::nullopt;
 }
@@ -171,7 +171,7 @@ std::string reads_text(const Machine& machine, const Estimate& reads) {
   return text;
 }
 
-std::optional<KnownReads> known_reads(const StoredRun& run) {
+std::optional<KnownReads> known_reads(const Rows& run) {
   const auto reads = all_reads_of(run);
   if (!reads || !is_bare_metal(run.machines.front())) return std::nullopt;
   const Machine& machine = run.machines.front();

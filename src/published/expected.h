@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/stored.h"
+#include "analysis/rows.h"
 #include "machine/machine.h"
 
 namespace numatlas {
@@ -40,14 +40,14 @@ inline constexpr double published_share = 0.85;
 
 /// The sum of all CPUs' reads in a run of `bandwidth` on one host; nothing where it has none, or
 /// where not each core took part.
-std::optional<Estimate> all_reads_of(const StoredRun& run);
+std::optional<Estimate> all_reads_of(const Rows& run);
 
 /// The first run that has it, and it.
 struct AllReads {
-  const StoredRun* run = nullptr;
+  const Rows* run = nullptr;
   Estimate rate;
 };
-std::optional<AllReads> first_reads(const std::vector<StoredRun>& runs);
+std::optional<AllReads> first_reads(const std::vector<Rows>& runs);
 
 /// "read 244 GB/s ±1.0 %: 79 % of 307 GB/s (8 x DDR5-4800); published for this model: 240 to 264
 /// GB/s"; of a machine that is not virtual. "" where neither peak nor published figures are known.
@@ -56,6 +56,6 @@ std::string reads_text(const Machine& machine, const Estimate& reads);
 /// What `check` holds all CPUs' reads of a run against: 85 % of the least that others published of
 /// the processor, else 60 % of what its channels carry. Nothing in a virtual machine, where neither
 /// is known, or where they read more than the peak: that of other memory.
-std::optional<KnownReads> known_reads(const StoredRun& run);
+std::optional<KnownReads> known_reads(const Rows& run);
 
 }  // namespace numatlas

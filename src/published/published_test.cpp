@@ -182,18 +182,18 @@ TEST(Expected, PublishedFiguresByTheSocket) {
   EXPECT_TRUE(published_reads(recorded_as("AMD EPYC 9R45"), true));
 }
 
-StoredRun run_on(const std::string& host, const std::string& cpu_model, bool guest = false) {
-  StoredRun run;
+Rows run_on(const std::string& host, const std::string& cpu_model, bool guest = false) {
+  Rows run;
   run.command = "bandwidth";
   run.hosts = {host};
   run.machines = {recorded_as(cpu_model)};
   run.machines.front().hypervisor = guest ? "KVM" : "";
   run.worker_cpus = {to_list(run.machines.front().all_cpus())};
-  StoredCase reads;
+  Row reads;
   reads.kernel = "read";
   reads.unit = "B/s";
-  reads.figure.estimate = 300e9;
-  run.cases = {reads};
+  reads.estimate = 300e9;
+  run.rows = {reads};
   return run;
 }
 
@@ -212,22 +212,22 @@ TEST(Expected, WhatChecksHoldReadsAgainst) {
               1);
   EXPECT_FALSE(known_reads(run_on("c", icelake, true))) << "a share of a processor";
   EXPECT_FALSE(known_reads(run_on("d", "something else")));
-  StoredRun more = run_on("e", icelake);
-  more.cases.front().figure.estimate = 900e9;
+  Rows more = run_on("e", icelake);
+  more.rows.front().estimate = 900e9;
   EXPECT_FALSE(known_reads(more)) << "other memory";
 }
 
 TEST(Expected, ReadsOfAllCpusFromMemory) {
-  StoredRun some = run_on("a", icelake);
+  Rows some = run_on("a", icelake);
   some.worker_cpus = {"0"};
   EXPECT_FALSE(all_reads_of(some));
-  StoredRun cached = run_on("a", icelake);
+  Rows cached = run_on("a", icelake);
   Machine& machine = cached.machines.front();
   machine.caches = {{3, "unified", Bytes{32 * mib}, std::nullopt, machine.own_cpus(NodeId{0})},
                     {3, "unified", Bytes{32 * mib}, std::nullopt, machine.own_cpus(NodeId{1})}};
-  cached.cases.front().memory = Bytes{64 * mib};
+  cached.rows.front().memory = Bytes{64 * mib};
   EXPECT_TRUE(all_reads_of(cached));
-  cached.cases.front().memory = Bytes{63 * mib};
+  cached.rows.front().memory = Bytes{63 * mib};
   EXPECT_FALSE(all_reads_of(cached)) << "a cache's";
 }
 

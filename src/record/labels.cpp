@@ -265,6 +265,16 @@ bool belongs(const RunReport& report, const ViewItem& item,
 
 }  // namespace
 
+std::vector<FigureItem> figures_of(const ScenarioResult& one) {
+  std::vector<FigureItem> items;
+  for (const Figure& figure : one.figures) items.push_back({&one, nullptr, nullptr, &figure});
+  for (const HostTotals& host : one.host_totals)
+    for (const Figure& figure : host.figures) items.push_back({&one, nullptr, &host, &figure});
+  for (const FlowResult& flow : one.flows)
+    for (const Figure& figure : flow.figures) items.push_back({&one, &flow, nullptr, &figure});
+  return items;
+}
+
 std::vector<ViewItem> items_of(const RunReport& report, const View& view) {
   std::vector<ViewItem> items;
   for (const ScenarioResult& one : report.scenarios) {

@@ -31,6 +31,16 @@ struct ViewItem {
   const FlowGroup* group = nullptr;
   const FlowResult* flow = nullptr;
 };
+/// A figure of a case, and whose it is: a flow's, else over the flows of a host, else over all.
+struct FigureItem {
+  const ScenarioResult* one = nullptr;
+  const FlowResult* flow = nullptr;
+  const HostTotals* host = nullptr;
+  const Figure* figure = nullptr;
+};
+/// Those of a case: over all flows, then of its hosts, then of its flows.
+std::vector<FigureItem> figures_of(const ScenarioResult& one);
+
 /// What a view shows, in the order of the cases.
 std::vector<ViewItem> items_of(const RunReport& report, const View& view);
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
-#include "analysis/passes.h"
+#include "analysis/rows.h"
 
 namespace numatlas {
 namespace {

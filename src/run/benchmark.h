@@ -90,7 +90,7 @@ Expected<Workers> worker_on_every_cpu(const RunOptions& options, const Machine& 
 /// What is kept of a run that is reduced to its hosts.
 struct HostsPlan {
   /// One for each pass of a round of each scenario, in their order: without hosts, with the bytes
-  /// of a process in a pass (analysis/passes.h).
+  /// of a process in a pass (analysis/rows.h).
   std::vector<ScenarioResult> cases;
   int rounds = 0;                ///< asked for
   bool keeps_processes = false;  ///< the passes of each process as well

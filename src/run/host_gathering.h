@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/host_kind.h"
+#include "analysis/rows.h"
 #include "comm/comm.h"
 #include "engine/scenario.h"
 #include "record/report.h"

@@ -10,9 +10,9 @@
 
 namespace numatlas {
 
-int exit_code_of(const SlowReport& slow) {
-  if (slow.slow() > 0) return exit_code_of_slow_nodes;
-  return slow.unjudged.empty() ? 0 : exit_code_of_unjudged_nodes;
+int exit_code_of(const Judged& judged) {
+  if (!judged.slow_hosts().empty()) return exit_code_of_slow_nodes;
+  return judged.unjudged.empty() ? 0 : exit_code_of_unjudged_nodes;
 }
 
 void SlowOptions::add_to(CLI::App& app) {

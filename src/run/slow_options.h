@@ -14,7 +14,7 @@ constexpr int exit_code_of_slow_nodes = 1;
 /// Where none is found, but not all nodes could be judged: too few of a kind, no finished round.
 constexpr int exit_code_of_unjudged_nodes = 9;
 
-int exit_code_of(const SlowReport& slow);
+int exit_code_of(const Judged& judged);
 
 class SlowOptions {
  public:

@@ -257,31 +257,28 @@ Seen check_overlap(const CheckInput& input) {
 constexpr std::size_t dealt_hosts = 8, dealt_rounds = 10, planted = 5;
 
 /// Samples dealt out to hosts and rounds, one slower than the others.
-PeerInput peers_of(const std::vector<Sample>& samples) {
+Rows rows_of(const std::vector<Sample>& samples) {
   // Samples of a busy machine vary, but not like that.
   constexpr double times_as_long = 2;
-  PeerInput peers;
-  peers.kind_texts = {"worker"};
-  peers.cases = {"read"};
-  peers.rates.resize(1);
+  Rows run;
   const std::size_t each = samples.size() / (dealt_hosts * dealt_rounds);
   for (std::size_t i = 0; i < dealt_hosts; ++i) {
-    peers.hosts.push_back(fmt::format("worker {}", i));
-    peers.kinds.push_back(0);
-    PeerRate rate;
+    run.hosts.push_back(fmt::format("worker {}", i));
+    Row& row = run.rows.emplace_back();
+    row.name = row.host_key = row.figure = "read";
+    row.unit = "B/s";
+    row.host = i;
     for (std::size_t round = 0; round < dealt_rounds; ++round) {
       std::vector<double> rates;
       for (std::size_t k = 0; k < each; ++k) {
         const Sample& one = samples[(round * each + k) * dealt_hosts + i];
         rates.push_back(1e9 / static_cast<double>(std::max<std::int64_t>(1, one.duration_ns)));
       }
-      rate.rounds.push_back(summarize(rates)->median / (i == planted ? times_as_long : 1));
+      row.rounds.push_back(summarize(rates)->median / (i == planted ? times_as_long : 1));
     }
-    rate.rate = summarize(rate.rounds)->median;
-    rate.run = 1;
-    peers.rates.front().emplace_back(std::move(rate));
+    row.estimate = summarize(row.rounds)->median;
   }
-  return peers;
+  return run;
 }
 
 /// The rule that names slow nodes, on this machine's own samples: it names the one that was made
@@ -292,12 +289,12 @@ Seen check_slow_worker(const CheckInput& input) {
   if (samples.size() < dealt_hosts * dealt_rounds)
     return cannot(fmt::format("{} samples in 300 ms, {} are needed", samples.size(),
                               dealt_hosts * dealt_rounds));
-  const PeerInput peers = peers_of(samples);
-  const SlowReport found = judge_peers(peers, {});
-  if (found.hosts.size() == 1 && found.hosts.front().host == planted)
+  const Rows run = rows_of(samples);
+  const std::vector<std::size_t> found = judge_peers(hosts_of(run), {}).slow_hosts();
+  if (found == std::vector<std::size_t>{planted})
     return fmt::format("1 of {} workers at half its speed was named, no other", dealt_hosts);
   std::vector<std::string> names;
-  for (const SlowHost& slow : found.hosts) names.push_back(peers.hosts[slow.host]);
+  for (const std::size_t host : found) names.push_back(run.hosts[host]);
   return wrong(names.empty() ? "a worker at half its speed was not noticed"
                              : fmt::format("named {}; worker {} was at half its speed",
                                            names_text(names), planted),

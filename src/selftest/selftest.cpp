@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/findings.h"
+#include "analysis/peers.h"
 #include "engine/agreement.h"
 #include "engine/layout.h"
 #include "placement/placement.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "compare/stored.h"
+#include "analysis/rows.h"
 #include "machine/identity.h"
 #include "published/expected.h"
 #include "report/answer.h"
@@ -46,7 +46,7 @@ std::vector<std::string> warnings_of(const std::vector<RunReport>& reports) {
 std::string expected_text(const std::vector<RunReport>& reports) {
   for (const RunReport& report : reports) {
     if (report.machines.size() != 1 || !is_bare_metal(report.machines.front())) continue;
-    if (const auto reads = all_reads_of(stored_run(report)))
+    if (const auto reads = all_reads_of(rows_of(report)))
       return reads_text(report.machines.front(), *reads);
   }
   return "";

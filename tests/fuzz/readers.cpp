@@ -17,7 +17,7 @@
 #include "base/test_tree.h"
 #include "base/test_tree_text.h"
 #include "base/units.h"
-#include "compare/stored.h"
+#include "compare/results.h"
 #include "kernels/chain.h"
 #include "kernels/kernel.h"
 #include "machine/memory_slots.h"

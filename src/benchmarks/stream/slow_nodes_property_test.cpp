@@ -17,9 +17,7 @@ using testing::add_noise;
 using testing::even_hosts;
 using testing::slow_down;
 
-SlowReport find_slow(const RunReport& run, const SlowRule& rule = {}) {
-  return judge_peers(peers_in(run), rule);
-}
+Judged find_slow(const RunReport& run, const SlowRule& rule = {}) { return judge_hosts(run, rule); }
 
 RunReport some_hosts() {
   const auto hosts = *rc::gen::inRange<std::size_t>(3, 40);
@@ -34,7 +32,7 @@ RunReport some_hosts() {
 
 std::vector<std::string> names_of_slow(const RunReport& run) {
   std::vector<std::string> names;
-  for (const SlowHost& slow : find_slow(run).hosts) names.push_back(run.hosts[slow.host]);
+  for (const std::size_t host : find_slow(run).slow_hosts()) names.push_back(run.hosts[host]);
   return names;
 }
 
@@ -68,7 +66,7 @@ RC_GTEST_PROP(SlowNodesProperty, EqualHostsAreNeverSlow, ()) {
       for (std::vector<PassTimes>& rounds : testing::passes_of(run, host))
         rounds[round].node *= factor;
   }
-  RC_ASSERT(find_slow(run).hosts.empty());
+  RC_ASSERT(find_slow(run).findings.empty());
 }
 
 RC_GTEST_PROP(SlowNodesProperty, AHostThatFallsFarIsFound, ()) {
@@ -77,33 +75,23 @@ RC_GTEST_PROP(SlowNodesProperty, AHostThatFallsFarIsFound, ()) {
   add_noise(run, 0.005, *rc::gen::arbitrary<unsigned>());
   const auto planted = *rc::gen::inRange<std::size_t>(0, run.hosts.size());
   slow_down(run, planted, 1.3);
-  const SlowReport report = find_slow(run);
-  RC_ASSERT(report.hosts.size() == 1u);
-  RC_ASSERT(report.hosts[0].host == planted);
+  RC_ASSERT(find_slow(run).slow_hosts() == std::vector<std::size_t>{planted});
 }
 
 RC_GTEST_PROP(SlowNodesProperty, WhoIsFoundMeetsTheRule, ()) {
   const RunReport run = some_hosts();
   const SlowRule rule{*rc::gen::element(3.0, 6.0, 12.0), *rc::gen::element(0.01, 0.05, 0.2),
                       *rc::gen::element(0.005, 0.015, 0.1)};
-  const SlowReport report = find_slow(run, rule);
-  for (const SlowHost& slow : report.hosts) {
-    RC_ASSERT(!slow.kernels.empty() || slow.together);
-    if (slow.together) {
-      RC_ASSERT(slow.together->drop > rule.drop_together);
-      RC_ASSERT(slow.together->mads > 0);
-      RC_ASSERT(slow.together->slow_rounds <= slow.together->rounds);
-    }
-    for (const SlowKernel& kernel : slow.kernels) {
-      RC_ASSERT(kernel.drop > rule.drop);
-      RC_ASSERT(kernel.mads > rule.mads);
-      RC_ASSERT(kernel.rate < kernel.median);
-      RC_ASSERT(kernel.slow_rounds <= kernel.rounds);
-    }
+  const Judged judged = find_slow(run, rule);
+  for (const auto& [host, one] : judged.findings) {
+    const bool together = label_of(one, "metric").empty();
+    const double deviations = *find_total(one, "deviations")->value();
+    RC_ASSERT(-change_of(one) > (together ? rule.drop_together : rule.drop));
+    RC_ASSERT(deviations > (together ? 0 : rule.mads));
   }
   // A looser rule finds no fewer.
   const SlowRule looser{rule.mads / 2, rule.drop / 2, rule.drop_together / 2};
-  RC_ASSERT(find_slow(run, looser).hosts.size() >= report.hosts.size());
+  RC_ASSERT(find_slow(run, looser).slow_hosts().size() >= judged.slow_hosts().size());
 }
 
 }  // namespace

@@ -14,8 +14,6 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "analysis/findings.h"
-#include "analysis/passes.h"
 #include "analysis/peers.h"
 #include "base/add_once.h"
 #include "base/units.h"
@@ -361,8 +359,8 @@ HostsPlan hosts_plan(Options& own, const PlanInput& input) {
 
 std::vector<std::size_t> hosts_to_retest(const Options& own, const RunReport& report) {
   if (!own.retest) return {};
-  const PeerInput peers = peers_in(report);
-  return numatlas::hosts_to_retest(peers, judge_peers(peers, own.rule));
+  const Rows rows = rows_of(report);
+  return numatlas::hosts_to_retest(hosts_of(rows), own.rule);
 }
 
 void conclude(const Options& own, RunReport& report) {
@@ -370,7 +368,7 @@ void conclude(const Options& own, RunReport& report) {
   std::string reason;
   for (const ScenarioResult& one : report.scenarios)
     if (reason.empty()) reason = one.reason;
-  const auto rows = rows_of(report);
+  const auto rows = kernel_rows(report);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ScenarioResult& one = report.scenarios[i];
     one.figures.resize(2);  // the bytes
@@ -383,10 +381,9 @@ void conclude(const Options& own, RunReport& report) {
     }
     one.reason = one.status == Status::ok ? "" : reason.empty() ? "not measured" : reason;
   }
-  const PeerInput peers = peers_in(report);
-  const SlowReport slow = judge_peers(peers, own.rule);
-  if (judges(own, report)) report.answer = answer_of(peers, slow);
-  add_findings(peers, slow, report);
+  const Judged judged = judge_hosts(report, own.rule);
+  if (judges(own, report)) report.answer = answer_of(report.hosts, judged);
+  add_findings(judged, report);
 }
 
 /// The name of the .dat is known once hosts have met. When a run started it says to the minute: a
@@ -407,7 +404,7 @@ std::vector<OwnFile> own_files(const Options& own, const RunReport& report) {
 
 int exit_code(const Options& own, const RunReport& report) {
   if (!own.check) return 0;
-  const int code = exit_code_of(judge_peers(peers_in(report), own.rule));
+  const int code = exit_code_of(judge_hosts(report, own.rule));
   return code == 0 && !distrust_of(report).empty() ? exit_code_of_unjudged_nodes : code;
 }
 

@@ -9,9 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/findings.h"
-#include "analysis/host_kind.h"
-#include "analysis/passes.h"
+#include "analysis/peers.h"
 #include "base/statistics.h"
 #include "base/text.h"
 
@@ -188,7 +186,7 @@ std::size_t finished_rounds(const RunReport& report) {
   return least.value_or(0);
 }
 
-std::vector<std::optional<KernelRows>> rows_of(const RunReport& report) {
+std::vector<std::optional<KernelRows>> kernel_rows(const RunReport& report) {
   std::vector<std::optional<KernelRows>> rows;
   for (const ScenarioResult* one : measured(report)) {
     KernelMaker maker;
@@ -196,34 +194,6 @@ std::vector<std::optional<KernelRows>> rows_of(const RunReport& report) {
     rows.push_back(maker.finish());
   }
   return rows;
-}
-
-PeerInput peers_in(const RunReport& report) {
-  PeerInput input;
-  input.hosts = report.hosts;
-  input.kind_texts.resize(report.machines.size());
-  for (const HostRow& host : report.host_rows) {
-    input.kinds.push_back(host.kind);
-    if (input.kind_texts[host.kind].empty())
-      input.kind_texts[host.kind] = to_text(kind_of(report, host));
-  }
-  bool again = false;
-  for (const ScenarioResult* one : measured(report)) {
-    input.cases.push_back(one->name);
-    auto& rates = input.rates.emplace_back(report.hosts.size());
-    auto& once_more = input.again.emplace_back(report.hosts.size());
-    for (const HostTotals& host : one->host_totals) {
-      const auto index = static_cast<std::size_t>(host.host);
-      auto rounds = rates_of(report, *one, host.host, host.passes);
-      const auto rate = bandwidth_of(rounds).value();
-      if (rate) rates[index] = PeerRate{*rate, std::nullopt, std::move(rounds), 1};
-      if (host.again.empty()) continue;
-      once_more[index] = bandwidth_of(rates_of(report, *one, host.host, host.again)).value();
-      again = true;
-    }
-  }
-  if (!again) input.again.clear();
-  return input;
 }
 
 }  // namespace numatlas

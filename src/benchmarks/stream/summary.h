@@ -44,7 +44,7 @@ struct KernelRows {
 
 /// One for each case that hosts measured; hosts without a finished round do not count. nullopt for
 /// a kernel that no host finished.
-std::vector<std::optional<KernelRows>> rows_of(const RunReport& report);
+std::vector<std::optional<KernelRows>> kernel_rows(const RunReport& report);
 
 /// The figures of such rows: "bandwidth" (the median), "average_bandwidth", "worst_time", ... and
 /// of processes "process_bandwidth", ....
@@ -67,11 +67,11 @@ std::optional<StartSpread> start_spread(const RunReport& report);
 /// Rounds that every host has finished of every kernel, the first one included.
 std::size_t finished_rounds(const RunReport& report);
 
-/// The hosts as peers: a case for each kernel.
-PeerInput peers_in(const RunReport& report);
+/// Its hosts against each other.
+Judged judge_hosts(const RunReport& report, const SlowRule& rule);
 
 /// Adds a case for each finding, and one that says of each host whether it was judged, and is slow.
-void add_findings(const PeerInput& peers, const SlowReport& slow, RunReport& report);
+void add_findings(const Judged& judged, RunReport& report);
 
 /// Nodes, then processes, then what is slow. `rounds`: asked for; `source`: why the arrays are so
 /// large, "" where that was asked for.

@@ -13,7 +13,7 @@ using testing::passes;
 using testing::passes_of;
 
 TEST(HostsSummary, RowsOfEvenHosts) {
-  const auto rows = rows_of(even_hosts(3));
+  const auto rows = kernel_rows(even_hosts(3));
   ASSERT_EQ(rows.size(), 2u);
   const KernelRows& triad = *rows[1];
   EXPECT_DOUBLE_EQ(triad.process.average, 0.4375);
@@ -33,10 +33,10 @@ TEST(HostsSummary, RowsOfEvenHosts) {
 TEST(HostsSummary, TheFirstRoundIsLeftOut) {
   RunReport run = even_hosts(2, 3);
   passes(run, 0, 1)[0].node = 99;
-  EXPECT_DOUBLE_EQ(rows_of(run)[0]->host.maximum, 0.25);
+  EXPECT_DOUBLE_EQ(kernel_rows(run)[0]->host.maximum, 0.25);
   // Unless there is no other.
   for (std::size_t host = 0; host < 2; ++host) passes(run, 0, host).resize(1);
-  EXPECT_DOUBLE_EQ(rows_of(run)[0]->host.maximum, 99);
+  EXPECT_DOUBLE_EQ(kernel_rows(run)[0]->host.maximum, 99);
 }
 
 /// Host i is i % slower than the first.
@@ -50,12 +50,12 @@ RunReport uneven_hosts(std::size_t hosts) {
 TEST(HostsSummary, TheIntervalOverHostsIsOfHostsNotOfRounds) {
   // Hosts differ; rounds of a host do not. However many rounds there are, few hosts say little.
   for (const std::size_t hosts : {2U, 3U, 5U}) {
-    const KernelRows triad = *rows_of(uneven_hosts(hosts))[1];
+    const KernelRows triad = *kernel_rows(uneven_hosts(hosts))[1];
     EXPECT_EQ(triad.host.median->n, hosts);
     EXPECT_FALSE(triad.host.median->low) << hosts;
     EXPECT_FALSE(triad.process.median->low) << hosts;
   }
-  const Estimate six = *rows_of(uneven_hosts(6))[1]->host.median;
+  const Estimate six = *kernel_rows(uneven_hosts(6))[1]->host.median;
   EXPECT_DOUBLE_EQ(six.value, 12e9 * 0.975);
   // Of 6 values the weight of the second is 0.3571 (Hettmansperger and Sheather, gamma = 0.95).
   EXPECT_NEAR(*six.low, 12e9 * (0.95 + 0.01 * 5 / 14), 1e3);
@@ -65,7 +65,7 @@ TEST(HostsSummary, TheIntervalOverHostsIsOfHostsNotOfRounds) {
 TEST(HostsSummary, TheIntervalOfOneHostIsOfItsRounds) {
   RunReport run = even_hosts(1);
   passes(run, 1, 0)[4].node = 0.75;
-  const Estimate median = *rows_of(run)[1]->host.median;
+  const Estimate median = *kernel_rows(run)[1]->host.median;
   EXPECT_EQ(median.n, 9u);
   EXPECT_DOUBLE_EQ(median.value, 12e9);
   EXPECT_DOUBLE_EQ(*median.low, 8e9);
@@ -75,7 +75,7 @@ TEST(HostsSummary, TheIntervalOfOneHostIsOfItsRounds) {
 TEST(HostsSummary, TheSlowestIsNamed) {
   RunReport run = even_hosts(5);
   passes(run, 0, 3)[4] = pass(0.5, 4, 14);
-  const KernelRows copy = *rows_of(run)[0];
+  const KernelRows copy = *kernel_rows(run)[0];
   EXPECT_EQ(copy.process.slowest_host, 3u);
   EXPECT_EQ(copy.process.slowest_rank, 14);
   EXPECT_EQ(copy.host.slowest_host, 3u);
@@ -87,7 +87,7 @@ TEST(HostsSummary, HostsWithUnlikeNumbersOfProcesses) {
   run.host_rows[1].processes = 1;
   for (std::vector<PassTimes>& rounds : passes_of(run, 1))
     for (PassTimes& one : rounds) one = pass(0.25, 1, 4);
-  const KernelRows copy = *rows_of(run)[0];
+  const KernelRows copy = *kernel_rows(run)[0];
   EXPECT_DOUBLE_EQ(copy.host.maximum_rate, 16e9);
   EXPECT_DOUBLE_EQ(copy.host.minimum_rate, 4e9);
   EXPECT_DOUBLE_EQ(copy.process.average, 0.21875);  // of five processes
@@ -97,7 +97,7 @@ TEST(HostsSummary, HostsWithUnlikeNumbersOfProcesses) {
 TEST(HostsSummary, KernelsThatNobodyFinished) {
   RunReport run = even_hosts(2);
   for (std::size_t host = 0; host < 2; ++host) passes(run, 1, host).clear();
-  const auto rows = rows_of(run);
+  const auto rows = kernel_rows(run);
   EXPECT_TRUE(rows[0].has_value());
   EXPECT_FALSE(rows[1].has_value());
   EXPECT_FALSE(bandwidth_of(rates_of(run, run.scenarios[1], 0, {})).estimate);

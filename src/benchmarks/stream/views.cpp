@@ -9,8 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/findings.h"
-#include "analysis/host_kind.h"
+#include "analysis/peers.h"
 #include "base/add_once.h"
 #include "base/statistics.h"
 #include "base/text.h"
@@ -103,7 +102,8 @@ std::vector<std::string> kinds_of(const RunReport& report) {
   for (std::size_t i = 0; i < report.host_rows.size(); ++i) {
     const HostRow& host = report.host_rows[i];
     names[host.kind].push_back(report.hosts[i]);
-    if (kinds[host.kind].empty()) kinds[host.kind] = to_text(kind_of(report, host));
+    if (kinds[host.kind].empty())
+      kinds[host.kind] = to_text(kind_of(report.machines[host.kind], host.processes, host.workers));
   }
   std::vector<std::string> lines;
   for (std::size_t kind = 0; kind < names.size(); ++kind) {
@@ -150,25 +150,25 @@ void add_lines(std::string text, std::vector<std::string>& lines) {
 
 }  // namespace
 
-void add_findings(const PeerInput& peers, const SlowReport& slow, RunReport& report) {
-  std::set<std::size_t> named;
-  for (const SlowHost& host : slow.hosts) {
-    if (host.verdict != Verdict::not_confirmed) named.insert(host.host);
-    for (const Finding& one : findings_of(host, report.command, [&](const SlowKernel& kernel) {
-           return finding_of(kernel, peers.cases[kernel.kernel], "bandwidth", "B/s");
-         }))
-      report.scenarios.push_back(case_of(report.hosts[host.host], one));
-  }
+Judged judge_hosts(const RunReport& report, const SlowRule& rule) {
+  const Rows rows = rows_of(report);
+  return judge_peers(hosts_of(rows), rule);
+}
+
+void add_findings(const Judged& judged, RunReport& report) {
+  for (const auto& [host, one] : judged.findings) report.scenarios.push_back(one);
+  const std::vector<std::size_t> slow = judged.slow_hosts();
+  const std::set<std::size_t> named(slow.begin(), slow.end());
   ScenarioResult& all = report.scenarios.emplace_back();
   all.name = "hosts";
   all.kernel = "";
-  all.labels = {{"finding", Finding::none}};
+  all.labels = {{"finding", finding::none}};
   for (std::size_t host = 0; host < report.hosts.size(); ++host) {
-    const bool judged = !std::ranges::binary_search(slow.unjudged, host);  // ascending
+    const bool is_judged = !judged.unjudged.contains(host);
     HostTotals& totals = all.host_totals.emplace_back();
     totals.host = static_cast<int>(host);
-    totals.figures = {plain_figure("host_judged", "", judged ? 1 : 0)};
-    if (judged)
+    totals.figures = {plain_figure("host_judged", "", is_judged ? 1 : 0)};
+    if (is_judged)
       totals.figures.push_back(plain_figure("host_slow", "", named.contains(host) ? 1 : 0));
   }
 }
@@ -190,7 +190,7 @@ std::vector<Warning> stream_warnings(const RunReport& report, const SlowRule* ru
                                     spread->part * 100)});
   }
   if (rule != nullptr)
-    for (const std::string& why : judge_peers(peers_in(report), *rule).not_judged)
+    for (const std::string& why : unjudged_texts(report.hosts, judge_hosts(report, *rule)))
       warnings.push_back({"not-judged", "", "not judged: " + why});
   return warnings;
 }

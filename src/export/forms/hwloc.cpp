@@ -126,7 +126,7 @@ void add_provenance(const ExportInput& input, const Machine& machine,
   };
   add("MeasuredBy", provenance_of(input));
   add("MeasuredUnits", "latency in ns, bandwidth in MiB/s");
-  for (const StoredRun& run : input.stored.runs) {
+  for (const Rows& run : input.stored.runs) {
     const bool has_attributes =
         std::any_of(run.facts.begin(), run.facts.end(), [](const Fact& fact) {
           return node_in(fact, "cpu_node") && node_in(fact, "memory_node") && value_of(fact);

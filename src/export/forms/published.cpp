@@ -57,7 +57,7 @@ Expected<Exported> export_published(const ExportInput& input) {
     return fail_about(ErrorKind::unavailable, input.stored.file,
                       "has no reads of all CPUs of one host",
                       "`numatlas survey` and `numatlas bandwidth --kernels read` measure them");
-  const StoredRun& run = *reads->run;
+  const Rows& run = *reads->run;
   const Machine& machine = run.machines.front();
   const Sockets sockets = sockets_of(machine);
   std::string text = fmt::format("[[row]]\nmodel = {}\nsockets = {}\n",

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/add_once.h"
+#include "record/labels.h"
 #include "report/reporter.h"
 
 namespace numatlas {
@@ -88,14 +89,41 @@ std::string judged_csv(const RunReport& report, const std::vector<std::string>& 
   return text;
 }
 
-/// Over `workers` flows of a point, but for its labels. Of no worker: the columns that would name
-/// one are empty.
-std::string total_row(const std::string& host, const ScenarioResult& point, std::size_t workers,
-                      const Figure& metric) {
-  return fmt::format("{},,,,,,,{},{},,{},,,{},{},,,,{},{},{}", host, point.size.value, point.pages,
-                     kernel_fields(point.order, point.stride, point.kernel, point.stores), workers,
-                     name_of(point.status), metric.key, metric.unit.symbol(),
-                     figure_fields(metric));
+/// Of what several flows made together, or of a flow; but for the labels of its case.
+std::string figure_row(const RunReport& report, const FigureItem& item) {
+  const ScenarioResult& one = *item.one;
+  const auto row = [&](const std::string& who, const std::string& memory, Bytes size,
+                       const std::string& pages, const std::string& did, std::size_t workers,
+                       const std::string& how) {
+    return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", who, memory, size.value, one.pages,
+                       pages, did, workers, name_of(one.status), how, item.figure->key,
+                       item.figure->unit.symbol(), figure_fields(*item.figure));
+  };
+  if (item.flow != nullptr) {
+    const FlowResult& flow = *item.flow;
+    const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
+    const std::string cpu = flow.cpu_after ? std::to_string(flow.cpu_after->value) : "";
+    const std::string node = worker.cpu_node.value < 0 ? "" : to_list(NodeSet{worker.cpu_node});
+    return row(fmt::format("{},{},{},{},{}",
+                           csv_field(report.hosts[static_cast<std::size_t>(worker.host)]),
+                           worker.rank, worker.thread, cpu, node),
+               csv_field(memory_node_text(flow)) + "," + csv_field(flow.memory), flow.size,
+               csv_field(observed_memory(flow).page_text()), flow_fields(flow), one.flows.size(),
+               fmt::format("{},{},{}", flow.stop, number(half_width(flow)), number(flow.overlap)));
+  }
+  std::string host = "all";
+  std::size_t workers = one.flows.size();
+  if (item.host != nullptr) {
+    const auto index = static_cast<std::size_t>(item.host->host);
+    host = csv_field(report.hosts[index]);
+    workers = static_cast<std::size_t>(
+        report.host_rows.empty()
+            ? std::ranges::count(one.flows, item.host->host,
+                                 [&](const FlowResult& flow) { return host_of(report, flow); })
+            : report.host_rows[index].workers);
+  }
+  return row(host + ",,,,", ",", one.size, "",
+             kernel_fields(one.order, one.stride, one.kernel, one.stores) + ",,", workers, ",,");
 }
 
 }  // namespace
@@ -127,39 +155,12 @@ std::string tidy_csv(const RunReport& report) {
       "order,stride,kernel,stores,role,rate,workers,status,stop,half_width,overlap,metric,unit,"
       "value,n,ci95_low,ci95_high,p5,p25,p75,p95,p99,min,max,mean,mad";
   std::string text = common + label_heads(labels, common);
-  for (const ScenarioResult& scenario : report.scenarios) {
-    for (const FlowResult& flow : scenario.flows) {
-      const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
-      const std::string cpu = flow.cpu_after ? std::to_string(flow.cpu_after->value) : "";
-      for (const Figure& metric : flow.figures) {
-        text += fmt::format(
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}{}",
-            csv_field(report.hosts[static_cast<std::size_t>(worker.host)]), worker.rank,
-            worker.thread, cpu, worker.cpu_node.value < 0 ? "" : to_list(NodeSet{worker.cpu_node}),
-            csv_field(memory_node_text(flow)), csv_field(flow.memory), flow.size.value,
-            scenario.pages, csv_field(observed_memory(flow).page_text()), flow_fields(flow),
-            scenario.flows.size(), name_of(scenario.status), flow.stop, number(half_width(flow)),
-            number(flow.overlap), metric.key, metric.unit.symbol(), figure_fields(metric),
-            label_fields(labels, scenario));
-      }
-    }
-    for (const Figure& metric : scenario.figures)
-      text += total_row("all", scenario, scenario.flows.size(), metric) +
-              label_fields(labels, scenario);
-    for (const HostTotals& totals : scenario.host_totals) {
-      const auto index = static_cast<std::size_t>(totals.host);
-      const auto workers =
-          report.host_rows.empty()
-              ? std::ranges::count_if(
-                    scenario.flows,
-                    [&](const FlowResult& flow) { return host_of(report, flow) == totals.host; })
-              : report.host_rows[index].workers;
-      const std::string& host = report.hosts[index];
-      for (const Figure& metric : totals.figures) {
-        text += total_row(csv_field(host), scenario, static_cast<std::size_t>(workers), metric) +
-                label_fields(labels, scenario);
-      }
-    }
+  for (const ScenarioResult& one : report.scenarios) {
+    std::vector<FigureItem> items = figures_of(one);
+    std::stable_partition(items.begin(), items.end(),
+                          [](const FigureItem& item) { return item.flow != nullptr; });
+    const std::string its_labels = label_fields(labels, one);
+    for (const FigureItem& item : items) text += figure_row(report, item) + its_labels;
   }
   return text;
 }

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "record/labels.h"
 #include "report/reporter.h"
 
 namespace numatlas {
@@ -80,37 +81,33 @@ MetricLabels labels_of(const RunReport& report, const ScenarioResult& one, const
   return labels;
 }
 
-void add_workers(const RunReport& report, const ScenarioResult& one, const MetricLabels& more,
-                 FigureGauges& gauges) {
-  const bool summed = find_total(one, "bandwidth_sum") != nullptr;
-  for (const FlowResult& flow : one.flows) {
-    if (summed && find_figure(flow, "bandwidth") != nullptr) continue;  // the sum has them
-    const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
-    MetricLabels labels =
-        labels_of(report, one, report.hosts[static_cast<std::size_t>(worker.host)], more);
-    labels.emplace_back("rank", std::to_string(worker.rank));
-    labels.emplace_back("thread", std::to_string(worker.thread));
-    if (worker.cpu_node.value >= 0)
-      labels.emplace_back("worker_cpu_node", std::to_string(worker.cpu_node.value));
-    labels.emplace_back("observed_memory_node", memory_node_text(flow));
-    for (const Figure& figure : flow.figures) gauges.add(figure, labels);
-  }
+MetricLabels labels_of(const RunReport& report, const FigureItem& item, const MetricLabels& more) {
+  const auto host = [&](int index) { return report.hosts[static_cast<std::size_t>(index)]; };
+  if (item.host != nullptr) return labels_of(report, *item.one, host(item.host->host), more);
+  if (item.flow == nullptr) return labels_of(report, *item.one, everywhere(report), more);
+  const WorkerRow& worker = report.workers[static_cast<std::size_t>(item.flow->worker)];
+  MetricLabels labels = labels_of(report, *item.one, host(worker.host), more);
+  labels.emplace_back("rank", std::to_string(worker.rank));
+  labels.emplace_back("thread", std::to_string(worker.thread));
+  if (worker.cpu_node.value >= 0)
+    labels.emplace_back("worker_cpu_node", std::to_string(worker.cpu_node.value));
+  labels.emplace_back("observed_memory_node", memory_node_text(*item.flow));
+  return labels;
+}
+
+/// Whether another figure says the same: of one host that of all, of workers the sum.
+bool is_told(const RunReport& report, const FigureItem& item) {
+  if (item.host != nullptr)
+    return report.hosts.size() == 1 && find_total(*item.one, item.figure->key) != nullptr;
+  return item.flow != nullptr && find_total(*item.one, "bandwidth_sum") != nullptr &&
+         find_figure(*item.flow, "bandwidth") != nullptr;
 }
 
 std::string figures_text(const RunReport& report, const MetricLabels& more) {
   FigureGauges gauges;
-  for (const ScenarioResult& one : report.scenarios) {
-    for (const Figure& figure : one.figures)
-      gauges.add(figure, labels_of(report, one, everywhere(report), more));
-    for (const HostTotals& totals : one.host_totals) {
-      const std::string& host = report.hosts[static_cast<std::size_t>(totals.host)];
-      for (const Figure& figure : totals.figures) {
-        const bool told = report.hosts.size() == 1 && find_total(one, figure.key) != nullptr;
-        if (!told) gauges.add(figure, labels_of(report, one, host, more));
-      }
-    }
-    add_workers(report, one, more, gauges);
-  }
+  for (const ScenarioResult& one : report.scenarios)
+    for (const FigureItem& item : figures_of(one))
+      if (!is_told(report, item)) gauges.add(*item.figure, labels_of(report, item, more));
   return gauges.text();
 }
 

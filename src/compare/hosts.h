@@ -1,20 +1,19 @@
-// Which results are of one host: a host is more than its name, and a machine may have several.
+// Hosts: the list of those that are expected, and which results are of one. A host is more than its
+// name, and a machine may have several.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "compare/stored.h"
+#include "base/error.h"
+#include "compare/results.h"
 
 namespace numatlas {
 
-/// A host of which something is missing, so that it cannot be judged.
-struct OpenHost {
-  std::string name;
-  std::string brief;  ///< for the first line: "no result"
-  std::string reason;
-};
+/// Names of a text, sorted, each once: one a line, or Slurm's lists, "n[01-04,07],login1"; what
+/// follows a # is a comment. Errors are about the line.
+Expected<std::vector<std::string>> parse_hosts(std::string_view text);
 
 struct NamedHosts {
   std::vector<std::string> notes;  ///< what is not as the names say
@@ -30,7 +29,7 @@ struct NamedHosts {
 ///   another keeps the name, with a note;
 /// - n1 and n1.cluster.local are one host, unless their machines are known to be two.
 /// Results without an identity go by their names.
-NamedHosts name_hosts(std::vector<StoredRun>& runs);
+NamedHosts name_hosts(std::vector<Rows>& runs);
 
 /// Whether the names can be of one host: equal, or with and without the domain.
 bool is_same_name(std::string_view a, std::string_view b);
