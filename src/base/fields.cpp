@@ -122,10 +122,9 @@ void from_json(const json& value, const Place& place, Labels& out) {
 
 const json* Reader::member(const char* name) {
   if (place_.failed()) return nullptr;
-  const auto found = object_.find(name);
-  if (found != object_.end()) return &*found;
-  place_.at(name).reject("is missing");
-  return nullptr;
+  const json* const it = find(name);
+  if (it == nullptr) place_.at(name).reject("is missing");
+  return it;
 }
 
 const json* Reader::found(const char* name) {

@@ -72,24 +72,30 @@ struct Problem {
   std::string path, why;
 };
 
-/// Where a value stands in a document, and the problem found so far.
+/// Where a value stands in a document, and the problem found so far. Each knows the one that it
+/// stands in, which outlives it: its path is written out only where something is wrong.
 class Place {
  public:
-  Place(std::string path, std::optional<Problem>& problem)
-      : path_(std::move(path)), problem_(problem) {}
-  Place at(std::string_view name) const {
-    return {path_.empty() ? std::string(name) : path_ + "." + std::string(name), problem_};
-  }
-  Place at(std::size_t index) const {
-    return {path_ + "[" + std::to_string(index) + "]", problem_};
-  }
+  Place(std::string_view name, std::optional<Problem>& problem) : name_(name), problem_(problem) {}
+  Place at(std::string_view name) const { return {*this, name, std::nullopt}; }
+  Place at(std::size_t index) const { return {*this, "", index}; }
   void reject(std::string why) const {
-    if (!problem_) problem_ = Problem{path_, std::move(why)};
+    if (!problem_) problem_ = Problem{path(), std::move(why)};
   }
   bool failed() const { return problem_.has_value(); }
 
  private:
-  std::string path_;
+  Place(const Place& outer, std::string_view name, std::optional<std::size_t> index)
+      : outer_(&outer), name_(name), index_(index), problem_(outer.problem_) {}
+  std::string path() const {
+    const std::string outer = outer_ != nullptr ? outer_->path() : "";
+    if (index_) return outer + "[" + std::to_string(*index_) + "]";
+    return outer + (outer.empty() ? "" : ".") + std::string(name_);
+  }
+
+  const Place* outer_ = nullptr;
+  std::string_view name_;             ///< of a member
+  std::optional<std::size_t> index_;  ///< of an item
   std::optional<Problem>& problem_;
 };
 
@@ -263,7 +269,9 @@ std::optional<std::uint64_t> count_from(const json& value, const Place& place);
 class Reader {
  public:
   static constexpr bool writes = false;
-  Reader(const json& object, const Place& place) : object_(object), place_(place) {}
+  /// `beside`: an object that has the members which this one does not have; nullptr for none.
+  Reader(const json& object, const Place& place, const json* beside = nullptr)
+      : object_(object), beside_(beside), place_(place) {}
   template <class T>
   void operator()(const char* name, T& value, const char* /*help*/ = "") {
     if (const json* const it = member(name)) from_json(*it, place_.at(name), value);
@@ -271,7 +279,7 @@ class Reader {
   /// Stays as it is where the result is of an earlier version.
   template <class T>
   void later(const char* name, T& value, const char* help) {
-    if (object_.contains(name)) (*this)(name, value, help);
+    if (has(name)) (*this)(name, value, help);
   }
   template <class T>
   void inner(const char* name, T& value) {
@@ -289,15 +297,24 @@ class Reader {
   void sparse(const char* name, T& value) {
     later(name, value, "");
   }
-  bool has(const char* name) const { return object_.contains(name); }
+  bool has(const char* name) const { return find(name) != nullptr; }
 
- private:
+ protected:
   /// nullptr where it is missing, which is an error, and after any other error.
   const json* member(const char* name);
-  /// The same where it is null.
+
+ private:
+  const json* find(const char* name) const {
+    if (const auto it = object_.find(name); it != object_.end()) return &*it;
+    if (beside_ == nullptr) return nullptr;
+    const auto it = beside_->find(name);
+    return it != beside_->end() ? &*it : nullptr;
+  }
+  /// That of `member`; nullptr where it is null, too.
   const json* found(const char* name);
 
   const json& object_;
+  const json* beside_;
   const Place& place_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -50,7 +51,8 @@ Expected<std::string> read_open_file(std::FILE* file, const std::string& name,
   std::string text;
   return within_memory(name, text, [&]() -> Expected<std::string> {
     text.reserve(size);
-    std::string part(64 * kib, '\0');
+    // One byte more than there are: the end is seen at once.
+    std::string part(size > 0 ? std::min<std::size_t>(size + 1, 64 * kib) : 64 * kib, '\0');
     while (const std::size_t got = std::fread(part.data(), 1, part.size(), file)) {
       text.append(part, 0, got);
       if (text.size() > most_bytes) return too_large(name, "more", most_bytes);

@@ -51,6 +51,31 @@ class HeadWriter : public fields::Writer {
   }
 };
 
+/// Reads a case: what its flows have alike stands beside them.
+class CaseReader : public fields::Reader {
+ public:
+  using Reader::operator();
+  CaseReader(const json& one, const json& common, const Place& place)
+      : Reader(one, place), common_(common), place_(place) {}
+  void operator()(const char* name, std::vector<FlowResult>& out, const char* /*help*/) {
+    const json* const flows = member(name);
+    if (flows == nullptr) return;
+    const Place place = place_.at(name);
+    if (!flows->is_array()) return place.reject("must be an array");
+    out.resize(flows->size());
+    for (std::size_t i = 0; i < out.size() && !place.failed(); ++i) {
+      const Place of_flow = place.at(i);
+      if (!(*flows)[i].is_object()) return of_flow.reject("must be an object");
+      Reader reader((*flows)[i], of_flow, &common_);
+      list_fields(reader, out[i]);
+    }
+  }
+
+ private:
+  const json& common_;
+  const Place& place_;
+};
+
 json written(const RunReport& report) {
   HeadWriter writer;
   list_fields(writer, report);
@@ -176,17 +201,10 @@ json to_json(const ScenarioResult& one) { return written<fields::Writer>(one); }
 
 void from_json(const json& value, const Place& place, ScenarioResult& out) {
   if (!value.is_object()) return place.reject("must be an object");
-  json whole = value;
   const auto common = value.find("flow_common");
   if (common == value.end() || !common->is_object())
     return place.at("flow_common").reject("must be an object");
-  if (const auto flows = whole.find("flows"); flows != whole.end() && flows->is_array()) {
-    for (json& flow : *flows) {
-      if (!flow.is_object()) continue;  // the reader says so
-      for (const auto& [name, item] : common->items()) flow.emplace(name, item);
-    }
-  }
-  fields::Reader reader(whole, place);
+  CaseReader reader(value, *common, place);
   list_fields(reader, out);
 }
 
