@@ -140,7 +140,9 @@ Expected<int> run_check(const CheckOptions& options) {
              (row.level == RowLevel::derived && options.metric.empty());
     });
     run.rows.shrink_to_fit();
+    if (options.expect.empty()) run.facts = {};
     run.machines = {};  // its kind says enough
+    run.worker_cpus = {};
   }));
   for (const auto& [option, file] :
        {std::pair("--json", options.json), std::pair("--openmetrics", options.openmetrics)})
