@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string_view>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -251,14 +253,15 @@ class RowReader {
       run_.kinds.push_back(kind_of(machine, 0, 0));
       run_.identities.push_back(machine.identity);
     }
+    std::vector<std::pair<const ScenarioResult*, const HostTotals*>> of_hosts;
     for (const ScenarioResult& one : report_.scenarios) {
       if (find_label(one, "finding") != nullptr) continue;  // what was judged
-      if (by_hosts)
-        read_hosts(one);
-      else
-        read_case(one);
+      if (!by_hosts) read_case(one);
+      for (const HostTotals& totals : one.host_totals)
+        if (by_hosts) of_hosts.emplace_back(&one, &totals);
     }
-    if (by_hosts) std::ranges::stable_sort(run_.rows, {}, &Row::host);
+    std::ranges::stable_sort(of_hosts, {}, [](const auto& one) { return one.second->host; });
+    for (const auto& [one, totals] : of_hosts) read_host(*one, *totals);
     for (const PilotSeries& pilot : report_.pilots) read_pilot(pilot);
     number_doubles(run_.rows);
     return std::move(run_);
@@ -268,13 +271,15 @@ class RowReader {
   ReadFlow read_flow(const FlowResult& flow) const;
   Row row_of(const ScenarioResult& one) const;
   void read_case(const ScenarioResult& one);
-  void read_hosts(const ScenarioResult& one);
+  void read_host(const ScenarioResult& one, const HostTotals& totals);
   void read_pilot(const PilotSeries& pilot);
   void relate(const ScenarioResult& one, std::size_t first);
   void add(Row row, const Observed& observed, const std::string& problem);
 
   const RunReport& report_;
   Rows run_;
+  /// Of a case, by the processes and workers of a host.
+  std::map<std::tuple<const ScenarioResult*, int, int>, std::string> asked_of_hosts_;
   std::string disturbed_;  ///< by what, on any of the hosts
   bool guest_ = false;     ///< any of the hosts is a virtual machine
 };
@@ -402,39 +407,34 @@ void RowReader::read_case(const ScenarioResult& one) {
   for (std::string& slowed : slowed_gpus(one)) add_once(run_.slowed_gpus, std::move(slowed));
 }
 
-/// The rows of a case whose passes hosts made: one of each host.
-void RowReader::read_hosts(const ScenarioResult& one) {
-  std::map<std::pair<int, int>, std::string> asked;  // by processes and workers
-  for (const HostTotals& totals : one.host_totals) {
-    const auto index = static_cast<std::size_t>(totals.host);
-    const HostRow& host = report_.host_rows[index];
-    std::string& key = asked[{host.processes, host.workers}];
-    if (key.empty())
-      key = json_line(
-          {report_.command, one.kernel, one.stores, labels_of(one), host.processes, host.workers});
-    Row row;
-    row.command = run_.command;
-    row.name = one.name;
-    row.kernel = one.kernel;
-    row.host = index;
-    row.of = "host " + report_.hosts[index];
-    // With other instructions it is not the same measurement of a host.
-    row.host_key = key + "|" + run_.isa;
-    // Of one host the name is no part of the question: it may have been renamed, or be another.
-    row.key = row.case_key =
-        (report_.hosts.size() > 1 ? report_.hosts[index] + " " : std::string()) + key;
-    row.rounds = rates_of(report_, one, totals.host, totals.passes);
-    if (!totals.again.empty())
-      row.again = bandwidth_of(rates_of(report_, one, totals.host, totals.again)).value();
-    const Figure* const figure = find_figure(totals.figures, "bandwidth");
-    // Rounds are long against the moods that a sample of 20 us sees, and too few for blocks of
-    // them.
-    set_figure(row, figure != nullptr ? *figure : bandwidth_of(row.rounds), "", "counted rounds");
-    if (!row.estimate) row.problem = "finished no round";
-    if (row.problem.empty()) row.problem = width_problem(*row.estimate);
-    if (index < run_.cpu_use.size()) row.disturbed = disturbance_text(run_.cpu_use[index]);
-    run_.rows.push_back(std::move(row));
-  }
+/// The row of a host that made passes of a case.
+void RowReader::read_host(const ScenarioResult& one, const HostTotals& totals) {
+  const auto index = static_cast<std::size_t>(totals.host);
+  const HostRow& host = report_.host_rows[index];
+  std::string& asked = asked_of_hosts_[{&one, host.processes, host.workers}];
+  if (asked.empty())
+    asked = json_line(
+        {report_.command, one.kernel, one.stores, labels_of(one), host.processes, host.workers});
+  Row row;
+  row.command = run_.command;
+  row.name = one.name;
+  row.kernel = one.kernel;
+  row.host = index;
+  row.of = "host " + report_.hosts[index];
+  // With other instructions it is not the same measurement of a host.
+  row.host_key = asked + "|" + run_.isa;
+  // Of one host the name is no part of the question: it may have been renamed, or be another.
+  row.key = (report_.hosts.size() > 1 ? report_.hosts[index] + " " : std::string()) + asked;
+  row.rounds = rates_of(report_, one, totals.host, totals.passes);
+  if (!totals.again.empty())
+    row.again = bandwidth_of(rates_of(report_, one, totals.host, totals.again)).value();
+  const Figure* const figure = find_figure(totals.figures, "bandwidth");
+  // Rounds are long against the moods that a sample of 20 us sees, and too few for blocks of them.
+  set_figure(row, figure != nullptr ? *figure : bandwidth_of(row.rounds), "", "counted rounds");
+  if (!row.estimate) row.problem = "finished no round";
+  if (row.problem.empty()) row.problem = width_problem(*row.estimate);
+  if (index < run_.cpu_use.size()) row.disturbed = disturbance_text(run_.cpu_use[index]);
+  run_.rows.push_back(std::move(row));
 }
 
 /// The machine as a whole is a case of its own.
@@ -500,7 +500,7 @@ Figure bandwidth_of(std::vector<double> rates) {
 Rows rows_of(const RunReport& report) { return RowReader(report).read(); }
 
 void number_doubles(std::vector<Row>& rows) {
-  std::map<std::string, int> seen;
+  std::map<std::string_view, int> seen;  // keys of the first ones, which stay
   for (Row& row : rows) {
     const int number = ++seen[row.key];
     if (number == 1) continue;
