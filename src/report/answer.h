@@ -37,10 +37,11 @@ struct Trust {
 };
 Trust trust_of(std::span<const RunReport> reports);
 
-/// What stands above the tables: the report's own answer, else what was asked for in one line, from the facts of the first headings: "Idle latency: memory 163
-/// ns ±1.0 % (256 MiB, huge pages)", of a matrix the span of its cells, without facts the figures
-/// of the cases; two speeds of a case, and what other pages gain, stand behind it, with_reserve
-/// before; below it is the gravest doubt, "! one launch on a virtual machine". Ends in a newline;
+/// What stands above the tables: the report's own answer, else what was asked for in one line, from
+/// the facts of the first headings: "Idle latency: memory 163 ns ±1.0 % (256 MiB, huge pages)", of
+/// a matrix the span of its cells, without facts the figures of the cases; two speeds of a case,
+/// and what other pages gain, stand behind it, with_reserve before; below it is the gravest doubt,
+/// "! one launch on a virtual machine". Ends in a newline;
 /// "" where nothing was measured.
 std::string answer_text(const RunReport& report);
 
