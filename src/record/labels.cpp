@@ -52,11 +52,16 @@ std::string nodes_text(const RunReport& report, std::span<const FlowResult> flow
   return arrow_text(cpus, memory);
 }
 
+/// Where a flow reads from.
+const Residency& memory_read(const FlowResult& flow) {
+  return flow.source_residency ? *flow.source_residency : flow.residency;
+}
+
 /// "2 -> 0": where what is read and what is written lie, as observed.
 std::string copied_between(const ScenarioResult& one) {
   NodeSet from, to;
   for (const FlowResult& flow : one.flows) {
-    from = from | nodes_of(flow.source_residency ? *flow.source_residency : flow.residency);
+    from = from | nodes_of(memory_read(flow));
     to = to | nodes_of(flow.residency);
   }
   return arrow_text(from, to);
@@ -71,9 +76,8 @@ std::string found_text(const FlowResult& flow) {
   const auto side = [](const std::string& asked, const Residency& seen) {
     return asked.starts_with("gpu:") ? asked : text_or_none(to_list(nodes_of(seen)));
   };
-  return with_source(
-      flow, side(flow.memory, flow.residency),
-      side(flow.source_memory, flow.source_residency ? *flow.source_residency : flow.residency));
+  return with_source(flow, side(flow.memory, flow.residency),
+                     side(flow.source_memory, memory_read(flow)));
 }
 
 /// Node that a flow's GPU is near to.

@@ -110,7 +110,7 @@ Expected<void> check_writable(const std::vector<OutputFile>& files,
     std::error_code unknown;
     for (const std::string& one : read)
       if (fs::equivalent(one, path, unknown) && !is_special_file(path))
-        return fail_usage(option, fmt::format("'{}' is a file that is read", path),
+        return fail_usage(option, fmt::format("'{}' is the file that is read", path),
                           "name another file");
     TRY(check_writable(path, option));
   }

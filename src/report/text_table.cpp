@@ -80,9 +80,9 @@ std::string fitted_lines(std::vector<TextRow> rows, std::size_t left, const Text
       if (column < row.size()) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
   };
   if (left == rows.front().size()) {  // the last column is words, which are broken within it
+    const std::vector<std::size_t> widths = widths_of(rows);
     std::size_t column = 0;
-    for (const std::size_t one : widths_of(rows)) column += one + 2;
-    column -= widths_of(rows).back() + 2;
+    for (std::size_t i = 0; i + 1 < widths.size(); ++i) column += widths[i] + 2;
     return wrapped(table_lines(rows, left, style), style.width,
                    column <= style.width / 2 ? column : 4);
   }

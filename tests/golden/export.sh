@@ -89,7 +89,7 @@ refused 2 'no NUMA node|has not all of the CPUs|no CPUs' hwloc $tiers --machine 
 refused 6 '--output' published $tiers -o "$folder/none/file.csv"
 refused 3 'no GPU' gpu-nodes $tiers
 cp $tiers "$folder/own.json"
-refused 2 '--output: .*own.json. is a file that is read' published "$folder/own.json" -o "$folder/own.json"
+refused 2 '--output: .*own.json. is the file that is read' published "$folder/own.json" -o "$folder/own.json"
 cmp -s $tiers "$folder/own.json" || fail 'export overwrote its input'
 refused 2 'more than once|not expected|unknown' published $tiers $tiers $tiers
 

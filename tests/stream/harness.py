@@ -184,7 +184,7 @@ class Trial:
         self.started.append(Started(self, command, process))
         return self.started[-1]
 
-    def run(self, ranks: int, *words: object, limit: float = 150, **environment: object) -> Run:
+    def run(self, ranks: int, *words: object, limit: float = 90, **environment: object) -> Run:
         return self.start(ranks, *words, **environment).end(limit)
 
     def stream(self, ranks: int, *words: object, **environment: object) -> Run:

@@ -117,9 +117,9 @@ std::optional<Error> problem_of(const Options& own, const PlanInput& input, Page
   const auto problem = [&](int count) {
     return page_kind_problem(kind, input.machines.front(), {}, times(count, page_of(input, kind)));
   };
+  if (!problem(1)) return std::nullopt;
   const std::set<int> counts = counts_of(own, input, kind);
-  return problem(1) ? problem(own.counts.empty() ? *counts.begin() : *counts.rbegin())
-                    : std::nullopt;
+  return problem(own.counts.empty() ? *counts.begin() : *counts.rbegin());
 }
 
 /// Lines to follow, each in a page of this kind.
