@@ -153,9 +153,9 @@ Expected<void> Audit::prepare() {
   clock.null_engine = measuring_options_.null_engine;
   started_ = start_time(clock);
   TRY(agree(comm_, error_of(choose_claims())));
-  const bool writes = root() && !options_.json_file.empty();
-  return agree(comm_,
-               error_of(writes ? check_writable(options_.json_file, "--json") : Expected<void>{}));
+  return agree(comm_, error_of(root() ? check_writable({{"--json", options_.json_file}},
+                                                       {measuring_options_.machine})
+                                      : Expected<void>{}));
 }
 
 /// The benchmarks that the claims take, as a survey of this time would run them.

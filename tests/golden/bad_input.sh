@@ -7,6 +7,7 @@ cd "$here/../topologies" || exit 1
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 echo 'no machine, and no program' >"$folder/file"
+cp guest-cxl.json "$folder/guest.json"
 # An assertion of libhwloc.
 sed '/type="PU"/s/ cpuset="[^"]*"/ cpuset="0x0"/' cxl-two-sockets.xml >"$folder/damaged.xml"
 node=1021  # the kernel allows 1024 at most; nobody has this one
