@@ -1,4 +1,4 @@
-"""What a run says in sum: the facts that its benchmarks state (src/record/fact.h), as frames, and their
+"""What a run says in sum: the facts that its benchmarks state (src/record/view.h), as frames, and their
 headings as headline figures, as in the program's own summary. Knows no benchmark but by the keys of facts."""
 
 from dataclasses import asdict, dataclass

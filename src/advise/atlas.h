@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "machine/machine.h"
-#include "record/fact.h"
+#include "record/view.h"
 
 namespace numatlas {
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "record/uncertain.h"
+#include "record/estimate.h"
 
 namespace numatlas {
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "record/uncertain.h"
+#include "record/estimate.h"
 
 namespace numatlas {
 

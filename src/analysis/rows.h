@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "machine/machine.h"
+#include "record/estimate.h"
 #include "record/report.h"
-#include "record/uncertain.h"
 
 namespace numatlas {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "record/test_estimate.h"
+#include "record/test_report.h"
 
 namespace numatlas {
 namespace {

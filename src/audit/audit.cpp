@@ -24,7 +24,6 @@
 #include "run/runner.h"
 #include "run/slow_options.h"
 #include "survey/measuring.h"
-#include "survey/progress.h"
 
 namespace numatlas {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "benchmarks/parse.h"
 #include "engine/simulated/null_groups.h"
-#include "record/test_estimate.h"
+#include "record/test_report.h"
 #include "run/metrics.h"
 
 namespace numatlas {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/test_hosts.h"
-#include "record/test_estimate.h"
+#include "record/test_report.h"
 #include "report/openmetrics.h"
 
 namespace numatlas {

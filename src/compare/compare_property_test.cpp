@@ -6,7 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "compare/compare.h"
-#include "record/test_estimate.h"
+#include "record/test_report.h"
 
 namespace numatlas {
 namespace {

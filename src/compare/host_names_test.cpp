@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "compare/hosts.h"
-
 namespace numatlas {
 namespace {
 

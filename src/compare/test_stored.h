@@ -8,7 +8,6 @@
 
 #include "compare/results.h"
 #include "record/report_json.h"
-#include "record/test_estimate.h"
 #include "record/test_report.h"
 
 namespace numatlas::testing {

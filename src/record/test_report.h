@@ -1,4 +1,5 @@
-// Test helper: a small report in which every field has a value of its own.
+// Test helpers: estimates with given intervals, and a small report in which every field has a value
+// of its own.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +8,21 @@
 #include <optional>
 #include <vector>
 
-#include "record/fact.h"
+#include "record/estimate.h"
 #include "record/report.h"
+#include "record/view.h"
 
 namespace numatlas::testing {
+
+/// `visits`: those of Student's interval over them; 0 for an interval of other kind.
+inline Estimate with_interval(double value, double low, double high, std::size_t visits = 0) {
+  Estimate estimate = value;
+  estimate.low = low;
+  estimate.high = high;
+  estimate.n = visits;
+  estimate.method = visits > 0 ? Method::visits : Method::derived;
+  return estimate;
+}
 
 inline FlowResult flow(int worker, double seconds) {
   FlowResult f;

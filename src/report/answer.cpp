@@ -22,8 +22,8 @@
 #include "machine/cpu_use.h"
 #include "memory/buffer.h"
 #include "record/cache_level.h"
+#include "record/estimate.h"
 #include "record/labels.h"
-#include "record/uncertain.h"
 #include "report/fact_text.h"
 #include "report/notes.h"
 

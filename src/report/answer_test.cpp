@@ -8,7 +8,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "record/test_estimate.h"
 #include "record/test_report.h"
 #include "report/notes.h"
 #include "report/reporter.h"

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "record/fact.h"
 #include "record/unit.h"
+#include "record/view.h"
 
 namespace numatlas {
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/hook.h"
-#include "record/fact.h"
 #include "record/labels.h"
 #include "record/report.h"
 #include "record/view.h"

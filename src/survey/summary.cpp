@@ -2,13 +2,26 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/rows.h"
+#include "base/terminal.h"
+#include "base/text.h"
 #include "machine/identity.h"
 #include "published/expected.h"
+#include "record/estimate.h"
+#include "record/unit.h"
 #include "report/answer.h"
+#include "report/fact_text.h"
 
 namespace numatlas {
 namespace {
@@ -52,6 +65,164 @@ std::string expected_text(const std::vector<RunReport>& reports) {
   return "";
 }
 
+// A screen of a terminal that nobody has made larger.
+constexpr std::size_t columns = 80, most_lines = 25;
+constexpr std::size_t label_width = 16;
+constexpr std::size_t words_width = columns - label_width;
+// More nodes are told in words: a screen has no room for them.
+constexpr std::size_t most_nodes_shown = 8;
+
+using FactList = std::vector<const Fact*>;
+
+/// A label and words after it, in lines of the screen.
+std::string paragraph(const std::string& label, const std::string& words) {
+  return wrapped(fmt::format("{:<{}}{}", label, label_width, words), columns, label_width);
+}
+
+std::size_t count_lines(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+/// "0,2,...": cut after some.
+std::string short_list(const std::string& list) {
+  constexpr std::size_t widest = 40;
+  return list.size() <= widest ? list : list.substr(0, list.rfind(',', widest)) + ",...";
+}
+
+std::string machine_words(const Machine& machine) {
+  std::set<int> packages, cores;
+  for (const Cpu& cpu : machine.cpus) {
+    if (cpu.package >= 0) packages.insert(cpu.package);
+    cores.insert(cpu.core);
+  }
+  std::string text = machine.host.empty() ? "" : machine.host + ": ";
+  text += machine.cpu_model.empty() ? "" : machine.cpu_model + ", ";
+  if (!packages.empty()) text += count_text(packages.size(), "socket") + ", ";
+  text += count_text(cores.size(), "core") + ", " + count_text(machine.cpus.size(), "CPU");
+  const std::size_t usable = machine.usable_cpus().size();
+  if (usable < machine.cpus.size()) text += fmt::format(" ({} may be used)", usable);
+  if (is_virtual(machine)) text += fmt::format("; a virtual machine ({})", *machine.hypervisor);
+  if (!machine.is_live()) text += "; recorded, not measured";
+  return text;
+}
+
+std::string node_words(const NumaNode& node) {
+  std::string text = fmt::format("{}: ", node.id.value);
+  text += node.cpus.empty() ? "no CPUs" : "CPUs " + short_list(to_list(node.cpus));
+  if (node.memory_total)
+    text += node.has_memory() ? ", " + to_rounded_text(*node.memory_total) : ", no memory";
+  if (!node.kind.empty() && node.kind != "dram") text += " (" + node.kind + ")";
+  if (!node.side_caches.empty())
+    text += " behind a memory-side cache of " + to_rounded_text(node.side_cache());
+  return text;
+}
+
+std::string nodes_words(const Machine& machine) {
+  std::vector<std::string> nodes;
+  if (machine.nodes.size() > most_nodes_shown) {
+    std::size_t without_cpus = 0;
+    for (const NumaNode& node : machine.nodes) without_cpus += node.cpus.empty() ? 1 : 0;
+    return fmt::format("{}{}; topology.txt lists them",
+                       count_text(machine.nodes.size(), "NUMA node"),
+                       without_cpus == 0 ? "" : fmt::format(", {} without CPUs", without_cpus));
+  }
+  for (const NumaNode& node : machine.nodes) nodes.push_back(node_words(node));
+  return fmt::format("{}", fmt::join(nodes, "; "));
+}
+
+std::string label_of_heading(const std::string& heading) {
+  return heading.substr(0, heading.find(", "));
+}
+
+/// Facts of one heading in at most so many lines: with what they are of, else without, else the
+/// first of them.
+std::string heading_text(const Machine& machine, const std::string& heading, const FactList& facts,
+                         std::size_t lines, bool in_brackets) {
+  const std::string label = label_of_heading(heading);
+  if (is_unknown(facts.front()->estimate)) {
+    std::string words = facts.front()->line.empty() ? "{}" : facts.front()->line;
+    words.replace(words.find("{}"), 2, figure_text(*facts.front()));
+    return paragraph(label, cut_to(words + "; its visits differ too much, or are too few",
+                                   lines * words_width - 8));
+  }
+  const auto shown = [&](const std::vector<std::string>& parts) {
+    const std::string words = fmt::format("{}", fmt::join(parts, "; "));
+    return paragraph(label, in_brackets ? "(" + words + ")" : words);
+  };
+  if (facts.front()->line.empty()) {
+    const std::string of =
+        facts.size() > 1 || label.size() == heading.size() ? "" : heading.substr(label.size() + 2);
+    return shown({cells_text(facts, &machine) + (of.empty() ? "" : fmt::format(" ({})", of))});
+  }
+  // With what a figure is of, which stands in brackets behind it; without that; without narrow
+  // intervals too.
+  std::vector<std::string> full, brief, bare;
+  constexpr double narrow = 0.05;
+  for (const Fact* fact : facts) {
+    const auto at = fact->line.find("{}"), of = fact->line.find(" (", at);
+    const auto with = [&](std::string line, const Estimate& estimate) {
+      return line.replace(at, 2, estimate_text(estimate, fact->unit));
+    };
+    const bool is_narrow = half_width(fact->estimate).value_or(0) <= narrow && fact->unit != "B";
+    full.push_back(with(fact->line, fact->estimate));
+    brief.push_back(with(fact->line.substr(0, of), fact->estimate));
+    bare.push_back(with(fact->line.substr(0, of),
+                        is_narrow ? Estimate(fact->estimate.value) : fact->estimate));
+  }
+  for (const auto& parts : {full, brief, bare})
+    if (count_lines(shown(parts)) <= lines) return shown(parts);
+  while (bare.size() > 1 && count_lines(shown(bare)) > lines) bare.pop_back();
+  constexpr std::size_t room = 2 * words_width - 8;
+  return shown({cut_to(fmt::format("{}", fmt::join(bare, "; ")), room)});
+}
+
+/// A line a question, or two where there is room for them: what comes last is cut first.
+std::string facts_text(const Machine& machine, const std::vector<Fact>& facts, std::size_t room,
+                       bool in_brackets) {
+  std::vector<std::pair<std::string, FactList>> headings;
+  for (const Fact& fact : facts) {
+    const bool is_cell = fact.line.empty(), is_line = fact.line.find("{}") != std::string::npos;
+    const bool unknown = is_unknown(fact.estimate);
+    if (fact.heading.empty() || (!is_cell && !is_line) || (unknown && fact.unit == "B")) continue;
+    auto found =
+        std::ranges::find(headings, fact.heading, &std::pair<std::string, FactList>::first);
+    if (found == headings.end()) found = headings.insert(headings.end(), {fact.heading, {}});
+    FactList& its = found->second;
+    // A value that may be nothing answers nothing: it stands only where no other does.
+    if (its.size() == 1 && is_unknown(its.front()->estimate) && !unknown) its.clear();
+    if (!unknown || its.empty()) its.push_back(&fact);
+  }
+  if (headings.empty()) return "No results to summarize.\n";
+  std::vector<std::string> texts;
+  std::size_t used = 0;
+  for (const auto& [heading, its] : headings) {
+    texts.push_back(heading_text(machine, heading, its, 2, in_brackets));
+    used += count_lines(texts.back());
+  }
+  for (std::size_t i = texts.size(); i-- > 0 && used > room;) {
+    used -= count_lines(texts[i]);
+    texts[i] = heading_text(machine, headings[i].first, headings[i].second, 1, in_brackets);
+    used += count_lines(texts[i]);
+  }
+  std::vector<std::string> left_out;
+  while (used + (left_out.empty() ? 0 : 1) > room && texts.size() > 1) {
+    used -= count_lines(texts.back());
+    texts.pop_back();
+    left_out.insert(left_out.begin(), label_of_heading(headings[texts.size()].first));
+  }
+  if (!left_out.empty())
+    texts.push_back(paragraph("Also measured",
+                              cut_to(fmt::format("{}", fmt::join(left_out, ", ")), words_width)));
+  return fmt::format("{}", fmt::join(texts, ""));
+}
+
+/// The gravest in a line or two, and how many there are more.
+std::string doubts_text(const std::vector<std::string>& doubts) {
+  if (doubts.empty()) return "";
+  const std::string more = doubts.size() == 1 ? "" : fmt::format("; {} more", doubts.size() - 1);
+  return paragraph("Doubts", cut_to(doubts.front(), 2 * words_width - more.size() - 8) + more);
+}
+
 }  // namespace
 
 SurveySummary summary_of(const std::vector<RunReport>& reports) {
@@ -62,6 +233,34 @@ SurveySummary summary_of(const std::vector<RunReport>& reports) {
   summary.distrust = distrust_of(reports);
   summary.expected = expected_text(reports);
   return summary;
+}
+
+std::string summary_text(const Machine& machine, const SurveySummary& summary,
+                         const SurveyFrame& frame) {
+  const bool unreliable = !summary.distrust.empty();
+  std::string head = reserve_text(summary.distrust, frame.stopped);
+  if (!head.empty()) head = wrapped(head, columns) + "\n";
+  head += paragraph("Machine", cut_to(machine_words(machine), 2 * words_width - 8)) +
+          paragraph(machine.nodes.size() == 1 ? "Node" : "Nodes",
+                    cut_to(nodes_words(machine), 2 * words_width - 8)) +
+          "\n";
+  std::vector<std::string> doubts = frame.doubts;
+  doubts.insert(doubts.end(), summary.warnings.begin(), summary.warnings.end());
+  if (std::ranges::any_of(summary.facts, has_star)) doubts.push_back(star_note().substr(2));
+  std::string tail = "\n" + doubts_text(doubts);
+  if (!summary.expected.empty())
+    tail = paragraph("Expected", cut_to(summary.expected, 2 * words_width - 8)) + tail;
+  if (!frame.skipped.empty()) {
+    std::vector<std::string> names;
+    for (const SkippedBenchmark& one : frame.skipped) names.push_back(one.benchmark);
+    tail += paragraph("Not measured", fmt::format("{}", fmt::join(names, ", ")));
+  }
+  for (const std::string& file : frame.files)
+    tail += paragraph(&file == &frame.files.front() ? "Files" : "", file);
+  const std::size_t around = count_lines(head) + count_lines(tail);
+  return head +
+         facts_text(machine, summary.facts, most_lines - std::min(most_lines, around), unreliable) +
+         tail;
 }
 
 }  // namespace numatlas

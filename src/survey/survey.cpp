@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -17,9 +18,11 @@
 #include "base/json.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "engine/agreement.h"
 #include "gpu/machine_gpus.h"
 #include "machine/source.h"
+#include "record/report_json.h"
 #include "report/answer.h"
 #include "report/file.h"
 #include "report/notes.h"
@@ -27,13 +30,74 @@
 #include "run/place_words.h"
 #include "run/runner.h"
 #include "selftest/selftest.h"
-#include "survey/document.h"
 #include "survey/measuring.h"
-#include "survey/progress.h"
+#include "survey/plan.h"
 #include "survey/summary.h"
 
 namespace numatlas {
 namespace {
+
+/// All that a survey knows so far.
+struct SurveyRecord {
+  SurveyOptions options;
+  Machine machine;
+  std::string started;
+  double seconds = 0;
+  bool complete = false;
+  std::string incomplete_reason = "not ended";
+  std::vector<SurveyItem> items;
+  std::vector<double> taken;       ///< seconds of each item; 0: not run
+  std::vector<RunReport> reports;  ///< without samples, of the items that ran
+  std::vector<SkippedBenchmark> skipped;
+  std::vector<std::string> notes;  ///< where the time was not kept, what it was too short for
+};
+
+using nlohmann::json;
+
+json optional_text(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+
+json plan_of(const SurveyRecord& record) {
+  json plan = json::array();
+  for (std::size_t i = 0; i < record.items.size(); ++i) {
+    const SurveyItem& item = record.items[i];
+    if (!item.skip.empty()) continue;
+    plan.push_back({{"benchmark", item.benchmark},
+                    {"arguments", item.words},
+                    {"share", item.share},
+                    {"seconds", record.taken[i]},
+                    {"left_out", optional_text(item.left_out)}});
+  }
+  return plan;
+}
+
+/// The whole object, ending in a newline (docs/results.md describes it). Pure.
+std::string document_text(const SurveyRecord& record, const SurveySummary& summary) {
+  json skipped = json::array();
+  for (const SkippedBenchmark& one : record.skipped)
+    skipped.push_back({{"benchmark", one.benchmark}, {"reason", one.reason}});
+  const Trust trust = trust_of(record.reports);
+  json document = {{"schema_version", schema_version},
+                   {"program", "numatlas"},
+                   {"command", "survey"},
+                   {"version", version},
+                   {"arguments", record.options.arguments},
+                   {"started", record.started},
+                   {"seconds", record.seconds},
+                   {"time_asked", std::chrono::duration<double>(record.options.time).count()},
+                   {"complete", record.complete},
+                   {"incomplete_reason", optional_text(record.incomplete_reason)},
+                   {"machine", to_json(record.machine)},
+                   {"plan", plan_of(record)},
+                   {"results", nullptr},
+                   {"skipped", std::move(skipped)},
+                   {"notes", record.notes},
+                   {"warnings", summary.warnings}};
+  if (!trust.grade.empty()) {
+    document["trust"] = trust.grade;
+    document["doubt"] = optional_text(trust.doubt);
+  }
+  return pretty_part(document, 0, {results_member(record.reports)}) + '\n';
+}
 
 namespace fs = std::filesystem;
 

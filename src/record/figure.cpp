@@ -1,4 +1,4 @@
-#include "record/distribution.h"
+#include "record/figure.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +10,29 @@
 #include <vector>
 
 namespace numatlas {
+namespace {
+
+double width_of(int fineness) { return std::pow(Distribution::ratio, 1.0 / fineness); }
+
+/// What so many per cent of the samples do not exceed, as ranks of sorted samples would have it;
+/// `width`: how far apart, relatively, samples of one value may lie.
+double percentile_of(const Weighted& values, double percent, double width) {
+  std::uint64_t all = 0, before = 0;
+  for (const auto& [value, count] : values) all += count;
+  const double position = percent / 100 * static_cast<double>(all - 1);
+  for (const auto& [value, count] : values) {
+    if (position < static_cast<double>(before + count)) {
+      const double part =
+          (position - static_cast<double>(before) + 0.5) / static_cast<double>(count);
+      return value * std::pow(width, std::min(part, 1.0) - 0.5);
+    }
+    before += count;
+  }
+  return values.back().first;
+}
+
+}  // namespace
+
 Distribution distribution_of(std::span<const double> sorted, int fineness) {
   const double log_ratio = std::log(Distribution::ratio) / fineness;
   const auto bin_of = [&](double sample) {
@@ -43,29 +66,6 @@ Distribution merged(const Distribution& a, const Distribution& b) {
   }
   return sum;
 }
-
-namespace {
-
-double width_of(int fineness) { return std::pow(Distribution::ratio, 1.0 / fineness); }
-
-/// What so many per cent of the samples do not exceed, as ranks of sorted samples would have it;
-/// `width`: how far apart, relatively, samples of one value may lie.
-double percentile_of(const Weighted& values, double percent, double width) {
-  std::uint64_t all = 0, before = 0;
-  for (const auto& [value, count] : values) all += count;
-  const double position = percent / 100 * static_cast<double>(all - 1);
-  for (const auto& [value, count] : values) {
-    if (position < static_cast<double>(before + count)) {
-      const double part =
-          (position - static_cast<double>(before) + 0.5) / static_cast<double>(count);
-      return value * std::pow(width, std::min(part, 1.0) - 0.5);
-    }
-    before += count;
-  }
-  return values.back().first;
-}
-
-}  // namespace
 
 Distribution distribution_of(const Weighted& values) {
   Distribution distribution;
