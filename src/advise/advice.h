@@ -1,6 +1,7 @@
-// All that came out of advising, and how it is told.
+// All that came out of advising, and how it is told: while a race goes on, and at its end.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -70,5 +71,30 @@ RunReport report_of(const Advice& advice);
 std::string advice_text(const Advice& advice);
 /// What was seen of the program and what is proposed, before anything is run against each other.
 std::string candidates_text(const std::vector<Candidate>& candidates);
+
+/// How a race goes on, on standard error: one line that changes on a terminal; elsewhere a line now
+/// and then.
+class RaceLine {
+ public:
+  explicit RaceLine(bool terminal) : terminal_(terminal) {}
+  ~RaceLine() { clear(); }
+  RaceLine(const RaceLine&) = delete;
+  RaceLine& operator=(const RaceLine&) = delete;
+
+  void show(const RaceProgress& progress, const RaceResult& so_far,
+            const std::vector<Candidate>& candidates, const Metric& metric);
+  /// Before other text is printed.
+  void clear();
+
+ private:
+  bool terminal_, shown_ = false;
+  std::optional<bool> final_;  ///< of the last line
+  std::chrono::steady_clock::time_point last_;
+};
+
+/// "screening, round 3 of at most 10, 5 candidates; ahead: thp, 31.0 % less time than as it is".
+/// Pure.
+std::string race_text(const RaceProgress& progress, const RaceResult& so_far,
+                      const std::vector<Candidate>& candidates, const Metric& metric);
 
 }  // namespace numatlas

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "advise/advice.h"
-#include "advise/atlas.h"
+#include "advise/candidates.h"
 
 namespace numatlas {
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "advise/look.h"
-#include "advise/process_tree.h"
 #include "machine/source.h"
 #include "placement/policy.h"
 

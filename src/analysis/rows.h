@@ -127,7 +127,7 @@ struct Rows : RunHead {
 /// Of a report of a benchmark.
 Rows rows_of(const RunReport& report);
 
-// Figures of passes on hosts (record/passes.h).
+// Figures of passes on hosts (record/report.h).
 
 /// Figure of a case whose passes hosts made: bytes of one process in one pass, as counted.
 inline constexpr const char* pass_bytes_key = "pass_size";

@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "advise/advice.h"
 #include "advise/advise.h"
-#include "advise/race_progress.h"
 #include "base/error.h"
 #include "base/signals.h"
 #include "base/terminal.h"

@@ -17,7 +17,7 @@
 #include "export/hwloc_xml.h"
 #include "machine/hwloc_reader.h"
 #include "machine/source.h"
-#include "processors/tables.h"
+#include "processors/processor.h"
 
 namespace numatlas {
 namespace {

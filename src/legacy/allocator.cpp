@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/whole.h"
-#include "legacy/grouped_table.h"
+#include "legacy/latency_run.h"
 
 namespace numatlas::legacy {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/units.h"
 #include "benchmarks/parse.h"
-#include "legacy/grouped_table.h"
+#include "legacy/latency_run.h"
 #include "report/file.h"
 
 namespace numatlas::legacy {

@@ -1,7 +1,9 @@
 #include "processors/processor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <regex>
 #include <set>
@@ -11,9 +13,188 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "scenario/table_reader.h"
 
 namespace numatlas {
 namespace {
+
+constexpr double giga = 1e9, mega = 1e6, nano = 1e-9;
+// No memory of a host is outside these: what is has a wrong unit.
+constexpr double least_gbs = 5, most_gbs = 20000, least_ns = 20, most_ns = 2000;
+constexpr int least_mts = 800, most_mts = 20000, most_channels = 32, most_sockets = 16,
+              most_cores = 1024;
+
+class Row {
+ public:
+  Row(const toml::table& table, const std::string& file, const std::string& what,
+      const std::vector<std::string>& known)
+      : reader_(table, file, what, known, places_) {}
+
+  TableReader& reader() { return reader_; }
+  bool has(const std::string& key) const { return reader_.has(key); }
+  std::string text(const std::string& key, bool required = true) {
+    if (required) reader_.need(key);
+    const auto text = reader_.text(key);
+    if (text && text->empty()) reader_.wrong(key, "is empty");
+    return text.value_or("");
+  }
+  std::optional<int> whole(const std::string& key, int low, int high) {
+    return reader_.whole<int>(key, low, high);
+  }
+  std::optional<double> number(const std::string& key, double low, double high) {
+    const toml::node* const node = reader_.node(key);
+    return node == nullptr ? std::nullopt : number_of(key, *node, low, high);
+  }
+  /// A number, or a list of two of which the first is not the larger.
+  std::pair<double, double> range(const std::string& key, double low, double high) {
+    reader_.need(key);
+    const toml::node* const node = reader_.node(key);
+    if (node == nullptr) return {};
+    const toml::array* const list = node->as_array();
+    if (list == nullptr) {
+      const double value = number_of(key, *node, low, high).value_or(0);
+      return {value, value};
+    }
+    if (list->size() != 2) {
+      reader_.wrong(key, "expected a number, or a list of the lowest and the highest");
+      return {};
+    }
+    const auto first = number_of(key, *list->get(0), low, high),
+               last = number_of(key, *list->get(1), low, high);
+    if (first && last && *first > *last) reader_.wrong(key, "the lowest stands first");
+    return {first.value_or(0), last.value_or(0)};
+  }
+  std::vector<int> wholes(const std::string& key, int low, int high) {
+    const toml::node* const node = reader_.node(key);
+    if (node == nullptr) return {};
+    std::vector<int> values;
+    if (const toml::array* const list = node->as_array()) {
+      for (const toml::node& one : *list)
+        values.push_back(static_cast<int>(one.value<std::int64_t>().value_or(low - 1)));
+    }
+    if (values.empty() ||
+        std::any_of(values.begin(), values.end(), [&](int one) { return one < low || one > high; }))
+      reader_.wrong(key, fmt::format("expected a list of whole numbers from {} to {}", low, high));
+    return values;
+  }
+  /// Where it can be looked up.
+  std::string source() {
+    std::string source = text("source");
+    if (!source.empty() && !source.starts_with("https://"))
+      reader_.wrong("source", "is no address that starts with https://");
+    return source;
+  }
+  Expected<void> end() const {
+    return reader_.error() ? Expected<void>(fail(*reader_.error())) : Expected<void>();
+  }
+
+ private:
+  std::optional<double> number_of(const std::string& key, const toml::node& node, double low,
+                                  double high) {
+    const auto value = node.is_number() ? node.value<double>() : std::nullopt;
+    if (value && std::isfinite(*value) && *value >= low && *value <= high) return value;
+    reader_.wrong(key, fmt::format("expected a number from {:g} to {:g}", low, high));
+    return std::nullopt;
+  }
+
+  Places places_;
+  TableReader reader_;
+};
+
+std::optional<double> scaled_by(double factor, const std::optional<double>& value) {
+  return value ? std::optional(*value * factor) : std::nullopt;
+}
+
+Expected<ProcessorRow> read_cpu(const toml::table& table, const std::string& file) {
+  Row row(table, file, "[[cpu]]",
+          {"name", "models", "cores", "memory", "channels", "mts", "peak_gbs", "hbm_gbs", "l3_mib",
+           "source", "verified"});
+  ProcessorRow spec;
+  spec.name = row.text("name");
+  try {
+    spec.models = std::regex(row.text("models"), std::regex::ECMAScript | std::regex::icase);
+  } catch (const std::regex_error&) {
+    row.reader().wrong("models", "is no regular expression");
+  }
+  spec.cores = row.wholes("cores", 1, most_cores);
+  spec.memory = row.text("memory");
+  spec.channels = row.whole("channels", 1, most_channels);
+  if (const auto mts = row.whole("mts", least_mts, most_mts)) spec.rate = *mts * mega;
+  const auto peak = scaled_by(giga, row.number("peak_gbs", least_gbs, most_gbs));
+  if (peak.has_value() == row.has("channels"))
+    row.reader().wrong(peak ? "peak_gbs" : "name", "expected either peak_gbs, or channels and mts");
+  row.reader().need(row.has("channels") ? "mts" : "peak_gbs");
+  constexpr double bytes_of_channel = 8;
+  spec.peak = peak.value_or(spec.channels.value_or(0) * spec.rate.value_or(0) * bytes_of_channel);
+  spec.hbm_peak = scaled_by(giga, row.number("hbm_gbs", least_gbs, most_gbs));
+  row.reader().need("l3_mib");
+  row.number("l3_mib", 1, 8192);
+  spec.source = row.source();
+  row.reader().flag("verified");
+  TRY(row.end());
+  return spec;
+}
+
+bool is_month(const std::string& text) {
+  static const std::regex form("20[0-9]{2}-(0[1-9]|1[0-2])");
+  return std::regex_match(text, form);
+}
+
+Expected<PublishedRow> read_published(const toml::table& table, const std::string& file) {
+  Row row(table, file, "[[row]]",
+          {"model", "sockets", "cores", "channels", "mts", "kernel", "gbs", "idle_ns", "conditions",
+           "virtual", "source", "date", "verified"});
+  PublishedRow published;
+  published.model = row.text("model");
+  row.reader().need("sockets");
+  published.sockets = row.whole("sockets", 1, most_sockets).value_or(1);
+  published.cores = row.whole("cores", 1, most_cores);
+  published.channels = row.whole("channels", 1, most_channels);
+  if (const auto mts = row.whole("mts", least_mts, most_mts)) published.rate = *mts * mega;
+  published.kernel = row.text("kernel");
+  const auto [low, high] = row.range("gbs", least_gbs, most_gbs);
+  published.low = low * giga;
+  published.high = high * giga;
+  published.idle_latency = scaled_by(nano, row.number("idle_ns", least_ns, most_ns));
+  published.conditions = row.text("conditions");
+  published.is_virtual = row.reader().flag("virtual").value_or(false);
+  published.source = row.source();
+  published.date = row.text("date");
+  if (!published.date.empty() && !is_month(published.date))
+    row.reader().wrong("date", "is no month as 2026-02");
+  row.reader().flag("verified");
+  TRY(row.end());
+  return published;
+}
+
+/// The rows of a file that is an array of tables `key`. Two for which `same` is true are an error.
+template <class T, class Same>
+Expected<std::vector<T>> read_rows(std::string_view text, const std::string& name,
+                                   const std::string& key,
+                                   Expected<T> (*read)(const toml::table&, const std::string&),
+                                   const Same& same) {
+  const auto safe = safe_text(text);
+  if (!safe)
+    return fail_usage(fmt::format("{}:{}:{}", name, safe.error().line, safe.error().column),
+                      safe.error().what);
+  const toml::parse_result parsed = toml::parse(*safe);
+  if (!parsed)
+    return fail_usage(place_text(name, parsed.error().source().begin),
+                      std::string(parsed.error().description()));
+  Places places;
+  TableReader reader(parsed.table(), name, "the file", {key}, places);
+  reader.need(key);
+  const auto tables = reader.tables(key);
+  if (reader.error()) return fail(*reader.error());
+  std::vector<T> rows;
+  for (const toml::table* table : tables) {
+    T row = TRY(read(*table, name));
+    if (std::any_of(rows.begin(), rows.end(), [&](const T& one) { return same(one, row); }))
+      return fail_usage(place_text(name, table->source().begin), "stands there twice");
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
 
 using Channels = std::set<std::pair<std::string, std::string>>;
 
@@ -41,6 +222,31 @@ bool is_all_of(const Channels& channels, int sockets, int channels_each) {
 }
 
 }  // namespace
+
+Expected<std::vector<ProcessorRow>> parse_cpus(std::string_view text, const std::string& name) {
+  return read_rows<ProcessorRow>(
+      text, name, "cpu", read_cpu,
+      [](const ProcessorRow& a, const ProcessorRow& b) { return a.name == b.name; });
+}
+
+Expected<std::vector<PublishedRow>> parse_published(std::string_view text,
+                                                    const std::string& name) {
+  return read_rows<PublishedRow>(text, name, "row", read_published,
+                                 [](const PublishedRow& a, const PublishedRow& b) {
+                                   return a.model == b.model && a.sockets == b.sockets &&
+                                          a.kernel == b.kernel && a.source == b.source;
+                                 });
+}
+
+const std::vector<ProcessorRow>& shipped_cpus() {
+  static const auto rows = parse_cpus(shipped_cpus_text(), "cpus.toml").value();
+  return rows;
+}
+
+const std::vector<PublishedRow>& shipped_published() {
+  static const auto rows = parse_published(shipped_published_text(), "published.toml").value();
+  return rows;
+}
 
 std::string bounded_model(const std::string& cpu_model) {
   constexpr std::size_t longest = 128;

@@ -15,7 +15,6 @@
 #include "compare/expect.h"
 #include "machine/identity.h"
 #include "processors/processor.h"
-#include "processors/tables.h"
 #include "run/levels.h"
 
 namespace numatlas {

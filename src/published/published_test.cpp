@@ -11,7 +11,7 @@
 
 #include "base/test_data.h"
 #include "machine/source.h"
-#include "processors/tables.h"
+#include "processors/processor.h"
 #include "published/expected.h"
 
 namespace numatlas {

@@ -1,11 +1,15 @@
 // The keys of a flow in a file, each listed once: they are read and checked by this list.
+// Flows in a line, as tables of these keys (docs/scenarios.md).
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/traits.h"
 #include "scenario/scenario_file.h"
+#include "scenario/table_reader.h"
 
 namespace numatlas {
 
@@ -60,5 +64,10 @@ void list_source_keys(auto& f, auto& entry) {
   f("source.size", entry.flow.source->bytes, true);
   f("source.pages", entry.flow.source->pages, true);
 }
+
+/// The table of a flow that says the same. Errors have no subject.
+Expected<toml::table> table_of_flow(const std::string& line);
+/// "chase cpu:4 + read cpu:5" -> its flows.
+std::vector<std::string> flows_of_text(const std::string& text);
 
 }  // namespace numatlas

@@ -1,9 +1,11 @@
 // One table of a TOML file, key by key: the first thing that is wrong is kept with its place.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include <toml++/toml.h>
 
 #include <fmt/format.h>
+#include <tl/expected.hpp>
 
 #include "scenario/scenario_file.h"
 
@@ -93,5 +96,17 @@ class TableReader {
   AxisValues values_;
   std::optional<Error> error_;
 };
+
+/// Where a text has what toml++ must not be given: some releases (3.3, as in Debian 12) take certain
+/// malformed texts for granted and do not survive them, or what follows is undefined.
+struct UnsafePlace {
+  std::size_t line, column;  ///< from 1; bytes
+  const char* what;
+};
+
+/// The text as it can be parsed, with every place where it was: in comments what is not ASCII is
+/// replaced. Refused, as no file of scenarios needs it: bytes outside ASCII anywhere else (texts
+/// have \u00e9), a table's head that starts with no key ("[=", "[[" alone), and "}" in an array.
+tl::expected<std::string, UnsafePlace> safe_text(std::string_view text);
 
 }  // namespace numatlas

@@ -1,7 +1,10 @@
-// The advice as text.
+#include "advise/advice.h"
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,7 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "advise/advice.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "report/answer.h"
 #include "report/view_text.h"
@@ -90,6 +93,33 @@ std::vector<std::string> run_lines(const Advice& advice) {
   return lines;
 }
 
+/// How much better a candidate may be after all.
+std::string none_better(const Advice& advice) {
+  // As a gain, a low ratio of costs is a high one.
+  const double open = 100 * gain_of(*advice.race.open, advice.metric);
+  const double of_finalists = 100 * gain_of(*advice.race.open_of_finalists, advice.metric);
+  constexpr double wide = 5;
+  if (open > wide)
+    return fmt::format(
+        "no placement is significantly better than as it is; the runs vary so much that a gain of "
+        "up to {:.0f} % cannot be ruled out",
+        open);
+  std::string small;
+  for (std::size_t i = 1; i < advice.race.lanes.size(); ++i) {
+    const Lane& lane = advice.race.lanes[i];
+    const auto& ratio = lane.against_reference;
+    if (lane.finalist && lane.failure.empty() && ratio && ratio->high && *ratio->high < 0)
+      small += fmt::format("; {}: {}, less than --min-effect", printable(advice.candidates[i].name),
+                           gain_text(*ratio, advice.metric));
+  }
+  if (!small.empty()) return "no placement is better than as it is" + small;
+  constexpr double shown = 0.05;
+  return fmt::format("no placement is better than as it is (within {:.1f} %{})", open,
+                     open - of_finalists < shown
+                         ? ""
+                         : fmt::format("; within {:.1f} % for those run most", of_finalists));
+}
+
 }  // namespace
 
 std::string short_gain_text(double log, const Metric& metric) {
@@ -135,37 +165,6 @@ Outcome outcome_of(const Advice& advice) {
   return race.open && race.open_of_finalists ? Outcome::none_better : Outcome::too_few_runs;
 }
 
-namespace {
-
-/// How much better a candidate may be after all.
-std::string none_better(const Advice& advice) {
-  // As a gain, a low ratio of costs is a high one.
-  const double open = 100 * gain_of(*advice.race.open, advice.metric);
-  const double of_finalists = 100 * gain_of(*advice.race.open_of_finalists, advice.metric);
-  constexpr double wide = 5;
-  if (open > wide)
-    return fmt::format(
-        "no placement is significantly better than as it is; the runs vary so much that a gain of "
-        "up to {:.0f} % cannot be ruled out",
-        open);
-  std::string small;
-  for (std::size_t i = 1; i < advice.race.lanes.size(); ++i) {
-    const Lane& lane = advice.race.lanes[i];
-    const auto& ratio = lane.against_reference;
-    if (lane.finalist && lane.failure.empty() && ratio && ratio->high && *ratio->high < 0)
-      small += fmt::format("; {}: {}, less than --min-effect", printable(advice.candidates[i].name),
-                           gain_text(*ratio, advice.metric));
-  }
-  if (!small.empty()) return "no placement is better than as it is" + small;
-  constexpr double shown = 0.05;
-  return fmt::format("no placement is better than as it is (within {:.1f} %{})", open,
-                     open - of_finalists < shown
-                         ? ""
-                         : fmt::format("; within {:.1f} % for those run most", of_finalists));
-}
-
-}  // namespace
-
 std::string answer_of(const Advice& advice) {
   const RaceResult& race = advice.race;
   switch (outcome_of(advice)) {
@@ -208,6 +207,48 @@ std::string advice_text(const Advice& advice) {
   if (!advice.first_run_cut) text += block("Seen", sentences_of(advice.look, advice.machine));
   text += candidates_text(advice.candidates) + block("Failed", fates(advice));
   return text + block("Warnings", counted(advice.warnings));
+}
+
+std::string race_text(const RaceProgress& progress, const RaceResult& so_far,
+                      const std::vector<Candidate>& candidates, const Metric& metric) {
+  std::string text = fmt::format("{}, round {} of at most {}, {} candidates",
+                                 progress.final ? "final" : "screening", progress.round,
+                                 progress.rounds, progress.alive);
+  std::optional<std::size_t> ahead;
+  double least = 0;
+  for (std::size_t i = 1; i < so_far.lanes.size(); ++i) {
+    const auto& runs = progress.final ? so_far.lanes[i].final : so_far.lanes[i].screening;
+    const auto& reference = progress.final ? so_far.lanes[0].final : so_far.lanes[0].screening;
+    const auto ratio = log_ratio(runs, reference);
+    if (!ratio || ratio->value >= least) continue;
+    ahead = i;
+    least = ratio->value;
+  }
+  if (ahead)
+    text += fmt::format("; ahead: {}, {} than as it is", printable(candidates[*ahead].name),
+                        short_gain_text(least, metric));
+  return text;
+}
+
+void RaceLine::show(const RaceProgress& progress, const RaceResult& so_far,
+                    const std::vector<Candidate>& candidates, const Metric& metric) {
+  if (terminal_) {
+    say(fmt::format("\r\033[K{}; now: {}", race_text(progress, so_far, candidates, metric),
+                    printable(candidates[progress.candidate].name)));
+    shown_ = true;
+    return;
+  }
+  constexpr std::chrono::seconds between_lines{10};
+  const auto now = std::chrono::steady_clock::now();
+  if (progress.final == final_ && now - last_ < between_lines) return;
+  last_ = now;
+  final_ = progress.final;
+  say(race_text(progress, so_far, candidates, metric) + "\n");
+}
+
+void RaceLine::clear() {
+  if (shown_) say("\r\033[K");
+  shown_ = false;
 }
 
 }  // namespace numatlas

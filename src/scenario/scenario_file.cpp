@@ -21,8 +21,6 @@
 #include "base/whole.h"
 #include "memory/source.h"
 #include "scenario/flow_keys.h"
-#include "scenario/flow_text.h"
-#include "scenario/guard.h"
 #include "scenario/table_reader.h"
 
 namespace numatlas {

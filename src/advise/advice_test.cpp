@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "advise/advice.h"
-#include "advise/race_progress.h"
 #include "machine/source.h"
 #include "record/report_json.h"
 
