@@ -23,7 +23,7 @@
 #include <fmt/format.h>
 
 #include "analysis/peers.h"
-#include "benchmarks/all.h"
+#include "benchmarks/parse.h"
 #include "benchmarks/stream/summary.h"
 #include "compare/results.h"
 #include "machine/source.h"
@@ -32,7 +32,7 @@
 #include "report/dat.h"
 #include "report/file.h"
 #include "report/openmetrics.h"
-#include "report/tables.h"
+#include "report/reporter.h"
 #include "run/host_gathering.h"
 #include "simulation.h"
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/loaded/knee.h"
+#include "benchmarks/loaded/curve.h"
 #include "record/estimate.h"
 
 namespace numatlas::truth {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "report/fact_text.h"
+#include "report/view_text.h"
 
 namespace numatlas {
 

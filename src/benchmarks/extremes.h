@@ -1,10 +1,12 @@
-// The highest and the lowest of a range: of cases, facts, cells.
+// The highest and the lowest of a range: of cases, facts, cells; and bandwidths as shares of the
+// highest one that the same run measured.
 #pragma once
 
 #include <iterator>
 #include <optional>
 
 #include "record/estimate.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -35,5 +37,9 @@ auto lowest_of(Range& range, const Value& value) {
     return its ? std::optional(-*its) : std::nullopt;
   });
 }
+
+/// Adds "best_share" beside each "bandwidth_sum" of memory: over all hosts, and of each host where
+/// there are several. Nothing of what a cache held.
+void add_best_shares(RunReport& report);
 
 }  // namespace numatlas

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "benchmarks/all.h"
 #include "run/declare.h"
 #include "run/place_words.h"
 

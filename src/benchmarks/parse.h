@@ -1,5 +1,6 @@
-// From words to a benchmark ready to run: used by the command line, by `survey`, and by the source
-// systems' commands, which are translations into these words.
+// The benchmarks of this build (CMake makes the list from the folders here), and from words to one
+// that is ready to run: used by the command line, by `survey`, and by the source systems' commands,
+// which are translations into these words.
 #pragma once
 
 #include <string>
@@ -9,6 +10,9 @@
 #include "run/benchmark.h"
 
 namespace numatlas {
+
+/// All benchmarks of this build, by name.
+std::vector<Benchmark> all_benchmarks();
 
 /// A benchmark with its options read and checked.
 struct ParsedRun {

@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
 
-#include "benchmarks/all.h"
-
 namespace numatlas {
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/all.h"
+#include "benchmarks/parse.h"
 #include "benchmarks/test_plan.h"
 
 namespace numatlas {

@@ -28,7 +28,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/whole.h"
-#include "benchmarks/all.h"
+#include "benchmarks/parse.h"
 #include "comm/launcher.h"
 #include "commands/command.h"
 #include "commands/external.h"

@@ -19,7 +19,7 @@
 #include "base/json.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "benchmarks/all.h"
+#include "benchmarks/parse.h"
 #include "comm/comm.h"
 #include "commands/command.h"
 #include "engine/team.h"

@@ -23,6 +23,11 @@ std::vector<std::string> hosts_of(const Results& stored) {
 
 }  // namespace
 
+const std::vector<ExportForm>& export_forms() {
+  static const std::vector<ExportForm> all{gpu_nodes_form(), hwloc_form(), published_form()};
+  return all;
+}
+
 std::vector<std::string> export_form_names() {
   std::vector<std::string> names;
   for (const ExportForm& form : export_forms()) names.emplace_back(form.name);

@@ -1,4 +1,4 @@
-// Stored figures for other software: each form is one file in export/forms/, and a stored file with
+// Stored figures for other software: each form is one file, and a stored file with
 // its facts is all that it sees.
 #pragma once
 
@@ -34,8 +34,12 @@ struct ExportForm {
   Expected<Exported> (*write)(const ExportInput& input) = nullptr;
 };
 
-/// All forms of this build, by name. File `foo.cpp` in export/forms/ defines `ExportForm
-/// foo_form()`; an underscore of the file's name is a dash in the form's.
+// A file each.
+ExportForm gpu_nodes_form();
+ExportForm hwloc_form();
+ExportForm published_form();
+
+/// All forms, by name.
 const std::vector<ExportForm>& export_forms();
 std::vector<std::string> export_form_names();
 

@@ -14,7 +14,7 @@
 
 #include "base/child_process.h"
 #include "base/test_data.h"
-#include "export/hwloc_xml.h"
+#include "export/hwloc.h"
 #include "machine/hwloc_reader.h"
 #include "machine/source.h"
 #include "processors/processor.h"

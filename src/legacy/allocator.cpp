@@ -1,18 +1,21 @@
-#include "legacy/allocator.h"
-
-#include <CLI/CLI.hpp>
+// numa_allocator: latency of one size, with the debug block, the wide table and the memory table of
+// the program of this name.
 #include <cerrno>  // program_invocation_name
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/whole.h"
 #include "legacy/latency_run.h"
+#include "legacy/programs.h"
 
 namespace numatlas::legacy {
 namespace {

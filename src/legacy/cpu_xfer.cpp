@@ -1,18 +1,21 @@
-#include "legacy/cpu_xfer.h"
-
+// numa_cpu_xfer_bench: what the CPU extension of numa-gpu-xfer-bench has Intel MLC measure,
+// measured by numatlas and printed in the layout that MLC's users know.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include "base/environment.h"
 #include "base/program.h"
@@ -20,6 +23,7 @@
 #include "benchmarks/parse.h"
 #include "engine/agreement.h"
 #include "legacy/program.h"
+#include "legacy/programs.h"
 #include "report/file.h"
 #include "report/notes.h"
 #include "run/declare.h"

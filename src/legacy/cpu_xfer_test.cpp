@@ -1,4 +1,6 @@
-#include "legacy/cpu_xfer.h"
+#include <string>
+
+#include "legacy/programs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
-#include "legacy/gpu_xfer.h"
-
-#include <CLI/CLI.hpp>
+// numa_gpu_xfer_bench: copies between memory of the host and GPUs, with the command line and the
+// four lines of the program `benchmark` of numa-gpu-xfer-bench.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -8,12 +7,17 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
+#include "legacy/programs.h"
 #include "run/declare.h"
 
 namespace numatlas::legacy {

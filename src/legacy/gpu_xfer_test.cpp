@@ -1,4 +1,4 @@
-#include "legacy/gpu_xfer.h"
+#include "legacy/programs.h"
 
 #include <chrono>
 #include <optional>

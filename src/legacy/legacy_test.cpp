@@ -10,12 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "legacy/allocator.h"
 #include "legacy/latency_run.h"
-#include "legacy/mem_bench.h"
-#include "legacy/numa_bench.h"
-#include "legacy/numa_xfer.h"
 #include "legacy/program.h"
+#include "legacy/programs.h"
 
 namespace numatlas::legacy {
 namespace {

@@ -1,17 +1,19 @@
-#include "legacy/mem_bench.h"
-
+// numa_mem_bench: latency by rank and size, with the table, results file, mapping file and memory
+// statistics of the program of this name.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
-
-#include <CLI/CLI.hpp>
+#include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/units.h"
 #include "benchmarks/parse.h"
 #include "legacy/latency_run.h"
+#include "legacy/programs.h"
 #include "report/file.h"
 
 namespace numatlas::legacy {
@@ -66,6 +68,17 @@ std::string head_text(Bytes size) {
   return size.value % mib == 0 ? fmt::format("{}MB", size.value / mib) : compact_text(size);
 }
 
+/// The text with `prefix` before each line.
+std::string with_prefix(const std::string& prefix, const std::string& text) {
+  std::string result;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    result += prefix + text.substr(start, end - start) + '\n';
+    start = end + 1;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string worker_table(const RunReport& report) {
@@ -115,21 +128,6 @@ std::string mapping_csv(const RunReport& report) {
   }
   return text;
 }
-
-namespace {
-
-/// The text with `prefix` before each line.
-std::string with_prefix(const std::string& prefix, const std::string& text) {
-  std::string result;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    result += prefix + text.substr(start, end - start) + '\n';
-    start = end + 1;
-  }
-  return result;
-}
-
-}  // namespace
 
 std::string statistics_block(const ProcessMemory& memory, int rank, Bytes size) {
   const std::string prefix = fmt::format("[{}]", rank);

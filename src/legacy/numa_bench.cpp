@@ -1,12 +1,15 @@
-#include "legacy/numa_bench.h"
-
-#include <CLI/CLI.hpp>
+// numa_bench: two CPUs, on their own and on each other's first-touched memory, with the lines of
+// the program of this name.
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "legacy/program.h"
+#include "legacy/programs.h"
 #include "placement/policy.h"
 #include "run/declare.h"
 

@@ -1,13 +1,16 @@
-#include "legacy/numa_xfer.h"
-
-#include <CLI/CLI.hpp>
+// numa_numa_xfer_bench: copies between nodes with the command line and the output of the extension
+// numa-numa-xfer-bench of numa-gpu-xfer-bench.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "legacy/program.h"
+#include "legacy/programs.h"
 #include "run/declare.h"
 
 namespace numatlas::legacy {

@@ -4,14 +4,6 @@
 #include <functional>
 #include <map>
 
-#include "legacy/allocator.h"
-#include "legacy/cpu_xfer.h"
-#include "legacy/gpu_xfer.h"
-#include "legacy/mem_bench.h"
-#include "legacy/numa_bench.h"
-#include "legacy/numa_xfer.h"
-#include "legacy/streams.h"
-
 namespace numatlas::legacy {
 
 std::optional<int> run_program_named(std::string_view name, const std::vector<std::string>& words) {

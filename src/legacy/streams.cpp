@@ -1,5 +1,5 @@
-#include "legacy/streams.h"
-
+// distributed_streams and its variants for persistent memory, as their users know them: the same
+// arguments, banner, table and files, from `numatlas stream`.
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,8 +11,10 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -22,6 +24,7 @@
 #include "benchmarks/stream/summary.h"
 #include "engine/agreement.h"
 #include "legacy/program.h"
+#include "legacy/programs.h"
 #include "report/dat.h"
 #include "run/declare.h"
 #include "run/runner.h"

@@ -24,8 +24,8 @@
 #include "record/cache_level.h"
 #include "record/estimate.h"
 #include "record/labels.h"
-#include "report/fact_text.h"
 #include "report/notes.h"
+#include "report/view_text.h"
 
 namespace numatlas {
 namespace {

@@ -11,7 +11,6 @@
 #include "record/test_report.h"
 #include "report/notes.h"
 #include "report/reporter.h"
-#include "report/tables.h"
 
 namespace numatlas {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "record/report.h"
-#include "report/style.h"
+#include "report/text_table.h"
 
 namespace numatlas {
 

@@ -1,6 +1,9 @@
 #include "report/text_table.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -52,6 +55,25 @@ std::string markdown_table(const std::vector<TextRow>& rows, std::size_t left) {
 }
 
 }  // namespace
+
+std::string accented(const std::string& text, Accent accent) {
+  // Select Graphic Rendition (ECMA-48).
+  switch (accent) {
+    case Accent::none: break;
+    case Accent::remote: return "\x1b[34m" + text + "\x1b[0m";
+    case Accent::uncertain: return "\x1b[33m" + text + "\x1b[0m";
+    case Accent::bad: return "\x1b[1;31m" + text + "\x1b[0m";
+  }
+  return text;
+}
+
+bool wants_color(std::string_view choice) {
+  if (choice != "auto") return choice == "always";
+  const char* const none = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  return (none == nullptr || *none == '\0') && !dumb && isatty(STDOUT_FILENO) == 1;
+}
 
 std::string table_lines(const std::vector<TextRow>& rows, std::size_t left,
                         const TextStyle& style) {

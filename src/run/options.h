@@ -14,7 +14,7 @@
 #include "engine/simulated/noise.h"
 #include "placement/words.h"
 #include "report/file.h"
-#include "report/style.h"
+#include "report/text_table.h"
 #include "run/thinned.h"
 
 namespace numatlas {

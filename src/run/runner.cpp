@@ -18,7 +18,6 @@
 #include "engine/agreement.h"
 #include "report/file.h"
 #include "report/reporter.h"
-#include "report/tables.h"
 #include "run/estimate_time.h"
 #include "run/place_words.h"
 #include "run/session.h"

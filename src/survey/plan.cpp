@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "benchmarks/all.h"
+#include "benchmarks/parse.h"
 #include "benchmarks/survey_words.h"
 #include "machine/source.h"
 #include "run/estimate_time.h"

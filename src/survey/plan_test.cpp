@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/test_data.h"
-#include "benchmarks/all.h"
+#include "benchmarks/parse.h"
 #include "comm/comm.h"
 #include "machine/source.h"
 #include "run/estimate_time.h"

@@ -21,7 +21,7 @@
 #include "record/estimate.h"
 #include "record/unit.h"
 #include "report/answer.h"
-#include "report/fact_text.h"
+#include "report/view_text.h"
 
 namespace numatlas {
 namespace {

@@ -13,7 +13,7 @@
 #include "benchmarks/parse.h"
 #include "machine/source.h"
 #include "record/labels.h"
-#include "report/fact_text.h"
+#include "report/view_text.h"
 
 namespace numatlas {
 namespace {

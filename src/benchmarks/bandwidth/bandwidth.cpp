@@ -14,7 +14,6 @@
 
 #include "base/add_once.h"
 #include "base/text.h"
-#include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"
 #include "benchmarks/on_gpus.h"
 #include "benchmarks/survey_words.h"

@@ -7,14 +7,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "benchmarks/cores/pairs.h"
+#include "benchmarks/cores/cores.h"
 #include "benchmarks/test_plan.h"
-#include "report/tables.h"
+#include "report/reporter.h"
 #include "report/view_text.h"
 
 namespace numatlas::cores_test {
 namespace {
 
+using benchmark_cores::nearness_of;
+using benchmark_cores::spread_cores;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;

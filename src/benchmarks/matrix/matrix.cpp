@@ -14,7 +14,6 @@
 
 #include "base/add_once.h"
 #include "base/units.h"
-#include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/on_gpus.h"

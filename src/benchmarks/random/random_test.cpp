@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/test_folder.h"
-#include "benchmarks/random/pattern.h"
+#include "benchmarks/random/random.h"
 #include "benchmarks/test_plan.h"
 
 namespace numatlas::random_test {

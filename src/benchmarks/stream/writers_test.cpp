@@ -18,7 +18,7 @@
 #include "benchmarks/parse.h"
 #include "benchmarks/stream/summary.h"
 #include "report/openmetrics.h"
-#include "report/tables.h"
+#include "report/reporter.h"
 
 namespace numatlas::stream_writers_test {
 namespace {

@@ -9,12 +9,15 @@
 #include <gtest/gtest.h>
 
 #include "benchmarks/test_plan.h"
-#include "benchmarks/tlb/levels.h"
+#include "benchmarks/tlb/tlb.h"
 #include "record/labels.h"
 
 namespace numatlas::tlb_test {
 namespace {
 
+using benchmark_tlb::tlb_levels;
+using benchmark_tlb::TlbLevel;
+using benchmark_tlb::TlbPoint;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

@@ -15,8 +15,8 @@
 
 #include "base/product.h"
 #include "base/units.h"
-#include "benchmarks/device_totals.h"
 #include "benchmarks/on_gpus.h"
+#include "benchmarks/transfer/device_totals.h"
 #include "memory/source.h"
 #include "record/labels.h"
 #include "run/benchmark.h"

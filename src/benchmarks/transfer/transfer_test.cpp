@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "base/test_data.h"
-#include "benchmarks/device_totals.h"
 #include "benchmarks/test_plan.h"
+#include "benchmarks/transfer/device_totals.h"
 #include "memory/source.h"
 #include "run/device_flows.h"
 

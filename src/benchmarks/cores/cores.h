@@ -8,7 +8,7 @@
 
 #include "machine/machine.h"
 
-namespace numatlas {
+namespace numatlas::benchmark_cores {
 
 /// What two CPUs have in common: "same core" (two hardware threads), "same L3" (or whichever their
 /// last-level cache is), "same node", "other node", or "unknown".
@@ -26,4 +26,4 @@ std::optional<CpuId> sibling_of(const Machine& machine, CpuId cpu);
 std::vector<CpuId> spread_cores(const Machine& machine, const std::vector<CpuId>& cores,
                                 std::size_t most);
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_cores

@@ -1,4 +1,4 @@
-#include "benchmarks/loaded/knee.h"
+#include "benchmarks/loaded/curve.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace numatlas {
+namespace numatlas::benchmark_tlb {
 
 /// One number of pages.
 struct TlbPoint {
@@ -31,4 +31,4 @@ std::vector<TlbLevel> tlb_levels(const std::vector<TlbPoint>& points);
 /// The point whose cost is the middle one of those from `begin` on, before `end`.
 std::size_t typical_of(const std::vector<TlbPoint>& points, std::size_t begin, std::size_t end);
 
-}  // namespace numatlas
+}  // namespace numatlas::benchmark_tlb

@@ -1,4 +1,4 @@
-#include "benchmarks/device_totals.h"
+#include "benchmarks/transfer/device_totals.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "benchmarks/best_share.h"
+#include "benchmarks/extremes.h"
 
 #include <cstddef>
 #include <optional>

@@ -13,7 +13,6 @@
 
 #include "base/add_once.h"
 #include "record/labels.h"
-#include "report/reporter.h"
 
 namespace numatlas {
 namespace {
@@ -163,10 +162,6 @@ std::string tidy_csv(const RunReport& report) {
     for (const FigureItem& item : items) text += figure_row(report, item) + its_labels;
   }
   return text;
-}
-
-Reporter csv_reporter() {
-  return {"csv", [](const RunReport& report, const TextStyle&) { return tidy_csv(report); }};
 }
 
 }  // namespace numatlas

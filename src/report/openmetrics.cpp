@@ -19,7 +19,6 @@
 
 #include "base/text.h"
 #include "record/labels.h"
-#include "report/reporter.h"
 
 namespace numatlas {
 namespace {
@@ -281,12 +280,6 @@ std::optional<std::int64_t> unix_seconds(const std::string& iso) {
   time.tm_min = part(14, 2);
   time.tm_sec = part(17, 2);
   return static_cast<std::int64_t>(timegm(&time));
-}
-
-Reporter openmetrics_reporter() {
-  return {"openmetrics", [](const RunReport& report, const TextStyle& style) {
-            return report_openmetrics(report, style.labels);
-          }};
 }
 
 }  // namespace numatlas
