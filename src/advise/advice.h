@@ -10,7 +10,6 @@
 
 #include "advise/candidates.h"
 #include "advise/look.h"
-#include "advise/metric.h"
 #include "advise/race.h"
 #include "base/warning.h"
 #include "record/report.h"

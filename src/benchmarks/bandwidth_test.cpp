@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "benchmarks/extremes.h"
+#include "benchmarks/common.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/test_plan.h"
 #include "run/metrics.h"

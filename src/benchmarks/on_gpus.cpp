@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "record/cache_level.h"
 #include "record/labels.h"
 #include "run/device_flows.h"
 #include "run/executor.h"

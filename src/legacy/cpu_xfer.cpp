@@ -22,7 +22,6 @@
 #include "base/terminal.h"
 #include "benchmarks/parse.h"
 #include "engine/agreement.h"
-#include "legacy/program.h"
 #include "legacy/programs.h"
 #include "report/file.h"
 #include "report/notes.h"

@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "legacy/latency_run.h"
-#include "legacy/program.h"
 #include "legacy/programs.h"
 
 namespace numatlas::legacy {

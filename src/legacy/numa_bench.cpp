@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "legacy/program.h"
 #include "legacy/programs.h"
 #include "placement/policy.h"
 #include "run/declare.h"

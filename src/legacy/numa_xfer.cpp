@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "legacy/program.h"
 #include "legacy/programs.h"
 #include "run/declare.h"
 

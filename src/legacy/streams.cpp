@@ -23,7 +23,6 @@
 #include "base/whole.h"
 #include "benchmarks/stream/summary.h"
 #include "engine/agreement.h"
-#include "legacy/program.h"
 #include "legacy/programs.h"
 #include "report/dat.h"
 #include "run/declare.h"

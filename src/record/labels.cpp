@@ -1,20 +1,24 @@
 #include "record/labels.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/add_once.h"
 #include "base/units.h"
+#include "kernels/traits.h"
 #include "machine/pci_link.h"
-#include "record/cache_level.h"
 
 namespace numatlas {
 namespace {
@@ -211,6 +215,14 @@ std::string flow_text(const RunReport& report, const FlowResult& flow, const std
   return flow_texts().at(name)(report, flow);
 }
 
+bool belongs(const RunReport& report, const ViewItem& item,
+             const std::vector<std::pair<std::string, std::string>>& where) {
+  return std::ranges::all_of(where, [&](const auto& label) {
+    return !has_label(*item.one, label.first) ||
+           label_text(report, item, label.first) == label.second;
+  });
+}
+
 }  // namespace
 
 bool has_label(const RunReport& report, const std::string& name) {
@@ -256,18 +268,6 @@ std::optional<Estimate> estimate_of(const ScenarioResult& one, const std::string
   const Figure* const figure = figure_of({&one}, key);
   return figure == nullptr ? std::nullopt : figure->estimate;
 }
-
-namespace {
-
-bool belongs(const RunReport& report, const ViewItem& item,
-             const std::vector<std::pair<std::string, std::string>>& where) {
-  return std::ranges::all_of(where, [&](const auto& label) {
-    return !has_label(*item.one, label.first) ||
-           label_text(report, item, label.first) == label.second;
-  });
-}
-
-}  // namespace
 
 std::vector<FigureItem> figures_of(const ScenarioResult& one) {
   std::vector<FigureItem> items;
@@ -329,6 +329,54 @@ std::vector<CaseGroup> groups_of(const RunReport& report, const std::vector<std:
       if (belongs(report, {&one}, group.labels)) group.cases.push_back(&one);
   }
   return groups;
+}
+
+std::string memory_class(const Machine* machine, const std::string& cpu_node,
+                         const std::string& memory_node) {
+  if (cpu_node == memory_node) return "local";
+  const auto is_it = [&](const NumaNode& one) {
+    return std::to_string(one.id.value) == memory_node;
+  };
+  if (machine == nullptr) return "remote";
+  const auto node = std::ranges::find_if(machine->nodes, is_it);
+  if (node == machine->nodes.end() || !node->cpus.empty()) return "remote";
+  if (node->kind.empty() || node->kind == "dram") return "without CPUs";
+  std::string kind = node->kind;
+  std::ranges::transform(kind, kind.begin(), [](unsigned char c) { return std::toupper(c); });
+  return kind;
+}
+
+std::string level_text(const ScenarioResult& point) {
+  std::set<std::string> levels;
+  for (const FlowResult& flow : point.flows) levels.insert(flow.level);
+  return levels.empty() ? "-" : fmt::format("{}", fmt::join(levels, "/"));
+}
+
+std::string cache_text(const ScenarioResult& point) {
+  std::set<std::string> caches;
+  for (const FlowResult& flow : point.flows) {
+    const bool past_caches = !traits_of(flow.kernel).reads && flow.stores == "non-temporal";
+    const bool of_cpus = flow.level.starts_with("L") && !past_caches;
+    if (of_cpus || flow.level == side_cache_level) caches.insert(flow.level);
+  }
+  return fmt::format("{}", fmt::join(caches, "/"));
+}
+
+std::string cache_warning_text(const std::string& figures, const std::string& caches) {
+  return fmt::format(
+      "{} of {}{}, not of memory: the working set fits there (use a larger size, if "
+      "memory limits allow it)",
+      figures, caches.starts_with(side_cache_level) ? "the " : "", caches);
+}
+
+std::vector<Warning> cache_warnings(const RunReport& report) {
+  std::vector<Warning> warnings;
+  for (const ScenarioResult& point : report.scenarios) {
+    const std::string caches = cache_text(point);
+    if (caches.empty()) continue;
+    warnings.push_back({"fits-cache", point.name, cache_warning_text("a figure", caches)});
+  }
+  return warnings;
 }
 
 }  // namespace numatlas

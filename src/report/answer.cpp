@@ -21,7 +21,6 @@
 #include "base/units.h"
 #include "machine/cpu_use.h"
 #include "memory/buffer.h"
-#include "record/cache_level.h"
 #include "record/estimate.h"
 #include "record/labels.h"
 #include "report/notes.h"

@@ -11,7 +11,6 @@
 #include "base/filled.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "record/cache_level.h"
 #include "record/labels.h"
 
 namespace numatlas {

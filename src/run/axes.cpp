@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "engine/sharing.h"
-#include "record/cache_level.h"
+#include "record/labels.h"
 #include "report/rules.h"
 #include "run/benchmark.h"
 #include "run/executor.h"

@@ -10,7 +10,7 @@
 #include "machine/cache_share.h"
 #include "machine/identity.h"
 #include "memory/source.h"
-#include "record/cache_level.h"
+#include "record/labels.h"
 #include "run/device_flows.h"
 
 namespace numatlas {

@@ -15,7 +15,6 @@
 #include "kernels/stream_loops.h"
 #include "kernels/traits.h"
 #include "machine/identity.h"
-#include "record/cache_level.h"
 #include "record/labels.h"
 #include "record/modes.h"
 #include "report/answer.h"

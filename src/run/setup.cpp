@@ -18,7 +18,7 @@
 #include "engine/agreement.h"
 #include "machine/source.h"
 #include "memory/source.h"
-#include "record/cache_level.h"
+#include "record/labels.h"
 #include "run/check_plan.h"
 #include "run/device_flows.h"
 #include "run/levels.h"

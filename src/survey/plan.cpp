@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "benchmarks/common.h"
 #include "benchmarks/parse.h"
-#include "benchmarks/survey_words.h"
 #include "machine/source.h"
 #include "run/estimate_time.h"
 

@@ -13,7 +13,7 @@
 
 #include "audit/claim.h"
 #include "base/units.h"
-#include "benchmarks/survey_words.h"
+#include "benchmarks/common.h"
 #include "machine/cache_share.h"
 #include "record/labels.h"
 #include "run/flows.h"

@@ -13,7 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "benchmarks/extremes.h"
+#include "benchmarks/common.h"
 #include "benchmarks/on_gpus.h"
 #include "kernels/traits.h"
 #include "record/labels.h"

@@ -14,10 +14,8 @@
 
 #include "base/add_once.h"
 #include "base/text.h"
-#include "benchmarks/extremes.h"
+#include "benchmarks/common.h"
 #include "benchmarks/on_gpus.h"
-#include "benchmarks/survey_words.h"
-#include "record/cache_level.h"
 #include "record/labels.h"
 #include "run/flows.h"
 

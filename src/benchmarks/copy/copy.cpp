@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "benchmarks/survey_words.h"
+#include "benchmarks/common.h"
 #include "memory/source.h"
 #include "run/benchmark.h"
 #include "run/flows.h"

@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 
 #include "base/whole.h"
-#include "benchmarks/extremes.h"
+#include "benchmarks/common.h"
 #include "memory/source.h"
 #include "record/labels.h"
 #include "run/benchmark.h"

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "benchmarks/survey_words.h"
+#include "benchmarks/common.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/declare.h"

@@ -18,7 +18,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "kernels/traits.h"
-#include "record/cache_level.h"
 #include "record/labels.h"
 
 namespace numatlas {

@@ -14,12 +14,9 @@
 
 #include "base/add_once.h"
 #include "base/units.h"
-#include "benchmarks/extremes.h"
-#include "benchmarks/node_pairs.h"
+#include "benchmarks/common.h"
 #include "benchmarks/on_gpus.h"
-#include "benchmarks/survey_words.h"
 #include "kernels/traits.h"
-#include "record/cache_level.h"
 #include "record/labels.h"
 #include "record/report.h"
 #include "run/declare.h"

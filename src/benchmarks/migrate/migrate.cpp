@@ -10,8 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "benchmarks/extremes.h"
-#include "benchmarks/survey_words.h"
+#include "benchmarks/common.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/declare.h"

@@ -18,7 +18,7 @@
 
 #include "base/units.h"
 #include "base/whole.h"
-#include "benchmarks/survey_words.h"
+#include "benchmarks/common.h"
 #include "memory/source.h"
 #include "placement/placement.h"
 #include "record/labels.h"

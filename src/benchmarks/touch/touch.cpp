@@ -12,10 +12,9 @@
 #include <CLI/CLI.hpp>
 
 #include "base/units.h"
-#include "benchmarks/survey_words.h"
+#include "benchmarks/common.h"
 #include "kernels/kernel.h"
 #include "kernels/traits.h"
-#include "record/cache_level.h"
 #include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/declare.h"

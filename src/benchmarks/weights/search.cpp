@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/add_once.h"
-#include "benchmarks/extremes.h"
+#include "benchmarks/common.h"
 #include "memory/source.h"
 #include "run/metrics.h"
 

@@ -11,11 +11,11 @@
 #include <CLI/CLI.hpp>
 
 #include "base/units.h"
-#include "benchmarks/survey_words.h"
+#include "benchmarks/common.h"
 #include "benchmarks/weights/search.h"
 #include "kernels/traits.h"
 #include "machine/interleave_weights.h"
-#include "record/cache_level.h"
+#include "record/labels.h"
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"

@@ -1,8 +1,8 @@
 // Points that show a cache where they are meant to show memory.
-#include "record/cache_level.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
@@ -52,4 +52,5 @@ TEST(CacheLevel, AWarningNamesThePoints) {
 }
 
 }  // namespace
+
 }  // namespace numatlas

@@ -1,4 +1,4 @@
-#include "benchmarks/survey_words.h"
+#include "benchmarks/common.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,16 +6,62 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
+#include "record/labels.h"
+#include "run/declare.h"
+#include "run/flows.h"
 #include "run/levels.h"
 #include "run/room.h"
 
 namespace numatlas {
+namespace {
+
+/// Of these figures of cases, which are all of one host or of all hosts together.
+void add_shares_of(const std::vector<std::vector<Figure>*>& cases) {
+  const auto sum_of = [](const std::vector<Figure>& figures) -> std::optional<Estimate> {
+    const Figure* const sum = find_figure(figures, "bandwidth_sum");
+    return sum != nullptr ? sum->estimate : std::nullopt;
+  };
+  const std::vector<Figure>* best = nullptr;
+  for (const auto* figures : cases) {
+    const auto sum = sum_of(*figures);
+    if (sum && sum->value > 0 && (best == nullptr || sum->value > sum_of(*best)->value))
+      best = figures;
+  }
+  if (best == nullptr) return;
+  const Estimate most = *sum_of(*best);
+  for (auto* figures : cases) {
+    const auto sum = sum_of(*figures);
+    if (!sum) continue;
+    const Estimate share = figures == best ? Estimate(1) : ratio_of(*sum, most);
+    figures->push_back({"best_share", "1", share, std::nullopt});
+  }
+}
+
+}  // namespace
+
+void add_best_shares(RunReport& report) {
+  std::vector<std::vector<Figure>*> all;
+  std::vector<std::vector<std::vector<Figure>*>> of_hosts(report.hosts.size());
+  for (ScenarioResult& one : report.scenarios) {
+    if (!cache_text(one).empty()) continue;
+    all.push_back(&one.figures);
+    for (HostTotals& totals : one.host_totals)
+      of_hosts[static_cast<std::size_t>(totals.host)].push_back(&totals.figures);
+  }
+  add_shares_of(all);
+  for (const auto& cases : of_hosts) add_shares_of(cases);
+}
+
 std::string scaling_counts(const Machine& machine) {
   const CpuSet usable = machine.usable_cpus();
   std::set<std::size_t> counts{usable.size()};
@@ -74,6 +120,34 @@ Bytes size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet
     size = std::max(least.value, std::min(size, fits));
   }
   return Bytes{size};
+}
+
+Expected<Workers> worker_on_first_cpus(const RunOptions& options, const Machine& machine,
+                                       const TaskContext& task) {
+  if (task.launched || !options.placement.threads)
+    return worker_on_every_cpu(options, machine, task);
+  PlacementSpec spec = options.placement;
+  spec.cpus.is_default = false;  // pinned one by one, whatever OpenMP was told
+  return resolve_placement(spec, machine, task, 0);
+}
+
+std::vector<Refusal> refused_by_node_pairs(const std::string& command,
+                                           const std::string& instead_of_memory) {
+  const std::string together = command + " measures all workers of a node together";
+  return {{"--serial", together, "numatlas bandwidth and latency have it"},
+          {"--threads", together,
+           "one number selects that many CPUs, the first ones; numatlas bandwidth compares several",
+           true},
+          {"--memory", command + " places the memory itself, node by node", instead_of_memory}};
+}
+
+Expected<void> check_nodes_are_known(const PlanInput& input, const std::string& command) {
+  if (worker_nodes(input).empty()) {
+    return fail_about(
+        ErrorKind::unavailable, command, "the nodes of the workers' CPUs are not known",
+        "leave OMP_PLACES and OMP_PROC_BIND unset", ", and name the CPUs with --cpus");
+  }
+  return {};
 }
 
 }  // namespace numatlas

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "benchmarks/survey_words.h"
+#include "benchmarks/common.h"
 #include "machine/source.h"
 
 namespace numatlas {
