@@ -1,14 +1,80 @@
 #include "advise/candidates.h"
 
 #include <algorithm>
+#include <compare>
+#include <cstddef>
 #include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "compare/places.h"
 
 namespace numatlas {
+namespace {
+
+/// Where a CPU is, coarse to fine.
+struct Place {
+  int package = -1, node = -1;
+  int cache = -1;  ///< first CPU of its last-level cache
+  int core = -1, thread = 0;
+  CpuId cpu;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+Place place_of(const Machine& machine, CpuId id) {
+  Place place;
+  place.cpu = id;
+  place.core = id.value;
+  const Cache* cache = machine.last_level_cache_of(id);
+  if (cache != nullptr && !cache->cpus.empty()) place.cache = cache->cpus.front().value;
+  const Cpu* cpu = machine.find_cpu(id);
+  if (cpu == nullptr) return place;
+  place.package = cpu->package;
+  place.node = cpu->node.value;
+  place.core = cpu->core;
+  place.thread = cpu->smt_index;
+  return place;
+}
+
+/// Of the usable CPUs, neighbours first.
+std::vector<Place> places_of(const Machine& machine) {
+  std::vector<Place> places;
+  for (const CpuId cpu : machine.usable_cpus()) places.push_back(place_of(machine, cpu));
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+Candidate on_cpus(std::string name, CpuSet cpus, std::string because) {
+  Candidate one;
+  one.axis = Aspect::cpus;
+  one.name = std::move(name);
+  one.layout.cpus = std::move(cpus);
+  one.prospect = Prospect::cpus;
+  one.because = std::move(because);
+  return one;
+}
+
+void add_near_gpus(const ProposalInput& input, std::vector<Candidate>& all) {
+  std::set<NodeId> seen;
+  for (const Gpu& gpu : input.machine.gpus) {
+    if (!input.program.gpu || !gpu.node || !seen.insert(*gpu.node).second) continue;
+    const NumaNode* node = input.machine.find_node(*gpu.node);
+    if (node == nullptr || seen.size() > 2) continue;
+    const CpuSet cpus = node->cpus & input.machine.usable_cpus();
+    if (cpus.empty() || cpus == input.machine.usable_cpus()) continue;
+    all.push_back(on_cpus(fmt::format("near GPU {}", gpu.pci_address), cpus,
+                          fmt::format("the GPU is at node {}", node->id.value)));
+    all.back().prospect = Prospect::best_node;
+  }
+}
+
+}  // namespace
 
 const Fact* Atlas::find(const std::string& key,
                         const std::vector<std::pair<std::string, std::string>>& where) const {
@@ -102,6 +168,108 @@ std::vector<Candidate> propose(const ProposalInput& input) {
       all.begin(), all.end(), [](const Candidate& one) { return one.not_tried.empty(); });
   std::stable_sort(all.begin(), last,
                    [](const Candidate& a, const Candidate& b) { return a.prospect < b.prospect; });
+  return all;
+}
+
+std::vector<CpuId> packed_order(const Machine& machine) {
+  std::vector<CpuId> order;
+  for (const Place& place : places_of(machine)) order.push_back(place.cpu);
+  return order;
+}
+
+CpuSet one_cpu_per_core(const Machine& machine) {
+  CpuSet cpus;
+  std::set<int> cores;
+  for (const Place& place : places_of(machine))
+    if (cores.insert(place.core).second) cpus.insert(place.cpu);
+  return cpus;
+}
+
+std::vector<CpuId> spread_order(const Machine& machine) {
+  // By the number among the threads of the core, then among the cores of the cache: so caches take
+  // turns, and second threads come last.
+  std::map<int, int> of_core;
+  std::map<std::tuple<int, int, int, int>, int> of_cache;
+  std::vector<std::tuple<int, int, Place>> keyed;
+  for (const Place& place : places_of(machine)) {
+    const int thread = of_core[place.core]++;
+    const int core = of_cache[{place.package, place.node, place.cache, thread}]++;
+    keyed.emplace_back(thread, core, place);
+  }
+  std::sort(keyed.begin(), keyed.end());
+  std::vector<CpuId> order;
+  for (const auto& [thread, core, place] : keyed) order.push_back(place.cpu);
+  return order;
+}
+
+CpuSet first_cpus(const std::vector<CpuId>& order, std::size_t count) {
+  CpuSet cpus;
+  for (std::size_t i = 0; i < std::min(count, order.size()); ++i) cpus.insert(order[i]);
+  return cpus;
+}
+
+std::vector<Candidate> propose_cpus(const ProposalInput& input) {
+  std::vector<Candidate> all;
+  const CpuSet usable = input.machine.usable_cpus();
+  if (usable.size() < 2) return {no_candidate("cpus", Aspect::cpus, "only one CPU is allowed")};
+  const auto threads = static_cast<std::size_t>(input.program.threads.value_or(1));
+  const CpuSet cores = one_cpu_per_core(input.machine);
+  if (threads == 1) {
+    all.push_back(on_cpus("pinned", first_cpus(packed_order(input.machine), 1),
+                          "it stays on one CPU, with its caches"));
+  } else if (threads < usable.size()) {
+    const CpuSet packed = first_cpus(packed_order(input.machine), threads);
+    const CpuSet spread = first_cpus(spread_order(input.machine), threads);
+    all.push_back(on_cpus("packed", packed, "its threads share caches"));
+    if (spread != packed)
+      all.push_back(on_cpus("spread", spread, "a core and the most cache for each thread"));
+  }
+  if (threads > 1 && cores.size() < usable.size() && cores.size() != threads)
+    all.push_back(
+        on_cpus("one per core", cores, "no two threads share a core while others are idle"));
+  add_near_gpus(input, all);
+  if (all.empty())
+    return {no_candidate("cpus", Aspect::cpus, "it has a thread for every allowed CPU")};
+  return all;
+}
+
+std::vector<Candidate> propose_threads(const ProposalInput& input) {
+  if (!input.program.openmp)
+    return {no_candidate("threads", Aspect::threads,
+                         "not an OpenMP program: how to set its number of threads is unknown")};
+  const auto with = [](std::string name, std::vector<std::pair<std::string, std::string>> variables,
+                       std::string because) {
+    Candidate one;
+    one.axis = Aspect::threads;
+    one.name = std::move(name);
+    one.layout.environment = std::move(variables);
+    one.prospect = Prospect::threads;
+    one.because = std::move(because);
+    return one;
+  };
+  std::vector<Candidate> all;
+  const std::size_t cpus = input.machine.usable_cpus().size();
+  const std::size_t cores = one_cpu_per_core(input.machine).size();
+  const auto now = static_cast<std::size_t>(input.program.threads.value_or(1));
+  for (const char* bind : {"close", "spread"}) {
+    if (cpus < 2) break;
+    all.push_back(with(fmt::format("OMP_PROC_BIND={}", bind),
+                       {{"OMP_PLACES", "cores"}, {"OMP_PROC_BIND", bind}},
+                       "its threads stay where their memory is"));
+  }
+  for (const std::size_t count : {cores, (cores + 1) / 2, cpus}) {
+    const std::string number = std::to_string(count);
+    const auto has_it = [&](const Candidate& one) {
+      return one.name == "OMP_NUM_THREADS=" + number;
+    };
+    if (count == now || std::any_of(all.begin(), all.end(), has_it)) continue;
+    std::string because = "fewer threads may saturate memory; more may hide its latency";
+    if (count == cores) because = "a thread for each core";
+    all.push_back(with("OMP_NUM_THREADS=" + number, {{"OMP_NUM_THREADS", number}}, because));
+  }
+  if (all.empty())
+    return {
+        no_candidate("threads", Aspect::threads, "only one CPU is allowed, and it has one thread")};
   return all;
 }
 

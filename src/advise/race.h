@@ -24,6 +24,7 @@
 
 namespace numatlas {
 
+/// A figure that a program prints itself, instead of its time.
 class Metric {
  public:
   /// "time", or a regular expression (ECMAScript) with one group, around the number. `higher`: more

@@ -1,5 +1,5 @@
 // A kind of claim that firmware or kernel makes about a machine, and how it is held against what
-// was measured. Each is a file in audit/claims/, which ends with its value.
+// was measured. They are in audit/claims/, in a file for each of those who claim something.
 #pragma once
 
 #include <map>

@@ -32,8 +32,7 @@ namespace numatlas::legacy {
 namespace {
 
 /// What somebody does whose memory does not fit: these programs have no --skip-too-large.
-inline constexpr const char* less_memory =
-    "use less, or `numatlas latency`, which has --skip-too-large";
+constexpr const char* less_memory = "use less, or `numatlas latency`, which has --skip-too-large";
 
 std::size_t width_of(const TableGroup& group) {
   std::size_t width = group.columns.empty() ? 0 : group.columns.size() - 1;  // bars between

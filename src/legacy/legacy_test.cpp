@@ -1,4 +1,3 @@
-// Byte for byte the layout that the documents of Numa-Mem-Bench print.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cstdint>
@@ -376,6 +375,7 @@ RunReport two_ranks(std::uint64_t first_address, std::vector<double> seconds) {
   return report;
 }
 
+// Byte for byte the layout that the documents of Numa-Mem-Bench print.
 TEST(WorkerTable, IsThatOfNumaMemBench) {
   EXPECT_EQ(worker_table(two_ranks(0x52a260, {10.4e-9, 13.256e-9, 404.09e-9})),
             R"( =======================================================================

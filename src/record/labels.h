@@ -1,5 +1,6 @@
 // What tells cases and flows apart, by name: the labels that a benchmark gave its cases, and those
 // that every case and flow has. Views, tables and pages name them.
+//
 // Beside them whether a case shows the memory or a cache, and whose memory: the same for every
 // table, warning and summary.
 #pragma once

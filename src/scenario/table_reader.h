@@ -97,8 +97,8 @@ class TableReader {
   std::optional<Error> error_;
 };
 
-/// Where a text has what toml++ must not be given: some releases (3.3, as in Debian 12) take certain
-/// malformed texts for granted and do not survive them, or what follows is undefined.
+/// Where a text has what toml++ must not be given: some releases (3.3, as in Debian 12) take
+/// certain malformed texts for granted and do not survive them, or what follows is undefined.
 struct UnsafePlace {
   std::size_t line, column;  ///< from 1; bytes
   const char* what;
