@@ -64,7 +64,7 @@ std::vector<PassTimes> passes_of(const RunReport& run, int host, const Options& 
   std::vector<PassTimes> passes;
   std::vector<Sample> samples(static_cast<std::size_t>(options.ranks));
   std::vector<int> ranks(samples.size());
-  for (const ScenarioResult& one : run.scenarios) {
+  for (const Case& one : run.cases) {
     const double bytes = *one.figures.front().value();
     const auto nanoseconds = static_cast<std::int64_t>(bytes / 3);  // 3 GB/s a process
     for (std::size_t i = 0; i < samples.size(); ++i) {

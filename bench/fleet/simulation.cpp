@@ -37,7 +37,7 @@ RunReport empty_run() {
   run.engine = "simulated";
   for (const auto& [name, arrays] :
        {std::pair("copy", 2), {"scale", 2}, {"add", 3}, {"triad", 3}}) {
-    ScenarioResult& one = run.scenarios.emplace_back();
+    Case& one = run.cases.emplace_back();
     one.name = one.kernel = name;
     one.stores = "regular";
     one.labels = {{"mode", "memory"}, {"memory", "local"}, {"elements", "16000000"}};
@@ -64,7 +64,7 @@ Rows make_rows(std::size_t hosts, std::size_t rounds, const Model& model, std::s
     std::vector<double> disturbed(rounds, 1);
     for (double& round : disturbed)
       if (uniform(random) < model.bad_rounds) round = 1.1 + 0.5 * uniform(random);
-    for (const ScenarioResult& kernel : run.scenarios) {
+    for (const Case& kernel : run.cases) {
       const double bytes = *kernel.figures.front().value();
       const double base = bytes / rate_of_process;
       Row& row = made.rows.emplace_back();

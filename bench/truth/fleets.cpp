@@ -40,7 +40,7 @@ RunReport drawn_hosts(std::size_t hosts, const Spread& spread, double noise, Ran
   constexpr std::size_t rounds = 10;
   RunReport run;
   run.machines.resize(1);
-  ScenarioResult& triad = run.scenarios.emplace_back();
+  Case& triad = run.cases.emplace_back();
   triad.figures = {{pass_bytes_key, "B", Estimate(1e9), {}}};
   std::normal_distribution<> part(0, noise);
   for (std::size_t i = 0; i < hosts; ++i) {

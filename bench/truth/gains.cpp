@@ -51,12 +51,12 @@ class Machine {
       for (int i = 0; i < visits; ++i)
         values.push_back(true_rate(name) * speeds[static_cast<std::size_t>(i)] *
                          std::exp(noise_(random_)));
-      ScenarioResult& point = report.scenarios.emplace_back();
-      point.labels = {{weights_label, name}, {round_label, round}};
+      Case& one = report.cases.emplace_back();
+      one.labels = {{weights_label, name}, {round_label, round}};
       const Estimate rate = estimate_of_visits(values, std::nullopt, std::nullopt);
-      point.figures = {{"bandwidth_sum", "B/s", rate, std::nullopt}};
-      point.visits.emplace();
-      point.visits->figures = {{"bandwidth_sum", "B/s", std::move(values), 0}};
+      one.figures = {{"bandwidth_sum", "B/s", rate, std::nullopt}};
+      one.visits.emplace();
+      one.visits->figures = {{"bandwidth_sum", "B/s", std::move(values), 0}};
     }
   }
 
@@ -80,10 +80,10 @@ Found search(const Planted& planted, Random& random) {
   machine.measure(report, first, "0");
   for (Next next = next_round(report); !next.weights.empty(); next = next_round(report))
     machine.measure(report, next.weights, next.round);
-  const ScenarioResult& best = *best_point(report);
+  const Case& best = *best_point(report);
   Found found;
   for (const std::string& other : {text_of(equal_weights), std::string(nearest_alone)}) {
-    const ScenarioResult& reference = *point_of(report, other);
+    const Case& reference = *point_of(report, other);
     if (&reference == &best) continue;
     const Estimate gain = *gain_of(report, best, reference);
     found.better = found.better || *gain.low > 1;

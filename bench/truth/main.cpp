@@ -141,7 +141,7 @@ Outcome run_once(const Experiment& experiment, const NoiseSpec& noise) {
   const auto comm = make_single_comm();
   const auto report = run_benchmark(parsed->benchmark, parsed->options, *comm, hooks);
   must(report);
-  const ScenarioResult& result = report->scenarios.front();
+  const Case& result = report->cases.front();
   const Figure* const figure = experiment.figure.ends_with("_sum")
                                    ? find_total(result, experiment.figure)
                                    : find_figure(result.flows.front(), experiment.figure);

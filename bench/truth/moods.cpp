@@ -61,7 +61,7 @@ class Replay {
     const double last = recording_.at[recording_.at.size() - 2];
     const double begin = std::uniform_real_distribution<>(0, last - timing.seconds)(random_);
     std::vector<double> values;
-    ScenarioResult result;
+    Case result;
     result.visits.emplace();
     PilotSeries pilot;
     pilot.unit = "B/s";

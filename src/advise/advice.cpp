@@ -210,9 +210,9 @@ FlowResult flow_of(std::size_t index, const Advice& advice) {
   return flow;
 }
 
-ScenarioResult case_of(std::size_t index, const Advice& advice) {
+Case case_of(std::size_t index, const Advice& advice) {
   const Candidate& candidate = advice.candidates[index];
-  ScenarioResult one;
+  Case one;
   one.name = candidate.name;
   one.kernel = "program";
   one.pages = candidate.layout.pages ? name_of(*candidate.layout.pages) : "";
@@ -477,7 +477,7 @@ RunReport report_of(const Advice& advice) {
     report.workers.push_back(std::move(worker));
   }
   for (std::size_t i = 0; i < advice.candidates.size(); ++i)
-    report.scenarios.push_back(case_of(i, advice));
+    report.cases.push_back(case_of(i, advice));
   report.warnings = advice.warnings;
   report.views = {view_of(advice)};
   report.facts = facts_of(advice);

@@ -110,7 +110,7 @@ TEST(Answer, OfARunThatTheTimeEndedIsThatThereIsNone) {
   const RunReport report = report_of(all);
   EXPECT_FALSE(report.complete);
   EXPECT_TRUE(report.facts.empty()) << "nothing was seen to its end";
-  EXPECT_EQ(report.scenarios.front().status, Status::incomplete);
+  EXPECT_EQ(report.cases.front().status, Status::incomplete);
 }
 
 TEST(Answer, ClaimsNothingWithoutEnoughRuns) {
@@ -166,17 +166,17 @@ TEST(RaceText, TellsTheLeaderInTheWayOfTheMetric) {
 
 TEST(Answer, IsACommonRecord) {
   const RunReport report = report_of(advice());
-  ASSERT_EQ(report.scenarios.size(), 4U);
-  const auto& thp = report.scenarios[1];
+  ASSERT_EQ(report.cases.size(), 4U);
+  const auto& thp = report.cases[1];
   ASSERT_EQ(thp.flows.size(), 1U);
   EXPECT_EQ(thp.flows[0].figures[0].key, "run_time");
   EXPECT_EQ(thp.flows[0].figures[0].estimate->n, 6U);  // of the final, not of the screening
   EXPECT_NEAR(*find_total(thp, "gain")->value(), 0.30, 1e-9);
-  EXPECT_EQ(report.scenarios[2].status, Status::failed);
-  EXPECT_EQ(report.scenarios[3].status, Status::skipped);
+  EXPECT_EQ(report.cases[2].status, Status::failed);
+  EXPECT_EQ(report.cases[3].status, Status::skipped);
   const auto back = report_from_json(nlohmann::json::parse(json_text(report)));
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_EQ(back->scenarios.size(), report.scenarios.size());
+  EXPECT_EQ(back->cases.size(), report.cases.size());
   EXPECT_EQ(back->facts.size(), report.facts.size());
 }
 
@@ -185,7 +185,7 @@ TEST(Answer, OneRunHasNoInterval) {
   one.race.lanes[2].failure = "";
   one.race.lanes[2].screening = {2.0};
   const RunReport report = report_of(one);
-  const Estimate& time = *report.scenarios[2].flows.at(0).figures.at(0).estimate;
+  const Estimate& time = *report.cases[2].flows.at(0).figures.at(0).estimate;
   EXPECT_NEAR(time.value, 2, 1e-12);
   EXPECT_FALSE(time.low);
   EXPECT_EQ(time.n, 1U);
@@ -196,7 +196,7 @@ TEST(Answer, AGainBetweenATenthAndTenTimesHasNoInterval) {
   wide.race.lanes[1].against_reference = ratio(1e-15, 0.9, 1e15);
   wide.race.best = std::nullopt;
   const RunReport report = report_of(wide);
-  const Estimate& gain = *find_total(report.scenarios[1], "gain")->estimate;
+  const Estimate& gain = *find_total(report.cases[1], "gain")->estimate;
   EXPECT_NEAR(gain.value, 0.1, 1e-9);
   EXPECT_FALSE(gain.low);
   EXPECT_FALSE(gain.high);
@@ -208,9 +208,9 @@ TEST(Answer, GainIsThatOfTheTimesBesideIt) {
   lanes[0].final = {2, 2, 5, 2, 2, 2};  // a run that was disturbed: the mean is not the median
   lanes[1].against_reference = estimate_of(*log_ratio(lanes[1].final, lanes[0].final), 0.05);
   const RunReport report = report_of(one);
-  const double as_it_is = *report.scenarios[0].flows[0].figures[0].value();
-  const double advised = *report.scenarios[1].flows[0].figures[0].value();
-  EXPECT_NEAR(*find_total(report.scenarios[1], "gain")->value(), 1 - advised / as_it_is, 1e-12);
+  const double as_it_is = *report.cases[0].flows[0].figures[0].value();
+  const double advised = *report.cases[1].flows[0].figures[0].value();
+  EXPECT_NEAR(*find_total(report.cases[1], "gain")->value(), 1 - advised / as_it_is, 1e-12);
 }
 
 }  // namespace

@@ -29,9 +29,9 @@ Figure plain_figure(const char* key, Unit unit, const std::optional<double>& val
   return {key, unit, value ? std::optional<Estimate>(*value) : std::nullopt, std::nullopt};
 }
 
-ScenarioResult finding_of(const char* verdict, const std::string& host, const Row& row,
-                          double value, double reference, FoundWith with) {
-  ScenarioResult found;
+Case finding_of(const char* verdict, const std::string& host, const Row& row, double value,
+                double reference, FoundWith with) {
+  Case found;
   found.name = host + " " + row.name;
   found.kernel = "";
   // Of a case whose workers are on several nodes there is one for each.
@@ -48,11 +48,9 @@ ScenarioResult finding_of(const char* verdict, const std::string& host, const Ro
   return found;
 }
 
-bool is_finding(const ScenarioResult& one) { return find_label(one, "finding") != nullptr; }
+bool is_finding(const Case& one) { return find_label(one, "finding") != nullptr; }
 
-double change_of(const ScenarioResult& finding) {
-  return find_total(finding, "change")->estimate->value;
-}
+double change_of(const Case& finding) { return find_total(finding, "change")->estimate->value; }
 
 std::vector<std::size_t> Judged::slow_hosts() const {
   std::vector<std::size_t> hosts;
@@ -118,8 +116,7 @@ std::string hosts_answer(const std::string& found, std::size_t judged,
   return fmt::format("OK: {}; {}", none, unjudged);
 }
 
-std::vector<View> views_of_findings(const std::vector<ScenarioResult>& cases,
-                                    const SlowRule& rule) {
+std::vector<View> views_of_findings(const std::vector<Case>& cases, const SlowRule& rule) {
   View found;
   found.title = "What is slower than it should be";
   for (const auto& [head, label] : {std::pair("host", "host"),
@@ -142,8 +139,8 @@ std::vector<View> views_of_findings(const std::vector<ScenarioResult>& cases,
                   rule.least_spread * 100)};
   std::vector<View> views;
   for (const char* verdict : {finding::slow, finding::fell, finding::below, finding::cleared}) {
-    if (std::ranges::none_of(
-            cases, [&](const ScenarioResult& one) { return label_of(one, "finding") == verdict; }))
+    if (std::ranges::none_of(cases,
+                             [&](const Case& one) { return label_of(one, "finding") == verdict; }))
       continue;
     View one = found;
     one.where = {{"finding", verdict}};

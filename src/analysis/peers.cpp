@@ -102,8 +102,7 @@ std::string rounds_text(const Drop& slow) {
              : fmt::format("{} of {} rounds", slow.slow_rounds, slow.rounds);
 }
 
-ScenarioResult finding_of(const char* verdict, const std::string& host, const Drop& slow,
-                          FoundWith with) {
+Case finding_of(const char* verdict, const std::string& host, const Drop& slow, FoundWith with) {
   with.evidence = rounds_text(slow);
   with.deviations = slow.deviations;
   const bool is_time = slow.row->unit.better() == Better::lower;
@@ -506,7 +505,7 @@ Judged PeerJudge::judged() const {
     slow.row = nullptr;
     with.evidence = rounds_text(slow);
     with.deviations = slow.deviations;
-    ScenarioResult one = finding_of(verdict, name, together, 1 - slow.drop, 1, std::move(with));
+    Case one = finding_of(verdict, name, together, 1 - slow.drop, 1, std::move(with));
     one.figures[0].estimate.reset();
     one.figures[1].estimate.reset();
     one.figures[2].estimate = -slow.drop;
@@ -574,10 +573,10 @@ std::vector<std::size_t> hosts_to_retest(const std::vector<HostRows>& hosts, con
   return chosen;
 }
 
-std::vector<ScenarioResult> judge_past(const std::vector<PastRow>& rows, const std::string& changed,
-                                       const SlowRule& rule) {
+std::vector<Case> judge_past(const std::vector<PastRow>& rows, const std::string& changed,
+                             const SlowRule& rule) {
   std::vector<double> chances;
-  std::vector<std::pair<std::size_t, ScenarioResult>> suspects;
+  std::vector<std::pair<std::size_t, Case>> suspects;
   for (const PastRow& one : rows) {
     if (one.earlier.size() < rule.least_hosts) continue;
     const std::vector<double> earlier = rates_of(one);
@@ -597,20 +596,20 @@ std::vector<ScenarioResult> judge_past(const std::vector<PastRow>& rows, const s
     suspects.emplace_back(chances.size() - 1, finding_of(finding::fell, one.host, *slow, with));
   }
   const auto stand = standing(chances, Procedure::benjamini_hochberg, rule.false_share);
-  std::vector<ScenarioResult> falls;
+  std::vector<Case> falls;
   for (auto& [at, fall] : suspects)
     if (stand[at]) falls.push_back(std::move(fall));
   return falls;
 }
 
-std::vector<ScenarioResult> judge_fleet(const std::map<std::string, std::vector<PastRow>>& rows,
-                                        const SlowRule& rule) {
+std::vector<Case> judge_fleet(const std::map<std::string, std::vector<PastRow>>& rows,
+                              const SlowRule& rule) {
   std::vector<double> chances;
-  std::vector<std::vector<ScenarioResult>> suspects;
+  std::vector<std::vector<Case>> suspects;
   for (const auto& [key, pasts] : rows) {
     if (pasts.size() < rule.least_hosts) continue;
     std::vector<double> changes;
-    std::vector<ScenarioResult> fallen;
+    std::vector<Case> fallen;
     std::size_t fell = 0;
     for (const PastRow& one : pasts) {
       Drop slow;
@@ -632,7 +631,7 @@ std::vector<ScenarioResult> judge_fleet(const std::map<std::string, std::vector<
     suspects.push_back(std::move(fallen));
   }
   const auto stand = standing(chances, Procedure::benjamini_hochberg, rule.false_share);
-  std::vector<ScenarioResult> falls;
+  std::vector<Case> falls;
   for (std::size_t i = 0; i < suspects.size(); ++i)
     if (stand[i]) std::ranges::move(suspects[i], std::back_inserter(falls));
   return falls;

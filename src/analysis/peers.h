@@ -93,17 +93,17 @@ struct FoundWith {
 /// A case of the record: labels `finding`, `host`, `of_command`, `case`, `metric`, `against`,
 /// `since`, `evidence`; figures `value` and `reference` (in the unit of the row), `change` (value
 /// over reference, less 1) and `deviations`.
-ScenarioResult finding_of(const char* verdict, const std::string& host, const Row& row,
-                          double value, double reference, FoundWith with);
+Case finding_of(const char* verdict, const std::string& host, const Row& row, double value,
+                double reference, FoundWith with);
 /// Whether it tells what was judged, and nothing that was measured.
-bool is_finding(const ScenarioResult& one);
+bool is_finding(const Case& one);
 /// How far it is from what it should be: its `change`.
-double change_of(const ScenarioResult& finding);
+double change_of(const Case& finding);
 
 /// Who is slow.
 struct Judged {
   /// `slow` and `cleared`, each with the index of its host; that with the largest drop first.
-  std::vector<std::pair<std::size_t, ScenarioResult>> findings;
+  std::vector<std::pair<std::size_t, Case>> findings;
   std::map<std::size_t, std::string> unjudged;  ///< hosts that were compared in no row, and why
   std::optional<TwoGroups> groups;              ///< those farthest apart
 
@@ -128,13 +128,13 @@ struct PastRow {
 /// Findings `fell` of a host; rows with fewer than `rule.least_hosts` earlier runs are not
 /// compared. Where all runs from one on lie below all runs before it, those before are what is
 /// expected, and it fell then. `changed`: what else did since, for the evidence.
-std::vector<ScenarioResult> judge_past(const std::vector<PastRow>& rows, const std::string& changed,
-                                       const SlowRule& rule);
+std::vector<Case> judge_past(const std::vector<PastRow>& rows, const std::string& changed,
+                             const SlowRule& rule);
 
 /// Hosts whose own pasts are too short to judge them have one together: a fleet that fell from one
 /// night to the next. `rows`: by their keys.
-std::vector<ScenarioResult> judge_fleet(const std::map<std::string, std::vector<PastRow>>& rows,
-                                        const SlowRule& rule);
+std::vector<Case> judge_fleet(const std::map<std::string, std::vector<PastRow>>& rows,
+                              const SlowRule& rule);
 
 /// Whether so many of all are nearly all: what they have in common is no matter of each.
 inline bool is_most(std::size_t some, std::size_t all) { return some >= 3 && 4 * some >= 3 * all; }
@@ -159,7 +159,7 @@ std::string hosts_answer(const std::string& found, std::size_t judged,
                          std::size_t incomplete = 0);
 
 /// One for each verdict that cases have; `mads` and `drop` of the rule stand below the first.
-std::vector<View> views_of_findings(const std::vector<ScenarioResult>& cases, const SlowRule& rule);
+std::vector<View> views_of_findings(const std::vector<Case>& cases, const SlowRule& rule);
 
 /// A figure that counts, or 0 or 1.
 Figure plain_figure(const char* key, Unit unit, const std::optional<double>& value);

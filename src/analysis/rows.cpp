@@ -102,10 +102,10 @@ std::string disturbance_of(const RunReport& report) {
 }
 
 /// "3 of 10 visits were disturbed (other programs used up to 1.0 CPUs)".
-std::string disturbance_of(const ScenarioResult& point) {
-  const Visits& visits = *point.visits;
+std::string disturbance_of(const Case& result) {
+  const Visits& visits = *result.visits;
   if (visits.disturbed == 0) return "";
-  std::vector<std::string> parts = slowed_gpus(point);
+  std::vector<std::string> parts = slowed_gpus(result);
   const auto add_most = [&](const std::vector<std::optional<double>>& cpus, const char* who) {
     double most = 0;
     for (const auto& one : cpus) most = std::max(most, one.value_or(0));
@@ -124,7 +124,7 @@ std::string asked_of(const PilotSeries& pilot) {
   return json_line(json{pilot.key, pilot.kernel, pilot.size.value, pilot.workers, pilot.memory});
 }
 
-json labels_of(const ScenarioResult& one) {
+json labels_of(const Case& one) {
   json labels = json::object();
   for (const auto& [name, text] : one.labels) labels[name] = text;
   return labels;
@@ -253,8 +253,8 @@ class RowReader {
       run_.kinds.push_back(kind_of(machine, 0, 0));
       run_.identities.push_back(machine.identity);
     }
-    std::vector<std::pair<const ScenarioResult*, const HostTotals*>> of_hosts;
-    for (const ScenarioResult& one : report_.scenarios) {
+    std::vector<std::pair<const Case*, const HostTotals*>> of_hosts;
+    for (const Case& one : report_.cases) {
       if (find_label(one, "finding") != nullptr) continue;  // what was judged
       if (!by_hosts) read_case(one);
       for (const HostTotals& totals : one.host_totals)
@@ -269,17 +269,17 @@ class RowReader {
 
  private:
   ReadFlow read_flow(const FlowResult& flow) const;
-  Row row_of(const ScenarioResult& one) const;
-  void read_case(const ScenarioResult& one);
-  void read_host(const ScenarioResult& one, const HostTotals& totals);
+  Row row_of(const Case& one) const;
+  void read_case(const Case& one);
+  void read_host(const Case& one, const HostTotals& totals);
   void read_pilot(const PilotSeries& pilot);
-  void relate(const ScenarioResult& one, std::size_t first);
+  void relate(const Case& one, std::size_t first);
   void add(Row row, const Observed& observed, const std::string& problem);
 
   const RunReport& report_;
   Rows run_;
   /// Of a case, by the processes and workers of a host.
-  std::map<std::tuple<const ScenarioResult*, int, int>, std::string> asked_of_hosts_;
+  std::map<std::tuple<const Case*, int, int>, std::string> asked_of_hosts_;
   std::string disturbed_;  ///< by what, on any of the hosts
   bool guest_ = false;     ///< any of the hosts is a virtual machine
 };
@@ -309,7 +309,7 @@ ReadFlow RowReader::read_flow(const FlowResult& flow) const {
 }
 
 /// What all rows of a case have alike.
-Row RowReader::row_of(const ScenarioResult& one) const {
+Row RowReader::row_of(const Case& one) const {
   Row row;
   row.command = run_.command;
   row.name = one.name;
@@ -332,7 +332,7 @@ void RowReader::add(Row row, const Observed& observed, const std::string& proble
   run_.rows.push_back(std::move(row));
 }
 
-void RowReader::read_case(const ScenarioResult& one) {
+void RowReader::read_case(const Case& one) {
   const std::size_t first = run_.rows.size();
   Row common = row_of(one);
   common.case_key = json_line(json{run_.command, one.name, labels_of(one), one.size.value,
@@ -408,7 +408,7 @@ void RowReader::read_case(const ScenarioResult& one) {
 }
 
 /// The row of a host that made passes of a case.
-void RowReader::read_host(const ScenarioResult& one, const HostTotals& totals) {
+void RowReader::read_host(const Case& one, const HostTotals& totals) {
   const auto index = static_cast<std::size_t>(totals.host);
   const HostRow& host = report_.host_rows[index];
   std::string& asked = asked_of_hosts_[{&one, host.processes, host.workers}];
@@ -454,7 +454,7 @@ void RowReader::read_pilot(const PilotSeries& pilot) {
 /// Gives the rows from `first` on, which are those of the case, their figures relative to the
 /// pilots, as far as visits tell them apart: totals, and the median of the flows where all did
 /// alike.
-void RowReader::relate(const ScenarioResult& one, std::size_t first) {
+void RowReader::relate(const Case& one, std::size_t first) {
   if (!one.visits) return;
   for (const VisitValues& figure : one.visits->figures) {
     if (!figure.relative || !figure.relative->low || figure.relative->n < least_visits) continue;
@@ -475,13 +475,13 @@ void RowReader::relate(const ScenarioResult& one, std::size_t first) {
 
 }  // namespace
 
-double bytes_of_host(const RunReport& report, const ScenarioResult& one, int host) {
+double bytes_of_host(const RunReport& report, const Case& one, int host) {
   const Figure* const bytes = find_total(one, pass_bytes_key);
   const HostRow& row = report.host_rows[static_cast<std::size_t>(host)];
   return bytes == nullptr ? 0 : bytes->value().value_or(0) * row.processes;
 }
 
-std::vector<double> rates_of(const RunReport& report, const ScenarioResult& one, int host,
+std::vector<double> rates_of(const RunReport& report, const Case& one, int host,
                              const std::vector<PassTimes>& passes) {
   const double bytes = bytes_of_host(report, one, host);
   std::vector<double> rates;

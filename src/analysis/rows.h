@@ -133,10 +133,10 @@ Rows rows_of(const RunReport& report);
 inline constexpr const char* pass_bytes_key = "pass_size";
 
 /// Bytes that all processes of a host move in one pass of a case, as counted.
-double bytes_of_host(const RunReport& report, const ScenarioResult& one, int host);
+double bytes_of_host(const RunReport& report, const Case& one, int host);
 
 /// Bytes a second of each of the passes that count; 0 for one that took no time.
-std::vector<double> rates_of(const RunReport& report, const ScenarioResult& one, int host,
+std::vector<double> rates_of(const RunReport& report, const Case& one, int host,
                              const std::vector<PassTimes>& passes);
 
 /// "bandwidth" of a host: the median of these rates, with their interval; without an estimate where

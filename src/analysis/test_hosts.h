@@ -21,8 +21,8 @@ inline PassTimes pass(double slowest, int processes, int rank) {
   return {slowest, 0.001, slowest, slowest * 0.75, slowest * 0.875 * processes, 0.9375, rank};
 }
 
-inline ScenarioResult kernel_case(const std::string& name, double bytes) {
-  ScenarioResult one;
+inline Case kernel_case(const std::string& name, double bytes) {
+  Case one;
   one.name = one.kernel = name;
   one.stores = "regular";
   one.labels = {{"mode", "memory"}, {"memory", "local"}, {"elements", "62500000"}};
@@ -48,21 +48,21 @@ inline RunReport even_hosts(std::size_t hosts, std::size_t rounds = 10) {
       *read_recorded_machine("numa:2(memory=34359738368) l3:1(size=16777216) core:4 pu:1")};
   run.machines[0].cpu_model = "AMD EPYC 7742";
   run.machines[0].os = "Linux 6.1.0";
-  run.scenarios = {kernel_case("copy", 1e9), kernel_case("triad", 1.5e9)};
+  run.cases = {kernel_case("copy", 1e9), kernel_case("triad", 1.5e9)};
   for (std::size_t i = 0; i < hosts; ++i) {
     const int index = static_cast<int>(i), rank = index * 4;
     run.hosts.push_back(fmt::format("cn{:02}", i));
     run.host_rows.push_back({0, rank, 4, 8, "node 0: 1536 pages of 4 KiB"});
-    run.scenarios[0].host_totals.push_back(
+    run.cases[0].host_totals.push_back(
         {index, {}, std::vector<PassTimes>(rounds, pass(0.25, 4, rank))});
-    run.scenarios[1].host_totals.push_back(
+    run.cases[1].host_totals.push_back(
         {index, {}, std::vector<PassTimes>(rounds, pass(0.5, 4, rank + 3))});
   }
   return run;
 }
 
 inline std::vector<PassTimes>& passes(RunReport& run, std::size_t kernel, std::size_t host) {
-  return run.scenarios[kernel].host_totals[host].passes;
+  return run.cases[kernel].host_totals[host].passes;
 }
 /// Of all kernels.
 inline std::vector<std::reference_wrapper<std::vector<PassTimes>>> passes_of(RunReport& run,
@@ -74,7 +74,7 @@ inline std::vector<std::reference_wrapper<std::vector<PassTimes>>> passes_of(Run
 
 /// The hosts' figures, as STREAM makes them.
 inline RunReport with_figures(RunReport run) {
-  for (ScenarioResult& one : run.scenarios)
+  for (Case& one : run.cases)
     for (HostTotals& host : one.host_totals)
       host.figures = {bandwidth_of(rates_of(run, one, host.host, host.passes))};
   return run;
@@ -85,13 +85,13 @@ inline RunReport only_hosts(const RunReport& run, const std::vector<std::size_t>
   RunReport part = run;
   part.hosts.clear();
   part.host_rows.clear();
-  for (ScenarioResult& one : part.scenarios) one.host_totals.clear();
+  for (Case& one : part.cases) one.host_totals.clear();
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     part.hosts.push_back(run.hosts[hosts[i]]);
     part.host_rows.push_back(run.host_rows[hosts[i]]);
-    for (std::size_t kernel = 0; kernel < run.scenarios.size(); ++kernel) {
-      auto& totals = part.scenarios[kernel].host_totals;
-      totals.push_back(run.scenarios[kernel].host_totals[hosts[i]]);
+    for (std::size_t kernel = 0; kernel < run.cases.size(); ++kernel) {
+      auto& totals = part.cases[kernel].host_totals;
+      totals.push_back(run.cases[kernel].host_totals[hosts[i]]);
       totals.back().host = static_cast<int>(i);
     }
   }
@@ -120,11 +120,10 @@ inline void slow_down(RunReport& run, std::size_t host, double factor) {
 /// A second run of these hosts; times as in the first one.
 inline void run_again(RunReport& run, const std::vector<std::size_t>& hosts) {
   for (const std::size_t host : hosts)
-    for (ScenarioResult& one : run.scenarios)
-      one.host_totals[host].again = one.host_totals[host].passes;
+    for (Case& one : run.cases) one.host_totals[host].again = one.host_totals[host].passes;
 }
 inline void slow_down_again(RunReport& run, std::size_t host, double factor) {
-  for (ScenarioResult& one : run.scenarios) scale(one.host_totals[host].again, factor);
+  for (Case& one : run.cases) scale(one.host_totals[host].again, factor);
 }
 
 /// Every pass of every host longer or shorter by a normal part of this size.

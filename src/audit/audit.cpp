@@ -69,8 +69,8 @@ std::string answer_of(const std::vector<ClaimVerdict>& verdicts) {
   return shortened_to(std::move(line), most + 20);
 }
 
-ScenarioResult case_of(const ClaimVerdict& verdict) {
-  ScenarioResult one;
+Case case_of(const ClaimVerdict& verdict) {
+  Case one;
   one.name = verdict.claim + " " + verdict.about;
   one.kernel = "";
   one.labels = {{"claim", verdict.claim},
@@ -299,7 +299,7 @@ RunReport report_of(std::vector<ClaimVerdict> verdicts) {
   report.command = "audit";
   report.version = version;
   report.answer = answer_of(verdicts);
-  for (const ClaimVerdict& verdict : verdicts) report.scenarios.push_back(case_of(verdict));
+  for (const ClaimVerdict& verdict : verdicts) report.cases.push_back(case_of(verdict));
   if (verdicts.empty()) return report;
   View view{.title = "Claims"};
   view.cells = {label_column("verdict", "verdict"), label_column("claim", "claim"),
@@ -311,7 +311,7 @@ RunReport report_of(std::vector<ClaimVerdict> verdicts) {
 int exit_code_of_audit(const RunReport& report) {
   if (!distrust_of(report).empty()) return exit_code_of_unjudged_nodes;
   bool judged = false;
-  for (const ScenarioResult& one : report.scenarios) {
+  for (const Case& one : report.cases) {
     if (label_of(one, "verdict") == name_of(ClaimOutcome::contradicted)) return 1;
     judged = judged || one.status == Status::ok;
   }

@@ -393,11 +393,11 @@ TEST(AuditReport, IsACommonRecord) {
   bad.measured = about_value(1);
   const ClaimVerdict open = numatlas::not_measurable({"all nodes"}, "the firmware has no HMAT");
   RunReport report = report_of({good, open, bad});
-  EXPECT_EQ(label_of(report.scenarios[0], "verdict"), "contradicted");
-  EXPECT_EQ(find_total(report.scenarios[0], "claimed")->value(), 3.2);
-  EXPECT_TRUE(find_total(report.scenarios[0], "measured")->estimate->high);
-  EXPECT_EQ(report.scenarios[2].status, Status::skipped);
-  EXPECT_EQ(report.scenarios[2].reason, "the firmware has no HMAT");
+  EXPECT_EQ(label_of(report.cases[0], "verdict"), "contradicted");
+  EXPECT_EQ(find_total(report.cases[0], "claimed")->value(), 3.2);
+  EXPECT_TRUE(find_total(report.cases[0], "measured")->estimate->high);
+  EXPECT_EQ(report.cases[2].status, Status::skipped);
+  EXPECT_EQ(report.cases[2].reason, "the firmware has no HMAT");
   const auto again = report_from_json(nlohmann::json::parse(json_text(report)));
   ASSERT_TRUE(again) << full_text(again.error());
   EXPECT_EQ(text_in("table", *again), text_in("table", report));

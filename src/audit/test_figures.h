@@ -59,12 +59,12 @@ class Figures {
   /// A size of the latency ladder.
   void size(const std::string& level, std::uint64_t bytes, double ns) {
     add("latency", {"unused", {}, "", "1", 1.0});
-    ScenarioResult point;
-    point.size = Bytes{bytes};
-    point.pages = "base";
-    point.figures = {{"latency", "s", about_value(ns * 1e-9), std::nullopt}};
-    point.flows.emplace_back().level = level;
-    reports.back().scenarios.push_back(point);
+    Case result;
+    result.size = Bytes{bytes};
+    result.pages = "base";
+    result.figures = {{"latency", "s", about_value(ns * 1e-9), std::nullopt}};
+    result.flows.emplace_back().level = level;
+    reports.back().cases.push_back(result);
   }
   void cell(int cpus, int memory, double ns, double gb = 0, double width = 0.02) {
     const std::vector<std::pair<std::string, std::string>> where{

@@ -75,7 +75,7 @@ TEST(ThreeAnswers, OtherProgramsContradictNothing) {
 
 TEST(CachesClaim, TwoSmallSizesConfirmNothing) {
   Figures figures = short_ladder();
-  figures.reports.back().scenarios[1].size = Bytes{32 * mib};
+  figures.reports.back().cases[1].size = Bytes{32 * mib};
   figures.size("L3", 64 * mib, 20);
   EXPECT_EQ(figures.judge(caches_claim, "L3").outcome, not_measurable);
 }
@@ -83,7 +83,7 @@ TEST(CachesClaim, TwoSmallSizesConfirmNothing) {
 TEST(CachesClaim, NothingBeyondItWasMeasured) {
   Figures figures = short_ladder();
   figures.size("L3", 64 * mib, 20);
-  figures.reports.back().scenarios[2].status = Status::failed;  // memory
+  figures.reports.back().cases[2].status = Status::failed;  // memory
   const ClaimVerdict verdict = figures.judge(caches_claim, "L3");
   EXPECT_EQ(verdict.outcome, not_measurable);
   EXPECT_THAT(verdict.reason, HasSubstr("none beyond it"));
@@ -105,8 +105,8 @@ TEST(CachesClaim, TheSizesBeginAtTwiceTheCacheBefore) {
 TEST(CachesClaim, ItsLargestSizeIsAsSlowAsWhatLiesJustPastIt) {
   Figures figures = short_ladder();
   figures.size("L3", 64 * mib, 80);
-  figures.reports.back().scenarios[1] = figures.reports.back().scenarios.back();
-  figures.reports.back().scenarios[1].size = Bytes{96 * mib};
+  figures.reports.back().cases[1] = figures.reports.back().cases.back();
+  figures.reports.back().cases[1].size = Bytes{96 * mib};
   EXPECT_EQ(figures.judge(caches_claim, "L3").outcome, confirmed);
   figures.size("memory", 320 * mib, 82);
   const ClaimVerdict verdict = figures.judge(caches_claim, "L3");
@@ -197,9 +197,9 @@ TEST(ThreeAnswers, WeightsThatMayBeBetter) {
     RunReport report;
     report.command = "weights";
     for (const auto& [weights, rate] : {std::pair("0=4,1=1", 100.0), std::pair("0=2,1=1", gb)}) {
-      ScenarioResult& point = report.scenarios.emplace_back();
-      point.labels = {{"weights", weights}, {"round", "1"}};
-      point.figures = {{"bandwidth_sum", "B/s", about_value(rate * 1e9, width), std::nullopt}};
+      Case& one = report.cases.emplace_back();
+      one.labels = {{"weights", weights}, {"round", "1"}};
+      one.figures = {{"bandwidth_sum", "B/s", about_value(rate * 1e9, width), std::nullopt}};
     }
     figures.reports = {report};
     return figures.judge(weights_claim, "kernel").outcome;

@@ -31,25 +31,25 @@ FlowResult moved(int worker, double together, std::vector<double> bytes) {
   return flow;
 }
 
-RunReport report_of(ScenarioResult point) {
+RunReport report_of(Case one) {
   RunReport report;
   report.isa = "AVX9";
   report.hosts = {"host"};
   report.workers.resize(2);
-  point.size = Bytes{mib};
-  point.pages = "base";
-  point.kernel = "copy";
-  point.stores = "regular";
-  report.scenarios = {std::move(point)};
+  one.size = Bytes{mib};
+  one.pages = "base";
+  one.kernel = "copy";
+  one.stores = "regular";
+  report.cases = {std::move(one)};
   report.complete = true;
   return report;
 }
 
 TEST(BandwidthTotals, AllBytesOverTheCommonTime) {
-  ScenarioResult point;
-  // Turn by turn on one CPU: each worker alone seems twice as fast as both are together.
-  point.flows = {moved(0, 2.0, {8e9, 0}), moved(1, 2.0, {0, 4e9})};
-  const auto totals = sums_of(point, report_of(point));
+  Case one;
+  // VisitBlock by turn on one CPU: each worker alone seems twice as fast as both are together.
+  one.flows = {moved(0, 2.0, {8e9, 0}), moved(1, 2.0, {0, 4e9})};
+  const auto totals = sums_of(one, report_of(one));
   ASSERT_EQ(totals.size(), 2u);
   EXPECT_EQ(totals[0].key, "bandwidth_sum");
   EXPECT_DOUBLE_EQ(*totals[0].value(), 6e9);
@@ -92,7 +92,7 @@ TEST(BandwidthPlan, WithoutOptionsOneCpuAndAllReadCopyAndAddProducts) {
   constexpr const char* machine = "numa:2 core:4 pu:1";
   const auto plan = testing::sure_plan("bandwidth", {}, machine);
   std::vector<std::pair<std::string, std::size_t>> cases;
-  for (const PlannedScenario& planned : plan)
+  for (const PlannedCase& planned : plan)
     cases.emplace_back(planned.head.kernel, planned.scenario.flows.size());
   using Case = std::pair<std::string, std::size_t>;
   EXPECT_THAT(cases, ::testing::ElementsAre(Case("read", 1), Case("read", 8), Case("copy", 1),
@@ -106,7 +106,7 @@ TEST(BandwidthFacts, HowManyCpusAreEnough) {
   RunReport report;
   report.hosts = {"alpha"};
   const auto add = [&](std::size_t cpus, double rate) {
-    ScenarioResult one;
+    Case one;
     one.kernel = "triad";
     one.pages = "base";
     for (std::size_t i = 0; i < cpus; ++i) {
@@ -118,7 +118,7 @@ TEST(BandwidthFacts, HowManyCpusAreEnough) {
       one.flows.push_back(flow);
     }
     one.figures = {{"bandwidth_sum", "B/s", rate, std::nullopt}};
-    report.scenarios.push_back(one);
+    report.cases.push_back(one);
   };
   for (int cpu = 0; cpu < 8; ++cpu) {
     WorkerRow worker;
@@ -143,45 +143,45 @@ TEST(BandwidthFacts, HowManyCpusAreEnough) {
 TEST(PeakShare, IsOfTheHighestSumOfMemory) {
   RunReport report = report_of({});
   const auto add = [&](double sum, const char* level) {
-    ScenarioResult one;
+    Case one;
     one.figures = {{"bandwidth_sum", "B/s", Estimate(sum), std::nullopt}};
     one.flows = {moved(0, 1.0, {sum})};
     one.flows[0].level = level;
-    report.scenarios.push_back(one);
+    report.cases.push_back(one);
   };
-  report.scenarios.clear();
+  report.cases.clear();
   add(10e9, "memory");
   add(90e9, "L2");
   add(40e9, "memory");
   add_best_shares(report);
-  EXPECT_DOUBLE_EQ(*find_total(report.scenarios[0], "best_share")->value(), 0.25);
-  EXPECT_EQ(find_total(report.scenarios[1], "best_share"), nullptr) << "a cache's is no memory's";
-  EXPECT_DOUBLE_EQ(*find_total(report.scenarios[2], "best_share")->value(), 1);
+  EXPECT_DOUBLE_EQ(*find_total(report.cases[0], "best_share")->value(), 0.25);
+  EXPECT_EQ(find_total(report.cases[1], "best_share"), nullptr) << "a cache's is no memory's";
+  EXPECT_DOUBLE_EQ(*find_total(report.cases[2], "best_share")->value(), 1);
 }
 
 TEST(BandwidthTotals, NoSumWhereNothingWasTogether) {
-  ScenarioResult point;
-  point.flows = {moved(0, 1.0, {1e9}), moved(1, 0.0, {})};
-  EXPECT_THAT(sums_of(point, report_of(point)), IsEmpty());
-  point.flows = {moved(0, 1.0, {1e9}), moved(1, 1.0, {1e9})};
-  RunReport serial = report_of(point);
+  Case one;
+  one.flows = {moved(0, 1.0, {1e9}), moved(1, 0.0, {})};
+  EXPECT_THAT(sums_of(one, report_of(one)), IsEmpty());
+  one.flows = {moved(0, 1.0, {1e9}), moved(1, 1.0, {1e9})};
+  RunReport serial = report_of(one);
   serial.serial = true;
-  EXPECT_THAT(sums_of(point, serial), IsEmpty());
+  EXPECT_THAT(sums_of(one, serial), IsEmpty());
 }
 
 TEST(BandwidthTable, SaysWhatWasCounted) {
-  ScenarioResult point;
-  point.flows = {moved(0, 1.0, {1e9}), moved(1, 1.0, {2e9})};
-  RunReport report = report_of(point);
-  report.scenarios[0].figures = sums_of(report.scenarios[0], report);
+  Case one;
+  one.flows = {moved(0, 1.0, {1e9}), moved(1, 1.0, {2e9})};
+  RunReport report = report_of(one);
+  report.cases[0].figures = sums_of(report.cases[0], report);
   const auto run = parse_run("bandwidth", {});
   const std::string text = testing::tables_of(run->benchmark, report);
   EXPECT_THAT(text, HasSubstr("kernels: AVX9"));
   EXPECT_THAT(text, HasSubstr("copy    regular  1 MiB        memory  - -> -  2"));
   EXPECT_THAT(text, HasSubstr("3.00"));
   EXPECT_THAT(text, HasSubstr("4.50")) << "moved, with what the stores read first";
-  for (FlowResult& flow : report.scenarios[0].flows) flow.level = "L2";
-  report.scenarios[0].figures = sums_of(report.scenarios[0], report);
+  for (FlowResult& flow : report.cases[0].flows) flow.level = "L2";
+  report.cases[0].figures = sums_of(report.cases[0], report);
   EXPECT_THAT(testing::tables_of(run->benchmark, report), ::testing::Not(HasSubstr("4.50")));
 }
 

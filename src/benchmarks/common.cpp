@@ -52,7 +52,7 @@ void add_shares_of(const std::vector<std::vector<Figure>*>& cases) {
 void add_best_shares(RunReport& report) {
   std::vector<std::vector<Figure>*> all;
   std::vector<std::vector<std::vector<Figure>*>> of_hosts(report.hosts.size());
-  for (ScenarioResult& one : report.scenarios) {
+  for (Case& one : report.cases) {
     if (!cache_text(one).empty()) continue;
     all.push_back(&one.figures);
     for (HostTotals& totals : one.host_totals)

@@ -129,10 +129,9 @@ std::vector<Table> matrices() {
 
 /// What of a GPU's latency a size stands for: of several of one level the one in its middle, as
 /// sizes near a border are partly of the next; of memory the first.
-const ScenarioResult* of_level(const std::vector<const ScenarioResult*>& cases,
-                               const std::string& level) {
-  std::vector<const ScenarioResult*> its;
-  for (const ScenarioResult* one : cases) {
+const Case* of_level(const std::vector<const Case*>& cases, const std::string& level) {
+  std::vector<const Case*> its;
+  for (const Case* one : cases) {
     if (label_of(*one, "gpu_loads") == name_of(GpuLoads::cached) && level_text(*one) == level)
       its.push_back(one);
   }
@@ -152,13 +151,13 @@ std::vector<Fact> facts(const RunReport& report) {
     for (const auto& [level, key, words] :
          {std::tuple("L1", "gpu_l1_latency", "L1"), std::tuple("L2", "gpu_l2_latency", "L2"),
           std::tuple("memory", "gpu_memory_latency", "memory")}) {
-      const ScenarioResult* const one = of_level(group.cases, level);
+      const Case* const one = of_level(group.cases, level);
       const auto estimate = one != nullptr ? host_estimate_of(*one, "latency") : std::nullopt;
       if (!estimate) continue;
       facts.push_back({key, where, fmt::format("{}a load from {}", prefix, level), "s", *estimate,
                        heading, fmt::format("{} {{}}", words)});
     }
-    for (const ScenarioResult* one : group.cases) {
+    for (const Case* one : group.cases) {
       const bool bandwidth = label_of(*one, "measure") == "bandwidth";
       const auto estimate = bandwidth ? host_estimate_of(*one, "bandwidth_sum") : std::nullopt;
       if (!estimate) continue;
@@ -249,10 +248,10 @@ std::string memory_words(const std::string& memory) {
   return memory == "own" ? "its own memory" : "memory of " + place_words(memory);
 }
 
-std::vector<Figure> totals(const ScenarioResult& point, const RunReport&) {
-  const Figure* const sum = find_total(point, "bandwidth_sum");
+std::vector<Figure> totals(const Case& one, const RunReport&) {
+  const Figure* const sum = find_total(one, "bandwidth_sum");
   double peak = 0;
-  for (const FlowResult& flow : point.flows) {
+  for (const FlowResult& flow : one.flows) {
     if (flow.kernel == DeviceChaseParameters::name()) continue;
     // Caches have no bus.
     if (flow.level != "memory" || !flow.gpu || !flow.gpu->memory_bandwidth) return {};

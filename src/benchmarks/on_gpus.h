@@ -28,6 +28,6 @@ SurveyPart survey_part(const Machine& machine, SurveyPart part);
 std::string memory_words(const std::string& memory);
 
 /// Adds what a rate is of that of the memory's bus.
-std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report);
+std::vector<Figure> totals(const Case& one, const RunReport& report);
 
 }  // namespace numatlas::on_gpus

@@ -139,7 +139,7 @@ TEST(GpuPlan, MatrixOfGpusAndAllMemories) {
       plan_on("matrix", {"--on", "gpu:0,3", "--kernels", "read", "--mix", "none"}, four_gpus());
   ASSERT_TRUE(plan);
   std::vector<std::string> cells;
-  for (const PlannedScenario& planned : *plan) {
+  for (const PlannedCase& planned : *plan) {
     EXPECT_TRUE(planned.optional);
     if (label_of(planned.head, "measure") == "latency")
       cells.push_back(label_of(planned.head, "gpus") + " " + label_of(planned.head, "memory"));
@@ -187,18 +187,18 @@ TEST(GpuPlan, ChaseAndLoadAreOfOneProcess) {
 TEST(GpuCurve, LatencyRisesWithTheLoad) {
   const RunReport report =
       simulated("loaded", {"--on", "gpu:0", "--kernels", "read", "--mix", "none"});
-  ASSERT_GT(report.scenarios.size(), 5U);
-  const auto latency = [](const ScenarioResult& point) {
-    return estimate_of(point, "latency").value_or(Estimate(0)).value;
+  ASSERT_GT(report.cases.size(), 5U);
+  const auto latency = [](const Case& one) {
+    return estimate_of(one, "latency").value_or(Estimate(0)).value;
   };
-  const ScenarioResult &idle = report.scenarios.front(), &peak = report.scenarios.back();
+  const Case &idle = report.cases.front(), &peak = report.cases.back();
   EXPECT_EQ(label_of(idle, "load"), "idle");
   EXPECT_NEAR(latency(idle), 346e-9, 20e-9);
   EXPECT_NEAR(latency(peak) / latency(idle), 2.5, 0.2);
   double rate = 0;
-  for (const ScenarioResult& point : report.scenarios) {
-    const double now = estimate_of(point, "bandwidth_sum").value_or(Estimate(0)).value;
-    EXPECT_GE(now, 0.95 * rate) << point.name;
+  for (const Case& one : report.cases) {
+    const double now = estimate_of(one, "bandwidth_sum").value_or(Estimate(0)).value;
+    EXPECT_GE(now, 0.95 * rate) << one.name;
     rate = now;
   }
   std::vector<std::string> keys;
@@ -211,9 +211,9 @@ TEST(GpuCurve, LatencyRisesWithTheLoad) {
 
 TEST(GpuCurve, OneCounterIsSlowerThanLinesOfTheirOwn) {
   const RunReport report = simulated("atomics", {"--on", "gpu:0", "--sharing", "same,own"});
-  ASSERT_EQ(report.scenarios.size(), 8U);
+  ASSERT_EQ(report.cases.size(), 8U);
   const auto rate = [&](std::size_t at) {
-    return estimate_of(report.scenarios[at], "operations_sum").value_or(Estimate(0)).value;
+    return estimate_of(report.cases[at], "operations_sum").value_or(Estimate(0)).value;
   };
   EXPECT_NEAR(rate(3), 1.7e9, 0.1e9);
   EXPECT_NEAR(rate(7), 50e9, 3e9);
@@ -250,31 +250,30 @@ TEST(GpuPlan, WhatIsRefused) {
   EXPECT_EQ(plan_error("bandwidth", {"--together"}).subject, "--together");
 }
 
-ScenarioResult measured(const std::string& measure, const std::string& level, const char* key,
-                        double value) {
-  ScenarioResult point;
-  point.kernel = measure == "latency" ? "device chase" : "gpu read";
-  point.labels = {{"measure", measure}, {"gpus", "0"}, {"memory", "own"}, {"gpu_loads", "cached"}};
+Case measured(const std::string& measure, const std::string& level, const char* key, double value) {
+  Case one;
+  one.kernel = measure == "latency" ? "device chase" : "gpu read";
+  one.labels = {{"measure", measure}, {"gpus", "0"}, {"memory", "own"}, {"gpu_loads", "cached"}};
   FlowResult flow;
-  flow.kernel = point.kernel;
+  flow.kernel = one.kernel;
   flow.level = level;
   flow.gpu.emplace();
   flow.gpu->memory_bandwidth = 4e12;
-  point.flows = {flow};
+  one.flows = {flow};
   const Unit unit = measure == "latency" ? Unit("s") : Unit("B/s");
-  point.figures = {{key, unit, Estimate(value), std::nullopt}};
-  return point;
+  one.figures = {{key, unit, Estimate(value), std::nullopt}};
+  return one;
 }
 
 TEST(GpuFacts, OfEachLevelAndKernel) {
   RunReport report;
-  report.scenarios = {measured("latency", "L1", "latency", 17e-9),
-                      measured("latency", "L2", "latency", 142e-9),
-                      measured("latency", "L2", "latency", 143e-9),
-                      measured("latency", "-", "latency", 250e-9),
-                      measured("latency", "memory", "latency", 346e-9),
-                      measured("bandwidth", "L2", "bandwidth_sum", 9e12),
-                      measured("bandwidth", "memory", "bandwidth_sum", 3e12)};
+  report.cases = {measured("latency", "L1", "latency", 17e-9),
+                  measured("latency", "L2", "latency", 142e-9),
+                  measured("latency", "L2", "latency", 143e-9),
+                  measured("latency", "-", "latency", 250e-9),
+                  measured("latency", "memory", "latency", 346e-9),
+                  measured("bandwidth", "L2", "bandwidth_sum", 9e12),
+                  measured("bandwidth", "memory", "bandwidth_sum", 3e12)};
   const auto parsed = parse_run("latency", {"--on", "gpus", "--dry-run"});
   ASSERT_TRUE(parsed);
   std::vector<std::string> keys;
@@ -282,8 +281,8 @@ TEST(GpuFacts, OfEachLevelAndKernel) {
   EXPECT_THAT(keys, ElementsAre("gpu_l1_latency", "gpu_l2_latency", "gpu_memory_latency",
                                 "gpu_l2_read", "gpu_read"));
   // Only memory has a bus.
-  EXPECT_TRUE(on_gpus::totals(report.scenarios[5], report).empty());
-  const auto totals = on_gpus::totals(report.scenarios[6], report);
+  EXPECT_TRUE(on_gpus::totals(report.cases[5], report).empty());
+  const auto totals = on_gpus::totals(report.cases[6], report);
   ASSERT_EQ(totals.size(), 1U);
   EXPECT_DOUBLE_EQ(*totals[0].value(), 0.75);
 }

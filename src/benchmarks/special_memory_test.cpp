@@ -31,7 +31,7 @@ Machine machine_with(const char* kind) {
 /// The nodes that the flows of a plan name for their memory.
 NodeSet nodes_of(const testing::Plan& plan) {
   NodeSet nodes;
-  for (const PlannedScenario& planned : plan) {
+  for (const PlannedCase& planned : plan) {
     for (const Flow& flow : planned.scenario.flows) {
       nodes = nodes | flow.region.placement.node_set();
       if (flow.source) nodes = nodes | flow.source->placement.node_set();

@@ -34,7 +34,7 @@ RunReport report_of(const std::string& command, Words words, const Noise& noise)
 /// Of the first case.
 Estimate figure_in(const RunReport& report, const char* key) {
   const auto estimate =
-      report.scenarios.empty() ? std::nullopt : estimate_of(report.scenarios.front(), key);
+      report.cases.empty() ? std::nullopt : estimate_of(report.cases.front(), key);
   EXPECT_TRUE(estimate) << key;
   return estimate.value_or(Estimate{});
 }
@@ -59,8 +59,8 @@ TEST(BusyMachine, IdleLatencyIsOneFigure) {
 
 TEST(BusyMachine, StopsAreToldBesideTheFigure) {
   const RunReport report = report_of("latency", {"--cpus", "0", "--size", "256MiB"}, busy);
-  ASSERT_FALSE(report.scenarios.empty());
-  const FlowResult& flow = report.scenarios[0].flows.at(0);
+  ASSERT_FALSE(report.cases.empty());
+  const FlowResult& flow = report.cases[0].flows.at(0);
   EXPECT_NEAR(flow.stopped / flow.together, 0.1, 0.08);
   bool told = false;
   for (const Warning& warning : report.warnings)

@@ -114,7 +114,7 @@ std::vector<Figure> TailOption::figures(const FlowResult& flow) const {
 
 void TailOption::conclude(RunReport& report) const {
   if (!asked_) return;
-  for (ScenarioResult& one : report.scenarios) {
+  for (Case& one : report.cases) {
     for (FlowResult& flow : one.flows) {
       if (!has_tail(flow)) continue;
       for (const Figure& figure : tail_figures(flow.distribution, loads_)) {
@@ -125,7 +125,7 @@ void TailOption::conclude(RunReport& report) const {
   }
 }
 
-std::vector<Fact> tail_facts(const ScenarioResult& one, const std::string& heading) {
+std::vector<Fact> tail_facts(const Case& one, const std::string& heading) {
   std::vector<Fact> facts;
   const auto add = [&](const std::string& nodes, const std::vector<Figure>& figures) {
     const auto estimate = [&](const char* key) {

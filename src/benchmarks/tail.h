@@ -40,6 +40,6 @@ std::vector<Figure> tail_figures(const Distribution& groups, unsigned loads);
 
 /// What the first line says of a case's tail beside its latency, p99, p99.9 and the share
 /// of slow loads; of several pairs of nodes p99.9 and the share of each. Shown under `heading`.
-std::vector<Fact> tail_facts(const ScenarioResult& one, const std::string& heading);
+std::vector<Fact> tail_facts(const Case& one, const std::string& heading);
 
 }  // namespace numatlas

@@ -88,7 +88,7 @@ TEST(Tail, TheTimingIsNoPartOfTheLatency) {
 
 TEST(Tail, FiguresAreThoseOfAllVisitsTogether) {
   RunReport report;
-  ScenarioResult& one = report.scenarios.emplace_back();
+  Case& one = report.cases.emplace_back();
   FlowResult& flow = one.flows.emplace_back();
   flow.kernel = "chase";
   flow.distribution = simulated(8, DelayNoise{0.001, Nanoseconds(1000)});
@@ -102,7 +102,7 @@ TEST(Tail, FiguresAreThoseOfAllVisitsTogether) {
   tail.add_to(app);
   app.parse("--tail");
   tail.conclude(report);
-  ASSERT_EQ(report.scenarios.size(), 1U);
+  ASSERT_EQ(report.cases.size(), 1U);
   const auto of = [&](const char* key) { return *find_figure(flow, key)->estimate; };
   EXPECT_NEAR(of("tail_p999").value, 1095e-9, 110e-9);
   EXPECT_EQ(of("tail_p999").low, 200e-9);
@@ -111,7 +111,7 @@ TEST(Tail, FiguresAreThoseOfAllVisitsTogether) {
   EXPECT_EQ(find_figure(flow, "tail_p50"), nullptr) << "what no visit had";
 }
 
-std::vector<std::string> lines_of(const ScenarioResult& one) {
+std::vector<std::string> lines_of(const Case& one) {
   std::vector<std::string> lines;
   for (const Fact& fact : tail_facts(one, "Idle latency"))
     if (!fact.heading.empty()) lines.push_back(fact.line);
@@ -124,7 +124,7 @@ TEST(Tail, ItsFiguresAreInTheFirstLine) {
                                {"tail_p999", "s", Estimate(29e-6), std::nullopt},
                                {"tail_slow", "cost", Estimate(slow), std::nullopt}};
   };
-  ScenarioResult one;
+  Case one;
   one.flows.emplace_back().figures = figures_with(0.038);
   EXPECT_THAT(lines_of(one), ElementsAre("p99 {}", "p99.9 {}, 3.8 % slow"));
   one.flows.front().figures = figures_with(12e-6);
@@ -136,7 +136,7 @@ TEST(Tail, ItsFiguresAreInTheFirstLine) {
   EXPECT_THAT(lines_of(one),
               ElementsAre("0 -> 0: p99.9 {}, 2.0 % slow", "0 -> 2: p99.9 {}, 18 % slow"))
       << "never one for both";
-  EXPECT_TRUE(tail_facts(ScenarioResult{}, "").empty());
+  EXPECT_TRUE(tail_facts(Case{}, "").empty());
 }
 
 TEST(Tail, BadOptionsAreNamed) {

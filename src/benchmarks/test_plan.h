@@ -21,7 +21,7 @@ using numatlas::Plan;
 
 inline std::vector<std::string> names_of(const Plan& plan) {
   std::vector<std::string> names;
-  for (const PlannedScenario& planned : plan) names.push_back(planned.head.name);
+  for (const PlannedCase& planned : plan) names.push_back(planned.head.name);
   return names;
 }
 

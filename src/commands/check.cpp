@@ -94,9 +94,9 @@ Expected<void> write_outputs(const RunReport& report, const CheckOptions& option
 
 int exit_code_of(const RunReport& report) {
   bool unsure =
-      report.trust == "unreliable" || report.scenarios.empty() ||
+      report.trust == "unreliable" || report.cases.empty() ||
       std::ranges::find(report.warnings, "not-read", &Warning::code) != report.warnings.end();
-  for (const ScenarioResult& one : report.scenarios) {
+  for (const Case& one : report.cases) {
     if (label_of(one, "finding") != finding::none) return exit_code_of_slow_nodes;
     const auto is = [&](const char* key) { return find_total(one, key)->value() == 1; };
     unsure = unsure || !is("host_judged") || is("host_incomplete");

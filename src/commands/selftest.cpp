@@ -36,12 +36,12 @@ struct SelfTestOptions {
 /// Names of the cases with a verdict.
 std::vector<std::string> names_of(const RunReport& report, const std::string& verdict) {
   std::vector<std::string> names;
-  for (const ScenarioResult& one : report.scenarios)
+  for (const Case& one : report.cases)
     if (label_of(one, "verdict") == verdict) names.push_back(one.name);
   return names;
 }
 
-RunReport report_of(std::vector<ScenarioResult> cases, const Machine& machine, const Comm& comm) {
+RunReport report_of(std::vector<Case> cases, const Machine& machine, const Comm& comm) {
   RunReport report;
   report.command = "selftest";
   report.version = version;
@@ -52,7 +52,7 @@ RunReport report_of(std::vector<ScenarioResult> cases, const Machine& machine, c
   report.ranks = comm.size();
   report.hosts = comm.layout().hosts;
   if (report.hosts.size() == 1) report.machines = {machine};
-  report.scenarios = std::move(cases);
+  report.cases = std::move(cases);
   const auto failed = names_of(report, "failed");
   report.answer = fmt::format("numatlas selftest: {} passed, {} skipped, {} failed{}{}",
                               names_of(report, "passed").size(), names_of(report, "skipped").size(),
@@ -61,8 +61,8 @@ RunReport report_of(std::vector<ScenarioResult> cases, const Machine& machine, c
   view.cells = {label_column("verdict", "verdict"), label_column("check", "test"),
                 label_column("what was seen", "evidence")};
   report.views = {view};
-  const auto busy = std::ranges::find(report.scenarios, "interference", &ScenarioResult::name);
-  if (busy == report.scenarios.end() || label_of(*busy, "verdict") != "failed") return report;
+  const auto busy = std::ranges::find(report.cases, "interference", &Case::name);
+  if (busy == report.cases.end() || label_of(*busy, "verdict") != "failed") return report;
   report.trust = "unreliable";
   report.doubt = busy->reason;
   return report;

@@ -33,7 +33,7 @@ struct Unjudged {
 
 /// What is known of a host so far.
 struct Host {
-  std::vector<ScenarioResult> findings;
+  std::vector<Case> findings;
   std::vector<Unjudged> unjudged;
   bool judged = false;     ///< by any command
   std::string distrust;    ///< why its newest figures are unreliable; "" if they are not
@@ -54,8 +54,8 @@ std::size_t count_if(const Hosts& hosts, const std::function<bool(const Host&)>&
 }
 
 /// What is slow among peers as well is one finding.
-void add_fall(Host& host, const ScenarioResult& fall) {
-  for (ScenarioResult& one : host.findings) {
+void add_fall(Host& host, const Case& fall) {
+  for (Case& one : host.findings) {
     const auto same = [&](const char* label) {
       return label_of(one, label) == label_of(fall, label);
     };
@@ -92,7 +92,7 @@ class CommandCheck {
     std::size_t oldest = 0;
     for (const auto& [host, runs] : runs_) oldest = std::max(oldest, runs.size());
     for (std::size_t age = oldest; age-- > 0;) judge_peers_of(age);
-    for (const ScenarioResult& fall : judge_fleet(short_pasts_, rule_.slow))
+    for (const Case& fall : judge_fleet(short_pasts_, rule_.slow))
       add_fall(hosts_[label_of(fall, "host")], fall);
   }
 
@@ -162,7 +162,7 @@ class CommandCheck {
     }
     Judged judged = judge_peers(of_age, rule_.slow);
     if (age == 0) groups_ = judged.groups;
-    std::map<std::size_t, std::vector<ScenarioResult>> found;
+    std::map<std::size_t, std::vector<Case>> found;
     for (auto& [host, one] : judged.findings) found[host].push_back(std::move(one));
     for (std::size_t i = 0; i < of_age.size(); ++i) {
       const HostRows& mine = of_age[i];
@@ -231,7 +231,7 @@ class CommandCheck {
                                     ? ""
                                     : "changed since the run before from " + hardware_text(before);
     if (!acquitted)
-      for (const ScenarioResult& fall : judge_past(rows, changed, rule_.slow)) add_fall(host, fall);
+      for (const Case& fall : judge_past(rows, changed, rule_.slow)) add_fall(host, fall);
     return enough ? ""
                   : fmt::format("fewer than {} earlier runs that it can be compared with",
                                 rule_.slow.least_hosts);
@@ -265,8 +265,7 @@ Expected<void> judge_expected(const std::vector<Expectation>& all,
   for (auto& [name, host] : hosts) host.unjudged.clear();
   for (const Expectation& expected : all) {
     auto held = TRY(hold_against(expected, newest));
-    for (const ScenarioResult& one : held.findings)
-      hosts[label_of(one, "host")].findings.push_back(one);
+    for (const Case& one : held.findings) hosts[label_of(one, "host")].findings.push_back(one);
     for (auto& [name, host] : hosts) {
       if (std::ranges::find(held.hosts, name) == held.hosts.end())
         host.unjudged.push_back({"", fmt::format("no figure '{}' (--expect)", expected.name)});
@@ -368,7 +367,7 @@ std::string changes_text(const Host& host, const char* verdict) {
   std::vector<std::string> texts;
   std::set<std::string> names;
   std::string since;
-  for (const ScenarioResult& one : host.findings) {
+  for (const Case& one : host.findings) {
     if (label_of(one, "finding") != verdict) continue;
     const std::string name = label_of(one, verdict == finding::below ? "metric" : "case");
     if (!names.insert(name).second) continue;
@@ -448,8 +447,8 @@ std::string answer_of(const Hosts& hosts, const std::optional<TwoGroups>& groups
                       count_if(hosts, [](const Host& host) { return !host.incomplete.empty(); }));
 }
 
-ScenarioResult case_of(const std::string& name, const Host& host) {
-  ScenarioResult found;
+Case case_of(const std::string& name, const Host& host) {
+  Case found;
   found.name = name;
   found.kernel = "";
   found.labels = {{"finding", finding::none}, {"host", name}};
@@ -529,11 +528,11 @@ RunReport report_of(Hosts& hosts, const std::optional<TwoGroups>& groups, const 
                              [](const auto& one) { return std::abs(change_of(one)); });
     report.started = std::max(report.started, host.newest);
     if (!host.distrust.empty()) report.trust = "unreliable";
-    report.scenarios.insert(report.scenarios.end(), host.findings.begin(), host.findings.end());
-    report.scenarios.push_back(case_of(name, host));
+    report.cases.insert(report.cases.end(), host.findings.begin(), host.findings.end());
+    report.cases.push_back(case_of(name, host));
   }
   report.answer = answer_of(hosts, groups, results);
-  report.views = views_of_findings(report.scenarios, rule.slow);
+  report.views = views_of_findings(report.cases, rule.slow);
   report.views.push_back(hosts_view());
   if (hosts.size() == 1) report.hosts = {hosts.begin()->first};
   warn_of(hosts, &Host::distrust, "unreliable", "UNRELIABLE", report);

@@ -63,9 +63,9 @@ RunReport checked(const std::vector<Rows>& runs, const CheckRule& rule = {}) {
 }
 
 /// The findings of a host.
-std::vector<ScenarioResult> findings(const RunReport& report, const std::string& host) {
-  std::vector<ScenarioResult> found;
-  for (const ScenarioResult& one : report.scenarios)
+std::vector<Case> findings(const RunReport& report, const std::string& host) {
+  std::vector<Case> found;
+  for (const Case& one : report.cases)
     if (label_of(one, "host") == host && label_of(one, "finding") != finding::none)
       found.push_back(one);
   return found;
@@ -74,7 +74,7 @@ std::vector<ScenarioResult> findings(const RunReport& report, const std::string&
 /// Hosts whose figure is this: "host_slow".
 std::size_t count(const RunReport& report, const std::string& key, double value = 1) {
   std::size_t hosts = 0;
-  for (const ScenarioResult& one : report.scenarios) {
+  for (const Case& one : report.cases) {
     const Figure* const figure = find_total(one, key);
     hosts += figure != nullptr && figure->value() == value ? 1 : 0;
   }
@@ -248,7 +248,7 @@ std::vector<Rows> history(const std::vector<double>& values) {
 TEST(Check, TheNewestRunAgainstTheEarlierOnes) {
   const RunReport found = checked(history({1e10, 1.01e10, 0.99e10, 1.02e10, 0.7e10}));
   ASSERT_EQ(findings(found, "n").size(), 1U);
-  const ScenarioResult fell = findings(found, "n").at(0);
+  const Case fell = findings(found, "n").at(0);
   EXPECT_EQ(label_of(fell, "finding"), "fell");
   EXPECT_EQ(label_of(fell, "against"), "4 earlier runs");
   EXPECT_EQ(label_of(fell, "since"), "2026-01-14");

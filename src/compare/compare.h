@@ -29,8 +29,8 @@ struct Comparison {
 /// All rows of a file, in the order of its runs.
 std::vector<Row> rows_of(const Results& file);
 
-/// Cases that `rule` wants, matched by key and judged together. A point that one side skipped is
-/// "not comparable" with the other's cases of that point.
+/// Cases that `rule` wants, matched by key and judged together. A case that one side skipped is
+/// "not comparable" with the other's cases of that case.
 Comparison match_cases(const std::vector<Row>& base, const std::vector<Row>& now,
                        const CompareRule& rule);
 

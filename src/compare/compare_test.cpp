@@ -60,15 +60,15 @@ Estimate within_a_percent(double value) {
 /// `own` times as long as it did.
 Results with_pilots(double machine, double own) {
   return stored([&](RunReport& report) {
-    report.scenarios.resize(1);
-    ScenarioResult& point = report.scenarios.front();
-    point.flows.resize(1);
-    point.flows[0].figures[0].estimate = within_a_percent(100e-9 * machine * own);
-    point.visits.emplace();
-    point.visits->count = 10;
+    report.cases.resize(1);
+    Case& one = report.cases.front();
+    one.flows.resize(1);
+    one.flows[0].figures[0].estimate = within_a_percent(100e-9 * machine * own);
+    one.visits.emplace();
+    one.visits->count = 10;
     VisitValues latency{"latency", "s", {}, 0};
     latency.relative = within_a_percent(0.5 * own);
-    point.visits->figures = {latency};
+    one.visits->figures = {latency};
     PilotSeries pilot;
     pilot.key = "pilot_latency";
     pilot.unit = "s";
@@ -129,8 +129,8 @@ TEST(Differences, ANeighbourIsToldBesideTheVerdicts) {
   files.base = stored([](RunReport& report) { report.cpu_use = {quiet_host}; });
   files.now = stored([](RunReport& report) {
     report.cpu_use = {busy_host};
-    scale_flow(report.scenarios[0].flows[0], 4);
-    scale_flow(report.scenarios[0].flows[1], 4);
+    scale_flow(report.cases[0].flows[0], 4);
+    scale_flow(report.cases[0].flows[1], 4);
   });
   const auto found = compare_files(files.base, files.now, {});
   ASSERT_TRUE(found);
@@ -163,7 +163,7 @@ TEST(Differences, AHostOfStreamIsDisturbedByItself) {
 TEST(Cases, WhatIsNotKnownWithinItselfHasNoVerdict) {
   const auto wide = [](double low, double high) {
     return stored([&](RunReport& report) {
-      Estimate& estimate = *report.scenarios[0].flows[0].figures[0].estimate;
+      Estimate& estimate = *report.cases[0].flows[0].figures[0].estimate;
       estimate.low = estimate.value * low;
       estimate.high = estimate.value * high;
     });
@@ -193,8 +193,8 @@ TEST(Match, NothingDiffersFromItself) {
 TEST(Match, ByWhatWasAskedForAndNotByOrder) {
   const Results base = stored();
   const Results now = stored([](RunReport& report) {
-    std::swap(report.scenarios[0], report.scenarios[1]);
-    scale_flow(report.scenarios[1].flows[0], 3);
+    std::swap(report.cases[0], report.cases[1]);
+    scale_flow(report.cases[1].flows[0], 3);
   });
   const Comparison found = flows_of(base, now);
   EXPECT_EQ(find_case(found, "1MiB base", "rank 0 thread 0").change.verdict, CaseVerdict::slower);
@@ -205,8 +205,7 @@ TEST(Match, ByWhatWasAskedForAndNotByOrder) {
 }
 
 TEST(Match, AnotherMemoryAskedForIsAnotherCase) {
-  const Results now =
-      stored([](RunReport& report) { report.scenarios[0].flows[0].memory = "bind:1"; });
+  const Results now = stored([](RunReport& report) { report.cases[0].flows[0].memory = "bind:1"; });
   const Comparison found = flows_of(stored(), now);
   EXPECT_THAT(found.only_base, ::testing::Contains(::testing::Field(&Row::name, "1MiB base")));
   EXPECT_THAT(found.only_now, ::testing::Contains(::testing::Field(&Row::name, "1MiB base")));
@@ -217,7 +216,7 @@ TEST(Match, ARateIsAskedForByRunAlone) {
     const auto at_rate = [&](double rate) {
       return stored([&](RunReport& report) {
         report.command = command;
-        report.scenarios[0].flows[0].rate = rate;
+        report.cases[0].flows[0].rate = rate;
       });
     };
     EXPECT_TRUE(flows_of(at_rate(1e9), at_rate(1e9)).only_base.empty()) << command;
@@ -228,7 +227,7 @@ TEST(Match, ARateIsAskedForByRunAlone) {
 TEST(Match, SeveralLaunchesAreOneSide) {
   const auto launch = [](double factor) {
     return stored([&](RunReport& report) {
-      for (FlowResult& flow : report.scenarios[0].flows) scale_flow(flow, factor);
+      for (FlowResult& flow : report.cases[0].flows) scale_flow(flow, factor);
     });
   };
   const Results base = merged({launch(1), launch(1.001), launch(0.999)});
@@ -255,10 +254,10 @@ TEST(Match, WhatNotAllLaunchesHaveIsToldOf) {
 TEST(Match, SidesMeasuredInTurnAreMatchedByTheirOrder) {
   const Results base = stored();
   const Results now = stored([](RunReport& report) {
-    for (ScenarioResult& point : report.scenarios) {
-      point.pages = "2M";
-      point.name += " huge";
-      for (FlowResult& flow : point.flows) {
+    for (Case& one : report.cases) {
+      one.pages = "2M";
+      one.name += " huge";
+      for (FlowResult& flow : one.flows) {
         flow.memory = "bind:1";
         scale_flow(flow, 0.5);
       }
@@ -277,10 +276,10 @@ TEST(Match, SidesMeasuredInTurnAreMatchedByTheirOrder) {
 
 TEST(Match, APointSkippedOnOneSideIsNotComparable) {
   const Results skipped = stored([](RunReport& report) {
-    ScenarioResult& point = report.scenarios[0];
-    point.status = Status::skipped;
-    point.reason = "does not fit";
-    point.flows.clear();
+    Case& result = report.cases[0];
+    result.status = Status::skipped;
+    result.reason = "does not fit";
+    result.flows.clear();
   });
   for (const auto& [base, now, side] :
        {std::tuple(stored(), skipped, "NEW"), {skipped, stored(), "BASE"}}) {
@@ -297,13 +296,13 @@ TEST(Match, APointSkippedOnOneSideIsNotComparable) {
 
 TEST(Match, EqualKeysAreNumbered) {
   const auto twice = [](RunReport& report) {
-    const ScenarioResult first = report.scenarios[0];
-    report.scenarios.push_back(first);
+    const Case first = report.cases[0];
+    report.cases.push_back(first);
   };
   const Results base = stored(twice);
   const Results now = stored([&](RunReport& report) {
     twice(report);
-    scale_flow(report.scenarios.back().flows[0], 3);
+    scale_flow(report.cases.back().flows[0], 3);
   });
   const Comparison found = flows_of(base, now);
   EXPECT_EQ(find_case(found, "1MiB base", "rank 0 thread 0").change.verdict,
@@ -315,14 +314,14 @@ TEST(Match, EqualKeysAreNumbered) {
 /// Both workers of one node, asked for the same memory.
 void make_alike(RunReport& report) {
   report.workers[1].cpu_node = report.workers[0].cpu_node;
-  for (ScenarioResult& point : report.scenarios) {
-    for (FlowResult& flow : point.flows) flow.ask() = point.flows[0].ask();
+  for (Case& one : report.cases) {
+    for (FlowResult& flow : one.flows) flow.ask() = one.flows[0].ask();
   }
 }
 
 TEST(Match, FlowsOfOtherMemoryHaveAMedianOfTheirOwn) {
   const auto slower = [](RunReport& report) {  // the one that reaches over
-    scale_flow(report.scenarios[0].flows[1], 10);
+    scale_flow(report.cases[0].flows[1], 10);
   };
   const Comparison found = match_cases(rows_of(stored()), rows_of(stored(slower)), {});
   EXPECT_EQ(found.count(CaseVerdict::slower), 1U);
@@ -332,7 +331,7 @@ TEST(Match, TheMedianOverFlowsKnowsAllIntervals) {
   const Comparison found =
       match_cases(rows_of(stored(make_alike)), rows_of(stored(make_alike)), {});
   const Row& figure = find_case(found, "1MiB base", "median of 2").base;
-  const auto flow = testing::report().scenarios[0].flows;
+  const auto flow = testing::report().cases[0].flows;
   EXPECT_DOUBLE_EQ(figure.estimate->value, (4e-9 + 5.125e-9) / 2);
   // The file has seven digits.
   EXPECT_NEAR(*figure.estimate->low,

@@ -110,8 +110,8 @@ std::pair<std::string, std::string> cut_pair(const std::string& a, const std::st
   return {cut("... " + a.substr(same)), cut("... " + b.substr(same))};
 }
 
-ScenarioResult named(std::string name, std::vector<std::pair<std::string, std::string>> labels) {
-  ScenarioResult one;
+Case named(std::string name, std::vector<std::pair<std::string, std::string>> labels) {
+  Case one;
   one.name = std::move(name);
   one.kernel = "";
   one.labels = std::move(labels);
@@ -131,26 +131,26 @@ class Shown {
     for (const auto& [side, cases] :
          {std::pair("base", &found.only_base), std::pair("new", &found.only_now)})
       for (const Row& one : *cases)
-        report_.scenarios.push_back(named(one.name, {{"row", "only"},
-                                                     {"shown", "no"},
-                                                     {"side", side},
-                                                     {"host", one.on},
-                                                     {"of_command", one.command},
-                                                     {"case", one.name},
-                                                     {"of", one.of},
-                                                     {"metric", one.figure}}));
+        report_.cases.push_back(named(one.name, {{"row", "only"},
+                                                 {"shown", "no"},
+                                                 {"side", side},
+                                                 {"host", one.on},
+                                                 {"of_command", one.command},
+                                                 {"case", one.name},
+                                                 {"of", one.of},
+                                                 {"metric", one.figure}}));
   }
   std::size_t hidden() const { return hidden_; }
 
  private:
   void add(const Difference& one) {
     const auto [base, now] = cut_pair(one.base.value_or("unknown"), one.now.value_or("unknown"));
-    report_.scenarios.push_back(named(one.what, {{"row", "difference"},
-                                                 {"shown", "no"},
-                                                 {"what", one.what},
-                                                 {"host", one.hosts},
-                                                 {"base_is", base},
-                                                 {"new_is", now}}));
+    report_.cases.push_back(named(one.what, {{"row", "difference"},
+                                             {"shown", "no"},
+                                             {"what", one.what},
+                                             {"host", one.hosts},
+                                             {"base_is", base},
+                                             {"new_is", now}}));
     if (!one.warning.empty()) report_.warnings.push_back({"difference", one.what, one.warning});
   }
 
@@ -163,7 +163,7 @@ class Shown {
     hidden_ += shown ? 0 : 1;
     const Row& mine = one.base.is_empty() ? one.now : one.base;
     const bool both = !one.base.is_empty() && !one.now.is_empty();
-    ScenarioResult found = named(
+    Case found = named(
         mine.name,
         {{"row", row},
          {"shown", shown ? "yes" : "no"},
@@ -199,7 +199,7 @@ class Shown {
         number("change_relative", change.relative),
         number("launch_spread", spread ? std::optional(spread->deviation()) : std::nullopt)};
     std::erase_if(found.figures, [](const Figure& figure) { return !figure.estimate; });
-    report_.scenarios.push_back(std::move(found));
+    report_.cases.push_back(std::move(found));
   }
 
   /// Marked where something else may have made the difference.

@@ -28,8 +28,8 @@ Expected<std::vector<Expectation>> parse_expectations(std::string_view text);
 std::optional<Row> figure_for(const Expectation& expected, const Rows& run, std::size_t host);
 
 struct Held {
-  std::vector<ScenarioResult> findings;  ///< `below`
-  std::vector<std::string> hosts;        ///< all that have such a figure
+  std::vector<Case> findings;      ///< `below`
+  std::vector<std::string> hosts;  ///< all that have such a figure
 };
 /// The newest figures of each host, over the runs of all commands, against what is expected of it.
 /// Error (usage): no host has one.

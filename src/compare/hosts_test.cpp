@@ -23,9 +23,9 @@ using testing::stored;
 Results on_host(const std::string& host, double factor, const std::string& cpu = "A CPU") {
   Results file = stored([&](RunReport& report) {
     report.hosts = {host};
-    report.scenarios.resize(1);
-    report.scenarios[0].flows.resize(1);
-    scale_flow(report.scenarios[0].flows[0], factor);
+    report.cases.resize(1);
+    report.cases[0].flows.resize(1);
+    scale_flow(report.cases[0].flows[0], factor);
   });
   file.file = host + ".json";
   file.runs.at(0).machines.resize(1);
@@ -74,9 +74,9 @@ TEST(Hosts, EachIsComparedWithItself) {
 TEST(Answer, UndecidedSaysWhatItIsWithin) {
   const auto guest = [](double factor) {
     Results file = stored([&](RunReport& report) {
-      report.scenarios.resize(1);
-      report.scenarios[0].flows.resize(1);
-      scale_flow(report.scenarios[0].flows[0], factor);
+      report.cases.resize(1);
+      report.cases[0].flows.resize(1);
+      scale_flow(report.cases[0].flows[0], factor);
     });
     for (Row& one : file.runs.at(0).rows) one.guest = true;
     return file;

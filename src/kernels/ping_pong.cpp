@@ -17,8 +17,8 @@ namespace {
 
 // What stands in the line says whose turn it is: even, the asking side's; odd, the answering
 // side's. The count shows a transfer that was lost or doubled.
-using Turn = std::uint64_t;
-using Line = std::atomic<Turn>;
+using VisitBlock = std::uint64_t;
+using Line = std::atomic<VisitBlock>;
 static_assert(Line::is_always_lock_free, "a lock would distort the measurement");
 
 // So that the prefetcher of adjacent lines of 64 bytes brings none that is the other side's, and
@@ -38,7 +38,7 @@ Line* line_at(std::byte* data, std::uint64_t line) {
 
 /// Hands `seen` on as `seen + 1`. Which of the two instructions does it is what `cas` and `store`
 /// differ in.
-bool hand_on(Line& line, Turn seen, bool by_exchange) {
+bool hand_on(Line& line, VisitBlock seen, bool by_exchange) {
   if (!by_exchange) {
     if (line.load(std::memory_order_acquire) != seen) return false;
     line.store(seen + 1, std::memory_order_release);
@@ -79,7 +79,7 @@ class PingPongKernel final : public Kernel {
   /// Every turn was taken once: the asking side's last word was answered, or still waits for it.
   Expected<void> verify() const override {
     if (answers_ || stop_requested()) return {};  // the line is the asking side's, which tells
-    const Turn found = asked_->load(std::memory_order_acquire);
+    const VisitBlock found = asked_->load(std::memory_order_acquire);
     if (found == turn_ || found + 1 == turn_) return {};
     return fail(ErrorKind::internal, fmt::format("kernel {}: turn {} stands in the line after {}",
                                                  spec_.name(), found, turn_));
@@ -97,20 +97,20 @@ class PingPongKernel final : public Kernel {
         }
       }
       asked_ = line_;
-      next_turn();
+      next_block();
     }
   }
 
   void answer(std::uint64_t steps) {
     for (std::uint64_t step = 0; step < steps; ++step) {
-      if (hand_on(*line_, turn_, spec_.by_exchange)) next_turn();
+      if (hand_on(*line_, turn_, spec_.by_exchange)) next_block();
     }
   }
 
   /// A round is an even turn and the odd one after it; both sides know in which line it is.
-  void next_turn() {
+  void next_block() {
     turn_ += 2;
-    const Turn round = turn_ / 2;
+    const VisitBlock round = turn_ / 2;
     if (lines_ > 1 && round % rounds_per_line == 0)
       line_ = line_at(data_, round / rounds_per_line % lines_);
   }
@@ -128,7 +128,7 @@ class PingPongKernel final : public Kernel {
   std::byte* data_ = nullptr;
   Line* line_ = nullptr;   ///< of this side's next turn
   Line* asked_ = nullptr;  ///< in which the last round was asked, and is answered
-  Turn turn_ = 0;          ///< the next one that this side takes
+  VisitBlock turn_ = 0;    ///< the next one that this side takes
 };
 
 /// A step of the asking side is two transfers.

@@ -111,9 +111,9 @@ std::string ratio(const std::optional<double>& ours, const std::optional<double>
 }
 
 /// Of a point that was measured to its end.
-std::optional<double> sum_of(const ScenarioResult& point) {
-  const Figure* sum = find_total(point, "bandwidth_sum");
-  return sum != nullptr && point.status == Status::ok ? sum->value() : std::nullopt;
+std::optional<double> sum_of(const Case& one) {
+  const Figure* sum = find_total(one, "bandwidth_sum");
+  return sum != nullptr && one.status == Status::ok ? sum->value() : std::nullopt;
 }
 
 /// How it says what `numatlas bandwidth` and `matrix` say.
@@ -126,13 +126,13 @@ OwnWords own_words_of(const XferOptions& options) {
 
 NodeMatrix matrix_of(const RunReport& report) {
   NodeMatrix matrix;
-  for (const ScenarioResult& point : report.scenarios) {
-    const int cpus = std::stoi(label_of(point, "cpu_node"));
-    const int memory = std::stoi(label_of(point, "memory_node"));
+  for (const Case& one : report.cases) {
+    const int cpus = std::stoi(label_of(one, "cpu_node"));
+    const int memory = std::stoi(label_of(one, "memory_node"));
     if (std::find(matrix.columns.begin(), matrix.columns.end(), memory) == matrix.columns.end())
       matrix.columns.push_back(memory);
     if (matrix.rows.empty() || matrix.rows.back().first != cpus) matrix.rows.push_back({cpus, {}});
-    matrix.rows.back().second.push_back(sum_of(point));
+    matrix.rows.back().second.push_back(sum_of(one));
   }
   // After a stop the last row is not whole.
   for (auto& [node, rates] : matrix.rows) rates.resize(matrix.columns.size());
@@ -144,8 +144,8 @@ PeakInjection injection_of(const RunReport& report, std::optional<int> node) {
   result.memory_node = node;
   for (const Traffic& traffic : traffics) {
     std::optional<double> rate;
-    for (const ScenarioResult& point : report.scenarios) {
-      if (point.kernel == traffic.kernel) rate = sum_of(point);
+    for (const Case& one : report.cases) {
+      if (one.kernel == traffic.kernel) rate = sum_of(one);
     }
     result.rates.emplace_back(traffic.label, rate);
   }
@@ -242,9 +242,8 @@ class Run {
   Expected<void> show(const RunReport& report, const Figures& ours,
                       const std::vector<std::string>& mlc, Figures (*parse)(const std::string&),
                       std::string (*text_of)(const Figures&, const Figures*)) const {
-    const auto finished = [](const ScenarioResult& point) { return point.status == Status::ok; };
-    if (!report.complete &&
-        std::none_of(report.scenarios.begin(), report.scenarios.end(), finished)) {
+    const auto finished = [](const Case& one) { return one.status == Status::ok; };
+    if (!report.complete && std::none_of(report.cases.begin(), report.cases.end(), finished)) {
       return {};
     }
     if (options_.engine != "mlc" || !report.complete) return write_stdout(text_of(ours, nullptr));

@@ -76,9 +76,9 @@ Bytes copied_bytes(const GpuXfer& asked) {
   return Bytes{(asked.bytes.value + page - 1) / page * page};
 }
 
-const ScenarioResult* point_of(const RunReport& report, const std::string& direction) {
-  for (const ScenarioResult& point : report.scenarios) {
-    if (label_of(point, "direction") == direction) return &point;
+const Case* point_of(const RunReport& report, const std::string& direction) {
+  for (const Case& one : report.cases) {
+    if (label_of(one, "direction") == direction) return &one;
   }
   return nullptr;
 }
@@ -101,15 +101,15 @@ const Summary* copies_of(const FlowResult& flow) {
 }
 
 /// Where --time ended a direction: the copies of the GPU that has fewest.
-std::optional<Warning> cut_off_note(const ScenarioResult& point, const GpuXfer& asked) {
+std::optional<Warning> cut_off_note(const Case& one, const GpuXfer& asked) {
   std::optional<std::size_t> fewest;
-  for (const FlowResult& flow : point.flows) {
+  for (const FlowResult& flow : one.flows) {
     const Summary* copies = copies_of(flow);
     if (flow.stop == "time_cap" && copies != nullptr)
       fewest = std::min(fewest.value_or(copies->n), copies->n);
   }
   if (!fewest) return std::nullopt;
-  return Warning{"time-cap", point.name,
+  return Warning{"time-cap", one.name,
                  fmt::format("the time limit ended it after {} of {} copies per GPU", *fewest,
                              asked.iterations)};
 }
@@ -160,11 +160,11 @@ Expected<ParsedRun> transfer_run(const GpuXfer& asked) {
 }
 
 GpuXferFigures figures_of(const RunReport& report, const std::string& direction) {
-  const ScenarioResult* point = point_of(report, direction);
-  if (point == nullptr) return {{}, {}, "not measured"};
-  if (point->status != Status::ok) return {{}, {}, point->reason};
+  const Case* one = point_of(report, direction);
+  if (one == nullptr) return {{}, {}, "not measured"};
+  if (one->status != Status::ok) return {{}, {}, one->reason};
   double seconds = 0, copies = 0;
-  for (const FlowResult& flow : point->flows) {
+  for (const FlowResult& flow : one->flows) {
     const Summary* its = copies_of(flow);
     if (its == nullptr) continue;
     seconds += its->mean * static_cast<double>(its->n);
@@ -172,7 +172,7 @@ GpuXferFigures figures_of(const RunReport& report, const std::string& direction)
   }
   if (!(seconds > 0)) return {{}, {}, "no copy was timed"};
   const double mean = seconds / copies;
-  return {mean * 1e3, static_cast<double>(point->size.value) / mean / gib, ""};
+  return {mean * 1e3, static_cast<double>(one->size.value) / mean / gib, ""};
 }
 
 std::string ms_text(const std::optional<double>& copy_ms) { return figures_text(copy_ms, 3); }
@@ -193,10 +193,10 @@ std::string gpu_xfer_text(const GpuXfer& asked, const RunReport& report) {
 
 std::vector<Warning> gpu_xfer_notes(const RunReport& report, const GpuXfer& asked) {
   std::vector<Warning> notes;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (point.status != Status::ok)
-      notes.push_back({"", fmt::format("{}: {}", point.name, name_of(point.status)), point.reason});
-    if (auto note = cut_off_note(point, asked)) notes.push_back(*std::move(note));
+  for (const Case& one : report.cases) {
+    if (one.status != Status::ok)
+      notes.push_back({"", fmt::format("{}: {}", one.name, name_of(one.status)), one.reason});
+    if (auto note = cut_off_note(one, asked)) notes.push_back(*std::move(note));
   }
   for (const Warning& warning : report.warnings) {
     if (std::find(notes.begin(), notes.end(), warning) == notes.end()) notes.push_back(warning);

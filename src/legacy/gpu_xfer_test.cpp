@@ -39,15 +39,15 @@ TEST(GpuXfer, EnoughTimeForSlowCopies) {
 /// A GPU's copies of 1 MiB, in seconds, for each GPU.
 RunReport report_of(const std::vector<std::vector<double>>& copies) {
   RunReport report;
-  ScenarioResult point;
-  point.size = Bytes{1 * mib};
-  point.labels = {{"direction", "h2d"}};
+  Case one;
+  one.size = Bytes{1 * mib};
+  one.labels = {{"direction", "h2d"}};
   for (const auto& times : copies) {
     FlowResult flow;
     flow.figures = {{"bandwidth", "B/s", 1.0, {}}, {"copy_latency", "s", 1.0, summarize(times)}};
-    point.flows.push_back(flow);
+    one.flows.push_back(flow);
   }
-  report.scenarios.push_back(point);
+  report.cases.push_back(one);
   return report;
 }
 
@@ -59,8 +59,8 @@ TEST(GpuXfer, TheMeanIsOfAllCopiesOfAllGpus) {
   EXPECT_EQ(figures_of(report_of({{1}}), "d2h").problem, "not measured");
   EXPECT_EQ(figures_of(report_of({}), "h2d").problem, "no copy was timed");
   RunReport failed = report_of({{1}});
-  failed.scenarios.front().status = Status::failed;
-  failed.scenarios.front().reason = "lost";
+  failed.cases.front().status = Status::failed;
+  failed.cases.front().reason = "lost";
   EXPECT_EQ(figures_of(failed, "h2d").problem, "lost");
 }
 
@@ -76,7 +76,7 @@ TEST(GpuXfer, WhatTheTimeCutOffIsTold) {
   GpuXfer asked{2, Bytes{1 * mib}, 7, {"h2d"}};
   RunReport report = report_of({{1, 1, 1}, {1, 1}});
   EXPECT_TRUE(gpu_xfer_notes(report, asked).empty());
-  for (FlowResult& flow : report.scenarios[0].flows) flow.stop = "time_cap";
+  for (FlowResult& flow : report.cases[0].flows) flow.stop = "time_cap";
   ASSERT_EQ(gpu_xfer_notes(report, asked).size(), 1u);
   EXPECT_EQ(gpu_xfer_notes(report, asked)[0].text,
             "the time limit ended it after 2 of 7 copies per GPU");

@@ -128,17 +128,17 @@ int run_latency(std::vector<std::string> words, const OwnWords& own, RunHooks ho
 }
 
 /// A worker's flow of a point; nullptr for none.
-const FlowResult* flow_of(const ScenarioResult& point, int worker) {
-  const auto found = std::find_if(point.flows.begin(), point.flows.end(),
+const FlowResult* flow_of(const Case& one, int worker) {
+  const auto found = std::find_if(one.flows.begin(), one.flows.end(),
                                   [&](const FlowResult& flow) { return flow.worker == worker; });
-  return found == point.flows.end() ? nullptr : &*found;
+  return found == one.flows.end() ? nullptr : &*found;
 }
 
 /// That of the last point that has one: the tables show its memory.
 const FlowResult* last_flow(const RunReport& report, int worker) {
   const FlowResult* last = nullptr;
-  for (const ScenarioResult& point : report.scenarios)
-    if (const FlowResult* const flow = flow_of(point, worker)) last = flow;
+  for (const Case& one : report.cases)
+    if (const FlowResult* const flow = flow_of(one, worker)) last = flow;
   return last;
 }
 
@@ -362,7 +362,7 @@ std::string wide_table(const RunReport& report) {
                           29};
   const TableGroup latency{"LATENCY", {{"Avg (ns)", 12}}, std::nullopt};
   const std::string size =
-      report.scenarios.empty() ? "-" : std::to_string(report.scenarios.front().size.value / mib);
+      report.cases.empty() ? "-" : std::to_string(report.cases.front().size.value / mib);
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < report.workers.size(); ++i) {
     const WorkerRow& worker = report.workers[i];
@@ -410,8 +410,7 @@ std::string worker_table(const RunReport& report) {
   const TableGroup cpu{"CPU", {{"Cores", 9}, {"NUMA", 6, true}}, 8};
   const TableGroup memory{"MEMORY", {{"Address", 11, false, true}, {"NUMA", 7, true}}, 9};
   TableGroup values{"LATENCY (ns)", {}, std::nullopt};
-  for (const ScenarioResult& point : report.scenarios)
-    values.columns.push_back({head_text(point.size), 8});
+  for (const Case& one : report.cases) values.columns.push_back({head_text(one.size), 8});
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < report.workers.size(); ++i) {
     const WorkerRow& worker = report.workers[i];
@@ -423,8 +422,8 @@ std::string worker_table(const RunReport& report) {
     cells.push_back(node_text(worker.cpu_node));
     cells.push_back(address_text(last));
     cells.push_back(last == nullptr ? "-" : memory_node_text(*last));
-    for (const ScenarioResult& point : report.scenarios)
-      cells.push_back(latency_text(flow_of(point, static_cast<int>(i))));
+    for (const Case& one : report.cases)
+      cells.push_back(latency_text(flow_of(one, static_cast<int>(i))));
   }
   return grouped_table({mpi, cpu, memory, values}, rows);
 }
@@ -470,7 +469,7 @@ std::string size_matrix_csv(const RunReport& report) {
     text += fmt::format(",{}", worker);
   }
   text += '\n';
-  for (const ScenarioResult& scenario : report.scenarios) {
+  for (const Case& scenario : report.cases) {
     if (scenario.flows.empty()) continue;
     text += fmt::format("{:g}", static_cast<double>(scenario.size.value) / mib);
     for (std::size_t worker = 0; worker < report.workers.size(); ++worker) {

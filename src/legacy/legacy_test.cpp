@@ -51,10 +51,10 @@ RunReport report_of_two() {
   report.machines = {machine_with_cores()};
   report.workers = {{0, 0, 0, CpuSet{CpuId{1}}, NodeId{0}, "inherit"},
                     {1, 0, 0, CpuSet{CpuId{2}}, NodeId{0}, "inherit"}};
-  ScenarioResult point;
-  point.size = Bytes{512 * mib};
-  point.flows = {flow_on(0, 1, {{3, 100}}), flow_on(1, 2, {{1, 10}, {3, 90}})};
-  report.scenarios = {point};
+  Case one;
+  one.size = Bytes{512 * mib};
+  one.flows = {flow_on(0, 1, {{3, 100}}), flow_on(1, 2, {{1, 10}, {3, 90}})};
+  report.cases = {one};
   return report;
 }
 
@@ -64,22 +64,22 @@ TEST(Mapping, SaysWhatWasObserved) {
 
 TEST(Mapping, LeavesTheUnknownEmpty) {
   RunReport report = report_of_two();
-  report.scenarios[0].flows[0].residency.pages_by_node.clear();
-  report.scenarios[0].flows[0].cpu_before = report.scenarios[0].flows[0].cpu_after = std::nullopt;
-  report.scenarios[0].flows.pop_back();
+  report.cases[0].flows[0].residency.pages_by_node.clear();
+  report.cases[0].flows[0].cpu_before = report.cases[0].flows[0].cpu_after = std::nullopt;
+  report.cases[0].flows.pop_back();
   EXPECT_EQ(mapping_csv(report), "rank,cpu_id,cpu_numa,memory_numa\n0,,,\n1,,,\n");
 }
 
 TEST(SizeMatrix, IsAsTheDocumentsPrintIt) {
   RunReport report = report_of_two();
-  report.scenarios.push_back(report.scenarios.front());
-  report.scenarios[1].size = Bytes{3 * mib / 2};
-  report.scenarios[1].flows.pop_back();
+  report.cases.push_back(report.cases.front());
+  report.cases[1].size = Bytes{3 * mib / 2};
+  report.cases[1].flows.pop_back();
   EXPECT_EQ(size_matrix_csv(report),
             "size (MB),0,1\n"
             "512,126.39,127.39\n"
             "1.5,126.39,\n");
-  report.scenarios.clear();
+  report.cases.clear();
   EXPECT_EQ(size_matrix_csv(report), "size (MB),0,1\n");
 }
 
@@ -120,7 +120,7 @@ TEST(StatisticsBlock, IsAsTheDocumentsPrintIt) {
 TEST(WideTable, IsAsTheDocumentsPrintIt) {
   RunReport report = report_of_two();
   show_given_cpus(report, {CpuSet{CpuId{1}, CpuId{65}}, CpuSet{CpuId{2}, CpuId{66}}});
-  report.scenarios[0].flows[1].residency.pages_by_node = {{3, 100}};
+  report.cases[0].flows[1].residency.pages_by_node = {{3, 100}};
   EXPECT_EQ(
       wide_table(report),
       R"( ===========================================================================================
@@ -242,9 +242,9 @@ TEST(NumaBench, NodeLinesHaveADigitACpu) {
 
 TEST(NumaBench, CoreLinesAreTheOriginalsWorkAtTheMeasuredRate) {
   RunReport report = report_of_two();
-  report.scenarios[0].labels = {{"run", "together"}};
+  report.cases[0].labels = {{"run", "together"}};
   // 2^28 updates of 2^-25 s; the other's rate is not known.
-  report.scenarios[0].flows[0].figures = {{"access_time", "s", 1.0 / (1 << 25), std::nullopt}};
+  report.cases[0].flows[0].figures = {{"access_time", "s", 1.0 / (1 << 25), std::nullopt}};
   EXPECT_EQ(core_lines(report, "together"), "Core 1: 8.000s\nCore 2: -\n");
   EXPECT_EQ(core_lines(report, "alone"), "");
 }
@@ -309,9 +309,9 @@ TEST(NumaXfer, IsACopyOfAPartByEachThread) {
 
 TEST(NumaXfer, PrintsTheBlocksOfTheOriginal) {
   RunReport report;
-  report.scenarios.resize(1);
-  report.scenarios[0].figures = {{"bandwidth_sum", "B/s", 8.0 * gib, std::nullopt},
-                                 {"copy_rate", "B/s", 4.0 * gib, std::nullopt}};
+  report.cases.resize(1);
+  report.cases[0].figures = {{"bandwidth_sum", "B/s", 8.0 * gib, std::nullopt},
+                             {"copy_rate", "B/s", 4.0 * gib, std::nullopt}};
   EXPECT_EQ(numa_xfer_text(asked_for, report),
             "--- Configuration ---\n"
             "Source Nodes: 0,1\n"
@@ -324,7 +324,7 @@ TEST(NumaXfer, PrintsTheBlocksOfTheOriginal) {
             "Average Latency: 1000.000 ms\n"
             "Average Bandwidth: 4.000 GiB/s\n"
             "---------------\n");
-  report.scenarios[0].figures.clear();
+  report.cases[0].figures.clear();
   EXPECT_THAT(numa_xfer_text(asked_for, report), HasSubstr("Average Bandwidth: - GiB/s\n"));
 }
 
@@ -359,8 +359,8 @@ RunReport two_ranks(std::uint64_t first_address, std::vector<double> seconds) {
                     {1, 0, 0, CpuSet{CpuId{2}}, NodeId{0}, "local"}};
   std::uint64_t size = mib;
   for (double value : seconds) {
-    ScenarioResult point;
-    point.size = Bytes{size};
+    Case one;
+    one.size = Bytes{size};
     size *= 2;
     for (int worker = 0; worker < 2; ++worker) {
       FlowResult flow;
@@ -368,9 +368,9 @@ RunReport two_ranks(std::uint64_t first_address, std::vector<double> seconds) {
       flow.address = first_address;
       flow.residency.pages_by_node = {{3, 1}};
       flow.figures = {{"latency", "s", value * (worker + 1), std::nullopt}};
-      point.flows.push_back(flow);
+      one.flows.push_back(flow);
     }
-    report.scenarios.push_back(point);
+    report.cases.push_back(one);
   }
   return report;
 }
@@ -413,8 +413,8 @@ TEST(WorkerTable, HostsShowWhereThereAreSeveral) {
 
 TEST(WorkerTable, ShowsThatNothingCame) {
   RunReport report = two_ranks(0x52a260, {1e-9});
-  report.scenarios[0].flows.pop_back();
-  report.scenarios[0].flows[0].figures[0].estimate.reset();
+  report.cases[0].flows.pop_back();
+  report.cases[0].flows[0].figures[0].estimate.reset();
   const std::string table = worker_table(report);
   EXPECT_NE(table.find("|  000  | 1,65    |   0  | 0x52a260  |   3   | -            |"),
             std::string::npos)

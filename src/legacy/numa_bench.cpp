@@ -102,9 +102,9 @@ std::string node_lines(const Machine& machine) {
 
 std::string core_lines(const RunReport& report, const std::string& run) {
   std::string text;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (label_of(point, "run") != run) continue;
-    for (const FlowResult& flow : point.flows) {
+  for (const Case& one : report.cases) {
+    if (label_of(one, "run") != run) continue;
+    for (const FlowResult& flow : one.flows) {
       const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
       const Figure* const update = find_figure(flow, "access_time");
       text += fmt::format("Core {}: {}\n", to_list(worker.cpus),

@@ -72,7 +72,7 @@ std::vector<std::string> copy_words(const NumaXfer& asked) {
 
 std::string numa_xfer_text(const NumaXfer& asked, const RunReport& report) {
   const Figure* rate =
-      report.scenarios.empty() ? nullptr : find_total(report.scenarios.front(), "copy_rate");
+      report.cases.empty() ? nullptr : find_total(report.cases.front(), "copy_rate");
   const auto bytes = static_cast<double>(asked.bytes);
   const bool known = rate != nullptr && rate->value() && *rate->value() > 0;
   return fmt::format(

@@ -142,7 +142,7 @@ int fewest_processes(const Comm& comm) {
 std::string persistent_tables(const RunReport& run, int repeats) {
   std::string text;
   std::set<std::string> done;
-  for (const ScenarioResult& one : run.scenarios) {
+  for (const Case& one : run.cases) {
     const std::string mode = label_of(one, mode_label);
     if (mode.empty() || !done.insert(mode).second) continue;
     // Of memkind nothing is made to last.
@@ -199,7 +199,7 @@ std::string streams_table(const RunReport& run, const std::string& mode, int rep
   const auto rows = kernel_rows(run);
   std::string nodes;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const ScenarioResult& one = run.scenarios[i];
+    const Case& one = run.cases[i];
     if (!rows[i] || label_of(one, mode_label) != mode) continue;
     const std::string name = capitalised(one.kernel);
     const KernelRows& both = *rows[i];

@@ -62,7 +62,7 @@ const Residency& memory_read(const FlowResult& flow) {
 }
 
 /// "2 -> 0": where what is read and what is written lie, as observed.
-std::string copied_between(const ScenarioResult& one) {
+std::string copied_between(const Case& one) {
   NodeSet from, to;
   for (const FlowResult& flow : one.flows) {
     from = from | nodes_of(memory_read(flow));
@@ -96,8 +96,7 @@ std::string gpu_node(const RunReport& report, const FlowResult& flow) {
 }
 
 /// Where the longest pass was: "rank 4 on cn17" of a process, "cn17" of a host.
-std::string slowest_text(const RunReport& report, const ScenarioResult& one,
-                         double PassTimes::*time) {
+std::string slowest_text(const RunReport& report, const Case& one, double PassTimes::*time) {
   std::string text = none;
   double longest = 0;
   for (const HostTotals& host : one.host_totals) {
@@ -111,7 +110,7 @@ std::string slowest_text(const RunReport& report, const ScenarioResult& one,
   return text;
 }
 
-using CaseText = std::function<std::string(const RunReport&, const ScenarioResult&)>;
+using CaseText = std::function<std::string(const RunReport&, const Case&)>;
 
 const std::map<std::string, CaseText>& case_texts() {
   static const std::map<std::string, CaseText> texts{
@@ -204,7 +203,7 @@ bool is_of_flows(const std::string& name) {
   return flow_texts().contains(name) || gpu_texts().contains(name);
 }
 
-bool has_label(const ScenarioResult& one, const std::string& name) {
+bool has_label(const Case& one, const std::string& name) {
   return find_label(one, name) != nullptr || case_texts().contains(name) || is_of_flows(name);
 }
 
@@ -226,13 +225,11 @@ bool belongs(const RunReport& report, const ViewItem& item,
 }  // namespace
 
 bool has_label(const RunReport& report, const std::string& name) {
-  return std::ranges::any_of(report.scenarios,
-                             [&](const ScenarioResult& one) { return has_label(one, name); }) ||
-         has_label(ScenarioResult{}, name);
+  return std::ranges::any_of(report.cases, [&](const Case& one) { return has_label(one, name); }) ||
+         has_label(Case{}, name);
 }
 
-std::string label_text(const RunReport& report, const ScenarioResult& one,
-                       const std::string& name) {
+std::string label_text(const RunReport& report, const Case& one, const std::string& name) {
   if (const std::string* own = find_label(one, name)) return text_or_none(*own);
   const auto built_in = case_texts().find(name);
   if (built_in != case_texts().end()) return built_in->second(report, one);
@@ -264,12 +261,12 @@ const Figure* figure_of(const ViewItem& item, const std::string& key) {
   return nullptr;
 }
 
-std::optional<Estimate> estimate_of(const ScenarioResult& one, const std::string& key) {
+std::optional<Estimate> estimate_of(const Case& one, const std::string& key) {
   const Figure* const figure = figure_of({&one}, key);
   return figure == nullptr ? std::nullopt : figure->estimate;
 }
 
-std::vector<FigureItem> figures_of(const ScenarioResult& one) {
+std::vector<FigureItem> figures_of(const Case& one) {
   std::vector<FigureItem> items;
   for (const Figure& figure : one.figures) items.push_back({&one, nullptr, nullptr, &figure});
   for (const HostTotals& host : one.host_totals)
@@ -281,7 +278,7 @@ std::vector<FigureItem> figures_of(const ScenarioResult& one) {
 
 std::vector<ViewItem> items_of(const RunReport& report, const View& view) {
   std::vector<ViewItem> items;
-  for (const ScenarioResult& one : report.scenarios) {
+  for (const Case& one : report.cases) {
     std::vector<ViewItem> mine;
     if (view.level == ViewLevel::cases) mine.push_back({&one});
     // The first is that of all flows, where their nodes differ.
@@ -300,7 +297,7 @@ std::vector<ViewItem> items_of(const RunReport& report, const View& view) {
   return items;
 }
 
-std::optional<Estimate> host_estimate_of(const ScenarioResult& one, const std::string& key) {
+std::optional<Estimate> host_estimate_of(const Case& one, const std::string& key) {
   if (one.status != Status::ok) return std::nullopt;
   std::vector<Estimate> hosts;
   for (const HostTotals& host : one.host_totals) {
@@ -315,7 +312,7 @@ std::vector<CaseGroup> groups_of(const RunReport& report, const std::vector<std:
   std::vector<std::string> known;
   std::ranges::copy_if(labels, std::back_inserter(known),
                        [&](const std::string& name) { return has_label(report, name); });
-  for (const ScenarioResult& one : report.scenarios) {
+  for (const Case& one : report.cases) {
     CaseGroup group;
     for (const std::string& name : known) {
       if (has_label(one, name)) group.labels.emplace_back(name, label_text(report, one, name));
@@ -325,7 +322,7 @@ std::vector<CaseGroup> groups_of(const RunReport& report, const std::vector<std:
       groups.push_back(std::move(group));
   }
   for (CaseGroup& group : groups) {
-    for (const ScenarioResult& one : report.scenarios)
+    for (const Case& one : report.cases)
       if (belongs(report, {&one}, group.labels)) group.cases.push_back(&one);
   }
   return groups;
@@ -346,15 +343,15 @@ std::string memory_class(const Machine* machine, const std::string& cpu_node,
   return kind;
 }
 
-std::string level_text(const ScenarioResult& point) {
+std::string level_text(const Case& one) {
   std::set<std::string> levels;
-  for (const FlowResult& flow : point.flows) levels.insert(flow.level);
+  for (const FlowResult& flow : one.flows) levels.insert(flow.level);
   return levels.empty() ? "-" : fmt::format("{}", fmt::join(levels, "/"));
 }
 
-std::string cache_text(const ScenarioResult& point) {
+std::string cache_text(const Case& one) {
   std::set<std::string> caches;
-  for (const FlowResult& flow : point.flows) {
+  for (const FlowResult& flow : one.flows) {
     const bool past_caches = !traits_of(flow.kernel).reads && flow.stores == "non-temporal";
     const bool of_cpus = flow.level.starts_with("L") && !past_caches;
     if (of_cpus || flow.level == side_cache_level) caches.insert(flow.level);
@@ -371,10 +368,10 @@ std::string cache_warning_text(const std::string& figures, const std::string& ca
 
 std::vector<Warning> cache_warnings(const RunReport& report) {
   std::vector<Warning> warnings;
-  for (const ScenarioResult& point : report.scenarios) {
-    const std::string caches = cache_text(point);
+  for (const Case& one : report.cases) {
+    const std::string caches = cache_text(one);
     if (caches.empty()) continue;
-    warnings.push_back({"fits-cache", point.name, cache_warning_text("a figure", caches)});
+    warnings.push_back({"fits-cache", one.name, cache_warning_text("a figure", caches)});
   }
   return warnings;
 }

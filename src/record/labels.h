@@ -30,19 +30,19 @@ bool has_label(const RunReport& report, const std::string& name);
 
 /// What a view shows one row or cell of: a case, or in it a group of flows or a flow.
 struct ViewItem {
-  const ScenarioResult* one = nullptr;
+  const Case* one = nullptr;
   const FlowGroup* group = nullptr;
   const FlowResult* flow = nullptr;
 };
 /// A figure of a case, and whose it is: a flow's, else over the flows of a host, else over all.
 struct FigureItem {
-  const ScenarioResult* one = nullptr;
+  const Case* one = nullptr;
   const FlowResult* flow = nullptr;
   const HostTotals* host = nullptr;
   const Figure* figure = nullptr;
 };
 /// Those of a case: over all flows, then of its hosts, then of its flows.
-std::vector<FigureItem> figures_of(const ScenarioResult& one);
+std::vector<FigureItem> figures_of(const Case& one);
 
 /// What a view shows, in the order of the cases.
 std::vector<ViewItem> items_of(const RunReport& report, const View& view);
@@ -50,22 +50,22 @@ std::vector<ViewItem> items_of(const RunReport& report, const View& view);
 /// Its label as people read it, else that of its case; "-" where it has none. A case has those of
 /// its flows as well: "a/b" where they differ.
 std::string label_text(const RunReport& report, const ViewItem& item, const std::string& name);
-std::string label_text(const RunReport& report, const ScenarioResult& one, const std::string& name);
+std::string label_text(const RunReport& report, const Case& one, const std::string& name);
 
 /// The figure of that key; nullptr where nothing was measured. Of a case its own, else the median
 /// over its measured flows.
 const Figure* figure_of(const ViewItem& item, const std::string& key);
-std::optional<Estimate> estimate_of(const ScenarioResult& one, const std::string& key);
+std::optional<Estimate> estimate_of(const Case& one, const std::string& key);
 
 /// Over all flows of a host, of several hosts the median of theirs. Absent where the case was not
 /// measured to its end.
-std::optional<Estimate> host_estimate_of(const ScenarioResult& one, const std::string& key);
+std::optional<Estimate> host_estimate_of(const Case& one, const std::string& key);
 
 /// Cases that are alike in those of these labels that the report has, in the order of the first of
 /// each. A case without one of them belongs to all groups, as it does for a View, and makes none.
 struct CaseGroup {
   std::vector<std::pair<std::string, std::string>> labels;  ///< their values, as View::where has it
-  std::vector<const ScenarioResult*> cases;
+  std::vector<const Case*> cases;
 };
 std::vector<CaseGroup> groups_of(const RunReport& report, const std::vector<std::string>& labels);
 
@@ -78,18 +78,18 @@ inline constexpr const char* side_cache_level = "memory-side cache";
 std::string memory_class(const Machine* machine, const std::string& cpu_node,
                          const std::string& memory_node);
 
-/// What all that a point's flows touch fits: "L2", "memory", "-" where the caches are unknown;
+/// What all that a case's flows touch fits: "L2", "memory", "-" where the caches are unknown;
 /// "L2/memory" where that differs.
-std::string level_text(const ScenarioResult& point);
+std::string level_text(const Case& one);
 
 /// The caches that some of its flows fit: "L2", "L2/L3"; "" where all go to memory, or where the
 /// caches are unknown. Writes past the caches of the CPUs go to memory at any size.
-std::string cache_text(const ScenarioResult& point);
+std::string cache_text(const Case& one);
 
 /// "a figure of L3, not of memory: ...", of these figures and what cache_text says.
 std::string cache_warning_text(const std::string& figures, const std::string& caches);
 
-/// Of the points whose memory fits a cache, for runs whose figures are meant to be those of memory.
+/// Of the cases whose memory fits a cache, for runs whose figures are meant to be those of memory.
 std::vector<Warning> cache_warnings(const RunReport& report);
 
 }  // namespace numatlas

@@ -9,9 +9,9 @@ namespace {
 
 using ::testing::StartsWith;
 
-ScenarioResult point(const char* name, std::initializer_list<const char*> levels,
-                     const char* kernel = "read", const char* stores = "") {
-  ScenarioResult result;
+Case point(const char* name, std::initializer_list<const char*> levels, const char* kernel = "read",
+           const char* stores = "") {
+  Case result;
   result.name = name;
   for (const char* level : levels) {
     FlowResult& flow = result.flows.emplace_back();
@@ -43,9 +43,9 @@ TEST(CacheLevel, WritesPastTheCachesAreOfMemory) {
 
 TEST(CacheLevel, AWarningNamesThePoints) {
   RunReport report;
-  report.scenarios = {point("far", {"memory"})};
+  report.cases = {point("far", {"memory"})};
   EXPECT_TRUE(cache_warnings(report).empty());
-  report.scenarios.push_back(point("near", {"L3"}));
+  report.cases.push_back(point("near", {"L3"}));
   ASSERT_EQ(cache_warnings(report).size(), 1U);
   EXPECT_EQ(cache_warnings(report)[0].where, "near");
   EXPECT_THAT(cache_warnings(report)[0].text, StartsWith("a figure of L3, not of memory"));

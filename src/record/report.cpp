@@ -64,7 +64,7 @@ std::string options_text(const RunHead& run) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::vector<std::string> slowed_gpus(const ScenarioResult& result) {
+std::vector<std::string> slowed_gpus(const Case& result) {
   std::vector<std::string> texts;
   for (const FlowResult& flow : result.flows) {
     if (!flow.gpu || flow.gpu->slowed_by.empty()) continue;
@@ -75,7 +75,7 @@ std::vector<std::string> slowed_gpus(const ScenarioResult& result) {
   return texts;
 }
 
-const PilotSeries* pilot_for(const ScenarioResult& result, Unit unit,
+const PilotSeries* pilot_for(const Case& result, Unit unit,
                              const std::vector<PilotSeries>& pilots) {
   const bool by_gpus = std::ranges::any_of(
       result.flows, [](const FlowResult& flow) { return flow.gpu.has_value(); });
@@ -98,19 +98,19 @@ std::string memory_node_text(const FlowResult& flow) {
   return nodes.empty() ? "-" : to_list(nodes);
 }
 
-const Figure* find_total(const ScenarioResult& point, const std::string& key) {
-  return find_figure(point.figures, key);
+const Figure* find_total(const Case& one, const std::string& key) {
+  return find_figure(one.figures, key);
 }
 
-const std::string* find_label(const ScenarioResult& point, const std::string& name) {
-  for (const auto& [label, text] : point.labels) {
+const std::string* find_label(const Case& one, const std::string& name) {
+  for (const auto& [label, text] : one.labels) {
     if (label == name) return &text;
   }
   return nullptr;
 }
 
-std::string label_of(const ScenarioResult& point, const std::string& name) {
-  const std::string* const text = find_label(point, name);
+std::string label_of(const Case& one, const std::string& name) {
+  const std::string* const text = find_label(one, name);
   return text == nullptr ? "" : *text;
 }
 
@@ -125,12 +125,11 @@ std::optional<double> half_width(const FlowResult& flow) {
 RunReport of_host(const RunReport& report, int host) {
   RunReport part = report;
   part.machines = {report.machines[static_cast<std::size_t>(host)]};
-  for (ScenarioResult& point : part.scenarios) {
-    std::erase_if(point.flows,
-                  [&](const FlowResult& flow) { return host_of(report, flow) != host; });
-    point.groups.clear();
-    const auto mine = std::ranges::find(point.host_totals, host, &HostTotals::host);
-    point.figures = mine == point.host_totals.end() ? std::vector<Figure>{} : mine->figures;
+  for (Case& one : part.cases) {
+    std::erase_if(one.flows, [&](const FlowResult& flow) { return host_of(report, flow) != host; });
+    one.groups.clear();
+    const auto mine = std::ranges::find(one.host_totals, host, &HostTotals::host);
+    one.figures = mine == one.host_totals.end() ? std::vector<Figure>{} : mine->figures;
   }
   return part;
 }

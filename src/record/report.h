@@ -217,15 +217,15 @@ struct Visits {
   std::vector<VisitValues> figures;
 };
 
-/// One scenario: a point of the plan.
-struct ScenarioResult {
+/// A case: what was measured with one setting, and its labels.
+struct Case {
   std::string name;
   Bytes size;         ///< a worker
   std::string pages;  ///< page kind asked for, in the grammar's words
   std::string order;  ///< of the chase; "" for other kernels
   Bytes stride;
   std::string kernel = "chase";
-  /// What tells this point from the others of its benchmark, in the order of its tables:
+  /// What tells this case from the others of its benchmark, in the order of its tables:
   /// {"cpu_node", "0"}, {"memory_node", "2"}.
   std::vector<std::pair<std::string, std::string>> labels{};
   std::string flows_text{};  ///< of `numatlas run`: its flows in a line
@@ -274,10 +274,10 @@ struct RunReport : RunHead {
   bool serial = false;
   std::uint64_t seed = 0;
   double precision = 0;
-  double time_cap = 0;       ///< seconds of measuring a point
-  bool time_of_all = false;  ///< time_cap is for all points together
+  double time_cap = 0;       ///< seconds of measuring a case
+  bool time_of_all = false;  ///< time_cap is for all cases together
   std::vector<WorkerRow> workers;
-  std::vector<ScenarioResult> scenarios;
+  std::vector<Case> cases;
   std::vector<HostRow> host_rows{};  ///< of a run that is reduced to its hosts; else empty
   double clock_error = 0;  ///< of such a run: seconds that a host's clock may be off rank 0's
   std::vector<VectorWidth> widths{};  ///< found fastest for what no cache holds
@@ -291,11 +291,10 @@ bool is_null_engine(const std::string& engine);
 inline constexpr const char* null_engine_note =
     "null engine: a scripted clock; nothing was measured";
 /// "the clocks of GPU 0 were held down (heat)": of each GPU of a case that was slowed in any visit.
-std::vector<std::string> slowed_gpus(const ScenarioResult& result);
+std::vector<std::string> slowed_gpus(const Case& result);
 /// The series that a figure in that unit of a case goes with; nullptr where there is none, and for
 /// a case that GPUs ran.
-const PilotSeries* pilot_for(const ScenarioResult& result, Unit unit,
-                             const std::vector<PilotSeries>& pilots);
+const PilotSeries* pilot_for(const Case& result, Unit unit, const std::vector<PilotSeries>& pilots);
 /// Index of the host that a flow ran on.
 int host_of(const RunReport& report, const FlowResult& flow);
 /// A report that holds only the flows of one host, with the sums over those; without groups.
@@ -312,11 +311,11 @@ std::string memory_node_text(const FlowResult& flow);
 const Figure* find_figure(const FlowResult& flow, const std::string& key);
 /// Half width of the interval of a flow's first figure.
 std::optional<double> half_width(const FlowResult& flow);
-/// The same among the totals of a point.
-const Figure* find_total(const ScenarioResult& point, const std::string& name);
-/// A label that the benchmark gave the point; nullptr when it has none of that name.
-const std::string* find_label(const ScenarioResult& point, const std::string& name);
+/// The same among the totals of a case.
+const Figure* find_total(const Case& one, const std::string& name);
+/// A label that the benchmark gave the case; nullptr when it has none of that name.
+const std::string* find_label(const Case& one, const std::string& name);
 /// The same, "" when it has none.
-std::string label_of(const ScenarioResult& point, const std::string& name);
+std::string label_of(const Case& one, const std::string& name);
 
 }  // namespace numatlas

@@ -302,7 +302,7 @@ void list_fields(auto& f, Of<Visits> auto& v) {
   f("figures", v.figures, "values of each visit");
 }
 
-void list_fields(auto& f, Of<ScenarioResult> auto& c) {
+void list_fields(auto& f, Of<Case> auto& c) {
   f("name", c.name, "for people");
   f("labels", c.labels, "what tells it from the other cases of its command");
   f.later("flows_text", c.flows_text, "of run: its flows in a line, as it takes them");
@@ -402,7 +402,7 @@ void list_fields(Fields& f, Of<RunReport> auto& r) {
     "one per host, with host_rows one of each kind; as topology --format json prints it");
   f("cpu_use", r.cpu_use, "per host: CPUs used by others while measuring; empty where unknown");
   f("workers", r.workers, "who measured");
-  f("cases", r.scenarios, "what was measured");
+  f("cases", r.cases, "what was measured");
   // Few reports have it.
   if constexpr (Fields::writes) {
     if (!r.host_rows.empty()) f("host_rows", r.host_rows, "");
@@ -444,8 +444,8 @@ nlohmann::json schema_of(fields::Tag<std::vector<PassTimes>>);
 
 // What all flows of a case have alike stands once, in its "flow_common"; figures and workers stay
 // with the flows. With a thousand workers that is a tenth.
-nlohmann::json to_json(const ScenarioResult& one);
-void from_json(const nlohmann::json& value, const fields::Place& place, ScenarioResult& out);
-nlohmann::json schema_of(fields::Tag<ScenarioResult>);
+nlohmann::json to_json(const Case& one);
+void from_json(const nlohmann::json& value, const fields::Place& place, Case& out);
+nlohmann::json schema_of(fields::Tag<Case>);
 
 }  // namespace numatlas

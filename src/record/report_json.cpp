@@ -45,7 +45,7 @@ Expected<void> check_views(const RunReport& report) {
 class HeadWriter : public fields::Writer {
  public:
   using Writer::operator();
-  void operator()(const char* name, const std::vector<ScenarioResult>&, const char* /*help*/) {
+  void operator()(const char* name, const std::vector<Case>&, const char* /*help*/) {
     object_[name] = nullptr;
   }
   void operator()(const char* name, const std::vector<HostTotals>&, const char* /*help*/) {
@@ -88,7 +88,7 @@ json written(const RunReport& report) {
 }
 
 template <class Writer>
-json written(const ScenarioResult& one) {
+json written(const Case& one) {
   Writer writer;
   list_fields(writer, one);
   json value = writer.take();
@@ -110,7 +110,7 @@ json written(const ScenarioResult& one) {
 }
 
 /// A case that stands `depth` levels deep, each of its flows and hosts on a line.
-std::string case_text(const ScenarioResult& one, std::size_t depth) {
+std::string case_text(const Case& one, std::size_t depth) {
   const json value = written<HeadWriter>(one);
   return pretty_part(
       value, depth,
@@ -129,11 +129,11 @@ std::string text_at(const RunReport& report, std::size_t depth,
   // What is computed from a file of hosts is what was computed here.
   if (!report.host_rows.empty()) exact.emplace();
   json head = written(report);
-  std::vector<LongMember> members{
-      {"cases", [&](std::string& text) {
-         add_list(text, report.scenarios, depth + 2,
-                  [&](const auto& one) { return case_text(one, depth + 2); });
-       }}};
+  std::vector<LongMember> members{{"cases", [&](std::string& text) {
+                                     add_list(text, report.cases, depth + 2, [&](const auto& one) {
+                                       return case_text(one, depth + 2);
+                                     });
+                                   }}};
   if (results != nullptr) {
     head["results"] = nullptr;
     members.push_back(results_member(*results));
@@ -212,9 +212,9 @@ json schema_of(fields::Tag<CpuUse>) {
 
 json schema_of(fields::Tag<Machine>) { return {{"type", "object"}}; }
 
-json to_json(const ScenarioResult& one) { return written<fields::Writer>(one); }
+json to_json(const Case& one) { return written<fields::Writer>(one); }
 
-void from_json(const json& value, const Place& place, ScenarioResult& out) {
+void from_json(const json& value, const Place& place, Case& out) {
   if (!value.is_object()) return place.reject("must be an object");
   const auto common = value.find("flow_common");
   if (common == value.end() || !common->is_object())
@@ -223,9 +223,9 @@ void from_json(const json& value, const Place& place, ScenarioResult& out) {
   list_fields(reader, out);
 }
 
-json schema_of(fields::Tag<ScenarioResult>) {
+json schema_of(fields::Tag<Case>) {
   fields::SchemaWriter writer;
-  ScenarioResult one;
+  Case one;
   list_fields(writer, one);
   json schema = writer.take();
   json& flow = schema["properties"]["flows"]["items"];
@@ -269,13 +269,13 @@ Expected<RunReport> report_from_json(const json& value) {
     if (report.host_rows[i].kind >= report.machines.size())
       return fail(ErrorKind::usage, fmt::format("field 'host_rows[{}].kind' names no machine", i));
   }
-  for (std::size_t i = 0; i < report.scenarios.size(); ++i) {
-    for (const HostTotals& totals : report.scenarios[i].host_totals) {
+  for (std::size_t i = 0; i < report.cases.size(); ++i) {
+    for (const HostTotals& totals : report.cases[i].host_totals) {
       if (totals.host < 0 || totals.host >= hosts)
         return fail(ErrorKind::usage,
                     fmt::format("field 'cases[{}].host_figures' names no host", i));
     }
-    for (const FlowResult& flow : report.scenarios[i].flows) {
+    for (const FlowResult& flow : report.cases[i].flows) {
       if (flow.worker < 0 || flow.worker >= workers)
         return fail(ErrorKind::usage, fmt::format("field 'cases[{}].flows' names no worker", i));
     }

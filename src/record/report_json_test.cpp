@@ -135,14 +135,14 @@ TEST(ReportJson, WhatIsNotKnownSurvivesTheRoundTrip) {
   RunReport report;
   report.hosts = {"alpha"};
   report.cpu_use = {CpuUse{}};
-  report.scenarios.resize(1);
-  report.scenarios[0].figures.resize(1);
+  report.cases.resize(1);
+  report.cases[0].figures.resize(1);
   EXPECT_EQ(error_of_reading(to_json(report)), "");
 }
 
 TEST(ReportJson, EveryFieldSurvivesTheRoundTrip) {
   expect_round_trip<RunReport>();
-  expect_round_trip<ScenarioResult>();
+  expect_round_trip<Case>();
   expect_round_trip<FlowResult>();
 }
 
@@ -179,7 +179,7 @@ TEST(ReportJson, WhatAllFlowsHaveAlikeStandsOnce) {
   EXPECT_FALSE(one["flows"][0].contains("kernel"));
   EXPECT_EQ(one["flows"][1]["worker"], 1);
   RunReport single = testing::report();
-  single.scenarios[0].flows.resize(1);
+  single.cases[0].flows.resize(1);
   EXPECT_TRUE(to_json(single)["cases"][0]["flows"][0].contains("figures"));
 }
 
@@ -196,7 +196,7 @@ TEST(ReportJson, AbsentIsNull) {
 
 TEST(ReportJson, NoNumberThatIsNone) {
   RunReport report = testing::report();
-  report.scenarios[0].figures = {{"bandwidth_sum", "B/s", std::nan(""), {}}};
+  report.cases[0].figures = {{"bandwidth_sum", "B/s", std::nan(""), {}}};
   EXPECT_TRUE(to_json(report)["cases"][0]["figures"][0]["estimate"]["value"].is_null());
   EXPECT_EQ(error_of_reading(to_json(report)), "field 'cases[0].figures[0].estimate' has no value");
 }

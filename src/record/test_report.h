@@ -96,7 +96,7 @@ inline RunReport report() {
   r.workers = {{0, 0, 0, {CpuId{0}, CpuId{64}}, NodeId{0}, "bind:0"},
                {1, 0, 0, {CpuId{1}}, NodeId{1}, "weighted:0=3,2=1"}};
   const auto point = [&](const char* name, Bytes size, Status status, const char* reason) {
-    ScenarioResult s;
+    Case s;
     s.name = name;
     s.size = size;
     s.pages = "base";
@@ -104,13 +104,13 @@ inline RunReport report() {
     s.stride = Bytes{64};
     s.status = status;
     s.reason = reason;
-    r.scenarios.push_back(s);
+    r.cases.push_back(s);
   };
   point("1MiB base", Bytes{mib}, Status::ok, "");
-  r.scenarios.back().flows = {flow(0, 4e-9), flow(1, 5.125e-9)};
+  r.cases.back().flows = {flow(0, 4e-9), flow(1, 5.125e-9)};
   point("1536KiB base", Bytes{1536 * kib}, Status::ok, "");
-  r.scenarios.back().flows = {flow(0, 80e-9), bare_flow(1)};
-  for (ScenarioResult& scenario : r.scenarios) {
+  r.cases.back().flows = {flow(0, 80e-9), bare_flow(1)};
+  for (Case& scenario : r.cases) {
     for (FlowResult& flow : scenario.flows) {
       flow.size = scenario.size;
       flow.memory = r.workers[static_cast<std::size_t>(flow.worker)].memory;

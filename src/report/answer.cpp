@@ -70,7 +70,7 @@ std::string heading_text(const RunReport& report, const std::string& heading) {
 
 /// What a case found: over all of its workers, of the only one, or of each of several. The first
 /// figure, or if the first table has others, the first of these.
-std::vector<const Figure*> figures_of_case(const RunReport& report, const ScenarioResult& one) {
+std::vector<const Figure*> figures_of_case(const RunReport& report, const Case& one) {
   const auto is_told = [](const Figure& figure) {
     return figure.unit.is_time_or_rate() && figure.estimate;
   };
@@ -102,8 +102,8 @@ std::vector<const Figure*> figures_of_case(const RunReport& report, const Scenar
 
 /// Of a report without facts: each of a few cases, or the span of many.
 std::string cases_text(const RunReport& report) {
-  std::vector<std::pair<const ScenarioResult*, std::vector<const Figure*>>> found;
-  for (const ScenarioResult& one : report.scenarios)
+  std::vector<std::pair<const Case*, std::vector<const Figure*>>> found;
+  for (const Case& one : report.cases)
     if (auto figures = figures_of_case(report, one); !figures.empty())
       found.emplace_back(&one, std::move(figures));
   std::vector<std::string> texts;
@@ -135,7 +135,7 @@ std::vector<std::string> headings_of(const RunReport& report) {
 std::string choices_text(const RunReport& report) {
   constexpr const char* usual_order = "random";
   std::vector<std::string> orders, strides, pages;
-  for (const ScenarioResult& one : report.scenarios) {
+  for (const Case& one : report.cases) {
     const bool of_gpu =
         std::ranges::any_of(one.flows, [](const auto& flow) { return flow.gpu.has_value(); });
     if (one.flows.empty() || of_gpu || !label_of(one, "control").empty()) continue;
@@ -219,7 +219,7 @@ std::string all_figures_text(const RunReport& report) {
 }
 
 /// Its name without its pages.
-std::string name_but_pages(const ScenarioResult& one) {
+std::string name_but_pages(const Case& one) {
   std::string name;
   std::istringstream words(one.name);
   for (std::string word; words >> word;)
@@ -249,7 +249,7 @@ std::string words_of(const std::string& key) {
 }
 
 /// What tells kinds of pages apart: a rate rather than the time of a page, over all workers.
-const Figure* figure_of_pages(const ScenarioResult& one) {
+const Figure* figure_of_pages(const Case& one) {
   const auto flow = std::ranges::find(one.flows, false, &FlowResult::load);
   if (flow == one.flows.end()) return nullptr;
   const Figure* best = nullptr;
@@ -269,7 +269,7 @@ std::string pages_text(const RunReport& report) {
   using Key = std::tuple<std::string, std::string, std::uint64_t>;
   std::vector<std::string> kinds;
   std::map<std::string, std::map<Key, const Figure*>> by_kind;
-  for (const ScenarioResult& one : report.scenarios) {
+  for (const Case& one : report.cases) {
     const Figure* const figure = figure_of_pages(one);
     if (one.pages.empty() || figure == nullptr || !(figure->estimate->value > 0)) continue;
     add_once(kinds, one.pages);
@@ -375,14 +375,14 @@ std::string with_reserve(const std::string& reserve, const std::string& answer) 
 }
 
 std::string doubt_of(const RunReport& report) {
-  const auto is_lost = [](const ScenarioResult& one) {
+  const auto is_lost = [](const Case& one) {
     return one.status == Status::failed || one.status == Status::incomplete;
   };
-  const auto lost = std::ranges::find_if(report.scenarios, is_lost);
+  const auto lost = std::ranges::find_if(report.cases, is_lost);
   if (is_null_engine(report.engine)) return null_engine_note;
-  if (lost != report.scenarios.end())
-    return fmt::format("{} of {}: {}: {}", std::ranges::count_if(report.scenarios, is_lost),
-                       count_text(report.scenarios.size(), "case"), name_of(lost->status),
+  if (lost != report.cases.end())
+    return fmt::format("{} of {}: {}: {}", std::ranges::count_if(report.cases, is_lost),
+                       count_text(report.cases.size(), "case"), name_of(lost->status),
                        lost->reason);
   if (std::string used = cpu_use_warning(uses_of(std::span(&report, 1))); !used.empty())
     return used;

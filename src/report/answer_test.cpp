@@ -92,8 +92,8 @@ TEST(Answer, WhatIsNotTheDefaultIsSaid) {
   report.engine = "threads";
   report.machines.assign(1, {});  // base pages are its best
   report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
-  report.scenarios.resize(1);
-  ScenarioResult& one = report.scenarios.front();
+  report.cases.resize(1);
+  Case& one = report.cases.front();
   one.order = "random";
   one.stride = Bytes{64};
   one.pages = "base";
@@ -112,8 +112,8 @@ TEST(Answer, UnlikeFlowsOfACaseAreNoMean) {
   RunReport report = testing::report();
   report.engine = "threads";
   report.facts.clear();
-  report.scenarios.resize(1);
-  ScenarioResult& one = report.scenarios.front();
+  report.cases.resize(1);
+  Case& one = report.cases.front();
   one.figures.clear();
   one.flows.resize(2, one.flows.front());
   one.flows[0].load = one.flows[1].load = false;
@@ -126,17 +126,17 @@ TEST(Answer, WithoutFactsItIsThatOfTheCases) {
   RunReport report = testing::report();
   report.engine = "threads";
   report.facts.clear();
-  report.scenarios.resize(1);
-  report.scenarios.front().figures.clear();
-  report.scenarios.front().flows.resize(1);
-  report.scenarios.front().flows.front().figures = {{"latency", "s", Estimate(5e-9), {}}};
-  EXPECT_EQ(answer_text(report), report.scenarios.front().name + ": 5.00 ns\n");
+  report.cases.resize(1);
+  report.cases.front().figures.clear();
+  report.cases.front().flows.resize(1);
+  report.cases.front().flows.front().figures = {{"latency", "s", Estimate(5e-9), {}}};
+  EXPECT_EQ(answer_text(report), report.cases.front().name + ": 5.00 ns\n");
   for (int i = 1; i < 6; ++i) {
-    report.scenarios.push_back(report.scenarios.front());
-    report.scenarios.back().flows.front().figures.front().estimate->value = 5e-9 + i * 1e-9;
+    report.cases.push_back(report.cases.front());
+    report.cases.back().flows.front().figures.front().estimate->value = 5e-9 + i * 1e-9;
   }
   EXPECT_EQ(answer_text(report), "6 cases: 5.00 to 10.0 ns\n");
-  for (ScenarioResult& one : report.scenarios) one.flows.clear();
+  for (Case& one : report.cases) one.flows.clear();
   EXPECT_EQ(answer_text(report), "") << "nothing was measured";
 }
 
@@ -146,8 +146,8 @@ TEST(Answer, TheGravestDoubtStandsBelow) {
   report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
   report.warnings = {{"setting", "", "numa_balancing = 1"}, {"two-speeds", "", "two speeds"}};
   EXPECT_EQ(answer_text(report), "Idle latency: memory 163 ns; two speeds\n");
-  report.scenarios.front().status = Status::failed;
-  report.scenarios.front().reason = "no memory";
+  report.cases.front().status = Status::failed;
+  report.cases.front().reason = "no memory";
   EXPECT_THAT(answer_text(report), HasSubstr("\n! 1 of 3 cases: failed: no memory\n"));
   report.engine = "null";
   EXPECT_THAT(answer_text(report), HasSubstr("\n! null engine: "));
@@ -207,9 +207,9 @@ TEST(Answer, WhatIsIncompleteSaysSoFirst) {
                                     "it is quiet; INCOMPLETE: interrupted by signal 2\n("));
 }
 
-ScenarioResult measured(const std::string& name, const std::string& pages, const char* key,
-                        Unit unit, double low, double high) {
-  ScenarioResult one = testing::report().scenarios.front();
+Case measured(const std::string& name, const std::string& pages, const char* key, Unit unit,
+              double low, double high) {
+  Case one = testing::report().cases.front();
   one.name = name;
   one.pages = pages;
   one.flows.resize(1);
@@ -227,20 +227,20 @@ TEST(Answer, OtherPagesGainIsSaidOfAnyBenchmark) {
     const std::size_t at = text.find("; ");
     return at == std::string::npos ? "" : text.substr(at + 2, text.find('\n') - at - 2);
   };
-  report.scenarios = {measured("64MiB base", "base", "latency", "s", 129e-9, 133e-9),
-                      measured("64MiB thp", "thp", "latency", "s", 98e-9, 102e-9)};
+  report.cases = {measured("64MiB base", "base", "latency", "s", 129e-9, 133e-9),
+                  measured("64MiB thp", "thp", "latency", "s", 98e-9, 102e-9)};
   EXPECT_EQ(gain(), "thp 1.31 times (1.28 to 1.34) as fast as base");
-  std::swap(report.scenarios[0], report.scenarios[1]);
+  std::swap(report.cases[0], report.cases[1]);
   EXPECT_EQ(gain(), "thp 1.31 times (1.28 to 1.34) as fast as base") << "whatever came first";
-  report.scenarios.push_back(measured("2MiB base", "base", "latency", "s", 19e-9, 21e-9));
-  report.scenarios.push_back(measured("2MiB thp", "thp", "latency", "s", 19e-9, 21e-9));
+  report.cases.push_back(measured("2MiB base", "base", "latency", "s", 19e-9, 21e-9));
+  report.cases.push_back(measured("2MiB thp", "thp", "latency", "s", 19e-9, 21e-9));
   EXPECT_EQ(gain(), "thp 1.00 to 1.31 times as fast as base");
-  report.scenarios.push_back(measured("read base", "base", "bandwidth", "B/s", 9e9, 11e9));
-  report.scenarios.push_back(measured("read thp", "thp", "bandwidth", "B/s", 18e9, 22e9));
+  report.cases.push_back(measured("read base", "base", "bandwidth", "B/s", 9e9, 11e9));
+  report.cases.push_back(measured("read thp", "thp", "bandwidth", "B/s", 18e9, 22e9));
   EXPECT_THAT(gain(),
               ::testing::MatchesRegex("thp 2.00 times .1.[0-9]+ to 2.[0-9]+. as fast as base "
                                       "by bandwidth, 1.00 to 1.31 times by latency"));
-  std::erase_if(report.scenarios, [](const ScenarioResult& one) { return one.pages == "base"; });
+  std::erase_if(report.cases, [](const Case& one) { return one.pages == "base"; });
   EXPECT_EQ(gain(), "") << "one kind of pages";
 }
 
@@ -270,11 +270,11 @@ TEST(Tables, ValuesThatCannotBeTrustedStandInBrackets) {
   view.cells = {label_column("size", "size"), figure_column("ns", "latency", in_ns),
                 figure_column("half", "latency", in_ns, Part::half_width)};
   report.views = {view};
-  report.scenarios.resize(1);
+  report.cases.resize(1);
   Estimate estimate = 163e-9;
   estimate.low = 161e-9;
   estimate.high = 165e-9;
-  report.scenarios.front().figures = {{"latency", "s", estimate, std::nullopt}};
+  report.cases.front().figures = {{"latency", "s", estimate, std::nullopt}};
   report.cpu_use = {used(0.01, 10)};
   EXPECT_THAT(tables_text(report, {}), HasSubstr(" 163.0  "));
   report.cpu_use = {used(1, 10)};

@@ -42,7 +42,7 @@ std::string figure_fields(const Figure& figure) {
                      number(s->mean), number(s->mad));
 }
 
-/// "order,stride,kernel,stores": of a flow or of a whole point.
+/// "order,stride,kernel,stores": of a flow or of a whole case.
 std::string kernel_fields(const std::string& order, Bytes stride, const std::string& kernel,
                           const std::string& stores) {
   return fmt::format("{},{},{},{}", order, order.empty() ? "" : std::to_string(stride.value),
@@ -66,7 +66,7 @@ std::string label_heads(const std::vector<std::string>& labels, const std::strin
   return text + "\n";
 }
 
-std::string label_fields(const std::vector<std::string>& labels, const ScenarioResult& scenario) {
+std::string label_fields(const std::vector<std::string>& labels, const Case& scenario) {
   std::string fields;
   for (const std::string& name : labels) fields += "," + csv_field(label_of(scenario, name));
   return fields + "\n";
@@ -76,7 +76,7 @@ std::string label_fields(const std::vector<std::string>& labels, const ScenarioR
 std::string judged_csv(const RunReport& report, const std::vector<std::string>& labels) {
   const std::string common = "status,metric,unit,value,ci95_low,ci95_high";
   std::string text = common + label_heads(labels, common);
-  for (const ScenarioResult& one : report.scenarios) {
+  for (const Case& one : report.cases) {
     for (const Figure& figure : one.figures) {
       const Estimate estimate = figure.estimate.value_or(Estimate{});
       text +=
@@ -90,7 +90,7 @@ std::string judged_csv(const RunReport& report, const std::vector<std::string>& 
 
 /// Of what several flows made together, or of a flow; but for the labels of its case.
 std::string figure_row(const RunReport& report, const FigureItem& item) {
-  const ScenarioResult& one = *item.one;
+  const Case& one = *item.one;
   const auto row = [&](const std::string& who, const std::string& memory, Bytes size,
                        const std::string& pages, const std::string& did, std::size_t workers,
                        const std::string& how) {
@@ -143,9 +143,9 @@ std::string csv_field(const std::string& text) {
 }
 
 std::string tidy_csv(const RunReport& report) {
-  // The labels of the points, of all of them, follow the columns that every benchmark has.
+  // The labels of the cases, of all of them, follow the columns that every benchmark has.
   std::vector<std::string> labels;
-  for (const ScenarioResult& scenario : report.scenarios) {
+  for (const Case& scenario : report.cases) {
     for (const auto& [name, value] : scenario.labels) add_once(labels, name);
   }
   if (report.workers.empty() && !report.answer.empty()) return judged_csv(report, labels);
@@ -154,7 +154,7 @@ std::string tidy_csv(const RunReport& report) {
       "order,stride,kernel,stores,role,rate,workers,status,stop,half_width,overlap,metric,unit,"
       "value,n,ci95_low,ci95_high,p5,p25,p75,p95,p99,min,max,mean,mad";
   std::string text = common + label_heads(labels, common);
-  for (const ScenarioResult& one : report.scenarios) {
+  for (const Case& one : report.cases) {
     std::vector<FigureItem> items = figures_of(one);
     std::stable_partition(items.begin(), items.end(),
                           [](const FigureItem& item) { return item.flow != nullptr; });

@@ -62,10 +62,10 @@ TEST(Csv, TidyIsInBaseUnits) {
 
 TEST(Csv, TotalsOfAllHaveAsManyFieldsAsTheRest) {
   RunReport report = testing::report();
-  report.scenarios.front().figures = {{"bandwidth_sum", "B/s", 3e9, {}}};
+  report.cases.front().figures = {{"bandwidth_sum", "B/s", 3e9, {}}};
   report.hosts = {"alpha", "beta"};
   report.workers[1].host = 1;
-  report.scenarios.front().host_totals = {{1, {{"bandwidth_sum", "B/s", 1e9, {}}}}};
+  report.cases.front().host_totals = {{1, {{"bandwidth_sum", "B/s", 1e9, {}}}}};
   EXPECT_NE(tidy_csv(report).find("\nbeta,,,,,,,1048576,base,,random,64,chase,,,,1,ok,,,,"
                                   "bandwidth_sum,B/s,1e+09,"),
             std::string::npos)
@@ -80,7 +80,7 @@ TEST(Csv, TotalsOfAllHaveAsManyFieldsAsTheRest) {
 TEST(Csv, WhatWasJudgedHasOnlyTheColumnsThatItFills) {
   RunReport report;
   report.answer = "SLOW 1 of 1: n1 (triad -18 %)";
-  ScenarioResult& one = report.scenarios.emplace_back();
+  Case& one = report.cases.emplace_back();
   one.name = "n1";
   one.labels = {{"finding", "slow"}, {"host", "n1"}, {"metric", "bandwidth_sum"}};
   Estimate change = -0.18;
@@ -95,10 +95,10 @@ TEST(Csv, WhatWasJudgedHasOnlyTheColumnsThatItFills) {
 
 TEST(Csv, FlowsOfSeveralKernelsHaveTheirOwnColumns) {
   RunReport report = testing::report();
-  ScenarioResult& point = report.scenarios.front();
-  point.kernel = "chase+mix 3:1";
-  point.stores = "non-temporal";  // of the load
-  FlowResult& load = point.flows[1];
+  Case& one = report.cases.front();
+  one.kernel = "chase+mix 3:1";
+  one.stores = "non-temporal";  // of the load
+  FlowResult& load = one.flows[1];
   load.kernel = "mix";
   load.mix = "3:1";
   load.stores = "non-temporal";

@@ -40,12 +40,12 @@ HostShape common_shape(const RunReport& report) {
   return common;
 }
 
-std::string mode_of(const ScenarioResult& one) { return label_of(one, "mode"); }
+std::string mode_of(const Case& one) { return label_of(one, "mode"); }
 
 /// The cases that hosts measured, each with its name here: "copy", "copy_individual".
-std::vector<std::pair<const ScenarioResult*, std::string>> dat_kernels(const RunReport& report) {
-  std::vector<std::pair<const ScenarioResult*, std::string>> kernels;
-  for (const ScenarioResult& one : report.scenarios) {
+std::vector<std::pair<const Case*, std::string>> dat_kernels(const RunReport& report) {
+  std::vector<std::pair<const Case*, std::string>> kernels;
+  for (const Case& one : report.cases) {
     if (find_total(one, pass_bytes_key) == nullptr) continue;
     std::string name = one.kernel;
     if (mode_of(one) != "memory") name += "_" + mode_of(one);

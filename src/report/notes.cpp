@@ -42,7 +42,7 @@ std::string stats_table(const RunReport& report, const Figure& wanted, const Tex
   const auto number = [&](const std::optional<double>& value) {
     return value ? short_number(*value * scale, 2) : "-";
   };
-  for (const ScenarioResult& one : report.scenarios) {
+  for (const Case& one : report.cases) {
     for (const FlowResult& flow : one.flows) {
       const Figure* const figure = find_figure(flow, wanted.key);
       if (figure == nullptr || !figure->summary) continue;
@@ -94,12 +94,11 @@ std::string pilots_text(const RunReport& report) {
   return text;
 }
 
-/// Of a point that was cut off: why its workers have figures and all of them together have none.
-std::string missing_sum_text(const ScenarioResult& point) {
-  const bool rates = std::ranges::any_of(point.flows, [](const FlowResult& flow) {
-    return find_figure(flow, "bandwidth") != nullptr;
-  });
-  const bool without = point.status == Status::incomplete && rates && point.figures.empty();
+/// Of a case that was cut off: why its workers have figures and all of them together have none.
+std::string missing_sum_text(const Case& one) {
+  const bool rates = std::ranges::any_of(
+      one.flows, [](const FlowResult& flow) { return find_figure(flow, "bandwidth") != nullptr; });
+  const bool without = one.status == Status::incomplete && rates && one.figures.empty();
   return without ? "; its workers keep what they recorded, but without a common end there is no sum"
                  : "";
 }
@@ -113,7 +112,7 @@ std::string guest_note(const std::vector<Machine>& machines) {
 
 std::string stats_text(const RunReport& report, const TextStyle& style) {
   std::vector<Figure> shown;  // one of each key, in order
-  for (const ScenarioResult& one : report.scenarios) {
+  for (const Case& one : report.cases) {
     for (const FlowResult& flow : one.flows) {
       for (const Figure& figure : flow.figures)
         if (figure.summary && find_figure(shown, figure.key) == nullptr) shown.push_back(figure);
@@ -139,7 +138,7 @@ std::string visits_text(const RunReport& report) {
   std::vector<double> seconds;
   std::size_t few = 0, kept = 0;
   int all = 0, repeated = 0, disturbed = 0;
-  for (const ScenarioResult& scenario : report.scenarios) {
+  for (const Case& scenario : report.cases) {
     if (!scenario.visits) continue;
     counts.push_back(scenario.visits->count);
     seconds.push_back(scenario.visits->seconds);
@@ -173,7 +172,7 @@ std::string visits_text(const RunReport& report) {
 }
 
 /// Why a case is not as sure as was asked for, of which the widest interval is known.
-std::string why_open(const RunReport& report, const ScenarioResult& one,
+std::string why_open(const RunReport& report, const Case& one,
                      const std::optional<double>& widest) {
   if (!widest) return "too few samples";
   // Narrow as it is, it does not cover changes between visits.
@@ -220,7 +219,7 @@ std::string details_text(const RunReport& report) {
   std::size_t cells = 0;
   std::size_t converged = 0;
   std::vector<std::string> not_converged;
-  for (const ScenarioResult& scenario : report.scenarios) {
+  for (const Case& scenario : report.cases) {
     std::size_t open = 0;
     std::size_t measured = 0;
     std::optional<double> widest;
@@ -241,8 +240,8 @@ std::string details_text(const RunReport& report) {
                                           measured, why_open(report, scenario, widest)));
     }
   }
-  if (!report.scenarios.empty()) {
-    const ScenarioResult& first = report.scenarios.front();
+  if (!report.cases.empty()) {
+    const Case& first = report.cases.front();
     if (!first.order.empty()) {
       text += fmt::format("order: {}, stride {}, seed {}\n", first.order, to_text(first.stride),
                           report.seed);
@@ -252,8 +251,8 @@ std::string details_text(const RunReport& report) {
     text += fmt::format("pages: {} asked, {} observed\n", kind, fmt::join(sizes, " and "));
   }
   text += widths_text(report) + visits_text(report) + pilots_text(report);
-  const bool own_rules = std::ranges::any_of(
-      report.scenarios, [](const ScenarioResult& s) { return s.precision || s.time_cap; });
+  const bool own_rules =
+      std::ranges::any_of(report.cases, [](const Case& s) { return s.precision || s.time_cap; });
   if (cells > 0)
     text += fmt::format(
         "{} of {} cells converged to {} within {}", converged, cells,
@@ -271,7 +270,7 @@ std::string details_text(const RunReport& report) {
   return cells > 0 ? text + "\n" : text;
 }
 
-std::string status_text(const ScenarioResult& one) {
+std::string status_text(const Case& one) {
   return fmt::format("{}: {}: {}{}\n", one.name, name_of(one.status), one.reason,
                      missing_sum_text(one));
 }
@@ -281,7 +280,7 @@ std::string status_text(const ScenarioResult& one) {
 std::string short_notes_text(const RunReport& report, const std::string& said) {
   constexpr std::size_t most = 2;
   std::vector<std::string> lines, skipped;
-  for (const ScenarioResult& one : report.scenarios)
+  for (const Case& one : report.cases)
     if (one.status != Status::ok)
       (one.status == Status::skipped ? skipped : lines).push_back(status_text(one));
   std::vector<Warning> of_placement, others, settings;
@@ -307,7 +306,7 @@ std::string short_notes_text(const RunReport& report, const std::string& said) {
 
 std::string notes_text(const RunReport& report, bool details) {
   std::string text;
-  for (const ScenarioResult& one : report.scenarios)
+  for (const Case& one : report.cases)
     if (one.status != Status::ok) text += status_text(one);
   if (details) text += details_text(report);
   if (is_null_engine(report.engine)) text += fmt::format("{}\n", null_engine_note);

@@ -48,7 +48,7 @@ TEST(Notes, SkipsWarningsAndWhatConverged) {
 TEST(Notes, AVirtualMachineIsOneOfMany) {
   RunReport report = testing::report();
   report.engine = "engine";
-  report.scenarios.front().visits.emplace().count = 9;
+  report.cases.front().visits.emplace().count = 9;
   EXPECT_THAT(notes_text(report, true), Not(HasSubstr("virtual machine")));
   report.machines.emplace_back().hypervisor = "KVM";
   EXPECT_THAT(notes_text(report, true), HasSubstr("; one launch on a virtual machine: others may"));
@@ -59,15 +59,15 @@ TEST(Notes, AVirtualMachineIsOneOfMany) {
 
 TEST(Notes, SayWhatIsMissingToBeConverged) {
   RunReport report = testing::report();
-  ScenarioResult& point = report.scenarios.front();
+  Case& one = report.cases.front();
   report.precision = 0.01;
   report.time_cap = 13.6901;
-  Estimate& estimate = *point.flows.front().figures.front().estimate;
+  Estimate& estimate = *one.flows.front().figures.front().estimate;
   estimate.low = estimate.value * 0.9999;
   estimate.high = estimate.value * 1.0001;
-  point.flows.front().stop = "time_cap";
-  point.visits.emplace();
-  point.visits->count = 3;
+  one.flows.front().stop = "time_cap";
+  one.visits.emplace();
+  one.visits->count = 3;
   const std::string text = notes_text(report, true);
   EXPECT_THAT(text, HasSubstr(" workers, only 3 visits)")) << text;
   EXPECT_THAT(text, Not(HasSubstr("to 0.0 %")));
@@ -92,14 +92,14 @@ TEST(Notes, SayWhichVectorsWereTheFastest) {
 
 TEST(Notes, APointThatWasCutOffSaysWhyItHasNoSum) {
   RunReport report = testing::report();
-  ScenarioResult& point = report.scenarios.front();
-  point.status = Status::incomplete;
-  point.reason = "interrupted";
+  Case& one = report.cases.front();
+  one.status = Status::incomplete;
+  one.reason = "interrupted";
   EXPECT_THAT(notes_text(report, true), HasSubstr("1MiB base: incomplete: interrupted\n"));
-  point.flows.front().figures.front().key = "bandwidth";
+  one.flows.front().figures.front().key = "bandwidth";
   EXPECT_THAT(notes_text(report, true),
               HasSubstr("incomplete: interrupted; its workers keep what they recorded"));
-  point.figures = {{"bandwidth_sum", "B/s", 1e9, {}}};
+  one.figures = {{"bandwidth_sum", "B/s", 1e9, {}}};
   EXPECT_THAT(notes_text(report, true), HasSubstr("1MiB base: incomplete: interrupted\n"));
 }
 

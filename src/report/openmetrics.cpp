@@ -59,7 +59,7 @@ std::string everywhere(const RunReport& report) {
 }
 
 /// What tells a case from the others, of any benchmark.
-MetricLabels labels_of(const RunReport& report, const ScenarioResult& one, const std::string& host,
+MetricLabels labels_of(const RunReport& report, const Case& one, const std::string& host,
                        const MetricLabels& more) {
   const std::string* const own = find_label(one, "host");
   MetricLabels labels = labels_of(report, own == nullptr || own->empty() ? host : *own, {});
@@ -104,7 +104,7 @@ bool is_told(const RunReport& report, const FigureItem& item) {
 
 std::string figures_text(const RunReport& report, const MetricLabels& more) {
   FigureGauges gauges;
-  for (const ScenarioResult& one : report.scenarios)
+  for (const Case& one : report.cases)
     for (const FigureItem& item : figures_of(one))
       if (!is_told(report, item)) gauges.add(*item.figure, labels_of(report, item, more));
   return gauges.text();
@@ -210,7 +210,7 @@ std::string report_openmetrics(const RunReport& report, const MetricLabels& more
     return labels;
   };
   std::map<std::string, int> statuses, codes;
-  for (const ScenarioResult& one : report.scenarios) ++statuses[name_of(one.status)];
+  for (const Case& one : report.cases) ++statuses[name_of(one.status)];
   for (const Warning& warning : report.warnings) ++codes[warning.code];
   Gauge cases("numatlas_cases", "", "Cases of the last run by status.");
   for (const auto& [status, count] : statuses) cases.add(with("status", status), count);

@@ -52,9 +52,9 @@ TEST(OpenMetrics, CasesWithoutFiguresHaveThoseOfTheirWorkers) {
 TEST(OpenMetrics, FiguresOfCasesAndHosts) {
   RunReport report = testing::report();
   report.hosts = {"alpha", "beta"};
-  report.scenarios.front().figures = {sum_of(4e9)};
-  report.scenarios.front().host_totals = {{1, {sum_of(1e9)}}};
-  report.scenarios.front().labels = {{"cpu_node", "0"}, {"kernel", "taken"}};
+  report.cases.front().figures = {sum_of(4e9)};
+  report.cases.front().host_totals = {{1, {sum_of(1e9)}}};
+  report.cases.front().labels = {{"cpu_node", "0"}, {"kernel", "taken"}};
   const std::string text = report_openmetrics(report);
   const std::string rest =
       "kernel=\"chase\",size_bytes=\"1048576\",pages=\"base\",order=\"random\",cpu_node=\"0\"}";
@@ -68,9 +68,9 @@ TEST(OpenMetrics, FiguresOfCasesAndHosts) {
 
 TEST(OpenMetrics, WorkersOfASumAreLeftOut) {
   RunReport report = testing::report();
-  report.scenarios.resize(1);
-  report.scenarios[0].figures = {sum_of(4e9), {"latency_added", "s", 1e-9, {}}};
-  report.scenarios[0].flows[1].figures[0].key = "bandwidth";
+  report.cases.resize(1);
+  report.cases[0].figures = {sum_of(4e9), {"latency_added", "s", 1e-9, {}}};
+  report.cases[0].flows[1].figures[0].key = "bandwidth";
   const std::string text = report_openmetrics(report);
   EXPECT_THAT(text, HasSubstr("rank=\"0\""));  // what was measured beside them
   EXPECT_THAT(text, Not(HasSubstr("rank=\"1\"")));
@@ -78,7 +78,7 @@ TEST(OpenMetrics, WorkersOfASumAreLeftOut) {
 
 TEST(OpenMetrics, NoSeriesStandsTwice) {
   RunReport report = testing::report();
-  report.scenarios[1] = report.scenarios[0];
+  report.cases[1] = report.cases[0];
   report.warnings = {{"setting", "", "one"}, {"setting", "", "another \"quoted\"\n"}};
   const std::string text = report_openmetrics(report);
   std::istringstream lines(text);
@@ -118,15 +118,15 @@ TEST(OpenMetrics, RunsInOneFolderHaveNoSeriesInCommon) {
 
 TEST(OpenMetrics, WhatWasFoundMakesNoOtherSeries) {
   RunReport report = testing::report();
-  report.scenarios.resize(1);
-  report.scenarios[0].figures = {sum_of(4e9)};
-  report.scenarios[0].labels = {{"finding", "none"}, {"host", ""}, {"of_command", "stream"}};
+  report.cases.resize(1);
+  report.cases[0].figures = {sum_of(4e9)};
+  report.cases[0].labels = {{"finding", "none"}, {"host", ""}, {"of_command", "stream"}};
   const auto before = series_of(report_openmetrics(report));
-  report.scenarios[0].labels.insert(report.scenarios[0].labels.end(), {{"against", "6 hosts"},
-                                                                       {"evidence", "every round"},
-                                                                       {"since", "2026-11-04"},
-                                                                       {"reason", "NEW: is 0"},
-                                                                       {"shown", "yes"}});
+  report.cases[0].labels.insert(report.cases[0].labels.end(), {{"against", "6 hosts"},
+                                                               {"evidence", "every round"},
+                                                               {"since", "2026-11-04"},
+                                                               {"reason", "NEW: is 0"},
+                                                               {"shown", "yes"}});
   EXPECT_EQ(series_of(report_openmetrics(report)), before);
   EXPECT_THAT(report_openmetrics(report), HasSubstr("of_command=\"stream\""));
   EXPECT_THAT(report_openmetrics(report), Not(HasSubstr("finding=")));
@@ -159,7 +159,7 @@ TEST(OpenMetrics, LabelsOfTheUser) {
 
 TEST(OpenMetrics, LabelsOfACaseStandBeforeThoseOfTheUser) {
   RunReport report = testing::report();
-  report.scenarios.front().labels = {{"finding", "slow"}};
+  report.cases.front().labels = {{"finding", "slow"}};
   const std::string text = report_openmetrics(report, {{"finding", "mine"}, {"rack", "3"}});
   EXPECT_THAT(text, HasSubstr(R"(finding="slow",rack="3")"));
 }

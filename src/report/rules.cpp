@@ -16,8 +16,7 @@
 namespace numatlas {
 namespace {
 
-std::string label_in_text(const RunReport& report, const ScenarioResult& one,
-                          const std::string& name) {
+std::string label_in_text(const RunReport& report, const Case& one, const std::string& name) {
   if (const std::size_t bar = name.find('|'); bar != std::string::npos) {
     const std::string value = label_in_text(report, one, name.substr(0, bar));
     const std::string word = name.substr(bar + 1);
@@ -34,18 +33,18 @@ std::string label_in_text(const RunReport& report, const ScenarioResult& one,
 /// "256 MiB", or "64 MiB to 256 MiB" where nodes have room for less.
 std::string sizes_text(const CaseGroup& group) {
   const auto [least, most] =
-      std::ranges::minmax(group.cases, {}, [](const ScenarioResult* one) { return one->size; });
+      std::ranges::minmax(group.cases, {}, [](const Case* one) { return one->size; });
   const std::string text = to_text(least->size);
   return least->size == most->size ? text : text + " to " + to_text(most->size);
 }
 
-std::string text_of(const std::string& words, const RunReport& report, const ScenarioResult& one) {
+std::string text_of(const std::string& words, const RunReport& report, const Case& one) {
   return filled(words, [&](const std::string& name) { return label_in_text(report, one, name); });
 }
 
 /// In all that they were measured with but for one of the benchmark's labels.
-bool are_alike(const ScenarioResult& one, const ScenarioResult& other, const std::string& but) {
-  const auto others = [&](const ScenarioResult& its) {
+bool are_alike(const Case& one, const Case& other, const std::string& but) {
+  const auto others = [&](const Case& its) {
     auto labels = its.labels;
     std::erase_if(labels, [&](const auto& label) { return label.first == but; });
     return labels;
@@ -55,8 +54,8 @@ bool are_alike(const ScenarioResult& one, const ScenarioResult& other, const std
 }
 
 /// The case that a group's texts are about: not one that belongs to other groups as well.
-const ScenarioResult& told_of(const RunReport& report, const CaseGroup& group) {
-  const auto is_own = [&](const ScenarioResult* one) {
+const Case& told_of(const RunReport& report, const CaseGroup& group) {
+  const auto is_own = [&](const Case* one) {
     return std::ranges::all_of(group.labels, [&](const auto& label) {
       return label_text(report, *one, label.first) == label.second;
     });
@@ -69,7 +68,7 @@ const ScenarioResult& told_of(const RunReport& report, const CaseGroup& group) {
 
 void add_legend(View& view, const Legend& legend, const RunReport& report, const CaseGroup& group) {
   std::set<std::string> values;
-  for (const ScenarioResult* one : group.cases)
+  for (const Case* one : group.cases)
     if (!one->flows.empty()) values.insert(label_text(report, *one, legend.label));
   if (values.size() != 1) view.cells.push_back(label_column("", legend.label));
   for (const std::string& value : values) {
@@ -89,7 +88,7 @@ View view_of(const Table& table, const RunReport& report, const CaseGroup& group
   view.where = group.labels;
   view.rows = table.rows;
   view.columns = table.columns;
-  const ScenarioResult* const told = group.cases.empty() ? nullptr : &told_of(report, group);
+  const Case* const told = group.cases.empty() ? nullptr : &told_of(report, group);
   const auto text = [&](const std::string& words) {
     if (told == nullptr) return words;
     return filled(words, [&](const std::string& name) {
@@ -99,8 +98,8 @@ View view_of(const Table& table, const RunReport& report, const CaseGroup& group
   view.title = text(table.title);
   for (const std::string& note : table.notes) view.notes.push_back(text(note));
   std::erase(view.notes, "");
-  const bool several = std::ranges::any_of(
-      group.cases, [](const ScenarioResult* one) { return one->flows.size() > 1; });
+  const bool several =
+      std::ranges::any_of(group.cases, [](const Case* one) { return one->flows.size() > 1; });
   const bool in_turn = report.serial && several && !table.cells_in_turn.empty();
   view.cells = in_turn ? table.cells_in_turn : table.cells;
   if (in_turn) view.notes.push_back("workers ran one after the other: the median of them");
@@ -110,15 +109,14 @@ View view_of(const Table& table, const RunReport& report, const CaseGroup& group
 }
 
 /// Whether a case has the label of an `only`, and its value, or a figure.
-bool has(const std::string& only, const RunReport& report, const ScenarioResult& one) {
+bool has(const std::string& only, const RunReport& report, const Case& one) {
   if (only.front() == '!') return !has(only.substr(1), report, one);
   const std::size_t end = std::min(only.find('='), only.size());
   const std::string value = label_in_text(report, one, only.substr(0, end));
   return end == only.size() ? !value.empty() || figure_of({&one}, only) != nullptr
                             : value == only.substr(end + 1);
 }
-bool has_all(const std::vector<std::string>& only, const RunReport& report,
-             const ScenarioResult& one) {
+bool has_all(const std::vector<std::string>& only, const RunReport& report, const Case& one) {
   return std::ranges::all_of(only, [&](const std::string& each) { return has(each, report, one); });
 }
 
@@ -138,7 +136,7 @@ std::vector<CaseGroup> groups_for(const Table& table, const RunReport& report) {
   if (table.kind != ViewKind::matrix) return groups;
   for (const CaseGroup& group : groups) {
     std::set<std::pair<std::string, std::string>> cells;
-    for (const ScenarioResult* one : group.cases) {
+    for (const Case* one : group.cases) {
       const auto cell =
           std::pair(label_text(report, *one, table.rows), label_text(report, *one, table.columns));
       if (cells.insert(cell).second) continue;
@@ -156,12 +154,12 @@ bool is_better(double value, double than, const Figure* figure) {
 }
 
 /// The cases that a rule can make facts of: the best of those alike in `labels`; none: each.
-std::vector<const ScenarioResult*> cases_of(const FactRule& rule, const RunReport& report,
-                                            const std::vector<std::string>& labels) {
-  std::vector<const ScenarioResult*> cases;
+std::vector<const Case*> cases_of(const FactRule& rule, const RunReport& report,
+                                  const std::vector<std::string>& labels) {
+  std::vector<const Case*> cases;
   for (const CaseGroup& group : groups_of(report, labels)) {
-    const ScenarioResult* best = nullptr;
-    for (const ScenarioResult* one : group.cases) {
+    const Case* best = nullptr;
+    for (const Case* one : group.cases) {
       const auto its = host_estimate_of(*one, rule.figure);
       if (!its || !cache_text(*one).empty() || !has_all(rule.only, report, *one)) continue;
       if (labels.empty()) cases.push_back(one);
@@ -176,27 +174,25 @@ std::vector<const ScenarioResult*> cases_of(const FactRule& rule, const RunRepor
 
 void add_facts(const FactRule& rule, const RunReport& report, std::vector<Fact>& all) {
   const auto cases = cases_of(rule, report, rule.best_of);
-  std::vector<const ScenarioResult*> best;
+  std::vector<const Case*> best;
   if (!rule.best_shown.empty()) best = cases_of(rule, report, rule.best_shown);
-  const auto value = [&](const ScenarioResult* one) {
-    return host_estimate_of(*one, rule.figure)->value;
-  };
-  const ScenarioResult *low = nullptr, *high = nullptr;
+  const auto value = [&](const Case* one) { return host_estimate_of(*one, rule.figure)->value; };
+  const Case *low = nullptr, *high = nullptr;
   if (rule.extremes && !cases.empty()) {
     high = *std::ranges::max_element(cases, {}, value);
-    const auto is_comparable = [&](const ScenarioResult* one) {
+    const auto is_comparable = [&](const Case* one) {
       return std::ranges::all_of(rule.comparable, [&](const std::string& label) {
         return label_in_text(report, *one, label) == label_in_text(report, *high, label);
       });
     };
-    for (const ScenarioResult* one : cases)
+    for (const Case* one : cases)
       if (is_comparable(one) && (low == nullptr || value(one) < value(low))) low = one;
   }
-  const auto is_shown = [&](const ScenarioResult* one) {
+  const auto is_shown = [&](const Case* one) {
     if (rule.extremes) return one == low || one == high;
     return rule.best_shown.empty() || std::ranges::count(best, one) > 0;
   };
-  for (const ScenarioResult* one : cases) {
+  for (const Case* one : cases) {
     const Figure* const figure = figure_of({one}, rule.figure);
     Fact& fact = all.emplace_back(Fact{rule.key.empty() ? rule.figure : rule.key,
                                        {},
@@ -230,22 +226,22 @@ Unit unit_of(const Against& rule, const Figure& figure) {
 
 /// Of the medians of cases.
 void add_against_cases(const Against& rule, RunReport& report) {
-  const auto text = [&](const ScenarioResult& one, const std::string& label) {
+  const auto text = [&](const Case& one, const std::string& label) {
     return label_text(report, one, label);
   };
-  if (report.scenarios.empty()) return;
+  if (report.cases.empty()) return;
   const std::string value =
-      rule.value.empty() ? text(report.scenarios.front(), rule.label) : rule.value;
+      rule.value.empty() ? text(report.cases.front(), rule.label) : rule.value;
   const bool times = rule.as == Against::As::times;
-  for (ScenarioResult& one : report.scenarios) {
-    const auto with = std::ranges::find_if(report.scenarios, [&](const ScenarioResult& other) {
+  for (Case& one : report.cases) {
+    const auto with = std::ranges::find_if(report.cases, [&](const Case& other) {
       return text(other, rule.label) == value && estimate_of(other, rule.figure) &&
              std::ranges::all_of(rule.alike, [&](const std::string& label) {
                return text(other, label) == text(one, label);
              });
     });
     const auto its = estimate_of(one, rule.figure);
-    if (!its || with == report.scenarios.end() || (&*with == &one && !times)) continue;
+    if (!its || with == report.cases.end() || (&*with == &one && !times)) continue;
     const Estimate than =
         &*with == &one ? Estimate(1) : compared(*its, *estimate_of(*with, rule.figure), rule.as);
     const Unit unit = unit_of(rule, *figure_of({&one}, rule.figure));
@@ -260,7 +256,7 @@ std::string place_words(const std::string& memory) {
   return memory.starts_with("bind:") ? "node " + memory.substr(5) : memory;
 }
 
-std::vector<Figure> scaled_figures(const std::vector<Scaled>& rules, const ScenarioResult& visit) {
+std::vector<Figure> scaled_figures(const std::vector<Scaled>& rules, const Case& visit) {
   std::vector<Figure> figures;
   for (const Scaled& rule : rules) {
     const Figure* const of = find_total(visit, rule.of);
@@ -270,18 +266,18 @@ std::vector<Figure> scaled_figures(const std::vector<Scaled>& rules, const Scena
   return figures;
 }
 
-const ScenarioResult* find_alike(const RunReport& report, const ScenarioResult& one,
-                                 const std::string& label, const std::string& value) {
-  const auto alike = [&](const ScenarioResult& other) {
+const Case* find_alike(const RunReport& report, const Case& one, const std::string& label,
+                       const std::string& value) {
+  const auto alike = [&](const Case& other) {
     return label_of(other, label) == value && are_alike(other, one, label);
   };
-  const auto found = std::ranges::find_if(report.scenarios, alike);
-  return found == report.scenarios.end() ? nullptr : &*found;
+  const auto found = std::ranges::find_if(report.cases, alike);
+  return found == report.cases.end() ? nullptr : &*found;
 }
 
-const FlowResult* find_against(const Against& rule, const RunReport& report,
-                               const ScenarioResult& one, const FlowResult& flow) {
-  for (const ScenarioResult& other : report.scenarios) {
+const FlowResult* find_against(const Against& rule, const RunReport& report, const Case& one,
+                               const FlowResult& flow) {
+  for (const Case& other : report.cases) {
     if (label_of(other, rule.label) != rule.value || !are_alike(other, one, rule.label)) continue;
     for (const FlowResult& its : other.flows) {
       const Figure* const figure = find_figure(its, rule.figure);
@@ -297,7 +293,7 @@ void add_against(const std::vector<Against>& rules, RunReport& report) {
       add_against_cases(rule, report);
       continue;
     }
-    for (ScenarioResult& one : report.scenarios) {
+    for (Case& one : report.cases) {
       if (label_of(one, rule.label) == rule.value) continue;
       for (FlowResult& flow : one.flows) {
         const Figure* const figure = find_figure(flow, rule.figure);

@@ -88,16 +88,16 @@ struct FactRule {
   std::vector<std::string> best_shown = {};
 };
 
-std::vector<Figure> scaled_figures(const std::vector<Scaled>& rules, const ScenarioResult& visit);
+std::vector<Figure> scaled_figures(const std::vector<Scaled>& rules, const Case& visit);
 /// The case that is alike in all but this label, which has `value` there, and in kernel, stores,
 /// size and pages; nullptr where there is none.
-const ScenarioResult* find_alike(const RunReport& report, const ScenarioResult& one,
-                                 const std::string& label, const std::string& value);
+const Case* find_alike(const RunReport& report, const Case& one, const std::string& label,
+                       const std::string& value);
 void add_against(const std::vector<Against>& rules, RunReport& report);
 /// The flow of the same worker in the case alike but for this label, which has `value` there;
 /// nullptr where there is none that has the figure.
-const FlowResult* find_against(const Against& rule, const RunReport& report,
-                               const ScenarioResult& one, const FlowResult& flow);
+const FlowResult* find_against(const Against& rule, const RunReport& report, const Case& one,
+                               const FlowResult& flow);
 std::vector<View> views_of(const std::vector<Table>& tables, const RunReport& report);
 std::vector<Fact> facts_of(const std::vector<FactRule>& rules, const RunReport& report);
 

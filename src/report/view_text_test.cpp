@@ -33,7 +33,7 @@ View table_view() {
 
 /// With the medians that a run makes, of two workers on nodes of their own.
 RunReport grouped(RunReport report = testing::report()) {
-  for (ScenarioResult& one : report.scenarios) {
+  for (Case& one : report.cases) {
     if (one.pages.empty() || one.flows.size() < 2) continue;
     const auto estimate = [&](std::size_t i) { return one.flows[i].figures[0].estimate; };
     std::vector<Estimate> all;
@@ -54,7 +54,7 @@ RunReport grouped(RunReport report = testing::report()) {
 
 TEST(ViewTable, AValueThatMayBeNothingIsNotTold) {
   RunReport report;
-  ScenarioResult& one = report.scenarios.emplace_back();
+  Case& one = report.cases.emplace_back();
   one.flows.emplace_back();
   Estimate wide = 60e-9;
   wide.low = 20e-9;
@@ -76,7 +76,7 @@ TEST(ViewTable, AValueThatMayBeNothingIsNotTold) {
 
 TEST(ViewTable, AWideIntervalStandsWithItsValueAndUnit) {
   RunReport report;
-  ScenarioResult& one = report.scenarios.emplace_back();
+  Case& one = report.cases.emplace_back();
   Estimate gain = 0.088;
   gain.low = 0.037;
   gain.high = 0.142;
@@ -111,11 +111,11 @@ TEST(ViewTable, TheBestOfSeveralVisits) {
   view.where = {{"size", "1MiB"}};
   view.cells = {label_column("size", "size"), figure_column("latency", "latency", in_ns),
                 figure_column("best", "latency", in_ns, Part::best)};
-  report.scenarios[0].visits = Visits{};
-  report.scenarios[0].visits->figures = {{"latency", "s", {5e-9, 4.25e-9}, 4.25e-9}};
-  report.scenarios[0].visits->count = 2;
+  report.cases[0].visits = Visits{};
+  report.cases[0].visits->figures = {{"latency", "s", {5e-9, 4.25e-9}, 4.25e-9}};
+  report.cases[0].visits->count = 2;
   EXPECT_THAT(view_text(report, view), HasSubstr("\n1 MiB     4.56  4.25\n"));
-  report.scenarios[0].visits->count = 1;
+  report.cases[0].visits->count = 1;
   EXPECT_THAT(view_text(report, view), HasSubstr("\n1 MiB     4.56\n")) << "it is the value";
 }
 
@@ -133,7 +133,7 @@ TEST(ViewTable, AMatrixHasACellPerPairAndADashWhereNothingWasMeasured) {
   RunReport report = grouped();
   const char* places[][2] = {{"0", "0"}, {"0", "8"}, {"8", "0"}};
   for (std::size_t i = 0; i < 3; ++i)
-    report.scenarios[i].labels = {{"from", places[i][0]}, {"to", places[i][1]}};
+    report.cases[i].labels = {{"from", places[i][0]}, {"to", places[i][1]}};
   View view;
   view.title = "Matrix";
   view.kind = ViewKind::matrix;
@@ -162,11 +162,10 @@ TEST(ViewTable, LabelsAloneStandOnce) {
 TEST(ViewTable, WordsAloneFitATerminal) {
   RunReport report;
   for (const Status status : {Status::ok, Status::ok, Status::skipped}) {
-    ScenarioResult& one = report.scenarios.emplace_back();
+    Case& one = report.cases.emplace_back();
     one.status = status;
-    one.labels = {
-        {"verdict", status == Status::ok ? "confirmed" : "not measurable"},
-        {"evidence", "claimed one, found two; " + std::to_string(report.scenarios.size())}};
+    one.labels = {{"verdict", status == Status::ok ? "confirmed" : "not measurable"},
+                  {"evidence", "claimed one, found two; " + std::to_string(report.cases.size())}};
   }
   View view{.title = "Claims"};
   view.cells = {label_column("verdict", "verdict"), label_column("evidence", "evidence")};
@@ -199,10 +198,10 @@ TEST(ViewTable, OneColumnPerValueOfALabel) {
 
 TEST(ViewTable, WideTablesAreCutIntoBlocks) {
   RunReport report = testing::report();
-  report.scenarios.resize(1);
+  report.cases.resize(1);
   for (int i = 0; i < 12; ++i) {
-    report.scenarios.push_back(report.scenarios[0]);
-    report.scenarios.back().pages = "pages" + std::to_string(i);
+    report.cases.push_back(report.cases[0]);
+    report.cases.back().pages = "pages" + std::to_string(i);
   }
   View view = table_view();
   view.columns = "pages";
@@ -219,7 +218,7 @@ TEST(ViewTable, ADifferenceThatMayBeNoneIsNotTheWholeOfItself) {
   Estimate small = 1e-9;
   small.low = -2e-9;
   small.high = 2e-9;
-  report.scenarios[0].figures = {{"cost", "s", small, {}}};
+  report.cases[0].figures = {{"cost", "s", small, {}}};
   View view;
   view.title = "Cost";
   view.cells = {label_column("size", "size"),
@@ -229,7 +228,7 @@ TEST(ViewTable, ADifferenceThatMayBeNoneIsNotTheWholeOfItself) {
 
 TEST(Labels, OwnLabelsGoFirst) {
   RunReport report = testing::report();
-  ScenarioResult& one = report.scenarios[0];
+  Case& one = report.cases[0];
   one.labels = {{"memory", "bind:7"}};
   EXPECT_EQ(label_text(report, {&one, nullptr, &one.flows[0]}, "memory"), "bind:7");
   EXPECT_EQ(label_text(report, {&one, nullptr, &one.flows[0]}, "cpu"), "0,64");
@@ -242,20 +241,20 @@ TEST(Labels, OwnLabelsGoFirst) {
 
 TEST(Labels, ACaseHasThoseOfItsFlows) {
   const RunReport report = testing::report();
-  EXPECT_EQ(label_text(report, report.scenarios[0], "cpu_node"), "0/1");
-  EXPECT_EQ(label_text(report, report.scenarios[0], "role"), "measured");
-  EXPECT_EQ(label_text(report, report.scenarios[2], "role"), "-") << "it has no flows";
+  EXPECT_EQ(label_text(report, report.cases[0], "cpu_node"), "0/1");
+  EXPECT_EQ(label_text(report, report.cases[0], "role"), "measured");
+  EXPECT_EQ(label_text(report, report.cases[2], "role"), "-") << "it has no flows";
 }
 
 TEST(Labels, ACaseWithoutALabelBelongsToAllGroups) {
   RunReport report = testing::report();
-  report.scenarios[1].labels = {{"load", "read"}};
-  report.scenarios[2].labels = {{"load", "write"}};
+  report.cases[1].labels = {{"load", "read"}};
+  report.cases[2].labels = {{"load", "write"}};
   const auto groups = groups_of(report, {"load", "pages"});
   ASSERT_EQ(groups.size(), 2U);
   for (const CaseGroup& group : groups) {
     ASSERT_EQ(group.cases.size(), 2U);
-    EXPECT_EQ(group.cases[0], &report.scenarios[0]);
+    EXPECT_EQ(group.cases[0], &report.cases[0]);
     View view;
     view.where = group.labels;
     EXPECT_EQ(items_of(report, view).size(), 2U);

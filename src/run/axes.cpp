@@ -198,10 +198,10 @@ std::string left_out_text(const RunReport& report, const RunOptions& options) {
   CpuSet left_out;
   bool measured = false;
   for (const WorkerRow& worker : report.workers) left_out = left_out | worker.cpus;
-  for (const ScenarioResult& point : report.scenarios) {
-    for (const FlowResult& flow : point.flows)
+  for (const Case& one : report.cases) {
+    for (const FlowResult& flow : one.flows)
       left_out = left_out - report.workers[static_cast<std::size_t>(flow.worker)].cpus;
-    measured = measured || !point.flows.empty();
+    measured = measured || !one.flows.empty();
   }
   if (left_out.empty() || !measured) return "";
   return fmt::format(
@@ -288,12 +288,12 @@ class Planner {
     return add_sizes(pages, sizes, plan);
   }
 
-  Expected<void> add_case(const LaterCase& one, Plan& plan) const {
+  Expected<void> add_later(const LaterCase& one, Plan& plan) const {
     std::vector<std::vector<AxisValue>> values;
     for (const AxisValue& value : one.own) values.push_back({value});
     const OwnValues own = product_of(sweep_.axes, values).front();
     const Bytes size = given_.size().value_or(Bytes{});
-    return add_point_of({one.pages, size, {}, all_threads, own.values}, own, plan);
+    return add_case_of({one.pages, size, {}, all_threads, own.values}, own, plan);
   }
 
  private:
@@ -301,7 +301,7 @@ class Planner {
     Expected<void> state;
     for_each_of(
         [&](Bytes size, const Choice& choice, const OwnValues& own, int threads) {
-          if (state) state = add_point_of({pages, size, choice, threads, own.values}, own, plan);
+          if (state) state = add_case_of({pages, size, choice, threads, own.values}, own, plan);
         },
         sizes, sweep_.of_kernels ? given_.choices : std::vector{Choice{}}, own_, counts());
     return state;
@@ -318,7 +318,7 @@ class Planner {
     return {input_.options.placement.threads.value_or(all_threads)};
   }
 
-  Expected<void> add_point_of(AxisSetting now, const OwnValues& own, Plan& plan) const {
+  Expected<void> add_case_of(AxisSetting now, const OwnValues& own, Plan& plan) const {
     const bool chosen = chooses_size_ && now.size == Bytes{};
     if (chosen)
       now.size = alike_              ? *alike_
@@ -337,7 +337,7 @@ class Planner {
     if (!point && own.asked) return fail(point.error());
     const Bytes size = point ? point->size.value_or(now.size) : now.size;
     if (point && point->pages) now.pages = *point->pages;
-    PlannedScenario planned = new_point(input_, "", size, now.pages);
+    PlannedCase planned = new_case(input_, "", size, now.pages);
     planned.head.labels = own.labels;
     planned.optional = !own.asked;
     if (has_own_size(sweep_)) planned.size_option = sweep_.size.option;
@@ -356,12 +356,10 @@ class Planner {
     }
     if (compares_threads() && sweep_.threads.label)
       planned.head.labels.emplace_back("threads", std::to_string(now.threads));
-    planned.head.name = name_of_point(now, own, planned, !(point && point->pages));
-    const auto is_same = [&](const PlannedScenario& one) {
-      return one.head.name == planned.head.name;
-    };
+    planned.head.name = name_of_case(now, own, planned, !(point && point->pages));
+    const auto is_same = [&](const PlannedCase& one) { return one.head.name == planned.head.name; };
     if (point && point->pages && std::ranges::any_of(plan, is_same)) return {};
-    add_point(plan, std::move(planned), sweep_.may_be_serial && input_.options.serial);
+    add_case(plan, std::move(planned), sweep_.may_be_serial && input_.options.serial);
     return {};
   }
 
@@ -387,8 +385,8 @@ class Planner {
       now.size = size_by_worker(input_, sweep_.size, now, point->flows);
   }
 
-  std::string name_of_point(const AxisSetting& now, const OwnValues& own,
-                            const PlannedScenario& planned, bool has_pages) const {
+  std::string name_of_case(const AxisSetting& now, const OwnValues& own, const PlannedCase& planned,
+                           bool has_pages) const {
     return filled(sweep_.name, [&](const std::string& name) -> std::string {
       if (name == "size") return compact_text(planned.head.size);
       if (name == "pages") return has_pages ? name_of(now.pages) : "";
@@ -435,8 +433,8 @@ class Planner {
   std::optional<Bytes> alike_ = {};
 };
 
-Expected<Plan> points_of(std::vector<Planner>& sweeps, std::optional<Bytes> alike,
-                         const PlanInput& input) {
+Expected<Plan> runs_of_plan(std::vector<Planner>& sweeps, std::optional<Bytes> alike,
+                            const PlanInput& input) {
   Plan plan;
   for (PageKind pages : input.pages) {
     for (Planner& sweep : sweeps) TRY(sweep.add(pages, alike, plan));
@@ -453,7 +451,7 @@ Expected<Plan> plan_of(const Benchmark& benchmark, const GivenAxes& given, const
     sweeps.emplace_back(sweep, *benchmark.varies.size != '\0', given, input);
     TRY(sweeps.back().find_values());
   }
-  Plan plan = TRY(points_of(sweeps, std::nullopt, input));
+  Plan plan = TRY(runs_of_plan(sweeps, std::nullopt, input));
   if (!possible) return fail(possible.error());  // a mistake in the words comes first
   const auto in_plan = [](const Sweep& sweep) {
     return sweep.size.form == SizeRule::Form::in_plan;
@@ -461,11 +459,11 @@ Expected<Plan> plan_of(const Benchmark& benchmark, const GivenAxes& given, const
   if (plan.empty() || !given.sizes.empty() || std::ranges::none_of(benchmark.sweeps, in_plan))
     return plan;
   std::set<Bytes> sizes;
-  for (const PlannedScenario& one : plan)
+  for (const PlannedCase& one : plan)
     if (!one.size_option) sizes.insert(one.head.size);
   if (sizes.empty()) return plan;
   const Bytes fitting = size_with_room(input, *sizes.rbegin(), plan);
-  return sizes == std::set{fitting} ? std::move(plan) : points_of(sweeps, fitting, input);
+  return sizes == std::set{fitting} ? std::move(plan) : runs_of_plan(sweeps, fitting, input);
 }
 
 Expected<Plan> later_plan_of(const Benchmark& benchmark, const GivenAxes& given,
@@ -473,7 +471,7 @@ Expected<Plan> later_plan_of(const Benchmark& benchmark, const GivenAxes& given,
   Plan plan;
   for (const Sweep& sweep : benchmark.sweeps) {
     const Planner planner(sweep, *benchmark.varies.size != '\0', given, input);
-    for (const LaterCase& one : sweep.later(input, report)) TRY(planner.add_case(one, plan));
+    for (const LaterCase& one : sweep.later(input, report)) TRY(planner.add_later(one, plan));
   }
   return plan;
 }
@@ -488,7 +486,7 @@ void set_hooks(Benchmark& benchmark, const std::shared_ptr<const GivenAxes>& axe
       return later_plan_of(*data, *axes, input, report);
     };
   if (!data->figures.scaled.empty())
-    benchmark.figures.totals = [data](const ScenarioResult& visit, const RunReport&) {
+    benchmark.figures.totals = [data](const Case& visit, const RunReport&) {
       return scaled_figures(data->figures.scaled, visit);
     };
   if (!data->figures.against.empty())

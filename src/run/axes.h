@@ -184,7 +184,7 @@ struct Point {
   /// "on CPUs of node 0": said where --threads asks for more workers than these flows have.
   std::string workers_are = {};
   bool reference = false;  ///< others are compared with it; alone it says nothing
-  bool in_turn = false;    ///< as PlannedScenario has it
+  bool in_turn = false;    ///< as PlannedCase has it
 };
 
 /// A case that follows from what was measured: its values of all own axes.

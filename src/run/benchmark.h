@@ -35,41 +35,41 @@ struct PlanInput {
   std::vector<std::uint64_t> largest = {};
 };
 
-/// A scenario and how the report names its point.
-struct PlannedScenario {
+/// A scenario and how the report names its case.
+struct PlannedCase {
   Scenario scenario;
-  ScenarioResult head;  ///< filled but for status, reason and flows
-  /// Serial runs split one point into a scenario a worker: parts of one point share this number.
-  int point = 0;
+  Case head;  ///< filled but for status, reason and flows
+  /// Serial runs split one case into a scenario a worker: parts of one case share this number.
+  int number = 0;
   /// What keeps it from being measured is a skip with its reason, and not the end of the run.
   bool optional = false;
   std::optional<Error> skip = {};  ///< why it cannot be measured on this machine
   bool reference = false;          ///< others are compared with it; alone it says nothing
   /// What errors about its memory's size name, where that is not UsedOptions::size.
   std::optional<std::string> size_option = {};
-  /// Compared with the other points visit by visit, so that its visits take turns with theirs: each
+  /// Compared with the other cases visit by visit, so that its visits take turns with theirs: each
   /// with memory made anew.
   bool in_turn = false;
   /// Its rates follow from what is measured first: Refinement::plan gives it again, with them.
   bool later = false;
 };
 
-using Plan = std::vector<PlannedScenario>;
+using Plan = std::vector<PlannedCase>;
 using Workers = std::vector<WorkerPlacement>;
 
-/// A point without flows, as most of them begin: under the stop rule of the options. Its head names
-/// no kernel: add_point takes that from the flows.
-PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, PageKind pages);
+/// A case without flows, as most of them begin: under the stop rule of the options. Its head names
+/// no kernel: add_case takes that from the flows.
+PlannedCase new_case(const PlanInput& input, std::string name, Bytes size, PageKind pages);
 
 /// The flow whose kernel and size its case has: what loads the memory beside the first, else the
 /// first.
 const Flow& main_flow(const std::vector<Flow>& flows);
 
-/// Adds the next point: its flows together, or (serial) a scenario for each of them; for a skipped
-/// point an empty one. Its number is set here, and the scenario's name, which is `head`'s. A head
+/// Adds the next case: its flows together, or (serial) a scenario for each of them; for a skipped
+/// case an empty one. Its number is set here, and the scenario's name, which is `head`'s. A head
 /// that names no kernel gets that of the main flow, with its stores; and the first flow's order and
 /// stride.
-void add_point(Plan& plan, PlannedScenario point, bool serial = false);
+void add_case(Plan& plan, PlannedCase planned, bool serial = false);
 
 /// Error (usage) unless all workers are threads of one process: flows that share memory, or use
 /// what another touched first, cannot be of several ranks. `command` is named.
@@ -83,7 +83,7 @@ Expected<Workers> usual_workers(const RunOptions& options, const Machine& machin
 Expected<Workers> one_worker(const RunOptions& options, const Machine& machine,
                              const TaskContext& task);
 /// A worker on each chosen CPU, pinned to it, and more where --threads asks for more; a launched
-/// task has its own number. For benchmarks whose points take the CPUs of one node or another.
+/// task has its own number. For benchmarks whose cases take the CPUs of one node or another.
 Expected<Workers> worker_on_every_cpu(const RunOptions& options, const Machine& machine,
                                       const TaskContext& task);
 
@@ -91,7 +91,7 @@ Expected<Workers> worker_on_every_cpu(const RunOptions& options, const Machine& 
 struct HostsPlan {
   /// One for each pass of a round of each scenario, in their order: without hosts, with the bytes
   /// of a process in a pass (analysis/rows.h).
-  std::vector<ScenarioResult> cases;
+  std::vector<Case> cases;
   int rounds = 0;                ///< asked for
   bool keeps_processes = false;  ///< the passes of each process as well
 };
@@ -141,19 +141,19 @@ struct UsedOptions {
   std::vector<std::string> shown = {};  ///< in its short help, though that of others names them
   const char* usual_pages = "";         ///< --pages when not given; "": the machine's best
   bool one_kind_of_pages = false;       ///< --pages takes no list
-  TimeOption time = {};  ///< --time when not given: of each point, or of all together
-  /// The option that says how much memory it takes, where PlannedScenario::size_option does not.
+  TimeOption time = {};                 ///< --time when not given: of each case, or of all together
+  /// The option that says how much memory it takes, where PlannedCase::size_option does not.
   const char* size = "--size";
 };
 
 /// Points that follow from what was measured.
 struct Refinement {
-  /// Parts of a --time for all points that are spent when the plan, and what `plan` added for the
+  /// Parts of a --time for all cases that are spent when the plan, and what `plan` added for the
   /// first, second, ... time, is done; after these all.
   std::vector<double> time_parts = {};
-  bool first_values = false;  ///< one visit to each point is enough for it; else all points end
+  bool first_values = false;  ///< one visit to each case is enough for it; else all cases end
   /// What is still to be measured, now that the plan, and what this gave before, is done; nothing
-  /// ends the run. Pure. For runs of one process; `point` of what it gives counts from 0.
+  /// ends the run. Pure. For runs of one process; `case` of what it gives counts from 0.
   Hook<Expected<Plan>(const PlanInput&, const RunReport&)> plan = {};
 
   /// Of `time_parts`: round 0 is the benchmark's plan.
@@ -168,9 +168,9 @@ struct OwnFigures {
   std::vector<Scaled> scaled = {};    ///< instead of `totals`
   std::vector<Against> against = {};  ///< before `conclude`
   /// Of a flow in one visit.
-  Hook<std::vector<Figure>(const FlowResult&, const ScenarioResult& visit)> of_flow = {};
+  Hook<std::vector<Figure>(const FlowResult&, const Case& visit)> of_flow = {};
   /// Over all flows of one visit; of the report only hosts, machines and workers.
-  Hook<std::vector<Figure>(const ScenarioResult& visit, const RunReport&)> totals = {};
+  Hook<std::vector<Figure>(const Case& visit, const RunReport&)> totals = {};
   /// Adds figures to cases that follow from other cases, once all are measured; of a run that is
   /// reduced to its hosts also before its files are written meanwhile.
   Hook<void(RunReport&)> conclude = {};
@@ -207,7 +207,7 @@ struct Benchmark {
   /// Its workers are threads of one process, each on a CPU of its own, and run together always.
   bool runs_together = false;
 
-  /// What it varies, and how one point of that is measured (run/axes.h). A benchmark without
+  /// What it varies, and how one case of that is measured (run/axes.h). A benchmark without
   /// sweeps has a `plan`.
   CommonAxes varies = {};
   std::vector<Sweep> sweeps = {};
@@ -224,7 +224,7 @@ struct Benchmark {
       usual_workers;
 
   Hook<Expected<Plan>(const PlanInput&)> plan = {};
-  /// Of a benchmark with sweeps: what has to be so before any point can be. Errors end the run.
+  /// Of a benchmark with sweeps: what has to be so before any case can be. Errors end the run.
   Hook<Expected<void>(const PlanInput&)> check = {};
   Refinement refinement = {};
 
@@ -243,8 +243,8 @@ struct Benchmark {
 /// Error (usage): one of `refused` is given.
 Expected<void> check_refused(const std::vector<Refusal>& refused, const RunOptions& options);
 
-/// What errors about the size of a point's memory name.
-inline std::string size_option_of(const PlannedScenario& planned, const Benchmark& benchmark) {
+/// What errors about the size of a case's memory name.
+inline std::string size_option_of(const PlannedCase& planned, const Benchmark& benchmark) {
   return planned.size_option.value_or(benchmark.options.size);
 }
 

@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* no_time_left = "no time left";
 
-const PlannedScenario& planned_of(const CaseInput& input, const PointRun& point) {
-  return input.setup.plan[point.first];
+const PlannedCase& planned_of(const CaseInput& input, const CaseRun& run) {
+  return input.setup.plan[run.first];
 }
 
 Error in_words(const CaseInput& input, const Error& error) {
@@ -31,18 +31,18 @@ std::string reason_of(const CaseInput& input, const Error& error) {
 }
 
 /// The visits that count: those that came to their end, or a single one that did not.
-std::vector<const Visit*> counted(const PointRun& point) {
+std::vector<const Visit*> counted(const CaseRun& run) {
   std::vector<const Visit*> visits;
-  for (const Visit& visit : point.done->visits)
+  for (const Visit& visit : run.done->visits)
     if (!visit.flows.empty() && (visit.status == Status::ok || visits.empty()))
       visits.push_back(&visit);
   return visits;
 }
 
-/// Why a part of a point cannot be measured here; "" where all of it can.
-std::string left_out_of(const CaseInput& input, const PointRun& point) {
+/// Why a part of a case cannot be measured here; "" where all of it can.
+std::string left_out_of(const CaseInput& input, const CaseRun& run) {
   std::string text;
-  for (std::size_t i = point.first; i < point.first + point.count; ++i) {
+  for (std::size_t i = run.first; i < run.first + run.count; ++i) {
     const auto& why = input.setup.skips[i];
     if (why) text = skip_text(in_words(input, *why));
   }
@@ -58,21 +58,21 @@ struct WrongFlow {
   const FlowResult* flow = nullptr;
   double start = 0;
 };
-std::optional<WrongFlow> find_wrong(const PointRun& point) {
-  for (const Visit* visit : counted(point))
+std::optional<WrongFlow> find_wrong(const CaseRun& run) {
+  for (const Visit* visit : counted(run))
     for (const FlowResult& flow : visit->flows)
       if (flow.wrong) return WrongFlow{&flow, visit->start};
   return std::nullopt;
 }
 
-/// Why a point has no figure though it was measured; nothing where it has one. Its visits have none
+/// Why a case has no figure though it was measured; nothing where it has one. Its visits have none
 /// where a worker was stopped in every sample.
-std::optional<Error> never_ran(const PointRun& point) {
+std::optional<Error> never_ran(const CaseRun& run) {
   const auto lacks_figure = [](const FlowResult& flow) {
     return !flow.load && flow.stopped > 0 && !flow.figures.empty() &&
            !flow.figures.front().estimate;
   };
-  const auto visits = counted(point);
+  const auto visits = counted(run);
   if (visits.empty() || !std::ranges::all_of(visits, [&](const Visit* visit) {
         return std::ranges::any_of(visit->flows, lacks_figure);
       }))
@@ -87,7 +87,7 @@ std::string wrong_text(const CaseInput& input, const FlowResult& flow) {
 }
 
 /// The figures of a visit, over its flows and of each host.
-void add_figures(const CaseInput& input, ScenarioResult& visit) {
+void add_figures(const CaseInput& input, Case& visit) {
   const Benchmark& benchmark = input.benchmark;
   for (FlowResult& flow : visit.flows)
     for (Figure& figure : benchmark.figures.of_flow(flow, visit))
@@ -97,7 +97,7 @@ void add_figures(const CaseInput& input, ScenarioResult& visit) {
   for (Figure& figure : benchmark.figures.totals(visit, input.head))
     visit.figures.push_back(std::move(figure));
   for (HostTotals& totals : visit.host_totals) {
-    ScenarioResult part = visit;
+    Case part = visit;
     std::erase_if(part.flows,
                   [&](const FlowResult& flow) { return host_of(input.head, flow) != totals.host; });
     part.figures = totals.figures;
@@ -111,10 +111,10 @@ void add_figures(const CaseInput& input, ScenarioResult& visit) {
   }
 }
 
-/// What a visit gave, as one to this point: another benchmark may have made it.
-ScenarioResult read_visit(const CaseInput& input, const PointRun& point, const Visit& visit) {
-  const PlannedScenario& planned = planned_of(input, point);
-  ScenarioResult result = planned.head;
+/// What a visit gave, as one to this case: another benchmark may have made it.
+Case read_visit(const CaseInput& input, const CaseRun& run, const Visit& visit) {
+  const PlannedCase& planned = planned_of(input, run);
+  Case result = planned.head;
   result.flows = visit.flows;
   for (FlowResult& flow : result.flows) {
     flow.worker = own_worker(input, flow.worker);
@@ -135,26 +135,26 @@ std::string stop_text(double seconds) {
 }
 
 /// Of the first figure whose visits fall into two groups; "" where none do.
-std::string two_speeds_of(const ScenarioResult& point) {
-  if (!point.visits) return "";
-  for (const VisitValues& figure : point.visits->figures) {
+std::string two_speeds_of(const Case& one) {
+  if (!one.visits) return "";
+  for (const VisitValues& figure : one.visits->figures) {
     if (std::string text = modes_text(figure); !text.empty()) return text;
   }
   return "";
 }
 
 /// Words for what makes a flow's figure less than it seems.
-void warn_of_flow(const CaseInput& input, const ScenarioResult& point, const FlowResult& flow,
+void warn_of_flow(const CaseInput& input, const Case& one, const FlowResult& flow,
                   std::vector<Warning>& warnings) {
   const auto& expected = input.benchmark.shown.expected_warnings;
   const auto warn = [&](const std::string& code, const std::string& text) {
     if (std::ranges::find(expected, code) != expected.end()) return;
-    warnings.push_back({code, fmt::format("{}, worker {}", point.name, flow.worker), text});
+    warnings.push_back({code, fmt::format("{}, worker {}", one.name, flow.worker), text});
   };
   for (const Warning& warning : flow.warnings) warn(warning.code, warning.text);
   if (!flow.policy.note.empty()) warn("placement-method", flow.policy.note);
   if (!flow.load && was_stopped(flow)) {
-    const bool shares = std::ranges::count(point.flows, flow.address, &FlowResult::address) > 1;
+    const bool shares = std::ranges::count(one.flows, flow.address, &FlowResult::address) > 1;
     const bool moves = traits_of(flow.kernel).step == StepKind::lines;
     warn("stopped", fmt::format("{} for {} while measuring: {}",
                                 shares && !moves ? "it or a worker on the same memory lost its CPU"
@@ -179,64 +179,64 @@ void warn_of_flow(const CaseInput& input, const ScenarioResult& point, const Flo
 
 }  // namespace
 
-void set_status(const CaseInput& input, const PointRun& point, ScenarioResult& result) {
+void set_status(const CaseInput& input, const CaseRun& run, Case& result) {
   const auto set = [&](Status status, std::string reason) {
     result.status = status;
     result.reason = std::move(reason);
   };
-  if (std::string left_out = left_out_of(input, point); !left_out.empty())
+  if (std::string left_out = left_out_of(input, run); !left_out.empty())
     set(Status::skipped, std::move(left_out));
-  if (point.out_of_time && point.done->visits.empty()) set(Status::skipped, no_time_left);
-  if (const auto why = never_ran(point)) set(Status::skipped, reason_of(input, *why));
-  for (const Visit& visit : point.done->visits) {
-    const bool only = &visit == &point.done->visits.front();
+  if (run.out_of_time && run.done->visits.empty()) set(Status::skipped, no_time_left);
+  if (const auto why = never_ran(run)) set(Status::skipped, reason_of(input, *why));
+  for (const Visit& visit : run.done->visits) {
+    const bool only = &visit == &run.done->visits.front();
     if (visit.status != Status::ok && (only || visit.status == Status::failed))
       set(visit.status, reason_of(input, *visit.error));
   }
-  if (const auto wrong = find_wrong(point); wrong && result.status != Status::incomplete)
+  if (const auto wrong = find_wrong(run); wrong && result.status != Status::incomplete)
     set(Status::failed, wrong_text(input, *wrong->flow));
 }
 
-bool is_known(const PointRun& point) { return !point.done->visits.empty() || point.ended; }
+bool is_known(const CaseRun& run) { return !run.done->visits.empty() || run.ended; }
 
-double precision_of(const CaseInput& input, const PointRun& point) {
-  return planned_of(input, point).head.precision.value_or(input.options.precision);
+double precision_of(const CaseInput& input, const CaseRun& run) {
+  return planned_of(input, run).head.precision.value_or(input.options.precision);
 }
 
-ScenarioResult case_of(const CaseInput& input, const PointRun& point) {
-  ScenarioResult result = planned_of(input, point).head;
-  set_status(input, point, result);
-  const auto visits = counted(point);
+Case case_of(const CaseInput& input, const CaseRun& run) {
+  Case result = planned_of(input, run).head;
+  set_status(input, run, result);
+  const auto visits = counted(run);
   if (visits.empty()) return result;
-  std::vector<ScenarioResult> each;
+  std::vector<Case> each;
   each.reserve(visits.size());
   std::vector<std::pair<double, double>> times;
   for (const Visit* visit : visits) {
-    each.push_back(read_visit(input, point, *visit));
+    each.push_back(read_visit(input, run, *visit));
     times.emplace_back(visit->start, visit->end);
   }
   join_visits(result, std::move(each), visits);
   result.groups = medians_of(result, input.head);
   for (const FlowResult& flow : result.flows)
     result.distribution = merged(result.distribution, flow.distribution);
-  set_stop(result, precision_of(input, point), point.ended);
+  set_stop(result, precision_of(input, run), run.ended);
   relate_to_pilots(result, times, input.head.pilots);
   return result;
 }
 
-std::vector<ScenarioResult> cases_of(const CaseInput& input, std::span<const PointRun> points) {
-  std::vector<ScenarioResult> cases;
-  for (const PointRun& point : points)
-    if (is_known(point)) cases.push_back(case_of(input, point));
+std::vector<Case> cases_of(const CaseInput& input, std::span<const CaseRun> runs) {
+  std::vector<Case> cases;
+  for (const CaseRun& run : runs)
+    if (is_known(run)) cases.push_back(case_of(input, run));
   return cases;
 }
 
-std::vector<Warning> warnings_of(const CaseInput& input, std::span<const PointRun> points,
-                                 std::span<const ScenarioResult> cases) {
+std::vector<Warning> warnings_of(const CaseInput& input, std::span<const CaseRun> runs,
+                                 std::span<const Case> cases) {
   std::vector<Warning> warnings;
-  for (const PointRun& point : points) {
-    const std::string& name = planned_of(input, point).head.name;
-    const auto& visits = point.done->visits;
+  for (const CaseRun& run : runs) {
+    const std::string& name = planned_of(input, run).head.name;
+    const auto& visits = run.done->visits;
     for (std::size_t i = 0; i < visits.size(); ++i) {
       // Shorter ones are common where others have the CPUs, and another visit counts.
       constexpr double worth_telling = 1;
@@ -251,7 +251,7 @@ std::vector<Warning> warnings_of(const CaseInput& input, std::span<const PointRu
                                         reason_of(input, *visits[i].error))});
     }
   }
-  for (const ScenarioResult& one : cases) {
+  for (const Case& one : cases) {
     for (const FlowResult& flow : one.flows) warn_of_flow(input, one, flow, warnings);
     if (const std::string text = two_speeds_of(one); !text.empty())
       warnings.push_back({"two-speeds", one.name, text});
@@ -262,14 +262,14 @@ std::vector<Warning> warnings_of(const CaseInput& input, std::span<const PointRu
   return warnings;
 }
 
-std::optional<Error> wrong_output(const CaseInput& input, std::span<const PointRun> points) {
+std::optional<Error> wrong_output(const CaseInput& input, std::span<const CaseRun> runs) {
   std::optional<WrongFlow> first;
-  const PointRun* of = nullptr;
-  for (const PointRun& point : points) {
-    const auto wrong = find_wrong(point);
+  const CaseRun* of = nullptr;
+  for (const CaseRun& run : runs) {
+    const auto wrong = find_wrong(run);
     if (!wrong || (first && first->start <= wrong->start)) continue;
     first = wrong;
-    of = &point;
+    of = &run;
   }
   if (!first) return std::nullopt;
   const Error& error = *first->flow->wrong;
@@ -278,22 +278,22 @@ std::optional<Error> wrong_output(const CaseInput& input, std::span<const PointR
                error.hint};
 }
 
-std::optional<Error> skip_that_counts(const CaseInput& input, std::span<const PointRun> points) {
+std::optional<Error> skip_that_counts(const CaseInput& input, std::span<const CaseRun> runs) {
   std::optional<Error> first;
   bool all_optional = true, nothing = true;
-  for (const PointRun& point : points) {
-    const auto& visits = point.done->visits;
+  for (const CaseRun& run : runs) {
+    const auto& visits = run.done->visits;
     if (visits.empty()) {
-      if (point.out_of_time && !first) first = Error{ErrorKind::resource, no_time_left, ""};
+      if (run.out_of_time && !first) first = Error{ErrorKind::resource, no_time_left, ""};
       continue;
     }
     const Visit& visit = visits.front();
-    const auto no_figure = never_ran(point);
+    const auto no_figure = never_ran(run);
     const bool skipped = visit.status == Status::skipped || no_figure;
     if (skipped && !first) first = no_figure ? no_figure : visit.error;
     all_optional = all_optional && (!skipped || visit.optional || no_figure);
     nothing = nothing && !(visit.status == Status::ok && !no_figure &&
-                           left_out_of(input, point).empty() && !find_wrong(point));
+                           left_out_of(input, run).empty() && !find_wrong(run));
   }
   const bool may_skip =
       all_optional || input.options.skip_too_large || input.options.pages.size() > 1;

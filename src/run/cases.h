@@ -1,4 +1,4 @@
-// The cases of a report, from a plan and the visits to its points. Pure: computed at the end of a
+// The cases of a report, from a plan and the visits to its cases. Pure: computed at the end of a
 // run, and whenever a report of what is known so far is wanted.
 #pragma once
 
@@ -24,26 +24,26 @@ struct CaseInput {
   int number = 0;                ///< Visit::by of its own visits
 };
 
-/// The case of a point that has visits or ended without any.
-ScenarioResult case_of(const CaseInput& input, const PointRun& point);
+/// The case of a case that has visits or ended without any.
+Case case_of(const CaseInput& input, const CaseRun& run);
 /// All of them.
-std::vector<ScenarioResult> cases_of(const CaseInput& input, std::span<const PointRun> points);
-/// Sets status and reason of a point's case.
-void set_status(const CaseInput& input, const PointRun& point, ScenarioResult& result);
+std::vector<Case> cases_of(const CaseInput& input, std::span<const CaseRun> runs);
+/// Sets status and reason of a case's case.
+void set_status(const CaseInput& input, const CaseRun& run, Case& result);
 /// What these have to be read with: visits that failed or were repeated, and what makes figures
-/// less than they seem. `cases`: of `points`.
-std::vector<Warning> warnings_of(const CaseInput& input, std::span<const PointRun> points,
-                                 std::span<const ScenarioResult> cases);
+/// less than they seem. `cases`: of `cases`.
+std::vector<Warning> warnings_of(const CaseInput& input, std::span<const CaseRun> runs,
+                                 std::span<const Case> cases);
 
-/// Whether a point has visits, or ended without any.
-bool is_known(const PointRun& point);
+/// Whether a case has visits, or ended without any.
+bool is_known(const CaseRun& run);
 /// The first output of a kernel that was not what it should be, naming case and worker.
-std::optional<Error> wrong_output(const CaseInput& input, std::span<const PointRun> points);
-/// Why the first of the points that were skipped while running was; absent where none was, or where
-/// other points stand for it.
-std::optional<Error> skip_that_counts(const CaseInput& input, std::span<const PointRun> points);
+std::optional<Error> wrong_output(const CaseInput& input, std::span<const CaseRun> runs);
+/// Why the first of the cases that were skipped while running was; absent where none was, or where
+/// other cases stand for it.
+std::optional<Error> skip_that_counts(const CaseInput& input, std::span<const CaseRun> runs);
 
-/// The half width of the interval that a point is to reach.
-double precision_of(const CaseInput& input, const PointRun& point);
+/// The half width of the interval that a case is to reach.
+double precision_of(const CaseInput& input, const CaseRun& run);
 
 }  // namespace numatlas

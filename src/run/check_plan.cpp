@@ -77,10 +77,10 @@ Expected<void> check_cells(const RunReport& report, const View& view,
 
 Expected<void> check_plan(const Plan& plan, const std::string& benchmark) {
   if (plan.empty()) return wrong("{}: its plan has no case", benchmark);
-  std::map<std::string, int> points;
-  for (const PlannedScenario& planned : plan) {
-    const auto [other, is_new] = points.try_emplace(planned.head.name, planned.point);
-    if (!is_new && other->second != planned.point)
+  std::map<std::string, int> cases;
+  for (const PlannedCase& planned : plan) {
+    const auto [other, is_new] = cases.try_emplace(planned.head.name, planned.number);
+    if (!is_new && other->second != planned.number)
       return wrong("{}: two cases have the name '{}'", benchmark, planned.head.name);
     std::set<int> workers;
     for (const Flow& flow : planned.scenario.flows)
@@ -93,8 +93,8 @@ Expected<void> check_plan(const Plan& plan, const std::string& benchmark) {
 
 Expected<void> check_views(const RunReport& report) {
   // What compares cases has nothing to show where some of them were skipped.
-  const bool all = std::ranges::all_of(report.scenarios,
-                                       [](const auto& one) { return one.status == Status::ok; });
+  const bool all =
+      std::ranges::all_of(report.cases, [](const auto& one) { return one.status == Status::ok; });
   for (const View& view : report.views) {
     TRY(check_labels(report, view));
     const std::vector<ViewItem> items = items_of(report, view);

@@ -14,10 +14,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-PlannedScenario planned(const char* name, int point, const std::vector<int>& workers) {
-  PlannedScenario one;
+PlannedCase planned(const char* name, int point, const std::vector<int>& workers) {
+  PlannedCase one;
   one.head.name = one.scenario.name = name;
-  one.point = point;
+  one.number = point;
   for (const int worker : workers) one.scenario.flows.emplace_back().worker = worker;
   return one;
 }
@@ -44,9 +44,9 @@ TEST(CheckPlan, FaultyPlansAreNamed) {
 RunReport matrix_report() {
   RunReport report = testing::report();
   report.command = "matrix";
-  report.scenarios.clear();
+  report.cases.clear();
   for (const char* memory : {"0", "1"}) {
-    ScenarioResult& one = report.scenarios.emplace_back();
+    Case& one = report.cases.emplace_back();
     one.name = std::string("to ") + memory;
     one.labels = {{"from", "0"}, {"to", memory}};
     one.flows.resize(1);

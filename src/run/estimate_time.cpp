@@ -80,7 +80,7 @@ void choose_time(RunOptions& options, const Benchmark& benchmark, const Setup& s
 
 std::vector<double> least_times_of(const Benchmark& benchmark, const Setup& setup) {
   // Less than this gives intervals that say little.
-  constexpr double recorded_per_point = 0.05;
+  constexpr double recorded_per_case = 0.05;
   // What is refined works on memory like that of the plan, much of which is at hand already.
   constexpr double of_refined = 0.5;
   const double part_of_plan = benchmark.refinement.time_until(0);
@@ -89,7 +89,7 @@ std::vector<double> least_times_of(const Benchmark& benchmark, const Setup& setu
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     const Scenario& scenario = setup.plan[i].scenario;
     seconds.push_back(setup.skips[i] ? 0
-                                     : more * (recorded_per_point + preparation_of(scenario) +
+                                     : more * (recorded_per_case + preparation_of(scenario) +
                                                visiting_of(scenario)));
   }
   return seconds;

@@ -22,7 +22,7 @@ double preparation_of(const Scenario& scenario, const MemoryBefore& before = {})
 /// kernels did. Pure.
 double visiting_of(const Scenario& scenario);
 
-/// The time of a run where none was given: what its option says, for all points together 10 s at
+/// The time of a run where none was given: what its option says, for all cases together 10 s at
 /// most; more for many, so that each can have visits enough for an interval.
 void choose_time(RunOptions& options, const Benchmark& benchmark, const Setup& setup);
 

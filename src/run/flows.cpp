@@ -335,7 +335,7 @@ std::optional<Estimate> mean_rate(const FlowResult& flow, const std::string& key
   return divided_into(1, *time->estimate);
 }
 
-std::optional<Figure> sum_over_flows(const ScenarioResult& visit, const std::string& key,
+std::optional<Figure> sum_over_flows(const Case& visit, const std::string& key,
                                      const std::string& sum_key) {
   std::optional<Figure> sum;
   for (const FlowResult& flow : visit.flows) {

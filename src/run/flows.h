@@ -150,7 +150,7 @@ Bytes whole_steps(Bytes size, const PageWork& work);
 /// it was not measured.
 std::optional<Estimate> mean_rate(const FlowResult& flow, const std::string& key);
 /// The figure `key` in sum over the flows, as `sum_key`; absent where one has none.
-std::optional<Figure> sum_over_flows(const ScenarioResult& visit, const std::string& key,
+std::optional<Figure> sum_over_flows(const Case& visit, const std::string& key,
                                      const std::string& sum_key);
 
 /// The CPUs of the workers; an error (usage) where two are on one.

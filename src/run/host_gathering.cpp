@@ -136,8 +136,7 @@ Expected<void> HostGathering::meet(const std::string& name, const HostRow& host,
     const std::size_t index = report_.hosts.size();
     report_.hosts.push_back(std::move(met.name));
     report_.host_rows.push_back(std::move(met.row));
-    for (ScenarioResult& one : report_.scenarios)
-      one.host_totals.push_back({static_cast<int>(index), {}});
+    for (Case& one : report_.cases) one.host_totals.push_back({static_cast<int>(index), {}});
     for (Warning& warning : met.warnings) said_.emplace_back(index, std::move(warning));
   }
   const auto wanted = TRY(leaders_.broadcast_values<char>(firsts));
@@ -155,7 +154,7 @@ Expected<void> HostGathering::add_round(std::size_t first, std::span<const PassT
   const auto all = TRY(leaders_.gather_values<PassTimes>(passes));
   for (std::size_t host = 0; host < all.size(); ++host)
     for (std::size_t i = 0; i < all[host].size(); ++i) {
-      HostTotals& totals = report_.scenarios[first + i].host_totals[host];
+      HostTotals& totals = report_.cases[first + i].host_totals[host];
       (again_ ? totals.again : totals.passes).push_back(all[host][i]);
     }
   return {};
@@ -174,7 +173,7 @@ Expected<void> HostGathering::add_of_hosts(const T& mine, Put put) {
 Expected<void> HostGathering::add_processes(const std::vector<std::vector<ProcessPasses>>& mine) {
   return add_of_hosts(mine, [&](std::size_t host, auto its) {
     for (std::size_t i = 0; i < its.size(); ++i)
-      report_.scenarios[i].host_totals[host].processes = std::move(its[i]);
+      report_.cases[i].host_totals[host].processes = std::move(its[i]);
   });
 }
 

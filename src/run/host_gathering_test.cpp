@@ -58,7 +58,7 @@ TEST(HostKind, SomeMemoryMoreOrLessIsAlike) {
 
 TEST(HostGathering, KeepsPassesByCase) {
   RunReport run;
-  run.scenarios.resize(2);
+  run.cases.resize(2);
   const auto comm = make_single_comm();
   HostGathering gathering(*comm, run);
   HostRow host;
@@ -77,7 +77,7 @@ TEST(HostGathering, KeepsPassesByCase) {
   ASSERT_TRUE(gathering.add_round(0, first));
   const PassTimes only_triad[] = {{.slowest = 5, .fastest = 5, .sum = 5, .slowest_rank = 3}};
   ASSERT_TRUE(gathering.add_round(1, only_triad));
-  const auto totals = [&](std::size_t one) { return run.scenarios[one].host_totals.at(0); };
+  const auto totals = [&](std::size_t one) { return run.cases[one].host_totals.at(0); };
   EXPECT_EQ(totals(0).passes, std::vector<PassTimes>{first[0]});
   EXPECT_EQ(totals(1).passes, (std::vector<PassTimes>{first[1], only_triad[0]}));
   const CpuUse use{2.5, 64, 30.0, 1.5, 0.25, ""};

@@ -36,7 +36,7 @@ HostRounds::HostRounds(Comm& comm, const Setup& setup, RunReport& report, Progre
 }
 
 std::size_t HostRounds::first_case_of(std::size_t scenario) {
-  if (report_.scenarios.empty()) report_.scenarios = setup_.by_hosts->cases;
+  if (report_.cases.empty()) report_.cases = setup_.by_hosts->cases;
   std::size_t first = 0;
   for (std::size_t i = 0; i < scenario; ++i)
     first += setup_.plan[i].scenario.flows.front().kernel.as<PassesParameters>().passes.size();
@@ -128,7 +128,7 @@ Expected<void> HostRounds::retest(const std::vector<std::size_t>& chosen,
   if (leads()) gathering_->run_again();
   auto ran = run(std::ranges::find(again, here) != again.end());
   if (!ran)
-    for (ScenarioResult& one : report_.scenarios)
+    for (Case& one : report_.cases)
       for (HostTotals& totals : one.host_totals) totals.again.clear();
   return ran;
 }

@@ -136,11 +136,11 @@ std::vector<Figure> group_figures(const GroupTimes& times) {
 
 /// Sums over the flows that `counts` names.
 template <class Counts>
-std::vector<Figure> sums_over(const ScenarioResult& point, const Counts& counts) {
+std::vector<Figure> sums_over(const Case& one, const Counts& counts) {
   std::vector<double> rates;
   double moved = 0;
   bool to_memory = true;
-  for (const FlowResult& flow : point.flows) {
+  for (const FlowResult& flow : one.flows) {
     if (!moves_memory(flow) || !counts(flow)) continue;
     if (!(flow.together > 0) || flow.stretch_bytes.empty()) return {};
     const double stretch = flow.together / static_cast<double>(flow.stretch_bytes.size());
@@ -166,7 +166,7 @@ std::vector<Figure> sums_over(const ScenarioResult& point, const Counts& counts)
   return figures;
 }
 
-/// Parts of a serial point ran one after the other: there is no sum.
+/// Parts of a serial case ran one after the other: there is no sum.
 bool has_sums(const RunReport& report) { return !report.serial || report.workers.size() <= 1; }
 
 }  // namespace
@@ -272,16 +272,16 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector
   return {std::move(bandwidth), std::move(moved)};
 }
 
-std::vector<Figure> sums_of(const ScenarioResult& point, const RunReport& report) {
+std::vector<Figure> sums_of(const Case& one, const RunReport& report) {
   if (!has_sums(report)) return {};
-  return sums_over(point, [](const FlowResult&) { return true; });
+  return sums_over(one, [](const FlowResult&) { return true; });
 }
 
-std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunReport& report) {
+std::vector<HostTotals> host_sums_of(const Case& one, const RunReport& report) {
   if (!has_sums(report) || report.hosts.size() < 2) return {};
   std::vector<HostTotals> sums;
   for (int host = 0; host < static_cast<int>(report.hosts.size()); ++host) {
-    HostTotals of_host{host, sums_over(point, [&](const FlowResult& flow) {
+    HostTotals of_host{host, sums_over(one, [&](const FlowResult& flow) {
                          return host_of(report, flow) == host;
                        })};
     if (!of_host.figures.empty()) sums.push_back(std::move(of_host));
@@ -324,10 +324,10 @@ FlowGroup group_of(const std::vector<const FlowResult*>& flows) {
 
 }  // namespace
 
-std::vector<FlowGroup> medians_of(const ScenarioResult& point, const RunReport& report) {
+std::vector<FlowGroup> medians_of(const Case& one, const RunReport& report) {
   std::vector<const FlowResult*> all;
   std::map<NodePair, std::vector<const FlowResult*>> pairs;
-  for (const FlowResult& flow : point.flows) {
+  for (const FlowResult& flow : one.flows) {
     if (flow.load) continue;
     all.push_back(&flow);
     pairs[nodes_of_flow(flow, report)].push_back(&flow);
@@ -337,7 +337,7 @@ std::vector<FlowGroup> medians_of(const ScenarioResult& point, const RunReport& 
   if (pairs.size() > 1) groups.push_back(group_of(all));
   for (const auto& [nodes, flows] : pairs) {
     groups.push_back(group_of(flows));
-    groups.back().labels = {{"nodes", label_text(report, {&point, nullptr, flows[0]}, "nodes")}};
+    groups.back().labels = {{"nodes", label_text(report, {&one, nullptr, flows[0]}, "nodes")}};
   }
   return groups;
 }

@@ -37,17 +37,17 @@ std::vector<double> running_samples_of(const Flow& flow, const Trace& trace);
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector<double> sorted);
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace);
 
-/// "bandwidth_sum" and "traffic_sum" in B/s over all flows of a point that move memory, of all
+/// "bandwidth_sum" and "traffic_sum" in B/s over all flows of a case that move memory, of all
 /// hosts: on each, the bytes of its flows over the time in which all were recording; the summary is
 /// over equal stretches of that time. "traffic_sum" only where it goes to memory. Nothing for
 /// serial runs.
-std::vector<Figure> sums_of(const ScenarioResult& point, const RunReport& report);
+std::vector<Figure> sums_of(const Case& one, const RunReport& report);
 
 /// The same of each host that has such flows, where there are several hosts.
-std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunReport& report);
+std::vector<HostTotals> host_sums_of(const Case& one, const RunReport& report);
 
 /// Medians of the measured flows' figures, where several measured: of all of them, and, where their
 /// nodes differ, of each pair of nodes of CPUs and memory, in the order of their numbers.
-std::vector<FlowGroup> medians_of(const ScenarioResult& point, const RunReport& report);
+std::vector<FlowGroup> medians_of(const Case& one, const RunReport& report);
 
 }  // namespace numatlas

@@ -36,10 +36,10 @@ RunReport report_of(std::vector<FlowResult> flows) {
   report.hosts = {"alpha"};
   report.workers.resize(4);
   for (WorkerRow& worker : report.workers) worker.cpu_node = NodeId{0};
-  ScenarioResult point;
-  point.flows = std::move(flows);
-  report.scenarios = {point};
-  report.scenarios[0].groups = medians_of(point, report);
+  Case one;
+  one.flows = std::move(flows);
+  report.cases = {one};
+  report.cases[0].groups = medians_of(one, report);
   return report;
 }
 
@@ -48,39 +48,39 @@ TEST(Medians, AreAsSureAsTheLeastSure) {
   load.load = true;
   const RunReport report = report_of({measured(0, 0, 100e-9, 0.01), measured(1, 0, 120e-9, 0.03),
                                       measured(2, 0, 300e-9, 0.02), load});
-  const ScenarioResult& point = report.scenarios[0];
-  ASSERT_EQ(point.groups.size(), 1U);
-  EXPECT_EQ(point.groups[0].workers, 3U);
-  const auto median = estimate_of(point, "latency");
+  const Case& one = report.cases[0];
+  ASSERT_EQ(one.groups.size(), 1U);
+  EXPECT_EQ(one.groups[0].workers, 3U);
+  const auto median = estimate_of(one, "latency");
   ASSERT_TRUE(median);
   EXPECT_DOUBLE_EQ(median->value, 120e-9);
   EXPECT_NEAR(*half_width(*median), 0.03, 1e-12);
-  EXPECT_DOUBLE_EQ(point.groups[0].figures[0].summary->max, 300e-9);
+  EXPECT_DOUBLE_EQ(one.groups[0].figures[0].summary->max, 300e-9);
 }
 
 TEST(Medians, WithoutAllIntervalsThereIsNone) {
   const RunReport report =
       report_of({measured(0, 0, 100e-9, 0.01), measured(1, 0, 120e-9, std::nullopt)});
-  EXPECT_FALSE(estimate_of(report.scenarios[0], "latency")->low);
+  EXPECT_FALSE(estimate_of(report.cases[0], "latency")->low);
 }
 
 TEST(Medians, OfOneFlowAreItsOwn) {
   const RunReport report = report_of({measured(0, 0, 100e-9, 0.01)});
-  EXPECT_TRUE(report.scenarios[0].groups.empty());
-  EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[0], "latency")->value, 100e-9);
+  EXPECT_TRUE(report.cases[0].groups.empty());
+  EXPECT_DOUBLE_EQ(estimate_of(report.cases[0], "latency")->value, 100e-9);
 }
 
 TEST(Medians, OfEachPairOfNodesInTheOrderOfTheirNumbers) {
   const RunReport report = report_of(
       {measured(0, 10, 300e-9, 0.01), measured(1, 2, 100e-9, 0.01), measured(2, 2, 120e-9, 0.01)});
-  const auto& groups = report.scenarios[0].groups;
+  const auto& groups = report.cases[0].groups;
   ASSERT_EQ(groups.size(), 3U);
   EXPECT_TRUE(groups[0].labels.empty()) << "all of them";
   EXPECT_EQ(groups[1].labels[0].second, "0 -> 2");
   EXPECT_EQ(groups[1].workers, 2U);
   EXPECT_DOUBLE_EQ(groups[1].figures[0].estimate->value, 110e-9);
   EXPECT_EQ(groups[2].labels[0].second, "0 -> 10");
-  EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[0], "latency")->value, 120e-9);
+  EXPECT_DOUBLE_EQ(estimate_of(report.cases[0], "latency")->value, 120e-9);
 }
 
 /// A chase of 100 ns a load in blocks of 20 us, among which are some that took so long.

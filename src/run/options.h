@@ -26,7 +26,7 @@ struct Benchmark;
 /// What --time means to a benchmark.
 struct TimeOption {
   const char* text = "500ms";  ///< when it is not given
-  bool of_all = false;         ///< for all points together, shared among them; else for each
+  bool of_all = false;         ///< for all cases together, shared among them; else for each
   /// It holds however many cases there are, as the plan is made for it or has times of its own.
   bool fixed = false;
 };
@@ -50,14 +50,14 @@ struct RunOptions {
   bool ignore_side_caches = false;  ///< where sizes are chosen; what fits one is said in any case
   bool dry_run = false;
   bool quiet = false;
-  StopRule stop;  ///< of each point; its time is for all together where `time_of_all`
+  StopRule stop;  ///< of each case; its time is for all together where `time_of_all`
   bool time_of_all = false;
   bool time_is_usual = false;  ///< --time was not given; the run may choose (run/estimate_time.h)
-  /// Of all points together, where `stop` is that of each: they have fewer visits then. 0: none.
+  /// Of all cases together, where `stop` is that of each: they have fewer visits then. 0: none.
   Nanoseconds limit{0};
-  double precision = 0.01;  ///< a point is known well enough with such a half width over its visits
-  int visits = 0;           ///< of each point; 0: until it is known well enough
-  bool keep_memory = false;  ///< for all visits of a point whose memory takes long to prepare
+  double precision = 0.01;   ///< a case is known well enough with such a half width over its visits
+  int visits = 0;            ///< of each case; 0: until it is known well enough
+  bool keep_memory = false;  ///< for all visits of a case whose memory takes long to prepare
   std::uint64_t seed = 1;
   Verify verify = Verify::proof;
   std::string format = "table";  ///< of standard output (report/reporter.h)
@@ -68,7 +68,7 @@ struct RunOptions {
   bool null_engine = false;
   std::optional<Noise> noise;  ///< of the null engine
 
-  /// Of all points together; of points that each have a time without a limit: of one.
+  /// Of all cases together; of cases that each have a time without a limit: of one.
   Nanoseconds time_of_run() const { return limit.count() > 0 ? limit : stop.time; }
   /// The plan is printed, and nothing is run.
   bool only_plans() const { return dry_run; }

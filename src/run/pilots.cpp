@@ -140,7 +140,7 @@ bool has_room(const Setup& setup, const std::vector<PlannedPilot>& pilots) {
     for (const NumaNode& node : setup.machines[host].nodes) {
       if (node.may_have_memory()) room += static_cast<double>(room_on(node).value);
     }
-    for (const PlannedScenario& planned : setup.plan)
+    for (const PlannedCase& planned : setup.plan)
       largest = std::max(largest, bytes_on(planned.scenario, static_cast<int>(host)));
     for (const PlannedPilot& pilot : pilots)
       own += bytes_on(pilot.scenario, static_cast<int>(host));
@@ -296,7 +296,7 @@ std::optional<double> pilot_around(const PilotSeries& pilot, double start, doubl
   return before ? before : after;
 }
 
-void relate_to_pilots(ScenarioResult& result, const std::vector<std::pair<double, double>>& times,
+void relate_to_pilots(Case& result, const std::vector<std::pair<double, double>>& times,
                       const std::vector<PilotSeries>& pilots) {
   if (!result.visits || !cache_text(result).empty()) return;
   for (VisitValues& figure : result.visits->figures) {

@@ -75,7 +75,7 @@ std::optional<double> pilot_around(const PilotSeries& pilot, double start, doubl
 
 /// Sets `relative` of the figures of a case: bandwidths over the pilots' bandwidth, latencies over
 /// their latency. What a cache holds goes with none. `times`: start and end of each visit.
-void relate_to_pilots(ScenarioResult& result, const std::vector<std::pair<double, double>>& times,
+void relate_to_pilots(Case& result, const std::vector<std::pair<double, double>>& times,
                       const std::vector<PilotSeries>& pilots);
 
 }  // namespace numatlas

@@ -104,8 +104,8 @@ TEST(PilotAround, IsTheMeanOfTheOnesBeforeAndAfter) {
 }
 
 /// A machine that reads at half its speed in some visits, and a case that follows it.
-ScenarioResult moody_case(Unit unit, const std::string& level) {
-  ScenarioResult result;
+Case moody_case(Unit unit, const std::string& level) {
+  Case result;
   FlowResult flow;
   flow.kernel = "copy";
   flow.level = level;
@@ -119,7 +119,7 @@ TEST(RelateToPilots, TakesOutWhatTheWholeMachineDid) {
   PilotSeries pilot = series_of("B/s", {10, 10, 20, 20, 10, 10, 20, 20, 10, 10});
   std::vector<std::pair<double, double>> times;
   for (int i = 0; i < 5; ++i) times.emplace_back(2 * i + 0.2, 2 * i + 0.9);
-  ScenarioResult result = moody_case("B/s", "memory");
+  Case result = moody_case("B/s", "memory");
   relate_to_pilots(result, times, {pilot});
   const auto& relative = result.visits->figures.front().relative;
   ASSERT_TRUE(relative);
@@ -131,7 +131,7 @@ TEST(RelateToPilots, TakesOutWhatTheWholeMachineDid) {
 
 TEST(RelateToPilots, LeavesOutWhatNoPilotGoesWith) {
   const std::vector<std::pair<double, double>> times(5, {0.2, 0.9});
-  const auto related = [&](ScenarioResult result, const PilotSeries& pilot) {
+  const auto related = [&](Case result, const PilotSeries& pilot) {
     relate_to_pilots(result, times, {pilot});
     return result.visits->figures.front().relative.has_value();
   };
@@ -140,7 +140,7 @@ TEST(RelateToPilots, LeavesOutWhatNoPilotGoesWith) {
   EXPECT_FALSE(related(moody_case("B/s", "L2"), pilot)) << "in a cache";
   EXPECT_FALSE(related(moody_case("s", "memory"), pilot));
   EXPECT_FALSE(related(moody_case("s", "memory"), series_of("s", {1, 1}))) << "no latency";
-  ScenarioResult few = moody_case("B/s", "memory");
+  Case few = moody_case("B/s", "memory");
   few.visits->figures.front().values.resize(4);
   EXPECT_FALSE(related(few, pilot));
 }
@@ -149,7 +149,7 @@ TEST(RelateToPilots, GpusHaveNone) {
   const std::vector<std::pair<double, double>> times(5, {0.2, 0.9});
   const PilotSeries pilot = series_of("B/s", {10, 10});
   const auto related = [&](bool by_gpu) {
-    ScenarioResult result = moody_case("B/s", "-");
+    Case result = moody_case("B/s", "-");
     if (by_gpu) result.flows.front().gpu.emplace();
     relate_to_pilots(result, times, {pilot});
     return result.visits->figures.front().relative.has_value();
@@ -174,11 +174,11 @@ TEST(RunWithPilots, FollowsASimulatedMachine) {
   EXPECT_GE(pilot.values.size(), 11U) << "one before each visit, and one at the end";
   const auto [least, most] = std::minmax_element(pilot.values.begin(), pilot.values.end());
   EXPECT_NEAR(*least / *most, 0.5, 0.02) << "both speeds are seen";
-  const VisitValues& figure = report->scenarios.front().visits->figures.front();
+  const VisitValues& figure = report->cases.front().visits->figures.front();
   ASSERT_TRUE(figure.relative);
   const auto relative = half_width(*figure.relative);
   const auto absolute =
-      half_width(*find_figure(report->scenarios.front().flows.front(), "bandwidth")->estimate);
+      half_width(*find_figure(report->cases.front().flows.front(), "bandwidth")->estimate);
   ASSERT_TRUE(relative && absolute);
   EXPECT_LT(*relative, *absolute) << "known better than the figure itself";
   RunHooks without = hooks;

@@ -12,14 +12,14 @@
 
 namespace numatlas {
 
-PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, PageKind pages) {
-  PlannedScenario point;
-  point.head.name = std::move(name);
-  point.head.size = size;
-  point.head.kernel.clear();
-  point.head.pages = name_of(pages);
-  point.scenario.stop = input.options.stop;
-  return point;
+PlannedCase new_case(const PlanInput& input, std::string name, Bytes size, PageKind pages) {
+  PlannedCase planned;
+  planned.head.name = std::move(name);
+  planned.head.size = size;
+  planned.head.kernel.clear();
+  planned.head.pages = name_of(pages);
+  planned.scenario.stop = input.options.stop;
+  return planned;
 }
 
 const Flow& main_flow(const std::vector<Flow>& flows) {
@@ -32,7 +32,7 @@ const Flow& main_flow(const std::vector<Flow>& flows) {
 
 namespace {
 
-void describe(ScenarioResult& head, const std::vector<Flow>& flows) {
+void describe(Case& head, const std::vector<Flow>& flows) {
   const KernelSpec& kernel = main_flow(flows).kernel;
   const KernelTraits& traits = traits_of(kernel);
   head.kernel = full_name(kernel);
@@ -48,21 +48,21 @@ void describe(ScenarioResult& head, const std::vector<Flow>& flows) {
 
 }  // namespace
 
-void add_point(Plan& plan, PlannedScenario point, bool serial) {
-  if (point.head.kernel.empty() && !point.scenario.flows.empty())
-    describe(point.head, point.scenario.flows);
-  if (point.skip) point.scenario.flows.clear();
-  point.point = plan.empty() ? 0 : plan.back().point + 1;
-  point.scenario.name = point.head.name;
-  if (!serial || point.scenario.flows.empty()) {
-    plan.push_back(std::move(point));
+void add_case(Plan& plan, PlannedCase planned, bool serial) {
+  if (planned.head.kernel.empty() && !planned.scenario.flows.empty())
+    describe(planned.head, planned.scenario.flows);
+  if (planned.skip) planned.scenario.flows.clear();
+  planned.number = plan.empty() ? 0 : plan.back().number + 1;
+  planned.scenario.name = planned.head.name;
+  if (!serial || planned.scenario.flows.empty()) {
+    plan.push_back(std::move(planned));
     return;
   }
-  std::vector<Flow> flows = std::move(point.scenario.flows);
+  std::vector<Flow> flows = std::move(planned.scenario.flows);
   for (Flow& flow : flows) {
-    point.scenario.name = fmt::format("{} worker {}", point.head.name, flow.worker);
-    point.scenario.flows = {std::move(flow)};
-    plan.push_back(point);
+    planned.scenario.name = fmt::format("{} worker {}", planned.head.name, flow.worker);
+    planned.scenario.flows = {std::move(flow)};
+    plan.push_back(planned);
   }
 }
 

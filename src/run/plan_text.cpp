@@ -73,7 +73,7 @@ json kernel_json(const KernelSpec& kernel) {
 /// CPUs of workers that no case uses; "" where all are used, or nothing runs.
 std::string left_out_text(const Setup& setup) {
   CpuSet used, all;
-  for (const PlannedScenario& planned : setup.plan) {
+  for (const PlannedCase& planned : setup.plan) {
     for (const Flow& flow : planned.scenario.flows) {
       for (const int worker : {flow.worker, toucher_of(flow)})
         used = used | setup.layout.workers[static_cast<std::size_t>(worker)].placement.cpus;
@@ -88,7 +88,7 @@ std::string left_out_text(const Setup& setup) {
 
 /// What the plan takes before anything is refined.
 TimeNeeded time_of(const Setup& setup, const RunOptions& options) {
-  return time_needed(points_of(setup.plan, setup.skips, {}, options.time_of_run(), options),
+  return time_needed(runs_of_plan(setup.plan, setup.skips, {}, options.time_of_run(), options),
                      options, setup.machines);
 }
 
@@ -105,9 +105,9 @@ json plan_json(const Setup& setup) {
                        {"cpu_node", node < 0 ? json(nullptr) : json(node)},
                        {"memory", worker.placement.memory.text()}});
   }
-  json scenarios = json::array();
+  json cases = json::array();
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
-    const PlannedScenario& planned = setup.plan[i];
+    const PlannedCase& planned = setup.plan[i];
     json flows = json::array();
     for (const Flow& flow : planned.scenario.flows) {
       json value = kernel_json(flow.kernel);
@@ -128,15 +128,12 @@ json plan_json(const Setup& setup) {
       if (flow.rate) value["rate"] = *flow.rate;
       flows.push_back(std::move(value));
     }
-    scenarios.push_back(
-        {{"name", planned.scenario.name},
-         {"flows", flows},
-         {"skip", setup.skips[i] ? json(skip_text(*setup.skips[i])) : json(nullptr)}});
-    if (planned.later) scenarios.back()["later"] = true;
+    cases.push_back({{"name", planned.scenario.name},
+                     {"flows", flows},
+                     {"skip", setup.skips[i] ? json(skip_text(*setup.skips[i])) : json(nullptr)}});
+    if (planned.later) cases.back()["later"] = true;
   }
-  return {{"workers", workers},
-          {"scenarios", scenarios},
-          {"warnings", fields::to_json(setup.warnings)}};
+  return {{"workers", workers}, {"cases", cases}, {"warnings", fields::to_json(setup.warnings)}};
 }
 
 std::string skip_text(const Error& skip) {
@@ -168,7 +165,7 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
   text += count_text(setup.plan.size(), "case") + ":\n";
   std::size_t width = 28;
   constexpr std::size_t widest = 60;
-  for (const PlannedScenario& planned : setup.plan)
+  for (const PlannedCase& planned : setup.plan)
     width = std::max(width, std::min(widest, planned.scenario.name.size()));
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     const Scenario& scenario = setup.plan[i].scenario;

@@ -1,4 +1,4 @@
-// What goes on, on standard error: a bar with the time left on a terminal, a line a point
+// What goes on, on standard error: a bar with the time left on a terminal, a line a case
 // otherwise, nothing when quiet or on ranks other than 0.
 #pragma once
 

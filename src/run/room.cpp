@@ -133,8 +133,8 @@ Bytes fit_to_room(const PlanInput& input, Bytes size, std::vector<Flow>& flows) 
   return largest;
 }
 
-Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<PlannedScenario>& plan) {
-  for (const PlannedScenario& planned : plan)
+Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<PlannedCase>& plan) {
+  for (const PlannedCase& planned : plan)
     size = size_with_room(input, size, planned.scenario.flows);
   return size;
 }

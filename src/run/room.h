@@ -40,7 +40,7 @@ std::vector<Bytes> sizes_with_room(const PlanInput& input, Bytes size,
 Bytes fit_to_room(const PlanInput& input, Bytes size, std::vector<Flow>& flows);
 
 /// `size_with_room` of all scenarios of a plan.
-Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<PlannedScenario>& plan);
+Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<PlannedCase>& plan);
 
 /// A flow for each of these workers that says no more than where its memory is: on this node.
 std::vector<Flow> flows_on_node(const std::vector<int>& workers, NodeId node);

@@ -95,7 +95,7 @@ TEST(Room, OfAllHostsTheOneWithLeast) {
 /// The sizes of all regions of a plan, in MiB.
 std::set<std::uint64_t> sizes_of(const testing::Plan& plan) {
   std::set<std::uint64_t> sizes;
-  for (const PlannedScenario& planned : plan) {
+  for (const PlannedCase& planned : plan) {
     for (const Flow& flow : planned.scenario.flows) sizes.insert(flow.region.bytes.value / mib);
   }
   return sizes;

@@ -70,7 +70,7 @@ class Run {
         options_(options),
         comm_(comm),
         hooks_(hooks),
-        session_(comm, session_options(), [this](SessionPart&) { return visited(); }) {}
+        session_(comm, session_options(), [this](BenchmarkRun&) { return visited(); }) {}
 
   Expected<RunReport> go(Setup setup);
 
@@ -88,8 +88,8 @@ class Run {
             .after_round = [this] { (void)save(false); }};
   }
 
-  SessionPart& part() { return *session_.parts().front(); }
-  RunReport& report() { return part().report(); }
+  BenchmarkRun& benchmark_run() { return *session_.runs().front(); }
+  RunReport& report() { return benchmark_run().report(); }
   bool root() const { return comm_.rank() == 0; }
   /// Beside a run that ended as long as this one has not.
   std::string place_of(const OutputFile& file) {
@@ -127,9 +127,9 @@ Expected<void> Run::save(bool last) {
                    std::ranges::any_of(asked, [](const auto& file) { return !file.path.empty(); });
   const bool write = last || (any && begun >= next_save_);
   if (write && !last) {
-    part().update(session_.pilots());
+    benchmark_run().update(session_.pilots());
     if (benchmark_.reduced_to_hosts) benchmark_.figures.conclude(report());
-    part().describe();
+    benchmark_run().describe();
   }
   if (own_files_.empty()) own_files_ = benchmark_.shown.own_files(report());
   std::vector<OutputFile> files = asked;
@@ -139,7 +139,7 @@ Expected<void> Run::save(bool last) {
     if (!write || file.path.empty() || (at_end && !last)) continue;
     TRY(write_whole(place_of(file), text_of(file.option), file.option));
   }
-  // All points are written each time: that may take a twentieth of the run, not its square.
+  // All cases are written each time: that may take a twentieth of the run, not its square.
   const auto ended = std::chrono::steady_clock::now();
   if (write) next_save_ = ended + 20 * (ended - begun);
   if (write && hooks_.save) return hooks_.save(report());
@@ -154,7 +154,7 @@ std::string Run::text_of(const std::string& option) {
 }
 
 Expected<void> Run::show() {
-  part().progress().clear();
+  benchmark_run().progress().clear();
   const bool own = hooks_.table && options_.format == "table";
   if (own) return write_stdout(hooks_.table(report()));
   RunOptions shown = options_;
@@ -163,7 +163,7 @@ Expected<void> Run::show() {
 }
 
 Expected<void> Run::output(const Expected<void>& ran) {
-  if (report().scenarios.empty()) return {};
+  if (report().cases.empty()) return {};
   const auto saved = save(true);
   if (keeps_whole_ && report().complete && saved)
     std::remove((options_.json_file + ".partial").c_str());
@@ -173,7 +173,9 @@ Expected<void> Run::output(const Expected<void>& ran) {
                     "{0}.partial\n",
                     printable(options_.json_file)));
   // A table without a single figure would only hide the error that follows.
-  const auto shown = part().has_results() || (ran && !part().skipped()) ? show() : Expected<void>{};
+  const auto shown = benchmark_run().has_results() || (ran && !benchmark_run().skipped())
+                         ? show()
+                         : Expected<void>{};
   return saved ? shown : saved;
 }
 
@@ -181,12 +183,12 @@ Expected<RunReport> Run::go(Setup setup) {
   const Seconds time(options_.time_of_run());
   keeps_whole_ = root() && has_whole_run(options_.json_file);
   auto ran = session_.add(benchmark_, options_, hooks_, std::move(setup), time);
-  if (session_.parts().empty()) return fail(ran.error());
+  if (session_.runs().empty()) return fail(ran.error());
   if (ran) ran = session_.finish();
   ran = session_.conclude(ran);
   std::optional<Error> problem = error_of(ran);
-  const auto wrong = part().wrong();
-  // A device that failed fails again at the next point: the first time says more.
+  const auto wrong = benchmark_run().wrong();
+  // A device that failed fails again at the next case: the first time says more.
   if (problem && wrong && problem->kind == wrong->kind) problem = wrong;
   if (root()) {
     const auto put_out = output(ran);
@@ -196,10 +198,10 @@ Expected<RunReport> Run::go(Setup setup) {
   std::optional<Error> skip;
   if (ran) {
     problem = error_of(agree(comm_, problem));
-    if (!problem) skip = error_of(part().check_measured());
+    if (!problem) skip = error_of(benchmark_run().check_measured());
   }
   if (!problem && hooks_.process_memory) {
-    const auto text = TRY(part().process_memory_text());
+    const auto text = TRY(benchmark_run().process_memory_text());
     if (root()) problem = error_of(write_stdout(text));
   }
   if (problem) return fail(*problem);
@@ -215,17 +217,17 @@ Expected<void> rehearse(const Benchmark& benchmark, const RunOptions& asked, Com
   RunOptions options = asked;
   options.null_engine = options.quiet = true;
   options.visits = 1;
-  // One short visit to each point, as the samples of thousands of workers are made one by one.
+  // One short visit to each case, as the samples of thousands of workers are made one by one.
   options.time_of_all = false;
   options.limit = Nanoseconds{0};
   options.stop.time = std::chrono::milliseconds(10);
-  for (PlannedScenario& planned : setup.plan) planned.scenario.stop.time = options.stop.time;
+  for (PlannedCase& planned : setup.plan) planned.scenario.stop.time = options.stop.time;
   const Seconds time(options.stop.time);
   const RunHooks hooks;
   Session session(comm, {.time = time, .visits = 1, .seed = options.seed, .null_engine = true},
-                  [](SessionPart&) { return Expected<void>(); });
+                  [](BenchmarkRun&) { return Expected<void>(); });
   auto ran = session.add(benchmark, options, hooks, std::move(setup), time);
-  if (session.parts().empty()) return ran;
+  if (session.runs().empty()) return ran;
   if (ran) ran = session.finish();
   return session.conclude(ran);
 }

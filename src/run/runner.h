@@ -20,12 +20,12 @@ struct RunHooks {
   /// Called on rank 0 with the report so far, now and then after a visit (files that must not be
   /// lost are written here), and once at the end.
   std::function<Expected<void>(const RunReport&)> save;
-  /// Told what goes on, on rank 0, instead of the lines and the bar on standard error: points done,
+  /// Told what goes on, on rank 0, instead of the lines and the bar on standard error: cases done,
   /// and all that are known.
   std::function<void(std::size_t done, std::size_t all)> progress;
   /// Where set: what is printed after the table of the last rank's memory during the last case.
   std::function<std::string(const ProcessMemory&, int rank)> process_memory;
-  /// How the program says an error, where it has words of its own for it: for the reasons of points
+  /// How the program says an error, where it has words of its own for it: for the reasons of cases
   /// without figures.
   std::function<Error(Error)> in_words;
   /// Whether pilots may take memory and time of the run.

@@ -24,92 +24,92 @@ Session::Session(Comm& comm, const SessionOptions& options, AfterVisit after_vis
   if (options_.pilots && !timeless()) pilots_.emplace(comm);
 }
 
-Seconds Session::now() const { return parts_.empty() ? Seconds{0} : parts_.front()->now(); }
+Seconds Session::now() const { return runs_.empty() ? Seconds{0} : runs_.front()->now(); }
 
 /// Of the time for all.
 Seconds Session::spent() const {
   if (!timeless()) return now();
   Seconds recorded{0};
-  for (const auto& part : parts_) recorded += part->recorded();
+  for (const auto& run : runs_) recorded += run->recorded();
   return recorded;
 }
 
 Seconds Session::free_time() const {
   Seconds free = options_.time - spent() - reserved_;
-  for (const auto& part : parts_) {
-    if (!part->ended()) free -= std::max(Seconds{0}, part->share() - part->spent());
+  for (const auto& run : runs_) {
+    if (!run->ended()) free -= std::max(Seconds{0}, run->share() - run->spent());
   }
   return free;
 }
 
 double Session::slower() const {
   double most = 1;
-  for (const auto& part : parts_) most = std::max(most, part->slower());
+  for (const auto& run : runs_) most = std::max(most, run->slower());
   return most;
 }
 
-/// For a part: its own share, and what others did not use; for a stage before its last only part of
+/// For a run: its own share, and what others did not use; for a batch before its last only part of
 /// it.
-Seconds Session::time_left(const SessionPart& part) const {
-  const Seconds own = part.ended() ? Seconds{0} : std::max(Seconds{0}, part.share() - part.spent());
-  return free_time() + own - (1 - part.part_of_share()) * part.share();
+Seconds Session::time_left(const BenchmarkRun& run) const {
+  const Seconds own = run.ended() ? Seconds{0} : std::max(Seconds{0}, run.share() - run.spent());
+  return free_time() + own - (1 - run.part_of_share()) * run.share();
 }
 
-/// How the time that is left is divided: among a part's own points until each has a value, then
-/// among the points of all parts.
-TimeLeft Session::divide(const SessionPart& part, const PointRun& next) const {
-  std::vector<PlanPoints> plans;
-  for (const auto& one : parts_) {
-    const bool counts = round_ > 0 ? !one->ended() : one.get() == &part;
-    if (counts) plans.push_back({one->points(), one->slower()});
+/// How the time that is left is divided: among a run's own cases until each has a value, then
+/// among the cases of all runs.
+TimeLeft Session::divide(const BenchmarkRun& run, const CaseRun& next) const {
+  std::vector<RunCases> plans;
+  for (const auto& one : runs_) {
+    const bool counts = round_ > 0 ? !one->ended() : one.get() == &run;
+    if (counts) plans.push_back({one->cases(), one->slower()});
   }
-  const Seconds left = round_ > 0 ? options_.time - spent() : time_left(part);
-  return divide_time(plans, next, part.slower(), left.count());
+  const Seconds left = round_ > 0 ? options_.time - spent() : time_left(run);
+  return divide_time(plans, next, run.slower(), left.count());
 }
 
-/// Whether the time is to be kept, and ends before a point would have its next visit.
-bool Session::is_over_before(const SessionPart& part, const PointRun& point) const {
-  // Of points that take no time to prepare the overhead makes much, which others do not have.
+/// Whether the time is to be kept, and ends before a case would have its next visit.
+bool Session::is_over_before(const BenchmarkRun& run, const CaseRun& case_run) const {
+  // Of cases that take no time to prepare the overhead makes much, which others do not have.
   constexpr double most_slower = 4;
-  const double slower = std::min(most_slower, part.slower());
+  const double slower = std::min(most_slower, run.slower());
   // On a machine that is slower than estimated first values may take more than their share, but
   // leave half of theirs to benchmarks that have none yet.
-  if (adding_ && options_.keeps_time && part.spent() > part.share() &&
+  if (adding_ && options_.keeps_time && run.spent() > run.share() &&
       spent() + reserved_ / 2 > options_.time)
     return true;
-  return is_over(Seconds(point.ready > 0 ? 0 : point.preparation * slower));
+  return is_over(Seconds(case_run.ready > 0 ? 0 : case_run.preparation * slower));
 }
 
-/// Whether a point is known well enough while others are not, and was visited lately.
-bool Session::can_wait(const SessionPart& part, const PointRun& point) const {
-  const auto& visits = point.done->visits;
-  if (!point.converged || point.ready > 0 || visits.empty() ||
-      part.now().count() - visits.back().end >= options_.time.count() / most_visits)
+/// Whether a case is known well enough while others are not, and was visited lately.
+bool Session::can_wait(const BenchmarkRun& run, const CaseRun& case_run) const {
+  const auto& visits = case_run.done->visits;
+  if (!case_run.converged || case_run.ready > 0 || visits.empty() ||
+      run.now().count() - visits.back().end >= options_.time.count() / most_visits)
     return false;
-  return std::any_of(parts_.begin(), parts_.end(), [](const auto& one) {
-    return !one->ended() && std::ranges::any_of(one->points(), [](const PointRun& other) {
+  return std::any_of(runs_.begin(), runs_.end(), [](const auto& one) {
+    return !one->ended() && std::ranges::any_of(one->cases(), [](const CaseRun& other) {
       return !other.ended && !other.converged && !other.skipped;
     });
   });
 }
 
-/// How long the next visit to a point measures; 0: there is no time for it; nothing: other points
+/// How long the next visit to a case measures; 0: there is no time for it; nothing: other cases
 /// have fewer visits, and there is no time for all.
-Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const PointRun& point) {
-  if (point.once || point.skipped) return point.time;
-  const int visits = part.options().visits;
-  const bool of_all = part.options().time_of_all;
-  const Seconds of_one = point.time / (visits > 0 ? visits : most_visits);
-  if (!of_all && (visits > 0 || part.options().limit.count() == 0 || timeless())) return of_one;
+Expected<std::optional<Seconds>> Session::next_window(BenchmarkRun& run, const CaseRun& case_run) {
+  if (case_run.once || case_run.skipped) return case_run.time;
+  const int visits = run.options().visits;
+  const bool of_all = run.options().time_of_all;
+  const Seconds of_one = case_run.time / (visits > 0 ? visits : most_visits);
+  if (!of_all && (visits > 0 || run.options().limit.count() == 0 || timeless())) return of_one;
   // All of them were asked for.
-  if (visits > 0) return std::max<Seconds>(shortest_window, point.time / visits);
+  if (visits > 0) return std::max<Seconds>(shortest_window, case_run.time / visits);
   constexpr Seconds pass_over{-1};
-  const TimeLeft left = divide(part, point);
+  const TimeLeft left = divide(run, case_run);
   const bool ahead =
-      round_ > 0 && point.ready == 0 &&
-      ((left.visits < static_cast<int>(least_visits) && point.visits() > left.visits) ||
-       can_wait(part, point));
-  const bool over = is_over_before(part, point);
+      round_ > 0 && case_run.ready == 0 &&
+      ((left.visits < static_cast<int>(least_visits) && case_run.visits() > left.visits) ||
+       can_wait(run, case_run));
+  const bool over = is_over_before(run, case_run);
   const auto window = state_.comm.broadcast_value(over     ? Seconds{0}
                                                   : ahead  ? pass_over
                                                   : of_all ? left.window
@@ -120,89 +120,89 @@ Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const P
 }
 
 /// Two engines may not keep memory at the same time: each was planned with all there is.
-void Session::switch_to(SessionPart& part) {
-  if (measuring_ != nullptr && measuring_ != &part) measuring_->engine().release();
-  measuring_ = &part;
+void Session::switch_to(BenchmarkRun& run) {
+  if (measuring_ != nullptr && measuring_ != &run) measuring_->engine().release();
+  measuring_ = &run;
 }
 
-/// The visits that follow each other with the same memory. None where another benchmark's point had
+/// The visits that follow each other with the same memory. None where another benchmark's case had
 /// one to the same work this round.
-Expected<void> Session::run_sitting(SessionPart& part, std::size_t index) {
-  PointRun& point = part.point(index);
-  if (point.done->round == state_.round || point.ended) return {};
-  const int sitting = point.visits() == 0 ? point.first_sitting : point.later_sitting;
-  if (sitting > 1) ++state_.memory_number;
-  switch_to(part);
+Expected<void> Session::run_block(BenchmarkRun& run, std::size_t index) {
+  CaseRun& case_run = run.case_at(index);
+  if (case_run.done->round == state_.round || case_run.ended) return {};
+  const int block = case_run.visits() == 0 ? case_run.first_block : case_run.later_block;
+  if (block > 1) ++state_.memory_number;
+  switch_to(run);
   // Not between visits that go on with the same memory, as warm as it is.
   TRY(take_pilots());
-  for (int i = 0; i < sitting && !point.ended; ++i) {
+  for (int i = 0; i < block && !case_run.ended; ++i) {
     if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
-    point.ready = i > 0 ? sitting - i : 0;
-    const auto window = TRY(next_window(part, point));
+    case_run.ready = i > 0 ? block - i : 0;
+    const auto window = TRY(next_window(run, case_run));
     if (!window) break;
-    if (!point.skipped && *window == Seconds{0}) {
-      part.end_for_lack_of_time(point);
+    if (!case_run.skipped && *window == Seconds{0}) {
+      run.end_for_lack_of_time(case_run);
       break;
     }
-    const Seconds begun = part.now();
-    auto done = part.visit(point, *window, i > 0, i + 1 < sitting);
-    part.add_spent(timeless() ? Seconds{0} : part.now() - begun);
+    const Seconds begun = run.now();
+    auto done = run.visit(case_run, *window, i > 0, i + 1 < block);
+    run.add_spent(timeless() ? Seconds{0} : run.now() - begun);
     if (!done) return done;
-    TRY(decide_all(part, point));
-    TRY(after_visit_(part));
+    TRY(decide_all(run, case_run));
+    TRY(after_visit_(run));
   }
-  point.ready = 0;
+  case_run.ready = 0;
   // The last visit may have left memory for a next one that does not come.
-  if (sitting > 1) ++state_.memory_number;
+  if (block > 1) ++state_.memory_number;
   return {};
 }
 
-/// Whether a point has enough, and with it those of other benchmarks that are the same work.
-Expected<void> Session::decide_all(SessionPart& part, PointRun& point) {
-  TRY(part.decide(point));
+/// Whether a case has enough, and with it those of other benchmarks that are the same work.
+Expected<void> Session::decide_all(BenchmarkRun& run, CaseRun& case_run) {
+  TRY(run.decide(case_run));
   if (!options_.twins) return {};
-  for (const auto& other : parts_) {
-    for (std::size_t i = 0; i < other->points().size(); ++i) {
-      PointRun& twin = other->point(i);
-      if (&twin == &point || twin.done != point.done || twin.ended) continue;
+  for (const auto& other : runs_) {
+    for (std::size_t i = 0; i < other->cases().size(); ++i) {
+      CaseRun& twin = other->case_at(i);
+      if (&twin == &case_run || twin.done != case_run.done || twin.ended) continue;
       TRY(other->decide(twin));
     }
   }
   return {};
 }
 
-/// The unfinished points of all parts (or of one): each part's in its own order of the round, and
-/// the parts mixed in proportion, but for points that go on with the same memory.
-std::vector<Session::Turn> Session::turns(int round, SessionPart* only) {
+/// The unfinished cases of all runs (or of one): each run's in its own order of the round, and
+/// the runs mixed in proportion, but for cases that go on with the same memory.
+std::vector<Session::VisitBlock> Session::blocks(int round, BenchmarkRun* only) {
   struct Queue {
-    SessionPart* part;
+    BenchmarkRun* run;
     std::vector<std::size_t> order;
     std::size_t next = 0;
   };
   std::vector<Queue> queues;
   std::size_t left = 0;
-  for (const auto& part : parts_) {
-    if (only != nullptr && part.get() != only) continue;
-    queues.push_back({part.get(), part->order(round)});
+  for (const auto& run : runs_) {
+    if (only != nullptr && run.get() != only) continue;
+    queues.push_back({run.get(), run->order(round)});
     left += queues.back().order.size();
   }
   std::uint64_t state = options_.seed + static_cast<std::uint64_t>(round) * 0xd1b54a32d192ed03;
-  std::vector<Turn> turns;
+  std::vector<VisitBlock> blocks;
   while (left > 0) {
     // The remainder's bias is far below anything that matters here.
     std::size_t pick = split_mix(state) % left;
     auto queue = queues.begin();
     for (; pick >= queue->order.size() - queue->next; ++queue)
       pick -= queue->order.size() - queue->next;
-    SessionPart& part = *queue->part;
-    const std::size_t neighbours = part.point(queue->order[queue->next]).neighbours;
+    BenchmarkRun& run = *queue->run;
+    const std::size_t neighbours = run.case_at(queue->order[queue->next]).neighbours;
     do {
-      turns.push_back({&part, queue->order[queue->next++]});
+      blocks.push_back({&run, queue->order[queue->next++]});
       --left;
     } while (queue->next < queue->order.size() &&
-             part.point(queue->order[queue->next]).neighbours == neighbours);
+             run.case_at(queue->order[queue->next]).neighbours == neighbours);
   }
-  return turns;
+  return blocks;
 }
 
 Expected<void> Session::take_pilots(bool last) {
@@ -210,33 +210,33 @@ Expected<void> Session::take_pilots(bool last) {
   return pilots_->take([this] { return now().count(); }, last);
 }
 
-Expected<void> Session::plan_points(SessionPart& part) {
-  const auto time = state_.comm.broadcast_value(std::max(Seconds{0}, time_left(part)));
+Expected<void> Session::plan_cases(BenchmarkRun& run) {
+  const auto time = state_.comm.broadcast_value(std::max(Seconds{0}, time_left(run)));
   if (!time) return fail(time.error());
-  part.plan_points(*time);
+  run.plan_cases(*time);
   return {};
 }
 
-/// Rounds over a part's points: one, or until they have ended where others follow from them.
-Expected<void> Session::run_stage(SessionPart& part) {
-  const bool to_the_end = part.part_of_share() < 1 && !part.benchmark().refinement.first_values;
-  TRY(plan_points(part));
+/// Rounds over a run's cases: one, or until they have ended where others follow from them.
+Expected<void> Session::run_batch(BenchmarkRun& run) {
+  const bool to_the_end = run.part_of_share() < 1 && !run.benchmark().refinement.first_values;
+  TRY(plan_cases(run));
   for (int round = 0;; ++round) {
-    const auto round_of_part = turns(round, &part);
+    const auto round_of_part = blocks(round, &run);
     if (round_of_part.empty()) break;
     ++state_.round;
-    if (round == 0 && options_.twins) twins_.add(part, part.stage_begin());
+    if (round == 0 && options_.twins) twins_.add(run, run.batch_begin());
     if (round > 0) {
       if (!to_the_end) break;
       ++state_.memory_number;
     }
-    for (const Turn& turn : round_of_part) {
-      // Those of earlier stages have their values.
-      if (turn.point < part.stage_begin()) continue;
-      PointRun& point = part.point(turn.point);
+    for (const VisitBlock& block : round_of_part) {
+      // Those of earlier batches have their values.
+      if (block.index < run.batch_begin()) continue;
+      CaseRun& case_run = run.case_at(block.index);
       // Other benchmarks have measured the same.
-      const bool known = round == 0 && !point.done->visits.empty();
-      TRY(known ? part.decide(point) : run_sitting(part, turn.point));
+      const bool known = round == 0 && !case_run.done->visits.empty();
+      TRY(known ? run.decide(case_run) : run_block(run, block.index));
     }
   }
   return {};
@@ -244,32 +244,32 @@ Expected<void> Session::run_stage(SessionPart& part) {
 
 Expected<void> Session::add(const Benchmark& benchmark, const RunOptions& run_options,
                             const RunHooks& hooks, Setup setup, Seconds share) {
-  keep_only(setup, [](const PlannedScenario& one) { return !one.later; });
-  parts_.push_back(std::make_unique<SessionPart>(state_, benchmark, run_options, hooks,
+  keep_only(setup, [](const PlannedCase& one) { return !one.later; });
+  runs_.push_back(std::make_unique<BenchmarkRun>(state_, benchmark, run_options, hooks,
                                                  std::move(setup), share));
-  SessionPart& part = *parts_.back();
-  if (auto started = part.start(); !started) {
-    parts_.pop_back();
+  BenchmarkRun& run = *runs_.back();
+  if (auto started = run.start(); !started) {
+    runs_.pop_back();
     return started;
   }
-  // What it keeps was planned before this part.
-  if (measuring_ != nullptr) switch_to(part);
+  // What it keeps was planned before this run.
+  if (measuring_ != nullptr) switch_to(run);
   if (pilots_) {
-    auto planned = pilots_->add(part.setup(), run_options, options_.time,
-                                options_.null_engine ? &part.engine() : nullptr);
+    auto planned = pilots_->add(run.setup(), run_options, options_.time,
+                                options_.null_engine ? &run.engine() : nullptr);
     if (!planned) return planned;
   }
-  if (parts_.size() > 1) ++state_.memory_number;
-  TRY(run_stage(part));
-  return refine(part);
+  if (runs_.size() > 1) ++state_.memory_number;
+  TRY(run_batch(run));
+  return refine(run);
 }
 
-/// What a part asks for when it knows enough of its points: visited once, like those of the plan.
-Expected<void> Session::refine(SessionPart& part) {
-  while (part.ended() || part.benchmark().refinement.first_values) {
-    const auto more = TRY(part.refine());
+/// What a run asks for when it knows enough of its cases: visited once, like those of the plan.
+Expected<void> Session::refine(BenchmarkRun& run) {
+  while (run.ended() || run.benchmark().refinement.first_values) {
+    const auto more = TRY(run.refine());
     if (!more) return {};
-    TRY(run_stage(part));
+    TRY(run_batch(run));
   }
   return {};
 }
@@ -278,22 +278,22 @@ Expected<void> Session::finish() {
   adding_ = false;
   for (round_ = 1;; ++round_) {
     ++state_.round;
-    for (const auto& part : parts_) {
-      TRY(refine(*part));
+    for (const auto& run : runs_) {
+      TRY(refine(*run));
     }
-    const auto round = turns(round_, nullptr);
+    const auto round = blocks(round_, nullptr);
     if (round.empty()) return take_pilots(true);
     ++state_.memory_number;
-    for (const Turn& turn : round) {
-      TRY(run_sitting(*turn.part, turn.point));
+    for (const VisitBlock& block : round) {
+      TRY(run_block(*block.run, block.index));
     }
   }
 }
 
 Expected<void> Session::conclude(const Expected<void>& ran) {
   Expected<void> ended = ran;
-  for (const auto& part : parts_) {
-    if (auto concluded = part->conclude(ran, pilots()); ended) ended = concluded;
+  for (const auto& run : runs_) {
+    if (auto concluded = run->conclude(ran, pilots()); ended) ended = concluded;
   }
   return ended;
 }

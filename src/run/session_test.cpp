@@ -18,7 +18,7 @@ namespace {
 using testing::Words;
 
 /// The cases of a session on the null engine that has a tenth of a second for sixteen of them.
-std::vector<ScenarioResult> sixteen_cases(bool keeps_time) {
+std::vector<Case> sixteen_cases(bool keeps_time) {
   const auto comm = make_single_comm();
   std::string sizes;
   for (int i = 1; i <= 16; ++i) sizes += (i > 1 ? "," : "") + std::to_string(4 * i) + "KiB";
@@ -44,24 +44,24 @@ std::vector<ScenarioResult> sixteen_cases(bool keeps_time) {
   Session session(
       *comm,
       {.time = std::chrono::milliseconds(100), .keeps_time = keeps_time, .null_engine = true},
-      [](SessionPart&) { return Expected<void>(); });
+      [](BenchmarkRun&) { return Expected<void>(); });
   EXPECT_TRUE(session.add(run->benchmark, run->options, hooks, *std::move(setup),
                           std::chrono::milliseconds(100)));
   EXPECT_TRUE(session.conclude(session.finish()));
-  return session.parts().front()->report().scenarios;
+  return session.runs().front()->report().cases;
 }
 
 TEST(Session, EveryPointGetsAValueWhateverTheTime) {
   const auto cases = sixteen_cases(false);
   ASSERT_EQ(cases.size(), 16U);
-  for (const ScenarioResult& one : cases) EXPECT_EQ(one.status, Status::ok) << one.name;
+  for (const Case& one : cases) EXPECT_EQ(one.status, Status::ok) << one.name;
 }
 
 TEST(Session, PointsAreSkippedWhereTheTimeIsKept) {
   const auto cases = sixteen_cases(true);
   ASSERT_EQ(cases.size(), 16U);
   int measured = 0;
-  for (const ScenarioResult& one : cases) {
+  for (const Case& one : cases) {
     if (one.status == Status::ok) {
       ++measured;
       continue;
@@ -75,7 +75,7 @@ TEST(Session, PointsAreSkippedWhereTheTimeIsKept) {
 }
 
 /// The case of a session of two seconds on a machine that is known well after five visits.
-ScenarioResult two_seconds(const char* hypervisor, const Words& more = {}) {
+Case two_seconds(const char* hypervisor, const Words& more = {}) {
   const auto comm = make_single_comm();
   Words words{"--size",  "4KiB",         "--cpus", "0",         "--engine",           "null",
               "--noise", "lognormal=1%", "-q",     "--machine", "numa:1 core:2 pu:1", "--time",
@@ -93,11 +93,11 @@ ScenarioResult two_seconds(const char* hypervisor, const Words& more = {}) {
                    .visits = run->options.visits,
                    .null_engine = true,
                    .noise = run->options.noise},
-                  [](SessionPart&) { return Expected<void>(); });
+                  [](BenchmarkRun&) { return Expected<void>(); });
   EXPECT_TRUE(
       session.add(run->benchmark, run->options, hooks, *std::move(setup), std::chrono::seconds(2)));
   EXPECT_TRUE(session.conclude(session.finish()));
-  return session.parts().front()->report().scenarios.front();
+  return session.runs().front()->report().cases.front();
 }
 
 TEST(Session, OneThatGaveUpLeavesItsTimeToTheOthers) {
@@ -113,33 +113,33 @@ TEST(Session, OneThatGaveUpLeavesItsTimeToTheOthers) {
   const auto one = parsed("4KiB"), other = parsed("8KiB,12KiB,16KiB,20KiB,24KiB,28KiB");
   const RunHooks hooks;
   Session session(*comm, {.time = std::chrono::seconds(2), .keeps_time = true, .null_engine = true},
-                  [](SessionPart&) { return Expected<void>(); });
+                  [](BenchmarkRun&) { return Expected<void>(); });
   for (const auto* run : {&one, &other}) {
     auto setup = set_up((*run)->benchmark, (*run)->options, *comm);
     ASSERT_TRUE(setup) << full_text(setup.error());
     ASSERT_TRUE(session.add((*run)->benchmark, (*run)->options, hooks, *std::move(setup),
                             std::chrono::milliseconds(200)));
   }
-  session.parts().back()->give_up({ErrorKind::resource, "no memory", ""});
+  session.runs().back()->give_up({ErrorKind::resource, "no memory", ""});
   ASSERT_TRUE(session.conclude(session.finish()));
-  EXPECT_TRUE(session.parts().front()->points().front().ended);
-  EXPECT_EQ(session.parts().back()->points().front().visits(), 1);
-  EXPECT_EQ(session.parts().back()->report().scenarios.front().flows.front().stop, "interrupted");
+  EXPECT_TRUE(session.runs().front()->cases().front().ended);
+  EXPECT_EQ(session.runs().back()->cases().front().visits(), 1);
+  EXPECT_EQ(session.runs().back()->report().cases.front().flows.front().stop, "interrupted");
 }
 
 TEST(Session, VisitsTakeAllOfTheTimeOfAVirtualMachine) {
-  const ScenarioResult bare = two_seconds(""), guest = two_seconds("KVM");
+  const Case bare = two_seconds(""), guest = two_seconds("KVM");
   EXPECT_LT(bare.visits->seconds, 1);
   EXPECT_GT(guest.visits->seconds, 1.7);
   EXPECT_LT(guest.visits->seconds, 2.1);
   EXPECT_GT(guest.visits->count, bare.visits->count);
-  for (const ScenarioResult& one : {bare, guest}) EXPECT_EQ(one.flows.front().stop, "converged");
+  for (const Case& one : {bare, guest}) EXPECT_EQ(one.flows.front().stop, "converged");
   EXPECT_EQ(two_seconds("KVM", {"--visits", "3"}).visits->count, 3) << "as it was asked for";
 }
 
 TEST(InOptions, NamesWhatWasAskedForAndSaysWhatToDo) {
   Benchmark benchmark{.name = "tlb", .options = {.size = "--page-counts"}};
-  PlannedScenario planned;
+  PlannedCase planned;
   const auto told = [&](const char* subject, ErrorKind kind, const char* hint = "") {
     const Error error = in_options({kind, "wrong", hint, subject}, planned, benchmark);
     return with_hint(full_text(error), error);

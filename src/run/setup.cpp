@@ -74,7 +74,7 @@ Expected<void> check_something_is_left(const Setup& setup, const std::optional<E
 /// What a rank says of its plan: a figure that is the same of the same plan, and by scenario what
 /// is wrong on its host, which its first rank looks at.
 std::string plan_words(const Setup& setup, const RunOptions& options, const Comm& comm) {
-  json words = comm.size() > 1 ? plan_json(setup)["scenarios"] : json::array();
+  json words = comm.size() > 1 ? plan_json(setup)["cases"] : json::array();
   words.push_back({{"serial", options.serial},
                    {"time", options.stop.time.count()},
                    {"precision", options.precision}});
@@ -91,7 +91,7 @@ std::string plan_words(const Setup& setup, const RunOptions& options, const Comm
 /// By --pages, or by words of a file.
 bool has_several_kinds_of_pages(const Setup& setup) {
   std::set<PageKind> kinds(setup.pages.begin(), setup.pages.end());
-  for (const PlannedScenario& planned : setup.plan)
+  for (const PlannedCase& planned : setup.plan)
     for (const Flow& flow : planned.scenario.flows) kinds.insert(flow.region.pages);
   return kinds.size() > 1;
 }
@@ -237,7 +237,7 @@ void add_warnings(Setup& setup) {
   warn_of_settings(setup);
 }
 
-/// Of figures that are meant to be those of memory: what runs tells of each point is told of a plan
+/// Of figures that are meant to be those of memory: what runs tells of each case is told of a plan
 /// in a line for each cache.
 void warn_of_caches(Setup& setup) {
   std::map<std::string, std::vector<std::string>> scenarios;
@@ -328,8 +328,8 @@ std::string why_base_of(const Region& region) {
   return is_spread(region.placement) ? why_base_where_spread : "";
 }
 
-std::string why_base_of(const std::vector<PlannedScenario>& plan) {
-  for (const PlannedScenario& planned : plan)
+std::string why_base_of(const std::vector<PlannedCase>& plan) {
+  for (const PlannedCase& planned : plan)
     for (const Flow& flow : planned.scenario.flows) {
       std::string why = why_base_of(flow.region);
       if (why.empty() && flow.source) why = why_base_of(*flow.source);
@@ -375,9 +375,9 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   setup.layout = TRY(gather_layout(comm, benchmark.workers(options, setup.machine, task)));
   if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
   const auto made = make_plan(benchmark, options, largest, setup);
-  for (const PlannedScenario& planned : setup.plan) setup.skips.push_back(planned.skip);
+  for (const PlannedCase& planned : setup.plan) setup.skips.push_back(planned.skip);
   TRY(agree_on_plan(made, setup, options, comm, benchmark));
-  keep_only(setup, [&](const PlannedScenario& one) { return stays(one, options.kept); });
+  keep_only(setup, [&](const PlannedCase& one) { return stays(one, options.kept); });
   add_warnings(setup);
   if (options.only_plans() && benchmark.is_of_memory) warn_of_caches(setup);
   return setup;
@@ -413,7 +413,7 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
   // Every host made its plan of its own words; its ranks compared theirs already.
   const auto names = setup.map([](const Setup& made) {
     json all = json::array();
-    for (const PlannedScenario& planned : made.plan) all.push_back(planned.scenario.name);
+    for (const PlannedCase& planned : made.plan) all.push_back(planned.scenario.name);
     return all.dump();
   });
   TRY(check_all_say(comm, names));
@@ -424,7 +424,7 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
 
 }  // namespace
 
-void keep_only(Setup& setup, const std::function<bool(const PlannedScenario&)>& stays) {
+void keep_only(Setup& setup, const std::function<bool(const PlannedCase&)>& stays) {
   std::size_t left = 0;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     if (!stays(setup.plan[i])) continue;
@@ -438,7 +438,7 @@ void keep_only(Setup& setup, const std::function<bool(const PlannedScenario&)>& 
   setup.skips.resize(left);
 }
 
-Error in_options(Error error, const PlannedScenario& planned, const Benchmark& benchmark) {
+Error in_options(Error error, const PlannedCase& planned, const Benchmark& benchmark) {
   for (const char* part : {"size", "pages", "memory"})
     error = renamed(std::move(error), part, std::string("--") + part);
   error = renamed(std::move(error), "--size", size_option_of(planned, benchmark));

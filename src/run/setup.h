@@ -23,7 +23,7 @@ struct Setup {
   std::vector<Machine> machines;  ///< one a host
   std::vector<PageKind> pages;    ///< of --pages; else the best that all hosts give
   std::string why_base;           ///< why these are base pages, where nobody asked for them
-  std::vector<PlannedScenario> plan;
+  std::vector<PlannedCase> plan;
   std::vector<std::optional<Error>> skips;  ///< by planned scenario: why it cannot be done
   std::vector<Warning> warnings;
   std::optional<HostsPlan> by_hosts = {};
@@ -39,11 +39,11 @@ Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Co
                        const Machine* known = nullptr, const Expected<void>& before = {});
 
 /// Takes out of the plan what does not stay.
-void keep_only(Setup& setup, const std::function<bool(const PlannedScenario&)>& stays);
+void keep_only(Setup& setup, const std::function<bool(const PlannedCase&)>& stays);
 
 /// What memory/ or a kernel says of a scenario's memory, in the options that asked for it, and what
 /// to do where it is too large.
-Error in_options(Error error, const PlannedScenario& planned, const Benchmark& benchmark);
+Error in_options(Error error, const PlannedCase& planned, const Benchmark& benchmark);
 
 /// Why a scenario is skipped, for people. What to do about --pages is said there, as nothing else
 /// of the run says it.

@@ -11,8 +11,8 @@ namespace numatlas {
 namespace {
 
 /// "" where it has no such label.
-std::string value_of(const PlannedScenario& planned, const std::string& label) {
-  const ScenarioResult& head = planned.head;
+std::string value_of(const PlannedCase& planned, const std::string& label) {
+  const Case& head = planned.head;
   const std::vector<Flow>& flows = planned.scenario.flows;
   if (label == "kernel") return head.stores.empty() ? head.kernel : head.kernel + head.stores;
   if (label == "pages") return head.pages;
@@ -38,7 +38,7 @@ std::vector<std::string> halved(const std::vector<std::string>& values, Keep kee
 /// A plan while values of it are taken away.
 class Rest {
  public:
-  Rest(const std::vector<PlannedScenario>& plan, const std::vector<double>& seconds)
+  Rest(const std::vector<PlannedCase>& plan, const std::vector<double>& seconds)
       : plan_(plan), seconds_(seconds) {}
 
   double seconds() const {
@@ -72,21 +72,21 @@ class Rest {
   const KeptValues& kept() const { return kept_; }
 
  private:
-  const std::vector<PlannedScenario>& plan_;
+  const std::vector<PlannedCase>& plan_;
   const std::vector<double>& seconds_;
   KeptValues kept_;
 };
 
 }  // namespace
 
-bool stays(const PlannedScenario& planned, const KeptValues& kept) {
+bool stays(const PlannedCase& planned, const KeptValues& kept) {
   return std::ranges::all_of(kept, [&](const auto& of_label) {
     const std::string value = value_of(planned, of_label.first);
     return value.empty() || of_label.second.contains(value);
   });
 }
 
-Thinned thinned(const std::vector<PlannedScenario>& plan, const std::vector<double>& seconds,
+Thinned thinned(const std::vector<PlannedCase>& plan, const std::vector<double>& seconds,
                 const std::vector<ThinnedAxis>& axes, double share) {
   Rest rest(plan, seconds);
   for (const ThinnedAxis& axis : axes)

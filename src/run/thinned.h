@@ -10,7 +10,7 @@
 
 namespace numatlas {
 
-struct PlannedScenario;
+struct PlannedCase;
 
 /// Which values of an axis are worth most: the ends of numbers, the first or the last of words.
 enum class Keep { ends, first, last };
@@ -40,7 +40,7 @@ struct SurveyPart {
 using KeptValues = std::map<std::string, std::set<std::string>>;
 
 /// Whether none of its labels has a value that goes.
-bool stays(const PlannedScenario& planned, const KeptValues& kept);
+bool stays(const PlannedCase& planned, const KeptValues& kept);
 
 struct Thinned {
   KeptValues kept;
@@ -52,7 +52,7 @@ struct Thinned {
 /// until all takes at most `share` seconds, or no axis has more to give. Every other value goes,
 /// but not the first and the last; of two values the second, and of words one half.
 /// `seconds`: of each case, 0 where it is not measured.
-Thinned thinned(const std::vector<PlannedScenario>& plan, const std::vector<double>& seconds,
+Thinned thinned(const std::vector<PlannedCase>& plan, const std::vector<double>& seconds,
                 const std::vector<ThinnedAxis>& axes, double share);
 
 }  // namespace numatlas

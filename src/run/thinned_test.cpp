@@ -16,13 +16,13 @@ namespace {
 using ::testing::ElementsAre;
 
 /// All pairs of so many nodes, each with two kernels, and a case without labels.
-std::vector<PlannedScenario> pairs_of(int nodes) {
-  std::vector<PlannedScenario> plan(1);
+std::vector<PlannedCase> pairs_of(int nodes) {
+  std::vector<PlannedCase> plan(1);
   plan.front().head.kernel = "";
   for (int from = 0; from < nodes; ++from) {
     for (int to = 0; to < nodes; ++to) {
       for (const char* kernel : {"read", "copy"}) {
-        PlannedScenario& one = plan.emplace_back();
+        PlannedCase& one = plan.emplace_back();
         one.head.kernel = kernel;
         one.head.name = fmt::format("{} {} {}", kernel, from, to);
         one.head.labels = {{"from", std::to_string(from)}, {"to", std::to_string(to)}};
@@ -33,7 +33,7 @@ std::vector<PlannedScenario> pairs_of(int nodes) {
 }
 
 Thinned within(double share, int nodes, const std::vector<ThinnedAxis>& axes) {
-  const std::vector<PlannedScenario> plan = pairs_of(nodes);
+  const std::vector<PlannedCase> plan = pairs_of(nodes);
   return thinned(plan, std::vector<double>(plan.size(), 1.0), axes, share);
 }
 
@@ -62,8 +62,8 @@ TEST(Thinned, TheFirstAxisBeforeTheNextDownToItsLeast) {
 }
 
 TEST(Thinned, KeepsItsLeastAndTheEndsWherePairsLackTheDiagonal) {
-  std::vector<PlannedScenario> plan = pairs_of(4);
-  std::erase_if(plan, [](const PlannedScenario& one) {
+  std::vector<PlannedCase> plan = pairs_of(4);
+  std::erase_if(plan, [](const PlannedCase& one) {
     return one.head.labels.empty() || one.head.labels[0].second == one.head.labels[1].second;
   });
   const std::vector<double> seconds(plan.size(), 1.0);
@@ -80,7 +80,7 @@ TEST(Thinned, WhatNoAxisGivesIsTooMuch) {
 }
 
 TEST(Thinned, CasesThatAreNotMeasuredDoNotCount) {
-  const std::vector<PlannedScenario> plan = pairs_of(2);
+  const std::vector<PlannedCase> plan = pairs_of(2);
   const std::vector<double> seconds{0, 1, 1, 0, 0, 1, 1, 0, 0};
   EXPECT_EQ(thinned(plan, seconds, {{"nodes", {"from"}, 1}}, 2).text, "1 of 2 nodes");
   EXPECT_EQ(thinned(plan, seconds, {{"nodes", {"to"}, 1}}, 2).text, "") << "all are to one";

@@ -1,4 +1,4 @@
-// Which points of a session's benchmarks are the same work: the same flows of the same workers on
+// Which cases of a session's benchmarks are the same work: the same flows of the same workers on
 // the same memory. They share one list of visits.
 #pragma once
 
@@ -11,21 +11,21 @@
 #include <tuple>
 #include <vector>
 
-#include "run/session_part.h"
+#include "run/benchmark_run.h"
 
 namespace numatlas {
 
 class Twins {
  public:
-  /// Gives the points from `first` on of a part the lists of those of other parts that are the same
+  /// Gives the cases from `first` on of a run the lists of those of other runs that are the same
   /// work.
-  void add(SessionPart& part, std::size_t first);
+  void add(BenchmarkRun& benchmark, std::size_t first);
 
  private:
   struct Work {
     std::vector<Flow> flows;  ///< their workers are the session's
     std::shared_ptr<VisitList> done;
-    const SessionPart* last = nullptr;  ///< part that has it
+    const BenchmarkRun* last = nullptr;  ///< run that has it
   };
 
   /// By number of flows, their size and the first one's kernel.

@@ -31,7 +31,7 @@ class TwinSession {
     options.time = std::chrono::seconds(5);
     options.twins = twins;
     options.null_engine = true;
-    session_.emplace(*comm_, options, [](SessionPart&) { return Expected<void>(); });
+    session_.emplace(*comm_, options, [](BenchmarkRun&) { return Expected<void>(); });
   }
   void add(const std::string& command, Words words) {
     words.insert(words.end(), {"--engine", "null", "--machine", machine_, "--time", "5s"});
@@ -49,9 +49,9 @@ class TwinSession {
   void finish() { ASSERT_TRUE(session_->conclude(session_->finish())); }
   /// What each visit to a case gave; empty where there is no such case.
   std::vector<double> values(const std::string& command, const std::string& name) const {
-    for (const auto& part : session_->parts()) {
-      for (const ScenarioResult& result : part->report().scenarios) {
-        if (part->report().command == command && result.name == name && result.visits)
+    for (const auto& benchmark : session_->runs()) {
+      for (const Case& result : benchmark->report().cases) {
+        if (benchmark->report().command == command && result.name == name && result.visits)
           return result.visits->figures.front().values;
       }
     }

@@ -118,7 +118,7 @@ FlowResult facts_over(const std::vector<FlowResult*>& visits) {
 
 /// A rate of operations is the inverse of their time, over all visits as in each: the mean of the
 /// visits' rates would be another one.
-void invert_rates(ScenarioResult& result) {
+void invert_rates(Case& result) {
   double all = 0;
   for (FlowResult& flow : result.flows) {
     for (Figure& rate : flow.figures) {
@@ -134,7 +134,7 @@ void invert_rates(ScenarioResult& result) {
 }
 
 /// Notes the values of a visit: the median of the flows' first figures, and each sum.
-void note_values(std::vector<VisitValues>& figures, const ScenarioResult& visit) {
+void note_values(std::vector<VisitValues>& figures, const Case& visit) {
   const auto note = [&](const std::string& key, Unit unit, double value) {
     auto found = std::ranges::find(figures, key, &VisitValues::key);
     if (found == figures.end()) {
@@ -197,9 +197,9 @@ void note_use(Visits& visits, std::size_t index, const VisitUse& use) {
 }
 
 /// The flows of all visits, by worker, each over its visits.
-std::vector<FlowResult> flows_over(std::vector<ScenarioResult>& each) {
+std::vector<FlowResult> flows_over(std::vector<Case>& each) {
   std::map<int, std::vector<FlowResult*>> by_worker;
-  for (ScenarioResult& visit : each)
+  for (Case& visit : each)
     for (FlowResult& flow : visit.flows) by_worker[flow.worker].push_back(&flow);
   std::vector<FlowResult> flows;
   flows.reserve(by_worker.size());
@@ -213,9 +213,9 @@ std::vector<FlowResult> flows_over(std::vector<ScenarioResult>& each) {
   return flows;
 }
 
-std::vector<HostTotals> host_totals_over(const std::vector<ScenarioResult>& each) {
+std::vector<HostTotals> host_totals_over(const std::vector<Case>& each) {
   std::map<int, std::vector<const std::vector<Figure>*>> by_host;
-  for (const ScenarioResult& visit : each)
+  for (const Case& visit : each)
     for (const HostTotals& totals : visit.host_totals)
       by_host[totals.host].push_back(&totals.figures);
   std::vector<HostTotals> all;
@@ -265,8 +265,7 @@ std::optional<Estimate> over_visits(std::span<const Estimate> visits) {
   return constant ? last : estimate_of_visits(values, low, high);
 }
 
-void join_visits(ScenarioResult& result, std::vector<ScenarioResult> each,
-                 std::span<const Visit* const> visits) {
+void join_visits(Case& result, std::vector<Case> each, std::span<const Visit* const> visits) {
   Visits& all = result.visits.emplace();
   all.count = static_cast<int>(visits.size());
   all.seconds = visits.back()->end - visits.front()->start;
@@ -305,7 +304,7 @@ bool has_converged(const VisitList& list, double precision) {
   return true;
 }
 
-void set_stop(ScenarioResult& result, double precision, bool ended) {
+void set_stop(Case& result, double precision, bool ended) {
   for (FlowResult& flow : result.flows) {
     // A load has nothing of its own to converge.
     if (flow.load || flow.figures.empty()) continue;

@@ -58,8 +58,7 @@ std::optional<Estimate> over_visits(std::span<const Estimate> visits);
 
 /// Sets what a case is over its visits: flows, figures, host totals, `visits`. `each`: what each of
 /// `visits` gave, with its figures; neither is empty. Pure.
-void join_visits(ScenarioResult& result, std::vector<ScenarioResult> each,
-                 std::span<const Visit* const> visits);
+void join_visits(Case& result, std::vector<Case> each, std::span<const Visit* const> visits);
 
 /// Whether the first figures of all measured flows are known as well as was asked for, over enough
 /// visits.
@@ -67,6 +66,6 @@ bool has_converged(const VisitList& list, double precision);
 
 /// Says of each flow how it ended: "converged", or what ended its last visit; "interrupted" where
 /// visits to the case were still to come (not `ended`).
-void set_stop(ScenarioResult& result, double precision, bool ended);
+void set_stop(Case& result, double precision, bool ended);
 
 }  // namespace numatlas

@@ -24,8 +24,8 @@ namespace {
 using ::testing::ElementsAre;
 
 /// A visit of one worker, whose latency has an interval of +-1 % within it, and of a sum.
-ScenarioResult visit_of(double latency, double sum) {
-  ScenarioResult visit;
+Case visit_of(double latency, double sum) {
+  Case visit;
   FlowResult flow;
   Estimate estimate = latency;
   estimate.low = latency * 0.99;
@@ -45,15 +45,15 @@ ScenarioResult visit_of(double latency, double sum) {
 /// A list of visits, and what each gave.
 class CaseVisits {
  public:
-  void add(ScenarioResult visit, double start, double end, const VisitUse& use = {}) {
+  void add(Case visit, double start, double end, const VisitUse& use = {}) {
     list_.visits.push_back({.start = start, .end = end, .flows = visit.flows, .use = use});
     each_.push_back(std::move(visit));
   }
   void keep_memory() { list_.visits.back().memory_kept = true; }
-  ScenarioResult result() const {
+  Case result() const {
     std::vector<const Visit*> visits;
     for (const Visit& visit : list_.visits) visits.push_back(&visit);
-    ScenarioResult result;
+    Case result;
     join_visits(result, each_, visits);
     return result;
   }
@@ -61,17 +61,17 @@ class CaseVisits {
 
  private:
   VisitList list_;
-  std::vector<ScenarioResult> each_;
+  std::vector<Case> each_;
 };
 
 TEST(CaseVisits, SayWhatElseHappened) {
   CaseVisits visits;
   visits.add(visit_of(4, 100), 0, 1);
-  ScenarioResult result = visits.result();
+  Case result = visits.result();
   EXPECT_TRUE(result.visits->others.empty()) << "nothing is known";
   EXPECT_TRUE(result.visits->pages_moved.empty());
   EXPECT_TRUE(result.visits->frequency.empty());
-  ScenarioResult second = visit_of(4, 100);
+  Case second = visit_of(4, 100);
   second.flows[0].pages_moved = 7;
   second.flows[0].frequency = 2e9;
   second.flows.push_back(second.flows[0]);
@@ -138,7 +138,7 @@ TEST(CaseVisits, FewAreKnownAsWellAsEachIsWithin) {
 TEST(CaseVisits, FiveGiveStudentsInterval) {
   CaseVisits visits;
   for (const double latency : {1, 2, 3, 4, 5}) visits.add(visit_of(latency, 7), 0, latency);
-  ScenarioResult result = visits.result();
+  Case result = visits.result();
   const Estimate& estimate = *result.flows[0].figures[0].estimate;
   EXPECT_EQ(estimate.value, 3);
   EXPECT_EQ(estimate.n, 5U);
@@ -159,7 +159,7 @@ TEST(CaseVisits, FiveGiveStudentsInterval) {
 TEST(CaseVisits, WhatNeverDiffersWasNotMeasured) {
   CaseVisits visits;
   for (int i = 0; i < 6; ++i) visits.add(visit_of(1, 7), 0, 1);
-  const ScenarioResult result = visits.result();
+  const Case result = visits.result();
   EXPECT_EQ(result.figures[0].value(), 7);
   EXPECT_FALSE(result.figures[0].estimate->low);
 }
@@ -169,7 +169,7 @@ TEST(CaseVisits, TheirValuesAndTheBestAreKept) {
   visits.add(visit_of(4, 100), 10, 11);
   visits.add(visit_of(3, 90), 15, 17.5);
   visits.keep_memory();
-  const ScenarioResult result = visits.result();
+  const Case result = visits.result();
   ASSERT_TRUE(result.visits);
   EXPECT_EQ(result.visits->count, 2);
   EXPECT_EQ(result.visits->seconds, 7.5);
@@ -183,12 +183,12 @@ TEST(CaseVisits, TheirValuesAndTheBestAreKept) {
 
 TEST(CaseVisits, WarningsOfAVisitAreAllKept) {
   CaseVisits visits;
-  ScenarioResult visit = visit_of(4, 1);
+  Case visit = visit_of(4, 1);
   visit.flows[0].warnings = {{"placement", "", "region"}, {"placement", "", "source"}};
   visits.add(visit, 0, 1);
   visit.flows[0].warnings.push_back({"page-size", "", "other"});
   visits.add(visit, 1, 2);
-  const ScenarioResult result = visits.result();
+  const Case result = visits.result();
   std::vector<std::string> texts;
   for (const Warning& warning : result.flows[0].warnings) texts.push_back(warning.text);
   EXPECT_THAT(texts, ElementsAre("region", "source", "other"));
@@ -198,7 +198,7 @@ TEST(CaseVisits, FactsOfAllVisitsAreKept) {
   CaseVisits visits;
   visits.add(visit_of(4, 1), 0, 1);
   visits.add(visit_of(6, 1), 0, 1);
-  const ScenarioResult result = visits.result();
+  const Case result = visits.result();
   const FlowResult& flow = result.flows[0];
   EXPECT_EQ(flow.involuntary_switches, 4U);
   EXPECT_EQ(flow.together, 2);
@@ -219,9 +219,9 @@ TEST(Summaries, CombinedHaveTheMomentsOfAllSamples) {
 }
 
 /// A visit whose latency has these samples.
-ScenarioResult visit_with(std::vector<double> samples) {
+Case visit_with(std::vector<double> samples) {
   std::ranges::sort(samples);
-  ScenarioResult visit;
+  Case visit;
   FlowResult flow;
   flow.figures = {{"latency", "s", Estimate(samples.front()), summarize(samples),
                    distribution_of(samples, fine)}};
@@ -265,7 +265,7 @@ TEST(CaseVisits, PercentilesOfEqualVisitsAreThoseOfEach) {
 
 TEST(CaseVisits, StopsAreCounted) {
   CaseVisits visits;
-  ScenarioResult visit = visit_of(4, 100);
+  Case visit = visit_of(4, 100);
   visit.flows[0].stopped = 0.25;
   visit.flows.push_back(visit.flows[0]);
   visit.flows[1].worker = 1;
@@ -273,7 +273,7 @@ TEST(CaseVisits, StopsAreCounted) {
   visits.add(visit, 0, 1);
   visit.flows[1].stopped = 0;
   visits.add(visit, 1, 2);
-  const ScenarioResult result = visits.result();
+  const Case result = visits.result();
   EXPECT_THAT(result.visits->stopped,
               ElementsAre(std::optional<double>(0.5), std::optional<double>(0.25)));
   EXPECT_EQ(result.flows[0].stopped, 0.5);

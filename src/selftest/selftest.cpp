@@ -412,7 +412,7 @@ Outcome worst_of(const std::vector<std::string>& sent, const Comm& comm) {
   return all.front();
 }
 
-Expected<ScenarioResult> run_check(const Check& check, const CheckInput& input) {
+Expected<Case> run_check(const Check& check, const CheckInput& input) {
   TRY(input.comm.barrier());
   const auto start = std::chrono::steady_clock::now();
   const Expected<std::string> mine = check.run(input);
@@ -421,7 +421,7 @@ Expected<ScenarioResult> run_check(const Check& check, const CheckInput& input) 
     const auto all = TRY(input.comm.gather(mine ? *mine : error_to_send(mine.error())));
     if (input.comm.rank() == 0) found = worst_of(all, input.comm);
   }
-  ScenarioResult one;
+  Case one;
   one.name = check.name;
   one.kernel = "";
   const std::string next = found.next.empty() ? "" : "; next: " + found.next;
@@ -459,12 +459,12 @@ const std::vector<Check>& all_checks() {
   return all;
 }
 
-Expected<std::vector<ScenarioResult>> run_checks(const Machine& machine, Comm& comm,
-                                                 const std::vector<std::string>& only, bool quick) {
+Expected<std::vector<Case>> run_checks(const Machine& machine, Comm& comm,
+                                       const std::vector<std::string>& only, bool quick) {
   auto workers = workers_of(machine, comm);
   TRY(agree(comm, error_of(workers)));
   const CheckInput input{machine, comm, *std::move(workers)};
-  std::vector<ScenarioResult> cases;
+  std::vector<Case> cases;
   for (const Check& check : all_checks()) {
     const bool chosen = only.empty() || std::ranges::find(only, check.name) != only.end();
     if (chosen && (!quick || check.is_quick)) cases.push_back(TRY(run_check(check, input)));

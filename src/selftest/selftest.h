@@ -36,8 +36,7 @@ const std::vector<Check>& all_checks();
 /// Runs checks on all ranks. Rank 0 has a case for each: labels `test`, `verdict` ("passed",
 /// "failed"; of a skipped one its reason) and `evidence`. `only`: names; empty: all. Collective.
 /// Errors: of ranks that do not answer.
-Expected<std::vector<ScenarioResult>> run_checks(const Machine& machine, Comm& comm,
-                                                 const std::vector<std::string>& only,
-                                                 bool quick = false);
+Expected<std::vector<Case>> run_checks(const Machine& machine, Comm& comm,
+                                       const std::vector<std::string>& only, bool quick = false);
 
 }  // namespace numatlas

@@ -78,15 +78,15 @@ Expected<void> Measuring::measure(std::size_t index) {
   };
   begun_.insert(index);
   auto setup = TRY(set_up(taken.run.benchmark, taken.run.options, comm_));
-  const std::size_t parts = session_->parts().size();
+  const std::size_t runs = session_->runs().size();
   auto added = session_->add(taken.run.benchmark, taken.run.options, taken.hooks, std::move(setup),
                              Session::Seconds(item.share));
-  if (session_->parts().size() > parts) taken.part = session_->parts().back().get();
+  if (session_->runs().size() > runs) taken.measured = session_->runs().back().get();
   if (!added) return added;
-  TRY(taken.part->check_measured());
-  const auto& points = taken.part->points();
+  TRY(taken.measured->check_measured());
+  const auto& points = taken.measured->cases();
   const auto measured = std::count_if(points.begin(), points.end(),
-                                      [](const PointRun& point) { return point.visits() > 0; });
+                                      [](const CaseRun& run) { return run.visits() > 0; });
   const auto skipped = static_cast<std::ptrdiff_t>(points.size()) - measured;
   hooks_.ended(item.name,
                fmt::format("{} case{} measured once{}", measured, measured == 1 ? "" : "s",
@@ -118,7 +118,7 @@ Expected<void> Measuring::run_item(std::size_t index) {
   const auto done = measure(index);
   if (done) return {};
   if (!is_not_for_here(done.error())) return done;
-  if (SessionPart* const part = taken_.back().part; part != nullptr) part->give_up(done.error());
+  if (BenchmarkRun* const run = taken_.back().measured; run != nullptr) run->give_up(done.error());
   skip(item, full_text(done.error()), reason_of(item, done.error()));
   return {};
 }
@@ -130,7 +130,7 @@ Expected<void> Measuring::run(double seconds) {
                      .twins = true,
                      .keeps_time = true,
                      .null_engine = options_.null_engine},
-      [this](SessionPart&) { return hooks_.visited ? hooks_.visited() : Expected<void>{}; });
+      [this](BenchmarkRun&) { return hooks_.visited ? hooks_.visited() : Expected<void>{}; });
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (!items_[i].skip.empty()) continue;
     TRY(run_item(i));
@@ -147,7 +147,7 @@ Expected<void> Measuring::run(double seconds) {
 /// What a kernel gave that was not what it should be; rank 0 knows.
 std::optional<Error> Measuring::find_wrong() const {
   for (const Taken& taken : taken_) {
-    if (taken.part != nullptr && taken.part->wrong()) return taken.part->wrong();
+    if (taken.measured != nullptr && taken.measured->wrong()) return taken.measured->wrong();
   }
   return std::nullopt;
 }
@@ -162,31 +162,31 @@ Expected<void> Measuring::conclude(const Expected<void>& ran) {
 
 void Measuring::describe() {
   for (const Taken& taken : taken_) {
-    if (taken.part == nullptr) continue;
-    taken.part->update(session_->pilots());
-    taken.part->describe();
+    if (taken.measured == nullptr) continue;
+    taken.measured->update(session_->pilots());
+    taken.measured->describe();
   }
 }
 
 void Measuring::each_report(
     const std::function<void(const Benchmark&, const RunOptions&, const RunReport&)>& see) const {
   for (const Taken& taken : taken_) {
-    const SessionPart* const part = taken.part;
-    if (part != nullptr && (part->has_results() || !part->skipped()))
-      see(taken.run.benchmark, taken.run.options, part->report());
+    const BenchmarkRun* const run = taken.measured;
+    if (run != nullptr && (run->has_results() || !run->skipped()))
+      see(taken.run.benchmark, taken.run.options, run->report());
   }
 }
 
 bool Measuring::has_figures() const {
   return std::ranges::any_of(taken_, [](const Taken& taken) {
-    return taken.part != nullptr && taken.part->has_figures();
+    return taken.measured != nullptr && taken.measured->has_figures();
   });
 }
 
 std::vector<double> Measuring::taken() const {
   std::vector<double> seconds(items_.size(), 0);
   for (const Taken& taken : taken_) {
-    if (taken.part != nullptr) seconds[taken.item] = taken.part->spent().count();
+    if (taken.measured != nullptr) seconds[taken.item] = taken.measured->spent().count();
   }
   return seconds;
 }

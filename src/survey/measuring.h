@@ -80,12 +80,12 @@ class Measuring {
   const std::vector<SkippedBenchmark>& skipped() const { return skipped_; }
 
  private:
-  /// What a part of the session refers to.
+  /// What a run of the session refers to.
   struct Taken {
     std::size_t item = 0;
     ParsedRun run;
     RunHooks hooks;
-    SessionPart* part = nullptr;
+    BenchmarkRun* measured = nullptr;
   };
 
   Expected<void> run_item(std::size_t index);

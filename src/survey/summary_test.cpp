@@ -37,18 +37,18 @@ FlowResult measured(int worker, const char* metric, double value, std::optional<
   return flow;
 }
 
-ScenarioResult latency_cell(const char* cpus, const char* memory, double seconds, double width) {
-  ScenarioResult point;
-  point.name = "latency";
-  point.labels = {{"cpu_node", cpus}, {"memory_node", memory}};
-  point.flows = {measured(0, "latency", seconds, width)};
-  return point;
+Case latency_cell(const char* cpus, const char* memory, double seconds, double width) {
+  Case one;
+  one.name = "latency";
+  one.labels = {{"cpu_node", cpus}, {"memory_node", memory}};
+  one.flows = {measured(0, "latency", seconds, width)};
+  return one;
 }
 
-RunReport matrix_of(std::vector<ScenarioResult> points) {
+RunReport matrix_of(std::vector<Case> cases) {
   RunReport report;
   report.command = "matrix";
-  report.scenarios = std::move(points);
+  report.cases = std::move(cases);
   report.facts = parse_run("matrix", {})->benchmark.shown.facts(report);
   return report;
 }
@@ -105,7 +105,7 @@ TEST(SurveySummary, OneNodeHasNoRemoteMemory) {
 }
 
 TEST(SurveySummary, FiguresOfACacheAreNoneOfMemory) {
-  ScenarioResult cached = latency_cell("0", "0", 10e-9, 0.01);
+  Case cached = latency_cell("0", "0", 10e-9, 0.01);
   cached.flows[0].level = "L3";
   EXPECT_EQ(fact_named(summary_of({matrix_of({cached})}), "matrix_latency"), nullptr);
   cached.flows[0].level = "-";
@@ -145,11 +145,11 @@ int lines_within(const std::string& text, std::size_t columns) {
 
 TEST(SurveySummary, TextFitsAScreen) {
   const auto machine = read_recorded_machine("numa:8 core:4 pu:2");
-  std::vector<ScenarioResult> points;
+  std::vector<Case> cases;
   for (int row = 0; row < 8; ++row) {
     for (int column = 0; column < 8; ++column)
-      points.push_back(latency_cell(std::to_string(row).c_str(), std::to_string(column).c_str(),
-                                    (100 + row + column) * 1e-9, 0.01));
+      cases.push_back(latency_cell(std::to_string(row).c_str(), std::to_string(column).c_str(),
+                                   (100 + row + column) * 1e-9, 0.01));
   }
   RunReport others;
   for (int heading = 0; heading < 16; ++heading)
@@ -165,7 +165,7 @@ TEST(SurveySummary, TextFitsAScreen) {
   frame.skipped = {{"transfer", "no GPU can be used: this machine has none"}};
   frame.doubts = {std::string(50, 'a') + " " + std::string(50, 'b'), "more"};
   frame.files = {"report: survey.json has all results, NAME.txt a benchmark's tables"};
-  const std::string text = summary_text(*machine, summary_of({matrix_of(points), others}), frame);
+  const std::string text = summary_text(*machine, summary_of({matrix_of(cases), others}), frame);
   EXPECT_LE(lines_within(text, 80), 25) << text;
   EXPECT_THAT(text, HasSubstr("Memory latency  local 100 to 114 ns, remote 101 to 113 ns\n"));
   EXPECT_THAT(text, HasSubstr("Also measured   Heading "));

@@ -340,7 +340,7 @@ Expected<void> Survey::check_itself() {
   if (record_.options.null_engine) return {};
   const auto checked = TRY(run_checks(record_.machine, comm_, {}, true));
   if (!root()) return {};
-  for (const ScenarioResult& one : checked)
+  for (const Case& one : checked)
     if (label_of(one, "verdict") == "failed")
       failed_checks_.push_back(
           fmt::format("self-test {} failed: {}", one.name, label_of(one, "evidence")));
@@ -395,9 +395,8 @@ std::vector<std::string> Survey::notes() const {
                     "medians over all",
                     record_.reports.front().hosts.size()));
   for (const RunReport& report : record_.reports) {
-    const bool has_results =
-        std::any_of(report.scenarios.begin(), report.scenarios.end(),
-                    [](const ScenarioResult& point) { return point.status == Status::ok; });
+    const bool has_results = std::any_of(report.cases.begin(), report.cases.end(),
+                                         [](const Case& one) { return one.status == Status::ok; });
     if (has_results && report.facts.empty())
       notes.push_back(
           fmt::format("{0}: no figure for the summary (for example no size larger than the "

@@ -31,30 +31,30 @@ constexpr std::size_t least_sizes = 2;
 
 /// A point of the latency ladder that has a figure.
 struct Measured {
-  const ScenarioResult* point = nullptr;
+  const Case* one = nullptr;
   std::string level;  ///< that its size fits
   Estimate latency;
 };
 
 /// On the kind of cores that stands for the machine; of others the same sizes may fit other levels.
-std::vector<Measured> measured_points(const AuditInput& input) {
+std::vector<Measured> measured_cases(const AuditInput& input) {
   const auto first = input.machine.representative_of(input.machine.usable_cpus());
   const CpuKind* const kind = first ? input.machine.kind_of(*first) : nullptr;
   std::vector<Measured> points;
   for (const RunReport& report : input.reports) {
     if (report.command != "latency") continue;
-    for (const ScenarioResult& point : report.scenarios) {
-      if (point.flows.empty() || !host_estimate_of(point, "latency")) continue;
+    for (const Case& one : report.cases) {
+      if (one.flows.empty() || !host_estimate_of(one, "latency")) continue;
       if (kind == nullptr) {
-        points.push_back({&point, point.flows.front().level, *host_estimate_of(point, "latency")});
+        points.push_back({&one, one.flows.front().level, *host_estimate_of(one, "latency")});
         continue;
       }
-      for (const FlowResult& flow : point.flows) {
+      for (const FlowResult& flow : one.flows) {
         const CpuSet& cpus = report.workers[static_cast<std::size_t>(flow.worker)].cpus;
         const Figure* const figure = find_figure(flow, "latency");
         if (cpus.empty() || !kind->cpus.contains(cpus.front())) continue;
         if (figure == nullptr || !figure->estimate) continue;
-        points.push_back({&point, flow.level, *figure->estimate});
+        points.push_back({&one, flow.level, *figure->estimate});
         break;
       }
     }
@@ -71,7 +71,7 @@ struct Ladder {
 Ladder ladder_of(const std::string& level, const std::string& pages, Bytes largest_held,
                  const AuditInput& input) {
   Ladder ladder;
-  for (const auto& [point, its, latency] : measured_points(input)) {
+  for (const auto& [point, its, latency] : measured_cases(input)) {
     if (point->pages != pages) continue;
     if (its == level && point->size <= largest_held) ladder.held.insert(point->size);
     // "L1" to "L4" sort as they should, and before "memory".
@@ -86,9 +86,9 @@ Ladder ladder_of(const std::string& level, const std::string& pages, Bytes large
 std::string doubt_text(const std::string& level, const std::string& pages, Bytes shown, Bytes held,
                        const AuditInput& input) {
   std::optional<Measured> at, beyond;
-  for (const Measured& one : measured_points(input)) {
-    if (one.point->pages != pages) continue;
-    const Bytes size = one.point->size;
+  for (const Measured& one : measured_cases(input)) {
+    if (one.one->pages != pages) continue;
+    const Bytes size = one.one->size;
     if (one.level == level && size == held) at = one;
     if (one.level > level && size <= Bytes{4 * shown.value} &&
         (!beyond || beyond->latency.value < one.latency.value))
@@ -99,7 +99,7 @@ std::string doubt_text(const std::string& level, const std::string& pages, Bytes
       "at {} it takes {}, about as long as {}, which lies beyond it ({}): its end was not seen; a "
       "guest often has a part of a cache, and neighbours share it: measure more sizes with "
       "`numatlas latency --size`, when it is quiet",
-      to_rounded_text(held), estimate_text(at->latency, "s"), to_rounded_text(beyond->point->size),
+      to_rounded_text(held), estimate_text(at->latency, "s"), to_rounded_text(beyond->one->size),
       estimate_text(beyond->latency, "s"));
 }
 
@@ -108,15 +108,14 @@ std::string doubt_text(const std::string& level, const std::string& pages, Bytes
 std::string unseen_text(const std::string& level, const AuditInput& input) {
   std::string pages;  // of several kinds the last has the fewest misses of the TLB
   for (const RunReport& report : input.reports) {
-    if (report.command == "latency" && !report.scenarios.empty())
-      pages = report.scenarios.back().pages;
+    if (report.command == "latency" && !report.cases.empty()) pages = report.cases.back().pages;
   }
   std::optional<Measured> first, beyond;
-  for (const Measured& one : measured_points(input)) {
-    if (one.point->pages != pages) continue;
-    const Bytes size = one.point->size;
-    if (one.level == level && (!first || size < first->point->size)) first = one;
-    if (one.level > level && (!beyond || size > beyond->point->size)) beyond = one;
+  for (const Measured& one : measured_cases(input)) {
+    if (one.one->pages != pages) continue;
+    const Bytes size = one.one->size;
+    if (one.level == level && (!first || size < first->one->size)) first = one;
+    if (one.level > level && (!beyond || size > beyond->one->size)) beyond = one;
   }
   if (!first || !beyond) return "";
   const Estimate &own = first->latency, &next = beyond->latency;
@@ -124,8 +123,8 @@ std::string unseen_text(const std::string& level, const AuditInput& input) {
   return fmt::format(
       "at {}, the smallest size measured, it takes {}, about as long as {}, which lies beyond it "
       "({}): where it ends cannot be seen",
-      to_rounded_text(first->point->size), estimate_text(own, "s"),
-      to_rounded_text(beyond->point->size), estimate_text(next, "s"));
+      to_rounded_text(first->one->size), estimate_text(own, "s"),
+      to_rounded_text(beyond->one->size), estimate_text(next, "s"));
 }
 
 /// For each cache that a CPU sees: twice the size of the cache before it, which times hits even

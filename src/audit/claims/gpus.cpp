@@ -42,8 +42,8 @@ std::vector<AuditedGpu> gpus_of(const AuditInput& input) {
     const int number = machine.gpus[i].index.value_or(static_cast<int>(i));
     one.number = std::to_string(number);
     if (transfer != nullptr) {
-      for (const ScenarioResult& point : transfer->scenarios) {
-        for (const FlowResult& flow : point.flows) {
+      for (const Case& result : transfer->cases) {
+        for (const FlowResult& flow : result.flows) {
           if (!flow.gpu || flow.gpu->gpu != number || !flow.gpu->link) continue;
           if (!one.busy || flow.gpu->link->speed > one.busy->speed) one.busy = flow.gpu->link;
         }
@@ -172,8 +172,8 @@ constexpr const char* measures = "bandwidth-gpus";
 /// What held the clocks of a GPU down while it was measured: "heat"; "" for nothing.
 std::string slowed_by(const RunReport& report, int gpu) {
   std::set<std::string> causes;
-  for (const ScenarioResult& point : report.scenarios) {
-    for (const FlowResult& flow : point.flows)
+  for (const Case& one : report.cases) {
+    for (const FlowResult& flow : one.flows)
       if (flow.gpu && flow.gpu->gpu == gpu && !flow.gpu->slowed_by.empty())
         causes.insert(flow.gpu->slowed_by);
   }

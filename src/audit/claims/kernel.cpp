@@ -230,7 +230,7 @@ std::vector<ClaimVerdict> judge_weights(const AuditInput& input) {
   verdict.claimed = fmt::format("{} are the weights ({})", setting->value,
                                 computed ? "the kernel's own" : "set by hand, or the default");
   const RunReport* const found = input.report_of("weights");
-  const ScenarioResult* const best = found == nullptr ? nullptr : best_point(*found);
+  const Case* const best = found == nullptr ? nullptr : best_point(*found);
   if (best == nullptr) return {not_measurable(std::move(verdict), input.why_no("weights"))};
   const Weights best_weights = weights_of(*best);
   const NodeSet nodes = nodes_in(best_weights);
@@ -241,8 +241,8 @@ std::vector<ClaimVerdict> judge_weights(const AuditInput& input) {
     return {verdict};
   }
   std::optional<Estimate> gain;
-  for (const ScenarioResult& point : found->scenarios)
-    if (!gain && reduced(weights_of(point), nodes) == kernels) gain = gain_of(*found, *best, point);
+  for (const Case& one : found->cases)
+    if (!gain && reduced(weights_of(one), nodes) == kernels) gain = gain_of(*found, *best, one);
   if (!gain || !gain->low)
     return {not_measurable(
         std::move(verdict),

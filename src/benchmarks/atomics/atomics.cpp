@@ -35,13 +35,13 @@ struct Options {
 
 void add_options(Options& own, CLI::App& app) { own.app = &app; }
 
-std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult&) {
+std::vector<Figure> flow_figures(const FlowResult& flow, const Case&) {
   const auto rate = mean_rate(flow, "operation_time");
   if (!rate) return {};
   return {{"operations", "1/s", *rate, std::nullopt}};
 }
 
-std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
+std::vector<Figure> totals(const Case& visit, const RunReport&) {
   const auto sum = sum_over_flows(visit, "operations", "operations_sum");
   return sum ? std::vector<Figure>{*sum} : std::vector<Figure>{};
 }
@@ -108,7 +108,7 @@ std::vector<Table> tables() {
 /// One CPU alone; all of them on one counter; what false sharing costs them.
 std::vector<Fact> facts(const RunReport& report) {
   const auto cpus_of = [](Sharing sharing) {
-    return [sharing](const ScenarioResult& one) {
+    return [sharing](const Case& one) {
       const bool counts = !traits_of(one.kernel).retries &&
                           label_of(one, "sharing") == name_of(sharing) &&
                           estimate_of(one, "operations_sum");
@@ -116,8 +116,8 @@ std::vector<Fact> facts(const RunReport& report) {
     };
   };
   std::vector<Fact> facts;
-  const auto* const alone = lowest_of(report.scenarios, cpus_of(Sharing::same));
-  const auto* const same = highest_of(report.scenarios, cpus_of(Sharing::same));
+  const auto* const alone = lowest_of(report.cases, cpus_of(Sharing::same));
+  const auto* const same = highest_of(report.cases, cpus_of(Sharing::same));
   if (alone != nullptr && alone->flows.size() == 1) {
     facts.push_back({"atomic_add_alone",
                      {{"cpus", "1"}},
@@ -136,8 +136,8 @@ std::vector<Fact> facts(const RunReport& report) {
                    *estimate_of(*same, "operations_sum"),
                    "Atomics",
                    fmt::format("{} CPUs on one counter {{}} together", cpus)});
-  const auto* const near = highest_of(report.scenarios, cpus_of(Sharing::neighbours));
-  const auto* const own = highest_of(report.scenarios, cpus_of(Sharing::own));
+  const auto* const near = highest_of(report.cases, cpus_of(Sharing::neighbours));
+  const auto* const own = highest_of(report.cases, cpus_of(Sharing::own));
   if (near == nullptr || own == nullptr || near->flows.size() != own->flows.size()) return facts;
   const std::string sharers = std::to_string(near->flows.size());
   facts.push_back(
@@ -197,14 +197,14 @@ std::vector<Fact> facts_on_gpus(const RunReport& report) {
     for (const auto& [sharing, key, words] :
          {std::tuple(Sharing::same, "gpu_atomic_add_contended", "one counter"),
           std::tuple(Sharing::own, "gpu_atomic_add_own", "lines of their own")}) {
-      const auto threads = [its = sharing](const ScenarioResult* one) {
+      const auto threads = [its = sharing](const Case* one) {
         const bool counts =
             label_of(*one, "sharing") == name_of(its) && host_estimate_of(*one, "operations_sum");
         return counts ? std::optional(std::stod(label_of(*one, "threads"))) : std::nullopt;
       };
       const auto* const found = highest_of(group.cases, threads);
       if (found == nullptr) continue;
-      const ScenarioResult& widest = **found;
+      const Case& widest = **found;
       facts.push_back(
           {key,
            {{"gpu", gpu}, {"memory", memory}},

@@ -19,7 +19,7 @@ constexpr const char* atomics_machine =
 
 std::vector<std::string> atomics_names(const testing::Plan& plan) {
   std::vector<std::string> names;
-  for (const PlannedScenario& point : plan) names.push_back(point.head.name);
+  for (const PlannedCase& planned : plan) names.push_back(planned.head.name);
   return names;
 }
 
@@ -77,13 +77,12 @@ TEST(AtomicsPlan, RefusesWhatWouldMeasureSomethingElse) {
 }
 
 /// As measured: each CPU takes so many seconds for an addition.
-ScenarioResult atomics_point(Sharing sharing, std::vector<double> seconds,
-                             const Benchmark& benchmark) {
-  ScenarioResult point;
-  point.kernel = "fetch-add";
-  point.labels = {{"sharing", name_of(sharing)},
-                  {"threads", std::to_string(seconds.size())},
-                  {"home", "first"}};
+Case atomics_point(Sharing sharing, std::vector<double> seconds, const Benchmark& benchmark) {
+  Case one;
+  one.kernel = "fetch-add";
+  one.labels = {{"sharing", name_of(sharing)},
+                {"threads", std::to_string(seconds.size())},
+                {"home", "first"}};
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     FlowResult flow;
     flow.worker = static_cast<int>(i);
@@ -92,11 +91,11 @@ ScenarioResult atomics_point(Sharing sharing, std::vector<double> seconds,
     time.low = seconds[i] * 0.99;
     time.high = seconds[i] * 1.01;
     flow.figures = {{"operation_time", "s", time, summarize(std::vector<double>{seconds[i]})}};
-    for (Figure& figure : benchmark.figures.of_flow(flow, point)) flow.figures.push_back(figure);
-    point.flows.push_back(flow);
+    for (Figure& figure : benchmark.figures.of_flow(flow, one)) flow.figures.push_back(figure);
+    one.flows.push_back(flow);
   }
-  point.figures = benchmark.figures.totals(point, {});
-  return point;
+  one.figures = benchmark.figures.totals(one, {});
+  return one;
 }
 
 TEST(AtomicsFacts, SayWhatContentionAndFalseSharingCost) {
@@ -107,10 +106,10 @@ TEST(AtomicsFacts, SayWhatContentionAndFalseSharingCost) {
   report.hosts = {"alpha"};
   report.complete = true;
   report.workers = {{0, 0, 0, {CpuId{0}}, NodeId{0}, ""}, {0, 1, 0, {CpuId{1}}, NodeId{0}, ""}};
-  report.scenarios = {atomics_point(Sharing::same, {5e-9}, benchmark),
-                      atomics_point(Sharing::same, {100e-9, 50e-9}, benchmark),
-                      atomics_point(Sharing::neighbours, {40e-9, 40e-9}, benchmark),
-                      atomics_point(Sharing::own, {5e-9, 5e-9}, benchmark)};
+  report.cases = {atomics_point(Sharing::same, {5e-9}, benchmark),
+                  atomics_point(Sharing::same, {100e-9, 50e-9}, benchmark),
+                  atomics_point(Sharing::neighbours, {40e-9, 40e-9}, benchmark),
+                  atomics_point(Sharing::own, {5e-9, 5e-9}, benchmark)};
   const auto facts = benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 3U);
   EXPECT_EQ(facts[0].key, "atomic_add_alone");

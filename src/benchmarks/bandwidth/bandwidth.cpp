@@ -96,14 +96,14 @@ SurveyPart survey_on_gpus(const Machine& machine) {
                                {{"kernels", {"kernel"}, 1, Keep::first}, {"GPUs", {"gpus"}, 1}}});
 }
 
-std::string stores_words(const ScenarioResult& point) {
-  return point.stores == "non-temporal" ? " with non-temporal stores" : "";
+std::string stores_words(const Case& one) {
+  return one.stores == "non-temporal" ? " with non-temporal stores" : "";
 }
 
 /// Whether no two flows share a CPU: ranks of a launcher that binds nothing may.
-bool each_has_its_cpu(const ScenarioResult& point, const RunReport& report) {
+bool each_has_its_cpu(const Case& one, const RunReport& report) {
   std::set<std::pair<int, std::string>> taken;
-  for (const FlowResult& flow : point.flows) {
+  for (const FlowResult& flow : one.flows) {
     const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
     if (worker.cpus.size() != 1 || !taken.insert({worker.host, to_list(worker.cpus)}).second)
       return false;
@@ -113,12 +113,12 @@ bool each_has_its_cpu(const ScenarioResult& point, const RunReport& report) {
 
 /// Where the pages of all flows were seen, but for a few; where nobody saw them, where they were to
 /// be.
-std::string memory_place(const ScenarioResult& point, const RunReport& report) {
+std::string memory_place(const Case& one, const RunReport& report) {
   constexpr double few = 0.1;
   NodeSet nodes;
   std::vector<std::string> unseen;
   bool own = true;
-  for (const FlowResult& flow : point.flows) {
+  for (const FlowResult& flow : one.flows) {
     const Residency& seen = observed_memory(flow);
     const auto main = seen.main_node();
     if (!main) {
@@ -138,19 +138,19 @@ std::string memory_place(const ScenarioResult& point, const RunReport& report) {
 
 /// The least number of workers that reach 90 % of the best sum of the same kernel and pages as
 /// `peak`, in memory; absent where that is every number that was measured.
-std::optional<Fact> enough_workers(const RunReport& report, const ScenarioResult& peak) {
+std::optional<Fact> enough_workers(const RunReport& report, const Case& peak) {
   constexpr double enough = 0.9;
   const double least = enough * host_estimate_of(peak, "bandwidth_sum")->value;
   std::set<std::size_t> counts;
-  const ScenarioResult* fewest = nullptr;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (point.kernel != peak.kernel || point.stores != peak.stores || point.pages != peak.pages ||
-        !cache_text(point).empty() || point.flows.empty())
+  const Case* fewest = nullptr;
+  for (const Case& one : report.cases) {
+    if (one.kernel != peak.kernel || one.stores != peak.stores || one.pages != peak.pages ||
+        !cache_text(one).empty() || one.flows.empty())
       continue;
-    counts.insert(point.flows.size());
-    const auto sum = host_estimate_of(point, "bandwidth_sum");
-    const bool fewer = fewest == nullptr || point.flows.size() < fewest->flows.size();
-    if (sum && sum->value >= least && fewer) fewest = &point;
+    counts.insert(one.flows.size());
+    const auto sum = host_estimate_of(one, "bandwidth_sum");
+    const bool fewer = fewest == nullptr || one.flows.size() < fewest->flows.size();
+    if (sum && sum->value >= least && fewer) fewest = &one;
   }
   // Of one and all the number between is not known.
   constexpr std::size_t several = 3;
@@ -172,33 +172,33 @@ std::optional<Fact> enough_workers(const RunReport& report, const ScenarioResult
 }
 
 std::vector<Fact> facts(const RunReport& report) {
-  const auto rate = [](const ScenarioResult& point) {
-    return cache_text(point).empty() ? value_of(host_estimate_of(point, "bandwidth_sum"))
-                                     : std::nullopt;
+  const auto rate = [](const Case& one) {
+    return cache_text(one).empty() ? value_of(host_estimate_of(one, "bandwidth_sum"))
+                                   : std::nullopt;
   };
-  const auto rate_alone = [&](const ScenarioResult& point) {
-    return point.flows.size() == 1 ? rate(point) : std::nullopt;
+  const auto rate_alone = [&](const Case& one) {
+    return one.flows.size() == 1 ? rate(one) : std::nullopt;
   };
-  const auto* peak = highest_of(report.scenarios, rate);
-  const auto* const alone = highest_of(report.scenarios, rate_alone);
+  const auto* peak = highest_of(report.cases, rate);
+  const auto* const alone = highest_of(report.cases, rate_alone);
   std::vector<Fact> facts;
   const std::string peak_key = "peak_bandwidth";
-  const auto add = [&](const std::string& key, const ScenarioResult& point) {
-    const std::size_t workers = point.flows.size();
-    const char* const what = each_has_its_cpu(point, report) ? "CPUs" : "workers";
-    const std::size_t hosts = point.host_totals.size();  // none where there is one
+  const auto add = [&](const std::string& key, const Case& one) {
+    const std::size_t workers = one.flows.size();
+    const char* const what = each_has_its_cpu(one, report) ? "CPUs" : "workers";
+    const std::size_t hosts = one.host_totals.size();  // none where there is one
     const std::string together =
         hosts > 1 ? fmt::format("{} {} of {} hosts, the median host's sum", workers, what, hosts)
                   : fmt::format("{} {} together", workers, what);
-    const std::string how = fmt::format(
-        "{}{}, {}, {}, {} pages", full_name(point.flows.front()), stores_words(point),
-        workers == 1 ? "1 CPU alone" : together, memory_place(point, report), point.pages);
+    const std::string how =
+        fmt::format("{}{}, {}, {}, {} pages", full_name(one.flows.front()), stores_words(one),
+                    workers == 1 ? "1 CPU alone" : together, memory_place(one, report), one.pages);
     facts.push_back(
         {key,
-         {{"kernel", point.kernel}, {"stores", point.stores}, {"workers", std::to_string(workers)}},
+         {{"kernel", one.kernel}, {"stores", one.stores}, {"workers", std::to_string(workers)}},
          how,
          "B/s",
-         *host_estimate_of(point, "bandwidth_sum"),
+         *host_estimate_of(one, "bandwidth_sum"),
          "Bandwidth",
          fmt::format("{}{{}} ({})", key == peak_key ? "best " : "one CPU ", how)});
   };

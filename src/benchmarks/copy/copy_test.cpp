@@ -50,7 +50,7 @@ Layout layout_on(const Machine& machine, int workers, int ranks = 1) {
   return layout;
 }
 
-Expected<std::vector<PlannedScenario>> plan(Words words, int workers = 4, int ranks = 1) {
+Expected<std::vector<PlannedCase>> plan(Words words, int workers = 4, int ranks = 1) {
   words.push_back("--dry-run");
   const auto run = parse_run("copy", words);
   if (!run) return fail(run.error());
@@ -112,7 +112,7 @@ TEST(CopyPlan, AllPairsOfNodesWithMemory) {
   const auto planned = plan({"--size", "4"});
   ASSERT_TRUE(planned) << full_text(planned.error());
   ASSERT_EQ(planned->size(), 9U);
-  const PlannedScenario& last = planned->at(7);  // from 2 to 1
+  const PlannedCase& last = planned->at(7);  // from 2 to 1
   EXPECT_EQ(last.scenario.name, "bind:2 -> bind:1 4MiB base");
   EXPECT_EQ(last.head.labels,
             (std::vector<std::pair<std::string, std::string>>{
@@ -176,8 +176,8 @@ TEST(CopyPlan, SerialKeepsAPointThatIsSkipped) {
   const auto planned = plan({"--from", "bind:0", "--to", "bind:1", "--threads", "2,3", "--serial"});
   ASSERT_TRUE(planned);
   ASSERT_EQ(planned->size(), 3U);
-  EXPECT_EQ(planned->at(1).point, 0);
-  EXPECT_EQ(planned->at(2).point, 1);
+  EXPECT_EQ(planned->at(1).number, 0);
+  EXPECT_EQ(planned->at(2).number, 1);
   EXPECT_TRUE(planned->at(2).skip);
 }
 
@@ -215,30 +215,30 @@ RunReport report_of(const std::vector<std::pair<std::string, std::string>>& pair
   report.workers.resize(2);
   report.complete = true;
   for (const auto& [from, to] : pairs) {
-    ScenarioResult point;
-    point.name = from + " -> " + to;
-    point.pages = "base";
-    point.size = Bytes{mib};
-    point.kernel = "copy";
-    point.stores = "regular";
-    point.labels = {
+    Case one;
+    one.name = from + " -> " + to;
+    one.pages = "base";
+    one.size = Bytes{mib};
+    one.kernel = "copy";
+    one.stores = "regular";
+    one.labels = {
         {"from", from}, {"to", to}, {"side", from == to ? "nearest" : "from"}, {"cpu_nodes", "0"}};
-    point.flows = {copied(0, 6e9), copied(1, 10e9)};
-    point.figures = sums_of(point, report);
-    for (Figure& metric : parse_run("copy", {})->benchmark.figures.totals(point, {}))
-      point.figures.push_back(metric);
-    point.groups = medians_of(point, report);
-    report.scenarios.push_back(point);
+    one.flows = {copied(0, 6e9), copied(1, 10e9)};
+    one.figures = sums_of(one, report);
+    for (Figure& metric : parse_run("copy", {})->benchmark.figures.totals(one, {}))
+      one.figures.push_back(metric);
+    one.groups = medians_of(one, report);
+    report.cases.push_back(one);
   }
   return report;
 }
 
 TEST(CopyTotals, BytesCountOnce) {
-  const ScenarioResult point = report_of({{"bind:0", "bind:1"}}).scenarios.front();
-  const Figure* rate = find_total(point, "copy_rate");
+  const Case one = report_of({{"bind:0", "bind:1"}}).cases.front();
+  const Figure* rate = find_total(one, "copy_rate");
   ASSERT_NE(rate, nullptr);
   EXPECT_DOUBLE_EQ(*rate->value(), 8e9);
-  EXPECT_DOUBLE_EQ(*find_total(point, "bandwidth_sum")->value(), 16e9);
+  EXPECT_DOUBLE_EQ(*find_total(one, "bandwidth_sum")->value(), 16e9);
   EXPECT_EQ(rate->estimate->n, 20U);
   EXPECT_TRUE(parse_run("copy", {})->benchmark.figures.totals({}, {}).empty());
 }
@@ -258,10 +258,10 @@ TEST(CopyTable, ARowForOnePair) {
 TEST(CopyTable, AMatrixForSeveralWithTheCpusMarked) {
   RunReport report = report_of(
       {{"bind:0", "bind:0"}, {"bind:0", "bind:1"}, {"bind:1", "bind:0"}, {"bind:1", "bind:1"}});
-  report.scenarios[2].flows.clear();
-  report.scenarios[2].figures.clear();
-  report.scenarios[2].status = Status::skipped;
-  report.scenarios[2].reason = "no room";
+  report.cases[2].flows.clear();
+  report.cases[2].figures.clear();
+  report.cases[2].status = Status::skipped;
+  report.cases[2].reason = "no room";
   const std::string text = table_of(report);
   EXPECT_THAT(text, HasSubstr("bind:0  8.00 ±<0.1 % nearest     8.00 ±<0.1 % from\n"));
   EXPECT_THAT(text, HasSubstr("bind:1                     -  8.00 ±<0.1 % nearest\n"));

@@ -225,7 +225,7 @@ std::string remarks(const RunReport& report, const RunOptions& options) {
         "{} of {} cores, as many as --time {} allows; omitted: CPUs {} (--cpus cores measures "
         "all)\n",
         all->size() - left.size(), all->size(), to_text(options.stop.time), to_list(left));
-  const std::size_t cases = report.scenarios.size();
+  const std::size_t cases = report.cases.size();
   if (static_cast<double>(cases) * time_per_case <= options.stop.time) return "";
   return fmt::format("--time {} is too short for {} cases: each took at least 20 ms\n",
                      to_text(options.stop.time), cases);
@@ -254,15 +254,15 @@ Table table(const std::string& method, const std::string& how) {
 /// The nearest and the farthest pair.
 std::vector<Fact> facts(const RunReport& report) {
   // Of one method: another one takes another time between the same CPUs.
-  const auto latency = [&](const ScenarioResult& one) {
-    return one.kernel == report.scenarios.front().kernel
+  const auto latency = [&](const Case& one) {
+    return one.kernel == report.cases.front().kernel
                ? value_of(host_estimate_of(one, "core_to_core"))
                : std::nullopt;
   };
-  const auto* const nearest = lowest_of(report.scenarios, latency);
-  const auto* const farthest = highest_of(report.scenarios, latency);
+  const auto* const nearest = lowest_of(report.cases, latency);
+  const auto* const farthest = highest_of(report.cases, latency);
   std::vector<Fact> facts;
-  const auto add = [&](const char* key, const char* word, const ScenarioResult& one) {
+  const auto add = [&](const char* key, const char* word, const Case& one) {
     const std::string first = label_of(one, "first_cpu"), second = label_of(one, "second_cpu");
     const std::string nearness = label_of(one, "nearness");
     facts.push_back(

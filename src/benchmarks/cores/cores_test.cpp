@@ -36,13 +36,13 @@ TEST(CoresPlan, EachPairOnceAndTheAnswerSharesTheLine) {
   const char* names[] = {"cas CPUs 0,2", "cas CPUs 0,8", "cas CPUs 2,8"};
   const char* nearness[] = {"same L3", "other node", "other node"};
   for (std::size_t i = 0; i < 3; ++i) {
-    const PlannedScenario& point = (*plan)[i];
-    EXPECT_EQ(point.head.name, names[i]);
-    EXPECT_EQ(label_of(point.head, "nearness"), nearness[i]);
-    EXPECT_EQ(point.point, static_cast<int>(i));
-    ASSERT_EQ(point.scenario.flows.size(), 2u);
-    const Flow& asks = point.scenario.flows[0];
-    const Flow& answers = point.scenario.flows[1];
+    const PlannedCase& planned = (*plan)[i];
+    EXPECT_EQ(planned.head.name, names[i]);
+    EXPECT_EQ(label_of(planned.head, "nearness"), nearness[i]);
+    EXPECT_EQ(planned.number, static_cast<int>(i));
+    ASSERT_EQ(planned.scenario.flows.size(), 2u);
+    const Flow& asks = planned.scenario.flows[0];
+    const Flow& answers = planned.scenario.flows[1];
     EXPECT_EQ(name_of(asks.kernel), "cas");
     EXPECT_EQ(asks.role, Role::measured);
     EXPECT_EQ(asks.region.bytes, Bytes{4096}) << "a page of its own";
@@ -88,7 +88,7 @@ TEST(CoresPlan, ThreadsAreTheFirstCpus) {
   const auto names = [](const testing::Words& words) {
     const auto plan = cores_plan(words);
     std::vector<std::string> found;
-    for (const PlannedScenario& point : *plan) found.push_back(point.head.name);
+    for (const PlannedCase& planned : *plan) found.push_back(planned.head.name);
     return found;
   };
   EXPECT_THAT(names({"--method", "cas", "--threads", "3"}),
@@ -136,7 +136,7 @@ TEST(CoresPlan, BothDirectionsAreTwoCases) {
   const auto plan = cores_plan({"--cpus", "0,8,9", "--method", "cas", "--directions", "both"});
   ASSERT_TRUE(plan);
   std::vector<std::string> names;
-  for (const PlannedScenario& point : *plan) names.push_back(point.head.name);
+  for (const PlannedCase& planned : *plan) names.push_back(planned.head.name);
   EXPECT_THAT(names, ElementsAre("cas CPUs 0,8", "cas CPUs 0,9", "cas CPUs 8,0", "cas CPUs 8,9",
                                  "cas CPUs 9,0", "cas CPUs 9,8"));
   EXPECT_EQ((*plan)[2].scenario.flows[0].worker, 1) << "CPU 8 asks, and has the line";
@@ -186,11 +186,11 @@ RunReport report_of_pairs(int cpus) {
   for (int i = 0; i < cpus; ++i) report.workers.push_back({0, i, 0, {CpuId{i}}, NodeId{0}, ""});
   for (int i = 0; i < cpus; ++i) {
     for (int j = i + 1; j < cpus; ++j) {
-      ScenarioResult point;
-      point.kernel = "cas";
-      point.labels = {{"first_cpu", std::to_string(i)},
-                      {"second_cpu", std::to_string(j)},
-                      {"nearness", j == i + 1 ? "same core" : "other node"}};
+      Case one;
+      one.kernel = "cas";
+      one.labels = {{"first_cpu", std::to_string(i)},
+                    {"second_cpu", std::to_string(j)},
+                    {"nearness", j == i + 1 ? "same core" : "other node"}};
       FlowResult asks, answers;
       Estimate latency = (i + 10.0 * j) * 1e-9;
       latency.low = latency.value * (1 - 0.001 * j);
@@ -198,8 +198,8 @@ RunReport report_of_pairs(int cpus) {
       asks.figures = {{"core_to_core", "s", latency, std::nullopt}};
       asks.stop = answers.stop = "converged";
       answers.load = true;
-      point.flows = {asks, answers};
-      report.scenarios.push_back(point);
+      one.flows = {asks, answers};
+      report.cases.push_back(one);
     }
   }
   return report;
@@ -228,15 +228,15 @@ TEST(CoresCsv, IsTheSquareBelowTheDiagonalOrWhole) {
   RunReport report = report_of_pairs(3);
   EXPECT_EQ(csv_of(report), ",,\n10,,\n20,21,\n");
   // Measured the other way round as well, one nanosecond longer.
-  const auto once = report.scenarios;
-  for (ScenarioResult point : once) {
-    std::swap(point.labels[0].second, point.labels[1].second);
-    point.flows[0].figures[0].estimate = point.flows[0].figures[0].estimate->value + 1e-9;
-    report.scenarios.push_back(point);
+  const auto once = report.cases;
+  for (Case one : once) {
+    std::swap(one.labels[0].second, one.labels[1].second);
+    one.flows[0].figures[0].estimate = one.flows[0].figures[0].estimate->value + 1e-9;
+    report.cases.push_back(one);
   }
-  for (ScenarioResult& point : report.scenarios) {
-    point.labels.emplace_back("directions", "both");
-    point.labels.emplace_back("home", "first");
+  for (Case& one : report.cases) {
+    one.labels.emplace_back("directions", "both");
+    one.labels.emplace_back("home", "first");
   }
   EXPECT_EQ(csv_of(report), ",10,20\n11,,21\n21,22,\n");
   const std::string text = table_of(report);

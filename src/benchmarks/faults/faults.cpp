@@ -49,7 +49,7 @@ Bytes usual_size_of(const PlanInput& input, const AxisSetting& now) {
   return size_with_room(input, most.size, point(input, most)->flows);
 }
 
-std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& visit) {
+std::vector<Figure> flow_figures(const FlowResult& flow, const Case& visit) {
   const auto pages = mean_rate(flow, "fault_time");
   const auto page = parse_bytes(label_of(visit, "page"));
   if (!pages || !page) return {};
@@ -64,7 +64,7 @@ std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& v
   return figures;
 }
 
-std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
+std::vector<Figure> totals(const Case& visit, const RunReport&) {
   std::vector<Figure> figures;
   for (const auto& [key, sum_key] :
        {std::pair("touch_rate", "touch_rate_sum"), {"faults", "faults_sum"}}) {
@@ -115,13 +115,13 @@ std::vector<Table> tables() {
 std::vector<Fact> facts(const RunReport& report) {
   std::vector<Fact> facts;
   for (const CaseGroup& kind : groups_of(report, {"pages"})) {
-    const ScenarioResult *one = nullptr, *all = nullptr;
-    for (const ScenarioResult* point : kind.cases) {
-      if (label_of(*point, "how") != "touch" || !estimate_of(*point, "touch_rate_sum")) continue;
-      const std::string node = label_of(*point, "node");
+    const Case *one = nullptr, *all = nullptr;
+    for (const Case* result : kind.cases) {
+      if (label_of(*result, "how") != "touch" || !estimate_of(*result, "touch_rate_sum")) continue;
+      const std::string node = label_of(*result, "node");
       if (one != nullptr && node != label_of(*one, "node")) continue;
-      if (one == nullptr) one = point;
-      all = point;
+      if (one == nullptr) one = result;
+      all = result;
     }
     if (one == nullptr || one->flows.size() != 1) continue;
     const std::string pages = kind.labels.front().second;

@@ -19,8 +19,8 @@ constexpr const char* faults_machine = "numa:2(memory=34359738368) l3:1(size=167
 
 std::vector<std::string> fault_names(const testing::Words& words) {
   std::vector<std::string> names;
-  for (const PlannedScenario& point : testing::sure_plan("faults", words, faults_machine))
-    names.push_back(point.head.name + (point.skip ? " skipped" : ""));
+  for (const PlannedCase& planned : testing::sure_plan("faults", words, faults_machine))
+    names.push_back(planned.head.name + (planned.skip ? " skipped" : ""));
   return names;
 }
 
@@ -74,25 +74,25 @@ TEST(FaultsPlan, RefusesWhatWouldMeasureSomethingElse) {
 }
 
 /// As measured: each thread takes so many seconds for a page.
-ScenarioResult faults_of(const Benchmark& benchmark, std::vector<double> seconds) {
-  ScenarioResult point;
-  point.kernel = "fault";
-  point.pages = "base";
-  point.labels = {{"how", "touch"},
-                  {"node", "local"},
-                  {"threads", std::to_string(seconds.size())},
-                  {"page", "4KiB"}};
+Case faults_of(const Benchmark& benchmark, std::vector<double> seconds) {
+  Case one;
+  one.kernel = "fault";
+  one.pages = "base";
+  one.labels = {{"how", "touch"},
+                {"node", "local"},
+                {"threads", std::to_string(seconds.size())},
+                {"page", "4KiB"}};
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     FlowResult flow;
     flow.worker = static_cast<int>(i);
     flow.stop = "converged";
     flow.figures = {{"fault_time", "s", seconds[i], summarize(std::vector<double>{seconds[i]})},
                     {"faults_per_page", "cost", 0.5, std::nullopt}};
-    for (Figure& figure : benchmark.figures.of_flow(flow, point)) flow.figures.push_back(figure);
-    point.flows.push_back(flow);
+    for (Figure& figure : benchmark.figures.of_flow(flow, one)) flow.figures.push_back(figure);
+    one.flows.push_back(flow);
   }
-  point.figures = benchmark.figures.totals(point, {});
-  return point;
+  one.figures = benchmark.figures.totals(one, {});
+  return one;
 }
 
 TEST(FaultsFacts, RatesAreSumsAndWhatThreadsGain) {
@@ -103,9 +103,9 @@ TEST(FaultsFacts, RatesAreSumsAndWhatThreadsGain) {
   report.hosts = {"alpha"};
   report.complete = true;
   report.workers = {{0, 0, 0, {CpuId{0}}, NodeId{0}, ""}, {0, 1, 0, {CpuId{1}}, NodeId{0}, ""}};
-  report.scenarios = {faults_of(benchmark, {1e-6}), faults_of(benchmark, {2e-6, 1e-6})};
-  EXPECT_NEAR(estimate_of(report.scenarios[1], "touch_rate_sum")->value, 1.5 * 4096e6, 1);
-  EXPECT_NEAR(estimate_of(report.scenarios[1], "faults_sum")->value, 0.75e6, 1e-3);
+  report.cases = {faults_of(benchmark, {1e-6}), faults_of(benchmark, {2e-6, 1e-6})};
+  EXPECT_NEAR(estimate_of(report.cases[1], "touch_rate_sum")->value, 1.5 * 4096e6, 1);
+  EXPECT_NEAR(estimate_of(report.cases[1], "faults_sum")->value, 0.75e6, 1e-3);
   const auto facts = benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_EQ(facts[0].key, "first_touch_rate");

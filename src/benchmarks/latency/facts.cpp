@@ -29,36 +29,34 @@
 namespace numatlas {
 namespace {
 
-using Points = std::vector<const ScenarioResult*>;
+using Points = std::vector<const Case*>;
 
-double latency_of(const ScenarioResult& point) { return host_estimate_of(point, "latency")->value; }
+double latency_of(const Case& one) { return host_estimate_of(one, "latency")->value; }
 
-std::string level_of(const ScenarioResult& point) {
-  return point.flows.empty() ? "-" : point.flows.front().level;
-}
+std::string level_of(const Case& one) { return one.flows.empty() ? "-" : one.flows.front().level; }
 
 /// The points of one kind of pages that have a latency, by the level that their size fits; each by
 /// size.
-std::map<std::string, Points> points_by_level(const RunReport& report, const std::string& pages) {
+std::map<std::string, Points> cases_by_level(const RunReport& report, const std::string& pages) {
   std::map<std::string, Points> levels;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (point.pages == pages && host_estimate_of(point, "latency"))
-      levels[level_of(point)].push_back(&point);
+  for (const Case& one : report.cases) {
+    if (one.pages == pages && host_estimate_of(one, "latency"))
+      levels[level_of(one)].push_back(&one);
   }
-  for (auto& [level, points] : levels) std::ranges::stable_sort(points, {}, &ScenarioResult::size);
+  for (auto& [level, points] : levels) std::ranges::stable_sort(points, {}, &Case::size);
   return levels;
 }
 
-Fact latency_fact(const char* key, const std::string& level, const ScenarioResult& point,
+Fact latency_fact(const char* key, const std::string& level, const Case& one,
                   const std::string& line) {
-  return {key,
-          {{"level", level}, {"size", std::to_string(point.size.value)}, {"pages", point.pages}},
-          fmt::format("latency of {} ({} at random, {} pages)", level, to_text(point.size),
-                      point.pages),
-          "s",
-          *host_estimate_of(point, "latency"),
-          "Idle latency",
-          line};
+  return {
+      key,
+      {{"level", level}, {"size", std::to_string(one.size.value)}, {"pages", one.pages}},
+      fmt::format("latency of {} ({} at random, {} pages)", level, to_text(one.size), one.pages),
+      "s",
+      *host_estimate_of(one, "latency"),
+      "Idle latency",
+      line};
 }
 
 // Caches ------------------------------------------------------------------------------------------
@@ -103,9 +101,8 @@ Points plateau_of(const Points& held) {
 }
 
 /// Why a cache's latency may rise with every size that fits it.
-std::string no_plateau_text(const RunReport& report, const ScenarioResult& point,
-                            const std::string& level) {
-  const WorkerRow& worker = report.workers[static_cast<std::size_t>(point.flows.front().worker)];
+std::string no_plateau_text(const RunReport& report, const Case& one, const std::string& level) {
+  const WorkerRow& worker = report.workers[static_cast<std::size_t>(one.flows.front().worker)];
   const auto host = static_cast<std::size_t>(worker.host);
   if (worker.cpus.empty() || host >= report.machines.size()) return "it rises with every size";
   const Machine& machine = report.machines[host];
@@ -115,13 +112,11 @@ std::string no_plateau_text(const RunReport& report, const ScenarioResult& point
   for (const CpuId id : cache == nullptr ? CpuSet{} : cache->cpus)
     if (const Cpu* const cpu = machine.find_cpu(id)) cores.insert(cpu->core);
   if (cores.size() > 1) return fmt::format("shared by {}", count_text(cache->cpus.size(), "CPU"));
-  return point.pages == name_of(PageKind::base) ? "TLB misses add to it"
-                                                : "it rises with every size";
+  return one.pages == name_of(PageKind::base) ? "TLB misses add to it" : "it rises with every size";
 }
 
 /// How much of a cache answers, where the sizes show its end.
-Fact capacity_fact(const std::string& level, const ScenarioResult& last_held,
-                   const ScenarioResult& first_missed) {
+Fact capacity_fact(const std::string& level, const Case& last_held, const Case& first_missed) {
   Estimate held(static_cast<double>(last_held.size.value));
   held.low = held.value;
   held.high = static_cast<double>(first_missed.size.value);
@@ -144,7 +139,7 @@ std::vector<Fact> cache_facts(const RunReport& report, const std::string& level,
   const Points plateau = plateau_of(held);
   const bool only = held.size() == 1 && points.size() == 1;
   if (only || !plateau.empty()) {
-    const ScenarioResult& typical = only ? *held.front() : *plateau[(plateau.size() - 1) / 2];
+    const Case& typical = only ? *held.front() : *plateau[(plateau.size() - 1) / 2];
     const std::string size = to_text(typical.size);
     return {latency_fact("cache_latency", level, typical,
                          fmt::format("{} {{}} ({}{})", level,
@@ -190,7 +185,7 @@ Points unlisted_points(const Points& points) {
 /// largest, with the fewest misses of the TLB.
 std::vector<Fact> facts_of_caches(const RunReport& report, const std::string& pages) {
   std::vector<Fact> facts;
-  const auto levels = points_by_level(report, pages);
+  const auto levels = cases_by_level(report, pages);
   const auto memory = levels.find("memory");
   const std::string said = memory != levels.end() ? "" : fmt::format(", {} pages", pages);
   for (auto level = levels.begin(); level != levels.end(); ++level) {
@@ -207,7 +202,7 @@ std::vector<Fact> facts_of_caches(const RunReport& report, const std::string& pa
   const Points unlisted = memory != levels.end() ? unlisted_points(memory->second) : Points{};
   if (unlisted.empty()) return facts;
   const char* const name = "unlisted cache";
-  const ScenarioResult& typical = *unlisted[unlisted.size() - 2];
+  const Case& typical = *unlisted[unlisted.size() - 2];
   facts.push_back(latency_fact("cache_latency", name, typical,
                                fmt::format("{} {{}} ({})", name, to_text(typical.size))));
   facts.push_back(capacity_fact(name, *unlisted.back(), *memory->second[unlisted.size()]));
@@ -219,27 +214,26 @@ std::vector<Fact> facts_of_caches(const RunReport& report, const std::string& pa
 /// Of the largest size with the largest pages, and what the misses of the TLB add with others.
 std::vector<Fact> facts_of_memory(const RunReport& report, const std::vector<std::string>& kinds) {
   std::vector<Fact> facts;
-  const ScenarioResult* best = nullptr;
+  const Case* best = nullptr;
   for (auto kind = kinds.rbegin(); kind != kinds.rend(); ++kind) {
     const std::string& pages = *kind;
-    const Points points = points_by_level(report, pages)["memory"];
+    const Points points = cases_by_level(report, pages)["memory"];
     if (points.empty()) continue;
-    const ScenarioResult& point = *points.back();
-    const std::string size = to_text(point.size);
-    facts.push_back(latency_fact("memory_latency", "memory", point,
+    const Case& one = *points.back();
+    const std::string size = to_text(one.size);
+    facts.push_back(latency_fact("memory_latency", "memory", one,
                                  best != nullptr
                                      ? fmt::format("{{}} with {} pages", pages)
                                      : fmt::format("memory {{}} ({}, {} pages)", size, pages)));
-    if (best != nullptr && point.size == best->size) {
-      Fact& cost =
-          facts.emplace_back(latency_fact("tlb_cost", "memory", point, "TLB misses add {}"));
+    if (best != nullptr && one.size == best->size) {
+      Fact& cost = facts.emplace_back(latency_fact("tlb_cost", "memory", one, "TLB misses add {}"));
       cost.words =
           fmt::format("added by TLB misses per load with {} pages, relative to {} pages ({})",
                       pages, best->pages, size);
       cost.estimate =
-          difference_of(*host_estimate_of(point, "latency"), *host_estimate_of(*best, "latency"));
+          difference_of(*host_estimate_of(one, "latency"), *host_estimate_of(*best, "latency"));
     }
-    if (best == nullptr) best = &point;
+    if (best == nullptr) best = &one;
   }
   return facts;
 }
@@ -250,19 +244,18 @@ std::vector<Fact> facts_of_chains(RunReport report) {
   add_against({loads_in_flight}, report);
   std::vector<Fact> facts;
   for (const CaseGroup& kind : groups_of(report, {"pages"})) {
-    const Bytes largest = (*std::ranges::max_element(kind.cases, {}, &ScenarioResult::size))->size;
-    const auto in_flight = [&](const ScenarioResult* one) {
+    const Bytes largest = (*std::ranges::max_element(kind.cases, {}, &Case::size))->size;
+    const auto in_flight = [&](const Case* one) {
       const bool counts = one->size == largest && cache_text(*one).empty();
       return counts ? value_of(host_estimate_of(*one, "loads_in_flight")) : std::nullopt;
     };
     const auto* const most = highest_of(kind.cases, in_flight);
     if (most == nullptr || label_of(**most, "chains") == "1") continue;
     const Estimate all = *host_estimate_of(**most, "loads_in_flight");
-    const ScenarioResult& enough =
-        **lowest_of(kind.cases, [&](const ScenarioResult* one) -> std::optional<double> {
-          if (!(in_flight(one) >= nearly_all * all.value)) return std::nullopt;
-          return std::atof(label_of(*one, "chains").c_str());
-        });
+    const Case& enough = **lowest_of(kind.cases, [&](const Case* one) -> std::optional<double> {
+      if (!(in_flight(one) >= nearly_all * all.value)) return std::nullopt;
+      return std::atof(label_of(*one, "chains").c_str());
+    });
     const std::string chains = label_of(enough, "chains"), pages = enough.pages;
     facts.push_back({"loads_in_flight",
                      {{"level", "memory"}, {"pages", pages}, {"chains", chains}},
@@ -284,35 +277,34 @@ std::vector<Fact> facts_of_chains(RunReport report) {
 }
 
 bool has_case_label(const RunReport& report, const std::string& name) {
-  return std::ranges::any_of(report.scenarios, [&](const ScenarioResult& one) {
-    return find_label(one, name) != nullptr;
-  });
+  return std::ranges::any_of(report.cases,
+                             [&](const Case& one) { return find_label(one, name) != nullptr; });
 }
 
 std::vector<Fact> facts_of_all(const RunReport& report) {
   if (has_case_label(report, "chains")) return facts_of_chains(report);
   const bool threads = has_case_label(report, "threads");
   const std::string label = threads ? "threads" : "stride";
-  const auto text_of = [&](const ScenarioResult& one) { return label_text(report, one, label); };
-  const std::string first = text_of(report.scenarios.front());
+  const auto text_of = [&](const Case& one) { return label_text(report, one, label); };
+  const std::string first = text_of(report.cases.front());
   RunReport of_first = report;
-  std::erase_if(of_first.scenarios, [&](const auto& one) { return text_of(one) != first; });
+  std::erase_if(of_first.cases, [&](const auto& one) { return text_of(one) != first; });
   std::vector<std::string> kinds;
-  for (const ScenarioResult& one : of_first.scenarios)
+  for (const Case& one : of_first.cases)
     if (host_estimate_of(one, "latency")) add_once(kinds, one.pages);
   std::vector<Fact> facts;
   if (!kinds.empty()) {
     facts = facts_of_caches(of_first, kinds.back());
     std::ranges::move(facts_of_memory(of_first, kinds), std::back_inserter(facts));
   }
-  const Bytes largest = std::ranges::max(report.scenarios, {}, &ScenarioResult::size).size;
-  for (const ScenarioResult& point : report.scenarios) {
-    const std::string value = text_of(point);
-    if (value == first || point.size != largest || !host_estimate_of(point, "latency")) continue;
+  const Bytes largest = std::ranges::max(report.cases, {}, &Case::size).size;
+  for (const Case& result : report.cases) {
+    const std::string value = text_of(result);
+    if (value == first || result.size != largest || !host_estimate_of(result, "latency")) continue;
     Fact& fact = facts.emplace_back(
-        latency_fact(threads ? "threads_latency" : "stride_latency", level_of(point), point,
+        latency_fact(threads ? "threads_latency" : "stride_latency", level_of(result), result,
                      threads ? fmt::format("{{}} with {} threads", value)
-                             : fmt::format("{{}} at stride {}, {} pages", value, point.pages)));
+                             : fmt::format("{{}} at stride {}, {} pages", value, result.pages)));
     fact.where.emplace_back(label, value);
     fact.words += threads ? fmt::format(", {} threads together", value) : ", stride " + value;
   }
@@ -358,13 +350,13 @@ Place place_of(const RunReport& report, const FlowResult& flow) {
 /// The report with the flows of this place only.
 RunReport part_of(const RunReport& report, const Place& place) {
   RunReport its = report;
-  for (ScenarioResult& point : its.scenarios) {
-    std::erase_if(point.flows, [&](const auto& flow) { return place_of(report, flow) != place; });
-    point.figures.clear();
-    point.host_totals.clear();
-    point.groups = medians_of(point, its);
+  for (Case& one : its.cases) {
+    std::erase_if(one.flows, [&](const auto& flow) { return place_of(report, flow) != place; });
+    one.figures.clear();
+    one.host_totals.clear();
+    one.groups = medians_of(one, its);
   }
-  std::erase_if(its.scenarios, [](const ScenarioResult& point) { return point.flows.empty(); });
+  std::erase_if(its.cases, [](const Case& one) { return one.flows.empty(); });
   return its;
 }
 
@@ -373,8 +365,8 @@ RunReport part_of(const RunReport& report, const Place& place) {
 std::vector<Fact> latency_facts(const RunReport& report) {
   std::set<Place> places;
   std::set<std::pair<std::string, int>> memories;
-  for (const ScenarioResult& point : report.scenarios) {
-    for (const FlowResult& flow : point.flows) {
+  for (const Case& one : report.cases) {
+    for (const FlowResult& flow : one.flows) {
       const Place& place = *places.insert(place_of(report, flow)).first;
       memories.emplace(place.memory, place.distance);
     }

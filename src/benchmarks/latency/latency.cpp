@@ -217,8 +217,7 @@ SurveyPart survey_on_gpus(const Machine& machine) {
       machine, {3, {"--on", "gpus"}, {{"sizes", {"size"}, 3}, {"GPUs", {"gpus"}, 1}}});
 }
 
-std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
-                                 const ScenarioResult& visit) {
+std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow, const Case& visit) {
   if (own.tail.asked()) return own.tail.figures(flow);
   const std::string chains = label_of(visit, "chains");
   const Figure* const latency = find_figure(flow, "latency");
@@ -291,7 +290,7 @@ Table table_of_workers(const RunReport& report, const std::vector<std::string>& 
 Table curve_of_tlb_costs(const RunReport& report, bool strides) {
   return {.title = fmt::format(
               "Cost of TLB misses in ns: latency with {} pages minus that with others{}",
-              report.scenarios.front().pages, strides ? ", stride {stride}" : ""),
+              report.cases.front().pages, strides ? ", stride {stride}" : ""),
           .kind = ViewKind::curve,
           .apart = strides ? std::vector<std::string>{"stride"} : std::vector<std::string>{},
           .if_several = {"pages"},
@@ -304,9 +303,8 @@ Table curve_of_tlb_costs(const RunReport& report, bool strides) {
 
 std::vector<View> views(const Options& own, const RunReport& report) {
   if (!own.chains.empty()) return views_of({curve_of_chains(report)}, report);
-  const bool threads = std::ranges::any_of(report.scenarios, [](const ScenarioResult& one) {
-    return find_label(one, "threads") != nullptr;
-  });
+  const bool threads = std::ranges::any_of(
+      report.cases, [](const Case& one) { return find_label(one, "threads") != nullptr; });
   const bool strides = own.strides.size() > 1;
   std::vector<std::string> apart{"pages"};
   if (threads || strides) apart.emplace_back(threads ? "size" : "stride");
@@ -318,29 +316,27 @@ std::vector<View> views(const Options& own, const RunReport& report) {
   std::vector<std::string> labels{"size", "nodes"};
   if (threads) labels.insert(labels.begin() + 1, "threads");
   for (Table& table : own.tail.tables(labels)) tables.push_back(std::move(table));
-  if (!threads && !report.scenarios.empty()) tables.push_back(curve_of_tlb_costs(report, strides));
+  if (!threads && !report.cases.empty()) tables.push_back(curve_of_tlb_costs(report, strides));
   return views_of(tables, report);
 }
 
 std::vector<Fact> facts(const Options& own, const RunReport& report) {
   std::vector<Fact> facts;
   // Of the largest size, with the largest pages.
-  if (own.tail.asked() && !report.scenarios.empty())
-    facts =
-        tail_facts(*std::max_element(report.scenarios.rbegin(), report.scenarios.rend(),
-                                     [](const ScenarioResult& one, const ScenarioResult& other) {
-                                       return one.size < other.size;
-                                     }),
-                   "Idle latency");
+  if (own.tail.asked() && !report.cases.empty())
+    facts = tail_facts(
+        *std::max_element(report.cases.rbegin(), report.cases.rend(),
+                          [](const Case& one, const Case& other) { return one.size < other.size; }),
+        "Idle latency");
   std::ranges::move(latency_facts(report), std::back_inserter(facts));
   return facts;
 }
 
 /// That the largest of the usual sizes had to be one that a cache holds.
 std::vector<Warning> warnings(const Options& own, const RunReport& report) {
-  if (!own.has_ladder() || report.scenarios.empty()) return {};
+  if (!own.has_ladder() || report.cases.empty()) return {};
   RunReport largest;
-  largest.scenarios = {*std::ranges::max_element(report.scenarios, {}, &ScenarioResult::size)};
+  largest.cases = {*std::ranges::max_element(report.cases, {}, &Case::size)};
   return cache_warnings(largest);
 }
 

@@ -25,7 +25,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 /// The plan of `numatlas latency WORDS` for two workers on a recorded machine.
-Expected<std::vector<PlannedScenario>> try_plan(Words words) {
+Expected<std::vector<PlannedCase>> try_plan(Words words) {
   const auto machine = read_recorded_machine("numa:2 l3:1(size=16777216) core:2 pu:1");
   EXPECT_TRUE(machine);
   words.insert(words.end(), {"--dry-run"});
@@ -41,7 +41,7 @@ Expected<std::vector<PlannedScenario>> try_plan(Words words) {
       {run->options, layout, machines, testing::pages_of(run->options, machines.front())});
 }
 
-std::vector<PlannedScenario> plan(const Words& words) {
+std::vector<PlannedCase> plan(const Words& words) {
   const auto planned = try_plan(words);
   EXPECT_TRUE(planned);
   return *planned;
@@ -54,7 +54,7 @@ TEST(LatencyPlan, OneScenarioAPointWithAFlowAWorker) {
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(planned[i].scenario.name, names[i]);
     EXPECT_EQ(planned[i].head.name, names[i]);
-    EXPECT_EQ(planned[i].point, static_cast<int>(i));
+    EXPECT_EQ(planned[i].number, static_cast<int>(i));
     ASSERT_EQ(planned[i].scenario.flows.size(), 2U);
     for (int worker = 0; worker < 2; ++worker) {
       const Flow& flow = planned[i].scenario.flows[static_cast<std::size_t>(worker)];
@@ -74,7 +74,7 @@ TEST(LatencyPlan, SerialIsAScenarioAWorkerOfTheSamePoint) {
   for (std::size_t i = 0; i < 4; ++i) {
     ASSERT_EQ(planned[i].scenario.flows.size(), 1U);
     EXPECT_EQ(planned[i].scenario.flows[0].worker, static_cast<int>(i % 2));
-    EXPECT_EQ(planned[i].point, static_cast<int>(i / 2));
+    EXPECT_EQ(planned[i].number, static_cast<int>(i / 2));
   }
   EXPECT_EQ(planned[1].scenario.name, "1MiB base worker 1");
   EXPECT_EQ(planned[1].head.name, "1MiB base");
@@ -111,14 +111,14 @@ TEST(LatencyPlan, WarmUpFollowsTheCachesAndProofTheSize) {
 TEST(LatencyPlan, OptionsReachTheFlows) {
   const auto planned = plan({"--size", "64", "--order", "page-local", "--stride", "128", "--memory",
                              "bind:1", "--time", "3s"});
-  const PlannedScenario& point = planned.at(0);
-  const Flow& flow = point.scenario.flows.at(0);
+  const PlannedCase& planned_case = planned.at(0);
+  const Flow& flow = planned_case.scenario.flows.at(0);
   EXPECT_EQ(flow.kernel.as<ChaseParameters>().order, ChainOrder::page_local);
   EXPECT_EQ(flow.kernel.as<ChaseParameters>().stride, Bytes{128});
   EXPECT_EQ(flow.region.placement.text(), "bind:1");
-  EXPECT_EQ(point.head.order, "page-local");
-  EXPECT_EQ(point.head.stride, Bytes{128});
-  EXPECT_EQ(point.scenario.stop.time, std::chrono::seconds(3));
+  EXPECT_EQ(planned_case.head.order, "page-local");
+  EXPECT_EQ(planned_case.head.stride, Bytes{128});
+  EXPECT_EQ(planned_case.scenario.stop.time, std::chrono::seconds(3));
 }
 
 TEST(LatencyPlan, ChainsAreCursorsOfTheSameChain) {
@@ -178,8 +178,8 @@ TEST(LatencyPlan, BadStridesNameTheOption) {
 }
 
 /// A case of so many chains whose loads take `ns`.
-ScenarioResult case_of(int chains, double ns, const std::string& level) {
-  ScenarioResult one;
+Case case_of(int chains, double ns, const std::string& level) {
+  Case one;
   one.size = Bytes{256 * mib};
   one.pages = "thp";
   one.labels = {{"chains", std::to_string(chains)}};
@@ -195,8 +195,8 @@ ScenarioResult case_of(int chains, double ns, const std::string& level) {
 }
 
 /// A point of one flow at this stride whose loads take `ns`.
-ScenarioResult point_at(Bytes stride, double ns) {
-  ScenarioResult one = case_of(1, ns, "memory");
+Case point_at(Bytes stride, double ns) {
+  Case one = case_of(1, ns, "memory");
   one.labels.clear();
   one.stride = stride;
   return one;
@@ -206,11 +206,11 @@ TEST(Latency, SaysWhatTheLargestSizeTakesAtEachStride) {
   RunReport report;
   report.hosts = {"alpha"};
   report.workers.resize(1);
-  report.scenarios = {point_at(Bytes{64}, 100), point_at(Bytes{256}, 107)};
+  report.cases = {point_at(Bytes{64}, 100), point_at(Bytes{256}, 107)};
   const auto run = parse_run("latency", {"--stride", "64,256"});
   ASSERT_TRUE(run) << full_text(run.error());
   run->benchmark.figures.conclude(report);
-  EXPECT_FALSE(estimate_of(report.scenarios[1], "tlb_cost")) << "the pages are the same";
+  EXPECT_FALSE(estimate_of(report.cases[1], "tlb_cost")) << "the pages are the same";
   const auto facts = run->benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 2U) << "the latency of memory is that of the first stride";
   EXPECT_DOUBLE_EQ(facts[0].estimate.value, 100e-9);
@@ -224,13 +224,13 @@ TEST(Chains, LoadsInFlightAreThoseOfLittlesLaw) {
   report.hosts = {"alpha"};
   report.workers.resize(1);
   // From 8 chains on no more are open at once.
-  report.scenarios = {case_of(8, 100, "memory"), case_of(1, 100, "memory"),
-                      case_of(16, 195, "memory"), case_of(32, 396, "memory")};
+  report.cases = {case_of(8, 100, "memory"), case_of(1, 100, "memory"), case_of(16, 195, "memory"),
+                  case_of(32, 396, "memory")};
   add_against({loads_in_flight}, report);
-  EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[0], "loads_in_flight")->value, 8);
-  EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[1], "loads_in_flight")->value, 1);
-  EXPECT_NEAR(estimate_of(report.scenarios[2], "loads_in_flight")->value, 8.2, 0.01);
-  EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[0], "chains_bandwidth")->value, 5.12e9);
+  EXPECT_DOUBLE_EQ(estimate_of(report.cases[0], "loads_in_flight")->value, 8);
+  EXPECT_DOUBLE_EQ(estimate_of(report.cases[1], "loads_in_flight")->value, 1);
+  EXPECT_NEAR(estimate_of(report.cases[2], "loads_in_flight")->value, 8.2, 0.01);
+  EXPECT_DOUBLE_EQ(estimate_of(report.cases[0], "chains_bandwidth")->value, 5.12e9);
   const auto facts = latency_facts(report);
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_EQ(facts[0].key, "loads_in_flight");
@@ -240,16 +240,16 @@ TEST(Chains, LoadsInFlightAreThoseOfLittlesLaw) {
 }
 
 /// As measured: a chase of memory among so many threads.
-ScenarioResult among_threads(int threads, double seconds) {
-  ScenarioResult point;
-  point.size = Bytes{gib};
-  point.pages = "thp";
-  point.labels = {{"threads", std::to_string(threads)}};
+Case among_threads(int threads, double seconds) {
+  Case one;
+  one.size = Bytes{gib};
+  one.pages = "thp";
+  one.labels = {{"threads", std::to_string(threads)}};
   FlowResult flow;
   flow.level = "memory";
   flow.figures = {{"latency", "s", Estimate(seconds), std::nullopt}};
-  point.flows = {flow};
-  return point;
+  one.flows = {flow};
+  return one;
 }
 
 TEST(Threads, TheFewestAreIdleAndTheOthersAreSaidBeside) {
@@ -257,7 +257,7 @@ TEST(Threads, TheFewestAreIdleAndTheOthersAreSaidBeside) {
   report.complete = true;
   report.hosts = {"alpha"};
   report.workers.resize(1);
-  report.scenarios = {among_threads(1, 100e-9), among_threads(8, 140e-9)};
+  report.cases = {among_threads(1, 100e-9), among_threads(8, 140e-9)};
   const auto facts = latency_facts(report);
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_EQ(facts[0].key, "memory_latency");
@@ -271,13 +271,13 @@ TEST(Chains, WithoutOneChainAloneNothingIsSaidOfLoadsInFlight) {
   RunReport report;
   report.hosts = {"alpha"};
   report.workers.resize(1);
-  report.scenarios = {case_of(4, 100, "memory"), case_of(8, 110, "memory")};
+  report.cases = {case_of(4, 100, "memory"), case_of(8, 110, "memory")};
   add_against({loads_in_flight}, report);
-  EXPECT_FALSE(estimate_of(report.scenarios[0], "loads_in_flight"));
+  EXPECT_FALSE(estimate_of(report.cases[0], "loads_in_flight"));
   EXPECT_TRUE(latency_facts(report).empty());
-  report.scenarios = {case_of(1, 10, "L3"), case_of(8, 12, "L3")};
+  report.cases = {case_of(1, 10, "L3"), case_of(8, 12, "L3")};
   add_against({loads_in_flight}, report);
-  EXPECT_TRUE(estimate_of(report.scenarios[1], "loads_in_flight"));
+  EXPECT_TRUE(estimate_of(report.cases[1], "loads_in_flight"));
   EXPECT_TRUE(latency_facts(report).empty()) << "a cache's are no misses of memory";
 }
 
@@ -317,10 +317,10 @@ RunReport ladder_of(const std::vector<Measured>& points, int cpus = 16) {
   report.workers[0].cpus = {CpuId{0}};
   report.workers[0].cpu_node = NodeId{0};
   for (const Measured& one : points) {
-    ScenarioResult point = point_at(Bytes{64}, one.ns);
-    point.size = Bytes{static_cast<std::uint64_t>(one.mib * static_cast<double>(mib))};
-    point.flows.front().level = one.level;
-    report.scenarios.push_back(point);
+    Case result = point_at(Bytes{64}, one.ns);
+    result.size = Bytes{static_cast<std::uint64_t>(one.mib * static_cast<double>(mib))};
+    result.flows.front().level = one.level;
+    report.cases.push_back(result);
   }
   return report;
 }
@@ -383,11 +383,11 @@ TEST(Latency, UnlikeMemoriesAreToldApart) {
   report.machines[0].nodes[1].id = NodeId{2};
   report.machines[0].nodes[1].kind = "cxl";
   report.workers.push_back(report.workers[0]);
-  ScenarioResult& point = report.scenarios[0];
-  point.flows.push_back(case_of(1, 137, "memory").flows.front());
-  point.flows[1].worker = 1;
-  point.flows[0].residency.pages_by_node = {{0, 100}};
-  point.flows[1].residency.pages_by_node = {{2, 100}};
+  Case& one = report.cases[0];
+  one.flows.push_back(case_of(1, 137, "memory").flows.front());
+  one.flows[1].worker = 1;
+  one.flows[0].residency.pages_by_node = {{0, 100}};
+  one.flows[1].residency.pages_by_node = {{2, 100}};
   EXPECT_THAT(told_of(report),
               ::testing::ElementsAre("memory_latency 9.7e-08: local: memory {} (1 GiB, thp pages)",
                                      "memory_latency 1.37e-07: CXL: memory {} (1 GiB, thp pages)"));
@@ -412,7 +412,7 @@ TEST(LatencyPlan, WithoutOptionsItIsALadder) {
     const auto planned = run->benchmark.plan({run->options, layout, machines, {PageKind::base}});
     EXPECT_TRUE(planned);
     std::vector<std::string> names;
-    for (const PlannedScenario& one : *planned) names.push_back(compact_text(one.head.size));
+    for (const PlannedCase& one : *planned) names.push_back(compact_text(one.head.size));
     return names;
   };
   using ::testing::ElementsAre;
@@ -433,9 +433,9 @@ std::vector<std::string> unlisted_words(
   report.hosts = {"alpha"};
   report.workers.resize(1);
   for (const auto& [size, ns] : mib_and_ns) {
-    ScenarioResult point = point_at(Bytes{64}, ns);
-    point.size = Bytes{size * mib};
-    report.scenarios.push_back(point);
+    Case one = point_at(Bytes{64}, ns);
+    one.size = Bytes{size * mib};
+    report.cases.push_back(one);
   }
   const auto run = parse_run("latency", {});
   run->benchmark.figures.conclude(report);

@@ -117,13 +117,13 @@ double least_quotient(double degrees) {
 
 /// What the points of a curve have alike.
 const std::vector<std::string>& curve_labels(const RunReport& report) {
-  const bool on_gpus = !report.scenarios.empty() && find_label(report.scenarios.front(), "gpus");
+  const bool on_gpus = !report.cases.empty() && find_label(report.cases.front(), "gpus");
   return on_gpus ? curve_of_gpus : curve_of_cpus;
 }
 
 constexpr const char* at_80_percent = "latency_at_80_percent";  ///< of each curve once
 
-std::string load_of(const ScenarioResult& point) { return label_of(point, "load"); }
+std::string load_of(const Case& one) { return label_of(one, "load"); }
 
 /// Half the width of an interval, in the estimate's unit; nothing where it has none.
 std::optional<double> reach(const Estimate& estimate) {
@@ -132,8 +132,8 @@ std::optional<double> reach(const Estimate& estimate) {
 }
 
 /// Of a point's load: exactly none where nothing loads.
-std::optional<double> load_reach(const ScenarioResult& point) {
-  const auto sum = estimate_of(point, "bandwidth_sum");
+std::optional<double> load_reach(const Case& one) {
+  const auto sum = estimate_of(one, "bandwidth_sum");
   return sum ? reach(*sum) : std::optional(0.0);
 }
 
@@ -145,7 +145,7 @@ std::vector<CaseGroup> curves_of(const RunReport& report) {
 /// Nothing where that cannot be told.
 std::optional<Knee> knee_of(const CaseGroup& curve) {
   std::vector<LoadedPoint> points;
-  for (const ScenarioResult* one : curve.cases) {
+  for (const Case* one : curve.cases) {
     if (const auto latency = estimate_of(*one, "latency"))
       points.push_back({estimate_of(*one, "bandwidth_sum").value_or(0), *latency});
   }
@@ -153,24 +153,22 @@ std::optional<Knee> knee_of(const CaseGroup& curve) {
 }
 
 /// What loads the memory at a point, in B/s; 0 where nothing does.
-double load_rate_of(const ScenarioResult& point) {
-  return estimate_of(point, "bandwidth_sum").value_or(0).value;
-}
+double load_rate_of(const Case& one) { return estimate_of(one, "bandwidth_sum").value_or(0).value; }
 
 /// Whether the loaders moved what they were asked to: starved ones are no load of so many percent.
-bool reached_its_rate(const ScenarioResult& point) {
+bool reached_its_rate(const Case& one) {
   // Halfway from 50 to 40 % of the peak is 90 % of it: with less a point is nearer to another one.
   constexpr double enough = 0.9;
-  const auto asked = estimate_of(point, "rate_asked");
-  return !asked || load_rate_of(point) >= enough * asked->value;
+  const auto asked = estimate_of(one, "rate_asked");
+  return !asked || load_rate_of(one) >= enough * asked->value;
 }
 
 /// The latency at a part of the peak, on the line between two points of a curve. Its interval is as
 /// wide as the points' latencies and loads and the peak itself leave it: an error in a load counts
 /// times the slope. Where one of them has no interval, it has none. Nothing where the points are
 /// further apart than a third of the peak.
-std::optional<Estimate> latency_between(const ScenarioResult& before, const ScenarioResult& after,
-                                        const ScenarioResult& peak, double part) {
+std::optional<Estimate> latency_between(const Case& before, const Case& after, const Case& peak,
+                                        double part) {
   const auto low = estimate_of(before, "latency"), high = estimate_of(after, "latency");
   const double wanted = part * load_rate_of(peak), from = load_rate_of(before),
                to = load_rate_of(after);
@@ -201,15 +199,15 @@ std::optional<Estimate> latency_between(const ScenarioResult& before, const Scen
 void order_by_load(RunReport& report) {
   const std::vector<std::string> labels = curve_labels(report);
   std::vector<std::vector<std::string>> curves;  // in the order of the plan
-  const auto place = [&](const ScenarioResult& point) {
+  const auto place = [&](const Case& one) {
     std::vector<std::string> curve;
-    for (const std::string& label : labels) curve.push_back(label_text(report, point, label));
-    const auto asked = estimate_of(point, "rate_asked");
+    for (const std::string& label : labels) curve.push_back(label_text(report, one, label));
+    const auto asked = estimate_of(one, "rate_asked");
     return std::pair(add_once(curves, std::move(curve)),
                      asked ? asked->value : std::numeric_limits<double>::infinity());
   };
-  for (const ScenarioResult& point : report.scenarios) place(point);
-  std::ranges::stable_sort(report.scenarios, {}, place);
+  for (const Case& one : report.cases) place(one);
+  std::ranges::stable_sort(report.cases, {}, place);
 }
 
 /// "knee: 110 GB/s ±2.0 %, 130.2 ns", "no knee up to 136 GB/s".
@@ -221,8 +219,8 @@ std::string knee_text(const Knee& knee) {
 
 /// Adds "at 80 % of the peak: 228.0 ns", "knee: 110 GB/s ±2.0 %, 130.2 ns".
 void add_curve_verdict(View& view, const CaseGroup& curve, const RunReport&) {
-  for (const ScenarioResult* point : curve.cases) {
-    const auto at_80 = estimate_of(*point, at_80_percent);
+  for (const Case* one : curve.cases) {
+    const auto at_80 = estimate_of(*one, at_80_percent);
     if (!at_80) continue;
     // With the digits of its row.
     const auto width = half_width(*at_80);
@@ -239,16 +237,16 @@ struct Whereabouts {
   std::string heading, words, loaders;
 };
 
-Whereabouts whereabouts_of(const ScenarioResult& point) {
-  if (const std::string gpu = label_of(point, "gpus"); !gpu.empty()) {
+Whereabouts whereabouts_of(const Case& one) {
+  if (const std::string gpu = label_of(one, "gpus"); !gpu.empty()) {
     Whereabouts place{{{"gpu", gpu}}, "GPU " + gpu, "GPU " + gpu, "multiprocessors"};
-    const std::string memory = label_of(point, "memory");
+    const std::string memory = label_of(one, "memory");
     if (memory == "own") return place;
     place.labels.emplace_back("memory", memory);
     place.words = place.heading = fmt::format("GPU {}, memory {}", gpu, memory);
     return place;
   }
-  const std::string cpus = label_of(point, "cpu_node"), memory = label_of(point, "memory_node");
+  const std::string cpus = label_of(one, "cpu_node"), memory = label_of(one, "memory_node");
   return {{{"cpu_node", cpus}, {"memory_node", memory}},
           "node " + cpus,
           fmt::format("CPUs of node {}, memory of node {}", cpus, memory),
@@ -257,7 +255,7 @@ Whereabouts whereabouts_of(const ScenarioResult& point) {
 
 /// Of a curve of memory under reads; of others while idle. The line tells the knee, or the latency
 /// at 80 % of the peak, or that at half of it; and the highest load once.
-std::vector<Fact> facts_of(const CaseGroup& curve, std::set<const ScenarioResult*>& told_idle) {
+std::vector<Fact> facts_of(const CaseGroup& curve, std::set<const Case*>& told_idle) {
   const Whereabouts place = whereabouts_of(*curve.cases.back());
   const std::string kernel = label_of(*curve.cases.back(), "load_kernel");
   const bool reads = kernel.empty() || !traits_of(kernel).writes;
@@ -269,7 +267,7 @@ std::vector<Fact> facts_of(const CaseGroup& curve, std::set<const ScenarioResult
                      line.empty() ? "" : "Under load", line});
   };
   std::optional<Estimate> idle, half, at_80, peak, most;
-  for (const ScenarioResult* one : curve.cases) {
+  for (const Case* one : curve.cases) {
     const std::string load = load_of(*one);
     if (!cache_text(*one).empty()) continue;
     const auto latency = host_estimate_of(*one, "latency");
@@ -350,18 +348,17 @@ void conclude_curves(RunReport& report) {
   constexpr double part = 0.8;
   order_by_load(report);
   for (CaseGroup& curve : curves_of(report)) {
-    const auto mine = [&](const ScenarioResult& point) -> std::vector<Figure>& {
-      return report.scenarios[static_cast<std::size_t>(&point - report.scenarios.data())].figures;
+    const auto mine = [&](const Case& one) -> std::vector<Figure>& {
+      return report.cases[static_cast<std::size_t>(&one - report.cases.data())].figures;
     };
     if (const auto knee = knee_of(curve); knee && knee->load) {
-      const auto behind = std::ranges::find_if(curve.cases, [&](const ScenarioResult* point) {
-        return load_rate_of(*point) >= knee->load->value;
-      });
+      const auto behind = std::ranges::find_if(
+          curve.cases, [&](const Case* one) { return load_rate_of(*one) >= knee->load->value; });
       mine(**behind).push_back({"knee", "B/s", *knee->load, std::nullopt});
       mine(**behind).push_back({"knee_latency", "s", Estimate(knee->latency), std::nullopt});
     }
-    const auto asked = std::ranges::find_if(curve.cases, [](const ScenarioResult* point) {
-      return load_of(*point) == "80%" && estimate_of(*point, "latency") && reached_its_rate(*point);
+    const auto asked = std::ranges::find_if(curve.cases, [](const Case* one) {
+      return load_of(*one) == "80%" && estimate_of(*one, "latency") && reached_its_rate(*one);
     });
     if (asked != curve.cases.end()) {
       mine(**asked).push_back({at_80_percent, "s", estimate_of(**asked, "latency"), std::nullopt});
@@ -370,9 +367,9 @@ void conclude_curves(RunReport& report) {
     std::stable_sort(curve.cases.begin(), curve.cases.end(), [](const auto* a, const auto* b) {
       return load_rate_of(*a) < load_rate_of(*b);
     });
-    const ScenarioResult& peak = *curve.cases.back();
+    const Case& peak = *curve.cases.back();
     for (std::size_t i = 1; i < curve.cases.size(); ++i) {
-      const ScenarioResult &before = *curve.cases[i - 1], &after = *curve.cases[i];
+      const Case &before = *curve.cases[i - 1], &after = *curve.cases[i];
       const auto latency = latency_between(before, after, peak, part);
       if (!latency) continue;
       mine(after).push_back({at_80_percent, "s", *latency, std::nullopt});
@@ -407,23 +404,23 @@ std::vector<Warning> curve_warnings(const RunReport& report) {
   // Half a step between most parts of the peak: wider, and two of them cannot be told apart.
   constexpr double widest_peak = 0.05;
   std::vector<Warning> warnings;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (point.flows.empty()) continue;
-    const auto asked = estimate_of(point, "rate_asked"), sum = estimate_of(point, "bandwidth_sum");
-    if (asked && !reached_its_rate(point)) {
+  for (const Case& one : report.cases) {
+    if (one.flows.empty()) continue;
+    const auto asked = estimate_of(one, "rate_asked"), sum = estimate_of(one, "bandwidth_sum");
+    if (asked && !reached_its_rate(one)) {
       warnings.push_back(
-          {"rate-not-reached", point.name,
+          {"rate-not-reached", one.name,
            fmt::format(
                "reached {:.0f} % of the requested rate; the latency is that at the achieved rate",
-               load_rate_of(point) / asked->value * 100)});
+               load_rate_of(one) / asked->value * 100)});
     }
     const auto width = sum ? half_width(*sum) : std::nullopt;
     // Loads of GPUs are no fractions of it.
-    if (load_of(point) != peak_load || !label_of(point, "gpus").empty() ||
+    if (load_of(one) != peak_load || !label_of(one, "gpus").empty() ||
         (width && *width <= std::max(widest_peak, report.precision)))
       continue;
     warnings.push_back(
-        {"peak-uncertain", point.name,
+        {"peak-uncertain", one.name,
          fmt::format("the peak, and with it each fraction of it, is known {}; increase --time",
                      width ? fmt::format("to {}{} only", plus_minus(), half_text(*width))
                            : "from too few samples for an interval")});
@@ -433,7 +430,7 @@ std::vector<Warning> curve_warnings(const RunReport& report) {
 
 std::vector<Fact> loaded_facts(const RunReport& report) {
   std::vector<Fact> facts;
-  std::set<const ScenarioResult*> told_idle;
+  std::set<const Case*> told_idle;
   // One pair of nodes is shown, and how many more there are: all are in the files.
   std::vector<std::string> pairs;
   const auto is_shown = [](const Fact& fact) { return !fact.heading.empty(); };

@@ -185,7 +185,7 @@ void add_options(Options& own, CLI::App& app) {
 }
 
 /// The rate that was asked for.
-std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
+std::vector<Figure> totals(const Case& visit, const RunReport&) {
   double asked = 0;
   for (const FlowResult& flow : visit.flows) asked += flow.rate.value_or(0);
   if (!(asked > 0)) return {};
@@ -349,7 +349,7 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const PlanInput& input
                                       const RunReport& report) {
   std::vector<LaterCase> more;
   const auto all = curves(own, input);
-  const bool refined = std::ranges::any_of(report.scenarios, [](const ScenarioResult& one) {
+  const bool refined = std::ranges::any_of(report.cases, [](const Case& one) {
     const std::string load = label_of(one, "load");
     return load != idle_load && load != peak_load;
   });
@@ -357,13 +357,13 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const PlanInput& input
   for_each_of(
       [&](PageKind pages, const Curve& curve, const Choice& kernel) {
         const std::vector<std::string> labels = value_of({curve, kernel}, peak_load).labels;
-        const auto peak = std::ranges::find_if(report.scenarios, [&](const ScenarioResult& one) {
+        const auto peak = std::ranges::find_if(report.cases, [&](const Case& one) {
           return one.pages == name_of(pages) &&
                  std::ranges::equal(labels, load_labels, {}, {},
                                     [&](const auto& label) { return label_of(one, label); });
         });
         const Figure* const sum =
-            peak == report.scenarios.end() ? nullptr : find_total(*peak, "bandwidth_sum");
+            peak == report.cases.end() ? nullptr : find_total(*peak, "bandwidth_sum");
         if (sum == nullptr || !sum->value()) return;
         for (const int percent : percents)
           more.push_back({pages,
@@ -379,8 +379,7 @@ void conclude(const Options& own, RunReport& report) {
   own.tail.conclude(report);
 }
 
-std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
-                                 const ScenarioResult&) {
+std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow, const Case&) {
   return own.tail.figures(flow);
 }
 

@@ -19,28 +19,28 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// A point of a curve with one loader.
-ScenarioResult at(const std::string& load, double bandwidth, double latency) {
-  ScenarioResult point;
-  point.name = load;
-  point.pages = "base";
-  point.labels = {{"cpu_node", "0"}, {"memory_node", "0"}, {"load", load}};
-  if (load != "idle") point.labels.emplace_back("load_kernel", "read");
+Case at(const std::string& load, double bandwidth, double latency) {
+  Case one;
+  one.name = load;
+  one.pages = "base";
+  one.labels = {{"cpu_node", "0"}, {"memory_node", "0"}, {"load", load}};
+  if (load != "idle") one.labels.emplace_back("load_kernel", "read");
   FlowResult chase;
   chase.figures = {{"latency", "s", latency, std::nullopt}};
   chase.stop = "converged";
-  point.flows = {chase};
-  if (bandwidth > 0) point.figures = {{"bandwidth_sum", "B/s", bandwidth, std::nullopt}};
-  return point;
+  one.flows = {chase};
+  if (bandwidth > 0) one.figures = {{"bandwidth_sum", "B/s", bandwidth, std::nullopt}};
+  return one;
 }
 
 /// At 80 % of the peak, by the benchmark.
-std::optional<double> knee_of(std::vector<ScenarioResult> curve) {
+std::optional<double> knee_of(std::vector<Case> curve) {
   RunReport report;
-  report.scenarios = std::move(curve);
+  report.cases = std::move(curve);
   parse_run("loaded", {})->benchmark.figures.conclude(report);
   std::optional<double> knee;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (const auto latency = estimate_of(point, "latency_at_80_percent")) {
+  for (const Case& one : report.cases) {
+    if (const auto latency = estimate_of(one, "latency_at_80_percent")) {
       EXPECT_FALSE(knee) << "only once a curve";
       knee = latency->value;
     }
@@ -60,25 +60,25 @@ TEST(LoadedKnee, BetweenTheNeighboursOf80Percent) {
 /// interval.
 Estimate knee_with(double peak_reach, bool with_90 = true) {
   RunReport report;
-  report.scenarios = {at("idle", 0, 100), at("peak", 10, 300), at("70%", 7, 120)};
-  if (with_90) report.scenarios.push_back(at("90%", 9, 200));
+  report.cases = {at("idle", 0, 100), at("peak", 10, 300), at("70%", 7, 120)};
+  if (with_90) report.cases.push_back(at("90%", 9, 200));
   const auto widen = [](Estimate& estimate, double reach) {
     estimate.low = estimate.value - reach;
     estimate.high = estimate.value + reach;
   };
-  for (ScenarioResult& point : report.scenarios) {
-    widen(*point.flows[0].figures[0].estimate, 3);
-    for (Figure& load : point.figures) widen(*load.estimate, 0);
+  for (Case& one : report.cases) {
+    widen(*one.flows[0].figures[0].estimate, 3);
+    for (Figure& load : one.figures) widen(*load.estimate, 0);
   }
-  Estimate& peak = *report.scenarios[1].figures[0].estimate;
+  Estimate& peak = *report.cases[1].figures[0].estimate;
   if (peak_reach < 0) {
     peak.low = peak.high = std::nullopt;
   } else {
     widen(peak, peak_reach);
   }
   parse_run("loaded", {})->benchmark.figures.conclude(report);
-  for (const ScenarioResult& point : report.scenarios) {
-    if (const auto knee = estimate_of(point, "latency_at_80_percent")) return *knee;
+  for (const Case& one : report.cases) {
+    if (const auto knee = estimate_of(one, "latency_at_80_percent")) return *knee;
   }
   return Estimate{};
 }
@@ -121,24 +121,24 @@ TEST(LoadedKnee, NothingIsMadeUp) {
 
 TEST(Loaded, WhatTheLoadAddsIsAgainstTheIdlePointOfTheSameNodes) {
   RunReport report;
-  report.scenarios = {at("idle", 0, 100), at("idle", 0, 70), at("peak", 10, 300)};
-  report.scenarios[1].labels[1].second = "1";
+  report.cases = {at("idle", 0, 100), at("idle", 0, 70), at("peak", 10, 300)};
+  report.cases[1].labels[1].second = "1";
   FlowResult loader;
   loader.load = true;
   loader.rate = 4;
-  report.scenarios[2].flows.push_back(loader);
-  report.scenarios[2].flows.push_back(loader);
+  report.cases[2].flows.push_back(loader);
+  report.cases[2].flows.push_back(loader);
   const auto run = parse_run("loaded", {});
-  const auto figures = run->benchmark.figures.totals(report.scenarios[2], report);
+  const auto figures = run->benchmark.figures.totals(report.cases[2], report);
   ASSERT_EQ(figures.size(), 1U);
   EXPECT_EQ(figures[0].key, "rate_asked");
   EXPECT_EQ(figures[0].value(), 8);
-  EXPECT_TRUE(run->benchmark.figures.totals(report.scenarios[0], report).empty());
+  EXPECT_TRUE(run->benchmark.figures.totals(report.cases[0], report).empty());
   run->benchmark.figures.conclude(report);
-  const Figure* added = find_total(report.scenarios[2], "latency_added");
+  const Figure* added = find_total(report.cases[2], "latency_added");
   ASSERT_NE(added, nullptr);
   EXPECT_EQ(added->value(), 200);
-  EXPECT_EQ(find_total(report.scenarios[0], "latency_added"), nullptr);
+  EXPECT_EQ(find_total(report.cases[0], "latency_added"), nullptr);
 }
 
 testing::Plan loaded_plan(const std::string& machine, const testing::Words& words) {
@@ -155,9 +155,9 @@ testing::Plan refined_plan(const std::string& machine, const testing::Words& wor
   return *plan;
 }
 
-std::vector<std::string> names_of(const std::vector<PlannedScenario>& plan) {
+std::vector<std::string> names_of(const std::vector<PlannedCase>& plan) {
   std::vector<std::string> names;
-  for (const PlannedScenario& planned : plan) names.push_back(planned.head.name);
+  for (const PlannedCase& planned : plan) names.push_back(planned.head.name);
   return names;
 }
 
@@ -179,7 +179,7 @@ TEST(Loaded, IdleAndPeakComeFirst) {
 /// The pairs of nodes of the idle points.
 std::vector<std::string> pairs_of(const Plan& plan) {
   std::vector<std::string> pairs;
-  for (const PlannedScenario& planned : plan)
+  for (const PlannedCase& planned : plan)
     if (label_of(planned.head, "load") == "idle")
       pairs.push_back(label_of(planned.head, "cpu_node") + ":" +
                       label_of(planned.head, "memory_node"));
@@ -208,12 +208,12 @@ TEST(Loaded, ByDefaultEachNodesMemoryAndTheNearestOfEachOtherKind) {
 
 TEST(Loaded, ThePartsOfThePeakFollowFromIt) {
   RunReport report;
-  ScenarioResult peak;
+  Case peak;
   peak.pages = "base";
   peak.labels = {
       {"cpu_node", "0"}, {"memory_node", "0"}, {"load", "peak"}, {"load_kernel", "read"}};
   peak.figures = {{"bandwidth_sum", "B/s", 20e9, std::nullopt}};
-  report.scenarios = {peak};
+  report.cases = {peak};
   const std::vector<std::string> words{"--pairs", "local", "--mix", "none"};
   auto more = refined_plan("numa:1 core:3 pu:1", words, report);
   ASSERT_EQ(more.size(), 11U);
@@ -223,7 +223,7 @@ TEST(Loaded, ThePartsOfThePeakFollowFromIt) {
   EXPECT_DOUBLE_EQ(*more[3].scenario.flows[1].rate, 4e9);
   EXPECT_FALSE(more[3].scenario.flows[0].rate);
   // And that is all.
-  report.scenarios.push_back(more[3].head);
+  report.cases.push_back(more[3].head);
   EXPECT_TRUE(refined_plan("numa:1 core:3 pu:1", words, report).empty());
 }
 
@@ -251,11 +251,11 @@ TEST(Loaded, ThreadsAreTheFirstCpus) {
 }
 
 /// A sum that is known to so many percent.
-ScenarioResult known_to(double percent, ScenarioResult point) {
-  Estimate& sum = *point.figures.front().estimate;
+Case known_to(double percent, Case one) {
+  Estimate& sum = *one.figures.front().estimate;
   sum.low = sum.value * (1 - percent / 100);
   sum.high = sum.value * (1 + percent / 100);
-  return point;
+  return one;
 }
 
 RunReport curve(double reached, double peak_percent) {
@@ -264,9 +264,9 @@ RunReport curve(double reached, double peak_percent) {
   report.workers.resize(1);
   report.complete = true;
   report.precision = 0.01;
-  report.scenarios = {known_to(peak_percent, at("peak", 10e9, 100e-9)),
-                      known_to(0.1, at("40%", reached * 4e9, 100e-9))};
-  report.scenarios[1].figures.push_back({"rate_asked", "B/s", 4e9, std::nullopt});
+  report.cases = {known_to(peak_percent, at("peak", 10e9, 100e-9)),
+                  known_to(0.1, at("40%", reached * 4e9, 100e-9))};
+  report.cases[1].figures.push_back({"rate_asked", "B/s", 4e9, std::nullopt});
   return report;
 }
 
@@ -285,25 +285,25 @@ TEST(LoadedWarnings, APeakThatIsHardlyKnownIsTold) {
   EXPECT_THAT(warnings_of(report), ElementsAre(HasSubstr("is known to ±8.0 % only")));
   report = curve(1, 3);
   EXPECT_THAT(warnings_of(report), ElementsAre()) << "less than half a step of the parts";
-  report.scenarios[0].figures[0].estimate = 10e9;
+  report.cases[0].figures[0].estimate = 10e9;
   EXPECT_THAT(warnings_of(report), ElementsAre(HasSubstr("too few samples for an interval")));
 }
 
 /// As measured in the order of the plan, with a rate of 10 GB/s at the peak: what was asked for and
 /// what was reached, in GB/s, and the latency in ns.
-ScenarioResult asked_for(int percent, double reached, double latency) {
-  ScenarioResult point = at(std::to_string(percent) + "%", reached * 1e9, latency * 1e-9);
-  point.figures.push_back({"rate_asked", "B/s", percent * 1e8, std::nullopt});
-  return point;
+Case asked_for(int percent, double reached, double latency) {
+  Case one = at(std::to_string(percent) + "%", reached * 1e9, latency * 1e-9);
+  one.figures.push_back({"rate_asked", "B/s", percent * 1e8, std::nullopt});
+  return one;
 }
 
 TEST(Loaded, ABusyMachineMixesNothingUp) {
   RunReport report;
   report.hosts = {"alpha"};
   report.workers.resize(1);
-  report.scenarios = {at("idle", 0, 90e-9),      at("peak", 7.6e9, 300e-9), asked_for(10, 1, 95),
-                      asked_for(20, 2, 96),      asked_for(30, 2.95, 97),   asked_for(40, 2.9, 98),
-                      asked_for(80, 7.5, 167.9), asked_for(95, 8, 900)};
+  report.cases = {at("idle", 0, 90e-9),      at("peak", 7.6e9, 300e-9), asked_for(10, 1, 95),
+                  asked_for(20, 2, 96),      asked_for(30, 2.95, 97),   asked_for(40, 2.9, 98),
+                  asked_for(80, 7.5, 167.9), asked_for(95, 8, 900)};
   const auto run = parse_run("loaded", {});
   run->benchmark.figures.conclude(report);
   const std::string text = testing::tables_of(run->benchmark, report);
@@ -330,12 +330,12 @@ TEST(Loaded, RatesAreCorrectedByWhatWasReached) {
       "loaded", {"--machine", "numa:1 core:4 pu:1", "--engine", "null", "--noise", "lognormal=2%",
                  "--kernels", "read", "--mix", "none", "--time", "2s"});
   int parts = 0;
-  for (const ScenarioResult& point : report.scenarios) {
-    const auto asked = estimate_of(point, "rate_asked"), sum = estimate_of(point, "bandwidth_sum");
+  for (const Case& one : report.cases) {
+    const auto asked = estimate_of(one, "rate_asked"), sum = estimate_of(one, "bandwidth_sum");
     if (!asked) continue;
     ++parts;
-    ASSERT_TRUE(sum) << point.name;
-    EXPECT_NEAR(sum->value / asked->value, 1, 0.015) << point.name;
+    ASSERT_TRUE(sum) << one.name;
+    EXPECT_NEAR(sum->value / asked->value, 1, 0.015) << one.name;
   }
   EXPECT_EQ(parts, 11);
 }
@@ -358,9 +358,8 @@ RunReport curve_of(const std::vector<double>& latencies) {
     const bool last = i + 1 == latencies.size();
     const auto percent = static_cast<int>(100 * i / (latencies.size() - 1));
     const std::string load = i == 0 ? "idle" : last ? "peak" : fmt::format("{}%", percent);
-    ScenarioResult& point =
-        report.scenarios.emplace_back(at(load, 12e7 * percent, latencies[i] * 1e-9));
-    for (Figure* figure : {&point.flows[0].figures[0], i > 0 ? &point.figures[0] : nullptr}) {
+    Case& one = report.cases.emplace_back(at(load, 12e7 * percent, latencies[i] * 1e-9));
+    for (Figure* figure : {&one.flows[0].figures[0], i > 0 ? &one.figures[0] : nullptr}) {
       if (figure == nullptr) continue;
       figure->estimate->low = 0.99 * figure->estimate->value;
       figure->estimate->high = 1.01 * figure->estimate->value;

@@ -124,9 +124,8 @@ void add_machine_notes(View& view, const CaseGroup&, const RunReport& report) {
   NodeSet unnamed;
   for (const NodeId node : of_gpus) {
     const std::string label = std::to_string(node.value);
-    if (std::ranges::none_of(report.scenarios, [&](const ScenarioResult& one) {
-          return label_of(one, "memory_node") == label;
-        }))
+    if (std::ranges::none_of(
+            report.cases, [&](const Case& one) { return label_of(one, "memory_node") == label; }))
       unnamed.insert(node);
   }
   if (!unnamed.empty())
@@ -172,13 +171,13 @@ struct Cell {
 
 std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
   std::vector<Cell> cells;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (point.kernel != kernel || !cache_text(point).empty()) continue;
+  for (const Case& one : report.cases) {
+    if (one.kernel != kernel || !cache_text(one).empty()) continue;
     const auto estimate =
-        host_estimate_of(point, traits_of(kernel).chases() ? "latency" : "bandwidth_sum");
+        host_estimate_of(one, traits_of(kernel).chases() ? "latency" : "bandwidth_sum");
     if (estimate)
-      cells.push_back({label_of(point, "cpu_node"), label_of(point, "memory_node"), *estimate,
-                       fmt::format("{}, {} pages", to_text(point.size), point.pages)});
+      cells.push_back({label_of(one, "cpu_node"), label_of(one, "memory_node"), *estimate,
+                       fmt::format("{}, {} pages", to_text(one.size), one.pages)});
   }
   return cells;
 }

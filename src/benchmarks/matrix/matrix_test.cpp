@@ -23,11 +23,11 @@ testing::Plan matrix_plan(const testing::Words& words,
 TEST(Matrix, ACellForEveryPairAndQuantity) {
   const auto plan = matrix_plan({"--kernels", "read", "--mix", "2:1"}, "numa:2 core:3 pu:1");
   ASSERT_EQ(plan.size(), 3U * 4U);
-  const PlannedScenario& latency = plan[1];
+  const PlannedCase& latency = plan[1];
   EXPECT_EQ(latency.head.name, "latency node 0 to 1 base");
   ASSERT_EQ(latency.scenario.flows.size(), 1U);
   EXPECT_EQ(latency.scenario.flows[0].region.placement.text(), "bind:1");
-  const PlannedScenario& mix = plan[8 + 2];
+  const PlannedCase& mix = plan[8 + 2];
   EXPECT_EQ(mix.head.name, "mix 2:1 node 1 to 0 base");
   EXPECT_EQ(mix.head.labels[0].second, "1");
   ASSERT_EQ(mix.scenario.flows.size(), 3U);
@@ -95,8 +95,8 @@ TEST(Matrix, ACellThatCannotBeSaysWhy) {
   EXPECT_EQ(plan[1].head.order, "random");
 }
 
-ScenarioResult cell_of(const std::string& kernel, int cpus, int memory, double value) {
-  ScenarioResult one;
+Case cell_of(const std::string& kernel, int cpus, int memory, double value) {
+  Case one;
   one.kernel = kernel;
   one.pages = "base";
   one.order = "random";
@@ -118,13 +118,13 @@ TEST(MatrixShares, AreOfTheBestThatTheCpusReach) {
   report.machines.resize(1);
   report.workers.resize(1);
   report.complete = true;
-  report.scenarios = {cell_of("read", 0, 0, 40), cell_of("read", 0, 1, 10),
-                      // Node 2 has CPUs and no memory.
-                      cell_of("read", 2, 0, 8), cell_of("read", 2, 1, 20)};
+  report.cases = {cell_of("read", 0, 0, 40), cell_of("read", 0, 1, 10),
+                  // Node 2 has CPUs and no memory.
+                  cell_of("read", 2, 0, 8), cell_of("read", 2, 1, 20)};
   const auto run = parse_run("matrix", {});
   ASSERT_TRUE(run);
   run->benchmark.figures.conclude(report);
-  EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[3], "best_share")->value, 0.5);
+  EXPECT_DOUBLE_EQ(estimate_of(report.cases[3], "best_share")->value, 0.5);
   EXPECT_THAT(testing::tables_of(run->benchmark, report), ::testing::Not(HasSubstr("of best")));
 }
 
@@ -135,17 +135,17 @@ TEST(MatrixShares, AreOfEachHost) {
   report.workers.resize(2);
   report.workers[1].host = 1;
   for (const int memory : {0, 1}) {
-    ScenarioResult one = cell_of("read", 0, memory, 1);
+    Case one = cell_of("read", 0, memory, 1);
     for (const int host : {0, 1}) {
       const double value = memory == 0 ? 10e9 : (host == 0 ? 5e9 : 2e9);
       one.host_totals.push_back({host, {{"bandwidth_sum", "B/s", Estimate(value), std::nullopt}}});
     }
-    report.scenarios.push_back(one);
+    report.cases.push_back(one);
   }
   const auto run = parse_run("matrix", {});
   run->benchmark.figures.conclude(report);
-  EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 0).scenarios[1], "best_share")->value, 0.5);
-  EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 1).scenarios[1], "best_share")->value, 0.2);
+  EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 0).cases[1], "best_share")->value, 0.5);
+  EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 1).cases[1], "best_share")->value, 0.2);
 }
 
 TEST(MatrixTable, HostsStandApart) {
@@ -154,30 +154,30 @@ TEST(MatrixTable, HostsStandApart) {
   report.machines.resize(2);
   report.workers.resize(2);
   report.workers[1].host = 1;
-  ScenarioResult point;
-  point.kernel = "read";
-  point.pages = "base";
-  point.labels = {{"cpu_node", "0"}, {"memory_node", "0"}};
+  Case one;
+  one.kernel = "read";
+  one.pages = "base";
+  one.labels = {{"cpu_node", "0"}, {"memory_node", "0"}};
   for (int worker = 0; worker < 2; ++worker) {
     FlowResult flow;
     flow.worker = worker;
     flow.kernel = "read";
     flow.together = 1;
     flow.stretch_bytes = {(worker + 1) * 1e9, (worker + 1) * 1e9};
-    point.flows.push_back(flow);
+    one.flows.push_back(flow);
   }
-  point.host_totals = host_sums_of(point, report);
-  ASSERT_EQ(point.host_totals.size(), 2U);
-  report.scenarios = {point};
+  one.host_totals = host_sums_of(one, report);
+  ASSERT_EQ(one.host_totals.size(), 2U);
+  report.cases = {one};
   const RunReport second = of_host(report, 1);
-  ASSERT_EQ(second.scenarios[0].flows.size(), 1U);
-  EXPECT_DOUBLE_EQ(*find_total(second.scenarios[0], "bandwidth_sum")->value(), 4e9);
+  ASSERT_EQ(second.cases[0].flows.size(), 1U);
+  EXPECT_DOUBLE_EQ(*find_total(second.cases[0], "bandwidth_sum")->value(), 4e9);
   const auto run = parse_run("matrix", {});
   const std::string text = testing::tables_of(run->benchmark, report);
   EXPECT_THAT(text, HasSubstr("Host a"));
   EXPECT_THAT(text, HasSubstr("4.00"));
   // What is in the files is what the table shows.
-  report.scenarios[0].host_totals[1].figures[0].estimate = 5e9;
+  report.cases[0].host_totals[1].figures[0].estimate = 5e9;
   EXPECT_THAT(testing::tables_of(run->benchmark, report), HasSubstr("5.00"));
 }
 

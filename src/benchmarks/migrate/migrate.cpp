@@ -193,7 +193,7 @@ Expected<Point> reading_point(const PlanInput& input, const AxisSetting& now) {
   return point;
 }
 
-std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& visit) {
+std::vector<Figure> flow_figures(const FlowResult& flow, const Case& visit) {
   const auto pages = mean_rate(flow, "move_time");
   const auto page = parse_bytes(label_of(visit, "page"));
   if (!pages || !page) return {};
@@ -204,7 +204,7 @@ std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& v
   return {{"move_rate", "B/s", as_sure_as(rate, *pages), std::nullopt}};
 }
 
-std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) {
+std::vector<Figure> totals(const Case& visit, const RunReport&) {
   std::optional<Estimate> sum;
   for (const FlowResult& flow : visit.flows) {
     const Figure* const rate = find_figure(flow.figures, "move_rate");
@@ -223,7 +223,7 @@ SurveyPart survey(const Machine& machine) {
 }
 
 /// What the reader of a case takes for its work, of any kind: seconds a load, or a byte.
-std::optional<Estimate> reader_cost(const ScenarioResult& one) {
+std::optional<Estimate> reader_cost(const Case& one) {
   for (const FlowResult& flow : one.flows) {
     if (const Figure* latency = find_figure(flow.figures, "latency")) return latency->estimate;
     const Figure* const rate = find_figure(flow.figures, "bandwidth");
@@ -235,10 +235,10 @@ std::optional<Estimate> reader_cost(const ScenarioResult& one) {
 /// Adds "reader_times" to the cases where a reader's pages are moved: how many times as long (or as
 /// many bytes less) it takes than with the pages at rest, halfway between both nodes.
 void conclude(RunReport& report) {
-  for (ScenarioResult& one : report.scenarios) {
+  for (Case& one : report.cases) {
     if (label_of(one, "run") != "beside") continue;
-    const ScenarioResult* const before = find_alike(report, one, "run", "rest before");
-    const ScenarioResult* const after = find_alike(report, one, "run", "rest after");
+    const Case* const before = find_alike(report, one, "run", "rest before");
+    const Case* const after = find_alike(report, one, "run", "rest after");
     const auto cost = reader_cost(one);
     if (before == nullptr || after == nullptr || !cost) continue;
     const auto first = reader_cost(*before), last = reader_cost(*after);
@@ -276,17 +276,15 @@ std::vector<Table> tables() {
 }
 
 std::vector<Fact> facts(const RunReport& report) {
-  const auto rate = [](const ScenarioResult& one) {
+  const auto rate = [](const Case& one) {
     return label_of(one, "run") == "move" ? value_of(estimate_of(one, "move_rate_sum"))
                                           : std::nullopt;
   };
-  const auto times = [](const ScenarioResult& one) {
-    return value_of(estimate_of(one, "reader_times"));
-  };
-  const auto* const slowest = lowest_of(report.scenarios, rate);
-  const auto* const worst = highest_of(report.scenarios, times);
+  const auto times = [](const Case& one) { return value_of(estimate_of(one, "reader_times")); };
+  const auto* const slowest = lowest_of(report.cases, rate);
+  const auto* const worst = highest_of(report.cases, times);
   std::vector<Fact> facts;
-  const auto add = [&](const char* key, const ScenarioResult& one, Unit unit, const char* figure,
+  const auto add = [&](const char* key, const Case& one, Unit unit, const char* figure,
                        const std::string& what, const std::string& line) {
     facts.push_back(
         {key,

@@ -20,8 +20,8 @@ constexpr const char* migrate_machine =
 
 std::vector<std::string> migrate_names(const testing::Plan& plan) {
   std::vector<std::string> names;
-  for (const PlannedScenario& point : plan)
-    names.push_back(point.head.name + (point.skip ? " skipped" : ""));
+  for (const PlannedCase& planned : plan)
+    names.push_back(planned.head.name + (planned.skip ? " skipped" : ""));
   return names;
 }
 
@@ -38,8 +38,8 @@ TEST(MigratePlan, EachPairThereAndBack) {
 TEST(MigratePlan, PagesComeFromMemoryAndNotFromALargeCache) {
   const auto plan = testing::sure_plan(
       "migrate", {}, "numa:2(memory=68719476736) l3:1(size=503316480) core:2 pu:1");
-  for (const PlannedScenario& point : plan)
-    EXPECT_EQ(point.head.size, Bytes{1920 * mib}) << point.head.name;
+  for (const PlannedCase& planned : plan)
+    EXPECT_EQ(planned.head.size, Bytes{1920 * mib}) << planned.head.name;
 }
 
 TEST(MigratePlan, AReaderOfTheSamePages) {
@@ -83,18 +83,18 @@ TEST(MigratePlan, OneNodeHasNowhereToGo) {
   EXPECT_THAT(alone.back().skip->message, HasSubstr("a second CPU"));
 }
 
-ScenarioResult reader_at(const std::string& run, double seconds) {
-  ScenarioResult point;
-  point.name = run;
-  point.kernel = "chase";
-  point.pages = "base";
-  point.labels = {{"run", run},     {"from", "0"},    {"to", "1"},
-                  {"threads", "1"}, {"page", "4KiB"}, {"reader", "chase"}};
+Case reader_at(const std::string& run, double seconds) {
+  Case one;
+  one.name = run;
+  one.kernel = "chase";
+  one.pages = "base";
+  one.labels = {{"run", run},     {"from", "0"},    {"to", "1"},
+                {"threads", "1"}, {"page", "4KiB"}, {"reader", "chase"}};
   FlowResult flow;
   flow.stop = "converged";
   flow.figures = {{"latency", "s", seconds, std::nullopt}};
-  point.flows = {flow};
-  return point;
+  one.flows = {flow};
+  return one;
 }
 
 TEST(MigrateReaders, AreComparedWithTheMiddleOfBothNodes) {
@@ -102,13 +102,13 @@ TEST(MigrateReaders, AreComparedWithTheMiddleOfBothNodes) {
   report.hosts = {"alpha"};
   report.complete = true;
   report.workers = {{0, 0, 0, {CpuId{0}}, NodeId{0}, ""}};
-  report.scenarios = {reader_at("rest before", 100e-9), reader_at("rest after", 200e-9),
-                      reader_at("beside", 300e-9)};
+  report.cases = {reader_at("rest before", 100e-9), reader_at("rest after", 200e-9),
+                  reader_at("beside", 300e-9)};
   parse_run("migrate", {})->benchmark.figures.conclude(report);
-  const auto times = estimate_of(report.scenarios[2], "reader_times");
+  const auto times = estimate_of(report.cases[2], "reader_times");
   ASSERT_TRUE(times);
   EXPECT_DOUBLE_EQ(times->value, 2);
-  EXPECT_FALSE(estimate_of(report.scenarios[0], "reader_times"));
+  EXPECT_FALSE(estimate_of(report.cases[0], "reader_times"));
   const auto facts = parse_run("migrate", {})->benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 1U);
   EXPECT_EQ(facts[0].key, "migration_reader_times");

@@ -396,7 +396,7 @@ Expected<Point> point(const Options& own, const PlanInput& input, const AxisSett
 
 /// The kernel of a case; absent of another's.
 std::optional<KernelSpec> kernel_of(const Options& own, const std::string& name,
-                                    const ScenarioResult& visit) {
+                                    const Case& visit) {
   for (const KernelSpec& kernel : own.kernels) {
     const auto labels = labels_of(own, kernel);
     const bool same = std::ranges::all_of(
@@ -414,15 +414,14 @@ std::optional<Figure> accesses_of(const KernelSpec& kernel, const Figure* moved,
   return Figure{key, "1/s", scaled(*moved->estimate, 1 / bytes), std::nullopt};
 }
 
-std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow,
-                                 const ScenarioResult& visit) {
+std::vector<Figure> flow_figures(const Options& own, const FlowResult& flow, const Case& visit) {
   const auto kernel = kernel_of(own, flow.kernel, visit);
   if (!kernel) return {};
   const auto accesses = accesses_of(*kernel, find_figure(flow, "bandwidth"), "accesses");
   return accesses ? std::vector{*accesses} : std::vector<Figure>{};
 }
 
-std::vector<Figure> totals(const Options& own, const ScenarioResult& visit, const RunReport&) {
+std::vector<Figure> totals(const Options& own, const Case& visit, const RunReport&) {
   const auto kernel = kernel_of(own, visit.kernel, visit);
   if (!kernel) return {};
   std::vector<Figure> figures;

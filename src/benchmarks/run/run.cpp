@@ -100,9 +100,9 @@ bool is_of_every_case(const std::string& label) {
 }
 
 /// How the report names a scenario whose flows may differ.
-ScenarioResult head_of(const FileScenario& file, const Scenario& scenario, const PlanInput& input) {
+Case head_of(const FileScenario& file, const Scenario& scenario, const PlanInput& input) {
   const RunOptions& options = input.options;
-  ScenarioResult head;
+  Case head;
   head.name = file.name;
   head.labels = {{"scenario", file.title}};
   for (const auto& [axis, value] : file.values)
@@ -140,8 +140,8 @@ bool waits(const FileScenario& file) {
 }
 
 /// A flow of a scenario alone, all it can, with as much memory as there.
-PlannedScenario alone_of(const FileScenario& whole, const FlowEntry& entry, Bytes size,
-                         const PlanInput& input) {
+PlannedCase alone_of(const FileScenario& whole, const FlowEntry& entry, Bytes size,
+                     const PlanInput& input) {
   FileScenario file;
   file.title = alone;
   file.time = whole.time;
@@ -154,7 +154,7 @@ PlannedScenario alone_of(const FileScenario& whole, const FlowEntry& entry, Byte
   flow.flow.region.bytes = size;
   flow.flow.role = Role::measured;
   file.name = flow_text(flow) + " alone";
-  PlannedScenario planned;
+  PlannedCase planned;
   planned.scenario = scenario_of(file, input);
   planned.head = head_of(file, planned.scenario, input);
   return planned;
@@ -162,7 +162,7 @@ PlannedScenario alone_of(const FileScenario& whole, const FlowEntry& entry, Byte
 
 /// What a worker reached in this case.
 std::optional<double> rate_in(const RunReport& report, const std::string& name, int worker) {
-  for (const ScenarioResult& one : report.scenarios)
+  for (const Case& one : report.cases)
     for (const FlowResult& flow : one.flows)
       if (const Figure* const rate = find_figure(flow, "bandwidth");
           one.name == name && flow.worker == worker && rate != nullptr)
@@ -175,8 +175,7 @@ using ValuesOfLabels = std::map<std::pair<std::string, std::string>, std::string
 
 /// Error (usage): an axis `size` varies something else than the size that tells cases apart.
 /// `values`: of the cases before; that of this one is added.
-Expected<void> check_axes(const FileScenario& file, const ScenarioResult& head,
-                          ValuesOfLabels& values) {
+Expected<void> check_axes(const FileScenario& file, const Case& head, ValuesOfLabels& values) {
   for (const auto& [axis, value] : file.values) {
     if (file.skip || !is_of_every_case(axis)) continue;
     const std::string own = label_text(RunReport(), head, axis);
@@ -207,13 +206,13 @@ Expected<void> check_flows(const FileScenario& file, const std::vector<Flow>& fl
 Expected<Plan> cases(const Options& own, const PlanInput& input, const RunReport* report) {
   const bool known = report != nullptr;
   std::set<std::string> there;  // names
-  for (std::size_t i = 0; known && i < report->scenarios.size(); ++i)
-    there.insert(report->scenarios[i].name);
+  for (std::size_t i = 0; known && i < report->cases.size(); ++i)
+    there.insert(report->cases[i].name);
   ValuesOfLabels values;
   Plan plan;
   for (const FileScenario& file : own.file.scenarios) {
     if (known && (!waits(file) || there.contains(file.name))) continue;
-    PlannedScenario planned;
+    PlannedCase planned;
     planned.skip = file.skip;
     if (!file.skip) planned.scenario = scenario_of(file, input);
     TRY(check_flows(file, planned.scenario.flows));
@@ -224,7 +223,7 @@ Expected<Plan> cases(const Options& own, const PlanInput& input, const RunReport
       const std::size_t end = first + entry.cpus.size();
       if (entry.rate_part && first < planned.scenario.flows.size()) {
         const Bytes size = planned.scenario.flows[first].region.bytes;
-        PlannedScenario its = alone_of(file, entry, size, input);
+        PlannedCase its = alone_of(file, entry, size, input);
         for (std::size_t i = first; known && i < end; ++i) {
           Flow& flow = planned.scenario.flows[i];
           if (const auto rate = rate_in(*report, its.head.name, flow.worker))
@@ -234,13 +233,13 @@ Expected<Plan> cases(const Options& own, const PlanInput& input, const RunReport
                 Error{ErrorKind::unavailable, fmt::format("'{}' was not measured", its.head.name),
                       "write the rate as 2GB/s"};
         }
-        if (!known && there.insert(its.head.name).second) add_point(plan, std::move(its));
+        if (!known && there.insert(its.head.name).second) add_case(plan, std::move(its));
       }
       first = end;
     }
     planned.later = !known && waits(file);
     there.insert(planned.head.name);
-    add_point(plan, std::move(planned));
+    add_case(plan, std::move(planned));
   }
   return plan;
 }
@@ -256,11 +255,11 @@ Expected<Plan> refine(const Options& own, const PlanInput& input, const RunRepor
 void order_cases(const Options& own, RunReport& report) {
   std::map<std::string, std::size_t> places;
   for (const FileScenario& one : own.file.scenarios) places.emplace(one.name, places.size());
-  const auto place = [&](const ScenarioResult& one) {
+  const auto place = [&](const Case& one) {
     const auto found = places.find(one.name);
     return found == places.end() ? places.size() : found->second;
   };
-  std::ranges::stable_sort(report.scenarios, {}, place);
+  std::ranges::stable_sort(report.cases, {}, place);
 }
 
 struct ShownFigure {
@@ -294,7 +293,7 @@ std::vector<Titled> titles_of(const ScenarioFile& file) {
 std::vector<ShownFigure> figures_in(const RunReport& report, const Titled& titled) {
   std::vector<ShownFigure> found;
   std::ranges::copy_if(shown_figures, std::back_inserter(found), [&](const ShownFigure& figure) {
-    return std::ranges::any_of(report.scenarios, [&](const ScenarioResult& one) {
+    return std::ranges::any_of(report.cases, [&](const Case& one) {
       return label_of(one, "scenario") == titled.title && estimate_of(one, figure.key);
     });
   });
@@ -311,11 +310,11 @@ std::vector<Table> tables_of(const Titled& titled, const RunReport& report) {
               .apart = {"scenario"},
               .only = {"scenario=" + titled.title},
               .cells = {label_column("case", "name")}};
-  const auto last = std::ranges::find_if(
-      report.scenarios.rbegin(), report.scenarios.rend(), [&](const ScenarioResult& one) {
+  const auto last =
+      std::ranges::find_if(report.cases.rbegin(), report.cases.rend(), [&](const Case& one) {
         return label_of(one, "scenario") == titled.title && !one.flows_text.empty();
       });
-  if (last != report.scenarios.rend() && !axes.empty())
+  if (last != report.cases.rend() && !axes.empty())
     table.notes.push_back(fmt::format("{}: {}", last->name, last->flows_text));
   if (axes.size() == 1) {
     table.kind = ViewKind::curve;
@@ -375,7 +374,7 @@ std::vector<View> views(const Options& own, const RunReport& report) {
   sums.notes = {"bytes moved in their common time, counted as STREAM does"};
   sums.cells = {scenario, figure_column("sum", "bandwidth_sum", in_gb_per_s, Part::with_interval)};
   constexpr std::size_t most_told = 8;
-  for (const ScenarioResult& one : report.scenarios)
+  for (const Case& one : report.cases)
     if (one.flows_text != "" && !own.lines && sums.notes.size() <= most_told)
       sums.notes.push_back(fmt::format("{}: {}", one.name, one.flows_text));
   return {flows, sums};

@@ -38,7 +38,7 @@ TEST(Run, AxesAreLabelsOfItsCases) {
   ASSERT_TRUE(plan) << full_text(plan.error());
   EXPECT_THAT(names_of(*plan),
               ElementsAre("a, node 0, size 1MiB", "a, node 1, size 1MiB", "a, node 5, size 1MiB"));
-  using Labels = decltype(ScenarioResult::labels);
+  using Labels = decltype(Case::labels);
   EXPECT_EQ((*plan)[1].head.labels, (Labels{{"scenario", "a"}, {"node", "1"}}));
   EXPECT_EQ((*plan)[1].head.flows_text, "chase cpu:0 mem:1 size:1MiB");
   EXPECT_THAT(full_text(*(*plan)[2].skip),
@@ -62,28 +62,28 @@ TEST(Run, APartOfARateFollowsFromTheFlowAlone) {
   const auto plan = benchmark.plan(prepared->input());
   ASSERT_TRUE(plan) << full_text(plan.error());
   ASSERT_EQ(plan->size(), 2u);
-  const PlannedScenario& later = plan->back();
+  const PlannedCase& later = plan->back();
   EXPECT_TRUE(later.later);
   EXPECT_FALSE(plan->front().later);
   EXPECT_EQ(plan->front().scenario.flows[0].region.bytes, later.scenario.flows[1].region.bytes);
   EXPECT_EQ(plan->front().scenario.flows.size(), 2u);
   EXPECT_EQ(plan->front().scenario.flows[0].role, Role::measured);
   RunReport report;
-  report.scenarios = {plan->front().head};
+  report.cases = {plan->front().head};
   for (const Flow& flow : plan->front().scenario.flows) {
-    FlowResult& result = report.scenarios[0].flows.emplace_back();
+    FlowResult& result = report.cases[0].flows.emplace_back();
     result.worker = flow.worker;
     if (flow.worker == 2) result.figures = {{"bandwidth", "B/s", Estimate(8e9), std::nullopt}};
   }
   // What one of them reached alone is not known.
   EXPECT_THAT(full_text(*benchmark.refinement.plan(prepared->input(), report)->front().skip),
               HasSubstr("'" + plan->front().head.name + "' was not measured"));
-  report.scenarios[0].flows[0].figures = {{"bandwidth", "B/s", Estimate(6e9), std::nullopt}};
+  report.cases[0].flows[0].figures = {{"bandwidth", "B/s", Estimate(6e9), std::nullopt}};
   const auto more = benchmark.refinement.plan(prepared->input(), report);
   ASSERT_EQ(more->size(), 1u);
   EXPECT_EQ(more->front().scenario.flows[1].rate, 3e9);
   EXPECT_EQ(more->front().scenario.flows[2].rate, 4e9);
-  report.scenarios.push_back(more->front().head);
+  report.cases.push_back(more->front().head);
   EXPECT_TRUE(benchmark.refinement.plan(prepared->input(), report)->empty());
 }
 
@@ -95,7 +95,7 @@ TEST(Run, AxesMakeMatricesAndFacts) {
               "rate:{load}\"");
   const RunReport report =
       numatlas::testing::report_of_run("run", {path, "--engine", "null", "--machine", two_nodes});
-  EXPECT_EQ(report.scenarios.size(), 8u);
+  EXPECT_EQ(report.cases.size(), 8u);
   ASSERT_EQ(report.views.size(), 4u);  // latency and bandwidth, of two sizes each
   EXPECT_EQ(report.views[0].kind, ViewKind::matrix);
   EXPECT_EQ(report.views[0].title, "a: latency in ns, node by load, size 64 MiB");

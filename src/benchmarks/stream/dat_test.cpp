@@ -65,8 +65,8 @@ TEST(Dat, TimesToTheLastDigit) {
 TEST(Dat, UnlikeHostsAndModes) {
   RunReport run = even_hosts(5);
   run.host_rows[2].processes = run.host_rows[2].workers = 2;
-  run.scenarios[1].kernel = "copy";
-  run.scenarios[1].labels[0].second = "individual";
+  run.cases[1].kernel = "copy";
+  run.cases[1].labels[0].second = "individual";
   EXPECT_EQ(dat_name(run), "memory_results-4x2-100121112026.dat");
   const std::string text = dat_text(run);
   EXPECT_THAT(text, HasSubstr("<copy_individual_size>1500000000</copy_individual_size>"));

@@ -31,9 +31,9 @@ RunReport full_run() {
   run.clock_error = 2.5e-5;
   run.cpu_use.resize(5);
   run.cpu_use[1] = CpuUse{2.5, 64, 30.0, 1.5, 0.25, ""};
-  run.scenarios[0].labels[0].second = "individual";
-  run.scenarios[1].stores = "";
-  run.scenarios[0].host_totals[1].processes = {{4, {0, 0.5}, {0.25, 0.5}}, {5, {0.25}, {0.125}}};
+  run.cases[0].labels[0].second = "individual";
+  run.cases[1].stores = "";
+  run.cases[0].host_totals[1].processes = {{4, {0, 0.5}, {0.25, 0.5}}, {5, {0.25}, {0.125}}};
   testing::run_again(run, {2, 0});
   testing::passes(run, 1, 4).clear();
   parse_run("stream", {})->benchmark.figures.conclude(run);
@@ -64,8 +64,8 @@ TEST(HostsJson, BackAsItWas) {
   EXPECT_EQ(again->clock_error, run.clock_error);
   for (const std::size_t kernel : {0U, 1U}) {
     for (std::size_t host = 0; host < 5; ++host) {
-      const HostTotals& now = again->scenarios[kernel].host_totals[host];
-      const HostTotals& before = run.scenarios[kernel].host_totals[host];
+      const HostTotals& now = again->cases[kernel].host_totals[host];
+      const HostTotals& before = run.cases[kernel].host_totals[host];
       EXPECT_EQ(now.passes, before.passes);
       EXPECT_EQ(now.again, before.again);
       EXPECT_EQ(now.processes, before.processes);

@@ -15,8 +15,8 @@ namespace {
 
 Judged find_slow(const RunReport& run, const SlowRule& rule = {}) { return judge_hosts(run, rule); }
 
-std::vector<ScenarioResult> findings(const Judged& judged) {
-  std::vector<ScenarioResult> all;
+std::vector<Case> findings(const Judged& judged) {
+  std::vector<Case> all;
   for (const auto& [host, one] : judged.findings) all.push_back(one);
   return all;
 }
@@ -24,7 +24,7 @@ std::vector<ScenarioResult> findings(const Judged& judged) {
 /// Kernels in which hosts are slow by themselves.
 std::vector<std::string> kernels(const Judged& judged) {
   std::vector<std::string> all;
-  for (const ScenarioResult& one : findings(judged))
+  for (const Case& one : findings(judged))
     if (!label_of(one, "metric").empty()) all.push_back(label_of(one, "case"));
   return all;
 }
@@ -32,7 +32,7 @@ std::vector<std::string> kernels(const Judged& judged) {
 /// Of its findings: against whom, and what says so.
 std::string evidence_of(const Judged& judged) {
   std::string text;
-  for (const ScenarioResult& one : findings(judged))
+  for (const Case& one : findings(judged))
     text += (text.empty() ? "" : "|") + label_of(one, "against") + ", " + label_of(one, "evidence");
   return text;
 }

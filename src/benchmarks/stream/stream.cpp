@@ -48,10 +48,10 @@ constexpr std::uint64_t lines_of(std::uint64_t elements) {
 bool lasts(const MemoryPlacement& placement) { return source_of(placement).persistent; }
 
 /// What hosts will have measured of a kernel.
-ScenarioResult case_of(Operation operation, Stores stores, std::uint64_t lines,
-                       const std::string& mode, const std::string& memory) {
+Case case_of(Operation operation, Stores stores, std::uint64_t lines, const std::string& mode,
+             const std::string& memory) {
   const Traffic traffic = traffic_of_line(operation, stores);
-  ScenarioResult one;
+  Case one;
   one.kernel = one.name = name_of(operation);
   if (mode != "memory") one.name += fmt::format(" (persist {})", mode);
   one.stores = traffic.written > 0 ? name_of(stores) : "";
@@ -364,13 +364,13 @@ std::vector<std::size_t> hosts_to_retest(const Options& own, const RunReport& re
 }
 
 void conclude(const Options& own, RunReport& report) {
-  std::erase_if(report.scenarios, is_finding);  // of an earlier round
+  std::erase_if(report.cases, is_finding);  // of an earlier round
   std::string reason;
-  for (const ScenarioResult& one : report.scenarios)
+  for (const Case& one : report.cases)
     if (reason.empty()) reason = one.reason;
   const auto rows = kernel_rows(report);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    ScenarioResult& one = report.scenarios[i];
+    Case& one = report.cases[i];
     one.figures.resize(2);  // the bytes
     if (rows[i])
       for (Figure& figure : figures_of(*rows[i])) one.figures.push_back(std::move(figure));
@@ -421,13 +421,13 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
   Plan plan;
   for (const StreamPoint& point : points(own, lasting)) {
     auto flows = TRY(flows_of(own, input, point, elements));
-    PlannedScenario planned;
+    PlannedCase planned;
     planned.head.name = point.name;
     planned.head.size = flows.empty() ? Bytes{} : flows.front().region.bytes;
     planned.scenario = {point.name, std::move(flows), options.stop};
     planned.scenario.stop.passes = own.repeats * static_cast<int>(point.operations.size());
     planned.head.kernel = "stream";
-    add_point(plan, std::move(planned));
+    add_case(plan, std::move(planned));
   }
   return plan;
 }

@@ -79,7 +79,7 @@ TEST(StreamPlan, ReadsAndWritesRunInRoundsOfTheirOwn) {
   const auto plan =
       sure_plan("stream", {"--elements", "10000", "--kernels", "read,triad,write,copy"}, one_node);
   std::vector<std::string> names;
-  for (const PlannedScenario& planned : plan) names.push_back(planned.scenario.name);
+  for (const PlannedCase& planned : plan) names.push_back(planned.scenario.name);
   EXPECT_THAT(names, ElementsAre("stream", "write", "read"));
   EXPECT_THAT(plan[0].scenario.flows[0].kernel.as<PassesParameters>().passes,
               ElementsAre(Operation::copy, Operation::triad));
@@ -97,7 +97,7 @@ TEST(StreamPlan, EveryModeOfWritesAndOneOfReads) {
                                "individual,collective", "--kernels", "triad,read"},
                               one_node);
   std::vector<std::string> names;
-  for (const PlannedScenario& planned : plan) names.push_back(planned.scenario.name);
+  for (const PlannedCase& planned : plan) names.push_back(planned.scenario.name);
   EXPECT_THAT(names,
               ElementsAre("stream (persist individual)", "stream (persist collective)", "read"));
   EXPECT_EQ(plan[2].scenario.flows[0].kernel.as<PassesParameters>().persist, Persist::none);

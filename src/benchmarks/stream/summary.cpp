@@ -78,7 +78,7 @@ struct KernelMaker {
   }
 };
 
-void add_host(KernelMaker& maker, const RunReport& report, const ScenarioResult& one,
+void add_host(KernelMaker& maker, const RunReport& report, const Case& one,
               const HostTotals& totals) {
   const auto index = static_cast<std::size_t>(totals.host);
   const double processes = report.host_rows[index].processes;
@@ -98,9 +98,9 @@ void add_host(KernelMaker& maker, const RunReport& report, const ScenarioResult&
 }
 
 /// The cases that hosts measured.
-std::vector<const ScenarioResult*> measured(const RunReport& report) {
-  std::vector<const ScenarioResult*> cases;
-  for (const ScenarioResult& one : report.scenarios)
+std::vector<const Case*> measured(const RunReport& report) {
+  std::vector<const Case*> cases;
+  for (const Case& one : report.cases)
     if (!is_finding(one)) cases.push_back(&one);
   return cases;
 }
@@ -121,7 +121,7 @@ void add_figures(const TimeRow& row, const std::string& of, std::vector<Figure>&
 }  // namespace
 
 std::uint64_t elements_of(const RunReport& report) {
-  for (const ScenarioResult* one : measured(report)) {
+  for (const Case* one : measured(report)) {
     const std::string text = label_of(*one, elements_label);
     if (!text.empty()) return std::stoull(text);
   }
@@ -141,7 +141,7 @@ std::string overlap_warning(const RunReport& report) {
   std::vector<std::string> names;
   for (std::size_t host = 0; host < report.hosts.size(); ++host) {
     std::vector<double> overlaps;
-    for (const ScenarioResult* one : measured(report))
+    for (const Case* one : measured(report))
       for (const PassTimes& pass : counted(one->host_totals[host].passes))
         overlaps.push_back(pass.overlap);
     const auto summary = summarize(overlaps);
@@ -159,7 +159,7 @@ std::optional<StartSpread> start_spread(const RunReport& report) {
   // Rank 0's own clock is not off.
   const double between_clocks = report.clock_error * (hosts > 2 ? 2 : 1);
   std::vector<double> spreads, parts;
-  for (const ScenarioResult* one : measured(report)) {
+  for (const Case* one : measured(report)) {
     for (std::size_t round = rounds > 1 ? 1 : 0; hosts > 1 && round < rounds; ++round) {
       double first = std::numeric_limits<double>::infinity(), last = 0, shortest = first;
       for (const HostTotals& host : one->host_totals) {
@@ -180,7 +180,7 @@ std::optional<StartSpread> start_spread(const RunReport& report) {
 
 std::size_t finished_rounds(const RunReport& report) {
   std::optional<std::size_t> least;
-  for (const ScenarioResult* one : measured(report))
+  for (const Case* one : measured(report))
     for (const HostTotals& host : one->host_totals)
       least = std::min(least.value_or(host.passes.size()), host.passes.size());
   return least.value_or(0);
@@ -188,7 +188,7 @@ std::size_t finished_rounds(const RunReport& report) {
 
 std::vector<std::optional<KernelRows>> kernel_rows(const RunReport& report) {
   std::vector<std::optional<KernelRows>> rows;
-  for (const ScenarioResult* one : measured(report)) {
+  for (const Case* one : measured(report)) {
     KernelMaker maker;
     for (const HostTotals& host : one->host_totals) add_host(maker, report, *one, host);
     rows.push_back(maker.finish());

@@ -100,7 +100,7 @@ TEST(HostsSummary, KernelsThatNobodyFinished) {
   const auto rows = kernel_rows(run);
   EXPECT_TRUE(rows[0].has_value());
   EXPECT_FALSE(rows[1].has_value());
-  EXPECT_FALSE(bandwidth_of(rates_of(run, run.scenarios[1], 0, {})).estimate);
+  EXPECT_FALSE(bandwidth_of(rates_of(run, run.cases[1], 0, {})).estimate);
   EXPECT_EQ(finished_rounds(run), 0u);
   EXPECT_EQ(finished_rounds(even_hosts(2, 7)), 7u);
   EXPECT_EQ(finished_rounds(RunReport{}), 0u);
@@ -109,7 +109,7 @@ TEST(HostsSummary, KernelsThatNobodyFinished) {
 TEST(HostsSummary, AHostsRate) {
   RunReport run = even_hosts(1, 4);
   passes(run, 0, 0)[2].node = 0.5;
-  const Figure rate = bandwidth_of(rates_of(run, run.scenarios[0], 0, passes(run, 0, 0)));
+  const Figure rate = bandwidth_of(rates_of(run, run.cases[0], 0, passes(run, 0, 0)));
   EXPECT_DOUBLE_EQ(*rate.value(), 16e9);
   EXPECT_DOUBLE_EQ(rate.summary->min, 8e9);
 }

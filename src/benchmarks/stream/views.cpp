@@ -43,13 +43,13 @@ std::string how_text(const RunReport& report, int asked) {
   std::vector<std::string> how, stores;
   if (std::string rounds = rounds_text(report, asked); !rounds.empty())
     how.push_back(std::move(rounds));
-  for (const ScenarioResult& one : report.scenarios)
+  for (const Case& one : report.cases)
     if (!one.stores.empty()) add_once(stores, one.stores);
   const std::string memory =
-      report.scenarios.empty() ? "" : label_of(report.scenarios.front(), memory_label);
+      report.cases.empty() ? "" : label_of(report.cases.front(), memory_label);
   if (!memory.empty()) how.push_back("memory: " + memory);
-  if (!report.scenarios.empty() && !report.scenarios.front().pages.empty())
-    how.push_back("pages: " + report.scenarios.front().pages);
+  if (!report.cases.empty() && !report.cases.front().pages.empty())
+    how.push_back("pages: " + report.cases.front().pages);
   if (!stores.empty()) how.push_back(fmt::format("stores: {}", fmt::join(stores, ", ")));
   if (!report.isa.empty()) how.push_back("kernels: " + report.isa);
   return fmt::format("{}", fmt::join(how, "; "));
@@ -82,7 +82,7 @@ std::vector<std::string> placements_of(const RunReport& report) {
 /// "median copy 11.98, triad 12.00 GB/s" of the hosts of a kind; "" where nobody finished a round.
 std::string kind_medians(const RunReport& report, std::size_t kind) {
   std::vector<std::string> texts;
-  for (const ScenarioResult& one : report.scenarios) {
+  for (const Case& one : report.cases) {
     std::vector<double> rates;
     for (const HostTotals& host : one.host_totals) {
       const Figure* const rate = find_figure(host.figures, "bandwidth");
@@ -156,10 +156,10 @@ Judged judge_hosts(const RunReport& report, const SlowRule& rule) {
 }
 
 void add_findings(const Judged& judged, RunReport& report) {
-  for (const auto& [host, one] : judged.findings) report.scenarios.push_back(one);
+  for (const auto& [host, one] : judged.findings) report.cases.push_back(one);
   const std::vector<std::size_t> slow = judged.slow_hosts();
   const std::set<std::size_t> named(slow.begin(), slow.end());
-  ScenarioResult& all = report.scenarios.emplace_back();
+  Case& all = report.cases.emplace_back();
   all.name = "hosts";
   all.kernel = "";
   all.labels = {{"finding", finding::none}};
@@ -208,7 +208,7 @@ std::vector<View> stream_views(const RunReport& report, const SlowRule& rule, in
   for (const HostRow& host : report.host_rows) processes += host.processes;
   std::vector<View> views{std::move(hosts)};
   if (processes > 1) views.push_back(view_of("Processes, GB/s", "process_", "slowest_process"));
-  for (View& view : views_of_findings(report.scenarios, rule)) views.push_back(std::move(view));
+  for (View& view : views_of_findings(report.cases, rule)) views.push_back(std::move(view));
   return views;
 }
 

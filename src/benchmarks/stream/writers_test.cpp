@@ -118,8 +118,8 @@ TEST(StreamTable, AnIncompleteRunSaysHowFarItCame) {
   EXPECT_THAT(text, HasSubstr("incomplete: interrupted\n"));
   for (const std::size_t host : {0U, 1U, 2U, 3U}) passes(run, 1, host).clear();
   const RunReport cut = judged(run);
-  EXPECT_EQ(cut.scenarios[1].status, Status::incomplete);
-  EXPECT_EQ(cut.scenarios[0].status, Status::ok);
+  EXPECT_EQ(cut.cases[1].status, Status::incomplete);
+  EXPECT_EQ(cut.cases[0].status, Status::ok);
   EXPECT_THAT(tables_text(cut, {}), Not(HasSubstr("\ntriad ")));
 }
 
@@ -127,8 +127,8 @@ TEST(StreamConclude, TwiceIsAsOnce) {
   const RunReport once = judged(with_a_slow_host());
   RunReport twice = once;
   parse_run("stream", {})->benchmark.figures.conclude(twice);
-  EXPECT_EQ(twice.scenarios.size(), once.scenarios.size());
-  EXPECT_EQ(twice.scenarios[0].figures.size(), once.scenarios[0].figures.size());
+  EXPECT_EQ(twice.cases.size(), once.cases.size());
+  EXPECT_EQ(twice.cases[0].figures.size(), once.cases[0].figures.size());
 }
 
 /// What the collector's parser and `promtool check metrics` ask of a file, as far as ours goes.

@@ -301,13 +301,13 @@ SurveyPart survey(const Machine& machine) {
            {"numbers of pages", {"page_count"}, 12}}};
 }
 
-int pages_of(const ScenarioResult* one) { return std::stoi(label_of(*one, "page_count")); }
+int pages_of(const Case* one) { return std::stoi(label_of(*one, "page_count")); }
 
 /// What was measured with one kind of pages, by number of pages.
 struct Series {
   std::string kind;
   Bytes page;
-  std::vector<const ScenarioResult*> cases = {};
+  std::vector<const Case*> cases = {};
   std::vector<TlbPoint> points = {};
   std::vector<TlbLevel> levels = {};
 
@@ -318,14 +318,14 @@ struct Series {
 Series series_of(const CaseGroup& group) {
   const Bytes stride = group.cases.front()->stride;
   Series series{group.labels.front().second, Bytes{stride.value - stride.value % 4096}};
-  for (const ScenarioResult* one : group.cases) {
+  for (const Case* one : group.cases) {
     const auto cost = host_estimate_of(*one, "tlb_miss_cost");
     // What may be far less than nothing says nothing of a step.
     constexpr double least_cost = -1e-9;
     if (cost && cost->low.value_or(cost->value) >= least_cost) series.cases.push_back(one);
   }
   std::ranges::sort(series.cases, {}, pages_of);
-  for (const ScenarioResult* one : series.cases)
+  for (const Case* one : series.cases)
     series.points.push_back({pages_of(one), host_estimate_of(*one, "tlb_miss_cost")->value});
   series.levels = tlb_levels(series.points);
   return series;

@@ -174,8 +174,8 @@ TEST(TlbPlan, BadCountsNameTheOption) {
   EXPECT_FALSE(testing::plan_on("tlb", {"--threads", "1-2"}, tlb_machine));
 }
 
-ScenarioResult tlb_case(const std::string& kind, int pages, double ns) {
-  ScenarioResult one;
+Case tlb_case(const std::string& kind, int pages, double ns) {
+  Case one;
   one.pages = kind.empty() ? "thp" : kind;
   one.stride = Bytes{kind.empty() ? 64U : 4160U};
   one.labels = {{"page_count", std::to_string(pages)},
@@ -199,8 +199,8 @@ RunReport step_at_64_pages() {
   report.workers.resize(1);
   report.complete = true;
   for (const int pages : {16, 32, 64, 96, 128, 192}) {
-    report.scenarios.push_back(tlb_case("base", pages, pages <= 64 ? 1.5 : 4.5));
-    report.scenarios.push_back(tlb_case("", pages, 1.5));
+    report.cases.push_back(tlb_case("base", pages, pages <= 64 ? 1.5 : 4.5));
+    report.cases.push_back(tlb_case("", pages, 1.5));
   }
   return report;
 }
@@ -209,8 +209,8 @@ TEST(TlbReport, CostsAreDifferencesAndLevelsAreFacts) {
   RunReport report = step_at_64_pages();
   const auto run = parse_run("tlb", {});
   run->benchmark.figures.conclude(report);
-  EXPECT_NEAR(estimate_of(report.scenarios[6], "tlb_miss_cost")->value, 3e-9, 1e-12);
-  EXPECT_FALSE(estimate_of(report.scenarios[7], "tlb_miss_cost")) << "packed lines cost nothing";
+  EXPECT_NEAR(estimate_of(report.cases[6], "tlb_miss_cost")->value, 3e-9, 1e-12);
+  EXPECT_FALSE(estimate_of(report.cases[7], "tlb_miss_cost")) << "packed lines cost nothing";
   const auto facts = run->benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 2U);
   EXPECT_EQ(facts[0].key, "tlb_reach");
@@ -226,7 +226,7 @@ TEST(TlbReport, CostsAreDifferencesAndLevelsAreFacts) {
 TEST(TlbReport, ACostThatMayBeFarLessThanNothingIsNoPoint) {
   RunReport report = step_at_64_pages();
   // The last two: packed lines that something else held up.
-  Estimate& disturbed = *report.scenarios.back().flows[0].figures[0].estimate;
+  Estimate& disturbed = *report.cases.back().flows[0].figures[0].estimate;
   disturbed = Estimate(90e-9);
   disturbed.low = 10e-9;
   disturbed.high = 170e-9;

@@ -53,10 +53,10 @@ Against against_own() { return {"times_as_long_as_own", "access_time", "pattern"
 
 /// "access_time" and "pass_time" in s: for a line of 64 bytes, read, written, or both; and for as
 /// many as the size holds. Nothing where nothing was measured.
-std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& point) {
+std::vector<Figure> flow_figures(const FlowResult& flow, const Case& one) {
   const auto access = seconds_per_line(flow);
   if (!access) return {};
-  const double lines = static_cast<double>(point.size.value) / touch_line;
+  const double lines = static_cast<double>(one.size.value) / touch_line;
   return {{"access_time", "s", *access, std::nullopt},
           {"pass_time", "s", scaled(*access, lines), std::nullopt}};
 }
@@ -195,19 +195,19 @@ Table table() {
 /// The worst of those that ran alone, and what an access to its own memory takes.
 std::vector<Fact> facts(const RunReport& report) {
   std::vector<Fact> worst;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (label_of(point, "pattern") == "own" || label_of(point, "run") != "alone") continue;
-    for (const FlowResult& flow : point.flows) {
+  for (const Case& one : report.cases) {
+    if (label_of(one, "pattern") == "own" || label_of(one, "run") != "alone") continue;
+    for (const FlowResult& flow : one.flows) {
       const Figure* const cost = find_figure(flow, "times_as_long_as_own");
       if (cost == nullptr || !cost->estimate || !flow.first_touch) continue;
       const Estimate& times = *cost->estimate;
       if (!worst.empty() && times.value <= worst.front().estimate.value) continue;
-      const FlowResult* const own_flow = find_against(against_own(), report, point, flow);
+      const FlowResult* const own_flow = find_against(against_own(), report, one, flow);
       const Figure* const own =
           own_flow == nullptr ? nullptr : find_figure(*own_flow, "access_time");
       const std::string user = cpu_words(report, flow.worker);
       const std::string toucher = cpu_words(report, *flow.first_touch);
-      const std::string cache = cache_text(point).empty() ? "" : " in " + cache_text(point);
+      const std::string cache = cache_text(one).empty() ? "" : " in " + cache_text(one);
       worst = {
           {"first_touch_times",
            {{"used_by", user}, {"touched_by", toucher}},

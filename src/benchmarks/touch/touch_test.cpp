@@ -26,12 +26,12 @@ TEST(TouchPlan, EachPatternAloneAndTogether) {
   const auto plan = touch_plan({}, three_nodes);
   ASSERT_TRUE(plan);
   ASSERT_EQ(plan->size(), 3u * (3 + 1));
-  const PlannedScenario& alone = (*plan)[4 + 1];
+  const PlannedCase& alone = (*plan)[4 + 1];
   EXPECT_EQ(alone.head.name, "other scatter 1GiB base alone worker 1");
   ASSERT_EQ(alone.scenario.flows.size(), 1u);
   EXPECT_EQ(alone.scenario.flows[0].worker, 1);
   EXPECT_EQ(alone.scenario.flows[0].first_touch, 0);
-  const PlannedScenario& together = plan->back();
+  const PlannedCase& together = plan->back();
   EXPECT_EQ(together.head.name, "crossed scatter 1GiB base together");
   ASSERT_EQ(together.scenario.flows.size(), 3u);
   for (int worker = 0; worker < 3; ++worker)
@@ -79,7 +79,7 @@ Machine with_a_side_cache() {
 }
 
 TEST(TouchPlan, AllCasesHaveOneSize) {
-  for (const PlannedScenario& one : testing::sure_plan("touch", {}, with_a_side_cache()))
+  for (const PlannedCase& one : testing::sure_plan("touch", {}, with_a_side_cache()))
     EXPECT_EQ(one.head.size, Bytes{16 * gib}) << one.head.name;
 }
 
@@ -100,36 +100,36 @@ TEST(TouchPlan, TwoWorkersOnACpuAreRefused) {
   EXPECT_THAT(full_text(plan.error()), HasSubstr("two workers are on CPU 0"));
 }
 
-std::vector<Figure> figures_of_touch(const FlowResult& flow, const ScenarioResult& point) {
-  return parse_run("touch", {})->benchmark.figures.of_flow(flow, point);
+std::vector<Figure> figures_of_touch(const FlowResult& flow, const Case& one) {
+  return parse_run("touch", {})->benchmark.figures.of_flow(flow, one);
 }
 
-ScenarioResult point_of(const std::string& pattern, const std::string& run,
-                        const std::vector<double>& rates, double half_width) {
-  ScenarioResult point;
-  point.name = pattern + " " + run;
-  point.size = Bytes{64 * mib};
-  point.pages = "base";
-  point.kernel = "scatter";
-  point.labels = {{"pattern", pattern}, {"run", run}};
+Case point_of(const std::string& pattern, const std::string& run, const std::vector<double>& rates,
+              double half_width) {
+  Case one;
+  one.name = pattern + " " + run;
+  one.size = Bytes{64 * mib};
+  one.pages = "base";
+  one.kernel = "scatter";
+  one.labels = {{"pattern", pattern}, {"run", run}};
   for (std::size_t i = 0; i < rates.size(); ++i) {
     FlowResult flow;
     flow.worker = static_cast<int>(i);
     flow.kernel = "scatter";
-    flow.size = point.size;
+    flow.size = one.size;
     Estimate rate = rates[i];
     rate.low = rate.value * (1 - half_width);
     rate.high = rate.value * (1 + half_width);
     flow.figures = {{"bandwidth", "B/s", rate, std::nullopt}};
     flow.stop = "converged";
     if (pattern == "crossed") flow.first_touch = 1 - flow.worker;
-    for (Figure& metric : figures_of_touch(flow, point)) flow.figures.push_back(metric);
-    point.flows.push_back(flow);
+    for (Figure& metric : figures_of_touch(flow, one)) flow.figures.push_back(metric);
+    one.flows.push_back(flow);
   }
-  return point;
+  return one;
 }
 
-RunReport report_of_points(double half_width) {
+RunReport report_of_cases(double half_width) {
   RunReport report;
   report.hosts = {"alpha"};
   report.complete = true;
@@ -137,36 +137,36 @@ RunReport report_of_points(double half_width) {
   report.machines[0].nodes.resize(2);
   report.workers = {{0, 0, 0, {CpuId{0}}, NodeId{0}, "local"},
                     {0, 1, 0, {CpuId{8}}, NodeId{1}, "local"}};
-  report.scenarios = {point_of("own", "together", {12.8e9, 12.8e9}, half_width),
-                      point_of("crossed", "together", {6.4e9, 12.8e9}, half_width)};
+  report.cases = {point_of("own", "together", {12.8e9, 12.8e9}, half_width),
+                  point_of("crossed", "together", {6.4e9, 12.8e9}, half_width)};
   return report;
 }
 
 TEST(TouchMetrics, AnAccessIsALine) {
-  const RunReport report = report_of_points(0.01);
-  const FlowResult& flow = report.scenarios[0].flows[0];
+  const RunReport report = report_of_cases(0.01);
+  const FlowResult& flow = report.cases[0].flows[0];
   EXPECT_DOUBLE_EQ(*find_figure(flow, "access_time")->value(), 10e-9) << "128 bytes an update";
   EXPECT_DOUBLE_EQ(*find_figure(flow, "pass_time")->value(), 10e-9 * mib);
   FlowResult reads = flow;
   reads.kernel = "read";
-  EXPECT_DOUBLE_EQ(*figures_of_touch(reads, report.scenarios[0])[0].value(), 5e-9);
+  EXPECT_DOUBLE_EQ(*figures_of_touch(reads, report.cases[0])[0].value(), 5e-9);
   FlowResult nothing;
-  EXPECT_TRUE(figures_of_touch(nothing, report.scenarios[0]).empty());
+  EXPECT_TRUE(figures_of_touch(nothing, report.cases[0]).empty());
 }
 
 TEST(TouchMetrics, ARatioWithAnInterval) {
   const Benchmark touch = parse_run("touch", {})->benchmark;
-  RunReport report = report_of_points(0.1), without = report;
+  RunReport report = report_of_cases(0.1), without = report;
   touch.figures.conclude(report);
-  const Figure* const slow = find_figure(report.scenarios[1].flows[0], "times_as_long_as_own");
+  const Figure* const slow = find_figure(report.cases[1].flows[0], "times_as_long_as_own");
   ASSERT_NE(slow, nullptr);
   EXPECT_DOUBLE_EQ(*slow->value(), 2);
   EXPECT_DOUBLE_EQ(*slow->estimate->low, 2 * 0.9 / 1.1);
   EXPECT_DOUBLE_EQ(*slow->estimate->high, 2 * 1.1 / 0.9);
   EXPECT_EQ(slow->estimate->method, Method::derived);
-  without.scenarios.erase(without.scenarios.begin());
+  without.cases.erase(without.cases.begin());
   touch.figures.conclude(without);
-  EXPECT_EQ(find_figure(without.scenarios[0].flows[0], "times_as_long_as_own"), nullptr);
+  EXPECT_EQ(find_figure(without.cases[0].flows[0], "times_as_long_as_own"), nullptr);
 }
 
 std::string table_of(const RunReport& report) {
@@ -174,7 +174,7 @@ std::string table_of(const RunReport& report) {
 }
 
 TEST(TouchTable, SaysWhatItCosts) {
-  RunReport report = report_of_points(0.01);
+  RunReport report = report_of_cases(0.01);
   parse_run("touch", {})->benchmark.figures.conclude(report);
   const std::string text = table_of(report);
   EXPECT_THAT(text, HasSubstr("2.00 ±2.0 %\n")) << "crossed, worker 0";

@@ -46,10 +46,10 @@ std::optional<double> overlap_of(const std::vector<const Steps*>& flows) {
   return static_cast<double>(all) / static_cast<double>(any);
 }
 
-std::optional<double> link_limit(const ScenarioResult& point, const RunReport& report) {
+std::optional<double> link_limit(const Case& one, const RunReport& report) {
   // By host and direction, then by GPU: a GPU with several flows has one link.
   std::map<std::pair<int, std::string>, std::map<std::string, double>> links;
-  for (const FlowResult& flow : point.flows) {
+  for (const FlowResult& flow : one.flows) {
     if (!flow.gpu || !flow.gpu->link_limit) return std::nullopt;
     links[{host_of(report, flow), flow.gpu->direction}][flow.gpu->pci_address] =
         *flow.gpu->link_limit;
@@ -89,12 +89,12 @@ bool long_against_clocks(const FlowResult& flow) {
 
 }  // namespace
 
-std::vector<Figure> device_totals(const ScenarioResult& point, const RunReport& report) {
+std::vector<Figure> device_totals(const Case& one, const RunReport& report) {
   std::vector<Figure> totals;
   double events = 0;
   bool queued = true;
   std::map<int, std::vector<const Steps*>> hosts;
-  for (const FlowResult& flow : point.flows) {
+  for (const FlowResult& flow : one.flows) {
     const Figure* rate = find_figure(flow, "event_bandwidth");
     if (!flow.gpu) continue;
     if (rate == nullptr ? !long_against_clocks(flow) : !rate->value()) continue;
@@ -109,8 +109,8 @@ std::vector<Figure> device_totals(const ScenarioResult& point, const RunReport& 
   }
   if (least && queued) totals.push_back({"event_bandwidth_sum", "B/s", events, std::nullopt});
   if (least) totals.push_back({"copies_overlap", "1", *least, std::nullopt});
-  const Figure* sum = find_total(point, "bandwidth_sum");
-  const auto limit = link_limit(point, report);
+  const Figure* sum = find_total(one, "bandwidth_sum");
+  const auto limit = link_limit(one, report);
   if (sum != nullptr && sum->value() && limit)
     totals.push_back({"link_part", "1", scaled(*sum->estimate, 1 / *limit), std::nullopt});
   return totals;
@@ -118,14 +118,14 @@ std::vector<Figure> device_totals(const ScenarioResult& point, const RunReport& 
 
 namespace {
 
-void warn_of_turns(const ScenarioResult& point, std::vector<Warning>& warnings) {
+void warn_of_turns(const Case& one, std::vector<Warning>& warnings) {
   // Streams that run together are busy all the time; what is in between is neither.
   constexpr double least_overlap = 0.5;
   // What the GPUs' clocks may add up to more than the wall clock before somebody waited.
   constexpr double most_more = 1.25;
-  const Figure* overlap = find_total(point, "copies_overlap");
-  const Figure* events = find_total(point, "event_bandwidth_sum");
-  const Figure* sum = find_total(point, "bandwidth_sum");
+  const Figure* overlap = find_total(one, "copies_overlap");
+  const Figure* events = find_total(one, "event_bandwidth_sum");
+  const Figure* sum = find_total(one, "bandwidth_sum");
   if (overlap == nullptr || sum == nullptr || !sum->value()) return;
   const bool turns = *overlap->value() < least_overlap;
   // Copies that are each waited for have pauses in between, and no such rate.
@@ -140,30 +140,29 @@ void warn_of_turns(const ScenarioResult& point, std::vector<Warning>& warnings) 
         "{:.2f} GB/s",
         *events->value() * 1e-9, *sum->value() * 1e-9);
   }
-  warnings.push_back({"copies-took-turns", point.name, std::move(text)});
+  warnings.push_back({"copies-took-turns", one.name, std::move(text)});
 }
 
-void warn_of_slow_clocks(const ScenarioResult& point, std::vector<Warning>& warnings) {
-  for (std::string& text : slowed_gpus(point))
-    warnings.push_back({"gpu-slowed", point.name, std::move(text)});
+void warn_of_slow_clocks(const Case& one, std::vector<Warning>& warnings) {
+  for (std::string& text : slowed_gpus(one))
+    warnings.push_back({"gpu-slowed", one.name, std::move(text)});
 }
 
 /// Both directions against the faster one of them alone: a driver may count as under way what
 /// waits for a copy engine, and then the events show nothing.
-void warn_of_no_gain(const ScenarioResult& both, const RunReport& report,
-                     std::vector<Warning>& warnings) {
+void warn_of_no_gain(const Case& both, const RunReport& report, std::vector<Warning>& warnings) {
   constexpr double least_gain = 1.15;
   const Figure* sum = find_total(both, "bandwidth_sum");
   if (label_of(both, "direction") != "both" || sum == nullptr || !sum->value()) return;
-  const auto alike = [&](const ScenarioResult& point) {
+  const auto alike = [&](const Case& one) {
     for (const char* label : {"measure", "gpus", "memory", "pinning"}) {
-      if (label_of(point, label) != label_of(both, label)) return false;
+      if (label_of(one, label) != label_of(both, label)) return false;
     }
-    return point.size == both.size && point.pages == both.pages && &point != &both;
+    return one.size == both.size && one.pages == both.pages && &one != &both;
   };
   double alone = 0;
-  for (const ScenarioResult& point : report.scenarios) {
-    const Figure* its = alike(point) ? find_total(point, "bandwidth_sum") : nullptr;
+  for (const Case& one : report.cases) {
+    const Figure* its = alike(one) ? find_total(one, "bandwidth_sum") : nullptr;
     if (its != nullptr) alone = std::max(alone, its->value().value_or(0));
   }
   if (!(alone > 0) || *sum->value() >= least_gain * alone) return;
@@ -182,8 +181,8 @@ std::string pages_text(const Residency& seen) {
   return text.empty() ? "no page known" : text;
 }
 
-void warn_of_moves(const ScenarioResult& point, std::vector<Warning>& warnings) {
-  for (const FlowResult& flow : point.flows) {
+void warn_of_moves(const Case& one, std::vector<Warning>& warnings) {
+  for (const FlowResult& flow : one.flows) {
     if (!flow.gpu || !flow.gpu->before_pinning || !flow.gpu->after) continue;
     const Residency& before = *flow.gpu->before_pinning;
     const Residency& pinned = observed_memory(flow);
@@ -192,7 +191,7 @@ void warn_of_moves(const ScenarioResult& point, std::vector<Warning>& warnings) 
         before.pages_by_node == pinned.pages_by_node && pinned.pages_by_node == after.pages_by_node;
     if (stayed) continue;
     warnings.push_back(
-        {"memory-moved", fmt::format("{}, worker {}", point.name, flow.worker),
+        {"memory-moved", fmt::format("{}, worker {}", one.name, flow.worker),
          fmt::format("its memory moved: before it was pinned {}, then {}, at the end {}",
                      pages_text(before), pages_text(pinned), pages_text(after))});
   }
@@ -202,11 +201,11 @@ void warn_of_moves(const ScenarioResult& point, std::vector<Warning>& warnings) 
 
 std::vector<Warning> device_warnings(const RunReport& report) {
   std::vector<Warning> warnings;
-  for (const ScenarioResult& point : report.scenarios) {
-    warn_of_turns(point, warnings);
-    warn_of_no_gain(point, report, warnings);
-    warn_of_moves(point, warnings);
-    warn_of_slow_clocks(point, warnings);
+  for (const Case& one : report.cases) {
+    warn_of_turns(one, warnings);
+    warn_of_no_gain(one, report, warnings);
+    warn_of_moves(one, warnings);
+    warn_of_slow_clocks(one, warnings);
   }
   return warnings;
 }

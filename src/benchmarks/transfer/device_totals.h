@@ -22,12 +22,12 @@ std::optional<double> overlap_of(const std::vector<const Steps*>& flows);
 
 /// What the links of a point's GPUs carry at most, in B/s, over the directions that it copies in;
 /// GPUs behind one switch share its link. nullopt where some link is not known, and between GPUs.
-std::optional<double> link_limit(const ScenarioResult& point, const RunReport& report);
+std::optional<double> link_limit(const Case& one, const RunReport& report);
 
 /// "event_bandwidth_sum" in B/s: what the GPUs' own clocks add up to, and "copies_overlap", the
 /// least of any host, 0 to 1, of points with several copies of GPUs (those that are held to a rate
 /// do not count); "link_part": the aggregate over the links' limit, of points of nothing else.
-std::vector<Figure> device_totals(const ScenarioResult& point, const RunReport& report);
+std::vector<Figure> device_totals(const Case& one, const RunReport& report);
 
 /// Copies that took turns, and memory that left its place between its pinning and the end.
 std::vector<Warning> device_warnings(const RunReport& report);

@@ -266,9 +266,9 @@ constexpr Direction all_directions[] = {{"h2d", "host to device", "to the GPU fr
 /// Where each GPU copies fastest at the largest size, unless the intervals of the two best meet.
 void add_best_places(View& view, const CaseGroup& group, const RunReport&) {
   Bytes largest;
-  for (const ScenarioResult* one : group.cases) largest = std::max(largest, one->size);
+  for (const Case* one : group.cases) largest = std::max(largest, one->size);
   std::map<std::string, std::vector<std::pair<Estimate, std::string>>> places;  // by GPU
-  for (const ScenarioResult* one : group.cases) {
+  for (const Case* one : group.cases) {
     const auto rate = estimate_of(*one, "bandwidth_sum");
     if (rate && one->size == largest)
       places[label_of(*one, "gpus")].emplace_back(*rate, label_of(*one, "memory"));

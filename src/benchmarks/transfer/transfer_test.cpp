@@ -230,21 +230,21 @@ RunReport report_of(const Steps& a, const Steps& b, double aggregate) {
   RunReport report;
   report.hosts = {"alpha"};
   report.workers.resize(2);
-  ScenarioResult point;
-  point.name = "p";
+  Case one;
+  one.name = "p";
   for (const Steps* steps : {&a, &b}) {
     FlowResult flow;
-    flow.worker = static_cast<int>(point.flows.size());
+    flow.worker = static_cast<int>(one.flows.size());
     flow.kernel = DeviceCopyParameters::name();
     flow.figures = {{"event_bandwidth", "B/s", 1e9, {}}};
     flow.gpu = GpuResult{};
     flow.gpu->direction = "h2d";
     flow.gpu->steps = *steps;
-    point.flows.push_back(flow);
+    one.flows.push_back(flow);
   }
-  point.figures = {{"bandwidth_sum", "B/s", aggregate, {}}};
-  for (const Figure& metric : device_totals(point, report)) point.figures.push_back(metric);
-  report.scenarios = {point};
+  one.figures = {{"bandwidth_sum", "B/s", aggregate, {}}};
+  for (const Figure& metric : device_totals(one, report)) one.figures.push_back(metric);
+  report.cases = {one};
   return report;
 }
 
@@ -261,13 +261,13 @@ TEST(TransferOverlap, WarnsOfCopiesThatTookTurns) {
 TEST(TransferOverlap, CopiesThatAreWaitedForTakeTurnsOnlyWhereThatIsSeen) {
   const auto warnings = [](double clock_error, const Steps& late) {
     RunReport report = report_of({{0, 10}, {20, 10}}, late, 0.5e9);
-    ScenarioResult& point = report.scenarios[0];
-    point.figures.resize(1);
-    for (FlowResult& flow : point.flows) {
+    Case& result = report.cases[0];
+    result.figures.resize(1);
+    for (FlowResult& flow : result.flows) {
       flow.figures = {{"copy_latency", "s", 1e-8, {}}};
       flow.gpu->clock_error = clock_error;
     }
-    for (const Figure& one : device_totals(point, report)) point.figures.push_back(one);
+    for (const Figure& one : device_totals(result, report)) result.figures.push_back(one);
     return counted(device_warnings(report));
   };
   EXPECT_THAT(
@@ -280,7 +280,7 @@ TEST(TransferOverlap, CopiesThatAreWaitedForTakeTurnsOnlyWhereThatIsSeen) {
 
 TEST(TransferWarnings, MemoryThatMoved) {
   RunReport report = report_of({{0, 10}}, {{0, 10}}, 2e9);
-  FlowResult& flow = report.scenarios[0].flows[1];
+  FlowResult& flow = report.cases[0].flows[1];
   flow.source_residency = Residency{};
   flow.source_residency->pages_by_node = {{0, 4}};
   flow.gpu->before_pinning = flow.gpu->after = *flow.source_residency;
@@ -293,14 +293,14 @@ TEST(TransferWarnings, MemoryThatMoved) {
 
 TEST(TransferWarnings, BothDirectionsThatGainNothing) {
   RunReport report = report_of({{0, 10}}, {{0, 10}}, 1.9e9);
-  ScenarioResult alone = report.scenarios[0];
-  report.scenarios[0].labels = {{"measure", "copies"}, {"direction", "both"}};
+  Case alone = report.cases[0];
+  report.cases[0].labels = {{"measure", "copies"}, {"direction", "both"}};
   alone.labels = {{"measure", "copies"}, {"direction", "h2d"}};
   alone.flows.pop_back();
   alone.figures = {{"bandwidth_sum", "B/s", 1.0e9, {}}};
-  report.scenarios.push_back(alone);
+  report.cases.push_back(alone);
   EXPECT_THAT(counted(device_warnings(report)), ElementsAre());
-  report.scenarios[1].figures[0].estimate = 1.8e9;
+  report.cases[1].figures[0].estimate = 1.8e9;
   EXPECT_THAT(counted(device_warnings(report)),
               ElementsAre(HasSubstr("hardly more than one alone (1.80")));
 }
@@ -328,18 +328,18 @@ std::optional<double> limit_of(const std::vector<std::pair<std::size_t, std::str
   const auto machine = read_recorded_machine(four_gpus);
   EXPECT_TRUE(machine);
   report.machines = {*machine};
-  ScenarioResult& point = report.scenarios[0];
-  const FlowResult any = point.flows[0];
-  point.flows.clear();
+  Case& one = report.cases[0];
+  const FlowResult any = one.flows[0];
+  one.flows.clear();
   for (const auto& [gpu, direction] : copies) {
     FlowResult flow = any;
-    flow.worker = static_cast<int>(point.flows.size());
+    flow.worker = static_cast<int>(one.flows.size());
     flow.gpu->pci_address = machine->gpus[gpu].pci_address;
     flow.gpu->direction = direction;
     flow.gpu->link_limit = 63e9;
-    point.flows.push_back(flow);
+    one.flows.push_back(flow);
   }
-  return link_limit(point, report);
+  return link_limit(one, report);
 }
 
 TEST(TransferLinks, GpusBehindOneSwitchShareItsLink) {

@@ -49,56 +49,52 @@ void share_out(const NodeSet& nodes, std::size_t at, int rest, Weights& begun,
   }
 }
 
-bool is_final(const ScenarioResult& point) { return label_of(point, round_label) == final_round; }
+bool is_final(const Case& one) { return label_of(one, round_label) == final_round; }
 
-bool has_weights(const ScenarioResult& point) {
-  return label_of(point, weights_label) != nearest_alone;
-}
+bool has_weights(const Case& one) { return label_of(one, weights_label) != nearest_alone; }
 
-bool is_search(const ScenarioResult& point) { return has_weights(point) && !is_final(point); }
+bool is_search(const Case& one) { return has_weights(one) && !is_final(one); }
 
 /// A point of the final round that could turn out to be the best.
-bool is_candidate(const ScenarioResult& point) { return has_weights(point) && is_final(point); }
+bool is_candidate(const Case& one) { return has_weights(one) && is_final(one); }
 
 /// Of each visit, in B/s.
-std::span<const double> visits_of(const ScenarioResult& point) {
-  if (!point.visits) return {};
-  for (const VisitValues& figure : point.visits->figures) {
+std::span<const double> visits_of(const Case& one) {
+  if (!one.visits) return {};
+  for (const VisitValues& figure : one.visits->figures) {
     if (figure.key == "bandwidth_sum") return figure.values;
   }
   return {};
 }
 
 /// Points of the final round that could have turned out to be the best.
-std::size_t candidates_beside(const RunReport& report, const ScenarioResult& other) {
-  const auto is_another = [&](const ScenarioResult& point) {
-    return &point != &other && is_candidate(point);
-  };
+std::size_t candidates_beside(const RunReport& report, const Case& other) {
+  const auto is_another = [&](const Case& one) { return &one != &other && is_candidate(one); };
   return static_cast<std::size_t>(
-      std::count_if(report.scenarios.begin(), report.scenarios.end(), is_another));
+      std::count_if(report.cases.begin(), report.cases.end(), is_another));
 }
 
-int round_of(const ScenarioResult& point) { return std::stoi(label_of(point, round_label)); }
+int round_of(const Case& one) { return std::stoi(label_of(one, round_label)); }
 
 /// The best of the rounds up to `last`.
-const ScenarioResult* best_until(const RunReport& report, int last) {
-  return highest_of(report.scenarios, [&](const ScenarioResult& point) {
-    return is_search(point) && round_of(point) <= last ? value_of(rate_of(point)) : std::nullopt;
+const Case* best_until(const RunReport& report, int last) {
+  return highest_of(report.cases, [&](const Case& one) {
+    return is_search(one) && round_of(one) <= last ? value_of(rate_of(one)) : std::nullopt;
   });
 }
 
 /// Finer weights round the best; none after the last round, or one that brought nothing that can be
 /// told.
-Next finer_round(const RunReport& report, const ScenarioResult& best) {
+Next finer_round(const RunReport& report, const Case& best) {
   int round = 0;
   std::set<std::string> tried;
-  for (const ScenarioResult& point : report.scenarios) {
-    tried.insert(label_of(point, weights_label));
-    if (is_search(point)) round = std::max(round, round_of(point));
+  for (const Case& one : report.cases) {
+    tried.insert(label_of(one, weights_label));
+    if (is_search(one)) round = std::max(round, round_of(one));
   }
   if (round >= last_round) return {};
   if (round > 0) {
-    const ScenarioResult* before = best_until(report, round - 1);
+    const Case* before = best_until(report, round - 1);
     if (before == nullptr || !surely_more(*rate_of(best), *rate_of(*before))) return {};
   }
   Next next{std::to_string(round + 1), {}};
@@ -111,14 +107,14 @@ Next finer_round(const RunReport& report, const ScenarioResult& best) {
 /// The best few weights, equal ones, and the nearest node alone.
 std::vector<Weights> best_again(const RunReport& report) {
   constexpr std::size_t few = 3;
-  std::vector<const ScenarioResult*> searched;
-  for (const ScenarioResult& point : report.scenarios)
-    if (is_search(point) && rate_of(point)) searched.push_back(&point);
+  std::vector<const Case*> searched;
+  for (const Case& one : report.cases)
+    if (is_search(one) && rate_of(one)) searched.push_back(&one);
   std::ranges::stable_sort(searched, std::greater{},
-                           [](const ScenarioResult* point) { return rate_of(*point)->value; });
+                           [](const Case* one) { return rate_of(*one)->value; });
   if (searched.size() > few) searched.resize(few);
   std::vector<Weights> again;
-  for (const ScenarioResult* point : searched) again.push_back(weights_of(*point));
+  for (const Case* one : searched) again.push_back(weights_of(*one));
   add_once(again, equal_weights(again.front()));
   again.emplace_back();
   return again;
@@ -163,43 +159,42 @@ std::string text_of(const Weights& weights) {
   return text.substr(text.find(':') + 1);
 }
 
-Weights weights_of(const ScenarioResult& point) {
-  const auto spec = parse_memory_spec("weighted:" + label_of(point, weights_label));
+Weights weights_of(const Case& one) {
+  const auto spec = parse_memory_spec("weighted:" + label_of(one, weights_label));
   return spec ? spec->single.nodes : Weights{};
 }
 
-std::optional<Estimate> rate_of(const ScenarioResult& point) {
-  const Figure* sum = find_total(point, "bandwidth_sum");
-  if (point.status != Status::ok || sum == nullptr) return std::nullopt;
+std::optional<Estimate> rate_of(const Case& one) {
+  const Figure* sum = find_total(one, "bandwidth_sum");
+  if (one.status != Status::ok || sum == nullptr) return std::nullopt;
   return sum->estimate;
 }
 
-const ScenarioResult* best_point(const RunReport& report) {
-  const auto* const best = highest_of(report.scenarios, [](const ScenarioResult& point) {
-    return is_candidate(point) ? value_of(rate_of(point)) : std::nullopt;
+const Case* best_point(const RunReport& report) {
+  const auto* const best = highest_of(report.cases, [](const Case& one) {
+    return is_candidate(one) ? value_of(rate_of(one)) : std::nullopt;
   });
   return best != nullptr ? best : best_until(report, last_round);
 }
 
-const ScenarioResult* point_of(const RunReport& report, const std::string& weights) {
-  const ScenarioResult* found = nullptr;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (label_of(point, weights_label) != weights || !rate_of(point)) continue;
-    if (found == nullptr || is_final(point)) found = &point;
+const Case* point_of(const RunReport& report, const std::string& weights) {
+  const Case* found = nullptr;
+  for (const Case& one : report.cases) {
+    if (label_of(one, weights_label) != weights || !rate_of(one)) continue;
+    if (found == nullptr || is_final(one)) found = &one;
   }
   return found;
 }
 
 Next next_round(const RunReport& report) {
-  const ScenarioResult* const best = best_until(report, last_round);
-  const bool ended = std::ranges::any_of(report.scenarios, is_final);
+  const Case* const best = best_until(report, last_round);
+  const bool ended = std::ranges::any_of(report.cases, is_final);
   if (ended || best == nullptr || weights_of(*best).size() < 2) return {};
   Next next = finer_round(report, *best);
   return next.weights.empty() ? Next{final_round, best_again(report)} : next;
 }
 
-std::optional<Estimate> gain_of(const RunReport& report, const ScenarioResult& best,
-                                const ScenarioResult& other) {
+std::optional<Estimate> gain_of(const RunReport& report, const Case& best, const Case& other) {
   const auto its = rate_of(best), others = rate_of(other);
   if (!its || !others) return std::nullopt;
   if (is_final(best) && is_final(other)) {

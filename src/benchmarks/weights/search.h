@@ -29,7 +29,7 @@ Weights equal_weights(Weights weights);
 std::string text_of(const Weights& weights);
 
 /// Of a point's label; empty for the nearest node alone.
-Weights weights_of(const ScenarioResult& point);
+Weights weights_of(const Case& one);
 
 /// How a point of the search stands in the report: labels "weights" and "round".
 inline constexpr const char* weights_label = "weights";
@@ -38,14 +38,14 @@ inline constexpr const char* nearest_alone = "nearest";  ///< instead of weights
 inline constexpr const char* final_round = "final";      ///< instead of a number
 
 /// Bandwidth of all workers of a point in B/s; nullopt when it was not measured.
-std::optional<Estimate> rate_of(const ScenarioResult& point);
+std::optional<Estimate> rate_of(const Case& one);
 
 /// The fastest weights; nullptr before any are measured. Once points were measured again, of these
 /// alone: the best of many noisy points owes a part of its lead to chance.
-const ScenarioResult* best_point(const RunReport& report);
+const Case* best_point(const RunReport& report);
 /// The point with this label, the one that was measured again where there are two; nullptr when it
 /// was not measured.
-const ScenarioResult* point_of(const RunReport& report, const std::string& weights);
+const Case* point_of(const RunReport& report, const std::string& weights);
 
 /// What to try next, and its round: finer weights; once a round has brought nothing that can be
 /// told, and after the last one, the best few again, in turn with equal weights and the nearest
@@ -61,7 +61,6 @@ Next next_round(const RunReport& report);
 /// of several: the interval holds whichever of them it is. Of points that were not measured again
 /// in turn, or have fewer than `least_visits` rounds in common, what both intervals leave open.
 /// nullopt where one was not measured.
-std::optional<Estimate> gain_of(const RunReport& report, const ScenarioResult& best,
-                                const ScenarioResult& other);
+std::optional<Estimate> gain_of(const RunReport& report, const Case& best, const Case& other);
 
 }  // namespace numatlas

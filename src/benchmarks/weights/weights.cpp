@@ -238,14 +238,14 @@ bool is_less(const Estimate& times) { return times.high && *times.high < 1; }
 
 /// What the search found.
 struct Found {
-  const ScenarioResult *best, *nearest, *equal;  ///< but for `best` nullptr where not measured
-  Weights weights;                               ///< of `best`
-  std::optional<Estimate> times;                 ///< of several nodes: that of the nearest alone
-  bool alone = false;                            ///< which is faster
+  const Case *best, *nearest, *equal;  ///< but for `best` nullptr where not measured
+  Weights weights;                     ///< of `best`
+  std::optional<Estimate> times;       ///< of several nodes: that of the nearest alone
+  bool alone = false;                  ///< which is faster
 };
 
 std::optional<Found> found_in(const RunReport& report) {
-  const ScenarioResult* const best = best_point(report);
+  const Case* const best = best_point(report);
   if (best == nullptr) return std::nullopt;
   const Weights weights = weights_of(*best);
   Found found{best,
@@ -259,9 +259,7 @@ std::optional<Found> found_in(const RunReport& report) {
   return found;
 }
 
-std::string gb(const ScenarioResult& one) {
-  return fmt::format("{:.2f}", rate_of(one)->value * in_gb_per_s);
-}
+std::string gb(const Case& one) { return fmt::format("{:.2f}", rate_of(one)->value * in_gb_per_s); }
 
 /// "  against equal weights: +12.3 % (11.8 to 12.9 %)".
 std::string against(const std::string& what, const Estimate& times) {

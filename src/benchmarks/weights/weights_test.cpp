@@ -53,30 +53,30 @@ TEST(WeightsGrid, NeighboursAreOneStepOfTheFinerGridAway) {
 }
 
 /// A point of the search with a sum of so many GB/s, sure to so many per cent.
-ScenarioResult measured(const std::string& weights, const std::string& round, double gbs,
-                        double percent = 0.1) {
-  ScenarioResult point;
-  point.name = weights;
-  point.kernel = "mix 2:1";
-  point.pages = "base";
-  point.size = Bytes{mib};
-  point.labels = {{"weights", weights}, {"round", round}};
+Case measured(const std::string& weights, const std::string& round, double gbs,
+              double percent = 0.1) {
+  Case one;
+  one.name = weights;
+  one.kernel = "mix 2:1";
+  one.pages = "base";
+  one.size = Bytes{mib};
+  one.labels = {{"weights", weights}, {"round", round}};
   Summary summary;
   summary.n = 20;
   // Inverse of the half width of a sum (Student's t for 20 stretches).
   summary.stddev = percent / 100 * gbs * 1e9 * std::sqrt(20.0) / 2.093;
   summary.mean = gbs * 1e9;
-  point.figures = {{"bandwidth_sum", "B/s", estimate_of_stretches(summary), summary}};
-  point.flows.resize(1);
-  return point;
+  one.figures = {{"bandwidth_sum", "B/s", estimate_of_stretches(summary), summary}};
+  one.flows.resize(1);
+  return one;
 }
 
-RunReport report_of(std::vector<ScenarioResult> points) {
+RunReport report_of(std::vector<Case> cases) {
   RunReport report;
   report.hosts = {"alpha"};
   report.workers.resize(1);
   report.complete = true;
-  report.scenarios = std::move(points);
+  report.cases = std::move(cases);
   return report;
 }
 
@@ -86,23 +86,23 @@ TEST(WeightsSearch, GoesOnWhileItGains) {
   Next next = next_round(report);
   EXPECT_EQ(next.round, "1");
   EXPECT_THAT(texts(next.weights), ElementsAre("0=7,2=5", "0=3,2=1"));
-  report.scenarios.push_back(measured("0=7,2=5", "1", 58));
-  report.scenarios.push_back(measured("0=3,2=1", "1", 61));
+  report.cases.push_back(measured("0=7,2=5", "1", 58));
+  report.cases.push_back(measured("0=3,2=1", "1", 61));
   next = next_round(report);
   EXPECT_EQ(next.round, "2");
   EXPECT_THAT(texts(next.weights), ElementsAre("0=17,2=7", "0=19,2=5"));
-  report.scenarios.push_back(measured("0=17,2=7", "2", 61.01));
+  report.cases.push_back(measured("0=17,2=7", "2", 61.01));
   EXPECT_EQ(next_round(report).round, "final") << "more, but not to be told";
-  report.scenarios.back() = measured("0=17,2=7", "2", 62);
+  report.cases.back() = measured("0=17,2=7", "2", 62);
   EXPECT_EQ(next_round(report).round, "3");
-  report.scenarios.push_back(measured("0=35,2=13", "3", 65));
+  report.cases.push_back(measured("0=35,2=13", "3", 65));
   EXPECT_EQ(next_round(report).round, "final") << "after the last round";
 }
 
 TEST(WeightsSearch, NothingMeasuredNothingRefined) {
   EXPECT_TRUE(next_round(report_of({})).weights.empty());
   RunReport report = report_of({measured("0=1,2=1", "0", 40)});
-  report.scenarios[0].status = Status::skipped;
+  report.cases[0].status = Status::skipped;
   EXPECT_EQ(best_point(report), nullptr);
   EXPECT_TRUE(next_round(report).weights.empty());
 }
@@ -160,7 +160,7 @@ TEST(WeightsRefine, NeighboursOfTheBest) {
   ASSERT_TRUE(more);
   ASSERT_EQ(more->size(), 2U);
   EXPECT_EQ(more->at(1).head.name, "0=3,1=1");
-  EXPECT_EQ(more->at(1).point, 1);
+  EXPECT_EQ(more->at(1).number, 1);
   EXPECT_EQ(label_of(more->at(1).head, "round"), "1");
 }
 
@@ -188,13 +188,13 @@ TEST(WeightsSurvey, TheSameCpusMeasureTheWeightsAndTheirOwnMemoryAlone) {
   const std::vector<Flow>& alone = plan.front().scenario.flows;
   EXPECT_EQ(label_of(plan.front().head, "weights"), "nearest");
   for (const Flow& flow : alone) EXPECT_EQ(flow.region.placement.text(), "bind:0");
-  for (const PlannedScenario& point : plan)
-    EXPECT_EQ(point.scenario.flows.size(), alone.size()) << point.head.name;
+  for (const PlannedCase& planned : plan)
+    EXPECT_EQ(planned.scenario.flows.size(), alone.size()) << planned.head.name;
 }
 
 std::vector<std::string> names_of(const testing::Plan& plan) {
   std::vector<std::string> names;
-  for (const PlannedScenario& point : plan) names.push_back(point.head.name);
+  for (const PlannedCase& planned : plan) names.push_back(planned.head.name);
   return names;
 }
 
@@ -214,31 +214,31 @@ TEST(WeightsRefine, MeasuresTheBestFewAgainBesideEqualOnesAndTheNearest) {
                                            "0=1,1=1 again", "nearest again"));
   EXPECT_EQ(label_of(more->at(4).head, "round"), "final");
   EXPECT_EQ(more->at(4).scenario.flows.at(0).region.placement.text(), "bind:0");
-  EXPECT_EQ(more->at(4).point, 4) << "points of their own, so that visits take turns";
+  EXPECT_EQ(more->at(4).number, 4) << "points of their own, so that visits take turns";
   EXPECT_TRUE(more->at(4).in_turn);
 }
 
 TEST(WeightsRefine, WhatWasMeasuredAgainAloneCounts) {
   RunReport report = searched();
-  report.scenarios.push_back(measured("0=2,1=1", "final", 52));
-  report.scenarios.push_back(measured("0=3,1=1", "final", 53));
-  report.scenarios.push_back(measured("0=1,1=1", "final", 46));
-  report.scenarios.push_back(measured("nearest", "final", 41));
-  EXPECT_EQ(best_point(report), &report.scenarios[6]);
-  EXPECT_EQ(point_of(report, "0=1,1=1"), &report.scenarios[7]);
-  EXPECT_EQ(point_of(report, "nearest"), &report.scenarios[8]);
-  EXPECT_EQ(point_of(report, "0=7,1=5"), &report.scenarios[3]) << "measured once";
+  report.cases.push_back(measured("0=2,1=1", "final", 52));
+  report.cases.push_back(measured("0=3,1=1", "final", 53));
+  report.cases.push_back(measured("0=1,1=1", "final", 46));
+  report.cases.push_back(measured("nearest", "final", 41));
+  EXPECT_EQ(best_point(report), &report.cases[6]);
+  EXPECT_EQ(point_of(report, "0=1,1=1"), &report.cases[7]);
+  EXPECT_EQ(point_of(report, "nearest"), &report.cases[8]);
+  EXPECT_EQ(point_of(report, "0=7,1=5"), &report.cases[3]) << "measured once";
   EXPECT_TRUE(next_round(report).weights.empty());
 }
 
 /// A point of the final round with these sums in GB/s, a visit each.
-ScenarioResult visited(const std::string& weights, std::vector<double> gbs) {
-  ScenarioResult point = measured(weights, "final", 1);
+Case visited(const std::string& weights, std::vector<double> gbs) {
+  Case one = measured(weights, "final", 1);
   for (double& value : gbs) value *= 1e9;
-  point.figures.front().estimate = estimate_of_visits(gbs, std::nullopt, std::nullopt);
-  point.visits.emplace();
-  point.visits->figures = {{"bandwidth_sum", "B/s", std::move(gbs), 0}};
-  return point;
+  one.figures.front().estimate = estimate_of_visits(gbs, std::nullopt, std::nullopt);
+  one.visits.emplace();
+  one.visits->figures = {{"bandwidth_sum", "B/s", std::move(gbs), 0}};
+  return one;
 }
 
 /// The machine loses half of its speed after the second round.
@@ -250,7 +250,7 @@ RunReport of_two_speeds() {
 
 TEST(WeightsGain, IsOfVisitsOfTheSameRound) {
   const RunReport report = of_two_speeds();
-  const ScenarioResult &best = report.scenarios[0], &equal = report.scenarios[1];
+  const Case &best = report.cases[0], &equal = report.cases[1];
   const auto gain = gain_of(report, best, equal);
   ASSERT_TRUE(gain);
   EXPECT_NEAR(gain->value, 1.02, 0.001) << "of the rounds that both have";
@@ -261,10 +261,10 @@ TEST(WeightsGain, IsOfVisitsOfTheSameRound) {
 
 TEST(WeightsGain, AllowsForTheChoiceAmongCandidates) {
   RunReport report = of_two_speeds();
-  const Estimate one = *gain_of(report, report.scenarios[0], report.scenarios[1]);
-  report.scenarios.push_back(visited("0=3,1=1", {101, 101, 50, 50, 50}));
-  report.scenarios.push_back(visited("0=5,1=1", {101, 101, 50, 50, 50}));
-  const Estimate of_three = *gain_of(report, report.scenarios[0], report.scenarios[1]);
+  const Estimate one = *gain_of(report, report.cases[0], report.cases[1]);
+  report.cases.push_back(visited("0=3,1=1", {101, 101, 50, 50, 50}));
+  report.cases.push_back(visited("0=5,1=1", {101, 101, 50, 50, 50}));
+  const Estimate of_three = *gain_of(report, report.cases[0], report.cases[1]);
   EXPECT_EQ(of_three.value, one.value);
   EXPECT_LT(*of_three.low, *one.low);
   EXPECT_GT(*of_three.high, *one.high);
@@ -273,13 +273,13 @@ TEST(WeightsGain, AllowsForTheChoiceAmongCandidates) {
 TEST(WeightsGain, OfFewRoundsIsWhatBothIntervalsLeaveOpen) {
   RunReport report = report_of(
       {visited("0=2,1=1", {102, 103, 102, 103, 102}), visited("nearest", {100, 100, 100, 100})});
-  const ScenarioResult &best = report.scenarios[0], &nearest = report.scenarios[1];
+  const Case &best = report.cases[0], &nearest = report.cases[1];
   EXPECT_EQ(gain_of(report, best, nearest), ratio_of(*rate_of(best), *rate_of(nearest)));
-  report.scenarios[1] = visited("nearest", {100, 100, 100, 100, 100});
+  report.cases[1] = visited("nearest", {100, 100, 100, 100, 100});
   EXPECT_EQ(gain_of(report, best, nearest)->method, Method::visits);
-  report.scenarios[1].labels[1].second = "0";
+  report.cases[1].labels[1].second = "0";
   EXPECT_EQ(gain_of(report, best, nearest)->method, Method::derived) << "not in the same rounds";
-  report.scenarios[1].status = Status::skipped;
+  report.cases[1].status = Status::skipped;
   EXPECT_FALSE(gain_of(report, best, nearest));
 }
 
@@ -293,7 +293,7 @@ TEST(WeightsGain, IsWhatTablesAndFactsTell) {
   EXPECT_THAT(text, HasSubstr("The best weights: 0=2,1=1 with "));
   const std::vector<Fact> facts = parse_run("weights", {})->benchmark.shown.facts(report);
   ASSERT_EQ(facts.size(), 3U);
-  EXPECT_EQ(facts[2].estimate, gain_of(report, report.scenarios[0], report.scenarios[2]));
+  EXPECT_EQ(facts[2].estimate, gain_of(report, report.cases[0], report.cases[2]));
 }
 
 std::vector<std::string> keys_of(const std::vector<Fact>& facts) {
@@ -323,7 +323,7 @@ TEST(WeightsFacts, TheFastestStandsFirst) {
 
 TEST(WeightsRefine, EndsWithTheFinalRound) {
   RunReport report = searched();
-  report.scenarios.push_back(measured("0=2,1=1", "final", 60));
+  report.cases.push_back(measured("0=2,1=1", "final", 60));
   const testing::Prepared planned = prepare({});
   EXPECT_TRUE(planned.run.benchmark.refinement.plan(planned.input(), report)->empty());
 }

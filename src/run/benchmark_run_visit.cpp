@@ -1,4 +1,4 @@
-// A visit to a point of a session: measured, gathered, and added to what is known of the point.
+// A visit to a case of a session: measured, gathered, and added to what is known of the case.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -21,15 +21,15 @@
 #include "engine/agreement.h"
 #include "kernels/traits.h"
 #include "record/report_json.h"
+#include "run/benchmark_run.h"
 #include "run/flow_result.h"
 #include "run/levels.h"
 #include "run/metrics.h"
-#include "run/session_part.h"
 
 namespace numatlas {
 namespace {
 
-using Seconds = SessionPart::Seconds;
+using Seconds = BenchmarkRun::Seconds;
 
 /// Seconds for which the flow that was stopped longest was.
 double stopped_for(const std::vector<FlowResult>& flows) {
@@ -49,7 +49,7 @@ bool any_slowed(const std::vector<FlowResult>& flows) {
 
 /// Makes of own flows those of all ranks, by worker, on rank 0. After a stop nobody can be counted
 /// on: own flows only.
-Expected<void> SessionPart::gather(std::vector<FlowResult>& flows, bool stopped) {
+Expected<void> BenchmarkRun::gather(std::vector<FlowResult>& flows, bool stopped) {
   if (stopped || state_.comm.size() == 1) return {};
   const auto all = TRY(state_.comm.gather(flows_to_send(flows)));
   flows.clear();
@@ -61,8 +61,7 @@ Expected<void> SessionPart::gather(std::vector<FlowResult>& flows, bool stopped)
 }
 
 /// What this machine cannot give now is a skip; everything else ends the session.
-Expected<void> SessionPart::take_failure(const PlannedScenario& planned, Error error,
-                                         Visit& visit) {
+Expected<void> BenchmarkRun::take_failure(const PlannedCase& planned, Error error, Visit& visit) {
   error = in_options(std::move(error), planned, benchmark_);
   const bool cannot = error.kind == ErrorKind::resource || error.kind == ErrorKind::unavailable ||
                       (planned.optional && error.kind == ErrorKind::permission);
@@ -81,8 +80,8 @@ Expected<void> SessionPart::take_failure(const PlannedScenario& planned, Error e
 }
 
 /// The flows of all ranks, from what the engine brought on this one.
-Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vector<Trace> traces,
-                                        Visit& visit) {
+Expected<void> BenchmarkRun::take_traces(const PlannedCase& planned, std::vector<Trace> traces,
+                                         Visit& visit) {
   std::vector<FlowResult> mine;
   mine.reserve(traces.size());
   bool stopped = stop_requested();
@@ -119,7 +118,7 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
 }
 
 /// Says of this rank's flows whether a cache holds them.
-void SessionPart::mark_in_memory(Scenario& scenario) const {
+void BenchmarkRun::mark_in_memory(Scenario& scenario) const {
   const Layout& layout = setup_.layout;
   for (Flow& flow : scenario.flows) {
     const Worker& worker = layout.workers[static_cast<std::size_t>(flow.worker)];
@@ -130,7 +129,7 @@ void SessionPart::mark_in_memory(Scenario& scenario) const {
 }
 
 /// A scenario of passes, of which hosts keep rounds and nothing else.
-Expected<void> SessionPart::run_rounds(std::size_t index, bool takes_part) {
+Expected<void> BenchmarkRun::run_rounds(std::size_t index, bool takes_part) {
   Scenario scenario = setup_.plan[index].scenario;
   rounds_of_hosts_->begin(index, scenario);
   // A host that takes no part waits for those that do.
@@ -153,7 +152,7 @@ Expected<void> SessionPart::run_rounds(std::size_t index, bool takes_part) {
 }
 
 /// What each host still has to say, and the slow ones once more.
-Expected<void> SessionPart::retest() {
+Expected<void> BenchmarkRun::retest() {
   if (rounds_of_hosts_->retested()) return {};
   TRY(rounds_of_hosts_->gather_rest(state_.cpu_watch));
   return rounds_of_hosts_->retest(
@@ -168,7 +167,7 @@ Expected<void> SessionPart::retest() {
 
 /// Loads that are held to a rate fall short of it where some are starved by others, or their bursts
 /// leave gaps: the next time they are told to move as much more. Of this rank's own loads together.
-void SessionPart::correct_pace(std::size_t index, const std::vector<Trace>& traces) {
+void BenchmarkRun::correct_pace(std::size_t index, const std::vector<Trace>& traces) {
   if (timeless()) return;
   double asked = 0, reached = 0;
   for (const Trace& trace : traces) {
@@ -190,13 +189,13 @@ void SessionPart::correct_pace(std::size_t index, const std::vector<Trace>& trac
   pace.factor = std::clamp(pace.factor * missed, 1.0, most);
 }
 
-/// Whether the loads of a point fell short of their rates on some rank though they could be told to
-/// move more: before, a point at 95 % of the peak stood beside that at 85 %. Collective.
-Expected<bool> SessionPart::missed_its_rate(const PointRun& point) const {
+/// Whether the loads of a case fell short of their rates on some rank though they could be told to
+/// move more: before, a case at 95 % of the peak stood beside that at 85 %. Collective.
+Expected<bool> BenchmarkRun::missed_its_rate(const CaseRun& run) const {
   // Half a step between the closest parts of a peak that `loaded` asks for.
   constexpr double enough = 1.025;
   bool missed = false, is_paced = false;
-  for (std::size_t i = point.first; i < point.first + point.count; ++i) {
+  for (std::size_t i = run.first; i < run.first + run.count; ++i) {
     is_paced = is_paced || std::ranges::any_of(setup_.plan[i].scenario.flows, [](const Flow& flow) {
                  return flow.rate.has_value();
                });
@@ -208,9 +207,9 @@ Expected<bool> SessionPart::missed_its_rate(const PointRun& point) const {
 }
 
 /// One scenario of a visit: its flows, or why there are none. An error ends the session.
-Expected<void> SessionPart::run_scenario(std::size_t index, Seconds window, bool keep_memory,
-                                         Visit& visit) {
-  const PlannedScenario& planned = setup_.plan[index];
+Expected<void> BenchmarkRun::run_scenario(std::size_t index, Seconds window, bool keep_memory,
+                                          Visit& visit) {
+  const PlannedCase& planned = setup_.plan[index];
   progress_.begin(index);
   measured_now_ = index;
   if (const auto& why = setup_.skips[index]) {
@@ -244,9 +243,9 @@ Expected<void> SessionPart::run_scenario(std::size_t index, Seconds window, bool
   return take_traces(planned, *std::move(traces), visit);
 }
 
-/// Runs a point once, whether or not that will count: what it gave, and what ends the session.
-std::pair<Visit, Expected<void>> SessionPart::try_visit(const PointRun& point, Seconds window,
-                                                        bool keep_memory) {
+/// Runs a case once, whether or not that will count: what it gave, and what ends the session.
+std::pair<Visit, Expected<void>> BenchmarkRun::try_visit(const CaseRun& run, Seconds window,
+                                                         bool keep_memory) {
   Comm& comm = state_.comm;
   const std::optional<CpuWatch> watch =
       state_.cpu_watch ? std::optional<CpuWatch>(std::in_place, running_system(), comm.local_pids())
@@ -254,7 +253,7 @@ std::pair<Visit, Expected<void>> SessionPart::try_visit(const PointRun& point, S
   const double begun = now().count();
   Visit visit{.start = std::numeric_limits<double>::infinity(), .by = number_};
   Expected<void> ran;
-  for (std::size_t i = point.first; ran && i < point.first + point.count; ++i)
+  for (std::size_t i = run.first; ran && i < run.first + run.count; ++i)
     ran = run_scenario(i, window, keep_memory, visit);
   visit.start = std::isfinite(visit.start) ? std::max(begun, visit.start) : begun;
   visit.end = now().count();
@@ -267,16 +266,16 @@ std::pair<Visit, Expected<void>> SessionPart::try_visit(const PointRun& point, S
 }
 
 /// The same, and once more where the first try was disturbed.
-std::pair<Visit, Expected<void>> SessionPart::try_in_peace(const PointRun& point, Seconds window,
-                                                           bool keep_memory) {
+std::pair<Visit, Expected<void>> BenchmarkRun::try_in_peace(const CaseRun& run, Seconds window,
+                                                            bool keep_memory) {
   const std::map<std::size_t, Pace> paces = paces_;
-  auto [visit, ran] = try_visit(point, window, keep_memory);
-  const bool only_one = options_.visits == 1 || point.once;
+  auto [visit, ran] = try_visit(run, window, keep_memory);
+  const bool only_one = options_.visits == 1 || run.once;
   if (!ran || visit.status != Status::ok || only_one || !state_.repeats.again(visit.use))
     return {std::move(visit), ran};
   // Loads that were stopped moved little.
   paces_ = paces;
-  auto [again, ran_again] = try_visit(point, window, keep_memory);
+  auto [again, ran_again] = try_visit(run, window, keep_memory);
   again.use.repeated = true;
   state_.repeats.again(again.use);
   if (again.status != Status::ok) return {std::move(visit), ran_again};
@@ -284,23 +283,23 @@ std::pair<Visit, Expected<void>> SessionPart::try_in_peace(const PointRun& point
   return {std::move(again), ran_again};
 }
 
-Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool found_memory,
-                                  bool keep_memory) {
-  if (point.skipped) {
-    for (std::size_t i = point.first; i < point.first + point.count; ++i) {
+Expected<void> BenchmarkRun::visit(CaseRun& run, Seconds window, bool found_memory,
+                                   bool keep_memory) {
+  if (run.skipped) {
+    for (std::size_t i = run.first; i < run.first + run.count; ++i) {
       progress_.begin(i);
       progress_.end(setup_.plan[i].scenario, "skipped: " + skip_text(in_words(*setup_.skips[i])));
     }
-    point.ended = true;
+    run.ended = true;
     return {};
   }
-  auto [visit, ran] = try_in_peace(point, window, keep_memory);
+  auto [visit, ran] = try_in_peace(run, window, keep_memory);
   // Later visits go on with the pace that the first one found.
   constexpr int most_corrections = 3;
-  for (int i = 0; i < most_corrections && ran && visit.status == Status::ok && point.visits() == 0;
+  for (int i = 0; i < most_corrections && ran && visit.status == Status::ok && run.visits() == 0;
        ++i) {
-    if (!TRY(missed_its_rate(point))) break;
-    auto [corrected, ran_again] = try_in_peace(point, window, keep_memory);
+    if (!TRY(missed_its_rate(run))) break;
+    auto [corrected, ran_again] = try_in_peace(run, window, keep_memory);
     ran = ran_again;
     if (corrected.status != Status::ok) break;
     corrected.stopped_before = std::max(corrected.stopped_before, visit.stopped_before);
@@ -311,14 +310,14 @@ Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool found_me
   const bool lost = std::ranges::any_of(visit.flows, [](const FlowResult& flow) {
     return flow.wrong && flow.wrong->kind == ErrorKind::io;
   });
-  append(point, std::move(visit));
-  // Looked for in all visits to all points.
+  append(run, std::move(visit));
+  // Looked for in all visits to all cases.
   const std::optional<Error> error = ran && lost ? wrong() : std::nullopt;
   return error ? fail(*error) : ran;
 }
 
-/// A visit that failed is its point's alone: others that are the same work go on without it.
-void SessionPart::append(PointRun& point, Visit visit) {
+/// A visit that failed is its case's alone: others that are the same work go on without it.
+void BenchmarkRun::append(CaseRun& run, Visit visit) {
   for (FlowResult& flow : visit.flows) {
     flow.worker = session_workers_[static_cast<std::size_t>(flow.worker)];
     if (flow.first_touch)
@@ -327,10 +326,10 @@ void SessionPart::append(PointRun& point, Visit visit) {
   if (!std::ranges::is_sorted(visit.flows, {}, &FlowResult::worker))
     std::ranges::sort(visit.flows, {}, &FlowResult::worker);
   const bool whole = visit.status == Status::ok;
-  if (!whole) point.done = std::make_shared<VisitList>(*point.done);
-  point.done->round = state_.round;
-  point.ended = point.ended || visit.status == Status::skipped || (whole && point.once);
-  point.done->visits.push_back(std::move(visit));
+  if (!whole) run.done = std::make_shared<VisitList>(*run.done);
+  run.done->round = state_.round;
+  run.ended = run.ended || visit.status == Status::skipped || (whole && run.once);
+  run.done->visits.push_back(std::move(visit));
 }
 
 }  // namespace numatlas

@@ -1,4 +1,4 @@
-// One benchmark of a session: its points, what a visit to one of them is, and its report.
+// One benchmark of a session: its cases, what a visit to one of them is, and its report.
 #pragma once
 
 #include <algorithm>
@@ -28,71 +28,71 @@
 
 namespace numatlas {
 
-/// What the parts of a session have in common.
+/// What the runs of a session have in common.
 struct SessionState {
   Comm& comm;
   std::int64_t start_ns = 0;
   /// Grows when memory is to be made anew.
   int memory_number = 0;
-  int parts = 0;  ///< that were made so far
-  int round = 0;  ///< number of the round under way, of all stages of all parts
-  /// Of all parts: those of several that are the same (a thread of a rank on a CPU) once. Visits
+  int runs = 0;   ///< that were made so far
+  int round = 0;  ///< number of the round under way, of all batches of all runs
+  /// Of all runs: those of several that are the same (a thread of a rank on a CPU) once. Visits
   /// number workers so.
   std::vector<Worker> workers = {};
   Repeats repeats = {};
-  std::vector<VectorWidth> widths = {};  ///< found so far, of all parts
+  std::vector<VectorWidth> widths = {};  ///< found so far, of all runs
   /// Of this host, by one of its ranks; absent with the null engine.
   std::optional<CpuWatch> cpu_watch = {};
   /// Told on rank 0 after each round of a run that is reduced to the rounds of its hosts.
   std::function<void()> after_round = {};
 };
 
-/// The plan, or what refined it: points that were planned together.
-struct Stage {
+/// The plan, or what refined it: cases that were planned together.
+struct Batch {
   int number = 0;  ///< 0: the plan
-  std::size_t first_point = 0;
+  std::size_t first_case = 0;
   std::chrono::duration<double> spent{0}, recorded{0};  ///< before it
   std::size_t cases = 0;  ///< known when the benchmark was asked for more
 };
 
-class SessionPart {
+class BenchmarkRun {
  public:
   using Seconds = std::chrono::duration<double>;
 
   /// All of these must outlive it. `share`: of the session's time.
-  SessionPart(SessionState& state, const Benchmark& benchmark, const RunOptions& options,
-              const RunHooks& hooks, Setup setup, Seconds share);
+  BenchmarkRun(SessionState& state, const Benchmark& benchmark, const RunOptions& options,
+               const RunHooks& hooks, Setup setup, Seconds share);
 
   /// Makes the engine. Collective, as most of what follows; errors are the same on every rank.
   Expected<void> start();
-  /// Asks the benchmark for more points, now that it has seen its results: whether there are any.
+  /// Asks the benchmark for more cases, now that it has seen its results: whether there are any.
   Expected<bool> refine();
-  /// The points of the plan, or of what refined it last; `time` is for all of them where they share
+  /// The cases of the plan, or of what refined it last; `time` is for all of them where they share
   /// one.
-  void plan_points(Seconds time);
+  void plan_cases(Seconds time);
 
-  /// One visit, which is added to the point's list. `found_memory`: that of the visit before is
+  /// One visit, which is added to the case's list. `found_memory`: that of the visit before is
   /// there. An error ends the session.
-  Expected<void> visit(PointRun& point, Seconds window, bool found_memory, bool keep_memory);
-  /// Whether a point has enough; rank 0 knows.
-  Expected<void> decide(PointRun& point);
-  void end_for_lack_of_time(PointRun& point);
+  Expected<void> visit(CaseRun& run, Seconds window, bool found_memory, bool keep_memory);
+  /// Whether a case has enough; rank 0 knows.
+  Expected<void> decide(CaseRun& run);
+  void end_for_lack_of_time(CaseRun& run);
 
-  /// Indices of points that have not ended, in the order of a round.
+  /// Indices of cases that have not ended, in the order of a round.
   std::vector<std::size_t> order(int round) const {
-    return given_up_ ? std::vector<std::size_t>{} : order_of(points_, round, options_.seed);
+    return given_up_ ? std::vector<std::size_t>{} : order_of(cases_, round, options_.seed);
   }
-  PointRun& point(std::size_t index) { return points_[index]; }
-  const std::vector<PointRun>& points() const { return points_; }
+  CaseRun& case_at(std::size_t index) { return cases_[index]; }
+  const std::vector<CaseRun>& cases() const { return cases_; }
   bool ended() const;
   /// It cannot go on here; what it has is kept.
   void give_up(const Error& error);
 
-  /// The first point of the plan, or of what refined it last.
-  std::size_t stage_begin() const { return stage_.first_point; }
-  /// Part of the share that is spent when the stage at hand is done: 1 for the last one.
+  /// The first case of the plan, or of what refined it last.
+  std::size_t batch_begin() const { return batch_.first_case; }
+  /// Part of the share that is spent when the batch at hand is done: 1 for the last one.
   double part_of_share() const {
-    return std::min(1.0, benchmark_.refinement.time_until(stage_.number));
+    return std::min(1.0, benchmark_.refinement.time_until(batch_.number));
   }
   Seconds share() const { return share_; }
   /// Of the session's time, without waiting.
@@ -130,18 +130,18 @@ class SessionPart {
   RunReport& report() { return report_; }
   const RunReport& report() const { return report_; }
   /// The kernel's output that was not what it should be, the first time.
-  std::optional<Error> wrong() const { return wrong_output(case_input(), points_); }
-  /// Collective: why points were skipped while running; nothing where other points stand for them.
+  std::optional<Error> wrong() const { return wrong_output(case_input(), cases_); }
+  /// Collective: why cases were skipped while running; nothing where other cases stand for them.
   Expected<void> check_measured() const {
-    return as_root_has(state_.comm, skip_that_counts(case_input(), points_));
+    return as_root_has(state_.comm, skip_that_counts(case_input(), cases_));
   }
-  /// Whether any point was skipped while running.
+  /// Whether any case was skipped while running.
   bool skipped() const;
-  /// Whether a point was measured, if only in part.
+  /// Whether a case was measured, if only in part.
   bool has_results() const;
   /// Whether one was measured to its end.
   bool has_figures() const {
-    return std::ranges::any_of(points_, [](const PointRun& point) { return point.visits() > 0; });
+    return std::ranges::any_of(cases_, [](const CaseRun& run) { return run.visits() > 0; });
   }
   /// What RunHooks::process_memory made. Collective; on rank 0.
   Expected<std::string> process_memory_text();
@@ -162,23 +162,21 @@ class SessionPart {
   void note_widths();
   Expected<void> run_rounds(std::size_t index, bool takes_part);
   Expected<void> retest();
-  std::pair<Visit, Expected<void>> try_visit(const PointRun& point, Seconds window,
-                                             bool keep_memory);
-  std::pair<Visit, Expected<void>> try_in_peace(const PointRun& point, Seconds window,
+  std::pair<Visit, Expected<void>> try_visit(const CaseRun& run, Seconds window, bool keep_memory);
+  std::pair<Visit, Expected<void>> try_in_peace(const CaseRun& run, Seconds window,
                                                 bool keep_memory);
   Expected<void> run_scenario(std::size_t index, Seconds window, bool keep_memory, Visit& visit);
   void correct_pace(std::size_t index, const std::vector<Trace>& traces);
-  Expected<bool> missed_its_rate(const PointRun& point) const;
-  Expected<void> take_failure(const PlannedScenario& planned, Error error, Visit& visit);
-  Expected<void> take_traces(const PlannedScenario& planned, std::vector<Trace> traces,
-                             Visit& visit);
+  Expected<bool> missed_its_rate(const CaseRun& run) const;
+  Expected<void> take_failure(const PlannedCase& planned, Error error, Visit& visit);
+  Expected<void> take_traces(const PlannedCase& planned, std::vector<Trace> traces, Visit& visit);
   Expected<void> gather(std::vector<FlowResult>& flows, bool stopped);
-  void append(PointRun& point, Visit visit);
+  void append(CaseRun& run, Visit visit);
   void capture_process_memory();
   bool root() const { return state_.comm.rank() == 0; }
 
   SessionState& state_;
-  const int number_;  ///< of the session's parts
+  const int number_;  ///< of the session's runs
   const Benchmark& benchmark_;
   const RunOptions& options_;
   const RunHooks& hooks_;
@@ -189,12 +187,12 @@ class SessionPart {
   /// Where the run is reduced to these.
   std::unique_ptr<HostRounds> rounds_of_hosts_;
   std::unique_ptr<Engine> engine_;
-  std::vector<PointRun> points_;  ///< of the plan, then of what refines it
-  Stage stage_;
+  std::vector<CaseRun> cases_;  ///< of the plan, then of what refines it
+  Batch batch_;
   Seconds begun_{0};
   std::optional<Error> given_up_;
   std::vector<int> session_workers_;  ///< by worker, the session's number of it
-  std::vector<int> own_workers_;      ///< by the session's number, this part's; -1: none
+  std::vector<int> own_workers_;      ///< by the session's number, this run's; -1: none
   std::string my_process_memory_;
   /// Of loads that are held to a rate.
   struct Pace {

@@ -1,4 +1,4 @@
-#include "run/session_part.h"
+#include "run/benchmark_run.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,7 +25,7 @@
 namespace numatlas {
 namespace {
 
-using Seconds = SessionPart::Seconds;
+using Seconds = BenchmarkRun::Seconds;
 
 RunReport new_report(const Setup& setup, const RunOptions& options, const Comm& comm,
                      const Engine& engine) {
@@ -57,9 +57,9 @@ RunReport new_report(const Setup& setup, const RunOptions& options, const Comm& 
 }
 
 /// How often its memory was made so far for so many visits.
-int made_anew(const PointRun& point, int visits) {
-  const int more = visits - point.first_sitting;
-  return 1 + std::max(0, (more + point.later_sitting - 1) / point.later_sitting);
+int made_anew(const CaseRun& run, int visits) {
+  const int more = visits - run.first_block;
+  return 1 + std::max(0, (more + run.later_block - 1) / run.later_block);
 }
 
 /// NUMATLAS_TEST_SLOW_HOST=NAME:FACTOR (for tests): passes on that host take so many times as long.
@@ -77,10 +77,11 @@ void add_all(std::vector<Warning>& warnings, std::vector<Warning> more) {
 
 }  // namespace
 
-SessionPart::SessionPart(SessionState& state, const Benchmark& benchmark, const RunOptions& options,
-                         const RunHooks& hooks, Setup setup, Seconds share)
+BenchmarkRun::BenchmarkRun(SessionState& state, const Benchmark& benchmark,
+                           const RunOptions& options, const RunHooks& hooks, Setup setup,
+                           Seconds share)
     : state_(state),
-      number_(state.parts++),
+      number_(state.runs++),
       benchmark_(benchmark),
       options_(options),
       hooks_(hooks),
@@ -91,9 +92,9 @@ SessionPart::SessionPart(SessionState& state, const Benchmark& benchmark, const 
                   options.time_of_all || options.limit.count() > 0);
 }
 
-std::vector<double> SessionPart::weights() const {
+std::vector<double> BenchmarkRun::weights() const {
   std::vector<double> weights;
-  for (const PlannedScenario& planned : setup_.plan) {
+  for (const PlannedCase& planned : setup_.plan) {
     // Building and proving 1 GiB of chain takes longer than measuring.
     double most = 0;
     for (const Flow& flow : planned.scenario.flows)
@@ -103,7 +104,7 @@ std::vector<double> SessionPart::weights() const {
   return weights;
 }
 
-EngineOptions SessionPart::engine_options() {
+EngineOptions BenchmarkRun::engine_options() {
   EngineOptions options;
   options.strict = options_.strict;
   options.strict_pages = !options_.pages.empty();  // those that nobody asked for are tried
@@ -123,7 +124,7 @@ EngineOptions SessionPart::engine_options() {
   return options;
 }
 
-Expected<void> SessionPart::start() {
+Expected<void> BenchmarkRun::start() {
   const EngineOptions options = engine_options();
   auto engine = options_.null_engine
                     ? Expected<std::unique_ptr<Engine>>(make_null_engine(
@@ -142,7 +143,7 @@ Expected<void> SessionPart::start() {
 }
 
 /// Finds its workers among those of the session, each once: several may share a CPU.
-void SessionPart::number_workers() {
+void BenchmarkRun::number_workers() {
   const auto same = [](const Worker& a, const Worker& b) {
     return a.rank == b.rank && a.host == b.host && a.placement.cpus == b.placement.cpus &&
            a.placement.cpu == b.placement.cpu;
@@ -163,107 +164,106 @@ void SessionPart::number_workers() {
   }
 }
 
-CaseInput SessionPart::case_input() const {
+CaseInput BenchmarkRun::case_input() const {
   return {benchmark_, options_, hooks_, setup_, own_workers_, report_, number_};
 }
 
-void SessionPart::plan_points(Seconds time) {
-  stage_.first_point = points_.size();
-  stage_.spent = spent_;
-  stage_.recorded = recorded_;
-  std::ranges::move(points_of(setup_.plan, setup_.skips, points_, time, options_),
-                    std::back_inserter(points_));
+void BenchmarkRun::plan_cases(Seconds time) {
+  batch_.first_case = cases_.size();
+  batch_.spent = spent_;
+  batch_.recorded = recorded_;
+  std::ranges::move(runs_of_plan(setup_.plan, setup_.skips, cases_, time, options_),
+                    std::back_inserter(cases_));
   constexpr double is_long = 9.5;
-  const TimeNeeded needed = time_needed(points_, options_, setup_.machines);
-  if (stage_.first_point == 0 && !timeless() && needed.seconds >= is_long)
+  const TimeNeeded needed = time_needed(cases_, options_, setup_.machines);
+  if (batch_.first_case == 0 && !timeless() && needed.seconds >= is_long)
     progress_.announce(time_text(needed, options_, may_end_early(options_, setup_.machines)));
 }
 
-Expected<bool> SessionPart::refine() {
+Expected<bool> BenchmarkRun::refine() {
   if (rounds_of_hosts_) {
     TRY(retest());
     return false;
   }
   if (state_.comm.size() > 1 || !benchmark_.refinement.plan || given_up_) return false;
   // It has been asked about these.
-  const auto known = static_cast<std::size_t>(std::ranges::count_if(points_, is_known));
-  if (std::exchange(stage_.cases, known) == known) return false;
-  report_.scenarios = cases_of(case_input(), points_);
+  const auto known = static_cast<std::size_t>(std::ranges::count_if(cases_, is_known));
+  if (std::exchange(batch_.cases, known) == known) return false;
+  report_.cases = cases_of(case_input(), cases_);
   auto more =
       benchmark_.refinement.plan({options_, setup_.layout, setup_.machines, setup_.pages}, report_);
   if (!more) return fail(more.error());
-  std::erase_if(*more,
-                [&](const PlannedScenario& planned) { return !stays(planned, options_.kept); });
+  std::erase_if(*more, [&](const PlannedCase& planned) { return !stays(planned, options_.kept); });
   if (more->empty()) return false;
-  const int last_point = setup_.plan.empty() ? -1 : setup_.plan.back().point;
-  for (PlannedScenario& planned : *more) {
-    planned.point += last_point + 1;
+  const int last_point = setup_.plan.empty() ? -1 : setup_.plan.back().number;
+  for (PlannedCase& planned : *more) {
+    planned.number += last_point + 1;
     setup_.skips.push_back(planned.skip);
     setup_.plan.push_back(std::move(planned));
   }
   TRY(check_plan(setup_.plan, benchmark_.name));
-  ++stage_.number;
+  ++batch_.number;
   ++state_.memory_number;
   progress_.expect(weights());
   return true;
 }
 
-double SessionPart::slower() const {
+double BenchmarkRun::slower() const {
   if (timeless()) return 0;
   // The estimate is right on no machine, but wrong alike for what is to come.
   double estimated = 0;
-  for (std::size_t i = stage_.first_point; i < points_.size(); ++i) {
-    const PointRun& point = points_[i];
+  for (std::size_t i = batch_.first_case; i < cases_.size(); ++i) {
+    const CaseRun& run = cases_[i];
     const auto own =
-        static_cast<int>(std::ranges::count_if(point.done->visits, [&](const Visit& visit) {
+        static_cast<int>(std::ranges::count_if(run.done->visits, [&](const Visit& visit) {
           return visit.by == number_ && visit.status == Status::ok;
         }));
-    if (own > 0) estimated += point.preparation * made_anew(point, own) + point.visiting * own;
+    if (own > 0) estimated += run.preparation * made_anew(run, own) + run.visiting * own;
   }
-  const Seconds preparing = spent_ - stage_.spent - (recorded_ - stage_.recorded);
+  const Seconds preparing = spent_ - batch_.spent - (recorded_ - batch_.recorded);
   return estimated > 0 ? std::max(0.0, preparing.count() / estimated) : 1;
 }
 
-bool SessionPart::uses_all_time() const {
+bool BenchmarkRun::uses_all_time() const {
   return !timeless() && options_.visits == 0 && !may_end_early(options_, setup_.machines);
 }
 
-bool SessionPart::ended() const {
-  return given_up_ || std::ranges::all_of(points_, &PointRun::ended);
+bool BenchmarkRun::ended() const {
+  return given_up_ || std::ranges::all_of(cases_, &CaseRun::ended);
 }
 
-void SessionPart::give_up(const Error& error) { given_up_ = error; }
+void BenchmarkRun::give_up(const Error& error) { given_up_ = error; }
 
-bool SessionPart::has_results() const {
+bool BenchmarkRun::has_results() const {
   const auto has_flows = [](const Visit& visit) { return !visit.flows.empty(); };
   const auto has_passes = [](const HostTotals& host) { return !host.passes.empty(); };
-  return std::ranges::any_of(points_,
-                             [&](const PointRun& point) {
-                               return std::ranges::any_of(point.done->visits, has_flows);
+  return std::ranges::any_of(cases_,
+                             [&](const CaseRun& run) {
+                               return std::ranges::any_of(run.done->visits, has_flows);
                              }) ||
-         std::ranges::any_of(report_.scenarios, [&](const ScenarioResult& one) {
+         std::ranges::any_of(report_.cases, [&](const Case& one) {
            return std::ranges::any_of(one.host_totals, has_passes);
          });
 }
 
-bool SessionPart::skipped() const {
-  return std::ranges::any_of(points_, [](const PointRun& point) {
-    const auto& visits = point.done->visits;
-    return visits.empty() ? point.out_of_time : visits.front().status == Status::skipped;
+bool BenchmarkRun::skipped() const {
+  return std::ranges::any_of(cases_, [](const CaseRun& run) {
+    const auto& visits = run.done->visits;
+    return visits.empty() ? run.out_of_time : visits.front().status == Status::skipped;
   });
 }
 
-Expected<void> SessionPart::decide(PointRun& point) {
-  const int count = point.visits();
-  bool ended = point.ended;
+Expected<void> BenchmarkRun::decide(CaseRun& run) {
+  const int count = run.visits();
+  bool ended = run.ended;
   if (root()) {
-    const auto& visits = point.done->visits;
+    const auto& visits = run.done->visits;
     const int fixed = options_.visits;
     if (fixed > 0) {
       ended = ended || count >= fixed;
     } else {
-      point.converged = has_converged(*point.done, precision_of(case_input(), point));
-      ended = ended || (point.converged && !uses_all_time()) ||
+      run.converged = has_converged(*run.done, precision_of(case_input(), run));
+      ended = ended || (run.converged && !uses_all_time()) ||
               (!options_.time_of_all && count >= most_visits);
     }
     ended = ended || std::ranges::any_of(visits, &Visit::has_wrong_output);
@@ -271,25 +271,25 @@ Expected<void> SessionPart::decide(PointRun& point) {
                         : uses_all_time() && options_.time_of_all
                             ? spent() / share_
                             : count / static_cast<double>(fixed > 0 ? fixed : most_visits);
-    for (std::size_t i = point.first; i < point.first + point.count; ++i)
+    for (std::size_t i = run.first; i < run.first + run.count; ++i)
       progress_.advance(i, std::min(1.0, part));
   }
-  point.ended = TRY(state_.comm.broadcast_value(ended));
+  run.ended = TRY(state_.comm.broadcast_value(ended));
   return {};
 }
 
-void SessionPart::end_for_lack_of_time(PointRun& point) {
-  point.ended = point.out_of_time = true;
+void BenchmarkRun::end_for_lack_of_time(CaseRun& run) {
+  run.ended = run.out_of_time = true;
   if (!root()) return;
-  for (std::size_t i = point.first; i < point.first + point.count; ++i) progress_.advance(i, 1);
+  for (std::size_t i = run.first; i < run.first + run.count; ++i) progress_.advance(i, 1);
 }
 
 /// Those of the benchmark's own kernels.
-void SessionPart::note_widths() {
+void BenchmarkRun::note_widths() {
   report_.widths.clear();
   for (const VectorWidth& width : state_.widths) {
     const bool own =
-        std::any_of(setup_.plan.begin(), setup_.plan.end(), [&](const PlannedScenario& planned) {
+        std::any_of(setup_.plan.begin(), setup_.plan.end(), [&](const PlannedCase& planned) {
           const auto& flows = planned.scenario.flows;
           return std::any_of(flows.begin(), flows.end(), [&](const Flow& flow) {
             const auto* const work = flow.kernel.find<PassesParameters>();
@@ -303,28 +303,27 @@ void SessionPart::note_widths() {
   }
 }
 
-void SessionPart::update(const Pilots* pilots, bool last) {
+void BenchmarkRun::update(const Pilots* pilots, bool last) {
   note_widths();
   if (root() && pilots != nullptr) report_.pilots = pilots->series();
-  if (!rounds_of_hosts_) report_.scenarios.clear();
-  for (PointRun& point : points_) {
-    if (rounds_of_hosts_ || !is_known(point)) continue;
-    report_.scenarios.push_back(case_of(case_input(), point));
+  if (!rounds_of_hosts_) report_.cases.clear();
+  for (CaseRun& run : cases_) {
+    if (rounds_of_hosts_ || !is_known(run)) continue;
+    report_.cases.push_back(case_of(case_input(), run));
     // With many workers all visits are as large as all else; other benchmarks may want theirs.
-    if (last && point.done.use_count() == 1) point.done->drop_flows();
+    if (last && run.done.use_count() == 1) run.done->drop_flows();
   }
-  for (const PointRun& point : points_)
-    if (rounds_of_hosts_ && is_known(point))
-      set_status(case_input(), point,
-                 report_.scenarios[rounds_of_hosts_->first_case_of(point.first)]);
+  for (const CaseRun& run : cases_)
+    if (rounds_of_hosts_ && is_known(run))
+      set_status(case_input(), run, report_.cases[rounds_of_hosts_->first_case_of(run.first)]);
   report_.seconds = (now() - begun_).count();
   // Those of a run that is reduced to its hosts are told by each.
   report_.warnings = rounds_of_hosts_ ? rounds_of_hosts_->warnings() : setup_.warnings;
-  add_all(report_.warnings, warnings_of(case_input(), points_, report_.scenarios));
+  add_all(report_.warnings, warnings_of(case_input(), cases_, report_.cases));
 }
 
-void SessionPart::describe() {
-  if (report_.scenarios.empty()) return;
+void BenchmarkRun::describe() {
+  if (report_.cases.empty()) return;
   report_.views = benchmark_.shown.views(report_);
   // A run that left some of its cases out has nothing for the column of a label that only they
   // have.
@@ -336,7 +335,7 @@ void SessionPart::describe() {
   report_.facts = benchmark_.shown.facts(report_);
 }
 
-Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pilots) {
+Expected<void> BenchmarkRun::conclude(const Expected<void>& ran, const Pilots* pilots) {
   update(pilots, true);
   if (pilots != nullptr && !pilots->failure().empty())
     report_.warnings.push_back(
@@ -348,9 +347,9 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
                          : note_cpu_use(state_.cpu_watch, state_.comm, ran.has_value(), report_);
   const Expected<void>& ended = ran ? noted : ran;
   // Stopped before the first visit ended, it has nothing that a benchmark could say more about.
-  if (!report_.scenarios.empty()) {
+  if (!report_.cases.empty()) {
     benchmark_.figures.conclude(report_);
-    for (ScenarioResult& result : report_.scenarios) result.groups = medians_of(result, report_);
+    for (Case& result : report_.cases) result.groups = medians_of(result, report_);
     if (benchmark_.is_of_memory) add_all(report_.warnings, cache_warnings(report_));
     add_all(report_.warnings, benchmark_.shown.warnings(report_));
   }
@@ -366,7 +365,7 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
   return as_root_has(state_.comm, root() ? error_of(check_views(report_)) : std::nullopt);
 }
 
-void SessionPart::capture_process_memory() {
+void BenchmarkRun::capture_process_memory() {
   const int rank = state_.comm.rank();
   if (!hooks_.process_memory || rank != state_.comm.size() - 1) return;
   // Visits are in no order; what is shown is the last case.
@@ -379,7 +378,7 @@ void SessionPart::capture_process_memory() {
                               : fmt::format("[{}] {}\n", rank, full_text(in_words(memory.error())));
 }
 
-Expected<std::string> SessionPart::process_memory_text() {
+Expected<std::string> BenchmarkRun::process_memory_text() {
   const auto all = TRY(state_.comm.gather(my_process_memory_));
   std::string text;
   for (const std::string& part : all) text += part;
