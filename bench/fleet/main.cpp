@@ -2,7 +2,7 @@
 //   bench_fleet scale [--hosts 10000] [--ranks 128] [--rounds 10]
 //   bench_fleet quality [--hosts 10000] [--rounds 10] [--seeds 20]
 // Times of `scale` are made by reduce_pass over each host's processes, go the way of a run to rank
-// 0 (HostGathering, over a communicator that is only played), and through the judgement and all
+// 0 (run/gathering.h, over a communicator that is only played), and through the judgement and all
 // writers. `quality` plants slow hosts, 1 % of all, and counts which are found.
 #include <sys/resource.h>
 
@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -33,7 +34,7 @@
 #include "report/file.h"
 #include "report/openmetrics.h"
 #include "report/reporter.h"
-#include "run/host_gathering.h"
+#include "run/gathering.h"
 #include "simulation.h"
 
 namespace numatlas::simulation {
@@ -82,18 +83,16 @@ std::vector<PassTimes> passes_of(const RunReport& run, int host, const Options& 
 
 std::string name_of(int host) { return fmt::format("cn{:05}", host); }
 
+HostWords words_of(int host, const Machine& machine, const Options& options) {
+  const HostRow row = row_of_hosts(host, options.ranks);
+  return {name_of(host), row, kind_of(machine, row.processes, row.workers), {}};
+}
+
 /// What every host says when it is met, its second text (its machine) left out.
 std::vector<std::string> greetings(const Machine& machine, const Options& options) {
   std::vector<std::string> texts;
-  for (int host = 0; host < options.hosts; ++host) {
-    RecordingGroup group(host, options.hosts);
-    RunReport unused;
-    HostGathering gathering(group, unused);
-    const HostRow row = row_of_hosts(host, options.ranks);
-    (void)gathering.meet(name_of(host), row, kind_of(machine, row.processes, row.workers), {},
-                         machine);
-    texts.push_back(group.said.front());
-  }
+  for (int host = 0; host < options.hosts; ++host)
+    texts.push_back(to_send(words_of(host, machine, options)));
   return texts;
 }
 
@@ -103,9 +102,8 @@ std::vector<std::string> round_texts(const RunReport& run, const Options& option
   for (int host = 0; host < options.hosts; ++host) {
     RecordingGroup group(host, options.hosts);
     RunReport unused;
-    HostGathering gathering(group, unused);
     const auto passes = passes_of(run, host, options, random);
-    (void)gathering.add_round(0, passes);
+    (void)add_round(group, 0, passes, &HostTotals::passes, unused);
     texts.push_back(std::move(group.said.front()));
   }
   return texts;
@@ -121,7 +119,7 @@ int run_scale(const Options& options) {
   RunReport run = empty_run();
   run.ranks = options.hosts * options.ranks;
   RootGroup root(options.hosts);
-  HostGathering gathering(root, run);
+  SaidByHosts said;
   std::mt19937_64 random(1);
   double hosts_work = 0, roots_work = 0;
   const auto timed = [](double& sum, const auto& work) {
@@ -139,15 +137,17 @@ int run_scale(const Options& options) {
   timed(hosts_work, [&] { root.ready = greetings(*machine, options); });
   fmt::print("before the first result: peak {:.1f} MiB\n", peak_mib());
   stage("rank 0: meet", [&] {
-    const HostRow row = row_of_hosts(0, options.ranks);
-    const auto met = gathering.meet(name_of(0), row, kind_of(*machine, row.processes, row.workers),
-                                    {}, *machine);
+    auto all = gather_fields(root, words_of(0, *machine, options));
+    if (!all) return full_text(all.error());
+    // The machines of the others stay away.
+    root.ready.assign(static_cast<std::size_t>(options.hosts), to_send(std::optional<Machine>()));
+    const auto met = meet_hosts(root, *std::move(all), *machine, run, said);
     return met ? fmt::format("{} kinds", run.machines.size()) : full_text(met.error());
   });
   for (std::size_t round = 0; round < options.rounds; ++round) {
     timed(hosts_work, [&] { root.ready = round_texts(run, options, random); });
     const auto mine = passes_of(run, 0, options, random);
-    timed(roots_work, [&] { (void)gathering.add_round(0, mine); });
+    timed(roots_work, [&] { (void)add_round(root, 0, mine, &HostTotals::passes, run); });
   }
   fmt::print("{:<34} {:>8.3f} s  ({:.1f} us a host and round)\n", "all hosts: reduce_pass, send",
              hosts_work, hosts_work * 1e6 / options.hosts / static_cast<double>(options.rounds));

@@ -295,22 +295,6 @@ json report_schema() {
   return schema;
 }
 
-std::string flows_to_send(const std::vector<FlowResult>& flows) {
-  const fields::InTransit whole;
-  return json_line(fields::to_json(flows));
-}
-
-Expected<std::vector<FlowResult>> flows_received(const std::string& text) {
-  const fields::InTransit whole;
-  std::vector<FlowResult> flows;
-  std::optional<fields::Problem> problem;
-  fields::from_json(json::parse(text), Place("flows", problem), flows);
-  if (problem)
-    return fail(ErrorKind::internal,
-                fmt::format("a rank sent a flow: field '{}' {}", problem->path, problem->why));
-  return flows;
-}
-
 std::string problem_of(const HostRow& row) {
   if (row.first_rank < 0) return "has a first_rank below 0";
   return row.processes < 1 || row.workers < 1 ? "has no processes or no workers" : "";

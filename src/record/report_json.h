@@ -28,8 +28,4 @@ Expected<RunReport> report_from_json(const nlohmann::json& value);
 /// JSON Schema (draft 2020-12) of a report, made from the same list of fields.
 nlohmann::json report_schema();
 
-/// How ranks send their flows to rank 0, with all digits: inverse of each other.
-std::string flows_to_send(const std::vector<FlowResult>& flows);
-Expected<std::vector<FlowResult>> flows_received(const std::string& text);
-
 }  // namespace numatlas

@@ -17,11 +17,11 @@
 #include "record/labels.h"
 #include "report/rules.h"
 #include "run/benchmark.h"
+#include "run/declare.h"
 #include "run/executor.h"
 #include "run/flows.h"
 #include "run/levels.h"
 #include "run/room.h"
-#include "run/sizes_option.h"
 
 namespace numatlas {
 namespace {
@@ -30,7 +30,7 @@ namespace {
 
 /// The options of the common axes, as given.
 struct Given {
-  std::optional<SizesOption> sizes = {};
+  std::string sizes = {};
   std::optional<KernelOptions> kernels = {};
   std::vector<Stores> stores{Stores::regular};
   std::string isa = {};
@@ -40,6 +40,20 @@ struct Given {
 };
 
 bool has_own_size(const Sweep& sweep) { return *sweep.size.option != '\0'; }
+
+void add_sizes_option(CLI::App& app, const CommonAxes& varies, std::string& text) {
+  std::string usual = *varies.usual_size == '\0' ? past_caches_words : varies.usual_size;
+  // After a line break stands what else is to be said.
+  usual.insert(std::min(usual.find('\n'), usual.size()), ")");
+  add_value(app, "--size", text, varies.one_size ? "SIZE" : "SIZES",
+            fmt::format("{}{} (default: {}\n"
+                        "{}The default is less where that is more than half of a node's free "
+                        "memory",
+                        varies.size,
+                        varies.one_size ? ", in MiB or with a unit"
+                                        : ": 512 (MiB), 48KiB, 1MiB-2GiB or a list",
+                        usual, varies.one_size ? "" : "A range has the powers of two. "));
+}
 
 void add_options(Given& given, const Benchmark& benchmark, CLI::App& app) {
   given.app = &app;
@@ -56,8 +70,7 @@ void add_options(Given& given, const Benchmark& benchmark, CLI::App& app) {
   }
   const CommonAxes& varies = benchmark.varies;
   if (*varies.size != '\0') {
-    given.sizes.emplace(*varies.usual_size == '\0' ? past_caches_words : varies.usual_size);
-    given.sizes->add_to(app, varies.size, varies.one_size);
+    add_sizes_option(app, varies, given.sizes);
   }
   for (const Sweep& sweep : benchmark.sweeps) {
     const SizeRule& rule = sweep.size;
@@ -87,10 +100,10 @@ Expected<GivenAxes> parse_options(Given& given, const Benchmark& benchmark) {
   GivenAxes axes;
   axes.gpus = TRY(parse_on(given.on));
   if (benchmark.by_gpus) TRY(check_executor(*benchmark.by_gpus, *given.app, axes.gpus.has_value()));
-  if (given.sizes) {
-    TRY(given.sizes->parse(benchmark.name));
-    axes.sizes = given.sizes->given();
-  }
+  if (!given.sizes.empty())
+    axes.sizes = benchmark.varies.one_size
+                     ? std::vector{TRY(parse_one_size(given.sizes, benchmark.name))}
+                     : TRY(parse_sizes(given.sizes));
   for (const auto& [option, text] : given.own_sizes) {
     auto sizes = parse_sizes(text);
     if (!sizes) return fail(renamed(sizes.error(), "--size", option));

@@ -52,6 +52,9 @@ struct PlannedCase {
   bool in_turn = false;
   /// Its rates follow from what is measured first: Refinement::plan gives it again, with them.
   bool later = false;
+  /// Of a run that is reduced to its hosts, the cases of the passes of a round: without hosts, with
+  /// the bytes of a process in a pass (analysis/rows.h).
+  std::vector<Case> passes = {};
 };
 
 using Plan = std::vector<PlannedCase>;
@@ -87,26 +90,15 @@ Expected<Workers> one_worker(const RunOptions& options, const Machine& machine,
 Expected<Workers> worker_on_every_cpu(const RunOptions& options, const Machine& machine,
                                       const TaskContext& task);
 
-/// What is kept of a run that is reduced to its hosts.
-struct HostsPlan {
-  /// One for each pass of a round of each scenario, in their order: without hosts, with the bytes
-  /// of a process in a pass (analysis/rows.h).
-  std::vector<Case> cases;
-  int rounds = 0;                ///< asked for
-  bool keeps_processes = false;  ///< the passes of each process as well
-};
-
-/// Of a run that is reduced to its hosts (run/host_rounds.h): its scenarios have passes, and its
+/// Of a run that is reduced to its hosts (run/gathering.h): its scenarios have passes, and its
 /// plans are made host by host.
 struct ReducedToHosts {
-  std::function<HostsPlan(const PlanInput&)> plan;
   /// Numbers that a host comes to by itself and whose largest every host needs
-  /// (PlanInput::largest).
+  /// (PlanInput::largest); as many of any options.
   std::function<std::vector<std::uint64_t>(const PlanInput&)> numbers;
-  /// What all hosts must have been told alike, beside what the names of scenarios say.
-  std::function<std::string()> same_on_all;
   /// Those that are to be run again, as indices. On rank 0.
   std::function<std::vector<std::size_t>(const RunReport&)> to_retest;
+  bool keeps_processes = false;  ///< the passes of each process as well
 };
 
 /// A file of a benchmark's own, of an option that was given.

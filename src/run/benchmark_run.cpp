@@ -19,7 +19,6 @@
 #include "record/modes.h"
 #include "report/answer.h"
 #include "run/check_plan.h"
-#include "run/flow_result.h"
 #include "run/metrics.h"
 
 namespace numatlas {
@@ -114,7 +113,7 @@ EngineOptions BenchmarkRun::engine_options() {
     if (rounds_of_hosts_) return rounds_of_hosts_->meet(traces);
     capture_process_memory();
   };
-  if (!setup_.by_hosts) return options;
+  if (!setup_.host) return options;
   options.after_pass = [this](int pass, auto of_host) {
     return rounds_of_hosts_->take_pass(pass, of_host);
   };
@@ -134,10 +133,10 @@ Expected<void> BenchmarkRun::start() {
   engine_ = *std::move(engine);
   report_ = new_report(setup_, options_, state_.comm, *engine_);
   number_workers();
-  if (setup_.by_hosts) {
-    rounds_of_hosts_ =
-        std::make_unique<HostRounds>(state_.comm, setup_, report_, progress_, state_.after_round);
-  }
+  if (setup_.host)
+    rounds_of_hosts_ = std::make_unique<HostRounds>(state_.comm, setup_,
+                                                    benchmark_.reduced_to_hosts->keeps_processes,
+                                                    report_, progress_, state_.after_round);
   begun_ = now();
   return {};
 }

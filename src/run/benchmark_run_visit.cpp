@@ -20,9 +20,8 @@
 #include "base/tree.h"
 #include "engine/agreement.h"
 #include "kernels/traits.h"
-#include "record/report_json.h"
 #include "run/benchmark_run.h"
-#include "run/flow_result.h"
+#include "run/gathering.h"
 #include "run/levels.h"
 #include "run/metrics.h"
 
@@ -51,12 +50,9 @@ bool any_slowed(const std::vector<FlowResult>& flows) {
 /// on: own flows only.
 Expected<void> BenchmarkRun::gather(std::vector<FlowResult>& flows, bool stopped) {
   if (stopped || state_.comm.size() == 1) return {};
-  const auto all = TRY(state_.comm.gather(flows_to_send(flows)));
+  auto all = TRY(gather_fields(state_.comm, flows));
   flows.clear();
-  for (const std::string& part : all) {
-    auto received = TRY(flows_received(part));
-    std::move(received.begin(), received.end(), std::back_inserter(flows));
-  }
+  for (std::vector<FlowResult>& part : all) std::ranges::move(part, std::back_inserter(flows));
   return {};
 }
 

@@ -1,4 +1,5 @@
-// The cases of a report, from a plan and the visits to its cases. Pure: computed at the end of a
+// The cases of a report, from a plan and the visits to its cases, and the flows of a visit from
+// their traces. Pure: cases are computed at the end of a
 // run, and whenever a report of what is known so far is wanted.
 #pragma once
 
@@ -12,6 +13,11 @@
 #include "run/setup.h"
 
 namespace numatlas {
+
+/// What the report says of a flow of `scenario`, from its trace.
+FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& flow, Trace trace);
+/// Whether it did not run for so much of its time that this disturbed what was measured.
+bool was_stopped(const FlowResult& flow);
 
 /// What a benchmark's visits are read with.
 struct CaseInput {

@@ -16,11 +16,14 @@
 
 #include "base/text.h"
 #include "engine/agreement.h"
+#include "kernels/stream_loops.h"
 #include "machine/source.h"
 #include "memory/source.h"
 #include "record/labels.h"
+#include "record/report_fields.h"
 #include "run/check_plan.h"
 #include "run/device_flows.h"
+#include "run/gathering.h"
 #include "run/levels.h"
 #include "run/place_words.h"
 
@@ -71,21 +74,33 @@ Expected<void> check_something_is_left(const Setup& setup, const std::optional<E
   return fail(*std::move(error));
 }
 
-/// What a rank says of its plan: a figure that is the same of the same plan, and by scenario what
-/// is wrong on its host, which its first rank looks at.
-std::string plan_words(const Setup& setup, const RunOptions& options, const Comm& comm) {
-  json words = comm.size() > 1 ? plan_json(setup)["cases"] : json::array();
-  words.push_back({{"serial", options.serial},
-                   {"time", options.stop.time.count()},
-                   {"precision", options.precision}});
-  json problems = json::object();
-  const int host = comm.layout().host_of[static_cast<std::size_t>(comm.rank())];
-  for (std::size_t i = 0; comm.local_rank() == 0 && i < setup.plan.size(); ++i) {
-    if (setup.plan[i].skip) continue;
-    if (const auto problem = host_problem(setup, setup.plan[i].scenario, host))
-      problems[std::to_string(i)] = error_to_send(*problem);
+/// What must be alike in the plans of all ranks. Every rank computed its plan from its own words:
+/// with others it would wait for what never comes, or its figures would stand under rank 0's names.
+/// Hosts that a run is reduced to differ in their workers, but in no pass.
+std::string plan_words(const Setup& setup, const RunOptions& options, const Benchmark& benchmark) {
+  json words{options.serial, options.stop.time.count(), options.precision};
+  const auto& hosts = benchmark.reduced_to_hosts;
+  if (hosts) {
+    words.push_back({hosts->keeps_processes, instruction_set()});
+    for (const PageKind kind : options.pages) words.push_back(name_of(kind));
+  } else {
+    words.push_back(plan_json(setup)["cases"]);
   }
-  return json::array({std::hash<std::string>{}(words.dump()), problems}).dump();
+  for (const PlannedCase& planned : setup.plan) {
+    const Scenario& scenario = planned.scenario;
+    words.push_back({scenario.name, scenario.stop.passes.value_or(0)});
+    for (const Case& one : planned.passes)
+      words.push_back({one.name, one.stores, fields::to_json(one.figures)});
+  }
+  return std::to_string(std::hash<std::string>{}(words.dump()));
+}
+
+Expected<void> check_all_plan_alike(Comm& comm, const Expected<std::string>& mine) {
+  const auto unlike = TRY(first_unlike(comm, mine));
+  if (!unlike) return {};
+  return fail({ErrorKind::usage, fmt::format("rank {} has different options from rank 0", *unlike),
+               "give all ranks the same options", "",
+               "; --memory each:... and --cpus LIST/LIST differ by rank in the same words"});
 }
 
 /// By --pages, or by words of a file.
@@ -96,30 +111,27 @@ bool has_several_kinds_of_pages(const Setup& setup) {
   return kinds.size() > 1;
 }
 
-/// Every rank computed its plan from its own words: with others it would wait for what never comes,
-/// or its figures would stand under rank 0's names. Every host looked at its own part of every
-/// scenario; all hosts hear of all problems.
-Expected<void> agree_on_plan(const Expected<void>& made, Setup& setup, const RunOptions& options,
-                             Comm& comm, const Benchmark& benchmark) {
-  const auto all =
-      TRY(all_gather(comm, made.map([&] { return plan_words(setup, options, comm); })));
-  std::vector<json> said;
-  for (const std::string& words : all) said.push_back(json::parse(words));
+/// Every host looked at its own part of every scenario, by its first rank; all hear of all
+/// problems.
+Expected<void> find_skips(Setup& setup, const RunOptions& options, Comm& comm,
+                          const Benchmark& benchmark) {
+  json mine = json::array();
+  const HostLayout& hosts = comm.layout();
+  for (std::size_t i = 0; comm.local_rank() == 0 && i < setup.plan.size(); ++i) {
+    if (setup.plan[i].skip) continue;
+    const int host = hosts.host_of[static_cast<std::size_t>(comm.rank())];
+    if (const auto problem = host_problem(setup, setup.plan[i].scenario, host))
+      mine.push_back({i, error_to_send(*problem)});
+  }
+  const auto all = TRY(comm.all_gather(mine.dump()));
   const bool several_kinds = has_several_kinds_of_pages(setup);
   std::optional<Error> first;
-  for (std::size_t rank = 0; rank < said.size(); ++rank) {
-    if (said[rank][0] != said[0][0])
-      return fail({ErrorKind::usage, fmt::format("rank {} has different options from rank 0", rank),
-                   "give all ranks the same options", "",
-                   "; --memory each:... and --cpus LIST/LIST differ by rank in the same words"});
-  }
-  for (std::size_t rank = 0; rank < said.size(); ++rank) {
-    const std::string& host =
-        setup.layout.hosts[static_cast<std::size_t>(comm.layout().host_of[rank])];
-    for (const auto& [index, sent] : said[rank][1].items()) {
-      const std::size_t place = std::stoul(index);
-      Error problem = in_options(error_received(sent), setup.plan[place], benchmark);
-      if (setup.layout.hosts.size() > 1) problem.where = host;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    for (const json& sent : json::parse(all[rank])) {
+      const auto place = sent[0].get<std::size_t>();
+      Error problem = in_options(error_received(sent[1]), setup.plan[place], benchmark);
+      if (hosts.hosts.size() > 1)
+        problem.where = setup.layout.hosts[static_cast<std::size_t>(hosts.host_of[rank])];
       const bool skip = setup.plan[place].optional ||
                         (is_about(problem, "--pages") && several_kinds) ||
                         (problem.kind == ErrorKind::resource && options.skip_too_large);
@@ -132,28 +144,25 @@ Expected<void> agree_on_plan(const Expected<void>& made, Setup& setup, const Run
 }
 
 /// Nodes whose workers ask for local memory that can't be there, and why.
-void warn_of_local(Setup& setup, int host) {
-  const Machine& machine = setup.machines[static_cast<std::size_t>(host)];
+void warn_of_local(const Setup& setup, std::size_t host, SaidByHosts& said) {
+  const Machine& machine = setup.machines[host];
   NodeSet impossible;
   for (const Worker& worker : setup.layout.workers) {
     const WorkerPlacement& place = worker.placement;
     const bool known = place.cpu_node.value >= 0;
-    if (worker.host != host || place.memory.mode != MemoryMode::local || !known) continue;
+    if (worker.host != static_cast<int>(host) || place.memory.mode != MemoryMode::local || !known)
+      continue;
     if (!machine.usable_memory_nodes().contains(place.cpu_node)) impossible.insert(place.cpu_node);
   }
   for (NodeId id : impossible) {
     const NumaNode* node = machine.find_node(id);
     const bool has_memory = node != nullptr && node->may_have_memory();
-    const std::string where =
-        setup.machines.size() > 1 ? setup.layout.hosts[static_cast<std::size_t>(host)] : "";
-    setup.warnings.push_back(
-        {"memory-not-local", where,
-         fmt::format(
-             "memory local: node {} {}; its workers use the nearest node with memory", id.value,
-             has_memory
-                 ? fmt::format("is not among the memory nodes that this process may use ({})",
-                               to_list(machine.usable_memory_nodes()))
-                 : "has no memory")});
+    std::string text = fmt::format(
+        "memory local: node {} {}; its workers use the nearest node with memory", id.value,
+        has_memory ? fmt::format("is not among the memory nodes that this process may use ({})",
+                                 to_list(machine.usable_memory_nodes()))
+                   : "has no memory");
+    said.emplace_back(host, Warning{"memory-not-local", "", std::move(text)});
   }
 }
 
@@ -175,66 +184,40 @@ bool workers_share_a_core(const Setup& setup, int host) {
   return false;
 }
 
-/// "cn1, cn2, cn3 and 40 more hosts"; "" for all of them.
-std::string host_names(const std::vector<std::string>& names, std::size_t all) {
-  // A list of all would bury what is warned of.
-  constexpr std::size_t most_named = 3;
-  if (names.size() == all) return "";
-  const std::size_t named = std::min(names.size(), most_named);
+/// Settings that disturb.
+void warn_of_settings(const Setup& setup, std::size_t host, SaidByHosts& said) {
+  for (const Setting& setting : setup.machines[host].settings) {
+    if (setting.warning.empty()) continue;
+    if (setting.name == "smt" && !workers_share_a_core(setup, static_cast<int>(host))) continue;
+    std::string text = fmt::format("{} = {}: {}", setting.name, setting.value, setting.warning);
+    said.emplace_back(host, Warning{"setting", "", std::move(text)});
+  }
+}
+
+void warn_of_quota(const Setup& setup, std::size_t host, SaidByHosts& said) {
+  const Allowance& allowance = setup.machines[host].allowance;
+  const auto workers =
+      std::ranges::count(setup.layout.workers, static_cast<int>(host), &Worker::host);
+  if (!allowance.cpu_quota || static_cast<double>(workers) <= *allowance.cpu_quota) return;
   std::string text = fmt::format(
-      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
-  if (named < names.size()) text += fmt::format(" and {} more hosts", names.size() - named);
-  return text;
-}
-
-/// Settings that disturb, each once with the hosts that have it.
-void warn_of_settings(Setup& setup) {
-  std::vector<std::string> order;
-  std::map<std::string, std::vector<std::string>> hosts;
-  for (std::size_t host = 0; host < setup.machines.size(); ++host) {
-    for (const Setting& setting : setup.machines[host].settings) {
-      if (setting.warning.empty()) continue;
-      if (setting.name == "smt" && !workers_share_a_core(setup, static_cast<int>(host))) continue;
-      const std::string text =
-          fmt::format("{} = {}: {}", setting.name, setting.value, setting.warning);
-      if (hosts[text].empty()) order.push_back(text);
-      hosts[text].push_back(setup.layout.hosts[host]);
-    }
-  }
-  for (const std::string& text : order) {
-    setup.warnings.push_back({"setting", host_names(hosts[text], setup.machines.size()), text});
-  }
-}
-
-/// Of the first host where it is so: the others are usually the same.
-void warn_of_quota(Setup& setup) {
-  for (std::size_t host = 0; host < setup.machines.size(); ++host) {
-    const Allowance& allowance = setup.machines[host].allowance;
-    const auto workers =
-        std::count_if(setup.layout.workers.begin(), setup.layout.workers.end(),
-                      [&](const Worker& worker) { return worker.host == static_cast<int>(host); });
-    if (!allowance.cpu_quota || static_cast<double>(workers) <= *allowance.cpu_quota) continue;
-    setup.warnings.push_back(
-        {"oversubscribed", "",
-         fmt::format("{} on a CPU quota of {:.4g} CPUs ({}): they are stopped in turn; use fewer "
-                     "(--threads), or raise the quota",
-                     count_text(static_cast<int>(workers), "worker"), *allowance.cpu_quota,
-                     allowance.cpu_quota_source)});
-    return;
-  }
+      "{} on a CPU quota of {:.4g} CPUs ({}): they are stopped in turn; use fewer "
+      "(--threads), or raise the quota",
+      count_text(static_cast<int>(workers), "worker"), *allowance.cpu_quota,
+      allowance.cpu_quota_source);
+  said.emplace_back(host, Warning{"oversubscribed", "", std::move(text)});
 }
 
 void add_warnings(Setup& setup) {
-  for (std::size_t host = 0; host < setup.machines.size(); ++host) {
-    warn_of_local(setup, static_cast<int>(host));
-  }
-  if (setup.layout.workers_per_cpu() > 1) {
-    setup.warnings.push_back({"oversubscribed", "",
-                              "more workers than CPUs: samples include time spent waiting for a "
-                              "CPU, and workers run in turns"});
-  }
-  warn_of_quota(setup);
-  warn_of_settings(setup);
+  const std::size_t hosts = setup.machines.size();
+  SaidByHosts said;
+  for (std::size_t host = 0; host < hosts; ++host) warn_of_local(setup, host, said);
+  for (std::size_t host = 0; host < hosts && setup.layout.workers_per_cpu() > 1; ++host)
+    said.emplace_back(host, Warning{"oversubscribed", "",
+                                    "more workers than CPUs: samples include time spent waiting "
+                                    "for a CPU, and workers run in turns"});
+  for (std::size_t host = 0; host < hosts; ++host) warn_of_quota(setup, host, said);
+  for (std::size_t host = 0; host < hosts; ++host) warn_of_settings(setup, host, said);
+  setup.warnings = said_once(said, setup.layout.hosts);
 }
 
 /// Of figures that are meant to be those of memory: what runs tells of each case is told of a plan
@@ -280,16 +263,13 @@ Expected<Machine> own_machine(const Benchmark& benchmark, const RunOptions& opti
   return machine;
 }
 
-bool has_only_base(const Machine& machine) { return best_pages(machine).kind == PageKind::base; }
-
-/// Tells the others of this rank's machine, and fills in the machines of all hosts and the pages
-/// that all of them give. `base`: one that is not among them gives base pages only. Returns the
-/// task's place among the others.
-Expected<TaskContext> exchange_machines(const Expected<Machine>& mine, const RunOptions& options,
-                                        Comm& comm, bool base, Setup& setup) {
+/// Tells the others of this rank's machine and workers, and fills in those of all. `base`: a host
+/// of the run gives base pages only.
+Expected<void> meet_ranks(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                          const Expected<Machine>& mine, bool base, Setup& setup) {
   const auto words_of = [&](const Machine& machine) {
-    return json::array({to_list(machine.usable_cpus()), has_only_base(machine),
-                        comm.local_rank() == 0 ? to_json(machine) : json()})
+    return json::array(
+               {to_list(machine.usable_cpus()), comm.local_rank() == 0 ? to_json(machine) : json()})
         .dump();
   };
   const auto all = TRY(all_gather(comm, mine.map(words_of)));
@@ -299,10 +279,9 @@ Expected<TaskContext> exchange_machines(const Expected<Machine>& mine, const Run
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const json words = json::parse(all[rank]);
     cpus.push_back(words[0]);
-    base = base || words[1].get<bool>();
-    if (words[2].is_null()) continue;
+    if (words[1].is_null()) continue;
     const auto host = static_cast<std::size_t>(comm.layout().host_of[rank]);
-    setup.machines[host] = TRY(machine_from_json(words[2]));
+    setup.machines[host] = TRY(machine_from_json(words[1]));
   }
   const BestPages best = best_pages(setup.machine);
   setup.pages = options.pages;
@@ -310,7 +289,10 @@ Expected<TaskContext> exchange_machines(const Expected<Machine>& mine, const Run
     setup.pages = {base ? PageKind::base : best.kind};
     if (base) setup.why_base = best.why_base.empty() ? "another host has no other" : best.why_base;
   }
-  return task_context(comm, cpus);
+  setup.layout =
+      TRY(gather_layout(comm, benchmark.workers(options, setup.machine, task_context(comm, cpus))));
+  if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
+  return {};
 }
 
 constexpr const char* why_base_where_spread = "memory is spread over nodes page by page";
@@ -338,7 +320,7 @@ std::string why_base_of(const std::vector<PlannedCase>& plan) {
   return "";
 }
 
-/// The plan of the layout. All that is wrong here is wrong of every rank's words.
+/// The plan of the layout. What is wrong here is wrong of every rank's words.
 Expected<void> make_plan(const Benchmark& benchmark, const RunOptions& options,
                          const std::vector<std::uint64_t>& largest, Setup& setup) {
   // All must have run before anybody records: with more than this many in turn on a CPU, at some
@@ -360,66 +342,8 @@ Expected<void> make_plan(const Benchmark& benchmark, const RunOptions& options,
     setup.plan = TRY(benchmark.plan(input()));
   }
   TRY(check_plan(setup.plan, benchmark.name));
-  if (benchmark.reduced_to_hosts) setup.by_hosts = benchmark.reduced_to_hosts->plan(input());
-  return {};
-}
-
-/// As set_up, for the ranks of `comm`, as if there were no others but for `base` pages, which
-/// others have. What a rank finds wrong goes with what it tells the others next, and is then
-/// everyone's.
-Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
-                             const Expected<Machine>& machine, bool base,
-                             const std::vector<std::uint64_t>& largest) {
-  Setup setup;
-  const auto task = TRY(exchange_machines(machine, options, comm, base, setup));
-  setup.layout = TRY(gather_layout(comm, benchmark.workers(options, setup.machine, task)));
-  if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
-  const auto made = make_plan(benchmark, options, largest, setup);
   for (const PlannedCase& planned : setup.plan) setup.skips.push_back(planned.skip);
-  TRY(agree_on_plan(made, setup, options, comm, benchmark));
-  keep_only(setup, [&](const PlannedCase& one) { return stays(one, options.kept); });
-  add_warnings(setup);
-  if (options.only_plans() && benchmark.is_of_memory) warn_of_caches(setup);
-  return setup;
-}
-
-/// Ranks with unlike words would wait for each other for ever: the first that differs is named. A
-/// rank without words has an error.
-Expected<void> check_all_say(Comm& comm, const Expected<std::string>& mine) {
-  const auto unlike = TRY(first_unlike(comm, mine));
-  if (!unlike) return {};
-  return fail(ErrorKind::usage, fmt::format("rank {} has different options from rank 0", *unlike),
-              "give all ranks the same options");
-}
-
-/// Each host by itself: it knows nothing of the others' CPUs and needs nothing of them, but for a
-/// few numbers.
-Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
-                             const Expected<Machine>& machine) {
-  const ReducedToHosts& hosts = *benchmark.reduced_to_hosts;
-  const json words = {hosts.same_on_all(), options.dry_run, options.null_engine};
-  TRY(check_all_say(comm, machine.map([&](const Machine&) { return words.dump(); })));
-  const bool base = TRY(comm.any(has_only_base(*machine)));
-  const std::shared_ptr<Comm> host = make_host_comm(comm);
-  const auto on_this_host = [&](const std::vector<std::uint64_t>& largest) {
-    return set_up_ranks(benchmark, options, *host, machine, base, largest);
-  };
-  auto setup = on_this_host({});
-  TRY(agree(comm, error_of(setup)));
-  const auto mine = hosts.numbers({options, setup->layout, setup->machines, setup->pages});
-  auto largest = mine;
-  for (std::uint64_t& number : largest) number = TRY(comm.largest(number));
-  if (TRY(comm.any(largest != mine))) setup = on_this_host(largest);
-  // Every host made its plan of its own words; its ranks compared theirs already.
-  const auto names = setup.map([](const Setup& made) {
-    json all = json::array();
-    for (const PlannedCase& planned : made.plan) all.push_back(planned.scenario.name);
-    return all.dump();
-  });
-  TRY(check_all_say(comm, names));
-  setup->layout.of_this_host = true;
-  setup->host = host;
-  return setup;
+  return {};
 }
 
 }  // namespace
@@ -456,8 +380,25 @@ Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Co
                        const Machine* known, const Expected<void>& before) {
   const auto machine =
       before ? own_machine(benchmark, options, known) : Expected<Machine>(fail(before.error()));
-  return benchmark.reduced_to_hosts ? set_up_hosts(benchmark, options, comm, machine)
-                                    : set_up_ranks(benchmark, options, comm, machine, false, {});
+  Setup setup;
+  // Such a host needs nothing of the others, but for a few numbers.
+  if (benchmark.reduced_to_hosts) setup.host = make_host_comm(comm);
+  Comm& ranks = setup.host ? *setup.host : comm;
+  const bool base = TRY(comm.any(machine && best_pages(*machine).kind == PageKind::base));
+  TRY(agree(comm, error_of(meet_ranks(benchmark, options, ranks, machine, base, setup))));
+  std::vector<std::uint64_t> largest;
+  if (setup.host)
+    largest =
+        benchmark.reduced_to_hosts->numbers({options, setup.layout, setup.machines, setup.pages});
+  for (std::uint64_t& number : largest) number = TRY(comm.largest(number));
+  const auto made = make_plan(benchmark, options, largest, setup);
+  TRY(check_all_plan_alike(comm, made.map([&] { return plan_words(setup, options, benchmark); })));
+  TRY(agree(comm, error_of(find_skips(setup, options, ranks, benchmark))));
+  keep_only(setup, [&](const PlannedCase& one) { return stays(one, options.kept); });
+  add_warnings(setup);
+  if (options.only_plans() && benchmark.is_of_memory) warn_of_caches(setup);
+  setup.layout.of_this_host = setup.host != nullptr;
+  return setup;
 }
 
 }  // namespace numatlas

@@ -26,7 +26,6 @@ struct Setup {
   std::vector<PlannedCase> plan;
   std::vector<std::optional<Error>> skips;  ///< by planned scenario: why it cannot be done
   std::vector<Warning> warnings;
-  std::optional<HostsPlan> by_hosts = {};
   std::shared_ptr<Comm> host = {};  ///< the ranks of this host; of such a run only
 };
 

@@ -315,4 +315,15 @@ void set_stop(Case& result, double precision, bool ended) {
   }
 }
 
+bool Repeats::again(const VisitUse& use) {
+  constexpr int lasting = 3, at_first = 3, each = 5;
+  visits_ += use.repeated ? 0 : 1;
+  if (!use.disturbed) in_vain_ = 0;
+  if (use.disturbed && use.repeated) ++in_vain_;
+  const bool again = use.disturbed && !use.repeated && !use.counts && in_vain_ < lasting &&
+                     repeated_ < at_first + visits_ / each;
+  repeated_ += again ? 1 : 0;
+  return again;
+}
+
 }  // namespace numatlas

@@ -68,4 +68,17 @@ bool has_converged(const VisitList& list, double precision);
 /// visits to the case were still to come (not `ended`).
 void set_stop(Case& result, double precision, bool ended);
 
+/// Which visits are measured again: disturbed ones, once each, a few and then one in five. Where
+/// several in a row were disturbed again, what disturbs lasts, and no more are repeated until a
+/// visit is left in peace.
+class Repeats {
+ public:
+  /// Whether a visit that ended is to be measured again.
+  bool again(const VisitUse& use);
+
+ private:
+  int in_vain_ = 0;  ///< in a row
+  int visits_ = 0, repeated_ = 0;
+};
+
 }  // namespace numatlas

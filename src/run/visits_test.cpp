@@ -1,7 +1,5 @@
 #include "run/visits.h"
 
-#include "run/cpu_use.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

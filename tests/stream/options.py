@@ -68,7 +68,7 @@ def case_refused_ranks(t: Trial) -> None:
 
 
 #: Hosts, and what rank 1 of three alone is told.
-DIFFERENT = ((1, ("--kernels", "copy")), (1, ("--retest",)), (1, ("--dry-run",)), (3, ("--repeats", 4)), (3, ("--elements", 9000)),
+DIFFERENT = ((1, ("--kernels", "copy")), (1, ("--dry-run",)), (3, ("--repeats", 4)), (3, ("--elements", 9000)),
              (3, ("--kernels", "copy")), (3, ("--stores", "non-temporal")), (3, ("--samples",)), (3, ("--engine", "null")),
              (3, ("--memory", "pmem:.")))
 

@@ -83,7 +83,7 @@ struct StreamPoint {
 struct Options {
   std::string elements_text, size_text, isa, repeats_text = "10";
   std::string dat_folder;
-  std::string elements_source;  ///< why so many, for the views: hosts_plan finds out
+  std::string elements_source;  ///< why so many, for the views: the plan finds out
   bool samples = false, check = false, retest = false;
   SlowOptions slow_options;
   SlowRule rule;
@@ -184,6 +184,7 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   }
   own.repeats = repeats;
   own.rule = TRY(own.slow_options.parse());
+  benchmark.reduced_to_hosts->keeps_processes = own.samples;
   if (!own.size_text.empty()) benchmark.options.size = "--size";
   TRY(parse_arrays(own));
   return parse_kernels(own);
@@ -314,47 +315,10 @@ std::uint64_t elements_of(const Options& own, const PlanInput& input) {
   return std::min(its.wanted, its.room);
 }
 
-/// What is wanted, and the least room of all hosts.
+/// What is wanted, and the least room of all hosts; of arrays that were asked for nothing.
 std::vector<std::uint64_t> numbers_of_host(const Options& own, const PlanInput& input) {
-  if (own.elements) return {};
-  const Elements mine = elements_for(input);
+  const Elements mine = own.elements ? Elements{} : elements_for(input);
   return {mine.wanted, ~mine.room};
-}
-
-std::string same_on_all_hosts(const Options& own) {
-  std::string words = fmt::format("{} {} {} {} {} {} {}", own.repeats, own.samples, own.retest,
-                                  own.check, own.elements ? std::to_string(*own.elements) : "",
-                                  name_of(own.stores), instruction_set());
-  for (const Operation operation : own.operations) words += std::string(" ") + name_of(operation);
-  for (const Persist persist : own.persists) words += std::string(" ") + name_of(persist);
-  return words;
-}
-
-HostsPlan hosts_plan(Options& own, const PlanInput& input) {
-  const std::uint64_t elements = elements_of(own, input), lines = lines_of(elements);
-  HostsPlan plan;
-  plan.keeps_processes = own.samples;
-  plan.rounds = own.repeats;
-  own.elements_source.clear();
-  if (!own.elements) {
-    const std::uint64_t wanted =
-        input.largest.empty() ? elements_for(input).wanted : input.largest[0];
-    own.elements_source = source_of_elements(input, wanted, elements);
-  }
-  const auto& workers = input.layout.workers;
-  const bool lasting = !workers.empty() && lasts(workers.front().placement.memory);
-  for (const StreamPoint& point : points(own, lasting)) {
-    for (const Operation operation : point.operations) {
-      plan.cases.push_back(case_of(operation, own.stores, lines,
-                                   lasting ? name_of(point.persist) : "memory",
-                                   memory_text(input.layout)));
-      const auto threads =
-          workers.empty() ? 1 : input.layout.workers_of(workers.front().rank).size();
-      plan.cases.back().size = Bytes{arrays * sizeof(double) * lines * elements_per_line /
-                                     std::max<std::size_t>(1, threads)};
-    }
-  }
-  return plan;
 }
 
 std::vector<std::size_t> hosts_to_retest(const Options& own, const RunReport& report) {
@@ -408,7 +372,7 @@ int exit_code(const Options& own, const RunReport& report) {
   return code == 0 && !distrust_of(report).empty() ? exit_code_of_unjudged_nodes : code;
 }
 
-Expected<Plan> plan(const Options& own, const PlanInput& input) {
+Expected<Plan> plan(Options& own, const PlanInput& input) {
   const auto& options = input.options;
   const bool lasting =
       std::any_of(input.layout.workers.begin(), input.layout.workers.end(),
@@ -417,7 +381,15 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
     return fail_usage("--persist", "this memory is not persistent",
                       "name persistent memory, as in --memory pmem:/mnt/pmem0");
   }
-  const std::uint64_t elements = elements_of(own, input);
+  const std::uint64_t elements = elements_of(own, input), lines = lines_of(elements);
+  own.elements_source.clear();
+  if (!own.elements) {
+    const std::uint64_t wanted =
+        input.largest.empty() ? elements_for(input).wanted : input.largest[0];
+    own.elements_source = source_of_elements(input, wanted, elements);
+  }
+  const auto& workers = input.layout.workers;
+  const auto threads = workers.empty() ? 1 : input.layout.workers_of(workers.front().rank).size();
   Plan plan;
   for (const StreamPoint& point : points(own, lasting)) {
     auto flows = TRY(flows_of(own, input, point, elements));
@@ -427,6 +399,13 @@ Expected<Plan> plan(const Options& own, const PlanInput& input) {
     planned.scenario = {point.name, std::move(flows), options.stop};
     planned.scenario.stop.passes = own.repeats * static_cast<int>(point.operations.size());
     planned.head.kernel = "stream";
+    for (const Operation operation : point.operations) {
+      planned.passes.push_back(case_of(operation, own.stores, lines,
+                                       lasting ? name_of(point.persist) : "memory",
+                                       memory_text(input.layout)));
+      planned.passes.back().size =
+          Bytes{arrays * sizeof(double) * lines * elements_per_line / threads};
+    }
     add_case(plan, std::move(planned));
   }
   return plan;
@@ -470,10 +449,8 @@ Benchmark make() {
                 }),
                 .own_files = with(own_files)},
       .exit_code = with(exit_code),
-      .reduced_to_hosts = ReducedToHosts{.plan = with(hosts_plan),
-                                         .numbers = with(numbers_of_host),
-                                         .same_on_all = with(same_on_all_hosts),
-                                         .to_retest = with(hosts_to_retest)},
+      .reduced_to_hosts =
+          ReducedToHosts{.numbers = with(numbers_of_host), .to_retest = with(hosts_to_retest)},
   };
 }
 

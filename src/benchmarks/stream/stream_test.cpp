@@ -1,4 +1,4 @@
-// The plan of STREAM, and where its memory lies.
+// The plan of STREAM.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "benchmarks/test_plan.h"
-#include "run/host_placement.h"
 
 namespace numatlas::stream_test {
 namespace {
@@ -18,42 +17,6 @@ using testing::plan_on;
 using testing::sure_plan;
 
 constexpr const char* one_node = "numa:1(memory=34359738368) l3:1(size=16777216) core:4 pu:1";
-
-Trace trace_on(int node, std::uint64_t pages, std::uint64_t asked) {
-  Trace trace;
-  trace.residency.pages_by_node[node] = asked;
-  trace.residency.pages_total = pages;
-  trace.residency.pages_asked = asked;
-  trace.residency.page_size = Bytes{4096};
-  return trace;
-}
-
-TEST(HostPlacement, AddsRanksAndScalesSamples) {
-  const Trace first = trace_on(0, 100, 100), second = trace_on(1, 1000, 10);
-  const HostPlacement placement =
-      placement_of_host({placement_of_rank({&first}), placement_of_rank({&first, &second})});
-  EXPECT_THAT(placement.text, HasSubstr("node 0: 200 pages, node 1: 1000 pages, by a sample"));
-}
-
-TEST(HostPlacement, ADeviceTellsOfAllPages) {
-  Trace trace = trace_on(2, 100, 0);
-  trace.residency.pages_by_node[2] = 100;
-  trace.residency.told_by = "device";
-  EXPECT_THAT(placement_of_host({placement_of_rank({&trace})}).text,
-              HasSubstr("node 2: 100 pages (4 KiB (node by the device))"));
-}
-
-TEST(HostPlacement, SaysWhatIsNotKnownAndEachWarningOnce) {
-  Trace trace = trace_on(0, 100, 100);
-  trace.residency.pages_by_node[0] = 50;
-  trace.residency.untouched = 10;
-  trace.warnings = {{"placement", "", "odd"}};
-  const HostPlacement placement =
-      placement_of_host({placement_of_rank({&trace}), placement_of_rank({&trace})});
-  EXPECT_THAT(placement.text, HasSubstr("node 0: 100 pages, not observed: 80 pages"));
-  EXPECT_THAT(placement.warnings, ElementsAre(Warning{"placement", "", "odd"}));
-  EXPECT_EQ(placement_of_host({}).text, "not observed");
-}
 
 TEST(StreamPlan, ArraysAreDividedAmongThreadsInWholeLines) {
   const auto plan =
