@@ -89,12 +89,11 @@ FirstCpus first_cpu_of_each_node(const Machine& machine, Bytes least) {
   }
   // On a small machine, or node of the CPU that stands for all, what leaves half of it free: as
   // `latency` has it.
-  Bytes room = room_on(machine);
+  Region region;
   const Cpu* const cpu = all.first ? machine.find_cpu(*all.first) : nullptr;
-  const NumaNode* const own = cpu != nullptr ? machine.find_node(cpu->node) : nullptr;
-  if (own != nullptr && own->may_have_memory()) room = std::min(room, room_on(*own));
-  const auto most = static_cast<std::uint64_t>(default_room * static_cast<double>(room.value));
-  if (most > 0) all.past_caches = std::min(all.past_caches, Bytes{std::bit_floor(most)});
+  if (cpu != nullptr && machine.usable_memory_nodes().contains(cpu->node))
+    region.placement = bound_to(cpu->node);
+  all.past_caches = sizes_with_room({{{region}}}, machine, all.past_caches, default_room).front();
   if (firsts.empty() && all.first) {  // no CPU's node is known
     firsts.insert(*all.first);
     all.past_caches = chase_size_past_caches(machine, firsts, {}, least);
@@ -113,11 +112,11 @@ Bytes size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet
       least.value,
       static_cast<std::uint64_t>(std::ceil(all / workers / static_cast<double>(mib))) * mib);
   for (const NodeId id : memory) {
-    const NumaNode* const node = machine.find_node(id);
-    if (node == nullptr || !node->may_have_memory()) continue;
-    const double most = default_room * static_cast<double>(room_on(*node).value) / workers;
-    const std::uint64_t fits = std::bit_floor(static_cast<std::uint64_t>(most));
-    size = std::max(least.value, std::min(size, fits));
+    Region region;
+    region.placement = bound_to(id);
+    const std::vector<Region> regions(std::max<std::size_t>(1, cpus.size()), region);
+    const Bytes fits = sizes_with_room({{regions}}, machine, Bytes{size}, default_room).front();
+    size = std::max(least.value, fits.value);
   }
   return Bytes{size};
 }

@@ -211,7 +211,8 @@ std::optional<std::string> pool_warning(const ProgramLayout& resolved) {
   if (!resolved.pages || !is_from_pool(*resolved.pages) || !test_machine().empty())
     return std::nullopt;
   const NodeSet nodes = resolved.memory ? required_nodes(*resolved.memory) : NodeSet{};
-  const auto problem = pool_problem(*resolved.pages, live_pools(*resolved.pages), nodes, 1);
+  const auto problem =
+      page_kind_problem(*resolved.pages, running_nodes(), nodes, huge_page_size(*resolved.pages));
   if (!problem) return std::nullopt;
   return fmt::format("--pages {}: the program may get base pages: {}", name_of(*resolved.pages),
                      problem->message);

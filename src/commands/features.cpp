@@ -25,7 +25,6 @@
 #include "engine/team.h"
 #include "gpu/runtime.h"
 #include "memory/buffer.h"
-#include "memory/pools.h"
 #include "memory/source.h"
 #include "placement/policy.h"
 #include "run/benchmark.h"
@@ -47,8 +46,11 @@ void add_build(std::vector<Feature>& features) {
   features.push_back({"build", "compiler", true, __VERSION__});
   const std::string team = team_description();
   const bool openmp = team.find("OpenMP") != std::string::npos;
-  features.push_back({"build", "OpenMP worker team", openmp,
-                      openmp ? team : "built without OpenMP: std::thread, OMP_* have no effect"});
+  const auto two = run_team(2, [](int) {});
+  features.push_back({"build", "OpenMP worker team", openmp && two,
+                      !openmp ? "built without OpenMP: std::thread, OMP_* have no effect"
+                      : two   ? team
+                              : with_hint(two.error().message, two.error())});
   const unsigned hwloc = hwloc_get_api_version();
   features.push_back({"build", "hwloc", true,
                       fmt::format("API {}.{}.{}", hwloc >> 16, (hwloc >> 8) & 255, hwloc & 255)});
@@ -92,7 +94,8 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
   std::vector<PageKind> kinds{PageKind::thp, PageKind::huge_2m, PageKind::huge_1g};
   for (const PageKind kind : pool_page_kinds) {
     const bool usual = std::ranges::find(kinds, kind) != kinds.end();
-    if (!usual && pools_of(kind, machine)) kinds.push_back(kind);
+    const auto there = page_kind_problem(kind, machine, {}, Bytes{});
+    if (!usual && (!there || there->kind != ErrorKind::unavailable)) kinds.push_back(kind);
   }
   for (const PageKind kind : kinds) {
     const Bytes one{

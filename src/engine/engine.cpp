@@ -25,6 +25,13 @@ namespace {
 
 double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
+/// What a flow's memory lost at a first touch.
+std::optional<Error> taken_back(const Flow& flow, const Job& job) {
+  if (job.buffer && job.buffer->taken_back()) return taken_back_error(flow.region);
+  if (job.source && job.source->taken_back()) return taken_back_error(*flow.source);
+  return std::nullopt;
+}
+
 /// What is cut short by a stop is not looked at: that takes as long as a pass.
 void note_wrong(Job& job) {
   if (stop_requested()) return;
@@ -229,15 +236,16 @@ void RealEngine::check_room(TeamRun& run, int thread) {
   for (Job& job : run.jobs) job.error = fits.error();
 }
 
-void RealEngine::prepare(Job& job, const std::function<Expected<void>()>& step) {
+void RealEngine::prepare(const Flow& flow, Job& job, const std::function<Expected<void>()>& step) {
   if (job.error) return;
   const std::int64_t start = clock_.now_ns();
   try {
     if (auto done = step(); !done) job.error = done.error();
+    if (!job.error) job.error = taken_back(flow, job);
   } catch (const std::bad_alloc&) {
-    job.error =
-        Error{ErrorKind::resource, "no memory for the samples (operator new)",
-              "raise the limit of address space (ulimit -v)", "", ", or use fewer --threads"};
+    job.error = Error{ErrorKind::resource, "no memory for the samples (operator new)",
+                      "raise the limits of address space and data (ulimit -v, -d)", "",
+                      ", or use fewer --threads"};
   }
   job.trace.prepare_seconds += seconds(clock_.now_ns() - start);
 }
@@ -247,7 +255,7 @@ void RealEngine::allocate_memory(TeamRun& run, int thread) {
   for (Job& job : run.jobs) {
     const Flow& flow = run.flow_of(job);
     if (flow.shares || place_of(toucher_of(flow)).thread != thread || job.buffer) continue;
-    prepare(job, [&] { return allocate_for(flow, job); });
+    prepare(flow, job, [&] { return allocate_for(flow, job); });
   }
 }
 
@@ -359,6 +367,7 @@ void RealEngine::check_results(TeamRun& run, int thread) {
     job.trace.counts = job.kernel->counts();
     job.trace.groups = job.kernel->group_times();
     if (run.scenario.checks) note_wrong(job);
+    if (auto lost = taken_back(flow, job)) job.trace.wrong = std::move(lost);
     // Memory that stays is looked at when it goes.
     if (run.scenario.checks && !run.scenario.keep_memory) note_moved(job, run.after);
   });

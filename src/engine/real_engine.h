@@ -139,12 +139,12 @@ class RealEngine final : public Engine {
   void step(TeamRun& run, int thread) {
     for_own(run, thread, [&](const Flow& flow, Job& job) {
       if (flow.shares.has_value() == shares)
-        prepare(job, [&] { return (this->*one)(run, flow, job); });
+        prepare(flow, job, [&] { return (this->*one)(run, flow, job); });
     });
   }
 
   /// Calls `step` and keeps its error and the time it took with the job.
-  void prepare(Job& job, const std::function<Expected<void>()>& step);
+  void prepare(const Flow& flow, Job& job, const std::function<Expected<void>()>& step);
   Expected<void> allocate_for(const Flow& flow, Job& job) const;
   Expected<void> make_ready(TeamRun& run, const Flow& flow, Job& job);
   Expected<std::unique_ptr<Kernel>> kernel_of(const Flow& flow, Job& job,

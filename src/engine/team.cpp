@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <condition_variable>
 #include <cstddef>
@@ -24,7 +25,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/tree.h"
 #include "base/units.h"
+#include "machine/allowance.h"
 #include "placement/policy.h"
 
 namespace numatlas {
@@ -42,11 +45,37 @@ void SleepingBarrier::wait() {
 }
 
 namespace {
-tl::unexpected<Error> too_few(int wanted, int got) {
-  return fail_about(ErrorKind::resource, "--threads",
-                    fmt::format("{} worker threads requested, {} available", wanted, got),
-                    "use fewer, or raise OMP_THREAD_LIMIT and `ulimit -u`");
+
+/// Why so many threads could not be had. `error`: of the call that makes one; 0: OpenMP gave fewer.
+tl::unexpected<Error> too_few(int wanted, int got, int error) {
+  Error problem{ErrorKind::resource,
+                fmt::format("{} worker threads requested, {} available", wanted, got),
+                "use fewer, or raise OMP_THREAD_LIMIT", "--threads"};
+  if (error == 0) return fail(std::move(problem));
+  problem.message += ": pthread_create: " + errno_text(error);
+  if (error == EPERM || error == ENOSYS) {
+    problem.kind = ErrorKind::permission;
+    problem.hint =
+        "the container's seccomp profile may refuse the system call clone3: use Docker 20.10.10 or "
+        "newer, or --security-opt seccomp=unconfined";
+    return fail(std::move(problem));
+  }
+  problem.hint = "use fewer, or raise `ulimit -u`";
+  const auto limit = process_limit(running_system());
+  if (limit && std::cmp_less(limit->left().value, wanted - 1)) {
+    problem.message +=
+        fmt::format("; the control group allows {} processes and threads, {} used ({})",
+                    limit->most.value, limit->held().value, limit->source);
+    problem.hint = "use fewer, or have that limit raised";
+    return fail(std::move(problem));
+  }
+  for (const Limit& other : read_limits(running_system())) {
+    if (other.of == Limit::Of::address_space || other.of == Limit::Of::data)
+      problem.hint += fmt::format(", or `{}` for their stacks", other.source);
+  }
+  return fail(std::move(problem));
 }
+
 }  // namespace
 
 #ifdef NUMATLAS_HAVE_OPENMP
@@ -88,11 +117,12 @@ std::optional<std::size_t> openmp_stack() {
 
 /// Whether so many threads can be started, each with such a stack: libgomp ends the process with
 /// exit code 1 when it cannot.
-bool can_start(int threads, std::optional<std::size_t> stack) {
+Expected<void> check_start(int threads, std::optional<std::size_t> stack) {
   static int proven = 1;
-  if (threads <= proven) return true;
+  if (threads <= proven) return {};
   pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return false;
+  if (const int error = pthread_attr_init(&attributes); error != 0)
+    return too_few(threads, 1, error);
   // One that is refused here (too small) libgomp does not use either.
   if (stack) (void)pthread_attr_setstacksize(&attributes, *stack);
   std::vector<pthread_t> probes;
@@ -102,24 +132,24 @@ bool can_start(int threads, std::optional<std::size_t> stack) {
     return nullptr;
   };
   pthread_t probe{};
-  while (std::cmp_less(probes.size() + 1, threads) &&
-         pthread_create(&probe, &attributes, wait, &go) == 0)
-    probes.push_back(probe);
-  const bool all = std::cmp_equal(probes.size() + 1, threads);
+  int error = 0;
+  while (std::cmp_less(probes.size() + 1, threads) && error == 0) {
+    error = pthread_create(&probe, &attributes, wait, &go);
+    if (error == 0) probes.push_back(probe);
+  }
   go = true;
   go.notify_all();
   for (const pthread_t& one : probes) pthread_join(one, nullptr);
   pthread_attr_destroy(&attributes);
-  if (all) proven = threads;
-  return all;
-}
-
-tl::unexpected<Error> cannot_start(int threads, std::optional<std::size_t> stack) {
-  if (!stack) return too_few(threads, 1);
+  if (error == 0) {
+    proven = threads;
+    return {};
+  }
+  if (!stack || error == EPERM) return too_few(threads, static_cast<int>(probes.size()) + 1, error);
   return fail_about(ErrorKind::resource, "OMP_STACKSIZE",
                     fmt::format("{} worker threads with a stack of {} each cannot be "
-                                "started",
-                                threads, to_rounded_text(Bytes{*stack})),
+                                "started: pthread_create: {}",
+                                threads, to_rounded_text(Bytes{*stack}), errno_text(error)),
                     "unset it or make it smaller; else use fewer threads, or raise `ulimit -u` and "
                     "`ulimit -v`");
 }
@@ -134,8 +164,7 @@ void undo_openmp_binding() {
 }
 
 Expected<void> run_team(int threads, const std::function<void(int)>& work) {
-  const std::optional<std::size_t> stack = openmp_stack();
-  if (!can_start(threads, stack)) return cannot_start(threads, stack);
+  TRY(check_start(threads, openmp_stack()));
   // The count is asked for by the placement; OMP_DYNAMIC must not lower it.
   omp_set_dynamic(0);
   std::atomic<int> got{0};
@@ -151,7 +180,7 @@ Expected<void> run_team(int threads, const std::function<void(int)>& work) {
     }
     got = omp_get_num_threads();
   }
-  if (got != threads) return too_few(threads, got);
+  if (got != threads) return too_few(threads, got, 0);
   return {};
 }
 
@@ -169,6 +198,7 @@ Expected<void> run_team(int threads, const std::function<void(int)>& work) {
   std::condition_variable decided;
   enum class Go { wait, yes, no } go = Go::wait;
   std::vector<std::thread> others;
+  int error = 0;
   const auto held = [&](int thread) {
     {
       std::unique_lock lock(mutex);
@@ -179,8 +209,8 @@ Expected<void> run_team(int threads, const std::function<void(int)>& work) {
   };
   try {
     for (int thread = 1; thread < threads; ++thread) others.emplace_back(held, thread);
-  } catch (const std::system_error&) {
-    // The count below tells.
+  } catch (const std::system_error& failed) {
+    error = failed.code().value();
   }
   const int got = static_cast<int>(others.size()) + 1;
   {
@@ -190,7 +220,7 @@ Expected<void> run_team(int threads, const std::function<void(int)>& work) {
   decided.notify_all();
   if (got == threads) work(0);
   for (std::thread& other : others) other.join();
-  if (got != threads) return too_few(threads, got);
+  if (got != threads) return too_few(threads, got, error);
   return {};
 }
 

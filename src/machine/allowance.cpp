@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -106,29 +109,98 @@ std::optional<CpuSet> cpuset_of_cgroup(const Tree& tree) {
   return std::nullopt;
 }
 
-void read_memory_limit(const Tree& tree, Allowance& allowance) {
-  const CgroupPlace place = place_of(tree, "memory");
-  if (!place.found) return;
+/// File cache charged to the group of a folder, which can be dropped; version 1 counts the groups
+/// below under "total_...".
+std::optional<Bytes> group_cache(const Tree& tree, const std::string& folder, bool unified) {
+  const auto text = tree.text(folder + "/memory.stat");
+  if (!text) return std::nullopt;
+  const std::string prefix = unified ? "" : "total_";
+  std::istringstream words(*text);
+  std::uint64_t sum = 0, value = 0;
+  for (std::string key; words >> key >> value;) {
+    if (key == prefix + "active_file" || key == prefix + "inactive_file") sum += value;
+  }
+  return Bytes{sum};
+}
+
+/// A file that sets a limit, and the one that says what is charged to it.
+using LimitFiles = std::pair<std::string, std::string>;
+
+/// Adds the limit that leaves least, of these of the process's group and of those above it: a
+/// larger one that is shared with busy neighbours may be the one that binds.
+void add_least(const Tree& tree, const CgroupPlace& place, const std::vector<LimitFiles>& files,
+               Limit limit, std::vector<Limit>& limits) {
   // Version 1 writes "no limit" as the largest page count in bytes, near 2^63; no machine has 2^62.
   constexpr std::int64_t no_limit = std::int64_t{1} << 62;
-  const char* limit_name = place.unified ? "/memory.max" : "/memory.limit_in_bytes";
-  const char* used_name = place.unified ? "/memory.current" : "/memory.usage_in_bytes";
-  std::optional<std::int64_t> least_left;
+  bool found = false;
+  // What the kernel could drop is looked at where it is to be told, not to choose.
+  std::uint64_t least = 0;
   for (const std::string& folder : place.folders()) {
-    const auto limit = tree.number(folder + limit_name);  // "max" is not a number: no limit
-    if (!limit || *limit < 0 || *limit >= no_limit) continue;
-    const Bytes bytes{static_cast<std::uint64_t>(*limit)};
-    // The level that has least left binds: a larger limit shared with busy neighbours may.
-    const auto used = tree.number(folder + used_name);
-    const std::int64_t left = *limit - std::clamp<std::int64_t>(used.value_or(0), 0, *limit);
-    if (least_left && *least_left <= left) continue;
-    least_left = left;
-    allowance.memory_limit = bytes;
-    allowance.memory_limit_source = folder + limit_name;
-    allowance.memory_used =
-        used && *used >= 0 ? std::optional(Bytes{static_cast<std::uint64_t>(*used)}) : std::nullopt;
-    allowance.memory_cache = group_cache(tree, folder, place.unified);
+    for (const auto& [most_name, used_name] : files) {
+      const auto most = tree.number(folder + "/" + most_name);  // "max" is no number: no limit
+      if (!most || *most < 0 || *most >= no_limit) continue;
+      const auto used = tree.number(folder + "/" + used_name);
+      const auto left =
+          static_cast<std::uint64_t>(*most - std::clamp<std::int64_t>(used.value_or(0), 0, *most));
+      if (std::exchange(found, true) && least <= left) continue;
+      least = left;
+      limit.most = Bytes{static_cast<std::uint64_t>(*most)};
+      limit.used = used && *used >= 0 ? std::optional(Bytes{static_cast<std::uint64_t>(*used)})
+                                      : std::nullopt;
+      limit.source = folder + "/" + most_name;
+      if (limit.of == Limit::Of::memory) limit.cache = group_cache(tree, folder, place.unified);
+    }
   }
+  if (found) limits.push_back(std::move(limit));
+}
+
+/// "2MB" of hugetlb.2MB.max.
+std::optional<Bytes> page_size_of(std::string_view word) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  const std::string_view unit = word.substr(static_cast<std::size_t>(end - word.data()));
+  if (error != std::errc{}) return std::nullopt;
+  if (unit == "KB") return Bytes{number * kib};
+  if (unit == "MB") return Bytes{number * mib};
+  if (unit == "GB") return Bytes{number * gib};
+  return std::nullopt;
+}
+
+/// Pages of the pools: of those that are touched, and of those that are mapped (rsvd).
+void add_huge_pages(const Tree& tree, std::vector<Limit>& limits) {
+  const CgroupPlace place = place_of(tree, "hugetlb");
+  if (!place.found) return;
+  const std::string most = place.unified ? ".max" : ".limit_in_bytes";
+  const std::string used = place.unified ? ".current" : ".usage_in_bytes";
+  constexpr std::string_view word = "hugetlb.";
+  for (const std::string& name : tree.names(place.folders().front())) {
+    if (!name.starts_with(word) || !name.ends_with(most)) continue;
+    const std::string pages = name.substr(0, name.size() - most.size());
+    const auto size = page_size_of(std::string_view(pages).substr(word.size()));
+    if (!size) continue;
+    add_least(tree, place, {{name, pages + used}, {pages + ".rsvd" + most, pages + ".rsvd" + used}},
+              {.of = Limit::Of::huge_pages, .page_size = size}, limits);
+  }
+}
+
+/// What `ulimit` sets.
+void add_shell_limits(const Tree& tree, std::vector<Limit>& limits) {
+  const std::string text = tree.text("/proc/self/limits").value_or("");
+  const std::string status = tree.text("/proc/self/status").value_or("");
+  const auto add = [&](Limit::Of of, std::string_view name, const char* used, const char* source) {
+    for (const std::string& line : split_lines(text)) {
+      if (!line.starts_with(name)) continue;
+      std::istringstream words(line.substr(name.size()));
+      std::uint64_t most = 0, kilobytes = 0;
+      if (!(words >> most)) continue;  // "unlimited"
+      Limit& limit = limits.emplace_back(Limit{of, Bytes{most}});
+      limit.source = source;
+      std::istringstream value(value_of(status, used).value_or(""));
+      if (value >> kilobytes) limit.used = Bytes{kilobytes * kib};
+    }
+  };
+  add(Limit::Of::address_space, "Max address space", "VmSize", "ulimit -v");
+  add(Limit::Of::data, "Max data size", "VmData", "ulimit -d");
 }
 
 /// Whether the process's group, or one above it, has a file that would set a limit.
@@ -198,16 +270,27 @@ std::vector<CpuQuota> cpu_quotas(const Tree& tree) {
   return quotas;
 }
 
-std::optional<Bytes> group_cache(const Tree& tree, const std::string& folder, bool unified) {
-  const auto text = tree.text(folder + "/memory.stat");
-  if (!text) return std::nullopt;
-  const std::string prefix = unified ? "" : "total_";
-  std::istringstream words(*text);
-  std::uint64_t sum = 0, value = 0;
-  for (std::string key; words >> key >> value;) {
-    if (key == prefix + "active_file" || key == prefix + "inactive_file") sum += value;
-  }
-  return Bytes{sum};
+std::vector<Limit> read_limits(const Tree& tree) {
+  std::vector<Limit> limits;
+  const CgroupPlace place = place_of(tree, "memory");
+  if (place.found)
+    add_least(tree, place,
+              place.unified
+                  ? std::vector<LimitFiles>{{"memory.max", "memory.current"},
+                                            {"memory.high", "memory.current"}}
+                  : std::vector<LimitFiles>{{"memory.limit_in_bytes", "memory.usage_in_bytes"}},
+              {.of = Limit::Of::memory}, limits);
+  add_huge_pages(tree, limits);
+  add_shell_limits(tree, limits);
+  return limits;
+}
+
+std::optional<Limit> process_limit(const Tree& tree) {
+  std::vector<Limit> limits;
+  const CgroupPlace place = place_of(tree, "pids");
+  if (place.found)
+    add_least(tree, place, {{"pids.max", "pids.current"}}, {.of = Limit::Of::processes}, limits);
+  return limits.empty() ? std::nullopt : std::optional(limits.front());
 }
 
 void leave_limits_open(const Tree& tree, Machine& machine) {
@@ -241,7 +324,16 @@ Allowance read_allowance(const Tree& tree, const Machine& machine) {
 
   const auto memory = parse_list<NodeId>(value_of(status, "Mems_allowed_list").value_or(""));
   allowance.memory_nodes = memory && !memory->empty() ? *memory & nodes : nodes;
-  read_memory_limit(tree, allowance);
+  for (Limit& limit : read_limits(tree)) {
+    if (limit.of != Limit::Of::memory) {
+      allowance.other_limits.push_back(std::move(limit));
+      continue;
+    }
+    allowance.memory_limit = limit.most;
+    allowance.memory_used = limit.used;
+    allowance.memory_cache = limit.cache;
+    allowance.memory_limit_source = limit.source;
+  }
   for (const CpuQuota& quota : cpu_quotas(tree)) {
     if (allowance.cpu_quota && *allowance.cpu_quota <= quota.cpus) continue;
     allowance.cpu_quota = quota.cpus;

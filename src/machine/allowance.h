@@ -1,4 +1,4 @@
-// What this process may use: affinity, cpuset, memory nodes, memory limit, CPU quota.
+// What this process may use: affinity, cpuset, memory nodes, limits, CPU quota.
 #pragma once
 
 #include <optional>
@@ -38,8 +38,10 @@ std::vector<Mount> mounts(const Tree& tree);
 /// smaller than its own. nullopt where it does not say.
 std::optional<CpuSet> scheduler_affinity();
 
-/// File cache charged to the cgroup of a folder, which can be dropped: "active_file" and
-/// "inactive_file" in version 2 (`unified`); version 1 counts the groups below under "total_...".
-std::optional<Bytes> group_cache(const Tree& tree, const std::string& folder, bool unified);
+/// Limits of memory, of huge pages (control groups) and of address space and data (`ulimit`): of
+/// each the one with least left.
+std::vector<Limit> read_limits(const Tree& tree);
+/// pids.max: how many processes and threads the control group may have.
+std::optional<Limit> process_limit(const Tree& tree);
 
 }  // namespace numatlas

@@ -46,6 +46,34 @@ CpuSet Machine::all_cpus() const {
   return all;
 }
 
+Bytes Limit::held() const {
+  const std::uint64_t all = used.value_or(Bytes{}).value;
+  return Bytes{all - std::min(all, cache.value_or(Bytes{}).value)};
+}
+
+Bytes Limit::left() const { return Bytes{most.value - std::min(most.value, held().value)}; }
+
+std::string name_of(const Limit& limit) {
+  switch (limit.of) {
+    case Limit::Of::memory: return "limit of the cgroup";
+    case Limit::Of::huge_pages:
+      return "limit of pages of " + to_text(limit.page_size.value_or(Bytes{}));
+    case Limit::Of::address_space: return "limit of address space";
+    case Limit::Of::data: return "limit of data";
+    case Limit::Of::processes: return "limit of processes";
+  }
+  return "";
+}
+
+std::vector<Limit> Allowance::limits() const {
+  std::vector<Limit> all;
+  if (memory_limit)
+    all.push_back({Limit::Of::memory, *memory_limit, memory_used, memory_cache, std::nullopt,
+                   memory_limit_source});
+  all.insert(all.end(), other_limits.begin(), other_limits.end());
+  return all;
+}
+
 NodeSet Machine::usable_memory_nodes() const {
   NodeSet usable;
   for (const NumaNode& node : nodes) {

@@ -141,18 +141,39 @@ struct PersistentMemory {
   friend bool operator==(const PersistentMemory&, const PersistentMemory&) = default;
 };
 
+/// A limit of what processes may have, whoever set it: a control group, or the shell.
+struct Limit {
+  enum class Of { memory, huge_pages, address_space, data, processes };
+  Of of = Of::memory;
+  Bytes most = {};                      ///< of `processes` their number
+  std::optional<Bytes> used = {};       ///< of it, by all that share it
+  std::optional<Bytes> cache = {};      ///< of what is used, file cache that can be dropped
+  std::optional<Bytes> page_size = {};  ///< of `huge_pages`
+  std::string source = {};              ///< the file, or "ulimit -v"
+  /// Used, and not to be dropped.
+  Bytes held() const;
+  Bytes left() const;
+  friend bool operator==(const Limit&, const Limit&) = default;
+};
+/// "limit of the cgroup", "limit of address space".
+std::string name_of(const Limit& limit);
+
 /// What this process may use. In a recorded machine: everything, unless recorded otherwise.
 struct Allowance {
-  CpuSet affinity;                    ///< scheduler affinity at start
-  CpuSet cpuset;                      ///< CPUs of the cgroup's cpuset
-  NodeSet memory_nodes;               ///< Mems_allowed
-  std::optional<Bytes> memory_limit;  ///< limit of the cgroup, or one above it, with least left
+  CpuSet affinity;       ///< scheduler affinity at start
+  CpuSet cpuset;         ///< CPUs of the cgroup's cpuset
+  NodeSet memory_nodes;  ///< Mems_allowed
+  /// memory.max or memory.high of the cgroup, or of one above it: the one with least left.
+  std::optional<Bytes> memory_limit;
   std::optional<Bytes> memory_used;   ///< charged to the cgroup that has that limit
   std::optional<Bytes> memory_cache;  ///< of that, file cache that can be dropped
   std::string memory_limit_source;    ///< the file the limit was read from
   /// CPUs that the cgroup, or one above it, may use on average (its CPU quota): the least of all.
   std::optional<double> cpu_quota;
-  std::string cpu_quota_source;  ///< the file that this was read from
+  std::string cpu_quota_source;     ///< the file that this was read from
+  std::vector<Limit> other_limits;  ///< of each sort but memory the one with least left
+  /// All of them, that of memory first.
+  std::vector<Limit> limits() const;
   friend bool operator==(const Allowance&, const Allowance&) = default;
 };
 

@@ -15,6 +15,17 @@
 #include "machine/source.h"
 
 namespace numatlas {
+
+template <>
+struct fields::EnumNames<Limit::Of> {
+  static constexpr fields::EnumName<Limit::Of> values[] = {
+      {Limit::Of::memory, "memory"},
+      {Limit::Of::huge_pages, "huge_pages"},
+      {Limit::Of::address_space, "address_space"},
+      {Limit::Of::data, "data"},
+      {Limit::Of::processes, "processes"}};
+};
+
 namespace {
 
 using fields::Of;
@@ -145,6 +156,14 @@ void list_fields(auto& f, Of<Setting> auto& s) {
   f.text("warning", s.warning);
 }
 
+void list_fields(auto& f, Of<Limit> auto& l) {
+  f("of", l.of);
+  f("most", l.most.value);
+  f.bytes("used", l.used);
+  f.sparse("page_size", l.page_size);
+  f.text("source", l.source);
+}
+
 void list_fields(auto& f, Of<Allowance> auto& a) {
   f("affinity", a.affinity);
   f("cpuset", a.cpuset);
@@ -155,6 +174,7 @@ void list_fields(auto& f, Of<Allowance> auto& a) {
   f.text("memory_limit_source", a.memory_limit_source);
   f.sparse("cpu_quota", a.cpu_quota);
   f.sparse("cpu_quota_source", a.cpu_quota_source);
+  f.sparse("other_limits", a.other_limits);
 }
 std::string problem_of(const Allowance& allowance) {
   return allowance.cpu_quota.value_or(1) > 0 ? "" : "has a cpu_quota that is not more than 0";

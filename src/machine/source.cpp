@@ -44,6 +44,7 @@ void make_printable(Machine& machine) {
   make(identity.installation, identity.firmware, identity.boot, identity.product);
   make(machine.source, machine.host, machine.os, machine.arch, machine.cpu_model,
        machine.allowance.memory_limit_source, machine.allowance.cpu_quota_source);
+  for (Limit& limit : machine.allowance.other_limits) make(limit.source);
   if (machine.hypervisor) make(*machine.hypervisor);
   for (NumaNode& node : machine.nodes) make(node.kind);
   for (CpuKind& kind : machine.cpu_kinds) make(kind.name, kind.model);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory/taken_back.h"
 #include "placement/placement.h"
 #include "placement/policy.h"
 #include "placement/residency.h"
@@ -51,7 +52,8 @@ class Buffer {
       : start_(static_cast<std::byte*>(start)),
         bytes_(bytes),
         policy_(std::move(policy)),
-        functions_(std::move(functions)) {}
+        functions_(std::move(functions)),
+        watched_(start, bytes) {}
   ~Buffer() {
     if (functions_.free) functions_.free();
   }
@@ -76,6 +78,8 @@ class Buffer {
   Expected<void> persist(const void* start, std::size_t bytes) const {
     return persistent() ? functions_.persist(start, bytes) : Expected<void>{};
   }
+  /// Whether a page of it could not be had when it was touched, and other memory took its place.
+  bool taken_back() const { return watched_.taken_back(); }
   /// Whether persist() does something.
   bool persistent() const { return functions_.persist != nullptr; }
 
@@ -84,7 +88,11 @@ class Buffer {
   std::size_t bytes_;
   PolicyOutcome policy_;
   Functions functions_;
+  Watched watched_;
 };
+
+/// Of a region whose buffer has lost a page, with the reason where the system says one.
+Error taken_back_error(const Region& region);
 
 /// Errors: resource (address space, huge page pool: about "pages"), permission (mbind refused:
 /// names --memory), unavailable (page size or THP not offered by this kernel, no such source). Huge
@@ -93,9 +101,9 @@ class Buffer {
 /// regions that live at the same time are checked together with check_fits first.
 Expected<std::unique_ptr<Buffer>> allocate(const Region& region);
 
-/// Why this kind of pages is unavailable on these nodes now (nullopt if it is not): pool sizes, THP
-/// switched off, with the remedy. `nodes` empty: any node will do. The pools are those of
-/// `machine`, read anew from sysfs when it is the live one.
+/// Why this kind of pages is unavailable on these nodes now (nullopt if it is not): pool sizes, a
+/// limit of the control group, THP switched off, with the remedy. `nodes` empty: any node will do.
+/// The pools are those of `machine`, read anew when it is the live one.
 std::optional<Error> page_kind_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
                                        Bytes bytes);
 
@@ -111,18 +119,41 @@ BestPages best_pages(const Machine& machine);
 /// What is kept back of free memory, for others and for the kernel.
 enum class Reserve { whole, small };
 
-/// Checks regions that will be alive at the same time on one host (of all its ranks: pass them all)
-/// against the free memory of the nodes, the huge page pools, the cgroup's limit and the address
-/// space, before anything is touched. A margin is kept. Free memory counts file cache that the
-/// kernel can drop, where the machine is live (figures are then read anew). bind must fit on its
-/// nodes together, interleave and weighted share by share, the others anywhere. Facts that are
-/// absent are not checked. Sources other than anonymous memory are looked at on the live machine:
-/// library, folder, and free space of the file system for all regions on it together. Error kind
-/// resource, with all the figures; about "size" ("pages" for the pools) and `workers`, those that
-/// the regions are of (default: one each). `reserve`: `whole` for a plan; `small`, a quarter of it,
-/// for memory about to be touched.
-Expected<void> check_fits(const std::vector<Region>& regions, const Machine& machine,
+/// What a process of a host has at the same time: memory, and threads that are not there yet.
+struct ProcessDemand {
+  std::vector<Region> regions;
+  std::size_t new_threads = 0;
+};
+
+/// Checks what will be alive at the same time on one host, of all its processes, against every
+/// supply (memory/supplies.cpp): free memory of the nodes, the huge page pools, limits of control
+/// groups, address space and data of each process, file systems of other sources, before anything
+/// is touched. A margin is kept. Free memory counts file cache that the kernel can drop. Where the
+/// machine is live all figures are read anew, and sources other than anonymous memory are looked
+/// at: library, folder. bind must fit on its nodes together, interleave and weighted share by
+/// share, the others anywhere. Facts that are absent are not checked. Error kind resource, with all
+/// the figures; about "size" ("pages" for pools and their limits) and `workers`, those that the
+/// regions are of (default: one each). `reserve`: `whole` for a plan; `small`, a quarter of it, for
+/// memory about to be touched.
+Expected<void> check_fits(const std::vector<ProcessDemand>& processes, const Machine& machine,
                           std::optional<std::size_t> workers = std::nullopt,
                           Reserve reserve = Reserve::whole);
+
+/// The same of regions of one process.
+inline Expected<void> check_fits(const std::vector<Region>& regions, const Machine& machine,
+                                 std::optional<std::size_t> workers = std::nullopt,
+                                 Reserve reserve = Reserve::whole) {
+  return check_fits(std::vector<ProcessDemand>{{regions}}, machine, workers, reserve);
+}
+
+/// How large each of these regions may be where nobody said (their own bytes do not count): `size`,
+/// or, where such regions would take more than `part` of a supply that `machine` tells of, the
+/// largest power of two that does not, at least 1 MiB, or a page of a pool. Pools, which nobody
+/// else uses, may be taken whole. Pure.
+std::vector<Bytes> sizes_with_room(const std::vector<ProcessDemand>& processes,
+                                   const Machine& machine, Bytes size, double part);
+/// Whether these regions, as large as they are, take no more than `part` of any supply that
+/// `machine` tells of. Pure.
+bool has_room(const std::vector<ProcessDemand>& processes, const Machine& machine, double part);
 
 }  // namespace numatlas

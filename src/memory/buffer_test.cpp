@@ -100,11 +100,11 @@ TEST(Allocate, TransparentHugePages) {
 }
 
 TEST(Allocate, HugePagesOfThePool) {
-  const auto pools = live_pools(PageKind::huge_2m);
-  if (!pools || pools->empty() || pools->front().free < 3) {
-    GTEST_SKIP() << "the pool of 2 MiB pages is empty (sysctl vm.nr_hugepages)";
-  }
-  const std::string node = std::to_string(pools->front().node.value);
+  const NodeId first = running_nodes().nodes.front().id;
+  if (const auto problem =
+          page_kind_problem(PageKind::huge_2m, running_nodes(), NodeSet{first}, Bytes{6 * mib}))
+    GTEST_SKIP() << full_text(*problem);
+  const std::string node = std::to_string(first.value);
   for (const std::string& memory : {"bind:" + node, "weighted:" + node + "=5"}) {
     const auto buffer = allocate(region(Bytes{5 * mib}, memory, PageKind::huge_2m));
     ASSERT_TRUE(buffer) << full_text(buffer.error());
@@ -112,7 +112,7 @@ TEST(Allocate, HugePagesOfThePool) {
     const Residency seen = (*buffer)->residency();
     EXPECT_EQ(seen.page_text(), "2 MiB");
     EXPECT_EQ(seen.pages_total, 3u);
-    EXPECT_EQ(seen.pages_by_node.at(pools->front().node.value), 3u);
+    EXPECT_EQ(seen.pages_by_node.at(first.value), 3u);
   }
 }
 

@@ -108,16 +108,6 @@ std::optional<Room> folder_room(const std::string& folder) {
               "free on " + file_system_of(folder)};
 }
 
-Expected<void> check_room(const Region& region, std::uint64_t bytes) {
-  const std::string folder = source_value(region.placement);
-  const auto left = free_in(folder);
-  if (!left || bytes <= *left) return {};
-  return fail_about(
-      ErrorKind::resource, subject_of(region.placement),
-      fmt::format("{} needed by 1 region, {} free on {}", to_rounded_text(Bytes{bytes}),
-                  to_rounded_text(Bytes{*left}), file_system_of(folder)));
-}
-
 bool is_node_memory(const std::string& folder, const Machine& machine) {
   return machine.is_live() && file_system_of(folder) == "tmpfs";
 }

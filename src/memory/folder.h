@@ -20,9 +20,6 @@ Expected<std::string> parse_path(std::string_view value, const std::string& word
 
 /// The room of a folder's file system; nullopt where nobody knows what is free.
 std::optional<Room> folder_room(const std::string& folder);
-/// Whether a file of `bytes` for one region has room in its folder. Asked before a file is made: a
-/// file system that runs full on the way is full for all its users.
-Expected<void> check_room(const Region& region, std::uint64_t bytes);
 /// Whether a folder can hold files: there, a folder, may be written to.
 Expected<void> check_folder(const MemoryPlacement& placement);
 /// Bytes that files of this user may take in a folder; nullopt when that is not known.

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/tree.h"
-#include "machine/sysfs_nodes.h"
 #include "placement/kernel_calls.h"
 #include "placement/source_text.h"
 
@@ -16,32 +15,6 @@ namespace numatlas {
 namespace {
 
 constexpr const char* thp_folder = "/sys/kernel/mm/transparent_hugepage/";
-
-std::string pool_folder(PageKind kind) {
-  return fmt::format("hugepages-{}kB/", huge_page_size(kind).value / kib);
-}
-
-NodeSet online_nodes() {
-  const auto list =
-      parse_list<NodeId>(running_system().line("/sys/devices/system/node/online").value_or("0"));
-  return list ? *list : NodeSet{NodeId{0}};
-}
-
-/// Those of a node's pools that are of a kind.
-void add_pools(PageKind kind, NodeId node, const std::vector<HugePagePool>& of_node,
-               std::vector<PoolState>& pools) {
-  for (const HugePagePool& pool : of_node)
-    if (pool.page_size == huge_page_size(kind)) pools.push_back({node, pool.total, pool.free});
-}
-
-std::string pool_text(const std::vector<PoolState>& pools) {
-  std::string text;
-  for (const PoolState& pool : pools) {
-    text += fmt::format("{}node {}: {} total, {} free", text.empty() ? "" : "; ", pool.node.value,
-                        pool.total, pool.free);
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -61,76 +34,13 @@ NodeSet required_nodes(const MemoryPlacement& placement) {
   return {};
 }
 
-std::optional<std::vector<PoolState>> pools_of(PageKind kind, const Machine& machine) {
-  if (machine.is_live()) return live_pools(kind);
-  std::vector<PoolState> pools;
-  for (const NumaNode& node : machine.nodes) add_pools(kind, node.id, node.huge_pages, pools);
-  if (pools.empty()) return std::nullopt;
-  return pools;
-}
-
-std::optional<std::vector<PoolState>> live_pools(PageKind kind) {
-  std::vector<PoolState> pools;
-  for (NodeId node : online_nodes()) {
-    const std::string folder = fmt::format("/sys/devices/system/node/node{}/hugepages", node.value);
-    add_pools(kind, node, huge_page_pools(running_system(), folder), pools);
-  }
-  // A kernel without NUMA has the pools of the whole machine only; they count as node 0.
-  if (pools.empty())
-    add_pools(kind, NodeId{0}, huge_page_pools(running_system(), "/sys/kernel/mm/hugepages"),
-              pools);
-  if (pools.empty()) return std::nullopt;
-  return pools;
-}
-
-std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector<PoolState>>& pools,
-                                  const NodeSet& nodes, std::uint64_t pages) {
-  const std::string size = to_text(huge_page_size(kind));
-  const std::string subject = subject_of(kind);
-  if (!pools) {
-    return Error{ErrorKind::unavailable,
-                 fmt::format("this machine offers no huge pages of {}", size),
-                 "use another kind of pages", subject};
-  }
-  std::uint64_t total = 0, free = 0;
-  for (const PoolState& pool : *pools) {
-    if (!nodes.empty() && !nodes.contains(pool.node)) continue;
-    total += pool.total;
-    free += pool.free;
-  }
-  if (free >= pages) return std::nullopt;
-  const std::string where = nodes.empty() ? "" : " on node " + to_list(nodes);
-  Error problem{ErrorKind::resource,
-                fmt::format("{} of {} {} needed{}, {} {} free ({})",
-                            pages == 1 ? "1 page" : fmt::format("{} pages", pages), size,
-                            pages == 1 ? "is" : "are", where, free, free == 1 ? "is" : "are",
-                            pool_text(*pools)),
-                "", subject};
-  // Pages in use stay in use, so the pool must grow by what is missing.
-  const std::uint64_t missing = pages - free;
-  if (nodes.size() == 1) {
-    problem.hint = fmt::format(
-        "as root: echo {} > /sys/devices/system/node/node{}/hugepages/{}"
-        "nr_hugepages",
-        total + missing, nodes.front().value, pool_folder(kind));
-  } else if (kind == PageKind::huge_2m) {
-    std::uint64_t whole = missing;
-    for (const PoolState& pool : *pools) whole += pool.total;
-    problem.hint = fmt::format(
-        "as root: sysctl vm.nr_hugepages={} (spread over the nodes); transparent "
-        "huge pages (thp) need no pool",
-        whole);
-  } else {
-    problem.hint = fmt::format(
-        "as root: raise /sys/devices/system/node/nodeN/hugepages/{}"
-        "nr_hugepages by {} in all",
-        pool_folder(kind), missing);
-  }
-  if (huge_page_size(kind) >= Bytes{512 * mib}) {
-    problem.hint += fmt::format(
-        "; if memory is too fragmented for it, boot with hugepagesz={} hugepages=N", name_of(kind));
-  }
-  return problem;
+Machine running_nodes() {
+  Machine machine;
+  machine.source = "live";
+  const auto online =
+      parse_list<NodeId>(running_system().line("/sys/devices/system/node/online").value_or("0"));
+  for (NodeId node : online ? *online : NodeSet{NodeId{0}}) machine.nodes.emplace_back().id = node;
+  return machine;
 }
 
 std::size_t thp_size() {
@@ -185,8 +95,7 @@ std::optional<Error> page_kind_problem(PageKind kind, const Machine& machine, co
     }
     return {};
   }
-  return pool_problem(kind, pools_of(kind, machine), nodes,
-                      pages_for(bytes.value, huge_page_size(kind).value));
+  return pool_problem(kind, machine, nodes, bytes);
 }
 
 BestPages best_pages(const Machine& machine) {

@@ -1,4 +1,4 @@
-// Internal: huge page pools, THP settings, and what a node or a control group has left.
+// Internal: kinds of pages, and whether this system has them.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,13 @@
 
 namespace numatlas {
 
-/// Pages of one size on one node.
-struct PoolState {
-  NodeId node;
-  std::uint64_t total = 0, free = 0;
-};
-/// What sysfs says now about the pools of a kind on every online node; nullopt
-/// when the kernel does not offer this page size.
-std::optional<std::vector<PoolState>> live_pools(PageKind kind);
-/// The same from a Machine value (read anew when it is live).
-std::optional<std::vector<PoolState>> pools_of(PageKind kind, const Machine& machine);
+/// The nodes of this system, whose pools are read when they are asked for.
+Machine running_nodes();
 
-/// Why `pages` pages of a kind cannot come from the pools of these nodes (empty: any); nullopt when
-/// they can. Kind resource, or unavailable where the kernel has no pages of this size.
-std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector<PoolState>>& pools,
-                                  const NodeSet& nodes, std::uint64_t pages);
+/// Why pages of a pool cannot be had on these nodes (empty: any): of no such size (unavailable),
+/// none free, or a limit of the control group.
+std::optional<Error> pool_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
+                                  Bytes bytes);
 
 /// Why madvise cannot provide transparent huge pages; nullopt if it can.
 std::optional<Error> thp_problem();

@@ -48,8 +48,8 @@ struct MemorySource {
     return {};
   };
   /// What its regions share; nullopt: nothing that is limited, or nobody knows its size.
-  Expected<std::optional<Room>> (*room)(const MemoryPlacement&) =
-      [](const MemoryPlacement&) -> Expected<std::optional<Room>> { return std::nullopt; };
+  std::optional<Room> (*room)(const MemoryPlacement&) =
+      [](const MemoryPlacement&) -> std::optional<Room> { return std::nullopt; };
   /// What a region of so many bytes takes of it.
   std::uint64_t (*taken)(std::uint64_t bytes) = [](std::uint64_t bytes) { return bytes; };
   /// The memory, as allocate() promises it.

@@ -298,13 +298,18 @@ std::string allowance_text(const Machine& machine) {
       machine.nodes, [](const NumaNode& node) { return node.memory_total.has_value(); });
   text += fmt::format("  memory nodes  {}\n",
                       sized ? counted_list(machine.usable_memory_nodes()) : "unknown");
-  if (allowance.memory_limit) {
-    text +=
-        fmt::format("  memory limit  {}, {} used ({})\n", to_rounded_text(*allowance.memory_limit),
-                    size_or_dash(allowance.memory_used), allowance.memory_limit_source);
-  } else {
-    text += "  memory limit  " + machine.none_or_unknown("memory_limit", "none") + "\n";
+  const std::vector<Limit> limits = allowance.limits();
+  for (const Limit& limit : limits) {
+    const std::string of = limit.of == Limit::Of::huge_pages
+                               ? " in pages of " + to_text(limit.page_size.value_or(Bytes{}))
+                           : limit.of == Limit::Of::address_space ? " of address space"
+                           : limit.of == Limit::Of::data          ? " of data"
+                                                                  : "";
+    text += fmt::format("  memory limit  {}{}, {} used ({})\n", to_rounded_text(limit.most), of,
+                        size_or_dash(limit.used), limit.source);
   }
+  if (limits.empty())
+    text += "  memory limit  " + machine.none_or_unknown("memory_limit", "none") + "\n";
   return text;
 }
 

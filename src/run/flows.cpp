@@ -14,7 +14,6 @@
 
 #include "base/add_once.h"
 #include "run/levels.h"
-#include "run/room.h"
 
 namespace numatlas {
 
@@ -151,12 +150,6 @@ Bytes size_past_own_caches(const PlanInput& input, const std::vector<int>& worke
   return size_past_caches(input, alike, least);
 }
 
-Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
-                         Bytes least) {
-  return size_with_room(input, size_past_caches(input, workers, least, {memory}),
-                        flows_on_node(workers, memory));
-}
-
 Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory,
                              Bytes least) {
   const CpuSet first = cpus.empty() ? CpuSet{} : CpuSet{cpus.front()};
@@ -169,10 +162,6 @@ Bytes chase_size_past_caches(const PlanInput& input) {
   for (int worker : all_workers(input.layout))
     size = std::max(size, size_past_caches(input, {worker}, least_chase));
   return size;
-}
-
-Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory) {
-  return size_beyond_caches(input, {worker}, memory, least_chase);
 }
 
 NodeSet worker_nodes(const PlanInput& input) {

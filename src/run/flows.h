@@ -76,13 +76,9 @@ bool has_side_caches(const PlanInput& input);
 Bytes size_past_own_caches(const PlanInput& input, const std::vector<int>& workers, int worker,
                            Bytes size, Bytes least);
 
-/// The same of memory on node `memory`; where that has little: what has room there
-/// (run/room.h).
-Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
-                         Bytes least = least_past_caches);
 /// What a chase has at least, so that it misses the TLB as well.
 constexpr Bytes least_chase{256 * mib};
-/// The same for one chase by the first of these CPUs, through memory of these nodes.
+/// Past the caches of one chase by the first of these CPUs, through memory of these nodes.
 Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory,
                              Bytes least = least_chase);
 /// For the worker that needs most; and how --help says that.
@@ -91,7 +87,6 @@ inline constexpr const char* chase_past_caches_words =
     "past all caches\n"
     "That is 4 times the last-level cache, twice a memory-side cache, at least 256 MiB; 1 GiB "
     "where the system may not list all caches";
-Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory);
 
 /// Nodes with CPUs where workers run, and nodes with memory, on any host; ascending.
 NodeSet worker_nodes(const PlanInput& input);

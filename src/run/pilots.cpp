@@ -122,7 +122,7 @@ std::vector<double> batch_means(const std::vector<double>& values) {
 }
 
 /// Whether every host has room for its largest scenario and the pilots, and a fifth to spare.
-bool has_room(const Setup& setup, const std::vector<PlannedPilot>& pilots) {
+bool pilots_have_room(const Setup& setup, const std::vector<PlannedPilot>& pilots) {
   constexpr double most = 0.8;
   const auto bytes_on = [&](const Scenario& scenario, int host) {
     double bytes = 0;
@@ -136,15 +136,13 @@ bool has_room(const Setup& setup, const std::vector<PlannedPilot>& pilots) {
     return bytes;
   };
   for (std::size_t host = 0; host < setup.machines.size(); ++host) {
-    double room = 0, largest = 0, own = 0;
-    for (const NumaNode& node : setup.machines[host].nodes) {
-      if (node.may_have_memory()) room += static_cast<double>(room_on(node).value);
-    }
+    double largest = 0, own = 0;
     for (const PlannedCase& planned : setup.plan)
       largest = std::max(largest, bytes_on(planned.scenario, static_cast<int>(host)));
     for (const PlannedPilot& pilot : pilots)
       own += bytes_on(pilot.scenario, static_cast<int>(host));
-    if (largest + own > most * room) return false;
+    const Region together{Bytes{static_cast<std::uint64_t>(largest + own)}, {}};
+    if (!has_room({{{together}}}, setup.machines[host], most)) return false;
   }
   return true;
 }
@@ -183,7 +181,7 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
         break;
       }
     }
-    return has_room(setup, pilots) ? pilots : std::vector<PlannedPilot>{};
+    return pilots_have_room(setup, pilots) ? pilots : std::vector<PlannedPilot>{};
   };
   std::vector<PlannedPilot> pilots = pilots_of({1, 2});
   return pilots.empty() ? pilots_of({2}) : pilots;

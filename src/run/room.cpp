@@ -1,111 +1,62 @@
 #include "run/room.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <map>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/sharing.h"
-#include "memory/source.h"
+#include "memory/buffer.h"
 #include "run/flows.h"
 #include "run/levels.h"
 
 namespace numatlas {
 namespace {
 
-/// How many regions lie on each node of a host; a part of one, where it lies on several.
-using RegionsByNode = std::map<NodeId, double>;
-
-/// The nodes of a flow's regions on this host, each with the part that lies there; and how many
-/// regions.
-struct Regions {
-  RegionsByNode by_node;
-  double all = 0;
-};
-
-void add_region(Regions& regions, const Region& region, NodeId toucher) {
-  if (on_device(region.placement)) return;
-  regions.all += 1;
-  const MemoryPlacement placement = region.placement.in_force();
-  if (placement.nodes.empty()) {
-    regions.by_node[toucher] += 1;
-    return;
-  }
-  double sum = 0;
-  for (const auto& [node, weight] : placement.nodes) sum += weight;
-  for (const auto& [node, weight] : placement.nodes) regions.by_node[node] += weight / sum;
-}
-
-Regions regions_of(const PlanInput& input, const Flow& flow) {
-  Regions regions;
-  if (flow.shares) return regions;
-  const NodeId toucher = worker_of(input, toucher_of(flow)).placement.cpu_node;
-  add_region(regions, flow.region, toucher);
-  if (flow.source) add_region(regions, *flow.source, toucher);
-  return regions;
-}
-
-/// Under the control group's limit; nothing where there is none.
-std::optional<Bytes> room_of(const Allowance& allowance) {
-  if (!allowance.memory_limit) return std::nullopt;
-  const std::uint64_t used = allowance.memory_used.value_or(Bytes{}).value;
-  const std::uint64_t held = used - std::min(used, allowance.memory_cache.value_or(Bytes{}).value);
-  return Bytes{allowance.memory_limit->value - std::min(held, allowance.memory_limit->value)};
+/// The region where its pages are to lie, each node's part there: where nobody says, on the node of
+/// who touches it first. What cannot lie there lies anywhere.
+Region at_nodes(const Machine& machine, Region region, NodeId toucher) {
+  MemoryPlacement& placement = region.placement;
+  placement = placement.in_force();
+  if (placement.nodes.empty()) placement.nodes = {{toucher, 1}};
+  const bool usable = (placement.node_set() - machine.usable_memory_nodes()).empty();
+  placement.mode = usable ? MemoryMode::weighted : MemoryMode::local;
+  return region;
 }
 
 }  // namespace
 
-Bytes room_on(const NumaNode& node) {
-  constexpr Bytes any_default_fits{std::uint64_t{1} << 50};  // nobody says how much there is
-  if (!node.memory_free) return node.memory_total.value_or(any_default_fits);
-  return Bytes{node.memory_free->value + node.memory_cache.value_or(Bytes{}).value};
-}
-
-Bytes room_on(const Machine& machine) {
-  Bytes room;
-  for (const NumaNode& node : machine.nodes) {
-    if (machine.ordinary_memory_nodes().contains(node.id)) room.value += room_on(node).value;
-  }
-  return std::min(room, room_of(machine.allowance).value_or(room));
-}
-
 std::vector<Bytes> sizes_with_room(const PlanInput& input, Bytes size,
                                    const std::vector<Flow>& flows, double part) {
   std::vector<Bytes> sizes(flows.size(), size);
-  // Powers of two, so that a little more or less of free memory makes no other plan.
-  const auto limit = [&](Bytes& most, double room, double regions) {
-    const auto each = static_cast<std::uint64_t>(room * part / regions);
-    most = std::min(most, Bytes{std::bit_floor(std::max(mib, each))});
-  };
   for (std::size_t host = 0; host < input.machines.size(); ++host) {
-    const Machine& machine = input.machines[host];
-    std::map<std::size_t, Regions> here;  // of the flows on this host
-    Regions together;
+    std::map<int, std::pair<ProcessDemand, std::vector<std::size_t>>> ranks;  // with their flows
     for (std::size_t i = 0; i < flows.size(); ++i) {
-      if (worker_of(input, toucher_of(flows[i])).host != static_cast<int>(host)) continue;
-      here[i] = regions_of(input, flows[i]);
-      together.all += here[i].all;
-      for (const auto& [node, count] : here[i].by_node) together.by_node[node] += count;
-    }
-    double room = 0;
-    for (const NumaNode& node : machine.nodes) {
-      if (node.may_have_memory() && machine.usable_memory_nodes().contains(node.id))
-        room += static_cast<double>(room_on(node).value);
-    }
-    const auto left = room_of(machine.allowance);
-    for (const auto& [i, regions] : here) {
-      if (together.all == 0) break;
-      if (room > 0) limit(sizes[i], room, together.all);
-      if (left) limit(sizes[i], static_cast<double>(left->value), together.all);
-      for (const auto& [id, count] : regions.by_node) {
-        const NumaNode* const node = machine.find_node(id);
-        if (node == nullptr || !node->may_have_memory()) continue;
-        limit(sizes[i], static_cast<double>(room_on(*node).value), together.by_node[id]);
+      const Flow& flow = flows[i];
+      const Worker& toucher = worker_of(input, toucher_of(flow));
+      if (toucher.host != static_cast<int>(host) || flow.shares) continue;
+      auto& [process, its] = ranks[toucher.rank];
+      for (const Region* region : {&flow.region, flow.source ? &*flow.source : nullptr}) {
+        if (region == nullptr) continue;
+        process.regions.push_back(
+            at_nodes(input.machines[host], *region, toucher.placement.cpu_node));
+        its.push_back(i);
       }
     }
+    for (const Worker& worker : input.layout.workers) {
+      const auto rank = ranks.find(worker.rank);  // the first of its threads is there
+      if (rank != ranks.end() && worker.placement.thread > 0) ++rank->second.first.new_threads;
+    }
+    std::vector<ProcessDemand> processes;
+    std::vector<std::size_t> its_flows;
+    for (auto& [rank, demand] : ranks) {
+      processes.push_back(std::move(demand.first));
+      its_flows.insert(its_flows.end(), demand.second.begin(), demand.second.end());
+    }
+    const auto rooms = sizes_with_room(processes, input.machines[host], size, part);
+    for (std::size_t i = 0; i < rooms.size(); ++i)
+      sizes[its_flows[i]] = std::min(sizes[its_flows[i]], rooms[i]);
   }
   return sizes;
 }
@@ -139,12 +90,13 @@ Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<Plann
   return size;
 }
 
-std::vector<Flow> flows_on_node(const std::vector<int>& workers, NodeId node) {
+std::vector<Flow> flows_on_node(const std::vector<int>& workers, NodeId node, PageKind pages) {
   std::vector<Flow> flows;
   for (int worker : workers) {
     Flow& flow = flows.emplace_back();
     flow.worker = worker;
     flow.region.placement = bound_to(node);
+    flow.region.pages = pages;
   }
   return flows;
 }

@@ -15,18 +15,11 @@ constexpr double default_room = 0.5;
 /// What a worker has by default at least where others take turns with its caches.
 constexpr Bytes usual_size{256 * mib};
 
-/// What can be had on a node: free memory, and file cache, which is dropped when its place is asked
-/// for.
-Bytes room_on(const NumaNode& node);
-
-/// The same of all nodes that this process may use, but for memories of GPUs, and under the limit
-/// of its control group.
-Bytes room_on(const Machine& machine);
-
 /// `size`; or, where regions of it at the places that these flows have would take more than `part`
 /// of what is free (or file cache) on a node, on all nodes of a host together, or under the limit
-/// of its control group, the largest power of two that does not. At least 1 MiB. The bytes of the
-/// flows themselves do not count.
+/// of its control group, or of any other supply (memory/supplies.cpp), the largest power of two
+/// that does not. At least 1 MiB, or a page of a pool. The bytes of the flows themselves do not
+/// count.
 Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<Flow>& flows,
                      double part = default_room);
 
@@ -43,6 +36,7 @@ Bytes fit_to_room(const PlanInput& input, Bytes size, std::vector<Flow>& flows);
 Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<PlannedCase>& plan);
 
 /// A flow for each of these workers that says no more than where its memory is: on this node.
-std::vector<Flow> flows_on_node(const std::vector<int>& workers, NodeId node);
+std::vector<Flow> flows_on_node(const std::vector<int>& workers, NodeId node,
+                                PageKind pages = PageKind::base);
 
 }  // namespace numatlas

@@ -35,20 +35,30 @@ using nlohmann::json;
 /// Why the flows of one host cannot run together there; nullopt when they can.
 std::optional<Error> host_problem(const Setup& setup, const Scenario& scenario, int host) {
   std::vector<Region> regions;
+  std::map<int, ProcessDemand> ranks;
   std::size_t workers = 0;
   for (const Flow& flow : scenario.flows) {
     const Worker& worker = setup.layout.workers[static_cast<std::size_t>(flow.worker)];
     if (worker.host != host || flow.shares) continue;
     ++workers;
+    const std::size_t others = regions.size();
     regions.push_back(flow.region);
     if (flow.source) regions.push_back(*flow.source);
+    std::vector<Region>& its = ranks[worker.rank].regions;
+    its.insert(its.end(), regions.begin() + static_cast<std::ptrdiff_t>(others), regions.end());
   }
   if (regions.empty()) return std::nullopt;
+  std::vector<ProcessDemand> processes;
+  for (const Worker& worker : setup.layout.workers) {
+    const auto rank = ranks.find(worker.rank);  // the first of its threads is there
+    if (rank != ranks.end() && worker.placement.thread > 0) ++rank->second.new_threads;
+  }
+  for (auto& [rank, demand] : ranks) processes.push_back(std::move(demand));
   const auto is_thp = [](const Region& region) { return region.pages == PageKind::thp; };
   if (std::any_of(regions.begin(), regions.end(), is_thp)) {
     if (auto problem = page_kind_problem(PageKind::thp, setup.machine, {}, Bytes{})) return problem;
   }
-  if (auto problem = error_of(check_fits(regions, setup.machine, workers))) return problem;
+  if (auto problem = error_of(check_fits(processes, setup.machine, workers))) return problem;
   return gpu_room_problem(regions, setup.machine);
 }
 

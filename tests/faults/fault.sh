@@ -259,6 +259,30 @@ case $case in
     run bash -c 'ulimit -v 1000000; exec "$@"' - "$numatlas" latency --size 2048
     ends_with 5
     err_says '^numatlas: error: --size: .*(address space|mmap)' ;;
+  small-limit) # default sizes follow the limits of the shell
+    ! { ldd "$numatlas" | grep -qE "lib[at]san" || grep -qE "__[at]san_init" "$numatlas"; } ||
+      skip "a sanitizer takes all of the address space"
+    for letter in v d; do
+      run bash -c "ulimit -$letter 600000; exec \"\$@\"" - "$numatlas" topology
+      out_says "memory limit  585.9 MiB of (address space|data), .* used \(ulimit -$letter\)"
+      run bash -c "ulimit -$letter 600000; exec \"\$@\"" - "$numatlas" latency --time 20ms \
+        --visits 1 --json "$folder/report.json"
+      ends_with 0
+      report_is complete 1
+      run bash -c "ulimit -$letter 600000; exec \"\$@\"" - "$numatlas" latency --size 1GiB
+      ends_with 5
+      err_says "^numatlas: error: --size: 1 worker requests 1(.0)? GiB, but .* \(ulimit -$letter\)"
+    done ;;
+  taken-back) # pages of a pool that are mapped, and not to be had when they are touched
+    pool=$(cat /sys/devices/system/node/node*/hugepages/hugepages-2048kB/free_hugepages \
+      /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages 2>/dev/null | head -n 1)
+    [ "${pool:-0}" -ge 32 ] || skip 'the pool has no 64 MiB'
+    run env LD_PRELOAD="$refuse" "$numatlas" latency --size 16 --pages 2M --time 50ms --visits 1
+    ends_with 5
+    err_says '^numatlas: error: --pages 2M: a page of 2 MiB could not be had when it was first'
+    run env LD_PRELOAD="$refuse" "$numatlas" latency --size 16 --pages base,2M --time 50ms --visits 1
+    ends_with 0
+    out_says '^16MiB 2M: skipped: --pages 2M: a page of 2 MiB could not be had when it was first' ;;
   no-pool) # --pages 2M
     free=$(cat /sys/devices/system/node/node*/hugepages/hugepages-2048kB/free_hugepages \
       2>/dev/null | paste -sd+)
@@ -350,6 +374,13 @@ case $case in
     if "$numatlas" features | grep -q 'OpenMP worker team  *no'; then skip 'no OpenMP'; fi
     ends_with 5
     err_says '^numatlas: error: --threads: 2 worker threads requested, 1 available' ;;
+  no-clone3) # as the seccomp profile of Docker before 20.10.10 answers
+    run "$refuse" clone3 "$numatlas" latency --size 1 --threads 2 --time 50ms
+    [ "$status" -ne 77 ] || skip 'no seccomp filters here'
+    [ "$status" -ne 0 ] || skip 'this libc does not use clone3'
+    ends_with 4
+    err_says '^numatlas: error: --threads: 2 worker threads requested, 1 available: pthread_create: Operation not permitted'
+    err_says '^numatlas: hint: the container.s seccomp profile may refuse the system call clone3' ;;
   stack-size)
     if "$numatlas" features | grep -q 'OpenMP worker team  *no'; then skip 'no OpenMP'; fi
     OMP_STACKSIZE=33554432G run "$numatlas" latency --size 1 --threads 2 --time 50ms

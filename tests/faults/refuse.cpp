@@ -1,5 +1,5 @@
 // refuse CALLS COMMAND...: runs a command for which the named system calls fail with EPERM, as the
-// default filters of containers make them. CALLS: mbind,set_mempolicy,get_mempolicy,move_pages.
+// default filters of containers make them. CALLS: mbind,set_mempolicy,get_mempolicy,move_pages,...
 // After "sigsys:" they bring a SIGSYS instead, as Android's filter does. Exit 77 when this system
 // takes no filter.
 #include <linux/audit.h>
@@ -25,6 +25,7 @@ long number_of(const std::string& call) {
   if (call == "move_pages") return SYS_move_pages;
   if (call == "sched_setaffinity") return SYS_sched_setaffinity;
   if (call == "madvise") return SYS_madvise;
+  if (call == "clone3") return SYS_clone3;
   return -1;
 }
 

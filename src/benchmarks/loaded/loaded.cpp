@@ -306,23 +306,23 @@ Expected<std::vector<AxisValue>> loads(const Options& own, const PlanInput& inpu
 /// On a small node half of the room is the chase's, and half the loaders'.
 constexpr double half_room = default_room / 2;
 
-Bytes size_of_chase(const PlanInput& input, const Curve& curve) {
-  return size_with_room(input, chase_size_beyond_caches(input, curve.chaser, curve.memory),
-                        flows_on_node({curve.chaser}, curve.memory), half_room);
+Bytes size_of_chase(const PlanInput& input, const Curve& curve, PageKind pages) {
+  return size_with_room(input, size_past_caches(input, {curve.chaser}, least_chase, {curve.memory}),
+                        flows_on_node({curve.chaser}, curve.memory, pages), half_room);
 }
 
 Bytes size_of(const PlanInput& input, const AxisSetting& now) {
   const auto& [curve, kernel, rate] = now.of<CurvePoint>();
-  if (!kernel) return size_of_chase(input, curve);
+  if (!kernel) return size_of_chase(input, curve, now.pages);
   std::vector<int> together = curve.loaders;
   together.push_back(curve.chaser);
-  return size_with_room(input, size_beyond_caches(input, together, curve.memory),
-                        flows_on_node(curve.loaders, curve.memory), half_room);
+  return size_with_room(input, size_past_caches(input, together, least_past_caches, {curve.memory}),
+                        flows_on_node(curve.loaders, curve.memory, now.pages), half_room);
 }
 
 Expected<Point> point(const Options& own, const PlanInput& input, const AxisSetting& now) {
   const auto& [curve, kernel, rate] = now.of<CurvePoint>();
-  const Bytes chase_size = size_of_chase(input, curve);
+  const Bytes chase_size = size_of_chase(input, curve, now.pages);
   Point point{.reference = !kernel};
   if (!kernel) point.size = chase_size;
   point.flows = {chase_flow(input, curve.chaser, chase_size, now.pages, {own.order, {}})};

@@ -136,7 +136,7 @@ Bytes usual_size_of(const PlanInput& input, const AxisSetting& now) {
   const Bytes caches = last_level_caches(input.machines.front(), cpus_of(input, movers, 0));
   Bytes size = std::max(usual_moved_size, Bytes{4 * caches.value});
   for (NodeId node : {pair.from, pair.to})
-    size = size_with_room(input, size, flows_on_node(movers, node));
+    size = size_with_room(input, size, flows_on_node(movers, node, now.pages));
   return size;
 }
 

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -21,6 +23,7 @@
 #include "benchmarks/stream/summary.h"
 #include "kernels/stream_loops.h"
 #include "memory/source.h"
+#include "record/labels.h"
 #include "report/answer.h"
 #include "report/dat.h"
 #include "run/benchmark.h"
@@ -84,6 +87,7 @@ struct Options {
   std::string elements_text, size_text, isa, repeats_text = "10";
   std::string dat_folder;
   std::string elements_source;  ///< why so many, for the views: the plan finds out
+  std::string fits;             ///< the caches that hold the arrays: the plan finds out
   bool samples = false, check = false, retest = false;
   SlowOptions slow_options;
   SlowRule rule;
@@ -246,6 +250,7 @@ Elements elements_for(const PlanInput& input) {
     Flow flow;
     flow.worker = worker;
     flow.region.placement = worker_of(input, worker).placement.memory;
+    flow.region.pages = input.pages.front();
     flows.push_back(flow);
   }
   std::uint64_t most_workers = 1;
@@ -321,6 +326,36 @@ std::vector<std::uint64_t> numbers_of_host(const Options& own, const PlanInput& 
   return {mine.wanted, ~mine.room};
 }
 
+/// "L3": the caches that hold the arrays of workers; "" where they are of memory.
+std::string caches_of(const Options& own, const PlanInput& input, std::uint64_t elements) {
+  const auto all = points(own, false);
+  auto flows = flows_of(own, input, all.front(), elements);
+  if (!flows) return "";
+  Scenario together;
+  together.flows = *std::move(flows);
+  std::set<std::string> levels;
+  for (const Flow& flow : together.flows)
+    levels.insert(level_of_flow(machine_of(input, flow.worker), input.layout, together, flow));
+  levels.erase("memory");
+  levels.erase("-");
+  return fmt::format("{}", fmt::join(levels, "/"));
+}
+
+/// Where pools of huge pages hold most of the memory, as on hosts of virtual machines.
+std::string roomier_pages(const Machine& machine) {
+  std::map<Bytes, std::uint64_t> in_pools;
+  std::uint64_t free = 0;
+  for (const NumaNode& node : machine.nodes) {
+    free += node.memory_free.value_or(Bytes{}).value + node.memory_cache.value_or(Bytes{}).value;
+    for (const HugePagePool& pool : node.huge_pages)
+      in_pools[pool.page_size] += pool.free * pool.page_size.value;
+  }
+  for (const PageKind kind : {PageKind::huge_1g, PageKind::huge_2m})
+    if (free > 0 && in_pools[huge_page_size(kind)] > free)
+      return fmt::format("; --pages {} has more room", name_of(kind));
+  return "";
+}
+
 std::vector<std::size_t> hosts_to_retest(const Options& own, const RunReport& report) {
   if (!own.retest) return {};
   const Rows rows = rows_of(report);
@@ -387,7 +422,10 @@ Expected<Plan> plan(Options& own, const PlanInput& input) {
     const std::uint64_t wanted =
         input.largest.empty() ? elements_for(input).wanted : input.largest[0];
     own.elements_source = source_of_elements(input, wanted, elements);
+    if (elements < wanted && !is_from_pool(input.pages.front()))
+      own.elements_source += roomier_pages(input.machines.front());
   }
+  own.fits = caches_of(own, input, elements);
   const auto& workers = input.layout.workers;
   const auto threads = workers.empty() ? 1 : input.layout.workers_of(workers.front().rank).size();
   Plan plan;
@@ -442,7 +480,10 @@ Benchmark make() {
       .plan = with(plan),
       .figures = {.conclude = with(conclude)},
       .shown = {.warnings = with([](const Options& own, const RunReport& report) {
-                  return stream_warnings(report, judges(own, report) ? &own.rule : nullptr);
+                  auto all = stream_warnings(report, judges(own, report) ? &own.rule : nullptr);
+                  if (!own.fits.empty())
+                    all.push_back({"fits-cache", "", cache_warning_text("figures", own.fits)});
+                  return all;
                 }),
                 .views = with([](const Options& own, const RunReport& report) {
                   return stream_views(report, own.rule, own.repeats, own.elements_source);

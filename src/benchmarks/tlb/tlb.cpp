@@ -184,6 +184,11 @@ std::vector<Flow> chases(const PlanInput& input, Bytes size, PageKind kind,
   return flows;
 }
 
+/// Why a worker cannot have so many pages of a kind.
+std::optional<Error> pool_problem(const PlanInput& input, PageKind kind, int count) {
+  return page_kind_problem(kind, input.machines.front(), {}, times(count, page_of(input, kind)));
+}
+
 std::set<int> counts_of(const Options& own, const PlanInput& input, PageKind kind) {
   if (!own.counts.empty()) return own.counts;
   std::set<int> counts, fit;
@@ -192,7 +197,9 @@ std::set<int> counts_of(const Options& own, const PlanInput& input, PageKind kin
   const std::vector<Flow> flows = chases(input, Bytes{}, kind);
   for (const int count : counts) {
     const Bytes size = times(count, stride_of(input, kind));
-    if (size_with_room(input, size, flows) < size && !fit.empty()) break;
+    const bool fits = is_from_pool(kind) ? !pool_problem(input, kind, count)
+                                         : size_with_room(input, size, flows) >= size;
+    if (!fits && !fit.empty()) break;
     fit.insert(count);
   }
   return fit;
@@ -201,9 +208,7 @@ std::set<int> counts_of(const Options& own, const PlanInput& input, PageKind kin
 /// Why there are no pages of this kind, and how many the least number of lines takes; of numbers
 /// that were asked for, all.
 std::optional<Error> problem_of(const Options& own, const PlanInput& input, PageKind kind) {
-  const auto problem = [&](int count) {
-    return page_kind_problem(kind, input.machines.front(), {}, times(count, page_of(input, kind)));
-  };
+  const auto problem = [&](int count) { return pool_problem(input, kind, count); };
   if (!problem(1)) return std::nullopt;
   const std::set<int> counts = counts_of(own, input, kind);
   return problem(own.counts.empty() ? *counts.begin() : *counts.rbegin());

@@ -145,11 +145,12 @@ Expected<NodeSet> nodes_of(const Options& own, const PlanInput& input) {
 }
 
 /// On any of the nodes there may come to lie nearly all memory.
-Bytes usual_size_of(const Options& own, const PlanInput& input, const AxisSetting&) {
+Bytes usual_size_of(const Options& own, const PlanInput& input, const AxisSetting& now) {
   const NodeSet nodes = nodes_of(own, input).value_or(NodeSet{});
   const std::vector<int> workers = all_workers(input.layout);
   Bytes size = size_past_caches(input, workers, usual_size, nodes);
-  for (NodeId node : nodes) size = size_with_room(input, size, flows_on_node(workers, node));
+  for (NodeId node : nodes)
+    size = size_with_room(input, size, flows_on_node(workers, node, now.pages));
   return size;
 }
 

@@ -54,7 +54,7 @@ tl::unexpected<Error> no_space(std::uint64_t bytes, int error) {
   return fail_about(
       ErrorKind::resource, "size",
       fmt::format("mmap of {} failed: {}", to_rounded_text(Bytes{bytes}), errno_text(error)),
-      "see ulimit -v, /proc/sys/vm/overcommit_memory and /proc/sys/vm/max_map_count, or use less");
+      "see ulimit -v and -d, /proc/sys/vm/overcommit_memory and max_map_count, or use less");
 }
 
 /// Bytes rounded up to whole pages; nullopt when that is beyond any address.
@@ -87,9 +87,8 @@ Expected<Mapped> map_aligned(std::uint64_t bytes, std::uint64_t alignment) {
 /// (SIGBUS) where they are not. So the nodes' pools are looked at before.
 Expected<Mapped> map_huge(std::uint64_t bytes, const Region& region) {
   const std::uint64_t page = huge_page_size(region.pages).value;
-  const auto pools = live_pools(region.pages);
-  const std::uint64_t pages = bytes / page;
-  if (auto problem = pool_problem(region.pages, pools, required_nodes(region.placement), pages))
+  if (auto problem = page_kind_problem(region.pages, running_nodes(),
+                                       required_nodes(region.placement), Bytes{bytes}))
     return fail(*std::move(problem));
   unsigned log2_page = 0;
   while ((std::uint64_t{1} << log2_page) < page) ++log2_page;
@@ -109,7 +108,7 @@ Expected<Mapped> map_huge(std::uint64_t bytes, const Region& region) {
       ErrorKind::resource, subject_of(region.pages),
       fmt::format("mmap of {} huge pages failed: {}; free pages may be reserved "
                   "by other processes, or a control group limits them",
-                  pages, errno_text(error)),
+                  bytes / page, errno_text(error)),
       "see HugePages_Free and HugePages_Rsvd in /proc/meminfo, and hugetlb.*.max of the "
       "control group");
 }
@@ -142,7 +141,9 @@ Expected<std::unique_ptr<Buffer>> make_anonymous(const Region& region) {
   auto mapped = TRY(pool ? map_huge(*bytes, region) : map_aligned(*bytes, page));
   TRY(advise(mapped, region.pages));
   const auto first = pool ? std::optional<std::size_t>(0) : std::nullopt;
+  const Watched watched(mapped.start(), mapped.bytes());  // some placements touch it
   auto policy = TRY(apply_to_range(mapped.start(), mapped.bytes(), page, region.placement, first));
+  if (watched.taken_back()) return fail(taken_back_error(region));
   std::byte* const start = mapped.release();
   return std::make_unique<Buffer>(
       start, region.bytes.value, std::move(policy),

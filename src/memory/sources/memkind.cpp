@@ -18,6 +18,7 @@
 #include "base/units.h"
 #include "memory/folder.h"
 #include "memory/library.h"
+#include "memory/pools.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -152,7 +153,7 @@ Expected<std::unique_ptr<Buffer>> make_memkind(const Region& region) {
   const bool in_folder = is_folder(region.placement);
   std::shared_ptr<memkind> owner;
   if (in_folder) {
-    TRY(check_room(region, file_bytes(region.bytes.value)));
+    TRY(check_fits({region}, running_nodes()));
     owner = TRY(folder_kind(region));
   }
   const Kind kind = in_folder ? owner.get() : libmemkind().find_kind(name);
@@ -196,7 +197,7 @@ MemorySource memkind_source() {
             TRY(check_memkind(placement));
             return is_folder(placement) ? check_folder(placement) : Expected<void>();
           },
-          .room = [](const MemoryPlacement& placement) -> Expected<std::optional<Room>> {
+          .room = [](const MemoryPlacement& placement) -> std::optional<Room> {
             if (!is_folder(placement)) return std::nullopt;
             return folder_room(source_value(placement));
           },

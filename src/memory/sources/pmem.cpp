@@ -13,6 +13,7 @@
 #include "memory/folder.h"
 #include "memory/libpmem.h"
 #include "memory/library.h"
+#include "memory/pools.h"
 
 namespace numatlas {
 namespace {
@@ -31,7 +32,8 @@ LibPmem load_libpmem() {
 
 Expected<std::unique_ptr<Buffer>> make_pmem(const Region& region) {
   TRY(check_pmem());
-  TRY(check_room(region, region.bytes.value));
+  // A file system that runs full on the way is full for all its users.
+  TRY(check_fits({region}, running_nodes()));
   const std::string folder = source_value(region.placement);
   void* file = nullptr;
   std::size_t mapped = 0;
@@ -89,7 +91,7 @@ MemorySource pmem_source() {
             TRY(check_pmem());
             return check_folder(placement);
           },
-          .room = [](const MemoryPlacement& placement) -> Expected<std::optional<Room>> {
+          .room = [](const MemoryPlacement& placement) -> std::optional<Room> {
             return folder_room(source_value(placement));
           },
           .make = make_pmem,

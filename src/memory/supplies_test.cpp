@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/test_folder.h"
@@ -108,18 +109,21 @@ TEST(CheckFits, LiveFiguresCountCacheThatCanBeDropped) {
                                      "Node 0 MemFree:         1048576 kB\n"
                                      "Node 0 Active(file):    2097152 kB\n"
                                      "Node 0 Inactive(file):  3145728 kB\n";
+  std::filesystem::create_directories(root / "proc/self");
+  std::ofstream(root / "proc/self/cgroup") << "0::/job\n";
+  std::ofstream(group / "memory.max") << "max\n";
+  std::ofstream(group / "memory.high") << 8 * gib << '\n';
   std::ofstream(group / "memory.current") << 7 * gib << '\n';
   std::ofstream(group / "memory.stat")
       << "anon 5\nactive_file " << 4 * gib << "\ninactive_file " << gib << "\n";
   running_system() = Tree(root);
   Machine machine = testing::build({{0, {{0}}}});
   machine.source = "live";
-  machine.allowance.memory_limit = Bytes{8 * gib};
-  machine.allowance.memory_limit_source = "/sys/fs/cgroup/job/memory.max";
   EXPECT_EQ(problem({region(5 * gib, "bind:0")}, machine), "");
   EXPECT_THAT(problem({region(6 * gib, "bind:0")}, machine),
               AllOf(HasSubstr("free on node 0: 6 GiB (5 GiB of it file cache that can be dropped)"),
-                    HasSubstr("limit of the cgroup: 8 GiB with 2 GiB used")));
+                    HasSubstr("limit of the cgroup: 8 GiB with 2 GiB used "
+                              "(/sys/fs/cgroup/job/memory.high)")));
 }
 
 TEST(CheckFits, PoolsAreTheirOwnMemory) {
@@ -150,15 +154,16 @@ TEST(CheckFits, EachPoolMustHoldItsShare) {
   EXPECT_THAT(problem({region(802 * mib, "bind:0,1", PageKind::huge_2m),
                        region(1600 * mib, "bind:0", PageKind::huge_2m)},
                       machine),
-              HasSubstr("1201 pages of 2 MiB are needed, 1200 are free"));
+              HasSubstr("1201 pages of 2 MiB are needed on node 0-1, 1200 are free"));
 }
 
 TEST(CheckFits, NothingKnownNothingRefusedButTheAddressSpace) {
   Machine machine;
   machine.source = "test";
   EXPECT_EQ(problem({region(gib, "local")}, machine), "");
-  EXPECT_THAT(problem({region(std::uint64_t{1} << 50, "local")}, machine),
-              HasSubstr("size: a region of 1 PiB is larger than"));
+  EXPECT_THAT(
+      problem({region(std::uint64_t{1} << 50, "local")}, machine),
+      HasSubstr("size: 1 worker requests 1 PiB, but 128 TiB is available in the address space"));
 }
 
 TEST(CheckFits, TransparentHugePagesAreTakenWhole) {
@@ -171,6 +176,68 @@ TEST(CheckFits, TransparentHugePagesAreTakenWhole) {
   EXPECT_EQ(problem(std::vector<Region>(20, region(mib, "bind:2")), machine), "");
   const std::uint64_t most = ~std::uint64_t{0};
   EXPECT_NE(problem({region(most, "local", PageKind::thp)}, machine), "");
+}
+
+TEST(CheckFits, LimitsOfTheShellAreThoseOfEachProcess) {
+  Machine machine = three_nodes();
+  const std::vector<Region> some{region(700 * mib, "local")};
+  for (const auto of : {Limit::Of::address_space, Limit::Of::data}) {
+    machine.allowance.other_limits = {{of, Bytes{gib}, Bytes{200 * mib}, {}, {}, "ulimit -v"}};
+    EXPECT_TRUE(check_fits(std::vector<ProcessDemand>{{some}, {some}}, machine));
+    const auto two = check_fits(std::vector<ProcessDemand>{{{some[0], some[0]}}}, machine);
+    ASSERT_FALSE(two);
+    EXPECT_EQ(two.error().subject, "size");
+    EXPECT_THAT(two.error().message,
+                AllOf(HasSubstr("2 workers request 1.4 GiB, but 760 MiB is available under the "
+                                "limit of "),
+                      HasSubstr(": 1 GiB with 200 MiB used (ulimit -v)")));
+    const auto threads = check_fits(std::vector<ProcessDemand>{{some, 16}}, machine);
+    ASSERT_FALSE(threads);
+    EXPECT_THAT(threads.error().message, HasSubstr("; stacks of threads to start: 128 MiB"));
+  }
+}
+
+TEST(CheckFits, WhatTheControlGroupAllowsOfAPool) {
+  Machine machine = three_nodes();
+  machine.nodes[0].huge_pages = {{Bytes{2 * mib}, 600, 512}};
+  const std::string file = "/sys/fs/cgroup/pod/hugetlb.2MB.max";
+  machine.allowance.other_limits = {
+      {Limit::Of::huge_pages, Bytes{8 * mib}, Bytes{2 * mib}, {}, Bytes{2 * mib}, file}};
+  EXPECT_EQ(problem({region(6 * mib, "local", PageKind::huge_2m)}, machine), "");
+  EXPECT_EQ(problem({region(8 * mib, "local", PageKind::huge_2m)}, machine),
+            "pages 2M: 4 pages of 2 MiB are needed, the control group allows 3 (limit of pages of "
+            "2 MiB: 8 MiB with 2 MiB used (" +
+                file + "))");
+  machine.allowance.other_limits.front().most = Bytes{0};
+  EXPECT_THAT(page_kind_problem(PageKind::huge_2m, machine, {}, Bytes{2 * mib})->message,
+              HasSubstr("the control group allows none (limit of pages of 2 MiB: 0 B"));
+  EXPECT_EQ(problem({region(8 * mib, "local")}, machine), "");
+}
+
+std::vector<Bytes> sizes(std::vector<Region> regions, const Machine& machine, Bytes size) {
+  return sizes_with_room({{std::move(regions)}}, machine, size, 0.5);
+}
+
+TEST(SizesWithRoom, FollowThePoolsThatThePagesComeFrom) {
+  Machine machine = three_nodes();
+  for (NumaNode& node : machine.nodes) node.memory_free = Bytes{gib};
+  const Region one = region(1, "bind:0", PageKind::huge_1g), base = region(1, "bind:0");
+  EXPECT_EQ(sizes({one}, machine, Bytes{8 * gib}), std::vector{Bytes{512 * mib}}) << "no pool";
+  machine.nodes[0].huge_pages = {{Bytes{gib}, 376, 40}};
+  EXPECT_EQ(sizes({one}, machine, Bytes{8 * gib}), std::vector{Bytes{8 * gib}});
+  EXPECT_EQ(sizes({one}, machine, Bytes{64 * gib}), std::vector{Bytes{32 * gib}});
+  EXPECT_EQ(sizes(std::vector<Region>(41, one), machine, Bytes{64 * gib}).back(), Bytes{gib});
+  EXPECT_EQ(sizes({one, base}, machine, Bytes{8 * gib}),
+            (std::vector{Bytes{8 * gib}, Bytes{512 * mib}}));
+}
+
+TEST(SizesWithRoom, FollowTheLimitsOfTheShell) {
+  Machine machine = three_nodes();
+  machine.allowance.other_limits = {
+      {Limit::Of::address_space, Bytes{600 * mib}, Bytes{80 * mib}, {}, {}, "ulimit -v"}};
+  EXPECT_EQ(sizes({region(1, "local")}, machine, Bytes{gib}), std::vector{Bytes{256 * mib}});
+  EXPECT_EQ(sizes({region(1, "local"), region(1, "bind:1")}, machine, Bytes{gib}),
+            std::vector<Bytes>(2, Bytes{128 * mib}));
 }
 
 TEST(CheckFits, NullRegionsTakeNothing) {
