@@ -63,7 +63,7 @@ std::string text_of(const RunReport& report, const CheckOptions& options) {
   TextStyle style = options.style;
   style.color = wants_color("auto");
   style.width = terminal_columns(STDOUT_FILENO).value_or(0);
-  return text_in(options.format, shown, style);
+  return text_in(options.format, shown, style) + (for_people ? judged_against_text(report) : "");
 }
 
 /// What was read, also below a folder, is not written over.

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "compare/hosts.h"
+#include "record/labels.h"
 #include "report/openmetrics.h"
 
 namespace numatlas {
@@ -31,6 +32,18 @@ struct Unjudged {
   friend bool operator==(const Unjudged&, const Unjudged&) = default;
 };
 
+/// What hosts are held against: the figure of its case that says so (1 or 0), and words.
+namespace against {
+struct Against {
+  const char *figure, *words;
+};
+constexpr Against peers{"host_against_peers", "hosts of the same kind"};
+constexpr Against past{"host_against_past", "earlier runs of the same host"};
+constexpr Against known{"host_against_known", "what is known of reads of such machines"};
+constexpr Against expected{"host_against_expected", "--expect"};
+constexpr Against all[] = {peers, past, known, expected};
+}  // namespace against
+
 /// What is known of a host so far.
 struct Host {
   std::vector<Case> findings;
@@ -39,6 +52,7 @@ struct Host {
   std::string distrust;    ///< why its newest figures are unreliable; "" if they are not
   std::string incomplete;  ///< why its newest run did not run to its end
   std::string newest;      ///< start of its newest run
+  std::set<std::string> held_against;   ///< figures of what its newest results were
   std::size_t runs = 0, slow_runs = 0;  ///< that were compared with those of other hosts; slow ones
 
   bool has(const char* verdict) const {
@@ -182,6 +196,8 @@ class CommandCheck {
       if (!mine.run->complete) host.incomplete = mine.run->why_incomplete();
       if (is_slow) std::ranges::move(its->second, std::back_inserter(host.findings));
       const std::string no_past = judge_past_of(host, mine, *all[i], acquitted);
+      if (reason == judged.unjudged.end()) host.held_against.insert(against::peers.figure);
+      if (no_past.empty()) host.held_against.insert(against::past.figure);
       if (reason == judged.unjudged.end() || no_past.empty())
         host.judged = true;
       else
@@ -262,7 +278,10 @@ void note_hosts(const std::vector<CommandCheck>& checks, HostsOf hosts_of, const
 Expected<void> judge_expected(const std::vector<Expectation>& all,
                               const std::vector<const Rows*>& newest, Hosts& hosts) {
   if (all.empty()) return {};
-  for (auto& [name, host] : hosts) host.unjudged.clear();
+  for (auto& [name, host] : hosts) {
+    host.unjudged.clear();
+    host.held_against.insert(against::expected.figure);
+  }
   for (const Expectation& expected : all) {
     auto held = TRY(hold_against(expected, newest));
     for (const Case& one : held.findings) hosts[label_of(one, "host")].findings.push_back(one);
@@ -275,17 +294,16 @@ Expected<void> judge_expected(const std::vector<Expectation>& all,
   return {};
 }
 
-/// Holds hosts against what is known of such machines. Returns their names.
-std::vector<std::string> judge_known(const std::vector<const Rows*>& newest, Hosts& hosts) {
-  std::vector<std::string> names;
+/// Holds hosts against what is known of such machines.
+void judge_known(const std::vector<const Rows*>& newest, Hosts& hosts) {
   for (const Rows* run : newest) {
     if (!run->known) continue;
     const std::string& name = run->hosts.front();
     Host& host = hosts.at(name);
-    add_once(names, name);
+    host.held_against.insert(against::known.figure);
     host.judged = true;
     host.unjudged.clear();
-    const auto& [reads, limit, against, words] = *run->known;
+    const auto& [reads, limit, reference, words] = *run->known;
     if (reads.high.value_or(reads.value) >= limit) continue;
     Row row;
     row.command = run->command;
@@ -293,9 +311,8 @@ std::vector<std::string> judge_known(const std::vector<const Rows*>& newest, Hos
     row.figure = "read";
     row.unit = "B/s";
     host.findings.push_back(finding_of(finding::below, name, row, reads.value, limit,
-                                       {.against = against, .more = words}));
+                                       {.against = reference, .more = words}));
   }
-  return names;
 }
 
 /// "3 Nov" of a day in ISO 8601.
@@ -461,6 +478,7 @@ Case case_of(const std::string& name, const Host& host) {
     add("host_fell", host.has(finding::fell));
     add("host_below", host.has(finding::below));
   }
+  for (const auto& what : against::all) add(what.figure, host.held_against.contains(what.figure));
   add("host_unreliable", !host.distrust.empty());
   add("host_incomplete", !host.incomplete.empty());
   add("host_runs", host.runs);
@@ -575,12 +593,8 @@ Expected<RunReport> check(const Results& results, const CheckRule& rule) {
     if (two && (!groups || two->apart > groups->apart)) groups = two;
   }
   TRY(judge_expected(rule.expected, newest, hosts));
+  if (rule.metric.empty()) judge_known(newest, hosts);
   RunReport notes;  // of hosts that measured
-  const auto known = rule.metric.empty() ? judge_known(newest, hosts) : std::vector<std::string>{};
-  if (!known.empty())
-    notes.warnings.push_back(
-        {"note", "",
-         "reads of all CPUs held against what is known of such machines: " + names_text(known)});
   mark_old(rule, hosts);
   note_hosts(checks, &CommandCheck::old_hosts,
              "results more than a day older than the newest:", notes);
@@ -593,6 +607,18 @@ Expected<RunReport> check(const Results& results, const CheckRule& rule) {
   std::ranges::move(notes.warnings, std::back_inserter(report.warnings));
   for (const std::string& note : results.notes) report.warnings.push_back({"note", "", note});
   return report;
+}
+
+std::string judged_against_text(const RunReport& report) {
+  std::vector<std::string> texts;
+  for (const auto& what : against::all) {
+    const auto count = std::ranges::count_if(report.cases, [&](const Case& one) {
+      const auto is = estimate_of(one, what.figure);
+      return is && is->value > 0;
+    });
+    if (count > 0) texts.push_back(fmt::format("{} ({})", what.words, count_text(count, "host")));
+  }
+  return texts.empty() ? "" : fmt::format("judged against: {}\n", fmt::join(texts, ", "));
 }
 
 }  // namespace numatlas

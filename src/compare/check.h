@@ -29,9 +29,14 @@ struct CheckRule {
 
 /// Judges the newest run of each command and host. `results` without copies (without_copies), by
 /// the names of name_hosts; hosts in its `open` are not judged whatever the runs say. The report
-/// has a case for each finding (finding_of), and one for each host: label `host`, figures
-/// `host_judged`, `host_slow`, ...; its answer: "SLOW 1 of 8: n3 (triad -18 %, add -11 %); FELL 1:
-/// n5 (add -11 % since 12 Nov)". Error (usage): an expectation that no run has a figure for.
+/// has a case for each finding (finding_of), and one for each host: labels `host` and
+/// `judged_against`, figures `host_judged`, `host_slow`, ...; its answer: "SLOW 1 of 8: n3 (triad
+/// -18 %, add -11 %); FELL 1: n5 (add -11 % since 12 Nov)". Error (usage): an expectation that no
+/// run has a figure for.
 Expected<RunReport> check(const Results& results, const CheckRule& rule);
+
+/// "judged against: hosts of the same kind (6 hosts), --expect (1 host)", of its report, with the
+/// end of the line; "" where no host was.
+std::string judged_against_text(const RunReport& report);
 
 }  // namespace numatlas

@@ -110,7 +110,8 @@ TEST(Check, WhatIsKnownOfSuchMachines) {
       KnownReads{with_interval(300e9, 297e9, 303e9), 280e9, "published figures", "read 300 GB/s"};
   RunReport found = checked({run});
   EXPECT_EQ(found.answer, "OK: 1 host, not slow; 0 not judged");
-  EXPECT_THAT(texts(found, "note"), ElementsAre(HasSubstr("known of such machines: n1")));
+  EXPECT_EQ(judged_against_text(found),
+            "judged against: what is known of reads of such machines (1 host)\n");
   run.known->limit = 310e9;
   found = checked({run});
   EXPECT_EQ(found.answer, "BELOW 1 of 1: n1 (read -3.2 %); 0 not judged");
