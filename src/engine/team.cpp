@@ -9,21 +9,17 @@
 #endif
 
 #include <atomic>
-#include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdlib>
-#include <limits>
 #include <mutex>
 #include <optional>
-#include <string_view>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/text.h"
 #include "base/tree.h"
 #include "base/units.h"
@@ -95,26 +91,6 @@ bool openmp_binds() {
   return omp_get_proc_bind() != omp_proc_bind_false && omp_get_num_places() > 0;
 }
 
-/// Bytes of OMP_STACKSIZE as libgomp reads it: a number of KiB, or with B, K, M or G; nullopt where
-/// it is unset, or is nothing that libgomp would follow.
-std::optional<std::size_t> openmp_stack() {
-  const char* value = std::getenv("OMP_STACKSIZE");
-  if (value == nullptr) value = std::getenv("GOMP_STACKSIZE");
-  if (value == nullptr) return std::nullopt;
-  const std::string_view text = trim(value);
-  std::size_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc{}) return std::nullopt;
-  std::string_view unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
-  if (unit.empty()) unit = "K";
-  const auto power = std::string_view("BKMG").find(
-      static_cast<char>(std::toupper(static_cast<unsigned char>(unit.front()))));
-  if (unit.size() > 1 || power == std::string_view::npos) return std::nullopt;
-  const std::size_t factor = std::size_t{1} << (10 * power);
-  if (number > std::numeric_limits<std::size_t>::max() / factor) return std::nullopt;
-  return number * factor;
-}
-
 /// Whether so many threads can be started, each with such a stack: libgomp ends the process with
 /// exit code 1 when it cannot.
 Expected<void> check_start(int threads, std::optional<std::size_t> stack) {
@@ -145,7 +121,8 @@ Expected<void> check_start(int threads, std::optional<std::size_t> stack) {
     proven = threads;
     return {};
   }
-  if (!stack || error == EPERM) return too_few(threads, static_cast<int>(probes.size()) + 1, error);
+  if (!stack || error == EPERM || error == ENOSYS)
+    return too_few(threads, static_cast<int>(probes.size()) + 1, error);
   return fail_about(ErrorKind::resource, "OMP_STACKSIZE",
                     fmt::format("{} worker threads with a stack of {} each cannot be "
                                 "started: pthread_create: {}",

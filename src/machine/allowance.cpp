@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -132,26 +133,21 @@ void add_least(const Tree& tree, const CgroupPlace& place, const std::vector<Lim
                Limit limit, std::vector<Limit>& limits) {
   // Version 1 writes "no limit" as the largest page count in bytes, near 2^63; no machine has 2^62.
   constexpr std::int64_t no_limit = std::int64_t{1} << 62;
-  bool found = false;
-  // What the kernel could drop is looked at where it is to be told, not to choose.
-  std::uint64_t least = 0;
+  std::optional<Limit> least;
   for (const std::string& folder : place.folders()) {
     for (const auto& [most_name, used_name] : files) {
       const auto most = tree.number(folder + "/" + most_name);  // "max" is no number: no limit
       if (!most || *most < 0 || *most >= no_limit) continue;
       const auto used = tree.number(folder + "/" + used_name);
-      const auto left =
-          static_cast<std::uint64_t>(*most - std::clamp<std::int64_t>(used.value_or(0), 0, *most));
-      if (std::exchange(found, true) && least <= left) continue;
-      least = left;
       limit.most = Bytes{static_cast<std::uint64_t>(*most)};
       limit.used = used && *used >= 0 ? std::optional(Bytes{static_cast<std::uint64_t>(*used)})
                                       : std::nullopt;
       limit.source = folder + "/" + most_name;
       if (limit.of == Limit::Of::memory) limit.cache = group_cache(tree, folder, place.unified);
+      if (!least || limit.left() < least->left()) least = limit;
     }
   }
-  if (found) limits.push_back(std::move(limit));
+  if (least) limits.push_back(*std::move(least));
 }
 
 /// "2MB" of hugetlb.2MB.max.
@@ -173,7 +169,10 @@ void add_huge_pages(const Tree& tree, std::vector<Limit>& limits) {
   const std::string most = place.unified ? ".max" : ".limit_in_bytes";
   const std::string used = place.unified ? ".current" : ".usage_in_bytes";
   constexpr std::string_view word = "hugetlb.";
-  for (const std::string& name : tree.names(place.folders().front())) {
+  std::set<std::string> names;  // a group below may have none of them
+  for (const std::string& folder : place.folders())
+    for (const std::string& name : tree.names(folder)) names.insert(name);
+  for (const std::string& name : names) {
     if (!name.starts_with(word) || !name.ends_with(most)) continue;
     const std::string pages = name.substr(0, name.size() - most.size());
     const auto size = page_size_of(std::string_view(pages).substr(word.size()));

@@ -53,8 +53,9 @@ class Buffer {
         bytes_(bytes),
         policy_(std::move(policy)),
         functions_(std::move(functions)),
-        watched_(start, bytes) {}
+        watched_(std::make_unique<Watched>(start, bytes)) {}
   ~Buffer() {
+    watched_.reset();  // another mapping may have its addresses next
     if (functions_.free) functions_.free();
   }
   Buffer(const Buffer&) = delete;
@@ -79,7 +80,7 @@ class Buffer {
     return persistent() ? functions_.persist(start, bytes) : Expected<void>{};
   }
   /// Whether a page of it could not be had when it was touched, and other memory took its place.
-  bool taken_back() const { return watched_.taken_back(); }
+  bool taken_back() const { return watched_->taken_back(); }
   /// Whether persist() does something.
   bool persistent() const { return functions_.persist != nullptr; }
 
@@ -88,7 +89,7 @@ class Buffer {
   std::size_t bytes_;
   PolicyOutcome policy_;
   Functions functions_;
-  Watched watched_;
+  std::unique_ptr<Watched> watched_;
 };
 
 /// Of a region whose buffer has lost a page, with the reason where the system says one.

@@ -1,6 +1,7 @@
 // What a process may have: every limit is a supply, and regions and stacks ask for parts of it. The
 // one place that says what is short, and how much a default may have.
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sys/sysinfo.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/tree.h"
 #include "machine/allowance.h"
 #include "machine/sysfs_nodes.h"
@@ -34,6 +36,7 @@ constexpr uint64_t unknown = std::numeric_limits<uint64_t>::max();
 
 /// 10 PiB times some workers must not wrap round to a small number.
 uint64_t plus(uint64_t a, uint64_t b) { return a > unknown - b ? unknown : a + b; }
+uint64_t times(uint64_t a, uint64_t b) { return b != 0 && a > unknown / b ? unknown : a * b; }
 
 /// Kept back from what is free: page tables take 0.2 % of base pages, the kernel keeps a reserve of
 /// about 0.5 % that it defends by killing, and the processes themselves and their neighbours grow
@@ -81,9 +84,18 @@ std::string counted_pages(uint64_t pages) {
   return pages == 1 ? "1 page" : fmt::format("{} pages", pages);
 }
 
-/// What a thread's stack takes of the address space: glibc maps as much as `ulimit -s` says, which
-/// is nearly everywhere this much.
-constexpr uint64_t stack_bytes = 8 * mib;
+/// What the stack of a thread takes of the address space: what OpenMP was told, else what the C
+/// library gives it, which follows `ulimit -s`.
+uint64_t stack_bytes(bool now) {
+  std::size_t usual = 8 * mib;
+  if (!now) return usual;
+  if (const auto told = openmp_stack()) return *told;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return usual;
+  (void)pthread_attr_getstacksize(&attributes, &usual);
+  pthread_attr_destroy(&attributes);
+  return usual;
+}
 
 /// User addresses have 47 bits on x86-64 and 48 on arm64; the smaller is far beyond any memory.
 constexpr uint64_t all_addresses = uint64_t{1} << 47;
@@ -113,9 +125,10 @@ class Account {
                                     .free = (uint64_t{all.totalram} + all.totalswap) * all.mem_unit,
                                     .where = "by what the kernel says of all memory",
                                     .when_touched = true}));
+    const uint64_t stack_of_thread = stack_bytes(now);
     for (std::size_t i = 0; i < processes.size(); ++i) {
       for (const Region& region : processes[i].regions) ask(region, regions_++, i, machine, now);
-      const uint64_t stacks = processes[i].new_threads * stack_bytes;
+      const uint64_t stacks = processes[i].new_threads * stack_of_thread;
       for (const Set& set : {address_space_[i], data_[i]})
         if (!set.empty()) asked_[ask(set)].by_stacks += stacks;
     }
@@ -131,7 +144,7 @@ class Account {
       return std::tuple(sort_of(set), supplies_[set.front()].pages, set.size(), set);
     });
     for (const Set& set : sets) {
-      if (look == Look::pages && sort_of(set) > Sort::page_limit) break;
+      if (look == Look::pages && sort_of(set) > Sort::pool) break;
       if (supplies_[set.front()].when_touched && reserve == Reserve::whole) continue;
       const Asked asked = all_asked_of(set);
       const uint64_t all = plus(asked.by_regions, asked.by_stacks);
@@ -149,10 +162,15 @@ class Account {
       const Asked all = all_asked_of(one.of);
       if (free == unknown || all.by_regions == 0 || supplies_[one.of.front()].when_touched)
         continue;
-      const bool of_pages = sort_of(one.of) <= Sort::page_limit;
+      const bool of_pages = sort_of(one.of) <= Sort::pool;
       if (of_pages && free == 0) continue;  // there is nothing to be measured, whatever its size
-      const double room = static_cast<double>(free - std::min(free, all.by_stacks)) *
-                          (of_pages ? std::min(1.0, 2 * part) : part);
+      // Beside regions: stacks, and what transparent huge pages are aligned with.
+      const bool of_process =
+          sort_of(one.of) == Sort::address_space || sort_of(one.of) == Sort::data;
+      const uint64_t beside = plus(all.by_stacks, of_process ? regions_ * 2 * mib : 0);
+      const double room =
+          std::max(0.0, static_cast<double>(free) * (of_pages ? std::min(1.0, 2 * part) : part) -
+                            static_cast<double>(beside));
       const double factor = room / static_cast<double>(all.by_regions);
       const auto limit = [&](std::size_t place) {
         of_sets[place] = std::min(of_sets[place], factor);
@@ -169,7 +187,7 @@ class Account {
 
  private:
   /// In the order in which they are looked at.
-  enum class Sort { pool, page_limit, node, memory_limit, address_space, data, file_system };
+  enum class Sort { page_limit, pool, node, memory_limit, address_space, data, file_system };
   struct Supply {
     Sort sort = Sort::node;
     std::uint64_t free = 0;
@@ -204,7 +222,8 @@ class Account {
       // A recorded machine may not say what was free; more than there is never fits.
       if (node.memory_free || node.memory_total) {
         const uint64_t cache = node.memory_free ? node.memory_cache.value_or(Bytes{}).value : 0;
-        supply.free = node.memory_free ? node.memory_free->value + cache : node.memory_total->value;
+        supply.free =
+            node.memory_free ? plus(node.memory_free->value, cache) : node.memory_total->value;
         supply.text = fmt::format("{} node {}: {}", node.memory_free ? "free on" : "size of",
                                   node.id.value, rounded(supply.free));
         if (cache > 0)
@@ -223,7 +242,7 @@ class Account {
       for (const HugePagePool& pool : now ? pools_now(machine, node.id) : node.huge_pages) {
         if (pool.page_size != huge_page_size(kind)) continue;
         offered = true;
-        supply.free = pool.free * pool.page_size.value;
+        supply.free = times(pool.free, pool.page_size.value);
         supply.total = pool.total;
         supply.text =
             fmt::format("node {}: {} total, {} free", node.id.value, pool.total, pool.free);
@@ -489,7 +508,7 @@ class Account {
 
   Error error_of(const Set& set, uint64_t asked, Reserve reserve, std::size_t workers) const {
     const Supply& first = supplies_[set.front()];
-    if (first.sort <= Sort::page_limit) return pool_error(set, asked);
+    if (first.sort <= Sort::pool) return pool_error(set, asked);
     if (first.sort != Sort::file_system) return size_error(set, asked, reserve, workers);
     return {ErrorKind::resource,
             fmt::format("{} needed by {} region{}, {} {}", rounded(asked), first.regions,

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <string>
 
@@ -21,7 +22,7 @@ namespace numatlas {
 /// One of a list that only grows, so that a handler may walk it at any moment.
 struct WatchedRange {
   std::atomic<bool> used{true}, taken{false};
-  std::atomic<std::uintptr_t> start{0}, end{0};
+  std::atomic<std::uintptr_t> start{std::numeric_limits<std::uintptr_t>::max()}, end{0};
   WatchedRange* next = nullptr;
 };
 
@@ -48,6 +49,13 @@ bool replace_page(std::uintptr_t address, std::uintptr_t start) {
 
 void on_bus_error(int /*signal*/, siginfo_t* info, void* /*context*/) {
   const int before = errno;
+  // That of a broken memory, or sent by a process: nothing that another page would mend.
+  if (info->si_code != BUS_ADRERR) {
+    sigaction(SIGBUS, &action_before, nullptr);
+    raise(SIGBUS);  // comes when this returns
+    errno = before;
+    return;
+  }
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   bool replaced = false;
   for (WatchedRange* range = ranges.load(std::memory_order_acquire); range != nullptr;
@@ -95,6 +103,7 @@ Watched::Watched(void* start, std::size_t bytes) {
 
 Watched::~Watched() {
   if (range_ == nullptr) return;
+  range_->start.store(std::numeric_limits<std::uintptr_t>::max(), std::memory_order_release);
   range_->end.store(0, std::memory_order_release);
   range_->used.store(false, std::memory_order_release);
 }
@@ -113,8 +122,7 @@ Error taken_back_error(const Region& region) {
   if (!pool) return error;
   error.hint =
       "the pool has run out, or a control group allows no more of them (hugetlb.*.max); use "
-      "another "
-      "kind of pages";
+      "another kind of pages";
   const auto why =
       page_kind_problem(region.pages, running_nodes(), required_nodes(region.placement),
                         huge_page_size(region.pages));

@@ -27,12 +27,20 @@ std::string number(const std::optional<double>& value) {
   return value ? fmt::format("{:.6g}", *value) : "";
 }
 
+/// That of a figure: times since 1970 are whole seconds.
+std::string value_text(const Figure& figure) {
+  constexpr double longest_duration = 1e8;
+  const std::optional<double> value = figure.value();
+  const bool is_date = value && *value > longest_duration && figure.unit == Unit("s");
+  return is_date ? fmt::format("{:.0f}", *value) : number(value);
+}
+
 /// "value,n,ci95_low,ci95_high,p5,...": the interval is the estimate's.
 std::string figure_fields(const Figure& figure) {
   const auto part = [&](std::optional<double> Estimate::*end) {
     return figure.estimate ? number((*figure.estimate).*end) : "";
   };
-  const std::string known = fmt::format("{},{},{},{}", number(figure.value()),
+  const std::string known = fmt::format("{},{},{},{}", value_text(figure),
                                         figure.summary ? std::to_string(figure.summary->n) : "",
                                         part(&Estimate::low), part(&Estimate::high));
   const auto& s = figure.summary;
@@ -81,7 +89,7 @@ std::string judged_csv(const RunReport& report, const std::vector<std::string>& 
       const Estimate estimate = figure.estimate.value_or(Estimate{});
       text +=
           fmt::format("{},{},{},{},{},{}", name_of(one.status), figure.key, figure.unit.symbol(),
-                      number(figure.value()), number(estimate.low), number(estimate.high)) +
+                      value_text(figure), number(estimate.low), number(estimate.high)) +
           label_fields(labels, one);
     }
   }

@@ -124,25 +124,31 @@ std::vector<double> batch_means(const std::vector<double>& values) {
 /// Whether every host has room for its largest scenario and the pilots, and a fifth to spare.
 bool pilots_have_room(const Setup& setup, const std::vector<PlannedPilot>& pilots) {
   constexpr double most = 0.8;
+  // Limits of the shell are of each process.
+  using ByRank = std::map<int, std::uint64_t>;
   const auto bytes_on = [&](const Scenario& scenario, int host) {
-    double bytes = 0;
+    ByRank bytes;
     for (const Flow& flow : scenario.flows) {
-      if (setup.layout.workers[static_cast<std::size_t>(flow.worker)].host != host) continue;
+      const Worker& worker = setup.layout.workers[static_cast<std::size_t>(flow.worker)];
+      if (worker.host != host) continue;
       if (!flow.shares && !on_device(flow.region.placement))
-        bytes += static_cast<double>(flow.region.bytes.value);
+        bytes[worker.rank] += flow.region.bytes.value;
       if (flow.source && !on_device(flow.source->placement))
-        bytes += static_cast<double>(flow.source->bytes.value);
+        bytes[worker.rank] += flow.source->bytes.value;
     }
     return bytes;
   };
   for (std::size_t host = 0; host < setup.machines.size(); ++host) {
-    double largest = 0, own = 0;
+    ByRank together;
     for (const PlannedCase& planned : setup.plan)
-      largest = std::max(largest, bytes_on(planned.scenario, static_cast<int>(host)));
+      for (const auto& [rank, bytes] : bytes_on(planned.scenario, static_cast<int>(host)))
+        together[rank] = std::max(together[rank], bytes);
     for (const PlannedPilot& pilot : pilots)
-      own += bytes_on(pilot.scenario, static_cast<int>(host));
-    const Region together{Bytes{static_cast<std::uint64_t>(largest + own)}, {}};
-    if (!has_room({{{together}}}, setup.machines[host], most)) return false;
+      for (const auto& [rank, bytes] : bytes_on(pilot.scenario, static_cast<int>(host)))
+        together[rank] += bytes;
+    std::vector<ProcessDemand> processes;
+    for (const auto& [rank, bytes] : together) processes.push_back({{Region{Bytes{bytes}, {}}}});
+    if (!has_room(processes, setup.machines[host], most)) return false;
   }
   return true;
 }

@@ -260,7 +260,14 @@ Elements elements_for(const PlanInput& input) {
   const Bytes wanted{elements * sizeof(double) * arrays / most_workers};
   const Bytes fitting = size_with_room(input, wanted, flows);
   Elements found{elements};
-  if (fitting < wanted) found.room = fitting.value * most_workers / arrays / sizeof(double);
+  if (fitting >= wanted) return found;
+  // Arrays of a worker lie a little apart, which must be in the same pages.
+  constexpr std::uint64_t bytes_of_lines = arrays * elements_per_line * sizeof(double);
+  std::uint64_t lines = fitting.value / bytes_of_lines;
+  while (lines > 1 && stream_region_bytes(lines) > fitting)
+    lines -= std::min(lines - 1,
+                      1 + (stream_region_bytes(lines).value - fitting.value) / bytes_of_lines);
+  found.room = lines * elements_per_line * most_workers;
   return found;
 }
 

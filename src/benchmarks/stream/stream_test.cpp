@@ -38,6 +38,24 @@ TEST(StreamPlan, ArraysAreFourTimesTheCachesByDefault) {
   EXPECT_EQ(lines * 64, 4u * 16 * mib);
 }
 
+/// Also of pools whose free pages are a power of two times the workers: arrays lie a little apart.
+TEST(StreamPlan, ArraysFitThePoolThatTheyAreMadeFor) {
+  auto machine = read_recorded_machine(one_node);
+  ASSERT_TRUE(machine);
+  for (const std::uint64_t pages : {2, 4, 16, 30}) {
+    machine->nodes[0].huge_pages = {{Bytes{2 * mib}, pages, pages}};
+    const auto prepared = testing::prepare("stream", {"--threads", "2", "--pages", "2M"}, *machine);
+    ASSERT_TRUE(prepared);
+    const auto plan = prepared->run.benchmark.plan(prepared->input());
+    ASSERT_TRUE(plan);
+    std::uint64_t taken = 0;
+    for (const Flow& flow : plan->front().scenario.flows)
+      taken += (flow.region.bytes.value + 2 * mib - 1) / (2 * mib);
+    EXPECT_LE(taken, pages);
+    EXPECT_GE(2 * taken, pages);
+  }
+}
+
 TEST(StreamPlan, ReadsAndWritesRunInRoundsOfTheirOwn) {
   const auto plan =
       sure_plan("stream", {"--elements", "10000", "--kernels", "read,triad,write,copy"}, one_node);
