@@ -147,6 +147,8 @@ class Account {
       if (look == Look::pages && sort_of(set) > Sort::pool) break;
       if (supplies_[set.front()].when_touched && reserve == Reserve::whole) continue;
       const Asked asked = all_asked_of(set);
+      // No size would help: where threads start it is said (engine/team.cpp).
+      if (asked.by_stacks > usable(set, reserve)) continue;
       const uint64_t all = plus(asked.by_regions, asked.by_stacks);
       if (all > usable(set, reserve)) return error_of(set, all, reserve, workers);
     }

@@ -42,7 +42,7 @@ TEST(StreamPlan, ArraysAreFourTimesTheCachesByDefault) {
 TEST(StreamPlan, ArraysFitThePoolThatTheyAreMadeFor) {
   auto machine = read_recorded_machine(one_node);
   ASSERT_TRUE(machine);
-  for (const std::uint64_t pages : {2, 4, 16, 30}) {
+  for (const std::uint64_t pages : {2u, 4u, 16u, 30u}) {
     machine->nodes[0].huge_pages = {{Bytes{2 * mib}, pages, pages}};
     const auto prepared = testing::prepare("stream", {"--threads", "2", "--pages", "2M"}, *machine);
     ASSERT_TRUE(prepared);
