@@ -9,8 +9,8 @@ namespace numatlas {
 
 struct WatchedRange;
 
-/// Memory that may be touched while this lives: where a page cannot be had, ordinary memory takes
-/// its place, and `taken_back` says so.
+/// Watches a range of memory while it is touched. Where the system cannot provide a page, ordinary
+/// memory takes the page's place, and `taken_back` is true from then on.
 class Watched {
  public:
   Watched(void* start, std::size_t bytes);

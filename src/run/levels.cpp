@@ -168,6 +168,19 @@ std::string level_of_flow(const Machine& machine, const Layout& layout, const Sc
   return fits_side_caches(machine, layout, scenario, flow) ? side_cache_level : "memory";
 }
 
+std::set<std::string> caches_of(const std::vector<Machine>& machines, const Layout& layout,
+                                const Scenario& scenario) {
+  std::set<std::string> caches;
+  for (const Flow& flow : scenario.flows) {
+    if (on_gpu(flow.kernel)) continue;
+    const Worker& worker = layout.workers[static_cast<std::size_t>(flow.worker)];
+    const Machine& machine = machines[static_cast<std::size_t>(worker.host)];
+    const std::string level = level_of_flow(machine, layout, scenario, flow);
+    if (level != "memory" && level != "-") caches.insert(level);
+  }
+  return caches;
+}
+
 Bytes touched_bytes(const Flow& flow) {
   constexpr std::uint64_t line = 64;
   const std::uint64_t stride = std::max(line, stride_of(flow.kernel).value);

@@ -1,7 +1,9 @@
 // Which cache a size fits.
 #pragma once
 
+#include <set>
 #include <string>
+#include <vector>
 
 #include "engine/layout.h"
 #include "engine/scenario.h"
@@ -16,6 +18,11 @@ namespace numatlas {
 /// there, else "memory"; "-" where the caches are unknown. `flow`: one of `scenario.flows`.
 std::string level_of_flow(const Machine& machine, const Layout& layout, const Scenario& scenario,
                           const Flow& flow);
+
+/// The caches that hold what flows of CPUs touch ("L3"); none where all of it is in memory, or the
+/// caches are unknown. `machines`: one a host.
+std::set<std::string> caches_of(const std::vector<Machine>& machines, const Layout& layout,
+                                const Scenario& scenario);
 
 /// Bytes to walk after the common start, before the first sample, so that the caches are in their
 /// steady state: twice the size where it fits the last-level cache; beyond that as much as fills

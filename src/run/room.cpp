@@ -27,34 +27,38 @@ Region at_nodes(const Machine& machine, Region region, NodeId toucher) {
 
 }  // namespace
 
+std::vector<ProcessDemand> with_threads(std::map<int, ProcessDemand> ranks, const Layout& layout) {
+  for (const Worker& worker : layout.workers) {
+    const auto rank = ranks.find(worker.rank);  // the first of its threads is there
+    if (rank != ranks.end() && worker.placement.thread > 0) ++rank->second.new_threads;
+  }
+  std::vector<ProcessDemand> processes;
+  for (auto& [rank, demand] : ranks) processes.push_back(std::move(demand));
+  return processes;
+}
+
 std::vector<Bytes> sizes_with_room(const PlanInput& input, Bytes size,
                                    const std::vector<Flow>& flows, double part) {
   std::vector<Bytes> sizes(flows.size(), size);
   for (std::size_t host = 0; host < input.machines.size(); ++host) {
-    std::map<int, std::pair<ProcessDemand, std::vector<std::size_t>>> ranks;  // with their flows
+    std::map<int, ProcessDemand> ranks;
+    std::map<int, std::vector<std::size_t>> flows_of_ranks;  // of each region
     for (std::size_t i = 0; i < flows.size(); ++i) {
       const Flow& flow = flows[i];
       const Worker& toucher = worker_of(input, toucher_of(flow));
       if (toucher.host != static_cast<int>(host) || flow.shares) continue;
-      auto& [process, its] = ranks[toucher.rank];
       for (const Region* region : {&flow.region, flow.source ? &*flow.source : nullptr}) {
         if (region == nullptr) continue;
-        process.regions.push_back(
+        ranks[toucher.rank].regions.push_back(
             at_nodes(input.machines[host], *region, toucher.placement.cpu_node));
-        its.push_back(i);
+        flows_of_ranks[toucher.rank].push_back(i);
       }
     }
-    for (const Worker& worker : input.layout.workers) {
-      const auto rank = ranks.find(worker.rank);  // the first of its threads is there
-      if (rank != ranks.end() && worker.placement.thread > 0) ++rank->second.first.new_threads;
-    }
-    std::vector<ProcessDemand> processes;
     std::vector<std::size_t> its_flows;
-    for (auto& [rank, demand] : ranks) {
-      processes.push_back(std::move(demand.first));
-      its_flows.insert(its_flows.end(), demand.second.begin(), demand.second.end());
-    }
-    const auto rooms = sizes_with_room(processes, input.machines[host], size, part);
+    for (const auto& [rank, its] : flows_of_ranks)
+      its_flows.insert(its_flows.end(), its.begin(), its.end());
+    const auto rooms = sizes_with_room(with_threads(std::move(ranks), input.layout),
+                                       input.machines[host], size, part);
     for (std::size_t i = 0; i < rooms.size(); ++i)
       sizes[its_flows[i]] = std::min(sizes[its_flows[i]], rooms[i]);
   }

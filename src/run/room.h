@@ -2,8 +2,10 @@
 // small. Pure.
 #pragma once
 
+#include <map>
 #include <vector>
 
+#include "memory/buffer.h"
 #include "run/benchmark.h"
 
 namespace numatlas {
@@ -14,6 +16,9 @@ constexpr double default_room = 0.5;
 
 /// What a worker has by default at least where others take turns with its caches.
 constexpr Bytes usual_size{256 * mib};
+
+/// What each process of a host has, by rank, with the threads that it has still to start.
+std::vector<ProcessDemand> with_threads(std::map<int, ProcessDemand> ranks, const Layout& layout);
 
 /// `size`; or, where regions of it at the places that these flows have would take more than `part`
 /// of what is free (or file cache) on a node, on all nodes of a host together, or under the limit
@@ -28,8 +33,7 @@ std::vector<Bytes> sizes_with_room(const PlanInput& input, Bytes size,
                                    const std::vector<Flow>& flows, double part = default_room);
 
 /// Gives each of these flows what has room where its memory lies, at most `size` and what it has
-/// (of
-/// --serial: as if it were alone). The largest of these sizes.
+/// (of --serial: as if it were alone). The largest of these sizes.
 Bytes fit_to_room(const PlanInput& input, Bytes size, std::vector<Flow>& flows);
 
 /// `size_with_room` of all scenarios of a plan.

@@ -26,6 +26,7 @@
 #include "run/gathering.h"
 #include "run/levels.h"
 #include "run/place_words.h"
+#include "run/room.h"
 
 namespace numatlas {
 namespace {
@@ -48,17 +49,13 @@ std::optional<Error> host_problem(const Setup& setup, const Scenario& scenario, 
     its.insert(its.end(), regions.begin() + static_cast<std::ptrdiff_t>(others), regions.end());
   }
   if (regions.empty()) return std::nullopt;
-  std::vector<ProcessDemand> processes;
-  for (const Worker& worker : setup.layout.workers) {
-    const auto rank = ranks.find(worker.rank);  // the first of its threads is there
-    if (rank != ranks.end() && worker.placement.thread > 0) ++rank->second.new_threads;
-  }
-  for (auto& [rank, demand] : ranks) processes.push_back(std::move(demand));
   const auto is_thp = [](const Region& region) { return region.pages == PageKind::thp; };
   if (std::any_of(regions.begin(), regions.end(), is_thp)) {
     if (auto problem = page_kind_problem(PageKind::thp, setup.machine, {}, Bytes{})) return problem;
   }
-  if (auto problem = error_of(check_fits(processes, setup.machine, workers))) return problem;
+  if (auto problem = error_of(
+          check_fits(with_threads(std::move(ranks), setup.layout), setup.machine, workers)))
+    return problem;
   return gpu_room_problem(regions, setup.machine);
 }
 
@@ -237,16 +234,8 @@ void warn_of_caches(Setup& setup) {
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     const Scenario& scenario = setup.plan[i].scenario;
     if (setup.skips[i]) continue;
-    std::set<std::string> levels;
-    for (const Flow& flow : scenario.flows) {
-      const auto host = static_cast<std::size_t>(
-          setup.layout.workers[static_cast<std::size_t>(flow.worker)].host);
-      if (!on_gpu(flow.kernel))
-        levels.insert(level_of_flow(setup.machines[host], setup.layout, scenario, flow));
-    }
-    for (const std::string& level : levels) {
-      if (level != "memory" && level != "-") scenarios[level].push_back(scenario.name);
-    }
+    for (const std::string& cache : caches_of(setup.machines, setup.layout, scenario))
+      scenarios[cache].push_back(scenario.name);
   }
   for (const auto& [level, names] : scenarios) {
     const std::size_t count = names.size();

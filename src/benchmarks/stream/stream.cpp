@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -333,21 +332,6 @@ std::vector<std::uint64_t> numbers_of_host(const Options& own, const PlanInput& 
   return {mine.wanted, ~mine.room};
 }
 
-/// "L3": the caches that hold the arrays of workers; "" where they are of memory.
-std::string caches_of(const Options& own, const PlanInput& input, std::uint64_t elements) {
-  const auto all = points(own, false);
-  auto flows = flows_of(own, input, all.front(), elements);
-  if (!flows) return "";
-  Scenario together;
-  together.flows = *std::move(flows);
-  std::set<std::string> levels;
-  for (const Flow& flow : together.flows)
-    levels.insert(level_of_flow(machine_of(input, flow.worker), input.layout, together, flow));
-  levels.erase("memory");
-  levels.erase("-");
-  return fmt::format("{}", fmt::join(levels, "/"));
-}
-
 /// Where pools of huge pages hold most of the memory, as on hosts of virtual machines.
 std::string roomier_pages(const Machine& machine) {
   std::map<Bytes, std::uint64_t> in_pools;
@@ -432,7 +416,6 @@ Expected<Plan> plan(Options& own, const PlanInput& input) {
     if (elements < wanted && !is_from_pool(input.pages.front()))
       own.elements_source += roomier_pages(input.machines.front());
   }
-  own.fits = caches_of(own, input, elements);
   const auto& workers = input.layout.workers;
   const auto threads = workers.empty() ? 1 : input.layout.workers_of(workers.front().rank).size();
   Plan plan;
@@ -453,6 +436,8 @@ Expected<Plan> plan(Options& own, const PlanInput& input) {
     }
     add_case(plan, std::move(planned));
   }
+  own.fits = fmt::format(
+      "{}", fmt::join(caches_of(input.machines, input.layout, plan.front().scenario), "/"));
   return plan;
 }
 
