@@ -278,10 +278,7 @@ void note_hosts(const std::vector<CommandCheck>& checks, HostsOf hosts_of, const
 Expected<void> judge_expected(const std::vector<Expectation>& all,
                               const std::vector<const Rows*>& newest, Hosts& hosts) {
   if (all.empty()) return {};
-  for (auto& [name, host] : hosts) {
-    host.unjudged.clear();
-    host.held_against.insert(against::expected.figure);
-  }
+  for (auto& [name, host] : hosts) host.unjudged.clear();
   for (const Expectation& expected : all) {
     auto held = TRY(hold_against(expected, newest));
     for (const Case& one : held.findings) hosts[label_of(one, "host")].findings.push_back(one);
@@ -290,7 +287,10 @@ Expected<void> judge_expected(const std::vector<Expectation>& all,
         host.unjudged.push_back({"", fmt::format("no figure '{}' (--expect)", expected.name)});
     }
   }
-  for (auto& [name, host] : hosts) host.judged = host.unjudged.empty();
+  for (auto& [name, host] : hosts) {
+    host.judged = host.unjudged.empty();
+    if (host.judged) host.held_against.insert(against::expected.figure);
+  }
   return {};
 }
 
