@@ -22,7 +22,6 @@
 
 #include "base/terminal.h"
 #include "benchmarks/parse.h"
-#include "clocks.h"
 #include "comparisons.h"
 #include "fleets.h"
 #include "gains.h"
@@ -230,7 +229,7 @@ int main(int argc, char** argv) {
     any = true;
     good = run(experiment, replicates, wide) && good;
   }
-  for (const char* others : {"compare", "moods", "fleet", "weights", "clocks", "advise", "knee"})
+  for (const char* others : {"compare", "moods", "fleet", "weights", "advise", "knee"})
     any =
         any || only.starts_with(others) || std::string_view(others).find(only) != std::string::npos;
   good = run_comparisons(only, replicates, wide) && good;
@@ -239,7 +238,6 @@ int main(int argc, char** argv) {
   good = run_gains(only, replicates, wide) && good;
   good = run_knees(only, replicates, wide) && good;
   good = run_races(only, replicates, wide) && good;
-  good = run_clocks(only, replicates) && good;
   if (!any) {
     fmt::print(stderr, "bench_truth: no row's name contains '{}'\n", only);
     return 2;

@@ -103,10 +103,6 @@ class Comm : public Group {
   virtual Group& host() = 0;
   /// The first rank of each host, by host; nullptr on the other ranks.
   virtual Group* leaders() = 0;
-  /// A message of known length to or from one rank, for clock offsets (comm/clock_offset.h). These
-  /// two look without sleeping for the first 0.2 ms, since a sleep would be longer than the trip.
-  virtual Expected<void> send(int to, const void* data, std::size_t bytes) = 0;
-  virtual Expected<void> receive(int from, void* data, std::size_t bytes) = 0;
 
   /// Zeroed memory shared by the ranks of this host, aligned to a cache line, valid until the Comm
   /// ends. Collective over the host.

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "comm/clock_offset.h"
-
 namespace numatlas {
 namespace {
 
@@ -23,9 +21,6 @@ TEST(SingleComm, IsEveryRankThereIs) {
   EXPECT_EQ(comm->gather("").value(), std::vector<std::string>{""});
   EXPECT_EQ(comm->broadcast("x").value(), "x");
   EXPECT_FALSE(comm->peer_failed());
-  int word = 0;
-  EXPECT_FALSE(comm->send(1, &word, sizeof word));
-  EXPECT_EQ(measure_clock_offsets(*comm).value(), std::vector<ClockOffset>(1));
 }
 
 TEST(SingleComm, GivesZeroedAlignedMemory) {
@@ -67,41 +62,6 @@ TEST(HostLayout, ContainersWithOneNameStayApart) {
   const HostLayout layout = make_host_layout(claims);
   EXPECT_EQ(layout.hosts, (std::vector<std::string>{"n", "n#2", "n#3"}));
   EXPECT_EQ(layout.host_of, (std::vector<int>{0, 1, 0, 2}));
-}
-
-RoundTrip trip(long sent, long remote, long received) {
-  return {Nanoseconds(sent), Nanoseconds(remote), Nanoseconds(received)};
-}
-
-TEST(ClockOffset, TakesTheShortestTrip) {
-  const RoundTrip trips[] = {trip(0, 5'900, 2'000), trip(10'000, 15'050, 10'100),
-                             trip(20'000, 29'000, 26'000)};
-  const auto estimate = estimate_clock_offset(trips);
-  ASSERT_TRUE(estimate);
-  EXPECT_EQ(estimate->offset, Nanoseconds(5'000));
-  EXPECT_EQ(estimate->precision, Nanoseconds(50));
-}
-
-TEST(ClockOffset, BoundHoldsForOddAndOneSidedTrips) {
-  // True offset -1000; the whole trip of 7 was on the way there, then on the way back.
-  for (long arrived : {0L, 7L}) {
-    const RoundTrip trips[] = {trip(100, 100 + arrived - 1'000, 107)};
-    const auto estimate = estimate_clock_offset(trips);
-    ASSERT_TRUE(estimate);
-    EXPECT_LE(std::chrono::abs(estimate->offset + Nanoseconds(1'000)), estimate->precision);
-  }
-}
-
-TEST(ClockOffset, LargeClocksDoNotOverflow) {
-  constexpr long late = 9'000'000'000'000'000'000;  // near the end of 63 bits
-  const RoundTrip trips[] = {trip(late, 5, late + 10)};
-  EXPECT_EQ(estimate_clock_offset(trips)->offset, Nanoseconds(-late));
-}
-
-TEST(ClockOffset, NothingUsableIsNothing) {
-  EXPECT_FALSE(estimate_clock_offset({}));
-  const RoundTrip backwards[] = {trip(10, 5, 9)};
-  EXPECT_FALSE(estimate_clock_offset(backwards));
 }
 
 }  // namespace

@@ -45,9 +45,6 @@ class HostComm final : public Comm {
   Expected<std::uint64_t> largest(std::uint64_t mine) override { return host_.largest(mine); }
   Group& host() override { return host_; }
   Group* leaders() override { return host_.rank() == 0 ? alone_.get() : nullptr; }
-  // Messages are for clocks, and a host has one.
-  Expected<void> send(int, const void*, std::size_t) override { return no_messages(); }
-  Expected<void> receive(int, void*, std::size_t) override { return no_messages(); }
 
   Expected<void*> shared_block(std::size_t bytes) override { return world_.shared_block(bytes); }
   bool peer_failed() override { return world_.peer_failed(); }
@@ -58,10 +55,6 @@ class HostComm final : public Comm {
   }
 
  private:
-  static Expected<void> no_messages() {
-    return fail(ErrorKind::internal, "ranks of one host do not send messages");
-  }
-
   Comm& world_;
   Group& host_;
   HostLayout layout_;

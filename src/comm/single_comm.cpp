@@ -44,8 +44,6 @@ class SingleComm final : public Comm {
   Expected<std::uint64_t> largest(std::uint64_t mine) override { return mine; }
   Group& host() override { return *this; }
   Group* leaders() override { return this; }
-  Expected<void> send(int to, const void*, std::size_t) override { return nobody(to); }
-  Expected<void> receive(int from, void*, std::size_t) override { return nobody(from); }
 
   Expected<void*> shared_block(std::size_t bytes) override {
     constexpr std::size_t line = 64;  // aligned_alloc wants whole multiples of the alignment
@@ -67,10 +65,6 @@ class SingleComm final : public Comm {
   }
 
  private:
-  static Expected<void> nobody(int rank) {
-    return fail(ErrorKind::internal, "there is no rank " + std::to_string(rank) + " to talk to");
-  }
-
   HostLayout layout_;
   std::vector<int> pids_;
   std::vector<void*> blocks_;

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "engine/agreement.h"
-#include "engine/pace.h"
 #include "engine/real_engine.h"
 #include "engine/sharing.h"
 #include "gpu/device_kernel.h"
@@ -76,13 +75,8 @@ void populate_base_pages(const Flow& flow, const KernelMemory& memory) {
 }  // namespace
 
 std::string RealEngine::description() const {
-  std::string text = fmt::format("{}, {} worker{} per rank", team_description(), threads_,
-                                 threads_ == 1 ? "" : "s");
-  const std::size_t hosts = comm_.layout().hosts.size();
-  if (hosts > 1)
-    text +=
-        fmt::format(", clocks of {} hosts synchronized within {}", hosts, to_text(clocks_.error()));
-  return text;
+  return fmt::format("{}, {} worker{} per rank", team_description(), threads_,
+                     threads_ == 1 ? "" : "s");
 }
 
 std::vector<Job> RealEngine::jobs_of(const Scenario& scenario) {
@@ -175,11 +169,7 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
   });
   (void)bind_thread(callers_cpus);
   if (!ran) return ran;
-  if (!run.start) return fail(run.start.error());
-  if (scenario.stop.passes) {
-    if (!pass_start_) return fail(pass_start_.error());
-    return {};
-  }
+  TRY(run.agreed);
   if (!jobs.empty()) wait_for_windows();
   for (Job& job : jobs) note_overlap(scenario, job);
   return {};
@@ -306,15 +296,12 @@ Expected<void> RealEngine::make_ready(TeamRun& run, const Flow& flow, Job& job) 
   if (!job.kernel) {
     job.kernel = TRY(kernel_of(flow, job, memory));
   }
-  const StopRule& stop = run.scenario.stop;
-  if (!stop.passes) {
-    std::function<void(std::uint64_t)> ready;
-    if (job.kernel->gets_ready())
-      ready = [&kernel = *job.kernel](std::uint64_t steps) { kernel.ready(steps); };
-    const std::uint64_t first_steps = ready ? 1 : job.kernel->steps_per_pass();
-    job.sampler = std::make_unique<Sampler>(clock_, stop, paced(flow, *job.kernel, clock_),
-                                            first_steps, workers_per_cpu_, std::move(ready));
-  }
+  std::function<void(std::uint64_t)> ready;
+  if (job.kernel->gets_ready())
+    ready = [&kernel = *job.kernel](std::uint64_t steps) { kernel.ready(steps); };
+  const std::uint64_t first_steps = ready ? 1 : job.kernel->steps_per_pass();
+  job.sampler = std::make_unique<Sampler>(clock_, run.scenario.stop, steps_of(run, flow, job),
+                                          first_steps, workers_per_cpu_, std::move(ready));
   job.trace.address = reinterpret_cast<std::uintptr_t>(memory.data);
   return {};
 }
@@ -344,26 +331,24 @@ Expected<void> RealEngine::attach(TeamRun& run, const Flow& flow, Job& job) {
   return job.device->attach();
 }
 
-/// Measures the thread's flows, by samples or by passes.
 void RealEngine::measure(TeamRun& run, int thread) {
   find_widths(run, thread);
-  if (!run.start) return;
-  if (run.scenario.stop.passes) return take_passes(run, thread);
+  if (!run.agreed) return;
   for_own(run, thread, [&](const Flow& flow, Job& job) { sample(run, flow, job); });
 }
 
 void RealEngine::finish_devices(TeamRun& run, int thread) {
   for_own(run, thread, [&](const Flow&, Job& job) {
-    if (run.start && job.device != nullptr) job.device->finish();
+    if (run.agreed && job.device != nullptr) job.device->finish();
   });
 }
 
 /// Nobody looks at memory while a GPU still works on some.
 void RealEngine::check_results(TeamRun& run, int thread) {
   for_own(run, thread, [&](const Flow& flow, Job& job) {
-    if (run.start && job.device != nullptr) finish_device(run, flow, job);
+    if (run.agreed && job.device != nullptr) finish_device(run, flow, job);
     // After a stop nobody waits for the end of a long check.
-    if (!run.start || block_->stop.load(std::memory_order_acquire) != 0) return;
+    if (!run.agreed || block_->stop.load(std::memory_order_acquire) != 0) return;
     job.trace.counts = job.kernel->counts();
     job.trace.groups = job.kernel->group_times();
     if (run.scenario.checks) note_wrong(job);
@@ -377,7 +362,7 @@ void RealEngine::keep_or_free(TeamRun& run, int thread) {
   for_own(run, thread, [&](const Flow& flow, Job& job) {
     // Other ranks of the host could not count on the memory that this one keeps, unless they keep
     // theirs.
-    if (run.start && (comm_.size() == 1 || run.scenario.keep_memory) && !job.trace.wrong &&
+    if (run.agreed && (comm_.size() == 1 || run.scenario.keep_memory) && !job.trace.wrong &&
         job.device == nullptr && stands_alone(run.scenario, job.flow)) {
       kept_[static_cast<std::size_t>(thread)] =
           Kept{flow,
@@ -456,20 +441,18 @@ Expected<void> RealEngine::observe(TeamRun& run, const Flow& flow, Job& job) {
 Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,
                                               const Machine& machine,
                                               const EngineOptions& options) {
-  HostClocks clocks(comm);
-  TRY(clocks.measure());
   std::size_t windows = 0;
   for (const Worker& worker : layout.workers) {
     windows += worker.host == layout.own_host(comm) ? 1 : 0;
   }
-  // Whether the team can be had is found out before it matters that all ranks are in step.
+  // Check thread creation before the first collective.
   const auto mine = static_cast<int>(layout.workers_of(layout.own_rank(comm)).size());
   const auto team = run_team(mine, [](int) {});
   TRY(agree(comm, error_of(team)));
-  const auto block = TRY(comm.shared_block(sizeof(HostBlock) + 2 * windows * sizeof(Window)));
+  const auto block = TRY(comm.shared_block(sizeof(HostBlock) + windows * sizeof(Window)));
   // Zeroed shared memory is a valid HostBlock: all counters at 0.
   return std::make_unique<RealEngine>(comm, layout, machine, options,
-                                      static_cast<HostBlock*>(block), std::move(clocks));
+                                      static_cast<HostBlock*>(block));
 }
 
 }  // namespace numatlas

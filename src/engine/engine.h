@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -31,15 +30,10 @@ struct EngineOptions {
   /// Called on a rank that has flows, when their memory stands and before it is measured, with
   /// what is known of them: where it lies, and what is to be said of it.
   std::function<void(const std::vector<const Trace*>&)> when_prepared;
-  /// Called after each pass of a StopRule with `passes`, on the first rank of each host, with the
-  /// times of the host's flows in their order; they start from the time agreed on. May talk to the
-  /// first ranks of the other hosts; its errors are those of that talk, which end the passes on all
-  /// ranks.
-  std::function<Expected<void>(int pass, std::span<const Sample> of_host)> after_pass;
   /// What was found so far for loops of flows in memory, and what is found from now on; the same on
   /// all ranks. Not owned; null: the widest vectors are used.
   std::vector<VectorWidth>* widths = nullptr;
-  /// For tests: each pass takes so many times as long as it would.
+  /// For tests: each whole pass takes so many times as long as it would.
   double slow_down = 1;
 };
 
@@ -50,8 +44,7 @@ class Engine {
   /// order of the flows. An error (the lowest failing rank's, named) is the same on every rank, and
   /// leaves the engine ready for the next scenario unless its kind is `peer` or `interrupted`.
   /// After a stop in the middle of the sampling the traces hold what was recorded (StopReason
-  /// interrupted); between passes (StopRule::passes) it is an error on every rank, and what was
-  /// recorded is what `after_pass` was told.
+  /// interrupted).
   virtual Expected<std::vector<Trace>> run(const Scenario& scenario) = 0;
   /// "OpenMP 201511, 2 threads a rank", "null (scripted clock)".
   virtual std::string description() const = 0;
@@ -59,9 +52,6 @@ class Engine {
   virtual void release() = 0;
   /// The time in which scenarios run.
   virtual Clock& clock() = 0;
-  /// Seconds by which a host's clock may have been off rank 0's so far, as it was known; 0 for one
-  /// host. After scenarios of passes: until their end.
-  virtual double clock_error() const = 0;
 };
 
 /// The real one. Comm, layout and machine must outlive it. Collective.

@@ -1,22 +1,20 @@
-// Internal: the real engine's parts. engine.cpp prepares, recording.cpp takes samples,
-// passes.cpp takes passes.
+// Internal: the real engine's parts. engine.cpp prepares, recording.cpp takes samples.
 #pragma once
 
+#include <utility>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/signals.h"
-#include "comm/host_clocks.h"
 #include "engine/clock.h"
 #include "engine/engine.h"
+#include "engine/meeting.h"
 #include "engine/sampler.h"
 #include "engine/team.h"
 
@@ -30,8 +28,7 @@ struct Window {
 /// What the flows of one host share while they run. The counters only ever grow: each scenario
 /// waits for a higher value, so nothing has to be reset between scenarios.
 struct HostBlock {
-  alignas(64) std::atomic<std::uint64_t> running;  ///< flows past their warm-up
-  alignas(64) std::atomic<std::uint64_t> steps;    ///< of StopRule::steps, that flows want to begin
+  alignas(64) std::atomic<std::uint64_t> arrived;   ///< at meetings: after the warm-up, each step
   alignas(64) std::atomic<std::uint64_t> finished;  ///< measured flows that had their time
   alignas(64) std::atomic<std::uint64_t> left;      ///< flows whose windows are complete
   alignas(64) std::atomic<std::uint32_t> stop;      ///< some rank was interrupted
@@ -73,9 +70,10 @@ struct Kept {
 struct TeamRun {
   const Scenario& scenario;
   std::vector<Job>& jobs;
-  bool goes_on = false;              ///< with the memory of the scenario before
-  SleepingBarrier barrier;           ///< of the threads that have work
-  Expected<std::int64_t> start = 0;  ///< on this host's clock, once it is agreed on
+  bool goes_on = false;                          ///< with the memory of the scenario before
+  SleepingBarrier barrier;                       ///< of the threads that have work
+  Expected<void> agreed = {};                    ///< that all ranks begin
+  std::atomic<std::uint64_t> done_together = 0;  ///< counts for the meetings of this rank's flows
   // When all memory is written, when GPUs have pinned theirs, and after the last step.
   const ProcessMappings written = {}, pinned = {}, after = {};
 
@@ -87,14 +85,13 @@ struct TeamRun {
 class RealEngine final : public Engine {
  public:
   RealEngine(Comm& comm, const Layout& layout, const Machine& machine, const EngineOptions& options,
-             HostBlock* block, HostClocks clocks)
+             HostBlock* block)
       : comm_(comm),
         layout_(layout),
         machine_(machine),
         options_(options),
         block_(block),
         windows_(reinterpret_cast<Window*>(block + 1)),
-        clocks_(std::move(clocks)),
         threads_(static_cast<int>(layout.workers_of(layout.own_rank(comm)).size())),
         workers_per_cpu_(layout.workers_per_cpu()),
         kept_(static_cast<std::size_t>(threads_)) {}
@@ -105,9 +102,6 @@ class RealEngine final : public Engine {
     for (auto& kept : kept_) kept.reset();
   }
   Clock& clock() override { return clock_; }
-  double clock_error() const override {
-    return std::chrono::duration<double>(clocks_.error()).count();
-  }
 
  private:
   std::vector<Job> jobs_of(const Scenario& scenario);
@@ -153,24 +147,21 @@ class RealEngine final : public Engine {
   Expected<void> observe(TeamRun& run, const Flow& flow, Job& job);
   void note_moved(Job& job, const ProcessMappings& mappings);
   void finish_device(TeamRun& run, const Flow& flow, Job& job) const;
-  Expected<std::int64_t> agree_on_start(const TeamRun& run);
-  Expected<std::int64_t> name_start();
+  Expected<void> agree_on_start(const TeamRun& run);
   /// Whether some rank runs a loop whose width is not known yet.
   Expected<bool> some_width_is_open(const TeamRun& run);
   void find_widths(TeamRun& run, int thread);
   void try_widths(const TeamRun& run, const Flow& flow, Job& job);
-  Expected<std::int64_t> agree_on_widths(const TeamRun& run);
+  Expected<void> agree_on_widths(const TeamRun& run);
   void use_widths(const Scenario& scenario, const Flow& flow, Job& job) const;
   void sample(const TeamRun& run, const Flow& flow, Job& job);
-  void record(const Scenario& scenario, const Flow& flow, Job& job);
-  void record_steps(std::uint64_t steps, Sampler& sampler);
-  void take_passes(TeamRun& run, int thread);
-  void take_pass(Job& job, std::int64_t start_ns, int pass);
-  Expected<void> end_pass(int pass);
-  void between_passes(TeamRun& run, int pass);
-  Window& window_of_pass(std::size_t slot, int pass) {
-    return windows_[slot + static_cast<std::size_t>(pass % 2) * flows_here_];
-  }
+  std::function<void(std::uint64_t)> steps_of(TeamRun& run, const Flow& flow, Job& job);
+  void record(const Scenario& scenario, const Flow& flow, Meeting& all, Job& job);
+  void record_steps(std::uint64_t steps, Meeting& all, Sampler& sampler);
+  /// False once the run is stopped, on any rank of the host.
+  bool goes_on();
+  /// The same, of a flow that waits for the others and does nothing meanwhile.
+  bool stays();
   /// True until `counter` reaches `target`, or the run is stopped.
   bool waiting(const std::atomic<std::uint64_t>& counter, std::uint64_t target);
   /// Until all flows of the host have left, or the run is stopped.
@@ -186,7 +177,6 @@ class RealEngine final : public Engine {
   EngineOptions options_;
   HostBlock* block_;
   Window* windows_;
-  HostClocks clocks_;
   int threads_;
   double workers_per_cpu_;  ///< over 1: they share CPUs
   MonotonicClock clock_;
@@ -196,11 +186,9 @@ class RealEngine final : public Engine {
   int last_memory_ = 0;                    ///< its memory number
   std::uint64_t flows_here_ = 0;           ///< of the scenario at hand, on this host
   std::uint64_t measured_here_ = 0;
-  std::uint64_t running_target_ = 0;  ///< HostBlock::running when all of them run
-  std::uint64_t steps_target_ = 0;    ///< HostBlock::steps when all of them took theirs
+  std::uint64_t met_before_ = 0, met_ = 0;  ///< HostBlock::arrived, before and after it
   std::uint64_t finished_target_ = 0;
   std::uint64_t left_target_ = 0;
-  Expected<std::int64_t> pass_start_ = 0;  ///< of the pass at hand, between the team's barriers
 };
 
 }  // namespace numatlas

@@ -1,10 +1,10 @@
 // What the workers do between the common start and the last end.
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <thread>
@@ -12,9 +12,22 @@
 #include <vector>
 
 #include "engine/agreement.h"
+#include "engine/pace.h"
 #include "engine/real_engine.h"
 
 namespace numatlas {
+namespace {
+
+/// A CPU that slept runs the next milliseconds more slowly: 2 % of a pass of 20 ms where it was
+/// tried (bench/stream).
+void stay_awake(Clock& clock) {
+  constexpr std::int64_t warm_ns = 3'000'000;
+  const std::int64_t end_ns = clock.now_ns() + warm_ns;
+  while (clock.now_ns() < end_ns && !stop_requested()) {
+  }
+}
+
+}  // namespace
 
 /// By the first thread: when all memory of this rank stands.
 void RealEngine::agree_to_start(TeamRun& run, int thread) {
@@ -25,66 +38,77 @@ void RealEngine::agree_to_start(TeamRun& run, int thread) {
       std::any_of(run.jobs.begin(), run.jobs.end(), [](const Job& job) { return !job.goes_on; });
   if (options_.when_prepared && made_anew) options_.when_prepared(traces);
   phase(run.scenario, "measuring");
-  run.start = agree_on_start(run);
+  run.agreed = agree_on_start(run);
 }
 
-/// Every rank says whether it is ready; the lowest one's error becomes everyone's. Then rank 0
-/// names a time, and each host translates it to its own clock.
-Expected<std::int64_t> RealEngine::agree_on_start(const TeamRun& run) {
+/// Every rank says whether it is ready; the lowest one's error becomes everyone's. It is the only
+/// word between hosts: from here on the flows of a host wait for each other, in its shared memory.
+Expected<void> RealEngine::agree_on_start(const TeamRun& run) {
   std::optional<Error> mine;
   for (const Job& job : run.jobs) {
     if (job.error && !mine) mine = job.error;
   }
   TRY(agree(comm_, mine));
-  running_target_ += flows_here_;
-  steps_target_ += flows_here_ * run.scenario.stop.steps.value_or(0);
+  met_before_ = met_;
+  met_ += flows_here_ * (1 + run.scenario.stop.steps.value_or(0));
   finished_target_ += measured_here_;
   left_target_ += flows_here_;
   tries_widths_ = TRY(some_width_is_open(run));
-  return name_start();
+  return {};
 }
 
-/// Rank 0 names a time. By its clock it also decides whether clocks are to be measured again first,
-/// which it says by naming none.
-Expected<std::int64_t> RealEngine::name_start() {
-  // Time for the word to reach everyone, from one to two to four, and for each to wake: waiting
-  // ranks look every millisecond, and oversubscribed ones queue for their CPU.
-  const auto hops = static_cast<std::int64_t>(std::bit_width(static_cast<unsigned>(comm_.size())));
-  const std::int64_t lead_ns = 2'000'000 + 1'000'000 * hops + 200'000 * comm_.local_size();
-  const auto soon = [&] { return clock_.now_ns() + lead_ns; };
-  constexpr std::int64_t measure_first = 0;
-  std::int64_t start_ns = TRY(comm_.broadcast_value(clocks_.due() ? measure_first : soon()));
-  if (start_ns == measure_first) {
-    TRY(clocks_.measure());
-    start_ns = TRY(comm_.broadcast_value(soon()));
-  }
-  const int here = comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())];
-  return start_ns + clocks_.at(here, Nanoseconds(start_ns)).offset.count();
-}
-
-bool RealEngine::waiting(const std::atomic<std::uint64_t>& counter, std::uint64_t target) {
-  if (counter.load(std::memory_order_acquire) >= target) return false;
+bool RealEngine::goes_on() {
   if (stop_requested() || comm_.peer_failed()) block_->stop.store(1, std::memory_order_release);
   return block_->stop.load(std::memory_order_acquire) == 0;
 }
 
+bool RealEngine::stays() {
+  // Not asleep, and whoever has a CPU of its own keeps it: who wakes up begins late.
+  if (workers_per_cpu_ > 1) std::this_thread::yield();
+  return goes_on();
+}
+
+bool RealEngine::waiting(const std::atomic<std::uint64_t>& counter, std::uint64_t target) {
+  return counter.load(std::memory_order_acquire) < target && goes_on();
+}
+
 /// All of them, each as soon as every flow of the host is there.
-void RealEngine::record_steps(std::uint64_t steps, Sampler& sampler) {
-  const std::uint64_t before = steps_target_ - flows_here_ * steps;
+void RealEngine::record_steps(std::uint64_t steps, Meeting& all, Sampler& sampler) {
   std::uint64_t begun = 0;
-  while (!sampler.done() && block_->stop.load(std::memory_order_acquire) == 0) {
-    block_->steps.fetch_add(1, std::memory_order_acq_rel);
-    ++begun;
-    // Not asleep: who wakes up queues its step late.
-    while (waiting(block_->steps, before + begun * flows_here_)) std::this_thread::yield();
+  for (; !sampler.done() && block_->stop.load(std::memory_order_acquire) == 0; ++begun) {
+    all.wait([&] { return stays(); });
     sampler.record();
   }
   // Nobody waits for a flow whose time is over.
-  block_->steps.fetch_add(steps - begun, std::memory_order_acq_rel);
+  all.leave(steps - begun);
+}
+
+/// What a sample of the flow is: its kernel's steps, held to a rate where it has one.
+std::function<void(std::uint64_t)> RealEngine::steps_of(TeamRun& run, const Flow& flow, Job& job) {
+  Kernel& kernel = *job.kernel;
+  if (!run.scenario.stop.whole_passes) return paced(flow, kernel, clock_);
+  // Where all flows of a rank write memory that lasts, one thread makes it last when all are done.
+  std::optional<Meeting> of_rank;
+  if (kernel.persists_together()) of_rank.emplace(run.done_together, run.jobs.size(), 0);
+  return [this, &run, &kernel, of_rank, first = &job == &run.jobs.front()](auto steps) mutable {
+    const std::int64_t start = clock_.now_ns();
+    kernel.run(steps);
+    if (of_rank) {
+      of_rank->wait([this] { return stays(); });
+      if (first)
+        for (Job& each : run.jobs) each.kernel->persist();
+      of_rank->wait([this] { return stays(); });
+    }
+    if (options_.slow_down > 1) {
+      const auto end = clock_.now_ns();
+      const auto longer = static_cast<double>(end - start) * (options_.slow_down - 1);
+      clock_.sleep_until(end + static_cast<std::int64_t>(longer));
+    }
+  };
 }
 
 /// Until all measured flows of the host had their time.
-void RealEngine::record(const Scenario& scenario, const Flow& flow, Job& job) {
+void RealEngine::record(const Scenario& scenario, const Flow& flow, Meeting& all, Job& job) {
   Sampler& sampler = *job.sampler;
   Window& window = windows_[job.window];
   const std::uint64_t switches = clock_.switches();
@@ -92,7 +116,7 @@ void RealEngine::record(const Scenario& scenario, const Flow& flow, Job& job) {
   job.kernel->count_anew();
   window.start_ns = clock_.now_ns();
   if (scenario.stop.steps) {
-    record_steps(*scenario.stop.steps, sampler);
+    record_steps(*scenario.stop.steps, all, sampler);
     block_->finished.fetch_add(load ? 0 : 1, std::memory_order_acq_rel);
   }
   while (!scenario.stop.steps && waiting(block_->finished, finished_target_)) {
@@ -124,8 +148,7 @@ void RealEngine::sample(const TeamRun& run, const Flow& flow, Job& job) {
       static_cast<double>(kernel.steps_per_pass()) * static_cast<double>(warm_up_bytes) /
       static_cast<double>(pass_bytes));
   Sampler& sampler = *job.sampler;
-  clock_.sleep_until(*run.start);
-  job.trace.start_lateness_ns = clock_.now_ns() - *run.start;
+  if (scenario.stop.whole_passes && workers_per_cpu_ <= 1) stay_awake(clock_);
   job.trace.cpu_before = current_cpu();
   // In pieces, so that a stop is seen: each takes a few milliseconds at most. The last piece runs
   // like the measured part.
@@ -141,11 +164,13 @@ void RealEngine::sample(const TeamRun& run, const Flow& flow, Job& job) {
   Window& window = windows_[job.window];
   window.start_ns = clock_.now_ns();
   // Nobody records until everybody runs, and everybody runs until all had their time.
-  block_->running.fetch_add(1, std::memory_order_acq_rel);
-  while (waiting(block_->running, running_target_)) {
-    if (!scenario.stop.steps) sampler.run_unrecorded();
-  }
-  record(scenario, flow, job);
+  Meeting all(block_->arrived, flows_here_, met_before_);
+  all.wait([&] {
+    if (scenario.stop.steps) return stays();
+    sampler.run_unrecorded();
+    return goes_on();
+  });
+  record(scenario, flow, all, job);
   job.left->store(true, std::memory_order_release);
   // The other side may wait for an answer in its last sample.
   while (job.owner_left && !job.owner_left->load(std::memory_order_acquire) &&

@@ -43,12 +43,15 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
       stop_ns_(static_cast<std::int64_t>(
           std::max(1.0, turns) *
           static_cast<double>(std::max(shortest_stop_ns, rule.time.count() / stops_per_time)))),
-      steps_(rule.steps ? 1 : std::clamp<std::uint64_t>(steps_per_pass, 1, most_first_steps)) {
+      steps_(rule.whole_passes ? steps_per_pass
+             : rule.steps      ? 1
+                               : std::clamp<std::uint64_t>(steps_per_pass, 1, most_first_steps)) {
   // Touched now, so that recording takes no page fault; it grows where samples come out shorter
   // yet.
   constexpr std::int64_t least_room = 1000, shorter = 3;
   const std::int64_t room = shorter * (rule.time.count() / target_ns_) + least_room;
-  samples_.resize(std::min(static_cast<std::size_t>(room), most_room));
+  samples_.resize(rule.whole_passes ? *rule.steps
+                                    : std::min(static_cast<std::size_t>(room), most_room));
   samples_.clear();
 }
 
@@ -108,7 +111,8 @@ void Sampler::record() {
     if (samples_.empty()) return;
   }
   const bool all = samples_.size() >= rule_.steps.value_or(most_room);
-  done_ = all || end - samples_.front().start_ns >= rule_.time.count();
+  const bool in_time = end - samples_.front().start_ns < rule_.time.count();
+  done_ = all || !(rule_.whole_passes || in_time);
   if (done_) reason_ = all && rule_.steps ? StopReason::passes : StopReason::time_cap;
 }
 

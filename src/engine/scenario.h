@@ -41,12 +41,11 @@ struct Flow {
 /// For how long a measured flow records.
 struct StopRule {
   Nanoseconds time{std::chrono::milliseconds(500)};
-  /// Instead of a time: exactly so many samples, each a whole pass of the kernel, and each begun
-  /// together by all flows of all ranks. There is no warm-up.
-  std::optional<int> passes;
-  /// Exactly so many samples of one step each, which all flows of a host begin together, unless the
-  /// time ends them.
+  /// Exactly so many samples, each of one step, which all flows of a host begin together, unless
+  /// the time ends them.
   std::optional<std::uint64_t> steps;
+  /// Each of these is a whole pass of the kernel, and no time ends them.
+  bool whole_passes = false;
   friend bool operator==(const StopRule&, const StopRule&) = default;
 };
 
@@ -85,8 +84,7 @@ struct Trace {
   StopReason stop = StopReason::time_cap;
   std::int64_t timer_overhead_ns = 0;
   std::uint64_t warm_up_steps = 0;
-  std::int64_t start_lateness_ns = 0;  ///< after the agreed common start
-  std::optional<double> overlap;       ///< part of its own time in which all flows of its host ran
+  std::optional<double> overlap;  ///< part of its own time in which all flows of its host ran
   /// From when every flow of the host was running to this one's end; on this host's clock.
   std::int64_t together_start_ns = 0, together_end_ns = 0;
   std::int64_t together_ns() const { return together_end_ns - together_start_ns; }

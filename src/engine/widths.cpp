@@ -33,7 +33,7 @@ VectorWidth loop_in(const Scenario& scenario, const Flow& flow, Operation operat
       std::count_if(scenario.flows.begin(), scenario.flows.end(),
                     [&](const Flow& other) { return name_of(other.kernel) == kernel; });
   return loop_of(flow.kernel, operation, flow.region.pages,
-                 scenario.stop.passes ? 0 : static_cast<std::uint64_t>(alike));
+                 scenario.stop.whole_passes ? 0 : static_cast<std::uint64_t>(alike));
 }
 
 const VectorWidth* find(const std::vector<VectorWidth>& found, const VectorWidth& loop) {
@@ -76,11 +76,11 @@ Expected<bool> RealEngine::some_width_is_open(const TeamRun& run) {
 }
 
 void RealEngine::find_widths(TeamRun& run, int thread) {
-  if (!run.start) return;
+  if (!run.agreed) return;
   if (tries_widths_) {
     for_own(run, thread, [&](const Flow& flow, Job& job) { try_widths(run, flow, job); });
     run.barrier.wait();
-    if (thread == 0) run.start = agree_on_widths(run);
+    if (thread == 0) run.agreed = agree_on_widths(run);
     run.barrier.wait();
   }
   for_own(run, thread, [&](const Flow& flow, Job& job) { use_widths(run.scenario, flow, job); });
@@ -93,7 +93,6 @@ void RealEngine::try_widths(const TeamRun& run, const Flow& flow, Job& job) {
   const std::uint64_t pieces = turns * widths.size() + 1;
   const std::uint64_t steps = std::min(kernel.steps_per_pass() / pieces, most_steps);
   if (!flow.in_memory || steps == 0) return;
-  clock_.sleep_until(*run.start);
   for (const Operation operation : kernel.loops()) {
     VectorWidth loop = loop_in(run.scenario, flow, operation);
     const VectorWidth* const known = find(*options_.widths, loop);
@@ -116,18 +115,18 @@ void RealEngine::try_widths(const TeamRun& run, const Flow& flow, Job& job) {
       }
     }
     // Passes begin where those before them ended.
-    if (run.scenario.stop.passes && !stop_requested())
+    if (run.scenario.stop.whole_passes && !stop_requested())
       kernel.run(kernel.steps_per_pass() - pieces * steps);
   }
 }
 
 /// Rank 0 chooses, from the times of all ranks; of a run that is reduced to its hosts from those of
-/// its own host, since there may be very many. Then it names a new start.
-Expected<std::int64_t> RealEngine::agree_on_widths(const TeamRun& run) {
+/// its own host, since there may be very many.
+Expected<void> RealEngine::agree_on_widths(const TeamRun& run) {
   json mine = json::array();
   const std::vector<int>& hosts = comm_.layout().host_of;
-  const bool asked =
-      !run.scenario.stop.passes || hosts[static_cast<std::size_t>(comm_.rank())] == hosts.front();
+  const bool asked = !run.scenario.stop.whole_passes ||
+                     hosts[static_cast<std::size_t>(comm_.rank())] == hosts.front();
   for (const Job& job : run.jobs) {
     for (const auto& [loop, time] : job.width_times)
       if (asked) mine.push_back({key_of(loop), loop.width, time});
@@ -147,7 +146,7 @@ Expected<std::int64_t> RealEngine::agree_on_widths(const TeamRun& run) {
         options_.widths->push_back(loop);
     }
   }
-  return name_start();
+  return {};
 }
 
 void RealEngine::use_widths(const Scenario& scenario, const Flow& flow, Job& job) const {

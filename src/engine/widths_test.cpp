@@ -40,7 +40,8 @@ class Widths : public ::testing::Test {
       if (!passes.empty()) {
         flow.kernel.parameters = PassesParameters{passes, 3000};
         flow.region.bytes = stream_region_bytes(3000);
-        scenario.stop.passes = 3 * static_cast<int>(passes.size());
+        scenario.stop.steps = 3 * passes.size();
+        scenario.stop.whole_passes = true;
       }
       scenario.flows.push_back(flow);
     }

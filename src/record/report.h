@@ -38,7 +38,6 @@ struct PassTimes {
   /// `slowest` where they began together; distributed_streams takes that one, which says too little
   /// where they did not.
   double node = 0;
-  double start = 0;    ///< its first worker's, after the time that all hosts agreed on; -1 unknown
   double slowest = 0;  ///< of the processes
   double fastest = 0;
   double sum = 0;         ///< of all processes
@@ -142,7 +141,6 @@ struct FlowResult : FlowAsk {
   std::optional<std::uint64_t> pages_moved;
   std::optional<double> frequency;  ///< Hz of its CPU after the visit
   double timer_overhead = 0;        ///< seconds a reading
-  double start_lateness = 0;        ///< seconds
   double prepare_time = 0;          ///< seconds
   std::vector<Warning> warnings;
 };
@@ -278,8 +276,7 @@ struct RunReport : RunHead {
   bool time_of_all = false;  ///< time_cap is for all cases together
   std::vector<WorkerRow> workers;
   std::vector<Case> cases;
-  std::vector<HostRow> host_rows{};  ///< of a run that is reduced to its hosts; else empty
-  double clock_error = 0;  ///< of such a run: seconds that a host's clock may be off rank 0's
+  std::vector<HostRow> host_rows{};   ///< of a run that is reduced to its hosts; else empty
   std::vector<VectorWidth> widths{};  ///< found fastest for what no cache holds
   std::vector<PilotSeries> pilots;    ///< empty for runs too short for any
   std::vector<Warning> warnings;

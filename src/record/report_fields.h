@@ -214,7 +214,6 @@ void list_fields(auto& f, Of<FlowResult> auto& flow) {
   f.later("pages_moved", flow.pages_moved, "pages that moved to another node in the last visit");
   f.later("frequency", flow.frequency, "Hz of its CPU after the last visit, where it was read");
   f("timer_overhead", flow.timer_overhead, "seconds for a reading of the clock");
-  f("start_lateness", flow.start_lateness, "seconds after the common start");
   f("prepare_time", flow.prepare_time, "seconds to allocate, touch and build");
   f("warnings", flow.warnings, "what its figures have to be read with");
   f.inner("distribution", flow.distribution);
@@ -406,7 +405,6 @@ void list_fields(Fields& f, Of<RunReport> auto& r) {
   // Few reports have it.
   if constexpr (Fields::writes) {
     if (!r.host_rows.empty()) f("host_rows", r.host_rows, "");
-    if (r.clock_error > 0) f("clock_error", r.clock_error, "");
     if (!r.widths.empty()) f("vector_widths", r.widths, "");
     if (!r.answer.empty()) f("answer", r.answer, "");
     if (!r.trust.empty()) {
@@ -415,7 +413,6 @@ void list_fields(Fields& f, Of<RunReport> auto& r) {
     }
   } else {
     f.later("host_rows", r.host_rows, "hosts of a run that was reduced to them, without workers");
-    f.later("clock_error", r.clock_error, "seconds by which a host's clock may be off rank 0's");
     f.later("vector_widths", r.widths,
             "fastest vectors of kernels on memory, where they were tried");
     f.later("answer", r.answer, "what it found, in one line; of commands that judge");

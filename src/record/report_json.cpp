@@ -143,16 +143,15 @@ std::string text_at(const RunReport& report, std::size_t depth,
 
 using nlohmann::json;
 
-/// Name, member, least value.
 struct PassColumn {
   const char* name;
   double PassTimes::*member;
-  double least;
 };
-constexpr PassColumn pass_columns[] = {
-    {"node", &PassTimes::node, 0},       {"start", &PassTimes::start, -1},
-    {"slowest", &PassTimes::slowest, 0}, {"fastest", &PassTimes::fastest, 0},
-    {"process_sum", &PassTimes::sum, 0}, {"overlap", &PassTimes::overlap, 0}};
+constexpr PassColumn pass_columns[] = {{"node", &PassTimes::node},
+                                       {"slowest", &PassTimes::slowest},
+                                       {"fastest", &PassTimes::fastest},
+                                       {"process_sum", &PassTimes::sum},
+                                       {"overlap", &PassTimes::overlap}};
 
 }  // namespace
 
@@ -325,8 +324,7 @@ void from_json(const json& value, const fields::Place& place, std::vector<PassTi
     if (numbers.size() != ranks.size())
       return place.at(column.name).reject("has another length than what stands beside it");
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (!(numbers[i] >= column.least))
-        return place.at(column.name).reject("must hold numbers of 0 or more");
+      if (!(numbers[i] >= 0)) return place.at(column.name).reject("must hold numbers of 0 or more");
       out[i].*column.member = numbers[i];
     }
   }

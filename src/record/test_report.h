@@ -60,7 +60,6 @@ inline FlowResult flow(int worker, double seconds) {
   f.warm_up_steps = 1024;
   f.involuntary_switches = 3;
   f.timer_overhead = 2.5e-8;
-  f.start_lateness = 1e-6;
   f.prepare_time = 0.25;
   f.warnings = {{"placement", "", "one"}, {"low-overlap", "", "two, \"quoted\""}};
   return f;

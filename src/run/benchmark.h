@@ -90,14 +90,15 @@ Expected<Workers> one_worker(const RunOptions& options, const Machine& machine,
 Expected<Workers> worker_on_every_cpu(const RunOptions& options, const Machine& machine,
                                       const TaskContext& task);
 
-/// Of a run that is reduced to its hosts (run/gathering.h): its scenarios have passes, and its
-/// plans are made host by host.
+/// Of a run that is reduced to its hosts (run/gathering.h): its scenarios are rounds of whole
+/// passes, and its plans are made host by host.
 struct ReducedToHosts {
   /// Numbers that a host comes to by itself and whose largest every host needs
   /// (PlanInput::largest); as many of any options.
   std::function<std::vector<std::uint64_t>(const PlanInput&)> numbers;
   /// Those that are to be run again, as indices. On rank 0.
   std::function<std::vector<std::size_t>(const RunReport&)> to_retest;
+  int rounds = 1;
   bool keeps_processes = false;  ///< the passes of each process as well
 };
 

@@ -61,7 +61,8 @@ int made_anew(const CaseRun& run, int visits) {
   return 1 + std::max(0, (more + run.later_block - 1) / run.later_block);
 }
 
-/// NUMATLAS_TEST_SLOW_HOST=NAME:FACTOR (for tests): passes on that host take so many times as long.
+/// NUMATLAS_TEST_SLOW_HOST=NAME:FACTOR (for tests): whole passes on that host take so many times as
+/// long.
 double slow_down_of(const std::string& host) {
   const char* text = environment_variable("NUMATLAS_TEST_SLOW_HOST");
   const std::string said = text == nullptr ? "" : text;
@@ -114,9 +115,6 @@ EngineOptions BenchmarkRun::engine_options() {
     capture_process_memory();
   };
   if (!setup_.host) return options;
-  options.after_pass = [this](int pass, auto of_host) {
-    return rounds_of_hosts_->take_pass(pass, of_host);
-  };
   const auto here = static_cast<std::size_t>(
       state_.comm.layout().host_of[static_cast<std::size_t>(state_.comm.rank())]);
   options.slow_down = slow_down_of(state_.comm.layout().hosts[here]);
@@ -134,9 +132,8 @@ Expected<void> BenchmarkRun::start() {
   report_ = new_report(setup_, options_, state_.comm, *engine_);
   number_workers();
   if (setup_.host)
-    rounds_of_hosts_ = std::make_unique<HostRounds>(state_.comm, setup_,
-                                                    benchmark_.reduced_to_hosts->keeps_processes,
-                                                    report_, progress_, state_.after_round);
+    rounds_of_hosts_ = std::make_unique<HostRounds>(
+        state_.comm, setup_, *benchmark_.reduced_to_hosts, report_, progress_, state_.after_round);
   begun_ = now();
   return {};
 }
@@ -339,7 +336,6 @@ Expected<void> BenchmarkRun::conclude(const Expected<void>& ran, const Pilots* p
   if (pilots != nullptr && !pilots->failure().empty())
     report_.warnings.push_back(
         {"no-pilot", "", "no measurements of a pilot: " + pilots->failure()});
-  if (rounds_of_hosts_) report_.clock_error = engine_->clock_error();
   // Hosts that a run is reduced to told of theirs.
   const auto noted = rounds_of_hosts_
                          ? Expected<void>{}

@@ -124,27 +124,29 @@ void BenchmarkRun::mark_in_memory(Scenario& scenario) const {
   }
 }
 
-/// A scenario of passes, of which hosts keep rounds and nothing else.
+/// All rounds of a scenario, of which hosts keep the times of their passes and nothing else.
 Expected<void> BenchmarkRun::run_rounds(std::size_t index, bool takes_part) {
   Scenario scenario = setup_.plan[index].scenario;
-  rounds_of_hosts_->begin(index, scenario);
+  rounds_of_hosts_->begin(index);
   // A host that takes no part waits for those that do.
   if (!takes_part) scenario.flows.clear();
   mark_in_memory(scenario);
-  const auto traces = engine_->run(scenario);
-  if (!traces) {
-    // Nobody was told to stop: a rank died, and the next wait tells which.
-    const bool interrupted = traces.error().kind == ErrorKind::interrupted;
-    if (interrupted && stop_signal() == 0 && state_.comm.peer_failed()) {
-      TRY(state_.comm.barrier());
+  const int rounds = benchmark_.reduced_to_hosts->rounds;
+  for (scenario.round = 0; scenario.round < rounds; ++scenario.round) {
+    const bool last = scenario.round + 1 == rounds;
+    scenario.keep_memory = !last;
+    scenario.checks = last;
+    const auto traces = TRY(engine_->run(scenario));
+    TRY(rounds_of_hosts_->take_round(scenario, traces));
+    std::optional<Error> wrong;
+    for (const Trace& trace : traces) {
+      if (!wrong) wrong = trace.wrong;
     }
-    return fail(traces.error());
+    if (last) {
+      TRY(agree(state_.comm, wrong));
+    }
   }
-  std::optional<Error> wrong;
-  for (const Trace& trace : *traces) {
-    if (!wrong) wrong = trace.wrong;
-  }
-  return agree(state_.comm, wrong);
+  return {};
 }
 
 /// What each host still has to say, and the slow ones once more.

@@ -284,7 +284,6 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.involuntary_switches = trace.involuntary_switches;
   result.pages_moved = trace.pages_moved;
   result.timer_overhead = static_cast<double>(trace.timer_overhead_ns) * 1e-9;
-  result.start_lateness = static_cast<double>(trace.start_lateness_ns) * 1e-9;
   result.prepare_time = trace.prepare_seconds;
   result.warnings = std::move(trace.warnings);
   return result;

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/add_once.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "engine/agreement.h"
 
@@ -177,7 +178,6 @@ PassTimes reduce_pass(std::span<const Sample> workers, std::span<const int> rank
     first_end = std::min(first_end, worker.start_ns + worker.duration_ns);
   }
   const auto together = static_cast<double>(std::max<std::int64_t>(0, first_end - last_start));
-  times.start = static_cast<double>(first_start) * 1e-9;
   times.node = static_cast<double>(last_end - first_start) * 1e-9;
   times.overlap = times.node > 0 ? together * 1e-9 / times.node : 1;
   return times;
@@ -238,14 +238,14 @@ Expected<void> add_round(Group& leaders, std::size_t first, std::span<const Pass
   return {};
 }
 
-HostRounds::HostRounds(Comm& comm, const Setup& setup, bool keeps_processes, RunReport& report,
-                       Progress& progress, AfterRound after_round)
+HostRounds::HostRounds(Comm& comm, const Setup& setup, const ReducedToHosts& reduced,
+                       RunReport& report, Progress& progress, AfterRound after_round)
     : comm_(comm),
       setup_(setup),
       report_(report),
       progress_(progress),
       after_round_(std::move(after_round)),
-      keeps_processes_(keeps_processes) {
+      reduced_(reduced) {
   report_.hosts.clear();  // they are met
   report_.machines.clear();
   report_.workers.clear();
@@ -267,11 +267,9 @@ std::size_t HostRounds::first_case_of(std::size_t scenario) {
   return first;
 }
 
-void HostRounds::begin(std::size_t index, const Scenario& scenario) {
-  scenario_ = &scenario;
+void HostRounds::begin(std::size_t index) {
   first_case_ = first_case_of(index);
-  round_.assign(setup_.plan[index].passes.size(), {});
-  if (!keeps_processes_ || !processes_.empty()) return;
+  if (!reduced_.keeps_processes || !processes_.empty()) return;
   std::vector<ProcessPasses> all(static_cast<std::size_t>(setup_.host->size()));
   for (std::size_t rank = 0; rank < all.size(); ++rank)
     all[rank].rank = setup_.host->world_rank(static_cast<int>(rank));
@@ -301,18 +299,32 @@ void HostRounds::meet(const std::vector<const Trace*>& traces) {
     (void)meet_hosts(*leaders, *std::move(all), setup_.machine, report_, said_);
 }
 
-Expected<void> HostRounds::take_pass(int pass, std::span<const Sample> of_host) {
-  const auto kernels = static_cast<int>(round_.size());
-  const auto kernel = static_cast<std::size_t>(pass % kernels);
-  const std::span<const int> ranks(rank_of_.data(), of_host.size());
-  round_[kernel] = reduce_pass(of_host, ranks);
-  if (keeps_processes_ && !retesting_) add_pass(of_host, ranks, processes_[first_case_ + kernel]);
-  if (pass % kernels + 1 < kernels) return {};
-  TRY(add_round(*comm_.leaders(), first_case_, round_,
-                retesting_ ? &HostTotals::again : &HostTotals::passes, report_));
+Expected<void> HostRounds::take_round(const Scenario& scenario, const std::vector<Trace>& traces) {
+  // A rank of this host that died stops it too: the wait tells which.
+  if (TRY(comm_.any(stop_requested()))) return fail(ErrorKind::interrupted, "interrupted");
+  const std::size_t passes = *scenario.stop.steps;
+  std::vector<Sample> mine;
+  for (const Trace& trace : traces)
+    mine.insert(mine.end(), trace.samples.begin(), trace.samples.end());
+  const auto of_ranks = TRY(comm_.host().gather_values<Sample>(mine));
+  if (Group* const leaders = comm_.leaders()) {
+    std::vector<Sample> all;  // flow by flow
+    for (const auto& its : of_ranks) all.insert(all.end(), its.begin(), its.end());
+    const std::size_t flows = all.size() / passes;
+    const std::span<const int> ranks(rank_of_.data(), flows);
+    std::vector<PassTimes> round;
+    for (std::size_t pass = 0; pass < passes; ++pass) {
+      std::vector<Sample> of_host;
+      for (std::size_t flow = 0; flow < flows; ++flow) of_host.push_back(all[flow * passes + pass]);
+      round.push_back(reduce_pass(of_host, ranks));
+      if (reduced_.keeps_processes && !retesting_)
+        add_pass(of_host, ranks, processes_[first_case_ + pass]);
+    }
+    TRY(add_round(*leaders, first_case_, round,
+                  retesting_ ? &HostTotals::again : &HostTotals::passes, report_));
+  }
   if (comm_.rank() != 0 || retesting_) return {};
-  progress_.phase(*scenario_, fmt::format("round {} of {}", pass / kernels + 1,
-                                          *scenario_->stop.passes / kernels));
+  progress_.phase(scenario, fmt::format("round {} of {}", scenario.round + 1, reduced_.rounds));
   after_round_();
   return {};
 }
@@ -320,7 +332,7 @@ Expected<void> HostRounds::take_pass(int pass, std::span<const Sample> of_host) 
 Expected<void> HostRounds::gather_rest(const std::optional<CpuWatch>& watch) {
   auto told = note_cpu_use(watch, comm_, true, report_);
   Group* const leaders = comm_.leaders();
-  if (told && keeps_processes_ && leaders != nullptr) {
+  if (told && reduced_.keeps_processes && leaders != nullptr) {
     auto all = gather_fields(*leaders, processes_);
     if (!all) told = fail(all.error());
     for (std::size_t host = 0; all && host < all->size(); ++host)

@@ -105,8 +105,7 @@ PlacementSeen fold(const std::vector<PlacementSeen>& parts);
 std::string to_text(const PlacementSeen& seen);
 
 /// One pass on one host: a sample for each worker, and the global rank that each belongs to
-/// (workers of one rank stand together); samples start from the time that all hosts agreed on.
-/// Pure.
+/// (workers of one rank stand together). Pure.
 PassTimes reduce_pass(std::span<const Sample> workers, std::span<const int> rank_of);
 /// Adds the same pass to those of each process.
 void add_pass(std::span<const Sample> workers, std::span<const int> rank_of,
@@ -138,8 +137,8 @@ Expected<void> meet_hosts(Group& leaders, std::vector<HostWords> all, const Mach
 Expected<void> add_round(Group& leaders, std::size_t first, std::span<const PassTimes> mine,
                          std::vector<PassTimes> HostTotals::*to, RunReport& report);
 
-/// A run that is reduced to its hosts: each sets up by itself, all take the passes together, and
-/// rank 0 gets a few numbers for each host and pass, whatever the number of ranks. A run that
+/// A run that is reduced to its hosts: each sets up by itself, all take rounds of passes together,
+/// and rank 0 gets a few numbers for each host and pass, whatever the number of ranks. A run that
 /// breaks off has every round before.
 class HostRounds {
  public:
@@ -147,17 +146,19 @@ class HostRounds {
   using AfterRound = std::function<void()>;
 
   /// `report` loses its hosts, which are met. All of these must outlive it.
-  HostRounds(Comm& comm, const Setup& setup, bool keeps_processes, RunReport& report,
+  HostRounds(Comm& comm, const Setup& setup, const ReducedToHosts& reduced, RunReport& report,
              Progress& progress, AfterRound after_round);
 
-  /// For EngineOptions: what is told when memory stands, and after each pass.
+  /// For EngineOptions: what is told when memory stands.
   void meet(const std::vector<const Trace*>& traces);
-  Expected<void> take_pass(int pass, std::span<const Sample> of_host);
+  /// What this rank measured in a round. A round that was stopped counts nowhere, and is an error
+  /// on all ranks. Collective.
+  Expected<void> take_round(const Scenario& scenario, const std::vector<Trace>& traces);
   /// The first case of a scenario of the plan. Puts the cases into the report where they are not
   /// there yet.
   std::size_t first_case_of(std::size_t scenario);
   /// Before a scenario of the plan. What is run of it may have no flows.
-  void begin(std::size_t index, const Scenario& scenario);
+  void begin(std::size_t index);
   /// What each host still has to say, once all scenarios have run. Collective.
   Expected<void> gather_rest(const std::optional<CpuWatch>& watch);
   /// The hosts that rank 0 chose, indices into the report's, run all scenarios again with `run`
@@ -175,11 +176,9 @@ class HostRounds {
   RunReport& report_;
   Progress& progress_;
   AfterRound after_round_;
-  bool keeps_processes_;
+  const ReducedToHosts& reduced_;
   std::vector<int> rank_of_;                           ///< by flow of this host
-  const Scenario* scenario_ = nullptr;                 ///< the one at hand
-  std::size_t first_case_ = 0;                         ///< of it
-  std::vector<PassTimes> round_;                       ///< passes of the round at hand
+  std::size_t first_case_ = 0;                         ///< of the scenario at hand
   std::vector<std::vector<ProcessPasses>> processes_;  ///< of this host by case, where kept
   SaidByHosts said_;
   bool retesting_ = false, retested_ = false;

@@ -164,7 +164,7 @@ std::vector<CaseRun> runs_of_plan(const std::vector<PlannedCase>& plan,
     }
     CaseRun& run = runs.back();
     ++run.count;
-    run.once = run.once || planned.scenario.stop.passes;
+    run.once = run.once || planned.scenario.stop.whole_passes;
     run.in_turn = run.in_turn || planned.in_turn;
     if (skips[i]) continue;
     run.skipped = false;

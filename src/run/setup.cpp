@@ -88,14 +88,14 @@ std::string plan_words(const Setup& setup, const RunOptions& options, const Benc
   json words{options.serial, options.stop.time.count(), options.precision};
   const auto& hosts = benchmark.reduced_to_hosts;
   if (hosts) {
-    words.push_back({hosts->keeps_processes, instruction_set()});
+    words.push_back({hosts->rounds, hosts->keeps_processes, instruction_set()});
     for (const PageKind kind : options.pages) words.push_back(name_of(kind));
   } else {
     words.push_back(plan_json(setup)["cases"]);
   }
   for (const PlannedCase& planned : setup.plan) {
     const Scenario& scenario = planned.scenario;
-    words.push_back({scenario.name, scenario.stop.passes.value_or(0)});
+    words.push_back({scenario.name, scenario.stop.steps.value_or(0)});
     for (const Case& one : planned.passes)
       words.push_back({one.name, one.stores, fields::to_json(one.figures)});
   }

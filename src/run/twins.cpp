@@ -21,7 +21,7 @@ std::optional<std::vector<Flow>> work_of(const BenchmarkRun& benchmark, const Ca
   if (run.count != 1 || run.skipped || run.once) return std::nullopt;
   const Setup& setup = benchmark.setup();
   const Scenario& scenario = setup.plan[run.first].scenario;
-  if (scenario.stop.passes || scenario.flows.empty()) return std::nullopt;
+  if (scenario.stop.whole_passes || scenario.flows.empty()) return std::nullopt;
   std::vector<Flow> work = scenario.flows;
   for (Flow& flow : work) {
     if (on_gpu(flow.kernel)) return std::nullopt;

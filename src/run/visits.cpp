@@ -103,7 +103,6 @@ FlowResult facts_over(const std::vector<FlowResult*>& visits) {
     all.stopped += flow.stopped;
     all.involuntary_switches += flow.involuntary_switches;
     all.prepare_time += flow.prepare_time;
-    all.start_lateness = std::max(all.start_lateness, flow.start_lateness);
     if (flow.gpu && !flow.gpu->slowed_by.empty()) slowed_by = flow.gpu->slowed_by;
   }
   if (all.gpu && all.gpu->slowed_by.empty()) all.gpu->slowed_by = slowed_by;

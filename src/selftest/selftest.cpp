@@ -23,7 +23,6 @@
 #include "base/tree.h"
 #include "base/units.h"
 #include "base/version.h"
-#include "comm/clock_offset.h"
 #include "engine/agreement.h"
 #include "engine/clock.h"
 #include "engine/engine.h"
@@ -334,16 +333,13 @@ Seen check_interference(const CheckInput& input) {
   return fmt::format("other programs used {:.2f} of {} CPUs", *use.others, use.cpus) + more;
 }
 
-/// Ranks agree: on the version, on what they would run, and on the time.
+/// Ranks agree: on the version, and on what they would run.
 Seen check_ranks(const CheckInput& input) {
-  // What a common start can be late by without harm to samples of a second.
-  constexpr double most_error = 1e-3;
   Comm& comm = input.comm;
   if (comm.size() == 1) return cannot("one rank; mpirun or srun starts more");
   const std::string mine =
       fmt::format("{} with {}; {}", version, instruction_set(), fmt::join(kernel_names(), ","));
   const auto all = TRY(comm.all_gather(mine));
-  const auto offsets = TRY(measure_clock_offsets(comm));
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank] == all.front()) continue;
     const auto short_text = [](const std::string& text) { return text.substr(0, text.find(';')); };
@@ -351,15 +347,8 @@ Seen check_ranks(const CheckInput& input) {
                              short_text(all.front())),
                  "start the same installation on all hosts; --isa chooses a set that all have");
   }
-  Nanoseconds error{0};
-  for (const ClockOffset& one : offsets) error = std::max(error, one.precision);
-  const double seconds = std::chrono::duration<double>(error).count();
-  const std::string found =
-      fmt::format("{} ranks on {}: same version and kernels, clocks known to {:.0f} us",
-                  comm.size(), count_text(comm.layout().hosts.size(), "host"), seconds * 1e6);
-  if (seconds > most_error)
-    return wrong(found, "the network between the hosts is slow or busy: start times differ");
-  return found;
+  return fmt::format("{} ranks on {}: same version and kernels", comm.size(),
+                     count_text(comm.layout().hosts.size(), "host"));
 }
 
 /// Two workers of this rank on CPUs that are not threads of one core, where it has such.

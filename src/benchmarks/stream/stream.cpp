@@ -187,6 +187,7 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   }
   own.repeats = repeats;
   own.rule = TRY(own.slow_options.parse());
+  benchmark.reduced_to_hosts->rounds = own.repeats;
   benchmark.reduced_to_hosts->keeps_processes = own.samples;
   if (!own.size_text.empty()) benchmark.options.size = "--size";
   TRY(parse_arrays(own));
@@ -425,7 +426,8 @@ Expected<Plan> plan(Options& own, const PlanInput& input) {
     planned.head.name = point.name;
     planned.head.size = flows.empty() ? Bytes{} : flows.front().region.bytes;
     planned.scenario = {point.name, std::move(flows), options.stop};
-    planned.scenario.stop.passes = own.repeats * static_cast<int>(point.operations.size());
+    planned.scenario.stop.steps = point.operations.size();
+    planned.scenario.stop.whole_passes = true;
     planned.head.kernel = "stream";
     for (const Operation operation : point.operations) {
       planned.passes.push_back(case_of(operation, own.stores, lines,
@@ -451,8 +453,9 @@ Benchmark make() {
           {.summary = "run STREAM on all ranks and hosts, name slow hosts",
            .listing = {Topic::hosts},
            .description = "Each process (rank) has three arrays, divided among its threads. A "
-                          "round is one pass of each kernel; all ranks of all hosts begin each "
-                          "pass together. A host's time is that of its slowest process. Hosts of a "
+                          "round is one pass of each kernel. All ranks begin a round when all are "
+                          "ready, and the ranks of a host begin each pass together. A host's time "
+                          "is that of its slowest process. Hosts of a "
                           "kind are compared: one is slow if it lies far below their median "
                           "(--slow, --mads), and its interval does too.",
            .examples =

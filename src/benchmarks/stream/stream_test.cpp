@@ -23,7 +23,8 @@ TEST(StreamPlan, ArraysAreDividedAmongThreadsInWholeLines) {
       sure_plan("stream", {"--elements", "1001", "--threads", "3", "--repeats", "5"}, one_node);
   ASSERT_EQ(plan.size(), 1u);
   const Scenario& scenario = plan[0].scenario;
-  EXPECT_EQ(scenario.stop.passes, 5 * 4);
+  EXPECT_EQ(scenario.stop.steps, 4u);
+  EXPECT_TRUE(scenario.stop.whole_passes);
   std::vector<std::uint64_t> lines;
   for (const Flow& flow : scenario.flows)
     lines.push_back(flow.kernel.as<PassesParameters>().array_lines);

@@ -154,30 +154,6 @@ std::string overlap_warning(const RunReport& report) {
          names_text(names);
 }
 
-std::optional<StartSpread> start_spread(const RunReport& report) {
-  const std::size_t rounds = finished_rounds(report), hosts = report.hosts.size();
-  // Rank 0's own clock is not off.
-  const double between_clocks = report.clock_error * (hosts > 2 ? 2 : 1);
-  std::vector<double> spreads, parts;
-  for (const Case* one : measured(report)) {
-    for (std::size_t round = rounds > 1 ? 1 : 0; hosts > 1 && round < rounds; ++round) {
-      double first = std::numeric_limits<double>::infinity(), last = 0, shortest = first;
-      for (const HostTotals& host : one->host_totals) {
-        const PassTimes& pass = host.passes[round];
-        if (pass.start < 0) return std::nullopt;
-        first = std::min(first, pass.start);
-        last = std::max(last, pass.start);
-        shortest = std::min(shortest, pass.node);
-      }
-      spreads.push_back(last - first + between_clocks);
-      if (shortest > 0) parts.push_back(spreads.back() / shortest);
-    }
-  }
-  const auto seconds = summarize(spreads), part = summarize(parts);
-  if (!seconds || !part) return std::nullopt;
-  return StartSpread{seconds->median, part->median};
-}
-
 std::size_t finished_rounds(const RunReport& report) {
   std::optional<std::size_t> least;
   for (const Case* one : measured(report))

@@ -55,15 +55,6 @@ std::vector<Figure> figures_of(const KernelRows& rows);
 /// none.
 std::string overlap_warning(const RunReport& report);
 
-/// How far apart hosts began a pass at most, from the first to the last: median over kernels and
-/// rounds, with what the clocks of two hosts may have been off.
-struct StartSpread {
-  double seconds = 0;
-  double part = 0;  ///< of the shortest host's time of that pass
-};
-/// Absent for one host, and where hosts finished no round.
-std::optional<StartSpread> start_spread(const RunReport& report);
-
 /// Rounds that every host has finished of every kernel, the first one included.
 std::size_t finished_rounds(const RunReport& report);
 

@@ -123,24 +123,5 @@ TEST(HostsSummary, NamesHostsWhoseWorkersDidNotRunTogether) {
   EXPECT_TRUE(overlap_warning(run).ends_with(": cn01 50 %")) << overlap_warning(run);
 }
 
-TEST(HostsSummary, HowFarApartHostsBegan) {
-  RunReport run = even_hosts(3);
-  EXPECT_DOUBLE_EQ(start_spread(run)->seconds, 0);
-  for (std::vector<PassTimes>& rounds : passes_of(run, 1)) {
-    for (PassTimes& pass : rounds) pass.start = 0.026;
-  }
-  EXPECT_DOUBLE_EQ(start_spread(run)->seconds, 0.025);
-  // Of copy 10 %, of triad 5 %: as many rounds of each.
-  EXPECT_DOUBLE_EQ(start_spread(run)->part, 0.075);
-  run.clock_error = 0.001;
-  EXPECT_DOUBLE_EQ(start_spread(run)->seconds, 0.027) << "either of two clocks may be off";
-  run = testing::only_hosts(run, {0, 1});
-  EXPECT_DOUBLE_EQ(start_spread(run)->seconds, 0.026) << "rank 0's is not";
-  run = even_hosts(3);
-  EXPECT_FALSE(start_spread(even_hosts(1)));
-  for (std::vector<PassTimes>& rounds : passes_of(run, 2)) rounds.clear();
-  EXPECT_FALSE(start_spread(run));
-}
-
 }  // namespace
 }  // namespace numatlas::hosts_summary_test

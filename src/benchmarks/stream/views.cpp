@@ -116,19 +116,6 @@ std::vector<std::string> kinds_of(const RunReport& report) {
   return lines;
 }
 
-std::string together_text(const RunReport& report) {
-  const auto spread = start_spread(report);
-  if (!spread) return "";
-  const std::string clocks =
-      report.clock_error > 0
-          ? fmt::format("; clocks known to {:.3f} ms, which is taken into account",
-                        report.clock_error * 1e3)
-          : "";
-  return fmt::format(
-      "hosts started each pass within {:.3f} ms of each other, {:.2g} % of its time (median{})",
-      spread->seconds * 1e3, spread->part * 100, clocks);
-}
-
 /// The rows of nodes, or those of processes.
 View view_of(std::string title, const std::string& of, const char* slowest) {
   View view;
@@ -181,14 +168,6 @@ std::vector<Warning> stream_warnings(const RunReport& report, const SlowRule* ru
   for (auto& [code, text] : {std::pair("low-overlap", overlap_warning(report)),
                              {"other-processes", cpu_use_warning(by_host)}})
     if (!text.empty()) warnings.push_back({code, "", text});
-  // More than that, and hosts that share a network or a power supply did not load it together.
-  constexpr double most_apart = 0.1;
-  if (const auto spread = start_spread(report); spread && spread->part > most_apart) {
-    warnings.push_back({"late-hosts", "",
-                        fmt::format("hosts started each pass {:.0f} % of its time apart (median); "
-                                    "use larger arrays to reduce this",
-                                    spread->part * 100)});
-  }
   if (rule != nullptr)
     for (const std::string& why : unjudged_texts(report.hosts, judge_hosts(report, *rule)))
       warnings.push_back({"not-judged", "", "not judged: " + why});
@@ -202,7 +181,6 @@ std::vector<View> stream_views(const RunReport& report, const SlowRule& rule, in
   add_lines(how_text(report, rounds), hosts.notes);
   add_lines(widths_text(report), hosts.notes);
   hosts.verdict = kinds_of(report);
-  add_lines(together_text(report), hosts.verdict);
   for (std::string& line : placements_of(report)) hosts.verdict.push_back(std::move(line));
   int processes = 0;
   for (const HostRow& host : report.host_rows) processes += host.processes;

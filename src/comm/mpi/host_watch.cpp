@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/process_stat.h"
-#include "comm/clock_offset.h"
 
 namespace numatlas {
 namespace {
@@ -101,7 +100,7 @@ int HostWatch::leader() const { return member(0).global_rank; }
 
 bool HostWatch::look_is_due() {
   auto& next_look = member(look_group_).next_look;
-  const Nanoseconds::rep now = monotonic_now().count();
+  const Nanoseconds::rep now = monotonic_ns();
   Nanoseconds::rep due = next_look.load(std::memory_order_relaxed);
   return now >= due && next_look.compare_exchange_strong(due, now + look_interval.count());
 }

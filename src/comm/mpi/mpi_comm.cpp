@@ -1,6 +1,5 @@
 #include "comm/mpi/mpi_comm.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include <utility>
 
 #include "base/signals.h"
-#include "comm/clock_offset.h"
 #include "comm/host_layout.h"
 #include "comm/mpi/plugin.h"
 
@@ -28,8 +26,6 @@ using std::chrono::seconds;
 /// rank that waits for minutes while another one measures on the same cores.
 constexpr Nanoseconds first_sleep = microseconds(20);
 constexpr Nanoseconds last_sleep = milliseconds(1);
-/// A round trip between hosts takes some microseconds, a sleep at least 50: see clock_offset.h.
-constexpr Nanoseconds look_without_sleep = microseconds(200);
 /// How long a rank that was stopped waits for the others: as long as it may take to write the
 /// results, and not longer than a person waits after Ctrl-C.
 constexpr Nanoseconds farewell_after_stop = seconds(5);
@@ -42,6 +38,8 @@ std::string error_text(const numatlas_mpi_table* mpi, int code) {
   mpi->error_text(code, text, sizeof text);
   return text;
 }
+
+Nanoseconds now() { return Nanoseconds(monotonic_ns()); }
 
 class Backoff {
  public:
@@ -117,14 +115,11 @@ std::optional<Error> MpiComm::reason_to_stop() {
 }
 
 Expected<MpiComm::OperationPtr> MpiComm::wait(OperationPtr operation, int start_code,
-                                              const char* what, Patience patience) {
+                                              const char* what) {
   if (start_code != 0) {
     broken_ = Error{ErrorKind::peer, std::string(what) + ": " + error_text(mpi_, start_code), ""};
     return fail(*broken_);
   }
-  const Nanoseconds sleep_from =
-      monotonic_now() +
-      (patience == Patience::look_first ? look_without_sleep : Nanoseconds::zero());
   Backoff backoff;
   while (true) {
     int done = 0;
@@ -139,34 +134,8 @@ Expected<MpiComm::OperationPtr> MpiComm::wait(OperationPtr operation, int start_
       abandoned_.push_back(std::move(operation));
       return fail(*broken_);
     }
-    if (monotonic_now() < sleep_from) {
-      sched_yield();
-    } else {
-      backoff.sleep();
-    }
+    backoff.sleep();
   }
-}
-
-Expected<void> MpiComm::send(int to, const void* data, std::size_t bytes) {
-  if (broken_) return fail(*broken_);
-  auto operation = std::make_unique<Operation>();
-  const char* begin = static_cast<const char*>(data);
-  operation->out.assign(begin, begin + bytes);
-  const int code =
-      mpi_->send(to, operation->out.data(), static_cast<int>(bytes), &operation->request);
-  TRY(wait(std::move(operation), code, "MPI_Isend", Patience::look_first));
-  return {};
-}
-
-Expected<void> MpiComm::receive(int from, void* data, std::size_t bytes) {
-  if (broken_) return fail(*broken_);
-  auto operation = std::make_unique<Operation>();
-  operation->in.resize(bytes);
-  const int code =
-      mpi_->receive(from, operation->in.data(), static_cast<int>(bytes), &operation->request);
-  auto done = TRY(wait(std::move(operation), code, "MPI_Irecv", Patience::look_first));
-  std::copy(done->in.begin(), done->in.end(), static_cast<char*>(data));
-  return {};
 }
 
 Expected<void*> MpiComm::shared_block(std::size_t bytes) {
@@ -209,11 +178,11 @@ void MpiComm::abort(int exit_code) {
   watch_->claim_report();  // this rank has said why; the others need not
   watch_->leave();
   Backoff backoff;
-  const Nanoseconds end = monotonic_now() + grace_of_abort;
-  while (!watch_->all_leaving() && monotonic_now() < end) backoff.sleep();
+  const Nanoseconds end = now() + grace_of_abort;
+  while (!watch_->all_leaving() && now() < end) backoff.sleep();
   // One rank calls MPI_Abort; the launcher then ends the others. Were all to call it, the user
   // would read MPI's notice as many times.
-  while (!watch_->is_declarer() && monotonic_now() < end) backoff.sleep();
+  while (!watch_->is_declarer() && now() < end) backoff.sleep();
   const int code = watch_->failure_code().value_or(exit_code);
   mpi_->abort(code);
   _exit(code);
@@ -236,8 +205,8 @@ bool MpiComm::say_farewell() {
   std::optional<Nanoseconds> end;
   int done = 0;
   while (mpi_->test(&operation->request, &done) == 0 && !done) {
-    if (!end && (stop_requested() || broken_)) end = monotonic_now() + farewell_after_stop;
-    if (peer_failed() || (end && monotonic_now() > *end)) break;
+    if (!end && (stop_requested() || broken_)) end = now() + farewell_after_stop;
+    if (peer_failed() || (end && now() > *end)) break;
     backoff.sleep();
   }
   if (!done) {

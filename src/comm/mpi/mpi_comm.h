@@ -75,8 +75,6 @@ class MpiComm final : public Comm {
   Expected<std::uint64_t> largest(std::uint64_t mine) override { return world_.largest(mine); }
   Group& host() override { return host_; }
   Group* leaders() override { return leaders_.size() > 0 ? &leaders_ : nullptr; }
-  Expected<void> send(int to, const void* data, std::size_t bytes) override;
-  Expected<void> receive(int from, void* data, std::size_t bytes) override;
   Expected<void*> shared_block(std::size_t bytes) override;
   bool peer_failed() override;
   bool claim_report() override;
@@ -91,16 +89,13 @@ class MpiComm final : public Comm {
     void* request = nullptr;
   };
   using OperationPtr = std::unique_ptr<Operation>;
-  /// Whether a wait may look without sleeping for a moment first.
-  enum class Patience { sleep_at_once, look_first };
 
   MpiComm(const numatlas_mpi_table* mpi, const std::string& plugin);
   Expected<void> meet(int pretend_hosts);
   Expected<void> watch_host();
 
   /// Waits for a started operation (`start_code` is what starting it said) and gives it back.
-  Expected<OperationPtr> wait(OperationPtr operation, int start_code, const char* what,
-                              Patience patience = Patience::sleep_at_once);
+  Expected<OperationPtr> wait(OperationPtr operation, int start_code, const char* what);
   std::optional<Error> reason_to_stop();
   /// Waits for the end of all; true if MPI can be finalized.
   bool say_farewell();

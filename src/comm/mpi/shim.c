@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { message_tag = 1 }; /* one tag will do: send and receive are always matched in order */
+enum { waiting_tag = 1 };
 
 static MPI_Comm scopes[NUMATLAS_MPI_SCOPES] = {MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL,
                                                MPI_COMM_NULL};
@@ -143,12 +143,23 @@ static int broadcast(int scope, void* data, int bytes, void** request) {
   START(MPI_Ibcast(data, bytes, MPI_BYTE, 0, scopes[scope], handle));
 }
 
-static int send(int to, const void* data, int bytes, void** request) {
-  START(MPI_Isend(data, bytes, MPI_BYTE, to, message_tag, scopes[NUMATLAS_MPI_WORLD], handle));
+/* A message without content is on its way at once and needs no memory of the sender's. */
+static int tell(int to) {
+  MPI_Request request;
+  int code =
+      MPI_Isend(NULL, 0, MPI_BYTE, to, waiting_tag, scopes[NUMATLAS_MPI_WORLD], &request);
+  return code == MPI_SUCCESS ? MPI_Request_free(&request) : code;
 }
 
-static int receive(int from, void* data, int bytes, void** request) {
-  START(MPI_Irecv(data, bytes, MPI_BYTE, from, message_tag, scopes[NUMATLAS_MPI_WORLD], handle));
+static int heard(int* from) {
+  MPI_Status status;
+  int is_there = 0;
+  MPI_Comm world = scopes[NUMATLAS_MPI_WORLD];
+  int code = MPI_Iprobe(MPI_ANY_SOURCE, waiting_tag, world, &is_there, &status);
+  *from = -1;
+  if (code != MPI_SUCCESS || !is_there) return code;
+  *from = status.MPI_SOURCE;
+  return MPI_Recv(NULL, 0, MPI_BYTE, *from, waiting_tag, world, MPI_STATUS_IGNORE);
 }
 
 static int test(void** request, int* done) {
@@ -197,8 +208,8 @@ const struct numatlas_mpi_table* numatlas_mpi_plugin(void) {
       .gather_v = gather_v,
       .largest = largest,
       .broadcast = broadcast,
-      .send = send,
-      .receive = receive,
+      .tell = tell,
+      .heard = heard,
       .test = test,
       .share = share,
   };

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of the table. */
-#define NUMATLAS_MPI_ABI 2
+#define NUMATLAS_MPI_ABI 3
 #define NUMATLAS_MPI_ENTRY "numatlas_mpi_plugin"
 
 /* Groups of ranks. LEADERS are the first ranks of the hosts, by host; the other ranks have no such
@@ -50,8 +50,8 @@ struct numatlas_mpi_table {
   int (*largest)(int scope, const unsigned long long* mine, unsigned long long* of_all,
                  void** request);
   int (*broadcast)(int scope, void* data, int bytes, void** request); /* from rank 0 */
-  int (*send)(int to, const void* data, int bytes, void** request);
-  int (*receive)(int from, void* data, int bytes, void** request);
+  int (*tell)(int to);     /* a message without content, to a rank of WORLD; does not wait */
+  int (*heard)(int* from); /* takes such a message; -1 where none is there */
   int (*test)(void** request, int* done); /* frees the request when done */
 
   /* Memory shared by HOST; blocks until all its ranks call it. `base` is where it stands in this

@@ -107,28 +107,25 @@ class NullEngine final : public Engine {
     }
     TRY(agree(comm_, mine));
     note_stops(scenario, traces, false);
-    if (noise_ && !scenario.stop.passes) {
+    if (noise_ && !scenario.stop.whole_passes) {
       TRY(go_on_after(traces));
     }
-    if (scenario.stop.passes) {
+    if (scenario.stop.whole_passes && scenario.round == 0 && options_.when_prepared) {
       std::vector<const Trace*> prepared;
       for (const Trace& trace : traces) prepared.push_back(&trace);
-      if (options_.when_prepared && !traces.empty()) options_.when_prepared(prepared);
-      TRY(show_passes(scenario));
+      if (!prepared.empty()) options_.when_prepared(prepared);
     }
     return traces;
   }
   std::string description() const override { return "null (scripted clock, no memory touched)"; }
   void release() override {}
   Clock& clock() override { return timeline_; }
-  double clock_error() const override { return 0; }
 
  private:
   Expected<Trace> simulate(const Scenario& scenario, const Flow& flow, const Worker& worker);
   Expected<void> go_on_after(const std::vector<Trace>& traces);
   std::vector<Sample> passes_of(const Scenario& scenario, const Flow& flow, const Worker& worker,
                                 const Residency& residency) const;
-  Expected<void> show_passes(const Scenario& scenario) const;
   NodeId nearest_memory(NodeId node) const;
   double step_ns(const Scenario& scenario, const Flow& flow, const Worker& worker,
                  const Residency& residency) const;
@@ -307,7 +304,7 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   // Where truth is at stake, bursts leave gaps, as those of real loads do.
   const double gaps = noise_ ? paced_gaps : 1;
   if (flow.rate && bytes > 0) mean_ns = std::max(mean_ns, gaps * bytes / *flow.rate * 1e9);
-  if (scenario.stop.passes) {
+  if (scenario.stop.whole_passes) {
     trace.samples = passes_of(scenario, flow, worker, trace.residency);
     trace.stop = StopReason::passes;
     trace.address = 0x7f0000000000 + (static_cast<std::uint64_t>(flow.worker) << 32);
@@ -378,10 +375,12 @@ std::vector<Sample> NullEngine::passes_of(const Scenario& scenario, const Flow& 
   std::uint64_t state = 7919 * (static_cast<std::uint64_t>(flow.worker) + 1) + 104729 * here;
   std::vector<Sample> samples;
   std::int64_t start = 0;
-  for (int pass = 0; pass < *scenario.stop.passes; ++pass) {
+  const std::uint64_t passes = *scenario.stop.steps;
+  for (std::uint64_t i = 0; i < passes * static_cast<std::uint64_t>(scenario.round); ++i)
+    split_mix(state);  // those of the rounds before
+  for (std::uint64_t pass = 0; pass < passes; ++pass) {
     Flow one = flow;
-    one.kernel.parameters =
-        LoopParameters{work.passes[static_cast<std::size_t>(pass) % work.passes.size()]};
+    one.kernel.parameters = LoopParameters{work.passes[pass % work.passes.size()]};
     const double unit = static_cast<double>(split_mix(state) >> 11) * 0x1p-53;
     const double ns = static_cast<double>(work.array_lines) *
                       step_ns(scenario, one, worker, residency) * (1 + 0.01 * unit) *
@@ -390,25 +389,6 @@ std::vector<Sample> NullEngine::passes_of(const Scenario& scenario, const Flow& 
     start += 1'000'000'000;
   }
   return samples;
-}
-
-/// To the first rank of the host, as the real engine does.
-Expected<void> NullEngine::show_passes(const Scenario& scenario) const {
-  if (comm_.local_rank() != 0 || !options_.after_pass) return {};
-  std::vector<std::vector<Sample>> of_flows;
-  for (const Flow& flow : scenario.flows) {
-    const Worker& worker = layout_.workers[static_cast<std::size_t>(flow.worker)];
-    if (worker.host != layout_.own_host(comm_)) continue;
-    const auto buffer = TRY(place(flow.region, flow));
-    of_flows.push_back(passes_of(scenario, flow, worker, buffer->residency()));
-  }
-  for (int pass = 0; pass < *scenario.stop.passes; ++pass) {
-    std::vector<Sample> samples;
-    for (const auto& its : of_flows)
-      samples.push_back({0, its[static_cast<std::size_t>(pass)].duration_ns});
-    TRY(options_.after_pass(pass, samples));
-  }
-  return {};
 }
 
 }  // namespace
