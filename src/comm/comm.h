@@ -4,7 +4,8 @@
 // `interrupted` after a stop (base/signals.h) and of kind `peer` when a rank of this host failed or
 // died. A rank of another host that dies is the launcher's to notice: each mpirun does, srun only
 // with --kill-on-bad-exit, and waits for the others otherwise. After such an error every later call
-// gives the same error: the ranks are no longer in step.
+// gives the same error: the ranks are no longer in step. A rank that keeps the others waiting since
+// it is stopped, or hangs, is named on standard error after 15 s.
 //
 // Ending: the destructor waits until all ranks end and finalizes MPI. After an interruption it
 // waits for the others a few seconds at most and leaves without finalizing, since operations may
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "comm/host_layout.h"
 #include "comm/launcher.h"
 
@@ -115,6 +117,13 @@ class Comm : public Group {
   /// Who says it: true for the first rank of this host that asks, false for all others. Ask before
   /// printing an error that several ranks may see. Always true without MPI.
   virtual bool claim_report() = 0;
+
+  /// How long ranks of other hosts may be at work before they answer, beside the 15 s.
+  virtual void allow(Nanoseconds at_work) = 0;
+  /// The ranks that did not answer for 15 s or longer, as far as this rank knows: of its host,
+  /// where it is the first one there, and on ranks 0 and 1 of other hosts. "rank 1 (pid 7385) on
+  /// node3 did not answer for 42 s".
+  virtual std::vector<std::string> silences() const = 0;
 
   /// Ends all ranks with this exit code, or with that of the rank of this host that failed first;
   /// does not return. Call after printing the message. The other ranks of this host see an error of

@@ -13,7 +13,6 @@
 #include "comm/launcher.h"
 #include "comm/mpi/mpi_comm.h"
 #include "comm/mpi/plugin.h"
-#include "comm/start_watch.h"
 
 namespace numatlas {
 namespace {
@@ -48,10 +47,7 @@ Expected<std::unique_ptr<Comm>> start_first(const std::vector<MpiPlugin>& plugin
     }
     const std::string warning = warning_of_start(task, plugin.name, wiring_of_environment());
     if (!warning.empty() && should_report(task)) say("numatlas: warning: " + warning + "\n");
-    auto comm = [&] {
-      const StartWatch watch(task);
-      return MpiComm::start(*table, plugin.name, pretend_hosts());
-    }();
+    auto comm = MpiComm::start(*table, plugin.name, pretend_hosts());
     if (!comm) return fail(comm.error());
     if ((*comm)->size() == 1 && task.size.value_or(1) > 1) {
       return fail(singleton_error(task, names_of(find_mpi_plugins(plugin_folders()))));

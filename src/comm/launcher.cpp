@@ -61,7 +61,6 @@ std::optional<LauncherTask> task_of(const EnvironmentLookup& env, const Names& n
   task.launcher = names.launcher;
   task.rank_variable = names.rank;
   task.local_rank = number_of(env, names.local_rank, 0);
-  if (task.local_rank) task.local_rank_variable = names.local_rank;
   task.size = number_of(env, names.size, 1);
   task.local_size = number_of(env, names.local_size, 1);
   return task;

@@ -17,7 +17,6 @@ struct LauncherTask {
   std::optional<int> size;        ///< tasks in all
   std::optional<int> local_size;  ///< tasks on this host
   std::string rank_variable;      ///< e.g. "SLURM_PROCID"
-  std::string local_rank_variable;
 
   bool launched() const { return !launcher.empty(); }
 };

@@ -166,7 +166,6 @@ TEST_P(LauncherCases, ReadsTheTask) {
   EXPECT_EQ(task.size, expected.size);
   EXPECT_EQ(task.local_size, expected.local_size);
   EXPECT_EQ(task.rank_variable, expected.rank_variable);
-  EXPECT_EQ(task.local_rank_variable.empty(), !task.local_rank.has_value());
 }
 INSTANTIATE_TEST_SUITE_P(All, LauncherCases, ::testing::ValuesIn(cases),
                          [](const auto& test) { return std::string(test.param.name); });
@@ -197,7 +196,7 @@ TEST(Reporting, IsRankZeros) {
 }
 
 TEST(Singletons, AreExplained) {
-  LauncherTask task{"Slurm", 0, 0, 4, {}, "SLURM_PROCID", "SLURM_LOCALID"};
+  LauncherTask task{"Slurm", 0, 0, 4, {}, "SLURM_PROCID"};
   Error error = singleton_error(task, "mpich, openmpi");
   EXPECT_EQ(error.kind, ErrorKind::unavailable);
   EXPECT_EQ(full_text(error),

@@ -24,6 +24,15 @@ namespace {
 
 double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
+/// How long other ranks may be at work on a scenario, on a slow machine.
+Nanoseconds time_at_work(const Scenario& scenario) {
+  constexpr double bytes_a_ns = 0.5;
+  double bytes = 0;
+  for (const Flow& flow : scenario.flows)
+    bytes = std::max(bytes, static_cast<double>(flow.region.bytes.value));
+  return 2 * scenario.stop.time + Nanoseconds(static_cast<std::int64_t>(bytes / bytes_a_ns));
+}
+
 /// What a flow's memory lost at a first touch.
 std::optional<Error> taken_back(const Flow& flow, const Job& job) {
   if (job.buffer && job.buffer->taken_back()) return taken_back_error(flow.region);
@@ -131,6 +140,7 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     TRY(comm_.barrier());
   }
   last_memory_ = scenario.memory_number;
+  comm_.allow(time_at_work(scenario));
   // A thread without work sleeps until the end: waking it for each phase would disturb those who
   // work.
   const std::vector<bool> works = threads_with_work(scenario, jobs);

@@ -283,6 +283,9 @@ struct RunReport : RunHead {
   std::vector<View> views;  ///< how the figures are to be shown
 };
 
+/// Code of the warning that a rank kept the others waiting.
+inline constexpr const char* silent_rank = "silent-rank";
+
 /// Whether the engine that a report names is the null engine, "null (scripted clock, ...)".
 bool is_null_engine(const std::string& engine);
 inline constexpr const char* null_engine_note =

@@ -354,7 +354,13 @@ std::string distrust_of(const RunReport& report) {
 }
 
 std::string distrust_of(std::span<const RunReport> reports) {
-  return cpu_use_warning(uses_of(reports), is_unreliable);
+  std::vector<std::string> all;
+  for (const RunReport& report : reports)
+    for (const Warning& warning : report.warnings)
+      if (warning.code == silent_rank) add_once(all, warning.text);
+  if (std::string used = cpu_use_warning(uses_of(reports), is_unreliable); !used.empty())
+    all.push_back(std::move(used));
+  return fmt::format("{}", fmt::join(all, "; "));
 }
 
 std::string reserve_text(const std::string& distrust, const std::string& incomplete) {

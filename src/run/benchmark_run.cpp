@@ -336,10 +336,10 @@ Expected<void> BenchmarkRun::conclude(const Expected<void>& ran, const Pilots* p
   if (pilots != nullptr && !pilots->failure().empty())
     report_.warnings.push_back(
         {"no-pilot", "", "no measurements of a pilot: " + pilots->failure()});
+  auto noted = note_silences(state_.comm, ran.has_value(), report_);
   // Hosts that a run is reduced to told of theirs.
-  const auto noted = rounds_of_hosts_
-                         ? Expected<void>{}
-                         : note_cpu_use(state_.cpu_watch, state_.comm, ran.has_value(), report_);
+  if (noted && !rounds_of_hosts_)
+    noted = note_cpu_use(state_.cpu_watch, state_.comm, ran.has_value(), report_);
   const Expected<void>& ended = ran ? noted : ran;
   // Stopped before the first visit ended, it has nothing that a benchmark could say more about.
   if (!report_.cases.empty()) {

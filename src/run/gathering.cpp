@@ -68,6 +68,15 @@ Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bo
   return {};
 }
 
+Expected<void> note_silences(Comm& comm, bool all_hosts, RunReport& report) {
+  std::vector<std::vector<std::string>> all{comm.silences()};
+  if (all_hosts) all = TRY(gather_fields(comm, all.front()));
+  for (const auto& of_rank : all)
+    for (const std::string& silence : of_rank)
+      report.warnings.push_back({silent_rank, "", silence + ", and the others waited"});
+  return {};
+}
+
 Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm, bool disturbed,
                                 bool counts) {
   const auto all = TRY(uses_of_hosts(watch, comm));

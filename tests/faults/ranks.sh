@@ -162,20 +162,22 @@ case $case in
     [ "$case" = dry-run-of-one ] && differs='latency --dry-run' || differs=bandwidth
     err_says "^numatlas: error: rank 1 runs a different command from rank 0: \`numatlas $differs\`, not \`numatlas latency\`"
     [ ! -s "$folder/out" ] || ! grep -q '^Pointer-chase latency' "$folder/out" || fail 'a table all the same' ;;
-  topology-of-one) # it ends without MPI, and the others notice
-    # It has ended before the others call MPI_Init: when it ends later, Open MPI's launcher may end the job
-    # first, with a message of its own.
-    # shellcheck disable=SC2016  # for the inner shell
-    run bash -c 'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK} folder=$1; shift
-      if [ "$rank" = 1 ]; then "$0" topology; code=$?; : >"$folder/ended"; exit "$code"; fi
-      for _ in $(seq 300); do [ -e "$folder/ended" ] && break; sleep 0.1; done
-      sleep 1
-      exec "$0" "$@"' "$numatlas" "$folder" latency --size 1 --time 50ms
-    # Hydra ends the others with a signal, and tells of that.
-    [ "$mpi" = openmpi ] && ends_with 8
-    [ "$status" -ne 0 ] || fail 'the exit code is 0'
-    says_once '^numatlas: error: '
-    err_says '^numatlas: error: rank 1 on [^ ]* has ended, and the other ranks would wait for it in MPI_Init' ;;
+  stopped | stopped-host) # a rank that answers no more is named, and the run goes on with it
+    [ "$case" = stopped ] || export NUMATLAS_TEST_HOSTS=3
+    start_slow
+    victim=$(pid_of_rank 1)
+    kill -STOP "$victim"
+    for _ in $(seq 400); do
+      grep -q 'has not answered' "$folder/err" && break
+      sleep 0.1
+    done
+    kill -CONT "$victim"
+    wait_at_most 60
+    ends_with 0
+    says_once "^numatlas: rank 1 \\(pid $victim\\) on [^ ]* has not answered for 15 s\$"
+    out_says "^UNRELIABLE: .*rank 1 \\(pid $victim\\) on [^ ]* did not answer for [0-9]+ s, and the others waited"
+    grep -q '"silent-rank"' "$folder/report.json" || fail 'the JSON report does not say so'
+    report_is complete 1 ;;
   never-comes) # a signal ends a rank that waits in MPI_Init
     for signal in TERM HUP INT; do
       rm -f "$folder/pid" "$folder/code"

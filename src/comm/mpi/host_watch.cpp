@@ -9,7 +9,9 @@
 #include <new>
 #include <utility>
 
-#include "base/process_stat.h"
+#include <fmt/format.h>
+
+#include "base/terminal.h"
 
 namespace numatlas {
 namespace {
@@ -20,6 +22,13 @@ constexpr Nanoseconds look_interval = std::chrono::milliseconds(500);
 
 enum State : int { absent = 0, here, leaving, gone };
 enum Slot : int { empty = 0, filling, full };
+
+/// True for one of those that ask, once in each interval.
+bool claim_time(std::atomic<Nanoseconds::rep>& next, Nanoseconds interval) {
+  const Nanoseconds::rep now = monotonic_ns();
+  Nanoseconds::rep due = next.load(std::memory_order_relaxed);
+  return now >= due && next.compare_exchange_strong(due, now + interval.count());
+}
 
 std::uint64_t pid_namespace() {
   struct stat info {};
@@ -35,6 +44,10 @@ struct alignas(64) HostWatch::Member {
   ProcessIdentity process;
   std::uint64_t pid_namespace;
   std::atomic<Nanoseconds::rep> next_look;
+  // Written by who looks at processes, one rank at a time.
+  double ticks;                              ///< of CPU time, when last seen to run
+  Nanoseconds::rep last_ran;                 ///< 0: not looked at yet
+  std::atomic<Nanoseconds::rep> silent_for;  ///< the longest time that it ran no more
 };
 
 /// What concerns all ranks of the host.
@@ -42,6 +55,7 @@ struct alignas(64) HostWatch::Board {
   std::atomic<int> failure;  ///< Slot
   std::atomic<int> reported;
   std::atomic<int> stop;  ///< signal + 1; 0: none
+  std::atomic<Nanoseconds::rep> next_word;
   int exit_code;
   char message[256];  ///< cut if longer: the rank that failed has printed the whole
 };
@@ -50,10 +64,25 @@ static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<Nanoseconds::rep>::is_always_lock_free,
               "atomics between processes must not hide a lock");
 
-std::optional<ProcessIdentity> identify_process(pid_t pid) {
-  const auto stat = read_process_stat(running_system(), pid);
-  if (!stat || stat->has_ended() || stat->start_time == 0) return std::nullopt;
-  return ProcessIdentity{pid, stat->start_time};
+std::string rank_text(int rank, int pid, const std::string& host) {
+  return fmt::format("rank {} (pid {}) on {}", rank, pid, host);
+}
+
+void say_silent(const std::string& rank) {
+  say(fmt::format("numatlas: {} has not answered for {} s\n", rank,
+                  std::chrono::duration_cast<std::chrono::seconds>(patience).count()));
+}
+
+std::string silence_text(const std::string& rank, Nanoseconds silent) {
+  return fmt::format("{} did not answer for {:.0f} s", rank,
+                     std::chrono::duration<double>(silent).count());
+}
+
+std::optional<ProcessIdentity> identify_process(pid_t pid, ProcessStat* stat) {
+  const auto seen = read_process_stat(running_system(), pid);
+  if (!seen || seen->has_ended() || seen->start_time == 0) return std::nullopt;
+  if (stat != nullptr) *stat = *seen;
+  return ProcessIdentity{pid, seen->start_time};
 }
 
 std::size_t HostWatch::bytes_for(int local_size) {
@@ -71,7 +100,6 @@ HostWatch::HostWatch(void* block, int local_rank, int local_size, int global_ran
     : block_(block),
       local_rank_(local_rank),
       local_size_(local_size),
-      global_rank_(global_rank),
       host_(std::move(host)) {
   Member& mine = member(local_rank);
   mine.global_rank = global_rank;
@@ -98,17 +126,12 @@ std::vector<int> HostWatch::pids() const {
 
 int HostWatch::leader() const { return member(0).global_rank; }
 
-bool HostWatch::look_is_due() {
-  auto& next_look = member(look_group_).next_look;
-  const Nanoseconds::rep now = monotonic_ns();
-  Nanoseconds::rep due = next_look.load(std::memory_order_relaxed);
-  return now >= due && next_look.compare_exchange_strong(due, now + look_interval.count());
-}
+bool HostWatch::look_is_due() { return claim_time(member(look_group_).next_look, look_interval); }
 
-bool HostWatch::is_dead(int local_rank) const {
+bool HostWatch::is_dead(int local_rank, ProcessStat* stat) const {
   const Member& other = member(local_rank);
   if (other.state.load() == gone) return false;
-  const auto process = identify_process(other.process.pid);
+  const auto process = identify_process(other.process.pid, stat);
   if (process && *process == other.process) return false;
   // It may have left in good order between the two looks.
   return other.state.load() != gone;
@@ -116,13 +139,45 @@ bool HostWatch::is_dead(int local_rank) const {
 
 void HostWatch::look_at_processes() {
   for (int other : watched_) {
-    if (!is_dead(other)) continue;
+    ProcessStat stat;
+    if (!is_dead(other, &stat)) {
+      note_silence(other, stat);
+      continue;
+    }
     const Member& dead = member(other);
-    declare_failure(exit_code(ErrorKind::peer), "rank " + std::to_string(dead.global_rank) +
-                                                    " (pid " + std::to_string(dead.process.pid) +
-                                                    ") on " + host_ + " died");
+    declare_failure(exit_code(ErrorKind::peer),
+                    rank_text(dead.global_rank, dead.process.pid, host_) + " died");
     return;
   }
+}
+
+/// One that sleeps may wait as others do; one that is stopped, or hangs in the kernel, answers
+/// nobody.
+void HostWatch::note_silence(int local_rank, const ProcessStat& seen) {
+  Member& other = member(local_rank);
+  const Nanoseconds::rep now = monotonic_ns();
+  const bool is_halted = seen.state == 'T' || seen.state == 't' || seen.state == 'D';
+  if (!is_halted || seen.ticks > other.ticks || other.last_ran == 0) {
+    other.ticks = seen.ticks;
+    other.last_ran = now;
+    return;
+  }
+  const Nanoseconds::rep silent = now - other.last_ran;
+  if (silent < patience.count()) return;
+  if (other.silent_for.load() == 0)
+    say_silent(rank_text(other.global_rank, other.process.pid, host_));
+  other.silent_for.store(std::max(other.silent_for.load(), silent));
+}
+
+std::vector<std::string> HostWatch::silences() const {
+  std::vector<std::string> texts;
+  for (int rank = 0; rank < local_size_; ++rank) {
+    const Member& one = member(rank);
+    const Nanoseconds silent{one.silent_for.load()};
+    if (silent.count() > 0)
+      texts.push_back(silence_text(rank_text(one.global_rank, one.process.pid, host_), silent));
+  }
+  return texts;
 }
 
 std::optional<Error> HostWatch::failure(bool thoroughly) {
@@ -150,6 +205,8 @@ std::optional<int> HostWatch::failure_code() const {
 }
 
 bool HostWatch::claim_report() { return board().reported.exchange(1) == 0; }
+
+bool HostWatch::claim_word(Nanoseconds interval) { return claim_time(board().next_word, interval); }
 
 void HostWatch::tell_stop(int signal) {
   int expected = 0;

@@ -8,8 +8,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 #include <thread>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/signals.h"
 #include "comm/host_layout.h"
@@ -54,6 +57,75 @@ class Backoff {
 
 }  // namespace
 
+/// Who waits where, in a wait of all ranks that lasts: of each host one rank that waits tells ranks
+/// 0 and 1. So rank 0, and of the host of rank 0 rank 1, knows after some seconds which host is
+/// silent: all of its ranks are at work, or stopped.
+class MpiComm::LongWait {
+ public:
+  /// `for_hosts`: ranks of other hosts are waited for.
+  LongWait(MpiComm& comm, bool for_hosts)
+      : comm_(comm), hosts_(comm.layout_.hosts.size()), judges_(for_hosts && comm.rank() <= 1) {}
+  ~LongWait() {
+    for (std::size_t host = 0; host < named_.size(); ++host)
+      if (named_[host]) note(host);
+  }
+  LongWait(const LongWait&) = delete;
+  LongWait& operator=(const LongWait&) = delete;
+
+  void go_on() {
+    const Nanoseconds waited = now() - begun_;
+    if (hosts_ < 2 || waited < between_words) return;
+    if (comm_.watch_->claim_word(between_words))
+      for (const int to : {0, 1})
+        if (to != comm_.rank()) comm_.mpi_->tell(to);
+    if (!judges_) return;
+    // What was said in earlier waits says nothing of this one.
+    if (heard_.empty()) {
+      take_words();
+      heard_.assign(hosts_, false);
+      named_.assign(hosts_, false);
+    }
+    take_words();
+    if (waited < patience + comm_.at_work_) return;
+    const std::size_t own = host_of(comm_.rank()), first = host_of(0);
+    for (std::size_t host = 0; host < hosts_; ++host) {
+      const bool is_mine = host != own && (comm_.rank() == 0 || host == first);
+      if (!is_mine || heard_[host] || named_[host]) continue;
+      if (!comm_.silent_hosts_[host]) say_silent(text_of(host));
+      named_[host] = true;
+      note(host);
+    }
+  }
+  static std::string text_of(const MpiComm& comm, std::size_t host) {
+    const std::string& name = comm.layout_.hosts[host];
+    const int ranks = comm.layout_.ranks_on(static_cast<int>(host));
+    if (ranks > 1) return fmt::format("each of the {} ranks on {}", ranks, name);
+    return rank_text(comm.layout_.leader_of(static_cast<int>(host)), comm.leader_pids_[host], name);
+  }
+
+ private:
+  static constexpr Nanoseconds between_words = seconds(4);
+
+  std::size_t host_of(int rank) const {
+    return static_cast<std::size_t>(comm_.layout_.host_of[static_cast<std::size_t>(rank)]);
+  }
+  std::string text_of(std::size_t host) const { return text_of(comm_, host); }
+  void take_words() {
+    for (int from = 0; comm_.mpi_->heard(&from) == 0 && from >= 0;)
+      if (!heard_.empty()) heard_[host_of(from)] = true;
+  }
+  void note(std::size_t host) {
+    auto& silent = comm_.silent_hosts_[host];
+    silent = std::max(silent.value_or(Nanoseconds(0)), now() - begun_);
+  }
+
+  MpiComm& comm_;
+  std::size_t hosts_;
+  bool judges_;
+  Nanoseconds begun_ = now();
+  std::vector<bool> heard_, named_;  ///< by host
+};
+
 MpiComm::MpiComm(const numatlas_mpi_table* mpi, const std::string& plugin)
     : mpi_(mpi),
       world_(*this, NUMATLAS_MPI_WORLD),
@@ -93,13 +165,21 @@ Expected<void> MpiComm::meet(int pretend_hosts) {
   if (pretend_hosts > 1) {
     name += "-" + std::to_string(static_cast<long long>(rank()) * pretend_hosts / size());
   }
-  auto texts = TRY(all_gather(std::to_string(watch_->leader()) + " " + name));
+  auto texts =
+      TRY(all_gather(fmt::format("{} {} {}", watch_->leader(), local_pids_.front(), name)));
   std::vector<HostClaim> claims;
+  std::vector<int> pids;  // of the first rank of each rank's host
   for (const std::string& text : texts) {
-    const std::size_t space = text.find(' ');
-    claims.push_back({text.substr(space + 1), std::stoi(text)});
+    std::istringstream words(text);
+    HostClaim claim;
+    words >> claim.group >> pids.emplace_back() >> claim.name;
+    claims.push_back(std::move(claim));
   }
   layout_ = make_host_layout(claims);
+  for (std::size_t host = 0; host < layout_.hosts.size(); ++host)
+    leader_pids_.push_back(
+        pids[static_cast<std::size_t>(layout_.leader_of(static_cast<int>(host)))]);
+  silent_hosts_.resize(layout_.hosts.size());
   return {};
 }
 
@@ -115,12 +195,13 @@ std::optional<Error> MpiComm::reason_to_stop() {
 }
 
 Expected<MpiComm::OperationPtr> MpiComm::wait(OperationPtr operation, int start_code,
-                                              const char* what) {
+                                              const char* what, bool for_hosts) {
   if (start_code != 0) {
     broken_ = Error{ErrorKind::peer, std::string(what) + ": " + error_text(mpi_, start_code), ""};
     return fail(*broken_);
   }
   Backoff backoff;
+  LongWait long_wait(*this, for_hosts);
   while (true) {
     int done = 0;
     if (const int code = mpi_->test(&operation->request, &done); code != 0) {
@@ -134,8 +215,18 @@ Expected<MpiComm::OperationPtr> MpiComm::wait(OperationPtr operation, int start_
       abandoned_.push_back(std::move(operation));
       return fail(*broken_);
     }
+    long_wait.go_on();
     backoff.sleep();
   }
+}
+
+std::vector<std::string> MpiComm::silences() const {
+  std::vector<std::string> texts;
+  if (watch_ && local_rank() == 0) texts = watch_->silences();
+  for (std::size_t host = 0; host < silent_hosts_.size(); ++host)
+    if (silent_hosts_[host])
+      texts.push_back(silence_text(LongWait::text_of(*this, host), *silent_hosts_[host]));
+  return texts;
 }
 
 Expected<void*> MpiComm::shared_block(std::size_t bytes) {
@@ -212,6 +303,9 @@ bool MpiComm::say_farewell() {
   if (!done) {
     abandoned_.push_back(std::move(operation));
     return false;
+  }
+  // All that was told has been sent by now: MPI ends with no message that nobody took.
+  for (int from = 0; mpi_->heard(&from) == 0 && from >= 0;) {
   }
   // Finalizing with an operation under way is wrong, and all must finalize or none.
   return std::all_of(operation->in.begin(), operation->in.end(), [](char c) { return c == 0; });

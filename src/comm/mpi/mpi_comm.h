@@ -39,6 +39,7 @@ class MpiGroup final : public Group {
   /// Every rank's text, on all ranks or on rank 0.
   Expected<std::vector<std::string>> collect(const std::string& mine, bool on_all);
   Expected<std::vector<std::uint64_t>> all_lengths(std::size_t mine);
+  bool for_hosts() const { return scope_ != NUMATLAS_MPI_HOST; }
 
   MpiComm& comm_;
   int scope_, rank_, size_;
@@ -77,6 +78,8 @@ class MpiComm final : public Comm {
   Group* leaders() override { return leaders_.size() > 0 ? &leaders_ : nullptr; }
   Expected<void*> shared_block(std::size_t bytes) override;
   bool peer_failed() override;
+  void allow(Nanoseconds at_work) override { at_work_ = at_work; }
+  std::vector<std::string> silences() const override;
   bool claim_report() override;
   [[noreturn]] void abort(int exit_code) override;
 
@@ -95,8 +98,12 @@ class MpiComm final : public Comm {
   Expected<void> watch_host();
 
   /// Waits for a started operation (`start_code` is what starting it said) and gives it back.
-  Expected<OperationPtr> wait(OperationPtr operation, int start_code, const char* what);
+  /// `for_hosts`: not only ranks of this host take part.
+  Expected<OperationPtr> wait(OperationPtr operation, int start_code, const char* what,
+                              bool for_hosts);
   std::optional<Error> reason_to_stop();
+  /// Told in a wait again and again: what hosts say of each other when it lasts.
+  class LongWait;
   /// Waits for the end of all; true if MPI can be finalized.
   bool say_farewell();
 
@@ -105,6 +112,9 @@ class MpiComm final : public Comm {
   MpiGroup world_, host_, leaders_;
   HostLayout layout_;
   std::vector<int> local_pids_;
+  std::vector<int> leader_pids_;  ///< of the first rank of each host, by host
+  Nanoseconds at_work_{0};
+  std::vector<std::optional<Nanoseconds>> silent_hosts_;  ///< the longest time of each, by host
   std::unique_ptr<HostWatch> watch_;
   std::optional<Error> broken_;  ///< why the ranks are no longer in step
   /// Given up while under way: MPI may still write to their memory, so it lives on for good.

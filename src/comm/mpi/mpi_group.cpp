@@ -17,7 +17,7 @@ Expected<void> MpiGroup::barrier() {
   if (comm_.broken_) return fail(*comm_.broken_);
   auto operation = std::make_unique<MpiComm::Operation>();
   const int code = comm_.mpi_->barrier(scope_, &operation->request);
-  TRY(comm_.wait(std::move(operation), code, "MPI_Ibarrier"));
+  TRY(comm_.wait(std::move(operation), code, "MPI_Ibarrier", for_hosts()));
   return {};
 }
 
@@ -29,7 +29,7 @@ Expected<std::vector<std::uint64_t>> MpiGroup::all_lengths(std::size_t mine) {
   operation->in.resize(sizeof length * static_cast<std::size_t>(size_));
   const int code = comm_.mpi_->all_gather(scope_, operation->out.data(), sizeof length,
                                           operation->in.data(), &operation->request);
-  auto done = TRY(comm_.wait(std::move(operation), code, "MPI_Iallgather"));
+  auto done = TRY(comm_.wait(std::move(operation), code, "MPI_Iallgather", for_hosts()));
   std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size_));
   std::memcpy(lengths.data(), done->in.data(), done->in.size());
   return lengths;
@@ -57,8 +57,8 @@ Expected<std::vector<std::string>> MpiGroup::collect(const std::string& mine, bo
   const auto start = on_all ? comm_.mpi_->all_gather_v : comm_.mpi_->gather_v;
   const int code = start(scope_, op.out.data(), static_cast<int>(op.out.size()), op.in.data(),
                          op.counts.data(), op.offsets.data(), &op.request);
-  auto done =
-      TRY(comm_.wait(std::move(operation), code, on_all ? "MPI_Iallgatherv" : "MPI_Igatherv"));
+  auto done = TRY(comm_.wait(std::move(operation), code,
+                             on_all ? "MPI_Iallgatherv" : "MPI_Igatherv", for_hosts()));
   std::vector<std::string> texts;
   if (!receives) return texts;
   const char* next = done->in.data();
@@ -76,7 +76,7 @@ Expected<void> MpiGroup::broadcast_bytes(void* data, std::size_t bytes) {
   std::memcpy(operation->in.data(), data, bytes);
   const int code = comm_.mpi_->broadcast(scope_, operation->in.data(), static_cast<int>(bytes),
                                          &operation->request);
-  auto done = TRY(comm_.wait(std::move(operation), code, "MPI_Ibcast"));
+  auto done = TRY(comm_.wait(std::move(operation), code, "MPI_Ibcast", for_hosts()));
   std::memcpy(data, done->in.data(), bytes);
   return {};
 }
@@ -103,7 +103,7 @@ Expected<std::uint64_t> MpiGroup::largest(std::uint64_t mine) {
   const int code = comm_.mpi_->largest(
       scope_, reinterpret_cast<const unsigned long long*>(operation->out.data()),
       reinterpret_cast<unsigned long long*>(operation->in.data()), &operation->request);
-  auto done = TRY(comm_.wait(std::move(operation), code, "MPI_Iallreduce"));
+  auto done = TRY(comm_.wait(std::move(operation), code, "MPI_Iallreduce", for_hosts()));
   std::uint64_t most = 0;
   std::memcpy(&most, done->in.data(), sizeof most);
   return most;
