@@ -33,7 +33,7 @@ class Numatlas(CMakePackage):
     depends_on("cli11", type="build")
     depends_on("fmt@9:")
     depends_on("highway@1:")
-    depends_on("hwloc@2:")
+    depends_on("hwloc@2.4:2")
     depends_on("nlohmann-json", type="build")
     depends_on("pugixml")
     depends_on("tl-expected", type="build")

@@ -100,8 +100,6 @@ TEST(Export, HasTheFormsThatItPromises) {
     EXPECT_TRUE(std::find(names.begin(), names.end(), name) != names.end()) << name;
 }
 
-#if HWLOC_API_VERSION >= 0x00020300
-
 TEST(ExportHwloc, HwlocReadsEveryFigureBack) {
   const ExportInput input = four_nodes();
   const std::string xml = text_of("hwloc", input);
@@ -206,8 +204,6 @@ TEST(ExportHwloc, RefusesATopologyOfAnotherMachine) {
   EXPECT_EQ(exported.error().kind, ErrorKind::usage);
   EXPECT_EQ(exported.error().message, "the topology has no NUMA node 7");
 }
-
-#endif
 
 TEST(ExportHwloc, WithoutFiguresOfNodesIsAnError) {
   ExportInput input = four_nodes();

@@ -32,8 +32,6 @@ namespace {
 // What the child process answers begins with one of these.
 constexpr char is_text = '+', is_usage_error = '-', is_internal_error = '!';
 
-#if HWLOC_API_VERSION >= 0x00020300
-
 struct FreeBitmap {
   void operator()(hwloc_bitmap_s* bitmap) const { hwloc_bitmap_free(bitmap); }
 };
@@ -159,8 +157,6 @@ std::string written(const std::string& xml, const std::vector<MemoryValue>& valu
   if (!missing.empty()) return is_internal_error + missing;
   return is_text + *text;
 }
-
-#endif
 
 std::optional<NodeId> node_in(const Fact& fact, const char* label) {
   const auto number = number_after(where_of(fact, label), "");
@@ -312,8 +308,6 @@ Expected<Exported> export_hwloc(const ExportInput& input) {
 
 }  // namespace
 
-#if HWLOC_API_VERSION >= 0x00020300
-
 Expected<std::string> with_memory_values(const std::string& xml,
                                          const std::vector<MemoryValue>& values,
                                          const std::vector<HwlocInfo>& infos) {
@@ -330,20 +324,6 @@ std::vector<MemoryValue> memory_values_of(const std::string& xml,
   const auto topology = load_xml_topology(xml);
   return topology ? values_of(topology->get(), names) : std::vector<MemoryValue>{};
 }
-
-#else
-
-Expected<std::string> with_memory_values(const std::string&, const std::vector<MemoryValue>&,
-                                         const std::vector<HwlocInfo>&) {
-  return fail(ErrorKind::unavailable,
-              "this build's libhwloc has no memory attributes: they came with 2.3");
-}
-
-std::vector<MemoryValue> memory_values_of(const std::string&, const std::vector<std::string>&) {
-  return {};
-}
-
-#endif
 
 ExportForm hwloc_form() {
   return {"hwloc", "XML of hwloc with measured memory attributes", true, true, export_hwloc};

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/signals.h"
+#include "base/tree.h"
 #include "machine/pci_link.h"
 
 namespace numatlas {
@@ -115,7 +116,7 @@ void StepQueue::look_at_link(std::int64_t now_ns) {
   next_look_ns_ = now_ns + between_looks_ns;
   if (first) return;  // nothing has been under way for long
   ++looks_;
-  const auto link = read_link(device_.info().pci_address);
+  const auto link = read_link(running_system(), device_.info().pci_address);
   if (!link) {
     looks_ = most_looks;
     return;

@@ -121,16 +121,15 @@ Expected<Topology> load_live_topology(const std::string& root) {
   const ScopedVariable synthetic("HWLOC_SYNTHETIC", std::nullopt);
   const ScopedVariable cpuid("HWLOC_CPUID_PATH", std::nullopt);
   const ScopedVariable components("HWLOC_COMPONENTS", std::nullopt);
+  const ScopedVariable gpu_memory("HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES", "1");
   const ScopedVariable no_guess = no_guess_at_memory();
   auto topology = new_topology();
   if (!topology) return topology;
-#if HWLOC_API_VERSION >= 0x00020100
   // The x86 component binds this thread to every CPU in turn; only needed where sysfs has no
   // caches.
   if (!root.empty() || tree.exists("/sys/devices/system/cpu/cpu0/cache/index0")) {
     hwloc_topology_set_components(topology->get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
   }
-#endif
   if (hwloc_topology_load(topology->get()) != 0) {
     return fail(ErrorKind::unavailable,
                 fmt::format("hwloc cannot read the topology of this machine (hwloc_topology_load: "

@@ -7,12 +7,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/tree.h"
 #include "machine/identity.h"
 
 namespace numatlas {
@@ -151,7 +153,6 @@ void add_distances(hwloc_topology_t topology, Machine& machine) {
   }
 }
 
-#if HWLOC_API_VERSION >= 0x00020300
 /// One firmware figure of a node from its best initiator, by how many of its units make one SI
 /// unit.
 std::optional<double> figure(hwloc_topology_t topology, hwloc_obj_t node, const char* name,
@@ -208,9 +209,6 @@ void add_firmware_figures(hwloc_topology_t topology, const std::vector<hwloc_obj
     if (any && node != nullptr) node->hmat = found;
   }
 }
-#else
-void add_firmware_figures(hwloc_topology_t, const std::vector<hwloc_obj_t>&, Machine&) {}
-#endif
 
 void add_caches(hwloc_topology_t topology, Machine& machine) {
   for (int depth = 0; depth < hwloc_topology_get_depth(topology); ++depth) {
@@ -237,66 +235,96 @@ void add_caches(hwloc_topology_t topology, Machine& machine) {
   });
 }
 
-/// hwloc puts them above the nodes that they are in front of, the one next to the memory last.
+/// hwloc puts them above the nodes that they are in front of. Firmware (HMAT) names them: HBM of a
+/// Xeon Max in cache mode, DRAM before persistent memory.
 void add_side_caches(const std::vector<hwloc_obj_t>& node_objects, Machine& machine) {
   for (hwloc_obj_t object : node_objects) {
     NumaNode* const node = node_of(machine, object);
+    std::map<unsigned, MemorySideCache> by_depth;
     for (hwloc_obj_t above = object->parent;
          node != nullptr && above != nullptr && above->type == HWLOC_OBJ_MEMCACHE;
          above = above->parent) {
       const auto& found = above->attr->cache;
       if (found.size == 0) continue;
-      node->side_caches.push_back(
-          {static_cast<int>(node->side_caches.size()) + 1, Bytes{found.size},
-           found.linesize > 0 ? std::optional(Bytes{found.linesize}) : std::nullopt});
+      by_depth[found.depth] = {
+          0, Bytes{found.size},
+          found.linesize > 0 ? std::optional(Bytes{found.linesize}) : std::nullopt};
+    }
+    for (auto& [depth, cache] : by_depth) {
+      cache.level = static_cast<int>(node->side_caches.size()) + 1;
+      node->side_caches.push_back(cache);
     }
   }
 }
 
-#if HWLOC_API_VERSION >= 0x00020400
-/// Kinds that have a core type or the kernel's capacity: those that differ only in a frequency are
-/// of one design.
-void add_cpu_kinds(hwloc_topology_t topology, Machine& machine) {
-  std::string last_type;
-  bool ranked = true;
-  for (int i = hwloc_cpukinds_get_nr(topology, 0); i-- > 0;) {  // hwloc has the slowest first
+/// The types of Intel's cores in hwloc's words, from fast to slow, and ours.
+constexpr std::array<std::pair<std::string_view, const char*>, 3> core_types{{
+    {"IntelCore", "performance"},
+    {"IntelAtom", "efficiency"},
+    {"IntelLowPower", "low-power"},
+}};
+
+/// What hwloc says of some CPUs.
+struct Design {
+  std::size_t type = core_types.size();  ///< index of their type; the size for none
+  CpuKind kind;
+
+  /// Those of one type are of one design, and those whose capacities are less than an eighth apart.
+  bool has(const Design& slower) const {
+    if (type != slower.type) return false;
+    return type < core_types.size() || *slower.kind.capacity >= *kind.capacity * 7 / 8;
+  }
+};
+
+/// All that have a type or the kernel's capacity: what differs only in a frequency is one design.
+std::vector<Design> designs_of(hwloc_topology_t topology) {
+  std::vector<Design> designs;
+  for (int i = hwloc_cpukinds_get_nr(topology, 0); i-- > 0;) {
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    int efficiency = -1;
     unsigned count = 0;
     hwloc_info_s* infos = nullptr;
-    std::string type, capacity;
-    const bool found = hwloc_cpukinds_get_info(topology, static_cast<unsigned>(i), cpus,
-                                               &efficiency, &count, &infos, 0) == 0;
+    Design one;
+    const bool found = hwloc_cpukinds_get_info(topology, static_cast<unsigned>(i), cpus, nullptr,
+                                               &count, &infos, 0) == 0;
     for (unsigned info = 0; found && info < count; ++info) {
-      if (std::string(infos[info].name) == "CoreType") type = infos[info].value;
-      if (std::string(infos[info].name) == "LinuxCapacity") capacity = infos[info].value;
+      const std::string_view name = infos[info].name, value = infos[info].value;
+      for (std::size_t type = 0; name == "CoreType" && type < core_types.size(); ++type)
+        if (value == core_types[type].first) one.type = type;
+      if (const auto capacity = number_after(value, ""); name == "LinuxCapacity" && capacity)
+        one.kind.capacity = *capacity;
     }
-    CpuKind kind{"", "", {}, cpus_of(cpus)};
+    one.kind.cpus = cpus_of(cpus);
     hwloc_bitmap_free(cpus);
-    const int value = std::atoi(capacity.c_str());
-    if (value > 0) kind.capacity = value;
-    if (type.empty() && !kind.capacity) return machine.cpu_kinds.clear();
-    ranked = ranked && efficiency >= 0;
-    std::vector<CpuKind>& kinds = machine.cpu_kinds;
-    const bool alike = !kinds.empty() && type == last_type &&
-                       (!type.empty() || value >= *kinds.back().capacity * 7 / 8);
-    if (alike)
-      kinds.back().cpus = kinds.back().cpus | kind.cpus;
-    else
-      kinds.push_back(std::move(kind));
-    last_type = type;
+    if (one.type < core_types.size() || one.kind.capacity.value_or(0) > 0)
+      designs.push_back(std::move(one));
   }
-  if (machine.cpu_kinds.size() < 2) return machine.cpu_kinds.clear();
-  const bool two = ranked && machine.cpu_kinds.size() == 2;
-  for (std::size_t i = 0; i < machine.cpu_kinds.size(); ++i) {
-    machine.cpu_kinds[i].name = !two     ? fmt::format("kind{}", i + 1)
-                                : i == 0 ? "performance"
-                                         : "efficiency";
+  std::ranges::stable_sort(designs, {}, [](const Design& one) {
+    return std::pair(one.type, -one.kind.capacity.value_or(0));
+  });
+  return designs;
+}
+
+/// Those of Intel by their types; "performance" and "efficiency" by two capacities; else numbers,
+/// from the fastest.
+void add_cpu_kinds(hwloc_topology_t topology, Machine& machine) {
+  std::vector<Design> kinds;
+  CpuSet rest = machine.all_cpus();
+  for (Design& one : designs_of(topology)) {
+    rest = rest - one.kind.cpus;
+    if (!kinds.empty() && kinds.back().has(one))
+      kinds.back().kind.cpus = kinds.back().kind.cpus | one.kind.cpus;
+    else
+      kinds.push_back(std::move(one));
+  }
+  if (kinds.size() < 2 || !rest.empty()) return;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const bool typed = kinds[i].type < core_types.size();
+    const std::size_t type = kinds.size() == 2 && !typed ? i : kinds[i].type;
+    kinds[i].kind.name =
+        type < core_types.size() ? core_types[type].second : fmt::format("kind{}", i + 1);
+    machine.cpu_kinds.push_back(std::move(kinds[i].kind));
   }
 }
-#else
-void add_cpu_kinds(hwloc_topology_t, Machine&) {}
-#endif
 
 void add_identity(hwloc_topology_t topology, Machine& machine) {
   hwloc_obj_t root = hwloc_get_root_obj(topology);

@@ -1,14 +1,14 @@
 #include "machine/identity.h"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -200,14 +200,9 @@ std::optional<std::string> hypervisor_of(const Tree& tree, const std::string& cp
 }
 
 /// Why nothing tells whether there is a hypervisor: other processors than x86 do not say so.
-std::string why_unknown(const Tree& tree) {
-  std::string names;
-  for (const char* file : {"sys_vendor", "product_name"}) {
-    const auto name = tree.text(fmt::format("/sys/class/dmi/id/{}", file));
-    if (name && !name->empty()) names += (names.empty() ? "" : " ") + *name;
-  }
-  if (names.empty()) return "neither processor nor firmware says";
-  return fmt::format("the processor does not say, and '{}' may be either", names);
+std::string why_unknown(const std::string& product) {
+  if (product.empty()) return "neither processor nor firmware says";
+  return fmt::format("the processor does not say, and '{}' may be either", product);
 }
 
 /// "" for what no machine has alone: text that is no id, or one that firmware and images are left
@@ -230,16 +225,12 @@ void read_machine_identity(const Tree& tree, Identity& identity) {
   identity.installation = hash_of_id(tree, "/etc/machine-id");
   identity.firmware = hash_of_id(tree, "/sys/class/dmi/id/product_uuid");
   identity.boot = hash_of_id(tree, "/proc/sys/kernel/random/boot_id");
-  std::vector<std::string> words;
-  for (const char* file : {"sys_vendor", "product_name"})
-    if (const auto word = tree.text(fmt::format("/sys/class/dmi/id/{}", file)))
-      words.push_back(*word);
-  identity.product = fmt::format("{}", fmt::join(words, " "));
+  identity.product = dmi_words(tree, {"sys_vendor", "product_name"});
 }
 
+/// Of a recorded tree; hwloc asks the kernel of a live machine.
 void read_system_names(const Tree& tree, const std::string& cpuinfo, Machine& machine) {
-  utsname names{};
-  const bool live = tree.is_live() && ::uname(&names) == 0;
+  if (tree.is_live()) return;
   const auto kernel = [&](const char* file) {
     return tree.text(fmt::format("/proc/sys/kernel/{}", file));
   };
@@ -247,17 +238,43 @@ void read_system_names(const Tree& tree, const std::string& cpuinfo, Machine& ma
   const auto type = kernel("ostype");
   const auto release = kernel("osrelease");
   if (type && release) machine.os = *type + " " + *release;
-  if (live) {
-    machine.host = names.nodename;
-    machine.os = fmt::format("{} {}", names.sysname, names.release);
-    machine.arch = names.machine;
-  } else if (value_of(cpuinfo, "CPU implementer")) {
+  if (value_of(cpuinfo, "CPU implementer")) {
     machine.arch = "aarch64";
   } else if (const auto maker = value_of(cpuinfo, "vendor_id")) {
     machine.arch = *maker == "IBM/S390" ? "s390x" : "x86_64";
   } else if (value_of(cpuinfo, "cpu").value_or("").starts_with("POWER")) {
     machine.arch = "ppc64le";
   }
+}
+
+/// By the CPUs' blocks of /proc/cpuinfo.
+std::map<CpuId, std::string> arm_cores_of(const std::string& cpuinfo) {
+  std::map<CpuId, std::string> cores;
+  CpuId at;
+  std::string implementer;
+  for (const std::string& line : split_lines(cpuinfo)) {
+    if (const auto id = value_of(line, "processor")) at = CpuId{number_after(*id, "").value_or(-1)};
+    if (const auto maker = value_of(line, "CPU implementer")) implementer = *maker;
+    if (const auto part = value_of(line, "CPU part")) cores[at] = arm_core_name(implementer, *part);
+  }
+  return cores;
+}
+
+/// Where a machine has several kinds of cores, of each its own name; the machine is called by all.
+void name_arm_kinds(const Tree& tree, Machine& machine) {
+  if (machine.cpu_kinds.empty()) return;
+  constexpr std::size_t most = 16U << 20;  // 4096 CPUs of 1 to 4 KiB each
+  const auto cores = arm_cores_of(tree.text("/proc/cpuinfo", most).value_or(""));
+  std::vector<std::string> models;
+  for (CpuKind& kind : machine.cpu_kinds) {
+    std::set<std::string> names;
+    for (const CpuId cpu : kind.cpus)
+      if (const auto core = cores.find(cpu); core != cores.end()) names.insert(core->second);
+    kind.model = fmt::format("{}", fmt::join(names, " + "));
+    if (!kind.model.empty() && !std::ranges::count(models, kind.model))
+      models.push_back(kind.model);
+  }
+  if (models.size() > 1) machine.cpu_model = fmt::format("{}", fmt::join(models, " + "));
 }
 
 }  // namespace
@@ -276,15 +293,21 @@ std::string model_name(const std::string& cpuinfo) {
 }
 
 std::string arm_core_name(const std::string& implementer, const std::string& part) {
-  return arm_core_name(std::strtoul(implementer.c_str(), nullptr, 0),
-                       std::strtoul(part.c_str(), nullptr, 0));
+  const unsigned long maker = std::strtoul(implementer.c_str(), nullptr, 0);
+  const unsigned long number = std::strtoul(part.c_str(), nullptr, 0);
+  for (const ArmCore& core : arm_cores) {
+    if (core.implementer == maker && core.part == number) return core.name;
+  }
+  return fmt::format("Arm implementer {:#04x} part {:#05x}", maker, number);
 }
 
-std::string arm_core_name(unsigned long implementer, unsigned long part) {
-  for (const ArmCore& core : arm_cores) {
-    if (core.implementer == implementer && core.part == part) return core.name;
+std::string dmi_words(const Tree& tree, const std::vector<const char*>& files) {
+  std::string words;
+  for (const char* file : files) {
+    const std::string word = tree.text(fmt::format("/sys/class/dmi/id/{}", file)).value_or("");
+    if (!word.empty()) words += (words.empty() ? "" : " ") + word;
   }
-  return fmt::format("Arm implementer {:#04x} part {:#05x}", implementer, part);
+  return words;
 }
 
 void read_identity(const Tree& tree, Machine& machine) {
@@ -301,11 +324,12 @@ void read_identity(const Tree& tree, Machine& machine) {
     if (product.find("Grace") != std::string::npos || product.find("GH200") != std::string::npos) {
       machine.cpu_model = "NVIDIA Grace (" + machine.cpu_model + ")";
     }
+    name_arm_kinds(tree, machine);
   } else if (!model.empty()) {
     machine.cpu_model = model;
   }
   machine.hypervisor = hypervisor_of(tree, cpuinfo);
-  if (!machine.hypervisor) machine.unread["hypervisor"] = why_unknown(tree);
+  if (!machine.hypervisor) machine.unread["hypervisor"] = why_unknown(machine.identity.product);
 }
 
 }  // namespace numatlas

@@ -90,8 +90,4 @@ std::optional<PciLink> read_link(const Tree& tree, const std::string& pci_addres
   return link == PciLink{} ? std::nullopt : std::optional(link);
 }
 
-std::optional<PciLink> read_link(const std::string& pci_address) {
-  return read_link(running_system(), pci_address);
-}
-
 }  // namespace numatlas

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,6 @@ namespace numatlas {
 
 /// The way from a GPU to its root port, for Gpu::path; empty where sysfs tells of no link on it.
 std::vector<PciStep> read_path(const Tree& tree, const std::string& pci_address);
-
-/// read_link of machine/pci_link.h on a tree.
-std::optional<PciLink> read_link(const Tree& tree, const std::string& pci_address);
 
 /// "" where the device is no GPU. Display controllers (PCI base class 3) of the three makers of
 /// compute GPUs, which leaves out the plain VGA of emulated machines and service processors;

@@ -40,9 +40,9 @@ struct SharedPort {
 /// and GPUs whose memory is a node none either (see path_limit).
 std::vector<SharedPort> shared_ports(const Machine& machine);
 
-/// The link of a device on this host as it is now; to be asked while copies run. nullopt where
-/// sysfs says nothing of it (virtual functions, many virtual machines).
-std::optional<PciLink> read_link(const std::string& pci_address);
+/// The link of a device as it is now; to be asked while copies run. nullopt where sysfs says
+/// nothing of it (virtual functions, many virtual machines).
+std::optional<PciLink> read_link(const Tree& tree, const std::string& pci_address);
 
 /// Hz that a GPU's processors run at now, as its kernel driver tells hwmon (amdgpu does); nullopt
 /// where it does not.

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/identity.h"
 #include "machine/interleave_weights.h"
 
 namespace numatlas {
@@ -204,17 +205,10 @@ void read_swap(Reader& reader) {
 /// What the firmware and the CPUs' own program are: they change latencies and nothing else shows
 /// them. Both can be read without root; containers and some guests hide them.
 void read_firmware(Reader& reader) {
-  const std::string folder = "/sys/class/dmi/id";
-  const auto add = [&](const char* name, const std::vector<const char*>& files) {
-    std::string value;
-    for (const char* file : files) {
-      const auto word = reader.tree().text(fmt::format("{}/{}", folder, file));
-      if (word && !word->empty()) value += (value.empty() ? "" : " ") + *word;
-    }
-    if (!value.empty()) reader.add(name, value, folder);
-  };
-  add("product", {"sys_vendor", "product_name"});
-  add("firmware", {"bios_vendor", "bios_version", "bios_date"});
+  const std::string& product = reader.machine().identity.product;
+  if (!product.empty()) reader.add("product", product, "/sys/class/dmi/id");
+  const std::string words = dmi_words(reader.tree(), {"bios_vendor", "bios_version", "bios_date"});
+  if (!words.empty()) reader.add("firmware", words, "/sys/class/dmi/id");
   const std::string version = "/sys/devices/system/cpu/cpu0/microcode/version";
   if (const auto value = reader.tree().text(version)) {
     reader.add("microcode", *value, version);

@@ -22,7 +22,6 @@
 #include "base/text.h"
 #include "base/tree.h"
 #include "machine/allowance.h"
-#include "machine/cpu_kinds.h"
 #include "machine/hwloc_devices.h"
 #include "machine/hwloc_messages.h"
 #include "machine/hwloc_reader.h"
@@ -203,7 +202,7 @@ Expected<Machine> read_live_machine(const std::string& root) {
   read_identity(tree, machine);
   if (const auto affinity = tree.is_live() ? scheduler_affinity() : std::nullopt)
     believe_affinity(tree, *affinity, machine);
-  read_cpu_kinds(tree, machine);
+  read_hybrid_kinds(tree, machine);
   read_nodes(tree, machine);
   read_devices(tree, machine);
   read_node_kinds(tree, machine);

@@ -1,11 +1,14 @@
-// CPUs that the scheduler gives this process and that /sys/devices/system/cpu/online leaves out.
+// What hwloc does not know of CPUs: those that the scheduler gives this process and that
+// /sys/devices/system/cpu/online leaves out, and Intel's kinds of cores.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -88,6 +91,24 @@ void believe_affinity(const Tree& tree, const CpuSet& affinity, Machine& machine
       "/sys/devices/system/cpu/online has only CPUs {}, but the scheduler lets this process run on "
       "{}, which is believed: does a container (lxcfs) show its own file?",
       to_list(known), to_list(affinity)));
+}
+
+void read_hybrid_kinds(const Tree& tree, Machine& machine) {
+  constexpr std::array<std::pair<const char*, const char*>, 3> pmus{
+      {{"cpu_core", "performance"}, {"cpu_atom", "efficiency"}, {"cpu_lowpower", "low-power"}}};
+  std::vector<CpuKind> kinds;
+  for (const auto& [pmu, name] : pmus) {
+    CpuKind kind{name, "", {}, {}};
+    kind.cpus = tree.list<CpuId>(fmt::format("/sys/devices/{}/cpus", pmu)).value_or(CpuSet{}) &
+                machine.all_cpus();
+    for (CpuId cpu : kind.cpus) {
+      const auto capacity = tree.number(folder_of(cpu) + "/cpu_capacity");
+      if (capacity && *capacity > kind.capacity.value_or(0))
+        kind.capacity = static_cast<int>(*capacity);
+    }
+    if (!kind.cpus.empty()) kinds.push_back(std::move(kind));
+  }
+  if (kinds.size() > 1) machine.cpu_kinds = std::move(kinds);
 }
 
 }  // namespace numatlas

@@ -60,55 +60,6 @@ void read_distances(const Tree& tree, const std::string& folder, const NodeSet& 
   }
 }
 
-std::optional<double> positive(const Tree& tree, const std::string& path, double per_unit) {
-  const auto value = tree.number(path);
-  if (!value || *value <= 0) return std::nullopt;  // 0: the firmware says nothing
-  return static_cast<double>(*value) / per_unit;
-}
-
-/// access1 is for CPUs as initiators; access0 may be a GPU's or an I/O device's, so it comes
-/// second.
-void read_hmat(const Tree& tree, const std::string& folder, NumaNode& node) {
-  constexpr double megabytes =
-      1 / 1e6;  // sysfs has MB/s and nanoseconds: how many make one SI unit
-  constexpr double nanoseconds = 1e9;
-  for (const char* access : {"/access1/initiators", "/access0/initiators"}) {
-    const std::string from = folder + access;
-    HmatFigures found;
-    found.read_bandwidth = positive(tree, from + "/read_bandwidth", megabytes);
-    found.write_bandwidth = positive(tree, from + "/write_bandwidth", megabytes);
-    found.read_latency = positive(tree, from + "/read_latency", nanoseconds);
-    found.write_latency = positive(tree, from + "/write_latency", nanoseconds);
-    if (!found.read_bandwidth && !found.write_bandwidth && !found.read_latency &&
-        !found.write_latency) {
-      continue;
-    }
-    for (const std::string& name : tree.names(from)) {
-      if (const auto id = number_after(name, "node")) found.initiators.insert(NodeId{*id});
-    }
-    node.hmat = found;
-    return;
-  }
-}
-
-/// Of the firmware (HMAT): HBM of a Xeon Max in cache mode, DRAM before persistent memory.
-void read_side_caches(const Tree& tree, const std::string& folder, NumaNode& node) {
-  const std::string caches = folder + "/memory_side_cache";
-  std::vector<MemorySideCache> found;
-  for (const std::string& name : tree.names(caches)) {
-    const auto level = number_after(name, "index");
-    const auto size = tree.number(caches + "/" + name + "/size");
-    constexpr int most = 16;  // as snapshots
-    if (!level || *level < 1 || *level > most || !size || *size <= 0) continue;
-    MemorySideCache& cache = found.emplace_back();
-    cache.level = *level;
-    cache.size = Bytes{static_cast<std::uint64_t>(*size)};
-    const auto line = tree.number(caches + "/" + name + "/line_size");
-    if (line && *line > 0) cache.line_size = Bytes{static_cast<std::uint64_t>(*line)};
-  }
-  if (!found.empty()) node.side_caches = std::move(found);
-}
-
 void read_tiers(const Tree& tree, Machine& machine) {
   const std::string folder = "/sys/devices/virtual/memory_tiering";
   for (const std::string& name : tree.names(folder)) {
@@ -209,8 +160,6 @@ void read_nodes(const Tree& tree, Machine& machine) {
       node.memory_total = Bytes{0};
     }
     read_distances(tree, folder, *online, node);
-    read_hmat(tree, folder, node);
-    read_side_caches(tree, folder, node);
     if (tree.exists(folder + "/hugepages"))
       node.huge_pages = huge_page_pools(tree, folder + "/hugepages");
   }

@@ -9,8 +9,8 @@
 
 namespace numatlas {
 
-/// Completes the nodes: those hwloc leaves out (empty, without CPUs), own CPUs, memory, distances,
-/// HMAT figures, tiers and huge page pools. The kernel's word replaces hwloc's.
+/// Completes the nodes: those hwloc leaves out (that share CPUs), own CPUs, memory, distances (of
+/// which hwloc drops all where nodes share CPUs), tiers and huge page pools.
 void read_nodes(const Tree& tree, Machine& machine);
 
 /// The pools of a folder of sysfs: those of a node, or of the whole machine, by size.
@@ -25,6 +25,9 @@ void read_machine_memory(const Tree& tree, NumaNode& node);
 /// and caches: containers may show a shorter list of CPUs than they have. Before the nodes are
 /// read.
 void believe_affinity(const Tree& tree, const CpuSet& affinity, Machine& machine);
+
+/// Kinds of cores by the PMUs of Intel's hybrid processors: hwloc reads these since 2.12.
+void read_hybrid_kinds(const Tree& tree, Machine& machine);
 
 /// "dram", "cxl", "pmem", "gpu", "hbm" where something says so. After devices have been read.
 void read_node_kinds(const Tree& tree, Machine& machine);
