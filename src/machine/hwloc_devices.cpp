@@ -1,17 +1,16 @@
 #include "machine/hwloc_devices.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "machine/hwloc_reader.h"
 #include "machine/pci.h"
+#include "machine/sysfs_nodes.h"
 
 namespace numatlas {
 namespace {
@@ -65,18 +64,9 @@ void read_gpus(hwloc_topology_t topology, Machine& machine) {
   if (!any) machine.unread["gpus"] = "the file has no PCI devices";
 }
 
-bool has_stacked_memory(const std::string& cpu_model) {
-  // The last is AMD's for one cloud (EPYC with HBM).
-  constexpr std::array<std::string_view, 6> with{"A64FX",    "MI300A",      "Xeon(R) CPU Max",
-                                                 "Xeon Phi", "Xeon(R) Phi", "EPYC 9V64H"};
-  return std::any_of(with.begin(), with.end(), [&](std::string_view name) {
-    return cpu_model.find(name) != std::string::npos;
-  });
-}
-
 std::string forget_guessed_kinds(hwloc_topology_t topology) {
   const std::string cpu_model = cpu_model_of(topology);
-  if (has_stacked_memory(cpu_model)) return "";
+  if (stacked_memory_of(cpu_model) != StackedMemory::none) return "";
   NodeSet guessed;
   hwloc_obj_t node = nullptr;
   while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {

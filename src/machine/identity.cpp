@@ -240,8 +240,8 @@ void read_system_names(const Tree& tree, const std::string& cpuinfo, Machine& ma
   if (type && release) machine.os = *type + " " + *release;
   if (value_of(cpuinfo, "CPU implementer")) {
     machine.arch = "aarch64";
-  } else if (const auto maker = value_of(cpuinfo, "vendor_id")) {
-    machine.arch = *maker == "IBM/S390" ? "s390x" : "x86_64";
+  } else if (value_of(cpuinfo, "vendor_id")) {
+    machine.arch = "x86_64";
   } else if (value_of(cpuinfo, "cpu").value_or("").starts_with("POWER")) {
     machine.arch = "ppc64le";
   }
@@ -286,10 +286,7 @@ std::string model_name(const std::string& cpuinfo) {
   }
   // POWER, SPARC: "POWER9 (architected), altivec supported".
   if (const auto name = value_of(cpuinfo, "cpu")) return name->substr(0, name->find(','));
-  // s390 has a line for each processor: "version = FF,  identification = 0133E8,  machine = 3931".
-  const std::string first = value_of(cpuinfo, "processor 0").value_or("");
-  const auto at = first.find("machine = ");
-  return at == std::string::npos ? "" : "IBM machine " + first.substr(at + 10);
+  return "";
 }
 
 std::string arm_core_name(const std::string& implementer, const std::string& part) {

@@ -286,19 +286,6 @@ TEST(Snapshot, AbsentFactsOfGpusAreNullAndComeBackAbsent) {
   EXPECT_EQ(back->gpus, machine.gpus);
 }
 
-TEST(Snapshot, GpusOfBeforeTheyHadAPathAreRead) {
-  json snapshot = to_json(recorded(data + "two-sockets-four-gpus.json"));
-  for (json& gpu : snapshot["gpus"]) {
-    for (const char* name : {"path", "memory_node", "runtime", "index", "name", "memory"}) {
-      ASSERT_EQ(gpu.erase(name), 1U) << name;
-    }
-  }
-  const auto machine = machine_from_json(snapshot);
-  ASSERT_TRUE(machine) << full_text(machine.error());
-  ASSERT_EQ(machine->gpus.size(), 4U);
-  EXPECT_EQ(machine->gpus[3], (Gpu{"0000:b8:00.0", "NVIDIA", "0x2330", NodeId{1}, "nvidia"}));
-}
-
 TEST(Snapshot, BytesThatAreNotUtf8DoNotBreakIt) {
   Machine machine = recorded("pu:1");
   machine.host = "caf\xe9";

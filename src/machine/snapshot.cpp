@@ -127,8 +127,6 @@ void list_fields(auto& f, Of<Gpu> auto& g) {
   f.text("device_id", g.device_id);
   f("node", g.node);
   f.text("driver", g.driver);
-  // Snapshots of before there was a path know nothing of all that follows.
-  if (!f.has("path")) return;
   f("path", g.path);
   f("memory_node", g.memory_node);
   f.text("runtime", g.runtime);

@@ -96,6 +96,7 @@ void believe_affinity(const Tree& tree, const CpuSet& affinity, Machine& machine
 void read_hybrid_kinds(const Tree& tree, Machine& machine) {
   constexpr std::array<std::pair<const char*, const char*>, 3> pmus{
       {{"cpu_core", "performance"}, {"cpu_atom", "efficiency"}, {"cpu_lowpower", "low-power"}}};
+  constexpr int most_capacity = 1 << 20;  // the kernel's is 1024
   std::vector<CpuKind> kinds;
   for (const auto& [pmu, name] : pmus) {
     CpuKind kind{name, "", {}, {}};
@@ -103,7 +104,7 @@ void read_hybrid_kinds(const Tree& tree, Machine& machine) {
                 machine.all_cpus();
     for (CpuId cpu : kind.cpus) {
       const auto capacity = tree.number(folder_of(cpu) + "/cpu_capacity");
-      if (capacity && *capacity > kind.capacity.value_or(0))
+      if (capacity && *capacity > kind.capacity.value_or(0) && *capacity <= most_capacity)
         kind.capacity = static_cast<int>(*capacity);
     }
     if (!kind.cpus.empty()) kinds.push_back(std::move(kind));

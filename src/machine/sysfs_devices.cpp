@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -156,9 +157,10 @@ std::string distant_memory_kind(const Machine& machine, const NumaNode& node) {
   const auto is = [&](const char* text) {
     return machine.cpu_model.find(text) != std::string::npos;
   };
-  if (is("A64FX")) return "hbm";  // it has no other
-  const bool stacked = is("Xeon(R) CPU Max") || is("Xeon Phi") || is("Xeon(R) Phi");
-  if (stacked && node.memory_total && *node.memory_total <= Bytes{64 * gib}) return "hbm";
+  const StackedMemory stacked = stacked_memory_of(machine.cpu_model);
+  if (stacked == StackedMemory::only) return "hbm";
+  if (stacked != StackedMemory::none && node.memory_total && *node.memory_total <= Bytes{64 * gib})
+    return "hbm";
   const bool other_than_x86 = machine.arch == "x86_64" ? is("Neoverse") : !machine.arch.empty();
   const bool any_gpu =
       std::ranges::any_of(machine.gpus, [](const Gpu& gpu) { return gpu.vendor == "NVIDIA"; });
@@ -168,23 +170,35 @@ std::string distant_memory_kind(const Machine& machine, const NumaNode& node) {
 
 /// Memory beside CPUs. Ordinary DRAM, but for processors that have nothing but stacked memory.
 std::string cpu_memory_kind(const Machine& machine) {
-  const auto has = [&](const char* text) {
-    return machine.cpu_model.find(text) != std::string::npos;
-  };
-  if (has("A64FX") || has("MI300A")) return "hbm";
+  const StackedMemory stacked = stacked_memory_of(machine.cpu_model);
+  if (stacked == StackedMemory::only) return "hbm";
   const bool has_far_memory =
       std::any_of(machine.nodes.begin(), machine.nodes.end(),
                   [](const NumaNode& node) { return node.cpus.empty() && node.may_have_memory(); });
   // Xeon Max runs with HBM alone, in front of DRAM, or beside it as nodes without CPUs.
   const bool cached = std::ranges::any_of(
       machine.nodes, [](const NumaNode& node) { return !node.side_caches.empty(); });
-  if (has("Xeon(R) CPU Max")) return cached || has_far_memory ? "dram" : "";
+  if (stacked == StackedMemory::either) return cached || has_far_memory ? "dram" : "";
   // What DRAM caches is mostly persistent memory.
   if (cached) return "";
   return "dram";
 }
 
 }  // namespace
+
+StackedMemory stacked_memory_of(const std::string& cpu_model) {
+  constexpr std::array<std::pair<const char*, StackedMemory>, 6> processors{{
+      {"A64FX", StackedMemory::only},
+      {"MI300A", StackedMemory::only},
+      {"EPYC 9V64H", StackedMemory::only},
+      {"Xeon(R) CPU Max", StackedMemory::either},
+      {"Xeon Phi", StackedMemory::beside},
+      {"Xeon(R) Phi", StackedMemory::beside},
+  }};
+  for (const auto& [name, memory] : processors)
+    if (cpu_model.find(name) != std::string::npos) return memory;
+  return StackedMemory::none;
+}
 
 void read_devices(const Tree& tree, Machine& machine) {
   read_gpus(tree, machine);

@@ -56,7 +56,8 @@ void read_distances(const Tree& tree, const std::string& folder, const NodeSet& 
     const long value = std::strtol(at, &end, 10);
     if (end == at) break;
     at = end;
-    node.distance[other.value] = static_cast<int>(value);
+    constexpr long most = 255;  // the kernel keeps a byte
+    if (value >= 0 && value <= most) node.distance[other.value] = static_cast<int>(value);
   }
 }
 

@@ -26,6 +26,10 @@ void read_machine_memory(const Tree& tree, NumaNode& node);
 /// read.
 void believe_affinity(const Tree& tree, const CpuSet& affinity, Machine& machine);
 
+/// The HBM that a processor comes with: its only memory, beside DRAM, or as it is set up.
+enum class StackedMemory { none, only, beside, either };
+StackedMemory stacked_memory_of(const std::string& cpu_model);
+
 /// Kinds of cores by the PMUs of Intel's hybrid processors: hwloc reads these since 2.12.
 void read_hybrid_kinds(const Tree& tree, Machine& machine);
 
