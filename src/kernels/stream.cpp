@@ -81,14 +81,17 @@ class Cursor {
  public:
   explicit Cursor(std::size_t lines = 0) : lines_(lines) {}
 
-  /// Calls `piece(first line, lines)` for the next `steps` lines, at most `most` at a time.
+  /// Calls `piece(first line, lines, again)` for the next `steps` lines, at most `most` at a time,
+  /// of which all are read `again` times more: whole passes, where the kernel repeats them.
   template <class Piece>
-  void advance(std::uint64_t steps, std::size_t most, const Piece& piece) {
+  void advance(std::uint64_t steps, std::size_t most, bool repeats, const Piece& piece) {
     while (steps > 0) {
       const std::size_t here = std::min<std::uint64_t>({steps, lines_ - position_, most});
-      piece(position_, here);
-      steps -= here;
+      const std::uint64_t again = repeats && here == lines_ ? steps / lines_ - 1 : 0;
+      piece(position_, here, again);
+      steps -= (again + 1) * here;
       position_ += here;
+      passes_ += again;
       if (position_ == lines_) {
         position_ = 0;
         ++passes_;
@@ -210,13 +213,17 @@ class LoopsKernel final : public Kernel {
   }
 
   void run(std::uint64_t steps) override {
-    cursor_.advance(steps, piece_lines_, [&](std::size_t first, std::size_t lines) {
+    const auto piece = [&](std::size_t first, std::size_t lines, std::uint64_t again) {
       const Pass& pass = pass_after(cursor_.passes());
-      sum_ += run_loop(call_of(pass, first, lines));
+      LoopCall call = call_of(pass, first, lines);
+      call.again = again;
+      sum_ += run_loop(call);
+      only_loaded_ += again;
       if (persist_ == Persist::per_block) last(pass, first, lines);
       if (persist_ == Persist::individual && first + lines == cursor_.lines())
         last(pass, 0, cursor_.lines());
-    });
+    };
+    cursor_.advance(steps, piece_lines_, all_are(Operation::read), piece);
   }
 
   bool persists_together() const override { return persist_ == Persist::collective; }
@@ -243,9 +250,6 @@ class LoopsKernel final : public Kernel {
     if (stream) look.tolerance = 1e-13 + static_cast<double>(cursor_.passes()) * 0x1p-52;
     const std::uint64_t passes = cursor_.passes();
     const auto before = contents_after(passes), after = contents_after(passes + 1);
-    const auto all_are = [&](Operation operation) {
-      return std::ranges::all_of(passes_, [&](auto& pass) { return pass.operation == operation; });
-    };
     const bool mixes = all_are(Operation::mix);
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < (stream || mixes ? arrays_used_ : 1); ++i) {
@@ -253,7 +257,8 @@ class LoopsKernel final : public Kernel {
       const std::uint64_t visited = look.at("abc"[i], arrays_[i], 0, turn, after[i]);
       const std::uint64_t rest = look.at("abc"[i], arrays_[i], turn, end, before[i]);
       // Of an array that never changes.
-      if (i == (mixes ? 1 : 0)) sum = (passes + 1) * visited + passes * rest;
+      const std::uint64_t added = passes - only_loaded_;
+      if (i == (mixes ? 1 : 0)) sum = (added + 1) * visited + added * rest;
     }
     return look.result(!(mixes || all_are(Operation::read)) || sum == sum_);
   }
@@ -264,6 +269,10 @@ class LoopsKernel final : public Kernel {
   /// Of an array, in so many steps.
   std::size_t words(std::size_t array, std::size_t steps) const {
     return steps * lines_a_step_[array] * line_words;
+  }
+
+  bool all_are(Operation operation) const {
+    return std::ranges::all_of(passes_, [&](auto& pass) { return pass.operation == operation; });
   }
 
   const Pass& pass_after(std::uint64_t passes) const {
@@ -366,7 +375,8 @@ class LoopsKernel final : public Kernel {
   std::size_t piece_lines_ = SIZE_MAX;  ///< at most, at a time
   Cursor cursor_;
   std::array<double*, 3> arrays_{};
-  std::uint64_t sum_ = 0;
+  std::uint64_t sum_ = 0;          ///< of what was read
+  std::uint64_t only_loaded_ = 0;  ///< passes that did not add to it
 };
 
 Traffic traffic_of_loops(const KernelSpec& spec) {

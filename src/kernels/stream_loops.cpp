@@ -48,37 +48,66 @@ constexpr std::size_t block_words = block_lines * line_words;
 // start slowly on the next one. Loops over more arrays have more places as it is.
 constexpr std::size_t places = 2;
 
-/// Four independent sums: one addition a cycle and vector needs as many in flight as it takes
-/// cycles.
-template <std::size_t width>
-HWY_NOINLINE std::uint64_t sum_lines(const LoopCall& call) {
+/// To the compiler something needs the vector, which is nothing but loaded.
+template <class V>
+HWY_INLINE void only_load(V vector) {
+#if (HWY_TARGET & (HWY_SCALAR | HWY_EMU128)) != 0
+  asm volatile("" : : "m"(vector) : "memory");
+#elif HWY_ARCH_X86
+  asm volatile("" : : "x"(vector.raw) : "memory");
+#elif HWY_ARCH_ARM_A64 && (HWY_TARGET & (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128))
+  asm volatile("" : : "w"(vector) : "memory");
+#elif HWY_ARCH_ARM_A64
+  asm volatile("" : : "w"(vector.raw) : "memory");
+#else
+  asm volatile("" : : "m"(vector) : "memory");
+#endif
+}
+
+/// Adds up once, in four independent sums: one addition a cycle and vector needs as many in flight
+/// as it takes cycles. Or loads as often as `again` says, and returns 0: first-level caches give
+/// more vectors a cycle than some cores add.
+template <std::size_t width, bool adds>
+HWY_NOINLINE std::uint64_t read_lines(const LoopCall& call) {
   const Words<width> d;
   const std::size_t lanes = loops::Lanes(d);
-  const auto* from = reinterpret_cast<const std::uint64_t*>(call.first);
-  const auto* const end = from + call.lines * line_words;
+  const auto* const start = reinterpret_cast<const std::uint64_t*>(call.first);
+  const auto* const end = start + call.lines * line_words;
   const std::size_t part = call.lines / block_lines / places * block_words;
-  const auto* const end_of_part = from + part;
   auto a = loops::Zero(d), b = a, c = a, e = a;
-  for (; from != end_of_part; from += block_words) {
+  const auto read = [&](auto& sum, const std::uint64_t* word) HWY_ATTR {
+    if constexpr (adds) {
+      sum = loops::Add(sum, loops::Load(d, word));
+      keep_order();
+    } else {
+      only_load(loops::Load(d, word));
+    }
+  };
+  for (std::uint64_t left = adds ? 1 : call.again; left > 0; --left) {
+    const auto* from = start;
+    for (const auto* const end_of_part = from + part; from != end_of_part; from += block_words) {
 #pragma GCC unroll 2
-    for (std::size_t place = 0; place < places; ++place) {
-      const auto* block = from + place * part;
+      for (std::size_t place = 0; place < places; ++place) {
+        const auto* block = from + place * part;
 #pragma GCC unroll 8
-      for (std::size_t word = 0; word < block_words; word += 4 * lanes, block += 4 * lanes) {
-        a = loops::Add(a, loops::Load(d, block));
-        keep_order();
-        b = loops::Add(b, loops::Load(d, block + lanes));
-        keep_order();
-        c = loops::Add(c, loops::Load(d, block + 2 * lanes));
-        keep_order();
-        e = loops::Add(e, loops::Load(d, block + 3 * lanes));
-        keep_order();
+        for (std::size_t word = 0; word < block_words; word += 4 * lanes, block += 4 * lanes) {
+          read(a, block);
+          read(b, block + lanes);
+          read(c, block + 2 * lanes);
+          read(e, block + 3 * lanes);
+        }
       }
     }
+    for (from += (places - 1) * part; from != end; from += lanes) read(a, from);
   }
-  for (from += (places - 1) * part; from != end; from += lanes)
-    a = loops::Add(a, loops::Load(d, from));
   return sum_of_lanes<width>(loops::Add(loops::Add(a, b), loops::Add(c, e)));
+}
+
+template <std::size_t width>
+std::uint64_t read_lines_by(const LoopCall& call) {
+  const std::uint64_t sum = read_lines<width, true>(call);
+  if (call.again > 0) read_lines<width, false>(call);
+  return sum;
 }
 
 template <Operation operation, class D>
@@ -179,7 +208,7 @@ std::uint64_t store_lines_by(const LoopCall& call) {
 template <std::size_t width>
 std::uint64_t loop_of(const LoopCall& call) {
   switch (call.operation) {
-    case Operation::read: return sum_lines<width>(call);
+    case Operation::read: return read_lines_by<width>(call);
     case Operation::write: return store_lines_by<Operation::write, width>(call);
     case Operation::copy: return store_lines_by<Operation::copy, width>(call);
     case Operation::scale: return store_lines_by<Operation::scale, width>(call);

@@ -37,13 +37,14 @@ struct LoopCall {
   const double* third = nullptr;
   double value = 0;
   std::size_t lines = 0;           ///< of mix: turns
+  std::uint64_t again = 0;         ///< of read: so often more, without adding up
   unsigned reads = 0, writes = 0;  ///< lines a turn of mix
   unsigned width = 0;              ///< one of vector_widths(); others count as the widest
 };
 
-/// Runs the loop. `read` and `mix` give the sum, modulo 2^64, of the words that they read, taken as
-/// integers, the others 0. Arrays are aligned to lines. Non-temporal stores are visible to all CPUs
-/// when it returns.
+/// Runs the loop. `read` and `mix` give the sum, modulo 2^64, of the words that they read once,
+/// taken as integers, the others 0. Arrays are aligned to lines. Non-temporal stores are visible to
+/// all CPUs when it returns.
 std::uint64_t run_loop(const LoopCall& call);
 
 /// Instruction sets that this build and this CPU have, widest first: "AVX2", "SSE4", "NEON", ...

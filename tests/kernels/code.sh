@@ -28,8 +28,9 @@ for set in 'N_AVX3 8 %zmm v' 'N_AVX3 4 %ymm v' 'N_AVX3 2 %xmm v' 'N_AVX2 4 %ymm 
   read -r namespace width register prefix <<<"$set"
   # A load as wide as the register, by itself or as an operand.
   load="[0-9]?\(%r[^)]*\),([^()]*,)?${register}[0-9]+"
-  check "$namespace" "sum_lines<${width}ul>(" "${prefix}paddq .*$register" memcpy
-  check "$namespace" "sum_lines<${width}ul>(" "$load" ''
+  check "$namespace" "read_lines<${width}ul, true>(" "${prefix}paddq .*$register" memcpy
+  check "$namespace" "read_lines<${width}ul, true>(" "$load" ''
+  check "$namespace" "read_lines<${width}ul, false>(" "$load" "memcpy|mov[a-z0-9]* +${register}[0-9]+,.*\(%rsp"
   for operation in 1 2 3 4 5 6; do
     loop="store_lines<(numatlas::Operation)$operation, (numatlas::Stores)"
     check "$namespace" "${loop}0, ${width}ul>" "${prefix}mov[au]p[ds] +${register}[0-9]+,.*\(" 'movnt|memcpy|memset'
