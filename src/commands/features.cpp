@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -112,9 +113,10 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
 }
 
 /// Equal GPUs once, with their number: "2 x NVIDIA H200 (140 GiB)".
-std::string device_list(const std::vector<DeviceInfo>& devices) {
+std::string device_list(const std::deque<Device>& devices) {
   std::vector<std::pair<std::string, int>> kinds;
-  for (const DeviceInfo& device : devices) {
+  for (const Device& gpu : devices) {
+    const DeviceInfo& device = gpu.info();
     const std::string kind =
         fmt::format("{} ({})", device.name,
                     device.memory.value > 0 ? to_rounded_text(device.memory) : "memory unknown");
@@ -134,12 +136,13 @@ std::string device_list(const std::vector<DeviceInfo>& devices) {
 void add_gpu_drivers(std::vector<Feature>& features) {
   for (const RuntimeState& state : device_runtimes()) {
     std::string detail;
-    if (state.runtime) {
-      detail = state.runtime->description() + ": " + device_list(state.runtime->devices());
+    const bool usable = !state.devices.empty();
+    if (usable) {
+      detail = state.description + ": " + device_list(state.devices);
     } else if (state.problem) {
       detail = with_hint(full_text(*state.problem), *state.problem);
     }
-    features.push_back({"gpu", state.name, state.runtime != nullptr, std::move(detail)});
+    features.push_back({"gpu", state.name, usable, std::move(detail)});
   }
 }
 

@@ -17,6 +17,7 @@
 #include "engine/meeting.h"
 #include "engine/sampler.h"
 #include "engine/team.h"
+#include "gpu/device_kernel.h"
 
 namespace numatlas {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/warning.h"
-#include "gpu/device_kernel.h"
+#include "gpu/step_queue.h"
 #include "kernels/kernel.h"
 #include "memory/buffer.h"
 

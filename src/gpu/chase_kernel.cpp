@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "gpu/queued_kernel.h"
+#include "gpu/device_kernel.h"
 #include "kernels/chain.h"
 
 namespace numatlas {
@@ -18,14 +18,13 @@ namespace {
 constexpr std::uint64_t most_of_own_cache = 512 * kib, few_loads = 64;
 constexpr LaunchGrid one_thread{1, 1};
 
-class Chase : public QueuedKernel {
+class Chase : public DeviceKernel {
  public:
   void run(std::uint64_t steps) final;
 
  protected:
-  Chase(const KernelSpec& spec, const DeviceRef& device, const std::optional<DeviceRef>& owner,
-        const char* name)
-      : QueuedKernel(device, owner, 1, false, name),
+  Chase(const KernelSpec& spec, Device& device, Device* owner, const char* name)
+      : DeviceKernel(device, owner, 1, false, name),
         work_(spec.as<DeviceChaseParameters>()),
         seed_(spec.seed) {}
 
@@ -46,12 +45,12 @@ class Chase : public QueuedKernel {
 void Chase::run(std::uint64_t steps) {
   for (; steps > 0 && !queue_.problem(); --steps) {
     const std::uint64_t before = launches_;
-    QueuedKernel::run(1);
+    DeviceKernel::run(1);
     if (queue_.problem() || launches_ == before) return;
     if (auto done = after_launch(); !done) queue_.set_problem(done.error());
   }
   // Of a device that failed the queue is asked for nothing, and waits.
-  if (queue_.problem()) QueuedKernel::run(0);
+  if (queue_.problem()) DeviceKernel::run(0);
 }
 
 /// The first result is where the chase ended.
@@ -68,8 +67,7 @@ Expected<void> Chase::compare() const {
 /// The chain has the host's addresses; the GPU finds them elsewhere.
 class HostChase final : public Chase {
  public:
-  HostChase(const KernelSpec& spec, const DeviceRef& device)
-      : Chase(spec, device, std::nullopt, "chase") {}
+  HostChase(const KernelSpec& spec, Device& device) : Chase(spec, device, nullptr, "chase") {}
 
  private:
   Expected<void> fill(const KernelMemory&) override {
@@ -81,7 +79,8 @@ class HostChase final : public Chase {
   }
   Expected<void> launch(const StreamHandle& stream) override {
     return launch_kernel(stream, one_thread, start_ - memory_.address(),
-                         memory_.address() + line_ * layout_->stride(), work_.loads, result_);
+                         memory_.address() + line_ * layout_->stride(), work_.loads,
+                         address_of(result_));
   }
   Expected<void> after_launch() override {
     for (std::uint64_t load = 0; load < work_.loads; ++load) line_ = layout_->next(rank_);
@@ -94,7 +93,7 @@ class HostChase final : public Chase {
 /// A launch goes on where the one before it ended.
 class MemoryChase final : public Chase {
  public:
-  MemoryChase(const KernelSpec& spec, const DeviceRef& device, const DeviceRef& owner)
+  MemoryChase(const KernelSpec& spec, Device& device, Device* owner)
       : Chase(spec, device, owner,
               spec.as<DeviceChaseParameters>().loads_by == GpuLoads::cached ? "chase_cached"
                                                                             : "chase_shared") {}
@@ -106,7 +105,7 @@ class MemoryChase final : public Chase {
 
   Expected<void> fill(const KernelMemory&) override;
   Expected<void> launch(const StreamHandle& stream) override {
-    return launch_kernel(stream, one_thread, result_, ahead_, work_.loads);
+    return launch_kernel(stream, one_thread, address_of(result_), ahead_, work_.loads);
   }
   Expected<void> after_launch() override;
   Expected<void> compare() const override;
@@ -154,9 +153,9 @@ Expected<void> MemoryChase::compare() const {
 
 }  // namespace
 
-std::unique_ptr<DeviceKernel> make_device_chase(const KernelSpec& spec, const DeviceRef& device,
-                                                const std::optional<DeviceRef>& owner) {
-  if (owner) return std::make_unique<MemoryChase>(spec, device, *owner);
+std::unique_ptr<DeviceKernel> make_device_chase(const KernelSpec& spec, Device& device,
+                                                Device* owner) {
+  if (owner) return std::make_unique<MemoryChase>(spec, device, owner);
   return std::make_unique<HostChase>(spec, device);
 }
 

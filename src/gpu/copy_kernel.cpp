@@ -3,9 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
-#include "gpu/queued_kernel.h"
+#include "gpu/device_kernel.h"
 
 namespace numatlas {
 namespace {
@@ -37,17 +36,15 @@ std::uint64_t word_at(std::uint64_t i, std::uint64_t seed) {
   return (i + 1) * 0x9E3779B97F4A7C15 ^ seed;
 }
 
-class DeviceCopy final : public QueuedKernel {
+class DeviceCopy final : public DeviceKernel {
  public:
-  DeviceCopy(const KernelSpec& spec, const DeviceRef& device, const std::optional<DeviceRef>& from,
-             const std::optional<DeviceRef>& to)
+  DeviceCopy(const KernelSpec& spec, Device& device, Device* from, Device* to)
       // A thread that slept queues the next copy later, between that copy's events.
-      : QueuedKernel(device, to, depth_of(spec.as<DeviceCopyParameters>()),
+      : DeviceKernel(device, to, depth_of(spec.as<DeviceCopyParameters>()),
                      sleeps(spec.as<DeviceCopyParameters>()), "copy"),
         work_(spec.as<DeviceCopyParameters>()),
         seed_(spec.seed),
         source_{from} {}
-  ~DeviceCopy() override { detach(); }
 
   Expected<void> attach() override;
   void detach() override;
@@ -85,32 +82,30 @@ Expected<void> DeviceCopy::attach() {
     queue_.report().pin_seconds.push_back(static_cast<double>(monotonic_ns() - start) * 1e-9);
   }
   if (!zero_copy()) return {};
-  start_ = TRY(device_.runtime->mapped_address(device_.device, host));
+  start_ = TRY(device_.mapped_address(host));
   return find_kernel();
 }
 
 Expected<void> DeviceCopy::reach_other() {
-  DeviceRuntime& gpu = *device_.runtime;
-  const DeviceRef& other = *memory_.gpu;
-  if (!TRY(gpu.can_reach_peer(device_.device, other.device))) {
+  Device& other = *memory_.gpu;
+  if (!TRY(device_.can_reach(other))) {
     queue_.report().route = "through the host";
     return {};
   }
   // Drivers take the direct way where both sides let each other in.
   TRY(queue_.reach(other));
-  const auto back = gpu.can_reach_peer(other.device, device_.device);
-  return back && *back ? gpu.reach_peer(other.device, device_.device) : Expected<void>{};
+  const auto back = other.can_reach(device_);
+  return back && *back ? other.reach(device_) : Expected<void>{};
 }
 
 void DeviceCopy::detach() {
   if (pinned_ == nullptr) return;
   const std::int64_t start = monotonic_ns();
-  QueuedKernel::detach();
+  DeviceKernel::detach();
   queue_.report().unpin_seconds.push_back(static_cast<double>(monotonic_ns() - start) * 1e-9);
 }
 
 Expected<void> DeviceCopy::copy_once(const StreamHandle& stream) {
-  DeviceRuntime& gpu = *device_.runtime;
   const std::size_t bytes = work_.bytes.value;
   if (zero_copy()) {
     const std::uint64_t count = bytes / 16;
@@ -121,11 +116,9 @@ Expected<void> DeviceCopy::copy_once(const StreamHandle& stream) {
         memory_.gpu ? memory_.address() : start_, source_.gpu ? source_.address() : start_, count);
   }
   if (!memory_.gpu)
-    return gpu.copy(device_.device, stream, CopyWay::device_to_host, source_.address(),
-                    memory_.data, bytes);
-  return gpu.copy(device_.device, stream,
-                  source_.gpu ? CopyWay::device_to_device : CopyWay::host_to_device,
-                  memory_.address(), source_.data, bytes);
+    return device_.copy(stream, CopyWay::device_to_host, source_.address(), memory_.data, bytes);
+  return device_.copy(stream, source_.gpu ? CopyWay::device_to_device : CopyWay::host_to_device,
+                      memory_.address(), source_.data, bytes);
 }
 
 Expected<void> DeviceCopy::launch(const StreamHandle& stream) {
@@ -137,9 +130,8 @@ Expected<void> DeviceCopy::launch(const StreamHandle& stream) {
 
 }  // namespace
 
-std::unique_ptr<DeviceKernel> make_device_copy(const KernelSpec& spec, const DeviceRef& device,
-                                               const std::optional<DeviceRef>& from,
-                                               const std::optional<DeviceRef>& to) {
+std::unique_ptr<DeviceKernel> make_device_copy(const KernelSpec& spec, Device& device, Device* from,
+                                               Device* to) {
   return std::make_unique<DeviceCopy>(spec, device, from, to);
 }
 

@@ -2,9 +2,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
-#include "gpu/queued_kernel.h"
+#include "gpu/device_kernel.h"
 
 namespace numatlas {
 namespace {
@@ -12,11 +11,10 @@ namespace {
 // Launches queued ahead, so that the GPU never waits for the CPU.
 constexpr int launches_ahead = 2;
 
-class DeviceCounters final : public QueuedKernel {
+class DeviceCounters final : public DeviceKernel {
  public:
-  DeviceCounters(const KernelSpec& spec, const DeviceRef& device,
-                 const std::optional<DeviceRef>& owner)
-      : QueuedKernel(device, owner, launches_ahead, true, "fetch_add"),
+  DeviceCounters(const KernelSpec& spec, Device& device, Device* owner)
+      : DeviceKernel(device, owner, launches_ahead, true, "fetch_add"),
         work_(spec.as<DeviceCounterParameters>()) {}
 
  private:
@@ -47,8 +45,8 @@ Expected<void> DeviceCounters::compare() const {
 
 }  // namespace
 
-std::unique_ptr<DeviceKernel> make_device_counters(const KernelSpec& spec, const DeviceRef& device,
-                                                   const std::optional<DeviceRef>& owner) {
+std::unique_ptr<DeviceKernel> make_device_counters(const KernelSpec& spec, Device& device,
+                                                   Device* owner) {
   return std::make_unique<DeviceCounters>(spec, device, owner);
 }
 

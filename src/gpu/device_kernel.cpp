@@ -9,13 +9,9 @@ namespace numatlas {
 namespace {
 
 /// Whether kernels of a GPU may work on another one's memory.
-Expected<void> check_reach(const DeviceRef& device, int gpu, const DeviceRef& owner, int peer) {
+Expected<void> check_reach(Device& device, int gpu, Device& owner, int peer) {
   if (gpu == peer) return {};
-  bool can = owner.runtime == device.runtime;
-  if (can) {
-    can = TRY(device.runtime->can_reach_peer(device.device, owner.device));
-  }
-  if (can) return {};
+  if (owner.has_driver_of(device) && TRY(device.can_reach(owner))) return {};
   return fail(ErrorKind::unavailable,
               fmt::format("GPU {} cannot read the memory of GPU {} itself", gpu, peer),
               "copies between them are those of numatlas transfer --measure peer");
@@ -23,17 +19,96 @@ Expected<void> check_reach(const DeviceRef& device, int gpu, const DeviceRef& ow
 
 }  // namespace
 
+tl::unexpected<Error> wrong_result(std::string message) {
+  return fail(ErrorKind::internal, std::move(message),
+              "a defect of this machine's memory, link, GPU or driver, or of numatlas");
+}
+
+Expected<void> Side::clear(std::uint64_t bytes) const {
+  if (!gpu)
+    return write(bytes / sizeof(std::uint64_t), [](std::uint64_t) { return std::uint64_t{0}; });
+  // In its own stream and waited for: what stands there at the end the kernel has written.
+  return gpu->in_own_stream(
+      [&](const StreamHandle& stream) { return gpu->fill(stream, address(), 0, bytes); });
+}
+
+Expected<void> Side::copy(CopyWay way, std::uint64_t first, Words& chunk) const {
+  return gpu->in_own_stream([&](const StreamHandle& stream) {
+    return gpu->copy(stream, way, address() + first * sizeof(std::uint64_t), chunk.data(),
+                     chunk.size() * sizeof(std::uint64_t));
+  });
+}
+
+Expected<void> DeviceKernel::prepare(const KernelMemory& memory) {
+  TRY(queue_.open());
+  memory_.data = memory.data;
+  bytes_ = memory.bytes;
+  start_ = memory_.address();
+  return fill(memory);
+}
+
+Expected<void> DeviceKernel::attach() {
+  if (memory_.gpu) {
+    TRY(queue_.reach(*memory_.gpu));
+  } else {
+    TRY(pin(memory_.data, true));
+    start_ = TRY(device_.mapped_address(memory_.data));
+  }
+  TRY(find_kernel());
+  if (results_.empty()) return {};
+  result_ = TRY(device_.allocate(Bytes{results_.size() * sizeof(std::uint64_t)}));
+  return copy_results(CopyWay::host_to_device);
+}
+
+Expected<void> DeviceKernel::pin(std::byte* host, bool mapped) {
+  pinned_ = TRY(device_.pin(host, bytes_, mapped));
+  return {};
+}
+
+Expected<void> DeviceKernel::find_kernel() {
+  function_ = TRY(device_.kernel(name_));
+  return {};
+}
+
+Expected<void> DeviceKernel::copy_results(CopyWay way) {
+  TRY(device_.copy(queue_.stream(), way, address_of(result_), results_.data(),
+                   results_.size() * sizeof(std::uint64_t)));
+  return device_.wait_for_stream(queue_.stream());
+}
+
+void DeviceKernel::run(std::uint64_t steps) {
+  queue_.run(steps, [this](const StreamHandle& stream) {
+    ++launches_;
+    return launch(stream);
+  });
+}
+
+void DeviceKernel::finish() {
+  queue_.finish();
+  if (queue_.problem() || !result_) return;
+  if (const auto read = copy_results(CopyWay::device_to_host); !read)
+    queue_.set_problem(read.error());
+}
+
+void DeviceKernel::detach() {
+  result_.reset();
+  pinned_.reset();
+}
+
+Expected<void> DeviceKernel::verify() const {
+  if (queue_.problem()) return fail(*queue_.problem());
+  return launches_ == 0 ? Expected<void>{} : compare();
+}
+
 Expected<std::unique_ptr<Buffer>> allocate_on_gpu(Bytes bytes, int gpu) {
-  const auto device = TRY(find_device(gpu));
-  const auto address = device.runtime->allocate(device.device, bytes);
-  if (address)
+  Device& device = *TRY(find_device(gpu));
+  const auto memory = device.allocate(bytes);
+  if (memory)
     return std::make_unique<Buffer>(
-        reinterpret_cast<void*>(*address), bytes.value, PolicyOutcome{"GPU memory", ""},
-        Buffer::Functions{
-            // A lost device has nothing to give back.
-            .free = [device, at = *address] { (void)device.runtime->free(device.device, at); },
-            .residency = [](const ProcessMappings&) { return Residency{}; }});
-  Error error = address.error();
+        memory->get(), bytes.value, PolicyOutcome{"GPU memory", ""},
+        Buffer::Functions{.free = [held = *memory]() mutable { held.reset(); },
+                          .residency = [](const ProcessMappings&) { return Residency{}; }});
+  Error error = memory.error();
   if (error.kind == ErrorKind::resource) {
     error.subject = "size";
     error.message = fmt::format("{} on GPU {}, which has {}: {}", to_rounded_text(bytes), gpu,
@@ -46,22 +121,21 @@ Expected<std::unique_ptr<Buffer>> allocate_on_gpu(Bytes bytes, int gpu) {
 Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spec, int from,
                                                            int to) {
   const auto& work = *spec.find<DeviceWork>();
-  const auto device = TRY(find_device(work.gpu));
+  Device& device = *TRY(find_device(work.gpu));
   const bool copies = spec.find<DeviceCopyParameters>() != nullptr;
   if ((copies ? work.pinning == Pinning::zero_copy : to < 0) && !device.info().maps_host_memory) {
     return fail(ErrorKind::unavailable,
                 fmt::format("GPU {} cannot read the host's memory itself", work.gpu));
   }
-  std::optional<DeviceRef> owner;
+  Device* owner = nullptr;
   if (to >= 0) owner = TRY(find_device(to));
-  if (copies && from >= 0 && owner && owner->runtime != device.runtime) {
+  if (copies && from >= 0 && owner && !owner->has_driver_of(device)) {
     return fail(ErrorKind::unavailable,
                 fmt::format("GPUs {} and {} have different drivers, which cannot copy to each "
                             "other",
                             from, to));
   }
-  if (copies)
-    return make_device_copy(spec, device, from >= 0 ? std::optional(device) : std::nullopt, owner);
+  if (copies) return make_device_copy(spec, device, from >= 0 ? &device : nullptr, owner);
   if (owner) TRY(check_reach(device, work.gpu, *owner, to));
   if (spec.find<DeviceStreamParameters>() != nullptr)
     return make_device_stream(spec, device, owner);

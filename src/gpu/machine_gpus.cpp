@@ -41,8 +41,8 @@ Expected<void> add_devices(Machine& machine, bool live) {
   }
   int index = 0;
   for (const RuntimeState& state : device_runtimes()) {
-    if (!state.runtime) continue;
-    for (const DeviceInfo& device : state.runtime->devices()) {
+    for (const Device& each : state.devices) {
+      const DeviceInfo& device = each.info();
       Gpu& gpu = gpu_at(machine, device.pci_address);
       if (gpu.vendor.empty()) gpu.vendor = state.name == "cuda" ? "NVIDIA" : "AMD";
       gpu.runtime = state.name;

@@ -2,39 +2,33 @@
 
 #include <fmt/format.h>
 
+#include "gpu/driver/driver_api.h"
 #include "placement/kept_cpus.h"
 
 namespace numatlas {
-namespace {
 
-std::vector<RuntimeState> probe_all() {
-  const KeptCpus kept;
-  return probe_runtimes();
-}
-
-}  // namespace
-
-const std::vector<RuntimeState>& device_runtimes() {
+std::array<RuntimeState, 2>& device_runtimes() {
   // Never destroyed: drivers have exit handlers of their own, which may run before ours.
-  static const auto& states = *new std::vector<RuntimeState>(probe_all());
-  return states;
+  static auto* const states = [] {
+    const KeptCpus kept;
+    return new std::array<RuntimeState, 2>{probe_cuda(), probe_hip()};
+  }();
+  return *states;
 }
 
 int device_count() {
   int count = 0;
-  for (const RuntimeState& state : device_runtimes()) {
-    if (state.runtime) count += static_cast<int>(state.runtime->devices().size());
-  }
+  for (const RuntimeState& state : device_runtimes())
+    count += static_cast<int>(state.devices.size());
   return count;
 }
 
-Expected<DeviceRef> find_device(int index) {
+Expected<Device*> find_device(int index) {
   int left = index;
-  for (const RuntimeState& state : device_runtimes()) {
-    if (!state.runtime || left < 0) continue;
-    const int here = static_cast<int>(state.runtime->devices().size());
-    if (left < here) return DeviceRef{state.runtime.get(), left};
-    left -= here;
+  for (RuntimeState& state : device_runtimes()) {
+    for (Device& device : state.devices) {
+      if (left-- == 0) return &device;
+    }
   }
   const int count = device_count();
   if (count > 0) {
@@ -53,13 +47,6 @@ Expected<DeviceRef> find_device(int index) {
       ErrorKind::unavailable,
       "no GPU can be used: " + (why != nullptr ? full_text(*why) : std::string("none found")),
       why != nullptr ? why->hint : "");
-}
-
-Expected<void> in_own_stream(const DeviceRef& device,
-                             const std::function<Expected<void>(const StreamHandle&)>& work) {
-  const auto stream = TRY(device.runtime->create_stream(device.device));
-  TRY(work(stream));
-  return device.runtime->wait_for_stream(device.device, stream);
 }
 
 }  // namespace numatlas

@@ -2,13 +2,16 @@
 // loaded at run time; cuda/ and hip/ say what differs. No toolkit is needed to build or to run.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -17,10 +20,15 @@ namespace numatlas {
 
 /// An address as a GPU sees it: in its own memory, or mapped from the host's.
 using DeviceAddress = std::uint64_t;
-/// The driver's own handles; nullptr is none. A stream or an event goes with its last copy.
+/// The driver's own handles; nullptr is none. Each goes with its last copy.
 using StreamHandle = std::shared_ptr<void>;
 using EventHandle = std::shared_ptr<void>;
+using MemoryHandle = std::shared_ptr<void>;  ///< get() is an address of the GPU's
+using PinHandle = std::shared_ptr<void>;     ///< get() is where pinned memory of the host starts
 using FunctionHandle = void*;
+inline DeviceAddress address_of(const MemoryHandle& memory) {
+  return reinterpret_cast<DeviceAddress>(memory.get());
+}
 
 /// A GPU as its driver tells of it.
 struct DeviceInfo {
@@ -51,97 +59,105 @@ enum class CopyWay { host_to_device, device_to_host, device_to_device };
 /// without this.
 inline constexpr const char* kernel_prefix = "numatlas_";
 
-struct DriverApi;
-struct Vendor;
+struct Driver;
+template <class... Parameters>
+struct Entry;
 
-/// One driver. Devices are numbered as the driver does (CUDA_VISIBLE_DEVICES and its like are the
-/// driver's to heed). Calls may come from any thread; each makes its device current. Errors name
-/// the call and the driver's own name of the error: kind resource for memory that is not there,
-/// unavailable for what this driver or device does not have, io for a device that fails or is lost.
-class DeviceRuntime {
+/// A GPU of a driver, which numbers them (CUDA_VISIBLE_DEVICES and its like are the driver's to
+/// heed). Calls may come from any thread; each makes the device current. Errors name the call and
+/// the driver's own name of the error: kind resource for memory that is not there, unavailable for
+/// what this driver or device does not have, io for a device that fails or is lost. Contexts are
+/// retained when a device is first used and kept to the process's end: the driver's own exit
+/// handler gives them back, and calls after it would fail.
+class Device {
  public:
-  /// The driver has been started and has that many devices.
-  DeviceRuntime(std::unique_ptr<DriverApi> api, Vendor vendor, int count);
-  ~DeviceRuntime();
-  DeviceRuntime(const DeviceRuntime&) = delete;
-  DeviceRuntime& operator=(const DeviceRuntime&) = delete;
+  Device(std::shared_ptr<const Driver> driver, int number);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
 
-  const std::string& name() const;         ///< "cuda"
-  const std::string& description() const;  ///< "CUDA driver 12.4"
-  const std::vector<DeviceInfo>& devices() const;
+  const DeviceInfo& info() const { return info_; }
+  bool has_driver_of(const Device& other) const { return driver_ == other.driver_; }
 
-  Expected<DeviceAddress> allocate(int device, Bytes bytes);
-  Expected<void> free(int device, DeviceAddress address);
+  Expected<MemoryHandle> allocate(Bytes bytes);
   /// Pins memory of the host; `mapped`: kernels of the GPU may read it as well.
-  Expected<void> pin(int device, void* start, std::size_t bytes, bool mapped);
-  Expected<void> unpin(int device, void* start);
+  Expected<PinHandle> pin(void* start, std::size_t bytes, bool mapped);
   /// Where a kernel of the device finds pinned, mapped memory of the host.
-  Expected<DeviceAddress> mapped_address(int device, void* start);
+  Expected<DeviceAddress> mapped_address(void* start);
 
   /// A stream that does not wait for the default one.
-  Expected<StreamHandle> create_stream(int device);
-  Expected<void> wait_for_stream(int device, const StreamHandle& stream);
+  Expected<StreamHandle> create_stream();
+  Expected<void> wait_for_stream(const StreamHandle& stream);
+  /// Whatever `work` queues in a stream of its own, waited for.
+  Expected<void> in_own_stream(const std::function<Expected<void>(const StreamHandle&)>& work);
   /// Queued; `host` is the host's side, or what is copied from between devices, `address` the
   /// device's. Memory that is not pinned is copied as the driver does it, which may be before this
   /// returns.
-  Expected<void> copy(int device, const StreamHandle& stream, CopyWay way, DeviceAddress address,
-                      void* host, std::size_t bytes);
-  Expected<void> fill(int device, const StreamHandle& stream, DeviceAddress address,
-                      std::uint8_t byte, std::size_t bytes);
+  Expected<void> copy(const StreamHandle& stream, CopyWay way, DeviceAddress address, void* host,
+                      std::size_t bytes);
+  Expected<void> fill(const StreamHandle& stream, DeviceAddress address, std::uint8_t byte,
+                      std::size_t bytes);
 
   /// `sleeps`: who waits for it sleeps instead of spinning.
-  Expected<EventHandle> create_event(int device, bool sleeps);
-  Expected<void> record(int device, const EventHandle& event, const StreamHandle& stream);
-  Expected<void> wait_for_event(int device, const EventHandle& event);
-  /// Seconds between two events that have come, of one device.
-  Expected<double> elapsed(int device, const EventHandle& start, const EventHandle& end);
+  Expected<EventHandle> create_event(bool sleeps);
+  Expected<void> record(const EventHandle& event, const StreamHandle& stream);
+  Expected<void> wait_for_event(const EventHandle& event);
+  /// Seconds between two events that have come.
+  Expected<double> elapsed(const EventHandle& start, const EventHandle& end);
 
-  Expected<bool> can_reach_peer(int device, int peer);
-  /// Copies from the device to the peer go directly; being so already is no error.
-  Expected<void> reach_peer(int device, int peer);
+  /// Peers are devices of the same driver.
+  Expected<bool> can_reach(Device& peer);
+  /// Copies to the peer go directly; being so already is no error.
+  Expected<void> reach(Device& peer);
 
   /// How it runs now; nullopt where nobody says. Takes some microseconds, and much longer the first
   /// time.
-  std::optional<DeviceState> state(int device);
+  std::optional<DeviceState> state() const;
 
-  /// A kernel by its name ("chase"), compiled once a device; unavailable where this driver or what
-  /// it compiles with does not have it.
-  Expected<FunctionHandle> kernel(int device, const std::string& name);
+  /// A kernel by its name ("chase"), compiled once; unavailable where this driver or what it
+  /// compiles with does not have it.
+  Expected<FunctionHandle> kernel(const std::string& name);
   /// One launch; `arguments` are pointers to the values, as the drivers want them.
-  Expected<void> launch(int device, const StreamHandle& stream, FunctionHandle function,
-                        unsigned blocks, unsigned threads, void** arguments);
+  Expected<void> launch(const StreamHandle& stream, FunctionHandle function, unsigned blocks,
+                        unsigned threads, void** arguments);
 
  private:
-  class Driver;
-  std::unique_ptr<Driver> driver_;
+  void read_info();
+  /// Makes it current in the calling thread.
+  Expected<void> enter();
+  Expected<int> handle();
+  Expected<void*> context();
+  Expected<void*> module();
+  template <class... Parameters, class... Arguments>
+  Expected<void> call(const Entry<Parameters...>& entry, Arguments... arguments);
+  template <class Value, class... Parameters, class... Arguments>
+  Expected<Value> value(const Entry<Value*, Parameters...>& entry, Arguments... arguments);
+  std::shared_ptr<void> owned(void* handle, const Entry<void*>& destroy);
+
+  std::shared_ptr<const Driver> driver_;
+  int number_;  ///< the driver's own
+  DeviceInfo info_;
+  std::mutex mutex_;
+  int handle_ = -1;  ///< -1: the driver would not say
+  std::atomic<void*> context_{nullptr};
+  void* module_ = nullptr;  ///< of the kernels
 };
 
 /// A driver that was looked for.
 struct RuntimeState {
-  std::string name;                        ///< "cuda", "hip"
-  std::unique_ptr<DeviceRuntime> runtime;  ///< nullptr where it has no device or is not there
+  std::string name;              ///< "cuda", "hip"
+  std::string description{};     ///< "CUDA driver 12.4"; "" where it does not start
+  std::deque<Device> devices{};  ///< none where it cannot be used
   /// Why not: no library; a toolkit's stub; no device; driver and kernel module do not match.
-  std::optional<Error> problem;
+  std::optional<Error> problem{};
 };
 
 /// The drivers of this machine, looked for once; never unloaded. The calling thread's CPUs are the
 /// same afterwards. Libraries: libcuda.so.1; libamdhip64.so.7, .6, .5.
-const std::vector<RuntimeState>& device_runtimes();
+std::array<RuntimeState, 2>& device_runtimes();
 
-/// Internal: looks for each, in the order of their folders' names. CMake makes it from the folders.
-std::vector<RuntimeState> probe_runtimes();
-
-/// A device of any driver: `gpu:N` is number N of all devices of all drivers, CUDA's first.
-struct DeviceRef {
-  DeviceRuntime* runtime = nullptr;
-  int device = 0;  ///< the driver's own number
-  const DeviceInfo& info() const { return runtime->devices()[static_cast<std::size_t>(device)]; }
-};
 int device_count();
-/// Whatever `work` queues in a stream of its own, waited for.
-Expected<void> in_own_stream(const DeviceRef& device,
-                             const std::function<Expected<void>(const StreamHandle&)>& work);
-/// Error (unavailable): there is no such GPU; says which there are, or why there is none.
-Expected<DeviceRef> find_device(int index);
+/// `gpu:N` is number N of all devices of all drivers, CUDA's first. Error (unavailable): there is
+/// no such GPU; says which there are, or why there is none.
+Expected<Device*> find_device(int index);
 
 }  // namespace numatlas

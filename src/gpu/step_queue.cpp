@@ -29,22 +29,21 @@ std::int64_t whole_ns(double seconds) { return std::llround(seconds * 1e9); }
 
 }  // namespace
 
-Expected<void> StepQueue::reach(const DeviceRef& owner) {
-  if (owner.device == device_.device) return {};
+Expected<void> StepQueue::reach(Device& owner) {
+  if (&owner == &device_) return {};
   report_.route = "direct";
-  return device_.runtime->reach_peer(device_.device, owner.device);
+  return device_.reach(owner);
 }
 
 Expected<void> StepQueue::open() {
-  DeviceRuntime& gpu = *device_.runtime;
-  stream_ = TRY(gpu.create_stream(device_.device));
+  stream_ = TRY(device_.create_stream());
   report_.steps.reserve(1 << 12);
-  (void)gpu.state(device_.device);  // the first time takes long
+  (void)device_.state();  // the first time takes long
   slots_.resize(static_cast<std::size_t>(depth_));
   for (Slot& slot : slots_) {
     for (EventHandle* event : {&slot.start, &slot.end}) {
       // Nobody waits for a start.
-      *event = TRY(gpu.create_event(device_.device, sleeps_ && event == &slot.end));
+      *event = TRY(device_.create_event(sleeps_ && event == &slot.end));
     }
   }
   base_ = TRY(moment_now());
@@ -55,13 +54,12 @@ Expected<void> StepQueue::open() {
 /// An event of an idle stream comes between the call that records it and the end of the wait for
 /// it.
 Expected<StepQueue::Moment> StepQueue::moment_now() {
-  DeviceRuntime& gpu = *device_.runtime;
   Moment best;
   for (int i = 0; i < clock_tries && (i == 0 || best.error_ns > near_enough_ns / 2); ++i) {
-    const auto event = TRY(gpu.create_event(device_.device, false));
+    const auto event = TRY(device_.create_event(false));
     const std::int64_t before = monotonic_ns();
-    TRY(gpu.record(device_.device, event, stream_));
-    TRY(gpu.wait_for_event(device_.device, event));
+    TRY(device_.record(event, stream_));
+    TRY(device_.wait_for_event(event));
     const std::int64_t half = (monotonic_ns() - before) / 2;
     if (i == 0 || half < best.error_ns) best = {event, before + half, half};
   }
@@ -71,9 +69,8 @@ Expected<StepQueue::Moment> StepQueue::moment_now() {
 /// The two clocks do not run at quite the same pace: what they are apart at the end is shared out
 /// over the steps.
 Expected<void> StepQueue::correct_for_drift() {
-  DeviceRuntime& gpu = *device_.runtime;
   const auto end = TRY(moment_now());
-  const auto by_gpu = TRY(gpu.elapsed(device_.device, base_.event, end.event));
+  const auto by_gpu = TRY(device_.elapsed(base_.event, end.event));
   const std::int64_t length = end.time_ns - base_.time_ns;
   const auto drift = static_cast<double>(length - whole_ns(by_gpu));
   for (DeviceStep& step : report_.steps) {
@@ -92,20 +89,18 @@ void StepQueue::keep(std::int64_t start_ns, std::int64_t duration_ns) {
 }
 
 Expected<void> StepQueue::collect(Slot& slot) {
-  DeviceRuntime& gpu = *device_.runtime;
   slot.under_way = false;
-  TRY(gpu.wait_for_event(device_.device, slot.end));
-  const auto start = TRY(gpu.elapsed(device_.device, base_.event, slot.start));
-  const auto length = TRY(gpu.elapsed(device_.device, slot.start, slot.end));
+  TRY(device_.wait_for_event(slot.end));
+  const auto start = TRY(device_.elapsed(base_.event, slot.start));
+  const auto length = TRY(device_.elapsed(slot.start, slot.end));
   keep(base_.time_ns + whole_ns(start), whole_ns(length));
   return {};
 }
 
 Expected<void> StepQueue::queue(Slot& slot, const Work& work) {
-  DeviceRuntime& gpu = *device_.runtime;
-  TRY(gpu.record(device_.device, slot.start, stream_));
+  TRY(device_.record(slot.start, stream_));
   TRY(work(stream_));
-  TRY(gpu.record(device_.device, slot.end, stream_));
+  TRY(device_.record(slot.end, stream_));
   slot.under_way = true;
   return {};
 }
@@ -156,11 +151,11 @@ void StepQueue::finish() {
     if (auto done = collect(slot); !done) problem_ = done.error();
   }
   if (stream_ == nullptr) return;
-  auto done = device_.runtime->wait_for_stream(device_.device, stream_);
+  auto done = device_.wait_for_stream(stream_);
   if (done && !problem_) done = correct_for_drift();
   if (!done && !problem_) problem_ = done.error();
   // Clocks stay as they are for much longer than this is after the last step.
-  if (!problem_) report_.state = device_.runtime->state(device_.device);
+  if (!problem_) report_.state = device_.state();
 }
 
 }  // namespace numatlas

@@ -1,15 +1,41 @@
-// Internal: steps in a stream of one GPU, a few at a time, each timed.
+// Steps in a stream of one GPU, a few at a time, each timed: what they tell, and the queue.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "gpu/device_kernel.h"
+#include "base/error.h"
+#include "gpu/runtime.h"
+#include "machine/machine.h"
 
 namespace numatlas {
+
+/// How long a step took, on this host's CLOCK_MONOTONIC.
+struct DeviceStep {
+  std::int64_t start_ns = 0, duration_ns = 0;
+};
+
+/// How many threads a launch has.
+struct LaunchGrid {
+  unsigned blocks = 0, threads = 0;  ///< threads of a block
+};
+
+/// What the GPU's side tells of a flow, beside the samples that the CPU takes.
+struct DeviceReport {
+  /// By the GPU's own events, around each step in its stream. In order; the first ones may be
+  /// missing in very long runs.
+  std::vector<DeviceStep> steps;
+  std::int64_t clock_error_ns = 0;  ///< of the steps' starts on the host's clock, at most
+  std::vector<double> pin_seconds, unpin_seconds;  ///< each time
+  std::optional<PciLink> link;       ///< of the GPU, at its fastest while steps were under way
+  std::optional<DeviceState> state;  ///< just after the last step
+  std::string route;                 ///< between GPUs: "direct", "through the host"; else ""
+  std::optional<LaunchGrid> grid;    ///< of streams
+};
 
 class StepQueue {
  public:
@@ -17,7 +43,7 @@ class StepQueue {
 
   /// `depth` steps are under way at a time, each between two events; of a depth of 1 each is waited
   /// for before the next is queued. `sleeps`: waiting threads sleep.
-  StepQueue(const DeviceRef& device, int depth, bool sleeps)
+  StepQueue(Device& device, int depth, bool sleeps)
       : device_(device), depth_(depth), sleeps_(sleeps) {}
 
   StepQueue(const StepQueue&) = delete;
@@ -25,7 +51,7 @@ class StepQueue {
 
   Expected<void> open();
   /// Gives the device's kernels access to memory of `owner`, which may be another device.
-  Expected<void> reach(const DeviceRef& owner);
+  Expected<void> reach(Device& owner);
   /// Queues steps, so that as many as before are under way when it returns (`depth` from the first
   /// call on). What fails is kept as problem(), and nothing is queued any more.
   void run(std::uint64_t steps, const Work& work);
@@ -56,7 +82,7 @@ class StepQueue {
   void look_at_link(std::int64_t now_ns);
   void keep(std::int64_t start_ns, std::int64_t duration_ns);
 
-  DeviceRef device_;
+  Device& device_;
   int depth_;
   bool sleeps_;
   StreamHandle stream_;

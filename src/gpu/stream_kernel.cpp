@@ -7,12 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "gpu/queued_kernel.h"
+#include "gpu/device_kernel.h"
 #include "kernels/permutation.h"
 
 namespace numatlas {
@@ -47,11 +46,10 @@ std::uint64_t sum_of(const Words& words, std::uint64_t count) {
   return count / period * all + part;
 }
 
-class DeviceStream final : public QueuedKernel {
+class DeviceStream final : public DeviceKernel {
  public:
-  DeviceStream(const KernelSpec& spec, const DeviceRef& device,
-               const std::optional<DeviceRef>& owner)
-      : QueuedKernel(device, owner, ahead, true,
+  DeviceStream(const KernelSpec& spec, Device& device, Device* owner)
+      : DeviceKernel(device, owner, ahead, true,
                      std::string("stream_") + name_of(spec.as<DeviceStreamParameters>().operation)),
         work_(spec.as<DeviceStreamParameters>()),
         seed_(spec.seed) {}
@@ -102,11 +100,10 @@ Expected<void> DeviceStream::fill_array(int number) {
   TRY(array.write(there / sizeof(std::uint64_t),
                   [&](std::uint64_t i) { return words[i % period]; }));
   if (there == bytes) return {};
-  return in_own_stream(*array.gpu, [&](const StreamHandle& stream) -> Expected<void> {
+  return array.gpu->in_own_stream([&](const StreamHandle& stream) -> Expected<void> {
     for (; there < bytes; there *= 2) {
-      TRY(array.gpu->runtime->copy(array.gpu->device, stream, CopyWay::device_to_device,
-                                   array.address() + there, array.data,
-                                   std::min(there, bytes - there)));
+      TRY(array.gpu->copy(stream, CopyWay::device_to_device, array.address() + there, array.data,
+                          std::min(there, bytes - there)));
     }
     return {};
   });
@@ -117,7 +114,7 @@ Expected<void> DeviceStream::launch(const StreamHandle& stream) {
   // Another one each time, so that it can be told whether the last one was written.
   const auto value = std::bit_cast<std::uint64_t>(static_cast<double>(launches_));
   return launch_kernel(stream, grid(), start_, array(reads_only() ? 0 : 1), array(2),
-                       array_bytes() / pair_bytes, work_.passes, value, result_);
+                       array_bytes() / pair_bytes, work_.passes, value, address_of(result_));
 }
 
 /// A period of what was written.
@@ -165,8 +162,8 @@ Expected<void> DeviceStream::compare() const {
 
 }  // namespace
 
-std::unique_ptr<DeviceKernel> make_device_stream(const KernelSpec& spec, const DeviceRef& device,
-                                                 const std::optional<DeviceRef>& owner) {
+std::unique_ptr<DeviceKernel> make_device_stream(const KernelSpec& spec, Device& device,
+                                                 Device* owner) {
   return std::make_unique<DeviceStream>(spec, device, owner);
 }
 

@@ -123,7 +123,7 @@ Expected<void> complete_gpus(const RunOptions& options, Machine& machine) {
 }
 
 std::string why_no_gpu(const Machine& machine) {
-  const auto gpu = machine.is_live() ? find_device(0) : DeviceRef{};
+  const auto gpu = machine.is_live() ? find_device(0) : nullptr;
   return gpu ? "" : full_text(gpu.error());
 }
 

@@ -15,7 +15,7 @@ namespace numatlas {
 namespace {
 
 void expect_problem(const char* message, const char* hint) {
-  ASSERT_EQ(cuda_state().runtime, nullptr);
+  ASSERT_TRUE(cuda_state().devices.empty());
   ASSERT_TRUE(cuda_state().problem);
   EXPECT_EQ(cuda_state().problem->kind, ErrorKind::unavailable);
   EXPECT_THAT(full_text(*cuda_state().problem), HasSubstr(message));
@@ -44,12 +44,12 @@ TEST(Probe, CountFails) { expect_problem("cuDeviceGetCount: CUDA_ERROR_UNKNOWN (
 TEST(Probe, NotALibrary) { expect_problem("libcuda.so.1: ", "only partly installed"); }
 
 TEST(Devices, TheirFacts) {
-  ASSERT_NE(cuda_state().runtime, nullptr) << full_text(*cuda_state().problem);
+  ASSERT_FALSE(cuda_state().devices.empty()) << full_text(*cuda_state().problem);
   EXPECT_FALSE(cuda_state().problem);
-  EXPECT_EQ(gpu().name(), "cuda");
-  EXPECT_EQ(gpu().description(), "CUDA driver 12.4");
-  ASSERT_EQ(gpu().devices().size(), 12U);
-  const DeviceInfo& last = gpu().devices().back();
+  EXPECT_EQ(cuda_state().name, "cuda");
+  EXPECT_EQ(cuda_state().description, "CUDA driver 12.4");
+  ASSERT_EQ(cuda_state().devices.size(), 12U);
+  const DeviceInfo& last = cuda_state().devices.back().info();
   EXPECT_EQ(last.name, "numatlas fake GPU 11 (test only)");
   EXPECT_EQ(last.pci_address, "0000:0c:00.0");
   EXPECT_EQ(last.memory, Bytes{std::uint64_t{1} << 30});
@@ -59,10 +59,9 @@ TEST(Devices, TheirFacts) {
 
 TEST(Devices, Found) {
   EXPECT_GE(device_count(), 2);
-  const DeviceRef second = must(find_device(1));
-  EXPECT_EQ(second.runtime, &gpu());
-  EXPECT_EQ(second.device, 1);
-  EXPECT_EQ(second.info().pci_address, "0000:02:00.0");
+  const Device* const second = must(find_device(1));
+  ASSERT_EQ(second, &gpu(1));
+  EXPECT_EQ(second->info().pci_address, "0000:02:00.0");
   for (int index : {-1, 500}) {
     const Error none = refused(find_device(index));
     EXPECT_EQ(none.kind, ErrorKind::unavailable);
@@ -70,22 +69,21 @@ TEST(Devices, Found) {
                 HasSubstr("no GPU " + std::to_string(index) + "; available: 0 to "));
     EXPECT_THAT(full_hint(none), HasSubstr("CUDA_VISIBLE_DEVICES"));
   }
-  EXPECT_EQ(full_text(refused(gpu().allocate(2, Bytes{1}))), "CUDA driver: it has no device 2");
 }
 
 TEST(Devices, OneSaysNothing) {
   // The second call of cuDeviceGet is for GPU 1, and so is that of its name.
-  ASSERT_EQ(gpu().devices().size(), 3U);
-  EXPECT_THAT(gpu().devices()[0].name, StartsWith("numatlas fake GPU 0"));
-  EXPECT_THAT(gpu().devices()[1].name, HasSubstr("does not tell"));
-  EXPECT_EQ(gpu().devices()[1].pci_address, "");
-  EXPECT_THAT(gpu().devices()[2].name, StartsWith("numatlas fake GPU 2"));
-  must(gpu().free(1, must(gpu().allocate(1, Bytes{64}))));  // asked again when it is used
+  ASSERT_EQ(cuda_state().devices.size(), 3U);
+  EXPECT_THAT(gpu(0).info().name, StartsWith("numatlas fake GPU 0"));
+  EXPECT_THAT(gpu(1).info().name, HasSubstr("does not tell"));
+  EXPECT_EQ(gpu(1).info().pci_address, "");
+  EXPECT_THAT(gpu(2).info().name, StartsWith("numatlas fake GPU 2"));
+  must(gpu(1).allocate(Bytes{64}));  // asked again when it is used
 }
 
 TEST(Devices, ThreadsCpusStay) {
   const CpuSet before = thread_affinity();
-  must(gpu().create_stream(0));
+  must(gpu(0).create_stream());
   EXPECT_EQ(thread_affinity(), before);
 }
 
@@ -111,28 +109,26 @@ TEST(Copy, WithinAndBetween) {
   constexpr std::size_t bytes = 4096;
   auto source = pattern(bytes);
   std::vector<unsigned char> target(bytes);
-  EXPECT_TRUE(must(gpu().can_reach_peer(0, 1)));
-  EXPECT_FALSE(must(gpu().can_reach_peer(1, 1)));
-  must(gpu().reach_peer(0, 1));
-  must(gpu().reach_peer(0, 1));  // being so already is no error
-  const StreamHandle stream = must(gpu().create_stream(0));
-  const DeviceAddress first = must(gpu().allocate(0, Bytes{bytes}));
-  const DeviceAddress second = must(gpu().allocate(0, Bytes{bytes}));
-  const DeviceAddress other = must(gpu().allocate(1, Bytes{bytes}));
-  must(gpu().copy(0, stream, CopyWay::host_to_device, first, source.data(), bytes));
-  must(gpu().copy(0, stream, CopyWay::device_to_device, second, reinterpret_cast<void*>(first),
-                  bytes));
-  must(gpu().copy(0, stream, CopyWay::device_to_device, other, reinterpret_cast<void*>(second),
-                  bytes));
-  must(gpu().wait_for_stream(0, stream));
-  const StreamHandle there = must(gpu().create_stream(1));
-  must(gpu().copy(1, there, CopyWay::device_to_host, other, target.data(), bytes));
-  must(gpu().wait_for_stream(1, there));
+  EXPECT_TRUE(must(gpu(0).can_reach(gpu(1))));
+  EXPECT_FALSE(must(gpu(1).can_reach(gpu(1))));
+  must(gpu(0).reach(gpu(1)));
+  must(gpu(0).reach(gpu(1)));  // being so already is no error
+  const StreamHandle stream = must(gpu(0).create_stream());
+  const MemoryHandle first = must(gpu(0).allocate(Bytes{bytes}));
+  const MemoryHandle second = must(gpu(0).allocate(Bytes{bytes}));
+  const MemoryHandle other = must(gpu(1).allocate(Bytes{bytes}));
+  must(gpu(0).copy(stream, CopyWay::host_to_device, address_of(first), source.data(), bytes));
+  must(gpu(0).copy(stream, CopyWay::device_to_device, address_of(second), first.get(), bytes));
+  must(gpu(0).copy(stream, CopyWay::device_to_device, address_of(other), second.get(), bytes));
+  must(gpu(0).wait_for_stream(stream));
+  const StreamHandle there = must(gpu(1).create_stream());
+  must(gpu(1).copy(there, CopyWay::device_to_host, address_of(other), target.data(), bytes));
+  must(gpu(1).wait_for_stream(there));
   EXPECT_EQ(source, target);
-  must(gpu().copy(1, there, CopyWay::device_to_device, other + bytes / 2,
-                  reinterpret_cast<void*>(other), bytes / 2));
-  must(gpu().copy(1, there, CopyWay::device_to_host, other, target.data(), bytes));
-  must(gpu().wait_for_stream(1, there));
+  must(gpu(1).copy(there, CopyWay::device_to_device, address_of(other) + bytes / 2, other.get(),
+                   bytes / 2));
+  must(gpu(1).copy(there, CopyWay::device_to_host, address_of(other), target.data(), bytes));
+  must(gpu(1).wait_for_stream(there));
   EXPECT_EQ(target[bytes / 2 + 5], source[5]);
 }
 
@@ -140,54 +136,53 @@ TEST(Copy, Corrupted) {
   constexpr std::size_t bytes = 4096;
   auto source = pattern(bytes);
   std::vector<unsigned char> target(bytes);
-  const StreamHandle stream = must(gpu().create_stream(0));
-  const DeviceAddress memory = must(gpu().allocate(0, Bytes{bytes}));
-  must(gpu().copy(0, stream, CopyWay::host_to_device, memory, source.data(), bytes));
-  must(gpu().copy(0, stream, CopyWay::device_to_host, memory, target.data(), bytes));
-  must(gpu().wait_for_stream(0, stream));
+  const StreamHandle stream = must(gpu(0).create_stream());
+  const MemoryHandle memory = must(gpu(0).allocate(Bytes{bytes}));
+  must(gpu(0).copy(stream, CopyWay::host_to_device, address_of(memory), source.data(), bytes));
+  must(gpu(0).copy(stream, CopyWay::device_to_host, address_of(memory), target.data(), bytes));
+  must(gpu(0).wait_for_stream(stream));
   EXPECT_NE(source, target);
 }
 
 TEST(Memory, PinAndUnpin) {
   std::vector<unsigned char> memory(1 << 16);
   unsigned char* const start = memory.data();
-  must(gpu().pin(0, start, memory.size(), true));
-  EXPECT_EQ(must(gpu().mapped_address(0, start)), reinterpret_cast<std::uintptr_t>(start));
-  const Error twice = refused(gpu().pin(1, start, memory.size(), true));
+  PinHandle pin = must(gpu(0).pin(start, memory.size(), true));
+  EXPECT_EQ(must(gpu(0).mapped_address(start)), reinterpret_cast<std::uintptr_t>(start));
+  const Error twice = refused(gpu(1).pin(start, memory.size(), true));
   EXPECT_EQ(full_text(twice), "cuMemHostRegister: CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED (712)");
   EXPECT_THAT(full_hint(twice), HasSubstr("already pinned"));
-  must(gpu().unpin(0, start));
-  const Error gone = refused(gpu().unpin(0, start));
-  EXPECT_EQ(full_text(gone), "cuMemHostUnregister: CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED (713)");
-  const Error not_memory = refused(gpu().pin(0, nullptr, 4096, false));
+  pin.reset();
+  must(gpu(1).pin(start, memory.size(), true));
+  const Error not_memory = refused(gpu(0).pin(nullptr, 4096, false));
   EXPECT_EQ(not_memory.kind, ErrorKind::unavailable);
   EXPECT_THAT(full_hint(not_memory), HasSubstr("does not pin this memory"));
 }
 
 TEST(Memory, UsedUp) {
-  const DeviceAddress most = must(gpu().allocate(0, Bytes{60000}));
-  const Error none = refused(gpu().allocate(0, Bytes{60000}));
+  MemoryHandle most = must(gpu(0).allocate(Bytes{60000}));
+  const Error none = refused(gpu(0).allocate(Bytes{60000}));
   EXPECT_EQ(none.kind, ErrorKind::resource);
   EXPECT_EQ(full_text(none), "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2)");
   EXPECT_THAT(full_hint(none), HasSubstr("nvidia-smi"));
-  must(gpu().free(0, most));
-  must(gpu().allocate(0, Bytes{60000}));
+  most.reset();
+  must(gpu(0).allocate(Bytes{60000}));
 }
 
 TEST(Events, OrderAndTimes) {
   // 4 MiB a second: 64 KiB take 1/64 s, as the fake promises.
   Timed copy{0};
   copy.submit(1 << 16);
-  must(gpu().wait_for_event(0, copy.end));
+  must(gpu(0).wait_for_event(copy.end));
   EXPECT_GE(copy.seconds(copy), 0.99 / 64);
-  EXPECT_LE(must(gpu().elapsed(0, copy.end, copy.start)), 0.0);
+  EXPECT_LE(must(gpu(0).elapsed(copy.end, copy.start)), 0.0);
 }
 
 TEST(Events, NotYet) {
   Timed copy{0};
-  const Error never = refused(gpu().elapsed(0, copy.start, copy.end));
+  const Error never = refused(gpu(0).elapsed(copy.start, copy.end));
   EXPECT_EQ(full_text(never), "cuEventElapsedTime: CUDA_ERROR_INVALID_HANDLE (400)");
-  must(gpu().wait_for_event(0, copy.end));  // nobody waits for what was never recorded
+  must(gpu(0).wait_for_event(copy.end));  // nobody waits for what was never recorded
 }
 
 TEST(Events, SerialNeverOverlaps) {
@@ -197,10 +192,10 @@ TEST(Events, SerialNeverOverlaps) {
     std::thread beside([&] { second.submit(1 << 14); });
     first.submit(1 << 14);
     beside.join();
-    must(gpu().wait_for_stream(0, first.stream));
-    must(gpu().wait_for_stream(0, second.stream));
-    const double second_after_first = must(gpu().elapsed(0, first.end, second.start));
-    const double first_after_second = must(gpu().elapsed(0, second.end, first.start));
+    must(gpu(0).wait_for_stream(first.stream));
+    must(gpu(0).wait_for_stream(second.stream));
+    const double second_after_first = must(gpu(0).elapsed(first.end, second.start));
+    const double first_after_second = must(gpu(0).elapsed(second.end, first.start));
     EXPECT_TRUE(second_after_first >= 0 || first_after_second >= 0)
         << second_after_first << " " << first_after_second;
   }
@@ -209,53 +204,52 @@ TEST(Events, SerialNeverOverlaps) {
 TEST(Failure, OnceOnly) {
   // A code that says nothing of the device: the next call is served.
   std::vector<unsigned char> memory(4096);
-  const Error planted = refused(gpu().pin(0, memory.data(), memory.size(), false));
+  const Error planted = refused(gpu(0).pin(memory.data(), memory.size(), false));
   EXPECT_EQ(planted.kind, ErrorKind::permission);
   EXPECT_EQ(full_text(planted), "cuMemHostRegister: CUDA_ERROR_NOT_PERMITTED (800)");
-  must(gpu().pin(0, memory.data(), memory.size(), false));
+  must(gpu(0).pin(memory.data(), memory.size(), false));
 }
 
 TEST(Failure, LostDevice) {
   const auto source = pattern(4096);
-  const StreamHandle stream = must(gpu().create_stream(0));
-  const DeviceAddress memory = must(gpu().allocate(0, Bytes{4096}));
+  const StreamHandle stream = must(gpu(0).create_stream());
+  const MemoryHandle memory = must(gpu(0).allocate(Bytes{4096}));
   const auto copy = [&] {
-    return gpu().copy(0, stream, CopyWay::host_to_device, memory,
-                      const_cast<unsigned char*>(source.data()), source.size());
+    return gpu(0).copy(stream, CopyWay::host_to_device, address_of(memory),
+                       const_cast<unsigned char*>(source.data()), source.size());
   };
   must(copy());
   const Error lost = refused(copy());
   EXPECT_EQ(lost.kind, ErrorKind::io);
   EXPECT_EQ(full_text(lost), "cuMemcpyHtoDAsync: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
   EXPECT_THAT(full_hint(lost), AllOf(HasSubstr("xid"), HasSubstr("nvidia-smi")));
-  const Error still = refused(gpu().allocate(0, Bytes{64}));
+  const Error still = refused(gpu(0).allocate(Bytes{64}));
   EXPECT_EQ(still.kind, ErrorKind::io);
   EXPECT_EQ(full_text(still), "cuMemAlloc: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
-  EXPECT_EQ(refused(gpu().wait_for_stream(0, stream)).kind, ErrorKind::io);
+  EXPECT_EQ(refused(gpu(0).wait_for_stream(stream)).kind, ErrorKind::io);
   round_trip(1, true, 1);  // the other one goes on
 }
 
 TEST(Failure, OfTheContext) {
-  const Error taken = refused(gpu().allocate(0, Bytes{64}));
+  const Error taken = refused(gpu(0).allocate(Bytes{64}));
   EXPECT_EQ(full_text(taken), "cuDevicePrimaryCtxRetain: CUDA_ERROR_DEVICE_UNAVAILABLE (46)");
   EXPECT_EQ(taken.kind, ErrorKind::unavailable)
       << "another process has exclusive use of it: nothing is lost";
-  must(gpu().allocate(0, Bytes{64}));  // it is asked for again
+  must(gpu(0).allocate(Bytes{64}));  // it is asked for again
 }
 
 TEST(State, ClocksAndWhatHoldsThemDown) {
-  EXPECT_TRUE(gpu().devices()[1].mig);
-  const auto state = gpu().state(1);
+  EXPECT_TRUE(gpu(1).info().mig);
+  const auto state = gpu(1).state();
   ASSERT_TRUE(state);
   EXPECT_EQ(state->frequency, 1980e6);
   EXPECT_EQ(state->slowed_by, "power limit, heat");
-  EXPECT_FALSE(gpu().state(2)) << "no such device";
 }
 
-TEST(State, LibraryThatDoesNotStart) { EXPECT_FALSE(gpu().state(0)); }
+TEST(State, LibraryThatDoesNotStart) { EXPECT_FALSE(gpu(0).state()); }
 TEST(State, NoLibrary) {
-  EXPECT_FALSE(gpu().state(0));
-  EXPECT_FALSE(gpu().devices()[0].mig);
+  EXPECT_FALSE(gpu(0).state());
+  EXPECT_FALSE(gpu(0).info().mig);
 }
 
 TEST(State, ReasonsInWords) {
@@ -270,34 +264,34 @@ TEST(State, ReasonsInWords) {
 }
 
 TEST(Kernels, ByName) {
-  const FunctionHandle chase = must(gpu().kernel(0, "chase"));
-  const FunctionHandle copy = must(gpu().kernel(0, "copy"));
-  EXPECT_EQ(must(gpu().kernel(0, "chase")), chase);
-  const StreamHandle stream = must(gpu().create_stream(0));
+  const FunctionHandle chase = must(gpu(0).kernel("chase"));
+  const FunctionHandle copy = must(gpu(0).kernel("copy"));
+  EXPECT_EQ(must(gpu(0).kernel("chase")), chase);
+  const StreamHandle stream = must(gpu(0).create_stream());
   std::uint64_t chain[] = {16, 0, 24, 8};  // 0 -> 16 -> 24 -> 8 -> 0
   std::uint64_t base = reinterpret_cast<std::uintptr_t>(chain), start = 0, loads = 6, end = 99;
   std::uint64_t out = reinterpret_cast<std::uintptr_t>(&end);
   void* arguments[] = {&base, &start, &loads, &out};
-  must(gpu().launch(0, stream, chase, 1, 1, arguments));
+  must(gpu(0).launch(stream, chase, 1, 1, arguments));
   loads = 0;  // taken at the call
-  must(gpu().wait_for_stream(0, stream));
+  must(gpu(0).wait_for_stream(stream));
   EXPECT_EQ(end, 24U);
   std::uint64_t target[4] = {};
   std::uint64_t to = reinterpret_cast<std::uintptr_t>(target), words = 2;
   void* of_copy[] = {&to, &base, &words};
-  must(gpu().launch(0, stream, copy, 2, 32, of_copy));
-  must(gpu().wait_for_stream(0, stream));
+  must(gpu(0).launch(stream, copy, 2, 32, of_copy));
+  must(gpu(0).wait_for_stream(stream));
   EXPECT_EQ(std::memcmp(target, chain, sizeof chain), 0);
 
-  const Error unknown = refused(gpu().kernel(0, "nothing"));
+  const Error unknown = refused(gpu(0).kernel("nothing"));
   EXPECT_EQ(full_text(unknown),
             "cuModuleGetFunction: CUDA_ERROR_NOT_FOUND (500): numatlas_nothing");
 }
 
 TEST(Kernels, CompiledOnce) {
-  must(gpu().kernel(0, "chase"));
-  must(gpu().kernel(0, "copy"));
-  must(gpu().kernel(1, "copy"));
+  must(gpu(0).kernel("chase"));
+  must(gpu(0).kernel("copy"));
+  must(gpu(1).kernel("copy"));
   const char* const name = std::getenv("NUMATLAS_FAKE_CUDA_LOG");
   ASSERT_NE(name, nullptr);
   std::ifstream log(name);
@@ -313,10 +307,10 @@ TEST(Kernels, CompiledOnce) {
 TEST(Features, OldDriver) {
   round_trip(0, true, 1);
   std::vector<unsigned char> memory(64);
-  for (const Error& error : {refused(gpu().can_reach_peer(0, 1)), refused(gpu().reach_peer(0, 1)),
-                             refused(gpu().kernel(0, "chase")),
-                             refused(gpu().launch(0, nullptr, nullptr, 1, 1, nullptr)),
-                             refused(gpu().mapped_address(0, memory.data()))}) {
+  for (const Error& error :
+       {refused(gpu(0).can_reach(gpu(1))), refused(gpu(0).reach(gpu(1))),
+        refused(gpu(0).kernel("chase")), refused(gpu(0).launch(nullptr, nullptr, 1, 1, nullptr)),
+        refused(gpu(0).mapped_address(memory.data()))}) {
     EXPECT_EQ(error.kind, ErrorKind::unavailable) << full_text(error);
     EXPECT_THAT(full_text(error), StartsWith("the CUDA driver has no cu"));
   }

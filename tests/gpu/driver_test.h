@@ -16,14 +16,14 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// CUDA's state: the problem, or the runtime.
-inline const RuntimeState& cuda_state() { return device_runtimes().front(); }
-inline const RuntimeState& hip() { return device_runtimes().back(); }
-/// The runtime of the test's suite.
-inline DeviceRuntime& gpu() {
+/// CUDA's state: the problem, or the devices.
+inline RuntimeState& cuda_state() { return device_runtimes().front(); }
+inline RuntimeState& hip() { return device_runtimes().back(); }
+/// A device of the driver of the test's suite.
+inline Device& gpu(int number) {
   static const bool is_hip =
       std::strcmp(testing::UnitTest::GetInstance()->current_test_suite()->name(), "Hip") == 0;
-  return is_hip ? *hip().runtime : *cuda_state().runtime;
+  return (is_hip ? hip() : cuda_state()).devices.at(static_cast<std::size_t>(number));
 }
 
 template <class T>
@@ -53,50 +53,39 @@ inline void round_trip(int device, bool pinned, int seed) {
   constexpr std::size_t bytes = 1 << 20;
   auto source = pattern(bytes, seed);
   std::vector<unsigned char> target(bytes);
-  if (pinned) {
-    must(gpu().pin(device, source.data(), bytes, false));
-    must(gpu().pin(device, target.data(), bytes, true));
-  }
-  const StreamHandle stream = must(gpu().create_stream(device));
-  const DeviceAddress memory = must(gpu().allocate(device, Bytes{bytes}));
-  must(gpu().copy(device, stream, CopyWay::host_to_device, memory, source.data(), bytes));
-  must(gpu().copy(device, stream, CopyWay::device_to_host, memory, target.data(), bytes));
-  must(gpu().wait_for_stream(device, stream));
+  const PinHandle pins[] = {pinned ? must(gpu(device).pin(source.data(), bytes, false)) : nullptr,
+                            pinned ? must(gpu(device).pin(target.data(), bytes, true)) : nullptr};
+  const StreamHandle stream = must(gpu(device).create_stream());
+  const MemoryHandle held = must(gpu(device).allocate(Bytes{bytes}));
+  const DeviceAddress memory = address_of(held);
+  must(gpu(device).copy(stream, CopyWay::host_to_device, memory, source.data(), bytes));
+  must(gpu(device).copy(stream, CopyWay::device_to_host, memory, target.data(), bytes));
+  must(gpu(device).wait_for_stream(stream));
   EXPECT_EQ(source, target);
-  must(gpu().fill(device, stream, memory, 0x5a, bytes / 2));
-  must(gpu().copy(device, stream, CopyWay::device_to_host, memory, target.data(), bytes));
-  must(gpu().wait_for_stream(device, stream));
+  must(gpu(device).fill(stream, memory, 0x5a, bytes / 2));
+  must(gpu(device).copy(stream, CopyWay::device_to_host, memory, target.data(), bytes));
+  must(gpu(device).wait_for_stream(stream));
   EXPECT_EQ(target[bytes / 2 - 1], 0x5a);
   EXPECT_EQ(target[bytes / 2], source[bytes / 2]);
-  if (pinned) {
-    must(gpu().unpin(device, source.data()));
-    must(gpu().unpin(device, target.data()));
-  }
-  must(gpu().free(device, memory));
 }
 
 /// Start event, a copy, end event on a stream of a device.
 struct Timed {
   int device;
-  StreamHandle stream = must(gpu().create_stream(device));
-  EventHandle start = must(gpu().create_event(device, false));
-  EventHandle end = must(gpu().create_event(device, true));
-  DeviceAddress memory = must(gpu().allocate(device, Bytes{1 << 20}));
+  StreamHandle stream = must(gpu(device).create_stream());
+  EventHandle start = must(gpu(device).create_event(false));
+  EventHandle end = must(gpu(device).create_event(true));
+  MemoryHandle memory = must(gpu(device).allocate(Bytes{1 << 20}));
   std::vector<unsigned char> host = std::vector<unsigned char>(1 << 20, 3);
+  PinHandle pin = must(gpu(device).pin(host.data(), host.size(), false));
 
-  explicit Timed(int its_device) : device(its_device) {
-    must(gpu().pin(device, host.data(), host.size(), false));
-  }
-  ~Timed() {
-    must(gpu().free(device, memory));
-    must(gpu().unpin(device, host.data()));
-  }
+  explicit Timed(int its_device) : device(its_device) {}
   void submit(std::size_t bytes) {
-    must(gpu().record(device, start, stream));
-    must(gpu().copy(device, stream, CopyWay::host_to_device, memory, host.data(), bytes));
-    must(gpu().record(device, end, stream));
+    must(gpu(device).record(start, stream));
+    must(gpu(device).copy(stream, CopyWay::host_to_device, address_of(memory), host.data(), bytes));
+    must(gpu(device).record(end, stream));
   }
-  double seconds(const Timed& from) { return must(gpu().elapsed(device, from.start, end)); }
+  double seconds(const Timed& from) { return must(gpu(device).elapsed(from.start, end)); }
 };
 
 }  // namespace numatlas

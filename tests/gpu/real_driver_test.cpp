@@ -17,7 +17,7 @@ namespace {
 class Real : public testing::Test {
  protected:
   void SetUp() override {
-    if (cuda_state().runtime == nullptr) GTEST_SKIP() << full_text(*cuda_state().problem);
+    if (cuda_state().devices.empty()) GTEST_SKIP() << full_text(*cuda_state().problem);
   }
 };
 
@@ -27,15 +27,14 @@ struct Mapped {
   int device;
   alignas(4096) std::array<T, count> words{};
 
-  explicit Mapped(int device_) : device(device_) {
-    must(gpu().pin(device, words.data(), sizeof words, true));
-  }
-  ~Mapped() { must(gpu().unpin(device, words.data())); }
-  DeviceAddress address() { return must(gpu().mapped_address(device, words.data())); }
+  PinHandle pin = must(gpu(device).pin(words.data(), sizeof words, true));
+
+  explicit Mapped(int device_) : device(device_) {}
+  DeviceAddress address() { return must(gpu(device).mapped_address(words.data())); }
 };
 
 TEST_F(Real, RoundTrips) {
-  for (std::size_t device = 0; device < gpu().devices().size(); ++device) {
+  for (std::size_t device = 0; device < cuda_state().devices.size(); ++device) {
     round_trip(static_cast<int>(device), true, 1);
     round_trip(static_cast<int>(device), false, 2);
   }
@@ -44,61 +43,61 @@ TEST_F(Real, RoundTrips) {
 TEST_F(Real, EventsInOrder) {
   Timed copy{0};
   copy.submit(1 << 20);
-  must(gpu().wait_for_event(0, copy.end));
+  must(gpu(0).wait_for_event(copy.end));
   EXPECT_GT(copy.seconds(copy), 0.0);
 }
 
 TEST_F(Real, Chase) {
   constexpr std::size_t lines = 512, words = 8;
-  for (std::size_t device = 0; device < gpu().devices().size(); ++device) {
+  for (std::size_t device = 0; device < cuda_state().devices.size(); ++device) {
     const int index = static_cast<int>(device);
-    if (!gpu().devices()[device].maps_host_memory) continue;
+    if (!gpu(index).info().maps_host_memory) continue;
     const auto memory = std::make_unique<Mapped<std::uint64_t, lines * words>>(index);
     // Line i leads to line i + 5: the host's addresses, as the chase of the CPUs has them.
     for (std::size_t i = 0; i < lines; ++i) {
       memory->words[i * words] =
           reinterpret_cast<std::uintptr_t>(&memory->words[(i + 5) % lines * words]);
     }
-    const FunctionHandle function = must(gpu().kernel(index, "chase"));
-    const StreamHandle stream = must(gpu().create_stream(index));
-    DeviceAddress result = must(gpu().allocate(index, Bytes{sizeof(std::uint64_t)}));
+    const FunctionHandle function = must(gpu(index).kernel("chase"));
+    const StreamHandle stream = must(gpu(index).create_stream());
+    const MemoryHandle held = must(gpu(index).allocate(Bytes{sizeof(std::uint64_t)}));
+    DeviceAddress result = address_of(held);
     auto start = reinterpret_cast<std::uintptr_t>(memory->words.data());
     std::uint64_t delta = memory->address() - start, loads = 700, end = 0;
     std::array<void*, 4> arguments{&delta, &start, &loads, &result};
-    must(gpu().launch(index, stream, function, 1, 1, arguments.data()));
-    must(gpu().copy(index, stream, CopyWay::device_to_host, result, &end, sizeof end));
-    must(gpu().wait_for_stream(index, stream));
+    must(gpu(index).launch(stream, function, 1, 1, arguments.data()));
+    must(gpu(index).copy(stream, CopyWay::device_to_host, result, &end, sizeof end));
+    must(gpu(index).wait_for_stream(stream));
     EXPECT_EQ(end, reinterpret_cast<std::uintptr_t>(&memory->words[700 * 5 % lines * words]));
-    must(gpu().free(index, result));
   }
 }
 
 TEST_F(Real, ZeroCopy) {
   // No multiple of what one launch covers in a pass, so that its last pass is a part of one.
   constexpr std::size_t count = 40'004;
-  if (!gpu().devices()[0].maps_host_memory) GTEST_SKIP() << "GPU 0 maps no memory of the host";
+  if (!gpu(0).info().maps_host_memory) GTEST_SKIP() << "GPU 0 maps no memory of the host";
   const auto from = std::make_unique<Mapped<std::uint32_t, count>>(0);
   const auto to = std::make_unique<Mapped<std::uint32_t, count>>(0);
   std::iota(from->words.begin(), from->words.end(), 1U);
-  const FunctionHandle function = must(gpu().kernel(0, "copy"));
-  const StreamHandle stream = must(gpu().create_stream(0));
+  const FunctionHandle function = must(gpu(0).kernel("copy"));
+  const StreamHandle stream = must(gpu(0).create_stream());
   DeviceAddress destination = to->address(), source = from->address();
   std::uint64_t words = count / 4 - 1;
   std::array<void*, 3> arguments{&destination, &source, &words};
-  must(gpu().launch(0, stream, function, 7, 64, arguments.data()));
-  must(gpu().wait_for_stream(0, stream));
+  must(gpu(0).launch(stream, function, 7, 64, arguments.data()));
+  must(gpu(0).wait_for_stream(stream));
   for (std::size_t i = 0; i < count; ++i)
     ASSERT_EQ(to->words[i], i < count - 4 ? i + 1 : 0) << "word " << i;
 }
 
 /// The kernel of a spec in memory of GPU 0, after some launches and looks at what they left.
 Expected<DeviceReport> ran(const KernelSpec& spec, Bytes bytes, std::uint64_t launches) {
-  const DeviceAddress address = must(gpu().allocate(0, bytes));
+  const MemoryHandle memory = must(gpu(0).allocate(bytes));
   auto made = make_device_kernel(spec, -1, 0);
   Expected<DeviceReport> report = fail(ErrorKind::internal, "not run");
   if (made) {
     DeviceKernel& kernel = **made;
-    auto done = kernel.prepare({reinterpret_cast<std::byte*>(address), bytes.value});
+    auto done = kernel.prepare({static_cast<std::byte*>(memory.get()), bytes.value});
     if (done) done = kernel.attach();
     if (done) kernel.run(launches);
     if (done) kernel.finish();
@@ -109,7 +108,6 @@ Expected<DeviceReport> ran(const KernelSpec& spec, Bytes bytes, std::uint64_t la
   } else {
     report = fail(made.error());
   }
-  must(gpu().free(0, address));
   return report;
 }
 

@@ -60,7 +60,6 @@ std::pair<std::string, std::string> init_words(int code) {
 
 }  // namespace
 
-RuntimeState probe_cuda();
 RuntimeState probe_cuda() {
   const Library library(cuda_library, "libcuda1");
   if (is_absent(library, cuda_library)) {

@@ -52,8 +52,9 @@ struct DriverApi {
   Entry<void*> host_unregister{symbols, name("cuMemHostUnregister", "hipHostUnregister")};
   Entry<Address*, void*, unsigned> host_address{
       symbols, name("cuMemHostGetDevicePointer_v2", "hipHostGetDevicePointer"), Need::feature};
-  Entry<Address*, std::size_t> alloc{symbols, name("cuMemAlloc_v2", "hipMalloc")};
-  Entry<Address> free{symbols, name("cuMemFree_v2", "hipFree")};
+  // An address as a handle, which is as long.
+  Entry<Handle*, std::size_t> alloc{symbols, name("cuMemAlloc_v2", "hipMalloc")};
+  Entry<Handle> free{symbols, name("cuMemFree_v2", "hipFree")};
 
   Entry<Address, const void*, std::size_t, Handle> to_device{
       symbols, name("cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync")};
@@ -140,6 +141,10 @@ struct Vendor {
   /// Whether the device at a PCI address is a slice of a GPU; none: nobody says.
   std::function<bool(const std::string& pci_address)> is_slice{};
 };
+
+/// Each looks for its driver, and starts it.
+RuntimeState probe_cuda();
+RuntimeState probe_hip();
 
 /// Starts the driver that was loaded and counts its devices.
 RuntimeState start_driver(const Library& library, Vendor vendor);

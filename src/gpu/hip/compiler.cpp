@@ -1,6 +1,7 @@
 #include "gpu/hip/compiler.h"
 
 #include <cstddef>
+#include <memory>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -40,53 +41,42 @@ std::string first_error(const std::string& log) {
   return first;
 }
 
-/// A program of hiprtc, for as long as it is compiled.
-class Compilation {
- public:
-  explicit Compilation(const RtcApi& api) : api_(api) {}
-  ~Compilation() {
-    if (program_ != nullptr) (void)api_.destroy.function(&program_);
-  }
-  Compilation(const Compilation&) = delete;
-  Compilation& operator=(const Compilation&) = delete;
+/// Goes with its last copy.
+using ProgramHandle = std::shared_ptr<void>;
 
-  Expected<std::vector<char>> run(const char* source) {
-    int code = api_.create.function(&program_, source, "numatlas.hip", 0, nullptr, nullptr);
-    if (code != 0) return failed(api_.create.symbol, code);
-    // Without an option for it the code is for the current device.
-    code = api_.compile.function(program_, 0, nullptr);
-    if (code != 0) return failed(api_.compile.symbol, code);
-    std::size_t bytes = 0;
-    code = api_.code_size.function(program_, &bytes);
-    if (code != 0) return failed(api_.code_size.symbol, code);
-    std::vector<char> image(bytes);
-    code = api_.code.function(program_, image.data());
-    if (code != 0) return failed(api_.code.symbol, code);
-    return image;
-  }
+std::string log_of(const RtcApi& api, const ProgramHandle& program) {
+  std::size_t bytes = 0;
+  if (!program || api.log_size.function(program.get(), &bytes) != 0 || bytes == 0) return {};
+  std::string text(bytes, '\0');
+  if (api.log.function(program.get(), text.data()) != 0) return {};
+  return text.c_str();
+}
 
- private:
-  std::string log() const {
-    std::size_t bytes = 0;
-    if (program_ == nullptr || api_.log_size.function(program_, &bytes) != 0 || bytes == 0)
-      return {};
-    std::string text(bytes, '\0');
-    if (api_.log.function(program_, text.data()) != 0) return {};
-    text.resize(text.find('\0') == std::string::npos ? bytes : text.find('\0'));
-    return text;
-  }
-  tl::unexpected<Error> failed(const char* symbol, int code) const {
-    const char* const name = api_.error_text == nullptr ? nullptr : api_.error_text(code);
-    const std::string told = first_error(log());
+Expected<std::vector<char>> compiled(const RtcApi& api, const char* source) {
+  ProgramHandle program;
+  const auto failed = [&](const char* symbol, int code) {
+    const char* const name = api.error_text == nullptr ? nullptr : api.error_text(code);
+    const std::string told = first_error(log_of(api, program));
     return fail(ErrorKind::unavailable,
                 fmt::format("{}: {} ({}){}{}", symbol, name == nullptr ? "error" : name, code,
                             told.empty() ? "" : ": ", told),
                 "this ROCm cannot compile the kernels for the GPU; copies work without");
-  }
-
-  const RtcApi& api_;
-  Program program_ = nullptr;
-};
+  };
+  Program made = nullptr;
+  int code = api.create.function(&made, source, "numatlas.hip", 0, nullptr, nullptr);
+  if (code != 0) return failed(api.create.symbol, code);
+  program = {made, [&](Program last) { (void)api.destroy.function(&last); }};
+  // Without an option for it the code is for the current device.
+  code = api.compile.function(made, 0, nullptr);
+  if (code != 0) return failed(api.compile.symbol, code);
+  std::size_t bytes = 0;
+  code = api.code_size.function(made, &bytes);
+  if (code != 0) return failed(api.code_size.symbol, code);
+  std::vector<char> image(bytes);
+  code = api.code.function(made, image.data());
+  if (code != 0) return failed(api.code.symbol, code);
+  return image;
+}
 
 }  // namespace
 
@@ -100,7 +90,7 @@ Expected<std::vector<char>> Compiler::compile(const char* source) const {
                                       : own.problem(),
                 "kernels for AMD's GPUs need hiprtc, a part of ROCm; copies work without");
   }
-  return Compilation(api).run(source);
+  return compiled(api, source);
 }
 
 }  // namespace numatlas::hip

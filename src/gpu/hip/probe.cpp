@@ -67,7 +67,6 @@ std::optional<std::pair<Library, std::string>> load(std::string& problem) {
 
 }  // namespace
 
-RuntimeState probe_hip();
 RuntimeState probe_hip() {
   std::string problem;
   const auto library = load(problem);
