@@ -1,10 +1,8 @@
 #include "base/child_process.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,19 +12,16 @@
 #include <cstring>
 #include <exception>
 #include <new>
-#include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "base/descriptor.h"
-#include "base/signals.h"
-#include "base/tree.h"
+#include "base/process_stat.h"
+#include "base/program.h"
 
 namespace numatlas {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// The last byte of a whole answer.
 constexpr char end_mark = '\0';
@@ -34,12 +29,9 @@ constexpr int code_of_exception = 3;
 
 /// Relative to what is mapped now: sanitizers reserve terabytes.
 void limit_memory(Bytes more) {
-  // "1234 567 ...": the first number is what is mapped.
-  const std::uint64_t pages =
-      std::strtoull(running_system().text("/proc/self/statm").value_or("").c_str(), nullptr, 10);
-  const std::uint64_t bytes = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const rlimit limit{bytes + more.value, bytes + more.value};
-  if (pages > 0) setrlimit(RLIMIT_AS, &limit);
+  const std::uint64_t mapped = mapped_memory().value;
+  const rlimit limit{mapped + more.value, mapped + more.value};
+  if (mapped > 0) setrlimit(RLIMIT_AS, &limit);
 }
 
 /// As a process that nobody knows of: silent, without a core dump, gone with its parent.
@@ -54,8 +46,8 @@ void prepare_child(const ChildLimits& limits) {
   limit_memory(limits.memory);
 }
 
-[[noreturn]] void be_child(const std::function<std::string()>& work, const ChildLimits& limits,
-                           int answer) {
+[[noreturn]] void be_child(const std::function<std::string()>& work, const ChildLimits& limits) {
+  const int answer = dup(STDOUT_FILENO);
   prepare_child(limits);
   try {
     const std::string text = work() + end_mark;
@@ -73,53 +65,26 @@ void prepare_child(const ChildLimits& limits) {
   }
 }
 
-/// Reads to the end; why it was given up, if it was.
-std::optional<Error> read_answer(int answer, const ChildLimits& limits, std::string& text) {
-  const auto end = Clock::now() + limits.time;
-  char part[65536];
-  while (true) {
-    if (stop_requested()) return Error{ErrorKind::interrupted, "interrupted", ""};
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-    if (left <= 0) {
-      return Error{ErrorKind::usage, fmt::format("took more than {} s", limits.time.count()), ""};
-    }
-    pollfd ready{answer, POLLIN, 0};
-    if (poll(&ready, 1, static_cast<int>(left)) <= 0) continue;
-    const ssize_t got = read(answer, part, sizeof part);
-    if (got == 0) return std::nullopt;
-    if (got > 0) text.append(part, static_cast<std::size_t>(got));
-    if (got < 0 && errno != EINTR) return Error{ErrorKind::io, "read: " + errno_text(errno), ""};
-  }
-}
-
-std::string bad_end(int status) {
-  if (WIFSIGNALED(status))
-    return fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  if (WIFEXITED(status) && WEXITSTATUS(status) == code_of_exception) return "ran out of memory";
-  return "ended without an answer";
+std::string bad_end(const ProgramRun& run, const ChildLimits& limits) {
+  if (run.ending == Ending::timeout) return fmt::format("took more than {} s", limits.time.count());
+  if (run.ending == Ending::signalled)
+    return fmt::format("ended by signal {} ({})", run.code, strsignal(run.code));
+  return run.code == code_of_exception ? "ran out of memory" : "ended without an answer";
 }
 
 }  // namespace
 
 Expected<std::string> in_child(const std::function<std::string()>& work,
                                const ChildLimits& limits) {
-  Pipe answer;
-  if (!answer.open()) return fail(ErrorKind::resource, "pipe: " + errno_text(errno));
-  const pid_t child = fork();
-  if (child == 0) be_child(work, limits, answer.write.number());
-  if (child < 0) return fail(ErrorKind::resource, "fork: " + errno_text(errno));
-  answer.write.close();
-  std::string text;
-  const auto given_up = read_answer(answer.read.number(), limits, text);
-  answer.read.close();
-  if (given_up) kill(child, SIGKILL);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (given_up) return fail(*given_up);
-  if (text.empty() || text.back() != end_mark) return fail(ErrorKind::usage, bad_end(status));
-  text.pop_back();
-  return text;
+  ProgramRun run = TRY(run_program({.output = ProgramOutput::kept,
+                                    .timeout = static_cast<double>(limits.time.count()),
+                                    .grace = std::chrono::milliseconds(0),
+                                    .instead = [&] { be_child(work, limits); }}));
+  if (run.ending == Ending::interrupted) return fail(ErrorKind::interrupted, "interrupted");
+  if (!run.good() || run.output.empty() || run.output.back() != end_mark)
+    return fail(ErrorKind::usage, bad_end(run, limits));
+  run.output.pop_back();
+  return std::move(run.output);
 }
 
 }  // namespace numatlas

@@ -1,7 +1,10 @@
 #include "base/json.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,7 +12,9 @@
 #include <optional>
 #include <utility>
 #include <vector>
+#include "base/process_stat.h"
 #include "base/text.h"
+#include "base/units.h"
 
 namespace numatlas {
 namespace {
@@ -91,98 +96,57 @@ Error syntax_error(const std::string& text, std::size_t byte) {
   return {ErrorKind::usage, fmt::format("is not JSON: line {}, byte {}", line, at + 1), ""};
 }
 
-/// Leaves an empty value behind. Calls itself as often as there are levels.
-void empty(json& value) {
-  if (auto* const array = value.get_ptr<json::array_t*>()) {
-    for (json& item : *array) empty(item);
-    array->clear();
-  } else if (auto* const object = value.get_ptr<json::object_t*>()) {
-    for (auto& [name, item] : *object) empty(item);
-    object->clear();
+/// Of a text whose value would not fit into what this process may map: told before, as the library
+/// ends the program where its destructor has no memory.
+std::optional<Error> no_memory_for(std::size_t bytes) {
+  constexpr std::uint64_t times = 20;  // "[0]," takes so much, figures a quarter of it
+  rlimit mapped{}, data{};
+  if (getrlimit(RLIMIT_AS, &mapped) != 0 || getrlimit(RLIMIT_DATA, &data) != 0) return std::nullopt;
+  if (mapped_memory().value + times * bytes < std::min(mapped.rlim_cur, data.rlim_cur))
+    return std::nullopt;
+  return Error{ErrorKind::resource,
+               fmt::format("not enough memory to read its {}", to_rounded_text(Bytes{bytes})),
+               "raise the limits of address space and data (ulimit -v, -d)"};
+}
+
+struct TooDeep {};
+
+void make_names_printable(json::object_t& object) {
+  for (auto next = object.begin(); next != object.end();) {
+    const auto member = next++;
+    std::string name = printable(member->first);
+    if (name == member->first) continue;
+    auto node = object.extract(member);
+    node.key() = std::move(name);
+    object.insert(std::move(node));
   }
 }
 
-/// Builds the value from what the parser reads. json::parse would do, but for what is different
-/// here: printable texts, a limit of levels, and a value that can be dropped without memory.
-class Builder final : public nlohmann::json_sax<json> {
- public:
-  explicit Builder(const std::string& text) : text_(text) {}
-
-  JsonDocument document{new json()};
-  std::optional<Error> error;
-
-  bool null() override { return add(nullptr); }
-  bool boolean(bool value) override { return add(value); }
-  bool number_integer(json::number_integer_t value) override { return add(value); }
-  bool number_unsigned(json::number_unsigned_t value) override { return add(value); }
-  bool number_float(json::number_float_t value, const std::string& /*text*/) override {
-    return add(value);
-  }
-  bool string(std::string& value) override { return add(printable(value)); }
-  bool binary(json::binary_t& /*value*/) override { return false; }  // not in text
-  bool start_object(std::size_t /*size*/) override { return open(json::object()); }
-  bool start_array(std::size_t /*size*/) override { return open(json::array()); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-  bool key(std::string& name) override {
-    name_ = printable(name);
-    return true;
-  }
-  bool parse_error(std::size_t byte, const std::string& /*token*/,
-                   const json::exception& problem) override {
-    constexpr int out_of_range = 406;
-    error = problem.id == out_of_range
-                ? Error{ErrorKind::usage, "is not JSON: it has a number out of range", ""}
-                : syntax_error(text_, byte);
-    return false;
-  }
-
- private:
-  /// Puts a value where it belongs.
-  json* place(json value) {
-    if (levels_.empty()) return &(*document = std::move(value));
-    json& parent = *levels_.back();
-    if (parent.is_array()) return &parent.emplace_back(std::move(value));
-    json& member = parent[name_];
-    empty(member);  // a name may stand twice
-    return &(member = std::move(value));
-  }
-  bool add(json value) {
-    place(std::move(value));
-    return true;
-  }
-  bool open(json value) {
-    if (levels_.size() >= most_json_levels) {
-      error = Error{ErrorKind::usage,
-                    fmt::format("is nested deeper than {} levels", most_json_levels), ""};
-      return false;
-    }
-    levels_.push_back(place(std::move(value)));
-    return true;
-  }
-  bool close() {
-    levels_.pop_back();
-    return true;
-  }
-
-  const std::string& text_;
-  std::vector<json*> levels_;  ///< open objects and arrays; stay where they are while they are open
-  std::string name_;
-};
+/// Told of each value as it is read, which stands so many levels deep.
+bool look_at(int depth, json::parse_event_t event, json& value) {
+  using Event = json::parse_event_t;
+  const bool opens = event == Event::object_start || event == Event::array_start;
+  if (opens && depth >= most_json_levels) throw TooDeep();
+  if (event == Event::value && value.is_string()) value = printable(value.get_ref<std::string&>());
+  if (event == Event::object_end) make_names_printable(value.get_ref<json::object_t&>());
+  return true;
+}
 
 }  // namespace
 
-void DropJson::operator()(json* value) const noexcept {
-  empty(*value);
-  delete value;
-}
-
-Expected<JsonDocument> parse_json(const std::string& text) {
+Expected<json> parse_json(const std::string& text) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     return fail(ErrorKind::usage, "is empty");
-  Builder builder(text);
-  if (json::sax_parse(text, &builder)) return std::move(builder.document);
-  return fail(*builder.error);
+  if (auto short_of = no_memory_for(text.size())) return fail(*std::move(short_of));
+  try {
+    return json::parse(text, look_at);
+  } catch (const json::parse_error& error) {
+    return fail(syntax_error(text, error.byte));
+  } catch (const json::out_of_range&) {
+    return fail(ErrorKind::usage, "is not JSON: it has a number out of range");
+  } catch (const TooDeep&) {
+    return fail(ErrorKind::usage, fmt::format("is nested deeper than {} levels", most_json_levels));
+  }
 }
 
 }  // namespace numatlas

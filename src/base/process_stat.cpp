@@ -1,6 +1,9 @@
 #include "base/process_stat.h"
 
+#include <unistd.h>
+
 #include <cstddef>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 
@@ -45,6 +48,13 @@ std::optional<std::vector<pid_t>> children_of(pid_t process) {
   }
   if (!listed) return std::nullopt;
   return children;
+}
+
+Bytes mapped_memory() {
+  // "1234 567 ...": the first number, in pages.
+  const std::string sizes = running_system().text("/proc/self/statm").value_or("");
+  return Bytes{std::strtoull(sizes.c_str(), nullptr, 10) *
+               static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))};
 }
 
 }  // namespace numatlas

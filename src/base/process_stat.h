@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/tree.h"
+#include "base/units.h"
 
 namespace numatlas {
 
@@ -26,5 +27,8 @@ std::optional<ProcessStat> read_process_stat(const Tree& tree, pid_t process);
 /// Its children, those of all of its threads; nullopt where nothing lists them: the kernel has no
 /// such files, hides this process (hidepid), or it has ended.
 std::optional<std::vector<pid_t>> children_of(pid_t process);
+
+/// All that this process has mapped.
+Bytes mapped_memory();
 
 }  // namespace numatlas

@@ -219,6 +219,11 @@ class Child {
     const auto prepared = request_.prepare ? request_.prepare() : Expected<void>{};
     const auto now = Clock::now();
     write_once(told_.write.number(), {reinterpret_cast<const char*>(&now), sizeof now});
+    if (prepared && request_.instead) {
+      ::close(told_.write.number());
+      request_.instead();
+      _exit(0);
+    }
     if (prepared) execvp(words[0], words.data());
     const Error error = prepared ? failed_start(request_.words[0], errno) : prepared.error();
     write_once(told_.write.number(),

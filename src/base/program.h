@@ -31,7 +31,8 @@ enum class ProgramOutput {
 };
 
 struct ProgramRequest {
-  std::vector<std::string> words;  ///< the program, by its path or on PATH, and its arguments
+  /// The program, by its path or on PATH, and its arguments.
+  std::vector<std::string> words = {};
   /// Done in the new process before it becomes the program; its error is run_program's.
   std::function<Expected<void>()> prepare = {};
   std::optional<std::string> input =
@@ -45,6 +46,7 @@ struct ProgramRequest {
   /// From SIGTERM to SIGKILL; absent: it is waited for.
   std::optional<std::chrono::milliseconds> grace = {};
   std::function<void(pid_t)> running = {};  ///< told some ten times a second
+  std::function<void()> instead = {};       ///< done in the new process, without a program
 };
 
 /// How a run came to its end.

@@ -39,27 +39,20 @@ std::size_t known_size(std::FILE* file) {
 
 }  // namespace
 
-Error no_memory_for(const std::string& name, std::size_t bytes) {
-  return {ErrorKind::resource,
-          fmt::format("not enough memory to read its {}", to_rounded_text(Bytes{bytes})), "", name};
-}
-
 Expected<std::string> read_open_file(std::FILE* file, const std::string& name,
                                      std::size_t most_bytes) {
   const std::size_t size = known_size(file);
   if (size > most_bytes) return too_large(name, to_rounded_text(Bytes{size}), most_bytes);
   std::string text;
-  return within_memory(name, text, [&]() -> Expected<std::string> {
-    text.reserve(size);
-    // One byte more than there are: the end is seen at once.
-    std::string part(size > 0 ? std::min<std::size_t>(size + 1, 64 * kib) : 64 * kib, '\0');
-    while (const std::size_t got = std::fread(part.data(), 1, part.size(), file)) {
-      text.append(part, 0, got);
-      if (text.size() > most_bytes) return too_large(name, "more", most_bytes);
-    }
-    if (std::ferror(file) != 0) return cannot_read(name, errno);
-    return std::move(text);
-  });
+  text.reserve(size);
+  // One byte more than there are: the end is seen at once.
+  std::string part(size > 0 ? std::min<std::size_t>(size + 1, 64 * kib) : 64 * kib, '\0');
+  while (const std::size_t got = std::fread(part.data(), 1, part.size(), file)) {
+    text.append(part, 0, got);
+    if (text.size() > most_bytes) return too_large(name, "more", most_bytes);
+  }
+  if (std::ferror(file) != 0) return cannot_read(name, errno);
+  return text;
 }
 
 Expected<std::string> read_file(const std::string& path, const std::string& name,

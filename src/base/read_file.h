@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdio>
-#include <new>
 #include <string>
 
 #include "base/error.h"
@@ -17,27 +16,12 @@ inline constexpr std::size_t most_file_bytes = std::size_t{256} << 20U;
 
 /// All of the file at `path` (a pipe counts as one). `name` begins the message of an error: usage
 /// for a folder or a device, with `hint`; io or permission where it cannot be read, resource where
-/// it has more than `most_bytes` or more than there is memory.
+/// it has more than `most_bytes`.
 Expected<std::string> read_file(const std::string& path, const std::string& name,
                                 const std::string& hint, std::size_t most_bytes = most_file_bytes);
 
 /// What is left of an open file, which stays open.
 Expected<std::string> read_open_file(std::FILE* file, const std::string& name,
                                      std::size_t most_bytes);
-
-/// Of a file of so many bytes that does not fit into memory (kind resource).
-Error no_memory_for(const std::string& name, std::size_t bytes);
-
-/// Calls use(), which makes something of the content of a file and returns an Expected; memory that
-/// does not suffice for it is an error as of read_file.
-template <class Use>
-auto within_memory(const std::string& name, const std::string& content, Use use)
-    -> decltype(use()) {
-  try {
-    return use();
-  } catch (const std::bad_alloc&) {
-    return fail(no_memory_for(name, content.size()));
-  }
-}
 
 }  // namespace numatlas

@@ -68,14 +68,6 @@ TEST_F(ReadFile, ResultsHaveALimit) {
   EXPECT_EQ(read.error().kind, ErrorKind::resource);
 }
 
-TEST(WithinMemory, WhatDoesNotFitIsAnErrorThatNamesTheFile) {
-  const auto use = []() -> Expected<int> { throw std::bad_alloc(); };
-  const auto made = within_memory("a.json", std::string(2048, 'x'), use);
-  ASSERT_FALSE(made);
-  EXPECT_EQ(made.error(),
-            (Error{ErrorKind::resource, "not enough memory to read its 2 KiB", "", "a.json"}));
-}
-
 TEST_F(ReadFile, WhatIsNoFile) {
   const auto folder = read_file(folder_.text(), "f", "name a file in it");
   ASSERT_FALSE(folder);

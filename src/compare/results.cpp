@@ -121,7 +121,7 @@ bool is_other_document(const std::string& path) {
   if (content && content->starts_with(std::string_view("\0\5\26\7", 4))) return true;
   const auto document = content ? parse_json(*content) : fail(content.error());
   if (!document) return false;
-  const json& value = **document;
+  const json& value = *document;
   if (!value.is_object() || !value.contains("program") || value["program"] != "numatlas")
     return true;
   // A snapshot of a machine, or verdicts on other results.
@@ -308,7 +308,7 @@ Expected<Results> stored_from_text(const std::string& text, const std::string& p
     return named(Error{ErrorKind::usage, "is compressed", "decompress it first"});
   const auto document = parse_json(text);
   if (!document) return named(document.error());
-  const json& value = **document;
+  const json& value = *document;
   if (auto problem = foreign(value)) return named(*problem);
   Results stored;
   stored.file = file;
@@ -323,7 +323,7 @@ Expected<Results> stored_from_text(const std::string& text, const std::string& p
 Expected<Results> read_stored(const std::string& path) {
   const auto file = TRY(file_of(path));
   const auto content = TRY(read_file(file, file, name_results));
-  return within_memory(file, content, [&] { return stored_from_text(content, file); });
+  return stored_from_text(content, file);
 }
 
 Expected<Results> results_below(const std::string& option, const std::string& folder) {

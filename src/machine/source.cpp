@@ -167,10 +167,7 @@ Expected<Machine> from_file(const std::string& spec) {
   const auto content = TRY(read_file(spec, "", written_by));
   const auto start = content.find_first_not_of(" \t\r\n");
   const char first = start == std::string::npos ? '\0' : content[start];
-  if (first == '{')
-    return within_memory("", content, [&]() -> Expected<Machine> {
-      return machine_from_json(*TRY(parse_json(content)));
-    });
+  if (first == '{') return machine_from_json(TRY(parse_json(content)));
   if (first == '<') return from_xml_file(content);
   return fail(ErrorKind::usage, "is neither a JSON snapshot nor hwloc XML", written_by);
 }

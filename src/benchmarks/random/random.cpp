@@ -247,7 +247,7 @@ Expected<std::vector<NamedPattern>> spatters_patterns(const std::string& file,
   if (!document) return wrong(file + " " + document.error().message, "");
   const std::string name = printable(std::filesystem::path(file).filename().string());
   std::vector<NamedPattern> patterns;
-  const nlohmann::json& all = **document;
+  const nlohmann::json& all = *document;
   if (!all.is_array()) {
     patterns.push_back(TRY(read_spatter(all, name)));
     return patterns;
@@ -506,8 +506,7 @@ Expected<std::vector<NamedPattern>> parse_patterns(const std::string& text) {
   const auto start = content->find_first_not_of(" \t\r\n");
   const bool is_json =
       start != std::string::npos && ((*content)[start] == '[' || (*content)[start] == '{');
-  if (is_json)
-    return within_memory(text, *content, [&] { return spatters_patterns(text, *content); });
+  if (is_json) return spatters_patterns(text, *content);
   return one(pattern_of(TRY(indices_in(text, *content))));
 }
 

@@ -45,7 +45,7 @@ RunReport full_run() {
 Expected<RunReport> read(const std::string& text) {
   const auto document = parse_json(text);
   if (!document) return fail(document.error());
-  return report_from_json(**document);
+  return report_from_json(*document);
 }
 
 std::string message_of(const std::string& text) {
