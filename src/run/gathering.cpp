@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <set>
@@ -12,6 +13,7 @@
 #include "base/signals.h"
 #include "base/text.h"
 #include "engine/agreement.h"
+#include "placement/kernel_calls.h"
 
 namespace numatlas {
 namespace {
@@ -127,13 +129,14 @@ PlacementSeen placement_seen(const Trace& trace) {
   // A device tells of all pages without being asked for any.
   placement.sampled = seen.pages_asked > 0 && seen.pages_asked < seen.pages_total;
   const double scale = placement.sampled ? all / static_cast<double>(seen.pages_asked) : 1;
+  const auto page = static_cast<double>(seen.page_size.value_or(Bytes{kernel::page_size()}).value);
   // Between and behind arrays some page may be nobody's.
   double known = static_cast<double>(seen.untouched) * scale;
   for (const auto& [node, count] : seen.pages_by_node) {
-    placement.pages_by_node[node] = static_cast<double>(count) * scale;
+    placement.bytes_by_node[node] = static_cast<double>(count) * scale * page;
     known += static_cast<double>(count) * scale;
   }
-  placement.unknown = std::max(0.0, all - known);
+  placement.unknown = std::max(0.0, all - known) * page;
   placement.pages = {seen.page_text()};
   placement.warnings = trace.warnings;
   if (!trace.policy.note.empty())
@@ -144,7 +147,7 @@ PlacementSeen placement_seen(const Trace& trace) {
 PlacementSeen fold(const std::vector<PlacementSeen>& parts) {
   PlacementSeen all;
   for (const PlacementSeen& part : parts) {
-    for (const auto& [node, pages] : part.pages_by_node) all.pages_by_node[node] += pages;
+    for (const auto& [node, bytes] : part.bytes_by_node) all.bytes_by_node[node] += bytes;
     all.unknown += part.unknown;
     all.sampled = all.sampled || part.sampled;
     for (const std::string& pages : part.pages) add_once(all.pages, pages);
@@ -155,10 +158,13 @@ PlacementSeen fold(const std::vector<PlacementSeen>& parts) {
 }
 
 std::string to_text(const PlacementSeen& seen) {
+  const auto rounded = [](double bytes) {
+    return to_rounded_text(Bytes{static_cast<std::uint64_t>(std::llround(bytes))});
+  };
   std::vector<std::string> parts;
-  for (const auto& [node, count] : seen.pages_by_node)
-    parts.push_back(fmt::format("node {}: {:.0f} pages", node, count));
-  if (seen.unknown >= 0.5) parts.push_back(fmt::format("not observed: {:.0f} pages", seen.unknown));
+  for (const auto& [node, bytes] : seen.bytes_by_node)
+    parts.push_back(fmt::format("{} on node {}", rounded(bytes), node));
+  if (seen.unknown >= 0.5) parts.push_back(rounded(seen.unknown) + " not observed");
   std::string text = parts.empty() ? "not observed" : fmt::format("{}", fmt::join(parts, ", "));
   if (seen.sampled) text += ", by a sample";
   for (const std::string& pages : seen.pages) text += fmt::format(" ({})", pages);

@@ -88,16 +88,16 @@ using SaidByHosts = std::vector<std::pair<std::size_t, Warning>>;
 std::vector<Warning> said_once(const SaidByHosts& said, const std::vector<std::string>& hosts);
 
 /// Where the memory of flows lies, as observed. Of large regions the kernel was asked for a sample
-/// of the pages: their numbers are scaled to all of them.
+/// of the pages, which is scaled to all of them.
 struct PlacementSeen {
-  std::map<int, double> pages_by_node;
-  double unknown = 0;
+  std::map<int, double> bytes_by_node;
+  double unknown = 0;  ///< bytes
   bool sampled = false;
   std::vector<std::string> pages;  ///< kinds
   std::vector<Warning> warnings;   ///< each once
 };
 void list_fields(auto& f, Of<PlacementSeen> auto& p) {
-  f("pages_by_node", p.pages_by_node);
+  f("bytes_by_node", p.bytes_by_node);
   f("unknown", p.unknown);
   f("sampled", p.sampled);
   f("pages", p.pages);
@@ -105,7 +105,7 @@ void list_fields(auto& f, Of<PlacementSeen> auto& p) {
 }
 PlacementSeen placement_seen(const Trace& trace);
 PlacementSeen fold(const std::vector<PlacementSeen>& parts);
-/// "node 0: 1536 pages, node 1: 1536 pages (4 KiB)".
+/// "6 MiB on node 0, 6 MiB on node 1 (4 KiB)".
 std::string to_text(const PlacementSeen& seen);
 
 /// One pass on one host: a sample for each worker, and the global rank that each belongs to

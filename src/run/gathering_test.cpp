@@ -108,8 +108,7 @@ PlacementSeen pages_on(int node, std::uint64_t pages, std::uint64_t asked) {
 TEST(PlacementSeen, AddsRanksAndScalesSamples) {
   const PlacementSeen first = pages_on(0, 100, 100), second = pages_on(1, 1000, 10);
   const PlacementSeen all = fold({first, fold({first, second})});
-  EXPECT_TRUE(
-      to_text(all).starts_with("node 0: 200 pages, node 1: 1000 pages, by a sample (4 KiB"));
+  EXPECT_TRUE(to_text(all).starts_with("800 KiB on node 0, 3.9 MiB on node 1, by a sample (4 KiB"));
   EXPECT_EQ(all.warnings, (std::vector<Warning>{{"placement-method", "", "by touch"}}));
 }
 
@@ -118,16 +117,17 @@ TEST(PlacementSeen, ADeviceTellsOfAllPages) {
   trace.residency.pages_by_node[2] = trace.residency.pages_total = 100;
   trace.residency.page_size = Bytes{4096};
   trace.residency.told_by = "device";
-  EXPECT_EQ(to_text(placement_seen(trace)), "node 2: 100 pages (4 KiB (node by the device))");
+  EXPECT_EQ(to_text(placement_seen(trace)), "400 KiB on node 2 (4 KiB (node by the device))");
 }
 
 TEST(PlacementSeen, SaysWhatIsNotKnown) {
   Trace trace;
   trace.residency.pages_total = trace.residency.pages_asked = 100;
+  trace.residency.page_size = Bytes{4096};
   trace.residency.pages_by_node[0] = 50;
   trace.residency.untouched = 10;
   const PlacementSeen seen = placement_seen(trace);
-  EXPECT_TRUE(to_text(fold({seen, seen})).starts_with("node 0: 100 pages, not observed: 80 pages"));
+  EXPECT_TRUE(to_text(fold({seen, seen})).starts_with("400 KiB on node 0, 320 KiB not observed"));
   EXPECT_EQ(to_text(fold({})), "not observed");
 }
 
@@ -139,7 +139,7 @@ TEST(Hosts, PassesStandByCase) {
   HostWords host{"cn1", {}, kind_of(machine, 1, 1), {{"setting", "", "odd"}}};
   host.row.first_rank = 3;
   host.row.processes = host.row.workers = 1;
-  host.row.placement = "node 0: 8 pages";
+  host.row.placement = "32 KiB on node 0";
   host.row.identity.boot = "3f9a62";
   HostWords other = host;
   other.name = "cn2";
