@@ -28,19 +28,11 @@
 namespace numatlas {
 namespace {
 
-/// At most so many bytes, and no part of a character.
-std::string shortened_to(std::string text, std::size_t most) {
-  if (text.size() <= most) return text;
-  std::size_t end = most - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end) + "...";
-}
-
 /// "hmat node 2 latency: 1.40 times node 0's, claimed 2.43": what somebody has to know first.
 std::string short_text(const ClaimVerdict& verdict) {
-  constexpr std::size_t most = 120;
+  constexpr std::size_t most = 117;
   const std::string& found = verdict.short_found.empty() ? verdict.found : verdict.short_found;
-  return shortened_to(fmt::format("{} {}: {}", verdict.claim, verdict.about, found), most);
+  return shortened(fmt::format("{} {}: {}", verdict.claim, verdict.about, found), most);
 }
 
 /// "numatlas audit: 2 of 7 claims contradicted: hmat node 2 latency: ...; and 1 more". `verdicts`:
@@ -66,7 +58,7 @@ std::string answer_of(const std::vector<ClaimVerdict>& verdicts) {
       return line + fmt::format("; and {} more", wrong - i);
     line += more;
   }
-  return shortened_to(std::move(line), most + 20);
+  return shortened(std::move(line), most + 17);
 }
 
 Case case_of(const ClaimVerdict& verdict) {

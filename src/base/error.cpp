@@ -41,33 +41,15 @@ Error renamed(Error error, std::string_view ours, std::string_view theirs) {
 }
 
 const char* name_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::usage: return "usage";
-    case ErrorKind::unavailable: return "unavailable";
-    case ErrorKind::permission: return "permission";
-    case ErrorKind::resource: return "resource";
-    case ErrorKind::io: return "io";
-    case ErrorKind::placement: return "placement";
-    case ErrorKind::peer: return "peer";
-    case ErrorKind::interrupted: return "interrupted";
-    case ErrorKind::internal: return "internal";
-  }
+  for (const auto& [one, name] : error_kind_names)
+    if (one == kind) return name;
   return "internal";
 }
 
 int exit_code(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::usage: return 2;
-    case ErrorKind::unavailable: return 3;
-    case ErrorKind::permission: return 4;
-    case ErrorKind::resource: return 5;
-    case ErrorKind::io: return 6;
-    case ErrorKind::placement: return 7;
-    case ErrorKind::peer: return 8;
-    case ErrorKind::interrupted: return 130;
-    case ErrorKind::internal: return 70;
-  }
-  return 70;
+  if (kind == ErrorKind::interrupted) return 130;
+  if (kind == ErrorKind::internal) return 70;
+  return 2 + static_cast<int>(kind);
 }
 
 std::string errno_text(int errno_value) {

@@ -103,7 +103,17 @@ inline void value_of(Expected<void>& /*expected*/) {}
     ::numatlas::detail::value_of(try_);                          \
   })
 
-/// snake_case name of a kind, as it stands in JSON results.
+/// The names of the kinds, as they stand in JSON results.
+inline constexpr std::pair<ErrorKind, const char*> error_kind_names[] = {
+    {ErrorKind::usage, "usage"},
+    {ErrorKind::unavailable, "unavailable"},
+    {ErrorKind::permission, "permission"},
+    {ErrorKind::resource, "resource"},
+    {ErrorKind::io, "io"},
+    {ErrorKind::placement, "placement"},
+    {ErrorKind::peer, "peer"},
+    {ErrorKind::interrupted, "interrupted"},
+    {ErrorKind::internal, "internal"}};
 const char* name_of(ErrorKind kind);
 
 /// Process exit code of a kind: usage 2, unavailable 3, permission 4, resource 5, io 6,

@@ -45,6 +45,12 @@ json to_json(double value) {
 }
 json to_json(const std::string& text) { return text.empty() ? json(nullptr) : as_utf8(text); }
 json to_json(const Bytes& bytes) { return bytes.value == 0 ? json(nullptr) : json(bytes.value); }
+json to_json(const std::optional<std::string>& text) {
+  return text ? as_utf8(*text) : json(nullptr);
+}
+json to_json(const std::optional<Bytes>& bytes) {
+  return bytes ? json(bytes->value) : json(nullptr);
+}
 json to_json(const Labels& labels) {
   json object = json::object();
   for (const auto& [name, text] : labels) object[name] = to_json(text);
@@ -132,16 +138,9 @@ const json* Reader::found(const char* name) {
   return it == nullptr || it->is_null() ? nullptr : it;
 }
 
-void Reader::text(const char* name, std::optional<std::string>& value) {
-  const json* const it = found(name);
-  if (it == nullptr) return;
-  if (!it->is_string()) return place_.at(name).reject("must be a string");
-  value = it->get<std::string>();
-}
-
 void Reader::text(const char* name, std::string& value) {
   std::optional<std::string> read;
-  text(name, read);
+  (*this)(name, read);
   if (!read) return place_.at(name).reject("must not be null");
   value = *std::move(read);
 }
@@ -164,12 +163,6 @@ void Reader::whole_or_none(const char* name, int& value, int least, int most) {
   std::optional<int> read;
   whole(name, read, least, most);
   value = read.value_or(-1);
-}
-
-void Reader::bytes(const char* name, std::optional<Bytes>& value) {
-  const json* const it = found(name);
-  if (it == nullptr) return;
-  if (const auto read = count_from(*it, place_.at(name))) value = Bytes{*read};
 }
 
 void Reader::amount(const char* name, std::optional<double>& value) {

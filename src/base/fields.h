@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/boxed.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/units.h"
@@ -124,6 +123,9 @@ concept Enumeration = std::is_enum_v<T>;
 json to_json(double value);             ///< null for what is no number
 json to_json(const std::string& text);  ///< null for ""
 json to_json(const Bytes& bytes);       ///< null for 0: no memory is that small
+/// Of what may be absent, no text and 0 bytes are facts.
+json to_json(const std::optional<std::string>& text);
+json to_json(const std::optional<Bytes>& bytes);
 json to_json(const CpuId& cpu);
 json to_json(const NodeId& node);  ///< null where the node is not known (-1)
 template <class I>
@@ -167,11 +169,8 @@ class Writer {
   void inner(const char* name, const T& value) {
     if (InTransit::now()) (*this)(name, value, "");
   }
-  // Of machines, where 0 bytes and no text are facts, and absent is null.
+  /// Of machines, where no text is a fact.
   void text(const char* name, const std::string& value) { object_[name] = as_utf8(value); }
-  void text(const char* name, const std::optional<std::string>& value) {
-    object_[name] = value ? as_utf8(*value) : json(nullptr);
-  }
   /// A whole number in a range; null for what is absent (of numbers that may be: -1).
   template <class T>
   void whole(const char* name, const T& value, int /*least*/, int /*most*/) {
@@ -179,9 +178,6 @@ class Writer {
   }
   void whole_or_none(const char* name, int value, int /*least*/, int /*most*/) {
     object_[name] = value < 0 ? json(nullptr) : json(value);
-  }
-  void bytes(const char* name, const std::optional<Bytes>& value) {
-    object_[name] = value ? json(value->value) : json(nullptr);
   }
   void amount(const char* name, const std::optional<double>& value) {
     object_[name] = number(value);
@@ -286,11 +282,9 @@ class Reader {
     if (InTransit::now()) (*this)(name, value, "");
   }
   void text(const char* name, std::string& value);
-  void text(const char* name, std::optional<std::string>& value);
   void whole(const char* name, int& value, int least, int most);
   void whole(const char* name, std::optional<int>& value, int least, int most);
   void whole_or_none(const char* name, int& value, int least, int most);
-  void bytes(const char* name, std::optional<Bytes>& value);
   /// A number of 0 or more.
   void amount(const char* name, std::optional<double>& value);
   template <class T>

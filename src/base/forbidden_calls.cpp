@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace numatlas {
@@ -63,15 +65,14 @@ void on_forbidden_call(int, siginfo_t* info, void* context) {
       std::find_if(known_calls.begin(), known_calls.end(),
                    [&](const Call& call) { return call.number == info->si_syscall; });
   if (known != known_calls.end() && !known->needed && refuse(context)) return;
-  char digits[12];
-  char* at = digits + sizeof digits;
-  for (int number = info->si_syscall; at == digits + sizeof digits || number > 0; number /= 10)
-    *--at = static_cast<char>('0' + number % 10);
   say_in_handler("numatlas: error: a seccomp filter of this system forbids the system call ");
-  if (known == known_calls.end()) say_in_handler("number ");
-  say_in_handler(known != known_calls.end()
-                     ? known->name
-                     : std::string_view(at, static_cast<std::size_t>(digits + sizeof digits - at)));
+  if (known == known_calls.end()) {
+    const fmt::format_int number(info->si_syscall);  // asks for no memory
+    say_in_handler("number ");
+    say_in_handler({number.data(), number.size()});
+  } else {
+    say_in_handler(known->name);
+  }
   say_in_handler(" (SIGSYS), which numatlas needs\n");
   _exit(exit_code(ErrorKind::permission));
 }

@@ -1,9 +1,7 @@
 #include "base/ids.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -54,14 +52,12 @@ namespace {
 constexpr int max_id = 1 << 20;
 
 Expected<int> parse_number(std::string_view text, std::string_view whole) {
-  int value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || code != std::errc{} || end != text.data() + text.size() || value < 0 ||
-      value > max_id) {
+  const auto value = whole_number<int>(text);
+  if (!value || *value < 0 || *value > max_id) {
     return fail(ErrorKind::usage,
                 fmt::format("'{}' in '{}' is not a number from 0 to {}", text, whole, max_id));
   }
-  return value;
+  return *value;
 }
 
 Expected<void> append_item(std::string_view item, std::string_view whole, std::vector<int>& out) {

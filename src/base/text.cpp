@@ -98,6 +98,12 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string shortened(std::string text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0U) == 0x80U) --bytes;
+  return text.substr(0, bytes) + "...";
+}
+
 std::string day_of(const std::string& time) { return time.substr(0, time.find('T')); }
 
 std::string shell_word(const std::string& word) {

@@ -1,10 +1,13 @@
 // Small work on words that several parsers share.
 #pragma once
 
+#include <charconv>
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace numatlas {
@@ -20,6 +23,9 @@ std::string nearest_name(const std::string& word, const std::vector<std::string>
 /// or "\u202e". The rest stays as it is. Whoever named a file, a host or a scenario can then
 /// neither move the cursor nor forge a line.
 std::string printable(std::string_view text);
+
+/// Its first bytes, without a part of a character, and "..." where there are more.
+std::string shortened(std::string text, std::size_t bytes);
 
 /// Aligns columns of cells: the first `left` columns to the left, the others to the right, two
 /// spaces between.
@@ -40,7 +46,16 @@ std::string day_of(const std::string& time);
 /// A word as it must be typed in a shell: quoted where it has to be.
 std::string shell_word(const std::string& word);
 
-// Numbers of things in words.
+// Numbers in texts.
+
+/// The whole number that all of a text is; nullopt where it is anything else.
+template <std::integral T>
+std::optional<T> whole_number(std::string_view text, int base = 10) {
+  T value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, value, base);
+  return code == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
+}
 
 /// "1 CPU", "2 CPUs"; `many` where that is not the word with an s.
 template <std::integral Count>

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <filesystem>
 #include <system_error>
 
+#include "base/descriptor.h"
 #include "base/text.h"
 
 namespace numatlas {
@@ -17,20 +17,16 @@ namespace fs = std::filesystem;
 }
 
 std::optional<std::string> Tree::text(const std::string& path, std::size_t limit) const {
-  const int file = ::open((root_ + path).c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return std::nullopt;
+  const Descriptor file(::open((root_ + path).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return std::nullopt;
   std::string content;
   char block[4096];  // sysfs files hold at most a page
   while (content.size() < limit) {
-    const auto got = ::read(file, block, std::min(sizeof block, limit - content.size()));
-    if (got < 0) {
-      ::close(file);
-      return std::nullopt;
-    }
+    const auto got = ::read(file.number(), block, std::min(sizeof block, limit - content.size()));
+    if (got < 0) return std::nullopt;
     if (got == 0) break;
     content.append(block, static_cast<std::size_t>(got));
   }
-  ::close(file);
   // Device-tree strings end in NUL.
   while (!content.empty() && (content.back() == '\0' || content.back() == '\n' ||
                               content.back() == ' ' || content.back() == '\t')) {
@@ -54,11 +50,7 @@ std::optional<std::int64_t> Tree::number(const std::string& path) const {
     digits.remove_prefix(2);
     base = 16;
   }
-  std::int64_t value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [stop, code] = std::from_chars(digits.data(), end, value, base);
-  if (digits.empty() || code != std::errc{} || stop != end) return std::nullopt;
-  return value;
+  return whole_number<std::int64_t>(digits, base);
 }
 
 std::vector<std::string> Tree::names(const std::string& directory) const {
@@ -98,12 +90,8 @@ Tree& running_system() {
 std::optional<int> number_after(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
   name.remove_prefix(prefix.size());
-  int value = 0;
-  const auto [stop, code] = std::from_chars(name.data(), name.data() + name.size(), value);
-  if (name.empty() || code != std::errc{} || stop != name.data() + name.size() || value < 0) {
-    return std::nullopt;
-  }
-  return value;
+  const auto value = whole_number<int>(name);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 std::optional<std::string> value_of(std::string_view text, std::string_view key) {

@@ -135,6 +135,7 @@ void add_least(const Tree& tree, const CgroupPlace& place, const std::vector<Lim
   constexpr std::int64_t no_limit = std::int64_t{1} << 62;
   std::optional<Limit> least;
   for (const std::string& folder : place.folders()) {
+    limit.cache.reset();
     for (const auto& [most_name, used_name] : files) {
       const auto most = tree.number(folder + "/" + most_name);  // "max" is no number: no limit
       if (!most || *most < 0 || *most >= no_limit) continue;
@@ -143,7 +144,8 @@ void add_least(const Tree& tree, const CgroupPlace& place, const std::vector<Lim
       limit.used = used && *used >= 0 ? std::optional(Bytes{static_cast<std::uint64_t>(*used)})
                                       : std::nullopt;
       limit.source = folder + "/" + most_name;
-      if (limit.of == Limit::Of::memory) limit.cache = group_cache(tree, folder, place.unified);
+      if (limit.of == Limit::Of::memory && !limit.cache)
+        limit.cache = group_cache(tree, folder, place.unified);
       if (!least || limit.left() < least->left()) least = limit;
     }
   }

@@ -17,8 +17,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/sha256.h"
 #include "base/text.h"
+#include "machine/sha256.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "base/sha256.h"
 #include "base/test_tree.h"
 #include "machine/identity.h"
+#include "machine/sha256.h"
 #include "machine/sysfs_nodes.h"
 
 namespace numatlas {

@@ -60,15 +60,15 @@ void list_fields(auto& f, Of<HugePagePool> auto& p) {
 void list_fields(auto& f, Of<MemorySideCache> auto& c) {
   f.whole("level", c.level, 1, most_level);
   f("size", c.size.value);
-  f.bytes("line_size", c.line_size);
+  f("line_size", c.line_size);
 }
 
 void list_fields(auto& f, Of<NumaNode> auto& n) {
   f.whole("id", n.id.value, 0, most_id);
   f("cpus", n.cpus);
-  f.bytes("memory_total", n.memory_total);
-  f.bytes("memory_free", n.memory_free);
-  f.bytes("memory_cache", n.memory_cache);
+  f("memory_total", n.memory_total);
+  f("memory_free", n.memory_free);
+  f("memory_cache", n.memory_cache);
   f("distance", n.distance);
   f("hmat", n.hmat);
   f.whole("memory_tier", n.memory_tier, 0, most_id);
@@ -104,7 +104,7 @@ void list_fields(auto& f, Of<Cache> auto& c) {
   f.whole("level", c.level, 1, most_level);
   f.text("type", c.type);
   f("size", c.size.value);
-  f.bytes("line_size", c.line_size);
+  f("line_size", c.line_size);
   f("cpus", c.cpus);
 }
 std::string problem_of(const Cache& cache) {
@@ -132,7 +132,7 @@ void list_fields(auto& f, Of<Gpu> auto& g) {
   f.text("runtime", g.runtime);
   f.whole("index", g.index, 0, most_id);
   f.text("name", g.name);
-  f.bytes("memory", g.memory);
+  f("memory", g.memory);
   f.sparse("multiprocessors", g.multiprocessors);
   f.sparse("shared_cache", g.shared_cache);
   f.sparse("memory_bandwidth", g.memory_bandwidth);
@@ -142,7 +142,7 @@ void list_fields(auto& f, Of<Gpu> auto& g) {
 void list_fields(auto& f, Of<PersistentMemory> auto& m) {
   f.text("name", m.name);
   f.text("mode", m.mode);
-  f.bytes("size", m.size);
+  f("size", m.size);
   f("node", m.node);
   f("target_node", m.target_node);
 }
@@ -157,7 +157,7 @@ void list_fields(auto& f, Of<Setting> auto& s) {
 void list_fields(auto& f, Of<Limit> auto& l) {
   f("of", l.of);
   f("most", l.most.value);
-  f.bytes("used", l.used);
+  f("used", l.used);
   f.sparse("page_size", l.page_size);
   f.text("source", l.source);
 }
@@ -166,9 +166,9 @@ void list_fields(auto& f, Of<Allowance> auto& a) {
   f("affinity", a.affinity);
   f("cpuset", a.cpuset);
   f("memory_nodes", a.memory_nodes);
-  f.bytes("memory_limit", a.memory_limit);
-  f.bytes("memory_used", a.memory_used);
-  f.bytes("memory_cache", a.memory_cache);
+  f("memory_limit", a.memory_limit);
+  f("memory_used", a.memory_used);
+  f("memory_cache", a.memory_cache);
   f.text("memory_limit_source", a.memory_limit_source);
   f.sparse("cpu_quota", a.cpu_quota);
   f.sparse("cpu_quota_source", a.cpu_quota_source);
@@ -182,7 +182,7 @@ void list_fields(auto& f, Of<MemorySlot> auto& s) {
   f.text("name", s.name);
   f.text("socket", s.socket);
   f.text("channel", s.channel);
-  f.bytes("size", s.size);
+  f("size", s.size);
   f.text("type", s.type);
   f.amount("rated_speed", s.rated_speed);
   f.amount("configured_speed", s.configured_speed);
@@ -207,8 +207,8 @@ void list_fields(auto& f, Of<Machine> auto& m) {
   f.text("os", m.os);
   f.text("arch", m.arch);
   f.text("cpu_model", m.cpu_model);
-  f.bytes("page_size", m.page_size);
-  f.text("hypervisor", m.hypervisor);
+  f("page_size", m.page_size);
+  f("hypervisor", m.hypervisor);
   f("nodes", m.nodes);
   f("cpus", m.cpus);
   f.sparse("cpu_kinds", m.cpu_kinds);

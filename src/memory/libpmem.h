@@ -5,9 +5,8 @@
 #include <sys/types.h>
 
 #include <cstddef>
-#include <string>
 
-#include "base/error.h"
+#include "memory/library.h"
 
 namespace numatlas {
 
@@ -21,12 +20,10 @@ struct LibPmem {
   int (*unmap)(void* start, std::size_t bytes) = nullptr;
   void (*persist)(const void* start, std::size_t bytes) = nullptr;
   int (*msync)(const void* start, std::size_t bytes) = nullptr;
-  std::string problem, hint;  ///< why it is not there; "" when it is
+  Library library{"libpmem.so.1", "libpmem1"};
+  LibPmem();
 };
 /// The library's own, loaded at the first call, until a test changes it.
 LibPmem& libpmem();
-
-/// Whether it is there; error kind unavailable, about "memory pmem".
-Expected<void> check_pmem();
 
 }  // namespace numatlas

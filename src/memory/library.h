@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "base/error.h"
+
 namespace numatlas {
 
 /// Loaded once and never closed: libraries of this kind leave threads' and exit handlers behind.
@@ -34,6 +36,12 @@ class Library {
   /// "" when it is there with all that was got.
   const std::string& problem() const { return problem_; }
   const std::string& hint() const { return hint_; }
+  /// Whether memory of `word` can be had; the library is named after it.
+  Expected<void> check(const std::string& word) const {
+    if (problem_.empty()) return {};
+    return fail_about(ErrorKind::unavailable, "memory " + word,
+                      "needs lib" + word + ": " + problem_, hint_);
+  }
 
  private:
   std::string name_, problem_, hint_;

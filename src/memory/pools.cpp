@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "base/tree.h"
@@ -20,6 +22,11 @@ constexpr const char* thp_folder = "/sys/kernel/mm/transparent_hugepage/";
 
 std::uint64_t pages_for(std::uint64_t bytes, std::uint64_t page_size) {
   return bytes / page_size + (bytes % page_size != 0 ? 1 : 0);
+}
+
+std::uint64_t whole_pages(std::uint64_t bytes, std::uint64_t page_size) {
+  const std::uint64_t pages = pages_for(bytes, page_size);
+  return pages > std::numeric_limits<std::uint64_t>::max() / page_size ? bytes : pages * page_size;
 }
 
 NodeSet required_nodes(const MemoryPlacement& placement) {

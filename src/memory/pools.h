@@ -28,5 +28,7 @@ std::size_t thp_size();
 NodeSet required_nodes(const MemoryPlacement& placement);
 /// Pages of a kind that hold these bytes.
 std::uint64_t pages_for(std::uint64_t bytes, std::uint64_t page_size);
+/// These bytes in whole pages; as they are where that is beyond all numbers.
+std::uint64_t whole_pages(std::uint64_t bytes, std::uint64_t page_size);
 
 }  // namespace numatlas

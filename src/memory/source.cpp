@@ -4,24 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstddef>
+
+#include "base/text.h"
 
 namespace numatlas {
-namespace {
-
-std::vector<SourceForm> all_source_forms(HintsOf hints) {
-  std::vector<SourceForm> forms;
-  for (const MemorySource& source : memory_sources()) {
-    if (source.parse == nullptr) continue;
-    const bool listed = hints == HintsOf::nodes_and_sources;
-    forms.push_back(
-        {source.word, listed ? source.forms : std::vector<std::string>{}, source.parse});
-  }
-  return forms;
-}
-
-}  // namespace
-
 const MemorySource& source_of(const MemoryPlacement& placement) {
   const std::string word = placement.source.substr(0, placement.source.find(':'));
   const auto& sources = memory_sources();
@@ -30,15 +16,33 @@ const MemorySource& source_of(const MemoryPlacement& placement) {
   return *(found != sources.end() ? found : sources.begin());
 }
 
+SourceState library_state(const std::string& word, const Library& library) {
+  const bool there = library.problem().empty();
+  return {fmt::format("lib{0} ({0}:)", word), there,
+          there ? "loaded" : fmt::format("{}; {}", library.problem(), library.hint())};
+}
+
 std::string source_value(const MemoryPlacement& placement) {
   const auto colon = placement.source.find(':');
   return colon == std::string::npos ? "" : placement.source.substr(colon + 1);
 }
 
 Expected<MemorySpec> parse_memory_spec(std::string_view text, HintsOf hints) {
-  static const std::vector<SourceForm> forms[] = {all_source_forms(HintsOf::nodes_and_sources),
-                                                  all_source_forms(HintsOf::nodes)};
-  return parse_memory_spec(text, forms[static_cast<std::size_t>(hints)]);
+  const auto colon = text.find(':');
+  const std::string_view word = trim(text.substr(0, colon));
+  for (const MemorySource& source : memory_sources()) {
+    if (source.parse == nullptr || source.word != word) continue;
+    // Blanks at the end belong to a path as all its letters do.
+    const auto value =
+        TRY(source.parse(colon == std::string_view::npos ? "" : text.substr(colon + 1)));
+    MemorySpec spec;
+    spec.single.mode = MemoryMode::inherit;
+    spec.single.source = fmt::format("{}:{}", word, value);
+    return spec;
+  }
+  auto spec = parse_node_spec(text);
+  if (!spec && hints == HintsOf::nodes_and_sources) spec.error().hint += ", " + source_forms();
+  return spec;
 }
 
 std::vector<std::string> memory_words() {

@@ -11,6 +11,7 @@
 
 #include "machine/machine.h"
 #include "memory/buffer.h"
+#include "memory/library.h"
 
 namespace numatlas {
 
@@ -64,6 +65,9 @@ struct MemorySource {
 
 /// All of them, in the order of their files' names.
 const std::vector<MemorySource>& memory_sources();
+
+/// Of a source by a library that is named after it.
+SourceState library_state(const std::string& word, const Library& library);
 
 /// The source of a placement that parse_memory_spec or gpu_memory made.
 const MemorySource& source_of(const MemoryPlacement& placement);

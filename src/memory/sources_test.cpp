@@ -192,14 +192,13 @@ TEST(Sources, NothingIsLookedAtForARecordedMachine) {
 
 TEST(Sources, WithoutTheLibrary) {
   const PmemGuard guard;
-  libpmem().problem = "libpmem.so.1: cannot open shared object file";
-  libpmem().hint = "install it";
+  libpmem().library = Library("libnone.so.1", "libnone1");
   const testing::TestFolder folder;
   const std::string memory = "pmem:" + folder.text();
   const Error error = fit_error(mib, memory);
   EXPECT_EQ(error.kind, ErrorKind::unavailable);
-  EXPECT_THAT(full_text(error), HasSubstr("libpmem.so.1: cannot open"));
-  EXPECT_EQ(full_hint(error), "install it");
+  EXPECT_THAT(full_text(error), HasSubstr("needs libpmem: libnone.so.1: cannot open"));
+  EXPECT_EQ(full_hint(error), "install it (Debian, Ubuntu: apt-get install libnone1)");
   EXPECT_FALSE(allocate(source_region(mib, memory)));
 }
 
@@ -276,7 +275,8 @@ TEST(Memkind, UnknownAndUnavailableKinds) {
   const Error error = fit_error(mib, "memkind:DAX_KMEM");
   if (full_text(error) != "it fits") {
     EXPECT_EQ(error.kind, ErrorKind::unavailable);
-    EXPECT_EQ(full_text(error), "memory memkind:DAX_KMEM: Requested memory kind is not available");
+    EXPECT_EQ(full_text(error),
+              "memory memkind:DAX_KMEM: <memkind> Requested memory kind is not available");
   }
 }
 

@@ -49,11 +49,6 @@ uint64_t margin(uint64_t free, Reserve reserve) {
 
 std::string rounded(uint64_t bytes) { return to_rounded_text(Bytes{bytes}); }
 
-uint64_t whole_pages(uint64_t bytes, uint64_t page) {
-  const uint64_t pages = pages_for(bytes, page);
-  return pages > unknown / page ? bytes : pages * page;
-}
-
 /// A transparent huge page of this machine; 0 where its base pages are unknown.
 uint64_t thp_of(const Region& region, const Machine& machine) {
   if (region.pages != PageKind::thp || !machine.page_size) return 0;

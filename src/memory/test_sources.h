@@ -41,8 +41,9 @@ inline Error fit_error(std::uint64_t bytes, const std::string& memory) {
   return fit_error({source_region(bytes, memory)});
 }
 
-#define NEEDS_LIBPMEM() \
-  if (!check_pmem()) GTEST_SKIP() << full_text(check_pmem().error())
+#define NEEDS_LIBPMEM()                                           \
+  if (const auto there = libpmem().library.check("pmem"); !there) \
+  GTEST_SKIP() << full_text(there.error())
 
 inline void fill_and_check(const Buffer& buffer) {
   std::memset(buffer.data(), 7, buffer.bytes());

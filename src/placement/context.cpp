@@ -1,5 +1,6 @@
 // What the process was given: environment, inherited policy, affinity.
 #include <sched.h>
+#include <strings.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -8,12 +9,14 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "base/environment.h"
+#include "base/text.h"
 #include "machine/allowance.h"
 #include "placement/placement.h"
 #include "placement/policy.h"
@@ -21,12 +24,9 @@
 namespace numatlas {
 namespace {
 
-std::string_view environment(const char* name) {
+std::string environment(const char* name) {
   const char* value = environment_variable(name);
-  if (value == nullptr) return {};
-  std::string_view text = value;
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  return text;
+  return std::string(trim(value == nullptr ? "" : value));
 }
 
 /// First number of "4,2" (a number a nesting level); nullopt for anything that is not a count.
@@ -38,21 +38,12 @@ std::optional<int> first_count(std::string_view text) {
   return value;
 }
 
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const char lower = a[i] >= 'A' && a[i] <= 'Z' ? static_cast<char>(a[i] - 'A' + 'a') : a[i];
-    if (lower != b[i]) return false;
-  }
-  return true;
-}
-
 /// Whether OpenMP will pin: OMP_PROC_BIND decides where it is set ("false" switches OMP_PLACES off
 /// as well), otherwise OMP_PLACES alone means that it does.
 bool openmp_binds() {
-  const std::string_view bind = environment("OMP_PROC_BIND");
+  const std::string bind = environment("OMP_PROC_BIND");
   if (bind.empty()) return !environment("OMP_PLACES").empty();
-  return !equal_ignoring_case(bind.substr(0, bind.find_first_of(", ")), "false");
+  return strcasecmp(bind.substr(0, bind.find_first_of(", ")).c_str(), "false") != 0;
 }
 
 struct FreeCpuSet {

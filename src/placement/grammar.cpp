@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,11 +44,9 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-/// What was written, cut to a length that leaves an error message readable.
+/// What was written, as it can stand in an error message.
 std::string quoted(std::string_view text) {
-  constexpr std::size_t shown = 60;
-  if (text.size() <= shown) return fmt::format("'{}'", text);
-  return fmt::format("'{}...'", text.substr(0, shown));
+  return fmt::format("'{}'", shortened(std::string(text), 60));
 }
 
 /// Why a list cannot be read. Text that begins without a digit was not meant as one.
@@ -58,15 +55,8 @@ std::string list_problem(const Error& error, std::string_view list, const char* 
   return fmt::format("{} is not a {} list", quoted(list), kind);
 }
 
-/// The hint follows where the sources are known.
-tl::unexpected<Error> memory_error(const std::string& what) { return fail(ErrorKind::usage, what); }
-
-std::string all_forms(const std::vector<SourceForm>& sources) {
-  std::string text = node_forms;
-  for (const SourceForm& source : sources) {
-    for (const std::string& form : source.forms) text += ", " + form;
-  }
-  return text;
+tl::unexpected<Error> memory_error(const std::string& what) {
+  return fail(ErrorKind::usage, what, node_forms);
 }
 
 Expected<std::vector<int>> parse_nodes(std::string_view list, std::string_view whole) {
@@ -78,18 +68,22 @@ Expected<std::vector<int>> parse_nodes(std::string_view list, std::string_view w
   return *ids;
 }
 
+/// Adds a node that is not there yet.
+Expected<void> add_node(std::pair<NodeId, int> node, std::string_view whole,
+                        MemoryPlacement& placement) {
+  const auto named = std::ranges::find(placement.nodes, node.first, &std::pair<NodeId, int>::first);
+  if (named != placement.nodes.end())
+    return memory_error(
+        fmt::format("node {} is named twice in {}", node.first.value, quoted(whole)));
+  placement.nodes.push_back(node);
+  return {};
+}
+
 Expected<MemoryPlacement> with_nodes(MemoryMode mode, std::string_view list,
                                      std::string_view whole) {
-  if (list == "all") return MemoryPlacement{.mode = mode, .nodes = {}, .all_nodes = true};
-  const auto ids = TRY(parse_nodes(list, whole));
-  MemoryPlacement placement{mode, {}};
-  std::set<int> seen;
-  for (int id : ids) {
-    if (!seen.insert(id).second) {
-      return memory_error(fmt::format("node {} is named twice in {}", id, quoted(whole)));
-    }
-    placement.nodes.emplace_back(NodeId{id}, 1);
-  }
+  MemoryPlacement placement{.mode = mode, .nodes = {}, .all_nodes = list == "all"};
+  if (placement.all_nodes) return placement;
+  for (int id : TRY(parse_nodes(list, whole))) TRY(add_node({NodeId{id}, 1}, whole, placement));
   return placement;
 }
 
@@ -115,14 +109,9 @@ Expected<std::pair<NodeId, int>> parse_weight(std::string_view item, std::string
 Expected<MemoryPlacement> weighted(std::string_view list, std::string_view whole) {
   if (trim(list).empty()) return memory_error(fmt::format("{} names no node", quoted(whole)));
   MemoryPlacement placement{MemoryMode::weighted, {}};
-  std::set<int> seen;
   for (std::string_view item : split(list, ',')) {
-    const auto pair = TRY(parse_weight(item, whole));
-    if (!seen.insert(pair.first.value).second) {
-      return memory_error(
-          fmt::format("node {} is named twice in {}", pair.first.value, quoted(whole)));
-    }
-    placement.nodes.push_back(pair);
+    const auto node = TRY(parse_weight(item, whole));
+    TRY(add_node(node, whole, placement));
   }
   return placement;
 }
@@ -155,31 +144,18 @@ Expected<std::vector<int>> parse_cpu_list(std::string_view part, const CpuListKi
 }
 
 Expected<PageKind> parse_page_kind(std::string_view text) {
-  if (text == name_of(PageKind::base)) return PageKind::base;
-  if (text == name_of(PageKind::thp)) return PageKind::thp;
-  for (const PageKind kind : pool_page_kinds) {
-    if (text == name_of(kind)) return kind;
-  }
+  for (int kind = 0; kind <= static_cast<int>(PageKind::huge_16g); ++kind)
+    if (text == name_of(static_cast<PageKind>(kind))) return static_cast<PageKind>(kind);
   return fail(ErrorKind::usage, fmt::format("{} is not a page kind", quoted(text)), page_forms);
 }
 
 }  // namespace
 
 const char* name_of(PageKind kind) {
-  switch (kind) {
-    case PageKind::base: return "base";
-    case PageKind::thp: return "thp";
-    case PageKind::huge_64k: return "64K";
-    case PageKind::huge_1m: return "1M";
-    case PageKind::huge_2m: return "2M";
-    case PageKind::huge_16m: return "16M";
-    case PageKind::huge_32m: return "32M";
-    case PageKind::huge_512m: return "512M";
-    case PageKind::huge_1g: return "1G";
-    case PageKind::huge_2g: return "2G";
-    case PageKind::huge_16g: return "16G";
-  }
-  return "?";
+  // In the order of the enumeration.
+  constexpr std::array names{"base", "thp", "2M",   "1G", "64K", "1M",
+                             "16M",  "32M", "512M", "2G", "16G"};
+  return names.at(static_cast<std::size_t>(kind));
 }
 
 bool is_from_pool(PageKind kind) { return kind != PageKind::base && kind != PageKind::thp; }
@@ -204,15 +180,8 @@ Bytes page_size_of(PageKind kind, Bytes base_page) {
 }
 
 const char* name_of(MemoryMode mode) {
-  switch (mode) {
-    case MemoryMode::inherit: return "inherit";
-    case MemoryMode::local: return "local";
-    case MemoryMode::bind: return "bind";
-    case MemoryMode::prefer: return "prefer";
-    case MemoryMode::interleave: return "interleave";
-    case MemoryMode::weighted: return "weighted";
-  }
-  return "?";
+  constexpr std::array names{"inherit", "local", "bind", "prefer", "interleave", "weighted"};
+  return names.at(static_cast<std::size_t>(mode));
 }
 
 NodeSet MemoryPlacement::node_set() const {
@@ -242,19 +211,30 @@ std::string MemoryPlacement::text() const {
 
 namespace {
 
-/// A placement of one mode.
+/// The modes that take nodes.
 Expected<MemoryPlacement> parse_placement(std::string_view word, std::string_view list,
                                           std::string_view whole) {
-  if (word == "weighted") return weighted(list, whole);
-  if (word == "bind") return with_nodes(MemoryMode::bind, list, whole);
-  if (word == "prefer") return with_nodes(MemoryMode::prefer, list, whole);
-  if (word == "interleave") return with_nodes(MemoryMode::interleave, list, whole);
+  if (word == name_of(MemoryMode::weighted)) return weighted(list, whole);
+  for (const MemoryMode mode : {MemoryMode::bind, MemoryMode::prefer, MemoryMode::interleave})
+    if (word == name_of(mode)) return with_nodes(mode, list, whole);
   return memory_error(fmt::format("{} is not a placement", quoted(whole)));
 }
 
-/// All forms but those of the sources.
-Expected<MemorySpec> parse_node_form(std::string_view word, std::optional<std::string_view> list,
-                                     std::string_view whole) {
+}  // namespace
+
+const std::vector<std::string>& node_words() {
+  static const std::vector<std::string> words{
+      "local", "inherit", "auto", "bind:", "prefer:", "interleave:", "weighted:", "each:"};
+  return words;
+}
+
+Expected<MemorySpec> parse_node_spec(std::string_view text) {
+  const std::string_view whole = trim(text);
+  if (whole.empty()) return memory_error("no placement given");
+  const auto colon = whole.find(':');
+  const std::string_view word = trim(whole.substr(0, colon));
+  std::optional<std::string_view> list;
+  if (colon != std::string_view::npos) list = trim(whole.substr(colon + 1));
   MemorySpec spec;
   if (word == "local" || word == "inherit" || word == "auto") {
     if (list) return memory_error(fmt::format("'{}' takes no nodes", word));
@@ -266,47 +246,11 @@ Expected<MemorySpec> parse_node_form(std::string_view word, std::optional<std::s
     spec.form = MemorySpec::Form::each;
     spec.single.all_nodes = list == "all";
     if (spec.single.all_nodes) return spec;
-    const auto ids = TRY(parse_nodes(list.value_or(""), whole));
-    for (int id : ids) spec.each.push_back(NodeId{id});
+    for (int id : TRY(parse_nodes(list.value_or(""), whole))) spec.each.push_back(NodeId{id});
     return spec;
   }
   spec.single = TRY(parse_placement(word, list.value_or(""), whole));
   return spec;
-}
-
-}  // namespace
-
-const std::vector<std::string>& node_words() {
-  static const std::vector<std::string> words{
-      "local", "inherit", "auto", "bind:", "prefer:", "interleave:", "weighted:", "each:"};
-  return words;
-}
-
-Expected<MemorySpec> parse_memory_spec(std::string_view text,
-                                       const std::vector<SourceForm>& sources) {
-  const std::string_view whole = trim(text);
-  const auto colon = whole.find(':');
-  const std::string_view word = trim(whole.substr(0, colon));
-  const bool has_list = colon != std::string_view::npos;
-  const auto source = std::find_if(sources.begin(), sources.end(),
-                                   [&](const SourceForm& each) { return each.word == word; });
-  if (source != sources.end()) {
-    // Blanks at the end belong to a path as all its letters do.
-    auto value = source->parse(has_list ? text.substr(text.find(':') + 1) : std::string_view{});
-    if (!value) return fail(std::move(value).error());
-    MemorySpec spec;
-    spec.single.mode = MemoryMode::inherit;
-    spec.single.source = fmt::format("{}:{}", word, *value);
-    return spec;
-  }
-  std::optional<std::string_view> list;
-  if (has_list) list = trim(whole.substr(colon + 1));
-  auto spec = whole.empty() ? Expected<MemorySpec>(memory_error("no placement given"))
-                            : parse_node_form(word, list, whole);
-  if (spec) return spec;
-  Error error = std::move(spec).error();
-  error.hint = all_forms(sources);
-  return fail(std::move(error));
 }
 
 const std::vector<std::string>& cpu_words() {

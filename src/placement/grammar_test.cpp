@@ -17,13 +17,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 MemoryPlacement placement(const char* text) {
-  const auto spec = parse_memory_spec(text, {});
+  const auto spec = parse_node_spec(text);
   EXPECT_TRUE(spec) << text << ": " << (spec ? "" : full_text(spec.error()));
   return spec ? spec->single : MemoryPlacement{};
 }
 
 Error memory_error(const std::string& text) {
-  const auto spec = parse_memory_spec(text, {});
+  const auto spec = parse_node_spec(text);
   EXPECT_FALSE(spec) << text << " was accepted";
   return spec ? Error{} : spec.error();
 }
@@ -46,15 +46,15 @@ TEST(MemoryGrammar, FormsAndTheirText) {
 }
 
 TEST(MemoryGrammar, EachKeepsOrderAndRepeats) {
-  const auto spec = parse_memory_spec("each:0,0,1,1", {});
+  const auto spec = parse_node_spec("each:0,0,1,1");
   ASSERT_TRUE(spec);
   EXPECT_EQ(spec->form, MemorySpec::Form::each);
   EXPECT_THAT(spec->each, ElementsAre(NodeId{0}, NodeId{0}, NodeId{1}, NodeId{1}));
 }
 
 TEST(MemoryGrammar, Auto) {
-  ASSERT_TRUE(parse_memory_spec("auto", {}));
-  EXPECT_EQ(parse_memory_spec("auto", {})->form, MemorySpec::Form::round_robin);
+  ASSERT_TRUE(parse_node_spec("auto"));
+  EXPECT_EQ(parse_node_spec("auto")->form, MemorySpec::Form::round_robin);
 }
 
 TEST(MemoryGrammar, WhatIsNoFormListsTheForms) {
@@ -113,16 +113,16 @@ TEST(CpuGrammar, WordsOfOtherTools) {
 
 TEST(MemoryGrammar, AllNodes) {
   for (const std::string text : {"bind:all", "prefer:all", "interleave:all"}) {
-    const auto spec = parse_memory_spec(text, {});
+    const auto spec = parse_node_spec(text);
     ASSERT_TRUE(spec) << text;
     EXPECT_TRUE(spec->single.all_nodes);
     EXPECT_EQ(spec->single.text(), text);
   }
-  const auto each = parse_memory_spec("each:all", {});
+  const auto each = parse_node_spec("each:all");
   EXPECT_EQ(each->form, MemorySpec::Form::each);
   EXPECT_TRUE(each->single.all_nodes);
-  EXPECT_FALSE(parse_memory_spec("weighted:all", {}));
-  EXPECT_FALSE(parse_memory_spec("bind:0,all", {}));
+  EXPECT_FALSE(parse_node_spec("weighted:all"));
+  EXPECT_FALSE(parse_node_spec("bind:0,all"));
 }
 
 TEST(CpuGrammar, Refusals) {
@@ -172,7 +172,7 @@ TEST(GrammarProperty, TextParsesBackToTheSamePlacement) {
       const int weight = mode == MemoryMode::weighted ? *rc::gen::inRange(1, 256) : 1;
       wanted.nodes.emplace_back(NodeId{id}, weight);
     }
-    const auto parsed = parse_memory_spec(wanted.text(), {});
+    const auto parsed = parse_node_spec(wanted.text());
     RC_ASSERT(parsed.has_value());
     RC_ASSERT(parsed->single == wanted);
   }));
@@ -185,7 +185,7 @@ TEST(GrammarProperty, AnyTextGivesAValueOrAnError) {
     const auto* head = *rc::gen::element(
         "", "bind:", "weighted:", "weighted:0=", "each:", "node:", "node:0/", "base,", "0-");
     const std::string text = head + *letters;
-    if (const auto spec = parse_memory_spec(text, {}); !spec) {
+    if (const auto spec = parse_node_spec(text); !spec) {
       RC_ASSERT(spec.error().kind == ErrorKind::usage);
       RC_ASSERT(spec.error().subject.empty() && !spec.error().message.empty());
     }

@@ -1,12 +1,11 @@
 #include "placement/mappings.h"
 
 #include <array>
-#include <charconv>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "base/text.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -14,8 +13,9 @@ namespace {
 
 template <class T>
 bool parse_whole(std::string_view text, T& value, int base = 10) {
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return code == std::errc{} && end == text.data() + text.size() && !text.empty();
+  const auto read = whole_number<T>(text, base);
+  value = read.value_or(value);
+  return read.has_value();
 }
 
 /// "7f0000000000-7f0000200000 rw-p ...": the head of a mapping.
@@ -32,8 +32,7 @@ bool parse_head(std::string_view line, Mapping& mapping) {
 /// "AnonHugePages:      2048 kB": key and bytes.
 bool parse_field(std::string_view line, std::string_view key, std::size_t& bytes) {
   if (!line.starts_with(key) || line.size() <= key.size() || line[key.size()] != ':') return false;
-  std::string_view rest = line.substr(key.size() + 1);
-  while (!rest.empty() && (rest.front() == ' ' || rest.front() == '\t')) rest.remove_prefix(1);
+  const std::string_view rest = trim(line.substr(key.size() + 1));
   std::size_t value = 0;
   if (!parse_whole(rest.substr(0, rest.find(' ')), value)) return false;
   bytes = value * kib;

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -87,17 +86,9 @@ struct MemorySpec {
 /// The nodes of this machine in place of `all`; memories of GPUs are only for those who name them.
 /// Without `all`, and where there are none, as it is.
 MemorySpec with_all_nodes(MemorySpec spec, const Machine& machine);
-/// A form of --memory, WORD:VALUE, that names another source of memory than the nodes.
-struct SourceForm {
-  std::string word;                ///< "memkind"
-  std::vector<std::string> forms;  ///< for help: {"memkind:KIND", "memkind:DIR"}
-  /// The value as it was written -> as MemoryPlacement::source has it after the colon.
-  std::function<Expected<std::string>(std::string_view value)> parse;
-};
-/// Errors name no option, here and below: of_option does. memory/source.h has the same with the
-/// forms of all sources.
-Expected<MemorySpec> parse_memory_spec(std::string_view text,
-                                       const std::vector<SourceForm>& sources);
+/// All forms but those of other sources, with which memory/source.h has the same. Errors name no
+/// option, here and below: of_option does.
+Expected<MemorySpec> parse_node_spec(std::string_view text);
 /// How the forms of --memory without a source begin: "local", "bind:".
 const std::vector<std::string>& node_words();
 

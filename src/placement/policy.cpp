@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <iterator>
+#include <utility>
 
 #include "base/tree.h"
 #include "machine/interleave_weights.h"
@@ -36,48 +38,62 @@ Expected<void> check_nodes(const MemoryPlacement& placement) {
   return {};
 }
 
-/// Kernel mode of a placement; weighted is for its callers to decide.
+/// The kernel's number of each mode; of those that have two the usual one first.
+constexpr std::pair<MemoryMode, int> kernel_modes[] = {
+    {MemoryMode::inherit, kernel::mpol_default},
+    {MemoryMode::local, kernel::mpol_local},
+    {MemoryMode::bind, kernel::mpol_bind},
+    {MemoryMode::prefer, kernel::mpol_preferred},
+    {MemoryMode::prefer, kernel::mpol_preferred_many},
+    {MemoryMode::interleave, kernel::mpol_interleave},
+    {MemoryMode::weighted, kernel::mpol_weighted_interleave}};
+
+/// Weighted is for its callers to decide.
 int kernel_mode(const MemoryPlacement& placement) {
-  switch (placement.mode) {
-    case MemoryMode::inherit: return kernel::mpol_default;
-    case MemoryMode::local: return kernel::mpol_local;
-    case MemoryMode::bind: return kernel::mpol_bind;
-    case MemoryMode::prefer:
-      return placement.nodes.size() > 1 ? kernel::mpol_preferred_many : kernel::mpol_preferred;
-    case MemoryMode::interleave: return kernel::mpol_interleave;
-    case MemoryMode::weighted: return kernel::mpol_weighted_interleave;
-  }
-  return kernel::mpol_default;
+  if (placement.mode == MemoryMode::prefer && placement.nodes.size() > 1)
+    return kernel::mpol_preferred_many;
+  return std::ranges::find(kernel_modes, placement.mode, &std::pair<MemoryMode, int>::first)
+      ->second;
 }
 
 bool all_ones(const WeightedNodes& nodes) {
   return std::all_of(nodes.begin(), nodes.end(), [](const auto& pair) { return pair.second == 1; });
 }
 
-/// Why the kernel's weighted interleave cannot give these weights; nullopt when it can.
-std::optional<std::string> no_kernel_weighting(const WeightedNodes& nodes) {
-  if (!kernel_has_weighted_interleave()) {
-    return "this kernel has no weighted interleave (requires Linux 6.9)";
-  }
-  return weights_differ(nodes);
+/// A mode of the kernel, and what is told of it.
+struct KernelWeights {
+  int mode;
+  PolicyOutcome outcome;
+};
+
+/// How the kernel itself gives these weights, by this system call; the error's message is why it
+/// cannot.
+Expected<KernelWeights> weights_by_kernel(const WeightedNodes& nodes, const char* system_call) {
+  std::optional<std::string> why_not;
+  if (!kernel_has_weighted_interleave())
+    why_not = "this kernel has no weighted interleave (requires Linux 6.9)";
+  else
+    why_not = weights_differ(nodes);
+  if (!why_not)
+    return KernelWeights{kernel::mpol_weighted_interleave, {"kernel weighted interleave", ""}};
+  if (!all_ones(nodes)) return fail(ErrorKind::unavailable, *why_not);
+  return KernelWeights{kernel::mpol_interleave,
+                       {system_call, "all weights are 1: the same as plain interleave"}};
 }
 
 Expected<PolicyOutcome> weighted_range(void* address, std::size_t bytes, std::size_t page_size,
                                        const MemoryPlacement& placement, std::size_t first_page) {
-  const auto why_not = no_kernel_weighting(placement.nodes);
-  const bool plain = why_not && all_ones(placement.nodes);
-  if (!why_not || plain) {
-    const int mode = plain ? kernel::mpol_interleave : kernel::mpol_weighted_interleave;
-    const int error = kernel::bind_range(address, bytes, mode, placement.node_set());
+  auto weights = weights_by_kernel(placement.nodes, "mbind");
+  if (weights) {
+    const int error = kernel::bind_range(address, bytes, weights->mode, placement.node_set());
     if (error != 0) return fail(policy_error(error, "mbind", placement));
-    return PolicyOutcome{plain ? "mbind" : "kernel weighted interleave",
-                         plain ? "all weights are 1: the same as plain interleave" : ""};
+    return std::move(weights->outcome);
   }
   TRY(populate_weighted(address, bytes, page_size, placement.nodes, first_page));
   return PolicyOutcome{"first touch",
                        fmt::format("pages were touched node by node in the asked pattern, because "
                                    "{}",
-                                   *why_not)};
+                                   weights.error().message)};
 }
 
 std::string weights_remedy(const WeightedNodes& nodes) {
@@ -183,21 +199,17 @@ Expected<PolicyOutcome> apply_to_process(const MemoryPlacement& placement) {
   PolicyOutcome outcome{"set_mempolicy", ""};
   int mode = kernel_mode(placement);
   if (placement.mode == MemoryMode::weighted) {
-    const auto why_not = no_kernel_weighting(placement.nodes);
-    if (why_not && !all_ones(placement.nodes)) {
+    auto weights = weights_by_kernel(placement.nodes, "set_mempolicy");
+    if (!weights) {
       const bool old_kernel = !kernel_has_weighted_interleave();
       return fail_about(ErrorKind::unavailable, "--memory",
                         fmt::format("'{}' for a whole process needs the kernel's weighted "
                                     "interleave, but {}",
-                                    placement.text(), *why_not),
+                                    placement.text(), weights.error().message),
                         old_kernel ? "use interleave" : weights_remedy(placement.nodes));
     }
-    if (why_not) {
-      mode = kernel::mpol_interleave;
-      outcome.note = "all weights are 1: the same as plain interleave";
-    } else {
-      outcome.mechanism = "kernel weighted interleave";
-    }
+    mode = weights->mode;
+    outcome = std::move(weights->outcome);
   }
   const int error = kernel::set_task_policy(mode, kernel::to_mask(placement.node_set()));
   if (error == 0) return outcome;
@@ -211,15 +223,12 @@ std::optional<MemoryPlacement> inherited_policy() {
   const auto policy = kernel::task_policy();
   if (!policy) return std::nullopt;
   MemoryPlacement placement;
-  switch (policy->mode & ~kernel::mpol_mode_flags) {
-    case kernel::mpol_preferred:
-    case kernel::mpol_preferred_many: placement.mode = MemoryMode::prefer; break;
-    case kernel::mpol_bind: placement.mode = MemoryMode::bind; break;
-    case kernel::mpol_interleave: placement.mode = MemoryMode::interleave; break;
-    case kernel::mpol_weighted_interleave: placement.mode = MemoryMode::weighted; break;
-    case kernel::mpol_local: placement.mode = MemoryMode::local; break;
-    default: return std::nullopt;  // the default, or a mode of a later kernel
-  }
+  const int mode = policy->mode & ~kernel::mpol_mode_flags;
+  const auto* const known =
+      std::ranges::find(kernel_modes, mode, &std::pair<MemoryMode, int>::second);
+  // The default, or a mode of a later kernel.
+  if (known == std::end(kernel_modes) || mode == kernel::mpol_default) return std::nullopt;
+  placement.mode = known->first;
   for (NodeId node : kernel::from_mask(policy->mask)) {
     const bool weighted = placement.mode == MemoryMode::weighted;
     placement.nodes.emplace_back(node, weighted ? kernel::system_weight(node).value_or(1) : 1);

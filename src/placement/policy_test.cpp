@@ -41,6 +41,7 @@ using testing::page;
 using testing::page_nodes;
 using testing::Pages;
 using testing::placement;
+using testing::weighted_pattern;
 
 TEST(ApplyToRange, ModesReachTheKernel) {
   REQUIRE_NUMA();

@@ -51,7 +51,7 @@ RangeFacts facts_of(const ProcessMappings& mappings, std::uintptr_t start, std::
 
 /// Number of the page to ask for as the k-th of a sample: one of each of the equal parts of the
 /// range, at a place within the part that looks random. Evenly spaced pages would see one node only
-/// of an interleaved range.
+/// of an interleaved range. Of a sample of all it is the k-th.
 std::size_t sampled_page(std::size_t k, std::size_t samples, std::size_t total) {
   // No overflow: at most 2^16 samples of at most 2^45 pages.
   const auto scaled = [&](std::size_t i) { return i * total / samples; };
@@ -74,10 +74,8 @@ void count_status(int status, Residency& seen) {
   }
 }
 
-/// Asks for the pages whose numbers `page_of` gives. 0, or the errno of move_pages.
-template <class PageOf>
-int ask_pages(std::uintptr_t start, std::size_t page_size, std::size_t count, PageOf page_of,
-              Residency& seen) {
+/// Asks for so many of the pages, or all. 0, or the errno of move_pages.
+int ask_pages(std::uintptr_t start, std::size_t page_size, std::size_t count, Residency& seen) {
   std::vector<void*> addresses;
   std::vector<int> status;
   for (std::size_t done = 0; done < count;) {
@@ -85,7 +83,8 @@ int ask_pages(std::uintptr_t start, std::size_t page_size, std::size_t count, Pa
     addresses.resize(now);
     status.assign(now, -EFAULT);
     for (std::size_t i = 0; i < now; ++i) {
-      addresses[i] = reinterpret_cast<void*>(start + page_of(done + i) * page_size);
+      addresses[i] = reinterpret_cast<void*>(
+          start + sampled_page(done + i, count, seen.pages_total) * page_size);
     }
     if (kernel::calls().move_pages(0, now, addresses.data(), nullptr, status.data(), 0) != 0) {
       return errno;
@@ -220,12 +219,7 @@ Residency observe(const void* address, std::size_t bytes, const ProcessMappings&
   }
   const std::size_t total = seen.pages_total;
   const std::size_t asked = total <= max_pages_all ? total : sample_pages;
-  const int error = asked == total
-                        ? ask_pages(
-                              start, page, asked, [](std::size_t k) { return k; }, seen)
-                        : ask_pages(
-                              start, page, asked,
-                              [&](std::size_t k) { return sampled_page(k, asked, total); }, seen);
+  const int error = ask_pages(start, page, asked, seen);
   if (error != 0) {
     const std::string refused = fmt::format("move_pages: {}", errno_text(error));
     const bool have = ask_numa_maps(mappings, first, first + bytes, seen);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/add_once.h"
 #include "base/text.h"
 #include "placement/placement.h"
 #include "placement/source_text.h"
@@ -72,27 +73,20 @@ tl::unexpected<Error> excluded(const CpuSet& cpus, const std::string& which,
 }
 
 Expected<std::vector<CpuId>> check_cpu_list(const std::vector<int>& list, const Machine& machine) {
-  CpuSet missing, outside_cpuset, outside_affinity;
-  const CpuSet nameable = nameable_cpus(machine);
   std::vector<CpuId> cpus;
+  CpuSet named;
   for (int number : list) {
-    const CpuId id{number};
-    cpus.push_back(id);
-    if (machine.find_cpu(id) == nullptr) {
-      missing.insert(id);
-    } else if (!machine.allowance.cpuset.contains(id)) {
-      outside_cpuset.insert(id);
-    } else if (!nameable.contains(id)) {
-      outside_affinity.insert(id);
-    }
+    cpus.push_back(CpuId{number});
+    named.insert(CpuId{number});
   }
-  if (!missing.empty()) {
+  if (const CpuSet missing = named - machine.all_cpus(); !missing.empty()) {
     return fail(ErrorKind::unavailable,
                 fmt::format("this machine has no CPU {}; its CPUs are {}", to_list(missing),
                             list_or_none(to_list(machine.all_cpus()))));
   }
-  if (!outside_cpuset.empty()) return excluded(outside_cpuset, "", machine);
-  if (!outside_affinity.empty()) return excluded(outside_affinity, "", machine);
+  for (const CpuSet& allowed : {machine.allowance.cpuset, nameable_cpus(machine)})
+    if (const CpuSet outside = named - allowed; !outside.empty())
+      return excluded(outside, "", machine);
   if (cpus.empty()) return fail(ErrorKind::usage, "the list is empty: no CPU named");
   return cpus;
 }
@@ -139,10 +133,8 @@ Expected<std::vector<CpuId>> cpus_of_groups(CpuSpec::Form form, const std::vecto
     if (here.empty())
       return excluded(all, fmt::format(" (all of {} {})", nodes ? "NUMA node" : "socket", number),
                       machine);
-    for (CpuId id : cores_before_siblings(in_order(here), machine, false)) {
-      // Nodes may share their CPUs; each counts once.
-      if (std::find(cpus.begin(), cpus.end(), id) == cpus.end()) cpus.push_back(id);
-    }
+    // Nodes may share their CPUs; each counts once.
+    for (CpuId id : cores_before_siblings(in_order(here), machine, false)) add_once(cpus, id);
   }
   if (cpus.empty()) return fail(ErrorKind::usage, "the list is empty");
   return cpus;
@@ -186,8 +178,7 @@ Expected<std::vector<CpuId>> cpus_of_kinds(const std::string& names, const Machi
   std::vector<CpuId> cpus;
   std::istringstream list(names);
   for (std::string name; std::getline(list, name, ',');) {
-    for (CpuId id : TRY(cpus_of_one_kind(std::string(trim(name)), machine)))
-      if (std::find(cpus.begin(), cpus.end(), id) == cpus.end()) cpus.push_back(id);
+    for (CpuId id : TRY(cpus_of_one_kind(std::string(trim(name)), machine))) add_once(cpus, id);
   }
   if (cpus.empty()) return fail(ErrorKind::usage, "no kind of cores named");
   return cpus;

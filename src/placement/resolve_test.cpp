@@ -20,7 +20,7 @@ PlacementSpec spec_of(const char* cpus, const char* memory = nullptr,
                       std::optional<int> threads = {}) {
   PlacementSpec spec;
   if (cpus != nullptr) spec.cpus = *parse_cpu_spec(cpus);
-  if (memory != nullptr) spec.memory = *parse_memory_spec(memory, {});
+  if (memory != nullptr) spec.memory = *parse_node_spec(memory);
   spec.threads = threads;
   return spec;
 }
@@ -180,17 +180,17 @@ TEST(ResolveCpus, IsolatedOnesAreOutsideEveryMask) {
 
 TEST(ResolveMemory, AllIsWhatMayBeUsed) {
   Machine machine = odd();  // memory on nodes 0, 2 and 7
-  EXPECT_EQ(resolve_memory(*parse_memory_spec("interleave:all", {}), machine, 0)->text(),
+  EXPECT_EQ(resolve_memory(*parse_node_spec("interleave:all"), machine, 0)->text(),
             "interleave:0,2,7");
-  const MemorySpec each = *parse_memory_spec("each:all", {});
+  const MemorySpec each = *parse_node_spec("each:all");
   EXPECT_EQ(resolve_memory(each, machine, 1)->text(), "bind:2");
   EXPECT_EQ(resolve_memory(each, machine, 3)->text(), "bind:0");
   machine.nodes[2].kind = "gpu";
-  EXPECT_EQ(resolve_memory(*parse_memory_spec("bind:all", {}), machine, 0)->text(), "bind:0,7");
+  EXPECT_EQ(resolve_memory(*parse_node_spec("bind:all"), machine, 0)->text(), "bind:0,7");
   machine.allowance.memory_nodes = NodeSet{NodeId{7}};
-  EXPECT_EQ(resolve_memory(*parse_memory_spec("prefer:all", {}), machine, 0)->text(), "prefer:7");
+  EXPECT_EQ(resolve_memory(*parse_node_spec("prefer:all"), machine, 0)->text(), "prefer:7");
   machine.allowance.memory_nodes = {};
-  const auto none = resolve_memory(*parse_memory_spec("bind:all", {}), machine, 0);
+  const auto none = resolve_memory(*parse_node_spec("bind:all"), machine, 0);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind, ErrorKind::unavailable);
 }

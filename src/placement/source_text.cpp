@@ -7,6 +7,8 @@
 #include <set>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace numatlas {
 namespace {
 
@@ -21,13 +23,7 @@ std::string replaced(std::string text, std::string_view word, const std::string&
 
 /// Its text, cut where that is a very long path.
 std::string value_text(const MemoryPlacement& placement) {
-  constexpr std::size_t shown = 300;
-  std::string text = placement.text();
-  if (text.size() <= shown) return text;
-  std::size_t end = shown;
-  // Not in the middle of a letter.
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "...";
+  return shortened(placement.text(), 300);
 }
 
 tl::unexpected<Error> no_one_number(const MemoryPlacement& placement, std::string_view word,

@@ -47,9 +47,7 @@ class Pages {
   std::size_t bytes_;
 };
 
-inline MemoryPlacement placement(const std::string& text) {
-  return parse_memory_spec(text, {})->single;
-}
+inline MemoryPlacement placement(const std::string& text) { return parse_node_spec(text)->single; }
 
 /// A node that this process may use, as text.
 inline std::string own_node() { return std::to_string(kernel::allowed_nodes()->front().value); }

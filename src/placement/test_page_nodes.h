@@ -1,4 +1,4 @@
-// Test helper: where each page of a range lies.
+// Test helpers: where each page of a range lies, and where it has to.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "placement/kernel_calls.h"
+#include "placement/weighted.h"
 
 namespace numatlas::testing {
 
@@ -22,6 +23,15 @@ inline std::vector<int> page_nodes(const void* start, std::size_t bytes, std::si
   const bool told =
       kernel::calls().move_pages(0, count, pages.data(), nullptr, nodes.data(), 0) == 0;
   return told ? nodes : std::vector<int>{};
+}
+
+/// Node of the page with this number in a weighted range.
+inline NodeId weighted_pattern(std::size_t page_index, WeightedNodes nodes) {
+  std::sort(nodes.begin(), nodes.end());
+  std::vector<NodeId> period;
+  for (const auto& [node, weight] : nodes)
+    period.insert(period.end(), static_cast<std::size_t>(weight), node);
+  return period[page_index % period.size()];
 }
 
 }  // namespace numatlas::testing

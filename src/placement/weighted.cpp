@@ -64,16 +64,6 @@ Error populate_error(int error, NodeId node, std::size_t bytes) {
 
 }  // namespace
 
-NodeId weighted_pattern(std::size_t page_index, const WeightedNodes& nodes) {
-  const WeightedNodes order = ascending(nodes);
-  std::size_t rest = page_index % weight_sum(order);
-  for (const auto& [node, weight] : order) {
-    if (rest < static_cast<std::size_t>(weight)) return node;
-    rest -= static_cast<std::size_t>(weight);
-  }
-  return order.back().first;
-}
-
 std::vector<std::size_t> weighted_counts(std::size_t pages, const WeightedNodes& nodes) {
   std::vector<std::size_t> counts;
   const std::size_t period = weight_sum(nodes);

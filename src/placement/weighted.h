@@ -13,18 +13,15 @@ namespace numatlas {
 
 using WeightedNodes = std::vector<std::pair<NodeId, int>>;
 
-/// Node of the page with this number in a weighted range: in ascending order of nodes, as many
-/// pages in a row as the node's weight, then the next node, then again from the first: the order of
-/// the kernel's weighted interleave. Precondition: at least one node, weights of at least 1.
-NodeId weighted_pattern(std::size_t page_index, const WeightedNodes& nodes);
-
-/// Pages of each node (in the order of `nodes`) among the first `pages` of the pattern.
+/// Pages of each node (in the order of `nodes`) among the first `pages` of the pattern: in
+/// ascending order of nodes, as many pages in a row as the node's weight, then the next node, then
+/// again from the first, as the kernel's weighted interleave has it.
 std::vector<std::size_t> weighted_counts(std::size_t pages, const WeightedNodes& nodes);
 
 /// Whether the kernel's weights are exactly these: nullopt when they are, otherwise why not.
 std::optional<std::string> weights_differ(const WeightedNodes& nodes);
 
-/// Touches the range so that its pages lie as weighted_pattern says, counted from `first_page`,
+/// Touches the range so that its pages lie in this pattern, counted from `first_page`,
 /// then sets interleave on it: NUMA balancing leaves a range alone that has a policy of its own,
 /// and no page is moved. The range stays one mapping, whatever its size (binding page by page would
 /// need one mapping a run, and the kernel allows 65,530 of them). Changes the calling thread's

@@ -5,9 +5,12 @@
 #include <vector>
 
 #include "placement/kernel_calls.h"
+#include "placement/test_page_nodes.h"
 
 namespace numatlas {
 namespace {
+
+using testing::weighted_pattern;
 
 TEST(NodeMask, WideAndSparse) {
   const NodeSet nodes{NodeId{0}, NodeId{63}, NodeId{64}, NodeId{1000}};

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/boxed.h"
 #include "base/statistics.h"
+#include "record/boxed.h"
 #include "record/estimate.h"
 #include "record/unit.h"
 

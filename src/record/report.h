@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/boxed.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "base/warning.h"
@@ -18,6 +17,7 @@
 #include "machine/machine.h"
 #include "placement/policy.h"
 #include "placement/residency.h"
+#include "record/boxed.h"
 #include "record/figure.h"
 #include "record/view.h"
 

@@ -29,16 +29,7 @@ struct EnumNames<Method> {
 };
 template <>
 struct EnumNames<ErrorKind> {
-  using enum ErrorKind;
-  static constexpr EnumName<ErrorKind> values[] = {{usage, "usage"},
-                                                   {unavailable, "unavailable"},
-                                                   {permission, "permission"},
-                                                   {resource, "resource"},
-                                                   {io, "io"},
-                                                   {placement, "placement"},
-                                                   {peer, "peer"},
-                                                   {interrupted, "interrupted"},
-                                                   {internal, "internal"}};
+  static constexpr const auto& values = error_kind_names;
 };
 template <>
 struct EnumNames<ViewKind> {

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "base/filled.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "record/labels.h"
+#include "report/filled.h"
 
 namespace numatlas {
 namespace {

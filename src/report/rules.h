@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/hook.h"
 #include "record/labels.h"
 #include "record/report.h"
 #include "record/view.h"
+#include "report/hook.h"
 
 namespace numatlas {
 

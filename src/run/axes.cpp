@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/filled.h"
 #include "base/product.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "engine/sharing.h"
 #include "record/labels.h"
+#include "report/filled.h"
 #include "report/rules.h"
 #include "run/benchmark.h"
 #include "run/declare.h"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/cli_forward.h"
-#include "base/hook.h"
 #include "engine/scenario.h"
+#include "report/hook.h"
 #include "run/choices.h"
 #include "run/declare.h"
 #include "run/thinned.h"

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/hook.h"
 #include "engine/scenario.h"
 #include "record/report.h"
+#include "report/hook.h"
 #include "report/rules.h"
 #include "run/axes.h"
 #include "run/declare.h"

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/add_once.h"
+#include "memory/pools.h"
 #include "run/levels.h"
 
 namespace numatlas {
@@ -268,13 +269,12 @@ Bytes page_bytes(const Machine& machine, PageKind pages) {
 }
 
 Bytes whole_pages(const Machine& machine, Bytes size, PageKind pages) {
-  const std::uint64_t page = page_bytes(machine, pages).value;
-  return Bytes{(size.value + page - 1) / page * page};
+  return Bytes{whole_pages(size.value, page_bytes(machine, pages).value)};
 }
 
 Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::string& text,
                                           const std::string& words) {
-  const auto spec = parse_memory_spec("each:" + text, {});
+  const auto spec = parse_node_spec("each:" + text);
   if (spec) return spec->each;
   return fail_usage(option, fmt::format("'{}' is not {} or a list of nodes", text, words),
                     "such as 0 or 0,2; nodes: see `numatlas topology`");

@@ -24,45 +24,18 @@ namespace {
 constexpr int map_huge_shift = 26;
 
 /// An anonymous mapping, unmapped at the end of its life.
-class Mapped {
- public:
-  Mapped() = default;
-  Mapped(void* start, std::size_t bytes) : start_(static_cast<std::byte*>(start)), bytes_(bytes) {}
-  Mapped(Mapped&& other) noexcept { swap(other); }
-  Mapped& operator=(Mapped&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~Mapped() {
-    if (start_ != nullptr) munmap(start_, bytes_);
-  }
-  std::byte* start() const { return start_; }
-  std::size_t bytes() const { return bytes_; }
-  /// Whoever calls it unmaps it.
-  std::byte* release() { return std::exchange(start_, nullptr); }
-
- private:
-  void swap(Mapped& other) noexcept {
-    std::swap(start_, other.start_);
-    std::swap(bytes_, other.bytes_);
-  }
-  std::byte* start_ = nullptr;
-  std::size_t bytes_ = 0;
+struct Unmap {
+  std::size_t bytes = 0;
+  void operator()(std::byte* start) const { munmap(start, bytes); }
 };
+using Mapped = std::unique_ptr<std::byte, Unmap>;
+Mapped owned(void* start, std::size_t bytes) { return {static_cast<std::byte*>(start), {bytes}}; }
 
 tl::unexpected<Error> no_space(std::uint64_t bytes, int error) {
   return fail_about(
       ErrorKind::resource, "size",
       fmt::format("mmap of {} failed: {}", to_rounded_text(Bytes{bytes}), errno_text(error)),
       "see ulimit -v and -d, /proc/sys/vm/overcommit_memory and max_map_count, or use less");
-}
-
-/// Bytes rounded up to whole pages; nullopt when that is beyond any address.
-std::optional<std::uint64_t> rounded(std::uint64_t bytes, std::uint64_t page) {
-  const std::uint64_t pages = pages_for(bytes, page);
-  // Half of the numbers, so that room for alignment can still be added.
-  if (pages > std::numeric_limits<std::uint64_t>::max() / 2 / page) return std::nullopt;
-  return pages * page;
 }
 
 /// Maps `bytes` from an address that is a multiple of `alignment`: maps more and gives both ends
@@ -73,13 +46,13 @@ Expected<Mapped> map_aligned(std::uint64_t bytes, std::uint64_t alignment) {
   void* raw = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) return no_space(bytes, errno);
-  if (slack == 0) return Mapped(raw, bytes);
+  if (slack == 0) return owned(raw, bytes);
   auto* start = static_cast<std::byte*>(raw);
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(raw);
   const std::uint64_t head = (alignment - address % alignment) % alignment;
   if (head > 0) munmap(start, head);
   if (slack > head) munmap(start + head + bytes, slack - head);
-  return Mapped(start + head, bytes);
+  return owned(start + head, bytes);
 }
 
 /// Maps pages of a pool. The kernel reserves them machine-wide at this moment; that they are on the
@@ -96,7 +69,7 @@ Expected<Mapped> map_huge(std::uint64_t bytes, const Region& region) {
       nullptr, bytes, PROT_READ | PROT_WRITE,
       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | static_cast<int>(log2_page << map_huge_shift), -1,
       0);
-  if (raw != MAP_FAILED) return Mapped(raw, bytes);
+  if (raw != MAP_FAILED) return owned(raw, bytes);
   const int error = errno;
   if (error == EINVAL) {
     return fail_about(
@@ -114,14 +87,14 @@ Expected<Mapped> map_huge(std::uint64_t bytes, const Region& region) {
 }
 
 /// Says which kind of page the range is to have. Error: THP refused by the kernel.
-Expected<void> advise(const Mapped& mapped, PageKind kind) {
+Expected<void> advise(void* start, std::size_t bytes, PageKind kind) {
   if (kind == PageKind::base) {
     // A kernel without THP does not know the advice: base pages are what it has.
-    kernel::calls().madvise(mapped.start(), mapped.bytes(), MADV_NOHUGEPAGE);
+    kernel::calls().madvise(start, bytes, MADV_NOHUGEPAGE);
     return {};
   }
   if (kind != PageKind::thp) return {};
-  if (kernel::calls().madvise(mapped.start(), mapped.bytes(), MADV_HUGEPAGE) == 0) return {};
+  if (kernel::calls().madvise(start, bytes, MADV_HUGEPAGE) == 0) return {};
   return fail_about(ErrorKind::unavailable, subject_of(kind),
                     fmt::format("madvise(MADV_HUGEPAGE) failed: {}", errno_text(errno)),
                     "use base pages, or pages of 2M");
@@ -136,18 +109,20 @@ Expected<std::unique_ptr<Buffer>> make_anonymous(const Region& region) {
     page = thp_size();
   }
   const std::uint64_t room = pool ? 0 : region.within.value;
-  const auto bytes = rounded(std::max(region.bytes.value, room), page);
-  if (!bytes) return no_space(region.bytes.value, ENOMEM);
-  auto mapped = TRY(pool ? map_huge(*bytes, region) : map_aligned(*bytes, page));
-  TRY(advise(mapped, region.pages));
+  const std::uint64_t bytes = whole_pages(std::max(region.bytes.value, room), page);
+  // Half of the numbers, so that room for alignment can still be added.
+  if (bytes > std::numeric_limits<std::uint64_t>::max() / 2)
+    return no_space(region.bytes.value, ENOMEM);
+  Mapped mapped = TRY(pool ? map_huge(bytes, region) : map_aligned(bytes, page));
+  std::byte* const start = mapped.get();
+  TRY(advise(start, bytes, region.pages));
   const auto first = pool ? std::optional<std::size_t>(0) : std::nullopt;
-  const Watched watched(mapped.start(), mapped.bytes());  // some placements touch it
-  auto policy = TRY(apply_to_range(mapped.start(), mapped.bytes(), page, region.placement, first));
+  const Watched watched(start, bytes);  // some placements touch it
+  auto policy = TRY(apply_to_range(start, bytes, page, region.placement, first));
   if (watched.taken_back()) return fail(taken_back_error(region));
-  std::byte* const start = mapped.release();
-  return std::make_unique<Buffer>(
-      start, region.bytes.value, std::move(policy),
-      Buffer::Functions{.free = [start, size = mapped.bytes()] { munmap(start, size); }});
+  const Unmap unmap = mapped.get_deleter();
+  return std::make_unique<Buffer>(mapped.release(), region.bytes.value, std::move(policy),
+                                  Buffer::Functions{.free = [=] { unmap(start); }});
 }
 
 }  // namespace

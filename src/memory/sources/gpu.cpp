@@ -2,7 +2,6 @@
 // (gpu/device_kernel.h), and says what it has when it is asked for some.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,11 +37,8 @@ MemoryPlacement gpu_memory(int gpu) {
 }
 
 int gpu_of(const MemoryPlacement& placement) {
-  int gpu = -1;
-  if (source_of(placement).word != "gpu") return gpu;
-  const std::string number = source_value(placement);
-  std::from_chars(number.data(), number.data() + number.size(), gpu);
-  return gpu;
+  if (source_of(placement).word != "gpu") return -1;
+  return whole_number<int>(source_value(placement)).value_or(-1);
 }
 
 }  // namespace numatlas

@@ -63,20 +63,12 @@ const LibMemkind& libmemkind() {
   return table;
 }
 
-/// The library's own numbers are negative; it puts its name before what it says of them.
+/// The library's own numbers are negative.
 std::string error_text(int error) {
   if (error > 0) return errno_text(error);
   char text[message_size] = "";
   libmemkind().error_message(error, text, sizeof text);
-  constexpr std::string_view head = "<memkind> ";
-  const std::string_view message = text;
-  return std::string(message.starts_with(head) ? message.substr(head.size()) : message);
-}
-
-Expected<void> check_library() {
-  const Library& library = libmemkind().library;
-  if (library.problem().empty()) return {};
-  return fail(ErrorKind::unavailable, library.problem(), library.hint());
+  return text;
 }
 
 /// A kind of a file in a folder, for as long as a buffer has memory of it. The file has no name
@@ -115,10 +107,7 @@ bool is_folder(const MemoryPlacement& placement) {
 }
 
 Expected<void> check_memkind(const MemoryPlacement& placement) {
-  if (auto there = check_library(); !there) {
-    return fail_about(ErrorKind::unavailable, "memory memkind",
-                      "needs libmemkind: " + there.error().message, there.error().hint);
-  }
+  TRY(libmemkind().library.check("memkind"));
   if (is_folder(placement)) return {};
   const std::string name = source_value(placement);
   const std::string subject = subject_of(placement);
@@ -203,13 +192,7 @@ MemorySource memkind_source() {
           },
           .taken = file_bytes,
           .make = make_memkind,
-          .describe =
-              [] {
-                const auto there = check_library();
-                return SourceState{
-                    "libmemkind (memkind:)", there.has_value(),
-                    there ? "loaded" : with_hint(there.error().message, there.error())};
-              },
+          .describe = [] { return library_state("memkind", libmemkind().library); },
           .on_device = is_folder,
           .uses_nodes =
               [](const MemoryPlacement& placement, const Machine& machine) {

@@ -12,26 +12,13 @@
 #include "base/signals.h"
 #include "memory/folder.h"
 #include "memory/libpmem.h"
-#include "memory/library.h"
 #include "memory/pools.h"
 
 namespace numatlas {
 namespace {
 
-LibPmem load_libpmem() {
-  LibPmem table;
-  Library library("libpmem.so.1", "libpmem1");
-  library.get(table.map_file, "pmem_map_file");
-  library.get(table.unmap, "pmem_unmap");
-  library.get(table.persist, "pmem_persist");
-  library.get(table.msync, "pmem_msync");
-  table.problem = library.problem();
-  table.hint = library.hint();
-  return table;
-}
-
 Expected<std::unique_ptr<Buffer>> make_pmem(const Region& region) {
-  TRY(check_pmem());
+  TRY(libpmem().library.check("pmem"));
   // A file system that runs full on the way is full for all its users.
   TRY(check_fits({region}, running_nodes()));
   const std::string folder = source_value(region.placement);
@@ -67,16 +54,16 @@ Expected<std::unique_ptr<Buffer>> make_pmem(const Region& region) {
 
 }  // namespace
 
-LibPmem& libpmem() {
-  static LibPmem table = load_libpmem();
-  return table;
+LibPmem::LibPmem() {
+  library.get(map_file, "pmem_map_file");
+  library.get(unmap, "pmem_unmap");
+  library.get(persist, "pmem_persist");
+  library.get(msync, "pmem_msync");
 }
 
-Expected<void> check_pmem() {
-  const LibPmem& library = libpmem();
-  if (library.problem.empty()) return {};
-  return fail_about(ErrorKind::unavailable, "memory pmem", "needs libpmem: " + library.problem,
-                    library.hint);
+LibPmem& libpmem() {
+  static LibPmem table;
+  return table;
 }
 
 MemorySource pmem_source() {
@@ -88,19 +75,14 @@ MemorySource pmem_source() {
                 return parse_path(value, "pmem", "folder", "pmem:/mnt/pmem0");
               },
           .probe = [](const MemoryPlacement& placement) -> Expected<void> {
-            TRY(check_pmem());
+            TRY(libpmem().library.check("pmem"));
             return check_folder(placement);
           },
           .room = [](const MemoryPlacement& placement) -> std::optional<Room> {
             return folder_room(source_value(placement));
           },
           .make = make_pmem,
-          .describe =
-              [] {
-                const auto there = check_pmem();
-                return SourceState{"libpmem (pmem:)", there.has_value(),
-                                   there ? "loaded" : with_hint(libpmem().problem, there.error())};
-              },
+          .describe = [] { return library_state("pmem", libpmem().library); },
           .uses_nodes =
               [](const MemoryPlacement& placement, const Machine& machine) {
                 return is_node_memory(source_value(placement), machine);

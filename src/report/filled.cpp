@@ -1,4 +1,4 @@
-#include "base/filled.h"
+#include "report/filled.h"
 
 #include <algorithm>
 #include <cstddef>

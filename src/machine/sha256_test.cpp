@@ -1,5 +1,5 @@
 // By the examples of FIPS 180-4.
-#include "base/sha256.h"
+#include "machine/sha256.h"
 
 #include <gtest/gtest.h>
 
