@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -102,10 +103,15 @@ Expected<std::string> parse_path(std::string_view value, const std::string& word
 
 std::optional<Room> folder_room(const std::string& folder) {
   struct stat status {};
-  const auto left = free_in(folder);
-  if (!left || stat(folder.c_str(), &status) != 0) return std::nullopt;
-  return Room{fmt::format("file system {}:{}", major(status.st_dev), minor(status.st_dev)), *left,
-              "free on " + file_system_of(folder)};
+  struct statvfs left {};
+  if (stat(folder.c_str(), &status) != 0 || statvfs(folder.c_str(), &left) != 0)
+    return std::nullopt;
+  // A file system without a size (ramfs) says 0 of everything.
+  if (left.f_blocks == 0) return std::nullopt;
+  // Some blocks are kept for root.
+  const std::uint64_t blocks = geteuid() == 0 ? left.f_bfree : left.f_bavail;
+  return Room{fmt::format("file system {}:{}", major(status.st_dev), minor(status.st_dev)),
+              blocks * left.f_frsize, "free on " + file_system_of(folder)};
 }
 
 bool is_node_memory(const std::string& folder, const Machine& machine) {
@@ -128,20 +134,6 @@ Expected<void> check_folder(const MemoryPlacement& placement) {
                       "name a folder that this user may write to");
   }
   return {};
-}
-
-std::optional<std::uint64_t> free_in(const std::string& folder) {
-  struct statvfs status {};
-  if (statvfs(folder.c_str(), &status) != 0) return std::nullopt;
-  // Some blocks are kept for root. A file system without a size (ramfs) says 0 of everything.
-  if (status.f_blocks == 0) return std::nullopt;
-  const auto blocks = geteuid() == 0 ? status.f_bfree : status.f_bavail;
-  return static_cast<std::uint64_t>(blocks) * status.f_frsize;
-}
-
-std::string page_cache_note(const std::string& folder) {
-  return fmt::format("{} is not real persistent memory: a file on {} in the page cache", folder,
-                     file_system_of(folder));
 }
 
 std::string file_system_of(const std::string& folder) {
@@ -170,6 +162,20 @@ Residency file_residency(const void* start, std::size_t bytes, const std::string
   // The kernel counts the pages of DAX among those that are not there (-ENOENT).
   if (direct && seen.pages_by_node.empty()) tell_by_devices(seen, nodes_below(folder));
   return seen;
+}
+
+std::unique_ptr<Buffer> file_buffer(const Region& region, void* start, const char* call,
+                                    bool direct, Buffer::Functions functions) {
+  const std::string folder = source_value(region.placement);
+  const std::size_t bytes = region.bytes.value;
+  functions.residency = [=](const ProcessMappings& mappings) {
+    return file_residency(start, bytes, folder, direct, mappings);
+  };
+  PolicyOutcome outcome{call, ""};
+  if (!direct)
+    outcome.note = fmt::format("{} is not real persistent memory: a file on {} in the page cache",
+                               folder, file_system_of(folder));
+  return std::make_unique<Buffer>(start, bytes, std::move(outcome), std::move(functions));
 }
 
 tl::unexpected<Error> file_error(const Region& region, const std::string& call, int error) {

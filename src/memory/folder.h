@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,20 +23,19 @@ Expected<std::string> parse_path(std::string_view value, const std::string& word
 std::optional<Room> folder_room(const std::string& folder);
 /// Whether a folder can hold files: there, a folder, may be written to.
 Expected<void> check_folder(const MemoryPlacement& placement);
-/// Bytes that files of this user may take in a folder; nullopt when that is not known.
-std::optional<std::uint64_t> free_in(const std::string& folder);
 /// "ext4", "tmpfs"; "a file system" when /proc/self/mountinfo does not tell.
 std::string file_system_of(const std::string& folder);
 /// Whether the files of a folder are the nodes' memory: those of tmpfs are.
 bool is_node_memory(const std::string& folder, const Machine& machine);
 
-/// What is told of memory in files there when it is not persistent memory.
-std::string page_cache_note(const std::string& folder);
 /// Whether files made in a folder are mapped without the page cache; nullopt: nobody says.
 std::optional<bool> maps_directly(const std::string& folder);
 /// Where a file of a folder lies: by the kernel for the page cache, by the devices for DAX.
 Residency file_residency(const void* start, std::size_t bytes, const std::string& folder,
                          bool direct, const ProcessMappings& mappings = ProcessMappings());
+/// The memory of a file that `call` made in the region's folder; `direct` without the page cache.
+std::unique_ptr<Buffer> file_buffer(const Region& region, void* start, const char* call,
+                                    bool direct, Buffer::Functions functions);
 /// The error of a call on a file: permission, resource for a full disk, interrupted, else io.
 tl::unexpected<Error> file_error(const Region& region, const std::string& call, int error);
 

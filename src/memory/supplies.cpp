@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/environment.h"
+#include "base/text.h"
 #include "base/tree.h"
 #include "machine/allowance.h"
 #include "machine/sysfs_nodes.h"
@@ -73,10 +74,6 @@ std::vector<HugePagePool> pools_now(const Machine& machine, NodeId node) {
   if (pools.empty() && machine.nodes.size() == 1)
     pools = huge_page_pools(tree, "/sys/kernel/mm/hugepages");
   return pools;
-}
-
-std::string counted_pages(uint64_t pages) {
-  return pages == 1 ? "1 page" : fmt::format("{} pages", pages);
 }
 
 /// What the stack of a thread takes of the address space: what OpenMP was told, else what the C
@@ -414,8 +411,8 @@ class Account {
     const uint64_t pages = pages_for(asked, page), free = free_of(set) / page;
     const std::string size = to_text(Bytes{page});
     Error problem{ErrorKind::resource, "", "", subject_of(kind)};
-    problem.message =
-        fmt::format("{} of {} {} needed", counted_pages(pages), size, pages == 1 ? "is" : "are");
+    problem.message = fmt::format("{} of {} {} needed", count_text(pages, "page"), size,
+                                  pages == 1 ? "is" : "are");
     if (first.sort == Sort::page_limit) {
       problem.message += fmt::format(", the control group allows {} ({})",
                                      free == 0 ? "none" : std::to_string(free), first.text);
@@ -494,8 +491,8 @@ class Account {
     const bool all = rounded(asked) == rounded(total) || first.when_touched;
     return {
         ErrorKind::resource,
-        fmt::format("{} worker{} {}{}, but {} is available {}{}{}", workers,
-                    workers == 1 ? " requests" : "s request", rounded(all ? asked : total),
+        fmt::format("{} {} {}{}, but {} is available {}{}{}", count_text(workers, "worker"),
+                    workers == 1 ? "requests" : "request", rounded(all ? asked : total),
                     all ? "" : fmt::format(", {} of it {}", rounded(asked), where), rounded(left),
                     all ? where : "there",
                     first.has_reserve ? fmt::format(" ({} reserved)", rounded(free - left)) : "",
@@ -508,8 +505,8 @@ class Account {
     if (first.sort <= Sort::pool) return pool_error(set, asked);
     if (first.sort != Sort::file_system) return size_error(set, asked, reserve, workers);
     return {ErrorKind::resource,
-            fmt::format("{} needed by {} region{}, {} {}", rounded(asked), first.regions,
-                        first.regions == 1 ? "" : "s", rounded(first.free), first.text),
+            fmt::format("{} needed by {}, {} {}", rounded(asked),
+                        count_text(first.regions, "region"), rounded(first.free), first.text),
             "", first.subject};
   }
 

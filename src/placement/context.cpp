@@ -5,13 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -30,12 +27,9 @@ std::string environment(const char* name) {
 }
 
 /// First number of "4,2" (a number a nesting level); nullopt for anything that is not a count.
-std::optional<int> first_count(std::string_view text) {
-  int value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || value < 1) return std::nullopt;
-  if (end != text.data() + text.size() && *end != ',' && *end != ' ') return std::nullopt;
-  return value;
+std::optional<int> first_count(const std::string& text) {
+  const auto value = whole_number<int>(text.substr(0, text.find_first_of(", ")));
+  return value && *value >= 1 ? value : std::nullopt;
 }
 
 /// Whether OpenMP will pin: OMP_PROC_BIND decides where it is set ("false" switches OMP_PLACES off

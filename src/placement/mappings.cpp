@@ -62,22 +62,19 @@ void parse_word(std::string_view word, NumaMapsLine& out) {
 
 }  // namespace
 
-void read_smaps(std::istream& file, const std::function<void(const Mapping&)>& visit) {
-  Mapping current;
-  bool any = false;
+std::vector<Mapping> read_smaps(std::istream& file) {
+  std::vector<Mapping> all;
   for (std::string line; std::getline(file, line);) {
     Mapping next;
     if (parse_head(line, next)) {
-      if (any) visit(current);
-      current = next;
-      any = true;
-      continue;
+      all.push_back(next);
+    } else if (!all.empty()) {
+      parse_field(line, "KernelPageSize", all.back().page_size);
+      parse_field(line, "Rss", all.back().resident);
+      parse_field(line, "AnonHugePages", all.back().anonymous_huge);
     }
-    parse_field(line, "KernelPageSize", current.page_size);
-    parse_field(line, "Rss", current.resident);
-    parse_field(line, "AnonHugePages", current.anonymous_huge);
   }
-  if (any) visit(current);
+  return all;
 }
 
 bool parse_numa_maps_line(const std::string& line, NumaMapsLine& out) {

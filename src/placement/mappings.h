@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <istream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "placement/residency.h"
 
@@ -19,9 +19,9 @@ struct Mapping {
   std::size_t resident = 0;        ///< bytes (0 for huge pages, which smaps counts elsewhere)
   std::size_t anonymous_huge = 0;  ///< bytes in transparent huge pages
 };
-/// Calls `visit` for each mapping in order; unknown lines are passed over, so files of older and
-/// later kernels are read alike.
-void read_smaps(std::istream& file, const std::function<void(const Mapping&)>& visit);
+/// All of them, in order; unknown lines are passed over, so files of older and later kernels are
+/// read alike.
+std::vector<Mapping> read_smaps(std::istream& file);
 
 /// One line of /proc/PID/numa_maps.
 struct NumaMapsLine {

@@ -120,7 +120,7 @@ ProcessMappings::~ProcessMappings() = default;
 const std::vector<Mapping>& ProcessMappings::smaps() const {
   std::call_once(smaps_read_, [this] {
     std::istringstream file(running_system().text("/proc/self/smaps", whole_file).value_or(""));
-    read_smaps(file, [this](const Mapping& mapping) { smaps_.push_back(mapping); });
+    smaps_ = read_smaps(file);
   });
   return smaps_;
 }
@@ -137,19 +137,15 @@ const std::vector<NumaMapsLine>& ProcessMappings::numa_maps() const {
 }
 
 std::string Residency::page_text() const {
-  if (!told_by.empty()) {
-    Residency pages = *this;
-    pages.told_by.clear();
-    return fmt::format("{} (node by the {})", pages.page_text(), told_by);
-  }
-  if (!page_size) return "unknown";
+  const std::string by = told_by.empty() ? "" : fmt::format(" (node by the {})", told_by);
+  if (!page_size) return "unknown" + by;
   const std::string size = to_text(*page_size);
   const double huge = thp_fraction.value_or(0);
   const std::string huge_size = to_text(thp_size_over(*page_size));
   // Less than half a percent on either side is the ragged end of a range.
-  if (huge >= 0.995) return huge_size + " THP";
-  if (huge < 0.005) return size;
-  return fmt::format("{} + {:.0f} % THP", size, huge * 100);
+  if (huge >= 0.995) return huge_size + " THP" + by;
+  if (huge < 0.005) return size + by;
+  return fmt::format("{} + {:.0f} % THP{}", size, huge * 100, by);
 }
 
 std::optional<NodeId> Residency::main_node() const {

@@ -32,8 +32,7 @@ TEST(Smaps, LaterAndOlderKernels) {
       "VmFlags: rd wr mr\n"
       "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0  [vsyscall]\n"
       "Rss: 0 kB\nbroken line without colon\nAnonHugePages: x kB\n");
-  std::vector<Mapping> seen;
-  read_smaps(file, [&](const Mapping& mapping) { seen.push_back(mapping); });
+  const std::vector<Mapping> seen = read_smaps(file);
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[0].start, 0x7f0000000000u);
   EXPECT_EQ(seen[0].end, 0x7f0000200000u);

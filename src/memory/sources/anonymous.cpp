@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -63,12 +64,9 @@ Expected<Mapped> map_huge(std::uint64_t bytes, const Region& region) {
   if (auto problem = page_kind_problem(region.pages, running_nodes(),
                                        required_nodes(region.placement), Bytes{bytes}))
     return fail(*std::move(problem));
-  unsigned log2_page = 0;
-  while ((std::uint64_t{1} << log2_page) < page) ++log2_page;
-  void* raw = mmap(
-      nullptr, bytes, PROT_READ | PROT_WRITE,
-      MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | static_cast<int>(log2_page << map_huge_shift), -1,
-      0);
+  const int log2_page = std::countr_zero(page);
+  void* raw = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | log2_page << map_huge_shift, -1, 0);
   if (raw != MAP_FAILED) return owned(raw, bytes);
   const int error = errno;
   if (error == EINVAL) {

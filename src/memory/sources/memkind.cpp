@@ -156,19 +156,14 @@ Expected<std::unique_ptr<Buffer>> make_memkind(const Region& region) {
                       fmt::format("memkind_posix_memalign of {} failed: {}",
                                   to_rounded_text(region.bytes), error_text(error)));
   }
-  if (!in_folder && !huge) forget_pages(start, region.bytes.value);
-  const std::size_t bytes = region.bytes.value;
-  const bool direct = in_folder && maps_directly(name).value_or(false);
-  Buffer::Functions functions;
-  functions.free = [kind, owner, start] { libmemkind().free(kind, start); };
+  constexpr const char* call = "memkind_posix_memalign";
+  Buffer::Functions functions{.free = [kind, owner, start] { libmemkind().free(kind, start); }};
   if (in_folder)
-    functions.residency = [start, bytes, name, direct](const ProcessMappings& mappings) {
-      return file_residency(start, bytes, name, direct, mappings);
-    };
-  return std::make_unique<Buffer>(
-      start, bytes,
-      PolicyOutcome{"memkind_posix_memalign", in_folder && !direct ? page_cache_note(name) : ""},
-      std::move(functions));
+    return file_buffer(region, start, call, maps_directly(name).value_or(false),
+                       std::move(functions));
+  if (!huge) forget_pages(start, region.bytes.value);
+  return std::make_unique<Buffer>(start, region.bytes.value, PolicyOutcome{call, ""},
+                                  std::move(functions));
 }
 
 }  // namespace

@@ -35,10 +35,6 @@ Expected<std::unique_ptr<Buffer>> make_pmem(const Region& region) {
   const bool direct = maps_directly(folder).value_or(is_pmem != 0);
   Buffer::Functions functions;
   functions.free = [file, mapped] { libpmem().unmap(file, mapped); };
-  functions.residency = [file, bytes = region.bytes.value, folder,
-                         direct](const ProcessMappings& mappings) {
-    return file_residency(file, bytes, folder, direct, mappings);
-  };
   functions.persist = [folder, is_pmem](const void* start, std::size_t bytes) -> Expected<void> {
     if (is_pmem != 0) {
       libpmem().persist(start, bytes);
@@ -47,9 +43,7 @@ Expected<std::unique_ptr<Buffer>> make_pmem(const Region& region) {
     if (libpmem().msync(start, bytes) == 0) return {};
     return fail_about(ErrorKind::io, folder, fmt::format("pmem_msync: {}", errno_text(errno)));
   };
-  return std::make_unique<Buffer>(
-      file, region.bytes.value,
-      PolicyOutcome{"pmem_map_file", direct ? "" : page_cache_note(folder)}, std::move(functions));
+  return file_buffer(region, file, "pmem_map_file", direct, std::move(functions));
 }
 
 }  // namespace
