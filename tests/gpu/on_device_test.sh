@@ -26,11 +26,3 @@ done
 for name in "${names[@]}"; do
   [[ -s $work/all/$name.json ]] || { echo "FAILED: no $name.json"; exit 1; }
 done
-
-code=0
-NUMATLAS_FAKE_CUDA_CORRUPT=1 "$here/on_device" "$work/bad" --build "$1" --quick >"$work/out" || code=$?
-if ((code != 1)) || ! grep -q '^FAILED (70).* chase$' "$work/out"; then
-  echo "FAILED: wrong copies: exit status $code"
-  cat "$work/out"
-  exit 1
-fi
