@@ -34,7 +34,7 @@ for item in survey["plan"]:
 for item in survey["skipped"]:
     print(f"skipped: {item['benchmark']}: {item['reason']}")
 facts = [fact for result in survey["results"] for fact in result["facts"]]
-if len(survey["results"]) > 12:  # of all benchmarks; the summary is made of them
+if len(survey["results"]) > 15:  # of all benchmarks and GPUs; the summary is made of them
     for key in dict.fromkeys(fact["key"] for fact in facts):
         those = [fact for fact in facts if fact["key"] == key]
         print(f"{len(those)} of {key}, such as {json.dumps(those[0])}")

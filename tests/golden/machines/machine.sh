@@ -3,8 +3,8 @@
 # apply to any machine (commands.py) and those given say there. Nothing is measured. A command is
 # words with blanks between, without `numatlas`, `--machine` and `--dry-run`, which are added;
 # `ranks N COMMAND` shows it as each of the N ranks of one host sees it. A warning is shown where it comes
-# first and then counted. What any plan has is left out: a single scenario, and workers of other commands
-# than latency.
+# first. What any plan has is left out: how many workers and cases there are and how long they take, a single
+# scenario, and workers of other commands than latency.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$here/../../topologies" || exit 1
@@ -19,12 +19,12 @@ show() { # SUBCOMMAND ARGUMENTS: standard output, standard error, and the exit c
   local status=$?
   awk -v file="$folder/known" -v command="$1" '
     BEGIN { while ((getline line <file) > 0) known[line] }
-    /^1 case:/ { head = $0; getline; if (!/skipped/) next; print head }
+    /^1 case:/ { getline; if (!/skipped/) next }
+    /^[0-9]+ (workers?|cases):$|^time: / { next }
     /^  worker / && command != "latency" { next }
-    /^warning: / && $0 in known { ++again; next }
+    /^warning: / && $0 in known { next }
     /^warning: / { print >>file }
-    { print }
-    END { if (again) print again, "of the warnings above" }' "$folder/out"
+    { print }' "$folder/out"
   cat "$folder/errors"
   [ "$status" -eq 0 ] || echo "exit code $status"
 }
