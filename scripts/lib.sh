@@ -66,42 +66,11 @@ apt_run() {
 # provide shows nothing and is none: on Ubuntu, `chromium` would install a stand-in that wants snap.
 apt_knows() { [[ -n $(apt-cache show --no-all-versions "$1" 2>/dev/null) ]]; }
 
-# apt_install NAME...: those of them that this release has, so that one unknown name does not keep the
-# others away.
-apt_install() {
-  local name known=()
-  for name in "$@"; do
-    if apt_knows "$name"; then known+=("$name"); fi
-  done
-  [[ ${#known[@]} -gt 0 ]] && apt_run install --no-install-recommends "${known[@]}"
-}
-
-# apt_install_missing REQUIRED... -- OPTIONAL...: with the package lists as they are, then with fresh
-# ones, then without what is optional (an MPI that clashes with one that is here).
-apt_install_missing() {
-  local required=() missing
-  while [[ $1 != -- ]]; do
-    required+=("$1")
-    shift
-  done
-  shift
-  compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || apt_run update || true
-  mapfile -t missing < <(missing_packages "${required[@]}" "$@")
-  apt_install "${missing[@]}" || true
-  mapfile -t missing < <(missing_packages "${required[@]}" "$@")
-  [[ ${#missing[@]} -eq 0 ]] && return 0
-  apt_run update || true
-  apt_install "${missing[@]}" && return 0
-  mapfile -t missing < <(missing_packages "${required[@]}")
-  [[ ${#missing[@]} -eq 0 ]] || apt_install "${missing[@]}" || true
-}
-
 # install_packages --program|--tests|--guests|--ci|--nightly: installs what is missing. Never fatal: what is really needed
 # shows when CMake looks for it, and a module or another package manager may have brought it.
 install_packages() {
-  local wanted=("${packages_required[@]}") optional=() missing
-  [[ $1 == --tests ]] || optional=("${packages_mpi[@]}")
-  optional+=("${packages_python[@]}")
+  local wanted=("${packages_required[@]}" "${packages_python[@]}") missing known=() name
+  [[ $1 == --tests ]] || wanted+=("${packages_mpi[@]}")
   [[ $1 == --program ]] || wanted+=("${packages_test[@]}")
   [[ $1 != --@(guests|ci|nightly) ]] || wanted+=("${packages_guests[@]}")
   [[ $1 != --@(ci|nightly) ]] || wanted+=("${packages_ci[@]}")
@@ -110,33 +79,26 @@ install_packages() {
     name_packages
     return 0
   fi
-  mapfile -t missing < <(missing_packages "${wanted[@]}" "${optional[@]}")
-  [[ ${#missing[@]} -eq 0 ]] && return 0
-  mkdir -p -- "$root/build"
-  apt_log=$root/build/apt.log
-  : >"$apt_log"
+  mapfile -t missing < <(missing_packages "${wanted[@]}")
+  ((${#missing[@]} > 0)) || return 0
   if ! as_root true; then
     say "Not installed, and no root to install them (going on with what is here):"
     say "  apt-get install ${missing[*]}"
     return 0
   fi
+  mkdir -p -- "$root/build"
+  apt_log=$root/build/apt.log
+  : >"$apt_log"
   say "Installing ${missing[*]} (log: build/apt.log)"
-  apt_install_missing "${wanted[@]}" -- "${optional[@]}"
-  mapfile -t missing < <(missing_packages "${wanted[@]}" "${optional[@]}")
-  tell_missing "${missing[@]}"
-}
-
-# tell_missing NAME...: what could not be installed. A package that the release does not have is no failure of
-# apt's: its log says nothing of it.
-tell_missing() {
-  local name absent=() refused=()
-  for name in "$@"; do
-    if apt_knows "$name"; then refused+=("$name"); else absent+=("$name"); fi
+  apt_run update || true
+  for name in "${missing[@]}"; do
+    if apt_knows "$name"; then known+=("$name"); else say "This release has no package $name: going on without"; fi
   done
-  ((${#absent[@]} == 0)) || say "This release has no package ${absent[*]}: going on without"
-  ((${#refused[@]} == 0)) && return 0
-  say "apt-get could not install ${refused[*]}. The end of its log:"
-  tail -n 15 -- "$apt_log" >&2
+  # One by one where they cannot be had together: an MPI may clash with one that is here.
+  ((${#known[@]} == 0)) || apt_run install --no-install-recommends "${known[@]}" ||
+    for name in "${known[@]}"; do
+      apt_run install --no-install-recommends "$name" || say "apt-get could not install $name (build/apt.log)"
+    done
 }
 
 # name_packages: for machines without apt; silent when the build tools are there.
@@ -176,30 +138,18 @@ compile_jobs() {
   printf '%s\n' $((by_memory < cpus ? by_memory : cpus))
 }
 
-# show_progress LOG START: how much of a build is done, for as long as it runs: a percentage on a terminal, a line
-# every half minute elsewhere. Ninja's log says [DONE/ALL]. That all is done, build_preset says at its end.
+# show_progress: of a build's output, how much is done, every tenth of it. Ninja says [DONE/ALL].
 progress=false
 show_progress() {
-  local log=$1 start=$2 pause=30 step percent
-  if [[ -t 2 ]]; then pause=1; fi
-  while sleep "$pause"; do
-    step=$(sed -n 's|^\[\([0-9]*/[0-9]*\)\].*|\1|p' "$log" 2>/dev/null | tail -n 1)
-    [[ -n $step && ${step#*/} != 0 ]] || continue
-    percent=$((100 * ${step%/*} / ${step#*/}))
-    ((percent < 100)) || continue
-    if [[ -t 2 ]]; then
-      printf '\r  %3d %%' "$percent" >&2
-    else
-      say "  $percent % built after $((SECONDS - start)) s"
-    fi
-  done
+  if $progress; then awk -F '[][/]' '/^\[[0-9]+\/[0-9]+\]/ && int(10 * $2 / $3) > last {
+    last = int(10 * $2 / $3); print "  " 10 * last " % built"; fflush() }' >&2; else cat >/dev/null; fi
 }
 
 # build_preset PRESET [CMAKE_ARG...]: configures and builds; the output goes to
 # build/PRESET/build.log, its tail to stderr on failure. Runs the tools under the command in the
 # array `under`, and builds the targets in `targets`, when these are set.
 build_preset() {
-  local preset=$1 folder=$root/build/$1 log=$root/build/$1/build.log home jobs tool start=$SECONDS watcher='' code=0
+  local preset=$1 folder=$root/build/$1 log=$root/build/$1/build.log home jobs tool
   local wanted=()
   ((${#targets[@]} == 0)) || wanted=(--target "${targets[@]}")
   shift
@@ -221,20 +171,8 @@ build_preset() {
   mkdir -p -- "$folder"
   jobs=$(compile_jobs)
   say "Building preset $preset with $jobs jobs (log: build/$preset/build.log)"
-  : >"$log"
-  if $progress; then
-    show_progress "$log" "$start" &
-    watcher=$!
-  fi
-  (cd -- "$root" && cmake --preset "$preset" "$@" &&
-    "${under[@]}" cmake --build "build/$preset" -j "$jobs" "${wanted[@]}") >"$log" 2>&1 </dev/null || code=$?
-  if [[ -n $watcher ]]; then
-    kill "$watcher" 2>/dev/null || true
-    wait "$watcher" 2>/dev/null || true
-    if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
-    ((code != 0)) || say "  100 % built after $((SECONDS - start)) s"
-  fi
-  if ((code != 0)); then
+  if ! (cd -- "$root" && cmake --preset "$preset" "$@" &&
+    "${under[@]}" cmake --build "build/$preset" -j "$jobs" "${wanted[@]}") 2>&1 </dev/null | tee -- "$log" | show_progress; then
     say "Building preset $preset failed. The end of build/$preset/build.log:"
     grep -nE 'error|Error|FAILED|not found' -- "$log" | head -n 20 >&2
     tail -n 30 -- "$log" >&2
@@ -266,46 +204,24 @@ pip_install() {
 pip_problem() { grep 'ERROR' -- "$1" | head -n 1 | sed 's/^ *//' || tail -n 1 -- "$1"; }
 
 # set_up_python [EXTRA]: the Python part (numatlas report, numatlas plot) in the virtual environment
-# build/venv, where `numatlas` looks for it; EXTRA: `tests`. Made once, brought up to date when the checkout
-# asks for other packages, made again when the checkout has moved. One that worked is kept when that fails.
-# Fails without it; measuring does not need it.
+# build/venv, where `numatlas` looks for it; EXTRA: `tests`, which stay once they are there. Brought up to date when the
+# checkout asks for other packages, made again when it has moved. Fails without it; measuring does not need it.
 set_up_python() {
   local venv=$root/build/venv log=$root/build/venv.log extra=${1:-} wanted made_for python
-  if [[ -e $venv.old ]]; then # making it again was interrupted
-    rm -rf -- "$venv" && mv -- "$venv.old" "$venv"
-  fi
   wanted=$(cat -- "$root/python/pyproject.toml" && echo "$root")
-  # What it was made for stands in it, and at the end whether that is with the tests.
   made_for=$(cat -- "$venv/wanted" 2>/dev/null || true)
-  if [[ $made_for == "$wanted with "*"$extra" ]] &&
-    "$venv/bin/python" -c 'import numatlas' >/dev/null 2>&1; then
-    return 0
+  [[ $made_for != *' with tests' ]] || extra=tests
+  [[ $made_for != "$wanted with $extra" ]] || ! "$venv/bin/python" -c 'import numatlas' >/dev/null 2>&1 || return 0
+  if ! python=$(newest_python); then
+    say 'No Python of 3.11 or newer with venv: numatlas report and plot are left out'
+    return 1
   fi
-  [[ $made_for == *' with tests' ]] && extra=tests # they stay
+  [[ $made_for == *$'\n'"$root with "* ]] || rm -rf -- "$venv"
   mkdir -p -- "$root/build"
-  if [[ $made_for == *$'\n'"$root with "* ]] && "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
-    say 'Bringing the Python part in build/venv up to date (log: build/venv.log)'
-    if ! pip_install "$venv" "$extra" >"$log" 2>&1 </dev/null; then
-      say "The Python part could not be brought up to date and stays as it is: $(pip_problem "$log")"
-      [[ $made_for == *" with "*"${1:-}" ]] && "$venv/bin/python" -c 'import numatlas' >/dev/null 2>&1
-      return
-    fi
-  else
-    if ! python=$(newest_python); then
-      say 'No Python of 3.11 or newer with venv: numatlas report and plot are left out'
-      return 1
-    fi
-    say 'Setting up the Python part in build/venv (log: build/venv.log)'
-    # In its place from the start: an environment cannot be moved once its programs are in it.
-    if [[ -e $venv ]]; then mv -- "$venv" "$venv.old"; fi
-    if ! { "$python" -m venv "$venv" && pip_install "$venv" "$extra"; } >"$log" 2>&1 </dev/null; then
-      rm -rf -- "$venv"
-      if [[ -e $venv.old ]]; then mv -- "$venv.old" "$venv"; fi
-      say 'The Python part could not be set up: numatlas report and plot are left out:'
-      say "$(pip_problem "$log")"
-      return 1
-    fi
-    rm -rf -- "$venv.old"
+  say 'Setting up the Python part in build/venv (log: build/venv.log)'
+  if ! { "$python" -m venv "$venv" && pip_install "$venv" "$extra"; } >"$log" 2>&1 </dev/null; then
+    say "The Python part could not be set up, and numatlas report and plot are as before: $(pip_problem "$log")"
+    return 1
   fi
   printf '%s with %s\n' "$wanted" "$extra" >"$venv/wanted"
 }
