@@ -73,7 +73,7 @@ void TailOption::add_to(CLI::App& app, bool is_rare) {
   if (is_rare) rare(tail);
   rare(add_parsed(app, "--tail-group", loads_, "8", "N",
                   fmt::format("loads of each group that --tail times (1 to {})\n"
-                              "Fewer show single loads better, more disturb them less",
+                              "Small groups show single loads better, large ones disturb them less",
                               most_tail_group),
                   whole<unsigned>(1, most_tail_group)))
       ->needs(tail)

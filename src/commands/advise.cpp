@@ -144,7 +144,7 @@ void add_measurement(CLI::App& app, AdviseWords& words) {
              seconds_in);
   add_parsed(
       app, "--runs", words.options.runs, "", "N",
-      "instead of --time: most rounds of the screening, and rounds of the final (at least 5)",
+      "instead of --time: at most N rounds of the screening, and N of the final (at least 5)",
       whole(least_runs, most_runs))
       ->excludes("--time");
   add_min_effect(app, words.options.min_effect);
@@ -161,8 +161,8 @@ void add_measurement(CLI::App& app, AdviseWords& words) {
   add_parsed(app, "--warmup", words.options.warmup, "0", "N", "warm-up runs, which are not counted",
              whole(std::size_t{0}, most_warmup));
   add_parsed(app, "--timeout", words.options.timeout, "", "TIME",
-             "end a run after this time (default: ten times the first run and 10 s)", seconds_in);
-  rare(add_parsed(app, "--seed", words.options.seed, "1", "N", "of the order of the runs",
+             "end a run after this time (default: ten times the first run plus 10 s)", seconds_in);
+  rare(add_parsed(app, "--seed", words.options.seed, "1", "N", "seed of the order of the runs",
                   whole<std::uint64_t>(0, UINT64_MAX)));
 }
 

@@ -43,7 +43,7 @@ Start declare_audit(CLI::App& app, const CommandLine& line) {
                "end with exit code 1 also where the figures are UNRELIABLE");
   add_quiet(app, options->measuring.quiet);
   app.add_flag("--dry-run", options->measuring.dry_run,
-               "print the claims, and the benchmarks that they take, and stop");
+               "print the claims and the benchmarks that they need, and stop");
   rare(add_machine_option(app, options->measuring.machine));
   add_mpi_option(app, *mpi);
   app.add_option("--engine", *engine)->envname("NUMATLAS_ENGINE")->group("");
@@ -67,8 +67,8 @@ Command audit_command() {
       .description =
           "Ends with exit code 0 when no claim is contradicted, 1 when one is (the first line of "
           "standard output says which), and 3 when none could be judged. "
-          "`numatlas compare` holds its --json against an earlier one, `numatlas check` against "
-          "those of other hosts.",
+          "`numatlas compare` compares its --json with an earlier one, `numatlas check` with those "
+          "of other hosts.",
       .examples = {{"Before a job: is this host what it says it is?",
                     "numatlas audit --time 15s --format line"},
                    {"With the settings that low latency needs", "numatlas audit --for latency"}},

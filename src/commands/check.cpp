@@ -177,16 +177,16 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
   add_value(
       app, "--expect", options->expect, "LIST",
       "limits that each host has to meet: triad=350GB/s,latency=120ns\n"
-      "Each names a kernel, a figure, or a fact of a survey; rates are at least that, times at "
-      "most, with the whole interval");
+      "Each names a kernel, a figure, or a fact of a survey. Rates have to be at least that, times "
+      "at most; a host misses a limit if its whole interval does");
   add_value(app, "--hosts", options->hosts, "FILE",
             "hosts that have to have a result: one name a line, or Slurm's lists, n[01-04,07]");
   add_value(
       app, "--max-age", options->max_age, "AGE",
-      "do not judge a host whose newest result is so much older than the newest of all (default: "
-      "7d), or of an earlier night than theirs\n"
-      "More than 2d: hosts are not measured each night, and only the age counts. --since now "
-      "counts from the clock");
+      "do not judge a host whose newest result is this much older than the newest of all (default: "
+      "7d), or that lacks the last night of the others\n"
+      "If this is more than 2d, only the age counts, as hosts are not measured each night. With "
+      "--since now, ages count from now");
   rare(add_choice(app, "--since", options->since, named({"newest", "now"}),
                   "ages count back from the newest result of all hosts, or from now"));
   options->slow.add_to(app);

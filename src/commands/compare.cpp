@@ -340,11 +340,11 @@ Start declare_compare(CLI::App& app, const CommandLine&) {
   add_parsed(app, "--pairs", options->pairs, "", "N",
              "number of times --run measures each side (default 5, at least 3)", whole(3, 1000));
   rare(add_value(app, "--keep", options->keep, "FOLDER", "keep the results of --run here"));
-  rare(
-      add_parsed(app, "--launch-spread", options->launch_spread, "", "FRACTION",
-                 "standard deviation of a figure from launch to launch that is assumed of a single "
-                 "file (default: 2%, of virtual machines unknown)",
-                 part_or_none));
+  rare(add_parsed(
+      app, "--launch-spread", options->launch_spread, "", "FRACTION",
+      "standard deviation of a figure from one start of the program to the next, assumed "
+      "for a single file (default: 2%, for virtual machines unknown)",
+      part_or_none));
   app.add_flag("--all", options->all,
                "compare each flow instead of the median over the flows of a case");
   add_value(

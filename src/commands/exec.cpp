@@ -300,7 +300,7 @@ Start declare_exec(CLI::App& app, const CommandLine& line) {
   add_value(
       app, "--cpus", options->cpus, "CPUS",
       "CPUs to bind to: all, cores, a list (1-7,17), node:0,1, socket:0, nearest:gpu:0. Under a "
-      "launcher one list is dealt out by local rank\n"
+      "launcher each local rank gets its part of one list\n"
       "The other forms give each rank all CPUs that they name: also allowed (the same as all), "
       "isolated, kind:performance, and the CPUs of the node that gpu:0 or fastest names");
   add_parsed(app, "--threads", options->threads, "", "N",

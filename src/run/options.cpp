@@ -238,8 +238,8 @@ void CommonOptions::add_measurement(CLI::App& app, const TimeOption& time) {
                             "skip sizes that do not fit into memory instead of refusing to start; "
                             "it is an error if none is left")));
   measure(rare(app.add_flag("--ignore-side-caches", options_.ignore_side_caches,
-                            "choose sizes that are past the caches of CPUs, but not past "
-                            "memory-side caches, which takes long where these have many GiB")));
+                            "choose sizes past the caches of CPUs, but not past memory-side "
+                            "caches: memory past large ones takes long to prepare")));
 }
 
 void CommonOptions::add_output(CLI::App& app) {

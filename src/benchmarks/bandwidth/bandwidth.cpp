@@ -231,8 +231,9 @@ Benchmark make() {
                         {"How many threads fill the memory of node 0",
                          "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad "
                          "--threads 1-8"}}},
-      .options = {.usual_threads = "1 and OMP_NUM_THREADS, or 1 and one per CPU; with --kernels or "
-                                   "--size not 1 as well; one under a launcher",
+      .options = {.usual_threads =
+                      "1, and OMP_NUM_THREADS or one per CPU; with --kernels or --size "
+                      "without the 1; one under a launcher",
                   .shown = {"--strict"}},
       .is_of_memory = true,
       .varies = {.size = "memory of each worker, all arrays together",

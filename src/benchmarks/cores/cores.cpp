@@ -100,7 +100,7 @@ void add_options(Options& own, CLI::App& app) {
              whole<unsigned>(1, most_ping_pong_lines));
   add_choice<bool>(app, "--directions", own.both, {{"one", false}, {"both", true}},
                    "each pair once, or with either CPU first\n"
-                   "The first asks, and with --home first has the line in its memory");
+                   "The first times the round trips; with --home first, the line is in its memory");
 }
 
 Expected<void> parse(Options& own, Benchmark&) {

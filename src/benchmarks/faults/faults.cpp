@@ -158,8 +158,9 @@ Benchmark make() {
            .description =
                "Threads touch memory of their own for the first time, or have the kernel populate "
                "it, one thread and then more of them at the same time. The kernel finds and clears "
-               "each page; its locks show where more threads gain little. Giving the pages back is "
-               "not part of the figures. The faults that getrusage counted are part of the report. "
+               "each page; where more threads gain little, they wait for its locks. Giving the "
+               "pages back is not part of the figures. The faults that getrusage counted are part "
+               "of the report. "
                "Without --cpus there is one CPU per core, in the order of the nodes.",
            .examples = {{"All kinds of pages, touched by one thread and by all",
                          "numatlas faults --pages base,thp,2M,1G --how touch"},

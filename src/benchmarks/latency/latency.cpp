@@ -59,18 +59,19 @@ Expected<std::vector<Bytes>> parse_strides(const std::string& text) {
 void add_options(Options& own, CLI::App& app) {
   add_order_option(app, own.order);
   own.tail.add_to(app);
-  rare(add_parsed(app, "--stride", own.strides, "", "BYTES,...",
-                  "distance of the chain's nodes (default: a cache line)\n"
-                  "Of several, such as 64,256, each is measured: at a cache line, the prefetch of "
-                  "adjacent lines may hide a part of the latency, which a wider stride shows",
-                  parse_strides))
+  rare(add_parsed(
+           app, "--stride", own.strides, "", "BYTES,...",
+           "distance of the chain's nodes (default: a cache line)\n"
+           "Several, such as 64,256, are measured in turn. At a stride of one cache line, the "
+           "prefetch of adjacent lines may hide a part of the latency; a wider one shows it",
+           parse_strides))
       ->group("Measurement");
   rare(add_parsed(
            app, "--chains", own.chains, "", "N",
            fmt::format(
                "chains that each worker follows at the same time: a number, or several such as "
                "1-32 or 1,2,4,8 (1 to {})\n"
-               "They are independent, and far apart on one cycle",
+               "They walk one cycle, far apart, and do not wait for each other",
                most_chains),
            [](const std::string& text) {
              return parse_counts(text, static_cast<int>(most_chains), "--chains");
@@ -78,8 +79,8 @@ void add_options(Options& own, CLI::App& app) {
       ->group("Measurement");
   rare(add_choices(app, "--gpu-loads", own.loads, named(all_gpu_loads),
                    "which caches of a GPU may answer its loads (--on gpu:0)\n"
-                   "cached: all of them; l2: those that its multiprocessors share, past the one "
-                   "that each has"))
+                   "cached: all of them; l2: the one that its multiprocessors share, but not their "
+                   "own"))
       ->group("Measurement");
 }
 

@@ -405,8 +405,8 @@ Benchmark make() {
       .help = {.summary = "memory latency under increasing load",
                .description = "One worker of a node chases pointers while the node's other CPUs "
                               "load the same memory: idle, at fractions of the peak, and at the "
-                              "peak. Loaders are throttled by the clock; the load shown is what "
-                              "they reached meanwhile.",
+                              "peak. These keep their rates by the clock; the load shown is what "
+                              "they reached.",
                .examples = {{"The bandwidth-latency curve of each node's own memory",
                              "numatlas loaded --pairs local"},
                             {"The memory of CXL node 2 under three reads to a write",
@@ -415,7 +415,7 @@ Benchmark make() {
                   .shown = {"--strict"},
                   .time = {"10s", true}},
       .is_of_memory = true,
-      .varies = {.size = "memory of each loader",
+      .varies = {.size = "memory of each loading CPU",
                  .usual_size = "as for `matrix`",
                  .one_size = true,
                  .kernels = {"read"},

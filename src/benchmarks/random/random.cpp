@@ -274,8 +274,9 @@ void add_options(Options& own, CLI::App& app) {
   own.operation = add_choices(
       app, "--operation", own.chosen, operations,
       "what is done at each place; an update reads, changes and writes\n"
-      "Atomic updates are of memory that all workers share, the others of each worker's own. "
-      "gather and scatter, the default with --pattern, read and write what its indices name");
+      "Atomic updates work on memory that all workers share, the others on each worker's own. "
+      "gather and scatter (the default with --pattern) read and write the words that its indices "
+      "name");
   own.access =
       add_value(app, "--access", own.access_text, "BYTES,...", "bytes of an access, 8 to 256");
   add_value(app, "--pattern", own.pattern_text, "PATTERN",
