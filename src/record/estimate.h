@@ -125,7 +125,7 @@ inline bool is_unknown(const Estimate& estimate) {
 }
 
 /// The value by `number` and its unit, of one that is wide "60.0 ns (20.0 to 150)". What is unknown
-/// is its interval: "unknown: 0.00 to 96.8 ns", and of a difference that may be none "-0.4 to 0.4",
+/// is its interval alone: "0.00 to 96.8 ns", and of a difference that may be none "-0.4 to 0.4",
 /// which says how small it is.
 template <class Number>
 std::string told(const Estimate& estimate, const Number& number, const std::string& unit) {
@@ -133,7 +133,7 @@ std::string told(const Estimate& estimate, const Number& number, const std::stri
   if (!is_wide(estimate) || number(*estimate.low) == number(*estimate.high)) return value;
   const std::string range = number(*estimate.low) + " to " + number(*estimate.high);
   if (!is_unknown(estimate)) return value + " (" + range + ")";
-  return (*estimate.low < 0 ? "" : "unknown: ") + range + unit;
+  return range + unit;
 }
 
 /// In the unit of the quantity, or a logarithm: differences of logarithms are ratios.
