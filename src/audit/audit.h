@@ -19,7 +19,7 @@ struct AuditOptions {
 };
 
 /// The verdicts, the contradicted ones first: cases with the labels `claim`, `about`, `verdict` and
-/// `evidence`, those that are not measurable skipped with the reason. The answer is as short as a
+/// `evidence`, those that are not judged here skipped with the reason. The answer is as short as a
 /// scheduler's reason for a drained node has to be. Pure.
 RunReport report_of(std::vector<ClaimVerdict> verdicts);
 

@@ -95,7 +95,7 @@ const char* name_of(ClaimOutcome outcome) {
     case ClaimOutcome::contradicted: return "contradicted";
     case ClaimOutcome::not_measurable: break;
   }
-  return "not measurable";
+  return "not judged here";
 }
 
 std::string to_text(const ClaimVerdict& verdict) {

@@ -21,7 +21,7 @@ enum class MachineUse { throughput, latency, hpc };
 const char* name_of(MachineUse use);
 
 enum class ClaimOutcome { confirmed, contradicted, not_measurable };
-/// "confirmed", "contradicted", "not measurable".
+/// "confirmed", "contradicted", "not judged here".
 const char* name_of(ClaimOutcome outcome);
 
 /// What became of one claim of a machine.
@@ -30,7 +30,7 @@ struct ClaimVerdict {
   std::string claimed{};  ///< for people: "2.43 times that of node 0"
   std::optional<double> claimed_value{};  ///< the same, in `unit`
   Unit unit{};                            ///< none without a figure
-  std::string reason{};                   ///< why it is not measurable
+  std::string reason{};                   ///< why it is not judged here
   ClaimOutcome outcome = ClaimOutcome::not_measurable;
   std::optional<Estimate> measured{};  ///< what the claim was held against, where it is a figure
   std::string found{};                 ///< the same for people
@@ -114,18 +114,18 @@ inline constexpr double same_part = 0.05;
 bool clearly_more(const Estimate& one, const Estimate& other);
 
 /// A verdict on a figure: contradicted where all of its interval is more than `factor` away from
-/// what is claimed. It is not measurable without an interval, or where the figure itself is more
+/// what is claimed. It is not judged without an interval, or where the figure itself is more
 /// than `factor` away but its interval is not.
 ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claimed, double factor,
                     const std::string& next);
 /// A verdict on a rate of which a share of `limit` is expected (`claimed_value`): contradicted
-/// where the whole interval lies below, confirmed where none of it does; else not measurable.
+/// where the whole interval lies below, confirmed where none of it does; else not judged here.
 ClaimVerdict judged_share(ClaimVerdict verdict, const Fact& fact, double limit,
                           const std::string& next);
 /// A verdict on a claim that nothing else is better, by how many times the better of the others is
 /// better (`measured`): contradicted where all of its interval lies above 1 by more than
 /// `same_part`, confirmed where all of it lies below twice that; between, or without an interval,
-/// it is not measurable.
+/// it is not judged here.
 ClaimVerdict judged_best(ClaimVerdict verdict, const Estimate& times, const std::string& next);
 /// The outcome of what was found, by three answers: nullopt for too uncertain an interval.
 ClaimVerdict decided(ClaimVerdict verdict, bool has_interval, const std::optional<bool>& wrong,

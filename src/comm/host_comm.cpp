@@ -49,7 +49,7 @@ class HostComm final : public Comm {
   Expected<void*> shared_block(std::size_t bytes) override { return world_.shared_block(bytes); }
   bool peer_failed() override { return world_.peer_failed(); }
   void allow(Nanoseconds at_work) override { world_.allow(at_work); }
-  std::vector<std::string> silences() const override { return world_.silences(); }
+  std::vector<std::string> take_silences() override { return world_.take_silences(); }
   bool claim_report() override { return world_.claim_report(); }
   [[noreturn]] void abort(int exit_code) override {
     world_.abort(exit_code);

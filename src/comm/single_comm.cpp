@@ -59,7 +59,7 @@ class SingleComm final : public Comm {
 
   bool peer_failed() override { return false; }
   void allow(Nanoseconds) override {}
-  std::vector<std::string> silences() const override { return {}; }
+  std::vector<std::string> take_silences() override { return {}; }
   bool claim_report() override { return true; }
   [[noreturn]] void abort(int exit_code) override {
     std::fflush(nullptr);

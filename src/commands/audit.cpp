@@ -23,7 +23,7 @@ Start declare_audit(CLI::App& app, const CommandLine& line) {
   auto engine = std::make_shared<std::string>();
   add_parsed(app, "--time", options->measuring.time, "30s", "TIME",
              "time for all measurements, in seconds or with a unit\n"
-             "Preparation is included; cases that it does not suffice for are skipped",
+             "Preparation is included; cases for which it is too short are skipped",
              parse_duration);
   std::vector<std::string> claims;
   for (const Claim* const claim : all_claims()) claims.emplace_back(claim->name);

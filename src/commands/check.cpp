@@ -180,7 +180,7 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
       "Each names a kernel, a figure, or a fact of a survey. Rates have to be at least that, times "
       "at most; a host misses a limit if its whole interval does");
   add_value(app, "--hosts", options->hosts, "FILE",
-            "hosts that have to have a result: one name a line, or Slurm's lists, n[01-04,07]");
+            "hosts that must have a result: one name a line, or Slurm's lists, n[01-04,07]");
   add_value(
       app, "--max-age", options->max_age, "AGE",
       "do not judge a host whose newest result is this much older than the newest of all (default: "

@@ -113,7 +113,7 @@ Start declare_export(CLI::App& app, const CommandLine&) {
   add_value(app, "FILE", options->file, "",
             "a survey.json, its folder, or JSON of a command that measures");
   add_value(app, "-o,--output", options->output, "FILE",
-            "write to this file instead of standard output, whole or not at all");
+            "write to this file instead of standard output, completely or not at all");
   app.add_flag("--standard", options->standard,
                "hwloc: store hwloc's own attributes Latency and Bandwidth as well, in place of the "
                "firmware's claims");

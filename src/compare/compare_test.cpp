@@ -143,7 +143,7 @@ TEST(Differences, ANeighbourIsToldBesideTheVerdicts) {
   const RunReport report = report_of(files, {});
   const std::string table = text_in("table", report);
   EXPECT_THAT(table, HasSubstr("warning: NEW: other programs used 1.0 of 2 CPUs"));
-  EXPECT_THAT(table, HasSubstr("\n* something else may have made the difference"));
+  EXPECT_THAT(table, HasSubstr("\n* the difference may have another cause"));
   EXPECT_THAT(table, HasSubstr("What differs beside the figures"));
   EXPECT_THAT(text_in("csv", report), HasSubstr("NEW: other programs used 1.0 of 2 CPUs"));
   EXPECT_THAT(json_text(report), HasSubstr("\"doubt\":\"NEW: other programs"));

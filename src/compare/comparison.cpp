@@ -246,7 +246,7 @@ std::vector<View> views_of(const ComparedFiles& files, const CompareView& view,
   cases.verdict = judged_lines(files, view.rule);
   if (std::ranges::any_of(files.comparison.cases,
                           [](const ComparedCase& one) { return !one.change.doubt.empty(); }))
-    cases.verdict.emplace_back("* something else may have made the difference: see the warnings");
+    cases.verdict.emplace_back("* the difference may have another cause: see the warnings");
   if (hidden > 0)
     cases.verdict.insert(
         cases.verdict.begin(),

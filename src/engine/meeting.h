@@ -22,7 +22,7 @@ class Meeting {
     while (arrived_.load(std::memory_order_acquire) < target_ && meanwhile()) {
     }
   }
-  /// Will not come to so many of the next ones: nobody waits for it there.
+  /// After a stop, in which nobody waits any more: will not come to so many of the next ones.
   void leave(std::uint64_t times) { arrived_.fetch_add(times, std::memory_order_acq_rel); }
 
  private:

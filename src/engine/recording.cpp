@@ -72,14 +72,14 @@ bool RealEngine::waiting(const std::atomic<std::uint64_t>& counter, std::uint64_
   return counter.load(std::memory_order_acquire) < target && goes_on();
 }
 
-/// All of them, each as soon as every flow of the host is there.
+/// All of them, each as soon as every flow of the host is there. A flow whose time is over still
+/// comes to the others' steps.
 void RealEngine::record_steps(std::uint64_t steps, Meeting& all, Sampler& sampler) {
   std::uint64_t begun = 0;
-  for (; !sampler.done() && block_->stop.load(std::memory_order_acquire) == 0; ++begun) {
+  for (; begun < steps && block_->stop.load(std::memory_order_acquire) == 0; ++begun) {
     all.wait([&] { return stays(); });
-    sampler.record();
+    if (!sampler.done()) sampler.record();
   }
-  // Nobody waits for a flow whose time is over.
   all.leave(steps - begun);
 }
 
@@ -95,7 +95,7 @@ std::function<void(std::uint64_t)> RealEngine::steps_of(TeamRun& run, const Flow
     kernel.run(steps);
     if (of_rank) {
       of_rank->wait([this] { return stays(); });
-      if (first)
+      if (first && goes_on())
         for (Job& each : run.jobs) each.kernel->persist();
       of_rank->wait([this] { return stays(); });
     }

@@ -33,7 +33,7 @@ struct Flow {
   std::optional<int> shares;
   Role role = Role::measured;
   std::optional<double> rate;  ///< at most so many bytes a second, as counted; absent: all it can
-  Bytes warm_up;               ///< bytes walked after the common start, before the first sample
+  Bytes warm_up;               ///< bytes walked before the first sample
   bool in_memory = false;      ///< no cache holds it: vectors of the fastest width (engine/widths)
   friend bool operator==(const Flow&, const Flow&) = default;
 };

@@ -164,7 +164,7 @@ TEST(ViewTable, WordsAloneFitATerminal) {
   for (const Status status : {Status::ok, Status::ok, Status::skipped}) {
     Case& one = report.cases.emplace_back();
     one.status = status;
-    one.labels = {{"verdict", status == Status::ok ? "confirmed" : "not measurable"},
+    one.labels = {{"verdict", status == Status::ok ? "confirmed" : "not judged here"},
                   {"evidence", "claimed one, found two; " + std::to_string(report.cases.size())}};
   }
   View view{.title = "Claims"};

@@ -142,9 +142,8 @@ Expected<void> BenchmarkRun::run_rounds(std::size_t index, bool takes_part) {
     for (const Trace& trace : traces) {
       if (!wrong) wrong = trace.wrong;
     }
-    if (last) {
-      TRY(agree(state_.comm, wrong));
-    }
+    // A rank whose memory is wrong keeps none, and would be out of step in the next round.
+    TRY(agree(state_.comm, wrong));
   }
   return {};
 }

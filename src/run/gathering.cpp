@@ -71,7 +71,7 @@ Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bo
 }
 
 Expected<void> note_silences(Comm& comm, bool all_hosts, RunReport& report) {
-  std::vector<std::vector<std::string>> all{comm.silences()};
+  std::vector<std::vector<std::string>> all{comm.take_silences()};
   if (all_hosts) all = TRY(gather_fields(comm, all.front()));
   for (const auto& of_rank : all)
     for (const std::string& silence : of_rank)

@@ -213,7 +213,7 @@ void CommonOptions::add_measurement(CLI::App& app, const TimeOption& time) {
   options_.time_of_all = time.of_all;
   const char* const without =
       time.fixed    ? ""
-      : time.of_all ? ". Without it more than 100 cases have 100 ms each"
+      : time.of_all ? ". Without it, each case has 100 ms if there are more than 100"
                     : ". Without it all cases together take about 10 s at most, or 100 ms each if "
                       "that is more";
   CLI::Option* const option =

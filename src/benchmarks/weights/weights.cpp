@@ -360,7 +360,7 @@ Benchmark make() {
            .listing = {Topic::memory, true},
            .description =
                "Tries weights of nodes, first on a coarse grid and then in smaller steps around "
-               "the best. Then measures the best few again, in turn with equal weights and with "
+               "the best. Then measures the best again, alternating with equal weights and with "
                "the nearest node alone, and compares them by these new figures. Prints the "
                "commands that set them for the whole system.",
            .examples = {{"Interleave the memory of a socket and that of a CXL node",

@@ -45,8 +45,8 @@ struct alignas(64) HostWatch::Member {
   std::uint64_t pid_namespace;
   std::atomic<Nanoseconds::rep> next_look;
   // Written by who looks at processes, one rank at a time.
-  double ticks;                              ///< of CPU time, when last seen to run
-  Nanoseconds::rep last_ran;                 ///< 0: not looked at yet
+  std::atomic<double> ticks;                 ///< of CPU time, when last seen to run
+  std::atomic<Nanoseconds::rep> last_ran;    ///< 0: not looked at yet
   std::atomic<Nanoseconds::rep> silent_for;  ///< the longest time that it ran no more
 };
 
@@ -68,9 +68,9 @@ std::string rank_text(int rank, int pid, const std::string& host) {
   return fmt::format("rank {} (pid {}) on {}", rank, pid, host);
 }
 
-void say_silent(const std::string& rank) {
-  say(fmt::format("numatlas: {} has not answered for {} s\n", rank,
-                  std::chrono::duration_cast<std::chrono::seconds>(patience).count()));
+void say_silent(const std::string& rank, Nanoseconds silent) {
+  say(fmt::format("numatlas: {} has not answered for {:.0f} s\n", rank,
+                  std::chrono::duration<double>(silent).count()));
 }
 
 std::string silence_text(const std::string& rank, Nanoseconds silent) {
@@ -165,15 +165,15 @@ void HostWatch::note_silence(int local_rank, const ProcessStat& seen) {
   const Nanoseconds::rep silent = now - other.last_ran;
   if (silent < patience.count()) return;
   if (other.silent_for.load() == 0)
-    say_silent(rank_text(other.global_rank, other.process.pid, host_));
+    say_silent(rank_text(other.global_rank, other.process.pid, host_), patience);
   other.silent_for.store(std::max(other.silent_for.load(), silent));
 }
 
-std::vector<std::string> HostWatch::silences() const {
+std::vector<std::string> HostWatch::take_silences() {
   std::vector<std::string> texts;
   for (int rank = 0; rank < local_size_; ++rank) {
-    const Member& one = member(rank);
-    const Nanoseconds silent{one.silent_for.load()};
+    Member& one = member(rank);
+    const Nanoseconds silent{one.silent_for.exchange(0)};
     if (silent.count() > 0)
       texts.push_back(silence_text(rank_text(one.global_rank, one.process.pid, host_), silent));
   }

@@ -27,7 +27,7 @@ constexpr Nanoseconds patience = std::chrono::seconds(15);
 /// "rank 1 (pid 7385) on node3".
 std::string rank_text(int rank, int pid, const std::string& host);
 /// On standard error, "numatlas: rank 1 (pid 7385) on node3 has not answered for 15 s".
-void say_silent(const std::string& rank);
+void say_silent(const std::string& rank, Nanoseconds silent);
 /// "rank 1 (pid 7385) on node3 did not answer for 42 s".
 std::string silence_text(const std::string& rank, Nanoseconds silent);
 
@@ -72,9 +72,9 @@ class HostWatch {
   void tell_stop(int signal);
   std::optional<int> told_stop() const;
 
-  /// Ranks of this host that ran no more for `patience` or longer, and for how long at most: "rank
+  /// Ranks of this host that ran no more for `patience` or longer since this was last asked: "rank
   /// 1 (pid 7385) on node3 did not answer for 42 s".
-  std::vector<std::string> silences() const;
+  std::vector<std::string> take_silences();
 
   void leave();  ///< about to end; waits for nobody any more
   void left();   ///< ends in good order: my end is not a failure

@@ -57,14 +57,16 @@ class Backoff {
 
 }  // namespace
 
-/// Who waits where, in a wait of all ranks that lasts: of each host one rank that waits tells ranks
-/// 0 and 1. So rank 0, and of the host of rank 0 rank 1, knows after some seconds which host is
-/// silent: all of its ranks are at work, or stopped.
+/// Who waits where, in a wait of all ranks that lasts: of each host one rank that waits tells rank
+/// 0, and the first rank of another host (`second_judge_`), each 4 s. So rank 0, and of its host the
+/// other one, knows which host is silent: all of its ranks are at work, or stopped.
 class MpiComm::LongWait {
  public:
   /// `for_hosts`: ranks of other hosts are waited for.
   LongWait(MpiComm& comm, bool for_hosts)
-      : comm_(comm), hosts_(comm.layout_.hosts.size()), judges_(for_hosts && comm.rank() <= 1) {}
+      : comm_(comm),
+        hosts_(comm.layout_.hosts.size()),
+        judges_(for_hosts && (comm.rank() == 0 || comm.rank() == comm.second_judge_)) {}
   ~LongWait() {
     for (std::size_t host = 0; host < named_.size(); ++host)
       if (named_[host]) note(host);
@@ -73,27 +75,25 @@ class MpiComm::LongWait {
   LongWait& operator=(const LongWait&) = delete;
 
   void go_on() {
-    const Nanoseconds waited = now() - begun_;
-    if (hosts_ < 2 || waited < between_words) return;
+    if (hosts_ < 2 || now() - begun_ < between_words) return;
     if (comm_.watch_->claim_word(between_words))
-      for (const int to : {0, 1})
+      for (const int to : {0, comm_.second_judge_})
         if (to != comm_.rank()) comm_.mpi_->tell(to);
     if (!judges_) return;
     // What was said in earlier waits says nothing of this one.
     if (heard_.empty()) {
       take_words();
-      heard_.assign(hosts_, false);
+      heard_.assign(hosts_, begun_);
       named_.assign(hosts_, false);
     }
     take_words();
-    if (waited < patience + comm_.at_work_) return;
+    const Nanoseconds enough = patience + comm_.at_work_;
     const std::size_t own = host_of(comm_.rank()), first = host_of(0);
     for (std::size_t host = 0; host < hosts_; ++host) {
       const bool is_mine = host != own && (comm_.rank() == 0 || host == first);
-      if (!is_mine || heard_[host] || named_[host]) continue;
-      if (!comm_.silent_hosts_[host]) say_silent(text_of(host));
+      if (!is_mine || named_[host] || now() - heard_[host] < enough) continue;
+      if (!comm_.silent_hosts_[host]) say_silent(text_of(comm_, host), enough);
       named_[host] = true;
-      note(host);
     }
   }
   static std::string text_of(const MpiComm& comm, std::size_t host) {
@@ -109,21 +109,26 @@ class MpiComm::LongWait {
   std::size_t host_of(int rank) const {
     return static_cast<std::size_t>(comm_.layout_.host_of[static_cast<std::size_t>(rank)]);
   }
-  std::string text_of(std::size_t host) const { return text_of(comm_, host); }
   void take_words() {
-    for (int from = 0; comm_.mpi_->heard(&from) == 0 && from >= 0;)
-      if (!heard_.empty()) heard_[host_of(from)] = true;
+    for (int from = 0; comm_.mpi_->heard(&from) == 0 && from >= 0;) {
+      if (heard_.empty()) continue;
+      const std::size_t host = host_of(from);
+      if (named_[host]) note(host);
+      named_[host] = false;
+      heard_[host] = now();
+    }
   }
   void note(std::size_t host) {
     auto& silent = comm_.silent_hosts_[host];
-    silent = std::max(silent.value_or(Nanoseconds(0)), now() - begun_);
+    silent = std::max(silent.value_or(Nanoseconds(0)), now() - heard_[host]);
   }
 
   MpiComm& comm_;
   std::size_t hosts_;
   bool judges_;
   Nanoseconds begun_ = now();
-  std::vector<bool> heard_, named_;  ///< by host
+  std::vector<Nanoseconds> heard_;  ///< when last, by host
+  std::vector<bool> named_;         ///< silent since, by host
 };
 
 MpiComm::MpiComm(const numatlas_mpi_table* mpi, const std::string& plugin)
@@ -180,6 +185,7 @@ Expected<void> MpiComm::meet(int pretend_hosts) {
     leader_pids_.push_back(
         pids[static_cast<std::size_t>(layout_.leader_of(static_cast<int>(host)))]);
   silent_hosts_.resize(layout_.hosts.size());
+  if (layout_.hosts.size() > 1) second_judge_ = layout_.leader_of(1);
   return {};
 }
 
@@ -220,12 +226,12 @@ Expected<MpiComm::OperationPtr> MpiComm::wait(OperationPtr operation, int start_
   }
 }
 
-std::vector<std::string> MpiComm::silences() const {
+std::vector<std::string> MpiComm::take_silences() {
   std::vector<std::string> texts;
-  if (watch_ && local_rank() == 0) texts = watch_->silences();
+  if (watch_ && local_rank() == 0) texts = watch_->take_silences();
   for (std::size_t host = 0; host < silent_hosts_.size(); ++host)
-    if (silent_hosts_[host])
-      texts.push_back(silence_text(LongWait::text_of(*this, host), *silent_hosts_[host]));
+    if (const auto silent = std::exchange(silent_hosts_[host], std::nullopt))
+      texts.push_back(silence_text(LongWait::text_of(*this, host), *silent));
   return texts;
 }
 
@@ -304,7 +310,7 @@ bool MpiComm::say_farewell() {
     abandoned_.push_back(std::move(operation));
     return false;
   }
-  // All that was told has been sent by now: MPI ends with no message that nobody took.
+  // Words that came too late for any wait.
   for (int from = 0; mpi_->heard(&from) == 0 && from >= 0;) {
   }
   // Finalizing with an operation under way is wrong, and all must finalize or none.

@@ -79,7 +79,7 @@ class MpiComm final : public Comm {
   Expected<void*> shared_block(std::size_t bytes) override;
   bool peer_failed() override;
   void allow(Nanoseconds at_work) override { at_work_ = at_work; }
-  std::vector<std::string> silences() const override;
+  std::vector<std::string> take_silences() override;
   bool claim_report() override;
   [[noreturn]] void abort(int exit_code) override;
 
@@ -113,6 +113,7 @@ class MpiComm final : public Comm {
   HostLayout layout_;
   std::vector<int> local_pids_;
   std::vector<int> leader_pids_;  ///< of the first rank of each host, by host
+  int second_judge_ = 0;          ///< beside rank 0, of silent hosts
   Nanoseconds at_work_{0};
   std::vector<std::optional<Nanoseconds>> silent_hosts_;  ///< the longest time of each, by host
   std::unique_ptr<HostWatch> watch_;
