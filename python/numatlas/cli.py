@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from numatlas import exit_codes
 from numatlas.exit_codes import UNAVAILABLE, USAGE
 from numatlas.figures import figures_of
-from numatlas.figures.model import Beside, Figure, Listing, MachineText
+from numatlas.figures.model import Beside, Figure, Listing
 from numatlas.figures.overlay import can_overlay, can_stand_beside, group_keys, letters, overlaid
 from numatlas.file_error import FileError, intact
 from numatlas.files import check_output, load, named
@@ -215,7 +215,7 @@ def _beside(figures: list[Figure], names: list[str]) -> Figure:
 
 def _of_kind(result: Result, kind: str) -> list[Figure]:
     every = figures_of(result)
-    every = [one for one in every if not isinstance(one, Listing | MachineText)]  # words are no pictures
+    every = [one for one in every if not isinstance(one, Listing)]  # words are no pictures
     found = [one for one in every if one.kind == kind]
     if not found:
         kinds = ", ".join(dict.fromkeys(one.kind for one in every))

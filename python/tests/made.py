@@ -12,7 +12,6 @@ from numatlas.figures.model import (
     Bars,
     Curves,
     Fleet,
-    MachineText,
     Mark,
     Matrix,
     Series,
@@ -166,48 +165,41 @@ def machine(packages=2, nodes=2, cores=4, threads=2, gpus=2):
         return ",".join(str(cpu["id"]) for cpu in cpus if cpu["node"] == node)
 
     with_cpus = packages * nodes
-    return MachineText(
-        "machine",
-        "cn1",
-        warnings=PRINT["warnings"],
-        machine={
-            "host": "cn1",
-            "cpus": cpus,
-            "nodes": [
-                {"id": node, "cpus": of(node), "memory_total": 64 << 30, "kind": "dram", "memory_tier": 4}
-                for node in range(with_cpus)
-            ]
-            + [{"id": with_cpus, "cpus": "", "memory_total": 128 << 30, "kind": "cxl", "memory_tier": 22}],
-            "caches": [
-                {"level": 3, "type": "unified", "size": 32 << 20, "cpus": of(node)}
-                for node in range(with_cpus)
-            ]
-            + [
-                {
-                    "level": 2,
-                    "type": "unified",
-                    "size": 512 << 10,
-                    "cpus": ",".join(str(core + thread * count) for thread in range(threads)),
-                }
-                for core in range(count)
-            ],
-            "gpus": [
-                {"index": gpu, "name": "GPU of a test", "node": gpu % with_cpus, "memory": 80 << 30}
-                for gpu in range(gpus)
-            ],
-            "persistent_memory": [
-                {
-                    "name": "dax0.0",
-                    "mode": "system-ram",
-                    "node": 0,
-                    "size": 128 << 30,
-                    "target_node": with_cpus,
-                }
-            ],
-            "allowance": {"affinity": f"0,2-{count * threads - 1}"},
-        },
-        facts=[("CPU", "of a test"), ("memory", "384GiB")],
-    )
+    return {
+        "host": "cn1",
+        "cpus": cpus,
+        "nodes": [
+            {"id": node, "cpus": of(node), "memory_total": 64 << 30, "kind": "dram", "memory_tier": 4}
+            for node in range(with_cpus)
+        ]
+        + [{"id": with_cpus, "cpus": "", "memory_total": 128 << 30, "kind": "cxl", "memory_tier": 22}],
+        "caches": [
+            {"level": 3, "type": "unified", "size": 32 << 20, "cpus": of(node)} for node in range(with_cpus)
+        ]
+        + [
+            {
+                "level": 2,
+                "type": "unified",
+                "size": 512 << 10,
+                "cpus": ",".join(str(core + thread * count) for thread in range(threads)),
+            }
+            for core in range(count)
+        ],
+        "gpus": [
+            {"index": gpu, "name": "GPU of a test", "node": gpu % with_cpus, "memory": 80 << 30}
+            for gpu in range(gpus)
+        ],
+        "persistent_memory": [
+            {
+                "name": "dax0.0",
+                "mode": "system-ram",
+                "node": 0,
+                "size": 128 << 30,
+                "target_node": with_cpus,
+            }
+        ],
+        "allowance": {"affinity": f"0,2-{count * threads - 1}"},
+    }
 
 
 def texts(picture, gid=None):

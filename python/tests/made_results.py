@@ -198,7 +198,7 @@ def bandwidth(cpus, part, engine):
 def survey(path: Path, packages=2, nodes=4, cores=16, threads=2, day=1, slower=1.0, engine="real", **machine):
     """Writes one of so many sockets with so many nodes each, and returns its path; `slower`: factor of its
     times."""
-    snapshot = made.machine(packages, nodes, cores, threads, machine.get("gpus", 0)).machine
+    snapshot = made.machine(packages, nodes, cores, threads, machine.get("gpus", 0))
     if not machine.get("far"):
         snapshot["nodes"] = [node for node in snapshot["nodes"] if node["cpus"]]
         snapshot["persistent_memory"] = []

@@ -49,14 +49,6 @@ def test_pages_whose_node_nobody_told():
     assert "the node of 6 pages is not known" in placement_of(flows)
 
 
-def test_sockets_have_one_name(tmp_path):
-    path = survey(tmp_path / "a.json", 2, 1, 4)
-    tree = Tree(page([numatlas.load(path)]))
-    (machine,) = tree.find("article", data_kind="MachineText")
-    assert [one["text"] for one in tree.find("h5", within=machine)].count("socket 0") == 1
-    assert "package" not in " ".join(one["text"] for one in tree.find("section"))
-
-
 # ---- Screens, phones and paper
 
 

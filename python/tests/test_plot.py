@@ -13,7 +13,6 @@ from matplotlib.text import Text
 import numatlas
 from numatlas.figures import figures_of
 from numatlas.figures.fleet import NONE_JUDGED
-from numatlas.figures.machine import barred_cpus, lines_of_nodes
 from numatlas.figures.model import Bar
 from numatlas.figures.scales import around
 from numatlas.plot import build, draw
@@ -21,7 +20,7 @@ from numatlas.plot.bars import MOST_BARS
 from numatlas.plot.curves import LOOKS
 from numatlas.plot.matrix import INKS
 from numatlas.plot.style import text_width, wrap
-from numatlas.units import ink_on, numbers_of
+from numatlas.units import ink_on
 
 
 def spread_of(axes):
@@ -352,22 +351,6 @@ def test_the_published_fleet_is_drawn_as_published():
     ]
     assert round(min(ends), 1) == 143.9
     assert len(figure.names()) == 23
-
-
-# Machines
-
-
-def test_a_machine_has_all_its_cpus_nodes_and_gpus():
-    told = lines_of_nodes(made.machine().machine)
-    words = [line for every in told.values() for lines in every for line in lines]
-    assert [word for word in words if re.fullmatch(r"node \d", word)] == [f"node {node}" for node in range(5)]
-    cpus = [numbers_of(word.removeprefix("L3 32 MiB: CPUs ")) for word in words if word.startswith("L3")]
-    assert len(cpus) == 4 and sorted(cpu for every in cpus for cpu in every) == list(range(32))
-    assert list(told) == ["socket 0", "socket 1", "memory without CPUs"]
-    assert "128 GiB CXL, tier 22" in words
-    assert sum(word.startswith("GPU ") for word in words) == 2
-    assert any(word.startswith("dax0.0 (system-ram), 128 GiB") for word in words)
-    assert barred_cpus(made.machine().machine) == "1"
 
 
 # The page

@@ -6,7 +6,6 @@ import pandas as pd
 
 from numatlas.facts import QUANTITIES, cache_levels, gpu_rates, pairs
 from numatlas.figures.atlas_layout import MOST_LINKED, arrange
-from numatlas.figures.machine import cpus_of, sockets_of
 from numatlas.figures.model import Atlas, Figure, Spot
 from numatlas.figures.scales import UNSTEADY
 from numatlas.figures.told import is_of_the_null_engine, warnings_of
@@ -78,6 +77,23 @@ def figures(result: Result) -> list[Figure]:
 
 
 # ---- Places
+
+
+def cpus_of(machine: Json, node: int) -> list[Json]:
+    """Those of a node."""
+    return [cpu for cpu in machine.get("cpus", []) if cpu.get("node") == node]
+
+
+def sockets_of(machine: Json) -> dict[str, list[int]]:
+    """Nodes with CPUs by their packages: "socket 0", "sockets 0, 1", or "CPUs" where none is told."""
+    found: dict[str, list[int]] = {}
+    for node in (node["id"] for node in machine.get("nodes", [])):
+        cpus = cpus_of(machine, node)
+        packages = sorted({cpu["package"] for cpu in cpus if cpu.get("package") is not None})
+        name = f"socket{'s' * (len(packages) > 1)} {', '.join(map(str, packages))}" if packages else "CPUs"
+        if cpus:
+            found.setdefault(name, []).append(node)
+    return found
 
 
 def _node(machine: Json, node: Json, cells: dict[str, Cells]) -> Spot:

@@ -44,7 +44,7 @@ class Figure:
     warnings: list[Warning] = field(default_factory=list)
     data: pd.DataFrame = field(default_factory=pd.DataFrame)  #: the numbers shown, and more, to be copied
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)  #: for other programs, by name of a file
-    kind: str = ""  #: of figures: the command, "machine" or "stream"
+    kind: str = ""  #: the command that measured, or "atlas"
     family: str = ""  #: as `key`, without what the figure is of (`where`); "": no other figure is like this
     where: dict[str, str] = field(default_factory=dict)  #: labels that all of the figure has, as texts
     shown: ClassVar[int] = 0  #: rows of its table that a page shows unfolded
@@ -320,14 +320,6 @@ class Fleet(Figure):
     def suspects(self) -> pd.DataFrame:
         """Rows of slow hosts, the worst first."""
         return self.hosts[self.hosts["slow"]].sort_values("drop", ascending=False, kind="stable")
-
-
-@dataclass
-class MachineText(Figure):
-    """Packages > nodes > caches and CPUs; nodes without CPUs; GPUs and persistent memory at their nodes."""
-
-    machine: dict[str, Any] = field(default_factory=dict)  #: the snapshot
-    facts: list[tuple[str, str]] = field(default_factory=list)  #: name, value
 
 
 # ---- Maps

@@ -7,6 +7,8 @@ import pandas as pd
 from numatlas.result import NO_TIME, Result, name_in_survey
 from numatlas.units import number_text
 
+#: Machines told one by one; of more the file has the rest.
+MOST_MACHINES = 8
 #: Reasons told one by one; the rest is counted.
 MOST_SKIPS = 12
 
@@ -48,6 +50,16 @@ def _hosts(result: Result) -> str:
 
 def _several(names: list[Any]) -> str:
     return ", ".join(map(str, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+
+
+def machines(results: list[Result]) -> list[dict[str, Any]]:
+    """The first snapshots, each host with its nodes once: its free memory is of the first file."""
+    found: dict[tuple[Any, str], dict[str, Any]] = {}
+    for machine in (machine for result in results for machine in result.machines):
+        nodes = machine.get("nodes", [])
+        alike = repr([(node["id"], node.get("cpus"), node.get("memory_total")) for node in nodes])
+        found.setdefault((machine.get("host"), alike), machine)
+    return list(found.values())[:MOST_MACHINES]
 
 
 def notes(result: Result) -> list[str]:

@@ -15,8 +15,7 @@ from matplotlib.colors import Normalize
 from numatlas.facts import metrics
 from numatlas.figures import figures_of
 from numatlas.figures.fleet import NONE_JUDGED
-from numatlas.figures.machine import lines_of_nodes
-from numatlas.figures.model import Atlas, Curves, Figure, Fleet, MachineText, Matrix
+from numatlas.figures.model import Atlas, Curves, Figure, Fleet, Matrix
 from numatlas.figures.overlay import can_overlay, form_of, group_keys, letters, overlaid
 from numatlas.figures.told import NOTHING
 from numatlas.file_error import intact
@@ -24,11 +23,11 @@ from numatlas.plot import common_norm
 from numatlas.report import first, head, pack, pictures
 from numatlas.report.verdict import verdict
 from numatlas.result import Result
-from numatlas.units import number_text, percent_text, spread_text
+from numatlas.units import number_text, percent_text, size_text, spread_text
 
-#: Kinds in the order in which they are read; others follow, the machine is the last.
+#: Kinds in the order in which they are read; others follow, the map is the last.
 ORDER = ("compare", "check", "stream", "matrix", "cores", "latency", "loaded", "bandwidth")
-LAST = ("atlas", "machine")
+LAST = "atlas"
 #: What stands on the first screen, one of each that is there, and how many in all.
 FIRST = ("atlas", "latency", "loaded", "bandwidth", "matrix", "cores")
 MOST_FIRST = 4
@@ -82,6 +81,7 @@ def _page(results: list[Result], title: str) -> str:
         warnings=[(code, list(of.itertuples())) for code, of in warnings.groupby("code", sort=False)],
         numbers={text: index + 1 for index, text in enumerate(warnings["text"])},
         names=names,
+        machines=head.machines(results),
         sections=sections,
     )
 
@@ -110,7 +110,7 @@ def _environment() -> jinja2.Environment:
     functions = (
         *(spread_text, width_of, first.claim, pack.embed, pack.packed),
         *(pack.table, pictures.drawing_of, pictures.fleet_in_sum, pictures.is_drawn),
-        *(pictures.cells_of, pictures.maps_of, pictures.told_of, lines_of_nodes),
+        *(pictures.cells_of, pictures.maps_of, pictures.told_of, size_text),
     )
     made.globals |= {one.__name__: one for one in functions}
     made.globals |= {"none_judged": NONE_JUDGED}
@@ -131,16 +131,12 @@ def _sections(results: list[Result], names: list[str]) -> dict[str, list[list[Pa
     for figures, keys, name in zip(files, group_keys(files), names, strict=True):
         for figure, key in zip(figures, keys, strict=True):
             group = found.setdefault(figure.kind, {}).setdefault(key, [])
-            same = next((panel for panel in group if _same_machine(panel.figure, figure)), None)
-            if same:
-                same.others.append(name)
-            else:
-                group.append(Panel(figure, name, key + (f"-file{len(group) + 1}" if group else "")))
+            group.append(Panel(figure, name, key + (f"-file{len(group) + 1}" if group else "")))
     short = dict(zip(names, letters(len(names)), strict=True))
     for groups in found.values():
         for key, group in groups.items():
             groups[key] = _on_common_scales(group, short)
-    rank = {kind: at for at, kind in enumerate(ORDER)} | {kind: 100 + at for at, kind in enumerate(LAST)}
+    rank = {kind: at for at, kind in enumerate(ORDER)} | {LAST: 100}
     ordered = sorted(found, key=lambda kind: rank.get(kind, 50))
     return {kind: list(found[kind].values()) for kind in ordered}
 
@@ -184,15 +180,6 @@ def _overlaid(group: list[Panel], short: dict[str, str]) -> Panel:
     return Panel(one, group[0].file, group[0].identity, [panel.file for panel in group[1:]])
 
 
-def _same_machine(one: Figure, other: Figure) -> bool:
-    """The same machine in several files is drawn once; its free memory is of the first."""
-    if not isinstance(one, MachineText) or one.title != other.title:
-        return False
-    parts = (figure.data.drop(columns="memory_free", errors="ignore") for figure in (one, other))
-    first_data, second_data = parts
-    return first_data.equals(second_data)
-
-
 def _warnings(results: list[Result], names: list[str], panels: list[Panel]) -> pd.DataFrame:
     """Those of figures and of runs, once each: text, code, the files they are of."""
     told = [
@@ -216,6 +203,6 @@ def _warnings(results: list[Result], names: list[str], panels: list[Panel]) -> p
 def width_of(group: list[Panel], groups: int) -> str:
     """The classes of a group: its figures beside one another, or two groups in a line, or alone."""
     figure = group[0].figure
-    if len(group) > 1 and not isinstance(figure, Fleet | MachineText):
+    if len(group) > 1 and not isinstance(figure, Fleet):
         return "panels several"
     return "panels half" if pictures.is_narrow(figure) and groups > 1 else "panels"

@@ -6,7 +6,7 @@ from markupsafe import Markup
 from matplotlib.colors import Normalize
 
 from numatlas.figures.fleet import judged_hosts, summaries
-from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, MachineText, Matrix
+from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, Matrix
 from numatlas.plot import build
 from numatlas.plot.style import Frame
 from numatlas.report.drawing import inline
@@ -31,7 +31,7 @@ def is_narrow(figure: Figure) -> bool:
 def is_drawn(figure: Figure) -> bool:
     """Whether a picture says more than its table: of words, and of a single value, it does not."""
     alone = isinstance(figure, Bars | Matrix) and len(figure.table()[1]) < 2
-    return not alone and not isinstance(figure, Listing | MachineText)
+    return not alone and not isinstance(figure, Listing)
 
 
 def drawing_of(figure: Figure, identity: str, norm: Normalize | None = None) -> Markup:
