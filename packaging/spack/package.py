@@ -41,6 +41,7 @@ class Numatlas(CMakePackage):
     depends_on("mpi", when="+mpi")
     depends_on("python@3.11:", type="run", when="+report")
     depends_on("py-pandas@2:", type="run", when="+report")
+    depends_on("py-fastjsonschema@2.16:", type="run", when="+report")
     depends_on("py-matplotlib@3.7:", type="run", when="+report")
     depends_on("py-jinja2@3.1:", type="run", when="+report")
 

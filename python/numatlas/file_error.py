@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from numatlas import exit_codes
-from numatlas.wrong_field import wrong_field
 
 
 class FileError(Exception):
@@ -31,7 +30,7 @@ def intact(*paths: Path | str) -> Iterator[None]:
     except KeyError as error:
         raise FileError(path, f"damaged, or changed by hand: it has no {error}") from error
     except DAMAGE as error:
-        words = wrong_field(paths) or str(error).strip() or type(error).__name__
+        words = str(error).strip() or type(error).__name__
         raise FileError(path, f"damaged, or changed by hand: {words.splitlines()[0]}") from error
     except MemoryError as error:
         raise FileError(path, "takes more memory than there is") from error

@@ -8,7 +8,7 @@ from typing import Any
 
 from numatlas import exit_codes
 from numatlas.file_error import FileError, intact
-from numatlas.readers import csv_files, dat_file, report_json
+from numatlas.readers import report_json
 from numatlas.result import Result
 
 #: The newest schema that this package reads (docs/results.md of the program).
@@ -17,7 +17,7 @@ SCHEMA_VERSION = 2
 
 def load(path: str | Path) -> Result:
     """Reads a result of numatlas (JSON), the folder of a survey, or a file of the earlier programs (CSV of
-    numa_mem_bench and of the GPU sweeps, .dat of distributed_streams).
+    numa_mem_bench, .dat of distributed_streams).
 
     Raises FileError, with one line that names the file, for what is none of these.
     """
@@ -65,8 +65,12 @@ def _load(path: Path) -> Result:
     text = _text(path, data)
     start = text.lstrip()[:1]
     if start == "<":
+        from numatlas.readers import dat_file
+
         return dat_file.read(path, text)
     if start != "{":
+        from numatlas.readers import csv_files
+
         return csv_files.read(path, text)
     return report_json.read(path, _json(path, text))
 

@@ -1,13 +1,13 @@
 """One result file (or a survey of several) in memory."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from numatlas.facts import summary
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Columns of `flows` and `totals` that are in the unit of the row's metric.
 IN_UNIT = ("value", "low", "high", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad")
@@ -39,7 +39,10 @@ Cell = dict[str, Any]  #: one of its columns
 
 def cell_of(**given: Any) -> Cell:
     """A column of a view that the file does not have."""
-    return {"head": "", "label": None, "figure": None, "part": "value", "scale": 1, "digits": 2, **given}
+    return {
+        **{"head": "", "label": None, "figure": None, "part": "value", "scale": 1, "digits": 2, "unit": None},
+        **given,
+    }
 
 
 def view_of(title: str, kind: str, cells: list[Cell], **given: Any) -> View:
@@ -68,6 +71,11 @@ def name_in_survey(command: str, arguments: list[str] | None) -> str:
     return command if on == "cpus" else f"{command}-gpus"
 
 
+def _frame(name: str) -> "cached_property[pd.DataFrame]":
+    """Made when it is first asked for: reading a file takes no pandas, whose import takes longer."""
+    return cached_property(lambda result: result._made(name))
+
+
 @dataclass(repr=False, eq=False)
 class Result(Mapping[str, "Result"]):
     """What one file holds, as tidy frames, and a mapping from the commands that measured to their results:
@@ -90,14 +98,7 @@ class Result(Mapping[str, "Result"]):
     path: Path
     kind: str  #: the command, such as "matrix"; or "survey", "topology", "numa_mem_bench", ...
     meta: dict[str, Any] = field(default_factory=dict)  #: the file's fields but for the measured ones
-    flows: pd.DataFrame = field(default_factory=pd.DataFrame)
-    totals: pd.DataFrame = field(default_factory=pd.DataFrame)
-    host_totals: pd.DataFrame = field(default_factory=pd.DataFrame)
-    groups: pd.DataFrame = field(default_factory=pd.DataFrame)
-    hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
-    rounds: pd.DataFrame = field(default_factory=pd.DataFrame)
-    rows: pd.DataFrame = field(default_factory=pd.DataFrame)
-    skipped: pd.DataFrame = field(default_factory=pd.DataFrame)  #: what was not measured: name, reason
+    tables: dict[str, Callable[[], Any]] = field(default_factory=dict)  #: by its name, what makes a frame
     machines: list[dict[str, Any]] = field(default_factory=list)  #: snapshots, one a host
     warnings: list[Warning] = field(default_factory=list)
     of_flows: dict[tuple[int, int], list[Warning]] = field(default_factory=dict)  #: by point and flow
@@ -105,13 +106,30 @@ class Result(Mapping[str, "Result"]):
     views: list[View] = field(default_factory=list)  #: how the figures are to be shown
     parts: list["Result"] = field(default_factory=list)  #: a survey's benchmarks
 
+    flows = _frame("flows")
+    totals = _frame("totals")
+    host_totals = _frame("host_totals")
+    groups = _frame("groups")
+    hosts = _frame("hosts")
+    rounds = _frame("rounds")
+    rows = _frame("rows")
+    skipped = _frame("skipped")  # what was not measured: name, reason
+
     # A result is equal to itself alone: frames have no equality.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    def __post_init__(self) -> None:
-        for name in FRAMES:
-            setattr(self, name, _with_integers(getattr(self, name)))
+    def _made(self, name: str) -> "pd.DataFrame":
+        import pandas as pd
+
+        made = self.tables[name]() if name in self.tables else None
+        frame = _with_integers(pd.DataFrame(made))
+        self.tables[name] = lambda: frame  # what it was made of is let go
+        return frame
+
+    def with_frame(self, name: str, frame: "pd.DataFrame", **more: Any) -> "Result":
+        """The same with this frame, and other fields."""
+        return replace(self, tables={**self.tables, name: lambda: frame}, **more)
 
     def __repr__(self) -> str:
         return f"<numatlas {self.kind} {self.path.name}: {self._contents()}>"
@@ -137,10 +155,12 @@ class Result(Mapping[str, "Result"]):
         return sum(1 for _ in self)
 
     @property
-    def summary(self) -> pd.DataFrame:
+    def summary(self) -> "pd.DataFrame":
         """The headline figures: a row for each heading of the program's summary, in its order, with the `key`
         of its first fact, `words` (the heading), `value`, `low` and `high` in SI units, `unit`, its `line`,
         and in words the heading's other figures (`beside`) and where it was measured (`where`)."""
+        from numatlas.facts import summary
+
         return summary(self)
 
     @property
@@ -171,13 +191,15 @@ class Result(Mapping[str, "Result"]):
             replace(one, where=f"{self.command} {one.where}") if one.where else one for one in self.warnings
         ]
 
-    def frames(self) -> dict[str, pd.DataFrame]:
+    def frames(self) -> "dict[str, pd.DataFrame]":
         """The frames that hold something, by name."""
         return {name: frame for name in FRAMES if not (frame := getattr(self, name)).empty}
 
 
-def _with_integers(frame: pd.DataFrame) -> pd.DataFrame:
+def _with_integers(frame: "pd.DataFrame") -> "pd.DataFrame":
     """With columns of nodes and CPUs as integers that may be absent; one with other words ("0-2") stays."""
+    import pandas as pd
+
     found = {}
     for name in INTEGERS:
         if name in frame:

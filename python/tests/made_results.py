@@ -6,6 +6,12 @@ from pathlib import Path
 
 import made
 
+#: Of a run what no page shows.
+RUN = {
+    **{"arguments": [], "started": None, "seconds": None, "complete": True, "incomplete_reason": None},
+    **{"comm": "self", "isa": "avx2", "ranks": 1, "serial": False, "seed": 1, "precision": None},
+    **{"time_cap": None, "time_of_all": False, "cpu_use": []},
+}
 STARTED = "2026-11-{day:02}T10:01:05Z"
 
 
@@ -30,7 +36,11 @@ def flow(worker, figures, memory="bind:0", warnings=(), **more):
             "stride": 64,
         },
         **{"memory": memory, "stop": "converged", "level": "memory", "warnings": list(warnings)},
-        "residency": {"pages_by_node": {memory[5:]: 100}, "pages_total": 100, "page_text": "4 KiB"},
+        "residency": {
+            **{"pages_by_node": {memory[5:]: 100}, "pages_total": 100, "page_text": "4 KiB"},
+            **{"pages_asked": 100, "pages_untouched": 0, "pages_unknown": 0, "page_size": 4096},
+            **{"thp_fraction": None, "told_by": "", "problem": None},
+        },
     }
     return {**fields, "figures": figures, **more}
 
@@ -41,6 +51,7 @@ def case(name, labels, flows, figures=(), **more):
     return {
         **{**fields, **more, "flow_common": {}, "flows": flows, "figures": list(figures)},
         **{"host_figures": [], "groups": [], "visits": None},
+        **{"precision": None, "time_cap": None, "distribution": {"bins": [], "counts": []}},
     }
 
 
@@ -62,6 +73,7 @@ def fact(key, words, value, unit, heading=None, line=None, part=0.01, **where):
 
 def report(command, cases, views, workers, warnings=(), engine="real", facts=()):
     return {
+        **RUN,
         **{"schema_version": 2, "program": "numatlas", "version": "0.1.0", "command": command},
         **{"engine": engine, "cases": cases, "views": views, "workers": workers, "hosts": ["cn1"]},
         **{"machines": [], "warnings": list(warnings), "facts": list(facts)},
@@ -161,7 +173,11 @@ def loaded(part, engine):
         labels = {**places, "load": f"{10 * step}%" if step else "idle"} | (
             {"load_kernel": "read"} if step else {}
         )
-        warnings = [{"code": "rate-not-reached", "text": "not the rate asked for"}] if step == 9 else []
+        warnings = (
+            [{"code": "rate-not-reached", "where": None, "text": "not the rate asked for"}]
+            if step == 9
+            else []
+        )
         one = flow(0, [figure("latency", seconds, part=part)], warnings=warnings)
         cases.append(case(f"read {10 * step}%", labels, [one], figures))
     cells = [column("load", "load"), column("achieved", figure="bandwidth_sum", scale=1e-9, part="value")]

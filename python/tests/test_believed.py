@@ -86,8 +86,10 @@ def test_figures_of_an_unreliable_run_are_small_and_grey(tmp_path):
 def test_warnings_of_a_figure_stand_in_the_list_by_code(tmp_path):
     def warn(data):
         for at, one in enumerate(part(data, "loaded")["cases"]):
-            told = [{"code": "low-overlap", "text": f"alone for {at} %"}]
-            one["flows"][0]["warnings"] = told + [{"code": "stopped", "text": "only once"}] * (at == 2)
+            told = [{"code": "low-overlap", "where": None, "text": f"alone for {at} %"}]
+            one["flows"][0]["warnings"] = told + [{"code": "stopped", "where": None, "text": "only once"}] * (
+                at == 2
+            )
 
     tree = Tree(page([changed(survey(tmp_path / "a.json", 1, 1, 4), warn)]))
     (figure,) = [one for one in tree.find("article") if one["id"].startswith("loaded")]

@@ -151,7 +151,7 @@ def test_loaded_without_labels(measure, plain, tmp_path):
         del case["labels"]
     path = tmp_path / "loaded.json"
     path.write_text(json.dumps(data))
-    words = "loaded.json: field 'views[0]' names the label 'load_kernel', which no case has"
+    words = "loaded.json: damaged, or changed by hand: field 'cases[0]' must contain"
     one_line(command("report", "loaded.json", folder=tmp_path), 2, words)
 
 
@@ -187,7 +187,7 @@ def test_damaged_verdicts(tmp_path, name, field):
     assert numatlas.load(path).kind == name
     del data[field]
     path.write_text(json.dumps(data))
-    with pytest.raises(FileError, match=f"damaged, or changed by hand: it has no '{field}'"):
+    with pytest.raises(FileError, match=f"damaged, or changed by hand: it must contain .*'{field}'"):
         numatlas.load(path)
 
 

@@ -220,7 +220,7 @@ def test_all_pages_are_where_they_were_asked(measure, plain, tmp_path):
 
 def test_flows_that_nobody_observed_are_told(measure, plain, tmp_path):
     def change(cases):
-        cases[0]["flows"][0]["residency"] = None
+        cases[0]["flows"][0]["residency"] |= {"pages_by_node": {}, "problem": "no such call"}
         cases[1]["flows"][0]["residency"] |= {"pages_by_node": {}, "problem": "not allowed"}
 
     text = placement(measure, plain, tmp_path, change)

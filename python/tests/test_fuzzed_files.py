@@ -15,15 +15,9 @@ import numatlas
 from numatlas.figures import figures_of
 from numatlas.file_error import FileError
 
-SWEEP = (
-    "ngpus, numa_nodes, numa_weight, access_size(bytes), read_latency(ms), read_bw(GiB/s),"
-    " write_latency(ms), write_bw(GiB/s)\n"
-    '1, "0", "1", 1048576, 0.1, 9.8, 0.11, 8.9\n1, "0,1", "1,1", 4194304, 0.4, 9.9, 0.41, 9.1\n'
-)
 MAPPING = "rank,host,cpu,node\n0,a,0,0\n1,a,4,1\n"
 SEEDS = {
     "ranks.csv": (ROOT / "examples" / "published" / "numa_mem_bench-lumig-domain0.csv").read_text(),
-    "sweep.csv": SWEEP,
     "mapping.csv": MAPPING,
     "stream.dat": (ROOT / "tests" / "golden" / "fleet" / "memory_results-48x1-100101042021.dat").read_text(),
     "result.json": (ROOT / "tests" / "golden" / "compare" / "base.json").read_text(),

@@ -130,20 +130,6 @@ def test_ranks_of_numa_mem_bench(tmp_path):
     ]
 
 
-def test_a_sweep_keeps_why_a_row_failed(tmp_path):
-    path = tmp_path / "sweep.csv"
-    path.write_text(
-        "ngpus,numa_nodes,access_size(bytes),read_latency(ms),read_bw(gib/s),write_latency(ms),write_bw(gib/s)\n"
-        '1,"0,1",4096,0.005,0.76,0.004,0.95\n'
-        "2,3,4096,no node 3,no node 3,no node 3,no node 3\n"
-    )
-    rows = numatlas.load(path).rows
-    assert rows["read_bw"].iloc[0] == pytest.approx(0.76 * 2**30)
-    assert rows["write_latency"].iloc[0] == pytest.approx(4e-6)
-    assert rows["read_bw"].isna().tolist() == [False, True]
-    assert rows["error"].fillna("").tolist() == ["", "no node 3"]
-
-
 def test_stream_by_rounds(plain):
     path = FLEET / "run1.json"
     result, data = numatlas.load(path), plain(path)
@@ -239,21 +225,13 @@ def test_every_cut_of_a_file_is_noticed(measure, tmp_path):
             numatlas.load(path)
 
 
-SWEEP = (
-    "ngpus,numa_nodes,access_size(bytes),read_latency(ms),read_bw(gib/s),write_latency(ms),write_bw(gib/s)\n"
-    '1,"0,1",4096,0.005,0.76,0.004,0.95\n'
-    '1,"0,1",8192,0.006,0.86,0.005,1.05\n'
-)
-
-
-@pytest.mark.parametrize("form", ["ranks", "mapping", "sweep"])
+@pytest.mark.parametrize("form", ["ranks", "mapping"])
 def test_every_cut_of_a_csv_within_a_row_is_noticed(form, tmp_path):
     """What is left of a cut number is a number too, and pandas takes a row of fewer fields."""
     examples = ROOT / "examples" / "published"
     text = {
         "ranks": (examples / "numa_mem_bench-lumig-domain0.csv").read_text,
         "mapping": (examples / "numa_mem_bench-lumig-domain0-mapping_check.log").read_text,
-        "sweep": lambda: SWEEP,
     }[form]()
     path = tmp_path / "cut.csv"
     path.write_text(text)

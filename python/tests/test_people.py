@@ -104,14 +104,13 @@ def first_estimate(data):
     [
         (
             lambda data: first_estimate(data).update(value="x"),
-            "field 'results[0].cases[0].flows[0].figures[0].estimate.value': \"x\" is no number",
+            "field 'results[0].cases[0].flows[0].figures[0].estimate' cannot be",
         ),
-        (lambda data: data["results"][1].update(views={"a": 1}), "field 'results[1].views'"),
+        (lambda data: data["results"][1].update(views={"a": 1}), "field 'results[1].views' must be array"),
         (
-            lambda data: data["machine"]["nodes"][0].update(memory_total="much"),
-            "field 'machine.nodes[0].memory_total': \"much\" is no number",
+            lambda data: data["results"][0]["views"][0].update(title=5),
+            "field 'results[0].views[0].title' must be string",
         ),
-        (lambda data: data["results"][0]["views"][0].update(title=5), "field 'results[0].views[0].title': 5"),
     ],
 )
 def test_the_damaged_field_is_named(tmp_path, change, words):
@@ -127,9 +126,9 @@ def test_the_damaged_field_is_named(tmp_path, change, words):
 def test_the_damaged_field_is_named_by_the_command_too(tmp_path):
     path = survey(tmp_path / "a.json", 1, 1, 4)
     data = json.loads(path.read_text())
-    data["seconds"] = "long"
+    data["results"][0]["seconds"] = "long"
     path.write_text(json.dumps(data))
-    one_line(command("report", path, folder=tmp_path), 2, "field 'seconds': \"long\" is no number")
+    one_line(command("report", path, folder=tmp_path), 2, "field 'results[0].seconds' must be number")
 
 
 def test_very_large_numbers_have_exponents(tmp_path):

@@ -11,6 +11,7 @@ from statistics import median
 import made
 import pytest
 from made import FLEET, texts
+from made_results import case, flow, report
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 from report_pages import measured
@@ -94,55 +95,19 @@ def test_pictures_look_as_they_did(name, figure, change, tmp_path):
 def a_matrix_file(path):
     """A result with two cases and three samples each, of a machine with two nodes."""
 
-    def flow(node, values):
-        return {
-            "worker": 0,
-            "kernel": "chase",
-            "load": False,
-            "size": 1 << 26,
-            "order": "random",
-            "stride": 64,
-            "memory": f"bind:{node}",
-            "residency": {"pages_by_node": {str(node): 100}, "page_text": "4 KiB"},
-            "stop": "converged",
-            "warnings": [],
-            "figures": [
-                {
-                    "key": "latency",
-                    "unit": "s",
-                    "estimate": {"value": median(values), "low": min(values), "high": max(values)},
-                    "summary": {"n": len(values)},
-                }
-            ],
-        }
+    def measured(node, values):
+        ends = {"value": median(values), "low": min(values), "high": max(values)}
+        estimate = {**ends, "n": len(values), "method": "samples"}
+        figure = {"key": "latency", "unit": "s", "estimate": estimate, "summary": None}
+        labels = {"cpu_node": "0", "memory_node": str(node)}
+        return case(f"0 -> {node}", labels, [flow(0, [figure], f"bind:{node}")])
 
     cell = cell_of(figure="latency", scale=1e9)
     samples = {0: [100e-9, 80e-9, 90e-9], 1: [150e-9, 145e-9, 170e-9]}
-    data = {
-        "schema_version": 2,
-        "program": "numatlas",
-        "command": "matrix",
-        "engine": "null",
-        "warnings": [],
-        "machines": [],
-        "views": [view_of("Latency", "matrix", [cell], rows="cpu_node", columns="memory_node")],
-        "workers": [{"host": 0, "rank": 0, "thread": 0, "cpu_node": 0}],
-        "cases": [
-            {
-                "name": f"0 -> {node}",
-                "labels": {"cpu_node": "0", "memory_node": str(node)},
-                "size": 1 << 26,
-                "pages": "base",
-                "status": "ok",
-                "flow_common": {},
-                "flows": [flow(node, values)],
-                "figures": [],
-                "host_figures": [],
-            }
-            for node, values in samples.items()
-        ],
-    }
-    path.write_text(json.dumps(data))
+    workers = [{"host": 0, "rank": 0, "thread": 0, "cpus": "0", "cpu_node": 0, "memory": "local"}]
+    views = [view_of("Latency", "matrix", [cell], rows="cpu_node", columns="memory_node")]
+    cases = [measured(node, values) for node, values in samples.items()]
+    path.write_text(json.dumps(report("matrix", cases, views, workers, engine="null")))
     return samples
 
 
@@ -162,11 +127,11 @@ def test_rounds_of_a_fleet_give_the_medians_that_are_drawn():
     data = json.loads(path.read_text())
     (figure,) = figures_of(numatlas.load(path), "stream")
     picture = build(figure)
-    for index, case in enumerate(measured(data)):
-        size = case["figures"][0]["estimate"]["value"] * 1e-9
+    for index, one in enumerate(measured(data)):
+        size = one["figures"][0]["estimate"]["value"] * 1e-9
         expected = sorted(
             median(size * host["processes"] / seconds for seconds in totals["passes"]["node"][1:])
-            for host, totals in zip(data["host_rows"], case["host_figures"], strict=True)
+            for host, totals in zip(data["host_rows"], one["host_figures"], strict=True)
         )
         drawn = sorted(
             float(value)

@@ -24,7 +24,7 @@ from numatlas.units import (
 #: Labels that cases, and flows, have besides their own.
 CASE_LABELS = ("host", "kernel", "stores", "size", "pages", "order", "stride", "workers")
 #: Those that are quantities, and may be an axis.
-QUANTITIES = ("size", "stride", "workers", "threads", "access_size_bytes")
+QUANTITIES = ("size", "stride", "workers", "threads")
 FLOW_LABELS = ("cpu_node", "memory_node", "rank", "thread")
 
 INTERVAL = "95 % interval"

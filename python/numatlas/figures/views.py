@@ -42,7 +42,7 @@ LEAST_STEPS = 3
 def figures(result: Result) -> list[Figure]:
     """One for each view, and for each part of it that needs its own."""
     if result.flows.empty and not result.rows.empty:
-        result = replace(result, flows=_tidy(result), labels=list(result.rows))
+        result = result.with_frame("flows", _tidy(result), labels=list(result.rows))
     views = result.views if len(result.flows) else []
     tables = Tables(result, views)
     found: list[Figure] = []
@@ -135,7 +135,7 @@ def _curves(table: Table) -> list[Figure]:
         frame = frame.assign(x_low=table.part(axis, "low"), x_high=table.part(axis, "high"))
         unknown = table.unknown(axis)
     else:
-        xs, unit = pd.to_numeric(frame[name]), "bytes" if name in ("size", "access_size_bytes") else ""
+        xs, unit = pd.to_numeric(frame[name]), "bytes" if name == "size" else ""
         unknown = xs.isna() & False
     warnings = table.warnings()
     frame = frame.assign(x=xs.fillna(0), flagged=[bool(text) for text in warnings], **table.spreads())

@@ -16,8 +16,7 @@ from numatlas.legacy.command import path_argument, read, script
 from numatlas.output import write_whole
 from numatlas.plot import build as draw_figure
 from numatlas.plot import check_form, save
-from numatlas.readers.csv_files import RANK_VIEWS
-from numatlas.result import Result
+from numatlas.readers.csv_files import of_ranks
 from numatlas.units import number_text, numbers_of
 
 #: Fewer values have no quartiles to speak of.
@@ -133,7 +132,7 @@ def text(table: pd.DataFrame) -> str:
 def build(rows: pd.DataFrame, table: pd.DataFrame, name: str, mapped: bool) -> Picture:
     """Above a line a rank, below a line a group with its standard deviation."""
     ranks = rows[["size", "rank", "value"]].reset_index(drop=True)
-    (above,) = figures_of(Result(Path(name), "numa_mem_bench", rows=ranks, views=RANK_VIEWS))
+    (above,) = figures_of(of_ranks(Path(name), ranks))
     assert isinstance(above, Curves)
     told = {
         "title": f"Latency by size of the memory: {name}",

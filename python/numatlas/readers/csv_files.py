@@ -1,4 +1,4 @@
-"""CSV files of earlier programs: of numa_mem_bench (`--csv`), its mapping, and of the GPU sweeps."""
+"""CSV files of numa_mem_bench: its latencies (`--csv`), and its mapping."""
 
 import csv
 import io
@@ -11,35 +11,18 @@ from numatlas.result import Result, View, cell_of, view_of
 
 MIB = 2**20
 
-SWEEP_COLUMNS = {
-    "access_size(bytes)": "access_size_bytes",
-    "read_latency(ms)": "read_latency",
-    "read_bw(gib/s)": "read_bw",
-    "write_latency(ms)": "write_latency",
-    "write_bw(gib/s)": "write_bw",
-}
-
-
-def _curve(
-    title: str, x: tuple[str, str], lines: dict[str, str], figure: str, unit: str, scale: float
-) -> View:
-    """A view of `rows`; `figure`: a column, in `unit`."""
-    labels = [cell_of(head=head, label=name) for name, head in {x[0]: x[1], **lines}.items()]
-    value = cell_of(figure=figure, scale=scale, **{"in": unit})
-    return view_of(title, "curve", [*labels, value], level="flows", rows=x[0])
-
-
-RANK_VIEWS = [
-    _curve("Latency of each rank", ("size", "size of the memory"), {"rank": "rank"}, "value", "s", 1e9)
-]
-SWEEP_LINES = {"ngpus": "GPUs", "numa_nodes": "nodes", "numa_weight": "weights"}
-SWEEP_VIEWS = [
-    _curve(title, ("access_size_bytes", "size of a copy"), SWEEP_LINES, *figure)
-    for title, *figure in (
-        ("Host to GPU", "read_bw", "B/s", 2**-30),
-        ("GPU to host", "write_bw", "B/s", 2**-30),
-        ("Host to GPU, time of a copy", "read_latency", "s", 1e3),
-        ("GPU to host, time of a copy", "write_latency", "s", 1e3),
+#: Of `rows`.
+RANK_VIEWS: list[View] = [
+    view_of(
+        "Latency of each rank",
+        "curve",
+        [
+            cell_of(head="size of the memory", label="size"),
+            cell_of(head="rank", label="rank"),
+            cell_of(figure="value", scale=1e9, **{"in": "s"}),
+        ],
+        level="flows",
+        rows="size",
     )
 ]
 
@@ -50,8 +33,6 @@ def read(path: Path, text: str) -> Result:
     readers = {
         "size (MB)": _ranks,
         "rank": _mapping,
-        "ngpus": _sweep,
-        "numa_nodes": _sweep,
     }
     reader = readers.get(head[0].strip()) if head else None
     if reader is None:
@@ -89,21 +70,16 @@ def _ranks(path: Path, frame: pd.DataFrame) -> Result:
         value=rows["value"].astype(float) * 1e-9,
     )
     rows = rows[["size", "rank", "value"]].sort_values(["rank", "size"], ignore_index=True)
-    return Result(path, "numa_mem_bench", {"command": "latency"}, rows=rows, views=RANK_VIEWS)
+    return of_ranks(path, rows)
+
+
+def of_ranks(path: Path, rows: pd.DataFrame) -> Result:
+    """Of such rows."""
+    return Result(path, "numa_mem_bench", {"command": "latency"}, views=RANK_VIEWS).with_frame("rows", rows)
 
 
 def _mapping(path: Path, frame: pd.DataFrame) -> Result:
     """`rows`: rank, cpu_id, cpu_numa, memory_numa."""
     rows = frame[["rank", "cpu_id", "cpu_numa", "memory_numa"]]
-    return Result(path, "mapping", rows=rows.astype({"rank": int, "cpu_numa": int, "memory_numa": int}))
-
-
-def _sweep(path: Path, frame: pd.DataFrame) -> Result:
-    """`rows`: as the file, with latencies in s, bandwidths in B/s and what is no number as `error`."""
-    rows = frame.rename(columns=SWEEP_COLUMNS)
-    measured = list(SWEEP_COLUMNS.values())[1:]
-    numbers = rows[measured].apply(pd.to_numeric, errors="coerce")
-    rows["error"] = rows[measured].where(numbers.isna()).bfill(axis=1).iloc[:, 0]
-    rows[measured] = numbers * [1e-3 if name.endswith("latency") else 2**30 for name in measured]
-    rows["numa_nodes"] = rows["numa_nodes"].astype(str)
-    return Result(path, "gpu sweep", {"command": "transfer"}, rows=rows, views=SWEEP_VIEWS)
+    rows = rows.astype({"rank": int, "cpu_numa": int, "memory_numa": int})
+    return Result(path, "mapping").with_frame("rows", rows)

@@ -55,7 +55,8 @@ def _result(path: Path, root: ElementTree.Element) -> Result:
         name: int(asked[name]) for name in ("processes_per_node", "threads_per_process", "number_of_nodes")
     }
     meta |= {"started": _started(path), "command": "stream"}
-    return Result(path, "distributed_streams", meta, hosts=hosts.drop(columns="moved"))
+    hosts = hosts.drop(columns="moved")
+    return Result(path, "distributed_streams", meta).with_frame("hosts", hosts)
 
 
 def _started(path: Path) -> str:

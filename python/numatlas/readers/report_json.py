@@ -1,15 +1,17 @@
 """JSON of every command (docs/results.md of the program), topology and surveys."""
 
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
+from numatlas import schema
 from numatlas.file_error import FileError
 from numatlas.readers.placement import OF_SOURCE, residency
-from numatlas.readers.stream_json import with_hosts
 from numatlas.result import FRAMES, NODES, Result, Warning, label_order, name_in_survey
 from numatlas.units import half_width, ranges_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Columns of a case, in the order of a reader's interest.
 POINT_FIELDS = ("name", "size", "pages", "order", "stride", "kernel", "stores", "status", "reason")
@@ -27,7 +29,11 @@ def read(path: Path, data: Json) -> Result:
     if "cases" in data:
         result = _report(path, data)
         found = [_verdict(case) for case in data["cases"] if "finding" in case.get("labels", {})]
-        return with_hosts(result, data, found) if data["command"] == "stream" else result
+        if data["command"] != "stream":
+            return result
+        from numatlas.readers.stream_json import with_hosts
+
+        return with_hosts(result, data, found)
     if "nodes" in data:
         meta = {key: data[key] for key in ("schema_version", "source") if key in data}
         return Result(path, "topology", meta, machines=[data], warnings=settings_that_disturb(data))
@@ -47,18 +53,17 @@ def _survey(path: Path, data: Json) -> Result:
     parts = []
     for index, report in enumerate(data["results"]):
         machines = report.get("machines") or [data["machine"]]
-        part = _report(path, {**report, "machines": machines}, f"results[{index}].")
+        part = _report(path, {**report, "machines": machines}, f"results[{index}]")
         part.kind = name_in_survey(part.command, report.get("arguments"))
         parts.append(part)
     told = {str(one): one for part in parts for one in part.warnings_of_survey()}
-    frames = {name: _of_all(parts, name) for name in FRAMES if name != "skipped"}
     skipped = [{"name": skip["benchmark"], "reason": skip["reason"]} for skip in data.get("skipped", [])]
+    frames = {name: partial(_of_all, parts, name) for name in FRAMES}
     return Result(
         path,
         "survey",
         {key: value for key, value in data.items() if key not in ("results", "machine", "skipped")},
-        **frames,
-        skipped=pd.DataFrame(skipped),
+        {**frames, "skipped": lambda: skipped},
         machines=[data["machine"]] if data.get("machine") else [],
         # Their codes stand in the benchmarks' own.
         warnings=[told.get(text, Warning(text)) for text in data.get("warnings", [])],
@@ -66,8 +71,10 @@ def _survey(path: Path, data: Json) -> Result:
     )
 
 
-def _of_all(parts: list[Result], name: str) -> pd.DataFrame:
+def _of_all(parts: list[Result], name: str) -> "pd.DataFrame":
     """That frame of all benchmarks, with their commands as its first column."""
+    import pandas as pd
+
     found = [(part.kind, frame) for part in parts if not (frame := getattr(part, name)).empty]
     if not found:
         return pd.DataFrame()
@@ -76,6 +83,7 @@ def _of_all(parts: list[Result], name: str) -> pd.DataFrame:
 
 
 def _report(path: Path, data: Json, place: str = "") -> Result:
+    schema.check(path, data, place)
     rows: dict[str, list[Json]] = {"flows": [], "totals": [], "host_totals": [], "groups": [], "skipped": []}
     workers, hosts = data.get("workers", []), data.get("hosts", [])
     labels: dict[str, None] = {}
@@ -112,19 +120,17 @@ def _report(path: Path, data: Json, place: str = "") -> Result:
     if "answer" in data:
         rows = {"rows": [_verdict(case) for case in data["cases"]], "skipped": []}
     apart = ("cases", "views", "machines", "workers", "warnings")
-    result = Result(
+    return Result(
         path,
         data["command"],
         {key: value for key, value in data.items() if key not in apart},
-        **{name: pd.DataFrame(of_frame) for name, of_frame in rows.items()},
+        {name: partial(list, of_frame) for name, of_frame in rows.items()},
         machines=data.get("machines", []),
         warnings=[Warning(told["text"], told["code"], told["where"]) for told in data["warnings"]],
         of_flows=of_flows,
         labels=label_order(labels),
         views=[{**view, "where": _in_order(view["where"])} for view in data.get("views", [])],
     )
-    _check(result, place)
-    return result
 
 
 def _in_order(where: Json) -> Json:
@@ -141,31 +147,6 @@ def _verdict(case: Json) -> Json:
         row |= {key: ends.get("value"), f"{key}_unit": figure["unit"]}
         row |= {f"{key}_{end}": ends.get(end) for end in ("low", "high")}
     return row
-
-
-def _check(result: Result, place: str) -> None:
-    """Raises FileError where nothing of it can be believed, or shown."""
-    places = {"flows": "flows", "totals": "figures", "host_totals": "host_figures", "groups": "groups"}
-    for name, where in places.items():
-        frame = getattr(result, name)
-        if frame.empty:
-            continue
-        wrong = frame[(frame["low"] > frame["value"]) | (frame["high"] < frame["value"])]
-        for row in wrong.itertuples():
-            field = f"{place}cases[{row.point}].{where}" + (
-                f"[{row.flow}].figures" if name == "flows" else ""
-            )
-            words = (
-                f"the interval of {row.metric}, {row.low:g} to {row.high:g}, excludes its value {row.value:g}"
-            )
-            raise FileError(result.path, f"field '{field}': {words}")
-    known = {None, "", *result.labels, *result.flows, *result.totals, *result.groups}
-    for index, view in enumerate(result.views if len(result.flows) else []):
-        figures = {cell["figure"] for cell in view["cells"]}  # of which a curve may be over one
-        for name in [view["rows"], view["columns"], *view["where"]]:
-            if name not in known | figures:
-                words = f"field '{place}views[{index}]' names the label '{name}', which no case has"
-                raise FileError(result.path, words)
 
 
 def _host(index: int, hosts: list[str]) -> str:
@@ -222,6 +203,9 @@ def _half_width(figures: list[Json]) -> float | None:
 def _figure(figure: Json) -> Json:
     """Value, interval and spread, as they stand in the file."""
     estimate = figure["estimate"] or {}
+    if estimate.get("low") is not None and not estimate["low"] <= estimate["value"] <= estimate["high"]:
+        words = "the interval of {}, {low:g} to {high:g}, excludes its value {value:g}"
+        raise ValueError(words.format(figure["key"], **estimate))
     summary = figure["summary"] or {}
     return {
         "metric": figure["key"],

@@ -34,12 +34,12 @@ def with_hosts(result: Result, data: dict[str, Any], found: list[dict[str, Any]]
     rounds = pd.DataFrame(_rounds(data, measured), columns=ROUND_COLUMNS)
     labels = next(iter(measured.values()))["labels"] if measured else {}
     told = {key: labels[key] for key in ("memory", "elements") if labels.get(key)}
+    rows = rows.rename(columns={"deviations": "mads"}).drop(columns=["point", "case", "change"])
+    kept = {name: result.tables[name] for name in ("flows", "groups")}
     return replace(
         result,
         meta=result.meta | told | {"judged": len(measured) < len(data["cases"])},
-        hosts=rows.rename(columns={"deviations": "mads"}).drop(columns=["point", "case", "change"]),
-        rounds=rounds.assign(counted=rounds["round"] > 0),
-        **{name: pd.DataFrame() for name in ("totals", "host_totals", "skipped")},
+        tables={**kept, "hosts": lambda: rows, "rounds": lambda: rounds.assign(counted=rounds["round"] > 0)},
         labels=[],
         views=[],
     )
