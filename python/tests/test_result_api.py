@@ -77,6 +77,13 @@ def test_reading_needs_pandas_alone():
     assert done.stdout == "[]\n"
 
 
+def test_loading_takes_no_pandas():
+    path = str(SURVEYS / "tiers.json")
+    code = f"import numatlas, sys; numatlas.load({path!r}); print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_types_and_version():
     assert resources.files("numatlas").joinpath("py.typed").is_file()
     assert numatlas.__version__[0].isdigit()
