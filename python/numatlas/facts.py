@@ -41,7 +41,7 @@ class Metric:
 
     @property
     def text(self) -> str:
-        """ "122 ns"; of a count "10,000"; of a ratio "2.1x"; "unknown: 0 to 150 ns"."""
+        """ "122 ns"; of a count "10,000"; of a ratio "2.1x"; "0 to 150 ns"."""
         return f"{self.value:,.0f}" if self.unit == COUNT else estimate_text(self)
 
     @property

@@ -172,18 +172,13 @@ def range_text(low: float, high: float, unit: str, digits: int = 3) -> str:
     return f"{least.removesuffix(f' {most.split()[-1]}')} to {most}"
 
 
-def unknown_text(low: float, ends: str) -> str:
-    """As the program has it: a difference that may be none is its range."""
-    return ends if low < 0 else f"unknown: {ends}"
-
-
 def estimate_text(row: Any, digits: int = 3) -> str:
     """The value of a row with `value`, `low`, `high` and `unit`; "60.0 ns (20.0 to 150)" of a wide interval,
-    "unknown: 0 to 150 ns" where it may be nothing. A size is its range."""
+    "0 to 150 ns" where it may be nothing. A size is its range."""
     if row.unit == "B" and half_width(row.value, row.low, row.high) is not None:
         return range_text(row.low, row.high, "B")
     if is_unknown(row.value, row.low, row.high):
-        return unknown_text(row.low, range_text(row.low, row.high, row.unit, digits))
+        return range_text(row.low, row.high, row.unit, digits)
     text = quantity_text(row.value, row.unit, digits)
     if not is_wide(row.value, row.low, row.high):
         return text

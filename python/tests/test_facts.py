@@ -135,7 +135,7 @@ def test_a_figure_that_is_unknown_stands_in_no_card_that_has_others(tmp_path):
     (mine,) = [
         one for one in metrics(of_a_new_benchmark(tmp_path / "b.json", [vague])) if one.words == "Turns"
     ]
-    assert mine.text == "unknown: 0 to 6.00 ns" and mine.doubted
+    assert mine.text == "0 to 6.00 ns" and mine.doubted
 
 
 def test_a_size_is_its_range_and_few_visits_have_a_star(tmp_path):

@@ -21,10 +21,10 @@ def absent_as_none(values: Iterable[Any]) -> Values:
 
 
 def in_words(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
-    """ "12.50" and "11.20 to 13.10"; where only the interval is known "unknown: 0 to 20.10" alone; "" for
+    """ "12.50" and "11.20 to 13.10"; where only the interval is known "0 to 20.10" alone; "" for
     what is not known."""
     ends = spread_text(low, high)
-    return (number_text(value), ends) if value is not None else (ends and f"unknown: {ends}", "")
+    return (number_text(value), ends) if value is not None else (ends, "")
 
 
 def _known(values: Iterable[float | None]) -> list[float]:

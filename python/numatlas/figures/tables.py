@@ -18,7 +18,6 @@ from numatlas.units import (
     number_text,
     percent_text,
     scaled_unit,
-    unknown_text,
 )
 
 #: Labels that cases, and flows, have besides their own.
@@ -150,7 +149,7 @@ class Table:
                 if width > WIDE:
                     span = f"{printed(low, cell['digits'])} to {printed(high, cell['digits'])}"
                     unknown, words[at] = low <= 0 <= high, "-"
-                    texts[at] = unknown_text(low, span + unit) if unknown else f"{texts[at]} ({span})"
+                    texts[at] = span + unit if unknown else f"{texts[at]} ({span})"
         if cell["part"] not in WITH_INTERVAL:
             return texts
         return [

@@ -64,7 +64,7 @@ def build(figure: Bars, frame: Frame = PAPER) -> Picture:
 def _text(row: Bar) -> str:
     if row.value is None:
         ends = spread_text(row.low, row.high, 3)
-        return f"unknown: {ends}" if ends else "no value"
+        return ends or "no value"
     return number_text(row.value, 3)
 
 
