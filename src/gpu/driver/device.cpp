@@ -188,8 +188,10 @@ Expected<void*> Device::module() {
 }
 
 Expected<MemoryHandle> Device::allocate(Bytes bytes) {
-  const auto memory = TRY(value(driver_->api.alloc, bytes.value));
-  return owned(memory, driver_->api.free);
+  const DeviceAddress memory = TRY(value(driver_->api.alloc, bytes.value));
+  return MemoryHandle(reinterpret_cast<void*>(memory), [this](void* last) {
+    (void)call(driver_->api.free, reinterpret_cast<DeviceAddress>(last));
+  });
 }
 
 Expected<PinHandle> Device::pin(void* start, std::size_t bytes, bool mapped) {

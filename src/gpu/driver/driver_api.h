@@ -52,9 +52,8 @@ struct DriverApi {
   Entry<void*> host_unregister{symbols, name("cuMemHostUnregister", "hipHostUnregister")};
   Entry<Address*, void*, unsigned> host_address{
       symbols, name("cuMemHostGetDevicePointer_v2", "hipHostGetDevicePointer"), Need::feature};
-  // An address as a handle, which is as long.
-  Entry<Handle*, std::size_t> alloc{symbols, name("cuMemAlloc_v2", "hipMalloc")};
-  Entry<Handle> free{symbols, name("cuMemFree_v2", "hipFree")};
+  Entry<Address*, std::size_t> alloc{symbols, name("cuMemAlloc_v2", "hipMalloc")};
+  Entry<Address> free{symbols, name("cuMemFree_v2", "hipFree")};
 
   Entry<Address, const void*, std::size_t, Handle> to_device{
       symbols, name("cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync")};
