@@ -120,9 +120,9 @@ class Comm : public Group {
 
   /// How long ranks of other hosts may be at work before they answer, beside the 15 s.
   virtual void allow(Nanoseconds at_work) = 0;
-  /// The ranks that did not answer for 15 s or longer since this was last asked, as far as this rank
-  /// knows: the first rank of a host those of its host, rank 0 and the first one of another host
-  /// the silent hosts. "rank 1 (pid 7385) on node3 did not answer for 42 s".
+  /// The ranks that did not answer for 15 s or longer since this was last asked, as far as this
+  /// rank knows: the first rank of a host those of its host, rank 0 and the first one of another
+  /// host the silent hosts. "rank 1 (pid 7385) on node3 did not answer for 42 s".
   virtual std::vector<std::string> take_silences() = 0;
 
   /// Ends all ranks with this exit code, or with that of the rank of this host that failed first;

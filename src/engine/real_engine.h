@@ -1,7 +1,6 @@
 // Internal: the real engine's parts. engine.cpp prepares, recording.cpp takes samples.
 #pragma once
 
-#include <utility>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/signals.h"

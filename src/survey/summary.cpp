@@ -142,8 +142,9 @@ std::string heading_text(const Machine& machine, const std::string& heading, con
   if (is_unknown(facts.front()->estimate)) {
     std::string words = facts.front()->line.empty() ? "{}" : facts.front()->line;
     words.replace(words.find("{}"), 2, figure_text(*facts.front()));
-    return paragraph(label, cut_to(words + "; it was measured too seldom, or with too much variation",
-                                   lines * words_width - 8));
+    return paragraph(label,
+                     cut_to(words + "; it was measured too seldom, or with too much variation",
+                            lines * words_width - 8));
   }
   const auto shown = [&](const std::vector<std::string>& parts) {
     const std::string words = fmt::format("{}", fmt::join(parts, "; "));

@@ -187,8 +187,9 @@ TEST(SurveySummary, WhatIsNotKnownIsSaidToBeWhereNothingElseIs) {
                   {"b", {}, "words", "s", Estimate(2e-9), "TLB", "a miss {}"},
                   {"b", {}, "words", "s", vague, "TLB", "another miss {}"}};
   const std::string text = summary_text(*machine, summary_of({report}), {});
-  EXPECT_THAT(text, HasSubstr("Atomics         one CPU 0.00 to 3.00 ns; it was measured too seldom, "
-                              "or with too\n                much variation\n"));
+  EXPECT_THAT(text,
+              HasSubstr("Atomics         one CPU 0.00 to 3.00 ns; it was measured too seldom, "
+                        "or with too\n                much variation\n"));
   EXPECT_THAT(text, HasSubstr("Memory latency  0.00 to 3.00 ns; it was"));
   EXPECT_THAT(text, HasSubstr("TLB             a miss 2.00 ns\n"));
 }

@@ -97,10 +97,7 @@ HostWatch::Member& HostWatch::member(int local_rank) const {
 }
 
 HostWatch::HostWatch(void* block, int local_rank, int local_size, int global_rank, std::string host)
-    : block_(block),
-      local_rank_(local_rank),
-      local_size_(local_size),
-      host_(std::move(host)) {
+    : block_(block), local_rank_(local_rank), local_size_(local_size), host_(std::move(host)) {
   Member& mine = member(local_rank);
   mine.global_rank = global_rank;
   mine.process = identify_process(getpid()).value_or(ProcessIdentity{getpid(), 0});

@@ -58,8 +58,8 @@ class Backoff {
 }  // namespace
 
 /// Who waits where, in a wait of all ranks that lasts: of each host one rank that waits tells rank
-/// 0, and the first rank of another host (`second_judge_`), each 4 s. So rank 0, and of its host the
-/// other one, knows which host is silent: all of its ranks are at work, or stopped.
+/// 0, and the first rank of another host (`second_judge_`), each 4 s. So rank 0, and of its host
+/// the other one, knows which host is silent: all of its ranks are at work, or stopped.
 class MpiComm::LongWait {
  public:
   /// `for_hosts`: ranks of other hosts are waited for.

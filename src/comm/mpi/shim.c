@@ -146,8 +146,7 @@ static int broadcast(int scope, void* data, int bytes, void** request) {
 /* A message without content is on its way at once and needs no memory of the sender's. */
 static int tell(int to) {
   MPI_Request request;
-  int code =
-      MPI_Isend(NULL, 0, MPI_BYTE, to, waiting_tag, scopes[NUMATLAS_MPI_WORLD], &request);
+  int code = MPI_Isend(NULL, 0, MPI_BYTE, to, waiting_tag, scopes[NUMATLAS_MPI_WORLD], &request);
   return code == MPI_SUCCESS ? MPI_Request_free(&request) : code;
 }
 
