@@ -27,7 +27,7 @@ double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanosecond
 
 /// How long a rank may be at work on a scenario, on a slow machine.
 Nanoseconds time_at_work(const Scenario& scenario, const Layout& layout) {
-  constexpr double bytes_a_ns = 0.25;
+  constexpr double bytes_per_ns = 0.25;
   double most = 0;
   std::map<int, double> by_rank;
   for (const Flow& flow : scenario.flows) {
@@ -36,7 +36,7 @@ Nanoseconds time_at_work(const Scenario& scenario, const Layout& layout) {
     if (flow.source) bytes += static_cast<double>(flow.source->bytes.value);
     most = std::max(most, bytes);
   }
-  return 2 * scenario.stop.time + Nanoseconds(static_cast<std::int64_t>(most / bytes_a_ns));
+  return 2 * scenario.stop.time + Nanoseconds(static_cast<std::int64_t>(most / bytes_per_ns));
 }
 
 /// What a flow's memory lost at a first touch.

@@ -131,7 +131,8 @@ class Device {
   Expected<void> call(const Entry<Parameters...>& entry, Arguments... arguments);
   template <class Value, class... Parameters, class... Arguments>
   Expected<Value> value(const Entry<Value*, Parameters...>& entry, Arguments... arguments);
-  std::shared_ptr<void> owned(void* handle, const Entry<void*>& destroy);
+  template <class Made>
+  std::shared_ptr<void> owned(Made made, const Entry<Made>& destroy);
 
   std::shared_ptr<const Driver> driver_;
   int number_;  ///< the driver's own

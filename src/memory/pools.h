@@ -14,7 +14,7 @@ namespace numatlas {
 /// The nodes of this system, whose pools are read when they are asked for.
 Machine running_nodes();
 
-/// Why pages of a pool cannot be had on these nodes (empty: any): this machine has no pages of that
+/// Why a pool has no such pages for these nodes (empty: any): this machine has no pages of that
 /// size (kind unavailable), too few are free, or a limit of the control group forbids them.
 std::optional<Error> pool_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
                                   Bytes bytes);

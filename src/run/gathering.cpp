@@ -72,9 +72,10 @@ Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bo
 
 Expected<void> note_silences(Comm& comm, bool all_hosts, RunReport& report) {
   std::vector<std::vector<std::string>> all{comm.take_silences()};
-  if (all_hosts) all = TRY(gather_fields(comm, all.front()));
-  for (const auto& of_rank : all)
-    for (const std::string& silence : of_rank)
+  if (all_hosts)
+    all = TRY(gather_by_host(comm, all.front(), [](const auto& ranks) { return ranks.front(); }));
+  for (const auto& of_host : all)
+    for (const std::string& silence : of_host)
       report.warnings.push_back({silent_rank, "", silence + ", and the others waited"});
   return {};
 }

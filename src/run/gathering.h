@@ -73,8 +73,8 @@ auto gather_by_host(Comm& comm, const T& mine, const Fold& fold)
 Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bool all_hosts,
                             RunReport& report);
 
-/// Warns of ranks that did not answer for long. Collective with `all_hosts`; otherwise of those
-/// that rank 0 knows.
+/// Warns of ranks that did not answer for long, as the first rank of each host knows them.
+/// Collective with `all_hosts`; otherwise of those that rank 0 knows.
 Expected<void> note_silences(Comm& comm, bool all_hosts, RunReport& report);
 
 /// Of one visit, in which each host had such a watch: the same on every rank. `disturbed`: rank 0

@@ -69,6 +69,28 @@ inline void round_trip(int device, bool pinned, int seed) {
   EXPECT_EQ(target[bytes / 2], source[bytes / 2]);
 }
 
+/// Through two memories of GPU 0 and one of GPU 1, which is returned, and back to the host.
+inline MemoryHandle send_around(std::vector<unsigned char>& source) {
+  const std::size_t bytes = source.size();
+  std::vector<unsigned char> target(bytes);
+  EXPECT_TRUE(must(gpu(0).can_reach(gpu(1))));
+  must(gpu(0).reach(gpu(1)));
+  must(gpu(0).reach(gpu(1)));  // being so already is no error
+  const StreamHandle stream = must(gpu(0).create_stream());
+  const MemoryHandle first = must(gpu(0).allocate(Bytes{bytes}));
+  const MemoryHandle second = must(gpu(0).allocate(Bytes{bytes}));
+  const MemoryHandle other = must(gpu(1).allocate(Bytes{bytes}));
+  must(gpu(0).copy(stream, CopyWay::host_to_device, address_of(first), source.data(), bytes));
+  must(gpu(0).copy(stream, CopyWay::device_to_device, address_of(second), first.get(), bytes));
+  must(gpu(0).copy(stream, CopyWay::device_to_device, address_of(other), second.get(), bytes));
+  must(gpu(0).wait_for_stream(stream));
+  const StreamHandle there = must(gpu(1).create_stream());
+  must(gpu(1).copy(there, CopyWay::device_to_host, address_of(other), target.data(), bytes));
+  must(gpu(1).wait_for_stream(there));
+  EXPECT_EQ(source, target);
+  return other;
+}
+
 /// Start event, a copy, end event on a stream of a device.
 struct Timed {
   int device;

@@ -137,8 +137,10 @@ Expected<Value> Device::value(const Entry<Value*, Parameters...>& entry, Argumen
 }
 
 /// What a call made, which another one destroys. A lost device has nothing to destroy.
-std::shared_ptr<void> Device::owned(void* made, const Entry<void*>& destroy) {
-  return {made, [this, &destroy](void* last) { (void)call(destroy, last); }};
+template <class Made>
+std::shared_ptr<void> Device::owned(Made made, const Entry<Made>& destroy) {
+  return {reinterpret_cast<void*>(made),
+          [this, made, &destroy](void*) { (void)call(destroy, made); }};
 }
 
 Expected<void> Device::enter() {
@@ -189,9 +191,7 @@ Expected<void*> Device::module() {
 
 Expected<MemoryHandle> Device::allocate(Bytes bytes) {
   const DeviceAddress memory = TRY(value(driver_->api.alloc, bytes.value));
-  return MemoryHandle(reinterpret_cast<void*>(memory), [this](void* last) {
-    (void)call(driver_->api.free, reinterpret_cast<DeviceAddress>(last));
-  });
+  return owned(memory, driver_->api.free);
 }
 
 Expected<PinHandle> Device::pin(void* start, std::size_t bytes, bool mapped) {
