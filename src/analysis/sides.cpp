@@ -176,7 +176,7 @@ void judge(const std::vector<Change*>& changes, const CompareRule& rule) {
     const bool is_better = (*change.part < 0) == (change.unit.better() == Better::lower);
     const bool differs = stand[i] && std::abs(*change.part) >= rule.min_effect;
     if (differs && change.guest)
-      add_doubt(change, "one launch on a virtual machine, which may be another the next time");
+      add_doubt(change, "one run on a virtual machine, which may be another the next time");
     change.explained = change.explained || (differs && change.single && !change.doubt.empty());
     if (change.explained)
       change.verdict = CaseVerdict::not_distinguishable;

@@ -183,7 +183,7 @@ TEST(Verdict, OneLaunchOfAVirtualMachineNeedsMoreThanItself) {
   const Change change = judged(base, now, "s", {});
   EXPECT_EQ(change.verdict, CaseVerdict::not_distinguishable);
   EXPECT_TRUE(change.explained);
-  EXPECT_THAT(change.doubt, HasSubstr("one launch on a virtual machine"));
+  EXPECT_THAT(change.doubt, HasSubstr("one run on a virtual machine"));
   EXPECT_EQ(judged(base, base, "s", {}).doubt, "") << "nothing is to be explained";
   EXPECT_EQ(judged(base, now, "s").verdict, CaseVerdict::slower) << "the user knows the launches";
   Row many_base = base, many = now;

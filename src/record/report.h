@@ -289,7 +289,7 @@ inline constexpr const char* silent_rank = "silent-rank";
 /// Whether the engine that a report names is the null engine, "null (scripted clock, ...)".
 bool is_null_engine(const std::string& engine);
 inline constexpr const char* null_engine_note =
-    "null engine: a scripted clock; nothing was measured";
+    "null engine: simulated figures, nothing was measured";
 /// "the clocks of GPU 0 were held down (heat)": of each GPU of a case that was slowed in any visit.
 std::vector<std::string> slowed_gpus(const Case& result);
 /// The series that a figure in that unit of a case goes with; nullptr where there is none, and for

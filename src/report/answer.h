@@ -41,7 +41,7 @@ Trust trust_of(std::span<const RunReport> reports);
 /// the facts of the first headings: "Idle latency: memory 163 ns ±1.0 % (256 MiB, huge pages)", of
 /// a matrix the span of its cells, without facts the figures of the cases; two speeds of a case,
 /// and what other pages gain, stand behind it, with_reserve before; below it is the gravest doubt,
-/// "! one launch on a virtual machine". Ends in a newline;
+/// "! one run on a virtual machine". Ends in a newline;
 /// "" where nothing was measured.
 std::string answer_text(const RunReport& report);
 

@@ -107,7 +107,7 @@ std::string missing_sum_text(const Case& one) {
 
 std::string guest_note(const std::vector<Machine>& machines) {
   if (std::ranges::none_of(machines, is_virtual)) return "";
-  return "one launch on a virtual machine: others may differ by more than its intervals say";
+  return "one run on a virtual machine: another may differ by more than these intervals say";
 }
 
 std::string stats_text(const RunReport& report, const TextStyle& style) {

@@ -51,7 +51,7 @@ TEST(Notes, AVirtualMachineIsOneOfMany) {
   report.cases.front().visits.emplace().count = 9;
   EXPECT_THAT(notes_text(report, true), Not(HasSubstr("virtual machine")));
   report.machines.emplace_back().hypervisor = "KVM";
-  EXPECT_THAT(notes_text(report, true), HasSubstr("; one launch on a virtual machine: others may"));
+  EXPECT_THAT(notes_text(report, true), HasSubstr("; one run on a virtual machine: another may"));
   report.engine = "null";
   EXPECT_THAT(notes_text(report, true), Not(HasSubstr("virtual machine")))
       << "nothing was measured";

@@ -24,8 +24,8 @@ struct PlannedPilot {
 
 /// The pilots that suit a plan: reads by the CPUs of all workers where these move memory, a pointer
 /// chase on each host where they measure latencies. None where preparing them would take more
-/// than a twentieth of the run, where their memory would take more than a tenth of what is free or
-/// leave less than a fifth of it beside the cases', or where the workers' memory is a device's.
+/// than a twentieth of the run, where their memory would leave less than
+/// a fifth of what is free beside the cases', or where the workers' memory is a device's.
 /// Pure, and the same on every rank.
 std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& options,
                                       std::chrono::duration<double> session);

@@ -455,7 +455,7 @@ Benchmark make() {
            .description = "Each process (rank) has three arrays, divided among its threads. A "
                           "round is one pass of each kernel. All ranks begin a round when all are "
                           "ready, and the ranks of a host begin each pass together. A host's time "
-                          "is that of its slowest process. Hosts of a "
+                          "runs from its first process's begin to its last one's end. Hosts of a "
                           "kind are compared: one is slow if it lies far below their median "
                           "(--slow, --mads), and its interval does too.",
            .examples =

@@ -79,7 +79,7 @@ host        command  case   figure         value   expected   change   MAD   aga
 cn17  slow  stream   copy   bandwidth  12.8 GB/s  16.0 GB/s  -20.0 %  40.0  46 hosts  every round
 cn17  slow  stream   triad  bandwidth  9.60 GB/s  12.0 GB/s  -20.0 %  40.0  46 hosts  every round
 
-null engine: a scripted clock; nothing was measured
+null engine: simulated figures, nothing was measured
 warning: cn03, cn04: numa_balancing = 1
 )");
 }
