@@ -203,7 +203,10 @@ void Audit::judge(const std::string& stopped) {
   input.peak_share = options_.peak_share;
   std::vector<ClaimVerdict> verdicts;
   for (const Claim* const claim : claims_) {
-    for (ClaimVerdict& verdict : claim->judge(input)) {
+    std::vector<ClaimVerdict> judged = claim->judge(input);
+    if (judged.empty() && !options_.only.empty())
+      judged.push_back(not_measurable({.about = "machine"}, "it claims nothing of this kind"));
+    for (ClaimVerdict& verdict : judged) {
       verdict.claim = claim->name;
       verdicts.push_back(std::move(verdict));
     }

@@ -85,7 +85,8 @@ struct Claim {
   const char* benchmark;  ///< whose figures it takes; "": none
   /// Whether this machine claims something of the kind that is to be measured.
   bool (*applies)(const Machine& machine);
-  /// Pure. Nothing where the machine claims nothing and nobody would expect it to.
+  /// Pure. Nothing where the machine claims nothing and nobody would expect it to; with --only the
+  /// audit then says so.
   std::vector<ClaimVerdict> (*judge)(const AuditInput& input);
   /// With which options it wants the benchmark measured; none: as a survey does.
   std::vector<std::string> (*words)(const Machine& machine) = nullptr;
