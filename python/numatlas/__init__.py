@@ -7,21 +7,16 @@ result["matrix"].flows                    # a survey's benchmark: a row a worker
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numatlas.file_error import FileError
     from numatlas.files import load
     from numatlas.result import Result
-
-try:
-    __version__ = version("numatlas")
-except PackageNotFoundError:  # a folder in PYTHONPATH
-    __version__ = "unknown"
+    from numatlas.version import __version__
 
 __all__ = ["FileError", "Result", "__version__", "load"]
-_PLACES = {"FileError": "file_error", "Result": "result", "load": "files"}
+_PLACES = {"FileError": "file_error", "Result": "result", "__version__": "version", "load": "files"}
 
 
 def __getattr__(name: str) -> Any:

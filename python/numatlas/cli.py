@@ -214,14 +214,17 @@ def _beside(figures: list[Figure], names: list[str]) -> Figure:
 
 
 def _of_kind(result: Result, kind: str) -> list[Figure]:
-    every = figures_of(result)
-    every = [one for one in every if not isinstance(one, Listing)]  # words are no pictures
-    found = [one for one in every if one.kind == kind]
+    found = _pictures(result, kind)
     if not found:
-        kinds = ", ".join(dict.fromkeys(one.kind for one in every))
+        kinds = ", ".join(dict.fromkeys(one.kind for one in _pictures(result)))
         hint = f"it has {kinds}" if kinds else ""
         raise FileError(result.path, f"nothing to plot as {kind}", UNAVAILABLE, hint)
     return found
+
+
+def _pictures(result: Result, kind: str | None = None) -> list[Figure]:
+    """All, or those of a kind alone: the others take most of the time to make. Words are no pictures."""
+    return [one for one in figures_of(result, kind) if not isinstance(one, Listing)]
 
 
 def run(command: Callable[[], None], program: str = "numatlas") -> None:
