@@ -145,6 +145,8 @@ TEST(Differences, ANeighbourIsToldBesideTheVerdicts) {
   EXPECT_THAT(table, HasSubstr("warning: NEW: other programs used 1.0 of 2 CPUs"));
   EXPECT_THAT(table, HasSubstr("\n* the difference may have another cause"));
   EXPECT_THAT(table, HasSubstr("What differs beside the figures"));
+  EXPECT_THAT(report.answer,
+              HasSubstr(": it may come from this: NEW: other programs used 1.0 of 2 CPUs"));
   EXPECT_THAT(text_in("csv", report), HasSubstr("NEW: other programs used 1.0 of 2 CPUs"));
   EXPECT_THAT(json_text(report), HasSubstr("\"doubt\":\"NEW: other programs"));
   EXPECT_TRUE(differences_of(files.base, files.base).empty()) << "nobody else ran";

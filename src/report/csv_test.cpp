@@ -86,11 +86,14 @@ TEST(Csv, WhatWasJudgedHasOnlyTheColumnsThatItFills) {
   Estimate change = -0.18;
   change.low = -0.2;
   change.high = -0.15;
-  one.figures = {{"change", "1", change, {}}, {"host_slow", "", Estimate(1), {}}};
+  one.figures = {{"change", "1", change, {}},
+                 {"host_slow", "", Estimate(1), {}},
+                 {"host_newest_run", "s", Estimate(1'762'913'347), {}}};
   EXPECT_EQ(tidy_csv(report),
             "status,metric,unit,value,ci95_low,ci95_high,finding,host,label_metric\n"
             "ok,change,1,-0.18,-0.2,-0.15,slow,n1,bandwidth_sum\n"
-            "ok,host_slow,,1,,,slow,n1,bandwidth_sum\n");
+            "ok,host_slow,,1,,,slow,n1,bandwidth_sum\n"
+            "ok,host_newest_run,s,1762913347,,,slow,n1,bandwidth_sum\n");
 }
 
 TEST(Csv, FlowsOfSeveralKernelsHaveTheirOwnColumns) {

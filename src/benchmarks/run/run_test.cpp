@@ -46,6 +46,18 @@ TEST(Run, AxesAreLabelsOfItsCases) {
   EXPECT_EQ((*plan)[2].head.size, Bytes{mib});
 }
 
+TEST(Run, PagesThatTheMachineDoesNotHaveAreSkipped) {
+  const numatlas::testing::TestFolder folder;
+  const std::string path = file_in(folder, "pages = [\"base\", \"1G\"]",
+                                   "\"chase cpu:0 mem:0 size:1GiB pages:{pages}\"");
+  const RunReport report =
+      numatlas::testing::report_of_run("run", {path, "--engine", "null", "--machine", two_nodes});
+  ASSERT_EQ(report.cases.size(), 2u);
+  EXPECT_EQ(report.cases[0].status, Status::ok);
+  EXPECT_EQ(report.cases[1].status, Status::skipped);
+  EXPECT_THAT(report.cases[1].reason, HasSubstr("offers no huge pages of 1 GiB"));
+}
+
 TEST(Run, NothingThatCanRunIsAnError) {
   const numatlas::testing::TestFolder folder;
   const auto plan =
