@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,13 @@ using numatlas::Plan;
 inline std::vector<std::string> names_of(const Plan& plan) {
   std::vector<std::string> names;
   for (const PlannedCase& planned : plan) names.push_back(planned.head.name);
+  return names;
+}
+
+/// With " skipped" behind those that cannot be measured.
+inline std::vector<std::string> names_and_skips_of(const Plan& plan) {
+  std::vector<std::string> names = names_of(plan);
+  for (std::size_t i = 0; i < plan.size(); ++i) names[i] += plan[i].skip ? " skipped" : "";
   return names;
 }
 

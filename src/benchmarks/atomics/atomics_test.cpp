@@ -17,17 +17,12 @@ using ::testing::HasSubstr;
 constexpr const char* atomics_machine =
     "numa:2(memory=34359738368) l3:1(size=16777216) core:3 pu:2";
 
-std::vector<std::string> atomics_names(const testing::Plan& plan) {
-  std::vector<std::string> names;
-  for (const PlannedCase& planned : plan) names.push_back(planned.head.name);
-  return names;
-}
-
 TEST(AtomicsPlan, PowersOfTwoAndAllCores) {
   const auto plan = testing::sure_plan("atomics", {"--operation", "fetch-add", "--sharing", "same"},
                                        atomics_machine);
-  EXPECT_THAT(atomics_names(plan), ElementsAre("fetch-add same 1 CPU", "fetch-add same 2 CPUs",
-                                               "fetch-add same 4 CPUs", "fetch-add same 6 CPUs"));
+  EXPECT_THAT(testing::names_of(plan),
+              ElementsAre("fetch-add same 1 CPU", "fetch-add same 2 CPUs", "fetch-add same 4 CPUs",
+                          "fetch-add same 6 CPUs"));
   ASSERT_EQ(plan.size(), 4U);
   const std::vector<Flow>& flows = plan[2].scenario.flows;
   ASSERT_EQ(flows.size(), 4U);
@@ -43,7 +38,7 @@ TEST(AtomicsPlan, TakesTheNumbersOfCpusThatAreAskedFor) {
   const auto plan_for = [](const testing::Words& words) {
     testing::Words all{"--operation", "compare-exchange", "--sharing", "own"};
     all.insert(all.end(), words.begin(), words.end());
-    return atomics_names(testing::sure_plan("atomics", all, atomics_machine));
+    return testing::names_of(testing::sure_plan("atomics", all, atomics_machine));
   };
   EXPECT_THAT(plan_for({"--threads", "3"}), ElementsAre("compare-exchange own 3 CPUs"));
   EXPECT_THAT(plan_for({"--threads", "2,5"}),

@@ -18,10 +18,7 @@ using ::testing::HasSubstr;
 constexpr const char* faults_machine = "numa:2(memory=34359738368) l3:1(size=16777216) core:2 pu:1";
 
 std::vector<std::string> fault_names(const testing::Words& words) {
-  std::vector<std::string> names;
-  for (const PlannedCase& planned : testing::sure_plan("faults", words, faults_machine))
-    names.push_back(planned.head.name + (planned.skip ? " skipped" : ""));
-  return names;
+  return testing::names_and_skips_of(testing::sure_plan("faults", words, faults_machine));
 }
 
 TEST(FaultsPlan, KindsOfPagesCallsAndThreads) {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,27 +25,20 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// The plan of `numatlas latency WORDS` for two workers on a recorded machine.
-Expected<std::vector<PlannedCase>> try_plan(Words words) {
-  const auto machine = read_recorded_machine("numa:2 l3:1(size=16777216) core:2 pu:1");
-  EXPECT_TRUE(machine);
-  words.insert(words.end(), {"--dry-run"});
-  const auto run = parse_run("latency", words);
-  EXPECT_TRUE(run) << full_text(run.error());
-  const auto placed = resolve_placement(run->options.placement, *machine, TaskContext{}, 2);
-  EXPECT_TRUE(placed);
-  Layout layout;
-  layout.hosts = {"alpha"};
-  for (const WorkerPlacement& place : *placed) layout.workers.push_back({0, 0, place});
-  const std::vector<Machine> machines{*machine};
-  return run->benchmark.plan(
-      {run->options, layout, machines, testing::pages_of(run->options, machines.front())});
+constexpr const char* two_nodes = "numa:2 l3:1(size=16777216) core:2 pu:1";
+
+/// The plan of `numatlas latency WORDS` for two workers, or as many as the words say.
+Expected<testing::Plan> try_plan(Words words) {
+  if (std::ranges::find(words, "--threads") == words.end())
+    words.insert(words.end(), {"--threads", "2"});
+  words.insert(words.end(), {"--cpus", "0-3"});
+  return testing::plan_on("latency", words, two_nodes);
 }
 
-std::vector<PlannedCase> plan(const Words& words) {
-  const auto planned = try_plan(words);
+testing::Plan plan(const Words& words) {
+  auto planned = try_plan(words);
   EXPECT_TRUE(planned);
-  return *planned;
+  return *std::move(planned);
 }
 
 TEST(LatencyPlan, OneScenarioAPointWithAFlowAWorker) {
@@ -396,24 +390,12 @@ TEST(Latency, UnlikeMemoriesAreToldApart) {
 
 TEST(LatencyPlan, WithoutOptionsItIsALadder) {
   const auto names = [](const Words& words) {
-    const auto machine = read_recorded_machine(
+    const auto planned = testing::sure_plan(
+        "latency", words,
         "numa:1(memory=34359738368) l3:1(size=33554432) l2:2(size=1048576) l1d:1(size=49152) pu:1");
-    EXPECT_TRUE(machine);
-    Words all = words;
-    all.insert(all.end(), {"--dry-run"});
-    const auto run = parse_run("latency", all);
-    EXPECT_TRUE(run);
-    const auto placed = run->benchmark.workers(run->options, *machine, TaskContext{});
-    EXPECT_TRUE(placed);
-    Layout layout;
-    layout.hosts = {"alpha"};
-    for (const WorkerPlacement& place : *placed) layout.workers.push_back({0, 0, place});
-    const std::vector<Machine> machines{*machine};
-    const auto planned = run->benchmark.plan({run->options, layout, machines, {PageKind::base}});
-    EXPECT_TRUE(planned);
-    std::vector<std::string> names;
-    for (const PlannedCase& one : *planned) names.push_back(compact_text(one.head.size));
-    return names;
+    std::vector<std::string> sizes;
+    for (const PlannedCase& one : planned) sizes.push_back(compact_text(one.head.size));
+    return sizes;
   };
   using ::testing::ElementsAre;
   EXPECT_THAT(names({}),

@@ -155,15 +155,10 @@ testing::Plan refined_plan(const std::string& machine, const testing::Words& wor
   return *plan;
 }
 
-std::vector<std::string> names_of(const std::vector<PlannedCase>& plan) {
-  std::vector<std::string> names;
-  for (const PlannedCase& planned : plan) names.push_back(planned.head.name);
-  return names;
-}
-
 TEST(Loaded, IdleAndPeakComeFirst) {
   const auto plan = loaded_plan("numa:2 core:3 pu:1", {"--pairs", "1:0", "--mix", "none"});
-  EXPECT_THAT(names_of(plan), ElementsAre("idle node 1 to 0 base", "read peak node 1 to 0 base"));
+  EXPECT_THAT(testing::names_of(plan),
+              ElementsAre("idle node 1 to 0 base", "read peak node 1 to 0 base"));
   const std::vector<Flow>& flows = plan[1].scenario.flows;
   ASSERT_EQ(flows.size(), 3U);
   EXPECT_EQ(name_of(flows[0].kernel), "chase");
@@ -229,7 +224,7 @@ TEST(Loaded, ThePartsOfThePeakFollowFromIt) {
 
 TEST(Loaded, RatesAskedForNeedNoPeak) {
   const auto plan = loaded_plan("numa:1 core:3 pu:1", {"--rates", "4,1.5", "--mix", "none"});
-  EXPECT_THAT(names_of(plan),
+  EXPECT_THAT(testing::names_of(plan),
               ElementsAre("idle node 0 to 0 base", "read 1.5 GB/s node 0 to 0 base",
                           "read 4 GB/s node 0 to 0 base", "read peak node 0 to 0 base"));
   EXPECT_DOUBLE_EQ(*plan[1].scenario.flows[2].rate, 0.75e9);

@@ -18,16 +18,10 @@ using ::testing::HasSubstr;
 constexpr const char* migrate_machine =
     "numa:2(memory=34359738368) l3:1(size=16777216) core:2 pu:1";
 
-std::vector<std::string> migrate_names(const testing::Plan& plan) {
-  std::vector<std::string> names;
-  for (const PlannedCase& planned : plan)
-    names.push_back(planned.head.name + (planned.skip ? " skipped" : ""));
-  return names;
-}
-
 TEST(MigratePlan, EachPairThereAndBack) {
   const auto plan = testing::sure_plan("migrate", {"--beside", "none"}, migrate_machine);
-  EXPECT_THAT(migrate_names(plan), ElementsAre("move base 0 -> 1", "move base 1 -> 0"));
+  EXPECT_THAT(testing::names_and_skips_of(plan),
+              ElementsAre("move base 0 -> 1", "move base 1 -> 0"));
   const Flow& flow = plan[1].scenario.flows.front();
   EXPECT_EQ(flow.region.placement.text(), "bind:1");
   EXPECT_EQ(flow.kernel.as<MigrateParameters>().from, 1);
@@ -45,7 +39,7 @@ TEST(MigratePlan, PagesComeFromMemoryAndNotFromALargeCache) {
 TEST(MigratePlan, AReaderOfTheSamePages) {
   const auto plan = testing::sure_plan("migrate", {"--from", "0", "--to", "1", "--beside", "chase"},
                                        migrate_machine);
-  EXPECT_THAT(migrate_names(plan),
+  EXPECT_THAT(testing::names_and_skips_of(plan),
               ElementsAre("rest before base 0 -> 1 chase", "rest after base 0 -> 1 chase",
                           "beside base 0 -> 1 chase"));
   EXPECT_EQ(plan[1].scenario.flows.front().region.placement.text(), "bind:1");
@@ -59,7 +53,7 @@ TEST(MigratePlan, AReaderOfTheSamePages) {
 
 TEST(MigratePlan, ThreadsUpToTheCpus) {
   const testing::Words words{"--from", "0", "--to", "1", "--beside", "none", "--threads", "1,4,9"};
-  EXPECT_THAT(migrate_names(testing::sure_plan("migrate", words, migrate_machine)),
+  EXPECT_THAT(testing::names_and_skips_of(testing::sure_plan("migrate", words, migrate_machine)),
               ElementsAre("move base 0 -> 1", "move base 0 -> 1 4 threads",
                           "move base 0 -> 1 9 threads skipped"));
 }

@@ -192,12 +192,6 @@ TEST(WeightsSurvey, TheSameCpusMeasureTheWeightsAndTheirOwnMemoryAlone) {
     EXPECT_EQ(planned.scenario.flows.size(), alone.size()) << planned.head.name;
 }
 
-std::vector<std::string> names_of(const testing::Plan& plan) {
-  std::vector<std::string> names;
-  for (const PlannedCase& planned : plan) names.push_back(planned.head.name);
-  return names;
-}
-
 /// With every neighbour of the best measured.
 RunReport searched() {
   return report_of({measured("nearest", "0", 40), measured("0=1,1=1", "0", 45),
@@ -210,8 +204,9 @@ TEST(WeightsRefine, MeasuresTheBestFewAgainBesideEqualOnesAndTheNearest) {
   RunReport report = searched();
   const auto more = planned.run.benchmark.refinement.plan(planned.input(), report);
   ASSERT_TRUE(more);
-  EXPECT_THAT(names_of(*more), ElementsAre("0=2,1=1 again", "0=3,1=1 again", "0=7,1=5 again",
-                                           "0=1,1=1 again", "nearest again"));
+  EXPECT_THAT(testing::names_of(*more),
+              ElementsAre("0=2,1=1 again", "0=3,1=1 again", "0=7,1=5 again", "0=1,1=1 again",
+                          "nearest again"));
   EXPECT_EQ(label_of(more->at(4).head, "round"), "final");
   EXPECT_EQ(more->at(4).scenario.flows.at(0).region.placement.text(), "bind:0");
   EXPECT_EQ(more->at(4).number, 4) << "points of their own, so that visits take turns";
