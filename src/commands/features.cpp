@@ -151,9 +151,7 @@ void add_benchmarks(std::vector<Feature>& features, const Machine& machine) {
   for (const auto& benchmark : all_benchmarks()) {
     const SurveyPart part = benchmark.survey(machine);
     std::string detail = part.reason.empty() ? benchmark.help.summary : part.reason;
-    if (part.runs_anyway) detail = "runs, but is not part of a survey here: " + part.reason;
-    features.push_back(
-        {"benchmark", benchmark.name, part.reason.empty() || part.runs_anyway, std::move(detail)});
+    features.push_back({"benchmark", benchmark.name, part.reason.empty(), std::move(detail)});
   }
 }
 

@@ -213,6 +213,17 @@ bool has_group_file(const Tree& tree, const std::string& controller, const char*
          });
 }
 
+/// Whether what limits the process's group can be seen on the running system, also where no file
+/// sets a limit: the top group has none. It cannot where something else is mounted over the groups,
+/// or in a namespace of control groups that has not mounted its own part.
+bool shows_group(const Tree& tree, const std::string& controller) {
+  const auto path = path_in_hierarchy(tree, controller);
+  if (!path) return tree.exists("/proc/self/status");  // a kernel without such groups
+  const auto mount = find_mount(tree, controller, path->second);
+  return mount && mount->top.find("..") == std::string::npos &&
+         tree.exists(mount->folder + "/cgroup.procs");
+}
+
 struct CpuMaskDeleter {
   void operator()(cpu_set_t* mask) const { CPU_FREE(mask); }
 };
@@ -295,15 +306,15 @@ std::optional<Limit> process_limit(const Tree& tree) {
 }
 
 void leave_limits_open(const Tree& tree, Machine& machine) {
-  const bool visible = tree.exists("/sys/fs/cgroup");
-  // A running kernel without control groups sets none, nor does the top group, which has no files.
-  if (tree.is_live() && (visible || !tree.exists("/proc/self/cgroup"))) return;
-  const std::string why =
-      visible ? "no files of the control group are there" : "/sys/fs/cgroup is not visible";
-  if (!has_group_file(tree, "memory", "/memory.max", "/memory.limit_in_bytes"))
-    machine.unread["memory_limit"] = why;
-  if (!has_group_file(tree, "cpu", "/cpu.max", "/cpu.cfs_quota_us"))
-    machine.unread["cpu_quota"] = why;
+  const std::string why = tree.exists("/sys/fs/cgroup") ? "no files of the control group are there"
+                                                        : "/sys/fs/cgroup is not visible";
+  const auto look = [&](const char* field, const std::string& controller, const char* unified_name,
+                        const char* name) {
+    const bool has_file = has_group_file(tree, controller, unified_name, name);
+    if (tree.is_live() ? !shows_group(tree, controller) : !has_file) machine.unread[field] = why;
+  };
+  look("memory_limit", "memory", "/memory.max", "/memory.limit_in_bytes");
+  look("cpu_quota", "cpu", "/cpu.max", "/cpu.cfs_quota_us");
 }
 
 Allowance read_allowance(const Tree& tree, const Machine& machine) {

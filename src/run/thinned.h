@@ -32,8 +32,7 @@ struct SurveyPart {
   /// With which options, beside --skip-too-large, where there is time for all of it.
   std::vector<std::string> words = {};
   std::vector<ThinnedAxis> thins = {};  ///< what may be left out else, in this order
-  std::string reason = {};   ///< why it does not apply to this machine; "" where that says nothing
-  bool runs_anyway = false;  ///< where it does not apply: it runs if it is called by name
+  std::string reason = {};  ///< why it does not apply to this machine; "" where that says nothing
 };
 
 /// By label the values that stay; a label that is not in it loses none.

@@ -212,10 +212,8 @@ CpuSet few_cpus_per_node(const Machine& machine, std::size_t most) {
 
 SurveyPart survey(const Machine& machine) {
   NodeSet nodes = machine.ordinary_memory_nodes();
-  if (nodes.size() < 2) {
-    return {.reason = only_one_node(machine) + ", so there is nothing to interleave",
-            .runs_anyway = true};
-  }
+  if (nodes.size() < 2)
+    return {.reason = only_one_node(machine) + ", so there is nothing to interleave"};
   CpuSet cpus = machine.usable_cpus();
   if (const auto pair = pair_to_weigh(machine)) {
     nodes = pair->nodes();
