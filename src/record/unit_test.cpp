@@ -52,6 +52,7 @@ TEST(Unit, EstimatesStandWithTheirInterval) {
   EXPECT_EQ(estimate_text(between(1.47, 1.45, 1.5), "1"), "1.47 times (1.45 to 1.50)");
   EXPECT_EQ(estimate_text(between(3.2, 3.199, 3.201), "1"), "3.20 times");
   EXPECT_EQ(estimate_text(between(50e-9, 20e-9, 150e-9), "s"), "50.0 ns (20.0 to 150)");
+  EXPECT_EQ(estimate_text(between(44e-9, 30e-9, 60e-9), "s"), "44.0 ns ±36 %");
   EXPECT_EQ(estimate_text(between(50e-9, 0, 150e-9), "s"), "0.00 to 150 ns");
   EXPECT_EQ(estimate_text(between(1.66, 0.78, 24.71), "1"), "1.66 times (0.78 to 24.7)");
   EXPECT_EQ(estimate_text(between(16777220, 16777220, 33554430), "B"), "16 MiB to 32 MiB");

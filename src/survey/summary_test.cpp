@@ -60,23 +60,6 @@ const Fact* fact_named(const SurveySummary& summary, const std::string& key) {
   return nullptr;
 }
 
-TEST(SurveySummary, AValueThatMayBeNothingIsNotTold) {
-  Fact fact{"core_to_core", {}, "Core to core", "s", 44e-9, "{}"};
-  const auto told = [&](Unit unit, double value, double low, double high) {
-    fact.unit = unit;
-    fact.estimate = value;
-    fact.estimate.low = low;
-    fact.estimate.high = high;
-    fact.estimate.method = Method::visits;
-    return figure_text(fact);
-  };
-  EXPECT_EQ(told("s", 44e-9, 0, 96.8e-9), "0.00 to 96.8 ns");
-  EXPECT_EQ(told("s", 44e-9, 30e-9, 60e-9), "44.0 ns ±36 %");
-  EXPECT_EQ(told("B/s", 2e9, 0.5e9, 3e9), "2.00 GB/s (0.50 to 3.00)");
-  EXPECT_EQ(told("1", 1.66, 0.78, 24.71), "1.66 times (0.78 to 24.7)");
-  EXPECT_EQ(told("1", 1.66, 1.6, 1.7), "1.66 times (1.60 to 1.70)");
-}
-
 TEST(SurveySummary, WorstRemotePenaltyIsAgainstTheSameCpusOwnNode) {
   const auto summary = summary_of(
       {matrix_of({latency_cell("0", "0", 100e-9, 0.01), latency_cell("0", "1", 150e-9, 0.02),
