@@ -20,9 +20,11 @@ namespace {
 
 /// Where a CPU is, coarse to fine.
 struct Place {
-  int package = -1, node = -1;
+  std::optional<int> package;
+  int node = -1;
   int cache = -1;  ///< first CPU of its last-level cache
-  int core = -1, thread = 0;
+  std::optional<int> core;
+  int thread = 0;
   CpuId cpu;
   friend auto operator<=>(const Place&, const Place&) = default;
 };
@@ -179,7 +181,7 @@ std::vector<CpuId> packed_order(const Machine& machine) {
 
 CpuSet one_cpu_per_core(const Machine& machine) {
   CpuSet cpus;
-  std::set<int> cores;
+  std::set<std::optional<int>> cores;
   for (const Place& place : places_of(machine))
     if (cores.insert(place.core).second) cpus.insert(place.cpu);
   return cpus;
@@ -188,8 +190,8 @@ CpuSet one_cpu_per_core(const Machine& machine) {
 std::vector<CpuId> spread_order(const Machine& machine) {
   // By the number among the threads of the core, then among the cores of the cache: so caches take
   // turns, and second threads come last.
-  std::map<int, int> of_core;
-  std::map<std::tuple<int, int, int, int>, int> of_cache;
+  std::map<std::optional<int>, int> of_core;
+  std::map<std::tuple<std::optional<int>, int, int, int>, int> of_cache;
   std::vector<std::tuple<int, int, Place>> keyed;
   for (const Place& place : places_of(machine)) {
     const int thread = of_core[place.core]++;

@@ -56,8 +56,6 @@ json to_json(const Labels& labels) {
   for (const auto& [name, text] : labels) object[name] = to_json(text);
   return object;
 }
-json to_json(const CpuId& cpu) { return cpu.value; }
-json to_json(const NodeId& node) { return node.value < 0 ? json(nullptr) : json(node.value); }
 
 void from_json(const json& value, const Place& place, bool& out) {
   if (!value.is_boolean()) return place.reject("must be true or false");
@@ -106,17 +104,6 @@ void from_json(const json& value, const Place& place, Bytes& out) {
   if (const auto read = count_from(value, place)) out.value = *read;
 }
 
-void from_json(const json& value, const Place& place, CpuId& out) {
-  if (const auto read = whole_from(value, place, -1, INT32_MAX))
-    out.value = static_cast<int>(*read);
-}
-
-void from_json(const json& value, const Place& place, NodeId& out) {
-  out.value = -1;
-  if (value.is_null()) return;
-  if (const auto read = whole_from(value, place, 0, INT32_MAX)) out.value = static_cast<int>(*read);
-}
-
 void from_json(const json& value, const Place& place, Labels& out) {
   out.clear();
   if (!value.is_object()) return place.reject("must be an object");
@@ -131,46 +118,6 @@ const json* Reader::member(const char* name) {
   const json* const it = find(name);
   if (it == nullptr) place_.at(name).reject("is missing");
   return it;
-}
-
-const json* Reader::found(const char* name) {
-  const json* const it = member(name);
-  return it == nullptr || it->is_null() ? nullptr : it;
-}
-
-void Reader::text(const char* name, std::string& value) {
-  std::optional<std::string> read;
-  (*this)(name, read);
-  if (!read) return place_.at(name).reject("must not be null");
-  value = *std::move(read);
-}
-
-void Reader::whole(const char* name, std::optional<int>& value, int least, int most) {
-  const json* const it = found(name);
-  if (it == nullptr) return;
-  if (const auto read = whole_from(*it, place_.at(name), least, most))
-    value = static_cast<int>(*read);
-}
-
-void Reader::whole(const char* name, int& value, int least, int most) {
-  std::optional<int> read;
-  whole(name, read, least, most);
-  if (!read) return place_.at(name).reject("must not be null");
-  value = *read;
-}
-
-void Reader::whole_or_none(const char* name, int& value, int least, int most) {
-  std::optional<int> read;
-  whole(name, read, least, most);
-  value = read.value_or(-1);
-}
-
-void Reader::amount(const char* name, std::optional<double>& value) {
-  const json* const it = found(name);
-  if (it == nullptr) return;
-  if (!it->is_number() || !std::isfinite(it->get<double>()) || it->get<double>() < 0)
-    return place_.at(name).reject("must be a number of 0 or more");
-  value = it->get<double>();
 }
 
 }  // namespace numatlas::fields

@@ -126,8 +126,11 @@ json to_json(const Bytes& bytes);       ///< null for 0: no memory is that small
 /// Of what may be absent, no text and 0 bytes are facts.
 json to_json(const std::optional<std::string>& text);
 json to_json(const std::optional<Bytes>& bytes);
-json to_json(const CpuId& cpu);
-json to_json(const NodeId& node);  ///< null where the node is not known (-1)
+/// null where it is not known (-1).
+template <class Tag>
+json to_json(const Id<Tag>& id) {
+  return id.value < 0 ? json(nullptr) : json(id.value);
+}
 template <class I>
 json to_json(const IdSet<I>& ids) {
   return to_list(ids);  // the kernel's format
@@ -169,36 +172,15 @@ class Writer {
   void inner(const char* name, const T& value) {
     if (InTransit::now()) (*this)(name, value, "");
   }
-  /// Of machines, where no text is a fact.
-  void text(const char* name, const std::string& value) { object_[name] = as_utf8(value); }
-  /// A whole number in a range; null for what is absent (of numbers that may be: -1).
-  template <class T>
-  void whole(const char* name, const T& value, int /*least*/, int /*most*/) {
-    object_[name] = number(value);
-  }
-  void whole_or_none(const char* name, int value, int /*least*/, int /*most*/) {
-    object_[name] = value < 0 ? json(nullptr) : json(value);
-  }
-  void amount(const char* name, const std::optional<double>& value) {
-    object_[name] = number(value);
-  }
   /// A field that is there only where there is something.
   template <class T>
   void sparse(const char* name, const T& value) {
     if (!(value == T{})) object_[name] = to_json(value);
   }
-  bool has(const char* /*name*/) const { return true; }
   json take() { return std::move(object_); }
 
  protected:
   json object_ = json::object();
-
- private:
-  static json number(int value) { return value; }
-  template <class T>
-  static json number(const std::optional<T>& value) {
-    return value ? json(*value) : json(nullptr);
-  }
 };
 
 /// As the record writes an enumeration's value.
@@ -251,8 +233,8 @@ void from_json(const json& value, const Place& place, bool& out);
 void from_json(const json& value, const Place& place, double& out);
 void from_json(const json& value, const Place& place, std::string& out);
 void from_json(const json& value, const Place& place, Bytes& out);
-void from_json(const json& value, const Place& place, CpuId& out);
-void from_json(const json& value, const Place& place, NodeId& out);
+template <class Tag>
+void from_json(const json& value, const Place& place, Id<Tag>& out);
 template <class I>
 void from_json(const json& value, const Place& place, IdSet<I>& out);
 void from_json(const json& value, const Place& place, Labels& out);
@@ -275,23 +257,16 @@ class Reader {
   /// Stays as it is where the result is of an earlier version.
   template <class T>
   void later(const char* name, T& value, const char* help) {
-    if (has(name)) (*this)(name, value, help);
+    if (find(name) != nullptr) (*this)(name, value, help);
   }
   template <class T>
   void inner(const char* name, T& value) {
     if (InTransit::now()) (*this)(name, value, "");
   }
-  void text(const char* name, std::string& value);
-  void whole(const char* name, int& value, int least, int most);
-  void whole(const char* name, std::optional<int>& value, int least, int most);
-  void whole_or_none(const char* name, int& value, int least, int most);
-  /// A number of 0 or more.
-  void amount(const char* name, std::optional<double>& value);
   template <class T>
   void sparse(const char* name, T& value) {
     later(name, value, "");
   }
-  bool has(const char* name) const { return find(name) != nullptr; }
 
  protected:
   /// nullptr where it is missing, which is an error, and after any other error.
@@ -304,8 +279,6 @@ class Reader {
     const auto it = beside_->find(name);
     return it != beside_->end() ? &*it : nullptr;
   }
-  /// That of `member`; nullptr where it is null, too.
-  const json* found(const char* name);
 
   const json& object_;
   const json* beside_;
@@ -377,6 +350,12 @@ void from_json(const json& value, const Place& place, std::map<int, T>& out) {
     if (!number) return;
     from_json(item, place.at(name), out[static_cast<int>(*number)]);
   }
+}
+template <class Tag>
+void from_json(const json& value, const Place& place, Id<Tag>& out) {
+  out.value = -1;
+  if (value.is_null()) return;
+  if (const auto read = whole_from(value, place, 0, most_id)) out.value = static_cast<int>(*read);
 }
 template <class I>
 void from_json(const json& value, const Place& place, IdSet<I>& out) {

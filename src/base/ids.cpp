@@ -48,14 +48,11 @@ template class IdSet<NodeId>;
 
 namespace {
 
-// The kernel's own limit for CPU numbers is far lower; this only stops "0-999999999999".
-constexpr int max_id = 1 << 20;
-
 Expected<int> parse_number(std::string_view text, std::string_view whole) {
   const auto value = whole_number<int>(text);
-  if (!value || *value < 0 || *value > max_id) {
+  if (!value || *value < 0 || *value > most_id) {
     return fail(ErrorKind::usage,
-                fmt::format("'{}' in '{}' is not a number from 0 to {}", text, whole, max_id));
+                fmt::format("'{}' in '{}' is not a number from 0 to {}", text, whole, most_id));
   }
   return *value;
 }

@@ -12,6 +12,9 @@
 
 namespace numatlas {
 
+/// The kernel's own limit is far lower; this only stops "0-999999999999".
+constexpr int most_id = 1 << 20;
+
 /// A number that cannot be mistaken for another kind of number.
 template <class Tag>
 struct Id {

@@ -67,7 +67,7 @@ std::string scaling_counts(const Machine& machine) {
   std::set<std::size_t> counts{usable.size()};
   for (std::size_t count = 1; count < usable.size(); count *= 2) counts.insert(count);
   for (const NumaNode& node : machine.nodes) counts.insert((node.cpus & usable).size());
-  std::map<int, std::size_t> packages;
+  std::map<std::optional<int>, std::size_t> packages;
   for (const Cpu& cpu : machine.cpus) packages[cpu.package] += usable.contains(cpu.id) ? 1 : 0;
   for (const auto& [package, count] : packages) counts.insert(count);
   counts.erase(0);

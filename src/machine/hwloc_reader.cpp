@@ -73,14 +73,16 @@ void own_cpus(const std::vector<hwloc_obj_t>& node_objects, Machine& machine) {
 }
 
 void add_cpus(hwloc_topology_t topology, Machine& machine) {
-  std::map<int, int> threads_of_core;  // core -> hardware threads seen so far
+  std::map<std::optional<int>, int> threads_of_core;  // core -> hardware threads seen so far
   for (hwloc_obj_t unit = nullptr;
        (unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr;) {
     Cpu cpu;
     cpu.id = CpuId{os_number(unit)};
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
     cpu.core = static_cast<int>(core != nullptr ? core->logical_index : unit->logical_index);
-    cpu.package = os_number(hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, unit));
+    const int package =
+        os_number(hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, unit));
+    if (package >= 0) cpu.package = package;
     machine.cpus.push_back(cpu);
   }
   std::sort(machine.cpus.begin(), machine.cpus.end(),

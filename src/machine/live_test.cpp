@@ -68,7 +68,7 @@ const json* field_of(const json& snapshot, const std::string& path) {
       const json& one = (*place)[i];
       std::string own = std::to_string(i);
       if (one.contains("id")) own = one["id"].dump();
-      if (one.is_object() && one.value("name", "") != "") own = one["name"];
+      if (one.is_object() && one.contains("name") && one["name"].is_string()) own = one["name"];
       if (own == word) found = &one;
     }
     place = found;

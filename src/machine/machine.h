@@ -78,8 +78,8 @@ struct Cache {
 
 struct Cpu {
   CpuId id;
-  int core = -1;      ///< logical number of its physical core in the machine
-  int package = -1;   ///< OS number of its socket, -1 unknown
+  std::optional<int> core;     ///< logical number of its physical core in the machine
+  std::optional<int> package;  ///< OS number of its socket
   NodeId node;        ///< nearest node that has it; -1 for none. Others may have it as well
   int smt_index = 0;  ///< 0 for the first hardware thread of its core
   friend bool operator==(const Cpu&, const Cpu&) = default;

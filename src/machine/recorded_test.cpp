@@ -266,6 +266,17 @@ TEST(Snapshot, AbsentIsNull) {
   EXPECT_TRUE(snapshot["hypervisor"].is_null());
   EXPECT_TRUE(snapshot["nodes"][0]["memory_free"].is_null());
   EXPECT_TRUE(snapshot["allowance"]["memory_limit"].is_null());
+  EXPECT_TRUE(snapshot["nodes"][0]["kind"].is_null());
+}
+
+TEST(Snapshot, OlderOnesHaveEmptyTexts) {
+  const Machine machine = recorded("pu:1");
+  json snapshot = to_json(machine);
+  snapshot["nodes"][0]["kind"] = "";
+  snapshot["allowance"]["memory_limit_source"] = "";
+  const auto back = machine_from_json(snapshot);
+  ASSERT_TRUE(back) << full_text(back.error());
+  EXPECT_EQ(*back, machine);
 }
 
 TEST(Snapshot, AbsentFactsOfGpusAreNullAndComeBackAbsent) {
@@ -313,6 +324,10 @@ TEST(Snapshot, ErrorsNameTheField) {
       {"/nodes/1/memory_total", -5, "'nodes[1].memory_total'"},
       {"/nodes/1/memory_total", "much", "'nodes[1].memory_total'"},
       {"/nodes/0/id", 9, "'nodes' has the id 9 twice"},
+      {"/nodes/0/id", nullptr, "'nodes[0]' has no id"},
+      {"/nodes/0/id", 1 << 21, "'nodes[0].id' must be a whole number from 0 to 1048576"},
+      {"/nodes/0/memory_tier", -4, "'nodes[0]' has the memory_tier -4"},
+      {"/nodes/0/kind", 4, "'nodes[0].kind' must be a string"},
       {"/nodes/0/cpus", "3-1", "'nodes[0].cpus'"},
       {"/nodes/0/cpus", "0-3,99", "gives node 0 the CPU 99, which is not in 'cpus'"},
       {"/nodes/0/cpus", "0-2", "puts CPU 3 on node 0"},
@@ -320,8 +335,12 @@ TEST(Snapshot, ErrorsNameTheField) {
       {"/nodes/0/hmat/read_latency", "fast", "'nodes[0].hmat.read_latency'"},
       {"/nodes", json::array(), "'nodes' must not be empty"},
       {"/cpus/2/core", 18446744073709551615U, "'cpus[2].core'"},
+      {"/cpus/2/core", -1, "'cpus[2]' has the core -1, which is not from 0 to 1048576"},
+      {"/cpus/2/id", nullptr, "'cpus[2]' has no id"},
+      {"/cpus/2/node", -1, "'cpus[2].node' must be a whole number from 0 to 1048576"},
       {"/cpus/2", nullptr, "'cpus[2]' must be an object"},
       {"/caches/0/type", "victim", "'caches[0]' has the type 'victim'"},
+      {"/caches/0/level", 17, "'caches[0]' has the level 17, which is not from 1 to 16"},
       {"/allowance/affinity", "0-900", "'allowance.affinity' has CPUs that are not"},
       {"/allowance", nullptr, "'allowance' must be an object"},
       {"/notes", {1}, "'notes[0]' must be a string"},
@@ -342,14 +361,15 @@ TEST(Snapshot, ErrorsNameTheField) {
 TEST(Snapshot, ErrorsNameTheFieldOfAGpu) {
   const json good = to_json(recorded(data + "two-sockets-four-gpus.json"));
   const std::vector<BadField> cases{
-      {"/gpus/1/path/2/speed", -1, "'gpus[1].path[2].speed'"},
+      {"/gpus/1/path/2/speed", -1, "'gpus[1].path[2]' has the speed -1, which is not 0 or more"},
       {"/gpus/1/path/2/max_speed", "fast", "'gpus[1].path[2].max_speed'"},
-      {"/gpus/0/path/0/width", 0, "'gpus[0].path[0].width'"},
+      {"/gpus/0/path/0/width", 0, "'gpus[0].path[0]' has the width 0, which is not from 1 to 1024"},
       {"/gpus/0/path/0/max_width", 16.5, "'gpus[0].path[0].max_width'"},
       {"/gpus/2/path/1", 3, "'gpus[2].path[1]' must be an object"},
       {"/gpus/2/path", nullptr, "'gpus[2].path' must be an array"},
       {"/gpus/2/memory_node", -1, "'gpus[2].memory_node'"},
       {"/gpus/2/index", "one", "'gpus[2].index'"},
+      {"/gpus/2/index", -1, "'gpus[2]' has the index -1, which is not from 0 to 1048576"},
       {"/gpus/2/memory", -5, "'gpus[2].memory'"},
       {"/gpus/2", json::array(), "'gpus[2]' must be an object"}};
   for (const BadField& bad : cases) {

@@ -1,7 +1,9 @@
 // The snapshot format. Absent facts are null; CPU and node sets are kernel lists ("0-3,7"). Fields
 // that older snapshots lack, or that most machines have nothing for, may be missing.
 #include <algorithm>
-#include <cstdint>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,21 +36,44 @@ using nlohmann::json;
 /// Version of the format that this program writes and reads.
 constexpr int snapshot_schema_version = 1;
 
-constexpr int most_id = 1 << 20;     // as base/ids reads lists
 constexpr int most_level = 16;       // caches have up to 5 today
 constexpr int most_lanes = 1024;     // a PCIe link has up to 32 today
 constexpr int most_distance = 4096;  // the firmware's table has one byte a pair; room for others
 constexpr int most_width = 1 << 16;  // the firmware's field of a module has 16 bits
 
+/// A number of a snapshot, where it is not absent, and what it may be.
+struct Bounded {
+  const char* name;
+  std::optional<double> value;
+  double least = 0, most = std::numeric_limits<double>::infinity();
+};
+
+/// What is wrong with the first that is not within its bounds; "" where all are.
+std::string out_of_bounds(std::initializer_list<Bounded> numbers) {
+  for (const auto& [name, value, least, most] : numbers) {
+    if (!value || (*value >= least && *value <= most)) continue;
+    return fmt::format("has the {} {}, which is not {}", name, *value,
+                       std::isinf(most) ? fmt::format("{} or more", least)
+                                        : fmt::format("from {} to {}", least, most));
+  }
+  return "";
+}
+
 }  // namespace
 
 void list_fields(auto& f, Of<HmatFigures> auto& h) {
   f("initiators", h.initiators);
-  f.amount("read_bandwidth", h.read_bandwidth);
-  f.amount("write_bandwidth", h.write_bandwidth);
-  f.amount("read_latency", h.read_latency);
-  f.amount("write_latency", h.write_latency);
+  f("read_bandwidth", h.read_bandwidth);
+  f("write_bandwidth", h.write_bandwidth);
+  f("read_latency", h.read_latency);
+  f("write_latency", h.write_latency);
   f.sparse("measured", h.measured);
+}
+std::string problem_of(const HmatFigures& h) {
+  return out_of_bounds({{"read_bandwidth", h.read_bandwidth},
+                        {"write_bandwidth", h.write_bandwidth},
+                        {"read_latency", h.read_latency},
+                        {"write_latency", h.write_latency}});
 }
 
 void list_fields(auto& f, Of<HugePagePool> auto& p) {
@@ -58,100 +83,120 @@ void list_fields(auto& f, Of<HugePagePool> auto& p) {
 }
 
 void list_fields(auto& f, Of<MemorySideCache> auto& c) {
-  f.whole("level", c.level, 1, most_level);
+  f("level", c.level);
   f("size", c.size.value);
   f("line_size", c.line_size);
 }
+std::string problem_of(const MemorySideCache& cache) {
+  return out_of_bounds({{"level", cache.level, 1, most_level}});
+}
 
 void list_fields(auto& f, Of<NumaNode> auto& n) {
-  f.whole("id", n.id.value, 0, most_id);
+  f("id", n.id);
   f("cpus", n.cpus);
   f("memory_total", n.memory_total);
   f("memory_free", n.memory_free);
   f("memory_cache", n.memory_cache);
   f("distance", n.distance);
   f("hmat", n.hmat);
-  f.whole("memory_tier", n.memory_tier, 0, most_id);
+  f("memory_tier", n.memory_tier);
   f("huge_pages", n.huge_pages);
-  f.text("kind", n.kind);
+  f("kind", n.kind);
   f.sparse("memory_side_caches", n.side_caches);
 }
 std::string problem_of(const NumaNode& node) {
+  if (node.id.value < 0) return "has no id";
   for (const auto& [other, distance] : node.distance) {
     if (other < 0 || other > most_id) return fmt::format("has a distance to node {}", other);
     if (distance < 0 || distance > most_distance)
       return fmt::format("has the distance {}, which is not from 0 to {}", distance, most_distance);
   }
-  return "";
+  return out_of_bounds({{"memory_tier", node.memory_tier, 0, most_id}});
 }
 
 void list_fields(auto& f, Of<Cpu> auto& c) {
-  f.whole("id", c.id.value, 0, most_id);
-  f.whole_or_none("core", c.core, 0, most_id);
-  f.whole_or_none("package", c.package, 0, INT32_MAX);
-  f.whole_or_none("node", c.node.value, 0, most_id);
-  f.whole("smt_index", c.smt_index, 0, most_id);
+  f("id", c.id);
+  f("core", c.core);
+  f("package", c.package);
+  f("node", c.node);
+  f("smt_index", c.smt_index);
+}
+std::string problem_of(const Cpu& cpu) {
+  if (cpu.id.value < 0) return "has no id";
+  return out_of_bounds({{"core", cpu.core, 0, most_id},
+                        {"package", cpu.package},
+                        {"smt_index", cpu.smt_index, 0, most_id}});
 }
 
 void list_fields(auto& f, Of<CpuKind> auto& k) {
-  f.text("name", k.name);
-  f.text("model", k.model);
-  f.whole("capacity", k.capacity, 1, INT32_MAX);
+  f("name", k.name);
+  f("model", k.model);
+  f("capacity", k.capacity);
   f("cpus", k.cpus);
+}
+std::string problem_of(const CpuKind& kind) {
+  return out_of_bounds({{"capacity", kind.capacity, 1}});
 }
 
 void list_fields(auto& f, Of<Cache> auto& c) {
-  f.whole("level", c.level, 1, most_level);
-  f.text("type", c.type);
+  f("level", c.level);
+  f("type", c.type);
   f("size", c.size.value);
   f("line_size", c.line_size);
   f("cpus", c.cpus);
 }
 std::string problem_of(const Cache& cache) {
   const bool known = cache.type == "data" || cache.type == "instruction" || cache.type == "unified";
-  return known ? ""
-               : fmt::format("has the type '{}', not data, instruction or unified", cache.type);
+  if (!known) return fmt::format("has the type '{}', not data, instruction or unified", cache.type);
+  return out_of_bounds({{"level", cache.level, 1, most_level}});
 }
 
 void list_fields(auto& f, Of<PciStep> auto& s) {
-  f.text("pci_address", s.pci_address);
-  f.amount("speed", s.link.speed);
-  f.whole("width", s.link.width, 1, most_lanes);
-  f.amount("max_speed", s.link.max_speed);
-  f.whole("max_width", s.link.max_width, 1, most_lanes);
+  f("pci_address", s.pci_address);
+  f("speed", s.link.speed);
+  f("width", s.link.width);
+  f("max_speed", s.link.max_speed);
+  f("max_width", s.link.max_width);
+}
+std::string problem_of(const PciStep& step) {
+  return out_of_bounds({{"speed", step.link.speed},
+                        {"width", step.link.width, 1, most_lanes},
+                        {"max_speed", step.link.max_speed},
+                        {"max_width", step.link.max_width, 1, most_lanes}});
 }
 
 void list_fields(auto& f, Of<Gpu> auto& g) {
-  f.text("pci_address", g.pci_address);
-  f.text("vendor", g.vendor);
-  f.text("device_id", g.device_id);
+  f("pci_address", g.pci_address);
+  f("vendor", g.vendor);
+  f("device_id", g.device_id);
   f("node", g.node);
-  f.text("driver", g.driver);
+  f("driver", g.driver);
   f("path", g.path);
   f("memory_node", g.memory_node);
-  f.text("runtime", g.runtime);
-  f.whole("index", g.index, 0, most_id);
-  f.text("name", g.name);
+  f("runtime", g.runtime);
+  f("index", g.index);
+  f("name", g.name);
   f("memory", g.memory);
   f.sparse("multiprocessors", g.multiprocessors);
   f.sparse("shared_cache", g.shared_cache);
   f.sparse("memory_bandwidth", g.memory_bandwidth);
   f.sparse("mig", g.mig);
 }
+std::string problem_of(const Gpu& gpu) { return out_of_bounds({{"index", gpu.index, 0, most_id}}); }
 
 void list_fields(auto& f, Of<PersistentMemory> auto& m) {
-  f.text("name", m.name);
-  f.text("mode", m.mode);
+  f("name", m.name);
+  f("mode", m.mode);
   f("size", m.size);
   f("node", m.node);
   f("target_node", m.target_node);
 }
 
 void list_fields(auto& f, Of<Setting> auto& s) {
-  f.text("name", s.name);
-  f.text("value", s.value);
-  f.text("source", s.source);
-  f.text("warning", s.warning);
+  f("name", s.name);
+  f("value", s.value);
+  f("source", s.source);
+  f("warning", s.warning);
 }
 
 void list_fields(auto& f, Of<Limit> auto& l) {
@@ -159,7 +204,7 @@ void list_fields(auto& f, Of<Limit> auto& l) {
   f("most", l.most.value);
   f("used", l.used);
   f.sparse("page_size", l.page_size);
-  f.text("source", l.source);
+  f("source", l.source);
 }
 
 void list_fields(auto& f, Of<Allowance> auto& a) {
@@ -169,7 +214,7 @@ void list_fields(auto& f, Of<Allowance> auto& a) {
   f("memory_limit", a.memory_limit);
   f("memory_used", a.memory_used);
   f("memory_cache", a.memory_cache);
-  f.text("memory_limit_source", a.memory_limit_source);
+  f("memory_limit_source", a.memory_limit_source);
   f.sparse("cpu_quota", a.cpu_quota);
   f.sparse("cpu_quota_source", a.cpu_quota_source);
   f.sparse("other_limits", a.other_limits);
@@ -179,19 +224,24 @@ std::string problem_of(const Allowance& allowance) {
 }
 
 void list_fields(auto& f, Of<MemorySlot> auto& s) {
-  f.text("name", s.name);
-  f.text("socket", s.socket);
-  f.text("channel", s.channel);
+  f("name", s.name);
+  f("socket", s.socket);
+  f("channel", s.channel);
   f("size", s.size);
-  f.text("type", s.type);
-  f.amount("rated_speed", s.rated_speed);
-  f.amount("configured_speed", s.configured_speed);
-  f.whole("width", s.width, 1, most_width);
+  f("type", s.type);
+  f("rated_speed", s.rated_speed);
+  f("configured_speed", s.configured_speed);
+  f("width", s.width);
+}
+std::string problem_of(const MemorySlot& slot) {
+  return out_of_bounds({{"rated_speed", slot.rated_speed},
+                        {"configured_speed", slot.configured_speed},
+                        {"width", slot.width, 1, most_width}});
 }
 
 void list_fields(auto& f, Of<MemorySlots> auto& s) {
-  f.text("source", s.source);
-  f.text("problem", s.problem);
+  f("source", s.source);
+  f("problem", s.problem);
   f("slots", s.slots);
   // For readers of the file: it follows from the slots.
   std::string why;
@@ -201,12 +251,12 @@ void list_fields(auto& f, Of<MemorySlots> auto& s) {
 }
 
 void list_fields(auto& f, Of<Machine> auto& m) {
-  f.text("source", m.source);
-  f.text("host", m.host);
+  f("source", m.source);
+  f("host", m.host);
   f.sparse("identity", m.identity);
-  f.text("os", m.os);
-  f.text("arch", m.arch);
-  f.text("cpu_model", m.cpu_model);
+  f("os", m.os);
+  f("arch", m.arch);
+  f("cpu_model", m.cpu_model);
   f("page_size", m.page_size);
   f("hypervisor", m.hypervisor);
   f("nodes", m.nodes);
@@ -277,6 +327,7 @@ tl::unexpected<Error> wrong_snapshot(const fields::Problem& problem) {
 json to_json(const MemorySlots& slots) { return fields::to_json(slots); }
 
 json to_json(const Machine& machine) {
+  const fields::ExactNumbers exact;
   json snapshot = fields::to_json(machine);
   snapshot["schema_version"] = snapshot_schema_version;
   return snapshot;
@@ -291,8 +342,7 @@ Expected<Machine> machine_from_json(const json& snapshot) {
   Machine machine;
   int version = snapshot_schema_version;
   const fields::Place whole("", problem);
-  if (snapshot.is_object())
-    fields::Reader(snapshot, whole).whole("schema_version", version, 1, INT32_MAX);
+  if (snapshot.is_object()) fields::Reader(snapshot, whole)("schema_version", version);
   if (version != snapshot_schema_version)
     whole.at("schema_version")
         .reject(fmt::format("is {}; this program reads {}", version, snapshot_schema_version));

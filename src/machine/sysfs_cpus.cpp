@@ -68,7 +68,8 @@ void read_place(const Tree& tree, Cpu& cpu, std::map<CpuId, int>& cores) {
   CpuSet core = siblings ? *siblings : CpuSet{};
   core.insert(cpu.id);
   cpu.core = cores.emplace(core.front(), static_cast<int>(cores.size())).first->second;
-  cpu.package = static_cast<int>(tree.number(folder + "/physical_package_id").value_or(-1));
+  const auto package = tree.number(folder + "/physical_package_id");
+  if (package && *package >= 0) cpu.package = static_cast<int>(*package);
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ void believe_affinity(const Tree& tree, const CpuSet& affinity, Machine& machine
   std::sort(machine.cpus.begin(), machine.cpus.end(),
             [](const Cpu& a, const Cpu& b) { return a.id < b.id; });
   std::map<CpuId, int> cores;  // by the first CPU
-  std::map<int, int> threads;
+  std::map<std::optional<int>, int> threads;
   for (Cpu& cpu : machine.cpus) {
     read_place(tree, cpu, cores);
     cpu.smt_index = threads[cpu.core]++;

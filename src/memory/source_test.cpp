@@ -78,7 +78,7 @@ TEST(SourcePlace, BracesAreTheWorkersNumbers) {
               AllOf(HasSubstr("pmem:/mnt/{node}: a worker on CPU 4-5 has no one number"),
                     HasSubstr("nodes 2,7")));
   EXPECT_THAT(placed("pmem:/mnt/{socket}", {CpuId{0}, CpuId{5}}), HasSubstr("several packages"));
-  machine.cpus.back().package = -1;
+  machine.cpus.back().package = std::nullopt;
   EXPECT_THAT(placed("pmem:/mnt/{socket}", {CpuId{5}}), HasSubstr("its package is not known"));
 }
 

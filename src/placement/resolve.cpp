@@ -26,12 +26,12 @@ namespace {
 /// among the CPUs given, so a set that holds only second hardware threads has no gap.
 std::vector<CpuId> cores_before_siblings(const std::vector<CpuId>& cpus, const Machine& machine,
                                          bool one_per_core) {
-  std::map<int, int> seen_of_core;
+  std::map<std::optional<int>, int> seen_of_core;
   std::vector<std::pair<int, CpuId>> ranked;
   for (CpuId id : cpus) {
     const Cpu* cpu = machine.find_cpu(id);
     // A CPU whose core is unknown counts as a core of its own.
-    const int sibling = cpu != nullptr && cpu->core >= 0 ? seen_of_core[cpu->core]++ : 0;
+    const int sibling = cpu != nullptr && cpu->core ? seen_of_core[cpu->core]++ : 0;
     if (!one_per_core || sibling == 0) ranked.emplace_back(sibling, id);
   }
   std::stable_sort(ranked.begin(), ranked.end(),
@@ -112,7 +112,7 @@ Expected<CpuSet> cpus_of_socket(int number, const Machine& machine) {
   CpuSet cpus;
   std::set<int> sockets;
   for (const Cpu& cpu : machine.cpus) {
-    if (cpu.package >= 0) sockets.insert(cpu.package);
+    if (cpu.package) sockets.insert(*cpu.package);
     if (cpu.package == number) cpus.insert(cpu.id);
   }
   if (!cpus.empty()) return cpus;

@@ -127,7 +127,7 @@ TEST(ResolveCpus, SocketsByTheirNumbers) {
   machine.allowance.cpuset = CpuSet{CpuId{0}};
   EXPECT_THAT(full_text(error_of(spec_of("socket:1"), machine)),
               HasSubstr("CPU 4-7,12-15 (all of socket 1) is outside the cpuset"));
-  for (Cpu& cpu : machine.cpus) cpu.package = -1;
+  for (Cpu& cpu : machine.cpus) cpu.package = std::nullopt;
   EXPECT_THAT(full_text(error_of(spec_of("socket:0"), machine)),
               HasSubstr("does not say which sockets"));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -49,17 +50,17 @@ Expected<MemoryPlacement> at_place(const MemoryPlacement& placement, const CpuSe
     placed.source = replaced(placed.source, node_word, std::to_string(nodes.front().value));
   }
   if (placed.source.find(socket_word) != std::string::npos) {
-    std::set<int> packages;
+    std::set<std::optional<int>> packages;
     for (CpuId id : cpus) {
       const Cpu* cpu = machine.find_cpu(id);
-      packages.insert(cpu == nullptr ? -1 : cpu->package);
+      packages.insert(cpu == nullptr ? std::nullopt : cpu->package);
     }
-    if (packages.size() != 1 || *packages.begin() < 0) {
-      return no_one_number(
-          placement, socket_word, cpus,
-          packages.contains(-1) ? "its package is not known" : "it may run on several packages");
+    if (packages.size() != 1 || !*packages.begin()) {
+      return no_one_number(placement, socket_word, cpus,
+                           packages.contains(std::nullopt) ? "its package is not known"
+                                                           : "it may run on several packages");
     }
-    placed.source = replaced(placed.source, socket_word, std::to_string(*packages.begin()));
+    placed.source = replaced(placed.source, socket_word, std::to_string(**packages.begin()));
   }
   return placed;
 }

@@ -254,9 +254,9 @@ std::string bounded_model(const std::string& cpu_model) {
 }
 
 Sockets sockets_of(const Machine& machine) {
-  std::map<int, std::set<int>> cores;
+  std::map<int, std::set<std::optional<int>>> cores;
   for (const Cpu& cpu : machine.cpus)
-    if (cpu.package >= 0) cores[cpu.package].insert(cpu.core);
+    if (cpu.package) cores[*cpu.package].insert(cpu.core);
   if (cores.empty()) return {};
   Sockets sockets{static_cast<int>(cores.size()), static_cast<int>(cores.begin()->second.size())};
   for (const auto& [package, its] : cores)

@@ -73,7 +73,7 @@ bool took_all_cores(const Rows& run) {
   CpuSet used;
   for (const std::string& list : run.worker_cpus)
     if (const auto cpus = parse_list<CpuId>(list)) used = used | *cpus;
-  std::set<int> missing, taken;
+  std::set<std::optional<int>> missing, taken;
   for (const Cpu& cpu : run.machines.front().cpus)
     (used.contains(cpu.id) ? taken : missing).insert(cpu.core);
   return !taken.empty() &&

@@ -67,7 +67,9 @@ std::string node_or_dash(const std::optional<NodeId>& id) {
   return id && id->value >= 0 ? fmt::format("{}", id->value) : unknown;
 }
 
-std::string number_or_dash(int value) { return value < 0 ? unknown : fmt::format("{}", value); }
+std::string number_or_dash(const std::optional<int>& value) {
+  return value ? fmt::format("{}", *value) : unknown;
+}
 
 std::string word_or_dash(const std::string& word) { return word.empty() ? unknown : word; }
 
@@ -217,9 +219,9 @@ std::string caches_table(const Machine& machine) {
 
 /// The first core with more than one hardware thread, as an example of how numbers pair up.
 std::string siblings_example(const Machine& machine) {
-  std::map<int, CpuSet> cores;
+  std::map<std::optional<int>, CpuSet> cores;
   for (const Cpu& cpu : machine.cpus) {
-    if (cpu.core >= 0) cores[cpu.core].insert(cpu.id);
+    if (cpu.core) cores[cpu.core].insert(cpu.id);
   }
   for (const Cpu& cpu : machine.cpus) {
     const auto core = cores.find(cpu.core);
@@ -231,11 +233,11 @@ std::string siblings_example(const Machine& machine) {
 }
 
 std::string cpus_summary(const Machine& machine) {
-  std::map<int, int> threads;  // core -> its hardware threads
+  std::map<std::optional<int>, int> threads;  // core -> its hardware threads
   std::set<int> packages;
   for (const Cpu& cpu : machine.cpus) {
     ++threads[cpu.core];
-    if (cpu.package >= 0) packages.insert(cpu.package);
+    if (cpu.package) packages.insert(*cpu.package);
   }
   int fewest = 0, most = 0;
   for (const auto& [core, count] : threads) {

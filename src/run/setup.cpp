@@ -176,15 +176,15 @@ void warn_of_local(const Setup& setup, std::size_t host, SaidByHosts& said) {
 /// Whether two workers of a host may run on two hardware threads of one core.
 bool workers_share_a_core(const Setup& setup, int host) {
   const Machine& machine = setup.machines[static_cast<std::size_t>(host)];
-  std::map<int, int> workers_by_core;
+  std::map<std::optional<int>, int> workers_by_core;
   for (const Worker& worker : setup.layout.workers) {
     if (worker.host != host) continue;
-    std::set<int> cores;
+    std::set<std::optional<int>> cores;
     for (CpuId cpu : worker.placement.cpus) {
       const Cpu* found = machine.find_cpu(cpu);
       if (found != nullptr) cores.insert(found->core);
     }
-    for (int core : cores) {
+    for (const auto& core : cores) {
       if (++workers_by_core[core] > 1) return true;
     }
   }

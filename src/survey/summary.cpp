@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -90,9 +91,9 @@ std::string short_list(const std::string& list) {
 }
 
 std::string machine_words(const Machine& machine) {
-  std::set<int> packages, cores;
+  std::set<std::optional<int>> packages, cores;
   for (const Cpu& cpu : machine.cpus) {
-    if (cpu.package >= 0) packages.insert(cpu.package);
+    if (cpu.package) packages.insert(cpu.package);
     cores.insert(cpu.core);
   }
   std::string text = machine.host.empty() ? "" : machine.host + ": ";

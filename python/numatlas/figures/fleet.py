@@ -39,7 +39,7 @@ def figures(result: Result) -> list[Figure]:
             warnings=warnings_of(result, result.flows),
             data=result.hosts,
             hosts=hosts,
-            kind_names=[machine["cpu_model"] for machine in result.machines] or [""],
+            kind_names=[machine["cpu_model"] or "" for machine in result.machines] or [""],
             judged=bool(result.meta.get("judged")),
         )
     ]

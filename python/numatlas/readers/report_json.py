@@ -43,7 +43,7 @@ def read(path: Path, data: Json) -> Result:
 def settings_that_disturb(machine: Json) -> list[Warning]:
     """Of a snapshot, in the words of the program."""
     return [
-        Warning(f"{setting['name']} = {setting['value']}: {setting['warning']}", "setting")
+        Warning(f"{setting['name']} = {setting['value'] or ''}: {setting['warning']}", "setting")
         for setting in machine.get("settings", [])
         if setting.get("warning")
     ]

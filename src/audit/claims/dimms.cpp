@@ -180,7 +180,7 @@ ClaimVerdict speed(const Slots& modules) {
 std::set<int> packages_of(const Machine& machine) {
   std::set<int> packages;
   for (const Cpu& cpu : machine.cpus)
-    if (cpu.package >= 0) packages.insert(cpu.package);
+    if (cpu.package) packages.insert(*cpu.package);
   return packages;
 }
 
@@ -191,7 +191,7 @@ std::map<std::string, NodeId> nodes_of_sockets(const Machine& machine) {
   for (const MemorySlot& slot : machine.memory_slots.slots) sockets.insert(slot.socket);
   const std::set<int> packages = packages_of(machine);
   if (sockets.contains("") || sockets.size() < 2 || sockets.size() != packages.size()) return {};
-  std::map<int, std::vector<NodeId>> nodes;
+  std::map<std::optional<int>, std::vector<NodeId>> nodes;
   for (const NumaNode& node : machine.nodes) {
     if (node.cpus.empty() || !node.has_memory()) continue;
     const Cpu* const cpu = machine.find_cpu(node.cpus.front());

@@ -44,7 +44,7 @@ Spot spot_of(const Machine& machine, CpuId id) {
 
 std::string nearness_of(const Spot& a, const Spot& b) {
   if (a.cpu == nullptr || b.cpu == nullptr) return "unknown";
-  if (a.cpu->core >= 0 && a.cpu->core == b.cpu->core) return "same core";
+  if (a.cpu->core && a.cpu->core == b.cpu->core) return "same core";
   if (a.cache != nullptr && a.cache == b.cache) return fmt::format("same L{}", a.cache->level);
   if (a.node().value < 0 || b.node().value < 0) return "unknown";
   return a.node() == b.node() ? "same node" : "other node";
@@ -292,7 +292,7 @@ std::string kinds_of(const Machine& machine, CpuId first, CpuId second) {
 
 std::optional<CpuId> sibling_of(const Machine& machine, CpuId cpu) {
   const Cpu* const one = machine.find_cpu(cpu);
-  if (one == nullptr || one->core < 0) return std::nullopt;
+  if (one == nullptr || !one->core) return std::nullopt;
   for (CpuId id : machine.usable_cpus()) {
     const Cpu* const other = machine.find_cpu(id);
     if (id != cpu && other != nullptr && other->core == one->core) return id;

@@ -108,7 +108,7 @@ std::string no_plateau_text(const RunReport& report, const Case& one, const std:
   const Machine& machine = report.machines[host];
   if (is_virtual(machine)) return "a virtual machine may have a part of it";
   const Cache* const cache = machine.cache_of(worker.cpus.front(), level.back() - '0');
-  std::set<int> cores;
+  std::set<std::optional<int>> cores;
   for (const CpuId id : cache == nullptr ? CpuSet{} : cache->cpus)
     if (const Cpu* const cpu = machine.find_cpu(id)) cores.insert(cpu->core);
   if (cores.size() > 1) return fmt::format("shared by {}", count_text(cache->cpus.size(), "CPU"));

@@ -207,7 +207,7 @@ Curve curve_of(const PlanInput& input, NodeId cpus, NodeId memory) {
   const auto core_of = [&](int worker) {
     const CpuSet& its = worker_of(input, worker).placement.cpus;
     const Cpu* const cpu = its.empty() ? nullptr : machine.find_cpu(its.front());
-    return cpu == nullptr ? -1 : cpu->core;
+    return cpu == nullptr ? std::nullopt : cpu->core;
   };
   for (int worker : workers) {
     const bool same_host = worker_of(input, worker).host == worker_of(input, curve.chaser).host;
