@@ -23,6 +23,7 @@
 #include "base/program.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "base/whole.h"
 #include "benchmarks/parse.h"
 #include "comm/launcher.h"
@@ -206,16 +207,24 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
 }
 
 /// glibc takes the pages from the system's pool, and base pages, without a word, where that has
-/// none.
+/// none. It does not reserve the pages of its heaps of 64 MiB.
 std::optional<std::string> pool_warning(const ProgramLayout& resolved) {
   if (!resolved.pages || !is_from_pool(*resolved.pages) || !test_machine().empty())
     return std::nullopt;
   const NodeSet nodes = resolved.memory ? required_nodes(*resolved.memory) : NodeSet{};
-  const auto problem =
-      page_kind_problem(*resolved.pages, running_nodes(), nodes, huge_page_size(*resolved.pages));
-  if (!problem) return std::nullopt;
-  return fmt::format("--pages {}: the program may get base pages: {}", name_of(*resolved.pages),
-                     problem->message);
+  const auto problem_of = [&](Bytes bytes) {
+    return page_kind_problem(*resolved.pages, running_nodes(), nodes, bytes);
+  };
+  if (const auto problem = problem_of(huge_page_size(*resolved.pages)))
+    return fmt::format("--pages {}: the program may get base pages: {}", name_of(*resolved.pages),
+                       problem->message);
+  constexpr Bytes heap{64 * mib};
+  if (const auto problem = problem_of(heap))
+    return fmt::format(
+        "--pages {}: the kernel ends the program (SIGBUS) if its heap takes more "
+        "pages than are free: {}",
+        name_of(*resolved.pages), problem->message);
+  return std::nullopt;
 }
 
 std::string description(const ProgramLayout& resolved, const std::vector<std::string>& program,

@@ -140,8 +140,11 @@ CpuUse cpu_use_between(const Expected<CpuTimes>& before, const Expected<CpuTimes
   } else {
     use.own = own / use.seconds;
     // Ticks are not as exact as what a process is told of itself.
-    use.others = std::max(0.0, busy - own) / use.seconds;
-    use.stolen = std::max(0.0, after->stolen - before->stolen) / use.seconds;
+    const auto cpus_of = [&](double seconds) {
+      return std::clamp(seconds / use.seconds, 0.0, static_cast<double>(use.cpus));
+    };
+    use.others = cpus_of(busy - own);
+    use.stolen = cpus_of(after->stolen - before->stolen);
   }
   return use;
 }

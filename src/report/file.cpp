@@ -22,7 +22,9 @@ tl::unexpected<Error> file_error(const std::string& option, const std::string& p
                                  const std::string& what, int code) {
   return fail_about(
       file_error_kind(code), option, fmt::format("{}: {}: {}", path, what, errno_text(code)),
-      "name a file in a folder that exists, that you may write to, and that has room");
+      code == EFBIG
+          ? "raise the limit of a file's size (ulimit -f)"
+          : "name a file in a folder that exists, that you may write to, and that has room");
 }
 
 /// Writes all bytes; the errno of the failure, 0 for none.

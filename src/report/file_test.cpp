@@ -182,7 +182,8 @@ TEST_F(Files, FullDiskKeepsTheOldFileAndLeavesNoOther) {
     const rlimit limit{1000, 1000};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
     const auto wrote = write_whole(path("a"), std::string(5000, 'x'), "--json");
-    return !wrote && wrote.error().kind == ErrorKind::io;
+    return !wrote && wrote.error().kind == ErrorKind::io &&
+           wrote.error().hint == "raise the limit of a file's size (ulimit -f)";
   }));
   EXPECT_EQ(read(path("a")), "old");
   EXPECT_EQ(files(), 1U);

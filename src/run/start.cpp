@@ -1,6 +1,7 @@
 // From the launcher to the ranks and back to one exit code.
 #include <unistd.h>
 
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -35,7 +36,8 @@ void print_error(const Error& error) {
 
 Error error_of(const std::exception& thrown) {
   if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr)
-    return {ErrorKind::resource, "not enough memory", ""};
+    return {ErrorKind::resource, "not enough memory",
+            "raise `ulimit -v` or `ulimit -d`, or the memory limit of the job or container"};
   return {ErrorKind::internal, thrown.what(), ""};
 }
 
@@ -56,8 +58,10 @@ int end_together(Comm& comm, const Error& error) {
   const bool lonely = stopped || error.kind == ErrorKind::peer;
   if (lonely ? comm.claim_report() : comm.rank() == 0) {
     if (stopped) {
-      say(fmt::format("numatlas: interrupted{}: what was finished before is kept\n",
-                      signal != 0 ? fmt::format(" by signal {}", signal) : ""));
+      const std::string by = signal == SIGXCPU ? " at the limit of CPU time (ulimit -t)"
+                             : signal != 0     ? fmt::format(" by signal {}", signal)
+                                               : "";
+      say(fmt::format("numatlas: interrupted{}: what was finished before is kept\n", by));
     } else {
       print_error(error);
     }
