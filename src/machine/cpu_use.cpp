@@ -140,11 +140,8 @@ CpuUse cpu_use_between(const Expected<CpuTimes>& before, const Expected<CpuTimes
   } else {
     use.own = own / use.seconds;
     // Ticks are not as exact as what a process is told of itself.
-    const auto cpus_of = [&](double seconds) {
-      return std::clamp(seconds / use.seconds, 0.0, static_cast<double>(use.cpus));
-    };
-    use.others = cpus_of(busy - own);
-    use.stolen = cpus_of(after->stolen - before->stolen);
+    use.others = std::max(0.0, busy - own) / use.seconds;
+    use.stolen = std::max(0.0, after->stolen - before->stolen) / use.seconds;
   }
   return use;
 }
@@ -173,11 +170,13 @@ bool is_unreliable(const CpuUse& use) {
 
 std::string disturbance_text(const CpuUse& use) {
   std::vector<std::string> parts;
-  if (is_much(use, use.others))
-    parts.push_back(fmt::format("other programs used {:.1f} of {} CPUs", *use.others, use.cpus));
-  if (is_much(use, use.stolen))
-    parts.push_back(
-        fmt::format("the hypervisor withheld {:.1f} of {} CPUs", *use.stolen, use.cpus));
+  // Within a short time the ticks of more than it may be counted.
+  const auto of_all = [&](double cpus) {
+    return fmt::format("{:.1f} of {} CPUs", std::min(cpus, static_cast<double>(use.cpus)),
+                       use.cpus);
+  };
+  if (is_much(use, use.others)) parts.push_back("other programs used " + of_all(*use.others));
+  if (is_much(use, use.stolen)) parts.push_back("the hypervisor withheld " + of_all(*use.stolen));
   if (is_throttled(use))
     parts.push_back(fmt::format("the CPU quota withheld {:.1f} CPUs", *use.throttled));
   return fmt::format("{}", fmt::join(parts, ", "));

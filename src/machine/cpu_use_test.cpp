@@ -159,6 +159,7 @@ TEST(CpuUse, QuotaDisturbsWithItsRemedy) {
 
 TEST(CpuUse, IsToldInWords) {
   EXPECT_EQ(disturbance_text(used(1.02)), "other programs used 1.0 of 2 CPUs");
+  EXPECT_EQ(disturbance_text(used(2.5)), "other programs used 2.0 of 2 CPUs");
   EXPECT_EQ(disturbance_text(used(1, 0.5)),
             "other programs used 1.0 of 2 CPUs, the hypervisor withheld 0.5 of 2 CPUs");
   EXPECT_EQ(disturbance_text(used(0)), "");
