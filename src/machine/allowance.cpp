@@ -310,8 +310,9 @@ void leave_limits_open(const Tree& tree, Machine& machine) {
                                                         : "/sys/fs/cgroup is not visible";
   const auto look = [&](const char* field, const std::string& controller, const char* unified_name,
                         const char* name) {
-    const bool has_file = has_group_file(tree, controller, unified_name, name);
-    if (tree.is_live() ? !shows_group(tree, controller) : !has_file) machine.unread[field] = why;
+    const bool seen = tree.is_live() ? shows_group(tree, controller)
+                                     : has_group_file(tree, controller, unified_name, name);
+    if (!seen) machine.unread[field] = why;
   };
   look("memory_limit", "memory", "/memory.max", "/memory.limit_in_bytes");
   look("cpu_quota", "cpu", "/cpu.max", "/cpu.cfs_quota_us");

@@ -46,6 +46,13 @@ CpuSet Machine::all_cpus() const {
   return all;
 }
 
+std::set<int> Machine::packages() const {
+  std::set<int> all;
+  for (const Cpu& cpu : cpus)
+    if (cpu.package) all.insert(*cpu.package);
+  return all;
+}
+
 Bytes Limit::held() const {
   const std::uint64_t all = used.value_or(Bytes{}).value;
   return Bytes{all - std::min(all, cache.value_or(Bytes{}).value)};

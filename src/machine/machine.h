@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -228,6 +229,8 @@ struct Machine {
   const NumaNode* find_node(NodeId id) const;  ///< nullptr where there is none
   const Cpu* find_cpu(CpuId id) const;         ///< nullptr where there is none
   CpuSet all_cpus() const;
+  /// OS numbers of the sockets that are known.
+  std::set<int> packages() const;
   /// CPUs this process may run on now: affinity within the cpuset.
   CpuSet usable_cpus() const { return allowance.affinity & allowance.cpuset; }
   /// Nodes with memory that this process may allocate on.

@@ -110,12 +110,10 @@ Expected<CpuSet> cpus_of_node(int number, const Machine& machine) {
 /// The same of a socket, by the number that `numatlas topology` gives its package.
 Expected<CpuSet> cpus_of_socket(int number, const Machine& machine) {
   CpuSet cpus;
-  std::set<int> sockets;
-  for (const Cpu& cpu : machine.cpus) {
-    if (cpu.package) sockets.insert(*cpu.package);
+  for (const Cpu& cpu : machine.cpus)
     if (cpu.package == number) cpus.insert(cpu.id);
-  }
   if (!cpus.empty()) return cpus;
+  const std::set<int> sockets = machine.packages();
   return fail(ErrorKind::unavailable,
               sockets.empty() ? "the system does not say which sockets the CPUs are in"
                               : fmt::format("this machine has no socket {}; its sockets are {}",

@@ -54,6 +54,7 @@ TEST(Unit, EstimatesStandWithTheirInterval) {
   EXPECT_EQ(estimate_text(between(50e-9, 20e-9, 150e-9), "s"), "50.0 ns (20.0 to 150)");
   EXPECT_EQ(estimate_text(between(44e-9, 30e-9, 60e-9), "s"), "44.0 ns ±36 %");
   EXPECT_EQ(estimate_text(between(50e-9, 0, 150e-9), "s"), "0.00 to 150 ns");
+  EXPECT_EQ(estimate_text(between(2e9, 0.5e9, 3e9), "B/s"), "2.00 GB/s (0.50 to 3.00)");
   EXPECT_EQ(estimate_text(between(1.66, 0.78, 24.71), "1"), "1.66 times (0.78 to 24.7)");
   EXPECT_EQ(estimate_text(between(16777220, 16777220, 33554430), "B"), "16 MiB to 32 MiB");
 }

@@ -234,11 +234,8 @@ std::string siblings_example(const Machine& machine) {
 
 std::string cpus_summary(const Machine& machine) {
   std::map<std::optional<int>, int> threads;  // core -> its hardware threads
-  std::set<int> packages;
-  for (const Cpu& cpu : machine.cpus) {
-    ++threads[cpu.core];
-    if (cpu.package) packages.insert(*cpu.package);
-  }
+  const std::set<int> packages = machine.packages();
+  for (const Cpu& cpu : machine.cpus) ++threads[cpu.core];
   int fewest = 0, most = 0;
   for (const auto& [core, count] : threads) {
     fewest = fewest == 0 ? count : std::min(fewest, count);

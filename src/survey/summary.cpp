@@ -91,11 +91,9 @@ std::string short_list(const std::string& list) {
 }
 
 std::string machine_words(const Machine& machine) {
-  std::set<std::optional<int>> packages, cores;
-  for (const Cpu& cpu : machine.cpus) {
-    if (cpu.package) packages.insert(cpu.package);
-    cores.insert(cpu.core);
-  }
+  const std::set<int> packages = machine.packages();
+  std::set<std::optional<int>> cores;
+  for (const Cpu& cpu : machine.cpus) cores.insert(cpu.core);
   std::string text = machine.host.empty() ? "" : machine.host + ": ";
   text += machine.cpu_model.empty() ? "" : machine.cpu_model + ", ";
   if (!packages.empty()) text += count_text(packages.size(), "socket") + ", ";

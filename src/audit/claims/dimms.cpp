@@ -176,20 +176,12 @@ ClaimVerdict speed(const Slots& modules) {
   return verdict;
 }
 
-/// Numbers of the machine's processors, in their order.
-std::set<int> packages_of(const Machine& machine) {
-  std::set<int> packages;
-  for (const Cpu& cpu : machine.cpus)
-    if (cpu.package) packages.insert(*cpu.package);
-  return packages;
-}
-
 /// The node of DRAM of each socket that has modules, where each socket has one: the rate of its
 /// CPUs to it is the socket's. Empty where that cannot be told.
 std::map<std::string, NodeId> nodes_of_sockets(const Machine& machine) {
   std::set<std::string> sockets;
   for (const MemorySlot& slot : machine.memory_slots.slots) sockets.insert(slot.socket);
-  const std::set<int> packages = packages_of(machine);
+  const std::set<int> packages = machine.packages();
   if (sockets.contains("") || sockets.size() < 2 || sockets.size() != packages.size()) return {};
   std::map<std::optional<int>, std::vector<NodeId>> nodes;
   for (const NumaNode& node : machine.nodes) {
