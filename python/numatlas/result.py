@@ -37,20 +37,6 @@ View = dict[str, Any]  #: as the program writes it (src/record/view.h)
 Cell = dict[str, Any]  #: one of its columns
 
 
-def cell_of(**given: Any) -> Cell:
-    """A column of a view that the file does not have."""
-    return {
-        **{"head": "", "label": None, "figure": None, "part": "value", "scale": 1, "digits": 2, "unit": None},
-        **given,
-    }
-
-
-def view_of(title: str, kind: str, cells: list[Cell], **given: Any) -> View:
-    """A view that the file does not have."""
-    fields = {"level": "cases", "where": {}, "rows": None, "columns": None, "symmetric": False}
-    return {"title": title, "kind": kind, "cells": cells, "notes": [], "verdict": [], **fields, **given}
-
-
 @dataclass(frozen=True)
 class Warning:
     """What figures have to be read with. Programs decide by `code` (docs/results.md); as text it is for

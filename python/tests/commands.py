@@ -1,5 +1,6 @@
 """The commands as the program runs them."""
 
+import json
 import multiprocessing
 import os
 import runpy
@@ -28,6 +29,14 @@ def program() -> Path:
         if built.exists():
             return built
     pytest.skip("numatlas is not built, and NUMATLAS names none")
+
+
+def redrawn(data: dict) -> dict:
+    """A result or a survey that was made up, with its tables as the program draws them."""
+    tool = program().parent.parent / "tests" / "draw_results"
+    done = subprocess.run([tool], input=json.dumps(data), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 # Each command is a process of its own, forked from one that has loaded matplotlib: loading it takes longer

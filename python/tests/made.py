@@ -90,6 +90,10 @@ def matrix(rows=2, columns=3, less=True):
         low=[[None if value is None else value - 1 for value in row] for row in values],
         high=[[None if value is None else value + 2 for value in row] for row in values],
         texts=whys,
+        words=[
+            [f"{value} {why}" for value, why in zip(*row, strict=True)]
+            for row in zip(values, whys, strict=True)
+        ],
     )
 
 
@@ -99,10 +103,10 @@ def bars(names=("own", "other", "crossed"), groups=("alone", "together"), less=T
     for index, group in enumerate(groups):
         for place, name in enumerate(names):
             value = 10.0 + 10 * place + index
-            ends = (value, value - 2, value + 3)
+            ends, text = (value, value - 2, value + 3), f"{value:.1f}"
             if group == groups[-1] and name == names[-1]:
-                ends = (None, None, None)
-            rows.append(Bar(name, group, *ends, cells=[name, group, str(value)]))
+                ends, text = (None, None, None), "no value"
+            rows.append(Bar(name, group, *ends, text))
     return Bars(
         "touch",
         "Time of a line by who touched the memory first",
@@ -111,7 +115,7 @@ def bars(names=("own", "other", "crossed"), groups=("alone", "together"), less=T
         less_is_better=less,
         rows=rows,
         heads=["pattern", "run", "access"],
-        column=2,
+        cells=[[row.name, row.group, row.text] for row in rows],
     )
 
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from commands import redrawn
 from made import texts
 from made_results import estimate, survey
 from matplotlib.text import Text
@@ -26,7 +27,7 @@ def changed(path, change):
     """The survey there, after `change` of its data."""
     data = json.loads(path.read_text())
     change(data)
-    path.write_text(json.dumps(data))
+    path.write_text(json.dumps(redrawn(data)))
     return numatlas.load(path)
 
 
@@ -263,7 +264,7 @@ def test_an_interval_that_reaches_zero_stands_in_the_place_of_its_value(tmp_path
     (bars, *_) = figures_of(result, "bandwidth")
     assert any(row.value is None and row.high == pytest.approx(80) for row in bars.rows)
     cells = [words(cell) for cell in Tree(page([result])).find("td")]
-    assert cells.count("0 to 80.00") >= 4
+    assert cells.count("0.00 to 80.00") >= 4
     assert "unknown\n0 - 80.0" in texts(build(read))
     (ladder,) = figures_of(result, "latency")
     at = ladder.series[0].x.index(1 << 20)

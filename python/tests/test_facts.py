@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from commands import SURVEYS
+from commands import SURVEYS, redrawn
 from made_results import case, column, fact, figure, flow, report, survey, view
 from report_pages import Tree
 
@@ -36,7 +36,7 @@ def of_a_new_benchmark(path, facts_of=()):
     ]
     data = json.loads(survey(path, 1, 1, 4).read_text())
     data["results"].append(report("turns", cases, views, workers, facts=list(facts_of)))
-    path.write_text(json.dumps(data))
+    path.write_text(json.dumps(redrawn(data)))
     return numatlas.load(path)
 
 
@@ -84,7 +84,7 @@ def test_gpus_have_their_best_copies(tmp_path):
         for way, rate in (("h2d", 50e9), ("h2d", 55e9), ("d2h", 52e9), ("both", 90e9))
     ]
     data["results"][0]["facts"] += copies
-    path.write_text(json.dumps(data))
+    path.write_text(json.dumps(redrawn(data)))
     result = numatlas.load(path)
     assert [(row.direction, row.value) for row in gpu_rates(result).itertuples()] == [
         ("h2d", 55e9),

@@ -10,8 +10,9 @@ from statistics import median
 
 import made
 import pytest
+from commands import redrawn
 from made import FLEET, texts
-from made_results import case, flow, report
+from made_results import case, column, flow, report, view
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 from report_pages import measured
@@ -20,7 +21,6 @@ import numatlas
 from numatlas.figures import figures_of
 from numatlas.figures.model import Curves, Matrix
 from numatlas.plot import FORMATS, build, draw, save
-from numatlas.result import cell_of, view_of
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -102,12 +102,12 @@ def a_matrix_file(path):
         labels = {"cpu_node": "0", "memory_node": str(node)}
         return case(f"0 -> {node}", labels, [flow(0, [figure], f"bind:{node}")])
 
-    cell = cell_of(figure="latency", scale=1e9)
+    cell = column(figure="latency", scale=1e9)
     samples = {0: [100e-9, 80e-9, 90e-9], 1: [150e-9, 145e-9, 170e-9]}
     workers = [{"host": 0, "rank": 0, "thread": 0, "cpus": "0", "cpu_node": 0, "memory": "local"}]
-    views = [view_of("Latency", "matrix", [cell], rows="cpu_node", columns="memory_node")]
+    views = [view("Latency", "matrix", [cell], "cpu_node", "memory_node")]
     cases = [measured(node, values) for node, values in samples.items()]
-    path.write_text(json.dumps(report("matrix", cases, views, workers, engine="null")))
+    path.write_text(json.dumps(redrawn(report("matrix", cases, views, workers, engine="null"))))
     return samples
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from commands import SURVEYS, command, one_line
+from commands import SURVEYS, command, one_line, redrawn
 from made import texts
 from report_pages import FLEETS, Tree
 
@@ -27,7 +27,7 @@ def in_microseconds(folder):
     for cell in (cell for part in data["results"] for view in part["views"] for cell in view["cells"]):
         cell["scale"] = 1e6 if cell["scale"] == 1e9 else cell["scale"]
     path = folder / "microseconds.json"
-    path.write_text(json.dumps(data))
+    path.write_text(json.dumps(redrawn(data)))
     return path
 
 

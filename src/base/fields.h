@@ -174,7 +174,7 @@ class Writer {
   }
   /// A field that is there only where there is something.
   template <class T>
-  void sparse(const char* name, const T& value) {
+  void sparse(const char* name, const T& value, const char* /*help*/ = "") {
     if (!(value == T{})) object_[name] = to_json(value);
   }
   json take() { return std::move(object_); }
@@ -264,8 +264,8 @@ class Reader {
     if (InTransit::now()) (*this)(name, value, "");
   }
   template <class T>
-  void sparse(const char* name, T& value) {
-    later(name, value, "");
+  void sparse(const char* name, T& value, const char* help = "") {
+    later(name, value, help);
   }
 
  protected:
@@ -393,6 +393,10 @@ class SchemaWriter {
   }
   template <class T>
   void inner(const char* /*name*/, T& /*value*/) {}
+  template <class T>
+  void sparse(const char* name, T& value, const char* help = "") {
+    later(name, value, help);
+  }
   json take() {
     return {{"type", "object"},
             {"properties", std::move(properties_)},

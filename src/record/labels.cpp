@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,10 +24,10 @@
 namespace numatlas {
 namespace {
 
-const std::string none = "-";
-
-std::string text_or_none(const std::string& text) { return text.empty() ? none : text; }
-std::string node_text(NodeId node) { return node.value < 0 ? none : std::to_string(node.value); }
+std::string text_or_none(const std::string& text) { return text.empty() ? unknown_text : text; }
+std::string node_text(NodeId node) {
+  return node.value < 0 ? unknown_text : std::to_string(node.value);
+}
 
 const WorkerRow& worker_of(const RunReport& report, const FlowResult& flow) {
   return report.workers[static_cast<std::size_t>(flow.worker)];
@@ -88,16 +89,16 @@ std::string found_text(const FlowResult& flow) {
 std::string gpu_node(const RunReport& report, const FlowResult& flow) {
   // A report of one host has one machine.
   const auto host = static_cast<std::size_t>(host_of(report, flow));
-  if (!flow.gpu || report.machines.empty()) return none;
+  if (!flow.gpu || report.machines.empty()) return unknown_text;
   const Machine& machine = report.machines[report.machines.size() == 1 ? 0 : host];
   for (const Gpu& gpu : machine.gpus)
     if (gpu.pci_address == flow.gpu->pci_address && gpu.node) return node_text(*gpu.node);
-  return none;
+  return unknown_text;
 }
 
 /// Where the longest pass was: "rank 4 on cn17" of a process, "cn17" of a host.
 std::string slowest_text(const RunReport& report, const Case& one, double PassTimes::*time) {
-  std::string text = none;
+  std::string text = unknown_text;
   double longest = 0;
   for (const HostTotals& host : one.host_totals) {
     for (const PassTimes& pass : counted(host.passes)) {
@@ -165,9 +166,13 @@ const std::map<std::string, FlowText>& flow_texts() {
       {"first_touch",
        [](auto&, auto& f) { return std::to_string(f.first_touch.value_or(f.worker)); }},
       {"rate",
-       [](auto&, auto& f) { return f.rate ? fmt::format("{:g} GB/s", *f.rate * 1e-9) : none; }},
+       [](auto&, auto& f) {
+         return f.rate ? fmt::format("{:g} GB/s", *f.rate * 1e-9) : unknown_text;
+       }},
       {"overlap",
-       [](auto&, auto& f) { return f.overlap ? fmt::format("{:.0f} %", *f.overlap * 100) : none; }},
+       [](auto&, auto& f) {
+         return f.overlap ? fmt::format("{:.0f} %", *f.overlap * 100) : unknown_text;
+       }},
       {"gpu_node", gpu_node},
       {"stop", [](auto&, auto& f) { return f.stop; }}};
   return texts;
@@ -186,17 +191,23 @@ const std::map<std::string, GpuText>& gpu_texts() {
        }},
       {"grid",
        [](auto& g) {
-         return g.blocks > 0 ? fmt::format("{} x {}", g.blocks, g.block_threads) : none;
+         return g.blocks > 0 ? fmt::format("{} x {}", g.blocks, g.block_threads) : unknown_text;
        }},
       {"memory_bandwidth",
        [](auto& g) {
-         return g.memory_bandwidth ? fmt::format("{:.0f} GB/s", *g.memory_bandwidth * 1e-9) : none;
+         return g.memory_bandwidth ? fmt::format("{:.0f} GB/s", *g.memory_bandwidth * 1e-9)
+                                   : unknown_text;
        }},
-      {"link", [](auto& g) { return g.link ? link_text(*g.link) : none; }},
+      {"link", [](auto& g) { return g.link ? link_text(*g.link) : unknown_text; }},
       {"link_limit", [](auto& g) {
-         return g.link_limit ? fmt::format("{:.2f} GB/s", *g.link_limit * 1e-9) : none;
+         return g.link_limit ? fmt::format("{:.2f} GB/s", *g.link_limit * 1e-9) : unknown_text;
        }}};
   return texts;
+}
+
+const std::set<std::string, std::less<>>& units_of_labels() {
+  static const std::set<std::string, std::less<>> units{"B", "KiB", "MiB", "GiB", "TiB", "%"};
+  return units;
 }
 
 bool is_of_flows(const std::string& name) {
@@ -210,7 +221,7 @@ bool has_label(const Case& one, const std::string& name) {
 /// A label that all flows have.
 std::string flow_text(const RunReport& report, const FlowResult& flow, const std::string& name) {
   if (const auto of_gpu = gpu_texts().find(name); of_gpu != gpu_texts().end())
-    return flow.gpu ? of_gpu->second(*flow.gpu) : none;
+    return flow.gpu ? of_gpu->second(*flow.gpu) : unknown_text;
   return flow_texts().at(name)(report, flow);
 }
 
@@ -233,12 +244,12 @@ std::string label_text(const RunReport& report, const Case& one, const std::stri
   if (const std::string* own = find_label(one, name)) return text_or_none(*own);
   const auto built_in = case_texts().find(name);
   if (built_in != case_texts().end()) return built_in->second(report, one);
-  if (!is_of_flows(name)) return none;
+  if (!is_of_flows(name)) return unknown_text;
   std::vector<std::string> texts;
   for (const FlowResult& flow : one.flows) {
     add_once(texts, flow_text(report, flow, name));
   }
-  return texts.empty() ? none : fmt::format("{}", fmt::join(texts, "/"));
+  return texts.empty() ? unknown_text : fmt::format("{}", fmt::join(texts, "/"));
 }
 
 std::string label_text(const RunReport& report, const ViewItem& item, const std::string& name) {
@@ -249,6 +260,20 @@ std::string label_text(const RunReport& report, const ViewItem& item, const std:
   if (item.flow != nullptr && is_of_flows(name) && find_label(*item.one, name) == nullptr)
     return flow_text(report, *item.flow, name);
   return label_text(report, *item.one, name);
+}
+
+std::string spaced(std::string label) {
+  const std::size_t digits = label.find_first_not_of("0123456789.");
+  if (digits == 0 || digits == std::string::npos) return label;
+  if (units_of_labels().contains(std::string_view(label).substr(digits))) label.insert(digits, " ");
+  return label;
+}
+
+std::string compact(std::string label) {
+  const std::size_t blank = label.find(' ');
+  if (blank == std::string::npos || label.find_first_not_of("0123456789.") != blank) return label;
+  if (units_of_labels().contains(std::string_view(label).substr(blank + 1))) label.erase(blank, 1);
+  return label;
 }
 
 const Figure* figure_of(const ViewItem& item, const std::string& key) {

@@ -14,6 +14,9 @@
 
 namespace numatlas {
 
+/// The text of a label or figure of which nothing is known.
+inline const std::string unknown_text = "-";
+
 /// Whether cases of the report have a label of this name, or all cases and flows have it:
 /// of a case `name`, `flows_text`, `kernel`, `stores`, `size`, `pages`, `order`, `stride`,
 /// `status`, `reason`, `workers` (their number), `loaders` (of flows that load), `level` (cache
@@ -51,6 +54,11 @@ std::vector<ViewItem> items_of(const RunReport& report, const View& view);
 /// its flows as well: "a/b" where they differ.
 std::string label_text(const RunReport& report, const ViewItem& item, const std::string& name);
 std::string label_text(const RunReport& report, const Case& one, const std::string& name);
+
+/// Labels are written as the options take them, "64MiB" and "50%"; people read "64 MiB" and "50 %".
+std::string spaced(std::string label);
+/// As the options take it again.
+std::string compact(std::string label);
 
 /// The figure of that key; nullptr where nothing was measured. Of a case its own, else the median
 /// over its measured flows.

@@ -9,6 +9,7 @@
 #include "base/fields.h"
 #include "machine/identity_fields.h"
 #include "machine/source.h"
+#include "record/drawn.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -339,6 +340,58 @@ void list_fields(Fields& f, Of<View> auto& v) {
   f("cells", v.cells, "columns of a table; what stands in a cell of a matrix");
   f("notes", v.notes, "how to read it");
   f("verdict", v.verdict, "what follows from it");
+}
+
+void list_fields(auto& f, Of<DrawnCell> auto& c) {
+  f("text", c.text, "for people; - where nothing is known");
+  f.sparse("note", c.note, "beside it");
+  f.sparse("value", c.value, "in the unit shown, sizes in bytes; absent where there is no number");
+  f.sparse("low", c.low, "lower end of the interval, or the lowest worker");
+  f.sparse("high", c.high, "upper end, or the highest worker");
+  f.sparse("flagged", c.flagged, "known to within more than 10 % only");
+}
+
+void list_fields(auto& f, Of<DrawnRow> auto& r) {
+  f.sparse("name", r.name, "of a table: rows of one name stand together");
+  f.sparse("group", r.group, "rows of one group have one colour");
+  f.sparse("line", r.line, "over an axis: the line that its point is of");
+  f.sparse("case", r.of_case, "number of its case; absent in matrices");
+  f.sparse("warnings", r.warnings, "what its flows have to be read with");
+  f("cells", r.cells, "one for each head");
+}
+
+void list_fields(auto& f, Of<DrawnHead> auto& h) {
+  f("text", h.text, "for people");
+  f.sparse("value", h.value, "where it is a number, sizes in bytes");
+  f.sparse("line", h.line, "over an axis in the rows: the line that its points are of");
+}
+
+void list_fields(auto& f, Of<DrawnQuantity> auto& q) {
+  f("words", q.words, "for people");
+  f("unit", q.unit, "of the numbers: ns, GB/s, bytes, ...");
+}
+
+void list_fields(auto& f, Of<Drawn> auto& d) {
+  f.sparse("of", d.of, "labels of all of it, beside those of the view");
+  f.sparse("of_words", d.of_words, "the same for people");
+  f("heads", d.heads, "of its columns");
+  f("left", d.left, "columns that name the rows");
+  f.sparse("main", d.main,
+           "the column that is drawn, and all after it where a label has its values as columns");
+  f.sparse("figure", d.figure, "key of what is drawn");
+  f.sparse("shown", d.shown, "what these show");
+  f.sparse("less_is_better", d.less_is_better, "of their values");
+  f.sparse("spread", d.spread, "what low and high are");
+  f.sparse("axis", d.axis,
+           "column of a horizontal axis; as many as name the rows: its places are the heads");
+  f.sparse("over", d.over, "what the axis shows");
+  f.sparse("order", d.order, "of a matrix of CPUs: its places by what they share");
+  f.sparse("borders", d.borders, "before which places: 1 last-level caches, 2 nodes, 3 sockets");
+  f.sparse("left_out", d.left_out, "which CPUs a matrix does not have");
+  f("cases", d.cases, "numbers of its cases");
+  f.sparse("among", d.among, "of a curve beside others of its form: what tells it from them");
+  f.sparse("together", d.together, "the title of all of these");
+  f("rows", d.rows, "of cells");
 }
 
 void list_fields(auto& f, Of<Fact> auto& fact) {

@@ -51,6 +51,12 @@ class HeadWriter : public fields::Writer {
   void operator()(const char* name, const std::vector<HostTotals>&, const char* /*help*/) {
     object_[name] = nullptr;
   }
+  void operator()(const char* name, const std::vector<View>&, const char* /*help*/) {
+    object_[name] = nullptr;
+  }
+  void operator()(const char* name, const std::vector<DrawnRow>&, const char* /*help*/) {
+    object_[name] = nullptr;
+  }
 };
 
 /// Reads a case: what its flows have alike stands beside them.
@@ -77,6 +83,29 @@ class CaseReader : public fields::Reader {
   const json& common_;
   const Place& place_;
 };
+
+/// A table of a view, that stands `depth` levels deep, each of its rows on a line.
+std::string drawn_text(const Drawn& drawn, std::size_t depth) {
+  HeadWriter writer;
+  list_fields(writer, drawn);
+  return pretty_part(writer.take(), depth, {{"rows", [&](std::string& text) {
+                                               add_list(text, drawn.rows, depth + 2,
+                                                        [](const DrawnRow& row) {
+                                                          return json_line(fields::to_json(row));
+                                                        });
+                                             }}});
+}
+
+/// A view with the figures in it.
+std::string view_text(const View& view, const std::vector<Drawn>& drawn, std::size_t depth) {
+  json value = fields::to_json(view);
+  value["drawn"] = nullptr;
+  return pretty_part(value, depth, {{"drawn", [&](std::string& text) {
+                                       add_list(text, drawn, depth + 2, [&](const Drawn& one) {
+                                         return drawn_text(one, depth + 2);
+                                       });
+                                     }}});
+}
 
 json written(const RunReport& report) {
   HeadWriter writer;
@@ -129,11 +158,19 @@ std::string text_at(const RunReport& report, std::size_t depth,
   // What is computed from a file of hosts is what was computed here.
   if (!report.host_rows.empty()) exact.emplace();
   json head = written(report);
-  std::vector<LongMember> members{{"cases", [&](std::string& text) {
-                                     add_list(text, report.cases, depth + 2, [&](const auto& one) {
-                                       return case_text(one, depth + 2);
-                                     });
-                                   }}};
+  std::vector<LongMember> members{
+      {"cases",
+       [&](std::string& text) {
+         add_list(text, report.cases, depth + 2,
+                  [&](const auto& one) { return case_text(one, depth + 2); });
+       }},
+      {"views", [&](std::string& text) {
+         const auto drawn = drawn_views(report);
+         add_list(text, report.views, depth + 2, [&](const View& one) {
+           const auto at = static_cast<std::size_t>(&one - report.views.data());
+           return view_text(one, drawn[at], depth + 2);
+         });
+       }}};
   if (results != nullptr) {
     head["results"] = nullptr;
     members.push_back(results_member(*results));
@@ -291,6 +328,10 @@ json report_schema() {
   schema["properties"]["program"] = {{"const", "numatlas"}};
   schema["required"].push_back("schema_version");
   schema["required"].push_back("program");
+  // Made of the report whenever it is written.
+  json& drawn = schema["properties"]["views"]["items"]["properties"]["drawn"];
+  drawn = fields::schema_of(fields::Tag<std::vector<Drawn>>{});
+  drawn["description"] = "its tables with the figures in them; absent in files of numatlas 1";
   return schema;
 }
 

@@ -34,6 +34,8 @@ std::string three_digits(double value) {
 std::string short_number(double value, int decimals) {
   const double size = std::abs(value);
   if (!(size > 0)) return fmt::format("{:.{}f}", value, decimals);
+  constexpr double very_large = 1e12;
+  if (size >= very_large) return fmt::format("{:.3e}", value);
   // Four digits; where rounding carries a digit further, there is one less behind the point.
   const int before = static_cast<int>(std::floor(std::log10(size * (1 + 0.5e-4)))) + 1;
   return fmt::format("{:.{}f}", value, std::clamp(4 - before, 0, decimals));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "record/drawn.h"
 #include "record/report_json.h"
 #include "report/answer.h"
 #include "report/csv.h"
@@ -17,12 +18,6 @@
 
 namespace numatlas {
 namespace {
-
-/// Whether each host has tables of its own.
-bool shows_hosts_apart(const RunReport& report) {
-  return report.hosts.size() > 1 &&
-         std::ranges::any_of(report.views, [](const View& view) { return view.by_host; });
-}
 
 /// What stands above the tables, in one line: for logs, health checks and a scheduler's reason.
 std::string line_text(const RunReport& report) {

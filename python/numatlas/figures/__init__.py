@@ -1,6 +1,6 @@
 """Figures of a result: what a page and the plots draw."""
 
-from numatlas.figures import atlas, fleet, verdicts, views
+from numatlas.figures import atlas, drawn, fleet
 from numatlas.figures.model import Figure
 from numatlas.result import Result
 
@@ -20,6 +20,4 @@ def figures_of(result: Result, kind: str | None = None) -> list[Figure]:
 
 
 def _measured(part: Result) -> list[Figure]:
-    if "answer" in part.meta:
-        return verdicts.figures(part)
-    return fleet.figures(part) if len(part.hosts) else views.figures(part)
+    return fleet.figures(part) if len(part.hosts) else drawn.figures(part)

@@ -16,13 +16,13 @@ from numatlas.units import is_unknown, is_wide, number_text, plus_minus, scaled_
 LINES = {"read": (1, 0), "write": (0, 1), "copy": (1, 1), "scale": (1, 1), "update": (1, 1)}
 LINES |= {"add": (2, 1), "triad": (2, 1)}
 COUNTED, MOVED = "bandwidth_sum", "traffic_sum"
-MOVED_WORDS = "memory traffic: with lines that are read before they are written"
 #: The part of the peak at which programs that use their memory well are.
 WELL_USED = 0.8
 #: What is marked.
 AT_80 = "at 80 %: where a load of 80 % of the peak was asked for, or between its neighbours"
 #: Facts that are marked.
 IDLE, KNEE, LOAD_PEAK = "loaded_latency_idle", "loaded_latency_80", "loaded_bandwidth_peak"
+CASE_FIGURES = ("latency_at_80_percent", "knee", "knee_latency", COUNTED)
 BEND = "knee: where two straight lines meet that fit better than one"
 
 
@@ -32,49 +32,43 @@ def lines_of(kernel: str) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else LINES.get(kernel)
 
 
-def load_words(kernel: str) -> str:
-    """ "100 % reads", "67 % reads (mix 2:1)", "writes alone"."""
-    lines = lines_of(kernel)
-    if not lines or kernel == "write":
-        return "writes alone" if lines else kernel
-    share = f"{100 * lines[0] / sum(lines):.0f} % reads"
-    return share if kernel == "read" else f"{share} ({kernel})"
-
-
-def over_traffic(view: View, metrics: Any) -> View:
-    """The view over what the memory moved, with the lines that are read before they are written, where the
-    file has that."""
-    if view["rows"] != COUNTED or MOVED not in metrics:
-        return view
-    counted = next(cell for cell in view["cells"] if cell["figure"] == COUNTED)
-    return {**view, "rows": MOVED, "cells": [*view["cells"], {**counted, "figure": MOVED, "head": "moved"}]}
-
-
 # ---- What is marked
 
 
-def special_points(frame: pd.DataFrame, x_unit: str, y: Cell, y_unit: str) -> list[Special]:
-    """Of a curve the latency at 80 % of its peak and its knee, as the program states them."""
-    found = []
-    ends = [f"latency_at_80_percent.{end}" for end in ("value", "low", "high")]
-    at_80 = frame.reindex(columns=ends).apply(pd.to_numeric).dropna(subset=ends[:1]) * y["scale"]
-    for at, *estimate in at_80.head(1).itertuples():
-        value, low, high = (None if pd.isna(end) else end for end in estimate)
-        # The program has it of the row that asked for this load, or between two rows.
-        own = math.isclose(value, frame["value"].astype(float)[at], rel_tol=1e-9)
-        x = frame["x"][at] if own else WELL_USED * frame["x"].max()
-        if pd.notna(x) and not is_unknown(value, low, high):
+def _of_cases(result: Result) -> dict[tuple[int, str], Any]:
+    """Rows of figures over all flows, by number of case and figure."""
+    totals = result.totals.drop_duplicates(["point", "metric"]) if len(result.totals) else result.totals
+    return {(row.point, row.metric): row for row in totals.itertuples()}
+
+
+def special_points(result: Result, points: list[Any], view: View, drawn: dict[str, Any]) -> list[Special]:
+    """Of a curve the latency at 80 % of its peak and its knee, as the program states them. `points`: row,
+    place and figure of each, as the program drew them."""
+    figures, found = _of_cases(result), {}
+    scale = view["cells"][drawn["main"]]["scale"]
+    x_unit, y_unit = (drawn[name]["unit"] for name in ("over", "shown"))
+    most = max((place.get("value", 0.0) for _, place, _ in points), default=0.0)
+    for row, place, figure in points:
+        mine = {name: figures.get((row["case"], name)) for name in CASE_FIGURES}
+        at_80, knee = mine["latency_at_80_percent"], mine["knee"]
+        if at_80 is not None and not is_unknown(at_80.value, at_80.low, at_80.high):
+            value, low, high = (
+                None if pd.isna(end) else end * scale for end in (at_80.value, at_80.low, at_80.high)
+            )
+            # The program has it of the row that asked for this load, or between two rows.
+            own = math.isclose(value, figure.get("value", 0.0), rel_tol=1e-6)
             wide = is_wide(value, low, high)
-            ends = f"({spread_text(low, high, 3)})" if wide else plus_minus(value, low, high)
-            told = f"{number_text(value, 3)} {y_unit} {ends}".strip()
-            found.append(Special(x, value, f"{told} at 80 %", AT_80))
-    columns = ["x", f"{COUNTED}.value", "knee.value", "knee_latency.value"]
-    known = frame.reindex(columns=columns).apply(pd.to_numeric).dropna()
-    for x, counted, load, latency in known.head(1).itertuples(index=False):
-        # The axis may be the traffic.
-        at = x * load / counted
-        found.append(Special(at, latency * y["scale"], f"knee {number_text(at, 3)} {x_unit}", BEND))
-    return found
+            width = f"({spread_text(low, high, 3)})" if wide else plus_minus(value, low, high)
+            told = f"{number_text(value, 3)} {y_unit} {width}".strip()
+            x = place["value"] if own else WELL_USED * most
+            if own and is_unknown(*(place.get(end) for end in ("value", "low", "high"))):
+                continue
+            found.setdefault(AT_80, Special(x, value, f"{told} at 80 %", AT_80))
+        if knee is not None and mine["knee_latency"] is not None:
+            at = place["value"] * knee.value / mine[COUNTED].value  # the axis may be the traffic
+            text = f"knee {number_text(at, 3)} {x_unit}"
+            found.setdefault(BEND, Special(at, mine["knee_latency"].value * scale, text, BEND))
+    return list(found.values())
 
 
 def load_marks(result: Result, main: Cell, unit: str, scale: float) -> list[Mark]:
@@ -134,17 +128,18 @@ def _moved_reads(counted: float, moved: float, lines: tuple[int, int]) -> int:
     return round(100 * (1 - counted / moved * lines[1] / sum(lines)))
 
 
-def mess_tables(flows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def mess_tables(result: Result, points: list[Any]) -> dict[str, pd.DataFrame]:
     """By name of a file, a curve for each share of reads of what the memory moved, in the columns of
-    memory_curves.csv that the plots of Mess 2 read; GB/s and ns. `flows`: a row for each point."""
-    rows = []
-    for one in flows.to_dict("records"):
-        lines = lines_of(str(one.get("load_kernel")))
-        moved, counted, latency = (one.get(f"{name}.value") for name in (MOVED, COUNTED, "latency"))
-        if lines and all(pd.notna(value) and value > 0 for value in (moved, counted, latency)):
-            read = _moved_reads(counted, moved, lines)
-            pair = f"{one['cpu_node']}-{one['memory_node']}"
-            rows.append((pair, read, moved * 1e-9, latency * 1e9))
+    memory_curves.csv that the plots of Mess 2 read; GB/s and ns."""
+    figures, rows = _of_cases(result), []
+    for row, _, figure in points:
+        moved, counted = (figures.get((row["case"], name)) for name in (MOVED, COUNTED))
+        lines = lines_of(str(getattr(counted, "load_kernel", "")))
+        known = lines and moved is not None and figure.get("value", 0) > 0
+        if known and moved.value > 0 and counted.value > 0:
+            read = _moved_reads(counted.value, moved.value, lines)
+            pair = f"{counted.cpu_node}-{counted.memory_node}"
+            rows.append((pair, read, moved.value * 1e-9, figure["value"]))
     frame = pd.DataFrame(rows, columns=["pair", "read_pct_rounded", "bandwidth_mean", "latency_mean"])
     frame = frame.sort_values(["pair", "read_pct_rounded", "bandwidth_mean"])
     order = frame.groupby(["pair", "read_pct_rounded"]).cumcount(ascending=False)

@@ -11,20 +11,13 @@ from typing import Any, ClassVar, NamedTuple
 import pandas as pd
 
 from numatlas.result import Warning
-from numatlas.units import number_text, plus_minus, size_text, spread_text
+from numatlas.units import plus_minus, size_text, spread_text
 
 Values = list[float | None]
 
 
 def absent_as_none(values: Iterable[Any]) -> Values:
     return [None if value is None or pd.isna(value) else float(value) for value in values]
-
-
-def in_words(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
-    """ "12.50" and "11.20 to 13.10"; where only the interval is known "0 to 20.10" alone; "" for
-    what is not known."""
-    ends = spread_text(low, high)
-    return (number_text(value), ends) if value is not None else (ends, "")
 
 
 def _known(values: Iterable[float | None]) -> list[float]:
@@ -47,11 +40,9 @@ class Figure:
     kind: str = ""  #: the command that measured, or "atlas"
     family: str = ""  #: as `key`, without what the figure is of (`where`); "": no other figure is like this
     where: dict[str, str] = field(default_factory=dict)  #: labels that all of the figure has, as texts
+    heads: list[str] = field(default_factory=list)  #: of its table, as the program prints it
+    cells: list[list[str]] = field(default_factory=list)
     shown: ClassVar[int] = 0  #: rows of its table that a page shows unfolded
-
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """Heads and rows of what is shown, in words; empty where a picture has all of it."""
-        return [], []
 
 
 class Special(NamedTuple):
@@ -73,7 +64,7 @@ class Series:
     y: Values
     low: Values = field(default_factory=list)
     high: Values = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)  #: of each point, beside its numbers
+    texts: list[str] = field(default_factory=list)  #: of each point, all that is known
     x_low: Values = field(default_factory=list)  #: interval of `x`, where that is measured too
     x_high: Values = field(default_factory=list)
     flagged: list[bool] = field(default_factory=list)  #: points that a warning is of, drawn hollow
@@ -142,23 +133,6 @@ class Curves(Figure):
         """All numbers that a scale has to reach."""
         return _known(end for line in self.series for end in (*line.y, *line.low, *line.high))
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """A row for each point."""
-        columns = ("x", "x_low", "x_high", "y", "low", "high", "texts")
-        rows = [
-            [
-                line.name,
-                in_words(x, x_low, x_high)[0] if x is None else self.x.text(x),
-                *in_words(y, low, high),
-                text,
-            ]
-            for line in self.series
-            for x, x_low, x_high, y, low, high, text in zip(
-                *(getattr(line, name) for name in columns), strict=True
-            )
-        ]
-        return ["line", self.x.words, self.y.words, "from, to", ""], rows
-
 
 @dataclass
 class Matrix(Figure):
@@ -174,6 +148,7 @@ class Matrix(Figure):
     low: list[Values] = field(default_factory=list)
     high: list[Values] = field(default_factory=list)
     texts: list[list[str]] = field(default_factory=list)  #: beside the numbers; of an empty cell: why; or []
+    words: list[list[str]] = field(default_factory=list)  #: of a cell all that is known
     breaks: dict[int, int] = field(default_factory=dict)  #: before which rows (and columns) a line is drawn,
     #: and its weight: 1 between caches, 2 between nodes, 3 between sockets
 
@@ -192,23 +167,6 @@ class Matrix(Figure):
     def spread_of(self, row: int, column: int, *form: Any) -> str:
         """ "1.2 to 1.9", or ""."""
         return spread_text(self.low[row][column], self.high[row][column], *form)
-
-    def words_of(self, row: int, column: int) -> str:
-        """Of a cell all that is known: "120.0 ns (118.0 to 122.0); node 2 has too little memory"."""
-        shown, ends = in_words(*(grid[row][column] for grid in (self.values, self.low, self.high)))
-        shown = f"{shown} {self.unit}" if shown else "no value"
-        shown += f" ({ends})" if ends else ""
-        return "; ".join(filter(None, [shown, self.texts[row][column]]))
-
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """A row for each cell that has a value, or a reason why not."""
-        rows = []
-        for name, *lines in zip(self.rows, self.values, self.low, self.high, self.texts, strict=True):
-            for column, *numbers, text in zip(self.columns, *lines, strict=True):
-                shown, ends = in_words(*numbers)
-                if shown or text:
-                    rows.append([name, column, shown, ends, text])
-        return [self.row_label, self.column_label, self.unit, "from, to", ""], rows
 
     def widest(self) -> str | None:
         """The widest spread of a cell in words, for pictures without room for each: "1.2 to 1.9 (row 0,
@@ -238,7 +196,7 @@ class Bar:
     value: float | None
     low: float | None = None
     high: float | None = None
-    cells: list[str] = field(default_factory=list)  #: what a table of it shows, by Bars.heads
+    text: str = ""  #: its number in words
 
     def __post_init__(self) -> None:
         self.value, self.low, self.high = absent_as_none((self.value, self.low, self.high))
@@ -251,8 +209,6 @@ class Bars(Figure):
     unit: str = ""
     less_is_better: bool = True
     rows: list[Bar] = field(default_factory=list)
-    heads: list[str] = field(default_factory=list)  #: of the columns of a table
-    column: int = 0  #: the one that has the value
     shown: ClassVar[int] = 40
 
     def ends(self) -> list[float]:
@@ -263,18 +219,6 @@ class Bars(Figure):
         """What the bars reach to: the largest value, and its interval by a quarter at most."""
         most = max(self.ends(), default=0.0)
         return min(most, 1.25 * max(_known(row.value for row in self.rows), default=most))
-
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """The rows, with the value and its interval in their column."""
-        rows = []
-        for row in self.rows:
-            value, ends = in_words(row.value, row.low, row.high)
-            told = f"{value} ({ends})" if ends else value or "no value"
-            rows.append([*row.cells[: self.column], told, *row.cells[self.column + 1 :]])
-        heads = list(self.heads)
-        if self.unit not in heads[self.column]:
-            heads[self.column] += f", {self.unit}"
-        return heads, rows
 
 
 @dataclass
@@ -288,13 +232,7 @@ class Beside(Figure):
 class Listing(Figure):
     """Rows of text."""
 
-    heads: list[str] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
     shown: ClassVar[int] = 12
-
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """As it is."""
-        return self.heads, self.rows
 
 
 @dataclass

@@ -7,7 +7,6 @@ from string import ascii_uppercase
 import pandas as pd
 
 from numatlas.figures.model import Atlas, Bar, Bars, Curves, Figure, Mark, Matrix
-from numatlas.figures.tables import label_words
 
 #: Of more files than this a picture has no marks but those that all have.
 MOST_MARKED = 2
@@ -61,7 +60,11 @@ def _own_words(figures: list[Figure]) -> list[str]:
     """Of each what the others are not of: "thp"."""
     common = set.intersection(*(set(one.where.items()) for one in figures))
     every = [[pair for pair in one.where.items() if pair not in common] for one in figures]
-    return [", ".join(label_words(*pair) for pair in own) for own in every]
+    return [", ".join(_words(*pair) for pair in own) for own in every]
+
+
+def _words(name: str, text: str) -> str:
+    return f"{name.replace('_', ' ')} {text}" if text[:1].isdigit() else text
 
 
 def overlaid(figures: list[Figure], names: list[str]) -> Figure:
@@ -73,6 +76,8 @@ def overlaid(figures: list[Figure], names: list[str]) -> Figure:
     told["data"] = pd.concat([one.data.assign(run=name) for one, name in pairs], ignore_index=True)
     told["placement"] = "; ".join(dict.fromkeys(filter(None, (one.placement for one in figures))))
     first = figures[0]
+    told["heads"] = ["run", *first.heads]
+    told["cells"] = [[name, *row] for one, name in pairs for row in one.cells]
     if isinstance(first, Curves):
         series = [
             replace(line, name=f"{name} {', '.join(filter(None, [own, line.name]))}".strip())
@@ -82,13 +87,13 @@ def overlaid(figures: list[Figure], names: list[str]) -> Figure:
         return replace(first, series=series, marks=_marks(figures, names), **told)
     runs = [f"{name} {own}".strip() for name, own in zip(names, words, strict=True)]
     rows = [
-        replace(row, name=_name(row), group=run, cells=[run, *row.cells])
+        replace(row, name=_name(row), group=run)
         for one, run in zip(figures, runs, strict=True)
         for row in one.rows
     ]
     places = {name: at for at, name in enumerate(dict.fromkeys(row.name for row in rows))}
     rows.sort(key=lambda row: places[row.name])
-    return replace(first, rows=rows, heads=["run", *first.heads], column=first.column + 1, **told)
+    return replace(first, rows=rows, **told)
 
 
 def _marks(figures: list[Curves], names: list[str]) -> list[Mark]:

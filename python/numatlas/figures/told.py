@@ -1,17 +1,13 @@
 """What figures say beside their numbers: warnings, how well they are known, what was not measured."""
 
 import re
-from typing import Any
 
 import pandas as pd
 
 from numatlas.result import Result, Warning
-from numatlas.units import size_text
 
 NOTHING = Warning("no measurement: numbers of the null engine, which touches no memory", "null engine")
 MOST_REASONS = 5
-#: Labels in bytes.
-SIZES = ("size", "stride")
 
 
 def column(frame: pd.DataFrame, name: str) -> pd.Series:
@@ -19,39 +15,9 @@ def column(frame: pd.DataFrame, name: str) -> pd.Series:
     return frame[name] if name in frame else pd.Series([None] * len(frame), index=frame.index, dtype=object)
 
 
-def half_widths(value: pd.Series, low: pd.Series, high: pd.Series) -> pd.Series:
-    """The larger side of each interval over its value."""
-    return pd.concat([value - low, high - value], axis=1).max(axis=1, skipna=False) / value.abs()
-
-
-def label_text(value: Any, name: str = "") -> str:
-    """A label as the program prints it."""
-    if value is None or pd.isna(value) or value == "":
-        return "-"
-    if name in SIZES and not isinstance(value, str):  # what a view is of stands there as text
-        return size_text(value, whole=True).replace(" ", "")
-    whole = isinstance(value, float) and value.is_integer()
-    return str(int(value)) if whole else str(value)
-
-
-def label_shown(value: Any, name: str = "") -> str:
-    """A label as people read it: "32 KiB"."""
-    is_size = name in SIZES and not isinstance(value, str) and pd.notna(value)
-    return size_text(value, whole=True) if is_size else label_text(value, name)
-
-
 def key_of(words: list[str]) -> str:
     """Words as a key of a figure: letters, digits and dashes."""
     return re.sub(r"[^0-9A-Za-z]+", "-", "-".join(words)).strip("-")
-
-
-def joined(columns: list[list[str]], rows: int) -> list[str]:
-    """Of each row the texts of all columns, but for those that tell nothing."""
-    if not columns:
-        return [""] * rows
-    return [
-        ", ".join(word for word in words if word not in ("-", "")) for words in zip(*columns, strict=True)
-    ]
 
 
 def is_of_the_null_engine(result: Result) -> bool:

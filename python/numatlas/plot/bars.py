@@ -4,7 +4,6 @@ from matplotlib.figure import Figure as Picture
 
 from numatlas.figures.model import Bar, Bars
 from numatlas.plot.style import COLOURS, PAPER, WIDTH, Frame, page, shorten, text_width
-from numatlas.units import number_text, spread_text
 
 #: Of the width: the axes at least, a name at most; inches of a bar; points of the numbers beside the bars.
 AXES_PART, NAME_PART, BAR, NUMBER = 3.8 / WIDTH, 2.6 / WIDTH, 0.2, 6.0
@@ -45,11 +44,11 @@ def build(figure: Bars, frame: Frame = PAPER) -> Picture:
                 axes.hlines(place, row.low, row.high, color="black", linewidth=0.9, gid="spread")
             end = (min(max(row.value or 0, row.high or 0), figure.most()), place)
             words = {"textcoords": "offset points", "va": "center_baseline", "size": NUMBER, "gid": "number"}
-            axes.annotate(_text(row), end, (3, 0), **words)
+            axes.annotate(row.text, end, (3, 0), **words)
     better = f"{'less' if figure.less_is_better else 'more'} is better"
     axes.set_yticks(range(len(names)), [shorten(name, NAME_PART * frame.width, 7) for name in names])
     # Room for the numbers beyond the longest bar.
-    number = max((text_width(_text(row), NUMBER) for row in rows), default=0)
+    number = max((text_width(row.text, NUMBER) for row in rows), default=0)
     end = figure.most() / (1 - (number + 0.1) / (AXES_PART * frame.width)) or 1
     label = f"{figure.unit} ({better})" if figure.unit else better
     axes.set(ylim=(len(names) - 0.5, -0.5), xlim=(0, end), xlabel=label)
@@ -59,13 +58,6 @@ def build(figure: Bars, frame: Frame = PAPER) -> Picture:
         made.legend(handles, legend)
     made.fill()
     return made.picture
-
-
-def _text(row: Bar) -> str:
-    if row.value is None:
-        ends = spread_text(row.low, row.high, 3)
-        return ends or "no value"
-    return number_text(row.value, 3)
 
 
 def _place(row: Bar, rows: list[Bar], names: list[str]) -> tuple[float, float]:

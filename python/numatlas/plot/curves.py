@@ -12,7 +12,6 @@ from numatlas.figures.loaded import AT_80, BEND, legend_words
 from numatlas.figures.model import Curves, Mark, Series
 from numatlas.figures.scales import Scale, value_scale
 from numatlas.plot.style import COLOURS, MARKERS, PAPER, QUIET, WIDTH, Frame, describe, numbers, page
-from numatlas.units import number_text, plus_minus, spread_text
 
 BODY = 3.3
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
@@ -46,7 +45,7 @@ def build(figure: Curves, frame: Frame = PAPER) -> Picture:
     if len(names) > len(LOOKS):
         small = [f"{len(names)} lines, in order from {names[0]} to {names[-1]}"]
     if any(flag for series in figure.series for flag in series.flagged):
-        small.append("hollow: with a warning")
+        small.append("hollow: with a warning, or known to within more than 10 % only")
     small += [] if named else marked
     if any(series.unknown() for series in figure.series):
         small.append("an interval without a point: it reaches zero")
@@ -73,7 +72,7 @@ def _line(axes: Axes, figure: Curves, series: Series, look: dict) -> Line2D:
     x, y = numbers(series.x), numbers(series.y)
     known = np.isfinite(x)
     (line,) = axes.plot(x[known], y[known], label=series.name, clip_on=False, gid="points", **look)
-    told = [_told(figure, series, at) for at in series.points()]
+    told = [series.texts[at] for at in series.points()]
     describe(line, told if line.get_marker() != "None" else [series.name])
     arms = {"color": line.get_color(), "linewidth": 1.2, "alpha": 0.6}
     # Not errorbar(): an average may lie outside of the spread that the file tells.
@@ -88,19 +87,9 @@ def _line(axes: Axes, figure: Curves, series: Series, look: dict) -> Line2D:
         points = {"markerfacecolor": "white", "linestyle": "", "gid": "hollow", "clip_on": False}
         look = {name: look[name] for name in ("color", "marker", "markersize")}
         (rings,) = axes.plot(x[hollow], y[hollow], zorder=line.get_zorder() + 0.1, **points, **look)
-        every = [_told(figure, series, at) for at in series.points() if hollow[at]]
+        every = [series.texts[at] for at in series.points() if hollow[at]]
         describe(rings, every)
     return line
-
-
-def _told(figure: Curves, series: Series, at: int) -> str:
-    """Of a point: its line, place, value, interval, and what else is known."""
-    values = series.y[at], series.low[at], series.high[at]
-    unit = "" if figure.x.unit == "bytes" else figure.x.unit
-    text = f"{figure.x.text(series.x[at])} {unit}".strip() + f": {number_text(values[0])} {figure.y.unit}"
-    words = plus_minus(*values)
-    text += f" ({spread_text(*values[1:])}, {words})" if words else ""
-    return "\n".join(filter(None, [series.name, text, series.texts[at]]))
 
 
 def _x_axis(axes: Axes, figure: Curves) -> None:

@@ -7,24 +7,10 @@ from pathlib import Path
 import pandas as pd
 
 from numatlas.file_error import FileError
-from numatlas.result import Result, View, cell_of, view_of
+from numatlas.result import Result, View
+from numatlas.units import number_text, size_text
 
 MIB = 2**20
-
-#: Of `rows`.
-RANK_VIEWS: list[View] = [
-    view_of(
-        "Latency of each rank",
-        "curve",
-        [
-            cell_of(head="size of the memory", label="size"),
-            cell_of(head="rank", label="rank"),
-            cell_of(figure="value", scale=1e9, **{"in": "s"}),
-        ],
-        level="flows",
-        rows="size",
-    )
-]
 
 
 def read(path: Path, text: str) -> Result:
@@ -75,7 +61,43 @@ def _ranks(path: Path, frame: pd.DataFrame) -> Result:
 
 def of_ranks(path: Path, rows: pd.DataFrame) -> Result:
     """Of such rows."""
-    return Result(path, "numa_mem_bench", {"command": "latency"}, views=RANK_VIEWS).with_frame("rows", rows)
+    return Result(path, "numa_mem_bench", {"command": "latency"}, views=[_view(rows)]).with_frame(
+        "rows", rows
+    )
+
+
+def _view(rows: pd.DataFrame) -> View:
+    """The latencies by rank, drawn as the program would (src/record/drawn.h)."""
+    heads = ("size of the memory", "rank", "ns")
+    kinds = [("size", None), ("rank", None), (None, "latency")]
+    cells = [
+        {"head": head, "label": label, "figure": figure, "part": "value", "scale": 1e9}
+        for head, (label, figure) in zip(heads, kinds, strict=True)
+    ]
+    points = [
+        {
+            "line": f"rank {row.rank}",
+            "cells": [
+                {"text": size_text(row.size), "value": row.size},
+                {"text": str(row.rank)},
+                {"text": number_text(row.value * 1e9), "value": row.value * 1e9},
+            ],
+        }
+        for row in rows.itertuples(index=False)
+    ]
+    shown = {"shown": {"words": "latency per load", "unit": "ns"}, "less_is_better": True, "cases": ""}
+    over = {
+        "axis": 0,
+        "main": 2,
+        "spread": "the file has no interval of these figures",
+        "figure": "latency",
+        "left": 2,
+        "over": {"words": "size of the memory", "unit": "bytes"},
+    }
+    drawn = {"heads": [{"text": head} for head in heads], "rows": points, **shown, **over}
+    fields = {"kind": "curve", "level": "flows", "where": {}, "rows": "size", "columns": None}
+    told = {"title": "Latency of each rank", "cells": cells, "notes": [], "verdict": [], "drawn": [drawn]}
+    return {**fields, **told}
 
 
 def _mapping(path: Path, frame: pd.DataFrame) -> Result:

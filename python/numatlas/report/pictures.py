@@ -30,7 +30,8 @@ def is_narrow(figure: Figure) -> bool:
 
 def is_drawn(figure: Figure) -> bool:
     """Whether a picture says more than its table: of words, and of a single value, it does not."""
-    alone = isinstance(figure, Bars | Matrix) and len(figure.table()[1]) < 2
+    alone = isinstance(figure, Bars) and len(figure.rows) < 2
+    alone = alone or (isinstance(figure, Matrix) and len(figure.ends()) < 2)
     return not alone and not isinstance(figure, Listing)
 
 
@@ -51,11 +52,10 @@ def maps_of(figure: Atlas, identity: str) -> dict[str, Markup]:
 
 def cells_of(figure: Matrix) -> Spec:
     """What page.js tells of the cell that is pointed at."""
-    places = range(len(figure.columns))
     return {
         **{"rows": figure.rows, "columns": figure.columns},
         **{"row": figure.row_label, "column": figure.column_label},
-        "words": [[figure.words_of(row, at) for at in places] for row in range(len(figure.rows))],
+        "words": figure.words,
     }
 
 

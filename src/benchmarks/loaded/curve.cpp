@@ -218,7 +218,17 @@ std::string knee_text(const Knee& knee) {
 }
 
 /// Adds "at 80 % of the peak: 228.0 ns", "knee: 110 GB/s ±2.0 %, 130.2 ns".
-void add_curve_verdict(View& view, const CaseGroup& curve, const RunReport&) {
+/// A load that stays in the caches moves nothing of the memory.
+void leave_out_what_was_not_moved(View& view, const RunReport& report) {
+  const bool moved = std::ranges::any_of(
+      report.cases, [](const Case& one) { return estimate_of(one, "traffic_sum").has_value(); });
+  if (moved) return;
+  view.rows = "bandwidth_sum";
+  std::erase_if(view.cells, [](const ViewColumn& cell) { return cell.figure == "traffic_sum"; });
+}
+
+void add_curve_verdict(View& view, const CaseGroup& curve, const RunReport& report) {
+  leave_out_what_was_not_moved(view, report);
   for (const Case* one : curve.cases) {
     const auto at_80 = estimate_of(*one, at_80_percent);
     if (!at_80) continue;
@@ -379,25 +389,28 @@ void conclude_curves(RunReport& report) {
 }
 
 Table curve_table() {
-  return {.title =
-              "Loaded latency in ns: CPUs of node {cpu_node} to memory of node {memory_node} "
-              "(load: {kernel} by {loaders|CPU}, {size} each[, {stores} stores], {pages} "
-              "pages)",
-          .kind = ViewKind::curve,
-          .apart = curve_of_cpus,
-          .rows = "bandwidth_sum",
-          .cells = {label_column("load", "load"), figure_column("asked", "rate_asked", in_gb_per_s),
-                    figure_column("achieved", "bandwidth_sum", in_gb_per_s),
-                    figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
-                    figure_column("latency", "latency", in_ns, Part::value, 1),
-                    figure_column(plus_minus(), "latency", in_ns, Part::half_width),
-                    figure_column("p95", "latency", in_ns, Part::p95, 1),
-                    figure_column("above idle", "latency_added", in_ns, Part::value, 1),
-                    figure_column("of peak", "peak_share", in_percent, Part::value, 0, " %"),
-                    label_column("in cache", "cache")},
-          .notes = {"bandwidth in GB/s as STREAM counts it, in the time in which the latency was "
-                    "measured; latency: the mean and the 95th percentile of blocks of loads"},
-          .finish = add_curve_verdict};
+  return {
+      .title =
+          "Loaded latency in ns: CPUs of node {cpu_node} to memory of node {memory_node} "
+          "(load: {kernel} by {loaders|CPU}, {size} each[, {stores} stores], {pages} "
+          "pages)",
+      .kind = ViewKind::curve,
+      .apart = curve_of_cpus,
+      .rows = "traffic_sum",
+      .cells = {label_column("load", "load"), figure_column("asked", "rate_asked", in_gb_per_s),
+                figure_column("achieved", "bandwidth_sum", in_gb_per_s),
+                figure_column(plus_minus(), "bandwidth_sum", in_gb_per_s, Part::half_width),
+                figure_column("moved", "traffic_sum", in_gb_per_s),
+                figure_column("latency", "latency", in_ns, Part::value, 1),
+                figure_column(plus_minus(), "latency", in_ns, Part::half_width),
+                figure_column("p95", "latency", in_ns, Part::p95, 1),
+                figure_column("above idle", "latency_added", in_ns, Part::value, 1),
+                figure_column("of peak", "peak_share", in_percent, Part::value, 0, " %"),
+                label_column("in cache", "cache")},
+      .notes = {"achieved: bandwidth in GB/s as STREAM counts it, in the time in which the latency "
+                "was measured; moved: with the lines that are read before they are written; "
+                "latency: the mean and the 95th percentile of blocks of loads"},
+      .finish = add_curve_verdict};
 }
 
 std::vector<Warning> curve_warnings(const RunReport& report) {
