@@ -118,7 +118,7 @@ def _report(path: Path, data: Json, place: str = "") -> Result:
             ]
             rows["flows"] += [{**told, **_figure(figure)} for figure in flow["figures"]]
     if "answer" in data:
-        rows = {"rows": [_verdict(case) for case in data["cases"]], "skipped": []}
+        rows = {"rows": [_verdict(case) for case in data["cases"]], "skipped": rows["skipped"]}
     apart = ("cases", "views", "machines", "workers", "warnings")
     return Result(
         path,
