@@ -20,7 +20,7 @@ SEEDS = {
     "ranks.csv": (ROOT / "examples" / "published" / "numa_mem_bench-lumig-domain0.csv").read_text(),
     "mapping.csv": MAPPING,
     "stream.dat": (ROOT / "tests" / "golden" / "fleet" / "memory_results-48x1-100101042021.dat").read_text(),
-    "result.json": (ROOT / "tests" / "golden" / "compare" / "base.json").read_text(),
+    "result.json": (ROOT / "tests" / "golden" / "fleet" / "run1.json").read_text(),
 }
 EXAMPLES = int(os.environ.get("NUMATLAS_FUZZ_EXAMPLES", "60"))
 

@@ -191,9 +191,9 @@ TEST(Candidates, OfEveryAxisThatWasAskedForAreThereOrTheReasonIs) {
 
 TEST(Candidates, OfAnyMachineAndAxisAreThereOrTheReasonIs) {
   for (const char* name :
-       {"cpus-without-memory.xml", "cpuset-across-nodes.json", "cxl-two-sockets.xml",
+       {"cpus-without-memory.json", "cpuset-across-nodes.json", "cxl-two-sockets.xml",
         "grace-gpu-memory.json", "guest-cxl.json", "guest-pmem.json", "knl-flat.json",
-        "nps4-two-sockets.json", "small-limit.json", "snc-two-sockets.json"})
+        "small-limit.json", "snc-two-sockets.json"})
     for (const Aspect axis :
          {Aspect::memory, Aspect::weights, Aspect::pages, Aspect::cpus, Aspect::threads})
       for (const int threads : {1, 1000}) {

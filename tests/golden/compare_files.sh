@@ -7,7 +7,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 command -v python3 >/dev/null || { echo 'skipped: no python3'; exit 77; }
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
-"$here/compare/make.py" "$folder" || exit 1
+"$here/compare/make.py" "$folder" "$1" || exit 1
 cd "$folder" || exit 1
 # shellcheck source=tests/outside.sh
 . "$here/../outside.sh"

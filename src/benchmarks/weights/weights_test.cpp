@@ -177,7 +177,8 @@ testing::Words words_in_survey(const Machine& machine) {
 TEST(WeightsSurvey, ByTheCpusNearBothMemoriesAndNotByAllOfALargeMachine) {
   EXPECT_THAT(words_in_survey(recorded("cxl-tiers.json")), ElementsAre("--size", "20MiB"));
   EXPECT_THAT(
-      words_in_survey(recorded("nps4-two-sockets.json")),
+      words_in_survey(*read_recorded_machine("package:2 group:4 [numa(memory=128GiB)] "
+                                             "l3:2(size=32MiB) core:8 pu:2(indexes=2*128:1*2)")),
       ElementsAre("--cpus", "0-7,16-23,32-39,48-55,64-71,80-87,96-103,112-119", "--size", "16MiB"));
 }
 

@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
-"""make.py FOLDER: files for the tests of `numatlas compare`, made of base.json and latency.json, which the
-null engine wrote."""
+"""make.py FOLDER NUMATLAS: files for the tests of `numatlas compare`, made of what its null engine measures."""
 import copy
 import json
 import os
+import subprocess
 import sys
 
-here = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(here, "../.."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 from results import figure, whole  # noqa: E402
 
-folder = sys.argv[1]
+folder, numatlas = sys.argv[1:]
 
 
-def read(name):
-    with open(os.path.join(here, name), encoding="utf-8") as file:
-        return json.load(file)
+def measured(command, *words):
+    done = subprocess.run(
+        [numatlas, command, "--engine", "null", "-q", "--format", "json",
+         "--machine", "numa:2(memory=34359738368) l2:1(size=1048576) core:1 pu:1", *words],
+        stdout=subprocess.PIPE, check=True)
+    return dict(json.loads(done.stdout), version="0.1.0")
 
 
 def write(name, value):
@@ -50,7 +52,8 @@ def survey_of(version, *reports):
             "skipped": [{"benchmark": "transfer", "reason": "no GPU"}]}
 
 
-base, latency = read("base.json"), read("latency.json")
+base = measured("bandwidth", "--size", "1,64", "--kernels", "read,copy,triad")
+latency = measured("latency", "--size", "64", "--threads", "1")
 write("base.json", base)
 write("latency.json", latency)
 write("survey/survey.json", survey_of(2, latency, base))

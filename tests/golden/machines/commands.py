@@ -5,9 +5,6 @@ has to be refused: each refusal that this machine gives occasion to."""
 import json
 import sys
 
-# Enough to see which CPUs and nodes workers take in turn, few enough to read.
-MOST_WORKERS = 4
-
 # The kernel allows 1024 nodes, and no machine has so many CPUs.
 NO_NODE = 1023
 NO_CPU = 99999
@@ -48,17 +45,13 @@ def plans(facts: Facts) -> list[str]:
 
     Sizes are small, so that they fit on an emulated machine as well, but for the last.
     """
-    workers = min(MOST_WORKERS, len(facts.usable))
     memory = facts.memory_nodes
     small = min(memory, key=lambda node: facts.size[node])
-    one_each = [min(facts.usable.intersection(facts.cpus[node])) for node in facts.cpu_nodes]
     pair = joined([min(facts.usable), max(facts.usable)])
     return [
         f"exec --cpus cores --memory interleave:{joined(memory)} -- ./program",
         f"ranks {len(facts.cpu_nodes)} exec --cpus {joined(facts.cpu_nodes, '/', 'node:')} "
         "--memory auto -- ./program",
-        f"latency --size 4 --cpus allowed --threads {workers} --memory auto",
-        f"latency --size 4 --cpus {joined(one_each)} --memory each:{joined(memory[::-1])}",
         f"latency --size 32KiB,{facts.size[small]}B --cpus {pair} --memory bind:{small} "
         "--pages base,2M --skip-too-large",
     ]
