@@ -85,7 +85,6 @@ needs_nobody() {
 
 case $case in
   sigint) signalled INT 2 ;;
-  sigterm) signalled TERM 15 ;;
   sighup) signalled HUP 1 ;;
   rerun-stopped) # an earlier run that ended stays, and the new one's cases are beside it
     for signal in KILL INT none; do
@@ -298,39 +297,6 @@ case $case in
     ends_with 0
     out_says '^1MiB 2M: skipped: --pages 2M: .*as root: (echo|sysctl)' ;;
 
-  mbind-refused) # as in containers
-    for memory in bind:0 prefer:0 interleave:0; do
-      run "$refuse" mbind,set_mempolicy "$numatlas" latency --size 1 --memory "$memory" \
-        --json "$folder/report.json"
-      [ "$status" -ne 77 ] || skip 'no seccomp filters here'
-      [ "$status" -ne 3 ] || skip 'no memory on node 0'
-      [ "$(cat /sys/devices/system/node/has_memory)" != 0 ] || skip 'one node: nothing is refused'
-      ends_with 4
-      out_is_empty
-      err_says "^numatlas: error: --memory: mbind for '$memory' is not permitted here"
-      err_says '^numatlas: hint: .*--cap-add SYS_NICE'
-      report_is incomplete 0
-    done ;;
-  one-node-without-mbind) # no policy could put the pages anywhere else; where they lie is checked
-    [ "$(cat /sys/devices/system/node/has_memory 2>/dev/null)" = 0 ] || skip 'several nodes, or another'
-    for words in 'matrix --kernels read --mix none' 'latency --memory bind:0' \
-      'weights --nodes 0 --kernel read --threads 1' 'latency --memory weighted:0=3'; do
-      # shellcheck disable=SC2086  # words
-      run "$refuse" mbind,set_mempolicy,get_mempolicy "$numatlas" $words --size 1 --time 100ms \
-        --strict --json "$folder/report.json"
-      [ "$status" -ne 77 ] || skip 'no seccomp filters here'
-      ends_with 0
-      grep -q '"mechanism": *"one node"' "$folder/report.json" || fail "$words: another mechanism"
-      grep -q '"pages_by_node": *{' "$folder/report.json" || fail "$words: nobody looked"
-      if grep -q '^warning: .*mbind' "$folder/out"; then fail "$words: warns of what changes nothing"; fi
-    done
-    run "$refuse" mbind,set_mempolicy "$numatlas" exec --memory bind:0 -- true
-    ends_with 0 ;;
-  local-without-mbind)
-    run "$refuse" mbind,set_mempolicy "$numatlas" latency --stats --size 1 --time 50ms
-    [ "$status" -ne 77 ] || skip 'no seccomp filters here'
-    ends_with 0
-    out_says '^warning: .*mbind is refused here' ;;
   sigsys) # a filter traps calls that it can do without, or one that it cannot and names
     calls=sigsys:mbind,set_mempolicy,get_mempolicy,move_pages
     for words in 'topology' 'features' 'latency --size 1 --time 50ms' 'exec --memory local -- true' 'matrix --dry-run'; do
@@ -364,11 +330,6 @@ case $case in
       --visits 1 --json "$folder/report.json"
     ends_with 0
     report_is complete 1 ;;
-  no-affinity)
-    run "$refuse" sched_setaffinity "$numatlas" latency --size 1 --time 50ms
-    [ "$status" -ne 77 ] || skip 'no seccomp filters here'
-    ends_with 4
-    err_says '^numatlas: error: --cpus: sched_setaffinity' ;;
   thread-limit)
     OMP_THREAD_LIMIT=1 run "$numatlas" latency --size 1 --threads 2 --time 50ms
     if "$numatlas" features | grep -q 'OpenMP worker team  *no'; then skip 'no OpenMP'; fi
@@ -450,13 +411,6 @@ END
     ends_with 130
     [ "$(cat "$folder/survey.json" "$folder/matrix.txt")" = "$(printf 'old\ntable')" ] ||
       fail 'the earlier results are not as they were' ;;
-  survey-disk-full) # the file that was there stays whole
-    echo old >"$folder/survey.json"
-    run bash -c 'ulimit -f 2; exec "$@"' - "$numatlas" survey --output "$folder" --time 2s \
-      --only latency
-    ends_with 6
-    err_says '^numatlas: error: --output: .*: write: File too large'
-    [ "$(cat "$folder/survey.json")" = old ] || fail 'the old file is not as it was' ;;
   *)
     echo "unknown case $case"
     exit 1 ;;

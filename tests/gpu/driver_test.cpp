@@ -87,13 +87,6 @@ TEST(Devices, ThreadsCpusStay) {
   EXPECT_EQ(thread_affinity(), before);
 }
 
-TEST(Copy, BothWays) {
-  for (int device : {0, 1}) {
-    round_trip(device, true, device);
-    round_trip(device, false, device);
-  }
-}
-
 TEST(Copy, ThreadsAtOnce) {
   std::vector<std::thread> threads;
   for (int index = 0; index < 8; ++index) {
@@ -254,22 +247,7 @@ TEST(Kernels, ByName) {
   const FunctionHandle chase = must(gpu(0).kernel("chase"));
   const FunctionHandle copy = must(gpu(0).kernel("copy"));
   EXPECT_EQ(must(gpu(0).kernel("chase")), chase);
-  const StreamHandle stream = must(gpu(0).create_stream());
-  std::uint64_t chain[] = {16, 0, 24, 8};  // 0 -> 16 -> 24 -> 8 -> 0
-  std::uint64_t base = reinterpret_cast<std::uintptr_t>(chain), start = 0, loads = 6, end = 99;
-  std::uint64_t out = reinterpret_cast<std::uintptr_t>(&end);
-  void* arguments[] = {&base, &start, &loads, &out};
-  must(gpu(0).launch(stream, chase, 1, 1, arguments));
-  loads = 0;  // taken at the call
-  must(gpu(0).wait_for_stream(stream));
-  EXPECT_EQ(end, 24U);
-  std::uint64_t target[4] = {};
-  std::uint64_t to = reinterpret_cast<std::uintptr_t>(target), words = 2;
-  void* of_copy[] = {&to, &base, &words};
-  must(gpu(0).launch(stream, copy, 2, 32, of_copy));
-  must(gpu(0).wait_for_stream(stream));
-  EXPECT_EQ(std::memcmp(target, chain, sizeof chain), 0);
-
+  chase_and_copy(0, chase, copy);
   const Error unknown = refused(gpu(0).kernel("nothing"));
   EXPECT_EQ(full_text(unknown),
             "cuModuleGetFunction: CUDA_ERROR_NOT_FOUND (500): numatlas_nothing");

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -89,6 +90,25 @@ inline MemoryHandle send_around(std::vector<unsigned char>& source) {
   must(gpu(1).wait_for_stream(there));
   EXPECT_EQ(source, target);
   return other;
+}
+
+/// Launches both kernels in memory of the host, and looks at what they leave.
+inline void chase_and_copy(int device, FunctionHandle chase, FunctionHandle copy) {
+  const StreamHandle stream = must(gpu(device).create_stream());
+  std::uint64_t chain[] = {16, 0, 24, 8};  // 0 -> 16 -> 24 -> 8 -> 0
+  std::uint64_t base = reinterpret_cast<std::uintptr_t>(chain), start = 0, loads = 6, end = 99;
+  std::uint64_t out = reinterpret_cast<std::uintptr_t>(&end);
+  void* arguments[] = {&base, &start, &loads, &out};
+  must(gpu(device).launch(stream, chase, 1, 1, arguments));
+  loads = 0;  // taken at the call
+  must(gpu(device).wait_for_stream(stream));
+  EXPECT_EQ(end, 24U);
+  std::uint64_t target[4] = {};
+  std::uint64_t to = reinterpret_cast<std::uintptr_t>(target), words = 2;
+  void* of_copy[] = {&to, &base, &words};
+  must(gpu(device).launch(stream, copy, 2, 32, of_copy));
+  must(gpu(device).wait_for_stream(stream));
+  EXPECT_THAT(target, testing::ElementsAreArray(chain));
 }
 
 /// Start event, a copy, end event on a stream of a device.

@@ -92,19 +92,7 @@ TEST(Hip, KernelsByName) {
     const FunctionHandle chase = must(gpu(device).kernel("chase"));
     EXPECT_EQ(must(gpu(device).kernel("chase")), chase);
     const FunctionHandle copy = must(gpu(device).kernel("copy"));
-    const StreamHandle stream = must(gpu(device).create_stream());
-    std::uint64_t chain[] = {16, 0, 24, 8};  // 0 -> 16 -> 24 -> 8 -> 0
-    std::uint64_t base = reinterpret_cast<std::uintptr_t>(chain), start = 0, loads = 6, end = 99;
-    std::uint64_t out = reinterpret_cast<std::uintptr_t>(&end);
-    void* arguments[] = {&base, &start, &loads, &out};
-    must(gpu(device).launch(stream, chase, 1, 1, arguments));
-    std::uint64_t target[4] = {};
-    std::uint64_t to = reinterpret_cast<std::uintptr_t>(target), words = 2;
-    void* of_copy[] = {&to, &base, &words};
-    must(gpu(device).launch(stream, copy, 2, 64, of_copy));
-    must(gpu(device).wait_for_stream(stream));
-    EXPECT_EQ(end, 24U);
-    EXPECT_THAT(target, testing::ElementsAreArray(chain));
+    chase_and_copy(device, chase, copy);
   }
   EXPECT_EQ(full_text(refused(gpu(0).kernel("nothing"))),
             "hipModuleGetFunction: hipErrorNotFound (500): numatlas_nothing");

@@ -19,6 +19,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from results import whole  # noqa: E402
+from runs import Failed, Run, Skipped  # noqa: E402
 
 SOURCE = HERE.parents[1]
 WRAPPER = SOURCE / "scripts/orchestrator/wrapper_numa.sh"
@@ -39,14 +40,6 @@ BREAK = """export SLURM_LOCALID=$SLURM_PROCID
 [ -z "${OMPI_COMM_WORLD_RANK-}" ] || export OMPI_COMM_WORLD_LOCAL_RANK=$OMPI_COMM_WORLD_RANK
 exec "$@"
 """
-
-
-class Failed(Exception):
-    """A check did not hold."""
-
-
-class Skipped(Exception):
-    """What a case needs is not here."""
 
 
 @dataclass(frozen=True)
@@ -156,44 +149,6 @@ def marked_processes(mark: str) -> list[int]:
         except OSError:
             continue
     return found
-
-
-@dataclass
-class Run:
-    """A run that has ended, and checks of it; each raises Failed with all that was said."""
-
-    words: list[str]
-    code: int
-    out: str
-    err: str
-
-    def fail(self, why: str) -> None:
-        raise Failed(f"{why}\n--- {' '.join(self.words)}\n--- exit code {self.code}, standard output:\n"
-                     f"{self.out[-4000:]}--- standard error:\n{self.err[-4000:]}")
-
-    def ends_with(self, code: int) -> Run:
-        if self.code != code:
-            self.fail(f"the exit code is {self.code}, not {code}")
-        return self
-
-    def out_says(self, pattern: str) -> Run:
-        if not re.search(pattern, self.out, re.MULTILINE):
-            self.fail(f"standard output does not say: {pattern}")
-        return self
-
-    def err_says(self, pattern: str, times: int | None = None) -> Run:
-        found = len(re.findall(pattern, self.err, re.MULTILINE))
-        if found == 0 or (times is not None and found != times):
-            self.fail(f"standard error says {found} times: {pattern}")
-        return self
-
-    def equal(self, found: object, wanted: object, what: str) -> Run:
-        if found != wanted:
-            self.fail(f"{what}: {found!r}, not {wanted!r}")
-        return self
-
-    def lines(self) -> list[str]:
-        return self.out.splitlines()
 
 
 class Trial:

@@ -9,7 +9,6 @@ from pathlib import Path
 from statistics import mean, median
 
 from harness import Skipped, Trial, equal, near, true
-from openmetrics import families
 from rows import Row, check_rounds, rows_of
 
 os.environ["NUMATLAS_TEST_QUIET"] = "1"  # other tests run beside this one
@@ -79,19 +78,6 @@ def check_dat(text: str, report: dict) -> None:
                 near(float(times.findtext(figure)), wanted, f".dat: {name} {figure} of {host['name']}")
 
 
-def check_openmetrics(text: str, report: dict) -> None:
-    rates = {}
-    for labels, value in families(text)["numatlas_bandwidth_bytes_per_second"]:
-        rates[labels["host"], labels["kernel"], labels["mode"]] = value
-    several = len(report["hosts"]) > 1  # then there is one of all hosts as well
-    equal(len(rates), (len(report["hosts"]) + several) * len(report["kernels"]), "host bandwidths in the metrics")
-    for host in report["hosts"]:
-        for kernel, rounds in zip(report["kernels"], host["rounds"]):
-            bytes_ = kernel["bytes"] * len(host["processes"])
-            near(rates[host["name"], kernel["name"], kernel["mode"]], median(bytes_ / time for time in rounds["node"][1:]),
-                 f"metric of {host['name']}", 1e-8)
-
-
 def check_all(t: Trial, out: str, threads: int = 1) -> dict:
     report = t.report()
     equal((report["complete"], report["incomplete_reason"]), (True, None), "complete and why not")
@@ -115,12 +101,6 @@ def case_hosts(t: Trial) -> None:
     equal((report["ranks"], len(report["hosts"]), len(report["kinds"])), (48, 6, 1), "ranks, hosts, kinds")
     equal([kernel["name"] for kernel in report["kernels"]], ["copy", "scale", "add", "triad"], "kernels")
     equal([kernel["bytes"] for kernel in report["kernels"]], [320000, 320000, 480000, 480000], "bytes")
-
-
-def case_metrics(t: Trial) -> None:
-    words = ("--elements", 20000, "--repeats", 4, "--samples", "--json", "report.json", "--format", "openmetrics")
-    run = t.stream(6, *words, NUMATLAS_TEST_HOSTS=3).ends_with(0)
-    check_openmetrics(run.out, t.report())
 
 
 def case_uneven(t: Trial) -> None:

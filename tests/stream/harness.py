@@ -17,14 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from results import whole  # noqa: E402
-
-
-class Failed(Exception):
-    """What is not as it has to be."""
-
-
-class Skipped(Exception):
-    """What is not here."""
+from runs import Failed, Run, Skipped  # noqa: E402
 
 
 def equal(seen: object, wanted: object, what: str) -> None:
@@ -61,50 +54,6 @@ def true(condition: object, what: str) -> None:
 
 
 @dataclass
-class Run:
-    words: list[str]
-    code: int
-    out: str
-    err: str
-
-    def _fail(self, what: str) -> Failed:
-        return Failed(f"{what}\n$ {' '.join(self.words)}\n--- exit code {self.code}, standard output ---\n{self.out}"
-                      f"--- standard error ---\n{self.err}")
-
-    def ends_with(self, *codes: int) -> Run:
-        if self.code not in codes:
-            raise self._fail(f"the exit code is none of {codes}")
-        return self
-
-    def fails(self) -> Run:
-        if self.code == 0:
-            raise self._fail("the exit code is 0")
-        return self
-
-    def out_says(self, pattern: str) -> Run:
-        if not re.search(pattern, self.out, re.MULTILINE):
-            raise self._fail(f"standard output does not say {pattern!r}")
-        return self
-
-    def out_lacks(self, pattern: str) -> Run:
-        if re.search(pattern, self.out, re.MULTILINE):
-            raise self._fail(f"standard output says {pattern!r}")
-        return self
-
-    def out_is_empty(self) -> Run:
-        if self.out:
-            raise self._fail("something on standard output")
-        return self
-
-    def says_once(self, pattern: str) -> Run:
-        """On either output: launchers differ in what they pass on where."""
-        found = len(re.findall(pattern, self.out + self.err, re.MULTILINE))
-        if found != 1:
-            raise self._fail(f"says {found} times, not once: {pattern!r}")
-        return self
-
-
-@dataclass
 class Started:
     trial: Trial
     words: list[str]
@@ -115,7 +64,7 @@ class Started:
             if happened():
                 return
             if self.process.poll() is not None:
-                raise self.end()._fail(f"ended before {what}")
+                self.end().fail(f"ended before {what}")
             time.sleep(0.05)
         raise Failed(f"not within 30 seconds: {what}")
 

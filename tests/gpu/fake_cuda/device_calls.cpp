@@ -113,9 +113,6 @@ FAKE_CUDA cuDevicePrimaryCtxRetain(void** context, int device) {
   *context = fake::devices()[static_cast<std::size_t>(device)].get();
   return 0;
 }
-FAKE_CUDA cuDevicePrimaryCtxRelease_v2(int device) {
-  return about("cuDevicePrimaryCtxRelease", device);
-}
 FAKE_CUDA cuCtxSetCurrent(void* context) {
   auto* const device = static_cast<Device*>(context);
   const std::string which = device == nullptr ? "none" : std::to_string(device->index);

@@ -45,8 +45,6 @@ FAKE_CUDA cuModuleLoadData(void** module, const void* image) {
   return 0;
 }
 
-FAKE_CUDA cuModuleUnload(void*) { return fake::begin("cuModuleUnload", "", true); }
-
 FAKE_CUDA cuModuleGetFunction(void** function, void*, const char* name) {
   const std::string text = std::string("name=") + name;
   if (const int code = fake::begin("cuModuleGetFunction", text, true)) return code;
