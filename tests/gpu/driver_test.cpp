@@ -2,7 +2,6 @@
 // has a process of its own (CMakeLists.txt).
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <string>
 #include <thread>

@@ -1,6 +1,5 @@
 // AMD's runtime behind gpu/runtime.h, by the fake library and by the real one without a GPU.
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "driver_test.h"

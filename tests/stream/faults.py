@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable
 
 from harness import Failed, Started, Trial, equal, loses_codes, true
-from options import SMALL
 
 
 def long_run(t: Trial, *words: object, **environment: object) -> Started:
@@ -66,26 +65,6 @@ def case_sigint(t: Trial) -> None:
     equal(sorted(os.listdir(t.folder)), ["err", "out", "report.json"], "files")
 
 
-def case_one_told(t: Trial) -> None:
-    """A signal to one rank stops all of them."""
-    run = long_run(t)
-    os.kill(run.ranks()[1], signal.SIGTERM)
-    said = run.end().fails().says_once("^numatlas: interrupted").out_says(r"^\d+ of 1000000 rounds, ").out_says("^INCOMPLETE: ")
-    said.out_says("^triad ")
-    run.none_left()
-    kept(t)
-
-
-def case_files_lost(t: Trial) -> None:
-    """The folder of the results goes away while measuring: told at the end, after the table."""
-    folder = t.folder / "gone"
-    folder.mkdir()
-    run = t.start(1, t.numatlas, "stream", "-q", "--elements", 8000, "--repeats", 300, "--json", folder / "report.json")
-    run.until("a round is on disk", (folder / "report.json").exists)
-    folder.rename(t.folder / "away")
-    run.end(90).ends_with(6).says_once("^numatlas: error: --json: ").out_says("^triad ")
-
-
 def case_json_whole(t: Trial) -> None:
     """Whoever reads the file while it is written anew sees a whole one, old or new."""
     path = t.folder / "report.json"
@@ -117,12 +96,3 @@ def case_json_whole(t: Trial) -> None:
     run.end().ends_with(130)
     equal(problems, [], "what readers met")
     json.loads(path.read_text())
-
-
-def case_disk_limit(t: Trial) -> None:
-    """The file does not fit: the old one stays, whole."""
-    (t.folder / "report.json").write_text("old")
-    run = t.run(1, "bash", "-c", 'ulimit -f 2; exec "$@"', "-", t.numatlas, "stream", "-q", *SMALL, "--json", "report.json")
-    run.ends_with(6).says_once("^numatlas: error: --json: .*report.json: write: File too large").out_says("^triad ")
-    equal((t.folder / "report.json").read_text(), "old", "the old file")
-    equal(sorted(os.listdir(t.folder)), ["err", "out", "report.json"], "files")

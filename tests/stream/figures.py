@@ -6,7 +6,7 @@ import os
 import re
 import xml.etree.ElementTree as xml
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 
 from harness import Skipped, Trial, equal, near, true
 from rows import Row, check_rounds, rows_of

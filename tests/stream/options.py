@@ -15,9 +15,7 @@ REFUSED: tuple[tuple[tuple[object, ...], int, str], ...] = (
     (("--repeats", 1), 2, "--repeats: 1 round leaves nothing to report"),
     (("--repeats", -3), 2, "--repeats: '-3' is not a whole number from 0"),
     (("--repeats", "abc"), 2, "--repeats: 'abc' is not a whole number"),
-    (("--repeats", "2.5"), 2, r"--repeats: '2\.5' is not a whole number"),
     (("--elements", 0), 2, "--elements: '0' is not a whole number from 1"),
-    (("--elements", -1), 2, "--elements: '-1' is not a whole number"),
     (("--elements", 1, "--threads", 2), 2, "--elements: arrays of 1 leave some of the 2 threads of a process without a cache line"),
     (("--elements", 10**15), 5, r"--elements: \d+ workers? requests? [\d.]+ PiB"),
     (("--elements", 10**30), 2, "--elements: '10{30}' is not a whole number"),
@@ -41,14 +39,11 @@ REFUSED: tuple[tuple[tuple[object, ...], int, str], ...] = (
                                                 (3, "--memory memkind: needs libmemkind: "))),
     (("--json", "-"), 2, "--json: takes a file, not standard output"),
     (("--json", "/nowhere/report.json"), 6, "--json: /nowhere/report.json: open: No such file or directory"),
-    (("--json", "/tmp"), 6, "--json: /tmp: open: Is a directory"),
-    (("--csv", "/nowhere/report.csv"), 6, "--csv: /nowhere/report.csv: open: "),
     (("--dat", "/nowhere"), 6, "--dat: /nowhere/memory_results: open: "),
     (("--dat", "/etc/passwd"), 6, "--dat: /etc/passwd/memory_results: open: Not a directory"),
     (("--openmetrics", "x.prom"), 2, "stream: unknown option '--openmetrics'"),
     (("--time", "5s"), 2, "stream: unknown option '--time'"),
     (("--nonsense",), 2, "stream: unknown option '--nonsense'"),
-    (("extra",), 2, "stream: unknown argument 'extra'"),
 )
 
 

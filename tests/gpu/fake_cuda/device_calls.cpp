@@ -20,14 +20,12 @@ const char* name_of(int code) {
     case 0: return "CUDA_SUCCESS";
     case fake::invalid_value: return "CUDA_ERROR_INVALID_VALUE";
     case fake::out_of_memory: return "CUDA_ERROR_OUT_OF_MEMORY";
-    case fake::not_initialized: return "CUDA_ERROR_NOT_INITIALIZED";
     case 34: return "CUDA_ERROR_STUB_LIBRARY";
     case 46: return "CUDA_ERROR_DEVICE_UNAVAILABLE";
     case 100: return "CUDA_ERROR_NO_DEVICE";
     case fake::invalid_device: return "CUDA_ERROR_INVALID_DEVICE";
     case fake::invalid_image: return "CUDA_ERROR_INVALID_IMAGE";
     case fake::invalid_context: return "CUDA_ERROR_INVALID_CONTEXT";
-    case 214: return "CUDA_ERROR_ECC_UNCORRECTABLE";
     case 217: return "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED";
     case fake::invalid_handle: return "CUDA_ERROR_INVALID_HANDLE";
     case fake::not_found: return "CUDA_ERROR_NOT_FOUND";
@@ -38,7 +36,6 @@ const char* name_of(int code) {
     case fake::not_registered: return "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED";
     case 719: return "CUDA_ERROR_LAUNCH_FAILED";
     case 800: return "CUDA_ERROR_NOT_PERMITTED";
-    case 801: return "CUDA_ERROR_NOT_SUPPORTED";
     case 803: return "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH";
     case 999: return "CUDA_ERROR_UNKNOWN";
     default: return nullptr;

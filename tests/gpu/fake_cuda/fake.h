@@ -48,10 +48,10 @@
 namespace fake {
 
 using Address = std::uint64_t;
-inline constexpr int invalid_value = 1, out_of_memory = 2, not_initialized = 3,
-                     invalid_device = 101, invalid_image = 200, invalid_context = 201,
-                     invalid_handle = 400, not_found = 500, not_ready = 600, peer_already = 704,
-                     registered_already = 712, not_registered = 713;
+inline constexpr int invalid_value = 1, out_of_memory = 2, invalid_device = 101,
+                     invalid_image = 200, invalid_context = 201, invalid_handle = 400,
+                     not_found = 500, not_ready = 600, peer_already = 704, registered_already = 712,
+                     not_registered = 713;
 
 struct Failure {
   std::string name;

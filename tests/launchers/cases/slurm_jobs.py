@@ -166,19 +166,6 @@ def exit_codes(t: Trial) -> None:
 
 
 @case(SLURM_PMIX, SLURM_PMI2)
-def mistakes(t: Trial) -> None:
-    """What is wrong for all ranks, or for one, is said once, with the code of its kind."""
-    t.needs_own_host_names()
-    two = ("-N2", "-n2")
-    t.launch(*two, t.numatlas, "latency", "--sice", "1").ends_with(2).err_says("^numatlas: error: .*--sice", 1)
-    t.launch(*two, t.numatlas, "latency", "--size", "1", "--memory", "bind:1021").ends_with(3).err_says(
-        "^numatlas: error: .*--memory: .*1021", 1)
-    one = 'if [ "$SLURM_PROCID" = 1 ]; then set -- "$@" --memory bind:1021; fi; exec "$@"'
-    t.launch(*two, "bash", "-c", one, "bash", t.numatlas, "latency", "--size", "1").ends_with(3).err_says(
-        r"^numatlas: error: rank 1 on n\d: --memory: .*1021", 1)
-
-
-@case(SLURM_PMIX, SLURM_PMI2)
 def batch(t: Trial) -> None:
     """A batch script as test frameworks write it: several steps, one output, the last step's code."""
     t.needs_own_host_names()

@@ -137,21 +137,3 @@ def exec_and_wrapper(t: Trial) -> None:
                        "echo $SLURM_PROCID $NUMATLAS_TEST_MEMORY", env=env | recorded).ends_with(0)
         run.equal(sorted(run.lines()), [f"{task.rank} bind:{task.local_rank}" for task in tasks],
                   "memory by the wrapper's auto")
-
-
-@case(SLURM_PMIX, SLURM_PMI2)
-def wrapper_list(t: Trial) -> None:
-    """A list as long as the ranks of a node is the local ranks'; one as long as all ranks, all ranks'."""
-    options = LAYOUTS["cyclic"]
-    tasks = tasks_of(t, options)
-    (t.folder / "numa_mem_bench").symlink_to(t.bin / "numa_mem_bench")
-    recorded = {"NUMATLAS_ENGINE": "null", "NUMATLAS_TEST_MACHINE": str(RECORDED)}
-    t.needs_own_host_names()
-    for nodes in ((1, 3), (3, 2, 1, 0)):
-        run = t.launch(*options, WRAPPER, f"--numa={','.join(map(str, nodes))}", "--", "--size=64",
-                       env=recorded).ends_with(0)
-        mapping = [line.split(",") for line in (t.folder / "mapping_check.log").read_text().splitlines()[1:]]
-        wanted = [(task.rank, nodes[task.local_rank if len(nodes) == 2 else task.rank]) for task in tasks]
-        run.equal([(int(row[0]), int(row[3])) for row in mapping], wanted, "rank and memory node")
-    t.launch(*options, WRAPPER, "--numa=0,0,0", "--", "--size=64").ends_with(2).err_says(
-        "^numatlas: error: --memory: the list names 3 nodes, but 2 tasks are on this host, 4 in all")
