@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "advise/candidates.h"
@@ -16,7 +15,6 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
 Machine recorded(const std::string& name) {
@@ -64,13 +62,6 @@ Fact matrix(const std::string& what, int from, int to, Unit unit, double value) 
           Estimate(value)};
 }
 
-TEST(Candidates, BeginWithTheProgramAsItIs) {
-  const auto all = proposed(recorded("numa:1 core:2 pu:1"), {}, Aspect::memory);
-  EXPECT_THAT(names(all), ElementsAre("as it is"));
-  EXPECT_TRUE(all.front().layout.is_empty());
-  EXPECT_THAT(named(all, "memory").not_tried, HasSubstr("one node has memory"));
-}
-
 TEST(Candidates, OfMemoryAreNodesAndTiersWithRoom) {
   const Machine machine = recorded("cxl-tiers.json");
   const auto all = proposed(machine, traits(4, Bytes{gib}), Aspect::memory);
@@ -106,15 +97,6 @@ TEST(Candidates, OfMemoryBeginWithANodeThatHasRoom) {
   EXPECT_EQ(of(Bytes{gib / 2})[1], "node 0");
   EXPECT_EQ(of(Bytes{gib * 3 / 2})[1], "node 2");
   EXPECT_EQ(of(Bytes{gib * 3})[1], "node 0, preferred");
-}
-
-TEST(Candidates, OfMemoryPreferWhatTheAtlasMeasured) {
-  Atlas atlas;
-  atlas.facts = {matrix("latency", 0, 0, "s", 80e-9), matrix("latency", 1, 1, "s", 120e-9)};
-  const auto all =
-      proposed(recorded("cxl-tiers.json"), traits(1, Bytes{gib}), Aspect::memory, &atlas);
-  EXPECT_THAT(names(all), Contains("node 0"));
-  EXPECT_EQ(named(all, "node 0").because, "memory of node 0 from node 0: 80 ns");
 }
 
 TEST(Candidates, OfWeightsFollowTheAtlasThenTheFirmware) {
@@ -155,11 +137,6 @@ TEST(Candidates, OfWeightsOnNearNodesFollowWhatTheirCpusMeasured) {
   EXPECT_THAT(named(unknown, "weighted").not_tried, HasSubstr("use --atlas"));
 }
 
-TEST(Candidates, OfWeightsTakeTheFirmwaresFiguresOnlyForTheirOwnCpus) {
-  const auto all = proposed(recorded("cxl-tiers.json"), traits(1, Bytes{gib}), Aspect::weights);
-  EXPECT_THAT(names(all), ElementsAre("as it is", "weighted:0=11,1=11,2=2,3=2"));
-}
-
 TEST(Candidates, OfWeightsAreAlsoThoseInForce) {
   const Machine machine = recorded("cxl-tiers.json");
   int last = 5;
@@ -169,24 +146,6 @@ TEST(Candidates, OfWeightsAreAlsoThoseInForce) {
   last = 1;
   EXPECT_THAT(names(propose(input)), ElementsAre("as it is", "weighted:0=11,1=11,2=2,3=2",
                                                  "weighted:0=5,1=5,2=5,3=5,4=1"));
-}
-
-TEST(Candidates, OfEveryAxisThatWasAskedForAreThereOrTheReasonIs) {
-  const auto says = [](const Machine& machine, const ProgramTraits& program, Aspect axis,
-                       const char* why) {
-    const auto all = proposed(machine, program, axis);
-    EXPECT_THAT(names(all), ElementsAre("as it is")) << name_of(axis);
-    ASSERT_GE(all.size(), 2U) << name_of(axis);
-    EXPECT_THAT(all[1].not_tried, HasSubstr(why));
-  };
-  const Machine small = recorded("numa:1 core:1 pu:1");
-  ProgramTraits program = traits(1, Bytes{gib});
-  program.openmp = true;
-  says(small, program, Aspect::memory, "only one node has memory");
-  says(small, program, Aspect::weights, "only one node has memory");
-  says(small, program, Aspect::cpus, "only one CPU is allowed");
-  says(small, program, Aspect::threads, "only one CPU is allowed");
-  says(small, program, Aspect::pages, "no transparent huge pages");
 }
 
 TEST(Candidates, OfAnyMachineAndAxisAreThereOrTheReasonIs) {
@@ -200,25 +159,6 @@ TEST(Candidates, OfAnyMachineAndAxisAreThereOrTheReasonIs) {
         const auto all = proposed(recorded(name), traits(threads, Bytes{gib}), axis);
         EXPECT_GE(all.size(), 2U) << name << ' ' << name_of(axis);
       }
-}
-
-TEST(Candidates, WithMostToHopeForComeFirst) {
-  ProgramTraits program = traits(4, Bytes{gib});
-  program.openmp = true;
-  const Machine machine = with_thp(recorded("cxl-tiers.json"), "madvise");
-  const auto all =
-      propose({machine,
-               program,
-               nullptr,
-               {Aspect::memory, Aspect::weights, Aspect::pages, Aspect::cpus, Aspect::threads},
-               false,
-               {}});
-  EXPECT_THAT(
-      names(all),
-      ElementsAre("as it is", "node 1", "thp", "2M", "interleave:0,1", "weighted:0=11,1=11,2=2,3=2",
-                  "bind:2,3", "prefer:2,3", "bind:4", "prefer:4", "packed", "spread",
-                  "one per core", "OMP_PROC_BIND=close", "OMP_PROC_BIND=spread",
-                  "OMP_NUM_THREADS=32", "OMP_NUM_THREADS=16", "OMP_NUM_THREADS=64", "node 0"));
 }
 
 TEST(Candidates, OfPagesFollowTheSystemsSetting) {

@@ -103,21 +103,6 @@ TEST(Verdict, OfPairsOnlyTheirRatiosCount) {
   EXPECT_EQ(judged(base, now, "s", rule).verdict, CaseVerdict::not_distinguishable);
 }
 
-TEST(Verdict, HolmTakesAllCasesTogether) {
-  // Of probability 0.02: enough alone, not beside 49 others.
-  const double change_of_base = 2.326 * std::sqrt(2) * 0.01;
-  const Row base = known(100, 98.04, 101.96);
-  const double now = 100 * std::exp(change_of_base);
-  const Row moved = known(now, now * 0.9804, now * 1.0196);
-  EXPECT_EQ(judged(base, moved, "s").verdict, CaseVerdict::slower);
-  std::vector<Change> changes(49, change_between(base, base, exact()));
-  changes.push_back(change_between(base, moved, exact()));
-  std::vector<Change*> all;
-  for (Change& change : changes) all.push_back(&change);
-  judge(all, exact());
-  EXPECT_EQ(changes.back().verdict, CaseVerdict::not_distinguishable);
-}
-
 TEST(Verdict, NothingIsSaidOfWhatIsNotKnown) {
   const Row base = known(100, 99, 101);
   const auto reason = [&](const Row& now) { return judged(base, now, "s").reason; };

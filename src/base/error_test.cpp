@@ -3,38 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <set>
-#include <string>
 
 namespace numatlas {
 namespace {
-
-constexpr ErrorKind kinds[] = {ErrorKind::usage,    ErrorKind::unavailable, ErrorKind::permission,
-                               ErrorKind::resource, ErrorKind::io,          ErrorKind::placement,
-                               ErrorKind::peer,     ErrorKind::interrupted, ErrorKind::internal};
-
-TEST(Error, ExitCodesAreTheDocumentedOnes) {
-  EXPECT_EQ(exit_code(ErrorKind::usage), 2);
-  EXPECT_EQ(exit_code(ErrorKind::unavailable), 3);
-  EXPECT_EQ(exit_code(ErrorKind::permission), 4);
-  EXPECT_EQ(exit_code(ErrorKind::resource), 5);
-  EXPECT_EQ(exit_code(ErrorKind::io), 6);
-  EXPECT_EQ(exit_code(ErrorKind::placement), 7);
-  EXPECT_EQ(exit_code(ErrorKind::peer), 8);
-  EXPECT_EQ(exit_code(ErrorKind::interrupted), 130);
-  EXPECT_EQ(exit_code(ErrorKind::internal), 70);
-}
-
-TEST(Error, NamesAndCodesTellTheKindsApart) {
-  std::set<std::string> names;
-  std::set<int> codes;
-  for (ErrorKind kind : kinds) {
-    names.insert(name_of(kind));
-    codes.insert(exit_code(kind));
-  }
-  EXPECT_EQ(names.size(), std::size(kinds));
-  EXPECT_EQ(codes.size(), std::size(kinds));
-}
 
 TEST(Error, TextNamesPlaceAndSubject) {
   Error error{ErrorKind::usage, "'x' is not a number", "write 5", "--size"};

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -66,20 +65,6 @@ TEST_F(ReadFile, ResultsHaveALimit) {
   const auto read = read_file(path("file"), "f", "");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().kind, ErrorKind::resource);
-}
-
-TEST_F(ReadFile, WhatIsNoFile) {
-  const auto folder = read_file(folder_.text(), "f", "name a file in it");
-  ASSERT_FALSE(folder);
-  EXPECT_EQ(folder.error(),
-            (Error{ErrorKind::usage, "is a folder, not a file", "name a file in it", "f"}));
-  const auto device = read_file("/dev/null", "f", "");
-  ASSERT_FALSE(device);
-  EXPECT_EQ(device.error(), (Error{ErrorKind::usage, "is a device, not a file", "", "f"}));
-  const auto absent = read_file(path("none"), "f", "");
-  ASSERT_FALSE(absent);
-  EXPECT_EQ(absent.error(),
-            (Error{ErrorKind::io, "cannot be read: No such file or directory", "", "f"}));
 }
 
 TEST_F(ReadFile, WhatIsForbidden) {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
 #include <string>
 
 namespace numatlas {
@@ -55,32 +54,10 @@ TEST(SizeList, ListsKeepTheirOrderAndDropDuplicates) {
 }
 
 TEST(SizeList, WhatIsRefused) {
-  EXPECT_THAT(sizes_of("0"), HasSubstr("'0' must be greater than 0"));
-  EXPECT_THAT(sizes_of("-5"), HasSubstr("'-5' is negative or has no start"));
-  EXPECT_THAT(sizes_of("300-400"), HasSubstr("no power of two lies within '300-400'"));
-  EXPECT_THAT(sizes_of("1-64,128"), HasSubstr("'1-64,128' mixes ranges and lists"));
-  EXPECT_THAT(sizes_of("2048-1"), HasSubstr("ends before it starts"));
-  EXPECT_THAT(sizes_of(""), HasSubstr("the list is empty"));
   for (const char* text :
        {"-", "1-", "1-2-3", "1--2", ",", "1,", ",1", "1,,2", "one", "1 2", "64mb", "64x", "0-8",
         "1,0", "nan", "1e3", "0x40", "\xff\xfe", "64,\t"}) {
     EXPECT_THAT(sizes_of(text), StartsWith("--size: ")) << text;
-  }
-}
-
-TEST(SizeList, GarbageNeverCrashes) {
-  std::mt19937 random(3);
-  const std::string letters = "0123456789.,-KMGTPiB x";
-  for (int round = 0; round < 20000; ++round) {
-    std::string text;
-    for (auto i = random() % 14; i > 0; --i) text += letters[random() % letters.size()];
-    const auto sizes = parse_sizes(text);
-    if (!sizes) {
-      EXPECT_THAT(full_text(sizes.error()), StartsWith("--size: ")) << text;
-      continue;
-    }
-    EXPECT_FALSE(sizes->empty()) << text;
-    for (Bytes size : *sizes) EXPECT_GT(size.value, 0U) << text;
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 namespace numatlas {
 namespace {
 
@@ -17,8 +15,6 @@ TEST(Terminal, LinesAreCutToItsWidth) {
   EXPECT_EQ(cut_to("±1.0 %", 4), "±1.…");
   EXPECT_EQ(cut_to("abc", 0), "");
 }
-
-TEST(Terminal, ThereIsNoneInTests) { EXPECT_FALSE(terminal_columns(-1)); }
 
 TEST(Terminal, TheFirstVariableThatIsSetNamesTheLocale) {
   const auto set = [](const char* all, const char* type, const char* lang) {

@@ -34,20 +34,10 @@ TEST(Units, BinaryAndDecimalUnits) {
 }
 
 TEST(Units, BadBytes) {
-  EXPECT_THAT(error_of_bytes("0"), HasSubstr("'0' must be greater than 0"));
-  EXPECT_THAT(error_of_bytes("0GiB"), HasSubstr("must be greater than 0"));
   EXPECT_THAT(error_of_bytes("-1"), HasSubstr("'-1' is not a number"));
-  EXPECT_THAT(error_of_bytes(""), HasSubstr("is not a number"));
-  EXPECT_THAT(error_of_bytes("."), HasSubstr("is not a number"));
   EXPECT_THAT(error_of_bytes("1.2.3"), HasSubstr("is not a number"));
-  EXPECT_THAT(error_of_bytes("nan"), HasSubstr("is not a number"));
-  EXPECT_THAT(error_of_bytes("inf"), HasSubstr("is not a number"));
-  EXPECT_THAT(error_of_bytes("1e9"), HasSubstr("unknown unit"));
-  EXPECT_THAT(error_of_bytes("0x10"), HasSubstr("unknown unit"));
-  EXPECT_THAT(error_of_bytes("1KiBs"), HasSubstr("unknown unit"));
   EXPECT_THAT(error_of_bytes("1 Ki B"), HasSubstr("unknown unit"));
   EXPECT_THAT(error_of_bytes("1.3B"), HasSubstr("not a whole number of bytes"));
-  EXPECT_THAT(error_of_bytes("10000PiB"), HasSubstr("too large"));
   EXPECT_THAT(error_of_bytes("99999999999999999999999999"), HasSubstr("too large"));
 }
 

@@ -16,7 +16,6 @@
 namespace numatlas {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// A worker that moved these bytes in each stretch, in a time together of so many seconds.
@@ -78,7 +77,8 @@ TEST(BandwidthPlan, ASmallNodeDoesNotSetTheSizeOfAll) {
   ASSERT_EQ(plan.size(), 1U);
   EXPECT_EQ(plan[0].head.size, Bytes{16 * mib});
   EXPECT_EQ(plan[0].scenario.flows.size(), 8U) << "without CPU 0, whose memory fits its cache";
-  const auto named = testing::sure_plan("bandwidth", {"--kernels", "read", "--cpus", "0"}, machine);
+  const auto named =
+      testing::sure_plan("bandwidth", testing::typed("--kernels read --cpus 0"), machine);
   ASSERT_EQ(named.size(), 1U);
   EXPECT_EQ(named[0].scenario.flows.size(), 1U);
   EXPECT_EQ(named[0].head.size, Bytes{8 * mib});
@@ -100,44 +100,6 @@ TEST(BandwidthPlan, WithoutOptionsOneCpuAndAllReadCopyAndAddProducts) {
   EXPECT_EQ(testing::sure_plan("bandwidth", {"--kernels", "read"}, machine).size(), 1U);
   EXPECT_EQ(testing::sure_plan("bandwidth", {"--threads", "2"}, machine).size(), 3U);
   EXPECT_EQ(testing::sure_plan("bandwidth", {}, "numa:1 core:1 pu:1").size(), 3U);
-}
-
-TEST(BandwidthFacts, HowManyCpusAreEnough) {
-  RunReport report;
-  report.hosts = {"alpha"};
-  const auto add = [&](std::size_t cpus, double rate) {
-    Case one;
-    one.kernel = "triad";
-    one.pages = "base";
-    for (std::size_t i = 0; i < cpus; ++i) {
-      FlowResult flow;
-      flow.worker = static_cast<int>(i);
-      flow.kernel = "triad";
-      flow.memory = "local";
-      flow.level = "memory";
-      one.flows.push_back(flow);
-    }
-    one.figures = {{"bandwidth_sum", "B/s", rate, std::nullopt}};
-    report.cases.push_back(one);
-  };
-  for (int cpu = 0; cpu < 8; ++cpu) {
-    WorkerRow worker;
-    worker.cpus = {CpuId{cpu}};
-    report.workers.push_back(worker);
-  }
-  const auto parsed = parse_run("bandwidth", {});
-  ASSERT_TRUE(parsed);
-  const auto enough = [&]() -> std::string {
-    for (const Fact& fact : parsed->benchmark.shown.facts(report))
-      if (fact.key == "enough_bandwidth") return fact.line;
-    return "";
-  };
-  add(1, 10e9);
-  add(8, 50e9);
-  EXPECT_EQ(enough(), "") << "of one and all the number between is not known";
-  add(2, 20e9);
-  add(4, 46e9);
-  EXPECT_EQ(enough(), "90 % of the best from 4 CPUs ({})");
 }
 
 TEST(PeakShare, IsOfTheHighestSumOfMemory) {
@@ -167,22 +129,6 @@ TEST(BandwidthTotals, NoSumWhereNothingWasTogether) {
   RunReport serial = report_of(one);
   serial.serial = true;
   EXPECT_THAT(sums_of(one, serial), IsEmpty());
-}
-
-TEST(BandwidthTable, SaysWhatWasCounted) {
-  Case one;
-  one.flows = {moved(0, 1.0, {1e9}), moved(1, 1.0, {2e9})};
-  RunReport report = report_of(one);
-  report.cases[0].figures = sums_of(report.cases[0], report);
-  const auto run = parse_run("bandwidth", {});
-  const std::string text = testing::tables_of(run->benchmark, report);
-  EXPECT_THAT(text, HasSubstr("kernels: AVX9"));
-  EXPECT_THAT(text, HasSubstr("copy    regular  1 MiB        memory  - -> -  2"));
-  EXPECT_THAT(text, HasSubstr("3.00"));
-  EXPECT_THAT(text, HasSubstr("4.50")) << "moved, with what the stores read first";
-  for (FlowResult& flow : report.cases[0].flows) flow.level = "L2";
-  report.cases[0].figures = sums_of(report.cases[0], report);
-  EXPECT_THAT(testing::tables_of(run->benchmark, report), ::testing::Not(HasSubstr("4.50")));
 }
 
 }  // namespace

@@ -1,8 +1,5 @@
-#include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -19,7 +16,6 @@ namespace numatlas::gpu_test {
 using namespace numatlas::testing;
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -42,17 +38,8 @@ Error plan_error(const std::string& command, const Words& words) {
   return plan ? Error{} : plan.error();
 }
 
-TEST(GpuPlan, LatencyByDoublingSizes) {
-  const auto plan = plan_on("latency", {"--on", "gpu:2"}, four_gpus());
-  ASSERT_TRUE(plan);
-  const std::vector<std::string> names = names_of(*plan);
-  ASSERT_EQ(names.size(), 17U);
-  EXPECT_EQ(names.front(), "gpu 2 latency 16KiB memory own");
-  EXPECT_EQ(names[16], "gpu 2 latency 1GiB memory own");
-}
-
 TEST(GpuPlan, AStreamOfEachLevel) {
-  const auto plan = plan_on("bandwidth", {"--on", "gpu:2", "--kernels", "read,triad"}, four_gpus());
+  const auto plan = plan_on("bandwidth", typed("--on gpu:2 --kernels read,triad"), four_gpus());
   ASSERT_TRUE(plan);
   EXPECT_THAT(names_of(*plan),
               ElementsAre("gpu 2 read 12800KiB memory own", "gpu 2 triad 12800KiB memory own",
@@ -71,7 +58,7 @@ TEST(GpuPlan, AStreamOfEachLevel) {
 
 TEST(GpuPlan, OneThreadNearEachGpuQueuesItsWork) {
   const auto prepared =
-      prepare("bandwidth", {"--on", "gpus", "--kernels", "read", "--together"}, four_gpus());
+      prepare("bandwidth", typed("--on gpus --kernels read --together"), four_gpus());
   ASSERT_TRUE(prepared);
   const auto plan = prepared->run.benchmark.plan(prepared->input());
   ASSERT_TRUE(plan);
@@ -84,8 +71,7 @@ TEST(GpuPlan, OneThreadNearEachGpuQueuesItsWork) {
 }
 
 TEST(GpuPlan, MemoryOfAnotherGpuAndOfTheHost) {
-  const auto peer =
-      plan_on("latency", {"--on", "gpu:0", "--size", "1MiB", "--memory", "gpu:3"}, four_gpus());
+  const auto peer = plan_on("latency", typed("--on gpu:0 --size 1MiB --memory gpu:3"), four_gpus());
   ASSERT_TRUE(peer);
   EXPECT_EQ(peer->front().scenario.flows.at(0).region.placement.text(), "gpu:3");
   const auto host = [&](const Words& words) {
@@ -102,21 +88,21 @@ TEST(GpuPlan, MemoryOfAnotherGpuAndOfTheHost) {
 
 TEST(GpuPlan, WhichOnesAndWhatTheyLoad) {
   const auto latency =
-      plan_on("latency", {"--on", "gpu:1", "--size", "2MiB", "--gpu-loads", "l2"}, four_gpus());
+      plan_on("latency", typed("--on gpu:1 --size 2MiB --gpu-loads l2"), four_gpus());
   ASSERT_TRUE(latency);
   EXPECT_THAT(names_of(*latency), ElementsAre("gpu 1 latency 2MiB memory own l2"));
   const auto bandwidth =
-      plan_on("bandwidth", {"--on", "gpu:0-1", "--size", "2MiB", "--kernels", "add"}, four_gpus());
+      plan_on("bandwidth", typed("--on gpu:0-1 --size 2MiB --kernels add"), four_gpus());
   ASSERT_TRUE(bandwidth);
   EXPECT_THAT(names_of(*bandwidth),
               ElementsAre("gpu 0 add 2MiB memory own", "gpu 1 add 2MiB memory own"));
-  const auto all = plan_on("latency", {"--on", "gpus", "--size", "2MiB"}, four_gpus());
+  const auto all = plan_on("latency", typed("--on gpus --size 2MiB"), four_gpus());
   ASSERT_TRUE(all);
   EXPECT_EQ(all->size(), 4U);
 }
 
 TEST(GpuPlan, LoadsFromOneMultiprocessorToAllButOne) {
-  const auto plan = plan_on("loaded", {"--on", "gpu:2", "--kernels", "write"}, four_gpus());
+  const auto plan = plan_on("loaded", typed("--on gpu:2 --kernels write"), four_gpus());
   ASSERT_TRUE(plan);
   const std::vector<std::string> names = names_of(*plan);
   EXPECT_THAT(std::vector(names.begin(), names.begin() + 3),
@@ -135,8 +121,7 @@ TEST(GpuPlan, LoadsFromOneMultiprocessorToAllButOne) {
 }
 
 TEST(GpuPlan, MatrixOfGpusAndAllMemories) {
-  const auto plan =
-      plan_on("matrix", {"--on", "gpu:0,3", "--kernels", "read", "--mix", "none"}, four_gpus());
+  const auto plan = plan_on("matrix", typed("--on gpu:0,3 --kernels read --mix none"), four_gpus());
   ASSERT_TRUE(plan);
   std::vector<std::string> cells;
   for (const PlannedCase& planned : *plan) {
@@ -151,7 +136,7 @@ TEST(GpuPlan, MatrixOfGpusAndAllMemories) {
 }
 
 TEST(GpuPlan, AtomicAdditionsByNumbersOfThreads) {
-  const auto plan = plan_on("atomics", {"--on", "gpu:1", "--sharing", "own"}, four_gpus());
+  const auto plan = plan_on("atomics", typed("--on gpu:1 --sharing own"), four_gpus());
   ASSERT_TRUE(plan);
   EXPECT_THAT(names_of(*plan), ElementsAre("gpu 1 fetch-add own 1 thread memory own",
                                            "gpu 1 fetch-add own 32 threads memory own",
@@ -185,8 +170,7 @@ TEST(GpuPlan, ChaseAndLoadAreOfOneProcess) {
 }
 
 TEST(GpuCurve, LatencyRisesWithTheLoad) {
-  const RunReport report =
-      simulated("loaded", {"--on", "gpu:0", "--kernels", "read", "--mix", "none"});
+  const RunReport report = simulated("loaded", typed("--on gpu:0 --kernels read --mix none"));
   ASSERT_GT(report.cases.size(), 5U);
   const auto latency = [](const Case& one) {
     return estimate_of(one, "latency").value_or(Estimate(0)).value;
@@ -210,7 +194,7 @@ TEST(GpuCurve, LatencyRisesWithTheLoad) {
 }
 
 TEST(GpuCurve, OneCounterIsSlowerThanLinesOfTheirOwn) {
-  const RunReport report = simulated("atomics", {"--on", "gpu:0", "--sharing", "same,own"});
+  const RunReport report = simulated("atomics", typed("--on gpu:0 --sharing same,own"));
   ASSERT_EQ(report.cases.size(), 8U);
   const auto rate = [&](std::size_t at) {
     return estimate_of(report.cases[at], "operations_sum").value_or(Estimate(0)).value;
@@ -221,70 +205,32 @@ TEST(GpuCurve, OneCounterIsSlowerThanLinesOfTheirOwn) {
 }
 
 TEST(GpuPlan, WhatIsRefused) {
-  EXPECT_EQ(plan_error("loaded", {"--on", "gpu:0", "--rates", "5"}).subject, "--rates");
-  EXPECT_EQ(plan_error("loaded", {"--on", "gpu:0", "--pairs", "0:0"}).subject, "--pairs");
-  EXPECT_EQ(plan_error("loaded", {"--on", "gpu:0", "--mix", "3:1"}).subject, "--mix");
-  EXPECT_EQ(plan_error("matrix", {"--on", "gpu:0", "--nodes", "0"}).subject, "--nodes");
-  EXPECT_EQ(plan_error("matrix", {"--on", "gpu:0", "--memory", "bind:0"}).subject, "--memory");
-  EXPECT_EQ(plan_error("atomics", {"--on", "gpu:0", "--home", "0"}).subject, "--home");
+  EXPECT_EQ(plan_error("loaded", typed("--on gpu:0 --rates 5")).subject, "--rates");
+  EXPECT_EQ(plan_error("loaded", typed("--on gpu:0 --pairs 0:0")).subject, "--pairs");
+  EXPECT_EQ(plan_error("loaded", typed("--on gpu:0 --mix 3:1")).subject, "--mix");
+  EXPECT_EQ(plan_error("matrix", typed("--on gpu:0 --nodes 0")).subject, "--nodes");
+  EXPECT_EQ(plan_error("matrix", typed("--on gpu:0 --memory bind:0")).subject, "--memory");
+  EXPECT_EQ(plan_error("atomics", typed("--on gpu:0 --home 0")).subject, "--home");
   for (const char* const operations : {"compare-exchange", "fetch-add,compare-exchange"})
     EXPECT_EQ(plan_error("atomics", {"--on", "gpu:0", "--operation", operations}).subject,
               "--operation");
-  EXPECT_EQ(plan_error("loaded", {"--on", "gpu:0", "--size", "192B"}).subject, "--size");
+  EXPECT_EQ(plan_error("loaded", typed("--on gpu:0 --size 192B")).subject, "--size");
   EXPECT_EQ(plan_error("latency", {"--on", "gpu:4"}).subject, "--on");
   EXPECT_EQ(plan_error("latency", {"--on", "gpu:x"}).subject, "--on");
-  EXPECT_THAT(plan_error("latency", {"--on", "gpu:0", "--chains", "4"}).message,
+  EXPECT_THAT(plan_error("latency", typed("--on gpu:0 --chains 4")).message,
               HasSubstr("only to CPUs"));
-  EXPECT_THAT(plan_error("bandwidth", {"--on", "gpu:0", "--mix", "3:1"}).message,
+  EXPECT_THAT(plan_error("bandwidth", typed("--on gpu:0 --mix 3:1")).message,
               HasSubstr("'mix 3:1' is a kernel of CPUs"));
-  EXPECT_EQ(
-      plan_error("bandwidth", {"--on", "gpu:0", "--stores", "nt", "--kernels", "copy"}).subject,
-      "--kernels");
-  EXPECT_THAT(plan_error("latency", {"--on", "gpus", "--pages", "2M"}).message,
+  EXPECT_EQ(plan_error("bandwidth", typed("--on gpu:0 --stores nt --kernels copy")).subject,
+            "--kernels");
+  EXPECT_THAT(plan_error("latency", typed("--on gpus --pages 2M")).message,
               HasSubstr("no choice of pages"));
-  EXPECT_THAT(plan_error("latency", {"--on", "gpus", "--memory", "gpu:7"}).message,
+  EXPECT_THAT(plan_error("latency", typed("--on gpus --memory gpu:7")).message,
               HasSubstr("no GPU 7"));
-  EXPECT_EQ(plan_error("bandwidth", {"--on", "gpus", "--size", "700B"}).subject, "--size");
-  EXPECT_EQ(plan_error("latency", {"--on", "gpus", "--size", "64B"}).subject, "--size");
+  EXPECT_EQ(plan_error("bandwidth", typed("--on gpus --size 700B")).subject, "--size");
+  EXPECT_EQ(plan_error("latency", typed("--on gpus --size 64B")).subject, "--size");
   EXPECT_EQ(plan_error("latency", {"--gpu-loads", "l2"}).subject, "--gpu-loads");
   EXPECT_EQ(plan_error("bandwidth", {"--together"}).subject, "--together");
-}
-
-Case measured(const std::string& measure, const std::string& level, const char* key, double value) {
-  Case one;
-  one.kernel = measure == "latency" ? "device chase" : "gpu read";
-  one.labels = {{"measure", measure}, {"gpus", "0"}, {"memory", "own"}, {"gpu_loads", "cached"}};
-  FlowResult flow;
-  flow.kernel = one.kernel;
-  flow.level = level;
-  flow.gpu.emplace();
-  flow.gpu->memory_bandwidth = 4e12;
-  one.flows = {flow};
-  const Unit unit = measure == "latency" ? Unit("s") : Unit("B/s");
-  one.figures = {{key, unit, Estimate(value), std::nullopt}};
-  return one;
-}
-
-TEST(GpuFacts, OfEachLevelAndKernel) {
-  RunReport report;
-  report.cases = {measured("latency", "L1", "latency", 17e-9),
-                  measured("latency", "L2", "latency", 142e-9),
-                  measured("latency", "L2", "latency", 143e-9),
-                  measured("latency", "-", "latency", 250e-9),
-                  measured("latency", "memory", "latency", 346e-9),
-                  measured("bandwidth", "L2", "bandwidth_sum", 9e12),
-                  measured("bandwidth", "memory", "bandwidth_sum", 3e12)};
-  const auto parsed = parse_run("latency", {"--on", "gpus", "--dry-run"});
-  ASSERT_TRUE(parsed);
-  std::vector<std::string> keys;
-  for (const Fact& fact : parsed->benchmark.shown.facts(report)) keys.push_back(fact.key);
-  EXPECT_THAT(keys, ElementsAre("gpu_l1_latency", "gpu_l2_latency", "gpu_memory_latency",
-                                "gpu_l2_read", "gpu_read"));
-  // Only memory has a bus.
-  EXPECT_TRUE(on_gpus::totals(report.cases[5], report).empty());
-  const auto totals = on_gpus::totals(report.cases[6], report);
-  ASSERT_EQ(totals.size(), 1U);
-  EXPECT_DOUBLE_EQ(*totals[0].value(), 0.75);
 }
 
 }  // namespace

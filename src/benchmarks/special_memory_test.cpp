@@ -11,8 +11,6 @@
 namespace numatlas {
 namespace {
 
-using ::testing::ElementsAre;
-
 /// Two sockets, each with a node with CPUs (0 and 2) and one without, of this kind (1 and 3).
 Machine machine_with(const char* kind) {
   auto machine = read_recorded_machine(
@@ -55,8 +53,8 @@ TEST(SpecialMemory, OfGpusIsForThoseWhoNameIt) {
     return nodes_of(testing::sure_plan(command, words, machine)).contains(NodeId{1});
   };
   EXPECT_TRUE(named("matrix", {"--nodes", "0,1"}));
-  EXPECT_TRUE(named("copy", {"--from", "bind:0", "--to", "bind:1"}));
-  EXPECT_TRUE(named("migrate", {"--from", "0", "--to", "1"}));
+  EXPECT_TRUE(named("copy", testing::typed("--from bind:0 --to bind:1")));
+  EXPECT_TRUE(named("migrate", testing::typed("--from 0 --to 1")));
   EXPECT_TRUE(named("weights", {"--nodes", "0,1"}));
   EXPECT_TRUE(named("loaded", {"--pairs", "0:1"}));
   EXPECT_TRUE(named("faults", {"--nodes", "1"}));

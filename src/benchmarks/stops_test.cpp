@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "benchmarks/test_plan.h"
@@ -41,11 +40,12 @@ Estimate figure_in(const RunReport& report, const char* key) {
 
 TEST(BusyMachine, IdleLatencyIsOneFigure) {
   const auto latency = [](const Noise& noise) {
-    return figure_in(report_of("latency", {"--cpus", "0", "--size", "256MiB"}, noise), "latency");
+    return figure_in(report_of("latency", testing::typed("--cpus 0 --size 256MiB"), noise),
+                     "latency");
   };
   const auto idle = [](const Noise& noise) {
     return figure_in(
-        report_of("loaded", {"--rates", "1", "--kernels", "read", "--mix", "none"}, noise),
+        report_of("loaded", testing::typed("--rates 1 --kernels read --mix none"), noise),
         "latency");
   };
   const auto cell = [](const Noise& noise) {
@@ -58,7 +58,7 @@ TEST(BusyMachine, IdleLatencyIsOneFigure) {
 }
 
 TEST(BusyMachine, StopsAreToldBesideTheFigure) {
-  const RunReport report = report_of("latency", {"--cpus", "0", "--size", "256MiB"}, busy);
+  const RunReport report = report_of("latency", testing::typed("--cpus 0 --size 256MiB"), busy);
   ASSERT_FALSE(report.cases.empty());
   const FlowResult& flow = report.cases[0].flows.at(0);
   EXPECT_NEAR(flow.stopped / flow.together, 0.1, 0.08);
@@ -68,7 +68,7 @@ TEST(BusyMachine, StopsAreToldBesideTheFigure) {
   EXPECT_TRUE(told);
   // The bytes of all the time are over all the time.
   const auto rate = [](const Noise& noise) {
-    return figure_in(report_of("bandwidth", {"--cpus", "0", "--kernels", "read"}, noise),
+    return figure_in(report_of("bandwidth", testing::typed("--cpus 0 --kernels read"), noise),
                      "bandwidth_sum")
         .value;
   };
@@ -77,7 +77,7 @@ TEST(BusyMachine, StopsAreToldBesideTheFigure) {
 
 TEST(BusyMachine, ARateAndATimeOfAnAdditionAgree) {
   const RunReport report = report_of(
-      "atomics", {"--operation", "fetch-add", "--sharing", "same", "--threads", "1"}, busy);
+      "atomics", testing::typed("--operation fetch-add --sharing same --threads 1"), busy);
   const double time = figure_in(report, "operation_time").value;
   EXPECT_NEAR(figure_in(report, "operations_sum").value * time, 1, 0.001);
 }

@@ -139,18 +139,5 @@ TEST(Tail, ItsFiguresAreInTheFirstLine) {
   EXPECT_TRUE(tail_facts(Case{}, "").empty());
 }
 
-TEST(Tail, BadOptionsAreNamed) {
-  using Words = std::vector<std::string>;
-  for (const Words& words :
-       {Words{"--tail", "--chains", "1-4"}, Words{"--tail", "--stride", "64,256"},
-        Words{"--tail", "--tail-group", "0"}, Words{"--tail", "--tail-group", "65"},
-        Words{"--tail-group", "4"}, Words{"--tail", "--on", "gpu:0"}}) {
-    const auto run = parse_run("latency", words);
-    ASSERT_FALSE(run) << words.back();
-    EXPECT_THAT(full_text(run.error()), ::testing::HasSubstr("--tail")) << words.back();
-  }
-  EXPECT_TRUE(parse_run("latency", {"--tail", "--tail-group", "64"}));
-}
-
 }  // namespace
 }  // namespace numatlas

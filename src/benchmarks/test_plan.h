@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +21,12 @@ namespace numatlas::testing {
 
 using Words = std::vector<std::string>;
 using numatlas::Plan;
+
+/// The words of a command line without quotes.
+inline Words typed(const std::string& line) {
+  std::istringstream words(line);
+  return {std::istream_iterator<std::string>(words), {}};
+}
 
 inline std::vector<std::string> names_of(const Plan& plan) {
   std::vector<std::string> names;
@@ -83,6 +91,15 @@ Plan sure_plan(const std::string& command, const Words& words, const AnyMachine&
   auto plan = plan_on(command, words, machine);
   EXPECT_TRUE(plan) << full_text(plan.error());
   return plan ? *std::move(plan) : Plan{};
+}
+
+/// Of one host with one worker, run to its end.
+inline RunReport one_worker() {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(1);
+  report.complete = true;
+  return report;
 }
 
 /// The tables that a benchmark makes of a report.

@@ -3,25 +3,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 
 namespace numatlas {
 namespace {
-
-TEST(SingleComm, IsEveryRankThereIs) {
-  auto comm = make_single_comm();
-  EXPECT_EQ(comm->rank(), 0);
-  EXPECT_EQ(comm->size(), 1);
-  EXPECT_EQ(comm->local_pids(), std::vector<int>{getpid()});
-  EXPECT_EQ(comm->layout().hosts.size(), 1u);
-  EXPECT_TRUE(comm->barrier());
-  EXPECT_EQ(comm->all_gather("a").value(), std::vector<std::string>{"a"});
-  EXPECT_EQ(comm->gather("").value(), std::vector<std::string>{""});
-  EXPECT_EQ(comm->broadcast("x").value(), "x");
-  EXPECT_FALSE(comm->peer_failed());
-}
 
 TEST(SingleComm, GivesZeroedAlignedMemory) {
   auto comm = make_single_comm();
@@ -35,14 +21,6 @@ TEST(SingleComm, GivesZeroedAlignedMemory) {
 TEST(SingleComm, AbortEndsWithTheCode) {
   auto comm = make_single_comm();
   EXPECT_EXIT(comm->abort(7), ::testing::ExitedWithCode(7), "");
-}
-
-TEST(Connect, UnknownPluginIsRefused) {
-  unsetenv("NUMATLAS_MPI");
-  const auto comm = connect_comm("no-such-mpi");
-  ASSERT_FALSE(comm);
-  EXPECT_EQ(comm.error().kind, ErrorKind::unavailable);
-  EXPECT_EQ(full_text(comm.error()), "--mpi no-such-mpi: this build has no such plug-in");
 }
 
 TEST(HostLayout, OrdersHostsByTheirLowestRank) {

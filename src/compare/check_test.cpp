@@ -121,20 +121,6 @@ TEST(Check, WhatIsKnownOfSuchMachines) {
   EXPECT_EQ(not_judged(checked({run}, latency)), 1U) << "asked for one figure";
 }
 
-TEST(Check, OneFarBelowTheOthersIsSlow) {
-  const RunReport found =
-      checked({run_on("n1", {1e10, 2e10}), run_on("n2", {1.01e10, 2.02e10}),
-               run_on("n3", {0.8e10, 2.01e10}), run_on("n4", {1.005e10, 1.99e10})});
-  const auto slow = findings(found, "n3");
-  ASSERT_EQ(slow.size(), 1U);
-  EXPECT_EQ(label_of(slow[0], "finding"), "slow");
-  EXPECT_EQ(label_of(slow[0], "case"), "case 0");
-  EXPECT_EQ(label_of(slow[0], "against"), "4 hosts");
-  EXPECT_DOUBLE_EQ(*find_total(slow[0], "reference")->value(), 1.0025e10);
-  EXPECT_NEAR(change_of(slow[0]), 0.8 / 1.0025 - 1, 1e-12);
-  EXPECT_EQ(found.answer, "SLOW 1 of 4: n3 (case 0 -20 %); 0 not judged");
-}
-
 TEST(Check, OfTimesTheLongerOneIsSlowAndTheShorterOneIsNot) {
   const RunReport found = checked({run_on("n1", {1e-7}, 10, "s"), run_on("n2", {1.01e-7}, 10, "s"),
                                    run_on("n3", {1.5e-7}, 10, "s"), run_on("n4", {0.5e-7}, 10, "s"),
@@ -183,32 +169,6 @@ TEST(Check, AmongManyCasesOneUnlikelyFigureIsChance) {
             1U);
 }
 
-TEST(Check, OnlyWhatLeavesNothingOpenIsOk) {
-  Results results;
-  results.runs = beside_three(run_on("n1", {1e10}));
-  EXPECT_EQ(checked(results).answer, "OK: none of 4 hosts is slow; 0 not judged");
-  results.runs[0].trust = "unreliable";
-  results.runs[0].doubt = "other programs used 1.4 of 2 CPUs";
-  EXPECT_EQ(checked(results).answer, "UNRELIABLE: 1 of 4 hosts; none is slow");
-  results.broken = {Error{ErrorKind::usage, "is truncated", "", "n5.json"}};
-  EXPECT_EQ(checked(results).answer,
-            "NOT JUDGED: 1 file not readable; none of 4 hosts is slow; 1 UNRELIABLE");
-  results.closed = {Error{ErrorKind::permission, "cannot be read", "", "n6"}};
-  EXPECT_THAT(checked(results).answer,
-              HasSubstr("1 file not readable, 1 folder not readable; none"));
-}
-
-TEST(Check, TooFewOfAKindAreNotJudged) {
-  std::vector<Rows> runs = beside_three(run_on("n1", {1e10}));
-  runs.push_back(run_on("n2", {0.5e10}));
-  runs[3].kinds[0].cpu_model = runs[4].kinds[0].cpu_model = "Another CPU";
-  const RunReport found = checked(runs);
-  EXPECT_THAT(texts(found, "not-judged"),
-              ElementsAre("not judged: n1, n2: only 2 of this kind (Another CPU); at least 3 are "
-                          "required, and no earlier run (numatlas bandwidth)"));
-  EXPECT_EQ(found.answer, "NOT JUDGED: 2 hosts (n1, n2); none of 3 hosts is slow");
-}
-
 TEST(Check, OtherCasesOrFiguresWithoutIntervalAreNotCompared) {
   std::vector<Rows> runs{run_on("n1", {1e10}), run_on("n2", {1e10}), run_on("n3", {1e10})};
   runs[2].rows[0].estimate = 1e10;
@@ -246,18 +206,6 @@ std::vector<Rows> history(const std::vector<double>& values) {
   return runs;
 }
 
-TEST(Check, TheNewestRunAgainstTheEarlierOnes) {
-  const RunReport found = checked(history({1e10, 1.01e10, 0.99e10, 1.02e10, 0.7e10}));
-  ASSERT_EQ(findings(found, "n").size(), 1U);
-  const Case fell = findings(found, "n").at(0);
-  EXPECT_EQ(label_of(fell, "finding"), "fell");
-  EXPECT_EQ(label_of(fell, "against"), "4 earlier runs");
-  EXPECT_EQ(label_of(fell, "since"), "2026-01-14");
-  EXPECT_EQ(found.answer, "FELL 1 of 1: n (case 0 -30 % since 14 Jan); 0 not judged");
-  EXPECT_EQ(count(checked(history({1e10, 1.01e10, 0.99e10, 1.02e10, 1.01e10})), "host_fell"), 0U);
-  EXPECT_EQ(count(checked(history({1e10, 1.01e10, 0.99e10, 1.3e10})), "host_fell"), 0U) << "faster";
-}
-
 TEST(Check, AFallIsNamedAtItsRunAndStaysNamed) {
   const RunReport found =
       checked(history({1e10, 1.01e10, 0.99e10, 0.7e10, 0.71e10, 0.69e10, 0.7e10, 0.7e10}));
@@ -275,12 +223,6 @@ TEST(Check, RunsThatScatterHaveNotFallen) {
             0U);
 }
 
-TEST(Check, TwoEarlierRunsAreTooFew) {
-  const RunReport found = checked(history({1e10, 1e10, 0.5e10}));
-  EXPECT_EQ(not_judged(found), 1U);
-  EXPECT_THAT(texts(found, "not-judged").at(0), HasSubstr("fewer than 3 earlier runs"));
-}
-
 TEST(Check, APastWithAnotherProcessorOrOnAnotherNodeIsNone) {
   std::vector<Rows> runs = history({1e10, 1e10, 1e10, 0.5e10});
   ASSERT_EQ(count(checked(runs), "host_fell"), 1U);
@@ -293,14 +235,6 @@ TEST(Check, APastWithAnotherProcessorOrOnAnotherNodeIsNone) {
   runs = history({1e10, 1e10, 1e10, 0.5e10});
   runs.front().kinds[0].os = "Linux 6.12";
   EXPECT_THAT(label_of(findings(checked(runs), "n").at(0), "evidence"), HasSubstr("changed since"));
-}
-
-TEST(Check, SlowAndFallenIsOneFinding) {
-  std::vector<Rows> runs = history({1e10, 1e10, 1e10, 0.5e10});
-  for (const char* host : {"a", "b", "c"}) runs.push_back(run_on(host, {1e10}, 13));
-  const RunReport found = checked(runs);
-  ASSERT_EQ(findings(found, "n").size(), 1U);
-  EXPECT_EQ(found.answer, "SLOW 1 of 4: n (case 0 -50 % since 13 Jan); 0 not judged");
 }
 
 TEST(Check, ARunWithOtherOptionsHidesNothing) {
@@ -330,38 +264,6 @@ TEST(Check, ARunByAnotherEngineIsTheNewestToo) {
   EXPECT_EQ(count(checked(runs), "host_slow"), 0U);
 }
 
-TEST(Check, WhoIsNotInTheLastNightOfTheOthersIsNotJudged) {
-  std::vector<Rows> runs = beside_three(run_on("n", {1e10}, 9));
-  EXPECT_EQ(checked(runs).answer,
-            "NOT JUDGED: 1 host (n: last seen 9 Jan); none of 3 hosts is slow");
-  EXPECT_THAT(texts(checked(runs), "not-judged").at(0),
-              HasSubstr("from 2026-01-09, before the last night of the others (2026-01-10)"));
-  CheckRule rule;
-  rule.max_age = 36 * 60 * 60;
-  EXPECT_EQ(not_judged(checked(runs, rule)), 1U) << "each night all the same";
-  rule.max_age = 14 * 24 * 60 * 60;
-  EXPECT_EQ(not_judged(checked(runs, rule)), 0U);
-  runs.back().started = "2026-01-09T12:00:00Z";  // the same night
-  EXPECT_EQ(not_judged(checked(runs)), 0U);
-  // One that measured alone makes the others no silent ones.
-  runs.back().started = day(12);
-  EXPECT_EQ(not_judged(checked(runs)), 0U);
-  runs.push_back(run_on("a", {1e10}, 12));
-  EXPECT_EQ(not_judged(checked(runs)), 2U);
-}
-
-TEST(Check, AgesAreFromTheNewestResultOrFromNow) {
-  std::vector<Rows> runs = beside_three(run_on("n", {1e10}, 2));
-  EXPECT_THAT(texts(checked(runs), "not-judged").at(0), HasSubstr("older than 7 days"));
-  CheckRule rule;
-  rule.max_age = 10 * 24 * 60 * 60;
-  EXPECT_EQ(not_judged(checked(runs, rule)), 0U);
-  rule.max_age = 36 * 60 * 60;
-  EXPECT_THAT(texts(checked(runs, rule), "not-judged").at(0), HasSubstr("36 hours"));
-  rule.now = unix_seconds(day(20));
-  EXPECT_EQ(not_judged(checked(runs, rule)), 4U);
-}
-
 TEST(Check, ARunOfOneCommandThatIsADayOlderIsANote) {
   std::vector<Rows> runs = beside_three(run_on("n", {1e10}, 8));
   for (const char* host : {"a", "b", "c", "n"}) {
@@ -370,37 +272,6 @@ TEST(Check, ARunOfOneCommandThatIsADayOlderIsANote) {
   }
   EXPECT_THAT(texts(checked(runs), "note"),
               ElementsAre(HasSubstr("n (2026-01-08): results more than a day older")));
-}
-
-TEST(Check, HostsThatSomethingIsMissingOfAreNotJudged) {
-  Results results;
-  results.runs = beside_three(run_on("n4", {1e10}));
-  results.open = {{"n4.cluster", "file not readable", "n4.json is truncated"},
-                  {"n5", "no result", "no result (--hosts)"}};
-  const RunReport found = checked(results);
-  EXPECT_EQ(found.answer,
-            "NOT JUDGED: 2 hosts (n4: file not readable; n5: no result); none of 3 hosts is slow");
-  EXPECT_THAT(report_openmetrics(found), HasSubstr("host=\"n5\""));
-}
-
-/// Hosts n0, n1, .., of which the first `slow` reach a part of what the others do.
-std::vector<Rows> two_groups(std::size_t hosts, std::size_t slow, double part) {
-  std::vector<Rows> runs;
-  for (std::size_t i = 0; i < hosts; ++i)
-    runs.push_back(run_on("n" + std::to_string(i),
-                          {(i < slow ? part : 1) * (1e10 + 5e7 * static_cast<double>(i % 3))}));
-  return runs;
-}
-
-TEST(Check, HalfOfAFleetIsSlow) {
-  EXPECT_THAT(checked(two_groups(20, 10, 0.88)).answer,
-              HasSubstr("SLOW 10 of 20 (two groups, 12 % apart: 10 and 10 hosts): n0 (case 0"));
-  EXPECT_EQ(count(checked(two_groups(20, 13, 0.88)), "host_slow"), 13U);
-  // The faster ones are the exception, and too near each other to be groups.
-  EXPECT_EQ(count(checked(two_groups(20, 16, 0.88)), "host_slow"), 0U);
-  EXPECT_EQ(count(checked(two_groups(20, 10, 0.96)), "host_slow"), 0U);
-  // The slower ones are the exception: as before.
-  EXPECT_EQ(checked(two_groups(20, 2, 0.88)).answer.substr(0, 15), "SLOW 2 of 20: n");
 }
 
 TEST(Check, NoiseIsNoTwoGroups) {
@@ -417,31 +288,6 @@ TEST(Check, NoiseIsNoTwoGroups) {
     named += checked(runs).answer.find("two groups") != std::string::npos ? 1 : 0;
   }
   EXPECT_LE(named, 3);
-}
-
-TEST(Check, AFleetThatFellFromOneNightToTheNext) {
-  std::vector<Rows> runs;
-  const auto nights = [&](double first, double second) {
-    runs.clear();
-    for (int host = 0; host < 5; ++host) {
-      const double own = 1e10 * (1 + 0.003 * host);
-      runs.push_back(run_on("n" + std::to_string(host), {own * first}, 9));
-      runs.push_back(run_on("n" + std::to_string(host), {own * second}, 10));
-    }
-  };
-  nights(1, 0.9);
-  EXPECT_THAT(checked(runs).answer,
-              HasSubstr("FELL 5 of 5 together: n0 (case 0 -10 % since 10 Jan)"));
-  EXPECT_EQ(label_of(findings(checked(runs), "n0").at(0), "against"), "its last run, as 5 hosts");
-  nights(1, 0.97);
-  EXPECT_EQ(count(checked(runs), "host_fell"), 0U);
-  nights(0.9, 1);
-  EXPECT_EQ(count(checked(runs), "host_fell"), 0U);
-  // Two of five are no fleet.
-  nights(1, 1);
-  for (const std::size_t i : {1U, 3U})
-    runs[i].rows[0].estimate = with_interval(0.9e10, 0.89e10, 0.91e10);
-  EXPECT_EQ(count(checked(runs), "host_fell"), 0U);
 }
 
 TEST(Check, TheMetricOfTheRuleAloneIsJudged) {
@@ -495,41 +341,6 @@ TEST(Check, ExpectationsAreNamesAndValues) {
     EXPECT_FALSE(parse_expectations(bad)) << bad;
 }
 
-TEST(Check, HostsOfOneRunAreJudgedByTheirRounds) {
-  RunReport run = testing::even_hosts(6);
-  testing::slow_down(run, 2, 1.25);
-  const RunReport found = checked({stream_run(run, 10)});
-  EXPECT_EQ(found.answer, "SLOW 1 of 6: cn02 (copy -20 %, triad -20 %); 0 not judged");
-  EXPECT_EQ(label_of(findings(found, "cn02").at(0), "evidence"), "every round");
-  // The same hosts in files of their own: no rounds at once, the same answer.
-  std::vector<Rows> alone;
-  for (std::size_t host = 0; host < 6; ++host)
-    alone.push_back(stream_run(testing::only_hosts(run, {host}), 10));
-  EXPECT_EQ(checked(alone).answer, found.answer);
-}
-
-TEST(Check, ARunOverSeveralHostsHasAHistory) {
-  RunReport run = testing::even_hosts(6);
-  std::vector<Rows> runs;
-  for (int i = 1; i <= 3; ++i) runs.push_back(stream_run(run, i));
-  for (std::size_t host = 0; host < 6; ++host) testing::slow_down(run, host, 1.1);
-  runs.push_back(stream_run(run, 4));
-  const RunReport found = checked(runs);
-  EXPECT_EQ(count(found, "host_slow"), 0U);
-  EXPECT_EQ(count(found, "host_fell"), 6U);
-  EXPECT_EQ(count(found, "host_runs", 4), 6U);
-}
-
-TEST(Check, ARetestThatDoesNotConfirmAcquits) {
-  RunReport run = testing::even_hosts(6);
-  testing::run_again(run, {2, 0, 1, 3});
-  testing::slow_down(run, 2, 1.25);
-  EXPECT_EQ(count(checked({stream_run(run, 10)}), "host_slow"), 0U);
-  testing::slow_down_again(run, 2, 1.25);
-  EXPECT_EQ(label_of(findings(checked({stream_run(run, 10)}), "cn02").at(0), "evidence"),
-            "every round; confirmed by a second run");
-}
-
 /// Fleets of hosts that differ by noise; of the first one all figures are multiplied by `factor`.
 /// Returns how many fleets name the first host, and how many another one.
 std::pair<int, int> named_in_trials(int fleets, std::size_t hosts, double noise, double factor,
@@ -551,24 +362,6 @@ std::pair<int, int> named_in_trials(int fleets, std::size_t hosts, double noise,
     named.second += count(found, "host_slow") > (first ? 1U : 0U) ? 1 : 0;
   }
   return named;
-}
-
-TEST(Check, AnIncompleteRunIsNoOk) {
-  std::vector<Rows> runs = beside_three(run_on("cut", {1e10}));
-  runs.back().complete = false;
-  runs.back().incomplete_reason = "stopped by signal 15";
-  const RunReport found = checked(runs);
-  EXPECT_EQ(found.answer, "INCOMPLETE: 1 of 4 hosts; none is slow");
-  const RunReport& report = found;
-  EXPECT_EQ(report.warnings.front().text, "INCOMPLETE results of cut: stopped by signal 15");
-  const std::string text = report_openmetrics(report);
-  EXPECT_THAT(text, HasSubstr("numatlas_host_incomplete{command=\"check\",host=\"cut\"} 1"));
-  EXPECT_THAT(text, HasSubstr("numatlas_host_unreliable{command=\"check\",host=\"cut\"} 0"));
-  runs.front().trust = "unreliable";
-  runs.front().doubt = "other programs used 1.0 of 2 CPUs";
-  EXPECT_EQ(checked(runs).answer, "UNRELIABLE: 1, INCOMPLETE: 1 of 4 hosts; none is slow");
-  EXPECT_THAT(report_openmetrics(checked(runs)),
-              HasSubstr("numatlas_unreliable{command=\"check\",host=\"all\"} 1"));
 }
 
 TEST(Check, NoiseNamesFewAndASlowHostIsFound) {

@@ -34,13 +34,6 @@ std::vector<Row> any_cases(int count) {
   return cases;
 }
 
-RC_GTEST_PROP(CompareProperty, NothingDiffersFromItself, ()) {
-  const auto cases = any_cases(*rc::gen::inRange(1, 10));
-  const Comparison found = match_cases(cases, cases, {});
-  RC_ASSERT(found.count(CaseVerdict::same) + found.count(CaseVerdict::not_distinguishable) ==
-            cases.size());
-}
-
 RC_GTEST_PROP(CompareProperty, SwappingTheSidesSwapsFasterAndSlower, ()) {
   const int count = *rc::gen::inRange(1, 10);
   const auto base = any_cases(count), now = any_cases(count);

@@ -2,16 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,15 +23,9 @@ namespace {
 using nlohmann::json;
 using ::testing::Contains;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::scale_flow;
 using testing::stored;
 using testing::with_interval;
-
-std::string error_of_text(const std::string& text) {
-  const auto file = stored_from_text(text, "a.json");
-  return file ? "" : full_text(file.error());
-}
 
 const ComparedCase& find_case(const Comparison& found, const std::string& point,
                               const std::string& part) {
@@ -179,19 +167,6 @@ TEST(Cases, WhatIsNotKnownWithinItselfHasNoVerdict) {
   EXPECT_EQ(change(0.5, 1.9).verdict, CaseVerdict::not_distinguishable);
 }
 
-TEST(Match, NothingDiffersFromItself) {
-  const Results file = stored();
-  for (const bool every_flow : {false, true}) {
-    CompareRule rule;
-    rule.every_flow = every_flow;
-    const Comparison found = match_cases(rows_of(file), rows_of(file), rule);
-    EXPECT_GT(found.count(CaseVerdict::not_distinguishable), 0U) << "one launch each";
-    EXPECT_EQ(found.count(CaseVerdict::faster) + found.count(CaseVerdict::slower), 0U);
-    EXPECT_TRUE(found.only_base.empty() && found.only_now.empty());
-  }
-  EXPECT_TRUE(differences_of(file, file).empty());
-}
-
 TEST(Match, ByWhatWasAskedForAndNotByOrder) {
   const Results base = stored();
   const Results now = stored([](RunReport& report) {
@@ -276,26 +251,6 @@ TEST(Match, SidesMeasuredInTurnAreMatchedByTheirOrder) {
   EXPECT_THAT(text_in("table", report_of(files, {})), HasSubstr("1MiB base -> 1MiB base huge"));
 }
 
-TEST(Match, APointSkippedOnOneSideIsNotComparable) {
-  const Results skipped = stored([](RunReport& report) {
-    Case& result = report.cases[0];
-    result.status = Status::skipped;
-    result.reason = "does not fit";
-    result.flows.clear();
-  });
-  for (const auto& [base, now, side] :
-       {std::tuple(stored(), skipped, "NEW"), {skipped, stored(), "BASE"}}) {
-    const Comparison found = match_cases(rows_of(base), rows_of(now), {});
-    const auto one = std::find_if(found.cases.begin(), found.cases.end(),
-                                  [](const ComparedCase& c) { return c.base.name == "1MiB base"; });
-    ASSERT_NE(one, found.cases.end());
-    EXPECT_EQ(one->change.reason, std::string(side) + ": skipped: does not fit");
-    EXPECT_TRUE(found.only_base.empty() && found.only_now.empty());
-  }
-  const Comparison both = match_cases(rows_of(skipped), rows_of(skipped), {});
-  EXPECT_EQ(both.cases.front().change.reason, "both: skipped: does not fit");
-}
-
 TEST(Match, EqualKeysAreNumbered) {
   const auto twice = [](RunReport& report) {
     const Case first = report.cases[0];
@@ -342,46 +297,6 @@ TEST(Match, TheMedianOverFlowsKnowsAllIntervals) {
               HasSubstr("rank 0 thread 1"));
 }
 
-TEST(Stored, WhatIsWrongIsSaidInOneLine) {
-  const std::string good = json_text(testing::report());
-  EXPECT_THAT(error_of_text(good.substr(0, good.size() / 2)),
-              HasSubstr("a.json: is truncated after"));
-  EXPECT_THAT(error_of_text(""), HasSubstr("a.json: is empty"));
-  EXPECT_THAT(error_of_text("{\"a\":\n b}"), HasSubstr("is not JSON: line 2, byte 8"));
-  EXPECT_THAT(error_of_text("{\"a\": 1e999}"), HasSubstr("number out of range"));
-  EXPECT_THAT(error_of_text("[]"), HasSubstr("is not a result of numatlas"));
-  const auto edited = [](const std::function<void(json&)>& edit) {
-    json value = json::parse(json_text(testing::report()));
-    edit(value);
-    return error_of_text(value.dump());
-  };
-  EXPECT_THAT(edited([](json& v) { v["schema_version"] = 3; }), HasSubstr("a newer numatlas"));
-  EXPECT_THAT(edited([](json& v) { v["schema_version"] = 0; }), HasSubstr("an older numatlas"));
-  EXPECT_THAT(edited([](json& v) { v["program"] = 3; }), HasSubstr("is not a result of numatlas"));
-  EXPECT_THAT(edited([](json& v) { v["cases"] = 3; }), HasSubstr("'cases' must be an array"));
-  EXPECT_THAT(edited([](json& v) { v["cases"][1]["flows"][0]["worker"] = 2; }),
-              HasSubstr("'cases[1].flows' names no worker"));
-  EXPECT_THAT(edited([](json& v) { v["cases"][0]["flows"][1]["figures"][0].erase("unit"); }),
-              HasSubstr("'cases[0].flows[1].figures[0].unit' is missing"));
-  EXPECT_THAT(edited([](json& v) { v["command"] = "survey"; }), HasSubstr("'results'"));
-}
-
-/// Whatever stands in a field: an error or a result, and no exception.
-TEST(Stored, AnyFieldMayBeOfAnyType) {
-  const json good = json::parse(json_text(testing::report()));
-  int errors = 0;
-  const json flat = good.flatten();
-  for (const auto& [path, value] : flat.items()) {
-    for (const json& other :
-         {json(nullptr), json(-1), json("x"), json::array(), json::object(), json(1e300)}) {
-      json edited = good;
-      edited[json::json_pointer(path)] = other;
-      errors += stored_from_text(edited.dump(), "a.json") ? 0 : 1;
-    }
-  }
-  EXPECT_GT(errors, 100);
-}
-
 TEST(Stored, StreamOverHostsIsReadByHostAndKernel) {
   RunReport run = testing::even_hosts(2);
   testing::add_noise(run, 0.001, 1);
@@ -413,33 +328,6 @@ TEST(Differences, AreToldOfMachinesAndOptions) {
   EXPECT_NE(found[0].warning, "");
   EXPECT_EQ(found[1], (Difference{"microcode", "", "0x1", std::nullopt, ""}));
   EXPECT_EQ(found[2], (Difference{"options of latency", "", "--size 1,2", "--size 1,4", ""}));
-}
-
-TEST(Quantities, HaveUnitsThatPeopleRead) {
-  EXPECT_EQ(quantity_text(1.24e-9, "s"), "1.24 ns");
-  EXPECT_EQ(quantity_text(236.4e-9, "s"), "236 ns");
-  EXPECT_EQ(quantity_text(45e-6, "s"), "45.0 us");
-  EXPECT_EQ(quantity_text(0.25, "s"), "250 ms");
-  EXPECT_EQ(quantity_text(94.19e9, "B/s"), "94.2 GB/s");
-  EXPECT_EQ(quantity_text(0.884, "1"), "0.88");
-  EXPECT_EQ(quantity_text(0, "s"), "0.00 ns");
-}
-
-/// A folder of results has snapshots of machines beside them; a file that is cut off is none.
-TEST(Stored, OtherDocumentsAndBrokenFiles) {
-  const testing::TestFolder folder;
-  const auto is_other = [&](const std::string& text) {
-    const std::string path = folder.file("other.json");
-    std::ofstream(path) << text;
-    const auto below = results_below("", std::filesystem::path(path).parent_path().string());
-    return below && below->broken.empty() && below->unrelated.size() == 1;
-  };
-  EXPECT_TRUE(is_other(R"({"a": 1})"));
-  EXPECT_TRUE(is_other("[1, 2]"));
-  EXPECT_TRUE(is_other(R"({"program": "numatlas", "command": "topology", "nodes": []})"));
-  EXPECT_FALSE(is_other(R"({"program": "numatlas", "command": "latency", "cases": [)"));
-  EXPECT_FALSE(is_other(R"({"program": "numatlas", "command": "latency", "cases": []})"));
-  EXPECT_FALSE(is_other(""));
 }
 
 }  // namespace

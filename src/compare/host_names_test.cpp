@@ -14,7 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 Identity machine(const std::string& installation, const std::string& boot = "",
                  const std::string& firmware = "") {
@@ -56,13 +55,6 @@ TEST(HostNames, MachinesWithOneNameAreApart) {
               ElementsAre("c [k1]", "c [k2]"));
 }
 
-TEST(HostNames, AMachineThatFollowsAnotherKeepsTheName) {
-  std::vector<Rows> runs{seen("n1", 1, machine("a")), seen("n1", 2, machine("b"))};
-  EXPECT_THAT(name_hosts(runs).notes,
-              ElementsAre("n1: another machine, or another installation, since 2026-01-02"));
-  EXPECT_EQ(runs[0].hosts, runs[1].hosts);
-}
-
 TEST(HostNames, OneMachineWithManyNames) {
   EXPECT_THAT(named({seen("pod-x", 1, machine("", "k")), seen("pod-y", 2, machine("", "k"))}),
               ElementsAre("pod-y", "pod-y"));
@@ -83,15 +75,6 @@ TEST(HostNames, WithAndWithoutTheDomain) {
   EXPECT_THAT(named({seen("10", 1), seen("10.0.0.1", 2)}), ElementsAre("10", "10.0.0.1"));
   EXPECT_TRUE(is_same_name("n1", "n1.x") && is_same_name("n1.x", "n1"));
   EXPECT_FALSE(is_same_name("n1", "n10") || is_same_name("n1.x", "n1.y"));
-}
-
-TEST(HostNames, SeveralResultsAtOnceWithoutAMachineAreOpen) {
-  std::vector<Rows> runs;
-  for (int minute = 0; minute < 3; ++minute) runs.push_back(seen("c", 1, {}, minute));
-  ASSERT_EQ(name_hosts(runs).open.size(), 1U);
-  EXPECT_EQ(name_hosts(runs).open[0].brief, "perhaps several machines");
-  for (Rows& run : runs) run.identities = {machine("a")};
-  EXPECT_THAT(name_hosts(runs).open, IsEmpty());
 }
 
 TEST(HostList, OfLinesAndOfSlurm) {

@@ -125,14 +125,6 @@ TEST_F(RealEngine, FlowsRunTogetherWhereTheyWerePlaced) {
   EXPECT_NE((*traces)[0].address, (*traces)[1].address);
 }
 
-TEST_F(RealEngine, GoesOnFromScenarioToScenario) {
-  for (int round = 0; round < 5; ++round) {
-    const auto traces = engine_->run(scenario_of({flow_of(0), flow_of(1)}, milliseconds(10)));
-    ASSERT_TRUE(traces) << full_text(traces.error());
-    for (const Trace& trace : *traces) EXPECT_FALSE(trace.samples.empty());
-  }
-}
-
 TEST_F(RealEngine, SerialLeavesTheOthersAsleep) {
   // Once before: OpenMP starts its threads, which is not what is looked at.
   ASSERT_TRUE(engine_->run(scenario_of({flow_of(0)}, milliseconds(10))));

@@ -86,11 +86,6 @@ TEST(Layout, OversubscribedIsPerHost) {
   EXPECT_GT(layout.workers_per_cpu(), 1);
 }
 
-TEST(Agree, NoErrorIsNone) {
-  ToldComm comm({"MINE", "MINE"});
-  EXPECT_TRUE(agree(comm, std::nullopt));
-}
-
 TEST(Agree, ErrorOfAllIsTheCommandLines) {
   ToldComm comm({"MINE", "MINE", "MINE"});
   const Error error{ErrorKind::resource, "too large", "ask for less", "--size", " with --size"};

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -187,27 +186,6 @@ TEST(Sampler, CalibratingEndsWhereStepsAreLongToo) {
       1);
   sampler.calibrate();
   EXPECT_EQ(runs, 3);
-}
-
-TEST(Sampler, NothingRecordedIsNothing) {
-  ScriptedClock clock(25);
-  Sampler sampler(clock, StopRule{}, [&](std::uint64_t) { clock.advance(1); });
-  Trace trace;
-  std::move(sampler).finish(trace);
-  EXPECT_EQ(trace.stop, StopReason::interrupted);
-  EXPECT_TRUE(trace.samples.empty());
-}
-
-TEST(Clock, ScriptedReadingsCostAndPartsAddUp) {
-  ScriptedClock clock(10);
-  EXPECT_EQ(clock.now_ns(), 10);
-  for (int i = 0; i < 10; ++i) clock.advance(0.25);
-  EXPECT_EQ(clock.now_ns(), 22);
-  clock.sleep_until(1000);
-  EXPECT_EQ(clock.now_ns(), 1010);
-  clock.sleep_until(5);  // the past
-  EXPECT_EQ(clock.now_ns(), 1020);
-  EXPECT_EQ(timer_overhead_ns(clock), 10);
 }
 
 TEST(Clock, MonotonicSleepsUntilTheTimeAndNotBefore) {

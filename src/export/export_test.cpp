@@ -1,7 +1,6 @@
 #include "export/export.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -94,12 +93,6 @@ std::string text_of(const std::string& name, const ExportInput& input) {
   return exported ? exported->text : "";
 }
 
-TEST(Export, HasTheFormsThatItPromises) {
-  const auto names = export_form_names();
-  for (const char* name : {"gpu-nodes", "hwloc", "published"})
-    EXPECT_TRUE(std::find(names.begin(), names.end(), name) != names.end()) << name;
-}
-
 TEST(ExportHwloc, HwlocReadsEveryFigureBack) {
   const ExportInput input = four_nodes();
   const std::string xml = text_of("hwloc", input);
@@ -183,39 +176,6 @@ TEST(ExportHwloc, IsReadBackAsMeasured) {
   }
 }
 
-TEST(ExportHwloc, WithoutATopologyItSaysHowToNameOne) {
-  ExportInput input = four_nodes();
-  input.topology.clear();
-  const auto exported = form("hwloc").write(input);
-  ASSERT_FALSE(exported);
-  EXPECT_EQ(exported.error().kind, ErrorKind::unavailable);
-  EXPECT_THAT(exported.error().hint, HasSubstr("--machine"));
-  const auto snapshot = hwloc_xml(machines + "guest-four-nodes.json");
-  ASSERT_FALSE(snapshot);
-  EXPECT_THAT(snapshot.error().hint, HasSubstr("lstopo FILE.xml"));
-}
-
-TEST(ExportHwloc, RefusesATopologyOfAnotherMachine) {
-  ExportInput input = four_nodes();
-  input.stored.runs[0].facts.push_back(
-      fact_of("matrix_latency", {{"cpu_node", "0"}, {"memory_node", "7"}}, "s", 1e-7));
-  const auto exported = form("hwloc").write(input);
-  ASSERT_FALSE(exported);
-  EXPECT_EQ(exported.error().kind, ErrorKind::usage);
-  EXPECT_EQ(exported.error().message, "the topology has no NUMA node 7");
-}
-
-TEST(ExportHwloc, WithoutFiguresOfNodesIsAnError) {
-  ExportInput input = four_nodes();
-  auto& facts = input.stored.runs[0].facts;
-  facts.erase(facts.begin(), facts.begin() + 4);
-  const auto exported = form("hwloc").write(input);
-  ASSERT_FALSE(exported);
-  EXPECT_EQ(exported.error().kind, ErrorKind::unavailable);
-  EXPECT_EQ(exported.error().subject, "survey.json");
-  EXPECT_THAT(exported.error().hint, HasSubstr("numatlas matrix --json"));
-}
-
 TEST(ExportGpuNodes, AreNumbersInTheOrderOfTheGpus) {
   ExportInput input;
   input.machine = machine("two-sockets-four-gpus.json");
@@ -240,13 +200,6 @@ TEST(ExportGpuNodes, MeasuredCopiesDecide) {
   // Node 2 has no CPUs; the other GPUs were not measured.
   EXPECT_EQ(exported->text, "1 0 1 1\n");
   EXPECT_EQ(exported->notes[0], "GPU 0: node 1: copies of GPU 0 measured at 55 GB/s there");
-}
-
-TEST(ExportGpuNodes, WithoutGpusIsAnError) {
-  const auto exported = form("gpu-nodes").write(input_of("guest-four-nodes.json"));
-  ASSERT_FALSE(exported);
-  EXPECT_EQ(exported.error().kind, ErrorKind::unavailable);
-  EXPECT_EQ(exported.error().message, "this machine has no GPU");
 }
 
 TEST(ExportGpuNodes, ErrorsNameWhatWasTyped) {

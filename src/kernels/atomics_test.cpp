@@ -96,12 +96,5 @@ TEST(Counters, NeedRoomForAllWorkers) {
   EXPECT_THAT(small.error().message, HasSubstr("do not hold the counters of 100 workers"));
 }
 
-TEST(StepTimes, HaveTheNameOfTheirFigure) {
-  EXPECT_EQ(step_time(kernel_named("cas")).key, "core_to_core");
-  EXPECT_EQ(step_time(kernel_named("cas")).part, 0.5);
-  EXPECT_EQ(step_time(kernel_named("fetch-add")).key, "operation_time");
-  EXPECT_EQ(step_time(kernel_named("triad")).key, "");
-}
-
 }  // namespace
 }  // namespace numatlas

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <numbers>
 #include <string>
@@ -83,17 +82,6 @@ TEST(Passes, DoWhatStreamSaysInTurn) {
   kernel->run(lines);
   expect(s + s * (1 + s), s, 1 + s);
   EXPECT_TRUE(kernel->verify());
-}
-
-TEST(Passes, ManyRoundsStayWithinBoundsAndVerify) {
-  const Arrays arrays;
-  const auto kernel = make_kernel(
-      passes_spec({Operation::copy, Operation::scale, Operation::add, Operation::triad}));
-  ASSERT_TRUE(kernel->prepare(arrays.memory()));
-  kernel->run(4 * lines * 2000);
-  const auto right = kernel->verify();
-  EXPECT_TRUE(right) << full_text(right.error());
-  EXPECT_NEAR(arrays.array(0)[0], 1, 1e-9);
 }
 
 TEST(Passes, AWrongWordOfAnyArrayIsFound) {
@@ -178,9 +166,10 @@ TEST(Passes, PersistWhatWasWrittenWhenTheModeSays) {
 
 TEST(Passes, AnySelectionStaysWithinBounds) {
   using enum Operation;
-  for (const auto& passes : {std::vector{scale, add, triad}, std::vector{copy, scale, triad},
-                             std::vector{copy, add, triad}, std::vector{add, triad},
-                             std::vector{scale, add}, std::vector{triad}}) {
+  for (const auto& passes :
+       {std::vector{copy, scale, add, triad}, std::vector{scale, add, triad},
+        std::vector{copy, scale, triad}, std::vector{copy, add, triad}, std::vector{add, triad},
+        std::vector{scale, add}, std::vector{triad}}) {
     const Arrays arrays;
     const auto kernel = make_kernel(passes_spec(passes));
     ASSERT_TRUE(kernel->prepare(arrays.memory()));

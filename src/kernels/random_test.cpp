@@ -83,13 +83,6 @@ TEST(RandomAccess, UpdatesChangeEachWordOfTheirAccesses) {
   }
 }
 
-TEST(RandomAccess, ALostUpdateIsAnError) {
-  OnWords on(random(Access::update), 64);
-  on.kernel->run(1000);
-  on.start[5] ^= 1;
-  EXPECT_THAT(on.error(), HasSubstr("random-update: 1 of 64 words are wrong (error rate 1.6e-02)"));
-}
-
 TEST(RandomAccess, AtomicUpdatesOfSeveralWorkersAreUndoneByAll) {
   constexpr std::uint64_t workers = 3;
   for (const bool damaged : {false, true}) {
@@ -203,11 +196,6 @@ TEST(Patterns, WhatWasGatheredIsAddedUp) {
   }
 }
 
-TEST(RandomAccess, SaysWhatItUsesOfALine) {
-  EXPECT_DOUBLE_EQ(used_share(random(Access::read, 8)), 0.125);
-  EXPECT_DOUBLE_EQ(used_share(random(Access::read, 128)), 1);
-}
-
 TEST(Patterns, SayWhatTheyUseOfALine) {
   EXPECT_DOUBLE_EQ(used_share(pattern(Access::gather, {0, 1, 2, 3, 4, 5, 6, 7}, 8)), 1);
   EXPECT_DOUBLE_EQ(used_share(pattern(Access::gather, {0, 8, 16, 24}, 32)), 0.125);
@@ -228,13 +216,6 @@ TEST(Patterns, MustNotLeaveTheMemory) {
   const auto far = check_size(apart, Bytes{1000 * 8});
   ASSERT_FALSE(far);
   EXPECT_THAT(full_text(far.error()), HasSubstr("--delta: the second start, 999 words behind"));
-}
-
-TEST(RandomAccess, NeedsRoomForOne) {
-  EXPECT_TRUE(check_size({random(Access::read, 256)}, Bytes{256}));
-  const auto small = check_size({random(Access::atomic, 256)}, Bytes{256});
-  ASSERT_FALSE(small);
-  EXPECT_THAT(full_text(small.error()), HasSubstr("is too small for one access of 256 bytes"));
 }
 
 TEST(RandomAccess, MovesWholeLines) {

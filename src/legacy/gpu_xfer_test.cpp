@@ -72,24 +72,5 @@ TEST(GpuXfer, AsManyCopiesAsIterationsEachWaitedFor) {
   EXPECT_EQ(run->options.visits, 1);
 }
 
-TEST(GpuXfer, WhatTheTimeCutOffIsTold) {
-  GpuXfer asked{2, Bytes{1 * mib}, 7, {"h2d"}};
-  RunReport report = report_of({{1, 1, 1}, {1, 1}});
-  EXPECT_TRUE(gpu_xfer_notes(report, asked).empty());
-  for (FlowResult& flow : report.cases[0].flows) flow.stop = "time_cap";
-  ASSERT_EQ(gpu_xfer_notes(report, asked).size(), 1u);
-  EXPECT_EQ(gpu_xfer_notes(report, asked)[0].text,
-            "the time limit ended it after 2 of 7 copies per GPU");
-}
-
-TEST(GpuXfer, LinesOfTheOperationsAsked) {
-  GpuXfer asked;
-  asked.gpus = 1;
-  asked.directions = {"h2d"};
-  EXPECT_EQ(gpu_xfer_text(asked, report_of({{1.0 / 1024 / 50}})),
-            "Average host-to-device latency: 0.01953 ms\n"
-            "Average host-to-device bandwidth: 50.00 GiB/s\n");
-}
-
 }  // namespace
 }  // namespace numatlas::legacy

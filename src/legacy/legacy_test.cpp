@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <cstdint>
 #include <cstdlib>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,29 +57,12 @@ RunReport report_of_two() {
   return report;
 }
 
-TEST(Mapping, SaysWhatWasObserved) {
-  EXPECT_EQ(mapping_csv(report_of_two()), "rank,cpu_id,cpu_numa,memory_numa\n0,1,0,3\n1,2,0,3\n");
-}
-
 TEST(Mapping, LeavesTheUnknownEmpty) {
   RunReport report = report_of_two();
   report.cases[0].flows[0].residency.pages_by_node.clear();
   report.cases[0].flows[0].cpu_before = report.cases[0].flows[0].cpu_after = std::nullopt;
   report.cases[0].flows.pop_back();
   EXPECT_EQ(mapping_csv(report), "rank,cpu_id,cpu_numa,memory_numa\n0,,,\n1,,,\n");
-}
-
-TEST(SizeMatrix, IsAsTheDocumentsPrintIt) {
-  RunReport report = report_of_two();
-  report.cases.push_back(report.cases.front());
-  report.cases[1].size = Bytes{3 * mib / 2};
-  report.cases[1].flows.pop_back();
-  EXPECT_EQ(size_matrix_csv(report),
-            "size (MB),0,1\n"
-            "512,126.39,127.39\n"
-            "1.5,126.39,\n");
-  report.cases.clear();
-  EXPECT_EQ(size_matrix_csv(report), "size (MB),0,1\n");
 }
 
 ProcessMemory memory_of_last() {
@@ -117,23 +99,6 @@ TEST(StatisticsBlock, IsAsTheDocumentsPrintIt) {
             "[6]==========================================================\n");
 }
 
-TEST(WideTable, IsAsTheDocumentsPrintIt) {
-  RunReport report = report_of_two();
-  show_given_cpus(report, {CpuSet{CpuId{1}, CpuId{65}}, CpuSet{CpuId{2}, CpuId{66}}});
-  report.cases[0].flows[1].residency.pages_by_node = {{3, 100}};
-  EXPECT_EQ(
-      wide_table(report),
-      R"( ===========================================================================================
-|  MPI  |        CPU     |                             MEMORY                  |  LATENCY   |
-|-------|---------|------|----------------|--------------|-------|-------------|------------|
-| ranks | Cores   | NUMA |     Address    | SIZE (MB)    | NUMA  |  Page Size  | Avg (ns)   |
-|-------|---------|------|----------------|--------------|-------|-------------|------------|
-|  000  | 1,65    |   0  | 0x48a2d0       | 512          |   3   | kB=4        | 126.39     |
-|  001  | 2,66    |   0  | 0x48a2d0       | 512          |   3   | kB=4        | 127.39     |
- ===========================================================================================
-)");
-}
-
 TEST(GivenCpus, AreShownOnlyWhereTheyAreOneCore) {
   RunReport report = report_of_two();
   show_given_cpus(report, {CpuSet{CpuId{1}, CpuId{2}}, CpuSet{CpuId{1}, CpuId{2}, CpuId{65}}});
@@ -157,39 +122,12 @@ TEST(PageSize, IsTheMappingsOwn) {
   EXPECT_EQ(page_size_cell(residency), "kB=524288");
 }
 
-TEST(DebugBlock, NamesRanksWordsAndMachine) {
-  EXPECT_EQ(debug_block(report_of_two(), {"./numa_allocator", "--serial", "512"}),
-            "=== Debug Information ===\n"
-            "MPI Configuration:\n"
-            "  Number of ranks: 2\n"
-            "  Command line arguments:\n"
-            "    argv[0] = ./numa_allocator\n"
-            "    argv[1] = --serial\n"
-            "    argv[2] = 512\n"
-            "\n"
-            "System Information:\n"
-            "  Page size: 4096 bytes\n"
-            "  Number of NUMA nodes: 4\n"
-            "  NUMA available: Yes\n"
-            "  Number of CPUs: 4\n"
-            "  Current CPU: 1\n"
-            "  Current NUMA node: 0\n");
-}
-
 /// Standard error and exit code of a program that must not get as far as measuring.
 template <class Program>
 std::pair<int, std::string> refused(Program program, std::vector<std::string> words) {
   testing::internal::CaptureStderr();
   const int code = program(words);
   return {code, testing::internal::GetCapturedStderr()};
-}
-
-TEST(Allocator, RefusesWhatIsNoSize) {
-  for (const char* bad : {"abc", "0", "-5", "1.5", "512MB", "99999999999999999999", ""}) {
-    const auto [code, text] = refused(allocator, {bad});
-    EXPECT_EQ(code, 2) << bad;
-    EXPECT_THAT(text, HasSubstr(std::string("SIZE_MB: '") + bad + "'"));
-  }
 }
 
 TEST(Allocator, RefusesMoreThanItTakes) {
@@ -202,22 +140,6 @@ TEST(Allocator, RefusesMoreThanItTakes) {
   EXPECT_THAT(text, HasSubstr("did you mean --serial?"));
 }
 
-TEST(MemBench, RefusesBadSizes) {
-  for (const char* bad : {"0", "-4", "300-400", "1-64,128", "1.5", ""}) {
-    const auto [code, text] = refused(mem_bench, {std::string("--size=") + bad});
-    EXPECT_EQ(code, 2) << bad;
-    EXPECT_THAT(text, HasSubstr("--size")) << bad;
-  }
-}
-
-TEST(MemBench, RefusesAFileItCannotWrite) {
-  setenv("NUMATLAS_ENGINE", "null", 1);
-  const auto [code, text] = refused(mem_bench, {"--size=1", "--csv=/nowhere/at/all.csv"});
-  unsetenv("NUMATLAS_ENGINE");
-  EXPECT_EQ(code, 6);
-  EXPECT_THAT(text, HasSubstr("--csv: /nowhere/at/all.csv"));
-}
-
 TEST(TestWords, AreForTheNullEngineOnly) {
   setenv("NUMATLAS_TEST_MACHINE", "numa:2 core:2 pu:1", 1);
   setenv("NUMATLAS_TEST_MEMORY", "bind:1", 1);
@@ -228,31 +150,6 @@ TEST(TestWords, AreForTheNullEngineOnly) {
   for (const char* name : {"NUMATLAS_ENGINE", "NUMATLAS_TEST_MACHINE", "NUMATLAS_TEST_MEMORY"}) {
     unsetenv(name);
   }
-}
-
-TEST(NumaBench, NodeLinesHaveADigitACpu) {
-  Machine machine = machine_with_cores();
-  machine.nodes.resize(2);
-  machine.cpus.resize(2);  // 1 and 2
-  machine.nodes[0].cpus = {CpuId{1}};
-  machine.nodes[0].memory_total = Bytes{65425 * mib};
-  machine.nodes[1].cpus = {CpuId{2}};
-  EXPECT_EQ(node_lines(machine), "NUMA node 0: 010 - 65425 MB\nNUMA node 1: 001 - - MB\n");
-}
-
-TEST(NumaBench, CoreLinesAreTheOriginalsWorkAtTheMeasuredRate) {
-  RunReport report = report_of_two();
-  report.cases[0].labels = {{"run", "together"}};
-  // 2^28 updates of 2^-25 s; the other's rate is not known.
-  report.cases[0].flows[0].figures = {{"access_time", "s", 1.0 / (1 << 25), std::nullopt}};
-  EXPECT_EQ(core_lines(report, "together"), "Core 1: 8.000s\nCore 2: -\n");
-  EXPECT_EQ(core_lines(report, "alone"), "");
-}
-
-TEST(NumaBench, RefusesOneCpuTwice) {
-  const auto [code, text] = refused(numa_bench, {"--core0", "3", "--core1", "3"});
-  EXPECT_EQ(code, 2);
-  EXPECT_THAT(text, HasSubstr("--core0 and --core1 are the same CPU 3"));
 }
 
 TEST(OwnWords, NamesTheProgramsOptions) {
@@ -307,27 +204,6 @@ TEST(NumaXfer, IsACopyOfAPartByEachThread) {
   EXPECT_EQ(size(1, 1), "128B");
 }
 
-TEST(NumaXfer, PrintsTheBlocksOfTheOriginal) {
-  RunReport report;
-  report.cases.resize(1);
-  report.cases[0].figures = {{"bandwidth_sum", "B/s", 8.0 * gib, std::nullopt},
-                             {"copy_rate", "B/s", 4.0 * gib, std::nullopt}};
-  EXPECT_EQ(numa_xfer_text(asked_for, report),
-            "--- Configuration ---\n"
-            "Source Nodes: 0,1\n"
-            "Destination Nodes: 2-3\n"
-            "Buffer Size: 4096 MiB\n"
-            "Iterations: 10\n"
-            "OpenMP Threads: 16\n"
-            "---------------------\n"
-            "--- Results ---\n"
-            "Average Latency: 1000.000 ms\n"
-            "Average Bandwidth: 4.000 GiB/s\n"
-            "---------------\n");
-  report.cases[0].figures.clear();
-  EXPECT_THAT(numa_xfer_text(asked_for, report), HasSubstr("Average Bandwidth: - GiB/s\n"));
-}
-
 TEST(NumaXfer, RefusesBadWords) {
   const auto code = [](const std::string& from, const std::string& bytes, const std::string& n,
                        const std::string& threads) {
@@ -375,33 +251,6 @@ RunReport two_ranks(std::uint64_t first_address, std::vector<double> seconds) {
   return report;
 }
 
-// Byte for byte the layout that the documents of Numa-Mem-Bench print.
-TEST(WorkerTable, IsThatOfNumaMemBench) {
-  EXPECT_EQ(worker_table(two_ranks(0x52a260, {10.4e-9, 13.256e-9, 404.09e-9})),
-            R"( =======================================================================
-|  MPI  |        CPU     |         MEMORY    |       LATENCY (ns)       |
-|-------|---------|------|-----------|-------|--------|--------|--------|
-| Ranks | Cores   | NUMA |  Address  | NUMA  | 1MB    | 2MB    | 4MB    |
-|-------|---------|------|-----------|-------|--------|--------|--------|
-|  000  | 1,65    |   0  | 0x52a260  |   3   | 10.40  | 13.26  | 404.09 |
-|  001  | 2       |   0  | 0x52a260  |   3   | 20.80  | 26.51  | 808.18 |
- =======================================================================
-)");
-}
-
-TEST(WorkerTable, GrowsWithItsCells) {
-  EXPECT_EQ(worker_table(two_ranks(0x7f0000000000, {1234.5e-9})),
-            R"( ================================================================
-|  MPI  |        CPU     |           MEMORY       | LATENCY (ns) |
-|-------|---------|------|----------------|-------|--------------|
-| Ranks | Cores   | NUMA |     Address    | NUMA  | 1MB          |
-|-------|---------|------|----------------|-------|--------------|
-|  000  | 1,65    |   0  | 0x7f0000000000 |   3   | 1234.50      |
-|  001  | 2       |   0  | 0x7f0000000000 |   3   | 2469.00      |
- ================================================================
-)");
-}
-
 TEST(WorkerTable, HostsShowWhereThereAreSeveral) {
   RunReport report = two_ranks(0x52a260, {1e-9});
   EXPECT_EQ(worker_table(report).find("Host"), std::string::npos);
@@ -422,19 +271,6 @@ TEST(WorkerTable, ShowsThatNothingCame) {
   EXPECT_NE(table.find("|  001  | 2       |   0  | -         |   -   | -            |"),
             std::string::npos)
       << table;
-}
-
-TEST(GroupedTable, WidensColumnsAndGroups) {
-  EXPECT_EQ(grouped_table({{"A", {{"x", 3}}, 2}, {"a long title", {{"y", 1}}, std::nullopt}},
-                          {{"wide cell", "1"}}),
-            R"( ==========================
-|      A    | a long title |
-|-----------|--------------|
-| x         | y            |
-|-----------|--------------|
-| wide cell | 1            |
- ==========================
-)");
 }
 
 }  // namespace

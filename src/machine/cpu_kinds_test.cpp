@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/test_tree.h"
 #include "machine/source.h"
@@ -72,31 +73,20 @@ TEST(CpuKinds, ArmByPartAndCapacity) {
   EXPECT_EQ(*again, *machine);
 }
 
-TEST(CpuKinds, ThreeHaveNumbersFromTheFastest) {
-  RecordedTree tree;
-  write_arm(tree, {"0xd46", "0xd46", "0xd4d", "0xd4e"}, {300, 300, 800, 1024});
-  const auto machine = read_live_machine(tree.root());
-  ASSERT_TRUE(machine) << full_text(machine.error());
-  EXPECT_THAT(names(*machine), ElementsAre("kind1 3", "kind2 2", "kind3 0-1"));
-  EXPECT_EQ(machine->representative_of(machine->all_cpus()), CpuId{0}) << "most CPUs";
-  EXPECT_EQ(machine->representative_of(cpus("2-3")), CpuId{3});
-}
-
-TEST(CpuKinds, NoneWhereAllAreAlike) {
-  RecordedTree tree;
-  write_arm(tree, {"0xd4f", "0xd4f"}, {1024, 1010});
-  const auto machine = read_live_machine(tree.root());
-  ASSERT_TRUE(machine) << full_text(machine.error());
-  EXPECT_THAT(machine->cpu_kinds, IsEmpty());
-  EXPECT_FALSE(to_json(*machine).contains("cpu_kinds"));
-}
-
-TEST(CpuKinds, WithoutCapacitiesNobodyKnowsThem) {
-  RecordedTree tree;
-  write_arm(tree, {"0xd05", "0xd0b"}, {});
-  const auto machine = read_live_machine(tree.root());
-  ASSERT_TRUE(machine) << full_text(machine.error());
-  EXPECT_THAT(names(*machine), IsEmpty());
+TEST(CpuKinds, ThreeHaveNumbersFromTheFastestAndOneIsNone) {
+  const auto read = [](const std::vector<const char*>& parts, const std::vector<int>& capacities) {
+    RecordedTree tree;
+    write_arm(tree, parts, capacities);
+    const auto machine = read_live_machine(tree.root());
+    EXPECT_TRUE(machine) << full_text(machine.error());
+    return machine.value_or(Machine{});
+  };
+  const Machine three = read({"0xd46", "0xd46", "0xd4d", "0xd4e"}, {300, 300, 800, 1024});
+  EXPECT_THAT(names(three), ElementsAre("kind1 3", "kind2 2", "kind3 0-1"));
+  EXPECT_EQ(three.representative_of(three.all_cpus()), CpuId{0}) << "most CPUs";
+  EXPECT_EQ(three.representative_of(cpus("2-3")), CpuId{3});
+  EXPECT_THAT(names(read({"0xd4f", "0xd4f"}, {1024, 1010})), IsEmpty()) << "all are alike";
+  EXPECT_THAT(names(read({"0xd05", "0xd0b"}, {})), IsEmpty()) << "nobody knows their capacities";
 }
 
 TEST(CpuKinds, HybridByPmu) {

@@ -57,35 +57,31 @@ TEST_F(Hypervisor, IsNoneInAServersChassis) {
   EXPECT_FALSE(read().unread.contains("hypervisor"));
 }
 
-TEST_F(Hypervisor, OfClouds) {
-  product("Amazon EC2", "c7g.metal");
-  EXPECT_EQ(read().hypervisor, "");
-  product("Amazon EC2", "c7g.large");
-  EXPECT_EQ(read().hypervisor, "KVM (Amazon EC2)");
-  for (const char* metal : {"m8g.metal-48xl", "c8gn.metal-24xl", "u7in-16tb.metal-224xl"}) {
-    product("Amazon EC2", metal);
-    EXPECT_EQ(read().hypervisor, "") << metal;
-  }
-  product("Apple Inc.", "Apple Virtualization Generic Platform");
-  EXPECT_EQ(read().hypervisor, "Apple Virtualization");
-}
-
 /// A product may have any name, also one that is another vendor's word.
 TEST_F(Hypervisor, TheVendorDecidesBeforeAWordOfTheProduct) {
-  const auto of = [&](const char* vendor, const char* name) {
+  const struct {
+    const char *vendor, *name;
+    std::optional<std::string> hypervisor;
+  } rows[] = {{"Amazon EC2", "c7g.metal", ""},
+              {"Amazon EC2", "c7g.large", "KVM (Amazon EC2)"},
+              {"Amazon EC2", "m8g.metal-48xl", ""},
+              {"Amazon EC2", "u7in-16tb.metal-224xl", ""},
+              {"Amazon EC2", "m8g.metallic", "KVM (Amazon EC2)"},
+              {"Apple Inc.", "Apple Virtualization Generic Platform", "Apple Virtualization"},
+              {"QEMU", "lab.metal-48xl", "KVM"},
+              {"VMware, Inc.", "test.metal", "VMware"},
+              {"Parallels International GmbH.", "Parallels ARM Virtual Machine", "Parallels"},
+              {"Microsoft Corporation", "Virtual Machine", "Hyper-V"},
+              {"Microsoft Corporation", "a board of its own", std::nullopt},
+              {"Hetzner", "vServer", "KVM (Hetzner)"},
+              {"Hetzner", "a board of its own", std::nullopt},
+              {"Red Hat", "KVM", "KVM"},
+              {"Google", "a board of its own", std::nullopt},
+              {"Oracle Corporation", "a board of its own", std::nullopt}};
+  for (const auto& [vendor, name, hypervisor] : rows) {
     product(vendor, name);
-    return read().hypervisor;
-  };
-  EXPECT_EQ(of("QEMU", "lab.metal-48xl"), "KVM");
-  EXPECT_EQ(of("VMware, Inc.", "test.metal"), "VMware");
-  EXPECT_EQ(of("Amazon EC2", "m8g.metallic"), "KVM (Amazon EC2)");
-  EXPECT_EQ(of("Parallels Software International Inc.", "Parallels Virtual Machine"), "Parallels");
-  EXPECT_EQ(of("Parallels International GmbH.", "Parallels ARM Virtual Machine"), "Parallels");
-  EXPECT_EQ(of("Microsoft Corporation", "Virtual Machine"), "Hyper-V");
-  EXPECT_EQ(of("Hetzner", "vServer"), "KVM (Hetzner)");
-  EXPECT_EQ(of("Red Hat", "KVM"), "KVM");
-  for (const char* vendor : {"Microsoft Corporation", "Google", "Hetzner", "Oracle Corporation"})
-    EXPECT_EQ(of(vendor, "a board of its own"), std::nullopt) << vendor;
+    EXPECT_EQ(read().hypervisor, hypervisor) << vendor << " " << name;
+  }
 }
 
 /// Whatever DMI says: on x86 the processor tells whether there is a hypervisor.

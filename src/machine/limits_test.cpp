@@ -1,12 +1,10 @@
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/test_folder.h"
+#include "base/test_tree.h"
 #include "machine/allowance.h"
 
 namespace numatlas {
@@ -14,96 +12,77 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class Files {
- public:
-  void write(const std::string& path, const std::string& text) const {
-    const auto file = folder_.path() / path.substr(1);
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text << "\n";
-  }
-  Tree tree() const { return Tree(folder_.path()); }
+/// "limit of the cgroup 1 GiB, 4 KiB used, 1 KiB cache (FILE)".
+std::string text_of(const Limit& limit) {
+  const auto part = [](const std::optional<Bytes>& bytes, const char* what) {
+    return bytes ? ", " + to_text(*bytes) + what : "";
+  };
+  return name_of(limit) + " " + to_text(limit.most) + part(limit.used, " used") +
+         part(limit.cache, " cache") + " (" + limit.source + ")";
+}
 
- private:
-  testing::TestFolder folder_;
-};
+std::vector<std::string> limits_in(const testing::RecordedTree& files) {
+  std::vector<std::string> texts;
+  for (const Limit& limit : read_limits(Tree(files.root()))) texts.push_back(text_of(limit));
+  return texts;
+}
 
 TEST(Limits, OfVersionTwo) {
-  const Files files;
+  const testing::RecordedTree files;
   const std::string top = "/sys/fs/cgroup/kubepods", own = top + "/pod";
-  files.write("/proc/self/cgroup", "0::/kubepods/pod");
-  files.write(own + "/memory.max", "max");
-  files.write(own + "/memory.high", "1073741824");
-  files.write(own + "/memory.current", "4096");
-  files.write(own + "/memory.stat", "inactive_file 1024");
-  files.write(top + "/memory.max", "2147483648");
-  files.write(own + "/hugetlb.2MB.max", "0");
-  files.write(own + "/hugetlb.2MB.current", "0");
-  files.write(own + "/hugetlb.2MB.rsvd.max", "max");
-  files.write(own + "/hugetlb.1GB.max", "max");
-  files.write(own + "/hugetlb.1GB.rsvd.max", "2147483648");
-  files.write(own + "/hugetlb.1GB.rsvd.current", "1073741824");
-  files.write(own + "/pids.max", "100");
-  files.write(top + "/pids.max", "60");
-  files.write(top + "/pids.current", "58");
+  files.file("/proc/self/cgroup", "0::/kubepods/pod");
+  files.file(own + "/memory.max", "max");
+  files.file(own + "/memory.high", "1073741824");
+  files.file(own + "/memory.current", "4096");
+  files.file(own + "/memory.stat", "inactive_file 1024");
+  files.file(top + "/memory.max", "2147483648");
+  files.file(own + "/hugetlb.2MB.max", "0");
+  files.file(own + "/hugetlb.2MB.current", "0");
+  files.file(own + "/hugetlb.2MB.rsvd.max", "max");
+  files.file(own + "/hugetlb.1GB.max", "max");
+  files.file(own + "/hugetlb.1GB.rsvd.max", "2147483648");
+  files.file(own + "/hugetlb.1GB.rsvd.current", "1073741824");
+  files.file(own + "/pids.max", "100");
+  files.file(top + "/pids.max", "60");
+  files.file(top + "/pids.current", "58");
   EXPECT_THAT(
-      read_limits(files.tree()),
-      ElementsAre(
-          Limit{Limit::Of::memory, Bytes{gib}, Bytes{4096}, Bytes{1024}, {}, own + "/memory.high"},
-          Limit{Limit::Of::huge_pages,
-                Bytes{2 * gib},
-                Bytes{gib},
-                {},
-                Bytes{gib},
-                own + "/hugetlb.1GB.rsvd.max"},
-          Limit{Limit::Of::huge_pages,
-                Bytes{},
-                Bytes{},
-                {},
-                Bytes{2 * mib},
-                own + "/hugetlb.2MB.max"}));
-  EXPECT_EQ(process_limit(files.tree()),
+      limits_in(files),
+      ElementsAre("limit of the cgroup 1 GiB, 4 KiB used, 1 KiB cache (" + own + "/memory.high)",
+                  "limit of pages of 1 GiB 2 GiB, 1 GiB used (" + own + "/hugetlb.1GB.rsvd.max)",
+                  "limit of pages of 2 MiB 0 B, 0 B used (" + own + "/hugetlb.2MB.max)"));
+  EXPECT_EQ(process_limit(Tree(files.root())),
             (Limit{Limit::Of::processes, Bytes{60}, Bytes{58}, {}, {}, top + "/pids.max"}));
 }
 
 TEST(Limits, OfVersionOne) {
-  const Files files;
-  files.write("/proc/self/cgroup", "3:hugetlb:/job\n2:memory:/job\n1:pids:/job");
-  files.write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "1048576");
-  files.write("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "4096");
-  files.write("/sys/fs/cgroup/hugetlb/job/hugetlb.2MB.limit_in_bytes", "4194304");
-  files.write("/sys/fs/cgroup/hugetlb/job/hugetlb.1GB.limit_in_bytes", "9223372036854771712");
-  files.write("/sys/fs/cgroup/pids/job/pids.max", "max");
-  EXPECT_THAT(read_limits(files.tree()),
-              ElementsAre(Limit{Limit::Of::memory,
-                                Bytes{mib},
-                                Bytes{4096},
-                                {},
-                                {},
-                                "/sys/fs/cgroup/memory/job/memory.limit_in_bytes"},
-                          Limit{Limit::Of::huge_pages,
-                                Bytes{4 * mib},
-                                {},
-                                {},
-                                Bytes{2 * mib},
-                                "/sys/fs/cgroup/hugetlb/job/hugetlb.2MB.limit_in_bytes"}));
-  EXPECT_EQ(process_limit(files.tree()), std::nullopt);
+  const testing::RecordedTree files;
+  files.file("/proc/self/cgroup", "3:hugetlb:/job\n2:memory:/job\n1:pids:/job");
+  files.file("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "1048576");
+  files.file("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "4096");
+  files.file("/sys/fs/cgroup/hugetlb/job/hugetlb.2MB.limit_in_bytes", "4194304");
+  files.file("/sys/fs/cgroup/hugetlb/job/hugetlb.1GB.limit_in_bytes", "9223372036854771712");
+  files.file("/sys/fs/cgroup/pids/job/pids.max", "max");
+  EXPECT_THAT(limits_in(files),
+              ElementsAre("limit of the cgroup 1 MiB, 4 KiB used "
+                          "(/sys/fs/cgroup/memory/job/memory.limit_in_bytes)",
+                          "limit of pages of 2 MiB 4 MiB "
+                          "(/sys/fs/cgroup/hugetlb/job/hugetlb.2MB.limit_in_bytes)"));
+  EXPECT_EQ(process_limit(Tree(files.root())), std::nullopt);
 }
 
 TEST(Limits, OfTheShell) {
-  const Files files;
-  files.write("/proc/self/limits",
-              "Limit                     Soft Limit           Hard Limit           Units     \n"
-              "Max data size             2097152              unlimited            bytes     \n"
-              "Max stack size            8388608              unlimited            bytes     \n"
-              "Max address space         1048576              unlimited            bytes     ");
-  files.write("/proc/self/status", "VmSize:\t     512 kB\nVmData:\t 4 kB");
-  EXPECT_THAT(
-      read_limits(files.tree()),
-      ElementsAre(
-          Limit{Limit::Of::address_space, Bytes{mib}, Bytes{512 * kib}, {}, {}, "ulimit -v"},
-          Limit{Limit::Of::data, Bytes{2 * mib}, Bytes{4 * kib}, {}, {}, "ulimit -d"}));
-  files.write("/proc/self/limits", "Max address space         unlimited   unlimited    bytes");
-  EXPECT_TRUE(read_limits(files.tree()).empty());
+  const testing::RecordedTree files;
+  files.file("/proc/self/limits",
+             "Limit                     Soft Limit           Hard Limit           Units     \n"
+             "Max data size             2097152              unlimited            bytes     \n"
+             "Max stack size            8388608              unlimited            bytes     \n"
+             "Max address space         1048576              unlimited            bytes     ");
+  files.file("/proc/self/status", "VmSize:\t     512 kB\nVmData:\t 4 kB");
+  EXPECT_THAT(limits_in(files),
+              ElementsAre("limit of address space 1 MiB, 512 KiB used (ulimit -v)",
+                          "limit of data 2 MiB, 4 KiB used (ulimit -d)"));
+  files.file("/proc/self/limits", "Max address space         unlimited   unlimited    bytes");
+  EXPECT_THAT(limits_in(files), ElementsAre());
 }
 
 }  // namespace

@@ -234,28 +234,6 @@ TEST(PciTree, ClockOfAGpuByItsMonitor) {
   EXPECT_EQ(gpu_frequency(Tree(tree.root()), "0000:46:00.0"), std::nullopt);
 }
 
-TEST(PciTree, MemoryOfAGpuThatIsANode) {
-  const PciTree tree;
-  tree.node(2, "", 0, 4096, "80 80 10");
-  tree.file("/sys/devices/system/node/online", "0-2");
-  tree.gpu("pci0009:00/0009:01:00.0", gen5);
-  tree.gpu("pci0019:00/0019:01:00.0", gen5, 1);
-  tree.gpu("pci0029:00/0029:01:00.0", gen5, 1);
-  const std::string driver = "/proc/driver/nvidia/gpus/";
-  tree.file(driver + "0009:01:00.0/numa_status", "Node:      2\nStatus:    online");
-  tree.file(driver + "0019:01:00.0/numa_status", "Node:      -1\nStatus:    disabled");
-  tree.file(driver + "0029:01:00.0/numa_status", "Node:      1\nStatus:    online");
-  const auto machine = read_live_machine(tree.root());
-  ASSERT_TRUE(machine);
-  ASSERT_EQ(machine->gpus.size(), 3U);
-  EXPECT_EQ(machine->gpus[0].memory_node, NodeId{2});
-  EXPECT_EQ(machine->gpus[0].node, NodeId{0});
-  EXPECT_EQ(machine->gpus[1].memory_node, std::nullopt);
-  EXPECT_EQ(machine->gpus[2].memory_node, std::nullopt) << "a node with CPUs is no GPU's memory";
-  ASSERT_NE(machine->find_node(NodeId{2}), nullptr);
-  EXPECT_EQ(machine->find_node(NodeId{2})->kind, "gpu");
-}
-
 TEST(PciTree, VirtualMachineWithoutLinkFiles) {
   const PciTree tree;
   tree.gpu("pci0000:00/0000:00:05.0", {}, -1);

@@ -4,11 +4,9 @@
 
 #include <fmt/format.h>
 #include <cstddef>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -28,8 +26,6 @@ using testing::RecordedTree;
 using ::testing::StartsWith;
 
 const std::string data = test_data() + "/topologies/";
-constexpr const char* thousand_cpus =
-    "package:8 [numa(memory=512GiB)] l3:8(size=32MiB) core:8 pu:2";
 
 using testing::cpus;
 using testing::nodes;
@@ -44,20 +40,6 @@ std::string content_of(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
-}
-
-TEST(Machine, IsLookedUpByTheOperatingSystemsNumbers) {
-  const Machine machine = recorded(data + "epyc-7a53.json");
-  const Cpu& first = *machine.find_cpu(CpuId{1});
-  const Cpu& second = *machine.find_cpu(CpuId{65});
-  EXPECT_EQ(first.core, second.core);
-  EXPECT_EQ(first.smt_index, 0);
-  EXPECT_EQ(second.smt_index, 1);
-  EXPECT_EQ(second.node, NodeId{0});
-  EXPECT_EQ(machine.cache_of(CpuId{64}, 1)->cpus, cpus("0,64"));
-  EXPECT_EQ(machine.last_level_cache_of(CpuId{8})->cpus, cpus("8-15,72-79"));
-  EXPECT_EQ(machine.cache_of(CpuId{8}, 4), nullptr);
-  EXPECT_EQ(machine.cache_of(CpuId{500}, 1), nullptr);
 }
 
 /// As lstopo writes a Xeon Max in cache mode.
@@ -112,23 +94,6 @@ Expected<Machine> read_text(const std::string& content) {
   return read_recorded_machine(tree.root() + "/machine.xml");
 }
 
-TEST(DamagedXml, ThatLibhwlocAbortsOnIsAnError) {
-  ASSERT_TRUE(read_text(damaged("small", "small")));
-  // Each is an assertion of libhwloc, which ends its process.
-  for (const char* level : {"PU", "Core"}) {
-    for (const char* number : {"0", "1"}) {
-      const std::string object =
-          fmt::format("<object type=\"{}\" os_index=\"{}\" cpuset=\"", level, number);
-      const auto machine =
-          read_text(damaged(object + (*number == '0' ? "0x1" : "0x2"), object + "0x0"));
-      ASSERT_FALSE(machine) << level << number;
-      EXPECT_EQ(machine.error().kind, ErrorKind::usage);
-      EXPECT_THAT(full_text(machine.error()), HasSubstr("machine.xml': "));
-      EXPECT_FALSE(full_hint(machine.error()).empty());
-    }
-  }
-}
-
 TEST(DamagedXml, EntitiesAreNotExpanded) {
   // libxml2's tree of an entity in an attribute is one that libhwloc crashes on.
   std::string text = damaged("\"small\"", "\"&host;\"");
@@ -142,36 +107,6 @@ TEST(DamagedXml, EntitiesAreNotExpanded) {
   }
 }
 
-TEST(Synthetic, Shapes) {
-  const Machine smt = recorded("package:2 l3:1 core:8 pu:2");
-  EXPECT_EQ(smt.cpus.size(), 32U);
-  EXPECT_EQ(smt.find_cpu(CpuId{31})->core, 15);
-  EXPECT_EQ(smt.usable_cpus(), cpus("0-31"));
-  EXPECT_FALSE(smt.usable_memory_nodes().empty()) << "memory by default";
-  EXPECT_FALSE(smt.is_live());
-  EXPECT_EQ(smt.hypervisor, std::nullopt);
-
-  const Machine plain = recorded("pu:1");
-  EXPECT_EQ(plain.cpus.size(), 1U);
-  EXPECT_EQ(plain.find_cpu(CpuId{0})->node, NodeId{0});
-  EXPECT_EQ(plain.last_level_cache_of(CpuId{0}), nullptr);
-
-  const Machine two_memories =
-      recorded("package:2 [numa(memory=64GiB)] [numa(memory=1TiB)] core:2 pu:1");
-  EXPECT_EQ(two_memories.nodes.size(), 4U);
-  EXPECT_EQ(two_memories.nodes_of(two_memories.all_cpus()).size(), 2U);
-  EXPECT_EQ(two_memories.usable_memory_nodes(), nodes("0-3"));
-
-  const Machine interleaved = recorded("numa:2 core:2 pu:1(indexes=0,2,1,3)");
-  EXPECT_EQ(interleaved.nodes[0].cpus, cpus("0,2"));
-
-  const Machine large = recorded(thousand_cpus);
-  EXPECT_EQ(large.all_cpus(), cpus("0-1023"));
-  EXPECT_EQ(large.find_cpu(CpuId{1023})->package, 7);
-  EXPECT_EQ(large.find_cpu(CpuId{1023})->core, 511);
-  EXPECT_EQ(large.nodes_of(cpus("127-128,1023")), nodes("0-1,7"));
-}
-
 TEST(Synthetic, MistakesNameTheDescription) {
   for (const char* bad : {"foo:3", "package:2 core:", "pu:1000000000", "core:0 pu:1", "numa",
                           "package:70000 core:70000 pu:4", "", " ", "pu:-4"}) {
@@ -182,17 +117,6 @@ TEST(Synthetic, MistakesNameTheDescription) {
   }
   EXPECT_THAT(full_text(read_recorded_machine("lost.json").error()),
               StartsWith("'lost.json': there is no such file"));
-}
-
-TEST(Files, UnreadableAndForeignOnes) {
-  const RecordedTree tree;
-  EXPECT_THAT(full_text(read_recorded_machine(tree.root()).error()),
-              HasSubstr("holds no gathered machine"));
-  tree.file("/notes.txt", "hello");
-  EXPECT_THAT(full_text(read_recorded_machine(tree.root() + "/notes.txt").error()),
-              HasSubstr("neither a JSON snapshot nor hwloc XML"));
-  std::ofstream(tree.root() + "/empty").close();
-  EXPECT_FALSE(read_recorded_machine(tree.root() + "/empty"));
 }
 
 TEST(Files, XmlOfOtherProgramsIsNamed) {
@@ -230,26 +154,6 @@ TEST(Files, TruncatedXmlIsAnError) {
   truncate_everywhere(content_of(data + "cxl-two-sockets.xml"), 37);
 }
 
-TEST(Files, TruncatedSnapshotIsAnError) {
-  truncate_everywhere(to_json(recorded(data + "cxl-two-sockets.xml")).dump(1), 23);
-}
-
-TEST(Snapshot, IsTheInverseAlsoThroughText) {
-  for (const std::string& name :
-       {data + "epyc-7a53.json", data + "cxl-two-sockets.xml", std::string(thousand_cpus),
-        data + "two-sockets-four-gpus.json", data + "grace-gpu-memory.json"}) {
-    const Machine machine = recorded(name);
-    const auto back = machine_from_json(json::parse(to_json(machine).dump()));
-    ASSERT_TRUE(back) << full_text(back.error());
-    EXPECT_EQ(*back, machine) << name;
-  }
-  const auto live = read_live_machine();
-  ASSERT_TRUE(live);
-  const auto back = machine_from_json(to_json(*live));
-  ASSERT_TRUE(back) << full_text(back.error());
-  EXPECT_EQ(*back, *live);
-}
-
 TEST(Snapshot, AFileOfALiveMachineIsNotLive) {
   const RecordedTree tree;
   Machine machine = recorded("pu:2");
@@ -260,15 +164,6 @@ TEST(Snapshot, AFileOfALiveMachineIsNotLive) {
   EXPECT_EQ(back.cpus, machine.cpus);
 }
 
-TEST(Snapshot, AbsentIsNull) {
-  const json snapshot = to_json(recorded("pu:1"));
-  EXPECT_EQ(snapshot["schema_version"], 1);
-  EXPECT_TRUE(snapshot["hypervisor"].is_null());
-  EXPECT_TRUE(snapshot["nodes"][0]["memory_free"].is_null());
-  EXPECT_TRUE(snapshot["allowance"]["memory_limit"].is_null());
-  EXPECT_TRUE(snapshot["nodes"][0]["kind"].is_null());
-}
-
 TEST(Snapshot, OlderOnesHaveEmptyTexts) {
   const Machine machine = recorded("pu:1");
   json snapshot = to_json(machine);
@@ -277,24 +172,6 @@ TEST(Snapshot, OlderOnesHaveEmptyTexts) {
   const auto back = machine_from_json(snapshot);
   ASSERT_TRUE(back) << full_text(back.error());
   EXPECT_EQ(*back, machine);
-}
-
-TEST(Snapshot, AbsentFactsOfGpusAreNullAndComeBackAbsent) {
-  Machine machine = recorded("pu:1");
-  Gpu gpu{"0000:41:00.0", "AMD", "0x740c", std::nullopt, ""};
-  gpu.path = {{"0000:41:00.0", {std::nullopt, 32e9, 8, std::nullopt}}, {"0000:40:01.0", {}}};
-  machine.gpus = {gpu};
-  const json written = to_json(machine)["gpus"][0];
-  for (const char* name : {"node", "memory_node", "index", "memory"}) {
-    EXPECT_TRUE(written.at(name).is_null()) << name;
-  }
-  EXPECT_TRUE(written["path"][0].at("speed").is_null());
-  EXPECT_EQ(written["path"][0].at("max_speed"), 32e9);
-  EXPECT_EQ(written["path"][0].at("width"), 8);
-  EXPECT_TRUE(written["path"][1].at("max_width").is_null());
-  const auto back = machine_from_json(to_json(machine));
-  ASSERT_TRUE(back) << full_text(back.error());
-  EXPECT_EQ(back->gpus, machine.gpus);
 }
 
 TEST(Snapshot, BytesThatAreNotUtf8DoNotBreakIt) {
@@ -317,36 +194,8 @@ TEST(Snapshot, ResultsAreNoMachine) {
   EXPECT_EQ(read.error().message, "it has results, and is no machine");
 }
 
-TEST(Snapshot, ErrorsNameTheField) {
-  const json good = to_json(recorded(data + "cxl-two-sockets.xml"));
-  const std::vector<BadField> cases{
-      {"/schema_version", 2, "'schema_version' is 2; this program reads 1"},
-      {"/nodes/1/memory_total", -5, "'nodes[1].memory_total'"},
-      {"/nodes/1/memory_total", "much", "'nodes[1].memory_total'"},
-      {"/nodes/0/id", 9, "'nodes' has the id 9 twice"},
-      {"/nodes/0/id", nullptr, "'nodes[0]' has no id"},
-      {"/nodes/0/id", 1 << 21, "'nodes[0].id' must be a whole number from 0 to 1048576"},
-      {"/nodes/0/memory_tier", -4, "'nodes[0]' has the memory_tier -4"},
-      {"/nodes/0/kind", 4, "'nodes[0].kind' must be a string"},
-      {"/nodes/0/cpus", "3-1", "'nodes[0].cpus'"},
-      {"/nodes/0/cpus", "0-3,99", "gives node 0 the CPU 99, which is not in 'cpus'"},
-      {"/nodes/0/cpus", "0-2", "puts CPU 3 on node 0"},
-      {"/nodes/0/distance", {{"x", 10}}, "'nodes[0].distance.x'"},
-      {"/nodes/0/hmat/read_latency", "fast", "'nodes[0].hmat.read_latency'"},
-      {"/nodes", json::array(), "'nodes' must not be empty"},
-      {"/cpus/2/core", 18446744073709551615U, "'cpus[2].core'"},
-      {"/cpus/2/core", -1, "'cpus[2]' has the core -1, which is not from 0 to 1048576"},
-      {"/cpus/2/id", nullptr, "'cpus[2]' has no id"},
-      {"/cpus/2/node", -1, "'cpus[2].node' must be a whole number from 0 to 1048576"},
-      {"/cpus/2", nullptr, "'cpus[2]' must be an object"},
-      {"/caches/0/type", "victim", "'caches[0]' has the type 'victim'"},
-      {"/caches/0/level", 17, "'caches[0]' has the level 17, which is not from 1 to 16"},
-      {"/allowance/affinity", "0-900", "'allowance.affinity' has CPUs that are not"},
-      {"/allowance", nullptr, "'allowance' must be an object"},
-      {"/notes", {1}, "'notes[0]' must be a string"},
-      {"/unread", 3, "'unread' must be an object"},
-      {"/unread/gpus", 3, "'unread.gpus' must be a string"},
-      {"/hypervisor", 7, "'hypervisor' must be a string"}};
+void expect_errors(const std::string& file, const std::vector<BadField>& cases) {
+  const json good = to_json(recorded(data + file));
   for (const BadField& bad : cases) {
     json snapshot = good;
     snapshot[json::json_pointer(bad.pointer)] = bad.value;
@@ -354,31 +203,56 @@ TEST(Snapshot, ErrorsNameTheField) {
     ASSERT_FALSE(machine) << bad.pointer;
     EXPECT_THAT(full_text(machine.error()), HasSubstr(bad.message));
   }
+}
+
+TEST(Snapshot, ErrorsNameTheField) {
+  expect_errors("cxl-two-sockets.xml",
+                {{"/schema_version", 2, "'schema_version' is 2; this program reads 1"},
+                 {"/nodes/1/memory_total", -5, "'nodes[1].memory_total'"},
+                 {"/nodes/1/memory_total", "much", "'nodes[1].memory_total'"},
+                 {"/nodes/0/id", 9, "'nodes' has the id 9 twice"},
+                 {"/nodes/0/id", nullptr, "'nodes[0]' has no id"},
+                 {"/nodes/0/id", 1 << 21, "'nodes[0].id' must be a whole number from 0 to 1048576"},
+                 {"/nodes/0/memory_tier", -4, "'nodes[0]' has the memory_tier -4"},
+                 {"/nodes/0/kind", 4, "'nodes[0].kind' must be a string"},
+                 {"/nodes/0/cpus", "3-1", "'nodes[0].cpus'"},
+                 {"/nodes/0/cpus", "0-3,99", "gives node 0 the CPU 99, which is not in 'cpus'"},
+                 {"/nodes/0/cpus", "0-2", "puts CPU 3 on node 0"},
+                 {"/nodes/0/distance", {{"x", 10}}, "'nodes[0].distance.x'"},
+                 {"/nodes/0/hmat/read_latency", "fast", "'nodes[0].hmat.read_latency'"},
+                 {"/nodes", json::array(), "'nodes' must not be empty"},
+                 {"/cpus/2/core", 18446744073709551615U, "'cpus[2].core'"},
+                 {"/cpus/2/core", -1, "'cpus[2]' has the core -1, which is not from 0 to 1048576"},
+                 {"/cpus/2/id", nullptr, "'cpus[2]' has no id"},
+                 {"/cpus/2/node", -1, "'cpus[2].node' must be a whole number from 0 to 1048576"},
+                 {"/cpus/2", nullptr, "'cpus[2]' must be an object"},
+                 {"/caches/0/type", "victim", "'caches[0]' has the type 'victim'"},
+                 {"/caches/0/level", 17, "'caches[0]' has the level 17, which is not from 1 to 16"},
+                 {"/allowance/affinity", "0-900", "'allowance.affinity' has CPUs that are not"},
+                 {"/allowance", nullptr, "'allowance' must be an object"},
+                 {"/notes", {1}, "'notes[0]' must be a string"},
+                 {"/unread", 3, "'unread' must be an object"},
+                 {"/unread/gpus", 3, "'unread.gpus' must be a string"},
+                 {"/hypervisor", 7, "'hypervisor' must be a string"}});
   EXPECT_FALSE(machine_from_json(json(3)));
   EXPECT_FALSE(machine_from_json(json::array()));
 }
 
 TEST(Snapshot, ErrorsNameTheFieldOfAGpu) {
-  const json good = to_json(recorded(data + "two-sockets-four-gpus.json"));
-  const std::vector<BadField> cases{
-      {"/gpus/1/path/2/speed", -1, "'gpus[1].path[2]' has the speed -1, which is not 0 or more"},
-      {"/gpus/1/path/2/max_speed", "fast", "'gpus[1].path[2].max_speed'"},
-      {"/gpus/0/path/0/width", 0, "'gpus[0].path[0]' has the width 0, which is not from 1 to 1024"},
-      {"/gpus/0/path/0/max_width", 16.5, "'gpus[0].path[0].max_width'"},
-      {"/gpus/2/path/1", 3, "'gpus[2].path[1]' must be an object"},
-      {"/gpus/2/path", nullptr, "'gpus[2].path' must be an array"},
-      {"/gpus/2/memory_node", -1, "'gpus[2].memory_node'"},
-      {"/gpus/2/index", "one", "'gpus[2].index'"},
-      {"/gpus/2/index", -1, "'gpus[2]' has the index -1, which is not from 0 to 1048576"},
-      {"/gpus/2/memory", -5, "'gpus[2].memory'"},
-      {"/gpus/2", json::array(), "'gpus[2]' must be an object"}};
-  for (const BadField& bad : cases) {
-    json snapshot = good;
-    snapshot[json::json_pointer(bad.pointer)] = bad.value;
-    const auto machine = machine_from_json(snapshot);
-    ASSERT_FALSE(machine) << bad.pointer;
-    EXPECT_THAT(full_text(machine.error()), HasSubstr(bad.message));
-  }
+  expect_errors(
+      "two-sockets-four-gpus.json",
+      {{"/gpus/1/path/2/speed", -1, "'gpus[1].path[2]' has the speed -1, which is not 0 or more"},
+       {"/gpus/1/path/2/max_speed", "fast", "'gpus[1].path[2].max_speed'"},
+       {"/gpus/0/path/0/width", 0,
+        "'gpus[0].path[0]' has the width 0, which is not from 1 to 1024"},
+       {"/gpus/0/path/0/max_width", 16.5, "'gpus[0].path[0].max_width'"},
+       {"/gpus/2/path/1", 3, "'gpus[2].path[1]' must be an object"},
+       {"/gpus/2/path", nullptr, "'gpus[2].path' must be an array"},
+       {"/gpus/2/memory_node", -1, "'gpus[2].memory_node'"},
+       {"/gpus/2/index", "one", "'gpus[2].index'"},
+       {"/gpus/2/index", -1, "'gpus[2]' has the index -1, which is not from 0 to 1048576"},
+       {"/gpus/2/memory", -5, "'gpus[2].memory'"},
+       {"/gpus/2", json::array(), "'gpus[2]' must be an object"}});
 }
 
 /// Any field that is taken away is an error with its name, at every depth.

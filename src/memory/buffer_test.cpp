@@ -1,5 +1,5 @@
 #include "memory/buffer.h"
-#include "base/test_folder.h"
+#include "base/test_tree.h"
 #include "base/tree.h"
 
 #include <gmock/gmock.h>
@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "memory/pools.h"
@@ -41,24 +39,18 @@ Error error_of(const Region& region) {
 }
 
 /// A folder that stands for / while a test runs.
-class FakeRoot {
+class FakeRoot : public testing::RecordedTree {
  public:
-  FakeRoot() { running_system() = Tree(folder_.path()); }
-  void write(const std::string& path, const std::string& text) const {
-    const auto file = folder_.path() / path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
-  void pool(int node, int total, int free, const char* size = "2048") const {
-    const std::string folder = "sys/devices/system/node/node" + std::to_string(node) +
-                               "/hugepages/hugepages-" + size + "kB/";
-    write(folder + "nr_hugepages", std::to_string(total) + "\n");
-    write(folder + "free_hugepages", std::to_string(free) + "\n");
+  FakeRoot() { running_system() = Tree(root()); }
+  void pool(int node, int total, int free) const {
+    const std::string folder =
+        "/sys/devices/system/node/node" + std::to_string(node) + "/hugepages/hugepages-2048kB/";
+    file(folder + "nr_hugepages", std::to_string(total));
+    file(folder + "free_hugepages", std::to_string(free));
   }
 
  private:
   testing::CallsGuard guard_;
-  testing::TestFolder folder_;
 };
 
 TEST(Allocate, BasePagesAreUntouchedAndStaySmall) {
@@ -118,7 +110,7 @@ TEST(Allocate, HugePagesOfThePool) {
 
 TEST(Allocate, EmptyPoolOfTheBoundNode) {
   FakeRoot root;
-  root.write("sys/devices/system/node/online", "0-1\n");
+  root.file("/sys/devices/system/node/online", "0-1");
   root.pool(0, 100, 80);
   root.pool(1, 10, 4);
   const Error error = error_of(region(Bytes{20 * mib}, "bind:1", PageKind::huge_2m));
@@ -137,10 +129,10 @@ TEST(Allocate, EmptyPoolOfTheBoundNode) {
 
 TEST(Allocate, ThpSwitchedOff) {
   FakeRoot root;
-  const std::string folder = "sys/kernel/mm/transparent_hugepage/";
+  const std::string folder = "/sys/kernel/mm/transparent_hugepage/";
   EXPECT_THAT(full_text(error_of(region(Bytes{mib}, "local", PageKind::thp))),
               HasSubstr("has no transparent huge pages"));
-  root.write(folder + "enabled", "always madvise [never]\n");
+  root.file(folder + "enabled", "always madvise [never]");
   const Error off = error_of(region(Bytes{mib}, "local", PageKind::thp));
   EXPECT_EQ(off.kind, ErrorKind::unavailable);
   EXPECT_THAT(full_text(off), HasSubstr("/sys/kernel/mm/transparent_hugepage/enabled is 'never'"));
@@ -148,10 +140,10 @@ TEST(Allocate, ThpSwitchedOff) {
               HasSubstr("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"));
   // By their size, which follows from that of base pages: 2048 kB, or 524288 kB.
   const std::string own = "hugepages-" + std::to_string(thp_size() / kib) + "kB/enabled";
-  root.write(folder + own, "always [madvise] inherit never\n");
+  root.file(folder + own, "always [madvise] inherit never");
   EXPECT_FALSE(thp_problem());
-  root.write(folder + "enabled", "[always] madvise never\n");
-  root.write(folder + own, "always madvise inherit [never]\n");
+  root.file(folder + "enabled", "[always] madvise never");
+  root.file(folder + own, "always madvise inherit [never]");
   ASSERT_TRUE(thp_problem());
   EXPECT_THAT(full_text(*thp_problem()), HasSubstr(own + " is 'never'"));
 }

@@ -9,9 +9,6 @@
 #include "placement/residency.h"
 #include "placement/source_text.h"
 #include "placement/test_machines.h"
-#ifdef NUMATLAS_HAVE_RAPIDCHECK
-#include <rapidcheck.h>
-#endif
 
 namespace numatlas {
 namespace {
@@ -124,24 +121,6 @@ TEST(SourceResidency, ByTheDevices) {
   EXPECT_THAT(unknown.problem, HasSubstr("does not say its own"));
   EXPECT_EQ(unknown.page_text(), "2 MiB");
 }
-
-#ifdef NUMATLAS_HAVE_RAPIDCHECK
-TEST(SourceProperty, TextParsesBackToTheSamePlacement) {
-  const auto letters =
-      rc::gen::container<std::string>(rc::gen::elementOf(std::string("/ab:,={}. -_0~'\"\\")));
-  EXPECT_TRUE(rc::check("text and parse are inverse", [&] {
-    const auto* form = *rc::gen::element("pmem:", "memkind:", "memkind:/");
-    const auto spec = parse_memory_spec(form + *letters);
-    if (!spec) {
-      RC_ASSERT(spec.error().subject.empty() && !spec.error().message.empty());
-      return;
-    }
-    const auto again = parse_memory_spec(spec->single.text());
-    RC_ASSERT(again.has_value());
-    RC_ASSERT(again->single == spec->single);
-  }));
-}
-#endif
 
 }  // namespace
 }  // namespace numatlas

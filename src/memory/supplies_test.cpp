@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -244,25 +243,6 @@ TEST(CheckFits, NullRegionsTakeNothing) {
   Region null = region(std::uint64_t{1} << 50, "bind:2");
   null.placement.source = "null";
   EXPECT_EQ(problem({null}, three_nodes()), "");
-}
-
-TEST(PageKindProblem, RecordedMachine) {
-  Machine machine = three_nodes();
-  const auto text = [&](PageKind kind, const NodeSet& nodes, Bytes bytes) {
-    const Error problem = page_kind_problem(kind, machine, nodes, bytes).value();
-    return with_hint(full_text(problem), problem);
-  };
-  EXPECT_FALSE(page_kind_problem(PageKind::base, machine, {}, Bytes{gib}));
-  EXPECT_THAT(text(PageKind::huge_1g, {}, Bytes{gib}), HasSubstr("offers no huge pages of 1 GiB"));
-  machine.nodes[1].huge_pages = {{Bytes{gib}, 2, 1}};
-  EXPECT_FALSE(page_kind_problem(PageKind::huge_1g, machine, NodeSet{NodeId{1}}, Bytes{gib}));
-  EXPECT_THAT(text(PageKind::huge_1g, NodeSet{NodeId{1}}, Bytes{gib + 1}),
-              AllOf(HasSubstr("2 pages of 1 GiB are needed on node 1, 1 is free"),
-                    HasSubstr("echo 3 > "), HasSubstr("hugepagesz=1G")));
-  EXPECT_TRUE(page_kind_problem(PageKind::huge_1g, machine, NodeSet{NodeId{0}}, Bytes{gib}));
-  EXPECT_FALSE(page_kind_problem(PageKind::thp, machine, {}, Bytes{gib}));
-  machine.settings.push_back({"thp", "never", "/sys/kernel/mm/transparent_hugepage/enabled", ""});
-  EXPECT_THAT(text(PageKind::thp, {}, Bytes{gib}), HasSubstr("switched off"));
 }
 
 TEST(BestPages, AreHugeWhereTheRecordSaysSoAndTheyAreSmallEnough) {

@@ -52,11 +52,6 @@ TEST(MemoryGrammar, EachKeepsOrderAndRepeats) {
   EXPECT_THAT(spec->each, ElementsAre(NodeId{0}, NodeId{0}, NodeId{1}, NodeId{1}));
 }
 
-TEST(MemoryGrammar, Auto) {
-  ASSERT_TRUE(parse_node_spec("auto"));
-  EXPECT_EQ(parse_node_spec("auto")->form, MemorySpec::Form::round_robin);
-}
-
 TEST(MemoryGrammar, WhatIsNoFormListsTheForms) {
   for (const char* text : {"bin:0", "interleaved:0,1", "bind=0", "0,1", "node:1", "largest"}) {
     const Error error = memory_error(text);
@@ -175,26 +170,6 @@ TEST(GrammarProperty, TextParsesBackToTheSamePlacement) {
     const auto parsed = parse_node_spec(wanted.text());
     RC_ASSERT(parsed.has_value());
     RC_ASSERT(parsed->single == wanted);
-  }));
-}
-
-TEST(GrammarProperty, AnyTextGivesAValueOrAnError) {
-  const auto letters = rc::gen::container<std::string>(rc::gen::elementOf(
-      std::string("bindpreferinterleaveweightedeachautolocalcoresnode0123456789:,=-/ \t\xff")));
-  EXPECT_TRUE(rc::check("never a crash", [&] {
-    const auto* head = *rc::gen::element(
-        "", "bind:", "weighted:", "weighted:0=", "each:", "node:", "node:0/", "base,", "0-");
-    const std::string text = head + *letters;
-    if (const auto spec = parse_node_spec(text); !spec) {
-      RC_ASSERT(spec.error().kind == ErrorKind::usage);
-      RC_ASSERT(spec.error().subject.empty() && !spec.error().message.empty());
-    }
-    if (const auto spec = parse_cpu_spec(text); !spec) {
-      RC_ASSERT(spec.error().subject.empty() && !spec.error().message.empty());
-    }
-    if (const auto kinds = parse_page_kinds(text); !kinds) {
-      RC_ASSERT(kinds.error().subject.empty() && !kinds.error().message.empty());
-    }
   }));
 }
 #endif

@@ -15,9 +15,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,41 +149,31 @@ void install_fake_kernel(Pages& pages) {
   };
 }
 
+/// The pattern of these units of pages lies there, the first page anywhere within it.
+void expect_pattern(const WeightedNodes& nodes, std::size_t first = 0, std::size_t unit = 1) {
+  for (std::size_t i = 0; i < fake.touched.size(); ++i)
+    ASSERT_EQ(fake.touched[i], weighted_pattern(first + i / unit, nodes).value)
+        << first << " " << i;
+}
+
 TEST(PopulateWeighted, TouchesEveryPageInThePatternWithOnePolicyChangeANode) {
   testing::CallsGuard guard;
   Pages pages(1001);
   install_fake_kernel(pages);
-  const WeightedNodes nodes{{NodeId{2}, 1}, {NodeId{0}, 3}};
+  const WeightedNodes nodes{{NodeId{2}, 1}, {NodeId{0}, 3}}, others{{NodeId{2}, 2}, {NodeId{0}, 3}};
   ASSERT_TRUE(populate_weighted(pages.start(), pages.bytes(), page, nodes));
-  for (std::size_t i = 0; i < fake.touched.size(); ++i) {
-    ASSERT_EQ(fake.touched[i], weighted_pattern(i, nodes).value) << "page " << i;
-  }
+  expect_pattern(nodes);
   EXPECT_EQ(fake.calls_of_set, 3u);
   EXPECT_EQ(fake.restored_mode, kernel::mpol_interleave);
   EXPECT_EQ(fake.range_mode, kernel::mpol_interleave);
-}
-
-TEST(PopulateWeighted, LargerPagesAreTheUnitOfThePattern) {
-  testing::CallsGuard guard;
-  Pages pages(64);
-  install_fake_kernel(pages);
-  const WeightedNodes nodes{{NodeId{0}, 1}, {NodeId{2}, 2}};
-  ASSERT_TRUE(populate_weighted(pages.start(), pages.bytes(), 8 * page, nodes));
-  for (std::size_t i = 0; i < fake.touched.size(); ++i) {
-    ASSERT_EQ(fake.touched[i], weighted_pattern(i / 8, nodes).value) << "page " << i;
-  }
-}
-
-TEST(PopulateWeighted, TheFirstPageMayLieAnywhereInThePattern) {
-  testing::CallsGuard guard;
-  const WeightedNodes nodes{{NodeId{2}, 2}, {NodeId{0}, 3}};
+  Pages large(64);
+  install_fake_kernel(large);
+  ASSERT_TRUE(populate_weighted(large.start(), large.bytes(), 8 * page, nodes));
+  expect_pattern(nodes, 0, 8);
   for (std::size_t first : {1u, 2u, 3u, 4u, 5u, 1003u}) {
-    Pages pages(48);
-    install_fake_kernel(pages);
-    ASSERT_TRUE(populate_weighted(pages.start(), pages.bytes(), page, nodes, first));
-    for (std::size_t i = 0; i < fake.touched.size(); ++i) {
-      ASSERT_EQ(fake.touched[i], weighted_pattern(first + i, nodes).value) << first << " " << i;
-    }
+    install_fake_kernel(large);
+    ASSERT_TRUE(populate_weighted(large.start(), large.bytes(), page, others, first));
+    expect_pattern(others, first);
   }
 }
 
@@ -200,9 +187,7 @@ TEST(ApplyToRange, FirstTouchCountsPagesAsTheKernelDoes) {
     fake.refuse_mode = kernel::mpol_weighted_interleave;
     ASSERT_TRUE(
         apply_to_range(pages.start(), pages.bytes(), page, {MemoryMode::weighted, nodes}, first));
-    for (std::size_t i = 0; i < fake.touched.size(); ++i) {
-      ASSERT_EQ(fake.touched[i], weighted_pattern(first.value_or(number) + i, nodes).value) << i;
-    }
+    expect_pattern(nodes, first.value_or(number));
   }
 }
 

@@ -93,28 +93,6 @@ TEST(ResolveCpus, TasksWithOneMaskDoNotSitOnEachOther) {
               ElementsAre(15, 0, 1));
 }
 
-TEST(ResolveCpus, OneListIsSharedOutAndRecycled) {
-  const auto spec = spec_of("7,1-3", nullptr, 2);
-  EXPECT_THAT(cpus_of(resolve_placement(spec, epyc(), task_of(0, 3), 1)), ElementsAre(7, 1));
-  EXPECT_THAT(cpus_of(resolve_placement(spec, epyc(), task_of(1, 3), 1)), ElementsAre(2, 3));
-  EXPECT_THAT(cpus_of(resolve_placement(spec, epyc(), task_of(2, 3), 1)), ElementsAre(7, 1));
-  EXPECT_THAT(cpus_of(resolve_placement(spec_of("5"), epyc(), task_of(9, 10), 1)), ElementsAre(5));
-}
-
-TEST(ResolveCpus, AListALocalRank) {
-  const auto spec = spec_of("0-1/4-6", nullptr, 2);
-  EXPECT_THAT(cpus_of(resolve_placement(spec, epyc(), task_of(0, 3), 1)), ElementsAre(0, 1));
-  EXPECT_THAT(cpus_of(resolve_placement(spec, epyc(), task_of(1, 3), 1)), ElementsAre(4, 5));
-  EXPECT_THAT(cpus_of(resolve_placement(spec, epyc(), task_of(2, 3), 1)), ElementsAre(0, 1));
-  const auto by_node = spec_of("node:0/node:3", nullptr, 3);
-  EXPECT_THAT(cpus_of(resolve_placement(by_node, epyc(), task_of(1, 2), 1)), ElementsAre(6, 7, 14));
-}
-
-TEST(ResolveCpus, NodesInTheirOrder) {
-  EXPECT_THAT(cpus_of(resolve_placement(spec_of("node:2,0"), epyc(), {}, 0)),
-              ElementsAre(4, 5, 12, 13, 0, 1, 8, 9));
-}
-
 TEST(ResolveCpus, SocketsByTheirNumbers) {
   Machine machine = epyc();
   for (Cpu& cpu : machine.cpus) cpu.package = cpu.node.value / 2;
@@ -195,42 +173,11 @@ TEST(ResolveMemory, AllIsWhatMayBeUsed) {
   EXPECT_EQ(none.error().kind, ErrorKind::unavailable);
 }
 
-TEST(ResolveCpus, MissingCpuListsWhatThereIs) {
-  const Error error = error_of(spec_of("3,16,99"), epyc());
-  EXPECT_EQ(error.kind, ErrorKind::unavailable);
-  EXPECT_THAT(full_text(error), AllOf(HasSubstr("--cpus"), HasSubstr("no CPU 16,99"),
-                                      HasSubstr("its CPUs are 0-15")));
-  // A mistake in another rank's list is found here as well.
-  EXPECT_THAT(full_text(error_of(spec_of("0/99"), epyc(), task_of(0, 2))), HasSubstr("no CPU 99"));
-}
-
-TEST(ResolveCpus, ExcludedCpuSaysByWhat) {
-  Machine machine = epyc();
-  machine.allowance.affinity = CpuSet{CpuId{0}, CpuId{1}, CpuId{8}};
-  machine.allowance.cpuset = CpuSet{CpuId{0}, CpuId{1}, CpuId{2}, CpuId{3}};
-  const Error affinity = error_of(spec_of("0,2"), machine);
-  EXPECT_EQ(affinity.kind, ErrorKind::permission);
-  EXPECT_THAT(full_text(affinity),
-              AllOf(HasSubstr("CPU 2 "), HasSubstr("affinity"), HasSubstr("(0-1,8)")));
-  const Error cpuset = error_of(spec_of("0,8"), machine);
-  EXPECT_THAT(full_text(cpuset),
-              AllOf(HasSubstr("CPU 8 "), HasSubstr("cpuset"), HasSubstr("(0-3)")));
-  EXPECT_THAT(full_text(error_of(spec_of("node:1"), machine)), HasSubstr("affinity"));
-  EXPECT_THAT(full_text(error_of(spec_of("node:3"), machine)), HasSubstr("outside the cpuset"));
-}
-
 TEST(ResolveCpus, NoCpuLeft) {
   Machine machine = epyc();
   machine.allowance.affinity = CpuSet{};
   EXPECT_THAT(full_text(error_of(spec_of(nullptr), machine)),
               HasSubstr("affinity none, cpuset 0-15"));
-}
-
-TEST(ResolveCpus, NodeWithoutCpusAndMissingNode) {
-  EXPECT_THAT(full_text(error_of(spec_of("node:2"), odd())),
-              AllOf(HasSubstr("node 2 has no CPUs"), HasSubstr("nodes with CPUs: 0-1,7")));
-  EXPECT_THAT(full_text(error_of(spec_of("node:3"), odd())),
-              AllOf(HasSubstr("--cpus"), HasSubstr("no NUMA node 3"), HasSubstr("0-2,7")));
 }
 
 TEST(ResolveCpus, OpenMpPinsUnlessTheCommandLineDoes) {
@@ -242,13 +189,6 @@ TEST(ResolveCpus, OpenMpPinsUnlessTheCommandLineDoes) {
   EXPECT_EQ((*workers)[1].cpus, epyc().usable_cpus());
   EXPECT_EQ((*workers)[0].cpu_node, NodeId{-1});
   EXPECT_THAT(cpus_of(resolve_placement(spec_of("4"), epyc(), task, 1)), ElementsAre(4));
-}
-
-TEST(ResolveCpus, NodeOfTheWorker) {
-  const auto workers = resolve_placement(spec_of("2,41"), odd(), {}, 0);
-  ASSERT_TRUE(workers);
-  EXPECT_EQ((*workers)[0].cpu_node, NodeId{1});
-  EXPECT_EQ((*workers)[1].cpu_node, NodeId{7});
 }
 
 TEST(ResolveMemory, Default) {
@@ -276,19 +216,6 @@ TEST(ResolveMemory, InheritKnowsWhatItInherits) {
   ASSERT_TRUE(recorded);
   EXPECT_EQ((*recorded)[0].memory.in_force().mode, MemoryMode::inherit)
       << "this process's policy is none of a recorded machine's";
-}
-
-TEST(ResolveMemory, EachAndAutoCountLocalWorkers) {
-  EXPECT_THAT(
-      memory_of(resolve_placement(spec_of(nullptr, "each:0,0,3", 2), epyc(), task_of(1, 2), 1)),
-      ElementsAre("bind:3", "bind:0"));
-  EXPECT_THAT(memory_of(resolve_placement(spec_of(nullptr, "auto", 4), odd(), {}, 1)),
-              ElementsAre("bind:0", "bind:7", "bind:0", "bind:7"));
-  // The global rank plays no part.
-  TaskContext task = task_of(0, 2);
-  task.rank = 2;
-  EXPECT_THAT(memory_of(resolve_placement(spec_of(nullptr, "auto"), odd(), task, 1)),
-              ElementsAre("bind:0"));
 }
 
 TEST(ResolveMemory, ThreeWaysOfNotBeingThere) {

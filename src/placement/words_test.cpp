@@ -97,17 +97,7 @@ TEST(PlacementWords, NearestLooksOnlyAtNodesThatMayBeUsed) {
   EXPECT_EQ(chosen->why, "by distance the nearest usable node to node 0 of GPU 0");
 }
 
-TEST(PlacementWords, OfGpusThatAreNotThereAreErrors) {
-  const auto missing =
-      choose_memory(word("gpu:7"), machine("two-sockets-four-gpus.json"), nullptr, {});
-  ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().kind, ErrorKind::unavailable);
-  EXPECT_EQ(missing.error().subject, "gpu:7");
-  EXPECT_EQ(missing.error().message, "this machine has no GPU 7; its GPUs are 0, 1, 2, 3");
-  const auto none = choose_cpus(word("nearest:gpu:0"), machine("guest-four-nodes.json"), nullptr);
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().subject, "nearest:gpu:0");
-  EXPECT_EQ(none.error().message, "this machine has no GPU");
+TEST(PlacementWords, OfAGpuThatNobodyPlacesIsAnError) {
   Machine lost = machine("two-sockets-four-gpus.json");
   lost.gpus[1].node.reset();
   const auto unknown = choose_memory(word("gpu:1"), lost, nullptr, {});
@@ -205,24 +195,6 @@ TEST(PlacementWords, FastestWithoutMeasurementFollowsFirmwareOrKind) {
   const auto cpus = choose_cpus(word("fastest"), unknown, nullptr);
   ASSERT_FALSE(cpus);
   EXPECT_EQ(cpus.error().subject, "fastest");
-}
-
-TEST(PlacementWords, PutInPlaceSaysWhatTheyBecame) {
-  const Machine two = machine("two-sockets-four-gpus.json");
-  PlacementSpec spec;
-  std::vector<std::string> notes;
-  const WordSpec words{word("gpu:3"), word("gpu:3")};
-  ASSERT_TRUE(put_in_place(words, two, nullptr, spec, notes));
-  EXPECT_EQ(spec.cpus.form, CpuSpec::Form::nodes);
-  EXPECT_FALSE(spec.cpus.is_default);
-  ASSERT_TRUE(spec.memory);
-  EXPECT_EQ(spec.memory->single.text(), "bind:1");
-  EXPECT_EQ(notes, (std::vector<std::string>{
-                       "--cpus gpu:3 is node:1: the system names it as the node of GPU 3",
-                       "--memory gpu:3 is bind:1: the system names it as the node of GPU 3"}));
-  const auto cpus = resolve_cpus(spec.cpus, two, TaskContext{});
-  ASSERT_TRUE(cpus);
-  EXPECT_EQ(cpus->front(), CpuId{8});
 }
 
 }  // namespace

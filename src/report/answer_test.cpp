@@ -33,15 +33,11 @@ Fact fact(const char* heading, const char* line, Unit unit, double value) {
   return one;
 }
 
-TEST(Answer, TheFirstHeadingsInOneLine) {
+RunReport with_memory_latency() {
   RunReport report = testing::report();
   report.engine = "threads";
-  report.facts = {fact("Idle latency", "L1 {}", "s", 1.2e-9),
-                  fact("Idle latency", "memory {} (256 MiB)", "s", 163e-9),
-                  fact("", "a miss {}", "s", 3e-9), fact("Bandwidth", "best {}", "B/s", 45.3e9)};
-  report.facts[1].key = "memory_latency";
-  EXPECT_EQ(answer_text(report),
-            "Idle latency: memory 163 ns (256 MiB), L1 1.20 ns; Bandwidth: best 45.3 GB/s\n");
+  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
+  return report;
 }
 
 TEST(Answer, OfSeveralGpusItIsThatOfAll) {
@@ -88,10 +84,8 @@ TEST(Answer, AMatrixIsItsSpans) {
 }
 
 TEST(Answer, WhatIsNotTheDefaultIsSaid) {
-  RunReport report = testing::report();
-  report.engine = "threads";
+  RunReport report = with_memory_latency();
   report.machines.assign(1, {});  // base pages are its best
-  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
   report.cases.resize(1);
   Case& one = report.cases.front();
   one.order = "random";
@@ -141,9 +135,7 @@ TEST(Answer, WithoutFactsItIsThatOfTheCases) {
 }
 
 TEST(Answer, TheGravestDoubtStandsBelow) {
-  RunReport report = testing::report();
-  report.engine = "threads";
-  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
+  RunReport report = with_memory_latency();
   report.warnings = {{"setting", "", "numa_balancing = 1"}, {"two-speeds", "", "two speeds"}};
   EXPECT_EQ(answer_text(report), "Idle latency: memory 163 ns; two speeds\n");
   report.cases.front().status = Status::failed;
@@ -156,10 +148,8 @@ TEST(Answer, TheGravestDoubtStandsBelow) {
 CpuUse used(double others, double seconds) { return {seconds, 2, 1.0, others, 0.0, ""}; }
 
 TEST(Answer, WhatOthersDisturbedIsUnreliable) {
-  RunReport report = testing::report();
-  report.engine = "threads";
+  RunReport report = with_memory_latency();
   report.hosts = {"n1"};
-  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
   report.cpu_use = {used(0.01, 10)};
   EXPECT_EQ(distrust_of(report), "");
   report.cpu_use = {used(1, 10)};
@@ -178,10 +168,8 @@ TEST(Answer, WhatOthersDisturbedIsUnreliable) {
 }
 
 TEST(Answer, ALittleOfOthersIsADoubt) {
-  RunReport report = testing::report();
-  report.engine = "threads";
+  RunReport report = with_memory_latency();
   report.hosts = {"n1"};
-  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
   report.cpu_use = {used(0.14, 100)};
   EXPECT_EQ(distrust_of(report), "");
   EXPECT_EQ(answer_text(report),
@@ -193,9 +181,7 @@ TEST(Answer, ALittleOfOthersIsADoubt) {
 }
 
 TEST(Answer, WhatIsIncompleteSaysSoFirst) {
-  RunReport report = testing::report();
-  report.engine = "threads";
-  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
+  RunReport report = with_memory_latency();
   report.complete = false;
   report.incomplete_reason = "interrupted by signal 2";
   EXPECT_EQ(answer_text(report),
@@ -219,9 +205,7 @@ Case measured(const std::string& name, const std::string& pages, const char* key
 }
 
 TEST(Answer, OtherPagesGainIsSaidOfAnyBenchmark) {
-  RunReport report = testing::report();
-  report.engine = "threads";
-  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
+  RunReport report = with_memory_latency();
   const auto gain = [&] {
     const std::string text = answer_text(report);
     const std::size_t at = text.find("; ");
@@ -280,25 +264,6 @@ TEST(Tables, ValuesThatCannotBeTrustedStandInBrackets) {
   report.cpu_use = {used(1, 10)};
   const std::string text = tables_text(report, {});
   EXPECT_THAT(text, HasSubstr(" (163.0)  1.2 %\n")) << text;
-}
-
-TEST(Tables, HaveTwoNotesAtMost) {
-  RunReport report = testing::report();
-  report.engine = "threads";
-  report.facts = {fact("Idle latency", "memory {}", "s", 163e-9)};
-  report.warnings = {{"setting", "", "numa_balancing = 1"},
-                     {"placement", "a", "pages on node 1"},
-                     {"stopped", "b", "lost its CPU"},
-                     {"other-processes", "", "busy"}};
-  const std::string said = answer_text(report), notes = short_notes_text(report, said);
-  EXPECT_THAT(said, HasSubstr("! a: pages on node 1\n"));
-  EXPECT_THAT(notes, HasSubstr("\nwarning: b: lost its CPU\n"));
-  EXPECT_THAT(notes, ::testing::Not(HasSubstr("pages on node 1"))) << "it is said above";
-  EXPECT_THAT(notes, ::testing::EndsWith(" more notes: --stats\n"));
-  EXPECT_EQ(std::count(notes.begin(), notes.end(), '\n'), 3);
-  TextStyle style;
-  style.all_notes = true;
-  EXPECT_THAT(tables_text(report, style), HasSubstr("warning: numa_balancing = 1\n"));
 }
 
 TEST(Answer, HowFarARunCanBeBelieved) {

@@ -1,8 +1,6 @@
 #include "report/notes.h"
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,14 +12,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-TEST(Stats, OneRowPerFlowWithSamples) {
-  const std::string text = stats_text(testing::report());
-  EXPECT_THAT(text, HasSubstr("All workers: latency (ns)\n"));
-  EXPECT_THAT(text, HasSubstr("98 %"));
-  EXPECT_THAT(text, HasSubstr("converged"));
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6);  // two heads, three flows, a blank
-}
 
 TEST(Notes, SkipsWarningsAndWhatConverged) {
   RunReport report = testing::report();

@@ -76,44 +76,12 @@ TEST(OpenMetrics, WorkersOfASumAreLeftOut) {
   EXPECT_THAT(text, Not(HasSubstr("rank=\"1\"")));
 }
 
-TEST(OpenMetrics, NoSeriesStandsTwice) {
-  RunReport report = testing::report();
-  report.cases[1] = report.cases[0];
-  report.warnings = {{"setting", "", "one"}, {"setting", "", "another \"quoted\"\n"}};
-  const std::string text = report_openmetrics(report);
-  std::istringstream lines(text);
-  std::set<std::string> series;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("#")) continue;
-    EXPECT_TRUE(series.insert(line.substr(0, line.find("} "))).second) << line;
-  }
-  EXPECT_THAT(text, HasSubstr("numatlas_warnings{" + run + ",code=\"setting\"} 2\n"));
-}
-
 std::set<std::string> series_of(const std::string& text) {
   std::set<std::string> series;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
     if (!line.starts_with("#")) series.insert(line.substr(0, line.find("} ")));
   return series;
-}
-
-TEST(OpenMetrics, RunsInOneFolderHaveNoSeriesInCommon) {
-  const RunReport one = testing::report();
-  std::vector<RunReport> others(4, one);
-  others[0].arguments = {"latency", "--size", "1,2", "--stride", "256", "--label", "a=b"};
-  others[1].command = "bandwidth";
-  others[2].hosts = {"beta"};
-  const auto mine = series_of(report_openmetrics(one));
-  for (const RunReport& other : others) {
-    const MetricLabels label{{"rack", "3"}};
-    const auto its =
-        series_of(report_openmetrics(other, &other == &others[3] ? label : MetricLabels{}));
-    for (const std::string& series : its) EXPECT_FALSE(mine.contains(series)) << series;
-  }
-  RunReport again = one;
-  again.arguments = {"latency", "-q", "--size", "1,2", "--json", "a.json", "--csv=b.csv"};
-  EXPECT_EQ(series_of(report_openmetrics(again)), mine) << "where it is written is no other run";
 }
 
 TEST(OpenMetrics, WhatWasFoundMakesNoOtherSeries) {
@@ -162,12 +130,6 @@ TEST(OpenMetrics, LabelsOfACaseStandBeforeThoseOfTheUser) {
   report.cases.front().labels = {{"finding", "slow"}};
   const std::string text = report_openmetrics(report, {{"finding", "mine"}, {"rack", "3"}});
   EXPECT_THAT(text, HasSubstr(R"(finding="slow",rack="3")"));
-}
-
-TEST(OpenMetrics, LabelsAreEscaped) {
-  RunReport report = testing::report();
-  report.hosts = {"a\"b\\c\nd"};
-  EXPECT_THAT(report_openmetrics(report), HasSubstr(R"(host="a\"b\\c\nd")"));
 }
 
 TEST(OpenMetrics, UnixSeconds) {

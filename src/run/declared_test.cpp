@@ -80,25 +80,6 @@ TEST(Declared, TypesSayWhatAValueIs) {
   EXPECT_THAT(type.others, ElementsAre("R:W"));
 }
 
-TEST(Declared, Help) {
-  EXPECT_EQ(Program().app.help(),
-            "Measures something.\n"
-            "Usage: tool [OPTIONS] FILE\n"
-            "\n"
-            "Arguments:\n"
-            "  FILE                  file to read (required)\n"
-            "\n"
-            "Options:\n"
-            "  -h, --help            Print this help message and exit\n"
-            "  --home first|second|NODE\n"
-            "                        where it is: near `tool --home` or not (default: first)\n"
-            "  --method cas|store    how it is done. Slowly (default: cas)\n"
-            "\n"
-            "Output:\n"
-            "  --sizes small|large|big,...  its sizes (default: small)\n"
-            "  -q, --quiet           print [nothing] as it's quiet; really\n");
-}
-
 TEST(Declared, RareOptionsAreOnlyNamed) {
   Program program;
   program.app.set_help_all_flag("--help-all", "print everything");
@@ -115,23 +96,6 @@ TEST(Declared, RareOptionsAreOnlyNamed) {
   EXPECT_THAT(completion(program.app), HasSubstr("--quiet "));
 }
 
-TEST(Declared, CommandsStandUnderTheirTopics) {
-  CLI::App app{"Measures."};
-  app.name("tool");
-  use_help_format(app);
-  app.set_help_all_flag("--help-all", "print everything");
-  add_command(app, "judge", "judges", {Topic::judge});
-  add_command(app, "swap", "swaps", {Topic::memory, true});
-  add_command(app, "read", "reads", {Topic::memory});
-  add_command(app, "write", "writes", {Topic::memory, true});
-  EXPECT_EQ(app.help(),
-            "Measures.\nUsage: tool [OPTIONS] [COMMAND]\n\n"
-            "Measure memory    read       reads\n"
-            "                  swap, write\n"
-            "Judge results     judge      judges\n");
-  EXPECT_THAT(app.help("", CLI::AppFormatMode::All), HasSubstr("  swap                  swaps\n"));
-}
-
 TEST(Declared, ManyWordsStandInTheText) {
   Program program;
   program.app.get_option("--home")->type_name(
@@ -141,15 +105,6 @@ TEST(Declared, ManyWordsStandInTheText) {
       HasSubstr("  --home WORD,...       where it is: near `tool --home` or not (words:\n"
                 "                        somewhere, elsewhere, anywhere, everywhere, nowhere,\n"
                 "                        wherever, whenever, never; default: first)\n"));
-}
-
-TEST(Declared, CompletionsHaveValues) {
-  Program program;
-  const CLI::App& app = program.app;
-  EXPECT_THAT(completion(app), HasSubstr("--sizes) values='small large big' several=1 ;;"));
-  EXPECT_THAT(completion(app), HasSubstr("*) offer=-f ;;"));
-  EXPECT_THAT(completion(app), Not(HasSubstr("secret")));
-  EXPECT_THAT(completion(app), Not(HasSubstr("@NAME")));
 }
 
 }  // namespace

@@ -2,11 +2,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "machine/source.h"
@@ -14,9 +11,6 @@
 
 namespace numatlas {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class FileFlows : public ::testing::Test {
  protected:
@@ -104,19 +98,6 @@ TEST_F(FileFlows, SharedMemoryAndItsChainAreTheOwners) {
   EXPECT_TRUE(owner.kernel.as<ChaseParameters>().verify_full);
   EXPECT_EQ(owner.first_touch, 1);
   EXPECT_EQ(owner.region.bytes, Bytes{4 * mib});
-}
-
-TEST_F(FileFlows, NodesThatAreNotThereAreToldWithTheirPlace) {
-  const auto made = scenario("cpu = 1\nkernel = \"read\"\nsize = \"1MiB\"\nmemory = \"bind:5\"\n");
-  ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().kind, ErrorKind::unavailable);
-  EXPECT_EQ(full_text(made.error()),
-            "f.toml:7:1: memory: this machine has no NUMA node 5; its nodes are 0-1");
-  const auto source = scenario(
-      "cpu = 1\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { size = \"1MiB\", memory = "
-      "\"bind:6\" }\n");
-  ASSERT_FALSE(source);
-  EXPECT_THAT(full_text(source.error()), HasSubstr("f.toml:7:27: memory: this machine has no"));
 }
 
 TEST_F(FileFlows, SizesLeftOutArePastTheCaches) {

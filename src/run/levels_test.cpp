@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -31,19 +30,29 @@ Flow flow_of(std::uint64_t bytes, std::uint64_t stride = 64) {
   return flow;
 }
 
-/// The level of the first of some flows that run together, each on a CPU.
-std::string level_of(std::vector<std::pair<int, std::uint64_t>> cpus_and_bytes) {
+/// A flow on this CPU, whose memory lies on this node where one is named.
+struct Placed {
+  int cpu = -1;
+  std::uint64_t bytes = 0;
+  int node = -1;
+};
+
+/// The level of the first of some flows that run together. A CPU is on its own node, if any.
+std::string level_on(const Machine& machine, const std::vector<Placed>& flows) {
   Layout layout;
   Scenario scenario;
-  for (const auto& [cpu, bytes] : cpus_and_bytes) {
-    Worker worker;
-    if (cpu >= 0) worker.placement.cpus = {CpuId{cpu}};
-    layout.workers.push_back(worker);
-    scenario.flows.push_back(flow_of(bytes));
-    scenario.flows.back().worker = static_cast<int>(scenario.flows.size()) - 1;
+  for (const Placed& one : flows) {
+    Worker& worker = layout.workers.emplace_back();
+    if (one.cpu >= 0) worker.placement.cpus = {CpuId{one.cpu}};
+    if (const Cpu* const cpu = machine.find_cpu(CpuId{one.cpu}))
+      worker.placement.cpu_node = cpu->node;
+    Flow& flow = scenario.flows.emplace_back(flow_of(one.bytes));
+    flow.worker = static_cast<int>(scenario.flows.size()) - 1;
+    if (one.node >= 0) flow.region.placement = {MemoryMode::bind, {{NodeId{one.node}, 1}}};
   }
-  return level_of_flow(machine(), layout, scenario, scenario.flows.front());
+  return level_of_flow(machine, layout, scenario, scenario.flows.front());
 }
+std::string level_of(const std::vector<Placed>& flows) { return level_on(machine(), flows); }
 
 TEST(Levels, NearestCacheThatHoldsTheSize) {
   EXPECT_EQ(level_of({{0, 64}}), "L1");
@@ -139,6 +148,7 @@ Machine with_side_caches() {
   m.hypervisor = "";
   m.caches = {{3, "unified", Bytes{100 * mib}, {}, {CpuId{0}, CpuId{1}}},
               {3, "unified", Bytes{480 * mib}, {}, {CpuId{2}}}};
+  m.cpus = {{CpuId{0}, 0, 0, NodeId{0}, 0}};
   for (int id : {0, 1}) {
     NumaNode& node = m.nodes.emplace_back();
     node.id = NodeId{id};
@@ -161,26 +171,12 @@ TEST(PastAllCaches, OfTheCpusAndBesideTheMemory) {
 
 TEST(Levels, MemoryThatLiesInTheCacheBeforeIt) {
   const Machine m = with_side_caches();
-  const auto level = [&](std::vector<std::uint64_t> sizes, NodeId node) {
-    Layout layout;
-    Scenario scenario;
-    for (const std::uint64_t bytes : sizes) {
-      Worker worker;
-      worker.placement.cpus = {CpuId{0}};
-      worker.placement.cpu_node = NodeId{0};
-      layout.workers.push_back(worker);
-      scenario.flows.push_back(flow_of(bytes));
-      scenario.flows.back().worker = static_cast<int>(scenario.flows.size()) - 1;
-      if (node.value >= 0) scenario.flows.back().region.placement = {MemoryMode::bind, {{node, 1}}};
-    }
-    return level_of_flow(m, layout, scenario, scenario.flows.front());
-  };
-  EXPECT_EQ(level({80 * mib}, NodeId{0}), "L3");
-  EXPECT_EQ(level({450 * mib}, NodeId{0}), "memory-side cache");
-  EXPECT_EQ(level({450 * mib}, NodeId{-1}), "memory-side cache") << "where it is first touched";
-  EXPECT_EQ(level({3 * gib, 3 * gib}, NodeId{1}), "memory") << "both on one node";
-  EXPECT_EQ(level({5 * gib}, NodeId{0}), "memory");
-  EXPECT_EQ(level({450 * mib}, NodeId{7}), "memory") << "no such node";
+  EXPECT_EQ(level_on(m, {{0, 80 * mib, 0}}), "L3");
+  EXPECT_EQ(level_on(m, {{0, 450 * mib, 0}}), "memory-side cache");
+  EXPECT_EQ(level_on(m, {{0, 450 * mib}}), "memory-side cache") << "where it is first touched";
+  EXPECT_EQ(level_on(m, {{0, 3 * gib, 1}, {0, 3 * gib, 1}}), "memory") << "both on one node";
+  EXPECT_EQ(level_on(m, {{0, 5 * gib, 0}}), "memory");
+  EXPECT_EQ(level_on(m, {{0, 450 * mib, 7}}), "memory") << "no such node";
 }
 
 /// As a Xeon 6980P with SNC3: an L3 for the CPUs of three nodes, and another socket's.
@@ -208,24 +204,11 @@ TEST(Levels, NodesThatShareACacheEachHaveAPartOfIt) {
   EXPECT_EQ(cache_share(m, m.caches[1], NodeId{3}), Bytes{504 * mib}) << "nobody shares it";
   EXPECT_EQ(own_cache_share(m, m.caches[0], CpuId{2}), Bytes{168 * mib});
 
-  const auto level = [&](std::vector<std::pair<int, std::uint64_t>> nodes_and_bytes) {
-    Layout layout;
-    Scenario scenario;
-    for (const auto& [node, bytes] : nodes_and_bytes) {
-      Worker worker;
-      worker.placement.cpus = {CpuId{node}};
-      worker.placement.cpu_node = NodeId{node};
-      layout.workers.push_back(worker);
-      scenario.flows.push_back(flow_of(bytes));
-      scenario.flows.back().worker = static_cast<int>(scenario.flows.size()) - 1;
-    }
-    return level_of_flow(m, layout, scenario, scenario.flows.front());
-  };
-  EXPECT_EQ(level({{0, 160 * mib}}), "L3");
-  EXPECT_EQ(level({{0, 192 * mib}}), "memory");
-  EXPECT_EQ(level({{3, 192 * mib}}), "L3") << "it has all of its cache";
-  EXPECT_EQ(level({{0, 160 * mib}, {1, 160 * mib}, {2, 160 * mib}}), "L3");
-  EXPECT_EQ(level({{0, 160 * mib}, {0, 160 * mib}}), "memory") << "both on one node";
+  EXPECT_EQ(level_on(m, {{0, 160 * mib}}), "L3");
+  EXPECT_EQ(level_on(m, {{0, 192 * mib}}), "memory");
+  EXPECT_EQ(level_on(m, {{3, 192 * mib}}), "L3") << "it has all of its cache";
+  EXPECT_EQ(level_on(m, {{0, 160 * mib}, {1, 160 * mib}, {2, 160 * mib}}), "L3");
+  EXPECT_EQ(level_on(m, {{0, 160 * mib}, {0, 160 * mib}}), "memory") << "both on one node";
 
   EXPECT_EQ(last_level_caches(m, {CpuId{0}}), Bytes{168 * mib});
   EXPECT_EQ(last_level_caches(m, {CpuId{0}}, {NodeId{3}}), Bytes{504 * mib});

@@ -99,10 +99,6 @@ Trace chase_trace(std::vector<std::int64_t> others_ns) {
   return trace;
 }
 
-const Figure* figure_named(const std::vector<Figure>& figures, const char* key) {
-  return find_figure(figures, key);
-}
-
 Flow flow_of(const char* kernel) {
   Flow flow;
   flow.kernel = kernel_named(kernel);
@@ -120,7 +116,7 @@ Trace noted(const char* kernel, Trace trace) {
 
 TEST(Stops, AreNoPartOfALatency) {
   const auto latency_in = [](const Trace& trace) {
-    return *figure_named(figures_of(flow_of("chase"), noted("chase", trace)), "latency")->value();
+    return *find_figure(figures_of(flow_of("chase"), noted("chase", trace)), "latency")->value();
   };
   const Trace quiet = chase_trace({20'000});
   Trace switched = chase_trace({20'000, 90'000});
@@ -138,7 +134,7 @@ TEST(Stops, OfWhatMovesMemoryArePartOfItsRate) {
   EXPECT_EQ(noted("chase", trace).stopped.size(), 1U);
   trace.stopped = {201};
   const auto figures = figures_of(flow_of("read"), trace);
-  const Figure& rate = *figure_named(figures, "bandwidth");
+  const Figure& rate = *find_figure(figures, "bandwidth");
   EXPECT_EQ(rate.summary->n, 202U);
   const auto a_step = static_cast<double>(traffic_per_step(flow_of("read").kernel).counted());
   const double bytes = a_step * 200 * 202;

@@ -140,22 +140,13 @@ TEST(RelateToPilots, LeavesOutWhatNoPilotGoesWith) {
   EXPECT_FALSE(related(moody_case("B/s", "L2"), pilot)) << "in a cache";
   EXPECT_FALSE(related(moody_case("s", "memory"), pilot));
   EXPECT_FALSE(related(moody_case("s", "memory"), series_of("s", {1, 1}))) << "no latency";
+  EXPECT_TRUE(related(moody_case("B/s", "-"), pilot));
+  Case of_gpu = moody_case("B/s", "-");
+  of_gpu.flows.front().gpu.emplace();
+  EXPECT_FALSE(related(of_gpu, pilot));
   Case few = moody_case("B/s", "memory");
   few.visits->figures.front().values.resize(4);
   EXPECT_FALSE(related(few, pilot));
-}
-
-TEST(RelateToPilots, GpusHaveNone) {
-  const std::vector<std::pair<double, double>> times(5, {0.2, 0.9});
-  const PilotSeries pilot = series_of("B/s", {10, 10});
-  const auto related = [&](bool by_gpu) {
-    Case result = moody_case("B/s", "-");
-    if (by_gpu) result.flows.front().gpu.emplace();
-    relate_to_pilots(result, times, {pilot});
-    return result.visits->figures.front().relative.has_value();
-  };
-  EXPECT_TRUE(related(false));
-  EXPECT_FALSE(related(true));
 }
 
 TEST(RunWithPilots, FollowsASimulatedMachine) {

@@ -3,52 +3,27 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "benchmarks/parse.h"
-#include "benchmarks/test_plan.h"
-#include "run/setup.h"
+#include "run/test_session.h"
 
 namespace numatlas {
 namespace {
 
-using testing::Words;
+using testing::NullSession;
+using testing::typed;
+
+constexpr const char* two_cpus = "numa:1 core:2 pu:1";
 
 /// The cases of a session on the null engine that has a tenth of a second for sixteen of them.
 std::vector<Case> sixteen_cases(bool keeps_time) {
-  const auto comm = make_single_comm();
   std::string sizes;
   for (int i = 1; i <= 16; ++i) sizes += (i > 1 ? "," : "") + std::to_string(4 * i) + "KiB";
-  const Words words{"--size",
-                    sizes,
-                    "--pages",
-                    "base",
-                    "--cpus",
-                    "0",
-                    "--engine",
-                    "null",
-                    "--time",
-                    "100ms",
-                    "-q",
-                    "--machine",
-                    "numa:1 core:2 pu:1"};
-  auto run = parse_run("latency", words);
-  EXPECT_TRUE(run) << full_text(run.error());
-  run->options.time_of_all = true;
-  auto setup = set_up(run->benchmark, run->options, *comm);
-  EXPECT_TRUE(setup) << full_text(setup.error());
-  const RunHooks hooks;
-  Session session(
-      *comm,
-      {.time = std::chrono::milliseconds(100), .keeps_time = keeps_time, .null_engine = true},
-      [](BenchmarkRun&) { return Expected<void>(); });
-  EXPECT_TRUE(session.add(run->benchmark, run->options, hooks, *std::move(setup),
-                          std::chrono::milliseconds(100)));
-  EXPECT_TRUE(session.conclude(session.finish()));
-  return session.runs().front()->report().cases;
+  NullSession session(two_cpus, {.time = std::chrono::milliseconds(100), .keeps_time = keeps_time});
+  session.add("latency", {"--size", sizes, "--pages", "base", "--cpus", "0"}, 0.1);
+  session.finish();
+  return session.session().runs().front()->report().cases;
 }
 
 TEST(Session, EveryPointGetsAValueWhateverTheTime) {
@@ -75,56 +50,29 @@ TEST(Session, PointsAreSkippedWhereTheTimeIsKept) {
 }
 
 /// The case of a session of two seconds on a machine that is known well after five visits.
-Case two_seconds(const char* hypervisor, const Words& more = {}) {
-  const auto comm = make_single_comm();
-  Words words{"--size",  "4KiB",         "--cpus", "0",         "--engine",           "null",
-              "--noise", "lognormal=1%", "-q",     "--machine", "numa:1 core:2 pu:1", "--time",
-              "2s"};
-  words.insert(words.end(), more.begin(), more.end());
-  auto run = parse_run("latency", words);
-  EXPECT_TRUE(run) << full_text(run.error());
-  run->options.time_of_all = true;
-  auto setup = set_up(run->benchmark, run->options, *comm);
-  EXPECT_TRUE(setup) << full_text(setup.error());
-  setup->machines.front().hypervisor = hypervisor;
-  const RunHooks hooks;
-  Session session(*comm,
-                  {.time = std::chrono::seconds(2),
-                   .visits = run->options.visits,
-                   .null_engine = true,
-                   .noise = run->options.noise},
-                  [](BenchmarkRun&) { return Expected<void>(); });
-  EXPECT_TRUE(
-      session.add(run->benchmark, run->options, hooks, *std::move(setup), std::chrono::seconds(2)));
-  EXPECT_TRUE(session.conclude(session.finish()));
-  return session.runs().front()->report().cases.front();
+Case two_seconds(const char* hypervisor, int visits = 0) {
+  Noise noise;
+  noise.samples = 0.01;
+  NullSession session(two_cpus,
+                      {.time = std::chrono::seconds(2), .visits = visits, .noise = noise});
+  testing::Words words = typed("--size 4KiB --cpus 0 --noise lognormal=1%");
+  if (visits > 0) words.insert(words.end(), {"--visits", std::to_string(visits)});
+  session.add("latency", words, 2, hypervisor);
+  session.finish();
+  return session.session().runs().front()->report().cases.front();
 }
 
 TEST(Session, OneThatGaveUpLeavesItsTimeToTheOthers) {
-  const auto comm = make_single_comm();
-  const auto parsed = [&](const char* sizes) {
-    auto run =
-        parse_run("latency", {"--size", sizes, "--pages", "base", "--cpus", "0", "--engine", "null",
-                              "--time", "2s", "-q", "--machine", "numa:1 core:2 pu:1"});
-    EXPECT_TRUE(run) << full_text(run.error());
-    run->options.time_of_all = true;
-    return run;
-  };
-  const auto one = parsed("4KiB"), other = parsed("8KiB,12KiB,16KiB,20KiB,24KiB,28KiB");
-  const RunHooks hooks;
-  Session session(*comm, {.time = std::chrono::seconds(2), .keeps_time = true, .null_engine = true},
-                  [](BenchmarkRun&) { return Expected<void>(); });
-  for (const auto* run : {&one, &other}) {
-    auto setup = set_up((*run)->benchmark, (*run)->options, *comm);
-    ASSERT_TRUE(setup) << full_text(setup.error());
-    ASSERT_TRUE(session.add((*run)->benchmark, (*run)->options, hooks, *std::move(setup),
-                            std::chrono::milliseconds(200)));
-  }
-  session.runs().back()->give_up({ErrorKind::resource, "no memory", ""});
-  ASSERT_TRUE(session.conclude(session.finish()));
-  EXPECT_TRUE(session.runs().front()->cases().front().ended);
-  EXPECT_EQ(session.runs().back()->cases().front().visits(), 1);
-  EXPECT_EQ(session.runs().back()->report().cases.front().flows.front().stop, "interrupted");
+  NullSession both(two_cpus, {.time = std::chrono::seconds(2), .keeps_time = true});
+  both.add("latency", typed("--size 4KiB --pages base --cpus 0"), 0.2);
+  both.add("latency", typed("--size 8KiB,12KiB,16KiB,20KiB,24KiB,28KiB --pages base --cpus 0"),
+           0.2);
+  const auto& runs = both.session().runs();
+  runs.back()->give_up({ErrorKind::resource, "no memory", ""});
+  both.finish();
+  EXPECT_TRUE(runs.front()->cases().front().ended);
+  EXPECT_EQ(runs.back()->cases().front().visits(), 1);
+  EXPECT_EQ(runs.back()->report().cases.front().flows.front().stop, "interrupted");
 }
 
 TEST(Session, VisitsTakeAllOfTheTimeOfAVirtualMachine) {
@@ -134,7 +82,7 @@ TEST(Session, VisitsTakeAllOfTheTimeOfAVirtualMachine) {
   EXPECT_LT(guest.visits->seconds, 2.1);
   EXPECT_GT(guest.visits->count, bare.visits->count);
   for (const Case& one : {bare, guest}) EXPECT_EQ(one.flows.front().stop, "converged");
-  EXPECT_EQ(two_seconds("KVM", {"--visits", "3"}).visits->count, 3) << "as it was asked for";
+  EXPECT_EQ(two_seconds("KVM", 3).visits->count, 3) << "as it was asked for";
 }
 
 TEST(InOptions, NamesWhatWasAskedForAndSaysWhatToDo) {

@@ -1,4 +1,3 @@
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,11 +14,9 @@
 namespace numatlas::cores_test {
 namespace {
 
-using benchmark_cores::nearness_of;
 using benchmark_cores::spread_cores;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 // Two nodes, each with two L3 of two cores with two threads: CPUs 0,1 are a core, 0-3 an L3.
 constexpr const char* two_by_two = "numa:2(memory=34359738368) l3:2(size=16777216) core:2 pu:2";
@@ -29,58 +26,13 @@ Expected<testing::Plan> cores_plan(const testing::Words& words,
   return testing::plan_on("cores", words, machine);
 }
 
-TEST(CoresPlan, EachPairOnceAndTheAnswerSharesTheLine) {
-  const auto plan = cores_plan({"--cpus", "0,2,8", "--method", "cas"});
-  ASSERT_TRUE(plan);
-  ASSERT_EQ(plan->size(), 3u);
-  const char* names[] = {"cas CPUs 0,2", "cas CPUs 0,8", "cas CPUs 2,8"};
-  const char* nearness[] = {"same L3", "other node", "other node"};
-  for (std::size_t i = 0; i < 3; ++i) {
-    const PlannedCase& planned = (*plan)[i];
-    EXPECT_EQ(planned.head.name, names[i]);
-    EXPECT_EQ(label_of(planned.head, "nearness"), nearness[i]);
-    EXPECT_EQ(planned.number, static_cast<int>(i));
-    ASSERT_EQ(planned.scenario.flows.size(), 2u);
-    const Flow& asks = planned.scenario.flows[0];
-    const Flow& answers = planned.scenario.flows[1];
-    EXPECT_EQ(name_of(asks.kernel), "cas");
-    EXPECT_EQ(asks.role, Role::measured);
-    EXPECT_EQ(asks.region.bytes, Bytes{4096}) << "a page of its own";
-    EXPECT_FALSE(asks.first_touch);
-    EXPECT_EQ(name_of(answers.kernel), "cas answer");
-    EXPECT_EQ(answers.role, Role::load);
-    EXPECT_EQ(answers.shares, 0);
-  }
-}
-
-TEST(CoresPlan, HomeIsWhereItSays) {
-  const auto second = cores_plan({"--cpus", "0,8", "--home", "second"});
-  ASSERT_TRUE(second);
-  ASSERT_EQ(second->size(), 2u) << "both methods";
-  EXPECT_EQ((*second)[0].scenario.flows[0].first_touch, 1);
-  const auto node = cores_plan({"--cpus", "0,8", "--home", "1"});
-  ASSERT_TRUE(node);
-  EXPECT_EQ((*node)[0].scenario.flows[0].region.placement.text(), "bind:1");
-  EXPECT_FALSE((*node)[0].scenario.flows[0].first_touch);
-  const auto missing = cores_plan({"--home", "7"});
-  ASSERT_FALSE(missing);
-  EXPECT_THAT(full_text(missing.error()), HasSubstr("--home: this machine has no NUMA node 7"));
-}
-
-TEST(CoresPlan, OneCpuACoreUnlessNamed) {
-  EXPECT_EQ(cores_plan({"--method", "cas"})->size(), 36u)
-      << "8 cores, and of one the other hardware thread";
-  EXPECT_EQ(cores_plan({"--method", "cas", "--cpus", "0,1"})->front().head.labels[2].second,
-            "same core");
-}
-
 TEST(CoresPlan, AsManyAsTheTimeHasRoomFor) {
   // 0.3 s are ten points: 10 pairs of 5 CPUs; two and two, then what has a pair of one node but not
   // of one cache, and a hardware thread.
-  const auto plan = cores_plan({"--method", "cas", "--time", "300ms"});
+  const auto plan = cores_plan(testing::typed("--method cas --time 300ms"));
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->size(), 15u) << "6 CPUs";
-  EXPECT_EQ(cores_plan({"--method", "cas", "--time", "300ms", "--cpus", "cores"})->size(), 28u)
+  EXPECT_EQ(cores_plan(testing::typed("--method cas --time 300ms --cpus cores"))->size(), 28u)
       << "named ones are all measured";
 }
 
@@ -91,11 +43,11 @@ TEST(CoresPlan, ThreadsAreTheFirstCpus) {
     for (const PlannedCase& planned : *plan) found.push_back(planned.head.name);
     return found;
   };
-  EXPECT_THAT(names({"--method", "cas", "--threads", "3"}),
+  EXPECT_THAT(names(testing::typed("--method cas --threads 3")),
               ElementsAre("cas CPUs 0,2", "cas CPUs 0,4", "cas CPUs 2,4"));
-  EXPECT_THAT(names({"--method", "cas", "--threads", "2", "--cpus", "9,8,4"}),
+  EXPECT_THAT(names(testing::typed("--method cas --threads 2 --cpus 9,8,4")),
               ElementsAre("cas CPUs 9,8"));
-  EXPECT_EQ(names({"--method", "cas", "--threads", "9"}).size(), 36u)
+  EXPECT_EQ(names(testing::typed("--method cas --threads 9")).size(), 36u)
       << "after the cores their other hardware threads";
   const auto one = cores_plan({"--threads", "1"});
   ASSERT_FALSE(one);
@@ -103,21 +55,8 @@ TEST(CoresPlan, ThreadsAreTheFirstCpus) {
   EXPECT_THAT(full_text(one.error()), HasSubstr("--threads: one CPU is not a pair"));
 }
 
-TEST(CoresPlan, RefusesWhatIsNoPair) {
-  const auto alone = cores_plan({}, "numa:1 core:1 pu:1");
-  ASSERT_FALSE(alone);
-  EXPECT_EQ(alone.error().kind, ErrorKind::unavailable);
-  EXPECT_THAT(full_text(alone.error()), HasSubstr("no pair to measure: only CPU 0"));
-  EXPECT_EQ(cores_plan({"--method", "cas"}, "numa:1 core:1 pu:2")->size(), 1u)
-      << "the threads of the only core";
-  const auto twice = cores_plan({"--cpus", "0", "--threads", "2"});
-  ASSERT_FALSE(twice);
-  EXPECT_EQ(twice.error().kind, ErrorKind::usage);
-  EXPECT_THAT(full_text(twice.error()), HasSubstr("two workers are on CPU 0"));
-}
-
 TEST(CoresPlan, LinesHaveRoomAndBothSidesKnowThem) {
-  const auto plan = cores_plan({"--cpus", "0,8", "--method", "cas", "--lines", "40"});
+  const auto plan = cores_plan(testing::typed("--cpus 0,8 --method cas --lines 40"));
   ASSERT_TRUE(plan);
   const Scenario& scenario = plan->front().scenario;
   EXPECT_EQ(scenario.flows[0].kernel.as<PingPongParameters>().lines, 40U);
@@ -130,38 +69,6 @@ TEST(CoresPlan, LinesHaveRoomAndBothSidesKnowThem) {
     ASSERT_FALSE(bad) << lines;
     EXPECT_THAT(full_text(bad.error()), HasSubstr("--lines"));
   }
-}
-
-TEST(CoresPlan, BothDirectionsAreTwoCases) {
-  const auto plan = cores_plan({"--cpus", "0,8,9", "--method", "cas", "--directions", "both"});
-  ASSERT_TRUE(plan);
-  std::vector<std::string> names;
-  for (const PlannedCase& planned : *plan) names.push_back(planned.head.name);
-  EXPECT_THAT(names, ElementsAre("cas CPUs 0,8", "cas CPUs 0,9", "cas CPUs 8,0", "cas CPUs 8,9",
-                                 "cas CPUs 9,0", "cas CPUs 9,8"));
-  EXPECT_EQ((*plan)[2].scenario.flows[0].worker, 1) << "CPU 8 asks, and has the line";
-  EXPECT_EQ(cores_plan({"--method", "cas", "--directions", "both", "--time", "600ms"})->size(), 30u)
-      << "6 CPUs, as with half the time for one direction";
-}
-
-TEST(Nearness, FromCoreToNode) {
-  const auto machine = read_recorded_machine(two_by_two);
-  ASSERT_TRUE(machine);
-  EXPECT_EQ(nearness_of(*machine, CpuId{0}, CpuId{1}), "same core");
-  EXPECT_EQ(nearness_of(*machine, CpuId{0}, CpuId{2}), "same L3");
-  EXPECT_EQ(nearness_of(*machine, CpuId{0}, CpuId{4}), "same node");
-  EXPECT_EQ(nearness_of(*machine, CpuId{0}, CpuId{8}), "other node");
-  EXPECT_EQ(nearness_of(*machine, CpuId{0}, CpuId{99}), "unknown");
-}
-
-TEST(SpreadCores, NeighboursTwoAndTwo) {
-  const auto machine = read_recorded_machine(two_by_two);
-  ASSERT_TRUE(machine);
-  const std::vector<CpuId> cores{CpuId{0}, CpuId{2},  CpuId{4},  CpuId{6},
-                                 CpuId{8}, CpuId{10}, CpuId{12}, CpuId{14}};
-  EXPECT_EQ(spread_cores(*machine, cores, 8), cores);
-  EXPECT_THAT(spread_cores(*machine, cores, 6),
-              ElementsAre(CpuId{0}, CpuId{2}, CpuId{4}, CpuId{6}, CpuId{8}, CpuId{10}));
 }
 
 TEST(SpreadCores, EachNearnessAndEachTwoKindsHowEverFew) {
@@ -217,13 +124,6 @@ std::string table_of(const RunReport& report) {
   return text;
 }
 
-TEST(CoresTable, IsSymmetrical) {
-  EXPECT_THAT(table_of(report_of_pairs(3)),
-              HasSubstr("0            -  10.0 ±0.1 %  20.0 ±0.2 %\n"
-                        "1  10.0 ±0.1 %            -  21.0 ±0.2 %\n"
-                        "2  20.0 ±0.2 %  21.0 ±0.2 %            -\n"));
-}
-
 TEST(CoresCsv, IsTheSquareBelowTheDiagonalOrWhole) {
   RunReport report = report_of_pairs(3);
   EXPECT_EQ(csv_of(report), ",,\n10,,\n20,21,\n");
@@ -243,13 +143,6 @@ TEST(CoresCsv, IsTheSquareBelowTheDiagonalOrWhole) {
   EXPECT_THAT(text, HasSubstr("0     -  10.0 ±0.1 %  20.0 ±0.2 %\n"
                               "1  11.0            -  21.0 ±0.2 %\n"));
   EXPECT_THAT(text, HasSubstr("home of the line: first"));
-}
-
-TEST(CoresTable, ManyCpusHaveNoMatrix) {
-  EXPECT_THAT(table_of(report_of_pairs(32)), HasSubstr("\n31  "));
-  const std::string text = table_of(report_of_pairs(33));
-  EXPECT_THAT(text, Not(HasSubstr("\n31  ")));
-  EXPECT_THAT(text, HasSubstr("The 33 columns are in --format csv and --json."));
 }
 
 }  // namespace

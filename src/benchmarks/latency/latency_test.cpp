@@ -41,39 +41,6 @@ testing::Plan plan(const Words& words) {
   return *std::move(planned);
 }
 
-TEST(LatencyPlan, OneScenarioAPointWithAFlowAWorker) {
-  const auto planned = plan({"--size", "1,64", "--pages", "base,thp"});
-  ASSERT_EQ(planned.size(), 4U);
-  const char* names[] = {"1MiB base", "64MiB base", "1MiB thp", "64MiB thp"};
-  for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(planned[i].scenario.name, names[i]);
-    EXPECT_EQ(planned[i].head.name, names[i]);
-    EXPECT_EQ(planned[i].number, static_cast<int>(i));
-    ASSERT_EQ(planned[i].scenario.flows.size(), 2U);
-    for (int worker = 0; worker < 2; ++worker) {
-      const Flow& flow = planned[i].scenario.flows[static_cast<std::size_t>(worker)];
-      EXPECT_EQ(flow.worker, worker);
-      EXPECT_EQ(flow.role, Role::measured);
-      EXPECT_EQ(name_of(flow.kernel), "chase");
-      EXPECT_EQ(flow.region.bytes, planned[i].head.size);
-      EXPECT_EQ(flow.region.pages, i < 2 ? PageKind::base : PageKind::thp);
-      EXPECT_EQ(flow.region.placement.text(), "local");
-    }
-  }
-}
-
-TEST(LatencyPlan, SerialIsAScenarioAWorkerOfTheSamePoint) {
-  const auto planned = plan({"--size", "1,2", "--serial"});
-  ASSERT_EQ(planned.size(), 4U);
-  for (std::size_t i = 0; i < 4; ++i) {
-    ASSERT_EQ(planned[i].scenario.flows.size(), 1U);
-    EXPECT_EQ(planned[i].scenario.flows[0].worker, static_cast<int>(i % 2));
-    EXPECT_EQ(planned[i].number, static_cast<int>(i / 2));
-  }
-  EXPECT_EQ(planned[1].scenario.name, "1MiB base worker 1");
-  EXPECT_EQ(planned[1].head.name, "1MiB base");
-}
-
 TEST(LatencyPlan, SamePlanEveryTimeAndEveryWorkerItsOwnOrder) {
   const auto seeds = [](const Words& words) {
     std::vector<std::uint64_t> found;
@@ -84,7 +51,7 @@ TEST(LatencyPlan, SamePlanEveryTimeAndEveryWorkerItsOwnOrder) {
   };
   const auto one = seeds({"--size", "1-8"});
   EXPECT_EQ(one, seeds({"--size", "1-8"}));
-  EXPECT_NE(one, seeds({"--size", "1-8", "--seed", "9"}));
+  EXPECT_NE(one, seeds(testing::typed("--size 1-8 --seed 9")));
   for (std::size_t i = 0; i + 1 < one.size(); i += 2) EXPECT_NE(one[i], one[i + 1]);
 }
 
@@ -96,15 +63,15 @@ TEST(LatencyPlan, WarmUpFollowsTheCachesAndProofTheSize) {
   EXPECT_EQ(flow(2).warm_up, Bytes{32 * mib});
   EXPECT_TRUE(flow(0).kernel.as<ChaseParameters>().verify_full);
   EXPECT_FALSE(flow(1).kernel.as<ChaseParameters>().verify_full);
-  EXPECT_TRUE(plan({"--size", "64", "--verify", "full"})[0]
+  EXPECT_TRUE(plan(testing::typed("--size 64 --verify full"))[0]
                   .scenario.flows[0]
                   .kernel.as<ChaseParameters>()
                   .verify_full);
 }
 
 TEST(LatencyPlan, OptionsReachTheFlows) {
-  const auto planned = plan({"--size", "64", "--order", "page-local", "--stride", "128", "--memory",
-                             "bind:1", "--time", "3s"});
+  const auto planned =
+      plan(testing::typed("--size 64 --order page-local --stride 128 --memory bind:1 --time 3s"));
   const PlannedCase& planned_case = planned.at(0);
   const Flow& flow = planned_case.scenario.flows.at(0);
   EXPECT_EQ(flow.kernel.as<ChaseParameters>().order, ChainOrder::page_local);
@@ -113,62 +80,6 @@ TEST(LatencyPlan, OptionsReachTheFlows) {
   EXPECT_EQ(planned_case.head.order, "page-local");
   EXPECT_EQ(planned_case.head.stride, Bytes{128});
   EXPECT_EQ(planned_case.scenario.stop.time, std::chrono::seconds(3));
-}
-
-TEST(LatencyPlan, ChainsAreCursorsOfTheSameChain) {
-  const auto planned = plan({"--size", "1,64", "--chains", "1-3,8"});
-  ASSERT_EQ(planned.size(), 8U);
-  EXPECT_EQ(planned[0].head.name, "1MiB base 1 chain");
-  EXPECT_EQ(planned[3].head.name, "1MiB base 8 chains");
-  EXPECT_EQ(label_of(planned[7].head, "chains"), "8");
-  EXPECT_EQ(planned[7].scenario.flows[1].kernel.as<ChaseParameters>().chains, 8U);
-  EXPECT_EQ(planned[7].scenario.flows[1].kernel.seed, planned[4].scenario.flows[1].kernel.seed);
-  EXPECT_TRUE(plan({"--size", "64"})[0].head.labels.empty());
-}
-
-TEST(LatencyPlan, SeveralNumbersOfThreadsAreCasesOfTheirOwn) {
-  const auto planned = plan({"--size", "1", "--threads", "1,3"});
-  ASSERT_EQ(planned.size(), 2U);
-  EXPECT_EQ(planned[0].head.name, "1MiB base 1 thread");
-  EXPECT_EQ(planned[0].scenario.flows.size(), 1U);
-  EXPECT_EQ(planned[1].head.name, "1MiB base 3 threads");
-  EXPECT_EQ(planned[1].scenario.flows.size(), 3U);
-  EXPECT_FALSE(try_plan({"--threads", "1,2", "--chains", "2"}));
-  EXPECT_FALSE(try_plan({"--threads", "1,2", "--stride", "64,256"}));
-}
-
-TEST(LatencyPlan, BadChainsNameTheOption) {
-  for (const char* chains : {"0", "65", "1-65", "x", ""}) {
-    const auto run = parse_run("latency", {"--chains", chains});
-    ASSERT_FALSE(run) << chains;
-    EXPECT_THAT(full_text(run.error()), ::testing::HasSubstr("--chains")) << chains;
-  }
-}
-
-TEST(LatencyPlan, SeveralStridesAreCasesOfTheirOwn) {
-  const auto planned = plan({"--size", "64,1", "--pages", "base,thp", "--stride", "64,256,64"});
-  ASSERT_EQ(planned.size(), 8U);
-  EXPECT_EQ(planned[0].scenario.name, "64MiB base stride 64B");
-  EXPECT_EQ(planned[0].head.stride, Bytes{64});
-  EXPECT_EQ(planned[1].scenario.name, "64MiB base stride 256B");
-  EXPECT_EQ(planned[1].head.stride, Bytes{256});
-  EXPECT_EQ(planned[1].scenario.flows[1].kernel.as<ChaseParameters>().stride, Bytes{256});
-  EXPECT_EQ(planned[7].scenario.name, "1MiB thp stride 256B");
-  EXPECT_EQ(plan({"--size", "64", "--stride", "256"})[0].scenario.name, "64MiB base");
-}
-
-TEST(LatencyPlan, BadStridesNameTheOption) {
-  for (const Words& words : {Words{"--stride", "x"}, Words{"--stride", "64,256", "--chains", "1-4"},
-                             Words{"--stride", "64,256", "--tail"}}) {
-    const auto run = parse_run("latency", words);
-    ASSERT_FALSE(run) << words[1];
-    EXPECT_THAT(full_text(run.error()), ::testing::StartsWith("--stride")) << words[1];
-  }
-  for (const char* strides : {"100", "64,100"}) {
-    const auto planned = try_plan({"--stride", strides});
-    ASSERT_FALSE(planned) << strides;
-    EXPECT_THAT(full_text(planned.error()), ::testing::StartsWith("--stride")) << strides;
-  }
 }
 
 /// A case of so many chains whose loads take `ns`.
@@ -197,9 +108,7 @@ Case point_at(Bytes stride, double ns) {
 }
 
 TEST(Latency, SaysWhatTheLargestSizeTakesAtEachStride) {
-  RunReport report;
-  report.hosts = {"alpha"};
-  report.workers.resize(1);
+  RunReport report = testing::one_worker();
   report.cases = {point_at(Bytes{64}, 100), point_at(Bytes{256}, 107)};
   const auto run = parse_run("latency", {"--stride", "64,256"});
   ASSERT_TRUE(run) << full_text(run.error());
@@ -214,9 +123,7 @@ TEST(Latency, SaysWhatTheLargestSizeTakesAtEachStride) {
 }
 
 TEST(Chains, LoadsInFlightAreThoseOfLittlesLaw) {
-  RunReport report;
-  report.hosts = {"alpha"};
-  report.workers.resize(1);
+  RunReport report = testing::one_worker();
   // From 8 chains on no more are open at once.
   report.cases = {case_of(8, 100, "memory"), case_of(1, 100, "memory"), case_of(16, 195, "memory"),
                   case_of(32, 396, "memory")};
@@ -247,10 +154,7 @@ Case among_threads(int threads, double seconds) {
 }
 
 TEST(Threads, TheFewestAreIdleAndTheOthersAreSaidBeside) {
-  RunReport report;
-  report.complete = true;
-  report.hosts = {"alpha"};
-  report.workers.resize(1);
+  RunReport report = testing::one_worker();
   report.cases = {among_threads(1, 100e-9), among_threads(8, 140e-9)};
   const auto facts = latency_facts(report);
   ASSERT_EQ(facts.size(), 2U);
@@ -262,9 +166,7 @@ TEST(Threads, TheFewestAreIdleAndTheOthersAreSaidBeside) {
 }
 
 TEST(Chains, WithoutOneChainAloneNothingIsSaidOfLoadsInFlight) {
-  RunReport report;
-  report.hosts = {"alpha"};
-  report.workers.resize(1);
+  RunReport report = testing::one_worker();
   report.cases = {case_of(4, 100, "memory"), case_of(8, 110, "memory")};
   add_against({loads_in_flight}, report);
   EXPECT_FALSE(estimate_of(report.cases[0], "loads_in_flight"));
@@ -273,20 +175,6 @@ TEST(Chains, WithoutOneChainAloneNothingIsSaidOfLoadsInFlight) {
   add_against({loads_in_flight}, report);
   EXPECT_TRUE(estimate_of(report.cases[1], "loads_in_flight"));
   EXPECT_TRUE(latency_facts(report).empty()) << "a cache's are no misses of memory";
-}
-
-TEST(Latency, MetricIsTheMeanInSeconds) {
-  Trace trace;
-  trace.steps_per_sample = 100;
-  for (std::int64_t ns : {9'000, 12'000, 9'000}) trace.samples.push_back({0, ns});
-  const auto metrics = figures_of(Flow{}, trace);
-  ASSERT_EQ(metrics.size(), 1U);
-  EXPECT_EQ(metrics[0].key, "latency");
-  EXPECT_EQ(metrics[0].unit, Unit("s"));
-  EXPECT_DOUBLE_EQ(*metrics[0].value(), 100e-9);
-  EXPECT_EQ(metrics[0].summary->n, 3U);
-  trace.samples.clear();
-  EXPECT_FALSE(figures_of(Flow{}, trace)[0].value());
 }
 
 /// A run of one worker under an L3 that `cpus` CPUs share, with these sizes in MiB, levels and ns.
@@ -411,9 +299,7 @@ TEST(LatencyPlan, WithoutOptionsItIsALadder) {
 /// What a survey says of the cache that a machine does not list, of sizes that are past the others.
 std::vector<std::string> unlisted_words(
     const std::vector<std::pair<std::uint64_t, double>>& mib_and_ns) {
-  RunReport report;
-  report.hosts = {"alpha"};
-  report.workers.resize(1);
+  RunReport report = testing::one_worker();
   for (const auto& [size, ns] : mib_and_ns) {
     Case one = point_at(Bytes{64}, ns);
     one.size = Bytes{size * mib};
@@ -437,16 +323,6 @@ TEST(Latency, ACacheThatIsNotListedShows) {
       << "loads from a cache of 32 MiB at 15 ns and from memory at 100";
   EXPECT_THAT(unlisted_words({{64, 95}, {128, 97}, {1024, 100}}), ::testing::IsEmpty());
   EXPECT_THAT(unlisted_words({{1024, 100}}), ::testing::IsEmpty());
-}
-
-TEST(Latency, SurveyMeasuresFromOneCpuOfEachNode) {
-  const auto machine = read_recorded_machine("numa:2 core:2 pu:1");
-  const auto run = parse_run("latency", {});
-  Words words = run->benchmark.survey(*machine).words;
-  EXPECT_THAT(words, ::testing::IsSupersetOf(
-                         {std::string("--cpus"), std::string("0,2"), std::string("--serial")}));
-  words.push_back("--dry-run");
-  EXPECT_TRUE(parse_run("latency", words));
 }
 
 }  // namespace

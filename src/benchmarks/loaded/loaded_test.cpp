@@ -48,13 +48,6 @@ std::optional<double> knee_of(std::vector<Case> curve) {
   return knee;
 }
 
-TEST(LoadedKnee, BetweenTheNeighboursOf80Percent) {
-  const auto knee =
-      knee_of({at("idle", 0, 100), at("peak", 10, 300), at("70%", 7, 120), at("90%", 9, 200)});
-  ASSERT_TRUE(knee);
-  EXPECT_DOUBLE_EQ(*knee, 160);
-}
-
 /// The latency at 80 % of a peak of 10, between the points of 7 and of 9 (without it: the
 /// peak); each latency +-3, each load but the peak's exact. `peak_reach` < 0: the peak has no
 /// interval.
@@ -119,32 +112,6 @@ TEST(LoadedKnee, NothingIsMadeUp) {
   EXPECT_FALSE(knee_of({at("idle", 0, 100)}));
 }
 
-TEST(Loaded, WhatTheLoadAddsIsAgainstTheIdlePointOfTheSameNodes) {
-  RunReport report;
-  report.cases = {at("idle", 0, 100), at("idle", 0, 70), at("peak", 10, 300)};
-  report.cases[1].labels[1].second = "1";
-  FlowResult loader;
-  loader.load = true;
-  loader.rate = 4;
-  report.cases[2].flows.push_back(loader);
-  report.cases[2].flows.push_back(loader);
-  const auto run = parse_run("loaded", {});
-  const auto figures = run->benchmark.figures.totals(report.cases[2], report);
-  ASSERT_EQ(figures.size(), 1U);
-  EXPECT_EQ(figures[0].key, "rate_asked");
-  EXPECT_EQ(figures[0].value(), 8);
-  EXPECT_TRUE(run->benchmark.figures.totals(report.cases[0], report).empty());
-  run->benchmark.figures.conclude(report);
-  const Figure* added = find_total(report.cases[2], "latency_added");
-  ASSERT_NE(added, nullptr);
-  EXPECT_EQ(added->value(), 200);
-  EXPECT_EQ(find_total(report.cases[0], "latency_added"), nullptr);
-}
-
-testing::Plan loaded_plan(const std::string& machine, const testing::Words& words) {
-  return testing::sure_plan("loaded", words, machine);
-}
-
 /// What follows from what was seen.
 testing::Plan refined_plan(const std::string& machine, const testing::Words& words,
                            const RunReport& seen) {
@@ -153,22 +120,6 @@ testing::Plan refined_plan(const std::string& machine, const testing::Words& wor
   const auto plan = prepared->run.benchmark.refinement.plan(prepared->input(), seen);
   EXPECT_TRUE(plan) << full_text(plan.error());
   return *plan;
-}
-
-TEST(Loaded, IdleAndPeakComeFirst) {
-  const auto plan = loaded_plan("numa:2 core:3 pu:1", {"--pairs", "1:0", "--mix", "none"});
-  EXPECT_THAT(testing::names_of(plan),
-              ElementsAre("idle node 1 to 0 base", "read peak node 1 to 0 base"));
-  const std::vector<Flow>& flows = plan[1].scenario.flows;
-  ASSERT_EQ(flows.size(), 3U);
-  EXPECT_EQ(name_of(flows[0].kernel), "chase");
-  EXPECT_EQ(flows[0].role, Role::measured);
-  for (std::size_t i = 1; i < 3; ++i) {
-    EXPECT_EQ(name_of(flows[i].kernel), "read");
-    EXPECT_EQ(flows[i].role, Role::load);
-    EXPECT_FALSE(flows[i].rate);
-    EXPECT_EQ(flows[i].region.placement.text(), "bind:0");
-  }
 }
 
 /// The pairs of nodes of the idle points.
@@ -222,29 +173,6 @@ TEST(Loaded, ThePartsOfThePeakFollowFromIt) {
   EXPECT_TRUE(refined_plan("numa:1 core:3 pu:1", words, report).empty());
 }
 
-TEST(Loaded, RatesAskedForNeedNoPeak) {
-  const auto plan = loaded_plan("numa:1 core:3 pu:1", {"--rates", "4,1.5", "--mix", "none"});
-  EXPECT_THAT(testing::names_of(plan),
-              ElementsAre("idle node 0 to 0 base", "read 1.5 GB/s node 0 to 0 base",
-                          "read 4 GB/s node 0 to 0 base", "read peak node 0 to 0 base"));
-  EXPECT_DOUBLE_EQ(*plan[1].scenario.flows[2].rate, 0.75e9);
-}
-
-TEST(Loaded, AHardwareThreadOfTheSameCoreDoesNotLoad) {
-  EXPECT_EQ(loaded_plan("numa:1 core:2 pu:2", {"--mix", "none"})[1].scenario.flows.size(), 3U);
-  const auto alone = loaded_plan("numa:1 core:1 pu:2", {"--mix", "none"});
-  ASSERT_EQ(alone.size(), 1U);
-  EXPECT_THAT(full_text(alone[0].skip.value()), HasSubstr("no core is left for the load"));
-}
-
-TEST(Loaded, ThreadsAreTheFirstCpus) {
-  const auto plan = loaded_plan("numa:1 core:4 pu:1", {"--threads", "3", "--mix", "none"});
-  EXPECT_EQ(plan[1].scenario.flows.size(), 3U);
-  const auto alone = loaded_plan("numa:1 core:4 pu:1", {"--threads", "1"});
-  ASSERT_EQ(alone.size(), 1U);
-  EXPECT_THAT(full_text(alone[0].skip.value()), HasSubstr("no core is left for the load"));
-}
-
 /// A sum that is known to so many percent.
 Case known_to(double percent, Case one) {
   Estimate& sum = *one.figures.front().estimate;
@@ -254,10 +182,7 @@ Case known_to(double percent, Case one) {
 }
 
 RunReport curve(double reached, double peak_percent) {
-  RunReport report;
-  report.hosts = {"alpha"};
-  report.workers.resize(1);
-  report.complete = true;
+  RunReport report = testing::one_worker();
   report.precision = 0.01;
   report.cases = {known_to(peak_percent, at("peak", 10e9, 100e-9)),
                   known_to(0.1, at("40%", reached * 4e9, 100e-9))};
@@ -293,9 +218,7 @@ Case asked_for(int percent, double reached, double latency) {
 }
 
 TEST(Loaded, ABusyMachineMixesNothingUp) {
-  RunReport report;
-  report.hosts = {"alpha"};
-  report.workers.resize(1);
+  RunReport report = testing::one_worker();
   report.cases = {at("idle", 0, 90e-9),      at("peak", 7.6e9, 300e-9), asked_for(10, 1, 95),
                   asked_for(20, 2, 96),      asked_for(30, 2.95, 97),   asked_for(40, 2.9, 98),
                   asked_for(80, 7.5, 167.9), asked_for(95, 8, 900)};
@@ -346,9 +269,7 @@ std::vector<std::string> lines_of(const RunReport& report) {
 /// A curve of reads whose points are known to 1 %, with these latencies in ns from idle to the peak
 /// of 12 GB/s.
 RunReport curve_of(const std::vector<double>& latencies) {
-  RunReport report;
-  report.hosts = {"alpha"};
-  report.workers.resize(1);
+  RunReport report = testing::one_worker();
   for (std::size_t i = 0; i < latencies.size(); ++i) {
     const bool last = i + 1 == latencies.size();
     const auto percent = static_cast<int>(100 * i / (latencies.size() - 1));
@@ -370,16 +291,6 @@ TEST(LoadedFacts, TheKneeIsInTheLineOrThatThereIsNone) {
   EXPECT_THAT(lines_of(curve_of({100, 103, 106, 109, 112, 115, 118, 121, 124, 127, 130})),
               ElementsAre("node 0: {} idle", "{} at half of the peak", "{} at the peak",
                           "no knee up to {}"));
-}
-
-TEST(Loaded, BadWordsAreNamed) {
-  for (const auto& [option, value] :
-       {std::pair("--rates", "fast"), std::pair("--rates", "-1"), std::pair("--rates", "1,"),
-        std::pair("--order", "up"), std::pair("--size", "1,2")}) {
-    const auto run = parse_run("loaded", {std::string(option) + "=" + value});
-    ASSERT_FALSE(run) << option << value;
-    EXPECT_THAT(full_text(run.error()), HasSubstr(option));
-  }
 }
 
 }  // namespace

@@ -20,23 +20,6 @@ testing::Plan matrix_plan(const testing::Words& words,
   return testing::sure_plan("matrix", words, machine);
 }
 
-TEST(Matrix, ACellForEveryPairAndQuantity) {
-  const auto plan = matrix_plan({"--kernels", "read", "--mix", "2:1"}, "numa:2 core:3 pu:1");
-  ASSERT_EQ(plan.size(), 3U * 4U);
-  const PlannedCase& latency = plan[1];
-  EXPECT_EQ(latency.head.name, "latency node 0 to 1 base");
-  ASSERT_EQ(latency.scenario.flows.size(), 1U);
-  EXPECT_EQ(latency.scenario.flows[0].region.placement.text(), "bind:1");
-  const PlannedCase& mix = plan[8 + 2];
-  EXPECT_EQ(mix.head.name, "mix 2:1 node 1 to 0 base");
-  EXPECT_EQ(mix.head.labels[0].second, "1");
-  ASSERT_EQ(mix.scenario.flows.size(), 3U);
-  for (const Flow& flow : mix.scenario.flows) {
-    EXPECT_GE(flow.worker, 3);
-    EXPECT_EQ(flow.region.placement.text(), "bind:0");
-  }
-}
-
 /// What one calls the same is the same work: they must not differ by their defaults.
 TEST(Matrix, ALocalCellIsWhatBandwidthMeasures) {
   const testing::Words words{"--kernels", "read,copy", "--mix", "none"};
@@ -55,32 +38,6 @@ TEST(Matrix, ALocalCellIsWhatBandwidthMeasures) {
       EXPECT_EQ(cell, point) << machine << " " << points[i].head.name;
     }
   }
-}
-
-TEST(Matrix, OnlyOneOfTheTwo) {
-  EXPECT_EQ(matrix_plan({"--only", "latency"}).size(), 4U);
-  EXPECT_EQ(matrix_plan({"--only", "bandwidth", "--kernels", "read"}).size(), 8U);
-  EXPECT_FALSE(parse_run("matrix", {"--only", "both"}));
-}
-
-TEST(Matrix, WhatTheOtherOfTheTwoWouldNeedIsRefused) {
-  for (const testing::Words& words : {testing::Words{"--only", "latency", "--kernels", "read"},
-                                      {"--only", "latency", "--mix", "none"},
-                                      {"--stores", "regular", "--only", "latency"},
-                                      {"--only", "bandwidth", "--order", "sequential"}}) {
-    const auto run = parse_run("matrix", words);
-    ASSERT_FALSE(run) << words[1] << " " << words[2];
-    EXPECT_EQ(run.error().kind, ErrorKind::usage);
-    EXPECT_THAT(full_text(run.error()), HasSubstr(": --only "));
-  }
-}
-
-TEST(Matrix, ThreadsAreTheFirstCpus) {
-  const auto plan =
-      matrix_plan({"--only", "bandwidth", "--kernels", "read", "--mix", "none", "--threads", "2"},
-                  "numa:2 core:3 pu:1");
-  ASSERT_EQ(plan.size(), 2U) << "no worker on node 1";
-  EXPECT_EQ(plan[0].scenario.flows.size(), 2U);
 }
 
 TEST(Matrix, ACellThatCannotBeSaysWhy) {

@@ -18,37 +18,11 @@ using ::testing::HasSubstr;
 constexpr const char* migrate_machine =
     "numa:2(memory=34359738368) l3:1(size=16777216) core:2 pu:1";
 
-TEST(MigratePlan, EachPairThereAndBack) {
-  const auto plan = testing::sure_plan("migrate", {"--beside", "none"}, migrate_machine);
-  EXPECT_THAT(testing::names_and_skips_of(plan),
-              ElementsAre("move base 0 -> 1", "move base 1 -> 0"));
-  const Flow& flow = plan[1].scenario.flows.front();
-  EXPECT_EQ(flow.region.placement.text(), "bind:1");
-  EXPECT_EQ(flow.kernel.as<MigrateParameters>().from, 1);
-  EXPECT_EQ(flow.kernel.as<MigrateParameters>().to, 0);
-  EXPECT_EQ(flow.worker, 2) << "a CPU of the node that the pages leave";
-}
-
 TEST(MigratePlan, PagesComeFromMemoryAndNotFromALargeCache) {
   const auto plan = testing::sure_plan(
       "migrate", {}, "numa:2(memory=68719476736) l3:1(size=503316480) core:2 pu:1");
   for (const PlannedCase& planned : plan)
     EXPECT_EQ(planned.head.size, Bytes{1920 * mib}) << planned.head.name;
-}
-
-TEST(MigratePlan, AReaderOfTheSamePages) {
-  const auto plan = testing::sure_plan("migrate", {"--from", "0", "--to", "1", "--beside", "chase"},
-                                       migrate_machine);
-  EXPECT_THAT(testing::names_and_skips_of(plan),
-              ElementsAre("rest before base 0 -> 1 chase", "rest after base 0 -> 1 chase",
-                          "beside base 0 -> 1 chase"));
-  EXPECT_EQ(plan[1].scenario.flows.front().region.placement.text(), "bind:1");
-  const std::vector<Flow>& flows = plan[2].scenario.flows;
-  ASSERT_EQ(flows.size(), 2U);
-  EXPECT_EQ(name_of(flows[0].kernel), "chase");
-  EXPECT_EQ(name_of(flows[1].kernel), "migrate");
-  EXPECT_EQ(flows[1].shares, 0);
-  EXPECT_NE(flows[0].worker, flows[1].worker);
 }
 
 TEST(MigratePlan, ThreadsUpToTheCpus) {
@@ -68,11 +42,11 @@ TEST(MigratePlan, OneNodeHasNowhereToGo) {
       testing::plan_on("migrate", {}, test_data() + "/topologies/grace-gpu-memory.json");
   ASSERT_FALSE(grace);
   EXPECT_THAT(full_text(grace.error()), HasSubstr("besides GPUs' memory"));
-  const auto same = testing::plan_on("migrate", {"--from", "1", "--to", "1"}, migrate_machine);
+  const auto same = testing::plan_on("migrate", testing::typed("--from 1 --to 1"), migrate_machine);
   ASSERT_FALSE(same);
   EXPECT_EQ(same.error().kind, ErrorKind::usage);
   const auto alone = testing::sure_plan(
-      "migrate", {"--cpus", "0", "--from", "0", "--to", "1", "--beside", "read"}, migrate_machine);
+      "migrate", testing::typed("--cpus 0 --from 0 --to 1 --beside read"), migrate_machine);
   ASSERT_TRUE(alone.back().skip);
   EXPECT_THAT(alone.back().skip->message, HasSubstr("a second CPU"));
 }

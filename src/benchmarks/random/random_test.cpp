@@ -27,19 +27,9 @@ std::string refused(const testing::Words& words) {
   return plan ? "" : full_text(plan.error());
 }
 
-TEST(RandomPlan, VariesOperationsAndBytes) {
-  const auto plan = testing::sure_plan("random",
-                                       {"--operation", "read,write", "--access", "8,64,8", "--size",
-                                        "1MiB", "--threads", "1", "--pages", "base"},
-                                       random_machine);
-  EXPECT_THAT(testing::names_of(plan),
-              ElementsAre("random-read 1MiB base access 8", "random-read 1MiB base access 64",
-                          "random-write 1MiB base access 8", "random-write 1MiB base access 64"));
-}
-
 TEST(RandomPlan, OnlyAtomicUpdatesShareTheirMemory) {
   const auto plan = testing::sure_plan(
-      "random", {"--operation", "update,atomic", "--size", "1MiB", "--threads", "3"},
+      "random", testing::typed("--operation update,atomic --size 1MiB --threads 3"),
       random_machine);
   ASSERT_EQ(plan.size(), 2U);
   const std::vector<Flow>&own = plan[0].scenario.flows, &shared = plan[1].scenario.flows;
@@ -54,38 +44,6 @@ TEST(RandomPlan, OnlyAtomicUpdatesShareTheirMemory) {
     EXPECT_EQ(shared[i].kernel.as<RandomParameters>().workers, 3U);
     EXPECT_EQ(shared[i].kernel.seed, 1 + i);
   }
-}
-
-TEST(RandomPlan, RunsAtSeveralNumbersOfThreads) {
-  const auto plan =
-      testing::sure_plan("random", {"--operation", "read", "--threads", "1,3"}, random_machine);
-  ASSERT_EQ(plan.size(), 2U);
-  EXPECT_EQ(plan[0].scenario.flows.size(), 1U);
-  EXPECT_EQ(plan[0].head.size, Bytes{256 * mib});
-  EXPECT_EQ(plan[1].scenario.flows.size(), 3U);
-  EXPECT_THAT(plan[1].head.name, HasSubstr("3 threads"));
-}
-
-TEST(RandomPlan, APatternGathersAndScatters) {
-  const auto plan = testing::sure_plan(
-      "random", {"--pattern", "uniform:4:2", "--delta", "3", "--size", "1MiB", "--pages", "base"},
-      random_machine);
-  EXPECT_THAT(testing::names_of(plan),
-              ElementsAre("random-gather 1MiB base pattern uniform:4:2 delta 3",
-                          "random-scatter 1MiB base pattern uniform:4:2 delta 3"));
-}
-
-TEST(RandomPlan, RefusesWhatDoesNotGoTogether) {
-  EXPECT_THAT(refused({"--access", "24"}), HasSubstr("--access: '24' is not 8, 16, 32"));
-  EXPECT_THAT(refused({"--access", "8,512"}), HasSubstr("'512' is not 8"));
-  EXPECT_THAT(refused({"--operation", "gather"}), HasSubstr("--operation gather: needs a"));
-  EXPECT_THAT(refused({"--operation", "read", "--pattern", "uniform:8:1"}),
-              HasSubstr("--operation read: takes no --pattern"));
-  EXPECT_THAT(refused({"--delta", "8"}), HasSubstr("--delta: needs --pattern"));
-  EXPECT_THAT(refused({"--pattern", "uniform:8:1", "--delta", "0"}), HasSubstr("--delta: '0'"));
-  EXPECT_THAT(refused({"--size", "64B", "--access", "128"}), HasSubstr("--size"));
-  EXPECT_THAT(refused({"--size", "4KiB", "--pattern", "uniform:2:1000"}),
-              HasSubstr("--pattern: its largest index, 1000, is outside the memory of 4 KiB"));
 }
 
 std::vector<std::uint64_t> indices(const std::string& text) {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -58,14 +57,6 @@ TEST(Run, PagesThatTheMachineDoesNotHaveAreSkipped) {
   EXPECT_THAT(report.cases[1].reason, HasSubstr("offers no huge pages of 1 GiB"));
 }
 
-TEST(Run, NothingThatCanRunIsAnError) {
-  const numatlas::testing::TestFolder folder;
-  const auto plan =
-      plan_on("run", {file_in(folder, "node = [5]", "\"chase cpu:0 mem:{node}\"")}, two_nodes);
-  ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().kind, ErrorKind::unavailable);
-}
-
 TEST(Run, APartOfARateFollowsFromTheFlowAlone) {
   const auto prepared =
       prepare("run", {"chase cpu:0 mem:0 + read cpu:1-2 mem:1 role:load rate:50%"}, two_nodes);
@@ -97,26 +88,6 @@ TEST(Run, APartOfARateFollowsFromTheFlowAlone) {
   EXPECT_EQ(more->front().scenario.flows[2].rate, 4e9);
   report.cases.push_back(more->front().head);
   EXPECT_TRUE(benchmark.refinement.plan(prepared->input(), report)->empty());
-}
-
-TEST(Run, AxesMakeMatricesAndFacts) {
-  const numatlas::testing::TestFolder folder;
-  const std::string path =
-      file_in(folder, "node = [0, 1]\nload = [\"idle\", \"peak\"]\nsize = [\"64MiB\", \"128MiB\"]",
-              "\"chase cpu:0 mem:{node} size:{size}\", \"read cpu:1 mem:0 size:64MiB role:load "
-              "rate:{load}\"");
-  const RunReport report =
-      numatlas::testing::report_of_run("run", {path, "--engine", "null", "--machine", two_nodes});
-  EXPECT_EQ(report.cases.size(), 8u);
-  ASSERT_EQ(report.views.size(), 4u);  // latency and bandwidth, of two sizes each
-  EXPECT_EQ(report.views[0].kind, ViewKind::matrix);
-  EXPECT_EQ(report.views[0].title, "a: latency in ns, node by load, size 64 MiB");
-  EXPECT_EQ(report.views[0].rows, "node");
-  EXPECT_EQ(report.views[0].columns, "load");
-  const auto told =
-      std::ranges::count_if(report.facts, [](auto& fact) { return !fact.line.empty(); });
-  EXPECT_EQ(told, 2);
-  EXPECT_EQ(report.facts.front().words, "latency of a, node 0, load idle, size 64 MiB");
 }
 
 }  // namespace

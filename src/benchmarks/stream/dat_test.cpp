@@ -17,37 +17,6 @@ namespace {
 using testing::even_hosts;
 using ::testing::HasSubstr;
 
-TEST(Dat, Layout) {
-  EXPECT_EQ(dat_text(even_hosts(1)),
-            R"(<?xml version="1.0" encoding="utf-8"?>
-<stream_run>
- <experiment>memory_results-4x2-100121112026.dat</experiment>
- <configuration>
-  <processes_per_node>4</processes_per_node>
-  <threads_per_process>2</threads_per_process>
-  <number_of_nodes>1</number_of_nodes>
-  <copy_size>1000000000</copy_size>
-  <triad_size>1500000000</triad_size>
- </configuration>
- <results>
-  <node>
-   <name>cn00</name>
-   <Copy>
-    <Average>0.21875</Average>
-    <Minimum>0.25</Minimum>
-    <Maximum>0.25</Maximum>
-   </Copy>
-   <Triad>
-    <Average>0.4375</Average>
-    <Minimum>0.5</Minimum>
-    <Maximum>0.5</Maximum>
-   </Triad>
-  </node>
- </results>
-</stream_run>
-)");
-}
-
 TEST(Dat, TimesToTheLastDigit) {
   RunReport run = even_hosts(5);
   testing::add_noise(run, 0.02, 5);

@@ -69,15 +69,6 @@ RC_GTEST_PROP(SlowNodesProperty, EqualHostsAreNeverSlow, ()) {
   RC_ASSERT(find_slow(run).findings.empty());
 }
 
-RC_GTEST_PROP(SlowNodesProperty, AHostThatFallsFarIsFound, ()) {
-  RunReport run =
-      even_hosts(*rc::gen::inRange<std::size_t>(5, 60), *rc::gen::inRange<std::size_t>(3, 12));
-  add_noise(run, 0.005, *rc::gen::arbitrary<unsigned>());
-  const auto planted = *rc::gen::inRange<std::size_t>(0, run.hosts.size());
-  slow_down(run, planted, 1.3);
-  RC_ASSERT(find_slow(run).slow_hosts() == std::vector<std::size_t>{planted});
-}
-
 RC_GTEST_PROP(SlowNodesProperty, WhoIsFoundMeetsTheRule, ()) {
   const RunReport run = some_hosts();
   const SlowRule rule{*rc::gen::element(3.0, 6.0, 12.0), *rc::gen::element(0.01, 0.05, 0.2),

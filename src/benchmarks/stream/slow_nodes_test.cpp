@@ -51,12 +51,6 @@ using testing::scale;
 using testing::slow_down;
 using testing::slow_down_again;
 
-TEST(SlowNodes, EqualHostsAreNotSlow) {
-  const Judged judged = find_slow(even_hosts(46));
-  EXPECT_THAT(judged.findings, IsEmpty());
-  EXPECT_THAT(judged.unjudged, IsEmpty());
-}
-
 TEST(SlowNodes, ASlowOneAmongNoiseIsFoundAndToldOf) {
   RunReport run = even_hosts(46);
   add_noise(run, 0.01, 7);
@@ -234,12 +228,6 @@ TEST(SlowNodes, WhoIsRunAgain) {
   const Rows rows = rows_of(run), even = rows_of(even_hosts(8));
   EXPECT_THAT(hosts_to_retest(hosts_of(rows), {}), ElementsAre(3, 4, _, 6));
   EXPECT_THAT(hosts_to_retest(hosts_of(even), {}), IsEmpty());
-}
-
-TEST(SlowNodes, NamesAreFew) {
-  EXPECT_EQ(names_text({"a", "b"}), "a, b");
-  EXPECT_EQ(names_text({"a", "b", "c", "d"}), "a, b, c, d");
-  EXPECT_EQ(names_text({"a", "b", "c", "d", "e"}), "a, b, c and 2 more");
 }
 
 }  // namespace

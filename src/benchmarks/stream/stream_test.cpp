@@ -12,15 +12,13 @@ namespace numatlas::stream_test {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::plan_on;
 using testing::sure_plan;
 
 constexpr const char* one_node = "numa:1(memory=34359738368) l3:1(size=16777216) core:4 pu:1";
 
 TEST(StreamPlan, ArraysAreDividedAmongThreadsInWholeLines) {
   const auto plan =
-      sure_plan("stream", {"--elements", "1001", "--threads", "3", "--repeats", "5"}, one_node);
+      sure_plan("stream", testing::typed("--elements 1001 --threads 3 --repeats 5"), one_node);
   ASSERT_EQ(plan.size(), 1u);
   const Scenario& scenario = plan[0].scenario;
   EXPECT_EQ(scenario.stop.steps, 4u);
@@ -31,21 +29,14 @@ TEST(StreamPlan, ArraysAreDividedAmongThreadsInWholeLines) {
   EXPECT_THAT(lines, ElementsAre(42, 42, 42));  // 1001 elements are 126 lines
 }
 
-TEST(StreamPlan, ArraysAreFourTimesTheCachesByDefault) {
-  const auto plan = sure_plan("stream", {"--threads", "2"}, one_node);
-  std::uint64_t lines = 0;
-  for (const Flow& flow : plan[0].scenario.flows)
-    lines += flow.kernel.as<PassesParameters>().array_lines;
-  EXPECT_EQ(lines * 64, 4u * 16 * mib);
-}
-
 /// Also of pools whose free pages are a power of two times the workers: arrays lie a little apart.
 TEST(StreamPlan, ArraysFitThePoolThatTheyAreMadeFor) {
   auto machine = read_recorded_machine(one_node);
   ASSERT_TRUE(machine);
   for (const std::uint64_t pages : {2u, 4u, 16u, 30u}) {
     machine->nodes[0].huge_pages = {{Bytes{2 * mib}, pages, pages}};
-    const auto prepared = testing::prepare("stream", {"--threads", "2", "--pages", "2M"}, *machine);
+    const auto prepared =
+        testing::prepare("stream", testing::typed("--threads 2 --pages 2M"), *machine);
     ASSERT_TRUE(prepared);
     const auto plan = prepared->run.benchmark.plan(prepared->input());
     ASSERT_TRUE(plan);
@@ -55,34 +46,6 @@ TEST(StreamPlan, ArraysFitThePoolThatTheyAreMadeFor) {
     EXPECT_LE(taken, pages);
     EXPECT_GE(2 * taken, pages);
   }
-}
-
-TEST(StreamPlan, ReadsAndWritesRunInRoundsOfTheirOwn) {
-  const auto plan =
-      sure_plan("stream", {"--elements", "10000", "--kernels", "read,triad,write,copy"}, one_node);
-  std::vector<std::string> names;
-  for (const PlannedCase& planned : plan) names.push_back(planned.scenario.name);
-  EXPECT_THAT(names, ElementsAre("stream", "write", "read"));
-  EXPECT_THAT(plan[0].scenario.flows[0].kernel.as<PassesParameters>().passes,
-              ElementsAre(Operation::copy, Operation::triad));
-}
-
-TEST(StreamPlan, WhatDoesNotLastIsNotPersisted) {
-  const auto plan = plan_on("stream", {"--elements", "10000", "--persist", "none"}, one_node);
-  ASSERT_FALSE(plan);
-  EXPECT_THAT(full_text(plan.error()), HasSubstr("--persist: this memory is not persistent"));
-}
-
-TEST(StreamPlan, EveryModeOfWritesAndOneOfReads) {
-  const auto plan = sure_plan("stream",
-                              {"--elements", "10000", "--memory", "pmem:/mnt/p", "--persist",
-                               "individual,collective", "--kernels", "triad,read"},
-                              one_node);
-  std::vector<std::string> names;
-  for (const PlannedCase& planned : plan) names.push_back(planned.scenario.name);
-  EXPECT_THAT(names,
-              ElementsAre("stream (persist individual)", "stream (persist collective)", "read"));
-  EXPECT_EQ(plan[2].scenario.flows[0].kernel.as<PassesParameters>().persist, Persist::none);
 }
 
 }  // namespace

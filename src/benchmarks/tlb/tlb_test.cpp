@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -92,26 +91,6 @@ TEST(TlbLevels, NoiseAndTooFewPointsAreNoLevels) {
               ElementsAre());
 }
 
-TEST(TlbPlan, OneLineAPageAndAsManyPackedLines) {
-  const auto plan =
-      testing::sure_plan("tlb", {"--pages", "base", "--page-counts", "64,8-16"}, tlb_machine);
-  std::vector<std::string> names;
-  for (const auto& planned : plan) names.push_back(planned.head.name);
-  EXPECT_THAT(names, ElementsAre("8 base pages", "12 base pages", "16 base pages", "64 base pages",
-                                 "8 packed lines", "12 packed lines", "16 packed lines",
-                                 "64 packed lines"));
-  const Flow& spread = plan[3].scenario.flows.at(0);
-  EXPECT_EQ(spread.kernel.as<ChaseParameters>().stride, Bytes{4096 + 64})
-      << "another line of each page";
-  EXPECT_EQ(spread.region.bytes, Bytes{64 * 4160});
-  EXPECT_EQ(label_of(plan[3].head, "reach"), "256KiB");
-  const Flow& packed = plan[7].scenario.flows.at(0);
-  EXPECT_EQ(packed.region.bytes, Bytes{64 * 64});
-  EXPECT_EQ(packed.kernel.as<ChaseParameters>().stride, Bytes{64});
-  EXPECT_TRUE(plan[7].reference);
-  EXPECT_FALSE(plan[3].reference);
-}
-
 TEST(TlbPlan, DefaultsEndWhereMemoryEnds) {
   const auto last = [](const char* machine) {
     int most = 0;
@@ -130,7 +109,7 @@ TEST(TlbPlan, PagesAreThoseOfTheMachine) {
   Machine machine = read_recorded_machine("numa:1(memory=1099511627776) core:1 pu:1").value();
   machine.page_size = Bytes{64 * kib};
   for (const auto& planned :
-       testing::sure_plan("tlb", {"--pages", "base,thp", "--page-counts", "8,16"}, machine)) {
+       testing::sure_plan("tlb", testing::typed("--pages base,thp --page-counts 8,16"), machine)) {
     const std::string kind = label_of(planned.head, "page_kind");
     if (kind.empty()) continue;
     const Bytes page{kind == "base" ? 64 * kib : 512 * mib};
@@ -144,7 +123,7 @@ TEST(TlbPlan, PackedLinesLieInBasePagesWhereAHugeOneHasNoRoom) {
   const auto packed_pages = [](Bytes base_page) {
     Machine machine = read_recorded_machine("numa:1(memory=536870912) core:1 pu:1").value();
     machine.page_size = base_page;
-    return testing::sure_plan("tlb", {"--pages", "base", "--page-counts", "8"}, machine)
+    return testing::sure_plan("tlb", testing::typed("--pages base --page-counts 8"), machine)
         .back()
         .head.pages;
   };
@@ -163,15 +142,6 @@ TEST(TlbPlan, APageSizeThatIsNotThereIsOneSkipWithItsReason) {
     EXPECT_THAT(full_text(*planned.skip), HasSubstr("1"));
   }
   EXPECT_EQ(skipped, 1);
-}
-
-TEST(TlbPlan, BadCountsNameTheOption) {
-  for (const char* counts : {"1", "16-8", "x", "8-", "99999999"}) {
-    const auto run = parse_run("tlb", {"--page-counts", counts});
-    ASSERT_FALSE(run) << counts;
-    EXPECT_THAT(full_text(run.error()), HasSubstr("--page-counts")) << counts;
-  }
-  EXPECT_FALSE(testing::plan_on("tlb", {"--threads", "1-2"}, tlb_machine));
 }
 
 Case tlb_case(const std::string& kind, int pages, double ns) {
@@ -194,33 +164,12 @@ Case tlb_case(const std::string& kind, int pages, double ns) {
 
 /// A miss costs 3 ns from 96 pages on.
 RunReport step_at_64_pages() {
-  RunReport report;
-  report.hosts = {"alpha"};
-  report.workers.resize(1);
-  report.complete = true;
+  RunReport report = testing::one_worker();
   for (const int pages : {16, 32, 64, 96, 128, 192}) {
     report.cases.push_back(tlb_case("base", pages, pages <= 64 ? 1.5 : 4.5));
     report.cases.push_back(tlb_case("", pages, 1.5));
   }
   return report;
-}
-
-TEST(TlbReport, CostsAreDifferencesAndLevelsAreFacts) {
-  RunReport report = step_at_64_pages();
-  const auto run = parse_run("tlb", {});
-  run->benchmark.figures.conclude(report);
-  EXPECT_NEAR(estimate_of(report.cases[6], "tlb_miss_cost")->value, 3e-9, 1e-12);
-  EXPECT_FALSE(estimate_of(report.cases[7], "tlb_miss_cost")) << "packed lines cost nothing";
-  const auto facts = run->benchmark.shown.facts(report);
-  ASSERT_EQ(facts.size(), 2U);
-  EXPECT_EQ(facts[0].key, "tlb_reach");
-  EXPECT_DOUBLE_EQ(facts[0].estimate.value, 64 * 4096);
-  EXPECT_DOUBLE_EQ(*facts[0].estimate.high, 96 * 4096);
-  EXPECT_EQ(where_of(facts[0], "page_kind"), "base");
-  EXPECT_NEAR(facts[1].estimate.value, 3e-9, 1e-12);
-  const std::string text = testing::tables_of(run->benchmark, report);
-  EXPECT_THAT(text, HasSubstr("L1 TLB: 64 to 96 pages (256 KiB to 384 KiB); a miss costs 3.0 ns"));
-  EXPECT_THAT(text, HasSubstr("one per page"));
 }
 
 TEST(TlbReport, ACostThatMayBeFarLessThanNothingIsNoPoint) {

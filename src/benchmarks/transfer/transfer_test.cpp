@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -19,8 +18,6 @@ using namespace numatlas::testing;
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -31,48 +28,6 @@ const std::string four_gpus = test_data() + "/topologies/two-sockets-four-gpus.j
 Error plan_error(const Words& words) {
   const auto plan = plan_on("transfer", words, four_gpus);
   return plan ? Error{} : plan.error();
-}
-
-TEST(TransferPlan, EveryNodeWithMemoryAndEveryGpu) {
-  const Plan plan = sure_plan("transfer", {"--measure", "copies", "--direction", "h2d"}, four_gpus);
-  ASSERT_EQ(plan.size(), 3U * 4U);
-  EXPECT_EQ(plan[0].head.name, "h2d bind:0 gpu 0 pinned 128MiB base");
-  EXPECT_EQ(plan[11].head.name, "h2d bind:2 gpu 3 pinned 128MiB base");
-  const Flow& flow = plan[11].scenario.flows.at(0);
-  EXPECT_EQ(name_of(flow.kernel), "device copy");
-  EXPECT_EQ(flow.kernel.find<DeviceWork>()->gpu, 3);
-  EXPECT_EQ(flow.region.placement.text(), "gpu:3");
-  EXPECT_EQ(flow.source->placement.text(), "bind:2");
-  EXPECT_EQ(flow.region.bytes, Bytes{128 * mib});
-}
-
-TEST(TransferPlan, BothDirectionsAreTwoFlowsOfTwoWorkers) {
-  const Plan plan = sure_plan("transfer",
-                              {"--measure", "copies", "--direction", "both", "--gpus", "2",
-                               "--memory", "interleave:0,1", "--size", "4"},
-                              four_gpus);
-  ASSERT_EQ(plan.size(), 1U);
-  const auto& flows = plan[0].scenario.flows;
-  ASSERT_EQ(flows.size(), 2U);
-  EXPECT_NE(flows[0].worker, flows[1].worker);
-  EXPECT_EQ(flows[0].region.placement.text(), "gpu:2");
-  EXPECT_EQ(flows[1].source->placement.text(), "gpu:2");
-  EXPECT_EQ(flows[1].region.placement.text(), "interleave:0,1");
-}
-
-TEST(TransferPlan, TogetherIsOneScenarioOfAllGpus) {
-  const Plan plan = sure_plan("transfer",
-                              {"--measure", "copies", "--together", "--gpus", "3,0", "--direction",
-                               "d2h", "--memory", "bind:0"},
-                              four_gpus);
-  EXPECT_THAT(names_of(plan), ElementsAre("d2h bind:0 gpu 3,0 pinned 128MiB base"));
-  EXPECT_EQ(plan[0].scenario.flows.size(), 2U);
-  EXPECT_FALSE(plan[0].optional) << "it was asked for";
-  const Plan waited = sure_plan("transfer",
-                                {"--measure", "latency", "--together", "--gpus", "3,0",
-                                 "--direction", "d2h", "--memory", "bind:0"},
-                                four_gpus);
-  EXPECT_EQ(waited.at(0).scenario.flows.size(), 2U);
 }
 
 TEST(TransferPlan, SmallCopiesAreTimedTogetherOnlyWhereTheyAreQueued) {
@@ -88,17 +43,6 @@ TEST(TransferPlan, SmallCopiesAreTimedTogetherOnlyWhereTheyAreQueued) {
   EXPECT_EQ(alone.at(0).scenario.flows.at(0).kernel.as<DeviceCopyParameters>().depth, 1);
 }
 
-TEST(TransferPlan, ChaseIsInTheHostsMemory) {
-  const Plan plan = sure_plan(
-      "transfer", {"--measure", "chase", "--gpus", "1", "--chase-size", "1MiB"}, four_gpus);
-  ASSERT_EQ(plan.size(), 3U);
-  const Flow& flow = plan[0].scenario.flows.at(0);
-  EXPECT_EQ(name_of(flow.kernel), "device chase");
-  EXPECT_EQ(flow.region.placement.text(), "bind:0");
-  EXPECT_FALSE(flow.source);
-  EXPECT_EQ(flow.kernel.as<DeviceChaseParameters>().loads, 4096U);
-}
-
 TEST(TransferPlan, ErrorsOfSizeNameTheOptionOfTheMeasurement) {
   const auto option = [](const char* measure) {
     return sure_plan("transfer", {"--measure", measure, "--gpus", "1"}, four_gpus)
@@ -110,40 +54,20 @@ TEST(TransferPlan, ErrorsOfSizeNameTheOptionOfTheMeasurement) {
   EXPECT_EQ(option("copies"), "the benchmark's");
 }
 
-TEST(TransferOptions, WhatNoMeasurementUsesIsRefused) {
-  using Refusal = std::pair<std::string, std::string>;
-  const auto refused = [](const std::vector<std::string>& words) {
-    const auto run = parse_run("transfer", words);
-    return run ? Refusal{} : Refusal{run.error().subject, run.error().hint};
-  };
-  EXPECT_EQ(refused({"--measure", "copies", "--chase-size", "1MiB"}),
-            Refusal("--chase-size", "add chase to --measure"));
-  EXPECT_EQ(refused({"--measure", "chase", "--latency-size", "4KiB"}),
-            Refusal("--latency-size", "add latency to --measure"));
-  EXPECT_EQ(refused({"--chase-size", "1MiB", "--latency-size", "4KiB"}), Refusal());
-}
-
 TEST(TransferPlan, PeersAreAllOrderedPairs) {
   const Plan plan =
-      sure_plan("transfer", {"--measure", "peer", "--gpus", "0,1,3", "--size", "64"}, four_gpus);
+      sure_plan("transfer", typed("--measure peer --gpus 0,1,3 --size 64"), four_gpus);
   EXPECT_THAT(names_of(plan),
               ElementsAre("gpu 0 -> gpu 1 64MiB", "gpu 0 -> gpu 3 64MiB", "gpu 1 -> gpu 0 64MiB",
                           "gpu 1 -> gpu 3 64MiB", "gpu 3 -> gpu 0 64MiB", "gpu 3 -> gpu 1 64MiB"));
   EXPECT_EQ(plan[1].scenario.flows.at(0).region.placement.text(), "gpu:3");
 }
 
-TEST(TransferPlan, NothingIsNamedTwice) {
-  std::vector<std::string> names = names_of(
-      sure_plan("transfer", {"--pin", "pinned,pageable", "--pages", "base,2M"}, four_gpus));
-  std::sort(names.begin(), names.end());
-  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
-}
-
 TEST(TransferPlan, RefusesWhatIsNotThere) {
   EXPECT_EQ(plan_error({"--gpus", "4"}).kind, ErrorKind::unavailable);
   EXPECT_THAT(full_text(plan_error({"--gpus", "4"})), HasSubstr("--gpus: no GPU 4; available: 0"));
   EXPECT_THAT(full_text(plan_error({"--gpus", "x"})), HasSubstr("--gpus: 'x'"));
-  EXPECT_THAT(full_text(plan_error({"--measure", "peer", "--gpus", "1"})),
+  EXPECT_THAT(full_text(plan_error(typed("--measure peer --gpus 1"))),
               HasSubstr("--measure peer: copies between GPUs require two"));
   EXPECT_THAT(full_text(plan_error({"--memory", "each:0,1"})), HasSubstr("--memory"));
   EXPECT_THAT(full_text(plan_error({"--pin", "glued"})), HasSubstr("--pin"));
@@ -164,9 +88,8 @@ TEST(TransferPlan, DefaultSizeFitsSmallNodes) {
   }
   const Plan plan = sure_plan("transfer", {"--measure", "copies"}, *machine);
   EXPECT_EQ(plan[0].head.size, Bytes{64 * mib}) << "both directions have a region each";
-  EXPECT_THAT(
-      sure_plan("transfer", {"--measure", "copies", "--size", "512"}, *machine)[0].head.size,
-      Bytes{512 * mib});
+  EXPECT_THAT(sure_plan("transfer", typed("--measure copies --size 512"), *machine)[0].head.size,
+              Bytes{512 * mib});
 }
 
 NodeId caller_node(const Words& words, int gpu, const std::string& memory, Caller where) {
@@ -195,34 +118,22 @@ TEST(TransferCallers, EveryFlowHasAWorkerOfItsOwn) {
   ASSERT_TRUE(prepared);
   EXPECT_EQ(prepared->layout.workers.size(), 8U) << "two a GPU";
   const auto few =
-      plan_on("transfer", {"--cpus", "0,1", "--threads", "2", "--together", "--measure", "copies"},
-              four_gpus);
+      plan_on("transfer", typed("--cpus 0,1 --threads 2 --together --measure copies"), four_gpus);
   ASSERT_TRUE(few);
   EXPECT_THAT(full_text(few->front().skip.value()), HasSubstr("--threads"));
   EXPECT_TRUE(few->front().scenario.flows.empty());
 }
 
-TEST(TransferOverlap, OfStreamsThatRunTogether) {
-  const Steps a{{0, 10}, {10, 10}, {20, 10}}, b{{5, 10}, {15, 10}, {25, 10}};
-  EXPECT_DOUBLE_EQ(*overlap_of({&a, &b}), 1.0);
-}
-
-TEST(TransferOverlap, OfStreamsThatTakeTurns) {
-  const Steps a{{0, 10}, {20, 10}, {40, 10}}, b{{10, 10}, {30, 10}, {50, 10}};
-  EXPECT_DOUBLE_EQ(*overlap_of({&a, &b}), 0.0);
-}
-
 TEST(TransferOverlap, IsAPartOfTheTimeWithAnythingUnderWay) {
+  const Steps turns{{0, 10}, {20, 10}, {40, 10}}, whole{{0, 30}}, late{{100, 10}}, none;
+  const auto of = [](const Steps& a, const Steps& b) { return overlap_of({&a, &b}).value_or(-1); };
+  EXPECT_DOUBLE_EQ(of({{0, 10}, {10, 10}, {20, 10}}, {{5, 10}, {15, 10}, {25, 10}}), 1);
+  EXPECT_DOUBLE_EQ(of(turns, {{10, 10}, {30, 10}, {50, 10}}), 0);
   // Both from 10 to 15 and from 20 to 30, one from 15 to 20.
-  const Steps a{{0, 30}}, b{{10, 5}, {20, 10}};
-  EXPECT_DOUBLE_EQ(*overlap_of({&a, &b}), 0.75);
-}
-
-TEST(TransferOverlap, NeedsTwoAndATimeInCommon) {
-  const Steps a{{0, 10}}, late{{100, 10}}, none;
-  EXPECT_FALSE(overlap_of({&a}));
-  EXPECT_FALSE(overlap_of({&a, &late}));
-  EXPECT_FALSE(overlap_of({&a, &none}));
+  EXPECT_DOUBLE_EQ(of(whole, {{10, 5}, {20, 10}}), 0.75);
+  EXPECT_FALSE(overlap_of({&whole})) << "needs two";
+  EXPECT_DOUBLE_EQ(of(whole, late), -1) << "no time in common";
+  EXPECT_DOUBLE_EQ(of(whole, none), -1);
 }
 
 /// A point of two copies, 1 GB/s each by the GPUs' clocks, with these steps.
@@ -309,14 +220,13 @@ TEST(TransferPlan, MemoryOfAGpuIsNoHostsSide) {
   const std::string grace = test_data() + "/topologies/grace-gpu-memory.json";
   for (const std::string& name : names_of(sure_plan("transfer", {"--measure", "copies"}, grace)))
     EXPECT_THAT(name, Not(HasSubstr("bind:1 "))) << "node 1 is GPU 0's";
-  EXPECT_FALSE(sure_plan("transfer", {"--measure", "copies", "--memory", "bind:1"}, grace).empty());
+  EXPECT_FALSE(sure_plan("transfer", typed("--measure copies --memory bind:1"), grace).empty());
 }
 
 TEST(TransferPlan, TinyCopiesAreNotWarmedUpForEver) {
-  const Plan plan = sure_plan(
-      "transfer",
-      {"--measure", "latency", "--latency-size", "64B", "--gpus", "0", "--memory", "bind:0"},
-      four_gpus);
+  const Plan plan =
+      sure_plan("transfer", typed("--measure latency --latency-size 64B --gpus 0 --memory bind:0"),
+                four_gpus);
   const Flow& flow = plan.at(0).scenario.flows.at(0);
   EXPECT_EQ(flow.warm_up.value / flow.region.bytes.value, 1000U);
 }

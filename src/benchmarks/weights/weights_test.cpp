@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,7 +19,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 std::vector<std::string> texts(const std::vector<Weights>& all) {
   std::vector<std::string> found;
@@ -72,10 +68,7 @@ Case measured(const std::string& weights, const std::string& round, double gbs,
 }
 
 RunReport report_of(std::vector<Case> cases) {
-  RunReport report;
-  report.hosts = {"alpha"};
-  report.workers.resize(1);
-  report.complete = true;
+  RunReport report = testing::one_worker();
   report.cases = std::move(cases);
   return report;
 }
@@ -107,61 +100,11 @@ TEST(WeightsSearch, NothingMeasuredNothingRefined) {
   EXPECT_TRUE(next_round(report).weights.empty());
 }
 
-TEST(WeightsSearch, IntervalsDecide) {}
-
 testing::Prepared prepare(const testing::Words& words) {
   auto prepared = testing::prepare("weights", words,
                                    "numa:2(memory=34359738368) l3:1(size=16777216) core:1 pu:1");
   EXPECT_TRUE(prepared) << full_text(prepared.error());
   return *std::move(prepared);
-}
-
-TEST(WeightsPlan, TheNearestAloneAndTheGridByAllWorkers) {
-  const testing::Prepared planned = prepare({"--size", "8"});
-  const auto plan = planned.run.benchmark.plan(planned.input());
-  ASSERT_TRUE(plan) << full_text(plan.error());
-  ASSERT_EQ(plan->size(), 6U);
-  const auto& nearest = plan->at(0).scenario.flows;
-  ASSERT_EQ(nearest.size(), 2U);
-  EXPECT_EQ(nearest[0].region.placement.text(), "bind:0");
-  EXPECT_EQ(nearest[1].region.placement.text(), "bind:1");
-  EXPECT_EQ(plan->at(2).head.labels, (std::vector<std::pair<std::string, std::string>>{
-                                         {"weights", "0=1,1=5"}, {"round", "0"}}));
-  const Flow& flow = plan->at(2).scenario.flows.at(1);
-  EXPECT_EQ(flow.region.placement.text(), "weighted:0=1,1=5");
-  EXPECT_EQ(flow.kernel.as<MixParameters>().reads, 2U);
-  EXPECT_EQ(flow.region.bytes, Bytes{8 * mib});
-}
-
-TEST(WeightsPlan, AMachineWithOneNodeHasNothingToWeight) {
-  const auto plan = testing::plan_on("weights", {}, "numa:1 core:2 pu:1");
-  ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().kind, ErrorKind::unavailable);
-  EXPECT_THAT(full_text(plan.error()), ::testing::HasSubstr("only one node has memory"));
-}
-
-TEST(WeightsPlan, OneNodeIsOnePoint) {
-  const testing::Prepared planned = prepare({"--nodes", "1", "--kernel", "read"});
-  const auto plan = planned.run.benchmark.plan(planned.input());
-  ASSERT_TRUE(plan);
-  ASSERT_EQ(plan->size(), 1U);
-  EXPECT_EQ(plan->at(0).head.name, "1=1");
-  EXPECT_EQ(plan->at(0).head.stores, "");
-  const auto more =
-      planned.run.benchmark.refinement.plan(planned.input(), report_of({measured("1=1", "0", 5)}));
-  ASSERT_TRUE(more);
-  EXPECT_TRUE(more->empty());
-}
-
-TEST(WeightsRefine, NeighboursOfTheBest) {
-  const testing::Prepared planned = prepare({});
-  const RunReport report = report_of({measured("nearest", "0", 50), measured("0=2,1=1", "0", 60)});
-  const auto more = planned.run.benchmark.refinement.plan(planned.input(), report);
-  ASSERT_TRUE(more);
-  ASSERT_EQ(more->size(), 2U);
-  EXPECT_EQ(more->at(1).head.name, "0=3,1=1");
-  EXPECT_EQ(more->at(1).number, 1);
-  EXPECT_EQ(label_of(more->at(1).head, "round"), "1");
 }
 
 Machine recorded(const char* file) {
@@ -315,38 +258,6 @@ TEST(WeightsFacts, TheFastestStandsFirst) {
     EXPECT_THAT(keys_of(facts), ElementsAre("weights_bandwidth", "weights_times"));
     EXPECT_THAT(facts[0].line, HasSubstr("{} with weights 0=1,2=1 ("));
   }
-}
-
-TEST(WeightsRefine, EndsWithTheFinalRound) {
-  RunReport report = searched();
-  report.cases.push_back(measured("0=2,1=1", "final", 60));
-  const testing::Prepared planned = prepare({});
-  EXPECT_TRUE(planned.run.benchmark.refinement.plan(planned.input(), report)->empty());
-}
-
-std::string table_of(const RunReport& report) {
-  return views_text(report, parse_run("weights", {})->benchmark.shown.views(report));
-}
-
-TEST(WeightsTable, SaysWhatTheBestIsWorth) {
-  RunReport report = report_of({measured("nearest", "0", 60), measured("0=1,2=1", "0", 50),
-                                measured("0=3,2=1", "1", 60.03)});
-  const std::string text = table_of(report);
-  EXPECT_THAT(text, HasSubstr("0=3,2=1  1      60.03  0.1 %\n"));
-  EXPECT_THAT(text, HasSubstr("Best: 0=3,2=1 with 60.03 GB/s\n"));
-  EXPECT_THAT(text, HasSubstr("against equal weights: +20.1 % (+19.8 to +20.3 %)\n"));
-  EXPECT_THAT(text, HasSubstr("against the nearest node alone: no significant difference, "));
-  EXPECT_THAT(text, HasSubstr("  echo 3 > /sys/kernel/mm/mempolicy/weighted_interleave/node0\n"
-                              "  echo 1 > /sys/kernel/mm/mempolicy/weighted_interleave/node2\n"));
-}
-
-TEST(WeightsTable, NoCommandsWhereTheNearestAloneIsFaster) {
-  const std::string text =
-      table_of(report_of({measured("nearest", "0", 80), measured("0=1,2=1", "0", 50)}));
-  EXPECT_THAT(text, HasSubstr("these are equal weights\n"));
-  EXPECT_THAT(text, HasSubstr("Best: the nearest node alone with 80.00 GB/s; no weights are as "
-                              "fast\nThe best weights: 0=1,2=1 with 50.00 GB/s\n"));
-  EXPECT_THAT(text, Not(HasSubstr("echo")));
 }
 
 }  // namespace
