@@ -94,6 +94,7 @@ TEST(ParseRun, WhatIsRefusedNamesItsOption) {
       {"atomics", "--home 7", "--home: this machine has no NUMA node 7"},
       {"cores", "--lines 0", "--lines: '0'"},
       {"cores", "--lines 4097", "--lines: '4097'"},
+      {"cores", "--home 0,1", "--home: '0,1' is not first, second or a node"},
       {"faults", "--serial", "--serial: faults measures its threads together"},
       {"faults", "--cpus 0 --threads 2", "faults: two workers are on CPU 0"},
       {"faults", "--nodes 0,5", "--nodes: this machine has no NUMA node 5"},
@@ -101,6 +102,7 @@ TEST(ParseRun, WhatIsRefusedNamesItsOption) {
       {"migrate", "--from 1 --to 1", "--to: names the same node as --from"},
       {"random", "--access 8,512", "--access: '512' is not 8"},
       {"random", "--pattern uniform:8:1 --delta 0", "--delta: '0'"},
+      {"random", "--pattern uniform:8:1 --access 8", "--access: does not go with --pattern"},
       {"stream", "--elements 10000 --persist none", "--persist: this memory is not persistent"},
       {"stream", "--time 2s", "stream: unknown option '--time'; --repeats says how many rounds"},
   };

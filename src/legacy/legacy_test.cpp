@@ -57,12 +57,29 @@ RunReport report_of_two() {
   return report;
 }
 
+TEST(Mapping, SaysWhatWasObserved) {
+  EXPECT_EQ(mapping_csv(report_of_two()), "rank,cpu_id,cpu_numa,memory_numa\n0,1,0,3\n1,2,0,3\n");
+}
+
 TEST(Mapping, LeavesTheUnknownEmpty) {
   RunReport report = report_of_two();
   report.cases[0].flows[0].residency.pages_by_node.clear();
   report.cases[0].flows[0].cpu_before = report.cases[0].flows[0].cpu_after = std::nullopt;
   report.cases[0].flows.pop_back();
   EXPECT_EQ(mapping_csv(report), "rank,cpu_id,cpu_numa,memory_numa\n0,,,\n1,,,\n");
+}
+
+TEST(SizeMatrix, IsAsTheDocumentsPrintIt) {
+  RunReport report = report_of_two();
+  report.cases.push_back(report.cases.front());
+  report.cases[1].size = Bytes{3 * mib / 2};
+  report.cases[1].flows.pop_back();
+  EXPECT_EQ(size_matrix_csv(report),
+            "size (MB),0,1\n"
+            "512,126.39,127.39\n"
+            "1.5,126.39,\n");
+  report.cases.clear();
+  EXPECT_EQ(size_matrix_csv(report), "size (MB),0,1\n");
 }
 
 ProcessMemory memory_of_last() {
@@ -251,6 +268,32 @@ RunReport two_ranks(std::uint64_t first_address, std::vector<double> seconds) {
   return report;
 }
 
+TEST(WorkerTable, IsThatOfNumaMemBench) {
+  EXPECT_EQ(worker_table(two_ranks(0x52a260, {10.4e-9, 13.256e-9, 404.09e-9})),
+            R"( =======================================================================
+|  MPI  |        CPU     |         MEMORY    |       LATENCY (ns)       |
+|-------|---------|------|-----------|-------|--------|--------|--------|
+| Ranks | Cores   | NUMA |  Address  | NUMA  | 1MB    | 2MB    | 4MB    |
+|-------|---------|------|-----------|-------|--------|--------|--------|
+|  000  | 1,65    |   0  | 0x52a260  |   3   | 10.40  | 13.26  | 404.09 |
+|  001  | 2       |   0  | 0x52a260  |   3   | 20.80  | 26.51  | 808.18 |
+ =======================================================================
+)");
+}
+
+TEST(WorkerTable, GrowsWithItsCells) {
+  EXPECT_EQ(worker_table(two_ranks(0x7f0000000000, {1234.5e-9})),
+            R"( ================================================================
+|  MPI  |        CPU     |           MEMORY       | LATENCY (ns) |
+|-------|---------|------|----------------|-------|--------------|
+| Ranks | Cores   | NUMA |     Address    | NUMA  | 1MB          |
+|-------|---------|------|----------------|-------|--------------|
+|  000  | 1,65    |   0  | 0x7f0000000000 |   3   | 1234.50      |
+|  001  | 2       |   0  | 0x7f0000000000 |   3   | 2469.00      |
+ ================================================================
+)");
+}
+
 TEST(WorkerTable, HostsShowWhereThereAreSeveral) {
   RunReport report = two_ranks(0x52a260, {1e-9});
   EXPECT_EQ(worker_table(report).find("Host"), std::string::npos);
@@ -271,6 +314,19 @@ TEST(WorkerTable, ShowsThatNothingCame) {
   EXPECT_NE(table.find("|  001  | 2       |   0  | -         |   -   | -            |"),
             std::string::npos)
       << table;
+}
+
+TEST(GroupedTable, WidensColumnsAndGroups) {
+  EXPECT_EQ(grouped_table({{"A", {{"x", 3}}, 2}, {"a long title", {{"y", 1}}, std::nullopt}},
+                          {{"wide cell", "1"}}),
+            R"( ==========================
+|      A    | a long title |
+|-----------|--------------|
+| x         | y            |
+|-----------|--------------|
+| wide cell | 1            |
+ ==========================
+)");
 }
 
 }  // namespace

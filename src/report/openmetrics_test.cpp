@@ -132,6 +132,12 @@ TEST(OpenMetrics, LabelsOfACaseStandBeforeThoseOfTheUser) {
   EXPECT_THAT(text, HasSubstr(R"(finding="slow",rack="3")"));
 }
 
+TEST(OpenMetrics, LabelsAreEscaped) {
+  RunReport report = testing::report();
+  report.hosts = {"a\"b\\c\nd"};
+  EXPECT_THAT(report_openmetrics(report), HasSubstr(R"(host="a\"b\\c\nd")"));
+}
+
 TEST(OpenMetrics, UnixSeconds) {
   EXPECT_EQ(unix_seconds("1970-01-01T00:00:10Z"), 10);
   EXPECT_EQ(unix_seconds("2000-02-29T12:00:00Z"), 951825600);

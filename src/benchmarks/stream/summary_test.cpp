@@ -12,6 +12,24 @@ using testing::pass;
 using testing::passes;
 using testing::passes_of;
 
+TEST(HostsSummary, RowsOfEvenHosts) {
+  const auto rows = kernel_rows(even_hosts(3));
+  ASSERT_EQ(rows.size(), 2u);
+  const KernelRows& triad = *rows[1];
+  EXPECT_DOUBLE_EQ(triad.process.average, 0.4375);
+  EXPECT_DOUBLE_EQ(triad.process.minimum, 0.375);
+  EXPECT_DOUBLE_EQ(triad.process.maximum, 0.5);
+  EXPECT_DOUBLE_EQ(triad.process.average_rate, 1.5e9 / 0.4375);
+  EXPECT_DOUBLE_EQ(triad.process.maximum_rate, 1.5e9 / 0.375);
+  EXPECT_DOUBLE_EQ(triad.process.minimum_rate, 3e9);
+  EXPECT_EQ(triad.process.slowest_rank, 3);
+  EXPECT_DOUBLE_EQ(triad.host.average, 0.5);
+  EXPECT_DOUBLE_EQ(triad.host.average_rate, 12e9);
+  EXPECT_DOUBLE_EQ(triad.host.minimum_rate, 12e9);
+  EXPECT_EQ(triad.host.median->n, 3u);
+  EXPECT_DOUBLE_EQ(triad.summed_rate, 6e9 / 0.4375);
+}
+
 TEST(HostsSummary, TheFirstRoundIsLeftOut) {
   RunReport run = even_hosts(2, 3);
   passes(run, 0, 1)[0].node = 99;
