@@ -102,6 +102,44 @@ TEST(BandwidthPlan, WithoutOptionsOneCpuAndAllReadCopyAndAddProducts) {
   EXPECT_EQ(testing::sure_plan("bandwidth", {}, "numa:1 core:1 pu:1").size(), 3U);
 }
 
+TEST(BandwidthFacts, HowManyCpusAreEnough) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  const auto add = [&](std::size_t cpus, double rate) {
+    Case one;
+    one.kernel = "triad";
+    one.pages = "base";
+    for (std::size_t i = 0; i < cpus; ++i) {
+      FlowResult flow;
+      flow.worker = static_cast<int>(i);
+      flow.kernel = "triad";
+      flow.memory = "local";
+      flow.level = "memory";
+      one.flows.push_back(flow);
+    }
+    one.figures = {{"bandwidth_sum", "B/s", rate, std::nullopt}};
+    report.cases.push_back(one);
+  };
+  for (int cpu = 0; cpu < 8; ++cpu) {
+    WorkerRow worker;
+    worker.cpus = {CpuId{cpu}};
+    report.workers.push_back(worker);
+  }
+  const auto parsed = parse_run("bandwidth", {});
+  ASSERT_TRUE(parsed);
+  const auto enough = [&]() -> std::string {
+    for (const Fact& fact : parsed->benchmark.shown.facts(report))
+      if (fact.key == "enough_bandwidth") return fact.line;
+    return "";
+  };
+  add(1, 10e9);
+  add(8, 50e9);
+  EXPECT_EQ(enough(), "") << "of one and all the number between is not known";
+  add(2, 20e9);
+  add(4, 46e9);
+  EXPECT_EQ(enough(), "90 % of the best from 4 CPUs ({})");
+}
+
 TEST(PeakShare, IsOfTheHighestSumOfMemory) {
   RunReport report = report_of({});
   const auto add = [&](double sum, const char* level) {
