@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Columns of `flows` and `totals` that are in the unit of the row's metric.
-IN_UNIT = ("value", "low", "high", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad")
-
 #: When the null engine's clock says that a run was started.
 NO_TIME = "1970-01-01"
 

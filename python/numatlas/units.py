@@ -5,19 +5,6 @@ from typing import Any
 
 #: Unit of a result file -> (unit shown, factor).
 SHOWN = {"s": ("ns", 1e9), "B/s": ("GB/s", 1e-9), "1/s": ("M/s", 1e-6), "1": ("", 1.0), "cost": ("", 1.0)}
-#: Other factors that views have.
-SCALED = {
-    ("s", 1e3): "ms",
-    ("s", 1e6): "µs",
-    ("s", 1): "s",
-    ("B/s", 2**-30): "GiB/s",
-    ("1", 100): "%",
-    ("cost", 1e6): "per million",
-}
-
-#: Units of quantities of which less is better; of all others more is.
-LESS_IS_BETTER = {"s", "cost"}
-
 #: Both ends of an interval that reaches further than this to a side, relative to the value, are told with it.
 WIDE = 0.5
 
@@ -30,11 +17,6 @@ SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 def shown(unit: str) -> tuple[str, float]:
     """The unit in which a quantity of a result file is shown, and the factor to it."""
     return SHOWN.get(unit, (unit, 1.0))
-
-
-def scaled_unit(unit: str, scale: float) -> str:
-    """What a quantity is in when it is multiplied by this."""
-    return SCALED.get((unit, scale), shown(unit)[0])
 
 
 def size_text(size: float, whole: bool = False) -> str:

@@ -19,7 +19,6 @@ from numatlas.file_error import FileError, intact
 from numatlas.report.page import page
 
 
-
 def survey(tmp_path, name="survey.json"):
     """What a survey holds, to be changed, and where to write it."""
     return load(SURVEYS / "four-nodes.json"), tmp_path / name

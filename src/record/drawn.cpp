@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -56,10 +58,9 @@ void tell(const Estimate& estimate, const ViewItem& item, const ViewColumn& colu
           bool with_interval, DrawnCell& cell) {
   const auto width = half_width(estimate);
   cell.text = told_text(estimate, item, column);
-  cell.flagged = is_wide(estimate);
-  if (!with_interval || !width || cell.flagged) return;
-  cell.text += std::string(" ") + plus_minus() + half_text(*width);
-  cell.flagged = *width > uncertain_from;
+  cell.flagged = width && *width > uncertain_from;
+  if (with_interval && width && !is_wide(estimate))
+    cell.text += std::string(" ") + plus_minus() + half_text(*width);
 }
 
 /// Of several visits.
@@ -147,20 +148,44 @@ struct Number {
   std::string unit;
 };
 std::optional<Number> number_of_label(const std::string& text) {
-  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) == 0) return std::nullopt;
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  const std::string_view rest(end);
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  if (read.ec != std::errc() || text[0] == '-') return std::nullopt;
+  const std::string_view rest(read.ptr, static_cast<std::size_t>(end - read.ptr));
   if (rest.empty()) return Number{value, ""};
-  if (rest == "%" || rest == " %") return Number{value, "%"};
-  if (!rest.ends_with('B') || rest.find('/') != std::string_view::npos) return std::nullopt;
+  if (rest == "%") return Number{value, "%"};
+  if (!rest.ends_with('B')) return std::nullopt;
   const auto bytes = parse_bytes(text);
   return bytes ? std::optional(Number{static_cast<double>(bytes->value), "bytes"}) : std::nullopt;
 }
 
 DrawnCell label_cell(const std::string& text) {
   const auto number = number_of_label(text);
-  return {.text = spaced(text), .value = number ? std::optional(number->value) : std::nullopt};
+  return {.text = spaced(text),
+          .value = number ? std::optional(number->value) : std::nullopt,
+          .raw = text};
+}
+
+/// The axis of these places, which all have numbers or are unknown; nothing where none has.
+std::optional<DrawnQuantity> axis_of(const ViewColumn& of, const std::vector<std::string>& places) {
+  constexpr double decade = 10;
+  static const std::set<std::string> ratios{"size",    "stride",     "workers",
+                                            "threads", "page_count", "chains"};
+  std::optional<DrawnQuantity> axis;
+  double least = 0, most = 0;
+  for (const std::string& place : places) {
+    if (place == unknown_text) continue;
+    const auto number = number_of_label(place);
+    if (!number) return std::nullopt;
+    if (!axis) axis = DrawnQuantity{axis_words(of.label, of.head), number->unit};
+    most = std::max(most, number->value);
+    if (number->value > 0) least = least > 0 ? std::min(least, number->value) : number->value;
+  }
+  if (axis)
+    axis->by_powers =
+        axis->unit == "bytes" || (ratios.contains(of.label) && least > 0 && decade * least <= most);
+  return axis;
 }
 
 DrawnCell cell_of(const RunReport& report, const ViewItem& item, const ViewColumn& column) {
@@ -325,34 +350,37 @@ void add_names(Drawn& drawn, const NamedRows& rows, const View& view) {
   const auto column = std::ranges::find_if(view.cells, [&](const ViewColumn& cell) {
     return !over.empty() && (cell.label == over || (cell.figure == over && has_interval(cell)));
   });
-  const auto at = static_cast<std::size_t>(column - view.cells.begin());
-  const bool numeric =
-      column != view.cells.end() && std::ranges::all_of(drawn.rows, [&](const DrawnRow& row) {
-        return row.cells[at].value.has_value() || row.cells[at].text == unknown_text;
-      });
   std::vector<std::string> lines;
-  if (numeric) {
-    drawn.axis = at;
-    if (column->label.empty()) {
-      drawn.over = {axis_words(over, column->head),
-                    unit_shown(any_of(rows.items(), over)->unit, column->scale)};
-    } else {
-      const auto number = number_of_label(rows.texts(over).front());
-      drawn.over = {axis_words(over, column->head), number ? number->unit : ""};
+  if (column != view.cells.end()) {
+    const Figure* const figure = any_of(rows.items(), column->figure);
+    std::optional<DrawnQuantity> axis;
+    if (column->figure.empty()) axis = axis_of(*column, rows.texts(over));
+    if (figure != nullptr)
+      axis = DrawnQuantity{axis_words(over, column->head), unit_shown(figure->unit, column->scale)};
+    if (axis) {
+      drawn.axis = static_cast<std::size_t>(column - view.cells.begin());
+      drawn.over = *axis;
+    }
+    if (axis && figure == nullptr) {
       lines = rows.telling({over}, labels_in(view));
       if (over == "workers") lines = without_size(lines);
     }
   }
   for (std::size_t row = 0; row < drawn.rows.size(); ++row) {
     std::tie(drawn.rows[row].name, drawn.rows[row].group) = names[row];
-    if (numeric) drawn.rows[row].line = rows.words_of(row, lines);
+    if (drawn.axis) drawn.rows[row].line = rows.words_of(row, lines);
   }
 }
 
-Drawn table_of(const RunReport& report, const View& view, std::vector<ViewItem> items) {
+Drawn table_of(const RunReport& report, const View& view, const std::vector<ViewItem>& items) {
   Drawn drawn;
   drawn.left = columns_of(view).names.size();
-  for (const ViewColumn& column : view.cells) drawn.heads.push_back({column.head, {}});
+  for (const ViewColumn& column : view.cells) {
+    drawn.heads.push_back({column.head, {}});
+    const Figure* const figure = column.scale != 0 ? any_of(items, column.figure) : nullptr;
+    if (figure != nullptr && column.part != Part::half_width)
+      drawn.heads.back().unit = unit_shown(figure->unit, column.scale);
+  }
   std::vector<ViewItem> shown;
   for (const ViewItem& item : items) {
     DrawnRow row{.of_case = number_of_case(report, item), .warnings = warnings_of(item)};
@@ -455,7 +483,8 @@ void add_order(Drawn& drawn, const Machine& machine) {
   std::vector<CpuPlace> places;
   for (const DrawnRow& row : drawn.rows) {
     const auto& id = row.cells[0].value;
-    const Cpu* const cpu = id ? machine.find_cpu(CpuId{static_cast<int>(*id)}) : nullptr;
+    const bool is_cpu = id && *id >= 0 && *id < 1e6 && *id == std::floor(*id);
+    const Cpu* const cpu = is_cpu ? machine.find_cpu(CpuId{static_cast<int>(*id)}) : nullptr;
     if (cpu == nullptr) return;
     const Cache* const cache = machine.last_level_cache_of(cpu->id);
     places.push_back({cpu->package.value_or(-1), cpu->node.value,
@@ -479,41 +508,42 @@ void add_order(Drawn& drawn, const Machine& machine) {
 
 /// What is on the horizontal axis of a grid that is drawn as lines, and the names of these.
 void add_axis(Drawn& drawn, const View& view, const Columns& columns) {
-  const std::vector<DrawnHead> places(drawn.heads.begin() + static_cast<std::ptrdiff_t>(drawn.left),
-                                      drawn.heads.end());
-  const auto put = [&](std::size_t axis, const ViewColumn& of, const std::string& text) {
-    const auto number = number_of_label(text);
-    drawn.axis = axis;
-    drawn.over = {axis_words(of.label, of.head), number ? number->unit : ""};
-  };
   static const std::set<std::string> quantities{"size", "stride", "workers", "threads"};
+  std::vector<std::string> places;
+  std::optional<DrawnQuantity> axis;
   if (view.kind == ViewKind::curve) {
     const auto name = std::ranges::find(columns.names, view.rows, &ViewColumn::label);
     if (name == columns.names.end()) return;
     const auto at = static_cast<std::size_t>(name - columns.names.begin());
-    for (const DrawnRow& row : drawn.rows)
-      if (!row.cells[at].value) return;
-    put(at, *name, drawn.rows.front().cells[at].text);
+    for (const DrawnRow& row : drawn.rows) places.push_back(row.cells[at].raw);
+    axis = axis_of(*name, places);
+    if (!axis) return;
+    drawn.axis = at;
     for (std::size_t head = drawn.left; head < drawn.heads.size(); ++head)
-      drawn.heads[head].line = words_of(view, {{view.columns, places[head - drawn.left].text}});
+      drawn.heads[head].line = words_of(view, {{view.columns, drawn.heads[head].raw}});
   } else if (view.kind == ViewKind::table && quantities.contains(view.columns)) {
-    for (const DrawnHead& place : places)
-      if (!place.value) return;
-    put(drawn.left, label_column("", view.columns), places.back().text);
+    for (std::size_t head = drawn.left; head < drawn.heads.size(); ++head)
+      places.push_back(drawn.heads[head].raw);
+    axis = axis_of(label_column("", view.columns), places);
+    if (!axis) return;
+    drawn.axis = drawn.left;
     for (DrawnRow& row : drawn.rows) {
       LabelTexts names;
       for (std::size_t at = 0; at < drawn.left; ++at)
-        names.emplace_back(columns.names[at].label, row.cells[at].text);
+        names.emplace_back(columns.names[at].label, row.cells[at].raw);
       row.line = words_of(view, names);
     }
   }
+  if (axis) drawn.over = *axis;
 }
 
 Drawn grid_drawn(const RunReport& report, const View& view, const std::vector<ViewItem>& items) {
   Columns columns = columns_of(view);
   // What is drawn comes first.
-  const auto known = std::ranges::find_if(
+  const auto first = std::ranges::find_if(
       columns.cells, [&](const ViewColumn& cell) { return is_known(items, cell); });
+  const bool known = first != columns.cells.end();
+  if (known) std::rotate(columns.cells.begin(), first, first + 1);
   const Grid grid = grid_of(report, view, items, columns);
   Drawn drawn;
   if (grid.cells.empty()) return drawn;
@@ -521,25 +551,24 @@ Drawn grid_drawn(const RunReport& report, const View& view, const std::vector<Vi
   for (const ViewColumn& name : columns.names) drawn.heads.push_back({name.head, {}});
   const std::string& head = columns.cells.front().head;
   for (const std::vector<DrawnCell>& column : grid.columns.values)
-    drawn.heads.push_back(
-        {head.empty() ? column[0].text : head + " " + column[0].text, column[0].value});
+    drawn.heads.push_back({.text = head.empty() ? column[0].text : head + " " + column[0].text,
+                           .value = column[0].value,
+                           .raw = column[0].raw});
   for (std::size_t row = 0; row < grid.rows.values.size(); ++row) {
     DrawnRow made{.cells = grid.rows.values[row]};
     for (std::size_t column = 0; column < grid.columns.values.size(); ++column) {
       const auto found = grid.cells.find({row, column});
       const bool itself = view.symmetric && found == grid.cells.end() &&
                           grid.rows.values[row][0].text == grid.columns.values[column][0].text;
-      made.cells.push_back(
-          found != grid.cells.end()
-              ? found->second
-              : DrawnCell{.text = unknown_text, .note = itself ? "a place with itself" : ""});
+      DrawnCell cell{.text = unknown_text, .why = itself ? "a place with itself" : ""};
+      made.cells.push_back(found != grid.cells.end() ? found->second : std::move(cell));
     }
     drawn.rows.push_back(std::move(made));
   }
   add_cases(drawn, report, items);
-  if (known == columns.cells.end()) return drawn;
+  if (!known) return drawn;
   drawn.main = drawn.left;
-  add_main(drawn, items, *known);
+  add_main(drawn, items, columns.cells.front());
   add_axis(drawn, view, columns);
   if (view.symmetric && report.machines.size() == 1) add_order(drawn, report.machines.front());
   return drawn;
@@ -653,8 +682,9 @@ std::vector<std::vector<Drawn>> drawn_views(const RunReport& report) {
     add(report, "");
     return all;
   }
+  const HostParts parts(report);
   for (std::size_t host = 0; host < report.hosts.size(); ++host)
-    add(of_host(report, static_cast<int>(host)), report.hosts[host]);
+    add(parts.of(static_cast<int>(host)), report.hosts[host]);
   return all;
 }
 

@@ -18,10 +18,12 @@ namespace numatlas {
 struct DrawnCell {
   std::string text;       ///< "12.3 ±1.0 %"; "-": nothing is known
   std::string note = {};  ///< beside it: "L3"
+  std::string why = {};   ///< of an empty cell: why
   /// In the unit that the cell shows. `low` and `high`: the interval, or the lowest and the highest
-  /// worker. Of labels that are numbers `value` alone, of sizes in bytes.
+  /// worker. A label that is a number has `value` only; sizes are in bytes.
   std::optional<double> value = {}, low = {}, high = {};
   bool flagged = false;  ///< known to within more than 10 % only
+  std::string raw = {};  ///< of a label: as options take it, for CSV
   friend bool operator==(const DrawnCell&, const DrawnCell&) = default;
 };
 
@@ -39,11 +41,14 @@ struct DrawnHead {
   std::string text;
   std::optional<double> value;  ///< of a number, as in DrawnCell
   std::string line = {};        ///< over an axis in the rows: the line that its points are of
+  std::string unit = {};        ///< of a column of figures: "ns"; "": none, or each its own
+  std::string raw = {};         ///< of a label's value: as options take it, for CSV
 };
 
 /// Words and unit ("ns", "GB/s", "bytes", "") of what cells or an axis show.
 struct DrawnQuantity {
   std::string words, unit;
+  bool by_powers = false;  ///< of an axis: steps by ratio
   friend bool operator==(const DrawnQuantity&, const DrawnQuantity&) = default;
 };
 
@@ -61,10 +66,10 @@ struct Drawn {
   /// The column whose figures are drawn: their main one. Where a label has its values as columns
   /// all but the first `left` are. Absent: no figure is known.
   std::optional<std::size_t> main;
-  std::string figure;   ///< its key
-  DrawnQuantity shown;  ///< of these
-  bool less_is_better = false;
-  std::string spread;  ///< what `low` and `high` of them are
+  std::string figure;           ///< key of the figure drawn
+  DrawnQuantity shown;          ///< of these
+  bool less_is_better = false;  ///< of the figure drawn
+  std::string spread;           ///< what `low` and `high` of them are
   /// The column that has the places on a horizontal axis, or, where this is `left`, the heads.
   std::optional<std::size_t> axis;
   DrawnQuantity over;  ///< of the axis

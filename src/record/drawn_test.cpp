@@ -1,5 +1,6 @@
 #include "record/drawn.h"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>

@@ -205,11 +205,6 @@ const std::map<std::string, GpuText>& gpu_texts() {
   return texts;
 }
 
-const std::set<std::string, std::less<>>& units_of_labels() {
-  static const std::set<std::string, std::less<>> units{"B", "KiB", "MiB", "GiB", "TiB", "%"};
-  return units;
-}
-
 bool is_of_flows(const std::string& name) {
   return flow_texts().contains(name) || gpu_texts().contains(name);
 }
@@ -265,14 +260,8 @@ std::string label_text(const RunReport& report, const ViewItem& item, const std:
 std::string spaced(std::string label) {
   const std::size_t digits = label.find_first_not_of("0123456789.");
   if (digits == 0 || digits == std::string::npos) return label;
-  if (units_of_labels().contains(std::string_view(label).substr(digits))) label.insert(digits, " ");
-  return label;
-}
-
-std::string compact(std::string label) {
-  const std::size_t blank = label.find(' ');
-  if (blank == std::string::npos || label.find_first_not_of("0123456789.") != blank) return label;
-  if (units_of_labels().contains(std::string_view(label).substr(blank + 1))) label.erase(blank, 1);
+  static const std::set<std::string, std::less<>> units{"B", "KiB", "MiB", "GiB", "TiB", "%"};
+  if (units.contains(std::string_view(label).substr(digits))) label.insert(digits, " ");
   return label;
 }
 

@@ -122,12 +122,22 @@ std::optional<double> half_width(const FlowResult& flow) {
   return flow.figures.empty() ? std::nullopt : half_width(flow.figures.front());
 }
 
-RunReport of_host(const RunReport& report, int host) {
-  RunReport part = report;
-  part.machines = {report.machines[static_cast<std::size_t>(host)]};
+HostParts::HostParts(const RunReport& report)
+    : report_(report), bare_(report), flows_(report.hosts.size()) {
+  for (std::size_t at = 0; at < report.cases.size(); ++at) {
+    bare_.cases[at].flows.clear();
+    bare_.cases[at].groups.clear();
+    for (const FlowResult& flow : report.cases[at].flows)
+      flows_[static_cast<std::size_t>(host_of(report, flow))].emplace_back(at, &flow);
+  }
+}
+
+RunReport HostParts::of(int host) const {
+  RunReport part = bare_;
+  const auto at = static_cast<std::size_t>(host);
+  part.machines = {report_.machines[at]};
+  for (const auto& [number, flow] : flows_[at]) part.cases[number].flows.push_back(*flow);
   for (Case& one : part.cases) {
-    std::erase_if(one.flows, [&](const FlowResult& flow) { return host_of(report, flow) != host; });
-    one.groups.clear();
     const auto mine = std::ranges::find(one.host_totals, host, &HostTotals::host);
     one.figures = mine == one.host_totals.end() ? std::vector<Figure>{} : mine->figures;
   }

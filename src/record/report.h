@@ -297,8 +297,19 @@ std::vector<std::string> slowed_gpus(const Case& result);
 const PilotSeries* pilot_for(const Case& result, Unit unit, const std::vector<PilotSeries>& pilots);
 /// Index of the host that a flow ran on.
 int host_of(const RunReport& report, const FlowResult& flow);
-/// A report that holds only the flows of one host, with the sums over those; without groups.
-RunReport of_host(const RunReport& report, int host);
+/// A report in parts that hold only the flows of one host, with the sums over those; without
+/// groups.
+class HostParts {
+ public:
+  /// The report must outlive it.
+  explicit HostParts(const RunReport& report);
+  RunReport of(int host) const;
+
+ private:
+  const RunReport& report_;
+  RunReport bare_;                                                             ///< without flows
+  std::vector<std::vector<std::pair<std::size_t, const FlowResult*>>> flows_;  ///< of each host
+};
 /// What a flow did: "read", "mix 2:1".
 std::string full_name(const FlowResult& flow);
 /// Where the memory lies that a flow works on; of a GPU's copies the host's side.

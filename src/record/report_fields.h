@@ -345,6 +345,7 @@ void list_fields(Fields& f, Of<View> auto& v) {
 void list_fields(auto& f, Of<DrawnCell> auto& c) {
   f("text", c.text, "for people; - where nothing is known");
   f.sparse("note", c.note, "beside it");
+  f.sparse("why", c.why, "of an empty cell: why");
   f.sparse("value", c.value, "in the unit shown, sizes in bytes; absent where there is no number");
   f.sparse("low", c.low, "lower end of the interval, or the lowest worker");
   f.sparse("high", c.high, "upper end, or the highest worker");
@@ -363,12 +364,14 @@ void list_fields(auto& f, Of<DrawnRow> auto& r) {
 void list_fields(auto& f, Of<DrawnHead> auto& h) {
   f("text", h.text, "for people");
   f.sparse("value", h.value, "where it is a number, sizes in bytes");
+  f.sparse("unit", h.unit, "of a column of figures");
   f.sparse("line", h.line, "over an axis in the rows: the line that its points are of");
 }
 
 void list_fields(auto& f, Of<DrawnQuantity> auto& q) {
   f("words", q.words, "for people");
   f("unit", q.unit, "of the numbers: ns, GB/s, bytes, ...");
+  f.sparse("by_powers", q.by_powers, "of an axis: steps by ratio");
 }
 
 void list_fields(auto& f, Of<Drawn> auto& d) {

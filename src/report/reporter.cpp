@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ std::string markdown_text(const RunReport& report, const TextStyle& asked) {
 
 std::string first_table_csv(const RunReport& report) {
   if (report.views.empty()) return "";
-  return shows_hosts_apart(report) ? view_csv(of_host(report, 0), report.views.front())
+  return shows_hosts_apart(report) ? view_csv(HostParts(report).of(0), report.views.front())
                                    : view_csv(report, report.views.front());
 }
 
@@ -48,8 +49,9 @@ std::string tables_text(const RunReport& report, const TextStyle& asked) {
   style.in_brackets = !distrust_of(report).empty();
   const bool by_host = shows_hosts_apart(report);
   std::string text;
-  for (std::size_t host = 0; by_host && host < report.hosts.size(); ++host) {
-    const RunReport part = of_host(report, static_cast<int>(host));
+  const std::optional<HostParts> parts = by_host ? std::optional<HostParts>(report) : std::nullopt;
+  for (std::size_t host = 0; parts && host < report.hosts.size(); ++host) {
+    const RunReport part = parts->of(static_cast<int>(host));
     text += fmt::format("{}Host {}\n\n", style.markdown ? "## " : "", report.hosts[host]) +
             views_text(part, report.views, style);
   }

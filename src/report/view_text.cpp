@@ -22,8 +22,9 @@ namespace {
 /// Drops columns that say nothing; how many of the first `left` are left.
 std::size_t drop_empty_columns(std::vector<TextRow>& rows, std::size_t left) {
   for (std::size_t column = rows[0].size(); column-- > 0;) {
-    const bool empty = std::all_of(rows.begin() + 1, rows.end(),
-                                   [&](const TextRow& row) { return row[column].text == unknown_text; });
+    const bool empty = std::all_of(rows.begin() + 1, rows.end(), [&](const TextRow& row) {
+      return row[column].text == unknown_text;
+    });
     if (!empty) continue;
     if (column < left) --left;
     for (TextRow& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
@@ -41,7 +42,7 @@ TextRow heads_of(const Drawn& drawn) {
 TextCell text_cell(const DrawnCell& cell, bool in_brackets) {
   TextCell made(cell.text, cell.flagged ? Accent::uncertain : Accent::none);
   if (in_brackets && cell.text != unknown_text) made.text = "(" + cell.text + ")";
-  if (!cell.note.empty() && cell.value) made.text += " " + cell.note;
+  if (!cell.note.empty()) made.text += " " + cell.note;
   return made;
 }
 
@@ -99,7 +100,7 @@ std::string block_of(const std::vector<TextRow>& rows, std::size_t left, std::si
 /// Between a node and another.
 bool is_remote(const View& view, const Drawn& drawn, const DrawnRow& row, std::size_t column) {
   return view.rows == "cpu_node" && view.columns == "memory_node" &&
-         row.cells[0].text != drawn.heads[column].text;
+         row.cells[column].text != unknown_text && row.cells[0].raw != drawn.heads[column].raw;
 }
 
 std::string grid_text(const View& view, const Drawn& drawn, const TextStyle& style) {
@@ -141,7 +142,7 @@ std::string csv_line(const std::vector<std::string>& row) {
   return line + '\n';
 }
 
-std::string csv_label(const DrawnCell& cell) { return cell.text == unknown_text ? "" : compact(cell.text); }
+std::string csv_label(const DrawnCell& cell) { return cell.raw == unknown_text ? "" : cell.raw; }
 std::string csv_number(const DrawnCell& cell) {
   return cell.value ? fmt::format("{:.6g}", *cell.value) : "";
 }
@@ -151,10 +152,8 @@ std::string csv_of_grid(const View& view, const Drawn& drawn) {
   const bool square = view.kind == ViewKind::matrix;
   std::string text;
   std::vector<std::string> heads;
-  for (std::size_t at = 0; at < drawn.heads.size(); ++at) {
-    const std::string& text_of = drawn.heads[at].text;
-    heads.push_back(at < drawn.left ? text_of : compact(text_of));
-  }
+  for (std::size_t at = 0; at < drawn.heads.size(); ++at)
+    heads.push_back(at < drawn.left ? drawn.heads[at].text : drawn.heads[at].raw);
   if (!square) text += csv_line(heads);
   for (std::size_t row = 0; row < drawn.rows.size(); ++row) {
     const std::vector<DrawnCell>& cells = drawn.rows[row].cells;
@@ -189,28 +188,34 @@ std::string csv_of_table(const View& view, const Drawn& drawn) {
 }  // namespace
 
 std::string view_csv(const RunReport& report, const View& view) {
-  const std::vector<Drawn> all = drawn_of(report, view);
-  if (all.empty()) return "";
-  return view.columns.empty() ? csv_of_table(view, all.front()) : csv_of_grid(view, all.front());
+  std::string text;
+  for (const Drawn& drawn : drawn_of(report, view)) {
+    if (!drawn.of_words.empty()) text += csv_line({drawn.of_words});
+    text += view.columns.empty() ? csv_of_table(view, drawn) : csv_of_grid(view, drawn);
+  }
+  return text;
 }
 
 std::string view_text(const RunReport& report, const View& view, const TextStyle& style) {
   std::string notes, verdict, text;
   for (const std::string& line : view.notes) notes += line + "\n";
   for (const std::string& line : view.verdict) verdict += line + "\n";
-  for (const Drawn& drawn : drawn_of(report, view)) {
+  const std::vector<Drawn> all = drawn_of(report, view);
+  for (const Drawn& drawn : all) {
     const std::string table =
         view.columns.empty() ? table_of(view, drawn, style) : grid_text(view, drawn, style);
     if (table.empty()) continue;
     const std::string title = view.title + (drawn.of_words.empty() ? "" : ", " + drawn.of_words);
+    const std::string above = text.empty() ? notes : "";
+    const std::string below = &drawn == &all.back() ? verdict : "";
     if (!style.markdown) {
       text +=
-          wrapped(title + "\n" + notes, style.width) + table + wrapped(verdict, style.width) + "\n";
+          wrapped(title + "\n" + above, style.width) + table + wrapped(below, style.width) + "\n";
       continue;
     }
-    const std::string lists = notes.empty() ? "" : markdown_lines(notes) + "\n";
+    const std::string lists = above.empty() ? "" : markdown_lines(above) + "\n";
     text += "### " + title + "\n\n" + lists + table + "\n" +
-            (verdict.empty() ? "" : markdown_lines(verdict) + "\n");
+            (below.empty() ? "" : markdown_lines(below) + "\n");
   }
   return text;
 }

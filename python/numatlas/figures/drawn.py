@@ -1,6 +1,7 @@
 """Views as figures. What stands in which row, by which names, in which unit and words, the program has
 decided (src/record/drawn.h); here it only gets its place in a picture."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,8 +18,6 @@ from numatlas.units import is_unknown, numbers_of, size_text
 Drawn = dict[str, Any]  #: as the program writes it
 DrawnCell = dict[str, Any]
 
-#: Values that differ by more than this factor get an axis by powers.
-DECADE = 10
 ENDS = ("value", "low", "high")
 
 
@@ -27,9 +26,13 @@ def figures(result: Result) -> list[Figure]:
     found: list[Figure] = []
     for views in _alike(result):
         found += _figures(result, views)
-    for index, one in enumerate(found):
-        again = sum(other.key == one.key for other in found[:index])
-        one.key += f"-{again + 1}" if again else ""
+    keys: Counter[str] = Counter()
+    for one in found:
+        keys[one.key] += 1
+        one.key += f"-{keys[one.key]}" if keys[one.key] > 1 else ""
+    for one in found[1:]:  # lists of one judgement: the first has its warnings
+        if isinstance(one, Listing):
+            one.warnings = []
     if "answer" in result.meta and found:
         found[0].verdict.append(str(result.meta["answer"]))
     return found
@@ -44,8 +47,7 @@ def _alike(result: Result) -> Iterable[list[tuple[View, Drawn]]]:
             hint = "measure again; numatlas.load(FILE) in Python has its figures"
             raise FileError(result.path, words, hint=hint)
         for number, drawn in enumerate(view["drawn"]):
-            form = [view[name] for name in ("level", "rows", "columns", "cells")]
-            together = repr([drawn["together"], drawn.get("of"), form]) if drawn.get("together") else ""
+            together = repr([drawn["together"], drawn.get("of")]) if drawn.get("together") else ""
             found.setdefault(together or f"{at}-{number}", []).append((view, drawn))
     return found.values()
 
@@ -53,7 +55,7 @@ def _alike(result: Result) -> Iterable[list[tuple[View, Drawn]]]:
 def _figures(result: Result, views: list[tuple[View, Drawn]]) -> list[Figure]:
     view, drawn = views[0]
     if "answer" in result.meta or "main" not in drawn:
-        return [Listing(**_told(result, views))] if drawn["rows"] else []
+        return [Listing(**{**_told(result, views), "spread": ""})] if drawn["rows"] else []
     if "axis" in drawn and (view["kind"] == "curve" or view["columns"]):
         return [_curves(result, views)]
     if view["columns"]:
@@ -68,7 +70,7 @@ def _told(result: Result, views: list[tuple[View, Drawn]], *more: str) -> dict[s
     cases = {number for _, one in views for number in numbers_of(one["cases"])}
     flows = result.flows[column(result.flows, "point").isin(cases)]
     of = drawn.get("of", {})
-    if "host" in of:
+    if of.get("host") in set(column(flows, "host")):
         flows = flows[flows["host"] == of["host"]]
     where = dict(set.intersection(*(set(one["where"].items()) for one, _ in views)))
     where = {name: text for name, text in view["where"].items() if name in where} | of
@@ -106,12 +108,13 @@ def _table(views: list[tuple[View, Drawn]]) -> tuple[list[str], list[list[str]]]
         for _, drawn in views
         for row in drawn["rows"]
     ]
-    told = [at for at in range(len(heads)) if any(row[at] not in ("-", "") for row in rows)]
+    names = len(heads) if not views[0][0]["columns"] else views[0][1]["left"] + several
+    told = [at for at in range(len(heads)) if at >= names or any(row[at] not in ("-", "") for row in rows)]
     return [heads[at] for at in told], [[row[at] for at in told] for row in rows]
 
 
 def _words(cell: DrawnCell) -> str:
-    return f"{cell['text']} {cell['note']}" if "note" in cell and "value" in cell else cell["text"]
+    return f"{cell['text']} {cell['note']}" if "note" in cell else cell["text"]
 
 
 def _data(view: View, drawn: Drawn) -> pd.DataFrame:
@@ -122,22 +125,35 @@ def _data(view: View, drawn: Drawn) -> pd.DataFrame:
     rows = []
     for row in drawn["rows"]:
         told = dict(of)
-        for cell, asked in zip(row["cells"], view["cells"], strict=False):
+        most = left if view["columns"] else len(row["cells"])
+        for at, (cell, asked) in enumerate(zip(row["cells"][:most], view["cells"], strict=False)):
             if asked["label"] and (not view["columns"] or view["kind"] != "matrix"):
                 told[asked["label"]] = _number(cell)
             elif not view["columns"] and asked["part"] != "half_width":
-                name = asked["head"] or asked["figure"]
-                told |= {f"{name} {end}".removesuffix(" value"): cell[end] for end in ENDS if end in cell}
+                told |= _of_figure(asked, cell, heads[at].get("unit"), told)
         if view["columns"]:
             told |= {view["rows"]: _number(row["cells"][0])} if view["kind"] == "matrix" else {}
             rows += [
                 {**told, view["columns"]: _number(head), **{end: cell.get(end) for end in ENDS}, "unit": unit}
+                | ({"beside": cell["note"]} if "note" in cell else {})
                 for head, cell in zip(heads[left:], row["cells"][left:], strict=True)
                 if "value" in cell
             ]
         else:
             rows.append(told)
     return pd.DataFrame(rows)
+
+
+def _of_figure(
+    asked: dict[str, Any], cell: DrawnCell, unit: str | None, told: dict[str, Any]
+) -> dict[str, Any]:
+    """Value and interval in the unit of the column; in words where each row has a unit of its own."""
+    name = asked["head"] or asked["figure"]
+    name += f" ({asked['figure']})" if name in told else ""
+    if not asked["scale"]:
+        return {name: cell["text"]}
+    name += f" ({unit})" if unit and unit not in name else ""
+    return {f"{name} {end}".removesuffix(" value"): cell[end] for end in ENDS if end in cell}
 
 
 def _number(cell: DrawnCell) -> Any:
@@ -189,8 +205,8 @@ def _matrix(result: Result, view: View, drawn: Drawn) -> Matrix:
         values=[[one[0] for one in row] for row in ends],
         low=[[one[1] for one in row] for row in ends],
         high=[[one[2] for one in row] for row in ends],
-        texts=[[cell.get("note", "") for cell in row] for row in cells],
-        words=[[_words(cell) if "value" in cell else cell.get("note", "-") for cell in row] for row in cells],
+        texts=[[cell.get("why") or cell.get("note", "") for cell in row] for row in cells],
+        words=[[cell.get("why") or _words(cell) for cell in row] for row in cells],
         breaks={int(at): weight for at, weight in drawn.get("borders", {}).items()},
     )
 
@@ -241,11 +257,9 @@ def _curves(result: Result, views: list[tuple[View, Drawn]], *more: str) -> Curv
         told["tables"] = mess_tables(result, tables) if result.command == "loaded" else {}
     elif result.command == "bandwidth" and y_unit == "GB/s":
         marks += peak_marks(result, main["scale"], level=True)
-    places = [x for line in series for x in line.x if x is not None and x > 0]
-    by_ratio = not over_load and bool(places) and DECADE * min(places) <= max(places)
     return Curves(
         **told,
-        x=Axis(over["words"], x_unit, log2=x_unit == "bytes" or by_ratio),
+        x=Axis(over["words"], x_unit, log2=over.get("by_powers", False)),
         y=Axis(shown["words"], y_unit),
         series=series,
         marks=marks,

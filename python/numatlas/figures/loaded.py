@@ -10,7 +10,7 @@ import pandas as pd
 from numatlas.facts import facts
 from numatlas.figures.model import Mark, Series, Special
 from numatlas.result import Cell, Result, View
-from numatlas.units import is_unknown, is_wide, number_text, plus_minus, scaled_unit, spread_text
+from numatlas.units import is_unknown, is_wide, number_text, plus_minus, spread_text
 
 #: Lines that a kernel reads and writes, as STREAM counts them.
 LINES = {"read": (1, 0), "write": (0, 1), "copy": (1, 1), "scale": (1, 1), "update": (1, 1)}
@@ -87,7 +87,7 @@ def load_marks(result: Result, main: Cell, unit: str, scale: float) -> list[Mark
         marks.append(Mark(idle, f"idle {number_text(idle, 3)} {unit}", level=True))
     if LOAD_PEAK in found:
         most = found[LOAD_PEAK] * scale
-        marks.append(Mark(most, f"highest load {number_text(most, 3)} {scaled_unit('B/s', scale)}"))
+        marks.append(Mark(most, f"highest load {number_text(most, 3)} GB/s"))
     return marks
 
 
@@ -116,7 +116,7 @@ def peak_marks(
     peak = peak_of(result, nodes)
     if not peak:
         return []
-    text = f"{peak[1]} {number_text(peak[0] * scale, 3)} {scaled_unit('B/s', scale)}"
+    text = f"{peak[1]} {number_text(peak[0] * scale, 3)} GB/s"
     return [Mark(peak[0] * scale, text, level, wanted=True)]
 
 

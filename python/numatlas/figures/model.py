@@ -35,7 +35,7 @@ class Figure:
     notes: list[str] = field(default_factory=list)  #: how it was measured, what was skipped
     verdict: list[str] = field(default_factory=list)  #: what follows from it, in lines of text
     warnings: list[Warning] = field(default_factory=list)
-    data: pd.DataFrame = field(default_factory=pd.DataFrame)  #: the numbers shown, and more, to be copied
+    data: pd.DataFrame = field(default_factory=pd.DataFrame)  #: the numbers shown, to be copied
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)  #: for other programs, by name of a file
     kind: str = ""  #: the command that measured, or "atlas"
     family: str = ""  #: as `key`, without what the figure is of (`where`); "": no other figure is like this

@@ -92,7 +92,7 @@ def _view(rows: pd.DataFrame) -> View:
         "spread": "the file has no interval of these figures",
         "figure": "latency",
         "left": 2,
-        "over": {"words": "size of the memory", "unit": "bytes"},
+        "over": {"words": "size of the memory", "unit": "bytes", "by_powers": True},
     }
     drawn = {"heads": [{"text": head} for head in heads], "rows": points, **shown, **over}
     fields = {"kind": "curve", "level": "flows", "where": {}, "rows": "size", "columns": None}

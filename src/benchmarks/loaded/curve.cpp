@@ -217,18 +217,18 @@ std::string knee_text(const Knee& knee) {
                      short_number(knee.latency * in_ns, 1));
 }
 
-/// Adds "at 80 % of the peak: 228.0 ns", "knee: 110 GB/s ±2.0 %, 130.2 ns".
 /// A load that stays in the caches moves nothing of the memory.
-void leave_out_what_was_not_moved(View& view, const RunReport& report) {
+void leave_out_what_was_not_moved(View& view, const CaseGroup& curve) {
   const bool moved = std::ranges::any_of(
-      report.cases, [](const Case& one) { return estimate_of(one, "traffic_sum").has_value(); });
+      curve.cases, [](const Case* one) { return estimate_of(*one, "traffic_sum").has_value(); });
   if (moved) return;
   view.rows = "bandwidth_sum";
   std::erase_if(view.cells, [](const ViewColumn& cell) { return cell.figure == "traffic_sum"; });
 }
 
-void add_curve_verdict(View& view, const CaseGroup& curve, const RunReport& report) {
-  leave_out_what_was_not_moved(view, report);
+/// Adds "at 80 % of the peak: 228.0 ns", "knee: 110 GB/s ±2.0 %, 130.2 ns".
+void add_curve_verdict(View& view, const CaseGroup& curve, const RunReport&) {
+  leave_out_what_was_not_moved(view, curve);
   for (const Case* one : curve.cases) {
     const auto at_80 = estimate_of(*one, at_80_percent);
     if (!at_80) continue;

@@ -101,8 +101,8 @@ TEST(MatrixShares, AreOfEachHost) {
   }
   const auto run = parse_run("matrix", {});
   run->benchmark.figures.conclude(report);
-  EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 0).cases[1], "best_share")->value, 0.5);
-  EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 1).cases[1], "best_share")->value, 0.2);
+  EXPECT_DOUBLE_EQ(estimate_of(HostParts(report).of(0).cases[1], "best_share")->value, 0.5);
+  EXPECT_DOUBLE_EQ(estimate_of(HostParts(report).of(1).cases[1], "best_share")->value, 0.2);
 }
 
 TEST(MatrixTable, HostsStandApart) {
@@ -126,7 +126,7 @@ TEST(MatrixTable, HostsStandApart) {
   one.host_totals = host_sums_of(one, report);
   ASSERT_EQ(one.host_totals.size(), 2U);
   report.cases = {one};
-  const RunReport second = of_host(report, 1);
+  const RunReport second = HostParts(report).of(1);
   ASSERT_EQ(second.cases[0].flows.size(), 1U);
   EXPECT_DOUBLE_EQ(*find_total(second.cases[0], "bandwidth_sum")->value(), 4e9);
   const auto run = parse_run("matrix", {});
