@@ -138,7 +138,8 @@ std::vector<View> views_of_findings(const std::vector<Case>& cases, const SlowRu
       fmt::format("MAD: scaled median absolute deviations, each at least {:g} % of the median",
                   rule.least_spread * 100)};
   std::vector<View> views;
-  for (const char* verdict : {finding::slow, finding::fell, finding::below, finding::cleared}) {
+  for (const char* verdict :
+       {finding::slow, finding::fell, finding::low, finding::below, finding::cleared}) {
     if (std::ranges::none_of(cases,
                              [&](const Case& one) { return label_of(one, "finding") == verdict; }))
       continue;

@@ -78,9 +78,11 @@ inline const std::string& key_of(const Row& row) { return row.host ? row.host_ke
 namespace finding {
 inline constexpr const char *slow = "slow",  ///< than others
     *fell = "fell",                          ///< against its own past
-        *below = "below",                    ///< a limit of --expect
-            *cleared = "cleared",            ///< slow at first, and not when run again
-                *none = "none";              ///< of cases that tell of hosts as a whole
+        *low = "low",                        ///< what others published of such machines
+            *below = "below",                ///< a limit of --expect
+                *cleared = "cleared",        ///< slow at first, and not when run again
+                    *normal = "normal",      ///< of figures beside what others published
+                        *none = "none";      ///< of cases that tell of hosts as a whole
 }  // namespace finding
 
 /// What a figure was found with to be worse than it should be.

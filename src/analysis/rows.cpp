@@ -574,4 +574,26 @@ std::string to_text(const HostKind& kind) {
   return text + fmt::format(", {}", count_text(kind.workers, "thread"));
 }
 
+std::string to_text(Normal::Verdict verdict) {
+  return verdict == Normal::Verdict::low  ? "LOW"
+         : verdict == Normal::Verdict::ok ? "ok"
+                                          : "not judged";
+}
+
+std::string to_text(const Normal& one) {
+  std::string text = one.first.empty() ? "" : one.first + ": ";
+  text += fmt::format("{} {}", one.what, estimate_text(one.value, one.unit));
+  if (one.count > 0) {
+    const double scale = reading_of(one.high, one.unit).scale;
+    std::string range = one.low < one.high ? three_digits(one.low * scale) + " to " : "";
+    range += quantity_text(one.high, one.unit);
+    text += fmt::format(": {:.2f} {} {} like it ({}; {})", one.value.value / one.median,
+                        one.count == 1 ? "of" : "of the median of",
+                        one.count == 1 ? "the one" : std::to_string(one.count), range, one.group);
+  }
+  if (!one.more.empty()) text += (one.count > 0 ? "; " : ": ") + one.more;
+  if (one.verdict != Normal::Verdict::none || one.reason.empty()) return text;
+  return text + fmt::format("; not judged: {}", one.reason);
+}
+
 }  // namespace numatlas

@@ -98,13 +98,28 @@ std::string hardware_text(const HostKind& kind);
 /// The same with ", 8 processes x 16 threads" where these are known.
 std::string to_text(const HostKind& kind);
 
-/// What is known of such a machine, beside its peers and its past (published/expected.h).
-struct KnownReads {
-  Estimate reads;       ///< of all CPUs together, bytes a second
-  double limit = 0;     ///< that these have to reach
-  std::string against;  ///< "published figures", "the memory's peak"
-  std::string words;    ///< the reads beside all that is known
+/// A figure of a run beside what others of its kind measured (published/normal.h).
+struct Normal {
+  enum class Verdict { ok, low, none };
+  std::string what;  ///< "read", "GPU 0: copies to it"
+  Unit unit;
+  Estimate value;
+  Verdict verdict = Verdict::none;
+  std::string reason{};                  ///< why there is no verdict; "" where there is one
+  std::string group{};                   ///< "aws, EPYC 7R13, 8 CPUs"
+  std::size_t count = 0;                 ///< of the others; 0: nothing below is known
+  double median = 0, low = 0, high = 0;  ///< theirs
+  std::optional<double> limit{};         ///< that the value has to reach; of times, not to exceed
+  std::string against{};                 ///< "published figures", "the memory's peak"
+  std::string source{};                  ///< "Spare Cores, 2026-08, CC BY-SA 4.0"
+  std::string first{};  ///< what explains it: "its link runs at Gen5 x8 of Gen5 x16"
+  std::string more{};   ///< what else is known: "80 % of 614 GB/s (16 x DDR5-4800)"
 };
+/// "LOW", "ok", "not judged".
+std::string to_text(Normal::Verdict verdict);
+/// "read 34.2 GB/s ±1.0 %: 0.97 of the median of 12 like it (31.0 to 36.0 GB/s; aws, EPYC 7R13,
+/// 8 CPUs)"; what explains it stands first, what keeps it from a verdict last.
+std::string to_text(const Normal& one);
 
 /// One run of one command.
 struct Rows : RunHead {
@@ -114,7 +129,7 @@ struct Rows : RunHead {
   std::vector<HostKind> kinds;           ///< by host
   std::vector<Identity> identities;      ///< by host; empty: nothing is known of them
   std::vector<Row> rows;
-  std::optional<KnownReads> known{};  ///< filled by those who judge by it
+  std::vector<Normal> normal{};  ///< filled by those who judge by it
 
   bool is_unreliable() const { return trust == "unreliable"; }
   std::string why_incomplete() const {

@@ -2,6 +2,7 @@
 // expected.
 #include <unistd.h>
 
+#include <cstddef>
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -26,6 +27,7 @@
 #include "compare/hosts.h"
 #include "compare/results.h"
 #include "published/expected.h"
+#include "published/normal.h"
 #include "record/report_json.h"
 #include "report/file.h"
 #include "report/openmetrics.h"
@@ -41,6 +43,7 @@ namespace {
 struct CheckOptions {
   std::vector<std::string> paths;
   std::string format = "table", openmetrics, json, metric, expect, max_age, since = "newest", hosts;
+  std::string machine_type, published;
   SlowOptions slow;
   bool stats = false, no_fail = false, quiet = false;
   TextStyle style;
@@ -60,6 +63,13 @@ std::string text_of(const RunReport& report, const CheckOptions& options) {
   // A list of all hosts would bury the slow ones.
   const bool for_people = options.format == "table" || options.format == "markdown";
   if (for_people && !options.stats && !shown.views.empty()) shown.views.pop_back();
+  constexpr std::ptrdiff_t most_hosts = 4;
+  const auto hosts = std::ranges::count_if(
+      shown.cases, [](const Case& one) { return label_of(one, "finding") == finding::none; });
+  if (for_people && !options.stats && hosts > most_hosts)
+    std::erase_if(shown.views, [](const View& view) {
+      return !view.where.empty() && view.where.front().second == finding::normal;
+    });
   TextStyle style = options.style;
   style.color = wants_color("auto");
   style.width = terminal_columns(STDOUT_FILENO).value_or(0);
@@ -97,7 +107,9 @@ int exit_code_of(const RunReport& report) {
       report.trust == "unreliable" || report.cases.empty() ||
       std::ranges::find(report.warnings, "not-read", &Warning::code) != report.warnings.end();
   for (const Case& one : report.cases) {
-    if (label_of(one, "finding") != finding::none) return exit_code_of_slow_nodes;
+    const std::string found = label_of(one, "finding");
+    if (found == finding::normal) continue;
+    if (found != finding::none) return exit_code_of_slow_nodes;
     const auto is = [&](const char* key) { return find_total(one, key)->value() == 1; };
     unsure = unsure || !is("host_judged") || is("host_incomplete");
   }
@@ -133,8 +145,9 @@ Expected<int> run_check(const CheckOptions& options) {
     rule.max_age = std::chrono::duration_cast<std::chrono::seconds>(age).count();
   }
   if (options.since == "now") rule.now = std::time(nullptr);
+  const Published published = TRY(published_with(options.published, options.machine_type));
   Results results = TRY(read_results(options.paths, [&](Rows& run) {
-    run.known = known_reads(run);
+    run.normal = judge_figures(run, all_reads_of(run), published);
     std::erase_if(run.rows, [&](const Row& row) {
       return row.level == RowLevel::flow ||
              (row.level == RowLevel::derived && options.metric.empty());
@@ -170,8 +183,8 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
   app.add_option(
          "FILE", options->paths,
          "results of any command (JSON), and folders of these: the newest run of each host "
-         "is judged against others of its kind, its own earlier runs, and what is known of its "
-         "processor")
+         "is judged against others of its kind, its own earlier runs, and what others published "
+         "of such machines")
       ->type_name("")
       ->required();
   add_value(
@@ -189,6 +202,11 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
       "--since now, ages count from now");
   rare(add_choice(app, "--since", options->since, named({"newest", "now"}),
                   "ages count back from the newest result of all hosts, or from now"));
+  add_value(app, "--machine-type", options->machine_type, "NAME",
+            "the cloud's name of the machine that was measured, Standard_D8s_v5: its figures are "
+            "held against machines of that cloud, where the firmware names none");
+  rare(add_value(app, "--published", options->published, "FILE",
+                 "also hold figures against this table of your own (data/README.md has its form)"));
   options->slow.add_to(app);
   add_value(app, "--metric", options->metric, "NAME",
             "judge only this figure, such as latency or bandwidth_sum");

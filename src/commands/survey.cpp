@@ -50,6 +50,10 @@ Start declare_survey(CLI::App& app, const CommandLine& line) {
   app.add_flag("--force", options->force, "replace a survey of more benchmarks in the folder");
   app.add_flag("--strict", options->strict,
                "end with exit code 1 where the figures are UNRELIABLE");
+  rare(
+      add_value(app, "--machine-type", options->machine_type, "NAME",
+                "the cloud's name of this machine, where its firmware names none: the line Normal? "
+                "holds its figures against machines of that cloud"));
   app.add_flag("--no-report", words->no_report, "do not write report.html");
   add_quiet(app, options->quiet);
   app.add_flag("--dry-run", options->dry_run,

@@ -39,7 +39,7 @@ struct Against {
 };
 constexpr Against peers{"host_against_peers", "hosts of the same kind"};
 constexpr Against past{"host_against_past", "earlier runs of the same host"};
-constexpr Against known{"host_against_known", "what is known of reads of such machines"};
+constexpr Against known{"host_against_known", "what others published of such machines"};
 constexpr Against expected{"host_against_expected", "--expect"};
 constexpr Against all[] = {peers, past, known, expected};
 }  // namespace against
@@ -47,6 +47,7 @@ constexpr Against all[] = {peers, past, known, expected};
 /// What is known of a host so far.
 struct Host {
   std::vector<Case> findings;
+  std::vector<Case> normal;  ///< its figures beside what others published
   std::vector<Unjudged> unjudged;
   bool judged = false;     ///< by any command
   std::string distrust;    ///< why its newest figures are unreliable; "" if they are not
@@ -294,24 +295,46 @@ Expected<void> judge_expected(const std::vector<Expectation>& all,
   return {};
 }
 
-/// Holds hosts against what is known of such machines.
-void judge_known(const std::vector<const Rows*>& newest, Hosts& hosts) {
+/// Figures of hosts beside what others published of such machines, as their cases say it.
+void judge_normal(const std::vector<const Rows*>& newest, Hosts& hosts) {
   for (const Rows* run : newest) {
-    if (!run->known) continue;
-    const std::string& name = run->hosts.front();
-    Host& host = hosts.at(name);
-    host.held_against.insert(against::known.figure);
-    host.judged = true;
-    host.unjudged.clear();
-    const auto& [reads, limit, reference, words] = *run->known;
-    if (reads.high.value_or(reads.value) >= limit) continue;
-    Row row;
-    row.command = run->command;
-    row.name = "reads of all CPUs";
-    row.figure = "read";
-    row.unit = "B/s";
-    host.findings.push_back(finding_of(finding::below, name, row, reads.value, limit,
-                                       {.against = reference, .more = words}));
+    for (const Normal& one : run->normal) {
+      const std::string& name = run->hosts.front();
+      Host& host = hosts.at(name);
+      Case& beside = host.normal.emplace_back();
+      beside.name = name + " " + one.what;
+      beside.kernel = "";
+      beside.labels = {{"finding", finding::normal},
+                       {"host", name},
+                       {"of_command", run->command},
+                       {"metric", one.what},
+                       {"verdict", to_text(one.verdict)},
+                       {"against", one.group},
+                       {"reason", one.reason},
+                       {"evidence", to_text(one)},
+                       {"remark", one.source}};
+      const auto known = [&](double value) {
+        return one.count > 0 ? std::optional(value) : std::nullopt;
+      };
+      Figure value{"value", one.unit, one.value, std::nullopt};
+      beside.figures = {std::move(value),
+                        plain_figure("others", "", static_cast<double>(one.count)),
+                        plain_figure("others_median", one.unit, known(one.median)),
+                        plain_figure("others_lowest", one.unit, known(one.low)),
+                        plain_figure("others_highest", one.unit, known(one.high)),
+                        plain_figure("limit", one.unit, one.limit)};
+      if (one.verdict == Normal::Verdict::none) continue;
+      host.held_against.insert(against::known.figure);
+      host.judged = true;
+      host.unjudged.clear();
+      if (one.verdict == Normal::Verdict::ok) continue;
+      Row row;
+      row.command = run->command;
+      row.name = row.figure = one.what;
+      row.unit = one.unit;
+      host.findings.push_back(finding_of(finding::low, name, row, one.value.value, *one.limit,
+                                         {.against = one.against, .more = to_text(one)}));
+    }
   }
 }
 
@@ -452,6 +475,7 @@ std::string answer_of(const Hosts& hosts, const std::optional<TwoGroups>& groups
   const auto fell = count_if(hosts, [](const Host& host) { return host.has(finding::fell); });
   add("SLOW", finding::slow, nullptr, groups ? fmt::format(" ({})", to_text(*groups)) : "");
   add("FELL", finding::fell, finding::slow, is_most(fell, hosts.size()) ? " together" : "");
+  add("LOW", finding::low, nullptr, "");
   add("BELOW", finding::below, nullptr, "");
   std::vector<std::string> open;
   if (const std::string unjudged = unjudged_text(hosts); !unjudged.empty())
@@ -476,6 +500,7 @@ Case case_of(const std::string& name, const Host& host) {
   if (host.judged || !host.findings.empty()) {
     add("host_slow", host.has(finding::slow));
     add("host_fell", host.has(finding::fell));
+    add("host_low", host.has(finding::low));
     add("host_below", host.has(finding::below));
   }
   for (const auto& what : against::all) add(what.figure, host.held_against.contains(what.figure));
@@ -518,6 +543,18 @@ void warn_of(const Hosts& all, std::string Host::*reason, const char* code, cons
         {code, "", fmt::format("{} results of {}: {}", word, names_text(names), why)});
 }
 
+View normal_view() {
+  View normal;
+  normal.title = "Is it normal?";
+  normal.where = {{"finding", finding::normal}};
+  for (const auto& [head, label] : {std::pair("host", "host"),
+                                    {"", "verdict"},
+                                    {"beside what others published", "evidence"},
+                                    {"published by", "remark"}})
+    normal.cells.push_back(label_column(head, label));
+  return normal;
+}
+
 View hosts_view() {
   View hosts;
   hosts.title = "Hosts";
@@ -526,6 +563,7 @@ View hosts_view() {
   for (const auto& [head, key] : {std::pair("judged", "host_judged"),
                                   {"slow", "host_slow"},
                                   {"fell", "host_fell"},
+                                  {"low", "host_low"},
                                   {"below", "host_below"},
                                   {"runs compared with others", "host_runs"},
                                   {"slow in", "host_slow_runs"}})
@@ -547,10 +585,13 @@ RunReport report_of(Hosts& hosts, const std::optional<TwoGroups>& groups, const 
     report.started = std::max(report.started, host.newest);
     if (!host.distrust.empty()) report.trust = "unreliable";
     report.cases.insert(report.cases.end(), host.findings.begin(), host.findings.end());
+    report.cases.insert(report.cases.end(), host.normal.begin(), host.normal.end());
     report.cases.push_back(case_of(name, host));
   }
   report.answer = answer_of(hosts, groups, results);
   report.views = views_of_findings(report.cases, rule.slow);
+  if (std::ranges::any_of(hosts, [](const auto& host) { return !host.second.normal.empty(); }))
+    report.views.push_back(normal_view());
   report.views.push_back(hosts_view());
   if (hosts.size() == 1) report.hosts = {hosts.begin()->first};
   warn_of(hosts, &Host::distrust, "unreliable", "UNRELIABLE", report);
@@ -593,7 +634,7 @@ Expected<RunReport> check(const Results& results, const CheckRule& rule) {
     if (two && (!groups || two->apart > groups->apart)) groups = two;
   }
   TRY(judge_expected(rule.expected, newest, hosts));
-  if (rule.metric.empty()) judge_known(newest, hosts);
+  if (rule.metric.empty()) judge_normal(newest, hosts);
   RunReport notes;  // of hosts that measured
   mark_old(rule, hosts);
   note_hosts(checks, &CommandCheck::old_hosts,

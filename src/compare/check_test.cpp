@@ -103,19 +103,26 @@ Rows stream_run(const RunReport& run, int started) {
   return rows_of(report);
 }
 
-/// A host alone, of which nothing but its processor is known.
-TEST(Check, WhatIsKnownOfSuchMachines) {
+/// A host alone, of which nothing but its kind is known.
+TEST(Check, WhatOthersPublishedOfSuchMachines) {
   Rows run = run_on("n1", {300e9});
-  run.known =
-      KnownReads{with_interval(300e9, 297e9, 303e9), 280e9, "published figures", "read 300 GB/s"};
+  Normal one{"read", "B/s", with_interval(300e9, 297e9, 303e9)};
+  one.verdict = Normal::Verdict::ok;
+  one.limit = 280e9;
+  one.against = "machines like it";
+  run.normal = {one};
   RunReport found = checked({run});
   EXPECT_EQ(found.answer, "OK: 1 host, not slow; 0 not judged");
   EXPECT_EQ(judged_against_text(found),
-            "judged against: what is known of reads of such machines (1 host)\n");
-  run.known->limit = 310e9;
+            "judged against: what others published of such machines (1 host)\n");
+  run.normal.front().verdict = Normal::Verdict::low;
+  run.normal.front().limit = 310e9;
   found = checked({run});
-  EXPECT_EQ(found.answer, "BELOW 1 of 1: n1 (read -3.2 %); 0 not judged");
-  EXPECT_EQ(label_of(findings(found, "n1").at(0), "against"), "published figures");
+  EXPECT_EQ(found.answer, "LOW 1 of 1: n1 (read -3.2 %); 0 not judged");
+  EXPECT_EQ(label_of(findings(found, "n1").at(0), "against"), "machines like it");
+  EXPECT_EQ(label_of(findings(found, "n1").at(1), "verdict"), "LOW");
+  run.normal.front().verdict = Normal::Verdict::none;
+  EXPECT_EQ(not_judged(checked({run})), 1U) << "a range is no verdict";
   CheckRule latency;
   latency.metric = "bandwidth_sum";
   EXPECT_EQ(not_judged(checked({run}, latency)), 1U) << "asked for one figure";

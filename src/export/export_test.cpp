@@ -16,7 +16,7 @@
 #include "export/hwloc.h"
 #include "machine/hwloc_reader.h"
 #include "machine/source.h"
-#include "processors/processor.h"
+#include "published/table.h"
 
 namespace numatlas {
 namespace {
@@ -235,15 +235,12 @@ TEST(ExportPublished, ARowWithoutTheHost) {
   input.stored.runs.push_back(run);
   const auto exported = form("published").write(input);
   ASSERT_TRUE(exported) << full_text(exported.error());
-  EXPECT_EQ(exported->text, R"([[row]]
-model = "Xeon Platinum 8480+"
-sockets = 2
-kernel = "read"
-gbs = 490.0
-idle_ns = 94.6
-conditions = "numatlas 9.8.7, all CPUs"
-source = "https://example.org/survey.json"
-date = "2026-11"
+  EXPECT_EQ(exported->text, R"(# name: own figures
+# source: https://example.org/survey.json
+# date: 2026-11
+# licence: facts
+processor,sockets,cores,channels,mts,virtual,read_gb_s,latency_ns,conditions
+Xeon Platinum 8480+,2,,,,,490.0,94.6,"numatlas 9.8.7, all CPUs"
 )");
   EXPECT_THAT(exported->text, Not(HasSubstr("node7")));
   const auto rows = parse_published(exported->text, "row");
@@ -258,9 +255,12 @@ date = "2026-11"
     slot.configured_speed = 4400e6;
     guest.memory_slots.slots.push_back(slot);
   }
-  EXPECT_THAT(
-      form("published").write(input)->text,
-      testing::AllOf(HasSubstr("channels = 1\nmts = 4400\n"), HasSubstr("virtual = true\n")));
+  EXPECT_THAT(form("published").write(input)->text,
+              HasSubstr("\nXeon Platinum 8480+,2,,1,4400,yes,"));
+  guest.identity = {"", "", "", "Amazon EC2 m5.large", "aws"};
+  const std::string cloud = form("published").write(input)->text;
+  EXPECT_THAT(cloud, HasSubstr("\naws,m5.large,Xeon Platinum 8480+,16,490.0,94.6,"));
+  EXPECT_TRUE(parse_published(cloud, "row"));
 }
 
 }  // namespace

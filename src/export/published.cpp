@@ -1,8 +1,9 @@
-// A row for data/published.toml, without anything that names the host.
+// A row in the form of data/*.csv, without anything that names the host.
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -28,27 +29,33 @@ std::optional<double> idle_latency(const ExportInput& input) {
   return lowest;
 }
 
-/// Channels with modules of a socket, and their rate, where all are alike.
-std::string modules_text(const MemorySlots& slots, int sockets) {
+/// Channels with modules of a socket, and their rate, where all are alike; else two empty cells.
+std::vector<std::string> module_cells(const MemorySlots& slots, int sockets) {
   std::set<std::string> channels;
   std::optional<double> rate;
   for (const MemorySlot& slot : slots.slots) {
     if (!slot.has_dram()) continue;
     if (!slot.configured_speed || slot.channel.empty() || (rate && rate != slot.configured_speed))
-      return "";
+      return {"", ""};
     rate = slot.configured_speed;
     channels.insert(slot.socket + " " + slot.channel);
   }
   const int count = static_cast<int>(channels.size());
-  if (!rate || count % sockets != 0) return "";
-  return fmt::format("channels = {}\nmts = {:.0f}\n", count / sockets, *rate * 1e-6);
+  if (!rate || count % sockets != 0) return {"", ""};
+  return {std::to_string(count / sockets), fmt::format("{:.0f}", *rate * 1e-6)};
 }
 
-/// A text between quotes of TOML.
-std::string quoted(const std::string& words) {
+/// A cell of CSV.
+std::string cell(const std::string& words) {
   std::string text = printable(words);
-  std::erase_if(text, [](char c) { return c == '"' || c == '\\'; });
-  return '"' + text + '"';
+  std::erase(text, '"');
+  return text.find(',') == std::string::npos ? text : '"' + text + '"';
+}
+
+/// "m5.large" of Amazon's machines, which alone say their type.
+std::string machine_type_of(const Identity& identity) {
+  constexpr std::string_view vendor = "Amazon EC2 ";
+  return identity.product.starts_with(vendor) ? identity.product.substr(vendor.size()) : "";
 }
 
 Expected<Exported> export_published(const ExportInput& input) {
@@ -60,29 +67,41 @@ Expected<Exported> export_published(const ExportInput& input) {
   const Rows& run = *reads->run;
   const Machine& machine = run.machines.front();
   const Sockets sockets = sockets_of(machine);
-  std::string text = fmt::format("[[row]]\nmodel = {}\nsockets = {}\n",
-                                 quoted(processor_name(machine.cpu_model)), sockets.count);
-  if (machine.arch == "aarch64" && sockets.cores)  // named by their core
-    text += fmt::format("cores = {}\n", *sockets.cores);
-  text += modules_text(machine.memory_slots, sockets.count);
-  text += fmt::format("kernel = \"read\"\ngbs = {:.1f}\n", reads->rate.value * 1e-9);
-  if (const auto latency = idle_latency(input))
-    text += fmt::format("idle_ns = {:.1f}\n", *latency * 1e9);
-  text += fmt::format("conditions = {}\n", quoted("numatlas " + run.version + ", all CPUs"));
-  if (!is_bare_metal(machine)) text += "virtual = true\n";
-  text += fmt::format("source = \"https://example.org/survey.json\"\ndate = {}\n",
-                      quoted(run.started.substr(0, 7)));
-  Exported exported{text, caveats_of(input)};
+  const std::string conditions = cell("numatlas " + run.version + ", all CPUs"),
+                    read = fmt::format("{:.1f}", reads->rate.value * 1e-9);
+  const auto idle = idle_latency(input);
+  const std::string latency = idle ? fmt::format("{:.1f}", *idle * 1e9) : "";
+  std::vector<std::string> columns, cells;
+  if (!machine.identity.provider.empty()) {
+    columns = {"provider", "machine", "processor", "cpus"};
+    cells = {cell(machine.identity.provider), cell(machine_type_of(machine.identity)),
+             cell(processor_name(machine.cpu_model)), std::to_string(machine.cpus.size())};
+  } else {
+    columns = {"processor", "sockets", "cores", "channels", "mts", "virtual"};
+    const bool by_core = machine.arch == "aarch64" && sockets.cores;  // named by their core
+    cells = {cell(processor_name(machine.cpu_model)), std::to_string(sockets.count),
+             by_core ? std::to_string(*sockets.cores) : ""};
+    const auto modules = module_cells(machine.memory_slots, sockets.count);
+    cells.insert(cells.end(), modules.begin(), modules.end());
+    cells.emplace_back(is_bare_metal(machine) ? "" : "yes");
+  }
+  columns.insert(columns.end(), {"read_gb_s", "latency_ns", "conditions"});
+  cells.insert(cells.end(), {read, latency, conditions});
+  Exported exported{
+      fmt::format("# name: own figures\n# source: https://example.org/survey.json\n"
+                  "# date: {}\n# licence: facts\n{}\n{}\n",
+                  run.started.substr(0, 7), fmt::join(columns, ","), fmt::join(cells, ",")),
+      caveats_of(input)};
   exported.notes.emplace_back(
-      "source has to say where the figures can be seen; docs/published.md says where to send the "
-      "row");
+      "source has to say where the figures can be seen; data/README.md says where to send the row. "
+      "`numatlas check --published FILE` holds other machines against it");
   return exported;
 }
 
 }  // namespace
 
 ExportForm published_form() {
-  return {"published", "a row for the table of published figures, anonymous", false, true,
+  return {"published", "a row for the tables of published figures, anonymous", false, true,
           export_published};
 }
 

@@ -221,11 +221,37 @@ std::string hash_of_id(const Tree& tree, const char* path) {
   return is_id && !is_left ? sha256("numatlas " + id).substr(0, 16) : "";
 }
 
+/// The cloud that the firmware names; "" where it names none, or may be anybody's: OpenStack, and
+/// Hyper-V without the tag that Azure gives its machines.
+std::string provider_of(const Tree& tree) {
+  const auto word = [&](const char* file) {
+    return tree.text(fmt::format("/sys/class/dmi/id/{}", file)).value_or("");
+  };
+  const std::string vendor = word("sys_vendor");
+  const std::string product = word("product_name");
+  constexpr std::array<std::array<const char*, 3>, 6> clouds{
+      {{"Amazon EC2", "", "aws"},
+       {"Google", "Google Compute Engine", "gcp"},
+       {"Alibaba Cloud", "Alibaba Cloud ECS", "alicloud"},
+       {"Hetzner", "vServer", "hcloud"},
+       {"UpCloud", "", "upcloud"},
+       {"Vultr", "", "vultr"}}};
+  for (const auto& [its_vendor, its_product, provider] : clouds)
+    if (vendor == its_vendor && product.find(its_product) != std::string::npos) return provider;
+  if (vendor == "Microsoft Corporation" &&
+      word("chassis_asset_tag") == "7783-7084-3265-9085-8269-3286-77")
+    return "azure";
+  // Amazon's machines of before 2017.
+  if (vendor == "Xen" && word("bios_version").find("amazon") != std::string::npos) return "aws";
+  return "";
+}
+
 void read_machine_identity(const Tree& tree, Identity& identity) {
   identity.installation = hash_of_id(tree, "/etc/machine-id");
   identity.firmware = hash_of_id(tree, "/sys/class/dmi/id/product_uuid");
   identity.boot = hash_of_id(tree, "/proc/sys/kernel/random/boot_id");
   identity.product = dmi_words(tree, {"sys_vendor", "product_name"});
+  identity.provider = provider_of(tree);
 }
 
 /// Of a recorded tree; hwloc asks the kernel of a live machine.

@@ -11,6 +11,7 @@ void list_fields(auto& f, fields::Of<Identity> auto& i) {
   f("firmware", i.firmware, "hash of the board's UUID, which only root may read");
   f("boot", i.boot, "hash of the kernel's boot_id: the same until it is started again");
   f("product", i.product, "vendor and product by the firmware");
+  f.later("provider", i.provider, "cloud that the firmware names: aws, azure, gcp, ...");
 }
 
 }  // namespace numatlas

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "base/test_tree.h"
 #include "machine/identity.h"
@@ -55,6 +56,29 @@ TEST_F(Hypervisor, IsNoneInAServersChassis) {
   tree_.file("/sys/class/dmi/id/chassis_type", "23");
   EXPECT_EQ(read().hypervisor, "");
   EXPECT_FALSE(read().unread.contains("hypervisor"));
+}
+
+TEST_F(Hypervisor, WhichCloudSellsIt) {
+  for (const auto& [vendor, name, provider] : {std::tuple("Amazon EC2", "m5.large", "aws"),
+                                               {"Google", "Google Compute Engine", "gcp"},
+                                               {"Google", "Lindar", ""},
+                                               {"Alibaba Cloud", "Alibaba Cloud ECS", "alicloud"},
+                                               {"Hetzner", "vServer", "hcloud"},
+                                               {"UpCloud", "Cloud Server", "upcloud"},
+                                               {"Vultr", "VOC", "vultr"},
+                                               {"OpenStack Foundation", "OpenStack Nova", ""},
+                                               {"Xen", "HVM domU", ""},
+                                               {"Microsoft Corporation", "Virtual Machine", ""},
+                                               {"", "", ""}}) {
+    product(vendor, name);
+    EXPECT_EQ(read().identity.provider, provider) << vendor;
+  }
+  product("Microsoft Corporation", "Virtual Machine");
+  tree_.file("/sys/class/dmi/id/chassis_asset_tag", "7783-7084-3265-9085-8269-3286-77");
+  EXPECT_EQ(read().identity.provider, "azure");
+  product("Xen", "HVM domU");
+  tree_.file("/sys/class/dmi/id/bios_version", "4.11.amazon");
+  EXPECT_EQ(read().identity.provider, "aws");
 }
 
 /// A product may have any name, also one that is another vendor's word.

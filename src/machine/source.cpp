@@ -40,7 +40,8 @@ constexpr const char* written_by =
 void make_printable(Machine& machine) {
   const auto make = [](auto&... texts) { ((texts = printable(texts)), ...); };
   Identity& identity = machine.identity;
-  make(identity.installation, identity.firmware, identity.boot, identity.product);
+  make(identity.installation, identity.firmware, identity.boot, identity.product,
+       identity.provider);
   make(machine.source, machine.host, machine.os, machine.arch, machine.cpu_model,
        machine.allowance.memory_limit_source, machine.allowance.cpu_quota_source);
   for (Limit& limit : machine.allowance.other_limits) make(limit.source);

@@ -18,11 +18,10 @@
 namespace numatlas {
 namespace {
 
-constexpr double giga = 1e9, mega = 1e6, nano = 1e-9;
+constexpr double giga = 1e9, mega = 1e6;
 // No memory of a host is outside these: what is has a wrong unit.
-constexpr double least_gbs = 5, most_gbs = 20000, least_ns = 20, most_ns = 2000;
-constexpr int least_mts = 800, most_mts = 20000, most_channels = 32, most_sockets = 16,
-              most_cores = 1024;
+constexpr double least_gbs = 5, most_gbs = 20000;
+constexpr int least_mts = 800, most_mts = 20000, most_channels = 32, most_cores = 1024;
 
 class Row {
  public:
@@ -44,25 +43,6 @@ class Row {
   std::optional<double> number(const std::string& key, double low, double high) {
     const toml::node* const node = reader_.node(key);
     return node == nullptr ? std::nullopt : number_of(key, *node, low, high);
-  }
-  /// A number, or a list of two of which the first is not the larger.
-  std::pair<double, double> range(const std::string& key, double low, double high) {
-    reader_.need(key);
-    const toml::node* const node = reader_.node(key);
-    if (node == nullptr) return {};
-    const toml::array* const list = node->as_array();
-    if (list == nullptr) {
-      const double value = number_of(key, *node, low, high).value_or(0);
-      return {value, value};
-    }
-    if (list->size() != 2) {
-      reader_.wrong(key, "expected a number, or a list of the lowest and the highest");
-      return {};
-    }
-    const auto first = number_of(key, *list->get(0), low, high),
-               last = number_of(key, *list->get(1), low, high);
-    if (first && last && *first > *last) reader_.wrong(key, "the lowest stands first");
-    return {first.value_or(0), last.value_or(0)};
   }
   std::vector<int> wholes(const std::string& key, int low, int high) {
     const toml::node* const node = reader_.node(key);
@@ -135,67 +115,6 @@ Expected<ProcessorRow> read_cpu(const toml::table& table, const std::string& fil
   return spec;
 }
 
-bool is_month(const std::string& text) {
-  static const std::regex form("20[0-9]{2}-(0[1-9]|1[0-2])");
-  return std::regex_match(text, form);
-}
-
-Expected<PublishedRow> read_published(const toml::table& table, const std::string& file) {
-  Row row(table, file, "[[row]]",
-          {"model", "sockets", "cores", "channels", "mts", "kernel", "gbs", "idle_ns", "conditions",
-           "virtual", "source", "date", "verified"});
-  PublishedRow published;
-  published.model = row.text("model");
-  row.reader().need("sockets");
-  published.sockets = row.whole("sockets", 1, most_sockets).value_or(1);
-  published.cores = row.whole("cores", 1, most_cores);
-  published.channels = row.whole("channels", 1, most_channels);
-  if (const auto mts = row.whole("mts", least_mts, most_mts)) published.rate = *mts * mega;
-  published.kernel = row.text("kernel");
-  const auto [low, high] = row.range("gbs", least_gbs, most_gbs);
-  published.low = low * giga;
-  published.high = high * giga;
-  published.idle_latency = scaled_by(nano, row.number("idle_ns", least_ns, most_ns));
-  published.conditions = row.text("conditions");
-  published.is_virtual = row.reader().flag("virtual").value_or(false);
-  published.source = row.source();
-  published.date = row.text("date");
-  if (!published.date.empty() && !is_month(published.date))
-    row.reader().wrong("date", "is no month as 2026-02");
-  row.reader().flag("verified");
-  TRY(row.end());
-  return published;
-}
-
-/// The rows of a file that is an array of tables `key`. Two for which `same` is true are an error.
-template <class T, class Same>
-Expected<std::vector<T>> read_rows(std::string_view text, const std::string& name,
-                                   const std::string& key,
-                                   Expected<T> (*read)(const toml::table&, const std::string&),
-                                   const Same& same) {
-  const auto safe = safe_text(text);
-  if (!safe)
-    return fail_usage(fmt::format("{}:{}:{}", name, safe.error().line, safe.error().column),
-                      safe.error().what);
-  const toml::parse_result parsed = toml::parse(*safe);
-  if (!parsed)
-    return fail_usage(place_text(name, parsed.error().source().begin),
-                      std::string(parsed.error().description()));
-  Places places;
-  TableReader reader(parsed.table(), name, "the file", {key}, places);
-  reader.need(key);
-  const auto tables = reader.tables(key);
-  if (reader.error()) return fail(*reader.error());
-  std::vector<T> rows;
-  for (const toml::table* table : tables) {
-    T row = TRY(read(*table, name));
-    if (std::any_of(rows.begin(), rows.end(), [&](const T& one) { return same(one, row); }))
-      return fail_usage(place_text(name, table->source().begin), "stands there twice");
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 using Channels = std::set<std::pair<std::string, std::string>>;
 
 Channels channels_of(const std::vector<MemorySlot>& slots) {
@@ -224,27 +143,31 @@ bool is_all_of(const Channels& channels, int sockets, int channels_each) {
 }  // namespace
 
 Expected<std::vector<ProcessorRow>> parse_cpus(std::string_view text, const std::string& name) {
-  return read_rows<ProcessorRow>(
-      text, name, "cpu", read_cpu,
-      [](const ProcessorRow& a, const ProcessorRow& b) { return a.name == b.name; });
-}
-
-Expected<std::vector<PublishedRow>> parse_published(std::string_view text,
-                                                    const std::string& name) {
-  return read_rows<PublishedRow>(text, name, "row", read_published,
-                                 [](const PublishedRow& a, const PublishedRow& b) {
-                                   return a.model == b.model && a.sockets == b.sockets &&
-                                          a.kernel == b.kernel && a.source == b.source;
-                                 });
+  const auto safe = safe_text(text);
+  if (!safe)
+    return fail_usage(fmt::format("{}:{}:{}", name, safe.error().line, safe.error().column),
+                      safe.error().what);
+  const toml::parse_result parsed = toml::parse(*safe);
+  if (!parsed)
+    return fail_usage(place_text(name, parsed.error().source().begin),
+                      std::string(parsed.error().description()));
+  Places places;
+  TableReader reader(parsed.table(), name, "the file", {"cpu"}, places);
+  reader.need("cpu");
+  const auto tables = reader.tables("cpu");
+  if (reader.error()) return fail(*reader.error());
+  std::vector<ProcessorRow> rows;
+  for (const toml::table* table : tables) {
+    ProcessorRow row = TRY(read_cpu(*table, name));
+    if (std::ranges::find(rows, row.name, &ProcessorRow::name) != rows.end())
+      return fail_usage(place_text(name, table->source().begin), "stands there twice");
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 const std::vector<ProcessorRow>& shipped_cpus() {
   static const auto rows = parse_cpus(shipped_cpus_text(), "cpus.toml").value();
-  return rows;
-}
-
-const std::vector<PublishedRow>& shipped_published() {
-  static const auto rows = parse_published(shipped_published_text(), "published.toml").value();
   return rows;
 }
 

@@ -1,6 +1,5 @@
-// The tables of data/: what processors can carry, and what others measured on them. Both are part
-// of the program; the heads of the files say what each key means. A machine's processors by
-// data/cpus.toml, and what that says of its memory modules.
+// What processors can carry: data/cpus.toml, which is part of the program; its head says what each
+// key means. A machine's processors by it, and what that says of its memory modules.
 #pragma once
 
 #include <optional>
@@ -27,31 +26,13 @@ struct ProcessorRow {
   std::string source;
 };
 
-/// A row of data/published.toml.
-struct PublishedRow {
-  std::string model;  ///< as processor_name() gives it
-  int sockets = 1;
-  std::optional<int> cores;  ///< of a socket
-  std::optional<int> channels;
-  std::optional<double> rate;  ///< transfers a second
-  std::string kernel;
-  double low = 0, high = 0;            ///< bytes a second of all sockets
-  std::optional<double> idle_latency;  ///< seconds
-  std::string conditions;
-  bool is_virtual = false;
-  std::string source, date;
-};
-
-/// Errors (usage) name the place, the key and what is wrong: "NAME:LINE:COLUMN: gbs: ...".
+/// Errors (usage) name the place, the key and what is wrong: "NAME:LINE:COLUMN: mts: ...".
 Expected<std::vector<ProcessorRow>> parse_cpus(std::string_view text, const std::string& name);
-Expected<std::vector<PublishedRow>> parse_published(std::string_view text, const std::string& name);
 
-/// The files as they were when the program was built.
+/// The file as it was when the program was built.
 const char* shipped_cpus_text();
-const char* shipped_published_text();
-/// The same, read once. A test reads them as well: they have no error.
+/// The same, read once. A test reads it as well: it has no error.
 const std::vector<ProcessorRow>& shipped_cpus();
-const std::vector<PublishedRow>& shipped_published();
 
 /// As much of a processor's name as any maker writes: files may have anything there, and
 /// expressions recurse over it.

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "compare/expect.h"
-#include "machine/identity.h"
 #include "processors/processor.h"
 #include "run/levels.h"
 
@@ -23,14 +22,6 @@ namespace {
 /// "DDR5-4800".
 std::string memory_text(const std::string& type, double rate) {
   return fmt::format("{}-{:.0f}", type, rate * 1e-6);
-}
-
-bool same_but_for_case(const std::string& a, const std::string& b) {
-  const auto small = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return small(x) == small(y); });
 }
 
 /// "16 x DDR5-4800" where all modules are alike, else "16 channels".
@@ -64,9 +55,6 @@ std::optional<PeakRate> peak_of_modules(const MemorySlots& slots) {
 }
 
 constexpr const char* measures_reads = "bandwidth";
-
-/// Of the memory's peak, where nothing was published: a few chiplets, or little tuning, cost much.
-constexpr double peak_share = 0.6;
 
 /// Whether each core of its one host had a worker.
 bool took_all_cores(const Rows& run) {
@@ -107,37 +95,6 @@ std::optional<PeakRate> peak_rate_of(const Machine& machine) {
   return PeakRate{rate, fmt::format("{} ({})", quantity_text(rate, "B/s"), memory)};
 }
 
-std::optional<PublishedRange> published_reads(const Machine& machine, bool in_virtual_machines) {
-  const Sockets sockets = sockets_of(machine);
-  const std::string model = processor_name(machine.cpu_model);
-  std::vector<const PublishedRow*> rows;
-  bool same_sockets = false;
-  for (const PublishedRow& row : shipped_published()) {
-    if (!same_but_for_case(row.model, model) || row.kernel != "read" ||
-        row.is_virtual != in_virtual_machines || (row.cores && row.cores != sockets.cores))
-      continue;
-    rows.push_back(&row);
-    same_sockets = same_sockets || row.sockets == sockets.count;
-  }
-  if (rows.empty()) return std::nullopt;
-  const int of_sockets = same_sockets ? sockets.count : rows.front()->sockets;
-  std::erase_if(rows, [&](const PublishedRow* row) { return row->sockets != of_sockets; });
-  PublishedRange range{rows.front()->low, rows.front()->high, ""};
-  for (const PublishedRow* row : rows) {
-    range.low = std::min(range.low, row->low);
-    range.high = std::max(range.high, row->high);
-  }
-  const double factor = static_cast<double>(sockets.count) / of_sockets;
-  range.low *= factor;
-  range.high *= factor;
-  const Reading reading = reading_of(range.high, "B/s");
-  if (range.low < range.high) range.text = three_digits(range.low * reading.scale) + " to ";
-  range.text += quantity_text(range.high, "B/s");
-  if (!same_sockets)
-    range.text += fmt::format(" ({}, times {:g})", count_text(of_sockets, "socket"), factor);
-  return range;
-}
-
 std::optional<Estimate> all_reads_of(const Rows& run) {
   if (run.command != measures_reads || run.hosts.size() != 1 || run.machines.size() != 1 ||
       !took_all_cores(run))
@@ -156,32 +113,6 @@ std::optional<AllReads> first_reads(const std::vector<Rows>& runs) {
   for (const Rows& run : runs)
     if (const auto rate = all_reads_of(run)) return AllReads{&run, *rate};
   return std::nullopt;
-}
-
-std::string reads_text(const Machine& machine, const Estimate& reads) {
-  const auto peak = peak_rate_of(machine);
-  const auto range = published_reads(machine, false);
-  if (!peak && !range) return "";
-  std::string text = "read " + estimate_text(reads, "B/s");
-  if (peak) text += fmt::format(": {:.0f} % of {}", reads.value / peak->rate * 100, peak->text);
-  if (peak && !peak->empty.empty())
-    text += fmt::format(", without modules: {}", fmt::join(peak->empty, ", "));
-  if (range) text += "; published for this model: " + range->text;
-  return text;
-}
-
-std::optional<KnownReads> known_reads(const Rows& run) {
-  const auto reads = all_reads_of(run);
-  if (!reads || !is_bare_metal(run.machines.front())) return std::nullopt;
-  const Machine& machine = run.machines.front();
-  const auto peak = peak_rate_of(machine);
-  const auto range = published_reads(machine, false);
-  if ((!peak && !range) || (peak && reads->low.value_or(reads->value) > peak->rate))
-    return std::nullopt;
-  KnownReads known{*reads, 0, "published figures", reads_text(machine, *reads)};
-  known.limit = range ? range->low * published_share : peak->rate * peak_share;
-  if (!range) known.against = "the memory's peak";
-  return known;
 }
 
 }  // namespace numatlas

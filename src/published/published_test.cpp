@@ -6,13 +6,20 @@
 #include <cstddef>
 #include <optional>
 #include <regex>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "base/test_data.h"
 #include "machine/source.h"
 #include "processors/processor.h"
 #include "published/expected.h"
+#include "published/normal.h"
+#include "published/shipped.h"
 
 namespace numatlas {
 namespace {
@@ -29,16 +36,25 @@ TEST(Tables, EveryRowOfTheShippedFiles) {
     EXPECT_GE(spec.peak, 30e9) << spec.name;
     EXPECT_LE(spec.peak, 12 * 8800e6 * 8) << spec.name;
   }
-  const auto rows = parse_published(shipped_published_text(), "data/published.toml");
-  ASSERT_TRUE(rows) << full_text(rows.error());
-  EXPECT_GE(rows->size(), 40U);
-  for (const PublishedRow& row : *rows) {
-    EXPECT_EQ(processor_name(row.model), row.model);
-    if (!row.channels || !row.rate) continue;
-    const double peak = *row.channels * *row.rate * 8 * row.sockets;
-    EXPECT_LT(row.high, peak) << row.model << ": more than its channels carry";
-    EXPECT_GT(row.low, peak * 0.4) << row.model;
+  std::size_t bytes = 0;
+  for (const ShippedTable& one : shipped_texts()) {
+    bytes += one.text.size();
+    const auto table = parse_published(one.text, one.file);
+    ASSERT_TRUE(table) << full_text(table.error());
+    std::set<std::string> keys;
+    for (const PublishedRow& row : table->rows) {
+      const std::string key =
+          fmt::format("{} {} {} {} {} {}", row.provider, row.machine, row.processor, row.gpu,
+                      row.sockets.value_or(0), row.source);
+      EXPECT_TRUE(keys.insert(key).second) << one.file << ":" << row.line << ": stands there twice";
+      const PublishedFigure* const read = row.figure("read");
+      if (!row.channels || !row.mts || read == nullptr) continue;
+      const double peak = *row.channels * *row.mts * 1e6 * 8 * *row.sockets;
+      EXPECT_LT(read->high, peak) << row.processor << ": more than its channels carry";
+      EXPECT_GT(read->low, peak * 0.4) << row.processor;
+    }
   }
+  EXPECT_LE(bytes, 300000U);
 }
 
 std::string spec_named(const std::string& cpu_model) {
@@ -80,41 +96,49 @@ TEST(Tables, NamesAsTheTableHasThem) {
   EXPECT_EQ(processor_name("\x1b[2J").find('\x1b'), std::string::npos);
 }
 
-constexpr const char* good_row = R"([[row]]
-model = "EPYC 7742"
-sockets = 1
-kernel = "read"
-gbs = [138, 144]
-conditions = "a test"
-source = "https://example.org/a"
-date = "2026-02"
+constexpr const char* good_table = R"(# Made up.
+# name: a test
+# source: https://example.org
+# date: 2026-02
+# licence: none
+processor,cpus,read_gb_s,latency_ns,conditions,virtual,date
+EPYC 7742,8,138 to 144,,"quiet, cold",yes,2026-02
 )";
 
-/// The error of the row above with one line replaced, and where it stands.
-std::string error_with(const std::string& from, const std::string& to) {
-  std::string text = good_row;
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos);
-  text.replace(at, from.size(), to);
-  const auto rows = parse_published(text, "t.toml");
-  return rows ? "" : full_text(rows.error());
-}
-
-TEST(Tables, ErrorsNameLineAndField) {
-  EXPECT_TRUE(parse_published(good_row, "t.toml"));
-  EXPECT_THAT(error_with("gbs = [138, 144]", "gbs = 138e9"), HasSubstr("t.toml:5:1: gbs"));
-  EXPECT_THAT(error_with("gbs = [138, 144]", "gbs = [144, 138]"), HasSubstr("lowest stands first"));
-  EXPECT_THAT(error_with("gbs = [138, 144]", "gbs = \"138\""), HasSubstr("expected a number"));
-  EXPECT_THAT(error_with("gbs = [138, 144]\n", ""), HasSubstr("'gbs' is missing"));
-  EXPECT_THAT(error_with("https://example.org/a", "a book"), HasSubstr("t.toml:7:1: source"));
-  EXPECT_THAT(error_with("source", "sauce"), HasSubstr("unknown key 'sauce'"));
-  EXPECT_THAT(error_with("2026-02", "February"), HasSubstr("date"));
-  EXPECT_THAT(error_with("sockets = 1", "sockets = 99"), HasSubstr("t.toml:3:1: sockets"));
-  EXPECT_THAT(error_with("sockets = 1", "sockets = 1\nidle_ns = 1e-7"), HasSubstr("idle_ns"));
-  EXPECT_THAT(error_with("[[row]]", "[[row]"), HasSubstr("t.toml:1"));
-  const auto twice = parse_published(std::string(good_row) + good_row, "t.toml");
-  ASSERT_FALSE(twice);
-  EXPECT_THAT(full_text(twice.error()), HasSubstr("t.toml:9:1"));
+TEST(Tables, ErrorsNameLineAndColumn) {
+  const auto table = parse_published(good_table, "t.csv");
+  ASSERT_TRUE(table) << full_text(table.error());
+  EXPECT_EQ(table->licence, "none");
+  EXPECT_EQ(table->rows.front().conditions, "quiet, cold");
+  EXPECT_DOUBLE_EQ(table->rows.front().figure("read")->high, 144e9);
+  for (const auto& [from, to, error] : {
+           std::tuple("138 to 144", "138e9", "t.csv:7: read_gb_s: expected a number from"),
+           {"138 to 144", "144 to 138", "t.csv:7: read_gb_s"},
+           {"138 to 144", "", "t.csv:7: has no figure"},
+           {"138 to 144", "nan", "t.csv:7: read_gb_s"},
+           {"cold\"", "cold", "t.csv:7: a quote is not closed"},
+           {",8,", ",8,8,", "t.csv:7: has 8 cells, and the table has 7 columns"},
+           {",8,", ",0,", "t.csv:7: cpus: expected a whole number from 1"},
+           {",8,", ",99999999999,", "t.csv:7: cpus"},
+           {"EPYC 7742", "", "t.csv:7: expected either a processor or a gpu"},
+           {"EPYC 7742", "\x1b[2J", "t.csv:7: processor: has characters"},
+           {"yes", "true", "t.csv:7: virtual: expected 'yes' or nothing"},
+           {"yes,2026-02", "yes,2026-13", "t.csv:7: date"},
+           {"processor,", "Processor,", "t.csv:6: unknown column 'Processor'"},
+           {"# licence: none\n", "", "t.csv:5: its head does not say its licence"},
+           {"# date: 2026-02", "# date: May", "t.csv:6: date"},
+           {"EPYC 7742,8,138 to 144,,\"quiet, cold\",yes,2026-02\n", "", "t.csv:7: has no rows"},
+       }) {
+    std::string text = good_table;
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, std::string(from).size(), to);
+    const auto wrong = parse_published(text, "t.csv");
+    ASSERT_FALSE(wrong) << error;
+    EXPECT_THAT(full_text(wrong.error()), StartsWith(error));
+    EXPECT_EQ(wrong.error().kind, ErrorKind::usage);
+  }
+  EXPECT_THAT(full_text(parse_published("", "t.csv").error()), StartsWith("t.csv:1: has no rows"));
 }
 
 TEST(Tables, ErrorsOfProcessors) {
@@ -171,17 +195,6 @@ TEST(Expected, ModulesTellMoreThanTheProcessor) {
   EXPECT_THAT(peak->empty, ::testing::ElementsAre("socket 0 channel C"));
 }
 
-TEST(Expected, PublishedFiguresByTheSocket) {
-  const auto twice = published_reads(recorded_as("Intel(R) Xeon(R) Platinum 8480+"), false);
-  ASSERT_TRUE(twice);
-  EXPECT_EQ(twice->text, "481 to 527 GB/s (1 socket, times 2)");
-  const auto same = published_reads(recorded_as("Intel(R) Xeon(R) Platinum 8375C CPU"), false);
-  ASSERT_TRUE(same);
-  EXPECT_EQ(same->text, "322 to 332 GB/s");
-  EXPECT_FALSE(published_reads(recorded_as("AMD EPYC 9R45"), false)) << "a virtual machine's";
-  EXPECT_TRUE(published_reads(recorded_as("AMD EPYC 9R45"), true));
-}
-
 Rows run_on(const std::string& host, const std::string& cpu_model, bool guest = false) {
   Rows run;
   run.command = "bandwidth";
@@ -199,22 +212,144 @@ Rows run_on(const std::string& host, const std::string& cpu_model, bool guest = 
 
 constexpr const char* icelake = "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz";
 
-TEST(Expected, WhatChecksHoldReadsAgainst) {
-  const auto published = known_reads(run_on("a", icelake));
-  ASSERT_TRUE(published);
-  EXPECT_NEAR(published->limit, 321.5e9 * 0.85, 0.1e9);
-  EXPECT_EQ(published->against, "published figures");
-  EXPECT_THAT(published->words, HasSubstr("published for this model: 322 to 332 GB/s"));
-  const auto peak = known_reads(run_on("b", "Intel(R) Xeon(R) Platinum 8490H"));
-  ASSERT_TRUE(peak);
-  EXPECT_EQ(peak->against, "the memory's peak");
-  EXPECT_NEAR(peak->limit, 0.6 * peak_rate_of(recorded_as("Intel(R) Xeon(R) Platinum 8490H"))->rate,
-              1);
-  EXPECT_FALSE(known_reads(run_on("c", icelake, true))) << "a share of a processor";
-  EXPECT_FALSE(known_reads(run_on("d", "something else")));
-  Rows more = run_on("e", icelake);
-  more.rows.front().estimate = 900e9;
-  EXPECT_FALSE(known_reads(more)) << "other memory";
+/// What is said of the reads of such a run; "" for nothing.
+std::string said_of(const Rows& run) {
+  const Published published;
+  const auto all = judge_figures(run, all_reads_of(run), published);
+  return all.empty() ? "" : to_text(all.front().verdict) + ": " + to_text(all.front());
+}
+
+TEST(Normal, WholeMachinesByTheirProcessor) {
+  Rows run = run_on("a", icelake);
+  EXPECT_EQ(
+      said_of(run),
+      "ok: read 300 GB/s: 0.92 of the one like it (322 to 332 GB/s; Xeon Platinum 8375C); 73 % of "
+      "410 GB/s (16 x DDR4-3200)");
+  run.rows.front().estimate = 270e9;
+  EXPECT_THAT(said_of(run), StartsWith("LOW: read 270 GB/s"));
+  run.rows.front().estimate = 900e9;
+  EXPECT_THAT(said_of(run), HasSubstr("not judged: it reads more than its memory carries"));
+  EXPECT_THAT(said_of(run_on("a", "Intel(R) Xeon(R) Platinum 8480+")),
+              HasSubstr("(481 to 527 GB/s; Xeon Platinum 8480+, 1 socket, times 2)"));
+  EXPECT_EQ(said_of(run_on("a", "Intel(R) Xeon(R) Platinum 8490H")),
+            "LOW: read 300 GB/s: 49 % of 614 GB/s (16 x DDR5-4800)");
+  EXPECT_EQ(said_of(run_on("a", "something else")), "");
+  EXPECT_THAT(said_of(run_on("a", icelake, true)), HasSubstr("names no cloud (--machine-type)"));
+}
+
+/// Machines of clouds: 16 CPUs, as in the recorded machine.
+TEST(Normal, MachinesOfClouds) {
+  struct Case {
+    const char *provider, *type, *model;
+    double gb_s;
+    const char* said;
+  };
+  for (const Case& one : {
+           Case{"aws", "", "Neoverse-V2", 300, "ok: read 300 GB/s: 0.99 of the median of 14 like"},
+           {"aws", "", "Neoverse-V2", 200, "LOW: read"},
+           {"", "r8g.4xlarge", "Neoverse-V2", 200, "LOW: read"},
+           {"alicloud", "", "Intel(R) Xeon(R) Platinum 8269CY CPU @ 2.50GHz", 40,
+            "not judged: read 40.0 GB/s: 0.51 of the median of 14 like it (63.7 to 96.0 GB/s; "
+            "alicloud, Xeon Platinum 8269CY, 16 CPUs); not judged: they lie too far apart"},
+           {"aws", "", "an unknown one", 80,
+            "not judged: read 80.0 GB/s; not judged: nothing is known of aws, an unknown one, 16 "
+            "CPUs"},
+           {"nobody", "", "AMD EPYC 7R13", 80,
+            "not judged: read 80.0 GB/s; not judged: nothing is known of nobody, EPYC 7R13, 16 "
+            "CPUs"},
+           {"aws", "m9.large", "AMD EPYC 7R13", 80,
+            "not judged: read 80.0 GB/s; not judged: nothing is known of machine type m9.large"},
+       }) {
+    Rows run = run_on("a", one.model, true);
+    run.machines.front().identity.provider = one.provider;
+    run.rows.front().estimate = one.gb_s * 1e9;
+    Published published;
+    published.machine_type = one.type;
+    const auto all = judge_figures(run, all_reads_of(run), published);
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_THAT(to_text(all.front().verdict) + ": " + to_text(all.front()), StartsWith(one.said));
+  }
+}
+
+TEST(Normal, EnoughOthersThatAreNearEachOther) {
+  for (const auto& [others, value, verdict] : {
+           std::tuple(std::vector<double>{31, 34, 36}, 34.0, "ok"),
+           {{31, 34, 36}, 26.4, "ok"},
+           {{31, 34, 36}, 26.3, "LOW"},
+           {{31, 34}, 1.0, "not judged"},
+           {{20, 34, 36}, 1.0, "not judged"},
+           {{}, 1.0, "not judged"},
+       }) {
+    std::vector<std::pair<double, double>> values;
+    for (const double other : others) values.emplace_back(other * 1e9, other * 1e9);
+    Normal one{"read", "B/s", value * 1e9};
+    hold_against(values, 3, one);
+    EXPECT_EQ(to_text(one.verdict), verdict) << value;
+  }
+}
+
+TEST(Normal, GpusByNameAndLink) {
+  struct Case {
+    const char* name;
+    double speed;
+    int width;
+    double gb_s;
+    bool mig;
+    const char* said;
+  };
+  for (const Case& one : {
+           Case{"NVIDIA H100 80GB HBM3", 32e9, 16, 55, false, "ok: GPU 0: copies to it 55.0 GB/s"},
+           {"NVIDIA H100 80GB HBM3", 32e9, 8, 27.6, false,
+            "LOW: its link runs at Gen5 x8 of Gen5 x16: GPU 0: copies to it 27.6 GB/s: 0.50 of the "
+            "median of 3 like it (55.2 to 55.3 GB/s; NVIDIA H100 80GB HBM3 at Gen5 x16)"},
+           {"NVIDIA H100 80GB HBM3", 32e9, 16, 27.6, false, "LOW: GPU 0: copies to it"},
+           {"NVIDIA H100 80GB HBM3", 8e9, 16, 14, false, "LOW: its link runs at Gen3 x16 of"},
+           {"NVIDIA H100 80GB HBM3", 16e9, 16, 27.6, false, "ok: GPU 0: copies to it 27.6 GB/s"},
+           {"NVIDIA L4", 2.5e9, 8, 13.4, false, "ok: GPU 0: copies to it 13.4 GB/s"},
+           {"NVIDIA H100 80GB HBM3", 32e9, 16, 27.6, true,
+            "not judged: GPU 0: copies to it 27.6 GB/s; not judged: it is a slice of a GPU"},
+           {"NVIDIA A10-4Q", 0, 0, 27.6, false, "not judged: GPU 0: copies to it 27.6 GB/s; not"},
+           {"Other", 32e9, 16, 55, false,
+            "not judged: GPU 0: copies to it 55.0 GB/s; not judged: nothing is known of Other"},
+       }) {
+    Rows run = run_on("a", "something else", true);
+    Gpu& gpu = run.machines.front().gpus.front();
+    gpu.name = one.name;
+    gpu.index = 0;
+    gpu.mig = one.mig;
+    PciLink link;
+    if (one.speed > 0) {
+      const bool is_l4 = std::string(one.name) == "NVIDIA L4";
+      link = PciLink{one.speed, is_l4 ? 16e9 : 32e9, one.width, 16};
+    }
+    gpu.path = {{"0000:00:06.0", link}};
+    run.facts = {{"gpu_copy_rate",
+                  {{"gpu", "0"}, {"direction", "h2d"}, {"pinning", "pinned"}},
+                  "copies",
+                  "B/s",
+                  one.gb_s * 1e9,
+                  "GPU 0",
+                  ""}};
+    const auto all = judge_figures(run, std::nullopt, Published());
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_THAT(to_text(all.front().verdict) + ": " + to_text(all.front()), StartsWith(one.said));
+  }
+}
+
+TEST(Normal, OneLineOfASurvey) {
+  Normal ok{"read", "B/s", 34e9}, low{"copies", "B/s", 10e9}, open{"write", "B/s", 5e9};
+  ok.verdict = Normal::Verdict::ok;
+  low.verdict = Normal::Verdict::low;
+  low.limit = 20e9;
+  open.reason = "nothing is known of it";
+  Normal slow{"load", "s", 1e-6};
+  slow.verdict = Normal::Verdict::low;
+  slow.limit = 0.9e-6;
+  EXPECT_EQ(normal_line({}), "");
+  EXPECT_EQ(normal_line({open}), "not judged: nothing is known of it");
+  EXPECT_EQ(normal_line({open, ok}), "yes: read 34.0 GB/s");
+  EXPECT_EQ(normal_line({ok, ok, slow, open, low}),
+            "LOW: copies 10.0 GB/s; 1 more (numatlas check)");
 }
 
 TEST(Expected, ReadsOfAllCpusFromMemory) {

@@ -57,7 +57,6 @@ std::string label_text(const RunReport& report, const Case& one, const std::stri
 
 /// Labels are written as the options take them, "64MiB" and "50%"; people read "64 MiB" and "50 %".
 std::string spaced(std::string label);
-/// As the options take it again.
 
 /// The figure of that key; nullptr where nothing was measured. Of a case its own, else the median
 /// over its measured flows.

@@ -42,7 +42,8 @@ bool is_found(const std::string& name, const std::string& value) {
   constexpr std::array<std::string_view, 12> found{"shown",    "against", "since",   "evidence",
                                                    "verdict",  "reason",  "doubt",   "change",
                                                    "interval", "remark",  "base_is", "new_is"};
-  return std::ranges::find(found, name) != found.end() || (name == "finding" && value == "none");
+  return std::ranges::find(found, name) != found.end() ||
+         (name == "finding" && (value == "none" || value == "normal"));
 }
 
 /// That all series of a run have, those of `host`.
@@ -143,6 +144,7 @@ std::string help_of(const std::string& key) {
       {"host_slow", "1 where the host is slower than others of its kind, else 0"},
       {"host_fell",
        "1 where the host is slower than it was, else 0; 0 too where it is slow among its kind"},
+      {"host_low", "1 where a figure is below what others published of such machines, else 0"},
       {"host_below", "1 where the host misses a limit that was asked for, else 0"},
       {"host_against_peers", "1 where the host was held against others of its kind, else 0"},
       {"host_against_past", "1 where it was held against its own earlier runs, else 0"},

@@ -19,7 +19,8 @@ struct SurveyOptions {
   std::vector<std::string> only, without;      ///< benchmarks; `only` empty: all
   /// Of benchmarks, instead of their own.
   std::map<std::string, std::vector<std::string>> words = {};
-  std::string machine;  ///< recorded machine; "" for the live one
+  std::string machine;       ///< recorded machine; "" for the live one
+  std::string machine_type;  ///< the cloud's name of it; "": as the firmware says
   bool null_engine = false, quiet = false, dry_run = false, html = true;
   bool strict = false;  ///< unreliable figures are exit code 1
   bool force = false;   ///< replaces a survey of more benchmarks in the folder

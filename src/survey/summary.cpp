@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@
 #include "base/text.h"
 #include "machine/identity.h"
 #include "published/expected.h"
+#include "published/normal.h"
 #include "record/estimate.h"
 #include "record/unit.h"
 #include "report/answer.h"
@@ -55,15 +57,6 @@ std::vector<std::string> warnings_of(const std::vector<RunReport>& reports) {
   std::stable_sort(all.begin(), all.end(),
                    [](const Warning& a, const Warning& b) { return rank_of(a) < rank_of(b); });
   return counted(all);
-}
-
-std::string expected_text(const std::vector<RunReport>& reports) {
-  for (const RunReport& report : reports) {
-    if (report.machines.size() != 1 || !is_bare_metal(report.machines.front())) continue;
-    if (const auto reads = all_reads_of(rows_of(report)))
-      return reads_text(report.machines.front(), *reads);
-  }
-  return "";
 }
 
 // A screen of a terminal that nobody has made larger.
@@ -231,8 +224,18 @@ SurveySummary summary_of(const std::vector<RunReport>& reports) {
     summary.facts.insert(summary.facts.end(), report.facts.begin(), report.facts.end());
   summary.warnings = warnings_of(reports);
   summary.distrust = distrust_of(reports);
-  summary.expected = expected_text(reports);
   return summary;
+}
+
+std::string normal_text(const std::vector<RunReport>& reports, const std::string& machine_type) {
+  Published published;
+  published.machine_type = machine_type;
+  std::vector<Normal> all;
+  for (const RunReport& report : reports) {
+    const auto reads = report.command == "bandwidth" ? all_reads_of(rows_of(report)) : std::nullopt;
+    std::ranges::move(judge_figures(report, reads, published), std::back_inserter(all));
+  }
+  return normal_line(all);
 }
 
 std::string summary_text(const Machine& machine, const SurveySummary& summary,
@@ -248,8 +251,8 @@ std::string summary_text(const Machine& machine, const SurveySummary& summary,
   doubts.insert(doubts.end(), summary.warnings.begin(), summary.warnings.end());
   if (std::ranges::any_of(summary.facts, has_star)) doubts.push_back(star_note().substr(2));
   std::string tail = "\n" + doubts_text(doubts);
-  if (!summary.expected.empty())
-    tail = paragraph("Expected", cut_to(summary.expected, 2 * words_width - 8)) + tail;
+  if (!frame.normal.empty())
+    tail = paragraph("Normal?", cut_to(frame.normal, 3 * words_width - 8)) + tail;
   if (!frame.skipped.empty()) {
     std::vector<std::string> names;
     for (const SkippedBenchmark& one : frame.skipped) names.push_back(one.benchmark);

@@ -12,13 +12,14 @@ struct SurveySummary {
   std::vector<Fact> facts;  ///< of all benchmarks
   /// Each matter once: of placement first, then of what disturbed, then the others.
   std::vector<std::string> warnings;
-  /// What all CPUs read, against the memory's peak and what others published; "" where neither is
-  /// known, or in a virtual machine.
-  std::string expected;
   std::string distrust;  ///< why the figures cannot be trusted (report/answer.h); "" where they can
 };
 
 SurveySummary summary_of(const std::vector<RunReport>& reports);
+
+/// Whether the figures are normal, beside what others published of such machines; "" where nobody
+/// did. `machine_type`: as `Published` has it.
+std::string normal_text(const std::vector<RunReport>& reports, const std::string& machine_type);
 
 /// A benchmark that a survey did not run, and why.
 struct SkippedBenchmark {
@@ -30,6 +31,7 @@ struct SurveyFrame {
   std::string stopped;              ///< why it is incomplete; "" when it is not
   std::vector<std::string> doubts;  ///< that come before all warnings: of the program itself
   std::vector<SkippedBenchmark> skipped;
+  std::string normal;              ///< normal_text
   std::vector<std::string> files;  ///< where the results are, a line each
 };
 

@@ -441,7 +441,8 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
   }
   std::vector<std::string> doubts = failed_checks_;
   if (record_.options.null_engine) doubts.insert(doubts.begin(), null_engine_note);
-  SurveyFrame around{problem ? full_text(*problem) + not_run() : "", doubts, record_.skipped, {}};
+  SurveyFrame around{
+      problem ? full_text(*problem) + not_run() : "", doubts, record_.skipped, {}, {}};
   std::error_code unresolved;
   const fs::path resolved = fs::weakly_canonical(record_.options.folder, unresolved);
   const std::string folder = unresolved ? record_.options.folder : resolved.string();
@@ -454,6 +455,7 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
     if (!problem && record_.options.html && hooks_.report)
       around.files.push_back(hooks_.report(path("survey.json"), path("report.html")));
   }
+  around.normal = normal_text(record_.reports, record_.options.machine_type);
   const SurveySummary summary = summary_of(record_.reports);
   const auto shown = write_stdout(summary_text(record_.machine, summary, around));
   if (!problem) problem = error_of(shown);

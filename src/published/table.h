@@ -1,0 +1,49 @@
+// The tables of data/*.csv: what others measured, on machines of clouds, GPUs and processors.
+// data/README.md says what the columns mean. All have one form and this reader.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "record/unit.h"
+
+namespace numatlas {
+
+/// What one machine, GPU or processor gave: a figure, or the lowest and the highest of several.
+struct PublishedFigure {
+  std::string key;  ///< of its column without the unit: "read"
+  Unit unit;
+  double low = 0, high = 0;
+  double middle() const { return (low + high) / 2; }
+};
+
+struct PublishedRow {
+  int line = 0;
+  std::string provider, machine;  ///< "aws", "m5.large"
+  std::string processor;          ///< as processor_name() gives it
+  std::string gpu;                ///< as its driver names it
+  std::string conditions, source, date;
+  std::optional<int> cpus, sockets, cores, channels, mts;  ///< cores, channels: of a socket
+  std::optional<int> link_generation, link_width;          ///< PCIe's, of the GPU
+  bool is_virtual = false;
+  std::vector<PublishedFigure> figures;
+
+  const PublishedFigure* figure(std::string_view key) const;  ///< nullptr where it has none
+};
+
+struct PublishedTable {
+  std::string file, name, source, date, licence;  ///< by its head
+  std::vector<PublishedRow> rows;
+};
+
+/// Errors (usage) name the place: "cloud.csv:12: cpus: ...".
+Expected<PublishedTable> parse_published(std::string_view text, const std::string& file);
+
+/// The files of data/ as they were when the program was built. A test reads them: they have no
+/// error.
+std::vector<PublishedTable> shipped_tables();
+
+}  // namespace numatlas
