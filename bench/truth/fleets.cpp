@@ -48,7 +48,7 @@ RunReport drawn_hosts(std::size_t hosts, const Spread& spread, double noise, Ran
     std::vector<PassTimes> passes(rounds);
     for (PassTimes& pass : passes) {
       const double seconds = std::exp(part(random)) / rate;
-      pass = {seconds, 0, seconds, seconds, seconds, 1, 0};
+      pass = {seconds, seconds, seconds, seconds, 1, 0};
     }
     run.hosts.emplace_back();
     run.host_rows.emplace_back().processes = 1;

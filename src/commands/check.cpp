@@ -2,9 +2,9 @@
 // expected.
 #include <unistd.h>
 
-#include <cstddef>
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -183,8 +183,7 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
   app.add_option(
          "FILE", options->paths,
          "results of any command (JSON), and folders of these: the newest run of each host "
-         "is judged against others of its kind, its own earlier runs, and what others published "
-         "of such machines")
+         "is judged against others of its kind, its own earlier runs, and published figures")
       ->type_name("")
       ->required();
   add_value(
@@ -202,9 +201,9 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
       "--since now, ages count from now");
   rare(add_choice(app, "--since", options->since, named({"newest", "now"}),
                   "ages count back from the newest result of all hosts, or from now"));
-  add_value(app, "--machine-type", options->machine_type, "NAME",
-            "the cloud's name of the machine that was measured, Standard_D8s_v5: its figures are "
-            "held against machines of that cloud, where the firmware names none");
+  rare(add_value(app, "--machine-type", options->machine_type, "NAME",
+                 "the cloud's name of the machine, where its firmware names no cloud: its figures "
+                 "are held against those of other machines there"));
   rare(add_value(app, "--published", options->published, "FILE",
                  "also hold figures against this table of your own (data/README.md has its form)"));
   options->slow.add_to(app);

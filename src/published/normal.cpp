@@ -183,7 +183,9 @@ std::optional<Normal> range_of(const char* what, std::string_view key, const Mac
   const Others others = others_with(published, key, [&](const PublishedRow& row) {
     return same_but_for_case(row.processor, model);
   });
-  if (model.empty() || others.values.empty()) return std::nullopt;
+  // "Xeon", as hypervisors call any of them, is no model.
+  const bool is_model = model.find_first_of("0123456789") != std::string::npos;
+  if (!is_model || others.values.empty()) return std::nullopt;
   hold(others, published, one);
   one.group = model;
   one.limit.reset();

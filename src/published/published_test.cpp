@@ -37,6 +37,7 @@ TEST(Tables, EveryRowOfTheShippedFiles) {
     EXPECT_LE(spec.peak, 12 * 8800e6 * 8) << spec.name;
   }
   std::size_t bytes = 0;
+  std::set<std::string> processors;
   for (const ShippedTable& one : shipped_texts()) {
     bytes += one.text.size();
     const auto table = parse_published(one.text, one.file);
@@ -46,6 +47,7 @@ TEST(Tables, EveryRowOfTheShippedFiles) {
       const std::string key =
           fmt::format("{} {} {} {} {} {}", row.provider, row.machine, row.processor, row.gpu,
                       row.sockets.value_or(0), row.source);
+      processors.insert(row.processor);
       EXPECT_TRUE(keys.insert(key).second) << one.file << ":" << row.line << ": stands there twice";
       const PublishedFigure* const read = row.figure("read");
       if (!row.channels || !row.mts || read == nullptr) continue;
@@ -55,6 +57,8 @@ TEST(Tables, EveryRowOfTheShippedFiles) {
     }
   }
   EXPECT_LE(bytes, 300000U);
+  // scripts/published_tables makes them by the same rules.
+  for (const std::string& name : processors) EXPECT_EQ(processor_name(name), name);
 }
 
 std::string spec_named(const std::string& cpu_model) {
