@@ -194,7 +194,7 @@ struct Identity {
   std::string installation;  ///< of /etc/machine-id; copies of an image have the same
   std::string firmware;      ///< of the UUID of its board, which only root may read
   std::string boot;     ///< of the kernel's boot_id; containers have that of the machine below them
-  std::string product;     ///< vendor and product by DMI, in words
+  std::string product;  ///< vendor and product by DMI, in words
   std::string provider{};  ///< of the cloud, as data/cloud.csv names it: "aws"
   friend bool operator==(const Identity&, const Identity&) = default;
 };
