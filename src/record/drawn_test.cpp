@@ -111,7 +111,7 @@ TEST(Drawn, ATableOverThreeSizesHasAnAxis) {
   const Drawn drawn =
       drawn_of(report_of(cases), view_of(ViewKind::table, {size, pages, latency})).front();
   EXPECT_EQ(drawn.axis, 0U);
-  EXPECT_EQ(drawn.over, (DrawnQuantity{"buffer size", "bytes"}));
+  EXPECT_EQ(drawn.over, (DrawnQuantity{"buffer size", "bytes", true}));
   EXPECT_EQ(drawn.rows[0].line, "base");
   EXPECT_EQ(drawn.rows[5].line, "thp");
 }
@@ -164,7 +164,7 @@ TEST(Drawn, CpusStandByWhatTheyShare) {
   EXPECT_THAT(drawn.order, ElementsAre(0, 2, 1));
   EXPECT_THAT(drawn.borders, ElementsAre(std::pair(2, 3))) << "a socket";
   EXPECT_EQ(drawn.left_out, "3 of 4 CPUs: the others were left out");
-  EXPECT_EQ(drawn.rows[0].cells[1].note, "a place with itself");
+  EXPECT_EQ(drawn.rows[0].cells[1].why, "a place with itself");
   EXPECT_EQ(drawn.rows[2].cells[1].text, drawn.rows[0].cells[3].text) << "both orders";
 }
 
@@ -204,6 +204,33 @@ TEST(Drawn, WhatNobodyMeasuredIsNotDrawn) {
   report.cases[0].flows[0].warnings = {{"placement", "", "elsewhere"}};
   const Drawn drawn = drawn_of(report, view_of(ViewKind::table, {size, latency})).front();
   EXPECT_THAT(drawn.rows[0].warnings, ElementsAre("elsewhere"));
+}
+
+TEST(Drawn, AnAxisOfWhichNothingIsKnownIsNone) {
+  const ViewColumn moved = figure_column("moved", "traffic_sum", in_gb_per_s);
+  const RunReport report = report_of({case_of({}, Bytes{mib}, {1}), case_of({}, Bytes{gib}, {2})});
+  const Drawn drawn =
+      drawn_of(report, view_of(ViewKind::curve, {size, moved, latency}, "traffic_sum")).front();
+  EXPECT_EQ(drawn.axis, std::nullopt);
+  EXPECT_EQ(drawn.main, 2U);
+}
+
+TEST(Drawn, TheFirstFigureThatIsKnownStandsInAPlace) {
+  const RunReport report = report_of({case_of({{"from", "0"}, {"to", "1"}}, Bytes{mib}, {2})});
+  const View view =
+      view_of(ViewKind::matrix, {figure_column("", "rate", in_gb_per_s), latency}, "from", "to");
+  const Drawn drawn = drawn_of(report, view).front();
+  EXPECT_EQ(drawn.figure, "latency");
+  EXPECT_EQ(drawn.rows[0].cells[1].text, "2.00 ±1.0 %");
+  EXPECT_DOUBLE_EQ(*drawn.rows[0].cells[1].value, 2);
+}
+
+TEST(Drawn, APointKnownToMoreThanTenPercentIsFlagged) {
+  RunReport report = report_of({case_of({}, Bytes{mib}, {1})});
+  report.cases[0].figures[0].estimate = numatlas::testing::with_interval(1e-9, 0.8e-9, 1.2e-9);
+  const ViewColumn value = figure_column("ns", "latency", in_ns);
+  EXPECT_TRUE(
+      drawn_of(report, view_of(ViewKind::table, {size, value})).front().rows[0].cells[1].flagged);
 }
 
 }  // namespace
