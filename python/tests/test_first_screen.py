@@ -9,7 +9,7 @@ from made_results import survey
 from report_pages import EVIL, Tree, fleet_of
 
 import numatlas
-from numatlas.report.first import title_of
+from numatlas.report.first import normal, title_of
 from numatlas.report.page import page
 
 MACHINE = "2x AMD EPYC 7763 64-Core Processor, 8 nodes, 512 GiB"
@@ -126,3 +126,20 @@ def test_a_title_without_a_machine(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("size (MB), 0, 1\n1, 12.5, 12.25\n64, 80.0, 90.5\n")
     assert title_of([numatlas.load(path)]) == "one.csv"
+
+
+def test_the_machine_is_a_mark_among_others(tmp_path):
+    path = survey(tmp_path / "a.json", 1, 1, 4)
+    data = json.loads(path.read_text())
+    others = {"count": 3, "median": 55e9, "low": 50e9, "high": 60e9}
+    told = {"unit": "B/s", "source": "a table"}
+    data["normal"] = [
+        {"what": "read", "verdict": "ok", "text": "read 52 GB/s", "value": 52e9, "others": others, **told},
+        {"what": "copies", "verdict": "LOW", "text": "copies", "value": 25e9, "others": others, **told},
+        {"what": "x", "verdict": "not judged", "text": "unknown", "value": 1, "others": None, **told},
+    ]
+    path.write_text(json.dumps(data))
+    (card,) = Tree(page([numatlas.load(path)])).find("div", id="normal")
+    assert card["text"].index("LOW") < card["text"].index("read 52 GB/s") and "unknown" not in card["text"]
+    low, read = normal(numatlas.load(path))
+    assert low.mine < low.low < low.median < low.high and read.low < read.mine < read.median

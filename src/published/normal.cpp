@@ -73,6 +73,11 @@ void set_limit(double limit, Normal& one) {
   one.verdict = is_lower(one, limit) ? Normal::Verdict::low : Normal::Verdict::ok;
 }
 
+/// "Xeon", as hypervisors call any of them, is no model.
+bool is_model(const std::string& processor) {
+  return processor.find_first_of("0123456789") != std::string::npos;
+}
+
 /// Who the machine's like are: machines of its provider with as many of these CPUs.
 class Like {
  public:
@@ -84,7 +89,10 @@ class Like {
     provider_.clear();
     for (const PublishedTable& table : published.tables)
       for (const PublishedRow& row : table.rows)
-        if (row.machine == published.machine_type) provider_ = row.provider;
+        if (row.machine == published.machine_type) {
+          provider_ = row.provider;
+          if (!is_model(processor_)) processor_ = row.processor;
+        }
     if (provider_.empty()) problem_ = "machine type " + printable(published.machine_type);
   }
 
@@ -183,9 +191,7 @@ std::optional<Normal> range_of(const char* what, std::string_view key, const Mac
   const Others others = others_with(published, key, [&](const PublishedRow& row) {
     return same_but_for_case(row.processor, model);
   });
-  // "Xeon", as hypervisors call any of them, is no model.
-  const bool is_model = model.find_first_of("0123456789") != std::string::npos;
-  if (!is_model || others.values.empty()) return std::nullopt;
+  if (!is_model(model) || others.values.empty()) return std::nullopt;
   hold(others, published, one);
   one.group = model;
   one.limit.reset();

@@ -106,7 +106,7 @@ TEST(Drawn, RowsAreNamedByWhatTellsThemApart) {
 TEST(Drawn, ATableOverThreeSizesHasAnAxis) {
   std::vector<Case> cases;
   for (const char* kind : {"base", "thp"})
-    for (const std::uint64_t count : {1, 2, 4})
+    for (const std::uint64_t count : {1U, 2U, 4U})
       cases.push_back(case_of({}, Bytes{count * mib}, {static_cast<double>(count)}, kind));
   const Drawn drawn =
       drawn_of(report_of(cases), view_of(ViewKind::table, {size, pages, latency})).front();

@@ -227,7 +227,8 @@ SurveySummary summary_of(const std::vector<RunReport>& reports) {
   return summary;
 }
 
-std::string normal_text(const std::vector<RunReport>& reports, const std::string& machine_type) {
+std::vector<Normal> normal_of(const std::vector<RunReport>& reports,
+                              const std::string& machine_type) {
   Published published;
   published.machine_type = machine_type;
   std::vector<Normal> all;
@@ -235,7 +236,7 @@ std::string normal_text(const std::vector<RunReport>& reports, const std::string
     const auto reads = report.command == "bandwidth" ? all_reads_of(rows_of(report)) : std::nullopt;
     std::ranges::move(judge_figures(report, reads, published), std::back_inserter(all));
   }
-  return normal_line(all);
+  return all;
 }
 
 std::string summary_text(const Machine& machine, const SurveySummary& summary,

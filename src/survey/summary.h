@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/rows.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -17,9 +18,10 @@ struct SurveySummary {
 
 SurveySummary summary_of(const std::vector<RunReport>& reports);
 
-/// Whether the figures are normal, beside what others published of such machines; "" where nobody
-/// did. `machine_type`: as `Published` has it.
-std::string normal_text(const std::vector<RunReport>& reports, const std::string& machine_type);
+/// The figures of all reports beside what others published of such machines. `machine_type`: as
+/// `Published` has it.
+std::vector<Normal> normal_of(const std::vector<RunReport>& reports,
+                              const std::string& machine_type);
 
 /// A benchmark that a survey did not run, and why.
 struct SkippedBenchmark {
@@ -31,7 +33,7 @@ struct SurveyFrame {
   std::string stopped;              ///< why it is incomplete; "" when it is not
   std::vector<std::string> doubts;  ///< that come before all warnings: of the program itself
   std::vector<SkippedBenchmark> skipped;
-  std::string normal;              ///< normal_text
+  std::string normal;              ///< normal_line (published/normal.h)
   std::vector<std::string> files;  ///< where the results are, a line each
 };
 

@@ -70,6 +70,24 @@ json plan_of(const SurveyRecord& record) {
   return plan;
 }
 
+/// Figures beside what others published, in SI units.
+json normal_in_json(const SurveyRecord& record) {
+  json all = json::array();
+  for (const Normal& one : normal_of(record.reports, record.options.machine_type)) {
+    json others = nullptr;
+    if (one.count > 0)
+      others = {{"count", one.count}, {"median", one.median}, {"low", one.low}, {"high", one.high}};
+    all.push_back({{"what", one.what},
+                   {"verdict", to_text(one.verdict)},
+                   {"text", to_text(one)},
+                   {"unit", one.unit.symbol()},
+                   {"value", one.value.value},
+                   {"others", std::move(others)},
+                   {"source", optional_text(one.source)}});
+  }
+  return all;
+}
+
 /// The whole object, ending in a newline (docs/results.md describes it). Pure.
 std::string document_text(const SurveyRecord& record, const SurveySummary& summary) {
   json skipped = json::array();
@@ -91,6 +109,7 @@ std::string document_text(const SurveyRecord& record, const SurveySummary& summa
                    {"results", nullptr},
                    {"skipped", std::move(skipped)},
                    {"notes", record.notes},
+                   {"normal", normal_in_json(record)},
                    {"warnings", summary.warnings}};
   if (!trust.grade.empty()) {
     document["trust"] = trust.grade;
@@ -455,7 +474,7 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
     if (!problem && record_.options.html && hooks_.report)
       around.files.push_back(hooks_.report(path("survey.json"), path("report.html")));
   }
-  around.normal = normal_text(record_.reports, record_.options.machine_type);
+  around.normal = normal_line(normal_of(record_.reports, record_.options.machine_type));
   const SurveySummary summary = summary_of(record_.reports);
   const auto shown = write_stdout(summary_text(record_.machine, summary, around));
   if (!problem) problem = error_of(shown);

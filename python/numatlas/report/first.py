@@ -67,6 +67,34 @@ def badges(results: list[Result]) -> list[tuple[str, str]]:
     return [(f"{count} {words}", place) for count, words, place in found if count]
 
 
+@dataclass
+class Beside:
+    """A figure beside what others published: places from 0 to 100 on a line."""
+
+    verdict: str  #: "ok", "LOW", "not judged"
+    text: str
+    source: str
+    low: float  #: of the others, as `high` and `median`
+    high: float
+    median: float
+    mine: float
+
+
+def normal(result: Result) -> list[Beside]:
+    """Of a survey, the figures that others published some of; what is LOW comes first."""
+    found = []
+    for one in result.meta.get("normal") or []:
+        others = one["others"]
+        if not others:
+            continue
+        ends = [one["value"], others["low"], others["high"]]
+        least, span = 0.9 * min(ends), 1.1 * max(ends) - 0.9 * min(ends)
+        places = [others["low"], others["high"], others["median"], one["value"]]
+        at = [100 * (place - least) / span for place in places]
+        found.append(Beside(one["verdict"], one["text"], one["source"] or "", *at))
+    return sorted(found, key=lambda one: one.verdict != "LOW")
+
+
 # ---- Several runs
 
 

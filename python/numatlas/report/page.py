@@ -74,6 +74,7 @@ def _page(results: list[Result], title: str) -> str:
         cards=cards,
         starred=any("*" in one.spread + one.beside for one in cards),
         several=None if alone else first.several_of(results, names),
+        normal=first.normal(results[0]) if alone else [],
         columns=[shown[0::2], shown[1::2]],
         notes=[note for result in results for note in head.notes(result)],
         runs=[head.run(result, name) for result, name in zip(results, names, strict=True)],
