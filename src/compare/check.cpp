@@ -296,7 +296,8 @@ Expected<void> judge_expected(const std::vector<Expectation>& all,
 }
 
 /// Figures of hosts beside what others published of such machines, as their cases say it.
-void judge_normal(const std::vector<const Rows*>& newest, Hosts& hosts) {
+/// `alone`: nothing else was asked for (--expect).
+void judge_normal(const std::vector<const Rows*>& newest, bool alone, Hosts& hosts) {
   for (const Rows* run : newest) {
     for (const Normal& one : run->normal) {
       const std::string& name = run->hosts.front();
@@ -325,8 +326,10 @@ void judge_normal(const std::vector<const Rows*>& newest, Hosts& hosts) {
                         plain_figure("limit", one.unit, one.limit)};
       if (one.verdict == Normal::Verdict::none) continue;
       host.held_against.insert(against::known.figure);
-      host.judged = true;
-      host.unjudged.clear();
+      if (alone) {
+        host.judged = true;
+        host.unjudged.clear();
+      }
       if (one.verdict == Normal::Verdict::ok) continue;
       Row row;
       row.command = run->command;
@@ -634,7 +637,7 @@ Expected<RunReport> check(const Results& results, const CheckRule& rule) {
     if (two && (!groups || two->apart > groups->apart)) groups = two;
   }
   TRY(judge_expected(rule.expected, newest, hosts));
-  if (rule.metric.empty()) judge_normal(newest, hosts);
+  if (rule.metric.empty()) judge_normal(newest, rule.expected.empty(), hosts);
   RunReport notes;  // of hosts that measured
   mark_old(rule, hosts);
   note_hosts(checks, &CommandCheck::old_hosts,

@@ -56,14 +56,31 @@ std::optional<PeakRate> peak_of_modules(const MemorySlots& slots) {
 
 constexpr const char* measures_reads = "bandwidth";
 
+/// Whether it was asked for what published reads are: all workers at once, each on its own node's
+/// memory, with the pages that are fastest.
+bool reads_as_others_do(const Rows& run) {
+  for (std::size_t at = 1; at < run.arguments.size(); ++at) {
+    const std::string& word = run.arguments[at];
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const std::string value = equals != std::string::npos     ? word.substr(equals + 1)
+                              : at + 1 < run.arguments.size() ? run.arguments[at + 1]
+                                                              : "";
+    if (name == "--serial" || (name == "--pages" && value == "base") ||
+        (name == "--memory" && value != "local" && value != "inherit"))
+      return false;
+  }
+  return true;
+}
+
 /// Whether each core of its one host had a worker.
 bool took_all_cores(const Rows& run) {
   CpuSet used;
   for (const std::string& list : run.worker_cpus)
     if (const auto cpus = parse_list<CpuId>(list)) used = used | *cpus;
-  std::set<std::optional<int>> missing, taken;
+  std::set<int> missing, taken;  // a CPU of an unknown core counts as one
   for (const Cpu& cpu : run.machines.front().cpus)
-    (used.contains(cpu.id) ? taken : missing).insert(cpu.core);
+    (used.contains(cpu.id) ? taken : missing).insert(cpu.core.value_or(-1 - cpu.id.value));
   return !taken.empty() &&
          std::includes(taken.begin(), taken.end(), missing.begin(), missing.end());
 }
@@ -97,7 +114,7 @@ std::optional<PeakRate> peak_rate_of(const Machine& machine) {
 
 std::optional<Estimate> all_reads_of(const Rows& run) {
   if (run.command != measures_reads || run.hosts.size() != 1 || run.machines.size() != 1 ||
-      !took_all_cores(run))
+      !run.complete || !took_all_cores(run) || !reads_as_others_do(run))
     return std::nullopt;
   const auto found = figure_for({"read", 0, "B/s"}, run, 0);
   if (!found) return std::nullopt;

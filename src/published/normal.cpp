@@ -85,8 +85,7 @@ class Like {
       : processor_(processor_name(machine.cpu_model)),
         cpus_(static_cast<int>(machine.cpus.size())),
         provider_(machine.identity.provider) {
-    if (published.machine_type.empty()) return;
-    provider_.clear();
+    if (published.machine_type.empty() || !provider_.empty()) return;
     for (const PublishedTable& table : published.tables)
       for (const PublishedRow& row : table.rows)
         if (row.machine == published.machine_type) {
@@ -156,7 +155,10 @@ void hold_by_processor(const Machine& machine, const Published& published, Norma
     one.against = "the memory's peak";
     if (!beyond) set_limit(peak->rate * peak_share, one);
   }
-  if (beyond) one.reason = "it reads more than its memory carries: other memory answers as well";
+  if (!beyond) return;
+  one.verdict = Normal::Verdict::none;
+  one.limit.reset();
+  one.reason = "it reads more than its memory carries: other memory answers as well";
 }
 
 /// Nothing where nobody could know such a machine: none of a cloud, with processors that no table
@@ -171,12 +173,21 @@ std::optional<Normal> reads_of(const Machine& machine, const Estimate& reads,
     hold(others_with(published, "read", like), published, one);
     one.against = "machines like it";
   }
-  if (one.count > 0 || !published.machine_type.empty()) return one;
-  if (is_bare_metal(machine)) {
-    hold_by_processor(machine, published, one);
-    return one.against.empty() || (one.count == 0 && one.more.empty()) ? std::nullopt
-                                                                       : std::optional(one);
+  const auto& quota = machine.allowance.cpu_quota;
+  if (quota && *quota < static_cast<double>(machine.cpus.size())) {
+    one.limit.reset();
+    one.verdict = Normal::Verdict::none;
+    one.reason = fmt::format("a CPU quota of {:g} of {} CPUs", *quota, machine.cpus.size());
+    return one;
   }
+  if (one.verdict != Normal::Verdict::none) return one;
+  if (is_bare_metal(machine)) {
+    Normal whole{"read", "B/s", reads};
+    hold_by_processor(machine, published, whole);
+    if (!whole.against.empty() && (whole.count > 0 || !whole.more.empty())) return whole;
+    return one.count > 0 ? std::optional(one) : std::nullopt;
+  }
+  if (one.count > 0 || !published.machine_type.empty()) return one;
   if (like.has_provider()) return one;
   if (!is_virtual(machine)) return std::nullopt;
   one.reason = "the firmware names no cloud (--machine-type)";
@@ -271,17 +282,20 @@ Others gpus_like(const Gpu& gpu, const GpuFigure& figure, const Published& publi
   one.group = gpu.name;
   std::optional<Link> its;
   if (figure.by_link && link.width && (now || most) && !links.empty()) {
-    const auto known = [&](const std::optional<int>& generation) {
-      return generation && std::ranges::find(links, Link{*generation, *link.width}) != links.end();
+    const auto known = [&](const std::optional<int>& generation, int width) {
+      return generation && std::ranges::find(links, Link{*generation, width}) != links.end();
     };
-    its = known(now)    ? Link{*now, *link.width}
-          : known(most) ? Link{*most, *link.width}
-                        : links.back();
-    one.group += fmt::format(" at Gen{} x{}", its->first, its->second);
     // A link that carried more than its speed allows had only stepped down while idle.
     const auto rate = link.speed ? link_rate(*link.speed, *link.width) : std::nullopt;
     const double ways = std::string_view(figure.key) == "both" ? 2 : 1;
-    const bool is_old = now < most && one.unit == "B/s" && rate && one.value.value <= *rate * ways;
+    const bool stepped_down = one.unit == "B/s" && rate && one.value.value > *rate * ways;
+    // What the GPU could have: a link that is slower or narrower than that is found so.
+    const int wide = std::max(*link.width, link.max_width.value_or(0));
+    its = known(most, wide)  ? Link{*most, wide}
+          : known(now, wide) ? Link{*now, wide}
+                             : links.back();
+    one.group += fmt::format(" at Gen{} x{}", its->first, its->second);
+    const bool is_old = now && most && *now < *most && one.unit == "B/s" && !stepped_down;
     if (is_old || its->second != *link.width || (link.max_width && *link.width < *link.max_width))
       one.first = "its link runs at " + link_text(link);
   }
@@ -296,9 +310,11 @@ void judge_gpus(const RunHead& run, const Machine& machine, const Published& pub
   for (const GpuFigure& figure : gpu_figures) {
     std::vector<std::pair<std::string, const Fact*>> best;  // of each GPU: memory of several nodes
     for (const Fact& fact : run.facts) {
-      if (fact.key != figure.fact || where_of(fact, "direction") != figure.direction ||
-          where_of(fact, "pinning") == "pageable")
-        continue;
+      if (fact.key != figure.fact || where_of(fact, "direction") != figure.direction) continue;
+      // Of pinned memory as others have it, and of memory of its own.
+      const std::string pinning = where_of(fact, "pinning");
+      const bool as_others = pinning.empty() || pinning == "pinned";
+      if (figure.by_link ? !as_others : !where_of(fact, "size").empty()) continue;
       const std::string index = where_of(fact, "gpu");
       auto found = std::ranges::find(best, index, &std::pair<std::string, const Fact*>::first);
       if (found == best.end()) found = best.insert(best.end(), {index, &fact});

@@ -262,7 +262,7 @@ TEST(Normal, MachinesOfClouds) {
             "not judged: read 80.0 GB/s; not judged: nothing is known of nobody, EPYC 7R13, 16 "
             "CPUs"},
            {"", "m7i.4xlarge", "Intel(R) Xeon(R) Processor", 10, "LOW: read 10.0 GB/s: "},
-           {"aws", "m9.large", "AMD EPYC 7R13", 80,
+           {"", "m9.large", "AMD EPYC 7R13", 80,
             "not judged: read 80.0 GB/s; not judged: nothing is known of machine type m9.large"},
        }) {
     Rows run = run_on("a", one.model, true);

@@ -233,6 +233,7 @@ std::vector<Normal> normal_of(const std::vector<RunReport>& reports,
   published.machine_type = machine_type;
   std::vector<Normal> all;
   for (const RunReport& report : reports) {
+    if (is_null_engine(report.engine)) continue;  // nothing was measured
     const auto reads = report.command == "bandwidth" ? all_reads_of(rows_of(report)) : std::nullopt;
     std::ranges::move(judge_figures(report, reads, published), std::back_inserter(all));
   }

@@ -11,8 +11,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from results import load  # noqa: E402
 
-# Objects whose keys are data: they differ with what was measured, and how it came out.
-DATA = ("labels", "where", "pages_by_node")
+# Objects whose keys are data: they differ with what was measured, and how it came out. Drawn tables leave out what
+# they do not have.
+DATA = ("labels", "where", "pages_by_node", "drawn")
 
 
 def fields(value, path: str, found: dict[str, set[str]]) -> dict[str, set[str]]:
