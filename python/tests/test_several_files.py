@@ -12,7 +12,7 @@ from report_pages import FLEETS, Tree
 import numatlas
 from numatlas.figures import figures_of
 from numatlas.figures.fleet import summaries
-from numatlas.figures.model import Beside
+from numatlas.figures.model import Bars, Beside
 from numatlas.figures.overlay import group_keys, overlaid
 from numatlas.plot import build
 from numatlas.plot.style import Frame
@@ -112,3 +112,13 @@ def test_files_without_a_figure_in_common(tmp_path):
 def test_a_mode_is_of_an_atlas_only(tmp_path):
     done = command("plot", "latency", SURVEYS / "tiers.json", "--mode", "bandwidth", folder=tmp_path)
     one_line(done, 2, "--mode: bandwidth: of an atlas only")
+
+
+def test_a_column_that_one_of_two_tables_has_stands_under_its_head():
+    bars = [
+        Bars("a", "a", heads=["kernel", "sum", "±"], cells=[["read", "1", "2"]]),
+        Bars("a", "a", heads=["kernel", "fits", "sum", "±", "±"], cells=[["read", "L2", "3", "4", "5"]]),
+    ]
+    table = overlaid(bars, ["A", "B"])
+    assert table.heads == ["run", "kernel", "sum", "±", "fits", "±"]
+    assert table.cells == [["A", "read", "1", "2", "-", "-"], ["B", "read", "3", "4", "L2", "5"]]

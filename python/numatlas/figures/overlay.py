@@ -76,8 +76,7 @@ def overlaid(figures: list[Figure], names: list[str]) -> Figure:
     told["data"] = pd.concat([one.data.assign(run=name) for one, name in pairs], ignore_index=True)
     told["placement"] = "; ".join(dict.fromkeys(filter(None, (one.placement for one in figures))))
     first = figures[0]
-    told["heads"] = ["run", *first.heads]
-    told["cells"] = [[name, *row] for one, name in pairs for row in one.cells]
+    told["heads"], told["cells"] = _table(figures, names)
     if isinstance(first, Curves):
         series = [
             replace(line, name=f"{name} {', '.join(filter(None, [own, line.name]))}".strip())
@@ -94,6 +93,18 @@ def overlaid(figures: list[Figure], names: list[str]) -> Figure:
     places = {name: at for at, name in enumerate(dict.fromkeys(row.name for row in rows))}
     rows.sort(key=lambda row: places[row.name])
     return replace(first, rows=rows, **told)
+
+
+def _table(figures: list[Figure], names: list[str]) -> tuple[list[str], list[list[str]]]:
+    """Rows of all, each in the columns of its own; a head may stand several times ("±")."""
+    columns = [[(head, one.heads[:at].count(head)) for at, head in enumerate(one.heads)] for one in figures]
+    every = list(dict.fromkeys(column for mine in columns for column in mine))
+    rows = [
+        [name, *(dict(zip(mine, row, strict=True)).get(column, "-") for column in every)]
+        for one, mine, name in zip(figures, columns, names, strict=True)
+        for row in one.cells
+    ]
+    return ["run", *(head for head, _ in every)], rows
 
 
 def _marks(figures: list[Curves], names: list[str]) -> list[Mark]:
