@@ -86,13 +86,21 @@ class Like {
         cpus_(static_cast<int>(machine.cpus.size())),
         provider_(machine.identity.provider) {
     if (published.machine_type.empty() || !provider_.empty()) return;
+    const PublishedRow* its = nullptr;
     for (const PublishedTable& table : published.tables)
       for (const PublishedRow& row : table.rows)
-        if (row.machine == published.machine_type) {
-          provider_ = row.provider;
-          if (!is_model(processor_)) processor_ = row.processor;
-        }
-    if (provider_.empty()) problem_ = "machine type " + printable(published.machine_type);
+        if (row.machine == published.machine_type) its = &row;
+    problem_ = "machine type " + printable(published.machine_type);
+    if (its == nullptr) return;
+    // Of any other size, or with a processor of another maker, it is not that type.
+    const bool may_be = is_model(processor_) || its->processor.starts_with(processor_);
+    if (its->cpus != cpus_ || !may_be) {
+      problem_ += fmt::format(" with {}, {}", processor_, count_text(cpus_, "CPU"));
+      return;
+    }
+    problem_.clear();
+    provider_ = its->provider;
+    if (!is_model(processor_)) processor_ = its->processor;
   }
 
   bool has_provider() const { return !provider_.empty(); }

@@ -262,6 +262,10 @@ TEST(Normal, MachinesOfClouds) {
             "not judged: read 80.0 GB/s; not judged: nothing is known of nobody, EPYC 7R13, 16 "
             "CPUs"},
            {"", "m7i.4xlarge", "Intel(R) Xeon(R) Processor", 10, "LOW: read 10.0 GB/s: "},
+           {"", "m7i.large", "Intel(R) Xeon(R) Processor", 10,
+            "not judged: read 10.0 GB/s; not judged: nothing is known of machine type m7i.large "
+            "with "
+            "Xeon, 16 CPUs"},
            {"", "m9.large", "AMD EPYC 7R13", 80,
             "not judged: read 80.0 GB/s; not judged: nothing is known of machine type m9.large"},
        }) {
