@@ -229,6 +229,7 @@ TEST(ExportPublished, ARowWithoutTheHost) {
   reads.estimate = around(490e9);
   Rows run = input.stored.runs.front();
   run.command = "bandwidth";
+  run.complete = true;
   run.worker_cpus = {to_list(run.machines.front().all_cpus())};
   run.rows = {reads};
   run.facts.clear();

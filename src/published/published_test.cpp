@@ -202,6 +202,7 @@ TEST(Expected, ModulesTellMoreThanTheProcessor) {
 Rows run_on(const std::string& host, const std::string& cpu_model, bool guest = false) {
   Rows run;
   run.command = "bandwidth";
+  run.complete = true;
   run.hosts = {host};
   run.machines = {recorded_as(cpu_model)};
   run.machines.front().hypervisor = guest ? "KVM" : "";
@@ -313,7 +314,8 @@ TEST(Normal, GpusByNameAndLink) {
             "median of 3 like it (55.2 to 55.3 GB/s; NVIDIA H100 80GB HBM3 at Gen5 x16)"},
            {"NVIDIA H100 80GB HBM3", 32e9, 16, 27.6, false, "LOW: GPU 0: copies to it"},
            {"NVIDIA H100 80GB HBM3", 8e9, 16, 14, false, "LOW: its link runs at Gen3 x16 of"},
-           {"NVIDIA H100 80GB HBM3", 16e9, 16, 27.6, false, "ok: GPU 0: copies to it 27.6 GB/s"},
+           {"NVIDIA H100 80GB HBM3", 16e9, 16, 27.6, false,
+            "LOW: its link runs at Gen4 x16 of Gen5 x16: GPU 0: copies to it 27.6 GB/s"},
            {"NVIDIA L4", 2.5e9, 8, 13.4, false, "ok: GPU 0: copies to it 13.4 GB/s"},
            {"NVIDIA H100 80GB HBM3", 32e9, 16, 27.6, true,
             "not judged: GPU 0: copies to it 27.6 GB/s; not judged: it is a slice of a GPU"},
@@ -373,6 +375,20 @@ TEST(Expected, ReadsOfAllCpusFromMemory) {
   EXPECT_TRUE(all_reads_of(cached));
   cached.rows.front().memory = Bytes{63 * mib};
   EXPECT_FALSE(all_reads_of(cached)) << "a cache's";
+  for (const std::vector<std::string>& asked :
+       {std::vector<std::string>{"bandwidth", "--memory", "bind:1"},
+        {"bandwidth", "--memory=interleave:0,1"},
+        {"bandwidth", "--serial"},
+        {"bandwidth", "--pages", "base"}}) {
+    Rows other = run_on("a", icelake);
+    other.arguments = asked;
+    EXPECT_FALSE(all_reads_of(other)) << asked.back() << ": as others did not measure";
+    other.arguments = {"bandwidth", "--memory", "local", "--pages", "thp"};
+    EXPECT_TRUE(all_reads_of(other));
+  }
+  Rows ended = run_on("a", icelake);
+  ended.complete = false;
+  EXPECT_FALSE(all_reads_of(ended)) << "a part";
 }
 
 }  // namespace
