@@ -75,6 +75,11 @@ std::string speed_and_width(const std::optional<double>& speed, const std::optio
 
 }  // namespace
 
+std::optional<int> pcie_generation(const std::optional<double>& speed) {
+  const Generation* const generation = speed ? generation_of(*speed) : nullptr;
+  return generation == nullptr ? std::nullopt : std::optional(generation->number);
+}
+
 std::optional<double> link_rate(double speed, int width) {
   const Generation* generation = generation_of(speed);
   if (generation == nullptr || width < 1) return std::nullopt;

@@ -11,6 +11,9 @@
 
 namespace numatlas {
 
+/// The generation of PCI Express with so many transfers a second and lane; nothing for others.
+std::optional<int> pcie_generation(const std::optional<double>& speed);
+
 /// Bytes a second and direction that a link carries after its line coding: what packets' heads and
 /// flow control take is still in it. `speed` in transfers a second and lane (32e9), `width` in
 /// lanes. nullopt for a speed that no generation of PCIe has, and for widths under 1.

@@ -7,10 +7,12 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/judge.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "machine/identity.h"
@@ -221,12 +223,6 @@ std::optional<Normal> range_of(const char* what, std::string_view key, const Mac
 
 // GPUs.
 
-std::string where_of(const Fact& fact, const char* name) {
-  for (const auto& [label, value] : fact.where)
-    if (label == name) return value;
-  return "";
-}
-
 const Gpu* gpu_of(const Machine& machine, const std::string& index) {
   for (const Gpu& gpu : machine.gpus)
     if (gpu.index && std::to_string(*gpu.index) == index) return &gpu;
@@ -241,14 +237,6 @@ bool is_slice(const Gpu& gpu) {
                           std::string_view("ABCQ").find(end.back()) != std::string_view::npos &&
                           whole_number<int>(std::string_view(end).substr(0, end.size() - 1));
   return gpu.mig || gpu.name.starts_with("GRID ") || is_profile;
-}
-
-/// Of PCIe, by transfers a second and lane.
-std::optional<int> generation_of(const std::optional<double>& speed) {
-  constexpr std::array<double, 6> speeds{2.5e9, 5e9, 8e9, 16e9, 32e9, 64e9};
-  const auto found = speed ? std::find(speeds.begin(), speeds.end(), *speed) : speeds.end();
-  if (found == speeds.end()) return std::nullopt;
-  return static_cast<int>(found - speeds.begin()) + 1;
 }
 
 struct GpuFigure {
@@ -285,7 +273,7 @@ std::vector<Link> links_of(const std::string& name, const GpuFigure& figure,
 /// with the fastest, so that a link which is narrow is found.
 Others gpus_like(const Gpu& gpu, const GpuFigure& figure, const Published& published, Normal& one) {
   const PciLink link = gpu.path.empty() ? PciLink{} : gpu.path.front().link;
-  const auto now = generation_of(link.speed), most = generation_of(link.max_speed);
+  const auto now = pcie_generation(link.speed), most = pcie_generation(link.max_speed);
   const std::vector<Link> links = links_of(gpu.name, figure, published);
   one.group = gpu.name;
   std::optional<Link> its;
@@ -372,9 +360,7 @@ void hold_against(const std::vector<std::pair<double, double>>& others, std::siz
     one.high = std::max(one.high, high);
     middles.push_back((low + high) / 2);
   }
-  std::ranges::sort(middles);
-  const std::size_t half = middles.size() / 2;
-  one.median = middles.size() % 2 == 1 ? middles[half] : (middles[half - 1] + middles[half]) / 2;
+  one.median = median_of(std::move(middles));
   if (others.size() < least) {
     one.reason = fmt::format("{} {} too few", others.size(), others.size() == 1 ? "is" : "are");
   } else if (one.high > one.low * most_apart) {

@@ -216,11 +216,14 @@ Expected<PublishedTable> parse_published(std::string_view text, const std::strin
   return table;
 }
 
-std::vector<PublishedTable> shipped_tables() {
-  std::vector<PublishedTable> tables;
-  for (const ShippedTable& one : shipped_texts())
-    tables.push_back(parse_published(one.text, one.file).value());
-  return tables;
+const std::vector<PublishedTable>& shipped_tables() {
+  static const std::vector<PublishedTable> all = [] {
+    std::vector<PublishedTable> tables;
+    for (const ShippedTable& one : shipped_texts())
+      tables.push_back(parse_published(one.text, one.file).value());
+    return tables;
+  }();
+  return all;
 }
 
 }  // namespace numatlas

@@ -42,8 +42,8 @@ struct PublishedTable {
 /// Errors (usage) name the place: "cloud.csv:12: cpus: ...".
 Expected<PublishedTable> parse_published(std::string_view text, const std::string& file);
 
-/// The files of data/ as they were when the program was built. A test reads them: they have no
-/// error.
-std::vector<PublishedTable> shipped_tables();
+/// The files of data/ as they were when the program was built, read once. A test reads them: they
+/// have no error.
+const std::vector<PublishedTable>& shipped_tables();
 
 }  // namespace numatlas

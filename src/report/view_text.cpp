@@ -19,9 +19,10 @@
 namespace numatlas {
 namespace {
 
-/// Drops columns that say nothing; how many of the first `left` are left.
-std::size_t drop_empty_columns(std::vector<TextRow>& rows, std::size_t left) {
-  for (std::size_t column = rows[0].size(); column-- > 0;) {
+/// Of the first `among` columns drops those that say nothing; how many of the first `left` are
+/// left.
+std::size_t drop_empty_columns(std::vector<TextRow>& rows, std::size_t left, std::size_t among) {
+  for (std::size_t column = among; column-- > 0;) {
     const bool empty = std::all_of(rows.begin() + 1, rows.end(), [&](const TextRow& row) {
       return row[column].text == unknown_text;
     });
@@ -58,7 +59,7 @@ std::string table_of(const View& view, const Drawn& drawn, const TextStyle& styl
     rows.push_back(std::move(row));
   }
   if (rows.size() == 1) return "";
-  const std::size_t left = drop_empty_columns(rows, drawn.left);
+  const std::size_t left = drop_empty_columns(rows, drawn.left, rows[0].size());
   return fitted_lines(std::move(rows), left, style);
 }
 
@@ -119,15 +120,7 @@ std::string grid_text(const View& view, const Drawn& drawn, const TextStyle& sty
     }
     rows.push_back(std::move(row));
   }
-  std::size_t left = drawn.left;
-  for (std::size_t at = left; at-- > 0;) {  // names that say nothing
-    const TextRow column = column_of(rows, at);
-    if (!std::all_of(column.begin() + 1, column.end(),
-                     [](const TextCell& cell) { return cell.text == unknown_text; }))
-      continue;
-    for (TextRow& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(at));
-    --left;
-  }
+  const std::size_t left = drop_empty_columns(rows, drawn.left, drawn.left);  // names alone
   std::string text;
   for (std::size_t next = left; next < rows[0].size();) {
     if (next > left || !style.markdown) text += "\n";
