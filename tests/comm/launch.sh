@@ -2,7 +2,7 @@
 # launch.sh MPI RANKS CASE PROBE: runs the probe under that MPI's launcher and checks what it says
 # and how it ends. Exit 77: this launcher or plug-in is not here.
 set -u
-mpi=$1 ranks=$2 case=$3 probe=$4
+mpi=$1 ranks=$2 case=$3 probe=$4 # a fifth word: not again
 
 fail() {
   printf 'FAILED: %s\n--- output (exit %s) ---\n%s\n' "$1" "$status" "$output"
@@ -45,6 +45,12 @@ ok() {
   else says "^probe: $1 ok, $ranks ranks, $library [0-9.]+ \(plug-in $mpi\)"; fi
 }
 
+# Hydra loses codes and output now and then where ranks end one after the other on a busy machine.
+if [[ $mpi-$case == mpich-@(die|work|abort|signal|signal-one) && $# -eq 4 ]]; then
+  for _ in 1 2 3; do "$0" "$@" once && exit; done
+  exit 1
+fi
+
 case $case in
   words | shared | layout | barrier | sleep) ok "$case" ;;
   hosts) NUMATLAS_TEST_HOSTS=2 && export NUMATLAS_TEST_HOSTS && ok layout ;;
@@ -62,12 +68,9 @@ case $case in
       says 'EXIT CODE: 9|signal 9|rank 3 .* died'
     fi ;;
   abort)
-    for _ in 1 2 3; do # Hydra ends the others at once: now and then before they can say it
-      launch abort
-      ends_with 7
-      says_times 1 '^probe: the last rank gives up'
-      grep -q '^saw' <<<"$output" && break
-    done
+    launch abort
+    ends_with 7
+    says_times 1 '^probe: the last rank gives up'
     says '^saw: rank 3 on .* stopped the run'
     says_not '^probe: error' ;;
   signal)
